@@ -1,0 +1,60 @@
+/**
+ * Frame: what a record's body starts with, in both directions.
+ *
+ *    8                   12                  16                  20                  24
+ *   +-------------------+-------------------+-------------------+-------------------+---- - -
+ *   | slot          i32 | generation    i32 | what          i32 | task          i32 | values
+ *   +-------------------+-------------------+-------------------+-------------------+---- - -
+ *
+ *   slot, generation   correlation id: index into the host's in-flight slab, and how often that
+ *                      slot has been used, so that a late answer is never taken for another call's
+ *   what               kind | location << 4 | count << 8
+ *   kind               CALL, RESULT, THROWN (a value that is not an error), FAULT (an error)
+ *   location           where the values are (below)
+ *   count              number of values: arguments of a CALL, 1 for RESULT and THROWN, the four
+ *                      strings of an error for FAULT
+ *   task               CALL: the task's index in the pool's task table; otherwise 0
+ *
+ *   location INLINE    the values follow, encoded by the codec
+ *            SHARED    i32 sequence, i32 0: message `sequence` of the payload port holds a
+ *                      SharedArrayBuffer with the encoded values (too large for the ring)
+ *            CLONED    i32 sequence, i32 0: message `sequence` holds structured clones of the values
+ */
+export const SLOT = 8;
+export const GENERATION = 12;
+export const WHAT = 16;
+export const TASK = 20;
+/** Record header and frame: where values start. */
+export const FRAME_BYTES = 24;
+/** Frame and the sequence number of a payload message. */
+export const PLACEHOLDER_BYTES = 32;
+
+export const CALL = 1;
+export const RESULT = 2;
+export const THROWN = 3;
+export const FAULT = 4;
+export type Kind = typeof CALL | typeof RESULT | typeof THROWN | typeof FAULT;
+
+export const INLINE = 0;
+export const SHARED = 1;
+export const CLONED = 2;
+export type Location = typeof INLINE | typeof SHARED | typeof CLONED;
+
+/** Most values one frame can hold; more arguments than this are refused by the host. */
+export const MAX_COUNT: number = 2 ** 23 - 1;
+
+export function packWhat(kind: Kind, location: Location, count: number): number {
+  return kind | (location << 4) | (count << 8);
+}
+
+export function kindOf(what: number): number {
+  return what & 0xf;
+}
+
+export function locationOf(what: number): number {
+  return (what >> 4) & 0xf;
+}
+
+export function countOf(what: number): number {
+  return what >>> 8;
+}

@@ -1,0 +1,43 @@
+/**
+ * The shared memory of one lane (one worker): control lines, then its two rings.
+ *
+ *   byte
+ *   0     parked       i32   park/wake-word.ts lists every edge
+ *   128   wantsSpace   i32   worker 0→1 (store); worker or host 1→0 (compare-exchange)
+ *   256   loopParks    i32   worker: odd while it waits in its event loop (safety re-check reads it)
+ *   384   isActive     i32   worker: 1 while counted in the ActiveCount; host reads it after death
+ *   512   isClosing    i32   host 0→1, once: finish and exit
+ *   640   isAccepting  i32   worker: 0 while it parks without reading requests (backlog, concurrency)
+ *   768   request ring       host produces, worker consumes (ring-layout.ts)
+ *   …     response ring      worker produces, host consumes
+ *
+ * The memory shared by all lanes of a pool, one line: parked (i32), edges in park/host-word.ts.
+ */
+import { CACHE_LINE } from "../memory/align.ts";
+import { ringBytes } from "../ring/ring-layout.ts";
+
+/** Indices into the control Int32Array. */
+export const PARKED_WORD = 0;
+export const WANTS_SPACE: number = CACHE_LINE / 4;
+export const LOOP_PARKS: number = (2 * CACHE_LINE) / 4;
+export const IS_ACTIVE: number = (3 * CACHE_LINE) / 4;
+export const IS_CLOSING: number = (4 * CACHE_LINE) / 4;
+
+export const IS_ACCEPTING: number = (5 * CACHE_LINE) / 4;
+
+export const CONTROL_BYTES: number = 6 * CACHE_LINE;
+export const REQUEST_RING: number = CONTROL_BYTES;
+
+/** Byte offset of the response ring behind a request ring of this capacity. */
+export function responseRing(capacity: number): number {
+  return REQUEST_RING + ringBytes(capacity);
+}
+
+/** Bytes of a whole lane. */
+export function laneBytes(capacity: number): number {
+  return responseRing(capacity) + ringBytes(capacity);
+}
+
+/** The pool's own shared word, in a buffer of its own. */
+export const HOST_PARKED_WORD = 0;
+export const HOST_CONTROL_BYTES: number = CACHE_LINE;

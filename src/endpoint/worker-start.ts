@@ -1,0 +1,43 @@
+/**
+ * What host and worker say to each other outside the rings: the data a worker starts with, and the
+ * control messages. Plain data only; everything here crosses by structured clone.
+ */
+import type { ErrorTable } from "../codec/fault.ts";
+
+/** Where a worker finds a task. Identity is module and export name, never a position. */
+export interface TaskSource {
+  /** Key in `pool.call`, for messages. */
+  readonly name: string;
+  /** URL of the module, importable in the worker. */
+  readonly moduleUrl: string;
+  readonly exportName: string;
+}
+
+export interface WorkerStart {
+  readonly workerId: number;
+  /** The lane's memory (lane-layout.ts). */
+  readonly lane: SharedArrayBuffer;
+  readonly ringCapacity: number;
+  /** The pool's parked word (lane-layout.ts). */
+  readonly hostControl: SharedArrayBuffer;
+  /** The ActiveCount of the host thread, shared with pools nested in this worker. */
+  readonly active: SharedArrayBuffer;
+  /** The worker's end of the payload channel, as the runtime passes it. */
+  readonly payloadPort: unknown;
+  /** Task functions by index in the pool's task table. */
+  readonly tasks: readonly TaskSource[];
+  /** Async tasks in flight at once before the worker stops taking calls. */
+  readonly maxConcurrency: number;
+}
+
+/** Host to worker. WAKE: look at the rings (sent only to a worker parked in its event loop). */
+export const WAKE = 0;
+
+/** Worker to host; a bare WAKE as well: the host is parked and an answer is ready. */
+export type WorkerMessage =
+  | typeof WAKE
+  | { readonly type: "ready" }
+  /** The worker could not load its tasks; it exits. `taskMissing`: a module lacks an export. */
+  | { readonly type: "failed"; readonly taskMissing: boolean; readonly error: ErrorTable }
+  /** A promise was rejected in the worker and nobody handled it. */
+  | { readonly type: "unhandledRejection"; readonly error: ErrorTable };

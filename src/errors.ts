@@ -1,0 +1,150 @@
+/**
+ * Every error class a user can meet, each with a literal `code`. Imports nothing.
+ *
+ * A message names the offending value and the rule it broke. Errors thrown by tasks are not wrapped:
+ * the caller gets the task's own error (see `codec/fault.ts`).
+ */
+
+/** Base of all errors raised by heddle itself. */
+export class HeddleError extends Error {
+  /** Stable identifier of the failure, for `switch` statements and logs. */
+  readonly code: string;
+
+  constructor(code: string, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+
+  override get name(): string {
+    return "HeddleError";
+  }
+}
+
+/** An option or argument breaks a rule; nothing was started or sent. */
+export class InvalidArgumentError extends HeddleError {
+  constructor(message: string, options?: ErrorOptions) {
+    super("HEDDLE_INVALID_ARGUMENT", message, options);
+  }
+
+  override get name(): string {
+    return "InvalidArgumentError";
+  }
+}
+
+/** `pool.call` has no task of that name. */
+export class UnknownTaskError extends HeddleError {
+  constructor(name: string, known: readonly string[]) {
+    super(
+      "HEDDLE_UNKNOWN_TASK",
+      `No task named "${name}" in this pool; it has: ${known.join(", ") || "none"}.`,
+    );
+  }
+
+  override get name(): string {
+    return "UnknownTaskError";
+  }
+}
+
+/** A task cannot be found where the pool was told to look for it (module URL and export name). */
+export class TaskNotFoundError extends HeddleError {
+  constructor(message: string, options?: ErrorOptions) {
+    super("HEDDLE_TASK_NOT_FOUND", message, options);
+  }
+
+  override get name(): string {
+    return "TaskNotFoundError";
+  }
+}
+
+/** A worker could not start: a task module threw while loading (`cause`), or workers keep dying. */
+export class WorkerStartError extends HeddleError {
+  constructor(message: string, options?: ErrorOptions) {
+    super("HEDDLE_WORKER_START", message, options);
+  }
+
+  override get name(): string {
+    return "WorkerStartError";
+  }
+}
+
+/** `createPool` ran while a worker was loading task modules: the `isMain` guard is missing. */
+export class NestedPoolError extends HeddleError {
+  constructor() {
+    super(
+      "HEDDLE_POOL_WHILE_LOADING",
+      "createPool() was called while a worker was loading its task modules, which would start " +
+        "workers without end. Guard it: `if (isMain) { … createPool(…) … }` (`isMain` comes from " +
+        "heddle). A pool inside a worker is created from within a task.",
+    );
+  }
+
+  override get name(): string {
+    return "NestedPoolError";
+  }
+}
+
+/** The pool is closed or closing; the call did not run, or its answer was not waited for. */
+export class PoolClosedError extends HeddleError {
+  constructor(message = "The pool is closed.") {
+    super("HEDDLE_POOL_CLOSED", message);
+  }
+
+  override get name(): string {
+    return "PoolClosedError";
+  }
+}
+
+/** What is known about a worker that ended while it still had calls. */
+export interface WorkerLoss {
+  /** Number of the worker within its pool; replacements get new numbers. */
+  readonly workerId: number;
+  /** Exit code if the runtime reported one. */
+  readonly exitCode: number | undefined;
+  /** Why the worker ended, in words. */
+  readonly reason: string;
+}
+
+/** The worker ended before it answered this call. The call may have run, in part or in full. */
+export class WorkerLostError extends HeddleError {
+  readonly workerId: number;
+  readonly exitCode: number | undefined;
+  readonly reason: string;
+
+  constructor(loss: WorkerLoss, options?: ErrorOptions) {
+    const exit = loss.exitCode === undefined ? "" : ` (exit code ${loss.exitCode})`;
+    super(
+      "HEDDLE_WORKER_LOST",
+      `Worker ${loss.workerId} ended before answering this call: ${loss.reason}${exit}.`,
+      options,
+    );
+    this.workerId = loss.workerId;
+    this.exitCode = loss.exitCode;
+    this.reason = loss.reason;
+  }
+
+  override get name(): string {
+    return "WorkerLostError";
+  }
+}
+
+/** A value outside the structured-clone set was passed to or returned from a task. */
+export class DataCloneError extends HeddleError {
+  constructor(message: string, options?: ErrorOptions) {
+    super("HEDDLE_DATA_CLONE", message, options);
+  }
+
+  override get name(): string {
+    return "DataCloneError";
+  }
+}
+
+/** Shared memory holds something the protocol cannot have written: a bug, or a stray write. */
+export class ProtocolError extends HeddleError {
+  constructor(message: string, options?: ErrorOptions) {
+    super("HEDDLE_PROTOCOL", message, options);
+  }
+
+  override get name(): string {
+    return "ProtocolError";
+  }
+}

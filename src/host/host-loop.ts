@@ -1,0 +1,139 @@
+/**
+ * How the host waits for answers: bounded spin in a microtask, then park in the event loop.
+ *
+ * After the caller's synchronous code a microtask polls the response rings. While answers come, it
+ * polls again microtask by microtask, so that continuations run in between, but never for more than
+ * about a millisecond without letting the event loop turn (`park/turn-clock.ts`). When nothing comes
+ * within the spin budget, or no core is free to spin on, it announces the park, looks once more and
+ * returns; the worker that completes next posts one message. No polling by timers.
+ */
+import type { ActiveCount } from "../park/active-count.ts";
+import type { HostParker } from "../park/host-word.ts";
+import { type SpinOptions, spinUntil } from "../park/spin.ts";
+import { TurnClock } from "../park/turn-clock.ts";
+import type { Runtime } from "../runtimes/runtime.ts";
+
+/** Longest spin for an answer before parking. A parked host is woken in 5–12 µs. */
+const SPIN_BUDGET_MS = 0.02;
+/** Calls settled by one poll before their continuations get to run. */
+const MAX_SETTLED_PER_POLL = 1024;
+/** Longest time of polling and settling without a macrotask. */
+const MAX_TURN_MS = 1;
+/** Polls and settlements between two clock readings. */
+const CLOCK_STRIDE = 32;
+/** What a spin counts for, in the same unit. */
+const SPIN_UNITS = 8;
+
+/** What the loop drives. */
+export interface HostWork {
+  /** Settles up to `max` answers; returns how many. */
+  drain(max: number): number;
+  /** Whether any response ring holds a record. */
+  hasResponse(): boolean;
+  /** Calls given to workers and not answered yet. */
+  readonly outstanding: number;
+  /** The loop goes to sleep until a message comes. */
+  onPark(): void;
+  /** Nothing is outstanding any more. */
+  onIdle(): void;
+}
+
+export interface HostLoopStatistics {
+  /** Times the host went to its event loop with calls outstanding. */
+  parks: number;
+  /** Wake messages received. */
+  wakeMessages: number;
+}
+
+export class HostLoop {
+  readonly statistics: HostLoopStatistics = { parks: 0, wakeMessages: 0 };
+  readonly #work: HostWork;
+  readonly #parker: HostParker;
+  readonly #active: ActiveCount;
+  readonly #turn: TurnClock;
+  readonly #microtask: (callback: () => void) => void;
+  readonly #spin: SpinOptions;
+  readonly #poll: () => void;
+  #isScheduled = false;
+  #isParked = false;
+
+  constructor(runtime: Runtime, parker: HostParker, active: ActiveCount, work: HostWork) {
+    this.#work = work;
+    this.#parker = parker;
+    this.#active = active;
+    this.#microtask = runtime.microtask;
+    this.#poll = () => this.#pollOnce();
+    this.#spin = {
+      isReady: () => work.hasResponse(),
+      mayGoOn: () => active.hasCoreForHost,
+      pause: runtime.pause,
+      now: runtime.now,
+    };
+    this.#turn = new TurnClock({
+      now: runtime.now,
+      macrotask: runtime.macrotask,
+      maxTurnMs: MAX_TURN_MS,
+      minStride: CLOCK_STRIDE,
+      maxStride: CLOCK_STRIDE,
+      onTurn: this.#poll,
+    });
+  }
+
+  /** A call was submitted: poll after the caller's synchronous code. */
+  kick(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    this.#microtask(this.#poll);
+  }
+
+  /** A worker's wake message has arrived. */
+  onWakeMessage(): void {
+    this.statistics.wakeMessages++;
+    if (!this.#isScheduled) this.#pollOnce();
+  }
+
+  /** True while the host waits for a message. */
+  get isParked(): boolean {
+    return this.#isParked;
+  }
+
+  #pollOnce(): void {
+    const work = this.#work;
+    this.#isScheduled = false;
+    if (this.#isParked) {
+      this.#isParked = false;
+      // Losing the exchange means that a wake message is on its way: one spurious poll.
+      this.#parker.cancel();
+    }
+    let settled = work.drain(MAX_SETTLED_PER_POLL);
+    let units = settled + 1;
+    if (settled === 0 && work.outstanding > 0 && this.#active.hasCoreForHost) {
+      if (spinUntil(this.#spin, SPIN_BUDGET_MS)) settled = work.drain(MAX_SETTLED_PER_POLL);
+      units += settled + SPIN_UNITS;
+    }
+    if (this.#turn.isOver(units)) {
+      // Calls made until the macrotask comes are polled for there.
+      this.#isScheduled = true;
+      this.#turn.yieldTurn();
+    } else if (work.outstanding === 0) {
+      work.onIdle();
+    } else if (settled > 0) {
+      this.kick();
+    } else {
+      this.#park();
+    }
+  }
+
+  #park(): void {
+    this.#parker.announce();
+    // SYNC(host-parked): the re-check that closes the window between the last poll and the park.
+    if (this.#work.hasResponse()) {
+      this.#parker.cancel();
+      this.kick();
+      return;
+    }
+    this.#isParked = true;
+    this.statistics.parks++;
+    this.#work.onPark();
+  }
+}

@@ -1,0 +1,84 @@
+/**
+ * The slab of calls that are not settled yet: the only place where a call's promise settles, and
+ * where it does so exactly once.
+ *
+ * A call's correlation id is its slot and the slot's generation. Taking a slot out bumps the
+ * generation, so an answer that comes late, for a call that was rejected meanwhile, finds nothing.
+ */
+
+export type Resolve = (value: unknown) => void;
+export type Reject = (reason: unknown) => void;
+
+/** Lane of a call that is still queued on the host. */
+export const QUEUED_ON_HOST = -1;
+
+export class InFlight {
+  /** Lane id by slot, QUEUED_ON_HOST while waiting. Meaningless for free slots. */
+  readonly laneOf: number[] = [];
+  readonly #resolve: (Resolve | undefined)[] = [];
+  readonly #reject: (Reject | undefined)[] = [];
+  readonly #generation: number[] = [];
+  readonly #free: number[] = [];
+  #size = 0;
+
+  /** Calls not settled yet. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Takes a slot for a call. */
+  add(resolve: Resolve, reject: Reject, lane: number): number {
+    const slot = this.#free.length > 0 ? this.#free.pop()! : this.#grow();
+    this.#resolve[slot] = resolve;
+    this.#reject[slot] = reject;
+    this.laneOf[slot] = lane;
+    this.#size++;
+    return slot;
+  }
+
+  generationOf(slot: number): number {
+    return this.#generation[slot]!;
+  }
+
+  /** Whether this id belongs to a call that is still waiting. */
+  has(slot: number, generation: number): boolean {
+    return this.#resolve[slot] !== undefined && this.#generation[slot] === generation;
+  }
+
+  /** Settles the call in `slot`, which must be taken. */
+  resolve(slot: number, value: unknown): void {
+    const resolve = this.#resolve[slot]!;
+    this.#release(slot);
+    resolve(value);
+  }
+
+  /** Settles the call in `slot`, which must be taken. */
+  reject(slot: number, reason: unknown): void {
+    const reject = this.#reject[slot]!;
+    this.#release(slot);
+    reject(reason);
+  }
+
+  /** Slots of all calls that `lane` holds; of every call if `lane` is undefined. */
+  slotsOf(lane?: number): number[] {
+    const slots: number[] = [];
+    for (let slot = 0; slot < this.#resolve.length; slot++) {
+      if (this.#resolve[slot] === undefined) continue;
+      if (lane === undefined || this.laneOf[slot] === lane) slots.push(slot);
+    }
+    return slots;
+  }
+
+  #grow(): number {
+    this.#generation.push(0);
+    return this.#generation.length - 1;
+  }
+
+  #release(slot: number): void {
+    this.#resolve[slot] = undefined;
+    this.#reject[slot] = undefined;
+    this.#generation[slot] = (this.#generation[slot]! + 1) | 0;
+    this.#free.push(slot);
+    this.#size--;
+  }
+}

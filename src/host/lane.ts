@@ -1,0 +1,251 @@
+/**
+ * One worker as the host sees it: its memory, its endpoint, its thread and its life.
+ *
+ *   STARTING → READY → CLOSING → GONE, and from each of the first three straight to GONE.
+ *
+ * A lane settles no calls: it tells its owner what happened, once, and the owner decides.
+ */
+import type { Codec } from "../codec/codec.ts";
+import { rebuildError } from "../codec/fault.ts";
+import { Endpoint } from "../endpoint/endpoint.ts";
+import {
+  IS_ACCEPTING,
+  IS_ACTIVE,
+  IS_CLOSING,
+  laneBytes,
+  LOOP_PARKS,
+  PARKED_WORD,
+  REQUEST_RING,
+  responseRing,
+  WANTS_SPACE,
+} from "../endpoint/lane-layout.ts";
+import {
+  type TaskSource,
+  WAKE,
+  type WorkerMessage,
+  type WorkerStart,
+} from "../endpoint/worker-start.ts";
+import { TaskNotFoundError, type WorkerLoss, WorkerStartError } from "../errors.ts";
+import { Waker } from "../park/wake-word.ts";
+import { SpscRing } from "../ring/spsc-ring.ts";
+import type { Runtime, WorkerHandle } from "../runtimes/runtime.ts";
+import type { Receiver } from "./safety-check.ts";
+
+export interface LaneOptions {
+  readonly runtime: Runtime;
+  readonly codec: Codec;
+  readonly workerEntry: URL;
+  readonly ringCapacity: number;
+  readonly hostControl: SharedArrayBuffer;
+  readonly active: SharedArrayBuffer;
+  readonly tasks: readonly TaskSource[];
+  readonly maxConcurrency: number;
+}
+
+/** How a lane ended. */
+export interface LaneEnd extends WorkerLoss {
+  /** What the worker's runtime reported, if anything. */
+  readonly cause: unknown;
+  /** Set if it never became ready. */
+  readonly startError: Error | undefined;
+}
+
+export interface LaneEvents {
+  onReady(lane: Lane): void;
+  onWake(): void;
+  onUnhandledRejection(lane: Lane, error: Error): void;
+  /** Exactly once, when the thread is gone. */
+  onEnd(lane: Lane, end: LaneEnd): void;
+}
+
+type LaneState = "starting" | "ready" | "closing" | "gone";
+
+/** How long a worker gets to leave by itself, and then the runtime to stop it. */
+const CLOSE_GRACE_MS = 1000;
+
+export class Lane implements Receiver {
+  readonly id: number;
+  readonly endpoint: Endpoint;
+  readonly waker: Waker;
+  /** Calls sent and not answered. Owned by the scheduler. */
+  outstanding = 0;
+
+  readonly #runtime: Runtime;
+  readonly #control: Int32Array<SharedArrayBuffer>;
+  readonly #handle: WorkerHandle;
+  readonly #events: LaneEvents;
+  readonly #gone: Promise<void>;
+  #resolveGone!: () => void;
+  #state: LaneState = "starting";
+  #cause: unknown;
+  #reason: string | undefined;
+  #startError: Error | undefined;
+
+  constructor(id: number, options: LaneOptions, events: LaneEvents) {
+    const { runtime, ringCapacity } = options;
+    this.id = id;
+    this.#runtime = runtime;
+    this.#events = events;
+    this.#gone = new Promise((resolve) => this.#resolveGone = resolve);
+    const memory = new SharedArrayBuffer(laneBytes(ringCapacity));
+    this.#control = new Int32Array(memory, 0, REQUEST_RING / 4);
+    this.#control[IS_ACCEPTING] = 1;
+    const requests = SpscRing.create(memory, REQUEST_RING, ringCapacity);
+    const responses = SpscRing.create(memory, responseRing(ringCapacity), ringCapacity);
+    const { local, remote } = runtime.createChannel();
+    this.endpoint = new Endpoint(
+      requests.takeProducer(),
+      responses.takeConsumer(),
+      options.codec,
+      local,
+    );
+    const start: WorkerStart = {
+      workerId: id,
+      lane: memory,
+      ringCapacity,
+      hostControl: options.hostControl,
+      active: options.active,
+      payloadPort: remote,
+      tasks: options.tasks,
+      maxConcurrency: options.maxConcurrency,
+    };
+    this.#handle = runtime.spawnWorker(options.workerEntry, start, [remote], `heddle-${id}`);
+    this.waker = new Waker(this.#control, PARKED_WORD, () => this.#handle.post(WAKE));
+    this.#handle.onMessage((message) => this.#onMessage(message as WorkerMessage));
+    this.#handle.onError((error) => {
+      this.#cause ??= error;
+      this.#reason ??= `uncaught exception: ${describe(error)}`;
+    });
+    this.#handle.onExit((exitCode) => this.#onExit(exitCode));
+  }
+
+  get state(): LaneState {
+    return this.#state;
+  }
+
+  /** True once if the worker waits for room in its response ring, which was just made. */
+  takeWantsSpace(): boolean {
+    // SYNC(wants-space): the host has published its head before this load. Pairs with the worker's
+    // store and re-check in worker/replies.ts. Needs seq-cst.
+    return Atomics.load(this.#control, WANTS_SPACE) === 1 &&
+      Atomics.compareExchange(this.#control, WANTS_SPACE, 1, 0) === 1;
+  }
+
+  /** Takes back the dead worker's share of the ActiveCount: 1 if it was counted, otherwise 0. */
+  takeActiveShare(): number {
+    return Atomics.exchange(this.#control, IS_ACTIVE, 0);
+  }
+
+  get parkedWord(): number {
+    return this.waker.state;
+  }
+
+  get isWaitingInLoop(): boolean {
+    return (Atomics.load(this.#control, LOOP_PARKS) & 1) === 1;
+  }
+
+  get hasUnread(): boolean {
+    return this.endpoint.tx.hasUnread && Atomics.load(this.#control, IS_ACCEPTING) === 1;
+  }
+
+  get progress(): string {
+    const { headPosition, tailPosition } = this.endpoint.tx;
+    return `${headPosition}/${tailPosition}/${Atomics.load(this.#control, LOOP_PARKS)}`;
+  }
+
+  wake(): void {
+    this.waker.wake();
+  }
+
+  repost(): void {
+    this.waker.repost();
+  }
+
+  /** Stops a worker that broke the protocol; its calls are lost for that reason. */
+  fail(error: Error): void {
+    if (this.#state === "gone") return;
+    this.#cause ??= error;
+    this.#reason ??= error.message;
+    this.#state = "closing";
+    void this.#terminate();
+  }
+
+  /** Asks the worker to leave, and stops it if it does not. Settles when it is gone. */
+  async close(): Promise<void> {
+    if (this.#state === "gone") return;
+    const wasReady = this.#state === "ready";
+    this.#state = "closing";
+    this.#reason ??= "the pool was closed";
+    this.#handle.ref();
+    if (wasReady) {
+      Atomics.store(this.#control, IS_CLOSING, 1);
+      this.waker.wake();
+      const timer = this.#runtime.setTimeout(() => void this.#terminate(), CLOSE_GRACE_MS);
+      await this.#gone;
+      timer.clear();
+    } else {
+      await this.#terminate();
+    }
+  }
+
+  async #terminate(): Promise<void> {
+    // Some runtimes report neither the end of `terminate()` nor an exit now and then.
+    const timer = this.#runtime.setTimeout(() => this.#onExit(undefined), CLOSE_GRACE_MS);
+    try {
+      await this.#handle.terminate();
+    } catch (error) {
+      this.#cause ??= error;
+    }
+    await this.#gone;
+    timer.clear();
+  }
+
+  #onMessage(message: WorkerMessage): void {
+    if (message === WAKE) {
+      this.#events.onWake();
+      return;
+    }
+    switch (message.type) {
+      case "ready":
+        if (this.#state !== "starting") return;
+        this.#state = "ready";
+        this.#handle.unref();
+        this.#events.onReady(this);
+        return;
+      case "failed": {
+        const cause = rebuildError(message.error);
+        this.#startError = message.taskMissing
+          ? new TaskNotFoundError(cause.message)
+          : new WorkerStartError(`A task module failed to load: ${cause.message}`, { cause });
+        return;
+      }
+      case "unhandledRejection":
+        this.#events.onUnhandledRejection(this, rebuildError(message.error));
+    }
+  }
+
+  #onExit(exitCode: number | undefined): void {
+    if (this.#state === "gone") return;
+    const wasStarting = this.#state === "starting";
+    this.#state = "gone";
+    this.#resolveGone();
+    const reason = this.#reason ?? "it exited";
+    if (wasStarting) {
+      this.#startError ??= new WorkerStartError(`The worker ended while starting: ${reason}.`, {
+        cause: this.#cause,
+      });
+    }
+    this.#events.onEnd(this, {
+      workerId: this.id,
+      exitCode,
+      reason,
+      cause: this.#cause,
+      startError: this.#startError,
+    });
+    this.endpoint.close();
+  }
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,97 @@
+/**
+ * A net under the wake-up protocol, for bugs of runtimes: a slow timer, running only while calls are
+ * in flight, that looks for a ring with records whose receiver still says that it is parked.
+ *
+ * `hits` counts such findings seen on two checks running with no progress in between: a lost wake,
+ * which the protocol rules out; tests assert zero. `lateWakes` counts wake messages that were posted
+ * and not seen for a whole interval, and are posted again: slow, but nobody's fault.
+ *
+ * The same timer is what keeps the process running while calls are in flight.
+ */
+import type { Runtime, Timer } from "../runtimes/runtime.ts";
+
+export const SAFETY_INTERVAL_MS = 100;
+
+export interface SafetyStatistics {
+  hits: number;
+  lateWakes: number;
+}
+
+/** One receiver: a worker, or the host. */
+export interface Receiver {
+  /** The parked word as shared memory has it; 0 = awake. */
+  readonly parkedWord: number;
+  /** Whether it waits in its event loop, by its own account. */
+  readonly isWaitingInLoop: boolean;
+  /** Whether there is something for it to read. */
+  readonly hasUnread: boolean;
+  /** Changes whenever the receiver or its sender makes progress. */
+  readonly progress: string;
+  /** Wakes it as a sender would. */
+  wake(): void;
+  /** Posts a wake message whatever the parked word says. */
+  repost(): void;
+}
+
+export class SafetyCheck {
+  readonly statistics: SafetyStatistics = { hits: 0, lateWakes: 0 };
+  readonly #runtime: Runtime;
+  readonly #receivers: () => Iterable<readonly [key: unknown, receiver: Receiver]>;
+  #timer: Timer | undefined;
+  #isHolding = false;
+  #suspects = new Map<unknown, string>();
+
+  constructor(
+    runtime: Runtime,
+    receivers: () => Iterable<readonly [key: unknown, receiver: Receiver]>,
+  ) {
+    this.#runtime = runtime;
+    this.#receivers = receivers;
+  }
+
+  /** Calls are in flight and the host is about to wait: keep the process running and watch. */
+  hold(): void {
+    if (this.#isHolding) return;
+    this.#isHolding = true;
+    if (this.#timer === undefined) {
+      this.#timer = this.#runtime.setInterval(() => this.#tick(), SAFETY_INTERVAL_MS);
+    } else this.#timer.ref();
+  }
+
+  /** No calls are in flight: let the process end if nothing else keeps it. */
+  release(): void {
+    if (!this.#isHolding) return;
+    this.#isHolding = false;
+    this.#timer?.unref();
+  }
+
+  stop(): void {
+    this.#isHolding = false;
+    this.#timer?.clear();
+    this.#timer = undefined;
+  }
+
+  /** One check, as the timer makes it. */
+  check(): void {
+    const suspects = new Map<unknown, string>();
+    for (const [key, receiver] of this.#receivers()) {
+      const { parkedWord, isWaitingInLoop, hasUnread, progress } = receiver;
+      if (!hasUnread || (parkedWord === 0 && !isWaitingInLoop)) continue;
+      const finding = `${parkedWord} ${progress}`;
+      if (this.#suspects.get(key) !== finding) suspects.set(key, finding);
+      else if (parkedWord !== 0) {
+        this.statistics.hits++;
+        receiver.wake();
+      } else {
+        this.statistics.lateWakes++;
+        receiver.repost();
+      }
+    }
+    this.#suspects = suspects;
+  }
+
+  #tick(): void {
+    if (this.#isHolding) this.check();
+    else this.stop(); // idle for an interval: an idle pool has no timer
+  }
+}

@@ -1,0 +1,268 @@
+/**
+ * Sends calls to lanes and settles their answers. Knows rings and the slab; neither threads nor how
+ * the host waits (`host-loop.ts` drives it).
+ *
+ * First policy: the least loaded lane, with a bounded number of calls sent ahead to each; the rest
+ * wait on the host, in order.
+ */
+import { checkFrame, SENT } from "../endpoint/endpoint.ts";
+import {
+  CALL,
+  countOf,
+  FAULT,
+  FRAME_BYTES,
+  INLINE,
+  kindOf,
+  locationOf,
+  packWhat,
+  RESULT,
+  THROWN,
+} from "../endpoint/frame.ts";
+import type { Held, Holder } from "../endpoint/hold.ts";
+import { ProtocolError } from "../errors.ts";
+import { EMPTY } from "../ring/consumer.ts";
+import { CallQueue } from "./call-queue.ts";
+import type { HostWork } from "./host-loop.ts";
+import { InFlight, QUEUED_ON_HOST, type Reject, type Resolve } from "./in-flight.ts";
+import type { Lane } from "./lane.ts";
+
+/** Calls sent ahead to one lane. Enough to keep a worker busy with the smallest tasks. */
+export const MAX_PREFETCH = 1024;
+
+/** The frame of nearly every answer: one result, inline. */
+const INLINE_RESULT = packWhat(RESULT, INLINE, 1);
+
+export interface SchedulerEvents {
+  /** A call was submitted: see to it that `drain` is called. */
+  onSubmit(): void;
+  onPark(): void;
+  /** Nothing is outstanding; `inFlight.size` says whether calls still wait on the host. */
+  onIdle(): void;
+}
+
+export class Scheduler implements HostWork {
+  readonly inFlight: InFlight = new InFlight();
+  /** Answers for calls that were settled otherwise before. */
+  lateAnswers = 0;
+  outstanding = 0;
+
+  readonly #lanes: Lane[] = [];
+  readonly #queue = new CallQueue();
+  readonly #holder: Holder;
+  readonly #events: SchedulerEvents;
+  #isFlushing = false;
+
+  constructor(holder: Holder, events: SchedulerEvents) {
+    this.#holder = holder;
+    this.#events = events;
+  }
+
+  get lanes(): readonly Lane[] {
+    return this.#lanes;
+  }
+
+  get queued(): number {
+    return this.#queue.size;
+  }
+
+  /** Encodes the arguments now and sends the call now or later. Settles by `resolve` or `reject`. */
+  submit(task: number, args: readonly unknown[], resolve: Resolve, reject: Reject): void {
+    const lane = this.#queue.size === 0 ? this.#pick() : undefined;
+    if (lane === undefined) {
+      this.#submitHeld(this.inFlight.add(resolve, reject, QUEUED_ON_HOST), task, args);
+      return;
+    }
+    const slot = this.inFlight.add(resolve, reject, lane.id);
+    const generation = this.inFlight.generationOf(slot);
+    if (lane.endpoint.sendCall(slot, generation, task, args) !== SENT) {
+      this.inFlight.laneOf[slot] = QUEUED_ON_HOST;
+      this.#submitHeld(slot, task, args);
+      return;
+    }
+    lane.outstanding++;
+    this.outstanding++;
+    lane.waker.wake();
+    this.#events.onSubmit();
+  }
+
+  /** A lane is ready to take calls. */
+  addLane(lane: Lane): void {
+    this.#lanes.push(lane);
+    this.#flush();
+    this.#events.onSubmit();
+  }
+
+  /**
+   * A lane is gone: delivers what it answered and returns the slots of the calls it did not answer,
+   * still unsettled.
+   */
+  removeLane(lane: Lane): number[] {
+    const index = this.#lanes.indexOf(lane);
+    if (index >= 0) this.#lanes.splice(index, 1);
+    try {
+      while (this.#drainLane(lane, MAX_PREFETCH) > 0);
+    } catch {
+      // The ring is damaged beyond this point; the calls behind it are among those returned.
+    }
+    this.outstanding -= lane.outstanding;
+    lane.outstanding = 0;
+    return this.inFlight.slotsOf(lane.id);
+  }
+
+  /** Rejects every call that waits on the host or in a lane. */
+  rejectAll(error: () => unknown): void {
+    this.#queue.clear();
+    for (const slot of this.inFlight.slotsOf()) this.inFlight.reject(slot, error());
+  }
+
+  drain(max: number): number {
+    let settled = 0;
+    for (let index = 0; index < this.#lanes.length; index++) {
+      const lane = this.#lanes[index]!;
+      if (lane.outstanding === 0) continue;
+      try {
+        const answers = this.#drainLane(lane, max - settled);
+        if (answers === 0) continue;
+        settled += answers;
+        if (lane.takeWantsSpace()) lane.waker.wake();
+      } catch (error) {
+        // Only a ProtocolError comes this way; the lane's end rejects its calls.
+        this.#lanes.splice(index--, 1);
+        lane.fail(error as Error);
+      }
+    }
+    if (settled > 0 && this.#queue.size > 0) this.#flush();
+    return settled;
+  }
+
+  hasResponse(): boolean {
+    for (const lane of this.#lanes) if (lane.endpoint.rx.hasRecord) return true;
+    return false;
+  }
+
+  onPark(): void {
+    this.#events.onPark();
+  }
+
+  onIdle(): void {
+    this.#events.onIdle();
+  }
+
+  #drainLane(lane: Lane, max: number): number {
+    const { rx, codec } = lane.endpoint;
+    const { memory } = rx;
+    const { i32 } = memory;
+    const inFlight = this.inFlight;
+    let answers = 0;
+    while (answers < max) {
+      const index = rx.poll();
+      if (index === EMPTY) break;
+      rx.verify(index);
+      checkFrame(index, rx.end);
+      const word = index >> 2;
+      const slot = i32[word + 2]!;
+      const generation = i32[word + 3]!;
+      const what = i32[word + 4]!;
+      answers++;
+      if (what === INLINE_RESULT && inFlight.has(slot, generation)) {
+        const value = codec.decode(memory, index + FRAME_BYTES, rx.end);
+        rx.release();
+        lane.outstanding--;
+        this.outstanding--;
+        inFlight.resolve(slot, value);
+      } else {
+        this.#settleOther(lane, index, slot, generation, what);
+      }
+    }
+    return answers;
+  }
+
+  /** Answers that are not one inline result of a waiting call. */
+  #settleOther(lane: Lane, index: number, slot: number, generation: number, what: number): void {
+    const { endpoint } = lane;
+    const kind = kindOf(what);
+    let value: unknown;
+    let isRejection = kind !== RESULT;
+    if (kind !== RESULT && kind !== THROWN && kind !== FAULT) {
+      throw new ProtocolError(`Answer of unknown kind ${kind}.`);
+    }
+    try {
+      // Read even if nobody waits any more: the payload message must not stay in the port.
+      if (kind === FAULT) value = endpoint.readFault(index, what);
+      else if (countOf(what) === 1) value = endpoint.readValues(index, what)[0];
+      else throw new ProtocolError(`Answer with ${countOf(what)} values.`);
+    } catch (error) {
+      if (error instanceof ProtocolError || locationOf(what) === INLINE) throw error;
+      value = error; // a message that could not be deserialized fails its own call only
+      isRejection = true;
+    }
+    endpoint.rx.release();
+    lane.outstanding--;
+    this.outstanding--;
+    if (!this.inFlight.has(slot, generation)) this.lateAnswers++;
+    else if (isRejection) this.inFlight.reject(slot, value);
+    else this.inFlight.resolve(slot, value);
+  }
+
+  #submitHeld(slot: number, task: number, args: readonly unknown[]): void {
+    const generation = this.inFlight.generationOf(slot);
+    if (args.some((argument) => argument instanceof Promise)) {
+      Promise.all(args).then(
+        (values) => {
+          if (this.inFlight.has(slot, generation)) this.#submitHeld(slot, task, values);
+        },
+        (reason) => {
+          if (this.inFlight.has(slot, generation)) this.inFlight.reject(slot, reason);
+        },
+      );
+      this.#events.onSubmit();
+      return;
+    }
+    let held: Held;
+    try {
+      held = this.#holder.hold(args); // may run getters, which may do anything to this pool
+    } catch (error) {
+      if (this.inFlight.has(slot, generation)) this.inFlight.reject(slot, error);
+      this.#events.onSubmit();
+      return;
+    }
+    if (!this.inFlight.has(slot, generation)) return;
+    this.#queue.push({ slot, generation, task, held });
+    this.#flush();
+    this.#events.onSubmit();
+  }
+
+  /** Sends queued calls, oldest first, while there is a lane and room for them. */
+  #flush(): void {
+    if (this.#isFlushing) return;
+    this.#isFlushing = true;
+    for (let call = this.#queue.peek(); call !== undefined; call = this.#queue.peek()) {
+      const { slot, generation, task, held } = call;
+      if (this.inFlight.has(slot, generation)) {
+        const lane = this.#pick();
+        if (lane === undefined) break;
+        if (!lane.endpoint.sendHeld(CALL, slot, generation, task, held)) break;
+        this.inFlight.laneOf[slot] = lane.id;
+        lane.outstanding++;
+        this.outstanding++;
+        lane.waker.wake();
+      }
+      this.#queue.shift();
+    }
+    this.#isFlushing = false;
+  }
+
+  /** The lane with the fewest unanswered calls, unless each has its fill. */
+  #pick(): Lane | undefined {
+    let best: Lane | undefined;
+    let fewest = MAX_PREFETCH;
+    for (const lane of this.#lanes) {
+      if (lane.outstanding < fewest) {
+        fewest = lane.outstanding;
+        best = lane;
+      }
+    }
+    return best;
+  }
+}
+

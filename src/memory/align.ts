@@ -1,0 +1,21 @@
+/** Alignment arithmetic for shared memory. Records and fields start on 8-byte boundaries. */
+
+/** Bytes to the next independently written line. 128, not 64: the prefetcher pulls line pairs. */
+export const CACHE_LINE = 128;
+
+/** Every record and every value in it starts on a multiple of this. */
+export const RECORD_ALIGNMENT = 8;
+
+/** `bytes` rounded up to a multiple of 8. Exact for 0 ≤ bytes ≤ 2³¹ − 8. */
+export function align8(bytes: number): number {
+  return (bytes + 7) & ~7;
+}
+
+/** `bytes` rounded up to a multiple of 8, for sizes that may exceed 31 bits. */
+export function align8Large(bytes: number): number {
+  return Math.ceil(bytes / 8) * 8;
+}
+
+export function isPowerOfTwo(value: number): boolean {
+  return Number.isInteger(value) && value > 0 && 2 ** Math.round(Math.log2(value)) === value;
+}

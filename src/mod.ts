@@ -1,0 +1,52 @@
+/**
+ * heddle calls functions in worker threads of Node, Deno and Bun through shared memory, as if they
+ * were local async functions.
+ *
+ * **Overview.** {@link createPool} starts workers for a set of tasks and returns `pool.call`. Tasks
+ * are functions exported from a module ({@link task} and {@link importTask} say more about them). Each
+ * worker shares two ring buffers with the host; arguments and results are encoded straight into them.
+ *
+ * **Backpressure.** A call never blocks the host and is never refused for lack of room: calls that no
+ * worker can take yet wait on the host, in order, with their arguments already encoded.
+ *
+ * **Shutdown.** `pool.shutdown()`, `using` and `await using`. An idle pool does not keep the process
+ * running; calls in flight do.
+ *
+ * **Allocation.** Numbers, booleans, short strings, `null` and `undefined` cross without allocating
+ * anything but the promise. Arguments are copied when the call is made: later changes are not seen.
+ *
+ * @module
+ */
+export {
+  createPool,
+  isMain,
+  type Pool,
+  type PoolEvents,
+  type PoolStatistics,
+} from "./pool.ts";
+export type { PoolOptions } from "./options.ts";
+export {
+  type AnyFunction,
+  type Call,
+  type CallArguments,
+  type Calls,
+  type ImportedTask,
+  importTask,
+  type Task,
+  task,
+  type TaskFunctionOf,
+  type TaskMap,
+} from "./task.ts";
+export {
+  DataCloneError,
+  HeddleError,
+  InvalidArgumentError,
+  NestedPoolError,
+  PoolClosedError,
+  ProtocolError,
+  TaskNotFoundError,
+  UnknownTaskError,
+  type WorkerLoss,
+  WorkerLostError,
+  WorkerStartError,
+} from "./errors.ts";

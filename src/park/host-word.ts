@@ -1,0 +1,62 @@
+/**
+ * How the host parks and is woken: one shared word per pool, seen by all its workers.
+ *
+ *   0 AWAKE    the host polls the response rings by itself
+ *   1 PARKED   the host is in its event loop; the worker that completes next posts a message
+ *
+ * Edges: 0 → 1 the host, by a store; 1 → 0 the host or any one worker, by compare-exchange. The
+ * worker that wins the exchange posts one wake message: at most one per park, exactly one if the
+ * first answer finds the host parked.
+ *
+ * No wake is lost, by the same argument as in `wake-word.ts`: the host stores PARKED, then re-checks
+ * every response ring; a worker commits its response, then loads this word. Both are seq-cst
+ * store-then-load, so at least one of them sees the other.
+ */
+export const AWAKE = 0;
+export const PARKED = 1;
+
+/** The host's side. */
+export class HostParker {
+  readonly #words: Int32Array<SharedArrayBuffer>;
+  readonly #index: number;
+
+  constructor(words: Int32Array<SharedArrayBuffer>, index: number) {
+    this.#words = words;
+    this.#index = index;
+  }
+
+  /** Announces the park. Re-check every response ring after this. */
+  announce(): void {
+    // SYNC(host-parked): pairs with HostWaker.wake. Needs seq-cst.
+    Atomics.store(this.#words, this.#index, PARKED);
+  }
+
+  /** Back to work. False: a worker has already cleared the word, so a message is on its way. */
+  cancel(): boolean {
+    return Atomics.compareExchange(this.#words, this.#index, PARKED, AWAKE) === PARKED;
+  }
+
+  get isAnnounced(): boolean {
+    return Atomics.load(this.#words, this.#index) === PARKED;
+  }
+}
+
+/** A worker's side. */
+export class HostWaker {
+  readonly #words: Int32Array<SharedArrayBuffer>;
+  readonly #index: number;
+  readonly #post: () => void;
+
+  constructor(words: Int32Array<SharedArrayBuffer>, index: number, post: () => void) {
+    this.#words = words;
+    this.#index = index;
+    this.#post = post;
+  }
+
+  /** Call after committing a response. */
+  wake(): void {
+    // SYNC(host-parked): pairs with HostParker.announce. Needs seq-cst.
+    if (Atomics.load(this.#words, this.#index) !== PARKED) return;
+    if (Atomics.compareExchange(this.#words, this.#index, PARKED, AWAKE) === PARKED) this.#post();
+  }
+}

@@ -1,0 +1,340 @@
+/**
+ * `createPool`: the composition root. Builds the host's side of a pool, hands out the typed calls and
+ * owns the shutdown.
+ */
+import { Codec } from "./codec/codec.ts";
+import { maxInlineBytes } from "./endpoint/endpoint.ts";
+import { Holder } from "./endpoint/hold.ts";
+import { HOST_CONTROL_BYTES, HOST_PARKED_WORD } from "./endpoint/lane-layout.ts";
+import type { TaskSource } from "./endpoint/worker-start.ts";
+import {
+  InvalidArgumentError,
+  NestedPoolError,
+  PoolClosedError,
+  UnknownTaskError,
+  type WorkerLostError,
+} from "./errors.ts";
+import { HostLoop } from "./host/host-loop.ts";
+import type { Reject, Resolve } from "./host/in-flight.ts";
+import type { LaneOptions } from "./host/lane.ts";
+import { type Receiver, SafetyCheck } from "./host/safety-check.ts";
+import { Scheduler } from "./host/scheduler.ts";
+import { Supervisor } from "./host/supervisor.ts";
+import { type PoolOptions, type ResolvedOptions, resolveOptions } from "./options.ts";
+import { ActiveCount } from "./park/active-count.ts";
+import { HostParker } from "./park/host-word.ts";
+import { callerOf } from "./realm/call-site.ts";
+import { workerRealm } from "./realm/worker-realm.ts";
+import { currentRuntime } from "./runtimes/current.ts";
+import type { Runtime } from "./runtimes/runtime.ts";
+import { type Calls, locateTask, type TaskMap } from "./task.ts";
+
+/** How long `shutdown()` waits for calls in flight. */
+const DRAIN_MS = 5000;
+
+/**
+ * False in a heddle worker, true everywhere else: in the main thread, and in threads of other making
+ * such as a test runner's. Guard with it what must not run again when workers import the module.
+ */
+export const isMain: boolean = workerRealm() === undefined;
+
+/** Shared by all pools of this thread: how many of their workers are awake. */
+let activeOfThread: SharedArrayBuffer | undefined;
+
+/** A snapshot of what a pool is doing and has done. */
+export interface PoolStatistics {
+  /** Calls not settled yet. */
+  readonly inFlight: number;
+  /** Of those, calls waiting on the host for a worker. */
+  readonly queued: number;
+  /** Workers ready for calls. */
+  readonly ready: number;
+  readonly workersStarted: number;
+  readonly workersLost: number;
+  /** Times the host parked with calls outstanding, and wake messages it got. */
+  readonly parks: number;
+  readonly wakeMessages: number;
+  /** Lost wake-ups found by the safety check: always 0, or a bug. */
+  readonly safetyHits: number;
+  /** Wake messages that took longer than the check's interval. */
+  readonly lateWakes: number;
+  /** Answers to calls that had been settled otherwise. */
+  readonly lateAnswers: number;
+}
+
+/** Events a pool dispatches, as `CustomEvent` with this detail. */
+export interface PoolEvents {
+  /**
+   * A promise in a worker was rejected and not handled there; the worker goes on. Printed unless a
+   * listener calls `preventDefault()`.
+   */
+  unhandledRejection: { readonly workerId: number; readonly error: Error };
+  /** A worker ended unasked; its calls were rejected with the same kind of error. */
+  workerLost: { readonly error: WorkerLostError };
+}
+
+/** A pool of workers. Create it with {@link createPool}. */
+export interface Pool<Tasks extends TaskMap> extends AsyncDisposable, Disposable {
+  /** The tasks as local async functions. */
+  readonly call: Calls<Tasks>;
+  /** Resolves when all workers are ready; rejects if the task modules cannot be loaded. */
+  readonly ready: Promise<void>;
+  stats(): PoolStatistics;
+  /**
+   * Closes the pool: new calls reject with PoolClosedError at once; calls in flight get up to
+   * `timeoutMs` (default 5000) to finish, then reject with PoolClosedError. Resolves when no worker
+   * is left. Calling it again returns the same promise.
+   */
+  shutdown(timeoutMs?: number): Promise<void>;
+  addEventListener<Name extends keyof PoolEvents>(
+    name: Name,
+    listener: (event: CustomEvent<PoolEvents[Name]>) => void,
+  ): void;
+  removeEventListener<Name extends keyof PoolEvents>(
+    name: Name,
+    listener: (event: CustomEvent<PoolEvents[Name]>) => void,
+  ): void;
+}
+
+/**
+ * Starts workers for a set of tasks.
+ *
+ * Workers import the modules of the tasks, so the call belongs behind `if (isMain)`. An idle pool
+ * does not keep the process running (option `keepAlive`); calls in flight do.
+ *
+ * @example
+ * ```ts
+ * import { createPool, isMain } from "heddle";
+ *
+ * export const add = (a: number, b: number) => a + b;
+ *
+ * if (isMain) {
+ *   const pool = createPool({ threads: 2 })({ add });
+ *   console.log(await pool.call.add(1, 2));
+ *   await pool.shutdown();
+ * }
+ * ```
+ */
+export function createPool(
+  options: PoolOptions = {},
+): <Tasks extends TaskMap>(tasks: Tasks) => Pool<Tasks> {
+  const realm = workerRealm();
+  if (realm?.isLoading === true) throw new NestedPoolError();
+  const runtime = currentRuntime;
+  const resolved = resolveOptions(options, runtime.cores);
+  const caller = resolved.moduleUrl ?? callerOf(createPool);
+  return (tasks) => {
+    const sources = locateTasks(tasks, caller, runtime);
+    const active = realm?.active ?? (activeOfThread ??= ActiveCount.createBuffer());
+    return new ThreadPool(resolved, sources, runtime, active) as unknown as Pool<typeof tasks>;
+  };
+}
+
+function locateTasks(
+  tasks: TaskMap,
+  caller: string | undefined,
+  runtime: Runtime,
+): readonly TaskSource[] {
+  if (typeof tasks !== "object" || tasks === null) {
+    throw new InvalidArgumentError(`A pool needs an object of tasks, got ${String(tasks)}.`);
+  }
+  return Object.keys(tasks).map((name) => {
+    const { location, exportName } = locateTask(name, tasks[name], caller);
+    if (location === undefined) {
+      throw new InvalidArgumentError(
+        `The stack does not tell which module exports task "${name}"; pass ` +
+          "createPool({ moduleUrl: import.meta.url }).",
+      );
+    }
+    return { name, moduleUrl: runtime.toModuleUrl(location), exportName };
+  });
+}
+
+/** Sources and build differ in the extension only; the published package is tested as well. */
+function workerEntry(): URL {
+  const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
+  return new URL(`./worker/entry.${extension}`, import.meta.url);
+}
+
+class ThreadPool extends EventTarget {
+  readonly call: Record<string, (...args: unknown[]) => Promise<unknown>>;
+  readonly ready: Promise<void>;
+  readonly #runtime: Runtime;
+  readonly #scheduler: Scheduler;
+  readonly #loop: HostLoop;
+  readonly #safety: SafetyCheck;
+  readonly #supervisor: Supervisor;
+  readonly #keepAlive: boolean;
+  readonly #rejectReady: (error: Error) => void;
+  #closed: Error | undefined;
+  #closing: Promise<void> | undefined;
+  #onDrained: (() => void) | undefined;
+
+  constructor(
+    options: ResolvedOptions,
+    sources: readonly TaskSource[],
+    runtime: Runtime,
+    active: SharedArrayBuffer,
+  ) {
+    super();
+    this.#runtime = runtime;
+    this.#keepAlive = options.keepAlive;
+    const codec = new Codec(runtime.text, runtime.bytes);
+    const hostControl = new SharedArrayBuffer(HOST_CONTROL_BYTES);
+    const parker = new HostParker(new Int32Array(hostControl), HOST_PARKED_WORD);
+    const activeCount = new ActiveCount(new Int32Array(active), runtime.cores);
+    this.#scheduler = new Scheduler(new Holder(codec, maxInlineBytes(options.ringBytes)), {
+      onSubmit: () => this.#loop.kick(),
+      onPark: () => this.#safety.hold(),
+      onIdle: () => this.#onIdle(),
+    });
+    this.#loop = new HostLoop(runtime, parker, activeCount, this.#scheduler);
+    this.#safety = new SafetyCheck(runtime, () => this.#receivers(parker));
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    promise.catch(() => {}); // whoever asks for `ready` sees it; calls see it too
+    this.ready = promise;
+    this.#rejectReady = reject;
+    const laneOptions: LaneOptions = {
+      runtime,
+      codec,
+      workerEntry: workerEntry(),
+      ringCapacity: options.ringBytes,
+      hostControl,
+      active,
+      tasks: sources,
+      maxConcurrency: options.maxConcurrency,
+    };
+    this.#supervisor = new Supervisor(
+      options.threads,
+      laneOptions,
+      this.#scheduler,
+      (delta) => activeCount.add(delta),
+      {
+        onWake: () => this.#loop.onWakeMessage(),
+        onReady: resolve,
+        onFailed: (error) => this.#fail(error),
+        onUnhandledRejection: (workerId, error) => this.#reportRejection(workerId, error),
+        onWorkerLost: (error) => this.#emit("workerLost", { error }),
+      },
+    );
+    this.call = this.#createCalls(sources);
+    if (this.#keepAlive) this.#safety.hold();
+  }
+
+  stats(): PoolStatistics {
+    const { inFlight, queued, lanes, lateAnswers } = this.#scheduler;
+    return {
+      inFlight: inFlight.size,
+      queued,
+      ready: lanes.length,
+      workersStarted: this.#supervisor.started,
+      workersLost: this.#supervisor.lost,
+      parks: this.#loop.statistics.parks,
+      wakeMessages: this.#loop.statistics.wakeMessages,
+      safetyHits: this.#safety.statistics.hits,
+      lateWakes: this.#safety.statistics.lateWakes,
+      lateAnswers,
+    };
+  }
+
+  shutdown(timeoutMs: number = DRAIN_MS): Promise<void> {
+    if (typeof timeoutMs !== "number" || !(timeoutMs >= 0)) {
+      return Promise.reject(
+        new InvalidArgumentError(`timeoutMs must be a number from 0, got ${String(timeoutMs)}.`),
+      );
+    }
+    this.#closed ??= new PoolClosedError();
+    return this.#closing ??= this.#close(timeoutMs);
+  }
+
+  [Symbol.dispose](): void {
+    void this.shutdown(0);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.shutdown();
+  }
+
+  /** Own properties are the tasks; anything else that is asked for is a mistake, told at once. */
+  #createCalls(sources: readonly TaskSource[]): typeof this.call {
+    const names = sources.map(({ name }) => name);
+    const calls = Object.create(
+      new Proxy(Object.create(null) as object, {
+        get: (_target, key) => {
+          // Promises and inspectors ask for these of any object.
+          if (typeof key === "symbol" || key === "then" || key === "toJSON") return undefined;
+          throw new UnknownTaskError(key, names);
+        },
+      }),
+    ) as typeof this.call;
+    const scheduler = this.#scheduler;
+    for (const [task, name] of names.entries()) {
+      const call = (...args: unknown[]): Promise<unknown> =>
+        new Promise((resolve: Resolve, reject: Reject) => {
+          if (this.#closed !== undefined) reject(this.#closed);
+          else scheduler.submit(task, args, resolve, reject);
+        });
+      Object.defineProperty(calls, name, { value: call, enumerable: true });
+    }
+    return calls;
+  }
+
+  #onIdle(): void {
+    if (this.#scheduler.inFlight.size > 0) {
+      this.#safety.hold();
+      return;
+    }
+    if (!this.#keepAlive) this.#safety.release();
+    this.#onDrained?.();
+  }
+
+  async #close(timeoutMs: number): Promise<void> {
+    if (this.#scheduler.inFlight.size > 0 && timeoutMs > 0) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#onDrained = resolve;
+      const timer = this.#runtime.setTimeout(resolve, timeoutMs);
+      await promise;
+      timer.clear();
+    }
+    const unfinished = "The pool was closed before this call was answered.";
+    this.#scheduler.rejectAll(() => new PoolClosedError(unfinished));
+    this.#rejectReady(new PoolClosedError());
+    this.#safety.stop();
+    await this.#supervisor.close();
+  }
+
+  /** The pool cannot work: what waits and what comes later is rejected with `error`. */
+  #fail(error: Error): void {
+    this.#closed ??= error;
+    this.#rejectReady(error);
+    this.#scheduler.rejectAll(() => error);
+    this.#onIdle();
+    void this.#supervisor.close();
+  }
+
+  #reportRejection(workerId: number, error: Error): void {
+    if (this.#emit("unhandledRejection", { workerId, error })) {
+      this.#runtime.warn(`heddle: unhandled rejection in worker ${workerId}:`, error);
+    }
+  }
+
+  /** False if a listener called `preventDefault()`. */
+  #emit<Name extends keyof PoolEvents>(name: Name, detail: PoolEvents[Name]): boolean {
+    return this.dispatchEvent(new CustomEvent(name, { detail, cancelable: true }));
+  }
+
+  /** The receivers of wake-ups, for the safety check. */
+  *#receivers(parker: HostParker): Generator<readonly [unknown, Receiver]> {
+    const loop = this.#loop;
+    const scheduler = this.#scheduler;
+    for (const lane of scheduler.lanes) yield [lane, lane];
+    yield [this, {
+      parkedWord: parker.isAnnounced ? 1 : 0,
+      isWaitingInLoop: loop.isParked,
+      hasUnread: scheduler.hasResponse(),
+      progress: scheduler.lanes.map((lane) => lane.endpoint.rx.headPosition).join(),
+      wake: () => loop.onWakeMessage(),
+      repost: () => loop.onWakeMessage(),
+    }];
+  }
+}

@@ -1,0 +1,23 @@
+/**
+ * Tells every copy of heddle in a thread whether that thread is a heddle worker: set by the worker
+ * entry before any task module loads, read by `isMain` and `createPool`. On `globalThis`, because a
+ * task module may import another copy of the library (sources and build, two versions).
+ */
+
+export interface WorkerRealm {
+  /** True while task modules are being imported. */
+  isLoading: boolean;
+  /** The host thread's ActiveCount, for pools created in this worker. */
+  readonly active: SharedArrayBuffer;
+}
+
+const KEY = Symbol.for("heddle.worker");
+
+/** The realm of the worker this thread is, or undefined. */
+export function workerRealm(): WorkerRealm | undefined {
+  return (globalThis as { [KEY]?: WorkerRealm })[KEY];
+}
+
+export function enterWorkerRealm(realm: WorkerRealm): void {
+  Object.defineProperty(globalThis, KEY, { value: realm });
+}

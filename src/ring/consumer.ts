@@ -1,0 +1,149 @@
+/**
+ * Consumer role of an SPSC record ring: poll → (acquire) → read → release.
+ *
+ * Obtained once per ring from `spsc-ring.ts`. Every record is checked against the bytes that were
+ * published before anything in it is read; what does not fit is a ProtocolError, never a loop and
+ * never a read outside the record.
+ */
+import type { Memory } from "../memory/views.ts";
+import { ProtocolError } from "../errors.ts";
+import {
+  claimedState,
+  queuedState,
+  RECORD_HEADER_BYTES,
+  revokedState,
+  stateSlot,
+} from "./record-layout.ts";
+import { HEAD_POSITION, TAIL_POSITION } from "./ring-layout.ts";
+
+/** `poll` found nothing to read. */
+export const EMPTY = -1;
+
+export class RingConsumer {
+  /** The records; indices returned by `poll` are bytes into it. */
+  readonly memory: Memory;
+  readonly capacity: number;
+  /** After a successful poll: end of the record, as a byte index. */
+  end = 0;
+
+  readonly #header: Int32Array<SharedArrayBuffer>;
+  readonly #mask: number;
+  readonly #publishBytes: number;
+  #head: number;
+  #publishedHead: number;
+  #cachedTail: number;
+  #sequence = 0;
+  #length = 0;
+
+  /** Use `takeConsumer`; the role exists once per ring. */
+  constructor(header: Int32Array<SharedArrayBuffer>, memory: Memory) {
+    this.memory = memory;
+    this.capacity = memory.u8.length;
+    this.#header = header;
+    this.#mask = this.capacity - 1;
+    this.#publishBytes = this.capacity >> 3;
+    this.#head = this.#publishedHead = Atomics.load(header, HEAD_POSITION);
+    this.#cachedTail = this.#head;
+  }
+
+  /**
+   * Index of the oldest unreleased record, or EMPTY. Stays the same until `release`.
+   * Finding nothing also hands released space back to the producer.
+   */
+  poll(): number {
+    for (;;) {
+      const head = this.#head;
+      if (head === this.#cachedTail) {
+        if (head !== this.#publishedHead) this.publish();
+        // SYNC(record-visible): everything before this position may be read. Pairs with
+        // RingProducer.commit. Needs acquire; the parking protocols rely on seq-cst.
+        const tail = Atomics.load(this.#header, TAIL_POSITION);
+        if (tail === head) return EMPTY;
+        const published = (tail - head) | 0;
+        if (published < 0 || published > this.capacity || (published & 7) !== 0) {
+          throw new ProtocolError(`Ring tail ${tail} does not fit head ${head}.`);
+        }
+        this.#cachedTail = tail;
+      }
+      const index = head & this.#mask;
+      const length = this.memory.i32[index >> 2]!;
+      const available = (this.#cachedTail - head) | 0;
+      const room = this.capacity - index;
+      if (
+        length >= RECORD_HEADER_BYTES && length <= available && length <= room && (length & 7) === 0
+      ) {
+        this.#length = length;
+        this.end = index + length;
+        return index;
+      }
+      if (length === -room && room <= available) {
+        this.#head = (head + room) | 0;
+        continue;
+      }
+      throw new ProtocolError(
+        `Record length ${length} at index ${index} is impossible (${available} bytes published).`,
+      );
+    }
+  }
+
+  /** Whether the producer has published something not yet polled. May be stale, never wrong for long. */
+  get hasRecord(): boolean {
+    return this.#head !== this.#cachedTail ||
+      Atomics.load(this.#header, TAIL_POSITION) !== this.#head;
+  }
+
+  /** Position up to which records have been released, for the safety re-check. */
+  get headPosition(): number {
+    return this.#head;
+  }
+
+  /**
+   * Takes the polled record for good. False: its producer revoked it; release it unread.
+   * For rings whose producer revokes; others use `verify`.
+   */
+  acquire(index: number): boolean {
+    const queued = queuedState(this.#sequence);
+    // SYNC(claim-or-revoke): exactly one of this exchange and the producer's QUEUED → REVOKED wins.
+    // Pairs with the revoking side; needs a read-modify-write, ordering comes with it.
+    const seen = Atomics.compareExchange(
+      this.memory.i32,
+      stateSlot(index),
+      queued,
+      claimedState(queued),
+    );
+    if (seen === queued) return true;
+    if (seen === revokedState(queued)) return false;
+    throw new ProtocolError(
+      `Record state ${seen} at index ${index} does not belong to record ${this.#sequence}.`,
+    );
+  }
+
+  /** Checks that the polled record is the next one in sequence. */
+  verify(index: number): void {
+    const state = this.memory.i32[stateSlot(index)]!;
+    if (state !== queuedState(this.#sequence)) {
+      throw new ProtocolError(
+        `Record state ${state} at index ${index} does not belong to record ${this.#sequence}.`,
+      );
+    }
+  }
+
+  /**
+   * Done with the polled record; its bytes may be overwritten from now on. Space is handed back in
+   * strides of an eighth of the ring, or at the next empty poll: a consumer that has released every
+   * record always leaves at least seven eighths visible as free, enough for the largest record.
+   */
+  release(): void {
+    this.#head = (this.#head + this.#length) | 0;
+    this.#sequence = (this.#sequence + 1) & 0x3fff_ffff;
+    if (((this.#head - this.#publishedHead) | 0) >= this.#publishBytes) this.publish();
+  }
+
+  /** Hands all released space back to the producer now. */
+  publish(): void {
+    this.#publishedHead = this.#head;
+    // SYNC(space-released): pairs with RingProducer's reload of the head. Needs release; the
+    // wants-space handshake relies on seq-cst (store head, then load the flag).
+    Atomics.store(this.#header, HEAD_POSITION, this.#head);
+  }
+}

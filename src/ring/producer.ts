@@ -1,0 +1,167 @@
+/**
+ * Producer role of an SPSC record ring: claim → write → commit, or abort.
+ *
+ * The shape follows Agrona's OneToOneRingBuffer (claim/commit/abort, padding at the wrap, cached
+ * opposite cursor); rewinding an empty ring and the sequence in the state word are ours.
+ *
+ * Obtained once per ring from `spsc-ring.ts`. One claim may be open at a time. Nothing is shared
+ * until `commit`: an aborted claim leaves the ring as it was.
+ */
+import { align8 } from "../memory/align.ts";
+import type { Memory } from "../memory/views.ts";
+import { ProtocolError } from "../errors.ts";
+import { lengthSlot, queuedState, stateSlot } from "./record-layout.ts";
+import { HEAD_POSITION, TAIL_POSITION } from "./ring-layout.ts";
+
+/** `claim` found no room; try again after the consumer has released some. */
+export const NO_SPACE = -1;
+
+/**
+ * From this index on the producer looks whether the ring is empty and starts over at index 0, so
+ * that light traffic stays within a few hot cache lines and a large capacity costs address space,
+ * not memory.
+ */
+export const REWIND_BYTES: number = 16 * 1024;
+
+export class RingProducer {
+  /** The records; offsets handed out by `claim` are bytes into it. */
+  readonly memory: Memory;
+  readonly capacity: number;
+  /** After a successful claim: end of the contiguous bytes that may be written, from its index. */
+  limit = 0;
+
+  readonly #header: Int32Array<SharedArrayBuffer>;
+  readonly #mask: number;
+  readonly #rewindBytes: number;
+  #tail: number;
+  #cachedHead: number;
+  #sequence = 0;
+  #claimIndex = NO_SPACE;
+  #claimPosition = 0;
+  #paddingIndex = NO_SPACE;
+  #nextRewindCheck: number;
+
+  /** Use `takeProducer`; the role exists once per ring. */
+  constructor(
+    header: Int32Array<SharedArrayBuffer>,
+    memory: Memory,
+    rewindBytes: number = REWIND_BYTES,
+  ) {
+    this.memory = memory;
+    this.capacity = memory.u8.length;
+    this.#header = header;
+    this.#mask = this.capacity - 1;
+    this.#rewindBytes = Math.min(rewindBytes, this.capacity >> 1);
+    this.#nextRewindCheck = this.#rewindBytes;
+    this.#tail = Atomics.load(header, TAIL_POSITION);
+    this.#cachedHead = Atomics.load(header, HEAD_POSITION);
+  }
+
+  /**
+   * Opens a record of at least `bytes` bytes (record header included) and returns its index, or
+   * NO_SPACE. Up to `limit` may be written; `commit` says how much was.
+   */
+  claim(bytes: number): number {
+    if (this.#claimIndex !== NO_SPACE) throw new ProtocolError("A claim is already open.");
+    const need = align8(bytes);
+    const tail = this.#tail;
+    const index = tail & this.#mask;
+    const room = this.capacity - index;
+    if (index >= this.#nextRewindCheck && need <= index && this.#isEmpty()) {
+      return this.#open(tail, index, room, index);
+    }
+    let free = this.capacity - ((tail - this.#cachedHead) | 0);
+    const wanted = need <= room ? need : room + need;
+    if (wanted > free) {
+      free = this.#refreshFree();
+      if (wanted > free) return NO_SPACE;
+    }
+    if (need <= room) {
+      this.limit = index + (free < room ? free : room);
+      this.#claimPosition = tail;
+      this.#claimIndex = index;
+      return index;
+    }
+    return this.#open(tail, index, room, free - room);
+  }
+
+  /** Closes the claim and publishes `end - index` bytes of it. `end` is at most `limit`. */
+  commit(end: number): void {
+    const index = this.#claimIndex;
+    const bytes = align8(end - index);
+    const i32 = this.memory.i32;
+    if (this.#paddingIndex !== NO_SPACE) {
+      i32[lengthSlot(this.#paddingIndex)] = -(this.capacity - this.#paddingIndex);
+      this.#paddingIndex = NO_SPACE;
+    }
+    i32[lengthSlot(index)] = bytes;
+    i32[stateSlot(index)] = queuedState(this.#sequence);
+    this.#sequence = (this.#sequence + 1) & 0x3fff_ffff;
+    this.#claimIndex = NO_SPACE;
+    this.#tail = (this.#claimPosition + bytes) | 0;
+    // SYNC(record-visible): publishes the record's bytes, length and state, and the padding before
+    // it. Pairs with RingConsumer.poll. Needs release; the parking protocols also rely on its being
+    // seq-cst (park/wake-word.ts, park/host-word.ts: store tail, then load the parked word).
+    Atomics.store(this.#header, TAIL_POSITION, this.#tail);
+  }
+
+  /** Closes the claim and publishes nothing. */
+  abort(): void {
+    this.#claimIndex = NO_SPACE;
+    this.#paddingIndex = NO_SPACE;
+  }
+
+  /** Whether `claim(bytes)` would succeed now. May say no a little late, never yes wrongly. */
+  hasSpace(bytes: number): boolean {
+    if (this.claim(bytes) === NO_SPACE) return false;
+    this.abort();
+    return true;
+  }
+
+  /** True while the consumer has not released everything committed. May be stale. */
+  get hasUnread(): boolean {
+    return Atomics.load(this.#header, HEAD_POSITION) !== this.#tail;
+  }
+
+  /** Consumer's and producer's positions, for the safety re-check: equal twice means no progress. */
+  get headPosition(): number {
+    return Atomics.load(this.#header, HEAD_POSITION);
+  }
+
+  get tailPosition(): number {
+    return this.#tail;
+  }
+
+  /** Opens the record at index 0, behind a padding record that fills `room` bytes from `index`. */
+  #open(tail: number, index: number, room: number, limit: number): number {
+    this.#nextRewindCheck = this.#rewindBytes;
+    this.#paddingIndex = index;
+    this.#claimPosition = (tail + room) | 0;
+    this.#claimIndex = 0;
+    this.limit = limit;
+    return 0;
+  }
+
+  #isEmpty(): boolean {
+    this.#refreshFree();
+    if (this.#cachedHead === this.#tail) return true;
+    // Busy: look again only some way further on, or every claim would fetch the consumer's line.
+    const next = (this.#tail & this.#mask) + this.#rewindBytes;
+    this.#nextRewindCheck = next < this.capacity ? next : this.#rewindBytes;
+    return false;
+  }
+
+  #refreshFree(): number {
+    // SYNC(space-released): the consumer is done with everything before this position. Pairs with
+    // RingConsumer.publish. Needs acquire.
+    const head = Atomics.load(this.#header, HEAD_POSITION);
+    const used = (this.#tail - head) | 0;
+    if (used < 0 || used > this.capacity) {
+      throw new ProtocolError(
+        `Ring head ${head} is not within ${this.capacity} bytes of tail ${this.#tail}.`,
+      );
+    }
+    this.#cachedHead = head;
+    return this.capacity - used;
+  }
+}

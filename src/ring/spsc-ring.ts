@@ -1,0 +1,94 @@
+/**
+ * Allocates and attaches single-producer single-consumer rings, and hands out each role once.
+ *
+ * A ring lives in a stretch of a SharedArrayBuffer. Either thread may attach; the roles are taken by
+ * compare-exchange in the ring's own header, so a second producer is an error at set-up instead of a
+ * sentence in the documentation.
+ */
+import { isPowerOfTwo } from "../memory/align.ts";
+import { viewMemory } from "../memory/views.ts";
+import { InvalidArgumentError, ProtocolError } from "../errors.ts";
+import { RingConsumer } from "./consumer.ts";
+import { RingProducer } from "./producer.ts";
+import {
+  CAPACITY,
+  CONSUMER_TAKEN,
+  MAGIC,
+  MAX_CAPACITY,
+  MIN_CAPACITY,
+  PRODUCER_TAKEN,
+  RING_HEADER_BYTES,
+  RING_MAGIC,
+  RING_VERSION,
+  VERSION,
+} from "./ring-layout.ts";
+
+/** Throws unless `capacity` is a power of two a ring can have. */
+export function checkCapacity(capacity: number, name = "capacity"): void {
+  if (!isPowerOfTwo(capacity) || capacity < MIN_CAPACITY || capacity > MAX_CAPACITY) {
+    throw new InvalidArgumentError(
+      `${name} must be a power of two from ${MIN_CAPACITY} to ${MAX_CAPACITY} bytes, got ${capacity}.`,
+    );
+  }
+}
+
+/** A ring in shared memory, of which this thread may take one role or (in tests) both. */
+export class SpscRing {
+  readonly #header: Int32Array<SharedArrayBuffer>;
+  readonly #buffer: SharedArrayBuffer;
+  readonly #recordsOffset: number;
+  readonly #capacity: number;
+
+  private constructor(buffer: SharedArrayBuffer, byteOffset: number, capacity: number) {
+    this.#buffer = buffer;
+    this.#recordsOffset = byteOffset + RING_HEADER_BYTES;
+    this.#capacity = capacity;
+    this.#header = new Int32Array(buffer, byteOffset, RING_HEADER_BYTES / 4);
+  }
+
+  /** Formats a ring of `capacity` bytes at `byteOffset`. Only before the buffer is shared. */
+  static create(buffer: SharedArrayBuffer, byteOffset: number, capacity: number): SpscRing {
+    checkCapacity(capacity);
+    const ring = new SpscRing(buffer, byteOffset, capacity);
+    ring.#header.fill(0);
+    ring.#header[MAGIC] = RING_MAGIC;
+    ring.#header[VERSION] = RING_VERSION;
+    ring.#header[CAPACITY] = capacity;
+    return ring;
+  }
+
+  /** Attaches to a ring that `create` has formatted at `byteOffset`. */
+  static attach(buffer: SharedArrayBuffer, byteOffset: number): SpscRing {
+    const header = new Int32Array(buffer, byteOffset, RING_HEADER_BYTES / 4);
+    if (header[MAGIC] !== RING_MAGIC || header[VERSION] !== RING_VERSION) {
+      throw new ProtocolError(
+        `No ring of version ${RING_VERSION} at byte ${byteOffset} of this buffer.`,
+      );
+    }
+    const capacity = header[CAPACITY]!;
+    checkCapacity(capacity);
+    return new SpscRing(buffer, byteOffset, capacity);
+  }
+
+  /** The producer role. Throws if it was taken before, by any thread. */
+  takeProducer(rewindBytes?: number): RingProducer {
+    this.#take(PRODUCER_TAKEN, "producer");
+    return new RingProducer(this.#header, this.#memory(), rewindBytes);
+  }
+
+  /** The consumer role. Throws if it was taken before, by any thread. */
+  takeConsumer(): RingConsumer {
+    this.#take(CONSUMER_TAKEN, "consumer");
+    return new RingConsumer(this.#header, this.#memory());
+  }
+
+  #memory(): ReturnType<typeof viewMemory> {
+    return viewMemory(this.#buffer, this.#recordsOffset, this.#capacity);
+  }
+
+  #take(word: number, role: string): void {
+    if (Atomics.compareExchange(this.#header, word, 0, 1) !== 0) {
+      throw new InvalidArgumentError(`This ring's ${role} role has already been taken.`);
+    }
+  }
+}

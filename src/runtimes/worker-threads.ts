@@ -1,0 +1,195 @@
+/**
+ * The part of the adapters that Node, Deno and Bun share: threads, ports and timers by way of
+ * `node:worker_threads` and `node:timers`, which all three implement.
+ *
+ * Clock and timers are captured here, at import, so that fake timers in a user's tests neither stop
+ * a pool nor see its timers.
+ */
+import { Buffer } from "node:buffer";
+import { availableParallelism } from "node:os";
+import process from "node:process";
+import * as timers from "node:timers";
+import { pathToFileURL } from "node:url";
+import {
+  MessageChannel,
+  type MessagePort,
+  parentPort,
+  receiveMessageOnPort,
+  type TransferListItem,
+  Worker,
+  workerData,
+} from "node:worker_threads";
+import type { ParentHandle, PayloadPort, Runtime, Timer, WorkerHandle } from "./runtime.ts";
+
+const { setImmediate, setInterval, setTimeout, clearInterval, clearTimeout } = timers;
+const { performance } = globalThis;
+const now = performance.now.bind(performance);
+const pause: () => void = (Atomics as { pause?: () => void }).pause ?? (() => {});
+const settled: Promise<void> = Promise.resolve();
+const { queueMicrotask } = globalThis;
+const encoder = new TextEncoder();
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** `setImmediate` under a name of its own: timers of the test's making must not replace it. */
+export function soon(callback: () => void): void {
+  setImmediate(callback);
+}
+
+/** `setTimeout(0)`: on Deno the macrotask that lets I/O through. */
+export function zeroTimeout(callback: () => void): void {
+  setTimeout(callback, 0);
+}
+
+export function microtaskByPromise(callback: () => void): void {
+  settled.then(callback);
+}
+
+export function microtaskByQueue(callback: () => void): void {
+  queueMicrotask(callback);
+}
+
+class Port implements PayloadPort {
+  readonly #port: MessagePort;
+
+  constructor(port: MessagePort) {
+    this.#port = port;
+  }
+
+  post(message: unknown): void {
+    this.#port.postMessage(message);
+  }
+
+  receive(): { readonly message: unknown } | undefined {
+    return receiveMessageOnPort(this.#port);
+  }
+
+  close(): void {
+    this.#port.close();
+  }
+}
+
+class ThreadHandle implements WorkerHandle {
+  readonly #worker: Worker;
+
+  constructor(worker: Worker) {
+    this.#worker = worker;
+  }
+
+  post(message: unknown): void {
+    this.#worker.postMessage(message);
+  }
+
+  onMessage(listener: (message: unknown) => void): void {
+    this.#worker.on("message", listener);
+  }
+
+  onError(listener: (error: unknown) => void): void {
+    this.#worker.on("error", listener);
+  }
+
+  onExit(listener: (exitCode: number | undefined) => void): void {
+    this.#worker.on("exit", listener);
+  }
+
+  ref(): void {
+    this.#worker.ref();
+  }
+
+  unref(): void {
+    this.#worker.unref();
+  }
+
+  async terminate(): Promise<void> {
+    await this.#worker.terminate();
+  }
+}
+
+function parent(): { readonly handle: ParentHandle; readonly data: unknown } {
+  if (parentPort === null) throw new Error("Not in a worker thread.");
+  const port = parentPort;
+  return {
+    handle: {
+      post: (message) => port.postMessage(message),
+      onMessage: (listener) => void port.on("message", listener),
+      onUnhandledRejection: (listener) => void process.on("unhandledRejection", listener),
+      exit: (code) => process.exit(code),
+    },
+    data: workerData,
+  };
+}
+
+/**
+ * Deno refuses to start a worker from a remote module (a library on JSR is `https:`); a small `data:`
+ * module that imports it is accepted.
+ */
+function startableUrl(entry: URL): URL {
+  if (entry.protocol === "file:" || entry.protocol === "data:") return entry;
+  const source = `import ${JSON.stringify(entry.href)};`;
+  return new URL(`data:text/javascript,${encodeURIComponent(source)}`);
+}
+
+function createTimer(handle: ReturnType<typeof setTimeout>, clear: () => void): Timer {
+  return { ref: () => void handle.ref(), unref: () => void handle.unref(), clear };
+}
+
+/** What the adapters add or replace. */
+export type RuntimeSpecifics =
+  & Pick<Runtime, "name" | "microtask" | "macrotask">
+  & Partial<Omit<Runtime, "bytes">>
+  & { readonly bytes?: Partial<Runtime["bytes"]> };
+
+export function createRuntime(specifics: RuntimeSpecifics): Runtime {
+  return {
+    cores: Math.max(1, availableParallelism()),
+    now,
+    soon,
+    pause,
+    text: {
+      encodeInto: (text, target, start, end) => {
+        return encoder.encodeInto(text, target.subarray(start, end));
+      },
+      readAscii: (source, start, end) =>
+        Buffer.prototype.latin1Slice.call(source, start, end) as string,
+      readUtf8: (source, start, end) => decoder.decode(source.subarray(start, end)),
+    },
+    setInterval: (callback, intervalMs) => {
+      const handle = setInterval(callback, intervalMs);
+      return createTimer(handle, () => clearInterval(handle));
+    },
+    setTimeout: (callback, delayMs) => {
+      const handle = setTimeout(callback, delayMs);
+      return createTimer(handle, () => clearTimeout(handle));
+    },
+    createChannel: () => {
+      const { port1, port2 } = new MessageChannel();
+      return { local: new Port(port1), remote: port2 };
+    },
+    openPort: (remote) => new Port(remote as MessagePort),
+    spawnWorker: (entry, data, transfer, name) =>
+      new ThreadHandle(
+        new Worker(startableUrl(entry), {
+          workerData: data,
+          transferList: transfer as TransferListItem[],
+          name,
+        }),
+      ),
+    parent,
+    toModuleUrl: (location) => {
+      return /^[a-z][a-z0-9+.-]+:/i.test(location) && !/^[a-z]:[\\/]/i.test(location)
+        ? new URL(location).href
+        : pathToFileURL(location).href;
+    },
+    warn: (message, error) => console.error(message, error),
+    ...specifics,
+    bytes: {
+      copyOut: (source, start, end) => {
+        const copy = new Uint8Array(end - start);
+        copy.set(source.subarray(start, end));
+        return copy.buffer;
+      },
+      isBuffer: (value) => Buffer.isBuffer(value),
+      toBuffer: (bytes) => Buffer.from(bytes),
+      ...specifics.bytes,
+    },
+  };
+}

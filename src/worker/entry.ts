@@ -1,0 +1,91 @@
+/**
+ * Main module of a worker thread: the only module whose import has effects.
+ *
+ * Builds the worker's side of the lane from its start data, loads the tasks, says that it is ready
+ * and enters the loop.
+ */
+import { Codec } from "../codec/codec.ts";
+import { describeError, isError } from "../codec/fault.ts";
+import { Endpoint, maxInlineBytes } from "../endpoint/endpoint.ts";
+import { Holder } from "../endpoint/hold.ts";
+import {
+  HOST_PARKED_WORD,
+  PARKED_WORD,
+  REQUEST_RING,
+  responseRing,
+} from "../endpoint/lane-layout.ts";
+import { WAKE, type WorkerMessage, type WorkerStart } from "../endpoint/worker-start.ts";
+import { TaskNotFoundError } from "../errors.ts";
+import { ActiveCount } from "../park/active-count.ts";
+import { HostWaker } from "../park/host-word.ts";
+import { Parker } from "../park/wake-word.ts";
+import { enterWorkerRealm } from "../realm/worker-realm.ts";
+import { SpscRing } from "../ring/spsc-ring.ts";
+import { currentRuntime } from "../runtimes/current.ts";
+import { WorkerLoop } from "./loop.ts";
+import { Replies } from "./replies.ts";
+import { loadTasks } from "./tasks.ts";
+
+const runtime = currentRuntime;
+const parent = runtime.parent();
+const host = parent.handle;
+const start = parent.data as WorkerStart;
+const realm = { isLoading: true, active: start.active };
+enterWorkerRealm(realm);
+
+function post(message: WorkerMessage): void {
+  host.post(message);
+}
+
+function tableOf(reason: unknown): ReturnType<typeof describeError> {
+  return describeError(isError(reason) ? reason : new Error(String(reason)));
+}
+
+host.onUnhandledRejection((reason) => post({ type: "unhandledRejection", error: tableOf(reason) }));
+
+const control = new Int32Array(start.lane, 0, REQUEST_RING / 4);
+const hostControl = new Int32Array(start.hostControl);
+const codec = new Codec(runtime.text, runtime.bytes);
+const endpoint = new Endpoint(
+  SpscRing.attach(start.lane, responseRing(start.ringCapacity)).takeProducer(),
+  SpscRing.attach(start.lane, REQUEST_RING).takeConsumer(),
+  codec,
+  runtime.openPort(start.payloadPort),
+);
+const replies = new Replies(
+  endpoint,
+  new Holder(codec, maxInlineBytes(start.ringCapacity)),
+  new HostWaker(hostControl, HOST_PARKED_WORD, () => post(WAKE)),
+  control,
+);
+
+let loop: WorkerLoop | undefined;
+// Listening is what keeps the worker alive; attached before the tasks load, so no wake is missed.
+host.onMessage(() => loop?.onWakeMessage());
+
+try {
+  const tasks = await loadTasks(start.tasks);
+  realm.isLoading = false;
+  loop = new WorkerLoop({
+    runtime,
+    endpoint,
+    replies,
+    parker: new Parker(control, PARKED_WORD),
+    active: new ActiveCount(new Int32Array(start.active), runtime.cores),
+    control,
+    tasks,
+    maxConcurrency: start.maxConcurrency,
+    onClose: () => host.exit(0),
+  });
+  post({ type: "ready" });
+  loop.start();
+} catch (error) {
+  if (loop !== undefined) throw error;
+  post({
+    type: "failed",
+    taskMissing: error instanceof TaskNotFoundError,
+    error: tableOf(error),
+  });
+  // The message must leave before the thread does.
+  runtime.setTimeout(() => host.exit(1), 0);
+}

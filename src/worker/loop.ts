@@ -1,0 +1,290 @@
+/**
+ * The worker loop: poll → run → reply → rest.
+ *
+ * Rest has three steps: spin while a core is free, block for at most a millisecond, return to the
+ * event loop. It never blocks while async tasks are in flight, and under load it turns the event loop
+ * at least every millisecond, so that tasks' own timers, sockets and promises keep running.
+ */
+import { checkFrame, type Endpoint } from "../endpoint/endpoint.ts";
+import { CALL, FRAME_BYTES, INLINE, kindOf, packWhat } from "../endpoint/frame.ts";
+import { IS_ACCEPTING, IS_ACTIVE, IS_CLOSING, LOOP_PARKS } from "../endpoint/lane-layout.ts";
+import { ProtocolError } from "../errors.ts";
+import type { ActiveCount } from "../park/active-count.ts";
+import { type SpinOptions, spinUntil } from "../park/spin.ts";
+import { TurnClock } from "../park/turn-clock.ts";
+import { BLOCKED, IN_EVENT_LOOP, type Parker } from "../park/wake-word.ts";
+import { EMPTY } from "../ring/consumer.ts";
+import type { Runtime } from "../runtimes/runtime.ts";
+import type { Replies } from "./replies.ts";
+
+/** Longest spin before blocking: a block costs its waker 3–4 µs, a park in the event loop 12. */
+const SPIN_BUDGET_MS = 0.05;
+/** Longest block before returning to the event loop. */
+const BLOCK_MS = 1;
+/** Longest time without a turn of the event loop while there is work. */
+const MAX_TURN_MS = 1;
+/** Records between two clock readings while records are quick. */
+const MAX_CLOCK_STRIDE = 16;
+/** Turns of the event loop spent looking at the ring while async tasks are in flight. */
+const MAX_IDLE_TURNS = 16;
+
+const INLINE_CALL_0 = packWhat(CALL, INLINE, 0);
+const INLINE_CALL_1 = packWhat(CALL, INLINE, 1);
+
+export type TaskFunction = (...args: unknown[]) => unknown;
+
+export interface WorkerLoopOptions {
+  readonly runtime: Runtime;
+  readonly endpoint: Endpoint;
+  readonly replies: Replies;
+  readonly parker: Parker;
+  readonly active: ActiveCount;
+  readonly control: Int32Array<SharedArrayBuffer>;
+  readonly tasks: readonly TaskFunction[];
+  readonly maxConcurrency: number;
+  /** The host asked this worker to leave. */
+  readonly onClose: () => void;
+}
+
+export class WorkerLoop {
+  readonly #runtime: Runtime;
+  readonly #endpoint: Endpoint;
+  readonly #replies: Replies;
+  readonly #parker: Parker;
+  readonly #active: ActiveCount;
+  readonly #control: Int32Array<SharedArrayBuffer>;
+  readonly #tasks: readonly TaskFunction[];
+  readonly #maxConcurrency: number;
+  readonly #onClose: () => void;
+  readonly #turn: TurnClock;
+  readonly #spin: SpinOptions;
+  readonly #run: () => void;
+  #asyncInFlight = 0;
+  #idleTurns = 0;
+  #isParkedInLoop = false;
+  #isActive = false;
+
+  constructor(options: WorkerLoopOptions) {
+    this.#runtime = options.runtime;
+    this.#endpoint = options.endpoint;
+    this.#replies = options.replies;
+    this.#parker = options.parker;
+    this.#active = options.active;
+    this.#control = options.control;
+    this.#tasks = options.tasks;
+    this.#maxConcurrency = options.maxConcurrency;
+    this.#onClose = options.onClose;
+    this.#run = () => this.#work();
+    this.#turn = new TurnClock({
+      now: this.#runtime.now,
+      macrotask: this.#runtime.macrotask,
+      maxTurnMs: MAX_TURN_MS,
+      minStride: 1,
+      maxStride: MAX_CLOCK_STRIDE,
+      onTurn: this.#run,
+    });
+    const active = this.#active;
+    this.#spin = {
+      isReady: () => this.#hasWork(),
+      mayGoOn: () => active.hasCoreForWorker,
+      pause: this.#runtime.pause,
+      now: this.#runtime.now,
+    };
+  }
+
+  /** Takes up work for the first time. */
+  start(): void {
+    this.#setActive(true);
+    this.#work();
+  }
+
+  /** A wake message has arrived. */
+  onWakeMessage(): void {
+    // Not parked: a message that lost a race against this worker's own resuming, and no matter.
+    if (this.#isParkedInLoop) this.#resume();
+  }
+
+  #work(): void {
+    for (;;) {
+      if (this.#replies.hasBacklog && !this.#replies.flush()) {
+        if (this.#rest()) continue;
+        return;
+      }
+      const index = this.#isAccepting() ? this.#endpoint.rx.poll() : EMPTY;
+      if (index === EMPTY) {
+        if (this.#rest()) continue;
+        return;
+      }
+      this.#idleTurns = 0;
+      this.#execute(index);
+      if (this.#turn.isOver(1)) {
+        this.#turn.yieldTurn();
+        return;
+      }
+      if (this.#asyncInFlight > 0) {
+        // Lets the task's promise callbacks run, which may already hold its answer.
+        this.#runtime.microtask(this.#run);
+        return;
+      }
+    }
+  }
+
+  /** Nothing to do now. True: there is again; false: the loop will be called back. */
+  #rest(): boolean {
+    if (Atomics.load(this.#control, IS_CLOSING) === 1) {
+      this.#onClose();
+      return false;
+    }
+    if (this.#asyncInFlight === 0) {
+      if (this.#active.hasCoreForWorker && spinUntil(this.#spin, SPIN_BUDGET_MS)) return true;
+      if (this.#block()) {
+        if (!this.#turn.check(this.#runtime.now())) return true;
+        this.#turn.yieldTurn();
+        return false;
+      }
+    } else if (this.#isAccepting() && this.#idleTurns < MAX_IDLE_TURNS) {
+      this.#idleTurns++;
+      if (this.#active.hasCoreForWorker) {
+        this.#runtime.soon(this.#run);
+        return false;
+      }
+    }
+    return this.#parkInLoop();
+  }
+
+  /** Blocks for a moment. True: there is work. */
+  #block(): boolean {
+    const parker = this.#parker;
+    this.#setActive(false);
+    parker.announce(BLOCKED);
+    // The re-check that closes the window between the last poll and the wait.
+    if (this.#hasWork()) parker.cancel(BLOCKED);
+    else parker.block(BLOCK_MS);
+    this.#setActive(true);
+    return this.#hasWork();
+  }
+
+  /** Returns to the event loop without limit. True: there is work after all. */
+  #parkInLoop(): boolean {
+    this.#setActive(false);
+    this.#isParkedInLoop = true;
+    Atomics.store(this.#control, IS_ACCEPTING, this.#isAccepting() ? 1 : 0);
+    Atomics.add(this.#control, LOOP_PARKS, 1);
+    this.#parker.announce(IN_EVENT_LOOP);
+    // The re-check that closes the window between the last poll and the return.
+    if (!this.#hasWork()) return false;
+    this.#leavePark();
+    return true;
+  }
+
+  #leavePark(): void {
+    this.#isParkedInLoop = false;
+    this.#idleTurns = 0;
+    Atomics.add(this.#control, LOOP_PARKS, 1);
+    // Losing the exchange means that a message is on its way: ignored when it comes.
+    this.#parker.cancel(IN_EVENT_LOOP);
+    this.#setActive(true);
+  }
+
+  #resume(): void {
+    this.#leavePark();
+    this.#work();
+  }
+
+  /** Whether calls are being taken: not with answers stuck, nor with too many tasks in flight. */
+  #isAccepting(): boolean {
+    return this.#asyncInFlight < this.#maxConcurrency && !this.#replies.hasBacklog;
+  }
+
+  #hasWork(): boolean {
+    if (this.#replies.hasBacklog) {
+      if (this.#replies.hasSpace) return true;
+    } else if (this.#asyncInFlight < this.#maxConcurrency && this.#endpoint.rx.hasRecord) {
+      return true;
+    }
+    return Atomics.load(this.#control, IS_CLOSING) === 1;
+  }
+
+  #setActive(isActive: boolean): void {
+    if (this.#isActive === isActive) return;
+    this.#isActive = isActive;
+    Atomics.store(this.#control, IS_ACTIVE, isActive ? 1 : 0);
+    this.#active.add(isActive ? 1 : -1);
+  }
+
+  #execute(index: number): void {
+    const { rx, codec } = this.#endpoint;
+    checkFrame(index, rx.end);
+    if (!rx.acquire(index)) {
+      rx.release();
+      return;
+    }
+    const { i32 } = rx.memory;
+    const word = index >> 2;
+    const slot = i32[word + 2]!;
+    const generation = i32[word + 3]!;
+    const what = i32[word + 4]!;
+    const task = this.#tasks[i32[word + 5]!];
+    if (task === undefined || kindOf(what) !== CALL) {
+      throw new ProtocolError(`Request ${what} for task ${i32[word + 5]} of ${this.#tasks.length}.`);
+    }
+    let argument: unknown;
+    let args: unknown[] | undefined;
+    if (what === INLINE_CALL_1) argument = codec.decode(rx.memory, index + FRAME_BYTES, rx.end);
+    else if (what !== INLINE_CALL_0) {
+      try {
+        args = this.#endpoint.readValues(index, what);
+      } catch (error) {
+        if (error instanceof ProtocolError) throw error;
+        rx.release();
+        this.#replies.thrown(slot, generation, error);
+        return;
+      }
+    }
+    // Before the task runs: a long one must not keep the ring's bytes.
+    rx.release();
+    let result: unknown;
+    try {
+      result = what === INLINE_CALL_1
+        ? task(argument)
+        : args === undefined
+        ? task()
+        : task(...args);
+      if (isThenable(result)) {
+        this.#settleLater(slot, generation, Promise.resolve(result));
+        return;
+      }
+    } catch (error) {
+      this.#replies.thrown(slot, generation, error);
+      return;
+    }
+    this.#replies.result(slot, generation, result);
+  }
+
+  #settleLater(slot: number, generation: number, promise: Promise<unknown>): void {
+    this.#asyncInFlight++;
+    promise.then(
+      (value) => {
+        this.#asyncInFlight--;
+        this.#replies.result(slot, generation, value);
+        this.#afterAsync();
+      },
+      (reason) => {
+        this.#asyncInFlight--;
+        this.#replies.thrown(slot, generation, reason);
+        this.#afterAsync();
+      },
+    );
+  }
+
+  /** A parked worker that had stopped taking calls may be able to take them again. */
+  #afterAsync(): void {
+    if (this.#isParkedInLoop && this.#hasWork()) this.#resume();
+  }
+}
+
+/** May throw: `then` can be a getter. */
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === "object" && value !== null &&
+    typeof (value as { then?: unknown }).then === "function";
+}

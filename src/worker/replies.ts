@@ -1,0 +1,125 @@
+/**
+ * Sends answers, and keeps those that find the response ring full in a backlog, in order.
+ *
+ * While there is a backlog the worker takes no further calls. The backlog is bounded all the same:
+ * only async tasks in flight can add to it, and `maxConcurrency` bounds those.
+ */
+import { describeError, isError } from "../codec/fault.ts";
+import { Endpoint, SENT } from "../endpoint/endpoint.ts";
+import { CLONED, FAULT, INLINE, type Kind, RESULT, THROWN } from "../endpoint/frame.ts";
+import type { Held, Holder } from "../endpoint/hold.ts";
+import { WANTS_SPACE } from "../endpoint/lane-layout.ts";
+import type { HostWaker } from "../park/host-word.ts";
+
+interface Reply {
+  readonly kind: Kind;
+  readonly slot: number;
+  readonly generation: number;
+  readonly held: Held;
+}
+
+export class Replies {
+  readonly #endpoint: Endpoint;
+  readonly #holder: Holder;
+  readonly #hostWaker: HostWaker;
+  readonly #control: Int32Array<SharedArrayBuffer>;
+  #backlog: Reply[] = [];
+
+  constructor(
+    endpoint: Endpoint,
+    holder: Holder,
+    hostWaker: HostWaker,
+    control: Int32Array<SharedArrayBuffer>,
+  ) {
+    this.#endpoint = endpoint;
+    this.#holder = holder;
+    this.#hostWaker = hostWaker;
+    this.#control = control;
+  }
+
+  get hasBacklog(): boolean {
+    return this.#backlog.length > 0;
+  }
+
+  /** Whether the oldest reply of the backlog would fit now. */
+  get hasSpace(): boolean {
+    return this.#endpoint.tx.hasSpace(Endpoint.heldBytes(this.#backlog[0]!.held));
+  }
+
+  result(slot: number, generation: number, value: unknown): void {
+    if (
+      this.#backlog.length === 0 &&
+      this.#endpoint.sendValue(RESULT, slot, generation, value) === SENT
+    ) {
+      this.#hostWaker.wake();
+      return;
+    }
+    this.#sendHeld(RESULT, slot, generation, value);
+  }
+
+  /** The task threw: an error by its fields, anything else as it is. */
+  thrown(slot: number, generation: number, reason: unknown): void {
+    if (!isError(reason)) {
+      this.#sendHeld(THROWN, slot, generation, reason);
+      return;
+    }
+    const table = describeError(reason);
+    const strings = Endpoint.inlineFault(table);
+    const held = strings === undefined ? undefined : this.#holder.hold(strings);
+    this.#send({
+      kind: FAULT,
+      slot,
+      generation,
+      held: held?.location === INLINE ? held : { location: CLONED, count: 1, payload: table },
+    });
+  }
+
+  /**
+   * Sends what is in the backlog. False: some is left, and the host will wake this worker when it
+   * has made room.
+   */
+  flush(): boolean {
+    let sent = 0;
+    while (sent < this.#backlog.length) {
+      if (this.#trySend(this.#backlog[sent]!)) {
+        sent++;
+        continue;
+      }
+      // SYNC(wants-space): announce, then look again. The host publishes its head, then loads this
+      // flag; with both sides seq-cst at least one sees the other. Pairs with Lane.takeWantsSpace.
+      Atomics.store(this.#control, WANTS_SPACE, 1);
+      if (this.#trySend(this.#backlog[sent]!)) {
+        Atomics.compareExchange(this.#control, WANTS_SPACE, 1, 0);
+        sent++;
+        continue;
+      }
+      break;
+    }
+    this.#backlog.splice(0, sent);
+    return this.#backlog.length === 0;
+  }
+
+  #sendHeld(kind: typeof RESULT | typeof THROWN, slot: number, generation: number, value: unknown) {
+    let held: Held;
+    try {
+      held = this.#holder.hold([value]); // runs the value's getters
+    } catch (error) {
+      this.thrown(slot, generation, error);
+      return;
+    }
+    this.#send({ kind, slot, generation, held });
+  }
+
+  #send(reply: Reply): void {
+    if (this.#backlog.length === 0 && this.#trySend(reply)) return;
+    this.#backlog.push(reply);
+    this.flush();
+  }
+
+  #trySend(reply: Reply): boolean {
+    const { kind, slot, generation, held } = reply;
+    if (!this.#endpoint.sendHeld(kind, slot, generation, 0, held)) return false;
+    this.#hostWaker.wake();
+    return true;
+  }
+}
