@@ -13,14 +13,19 @@ import { NO_SPACE, type RingProducer } from "../ring/producer.ts";
 import type { PayloadPort } from "../runtimes/runtime.ts";
 import {
   CALL,
+  CALL_WITH_NUMBER,
   CLONED,
   countOf,
   FRAME_BYTES,
   INLINE,
   type Kind,
   locationOf,
+  NUMBER_FRAME_BYTES,
+  NUMBER_ONLY,
   packWhat,
   PLACEHOLDER_BYTES,
+  RESULT,
+  RESULT_NUMBER,
   SHARED,
 } from "./frame.ts";
 import { type ClonedValues, decodeShared, type Held, type SharedValues, unpackCloned } from "./hold.ts";
@@ -67,6 +72,9 @@ export class Endpoint {
   sendCall(slot: number, generation: number, task: number, args: readonly unknown[]): SendOutcome {
     const { tx, codec } = this;
     const count = args.length;
+    if (count === 1 && typeof args[0] === "number") {
+      return this.#sendNumber(slot, generation, CALL_WITH_NUMBER, task, args[0]);
+    }
     const index = tx.claim(FIRST_CLAIM_BYTES);
     if (index === NO_SPACE) return FULL;
     const memory = tx.memory;
@@ -94,6 +102,9 @@ export class Endpoint {
   /** Sends one value inline. */
   sendValue(kind: Kind, slot: number, generation: number, value: unknown): SendOutcome {
     const { tx } = this;
+    if (typeof value === "number" && kind === RESULT) {
+      return this.#sendNumber(slot, generation, RESULT_NUMBER, 0, value);
+    }
     const index = tx.claim(FIRST_CLAIM_BYTES);
     if (index === NO_SPACE) return FULL;
     const start = index + FRAME_BYTES;
@@ -157,6 +168,11 @@ export class Endpoint {
         }
         return values;
       }
+      case NUMBER_ONLY:
+        if (end - index < NUMBER_FRAME_BYTES) {
+          throw new ProtocolError(`Number record of ${end - index} bytes.`);
+        }
+        return [memory.f64[(index + FRAME_BYTES) >> 3]];
       case SHARED:
         return decodeShared(this.codec, this.#takePayload(index) as SharedValues, count);
       case CLONED:
@@ -175,6 +191,21 @@ export class Endpoint {
 
   close(): void {
     this.#port.close();
+  }
+
+  #sendNumber(
+    slot: number,
+    generation: number,
+    what: number,
+    task: number,
+    value: number,
+  ): SendOutcome {
+    const { tx } = this;
+    const index = tx.claim(NUMBER_FRAME_BYTES);
+    if (index === NO_SPACE) return FULL;
+    tx.memory.f64[(index + FRAME_BYTES) >> 3] = value;
+    this.#commit(index, index + NUMBER_FRAME_BYTES, slot, generation, what, task);
+    return SENT;
   }
 
   #takePayload(index: number): unknown {

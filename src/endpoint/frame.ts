@@ -16,6 +16,8 @@
  *   task               CALL: the task's index in the pool's task table; otherwise 0
  *
  *   location INLINE    the values follow, encoded by the codec
+ *            NUMBER_ONLY  one number: an f64 at byte 24. A record of 32 bytes, so that the most frequent
+ *                      records never straddle a cache line
  *            SHARED    i32 sequence, i32 0: message `sequence` of the payload port holds a
  *                      SharedArrayBuffer with the encoded values (too large for the ring)
  *            CLONED    i32 sequence, i32 0: message `sequence` holds structured clones of the values
@@ -28,6 +30,8 @@ export const TASK = 20;
 export const FRAME_BYTES = 24;
 /** Frame and the sequence number of a payload message. */
 export const PLACEHOLDER_BYTES = 32;
+/** Frame and one f64. */
+export const NUMBER_FRAME_BYTES = 32;
 
 export const CALL = 1;
 export const RESULT = 2;
@@ -38,10 +42,18 @@ export type Kind = typeof CALL | typeof RESULT | typeof THROWN | typeof FAULT;
 export const INLINE = 0;
 export const SHARED = 1;
 export const CLONED = 2;
-export type Location = typeof INLINE | typeof SHARED | typeof CLONED;
+export const NUMBER_ONLY = 3;
+export type Location = typeof INLINE | typeof SHARED | typeof CLONED | typeof NUMBER_ONLY;
 
 /** Most values one frame can hold; more arguments than this are refused by the host. */
 export const MAX_COUNT: number = 2 ** 23 - 1;
+
+/** The most frequent frames, compared as a whole. */
+export const CALL_WITH_NUMBER: number = packWhat(CALL, NUMBER_ONLY, 1);
+export const CALL_WITH_NOTHING: number = packWhat(CALL, INLINE, 0);
+export const CALL_WITH_VALUE: number = packWhat(CALL, INLINE, 1);
+export const RESULT_NUMBER: number = packWhat(RESULT, NUMBER_ONLY, 1);
+export const RESULT_VALUE: number = packWhat(RESULT, INLINE, 1);
 
 export function packWhat(kind: Kind, location: Location, count: number): number {
   return kind | (location << 4) | (count << 8);

@@ -21,8 +21,6 @@ const MAX_SETTLED_PER_POLL = 1024;
 const MAX_TURN_MS = 1;
 /** Polls and settlements between two clock readings. */
 const CLOCK_STRIDE = 32;
-/** What a spin counts for, in the same unit. */
-const SPIN_UNITS = 8;
 
 /** What the loop drives. */
 export interface HostWork {
@@ -71,7 +69,8 @@ export class HostLoop {
     };
     this.#turn = new TurnClock({
       now: runtime.now,
-      macrotask: runtime.macrotask,
+      soon: runtime.soon,
+      turnsPerYield: runtime.turnsPerYield,
       maxTurnMs: MAX_TURN_MS,
       minStride: CLOCK_STRIDE,
       maxStride: CLOCK_STRIDE,
@@ -105,13 +104,13 @@ export class HostLoop {
       // Losing the exchange means that a wake message is on its way: one spurious poll.
       this.#parker.cancel();
     }
-    let settled = work.drain(MAX_SETTLED_PER_POLL);
-    let units = settled + 1;
-    if (settled === 0 && work.outstanding > 0 && this.#active.hasCoreForHost) {
-      if (spinUntil(this.#spin, SPIN_BUDGET_MS)) settled = work.drain(MAX_SETTLED_PER_POLL);
-      units += settled + SPIN_UNITS;
+    let settled = 0;
+    if (work.outstanding > 0) {
+      const isReady = work.hasResponse() ||
+        (this.#active.hasCoreForHost && spinUntil(this.#spin, SPIN_BUDGET_MS));
+      if (isReady) settled = work.drain(MAX_SETTLED_PER_POLL);
     }
-    if (this.#turn.isOver(units)) {
+    if (this.#turn.isOver(settled + 1)) {
       // Calls made until the macrotask comes are polled for there.
       this.#isScheduled = true;
       this.#turn.yieldTurn();

@@ -14,8 +14,10 @@ import {
   INLINE,
   kindOf,
   locationOf,
-  packWhat,
+  NUMBER_FRAME_BYTES,
   RESULT,
+  RESULT_NUMBER,
+  RESULT_VALUE,
   THROWN,
 } from "../endpoint/frame.ts";
 import type { Held, Holder } from "../endpoint/hold.ts";
@@ -28,9 +30,6 @@ import type { Lane } from "./lane.ts";
 
 /** Calls sent ahead to one lane. Enough to keep a worker busy with the smallest tasks. */
 export const MAX_PREFETCH = 1024;
-
-/** The frame of nearly every answer: one result, inline. */
-const INLINE_RESULT = packWhat(RESULT, INLINE, 1);
 
 export interface SchedulerEvents {
   /** A call was submitted: see to it that `drain` is called. */
@@ -124,7 +123,6 @@ export class Scheduler implements HostWork {
         const answers = this.#drainLane(lane, max - settled);
         if (answers === 0) continue;
         settled += answers;
-        if (lane.takeWantsSpace()) lane.waker.wake();
       } catch (error) {
         // Only a ProtocolError comes this way; the lane's end rejects its calls.
         this.#lanes.splice(index--, 1);
@@ -151,10 +149,10 @@ export class Scheduler implements HostWork {
   #drainLane(lane: Lane, max: number): number {
     const { rx, codec } = lane.endpoint;
     const { memory } = rx;
-    const { i32 } = memory;
+    const { i32, f64 } = memory;
     const inFlight = this.inFlight;
     let answers = 0;
-    while (answers < max) {
+    while (answers < max && lane.outstanding > 0) {
       const index = rx.poll();
       if (index === EMPTY) break;
       rx.verify(index);
@@ -164,11 +162,15 @@ export class Scheduler implements HostWork {
       const generation = i32[word + 3]!;
       const what = i32[word + 4]!;
       answers++;
-      if (what === INLINE_RESULT && inFlight.has(slot, generation)) {
+      if (!inFlight.has(slot, generation)) {
+        this.#settleOther(lane, index, slot, generation, what);
+      } else if (what === RESULT_NUMBER && rx.end - index >= NUMBER_FRAME_BYTES) {
+        const value = f64[(index + FRAME_BYTES) >> 3];
+        this.#answered(lane);
+        inFlight.resolve(slot, value);
+      } else if (what === RESULT_VALUE) {
         const value = codec.decode(memory, index + FRAME_BYTES, rx.end);
-        rx.release();
-        lane.outstanding--;
-        this.outstanding--;
+        this.#answered(lane);
         inFlight.resolve(slot, value);
       } else {
         this.#settleOther(lane, index, slot, generation, what);
@@ -196,12 +198,18 @@ export class Scheduler implements HostWork {
       value = error; // a message that could not be deserialized fails its own call only
       isRejection = true;
     }
-    endpoint.rx.release();
-    lane.outstanding--;
-    this.outstanding--;
+    this.#answered(lane);
     if (!this.inFlight.has(slot, generation)) this.lateAnswers++;
     else if (isRejection) this.inFlight.reject(slot, value);
     else this.inFlight.resolve(slot, value);
+  }
+
+  /** Done with the polled answer. */
+  #answered(lane: Lane): void {
+    lane.outstanding--;
+    this.outstanding--;
+    // A worker that waits for room can only be helped by room just handed back.
+    if (lane.endpoint.rx.release() && lane.takeWantsSpace()) lane.waker.wake();
   }
 
   #submitHeld(slot: number, task: number, args: readonly unknown[]): void {

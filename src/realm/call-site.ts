@@ -9,9 +9,9 @@ interface CallSite {
 }
 
 /** V8's stack trace API, which JavaScriptCore has too. */
-const StackError = Error as ErrorConstructor & {
+const StackError = Error as unknown as {
   stackTraceLimit: number;
-  prepareStackTrace?: (error: Error, sites: unknown) => unknown;
+  prepareStackTrace?: ((error: Error, sites: unknown) => unknown) | undefined;
   captureStackTrace(target: object, above: (...args: never[]) => unknown): void;
 };
 

@@ -16,6 +16,9 @@ import {
 } from "./record-layout.ts";
 import { HEAD_POSITION, TAIL_POSITION } from "./ring-layout.ts";
 
+/** Released bytes that are handed back to the producer together, at most (and an eighth of the ring). */
+const PUBLISH_STRIDE_BYTES = 4096;
+
 /** `poll` found nothing to read. */
 export const EMPTY = -1;
 
@@ -41,20 +44,16 @@ export class RingConsumer {
     this.capacity = memory.u8.length;
     this.#header = header;
     this.#mask = this.capacity - 1;
-    this.#publishBytes = this.capacity >> 3;
+    this.#publishBytes = Math.min(PUBLISH_STRIDE_BYTES, this.capacity >> 3);
     this.#head = this.#publishedHead = Atomics.load(header, HEAD_POSITION);
     this.#cachedTail = this.#head;
   }
 
-  /**
-   * Index of the oldest unreleased record, or EMPTY. Stays the same until `release`.
-   * Finding nothing also hands released space back to the producer.
-   */
+  /** Index of the oldest unreleased record, or EMPTY. Stays the same until `release`. */
   poll(): number {
     for (;;) {
       const head = this.#head;
       if (head === this.#cachedTail) {
-        if (head !== this.#publishedHead) this.publish();
         // SYNC(record-visible): everything before this position may be read. Pairs with
         // RingProducer.commit. Needs acquire; the parking protocols rely on seq-cst.
         const tail = Atomics.load(this.#header, TAIL_POSITION);
@@ -129,18 +128,22 @@ export class RingConsumer {
   }
 
   /**
-   * Done with the polled record; its bytes may be overwritten from now on. Space is handed back in
-   * strides of an eighth of the ring, or at the next empty poll: a consumer that has released every
-   * record always leaves at least seven eighths visible as free, enough for the largest record.
+   * Done with the polled record; its bytes may be overwritten from now on. True: the space was handed
+   * back to the producer. That happens in strides, since each costs a store that the producer's core
+   * has to fetch; with every record released at least seven eighths of the ring are visible as free,
+   * enough for the largest record.
    */
-  release(): void {
+  release(): boolean {
     this.#head = (this.#head + this.#length) | 0;
     this.#sequence = (this.#sequence + 1) & 0x3fff_ffff;
-    if (((this.#head - this.#publishedHead) | 0) >= this.#publishBytes) this.publish();
+    if (((this.#head - this.#publishedHead) | 0) < this.#publishBytes) return false;
+    this.publish();
+    return true;
   }
 
-  /** Hands all released space back to the producer now. */
+  /** Hands all released space back to the producer now. Consumers do so before they park. */
   publish(): void {
+    if (this.#publishedHead === this.#head) return;
     this.#publishedHead = this.#head;
     // SYNC(space-released): pairs with RingProducer's reload of the head. Needs release; the
     // wants-space handshake relies on seq-cst (store head, then load the flag).

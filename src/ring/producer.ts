@@ -17,9 +17,9 @@ import { HEAD_POSITION, TAIL_POSITION } from "./ring-layout.ts";
 export const NO_SPACE = -1;
 
 /**
- * From this index on the producer looks whether the ring is empty and starts over at index 0, so
- * that light traffic stays within a few hot cache lines and a large capacity costs address space,
- * not memory.
+ * From this index on the producer looks whether the ring is (nearly) empty and starts over at index
+ * 0, by a padding record, so that light traffic stays within a few hot cache lines and a large
+ * capacity costs address space, not memory. Nearly, because the consumer hands space back in strides.
  */
 export const REWIND_BYTES: number = 16 * 1024;
 
@@ -67,8 +67,9 @@ export class RingProducer {
     const tail = this.#tail;
     const index = tail & this.#mask;
     const room = this.capacity - index;
-    if (index >= this.#nextRewindCheck && need <= index && this.#isEmpty()) {
-      return this.#open(tail, index, room, index);
+    if (index >= this.#nextRewindCheck) {
+      const used = this.#usedIfLittle(index);
+      if (used >= 0 && need <= index - used) return this.#open(tail, index, room, index - used);
     }
     let free = this.capacity - ((tail - this.#cachedHead) | 0);
     const wanted = need <= room ? need : room + need;
@@ -142,13 +143,14 @@ export class RingProducer {
     return 0;
   }
 
-  #isEmpty(): boolean {
-    this.#refreshFree();
-    if (this.#cachedHead === this.#tail) return true;
+  /** Bytes not released yet if they are at most half of those before `index`, otherwise −1. */
+  #usedIfLittle(index: number): number {
+    const used = this.capacity - this.#refreshFree();
+    if (used <= index >> 1) return used;
     // Busy: look again only some way further on, or every claim would fetch the consumer's line.
-    const next = (this.#tail & this.#mask) + this.#rewindBytes;
+    const next = index + this.#rewindBytes;
     this.#nextRewindCheck = next < this.capacity ? next : this.#rewindBytes;
-    return false;
+    return -1;
   }
 
   #refreshFree(): number {

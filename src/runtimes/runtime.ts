@@ -77,10 +77,10 @@ export interface Runtime {
   readonly now: () => number;
   /** Whichever of `queueMicrotask` and `promise.then` is cheaper here. */
   readonly microtask: (callback: () => void) => void;
-  /** Runs the callback in a later macrotask, behind I/O and due timers. See `park/turn-clock.ts`. */
-  readonly macrotask: (callback: () => void) => void;
-  /** As soon as the event loop has turned once; may let I/O wait when used in a row. */
+  /** Runs the callback in the next turn of the event loop (`setImmediate`). */
   readonly soon: (callback: () => void) => void;
+  /** Turns in a row until I/O has surely had its chance; see `park/turn-clock.ts`. */
+  readonly turnsPerYield: number;
   /** Spin hint to the core; a no-op where `Atomics.pause` is missing. */
   readonly pause: () => void;
   readonly text: TextAccess;

@@ -15,7 +15,7 @@ import {
   type MessagePort,
   parentPort,
   receiveMessageOnPort,
-  type TransferListItem,
+  type Transferable,
   Worker,
   workerData,
 } from "node:worker_threads";
@@ -31,13 +31,8 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** `setImmediate` under a name of its own: timers of the test's making must not replace it. */
-export function soon(callback: () => void): void {
+function soon(callback: () => void): void {
   setImmediate(callback);
-}
-
-/** `setTimeout(0)`: on Deno the macrotask that lets I/O through. */
-export function zeroTimeout(callback: () => void): void {
-  setTimeout(callback, 0);
 }
 
 export function microtaskByPromise(callback: () => void): void {
@@ -134,7 +129,7 @@ function createTimer(handle: ReturnType<typeof setTimeout>, clear: () => void): 
 
 /** What the adapters add or replace. */
 export type RuntimeSpecifics =
-  & Pick<Runtime, "name" | "microtask" | "macrotask">
+  & Pick<Runtime, "name" | "microtask" | "turnsPerYield">
   & Partial<Omit<Runtime, "bytes">>
   & { readonly bytes?: Partial<Runtime["bytes"]> };
 
@@ -169,7 +164,7 @@ export function createRuntime(specifics: RuntimeSpecifics): Runtime {
       new ThreadHandle(
         new Worker(startableUrl(entry), {
           workerData: data,
-          transferList: transfer as TransferListItem[],
+          transferList: transfer as Transferable[],
           name,
         }),
       ),

@@ -6,7 +6,15 @@
  * at least every millisecond, so that tasks' own timers, sockets and promises keep running.
  */
 import { checkFrame, type Endpoint } from "../endpoint/endpoint.ts";
-import { CALL, FRAME_BYTES, INLINE, kindOf, packWhat } from "../endpoint/frame.ts";
+import {
+  CALL,
+  CALL_WITH_NOTHING,
+  CALL_WITH_NUMBER,
+  CALL_WITH_VALUE,
+  FRAME_BYTES,
+  kindOf,
+  NUMBER_FRAME_BYTES,
+} from "../endpoint/frame.ts";
 import { IS_ACCEPTING, IS_ACTIVE, IS_CLOSING, LOOP_PARKS } from "../endpoint/lane-layout.ts";
 import { ProtocolError } from "../errors.ts";
 import type { ActiveCount } from "../park/active-count.ts";
@@ -27,9 +35,6 @@ const MAX_TURN_MS = 1;
 const MAX_CLOCK_STRIDE = 16;
 /** Turns of the event loop spent looking at the ring while async tasks are in flight. */
 const MAX_IDLE_TURNS = 16;
-
-const INLINE_CALL_0 = packWhat(CALL, INLINE, 0);
-const INLINE_CALL_1 = packWhat(CALL, INLINE, 1);
 
 export type TaskFunction = (...args: unknown[]) => unknown;
 
@@ -77,7 +82,8 @@ export class WorkerLoop {
     this.#run = () => this.#work();
     this.#turn = new TurnClock({
       now: this.#runtime.now,
-      macrotask: this.#runtime.macrotask,
+      soon: this.#runtime.soon,
+      turnsPerYield: this.#runtime.turnsPerYield,
       maxTurnMs: MAX_TURN_MS,
       minStride: 1,
       maxStride: MAX_CLOCK_STRIDE,
@@ -155,6 +161,7 @@ export class WorkerLoop {
   /** Blocks for a moment. True: there is work. */
   #block(): boolean {
     const parker = this.#parker;
+    this.#endpoint.rx.publish();
     this.#setActive(false);
     parker.announce(BLOCKED);
     // The re-check that closes the window between the last poll and the wait.
@@ -166,6 +173,7 @@ export class WorkerLoop {
 
   /** Returns to the event loop without limit. True: there is work after all. */
   #parkInLoop(): boolean {
+    this.#endpoint.rx.publish();
     this.#setActive(false);
     this.#isParkedInLoop = true;
     Atomics.store(this.#control, IS_ACCEPTING, this.#isAccepting() ? 1 : 0);
@@ -230,8 +238,11 @@ export class WorkerLoop {
     }
     let argument: unknown;
     let args: unknown[] | undefined;
-    if (what === INLINE_CALL_1) argument = codec.decode(rx.memory, index + FRAME_BYTES, rx.end);
-    else if (what !== INLINE_CALL_0) {
+    if (what === CALL_WITH_NUMBER && rx.end - index >= NUMBER_FRAME_BYTES) {
+      argument = rx.memory.f64[(index + FRAME_BYTES) >> 3];
+    } else if (what === CALL_WITH_VALUE) {
+      argument = codec.decode(rx.memory, index + FRAME_BYTES, rx.end);
+    } else if (what !== CALL_WITH_NOTHING) {
       try {
         args = this.#endpoint.readValues(index, what);
       } catch (error) {
@@ -245,11 +256,11 @@ export class WorkerLoop {
     rx.release();
     let result: unknown;
     try {
-      result = what === INLINE_CALL_1
-        ? task(argument)
-        : args === undefined
+      result = args !== undefined
+        ? task(...args)
+        : what === CALL_WITH_NOTHING
         ? task()
-        : task(...args);
+        : task(argument);
       if (isThenable(result)) {
         this.#settleLater(slot, generation, Promise.resolve(result));
         return;
