@@ -17,13 +17,7 @@
  *
  * @module
  */
-export {
-  createPool,
-  isMain,
-  type Pool,
-  type PoolEvents,
-  type PoolStatistics,
-} from "./pool.ts";
+export { createPool, isMain, type Pool, type PoolEvents, type PoolStatistics } from "./pool.ts";
 export type { PoolOptions } from "./options.ts";
 export {
   type AnyFunction,

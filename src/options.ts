@@ -49,7 +49,9 @@ const KNOWN: readonly (keyof PoolOptions)[] = [
 /** Checks `options` and fills in the defaults. Throws InvalidArgumentError. */
 export function resolveOptions(options: PoolOptions, cores: number): ResolvedOptions {
   if (typeof options !== "object" || options === null) {
-    throw new InvalidArgumentError(`createPool() takes an object of options, got ${show(options)}.`);
+    throw new InvalidArgumentError(
+      `createPool() takes an object of options, got ${show(options)}.`,
+    );
   }
   for (const key of Object.keys(options)) {
     if (!(KNOWN as readonly string[]).includes(key)) {

@@ -80,7 +80,9 @@ export function importTask<F extends AnyFunction = AnyFunction>(
 ): ImportedTask<F> {
   const { href, name } = source;
   if (typeof name !== "string" || (typeof href !== "string" && !(href instanceof URL))) {
-    throw new InvalidArgumentError("importTask() needs `href` (string or URL) and `name` (string).");
+    throw new InvalidArgumentError(
+      "importTask() needs `href` (string or URL) and `name` (string).",
+    );
   }
   return { href: String(href), name, [TASK]: { location: String(href) } };
 }

@@ -55,7 +55,9 @@ const KINDS: readonly ViewKind[] = KIND_NAMES.map((name) => {
   const bytes = (construct as { BYTES_PER_ELEMENT?: number } | undefined)?.BYTES_PER_ELEMENT ?? 1;
   return { name, bytesPerElement: bytes, construct };
 });
-const KIND_OF_NAME: ReadonlyMap<string, number> = new Map(KIND_NAMES.map((name, kind) => [name, kind]));
+const KIND_OF_NAME: ReadonlyMap<string, number> = new Map(
+  KIND_NAMES.map((name, kind) => [name, kind]),
+);
 
 function getterOf<Value>(prototype: object, key: PropertyKey): (this: unknown) => Value {
   return Object.getOwnPropertyDescriptor(prototype, key)!.get as (this: unknown) => Value;

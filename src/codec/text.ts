@@ -15,7 +15,8 @@ const UTF16_CHUNK_UNITS = 4096;
 
 /** Bytes that surely hold the string, header included. */
 export function textBound(text: string): number {
-  return VALUE_HEADER_BYTES + align8(text.length <= SHORT_STRING_UNITS ? 2 * text.length : 3 * text.length);
+  return VALUE_HEADER_BYTES +
+    align8(text.length <= SHORT_STRING_UNITS ? 2 * text.length : 3 * text.length);
 }
 
 /** Writes `text` at `offset`; returns the next offset or NO_ROOM. */

@@ -28,7 +28,13 @@ import {
   RESULT_NUMBER,
   SHARED,
 } from "./frame.ts";
-import { type ClonedValues, decodeShared, type Held, type SharedValues, unpackCloned } from "./hold.ts";
+import {
+  type ClonedValues,
+  decodeShared,
+  type Held,
+  type SharedValues,
+  unpackCloned,
+} from "./hold.ts";
 import { PayloadInbox } from "./payload-inbox.ts";
 
 /** Committed. */
@@ -267,4 +273,3 @@ export class Endpoint {
 export function checkFrame(index: number, end: number): void {
   if (end - index < FRAME_BYTES) throw new ProtocolError(`Frame of ${end - index} bytes.`);
 }
-

@@ -141,4 +141,3 @@ export function unpackCloned(cloned: ClonedValues): unknown[] {
   for (const [index, table] of cloned.errors) values[index] = rebuildError(table);
   return values;
 }
-

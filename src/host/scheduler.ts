@@ -273,4 +273,3 @@ export class Scheduler implements HostWork {
     return best;
   }
 }
-

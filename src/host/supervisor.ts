@@ -101,7 +101,9 @@ export class Supervisor {
     for (const slot of slots) {
       this.#scheduler.inFlight.reject(slot, new WorkerLostError(end, options));
     }
-    if (end.startError !== undefined && (!this.#isReady || this.#startFailures >= MAX_START_FAILURES)) {
+    if (
+      end.startError !== undefined && (!this.#isReady || this.#startFailures >= MAX_START_FAILURES)
+    ) {
       this.#fail(end.startError);
       return;
     }

@@ -234,7 +234,9 @@ export class WorkerLoop {
     const what = i32[word + 4]!;
     const task = this.#tasks[i32[word + 5]!];
     if (task === undefined || kindOf(what) !== CALL) {
-      throw new ProtocolError(`Request ${what} for task ${i32[word + 5]} of ${this.#tasks.length}.`);
+      throw new ProtocolError(
+        `Request ${what} for task ${i32[word + 5]} of ${this.#tasks.length}.`,
+      );
     }
     let argument: unknown;
     let args: unknown[] | undefined;
