@@ -3,7 +3,7 @@
  *
  *   byte
  *   0     parked       i32   park/wake-word.ts lists every edge
- *   128   wantsSpace   i32   worker 0→1 (store); worker or host 1→0 (compare-exchange)
+ *   128   wantsSpace   i32   park/space-flag.ts lists every edge
  *   256   loopParks    i32   worker: odd while it waits in its event loop (safety re-check reads it)
  *   384   isActive     i32   worker: 1 while counted in the ActiveCount; host reads it after death
  *   512   isClosing    i32   host 0→1, once: finish and exit

@@ -26,6 +26,7 @@ import {
   type WorkerStart,
 } from "../endpoint/worker-start.ts";
 import { TaskNotFoundError, type WorkerLoss, WorkerStartError } from "../errors.ts";
+import { SpaceFlag } from "../park/space-flag.ts";
 import { Waker } from "../park/wake-word.ts";
 import { SpscRing } from "../ring/spsc-ring.ts";
 import type { Runtime, WorkerHandle } from "../runtimes/runtime.ts";
@@ -67,6 +68,8 @@ export class Lane implements Receiver {
   readonly id: number;
   readonly endpoint: Endpoint;
   readonly waker: Waker;
+  /** Raised while the worker waits for room in its response ring. */
+  readonly spaceFlag: SpaceFlag;
   /** Calls sent and not answered. Owned by the scheduler. */
   outstanding = 0;
 
@@ -110,6 +113,7 @@ export class Lane implements Receiver {
       maxConcurrency: options.maxConcurrency,
     };
     this.#handle = runtime.spawnWorker(options.workerEntry, start, [remote], `heddle-${id}`);
+    this.spaceFlag = new SpaceFlag(this.#control, WANTS_SPACE);
     this.waker = new Waker(this.#control, PARKED_WORD, () => this.#handle.post(WAKE));
     this.#handle.onMessage((message) => this.#onMessage(message as WorkerMessage));
     this.#handle.onError((error) => {
@@ -121,14 +125,6 @@ export class Lane implements Receiver {
 
   get state(): LaneState {
     return this.#state;
-  }
-
-  /** True once if the worker waits for room in its response ring, which was just made. */
-  takeWantsSpace(): boolean {
-    // SYNC(wants-space): the host has published its head before this load. Pairs with the worker's
-    // store and re-check in worker/replies.ts. Needs seq-cst.
-    return Atomics.load(this.#control, WANTS_SPACE) === 1 &&
-      Atomics.compareExchange(this.#control, WANTS_SPACE, 1, 0) === 1;
   }
 
   /** Takes back the dead worker's share of the ActiveCount: 1 if it was counted, otherwise 0. */

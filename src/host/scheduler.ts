@@ -209,7 +209,7 @@ export class Scheduler implements HostWork {
     lane.outstanding--;
     this.outstanding--;
     // A worker that waits for room can only be helped by room just handed back.
-    if (lane.endpoint.rx.release() && lane.takeWantsSpace()) lane.waker.wake();
+    if (lane.endpoint.rx.release() && lane.spaceFlag.take()) lane.waker.wake();
   }
 
   #submitHeld(slot: number, task: number, args: readonly unknown[]): void {

@@ -41,17 +41,17 @@ export class RingProducer {
   #paddingIndex = NO_SPACE;
   #nextRewindCheck: number;
 
-  /** Use `takeProducer`; the role exists once per ring. */
+  /** Use `takeProducer`. `rewindBytes` of the ring's size or more: never rewind. */
   constructor(
     header: Int32Array<SharedArrayBuffer>,
     memory: Memory,
-    rewindBytes: number = REWIND_BYTES,
+    rewindBytes?: number,
   ) {
     this.memory = memory;
     this.capacity = memory.u8.length;
     this.#header = header;
     this.#mask = this.capacity - 1;
-    this.#rewindBytes = Math.min(rewindBytes, this.capacity >> 1);
+    this.#rewindBytes = rewindBytes ?? Math.min(REWIND_BYTES, this.capacity >> 1);
     this.#nextRewindCheck = this.#rewindBytes;
     this.#tail = Atomics.load(header, TAIL_POSITION);
     this.#cachedHead = Atomics.load(header, HEAD_POSITION);

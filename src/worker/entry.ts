@@ -13,11 +13,13 @@ import {
   PARKED_WORD,
   REQUEST_RING,
   responseRing,
+  WANTS_SPACE,
 } from "../endpoint/lane-layout.ts";
 import { WAKE, type WorkerMessage, type WorkerStart } from "../endpoint/worker-start.ts";
 import { TaskNotFoundError } from "../errors.ts";
 import { ActiveCount } from "../park/active-count.ts";
 import { HostWaker } from "../park/host-word.ts";
+import { SpaceFlag } from "../park/space-flag.ts";
 import { Parker } from "../park/wake-word.ts";
 import { enterWorkerRealm } from "../realm/worker-realm.ts";
 import { SpscRing } from "../ring/spsc-ring.ts";
@@ -56,7 +58,7 @@ const replies = new Replies(
   endpoint,
   new Holder(codec, maxInlineBytes(start.ringCapacity)),
   new HostWaker(hostControl, HOST_PARKED_WORD, () => post(WAKE)),
-  control,
+  new SpaceFlag(control, WANTS_SPACE),
 );
 
 let loop: WorkerLoop | undefined;

@@ -8,8 +8,8 @@ import { describeError, isError } from "../codec/fault.ts";
 import { Endpoint, SENT } from "../endpoint/endpoint.ts";
 import { CLONED, FAULT, INLINE, type Kind, RESULT, THROWN } from "../endpoint/frame.ts";
 import type { Held, Holder } from "../endpoint/hold.ts";
-import { WANTS_SPACE } from "../endpoint/lane-layout.ts";
 import type { HostWaker } from "../park/host-word.ts";
+import type { SpaceFlag } from "../park/space-flag.ts";
 
 interface Reply {
   readonly kind: Kind;
@@ -22,19 +22,19 @@ export class Replies {
   readonly #endpoint: Endpoint;
   readonly #holder: Holder;
   readonly #hostWaker: HostWaker;
-  readonly #control: Int32Array<SharedArrayBuffer>;
+  readonly #spaceFlag: SpaceFlag;
   #backlog: Reply[] = [];
 
   constructor(
     endpoint: Endpoint,
     holder: Holder,
     hostWaker: HostWaker,
-    control: Int32Array<SharedArrayBuffer>,
+    spaceFlag: SpaceFlag,
   ) {
     this.#endpoint = endpoint;
     this.#holder = holder;
     this.#hostWaker = hostWaker;
-    this.#control = control;
+    this.#spaceFlag = spaceFlag;
   }
 
   get hasBacklog(): boolean {
@@ -85,11 +85,10 @@ export class Replies {
         sent++;
         continue;
       }
-      // SYNC(wants-space): announce, then look again. The host publishes its head, then loads this
-      // flag; with both sides seq-cst at least one sees the other. Pairs with Lane.takeWantsSpace.
-      Atomics.store(this.#control, WANTS_SPACE, 1);
+      this.#spaceFlag.raise();
+      // The re-check that closes the window between the failed attempt and the park.
       if (this.#trySend(this.#backlog[sent]!)) {
-        Atomics.compareExchange(this.#control, WANTS_SPACE, 1, 0);
+        this.#spaceFlag.lower();
         sent++;
         continue;
       }

@@ -1,0 +1,99 @@
+/**
+ * One thread of a lockstep run: every atomic operation of the code under test becomes a step that the
+ * controller grants. `Atomics.wait` and `notify` are replaced by a model with an explicit
+ * first-in-first-out queue of waiters.
+ */
+import { parentPort, workerData } from "node:worker_threads";
+import * as protocol from "./lockstep-protocol.ts";
+import { scenarios } from "./scenarios.ts";
+
+const { wordOf, TURN, STATE, ADDRESS, TICKET, OUTCOME } = protocol;
+const { control, memory, thread, scenario, threads } = workerData as {
+  control: Int32Array<SharedArrayBuffer>;
+  memory: SharedArrayBuffer;
+  thread: number;
+  threads: number;
+  scenario: string;
+};
+
+const real = {
+  load: Atomics.load,
+  store: Atomics.store,
+  add: Atomics.add,
+  exchange: Atomics.exchange,
+  compareExchange: Atomics.compareExchange,
+  wait: Atomics.wait,
+  notify: Atomics.notify,
+};
+let turn = 0;
+
+/** Says where this thread is, and waits until it is given its turn. */
+function yieldWith(state: number): void {
+  real.store(control, wordOf(thread, STATE), state);
+  real.notify(control, wordOf(thread, STATE));
+  while (real.load(control, wordOf(thread, TURN)) === turn) {
+    real.wait(control, wordOf(thread, TURN), turn);
+  }
+  turn++;
+}
+
+const step = (): void => yieldWith(protocol.AT_STEP);
+const keyOf = (words: Int32Array, index: number): number => words.byteOffset + 4 * index;
+
+type Words = Int32Array<SharedArrayBuffer>;
+Object.assign(Atomics, {
+  load: (words: Words, index: number) => (step(), real.load(words, index)),
+  store: (words: Words, index: number, value: number) => (step(), real.store(words, index, value)),
+  add: (words: Words, index: number, value: number) => (step(), real.add(words, index, value)),
+  exchange: (words: Words, index: number, value: number) => (
+    step(), real.exchange(words, index, value)
+  ),
+  compareExchange: (words: Words, index: number, expected: number, value: number) => (
+    step(), real.compareExchange(words, index, expected, value)
+  ),
+  pause: () => yieldWith(protocol.PAUSED),
+  wait: (words: Words, index: number, expected: number, timeout = Infinity) => {
+    step();
+    if (real.load(words, index) !== expected) return "not-equal";
+    real.store(control, wordOf(thread, ADDRESS), keyOf(words, index));
+    real.store(control, wordOf(thread, TICKET), real.add(control, protocol.TICKETS, 1));
+    yieldWith(timeout === Infinity ? protocol.BLOCKED : protocol.BLOCKED_WITH_TIMEOUT);
+    const outcome = real.exchange(control, wordOf(thread, OUTCOME), 0);
+    return outcome === protocol.TIMED_OUT ? "timed-out" : "ok";
+  },
+  notify: (words: Words, index: number, count = Infinity) => {
+    step();
+    const waiting: { other: number; ticket: number }[] = [];
+    for (let other = 0; other < threads; other++) {
+      const state = real.load(control, wordOf(other, STATE));
+      if (
+        (state === protocol.BLOCKED || state === protocol.BLOCKED_WITH_TIMEOUT) &&
+        real.load(control, wordOf(other, ADDRESS)) === keyOf(words, index)
+      ) waiting.push({ other, ticket: real.load(control, wordOf(other, TICKET)) });
+    }
+    waiting.sort((a, b) => a.ticket - b.ticket);
+    const woken = waiting.slice(0, count);
+    for (const { other } of woken) {
+      real.store(control, wordOf(other, OUTCOME), protocol.NOTIFIED);
+      real.store(control, wordOf(other, STATE), protocol.WOKEN);
+    }
+    return woken.length;
+  },
+});
+
+const role = scenarios[scenario]!.threads[thread]!;
+for (let run = 1;; run++) {
+  while (real.load(control, protocol.RUN) !== run) {
+    real.wait(control, protocol.RUN, real.load(control, protocol.RUN) === run ? -1 : run - 1);
+  }
+  turn = real.load(control, wordOf(thread, TURN));
+  try {
+    step();
+    role(memory);
+    real.store(control, wordOf(thread, STATE), protocol.FINISHED);
+  } catch (error) {
+    parentPort!.postMessage(error instanceof Error ? error.stack : String(error));
+    real.store(control, wordOf(thread, STATE), protocol.FAILED);
+  }
+  real.notify(control, wordOf(thread, STATE));
+}

@@ -1,0 +1,311 @@
+/**
+ * What the lockstep explorer runs: the real rings and parking protocols, on rings of a few records,
+ * with infinite waits, so that a lost wake-up is a deadlock. Scenarios named `broken: …` leave one
+ * step of a protocol out; the explorer must find the schedule in which that matters.
+ */
+import { HostParker, HostWaker } from "../../src/park/host-word.ts";
+import { SpaceFlag } from "../../src/park/space-flag.ts";
+import { BLOCKED, IN_EVENT_LOOP, Parker, Waker } from "../../src/park/wake-word.ts";
+import type { RingConsumer } from "../../src/ring/consumer.ts";
+import type { RingProducer } from "../../src/ring/producer.ts";
+import { ringBytes } from "../../src/ring/ring-layout.ts";
+import { SpscRing } from "../../src/ring/spsc-ring.ts";
+
+export interface Scenario {
+  readonly bytes: number;
+  reset(memory: SharedArrayBuffer): void;
+  readonly threads: readonly ((memory: SharedArrayBuffer) => void)[];
+  /** Undefined if the final state is right. Runs in the controller. */
+  check(memory: SharedArrayBuffer): string | undefined;
+}
+
+type Words = Int32Array<SharedArrayBuffer>;
+
+/** Control words in front of the rings. */
+const PARKED = 0;
+const HOST_PARKED = 1;
+const WANTS_SPACE = 2;
+const MESSAGES = 3;
+const POSTS = 4;
+const PARKS = 5;
+/** What was received, in order: a count and the values. Written by one thread, not atomically. */
+const RECEIVED = 8;
+const CONTROL_BYTES = 256;
+
+const words = (memory: SharedArrayBuffer): Words => new Int32Array(memory, 0, CONTROL_BYTES / 4);
+const RING_0 = CONTROL_BYTES;
+const ringAt = (index: number, capacity: number) => RING_0 + index * ringBytes(capacity);
+
+function send(producer: RingProducer, value: number): boolean {
+  const index = producer.claim(16);
+  if (index < 0) return false;
+  producer.memory.i32[(index + 8) >> 2] = value;
+  producer.memory.i32[(index + 12) >> 2] = ~value;
+  producer.commit(index + 16);
+  return true;
+}
+
+/** Receives one record into the log. False: none there. */
+function receive(consumer: RingConsumer, control: Words): boolean {
+  const index = consumer.poll();
+  if (index < 0) return false;
+  if (!consumer.acquire(index)) throw new Error("nobody revokes here");
+  const value = consumer.memory.i32[(index + 8) >> 2]!;
+  if (consumer.memory.i32[(index + 12) >> 2] !== ~value) throw new Error("torn record");
+  consumer.release();
+  const count = ++control[RECEIVED]!;
+  control[RECEIVED + count] = value;
+  return true;
+}
+
+function received(memory: SharedArrayBuffer): number[] {
+  const control = words(memory);
+  return [...control.subarray(RECEIVED + 1, RECEIVED + 1 + control[RECEIVED]!)];
+}
+
+function expectReceived(memory: SharedArrayBuffer, expected: readonly number[]) {
+  const got = received(memory);
+  return got.join() === expected.join() ? undefined : `received ${got.join()}`;
+}
+
+/** The event loop as a thread sees it: posts count up, taking a message counts down. */
+function post(control: Words): void {
+  control[POSTS]!++;
+  Atomics.add(control, MESSAGES, 1);
+  Atomics.notify(control, MESSAGES, 1);
+}
+
+function takeMessage(control: Words): void {
+  for (;;) {
+    if (Atomics.load(control, MESSAGES) > 0) {
+      Atomics.add(control, MESSAGES, -1);
+      return;
+    }
+    Atomics.wait(control, MESSAGES, 0);
+  }
+}
+
+const range = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
+
+/** Producer and consumer that spin: order, wrap, padding and full rings. */
+function transfer(capacity: number, count: number, rewindBytes?: number, position = 0): Scenario {
+  return {
+    bytes: CONTROL_BYTES + ringBytes(capacity),
+    reset(memory) {
+      SpscRing.create(memory, RING_0, capacity);
+      const header = new Int32Array(memory, RING_0);
+      header[32] = header[64] = position;
+    },
+    threads: [
+      (memory) => {
+        const producer = SpscRing.attach(memory, RING_0).takeProducer(rewindBytes);
+        for (const value of range(count)) while (!send(producer, value)) spin();
+      },
+      (memory) => {
+        const consumer = SpscRing.attach(memory, RING_0).takeConsumer();
+        const control = words(memory);
+        for (let left = count; left > 0; left--) while (!receive(consumer, control)) spin();
+      },
+    ],
+    check: (memory) => expectReceived(memory, range(count)),
+  };
+}
+
+const spin = () => (Atomics as unknown as { pause(): void }).pause();
+
+type Rest = (parker: Parker, consumer: RingConsumer, control: Words) => void;
+
+/** A worker that rests by `rest`, and a host that sends and wakes. */
+function parking(count: number, rest: Rest, wake?: (waker: Waker) => void): Scenario {
+  return {
+    bytes: CONTROL_BYTES + ringBytes(64),
+    reset: (memory) => void SpscRing.create(memory, RING_0, 64),
+    threads: [
+      (memory) => {
+        const control = words(memory);
+        const producer = SpscRing.attach(memory, RING_0).takeProducer();
+        const waker = new Waker(control, PARKED, () => post(control));
+        for (const value of range(count)) {
+          if (!send(producer, value)) throw new Error("the ring holds them all");
+          if (wake === undefined) waker.wake();
+          else wake(waker);
+        }
+      },
+      (memory) => {
+        const control = words(memory);
+        const consumer = SpscRing.attach(memory, RING_0).takeConsumer();
+        const parker = new Parker(control, PARKED);
+        for (let left = count; left > 0;) {
+          if (receive(consumer, control)) left--;
+          else rest(parker, consumer, control);
+        }
+      },
+    ],
+    check(memory) {
+      const control = words(memory);
+      if (control[POSTS]! > control[PARKS]!) return "more messages than parks";
+      return expectReceived(memory, range(count));
+    },
+  };
+}
+
+const block = (timeoutMs: number): Rest => (parker, consumer) => {
+  parker.announce(BLOCKED);
+  if (consumer.hasRecord) parker.cancel(BLOCKED);
+  else parker.block(timeoutMs);
+};
+
+const parkInLoop: Rest = (parker, consumer, control) => {
+  control[PARKS]!++;
+  parker.announce(IN_EVENT_LOOP);
+  if (consumer.hasRecord) {
+    // The message of a waker that was faster is taken by a later turn, or never.
+    parker.cancel(IN_EVENT_LOOP);
+    return;
+  }
+  takeMessage(control);
+  parker.cancel(IN_EVENT_LOOP);
+};
+
+/** As the worker loop does it: block for a moment, then the event loop. */
+const blockThenLoop: Rest = (parker, consumer, control) => {
+  parker.announce(BLOCKED);
+  if (consumer.hasRecord) {
+    parker.cancel(BLOCKED);
+    return;
+  }
+  if (parker.block(1) || consumer.hasRecord) return;
+  parkInLoop(parker, consumer, control);
+};
+
+/** Host that parks, and workers that answer. */
+function hostParking(workers: number, answers: number, recheck: boolean): Scenario {
+  const answer = (worker: number) => (memory: SharedArrayBuffer): void => {
+    const control = words(memory);
+    const producer = SpscRing.attach(memory, ringAt(worker, 64)).takeProducer();
+    const waker = new HostWaker(control, HOST_PARKED, () => {
+      Atomics.add(control, POSTS, 1);
+      Atomics.add(control, MESSAGES, 1);
+      Atomics.notify(control, MESSAGES, 1);
+    });
+    for (const value of range(answers)) {
+      send(producer, 10 * worker + value);
+      waker.wake();
+    }
+  };
+  return {
+    bytes: CONTROL_BYTES + workers * ringBytes(64),
+    reset(memory) {
+      for (let worker = 0; worker < workers; worker++) {
+        SpscRing.create(memory, ringAt(worker, 64), 64);
+      }
+    },
+    threads: [
+      (memory) => {
+        const control = words(memory);
+        const consumers = Array.from(
+          { length: workers },
+          (_, worker) => SpscRing.attach(memory, ringAt(worker, 64)).takeConsumer(),
+        );
+        const parker = new HostParker(control, HOST_PARKED);
+        for (let left = workers * answers; left > 0;) {
+          let found = 0;
+          for (const consumer of consumers) while (receive(consumer, control)) found++;
+          left -= found;
+          if (found > 0 || left === 0) continue;
+          control[PARKS]!++;
+          parker.announce();
+          if (recheck && consumers.some((consumer) => consumer.hasRecord)) {
+            parker.cancel();
+            continue;
+          }
+          takeMessage(control);
+          parker.cancel();
+        }
+      },
+      ...Array.from({ length: workers }, (_, worker) => answer(worker)),
+    ],
+    check(memory) {
+      const control = words(memory);
+      if (control[POSTS]! > control[PARKS]!) return "more messages than parks";
+      const expected = range(workers).flatMap((worker) =>
+        range(answers).map((value) => 10 * (worker - 1) + value)
+      );
+      const got = received(memory);
+      const sorted = [...got].sort((a, b) => a - b);
+      return sorted.join() === expected.join() ? undefined : `received ${got.join()}`;
+    },
+  };
+}
+
+/** A worker whose answers find the ring full, and a host that drains and wakes it. */
+function wantsSpace(count: number, recheck: boolean): Scenario {
+  return {
+    bytes: CONTROL_BYTES + ringBytes(64),
+    reset: (memory) => void SpscRing.create(memory, RING_0, 64),
+    threads: [
+      (memory) => {
+        const control = words(memory);
+        const producer = SpscRing.attach(memory, RING_0).takeProducer();
+        const parker = new Parker(control, PARKED);
+        const flag = new SpaceFlag(control, WANTS_SPACE);
+        for (const value of range(count)) {
+          while (!send(producer, value)) {
+            flag.raise();
+            if (recheck && send(producer, value)) {
+              flag.lower();
+              break;
+            }
+            parker.announce(BLOCKED);
+            if (recheck && producer.hasSpace(16)) parker.cancel(BLOCKED);
+            else parker.block(Infinity);
+          }
+        }
+      },
+      (memory) => {
+        const control = words(memory);
+        const consumer = SpscRing.attach(memory, RING_0).takeConsumer();
+        const flag = new SpaceFlag(control, WANTS_SPACE);
+        const waker = new Waker(control, PARKED, () => post(control));
+        for (let left = count; left > 0; left--) {
+          while (!receive(consumer, control)) spin();
+          // `receive` hands space back every 8 bytes of this small ring: each time.
+          if (flag.take()) waker.wake();
+        }
+      },
+    ],
+    check: (memory) => expectReceived(memory, range(count)),
+  };
+}
+
+export const scenarios: Readonly<Record<string, Scenario>> = {
+  "ring of 4 records": transfer(64, 6),
+  "ring of 4 records without rewinding": transfer(64, 6, 64),
+  "ring at the int32 wrap": transfer(64, 6, 32, (2 ** 31 - 48) | 0),
+  "worker blocks": parking(3, block(Infinity)),
+  "worker parks in its event loop": parking(3, parkInLoop),
+  "worker blocks, then parks in its event loop": parking(2, blockThenLoop),
+  "host parks, one worker": hostParking(1, 3, true),
+  "host parks, two workers": hostParking(2, 2, true),
+  "worker waits for space": wantsSpace(6, true),
+  "broken: block without re-check": parking(2, (parker) => {
+    parker.announce(BLOCKED);
+    parker.block(Infinity);
+  }),
+  "broken: re-check before announcing": parking(2, (parker, consumer) => {
+    if (consumer.hasRecord) return;
+    parker.announce(BLOCKED);
+    parker.block(Infinity);
+  }),
+  "broken: event loop without re-check": parking(2, (parker, _consumer, control) => {
+    control[PARKS]!++;
+    parker.announce(IN_EVENT_LOOP);
+    takeMessage(control);
+  }),
+  "broken: host parks without re-check": hostParking(1, 2, false),
+  "broken: wait for space without re-check": wantsSpace(6, false),
+  "broken: notify without taking the word": parking(2, block(Infinity), (waker) => {
+    // Loads the state and notifies, as if the exchange did not matter.
+    if (waker.state === BLOCKED) Atomics.notify(new Int32Array(new SharedArrayBuffer(8)), 0, 1);
+  }),
+};

@@ -1,0 +1,29 @@
+import { describe, expect, test } from "vitest";
+import { explore } from "./lockstep.ts";
+import { scenarios } from "./scenarios.ts";
+
+/** Preemption bound 2, as far as the number of schedules allows it in a test run. */
+const BOUND = 2;
+const TIMEOUT_MS = 180_000;
+
+describe("every schedule ends well", () => {
+  for (const name of Object.keys(scenarios)) {
+    if (name.startsWith("broken: ")) continue;
+    test(name, async () => {
+      const { schedules, failure } = await explore(name, BOUND);
+      expect(failure).toBeUndefined();
+      expect(schedules).toBeGreaterThan(100);
+      console.log(`${name}: ${schedules} schedules`);
+    }, TIMEOUT_MS);
+  }
+});
+
+describe("the explorer finds what a missing step breaks", () => {
+  for (const name of Object.keys(scenarios)) {
+    if (!name.startsWith("broken: ")) continue;
+    test(name, async () => {
+      const { failure } = await explore(name, BOUND);
+      expect(failure).toMatch(/lost/);
+    }, TIMEOUT_MS);
+  }
+});

@@ -1,0 +1,296 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { Codec } from "../../src/codec/codec.ts";
+import { NO_ROOM, UNSUPPORTED } from "../../src/codec/tags.ts";
+import { ProtocolError } from "../../src/errors.ts";
+import { viewMemory } from "../../src/memory/views.ts";
+import { currentRuntime } from "../../src/runtimes/current.ts";
+
+const codec = new Codec(currentRuntime.text, currentRuntime.bytes);
+const SIZE = 1 << 20;
+const memory = viewMemory(new SharedArrayBuffer(SIZE));
+
+/** What arrives for `value`, written at `offset` with just enough room. */
+function roundTrip(value: unknown, offset = 0): unknown {
+  memory.u8.fill(0xa5, offset, offset + 256);
+  const end = codec.encode(memory, offset, SIZE, value);
+  expect(end).toBeGreaterThan(offset);
+  expect(end % 8).toBe(0);
+  expect(end - offset).toBeLessThanOrEqual(codec.bound(value));
+  const arrived = codec.decode(memory, offset, end);
+  expect(codec.next).toBe(end);
+  return arrived;
+}
+
+/** Encodes into every smaller room: NO_ROOM each time, and nothing written beyond the limit. */
+function expectNoRoomBelow(value: unknown): void {
+  const end = codec.encode(memory, 0, SIZE, value);
+  for (let limit = 0; limit < end; limit += 8) {
+    memory.u8.fill(0x5a, limit, end + 64);
+    expect(codec.encode(memory, 0, limit, value)).toBe(NO_ROOM);
+    expect(memory.u8.subarray(limit, end + 64).every((byte) => byte === 0x5a)).toBe(true);
+  }
+}
+
+describe("numbers and constants", () => {
+  test.each([
+    0,
+    -0,
+    1,
+    -1,
+    0.1,
+    NaN,
+    Infinity,
+    -Infinity,
+    Number.MAX_VALUE,
+    Number.MIN_VALUE,
+    Number.MAX_SAFE_INTEGER,
+    2 ** 31,
+    -(2 ** 31) - 1,
+    true,
+    false,
+    null,
+    undefined,
+  ])("%s arrives as it is", (value) => {
+    expect(Object.is(roundTrip(value), value)).toBe(true);
+    expect(Object.is(roundTrip(value, 40), value)).toBe(true);
+    expectNoRoomBelow(value);
+  });
+
+  test.each([
+    0n,
+    -1n,
+    2n ** 63n - 1n,
+    -(2n ** 63n),
+    2n ** 63n,
+    -(2n ** 63n) - 1n,
+    2n ** 64n,
+    -(16n ** 15n),
+    2n ** 1000n + 12345n,
+    -(2n ** 4000n) + 1n,
+  ])("bigint %s arrives as it is", (value) => {
+    expect(roundTrip(value)).toBe(value);
+    expectNoRoomBelow(value);
+  });
+});
+
+describe("strings", () => {
+  const lengths = [0, 1, 7, 8, 9, 31, 32, 33, 34, 63, 64, 65, 255, 256, 4095, 4096, 4097, 10_000];
+  const alphabets: Record<string, string> = {
+    "ASCII": "az09 ~\u0000\u007f",
+    "Latin-1": "aé\u0080\u00ffü",
+    "two bytes": "aЖ中\u0100\uffff\ufeff",
+    "surrogate pairs": "a😀𝒳",
+    "lone surrogates": "a\ud800b\udfff\udc00",
+  };
+  for (const [name, alphabet] of Object.entries(alphabets)) {
+    test.each(lengths)(`${name}, %i characters`, (length) => {
+      const units = [...alphabet];
+      const text = Array.from({ length }, (_, index) => units[index % units.length]).join("");
+      expect(roundTrip(text)).toBe(text);
+      expect(roundTrip(text, 24)).toBe(text);
+      if (length < 300) expectNoRoomBelow(text);
+    });
+  }
+
+  test("one odd character at each place of strings around the limits", () => {
+    for (const odd of ["\u0080", "\u00ff", "\u0100", "\ud800", "😀"]) {
+      for (const length of [31, 32, 33, 40]) {
+        for (let place = 0; place < length; place++) {
+          const text = "x".repeat(place) + odd + "y".repeat(length - place - 1);
+          expect(roundTrip(text)).toBe(text);
+        }
+      }
+    }
+  });
+
+  test("a byte order mark is text like any other", () => {
+    for (const text of ["\ufeff", "\ufeffabc", `\ufeff${"x".repeat(50)}ä`, "\ufffe".repeat(40)]) {
+      expect(roundTrip(text)).toBe(text);
+    }
+  });
+
+  test("strings of any kind (property)", () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string({ maxLength: 200 }),
+          fc.string({ unit: "binary", maxLength: 200 }),
+          fc.array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 200 }).map((units) =>
+            String.fromCharCode(...units)
+          ),
+        ),
+        fc.nat(20),
+        (text, slot) => roundTrip(text, slot * 8) === text,
+      ),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+describe("bytes", () => {
+  const constructors = [
+    Int8Array,
+    Uint8Array,
+    Uint8ClampedArray,
+    Int16Array,
+    Uint16Array,
+    Int32Array,
+    Uint32Array,
+    Float32Array,
+    Float64Array,
+    BigInt64Array,
+    BigUint64Array,
+    ...("Float16Array" in globalThis
+      ? [(globalThis as unknown as { Float16Array: typeof Float32Array }).Float16Array]
+      : []),
+  ];
+
+  const bytesOf = (view: ArrayBufferView) => [
+    ...new Uint8Array(view.buffer, view.byteOffset, view.byteLength),
+  ];
+
+  for (const constructor of constructors) {
+    test(constructor.name, () => {
+      const size = constructor.BYTES_PER_ELEMENT;
+      for (const length of [0, 1, 2, 3, 8, 9, 100, 1000]) {
+        const view = new constructor(length);
+        new Uint8Array(view.buffer).forEach((_, index, all) => all[index] = index * 7);
+        const arrived = roundTrip(view) as typeof view;
+        expect(Object.getPrototypeOf(arrived)).toBe(constructor.prototype);
+        expect(arrived.buffer).toBeInstanceOf(ArrayBuffer);
+        expect(arrived.buffer.byteLength).toBe(view.buffer.byteLength);
+        expect(bytesOf(arrived)).toEqual(bytesOf(view));
+        if (length < 10) expectNoRoomBelow(view);
+      }
+      const part = new constructor(new ArrayBuffer(10 * size), 2 * size, 5);
+      const arrived = roundTrip(part) as typeof part;
+      expect([arrived.byteOffset, arrived.length, arrived.buffer.byteLength]).toEqual([
+        2 * size,
+        5,
+        10 * size,
+      ]);
+      expectNoRoomBelow(part);
+    });
+  }
+
+  test("ArrayBuffer", () => {
+    for (const length of [0, 1, 7, 8, 9, 5000]) {
+      const buffer = new Uint8Array(length).map((_, index) => index).buffer;
+      const arrived = roundTrip(buffer) as ArrayBuffer;
+      expect(arrived).toBeInstanceOf(ArrayBuffer);
+      expect([...new Uint8Array(arrived)]).toEqual([...new Uint8Array(buffer)]);
+    }
+  });
+
+  test("DataView, whole and part", () => {
+    const buffer = new Uint8Array([1, 2, 3, 4, 5, 6, 7, 8, 9]).buffer;
+    for (const view of [new DataView(buffer), new DataView(buffer, 3, 4), new DataView(buffer, 9)]) {
+      const arrived = roundTrip(view) as DataView;
+      expect(arrived).toBeInstanceOf(DataView);
+      expect([arrived.byteOffset, arrived.byteLength]).toEqual([view.byteOffset, view.byteLength]);
+      expect(bytesOf(arrived)).toEqual(bytesOf(view));
+    }
+  });
+
+  test("Buffer stays a Buffer and carries its own bytes only", () => {
+    for (const buffer of [Buffer.from("pooled"), Buffer.alloc(0), Buffer.alloc(9000, 3)]) {
+      const arrived = roundTrip(buffer) as Buffer;
+      expect(Buffer.isBuffer(arrived)).toBe(true);
+      expect(arrived.equals(buffer)).toBe(true);
+      expect(arrived.buffer.byteLength).toBe(buffer.length);
+    }
+  });
+
+  test("a subclass arrives as its base, and its getters do not run", () => {
+    class Lying extends Uint8Array {
+      override get byteLength(): number {
+        throw new Error("user code ran");
+      }
+      override get length(): number {
+        throw new Error("user code ran");
+      }
+    }
+    const arrived = roundTrip(new Lying([1, 2, 3])) as Uint8Array;
+    expect(Object.getPrototypeOf(arrived)).toBe(Uint8Array.prototype);
+    expect([...arrived]).toEqual([1, 2, 3]);
+  });
+
+  test("what must keep identity or growing is left to structured clone", () => {
+    const resizable = new ArrayBuffer(8, { maxByteLength: 16 });
+    const detached = new ArrayBuffer(8);
+    const detachedView = new Uint8Array(detached);
+    const detachedData = new DataView(detached);
+    structuredClone(detached, { transfer: [detached] });
+    for (
+      const value of [
+        new SharedArrayBuffer(8),
+        new Uint8Array(new SharedArrayBuffer(8)),
+        new DataView(new SharedArrayBuffer(8)),
+        resizable,
+        new Uint8Array(resizable),
+        detached,
+        detachedView,
+        detachedData,
+        Object.create(ArrayBuffer.prototype),
+        Object.create(Uint8Array.prototype),
+        {},
+        [],
+        () => {},
+        Symbol("s"),
+        new Map(),
+        new Date(),
+      ]
+    ) {
+      expect(codec.encode(memory, 0, SIZE, value)).toBe(UNSUPPORTED);
+    }
+  });
+
+  test("shared buffers among several values are noticed", () => {
+    const buffer = new ArrayBuffer(16);
+    const one = new Uint8Array(buffer);
+    expect(codec.hasSharedBuffers([one, new Float64Array(buffer)])).toBe(true);
+    expect(codec.hasSharedBuffers([one, 1, buffer])).toBe(true);
+    expect(codec.hasSharedBuffers([new DataView(buffer), one])).toBe(true);
+    expect(codec.hasSharedBuffers([one, one])).toBe(true);
+    expect(codec.hasSharedBuffers([one, new Uint8Array(16), "x", {}])).toBe(false);
+    expect(codec.hasSharedBuffers([Buffer.from("a"), Buffer.from("b")])).toBe(false);
+  });
+});
+
+describe("damage", () => {
+  test("any bytes decode to a value or a coded error, and never past the limit", () => {
+    const words = fc.array(fc.integer(), { minLength: 2, maxLength: 40 });
+    const tag = fc.integer({ min: 0, max: 0xf_ffff });
+    fc.assert(
+      fc.property(tag, words, (first, rest) => {
+        memory.i32.set([first, ...rest], 0);
+        const limit = ((rest.length + 1) * 4) & ~7;
+        try {
+          codec.decode(memory, 0, limit);
+          expect(codec.next).toBeLessThanOrEqual(limit);
+        } catch (error) {
+          expect(error).toBeInstanceOf(ProtocolError);
+        }
+      }),
+      { numRuns: 5000 },
+    );
+  });
+
+  test("a length beyond the limit is refused before anything is allocated", () => {
+    const end = codec.encode(memory, 0, SIZE, new Uint8Array(64));
+    for (const length of [65 * 8, 2 ** 40, -1, NaN, 0.5, Infinity]) {
+      memory.f64[1] = length;
+      expect(() => codec.decode(memory, 0, end)).toThrow(ProtocolError);
+    }
+  });
+
+  test("a cut-off value is refused", () => {
+    for (const value of [1.5, "some text that is long enough to be native", 2n ** 70n, Buffer.alloc(9)]) {
+      const end = codec.encode(memory, 0, SIZE, value);
+      for (let limit = 0; limit < end; limit += 8) {
+        expect(() => codec.decode(memory, 0, limit)).toThrow(ProtocolError);
+      }
+    }
+  });
+});
