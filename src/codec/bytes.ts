@@ -15,6 +15,10 @@ import type { ByteAccess } from "../runtimes/runtime.ts";
 import { ProtocolError } from "../errors.ts";
 import { BYTES, NO_ROOM, PARTIAL, UNSUPPORTED, VALUE_HEADER_BYTES } from "./tags.ts";
 
+/** Bytes before the buffer's own: tag, length; for a part of a buffer its offset and length too. */
+const WHOLE_HEADER_BYTES: number = VALUE_HEADER_BYTES + 8;
+const PARTIAL_HEADER_BYTES: number = VALUE_HEADER_BYTES + 24;
+
 type ViewConstructor = new (
   buffer: ArrayBuffer,
   byteOffset: number,
@@ -67,6 +71,7 @@ const typedArrayPrototype = Object.getPrototypeOf(Uint8Array.prototype) as objec
 const typedArrayName = getterOf<string | undefined>(typedArrayPrototype, Symbol.toStringTag);
 const typedArrayBuffer = getterOf<ArrayBufferLike>(typedArrayPrototype, "buffer");
 const typedArrayOffset = getterOf<number>(typedArrayPrototype, "byteOffset");
+const typedArrayByteLength = getterOf<number>(typedArrayPrototype, "byteLength");
 const typedArrayLength = getterOf<number>(typedArrayPrototype, "length");
 const dataViewBuffer = getterOf<ArrayBufferLike>(DataView.prototype, "buffer");
 const dataViewOffset = getterOf<number>(DataView.prototype, "byteOffset");
@@ -92,18 +97,20 @@ export function underlyingBuffer(access: ByteAccess, value: object): object | un
   return access.isBuffer(value) ? undefined : typedArrayBuffer.call(value);
 }
 
-/** Exact encoded size, or UNSUPPORTED. */
+/** Encoded size of a buffer or view (exact, but for a partial view's header), or UNSUPPORTED. */
 export function bytesBound(access: ByteAccess, value: object): number {
   if (!ArrayBuffer.isView(value)) {
     const length = value instanceof ArrayBuffer ? fixedLength(value) : UNSUPPORTED;
-    return length < 0 ? UNSUPPORTED : VALUE_HEADER_BYTES + 8 + align8Large(length);
+    return length < 0 ? UNSUPPORTED : WHOLE_HEADER_BYTES + align8Large(length);
   }
   const isDataView = typedArrayName.call(value) === undefined;
   if (!isDataView && access.isBuffer(value)) {
-    return VALUE_HEADER_BYTES + 8 + align8Large(typedArrayLength.call(value));
+    return WHOLE_HEADER_BYTES + align8Large(typedArrayLength.call(value));
   }
-  const length = fixedLength((isDataView ? dataViewBuffer : typedArrayBuffer).call(value));
-  return length < 0 ? UNSUPPORTED : VALUE_HEADER_BYTES + 24 + align8Large(length);
+  const total = fixedLength((isDataView ? dataViewBuffer : typedArrayBuffer).call(value));
+  if (total < 0) return UNSUPPORTED;
+  const isWhole = !isDataView && typedArrayByteLength.call(value) === total;
+  return (isWhole ? WHOLE_HEADER_BYTES : PARTIAL_HEADER_BYTES) + align8Large(total);
 }
 
 /** Writes a buffer or view at `offset`; returns the next offset, NO_ROOM or UNSUPPORTED. */
@@ -186,7 +193,8 @@ function writeBytes(
   start: number,
   length: number,
 ): number {
-  const data = offset + VALUE_HEADER_BYTES + (kindAndFlags >> 8 ? 24 : 8);
+  const isPartial = kindAndFlags >> 8 !== 0;
+  const data = offset + (isPartial ? PARTIAL_HEADER_BYTES : WHOLE_HEADER_BYTES);
   const end = data + align8Large(length);
   if (end > limit) return NO_ROOM;
   if (length > 0) memory.u8.set(new Uint8Array(buffer, start, length), data);
@@ -213,7 +221,7 @@ export function decodeBytes(
 ): void {
   const kind = KINDS[(word >> 8) & 0xff];
   const isPartial = ((word >> 16) & 0xff) === PARTIAL;
-  const data = offset + VALUE_HEADER_BYTES + (isPartial ? 24 : 8);
+  const data = offset + (isPartial ? PARTIAL_HEADER_BYTES : WHOLE_HEADER_BYTES);
   if (kind === undefined || data > limit) throw corrupt("header", offset);
   const total = memory.f64[(offset >> 3) + 1]!;
   if (!Number.isSafeInteger(total) || total < 0 || data + align8Large(total) > limit) {

@@ -48,9 +48,12 @@ export type SendOutcome = typeof SENT | typeof FULL | typeof NOT_INLINE;
 /** What a first claim asks for; most records fit, and `limit` usually allows far more. */
 const FIRST_CLAIM_BYTES = 128;
 
+/** Beside a payload of a quarter of the ring: the value's own header. */
+const VALUE_OVERHEAD_BYTES = 32;
+
 /** Most encoded bytes a record carries inline, for rings of this capacity. */
 export function maxInlineBytes(capacity: number): number {
-  return capacity >> 2;
+  return (capacity >> 2) + VALUE_OVERHEAD_BYTES;
 }
 
 /** The four strings an error without cause or own properties is sent as. */

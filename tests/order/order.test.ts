@@ -1,0 +1,257 @@
+/**
+ * Order of shared stores and loads. x86-64 hides a missing ordering, and so do schedules explored one
+ * atomic operation at a time; these tests look at what is in memory when something is published, and
+ * at what is looked at after a park is announced.
+ */
+import { describe, expect, test } from "vitest";
+import { CALL, RESULT } from "../../src/endpoint/frame.ts";
+import {
+  IS_ACCEPTING,
+  PARKED_WORD,
+  REQUEST_RING,
+  responseRing,
+  WANTS_SPACE,
+} from "../../src/endpoint/lane-layout.ts";
+import { HostLoop, type HostWork } from "../../src/host/host-loop.ts";
+import { ActiveCount } from "../../src/park/active-count.ts";
+import { HostParker, HostWaker } from "../../src/park/host-word.ts";
+import { SpaceFlag } from "../../src/park/space-flag.ts";
+import { Parker, Waker } from "../../src/park/wake-word.ts";
+import { HEAD_POSITION, RING_HEADER_BYTES, TAIL_POSITION } from "../../src/ring/ring-layout.ts";
+import { currentRuntime } from "../../src/runtimes/current.ts";
+import { WorkerLoop } from "../../src/worker/loop.ts";
+import { Replies } from "../../src/worker/replies.ts";
+import { logAtomics, type NamedWord } from "../support/atomics-log.ts";
+import { createEndpoints, type EndpointPair } from "../support/endpoints.ts";
+import { createTestRing, push } from "../support/rings.ts";
+
+const CAPACITY = 4096;
+
+function tailOf(pair: EndpointPair, ring: "requests" | "responses"): NamedWord {
+  const offset = ring === "requests" ? REQUEST_RING : responseRing(CAPACITY);
+  return { name: `${ring}.tail`, words: new Int32Array(pair.lane, offset, 128), index: TAIL_POSITION };
+}
+
+function headOf(pair: EndpointPair, ring: "requests" | "responses"): NamedWord {
+  return { ...tailOf(pair, ring), name: `${ring}.head`, index: HEAD_POSITION };
+}
+
+describe("payload before publish", () => {
+  test("nothing of a record is written after the store that publishes it", () => {
+    // Through the wrap, so that padding records are covered too.
+    const { producer, consumer, header, records, buffer } = createTestRing(128, 0, 128);
+    for (let value = 1; value <= 50; value++) {
+      let published: number[] = [];
+      logAtomics([{
+        name: "tail",
+        words: header,
+        index: TAIL_POSITION,
+        before: (operation) => {
+          if (operation === "store") published = [...records];
+        },
+      }], () => push(producer, value, 1 + (value % 7)));
+      expect(published).toEqual([...new Int32Array(buffer, RING_HEADER_BYTES)]);
+      expect(published).toContain(value);
+      consumer.poll();
+      consumer.release();
+      consumer.publish();
+    }
+  });
+
+  test("frames are complete and payload messages posted when their record is published", () => {
+    const values: [string, readonly unknown[]][] = [
+      ["number", [1.5]],
+      ["several", [1, "two", null, new Uint8Array(9)]],
+      ["native string", ["x".repeat(500)]],
+      ["cloned", [{ a: new Map([[1, 2]]) }]],
+      ["shared", [new Uint8Array(CAPACITY)]],
+    ];
+    for (const [name, args] of values) {
+      const pair = createEndpoints(CAPACITY);
+      const records = new Uint8Array(pair.lane, REQUEST_RING + RING_HEADER_BYTES, CAPACITY);
+      const events: string[] = [];
+      let published: number[] = [];
+      pair.onPost = () => events.push("post");
+      logAtomics([{
+        ...tailOf(pair, "requests"),
+        before: (operation) => {
+          if (operation !== "store") return;
+          events.push("publish");
+          published = [...records];
+        },
+      }], () => {
+        if (pair.host.sendCall(1, 2, 3, args) !== 0) {
+          expect(pair.host.sendHeld(CALL, 1, 2, 3, pair.holder.hold(args))).toBe(true);
+        }
+      });
+      expect(published).toEqual([...records]);
+      expect(events).toEqual(
+        name === "cloned" || name === "shared" ? ["post", "publish"] : ["publish"],
+      );
+    }
+  });
+});
+
+describe("publish before looking at who is parked", () => {
+  test("host: tail, then the worker's parked word", () => {
+    const pair = createEndpoints(CAPACITY);
+    const parked = { name: "parked", words: pair.control, index: PARKED_WORD };
+    const waker = new Waker(pair.control, PARKED_WORD, () => {});
+    const log = logAtomics([tailOf(pair, "requests"), parked], () => {
+      pair.host.sendCall(0, 0, 0, [1]);
+      waker.wake();
+    });
+    expect(log).toEqual(["store requests.tail=32", "load parked"]);
+  });
+
+  test("worker: tail, then the host's parked word", () => {
+    const pair = createEndpoints(CAPACITY);
+    const words = new Int32Array(new SharedArrayBuffer(128));
+    const replies = new Replies(
+      pair.worker,
+      pair.holder,
+      new HostWaker(words, 0, () => {}),
+      new SpaceFlag(pair.control, WANTS_SPACE),
+    );
+    const log = logAtomics(
+      [tailOf(pair, "responses"), { name: "host", words, index: 0 }],
+      () => {
+        replies.result(0, 0, 1);
+        replies.result(0, 0, { an: "object" });
+        replies.thrown(0, 0, new Error("e"));
+      },
+    );
+    const published = log.filter((entry) => entry.startsWith("store responses.tail"));
+    expect(published).toHaveLength(3);
+    for (const entry of published) expect(log[log.indexOf(entry) + 1]).toBe("load host");
+  });
+});
+
+describe("announce, then look again", () => {
+  test("a host parks only after a look that follows the announcement", () => {
+    const words = new Int32Array(new SharedArrayBuffer(128));
+    const log: string[] = [];
+    let parks = 0;
+    let microtask: (() => void) | undefined;
+    const work: HostWork = {
+      outstanding: 1,
+      drain: () => 0,
+      hasResponse: () => {
+        log.push(`look, announced: ${Atomics.load(words, 0)}`);
+        return false;
+      },
+      onPark: () => parks++,
+      onIdle: () => {},
+    };
+    const loop = new HostLoop(
+      { ...currentRuntime, microtask: (callback) => microtask = callback },
+      new HostParker(words, 0),
+      new ActiveCount(new Int32Array(new SharedArrayBuffer(128)), 1),
+      work,
+    );
+    loop.kick();
+    microtask!();
+    expect(parks).toBe(1);
+    expect(log.at(-1)).toBe("look, announced: 1");
+  });
+
+  test("a host that finds an answer in that look does not park", () => {
+    const words = new Int32Array(new SharedArrayBuffer(128));
+    let parks = 0;
+    const microtasks: (() => void)[] = [];
+    const loop = new HostLoop(
+      { ...currentRuntime, microtask: (callback) => void microtasks.push(callback) },
+      new HostParker(words, 0),
+      new ActiveCount(new Int32Array(new SharedArrayBuffer(128)), 0), // no core to spin on
+      {
+        outstanding: 1,
+        drain: () => 0,
+        hasResponse: () => Atomics.load(words, 0) === 1,
+        onPark: () => parks++,
+        onIdle: () => {},
+      },
+    );
+    loop.kick();
+    microtasks.shift()!();
+    expect(parks).toBe(0);
+    expect(Atomics.load(words, 0)).toBe(0);
+    expect(microtasks).toHaveLength(1);
+  });
+
+  /** A worker loop that finds nothing to do, with `cores` to spin on. */
+  function idleLoop(pair: EndpointPair, cores: number): WorkerLoop {
+    return new WorkerLoop({
+      runtime: currentRuntime,
+      endpoint: pair.worker,
+      replies: new Replies(
+        pair.worker,
+        pair.holder,
+        new HostWaker(new Int32Array(new SharedArrayBuffer(128)), 0, () => {}),
+        new SpaceFlag(pair.control, WANTS_SPACE),
+      ),
+      parker: new Parker(pair.control, PARKED_WORD),
+      active: new ActiveCount(new Int32Array(new SharedArrayBuffer(128)), cores),
+      control: pair.control,
+      tasks: [(value) => value],
+      maxConcurrency: 4,
+      onClose: () => {},
+    });
+  }
+
+  test("a worker looks at its ring after each announcement: block, then event loop", () => {
+    const pair = createEndpoints(CAPACITY);
+    const loop = idleLoop(pair, 1);
+    const parked = { name: "parked", words: pair.control, index: PARKED_WORD };
+    const log = logAtomics([tailOf(pair, "requests"), parked], () => loop.start());
+    const blocks = log.indexOf("store parked=1");
+    const waits = log.findIndex((entry) => entry.startsWith("wait parked"));
+    const parks = log.indexOf("store parked=2");
+    expect(log.slice(blocks + 1, waits)).toContain("load requests.tail");
+    expect(log.slice(parks + 1)).toContain("load requests.tail");
+    expect(waits).toBeGreaterThan(blocks);
+    expect(parks).toBeGreaterThan(waits);
+    expect(Atomics.load(pair.control, IS_ACCEPTING)).toBe(1);
+  });
+
+  test("a worker that finds a record after announcing runs it instead of waiting", () => {
+    for (const announced of [1, 2]) {
+      const pair = createEndpoints(CAPACITY);
+      const loop = idleLoop(pair, 1);
+      let sent = 0;
+      const log = logAtomics([{
+        name: "parked",
+        words: pair.control,
+        index: PARKED_WORD,
+        before: (operation, value) => {
+          // The host sends between the last look and the announcement: its own load comes too early.
+          if (operation === "store" && value === announced && sent++ === 0) {
+            pair.host.sendCall(7, 0, 0, [42]);
+          }
+        },
+      }], () => loop.start());
+      const index = pair.host.rx.poll();
+      expect(index).toBeGreaterThanOrEqual(0);
+      expect(pair.host.readValues(index, pair.host.rx.memory.i32[(index >> 2) + 4]!)).toEqual([42]);
+      const announce = log.indexOf(`store parked=${announced}`);
+      expect(log[announce + 1]).toBe(`compareExchange parked=${announced},0`);
+    }
+  });
+
+  test("a producer out of room looks again after raising its flag; the consumer, after its head", () => {
+    const pair = createEndpoints(CAPACITY);
+    while (pair.worker.sendValue(RESULT, 0, 0, 1) === 0);
+    const flag = { name: "flag", words: pair.control, index: WANTS_SPACE };
+    const replies = new Replies(
+      pair.worker,
+      pair.holder,
+      new HostWaker(new Int32Array(new SharedArrayBuffer(128)), 0, () => {}),
+      new SpaceFlag(pair.control, WANTS_SPACE),
+    );
+    const log = logAtomics([headOf(pair, "responses"), flag], () => replies.result(0, 0, 2));
+    expect(log.slice(log.indexOf("store flag=1") + 1)).toContain("load responses.head");
+    expect(replies.hasBacklog).toBe(true);
+    while (pair.host.rx.poll() >= 0) if (pair.host.rx.release()) break;
+    expect(new SpaceFlag(pair.control, WANTS_SPACE).take()).toBe(true);
+    expect(replies.flush()).toBe(true);
+  });
+});

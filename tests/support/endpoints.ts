@@ -1,0 +1,58 @@
+/** Two endpoints of one lane in one thread, over real rings and a channel made of two arrays. */
+import { Codec } from "../../src/codec/codec.ts";
+import { Endpoint, maxInlineBytes } from "../../src/endpoint/endpoint.ts";
+import { Holder } from "../../src/endpoint/hold.ts";
+import { CONTROL_BYTES, laneBytes, REQUEST_RING, responseRing } from "../../src/endpoint/lane-layout.ts";
+import { SpscRing } from "../../src/ring/spsc-ring.ts";
+import { currentRuntime } from "../../src/runtimes/current.ts";
+import type { PayloadPort } from "../../src/runtimes/runtime.ts";
+
+export interface EndpointPair {
+  readonly lane: SharedArrayBuffer;
+  readonly control: Int32Array<SharedArrayBuffer>;
+  readonly host: Endpoint;
+  readonly worker: Endpoint;
+  readonly holder: Holder;
+  /** Messages on their way to the worker and to the host. */
+  readonly toWorker: unknown[];
+  readonly toHost: unknown[];
+  /** Called by every post, before the message is there. */
+  onPost: () => void;
+}
+
+export function createEndpoints(capacity = 4096): EndpointPair {
+  const lane = new SharedArrayBuffer(laneBytes(capacity));
+  const requests = SpscRing.create(lane, REQUEST_RING, capacity);
+  const responses = SpscRing.create(lane, responseRing(capacity), capacity);
+  const codec = new Codec(currentRuntime.text, currentRuntime.bytes);
+  const pair = {
+    lane,
+    control: new Int32Array(lane, 0, CONTROL_BYTES / 4),
+    holder: new Holder(codec, maxInlineBytes(capacity)),
+    toWorker: [] as unknown[],
+    toHost: [] as unknown[],
+    onPost: () => {},
+  };
+  const port = (out: unknown[], into: unknown[]): PayloadPort => ({
+    post: (message) => {
+      pair.onPost();
+      out.push(structuredClone(message));
+    },
+    receive: () => into.length === 0 ? undefined : { message: into.shift() },
+    close: () => {},
+  });
+  return Object.assign(pair, {
+    host: new Endpoint(
+      requests.takeProducer(),
+      responses.takeConsumer(),
+      codec,
+      port(pair.toWorker, pair.toHost),
+    ),
+    worker: new Endpoint(
+      responses.takeProducer(),
+      requests.takeConsumer(),
+      codec,
+      port(pair.toHost, pair.toWorker),
+    ),
+  });
+}

@@ -1,0 +1,184 @@
+/** The host's bookkeeping: slab, queue, turn clock, safety check. */
+import fc from "fast-check";
+import { describe, expect, test, vi } from "vitest";
+import { CallQueue } from "../../src/host/call-queue.ts";
+import { InFlight } from "../../src/host/in-flight.ts";
+import { type Receiver, SafetyCheck } from "../../src/host/safety-check.ts";
+import { TurnClock } from "../../src/park/turn-clock.ts";
+import { currentRuntime } from "../../src/runtimes/current.ts";
+
+describe("in-flight slab", () => {
+  test("a settled call's id is never taken for the slot's next call", () => {
+    const calls = new InFlight();
+    const slot = calls.add(() => {}, () => {}, 0);
+    const generation = calls.generationOf(slot);
+    expect(calls.has(slot, generation)).toBe(true);
+    calls.resolve(slot, 1);
+    expect(calls.has(slot, generation)).toBe(false);
+    expect(calls.add(() => {}, () => {}, 0)).toBe(slot);
+    expect(calls.has(slot, generation)).toBe(false);
+    expect(calls.has(slot, generation + 1)).toBe(true);
+    for (const bad of [-1, 1, 1000, 2 ** 31 - 1]) expect(calls.has(bad, 0)).toBe(false);
+  });
+
+  test("every call settles exactly once, in any order (property)", () => {
+    fc.assert(fc.property(fc.array(fc.nat(9), { maxLength: 200 }), (steps) => {
+      const calls = new InFlight();
+      const open: { slot: number; id: number }[] = [];
+      const settled: string[] = [];
+      let id = 0;
+      for (const step of steps) {
+        if (step < 5 || open.length === 0) {
+          const mine = id++;
+          const slot = calls.add(
+            (value) => settled.push(`${mine} ${value}`),
+            (reason) => settled.push(`${mine} ${reason}`),
+            mine % 3,
+          );
+          open.push({ slot, id: mine });
+        } else {
+          const [call] = open.splice(step % open.length, 1);
+          if (step % 2 === 0) calls.resolve(call!.slot, call!.id);
+          else calls.reject(call!.slot, call!.id);
+          expect(settled.at(-1)).toBe(`${call!.id} ${call!.id}`);
+        }
+        expect(calls.size).toBe(open.length);
+        for (const lane of [0, 1, 2]) {
+          const expected = open.filter((call) => call.id % 3 === lane).map((call) => call.slot);
+          expect(calls.slotsOf(lane).sort()).toEqual(expected.sort());
+        }
+      }
+      expect(new Set(settled).size).toBe(settled.length);
+    }));
+  });
+});
+
+test("call queue keeps order through compaction", () => {
+  const queue = new CallQueue();
+  const call = (slot: number) => ({ slot, generation: 0, task: 0, held: undefined as never });
+  let pushed = 0;
+  let shifted = 0;
+  for (let round = 0; round < 200; round++) {
+    for (let each = 0; each < (round * 37) % 100; each++) queue.push(call(pushed++));
+    for (let each = 0; each < (round * 53) % 100 && queue.size > 0; each++) {
+      expect(queue.peek()!.slot).toBe(shifted++);
+      queue.shift();
+    }
+    expect(queue.size).toBe(pushed - shifted);
+  }
+  expect(shifted).toBeGreaterThan(5000);
+  queue.clear();
+  expect(queue.peek()).toBeUndefined();
+});
+
+describe("turn clock", () => {
+  function createClock(turnsPerYield = 1) {
+    const state = { nowMs: 0, soon: [] as (() => void)[], turns: 0, reads: 0 };
+    const clock = new TurnClock({
+      now: () => (state.reads++, state.nowMs),
+      soon: (callback) => void state.soon.push(callback),
+      turnsPerYield,
+      maxTurnMs: 1,
+      minStride: 1,
+      maxStride: 16,
+      onTurn: () => state.turns++,
+    });
+    return { clock, state };
+  }
+
+  test("a turn ends after its time, whatever the pace", () => {
+    for (const unitMs of [0.001, 0.01, 0.3, 2]) {
+      const { clock, state } = createClock();
+      let units = 0;
+      do {
+        state.nowMs += unitMs;
+        units++;
+      } while (!clock.isOver(1));
+      const overtime = state.nowMs - 1 - unitMs; // the clock starts with the first look
+      expect(overtime).toBeLessThanOrEqual(Math.max(2 * unitMs, 16 * 0.01) + 1e-9);
+      expect(units).toBeGreaterThan(1);
+    }
+  });
+
+  test("quick units are not all timed", () => {
+    const { clock, state } = createClock();
+    for (let unit = 0; unit < 160; unit++) {
+      state.nowMs += 0.001;
+      clock.isOver(1);
+    }
+    expect(state.reads).toBeLessThan(20);
+  });
+
+  test("after a yield, onTurn comes once the event loop has turned as often as asked", () => {
+    for (const turnsPerYield of [1, 24]) {
+      const { clock, state } = createClock(turnsPerYield);
+      clock.yieldTurn();
+      for (let turn = 0; turn < turnsPerYield; turn++) {
+        expect(state.turns).toBe(0);
+        expect(state.soon).toHaveLength(1);
+        state.soon.shift()!();
+      }
+      expect(state.turns).toBe(1);
+      expect(state.soon).toHaveLength(0);
+    }
+  });
+
+  test("an event loop that turns by itself starts a new turn", () => {
+    const { clock, state } = createClock();
+    for (let burst = 0; burst < 100; burst++) {
+      state.nowMs += 0.6;
+      expect(clock.isOver(1)).toBe(false);
+      for (const callback of state.soon.splice(0)) callback();
+    }
+    expect(state.turns).toBe(0);
+  });
+});
+
+describe("safety check", () => {
+  function createReceiver(state: Partial<Receiver>) {
+    const receiver = {
+      parkedWord: 0,
+      isWaitingInLoop: false,
+      hasUnread: true,
+      progress: "1",
+      wake: vi.fn(),
+      repost: vi.fn(),
+      ...state,
+    };
+    return { receiver, check: new SafetyCheck(currentRuntime, () => [[receiver, receiver]]) };
+  }
+
+  test("a lost wake is found at the second look, counted and repaired", () => {
+    const { receiver, check } = createReceiver({ parkedWord: 2, isWaitingInLoop: true });
+    check.check();
+    expect(check.statistics.hits).toBe(0);
+    check.check();
+    expect(check.statistics).toEqual({ hits: 1, lateWakes: 0 });
+    expect(receiver.wake).toHaveBeenCalledOnce();
+  });
+
+  test("progress in between, an awake receiver or an empty ring are no finding", () => {
+    const moving = createReceiver({ parkedWord: 2 });
+    for (let look = 0; look < 5; look++) {
+      moving.receiver.progress = String(look);
+      moving.check.check();
+    }
+    const awake = createReceiver({});
+    const empty = createReceiver({ parkedWord: 1, hasUnread: false });
+    for (let look = 0; look < 5; look++) {
+      awake.check.check();
+      empty.check.check();
+    }
+    for (const { check } of [moving, awake, empty]) {
+      expect(check.statistics).toEqual({ hits: 0, lateWakes: 0 });
+    }
+  });
+
+  test("a posted wake that is not seen is posted again and counted apart", () => {
+    const { receiver, check } = createReceiver({ isWaitingInLoop: true });
+    check.check();
+    check.check();
+    expect(check.statistics).toEqual({ hits: 0, lateWakes: 1 });
+    expect(receiver.repost).toHaveBeenCalledOnce();
+  });
+});

@@ -1,0 +1,85 @@
+import { describe, expect, test } from "vitest";
+import { InvalidArgumentError, UnknownTaskError } from "../../src/errors.ts";
+import { type PoolOptions, resolveOptions } from "../../src/options.ts";
+import { importTask, locateTask, task } from "../../src/task.ts";
+
+describe("options", () => {
+  test("defaults", () => {
+    expect(resolveOptions({}, 8)).toEqual({
+      threads: 7,
+      ringBytes: 4 * 1024 * 1024,
+      maxConcurrency: 1024,
+      keepAlive: false,
+      moduleUrl: undefined,
+    });
+    expect(resolveOptions({}, 1).threads).toBe(1);
+  });
+
+  const bad: [PoolOptions | unknown, RegExp][] = [
+    [{ threads: 0 }, /threads must be an integer from 1 to 1024, got 0/],
+    [{ threads: -1 }, /threads .* got -1/],
+    [{ threads: 1.5 }, /threads .* got 1.5/],
+    [{ threads: NaN }, /threads .* got NaN/],
+    [{ threads: "2" }, /threads .* got "2"/],
+    [{ threads: null }, /createPool|threads/],
+    [{ ringBytes: 1000 }, /ringBytes .* got 1000/],
+    [{ ringBytes: 1023 }, /ringBytes .* got 1023/],
+    [{ ringBytes: 3000 }, /ringBytes must be a power of two .* got 3000/],
+    [{ ringBytes: 2 ** 31 }, /ringBytes/],
+    [{ maxConcurrency: 0 }, /maxConcurrency .* got 0/],
+    [{ keepAlive: 1 }, /keepAlive must be a boolean, got 1/],
+    [{ moduleUrl: 7 }, /moduleUrl must be a string or URL, got 7/],
+    [{ thread: 2 }, /no option "thread"; it takes: threads/],
+    [7, /takes an object of options, got 7/],
+    [null, /takes an object of options, got null/],
+  ];
+  test.each(bad)("%j is refused", (options, message) => {
+    if ((options as { threads?: unknown })?.threads === null) {
+      expect(resolveOptions(options as PoolOptions, 4).threads).toBe(3); // null: not given
+      return;
+    }
+    expect(() => resolveOptions(options as PoolOptions, 4)).toThrow(InvalidArgumentError);
+    expect(() => resolveOptions(options as PoolOptions, 4)).toThrow(message);
+  });
+
+  test("options are read from the object itself, not from its prototype", () => {
+    expect(resolveOptions(Object.create({ threads: 99 }) as PoolOptions, 4).threads).toBe(3);
+  });
+});
+
+describe("tasks", () => {
+  test("a bare function is found under its own name", () => {
+    function square() {}
+    expect(locateTask("square", square, "/m.ts")).toEqual({
+      location: "/m.ts",
+      exportName: "square",
+    });
+    expect(() => locateTask("renamed", square, "/m.ts")).toThrow(/named "square".*importTask/);
+  });
+
+  test("task() remembers its module, importTask() names another", () => {
+    const declared = task({ f: () => 1 });
+    expect(locateTask("any", declared, "/other.ts").location).toMatch(/options\.test/);
+    expect(locateTask("key", importTask({ href: "./x.ts", name: "f" }), "/m.ts")).toEqual({
+      location: "./x.ts",
+      exportName: "f",
+    });
+  });
+
+  test.each([null, undefined, 7, "f", {}, []])("%j is not a task", (entry) => {
+    expect(() => locateTask("key", entry, "/m.ts")).toThrow(InvalidArgumentError);
+  });
+
+  test("bad declarations", () => {
+    expect(() => task({} as never)).toThrow(InvalidArgumentError);
+    expect(() => task({ f: 1 } as never)).toThrow(InvalidArgumentError);
+    expect(() => task({ f: () => 1, timout: 5 } as never)).toThrow(/no option "timout"/);
+    expect(() => importTask({ href: 1, name: "x" } as never)).toThrow(InvalidArgumentError);
+  });
+});
+
+test("errors carry a code and the name of their class", () => {
+  const error = new UnknownTaskError("a", ["b"]);
+  expect([error.name, error.code]).toEqual(["UnknownTaskError", "HEDDLE_UNKNOWN_TASK"]);
+  expect(error.message).toBe('No task named "a" in this pool; it has: b.');
+});
