@@ -44,22 +44,25 @@ export class Holder {
     this.#maxInlineBytes = maxInlineBytes;
   }
 
-  /** Throws DataCloneError for what cannot be cloned, or whatever a getter throws. */
-  hold(values: readonly unknown[]): Held {
+  /**
+   * Throws DataCloneError for what cannot be cloned, or whatever a getter throws. `name` is what the
+   * values are called in the path that such an error names.
+   */
+  hold(values: readonly unknown[], name = "args"): Held {
     const bound = this.#bound(values);
     if (bound < 0 || bound > MAX_ENCODED_BYTES || this.#codec.hasSharedBuffers(values)) {
-      return { location: CLONED, count: values.length, payload: cloneValues(values) };
+      return { location: CLONED, count: values.length, payload: cloneValues(values, name) };
     }
     if (bound <= this.#maxInlineBytes) {
       const scratch = this.#scratchOf(bound);
       const end = this.#encode(scratch, bound, values);
       // Detached buffers and the like, which only encoding notices.
-      if (end < 0) return { location: CLONED, count: values.length, payload: cloneValues(values) };
+      if (end < 0) return { location: CLONED, count: values.length, payload: cloneValues(values, name) };
       return { location: INLINE, count: values.length, bytes: scratch.u8.slice(0, end) };
     }
     const buffer = new SharedArrayBuffer(align8Large(bound));
     const bytes = this.#encode(viewMemory(buffer), buffer.byteLength, values);
-    if (bytes < 0) return { location: CLONED, count: values.length, payload: cloneValues(values) };
+    if (bytes < 0) return { location: CLONED, count: values.length, payload: cloneValues(values, name) };
     return { location: SHARED, count: values.length, payload: { buffer, bytes } };
   }
 
@@ -91,7 +94,7 @@ export class Holder {
 }
 
 /** Structured clones of `values`, errors as tables. Throws DataCloneError or a getter's error. */
-function cloneValues(values: readonly unknown[]): ClonedValues {
+function cloneValues(values: readonly unknown[], name: string): ClonedValues {
   const errors: [number, ErrorTable][] = [];
   const plain = values.map((value, index) => {
     if (!isError(value)) return value;
@@ -102,11 +105,39 @@ function cloneValues(values: readonly unknown[]): ClonedValues {
     return { values: structuredClone(plain), errors };
   } catch (error) {
     if (!isDataCloneError(error)) throw error;
-    const where = plain.findIndex((value) => !isCloneable(value));
-    throw new DataCloneError(
-      `${where < 0 ? "A value" : `Value ${where}`} cannot be cloned: ${(error as Error).message}`,
-      { cause: error },
-    );
+    const path = pathOfUncloneable(plain, name) ?? name;
+    throw new DataCloneError(`${path} cannot be cloned: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+}
+
+/** How deep the search for an uncloneable part goes; deeper, the path of its ancestor is told. */
+const MAX_PATH_DEPTH = 20;
+
+/** Where in `value` the part is that cannot be cloned (`args[0].user.onClick`), or undefined. */
+function pathOfUncloneable(value: unknown, path: string, depth = 0): string | undefined {
+  if (isCloneable(value)) return undefined;
+  if (typeof value !== "object" || value === null || depth === MAX_PATH_DEPTH) return path;
+  for (const [step, part] of partsOf(value)) {
+    const found = pathOfUncloneable(part, path + step, depth + 1);
+    if (found !== undefined) return found;
+  }
+  return path;
+}
+
+/** Children of an object, each with how one gets there. */
+function partsOf(value: object): readonly (readonly [string, unknown])[] {
+  try {
+    if (value instanceof Map) {
+      return [...value].map(([key, part]) => [`.get(${String(key)})`, part]);
+    }
+    return Object.entries(value).map(([key, part]) => [
+      Array.isArray(value) ? `[${key}]` : `.${key}`,
+      part,
+    ]);
+  } catch {
+    return []; // a getter that throws the second time; the clone has failed for another reason
   }
 }
 

@@ -101,7 +101,7 @@ export class Replies {
   #sendHeld(kind: typeof RESULT | typeof THROWN, slot: number, generation: number, value: unknown) {
     let held: Held;
     try {
-      held = this.#holder.hold([value]); // runs the value's getters
+      held = this.#holder.hold([value], "result"); // runs the value's getters
     } catch (error) {
       this.thrown(slot, generation, error);
       return;

@@ -138,12 +138,15 @@ describe("holding", () => {
     }
   });
 
-  test("what cannot be cloned is refused by name of the value", () => {
+  test("what cannot be cloned is refused by its path", () => {
     const { holder } = createEndpoints(CAPACITY);
     for (const bad of [() => {}, Symbol("s"), new WeakMap(), { deep: [() => {}] }]) {
       expect(() => holder.hold([1, bad])).toThrow(DataCloneError);
-      expect(() => holder.hold([1, bad])).toThrow(/Value 1 /);
+      expect(() => holder.hold([1, bad])).toThrow(/^args\[1\]/);
     }
+    expect(() => holder.hold([{ user: { onClick: () => {} } }])).toThrow(/^args\[0\]\.user\.onClick /);
+    expect(() => holder.hold([[new Map([["k", Symbol()]])]])).toThrow(/^args\[0\]\[0\]\.get\(k\) /);
+    expect(() => holder.hold([() => {}], "result")).toThrow(/^result\[0\] /);
     const detached = new Uint8Array(8);
     structuredClone(detached.buffer, { transfer: [detached.buffer] });
     expect(() => holder.hold([detached])).toThrow(DataCloneError);

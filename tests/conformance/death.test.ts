@@ -1,0 +1,118 @@
+import { describe, expect, test, vi } from "vitest";
+import { rejection, testPool } from "../support/conformance.ts";
+import { pause } from "../support/runtime.ts";
+
+describe("a worker that ends", () => {
+  test("process.exit in a task rejects its calls, and a replacement takes the next", async () => {
+    const pool = testPool();
+    const running = pool.call.hang();
+    const exiting = pool.call.exit(7);
+    const error = await rejection(exiting);
+    expect(error).toMatchObject({
+      name: "WorkerLostError",
+      code: "HEDDLE_WORKER_LOST",
+      workerId: 0,
+      exitCode: 7,
+    });
+    expect(await rejection(running)).toMatchObject({ code: "HEDDLE_WORKER_LOST" });
+    expect(await rejection(running)).not.toBe(error);
+    expect(await pool.call.add(1, 2)).toBe(3);
+    expect(pool.stats()).toMatchObject({ workersStarted: 2, workersLost: 1, ready: 1 });
+  });
+
+  test("an uncaught exception is the cause", async () => {
+    const pool = testPool();
+    const error = await rejection(pool.call.crash()) as Error;
+    expect(error).toMatchObject({ code: "HEDDLE_WORKER_LOST" });
+    expect(error.message).toMatch(/crashed/);
+    expect((error.cause as Error).message).toMatch(/crashed/);
+    expect(await pool.call.echo("again")).toBe("again");
+  });
+
+  test("what was answered before is delivered", async () => {
+    const { call } = testPool();
+    for (let round = 0; round < 5; round++) {
+      await call.echo("warm");
+      const answered = Array.from({ length: 200 }, (_, n) => call.echo(n));
+      const large = [call.large(3_000_000), call.echo({ an: "object" })];
+      const exit = rejection(call.exit(0));
+      const behind = Array.from({ length: 20 }, (_, n) => rejection(call.echo(n)));
+      expect(await Promise.all(answered)).toEqual(Array.from({ length: 200 }, (_, n) => n));
+      expect((await large[0] as Uint8Array).length).toBe(3_000_000);
+      expect(await large[1]).toEqual({ an: "object" });
+      expect(await exit).toMatchObject({ code: "HEDDLE_WORKER_LOST" });
+      for (const lost of await Promise.all(behind)) {
+        expect(lost).toMatchObject({ code: "HEDDLE_WORKER_LOST" });
+      }
+    }
+  });
+
+  test("other workers and their calls are not touched", async () => {
+    const pool = testPool({ threads: 2 });
+    await pool.ready;
+    const sleeping = Promise.all([pool.call.sleep(300, "a"), pool.call.sleep(300, "b")]);
+    const results = await Promise.allSettled([pool.call.exit(1), sleeping]);
+    expect(results[0]!.status).toBe("rejected");
+    // One of the two sleeps shared the worker that exited.
+    expect(results[1]!.status).toBe("rejected");
+    expect(await Promise.all(Array.from({ length: 100 }, (_, n) => pool.call.echo(n)))).toHaveLength(100);
+  });
+
+  test("again and again", async () => {
+    const pool = testPool();
+    for (let round = 0; round < 10; round++) {
+      await rejection(round % 2 === 0 ? pool.call.exit(round) : pool.call.crash());
+    }
+    expect(await pool.call.add(2, 2)).toBe(4);
+    expect(pool.stats()).toMatchObject({ workersLost: 10, inFlight: 0 });
+  });
+
+  test("an event tells of it", async () => {
+    const pool = testPool();
+    const lost = new Promise<Error>((resolve) => {
+      pool.addEventListener("workerLost", (event) => resolve(event.detail.error));
+    });
+    await rejection(pool.call.exit(3));
+    expect(await lost).toMatchObject({ exitCode: 3 });
+  });
+
+  test("an idle worker that ends by itself is replaced", async () => {
+    const pool = testPool();
+    await pool.ready;
+    await rejection(pool.call.exit(0));
+    const deadline = 100;
+    for (let wait = 0; wait < deadline && pool.stats().ready === 0; wait++) await pause(50);
+    expect(pool.stats().ready).toBe(1);
+  });
+});
+
+describe("unhandled rejections in a worker", () => {
+  test("are reported, and the worker goes on", async () => {
+    const pool = testPool();
+    const reported = new Promise<{ workerId: number; error: Error }>((resolve) => {
+      pool.addEventListener("unhandledRejection", (event) => {
+        event.preventDefault();
+        resolve(event.detail);
+      });
+    });
+    expect(await pool.call.rejectUnhandled()).toBe("returned");
+    const { workerId, error } = await reported;
+    expect(workerId).toBe(0);
+    expect(error).toBeInstanceOf(RangeError);
+    expect(error.message).toBe("nobody handles this");
+    expect(await pool.call.add(1, 1)).toBe(2);
+    expect(pool.stats().workersLost).toBe(0);
+  });
+
+  test("are printed when nobody prevents it", async () => {
+    const pool = testPool();
+    const print = vi.spyOn(console, "error").mockImplementation(() => {});
+    try {
+      await pool.call.rejectUnhandled();
+      for (let wait = 0; wait < 100 && print.mock.calls.length === 0; wait++) await pause(20);
+      expect(String(print.mock.calls[0]?.[0])).toMatch(/unhandled rejection in worker 0/);
+    } finally {
+      print.mockRestore();
+    }
+  });
+});

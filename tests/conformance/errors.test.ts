@@ -1,0 +1,108 @@
+import { describe, expect, test } from "vitest";
+import { createBrokenPool, createTestPool, notExported } from "../fixtures/tasks.ts";
+import { rejection, testPool } from "../support/conformance.ts";
+
+describe("errors thrown by tasks", () => {
+  for (const task of ["fail", "failLater"] as const) {
+    test(`${task}: class, message, stack and cause`, async () => {
+      const { call } = testPool();
+      const error = await rejection(call[task]("type")) as TypeError;
+      expect(error).toBeInstanceOf(TypeError);
+      expect(error.message).toBe("wrong type");
+      expect(error.stack).toMatch(/tasks\.ts/);
+      expect(error.cause).toBeInstanceOf(RangeError);
+      expect((error.cause as Error).message).toBe("inner");
+    });
+
+    test(`${task}: own properties, AggregateError, DOMException`, async () => {
+      const { call } = testPool();
+      expect(await rejection(call[task]("fields"))).toMatchObject({
+        message: "with fields",
+        code: "E_FIELDS",
+        extra: [1, { two: 2 }],
+      });
+      const aggregate = await rejection(call[task]("aggregate")) as AggregateError;
+      expect(aggregate).toBeInstanceOf(AggregateError);
+      expect(aggregate.errors[0]).toBeInstanceOf(SyntaxError);
+      expect(aggregate.errors[1]).toBe(2);
+      const abort = await rejection(call[task]("abort")) as DOMException;
+      expect([abort instanceof DOMException, abort.name]).toEqual([true, "AbortError"]);
+    });
+
+    test(`${task}: what is not an error arrives as it is`, async () => {
+      const { call } = testPool();
+      expect(await rejection(call[task]("string"))).toBe("just a string");
+      expect(await rejection(call[task]("undefined"))).toBeUndefined();
+      expect(await rejection(call[task]("object"))).toEqual({ reason: new Map([["a", 1n]]) });
+      expect(await rejection(call[task]("function"))).toBeInstanceOf(Error);
+    });
+  }
+
+  test("neighbours are not disturbed", async () => {
+    const { call } = testPool();
+    const results = await Promise.allSettled(
+      Array.from({ length: 1000 }, (_, n) => n % 3 === 0 ? call.fail(String(n)) : call.echo(n)),
+    );
+    for (const [n, result] of results.entries()) {
+      if (n % 3 !== 0) expect(result).toEqual({ status: "fulfilled", value: n });
+      else expect((result as PromiseRejectedResult).reason.message).toBe(String(n));
+    }
+  });
+});
+
+describe("bad input", () => {
+  test("an unknown task name throws where it is asked for", async () => {
+    const { call } = testPool();
+    const calls = call as unknown as Record<string, () => Promise<unknown>>;
+    expect(() => calls["nope"]).toThrow(/No task named "nope" in this pool; it has: echo/);
+    for (const key of ["constructor", "toString", "__proto__", "hasOwnProperty"]) {
+      expect(() => calls[key]).toThrow(/No task named/);
+    }
+    expect(await call).toBe(call); // not a thenable
+    expect(Object.keys(call)).toContain("echo");
+  });
+
+  test.each([[{ threads: 0 }], [{ threads: 1.5 }], [{ threads: "2" as never }], [{ nope: 1 as never }]])(
+    "options %j are refused at once",
+    (options) => {
+      expect(() => createTestPool(options)).toThrow(
+        expect.objectContaining({ code: "HEDDLE_INVALID_ARGUMENT" }),
+      );
+    },
+  );
+
+  test.each(Object.keys(notExported))("a %s that its module does not export", async (kind) => {
+    const pool = notExported[kind]!();
+    expect(await rejection(pool.ready)).toMatchObject({
+      code: "HEDDLE_TASK_NOT_FOUND",
+      message: expect.stringMatching(/hidden|missing|gone/),
+    });
+    await pool.shutdown();
+  });
+
+  test("a module that throws while loading rejects ready and every call, with its error", async () => {
+    const pool = createBrokenPool(2);
+    const early = pool.call.anything(1);
+    const error = await rejection(early) as Error;
+    expect(error).toMatchObject({ code: "HEDDLE_WORKER_START" });
+    expect(error.cause).toBeInstanceOf(SyntaxError);
+    expect((error.cause as Error).message).toBe("this module is broken");
+    expect(await rejection(pool.ready)).toBe(error);
+    expect(await rejection(pool.call.anything(2))).toBe(error);
+    await pool.shutdown();
+    expect(pool.stats()).toMatchObject({ ready: 0, inFlight: 0 });
+  });
+
+  test("a module that does not exist", async () => {
+    const pool = testPool({ moduleUrl: new URL("./no-such-module.ts", import.meta.url) });
+    expect(await rejection(pool.call.echo(1))).toMatchObject({ code: "HEDDLE_WORKER_START" });
+  });
+
+  test("shutdown with a bad timeout", async () => {
+    const pool = testPool();
+    for (const bad of [-1, NaN, "1" as never]) {
+      expect(await rejection(pool.shutdown(bad))).toMatchObject({ code: "HEDDLE_INVALID_ARGUMENT" });
+    }
+    expect(await pool.call.add(1, 1)).toBe(2);
+  });
+});

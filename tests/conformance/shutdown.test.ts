@@ -1,0 +1,119 @@
+import { describe, expect, test } from "vitest";
+import { rejection, testPool } from "../support/conformance.ts";
+import { capabilities, pause, runScript } from "../support/runtime.ts";
+
+describe("shutdown", () => {
+  test("waits for calls in flight", async () => {
+    const pool = testPool({ threads: 2 });
+    const calls = Promise.all([pool.call.sleep(50, 1), pool.call.echo(2), pool.call.asyncEcho(3)]);
+    await pool.shutdown();
+    expect(await calls).toEqual([1, 2, 3]);
+    expect(pool.stats()).toMatchObject({ ready: 0, inFlight: 0 });
+  });
+
+  test("rejects what is not finished in time, and stops a stuck worker", async () => {
+    const pool = testPool({ threads: 2 });
+    await pool.ready;
+    const calls = [pool.call.hang(), pool.call.loopForever(), pool.call.sleep(60_000)];
+    const rejections = calls.map((call) => rejection(call));
+    await pool.shutdown(20);
+    for (const error of await Promise.all(rejections)) {
+      expect(error).toMatchObject({ name: "PoolClosedError", code: "HEDDLE_POOL_CLOSED" });
+    }
+  });
+
+  test("new calls reject at once, during and after", async () => {
+    const pool = testPool();
+    const running = pool.call.sleep(50, "done");
+    const closing = pool.shutdown();
+    expect(await rejection(pool.call.echo(1))).toMatchObject({ code: "HEDDLE_POOL_CLOSED" });
+    expect(await running).toBe("done");
+    await closing;
+    expect(await rejection(pool.call.echo(1))).toMatchObject({ code: "HEDDLE_POOL_CLOSED" });
+  });
+
+  test("twice is once, and ready rejects if it never came", async () => {
+    const pool = testPool();
+    const first = pool.shutdown(0);
+    expect(pool.shutdown()).toBe(first);
+    await first;
+    expect(await rejection(pool.ready)).toMatchObject({ code: "HEDDLE_POOL_CLOSED" });
+  });
+
+  test("before the workers are ready, with calls waiting", async () => {
+    const pool = testPool({ threads: 3 });
+    const call = pool.call.echo("early");
+    await pool.shutdown();
+    expect(await call).toBe("early");
+  });
+
+  test("the methods behind using and await using", async () => {
+    const one = testPool();
+    await one.ready;
+    const call = rejection(one.call.hang());
+    one[Symbol.dispose]();
+    expect(await call).toMatchObject({ code: "HEDDLE_POOL_CLOSED" });
+    const two = testPool();
+    const slow = two.call.sleep(30, "slow");
+    await two[Symbol.asyncDispose]();
+    expect(await slow).toBe("slow");
+  });
+
+  test("fifty pools one after the other", async () => {
+    for (let round = 0; round < 50; round++) {
+      const pool = testPool();
+      if (round % 2 === 0) expect(await pool.call.add(round, 1)).toBe(round + 1);
+      await pool.shutdown(round % 3 === 0 ? 0 : undefined);
+    }
+  });
+});
+
+describe("the process", () => {
+  test("ends by itself with an idle pool open", async () => {
+    const { code, output } = await runScript("idle-pool.ts");
+    expect({ code, output }).toEqual({ code: 0, output: "3\n" });
+  });
+
+  test("ends by itself after shutdown", async () => {
+    const { code, output } = await runScript("shutdown.ts");
+    expect({ code, output }).toEqual({ code: 0, output: "3\nclosed\n" });
+  });
+
+  test("is kept running by calls in flight", async () => {
+    const { code, output } = await runScript("in-flight.ts");
+    expect({ code, output }).toEqual({ code: 0, output: "slow\n" });
+  });
+
+  test("is kept running by an idle pool that was asked to", async () => {
+    const { code, output } = await runScript("keep-alive.ts");
+    expect({ code, output }).toEqual({ code: 0, output: "still here\n" });
+  });
+
+  test("a module that awaits its pool at top level does not deadlock its workers", async () => {
+    const { code, output } = await runScript("top-level-await.ts");
+    expect({ code, output }).toEqual({ code: 0, output: "49\n" });
+  });
+
+  test("a missing isMain guard is told, not a fork bomb", async () => {
+    const { code, output } = await runScript("no-guard.ts");
+    expect(output).toMatch(/HEDDLE_POOL_WHILE_LOADING.*isMain/s);
+    expect(code).toBe(0);
+  });
+
+  test("a pool in a plain worker thread works", async () => {
+    const { code, output } = await runScript("in-worker.ts");
+    expect({ code, output }).toEqual({ code: 0, output: "5\n" });
+  });
+
+  test.runIf(capabilities.usingSyntax)("using and await using", async () => {
+    const { code, output } = await runScript("using.ts");
+    expect({ code, output }).toEqual({ code: 0, output: "4\nrejected PoolClosedError\n" });
+  });
+
+  test("output of a worker arrives while it is busy and while it is idle", async () => {
+    const { code, output } = await runScript("console.ts");
+    expect(code).toBe(0);
+    expect(output.split("\n").filter((line) => line.startsWith("from the worker"))).toHaveLength(3);
+    await pause(0);
+  });
+});

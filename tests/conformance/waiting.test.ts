@@ -1,0 +1,163 @@
+/** Every way of waiting, with real threads: no call is lost, and loops of both sides keep turning. */
+import { createServer, get } from "node:http";
+import type { AddressInfo } from "node:net";
+import { describe, expect, test } from "vitest";
+import { testPool } from "../support/conformance.ts";
+import { pause, realNow, realSetTimeout } from "../support/runtime.ts";
+
+/** Blocks this thread, so that worker and host reach their phases independently. */
+function busyWait(ms: number): void {
+  const end = realNow() + ms;
+  while (realNow() < end);
+}
+
+describe("phase changes", () => {
+  // Gaps between calls: within the worker's spin, around its end, within its block, around its end,
+  // in the event loop.
+  const gapsMs = [0, 0.01, 0.03, 0.045, 0.05, 0.055, 0.06, 0.1, 0.5, 0.95, 1, 1.05, 1.1, 1.5, 3, 8];
+
+  test.each(gapsMs)("worker: a call %f ms after the last answer", async (gapMs) => {
+    const pool = testPool();
+    await pool.ready;
+    const rounds = gapMs < 1 ? 300 : 100;
+    for (let round = 0; round < rounds; round++) {
+      expect(await pool.call.echo(round)).toBe(round);
+      if (gapMs < 3) busyWait(gapMs * (0.8 + 0.4 * (round % 7) / 6));
+      else await pause(gapMs);
+    }
+    expect(pool.stats().safetyHits).toBe(0);
+  });
+
+  // Durations of tasks: within the host's spin, around its end, parked.
+  test.each([0.005, 0.015, 0.02, 0.025, 0.05, 0.2, 1, 5])(
+    "host: an answer after %f ms",
+    async (durationMs) => {
+      const pool = testPool();
+      await pool.ready;
+      for (let round = 0; round < 100; round++) {
+        await pool.call.burn(durationMs * (0.8 + 0.4 * (round % 7) / 6));
+      }
+      expect(pool.stats().safetyHits).toBe(0);
+    },
+  );
+
+  test("a host that blocks its own thread finds the answers afterwards", async () => {
+    const { call } = testPool({ threads: 2 });
+    for (let round = 0; round < 20; round++) {
+      const answers = Array.from({ length: 50 }, (_, n) => call.echo(n));
+      busyWait(3);
+      expect(await Promise.all(answers)).toHaveLength(50);
+    }
+  });
+
+  test("async tasks answer while the worker is parked, spinning and loaded", async () => {
+    const { call } = testPool();
+    for (const ms of [0, 1, 2, 5, 20]) {
+      const sleeps = Array.from({ length: 20 }, (_, n) => call.sleep(ms, n));
+      for (let n = 0; n < 50; n++) await call.echo(n);
+      expect(await Promise.all(sleeps)).toHaveLength(20);
+      expect(await call.sleep(ms, "alone")).toBe("alone");
+    }
+  });
+
+  test("one wake message per park at most, and parks do happen", async () => {
+    const pool = testPool();
+    await pool.ready;
+    const before = pool.stats();
+    for (let round = 0; round < 40; round++) {
+      await Promise.all([pool.call.burn(2), pool.call.burn(0), pool.call.sleep(1)]);
+    }
+    const after = pool.stats();
+    const parks = after.parks - before.parks;
+    expect(parks).toBeGreaterThan(0);
+    expect(after.wakeMessages - before.wakeMessages).toBeGreaterThan(0);
+    // One answer may find the host parked just as it wakes by itself: its message is counted too.
+    expect(after.wakeMessages - before.wakeMessages).toBeLessThanOrEqual(parks + 40 * 3);
+  });
+
+  test("an answer that finds the host parked brings exactly one message", async () => {
+    const pool = testPool();
+    await pool.ready;
+    await pool.call.nothing();
+    await pause(50);
+    const before = pool.stats();
+    await pool.call.sleep(100);
+    const after = pool.stats();
+    expect(after.wakeMessages - before.wakeMessages).toBe(after.parks - before.parks);
+    expect(after.parks - before.parks).toBeGreaterThanOrEqual(1);
+  });
+});
+
+describe("fairness", () => {
+  /** Runs `load` until `isDone`, or for at most ten seconds. */
+  async function loadUntil(isDone: () => boolean, load: () => Promise<unknown>): Promise<void> {
+    const end = realNow() + 10_000;
+    while (!isDone() && realNow() < end) await load();
+  }
+
+  const loads: Record<string, (call: ReturnType<typeof testPool>["call"]) => Promise<unknown>> = {
+    "one call after the other": (call) => call.echo(1),
+    "batches of calls": (call) => Promise.all(Array.from({ length: 500 }, () => call.echo(1))),
+    "async tasks": (call) => call.microtasks(3),
+  };
+
+  for (const [name, load] of Object.entries(loads)) {
+    test(`host timers fire and I/O goes on during an endless loop of ${name}`, async () => {
+      const { call } = testPool();
+      let ticks = 0;
+      const tick = () => {
+        ticks++;
+        realSetTimeout(tick, 1);
+      };
+      tick();
+      const server = createServer((_request, response) => response.end("hello"));
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+      let answers = 0;
+      const ask = () => {
+        get({ port: (server.address() as AddressInfo).port, host: "127.0.0.1" }, (response) => {
+          response.resume();
+          response.on("end", () => {
+            answers++;
+            if (answers < 5) ask();
+          });
+        });
+      };
+      ask();
+      await loadUntil(() => ticks > 20 && answers >= 5, () => load(call));
+      expect(ticks).toBeGreaterThan(20);
+      expect(answers).toBeGreaterThanOrEqual(5);
+      await new Promise((resolve) => server.close(resolve));
+    });
+
+    test(`a worker's interval fires under a load of ${name}`, async () => {
+      const { call } = testPool();
+      await call.intervalTicks(1);
+      const before = await call.intervalTicks(1);
+      let now = before;
+      let calls = 0;
+      await loadUntil(() => now > before + 20, async () => {
+        await load(call);
+        if (++calls % 20 === 0) now = await call.intervalTicks(1);
+      });
+      expect(now).toBeGreaterThan(before + 20);
+      await call.stopInterval();
+    });
+  }
+
+  test("a worker's interval fires while the pool is idle", async () => {
+    const { call } = testPool();
+    const before = await call.intervalTicks(1);
+    await pause(200);
+    expect(await call.intervalTicks(1)).toBeGreaterThan(before + 5);
+    await call.stopInterval();
+  });
+
+  test("a worker's interval fires while long synchronous tasks queue up", async () => {
+    const { call } = testPool();
+    await call.intervalTicks(1);
+    const before = await call.intervalTicks(1);
+    await Promise.all(Array.from({ length: 60 }, () => call.burn(3)));
+    expect(await call.intervalTicks(1)).toBeGreaterThan(before + 20);
+    await call.stopInterval();
+  });
+});

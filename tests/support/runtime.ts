@@ -1,0 +1,60 @@
+/** What the suite has to know about the runtime it runs on. */
+import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+export type RuntimeName = "node" | "deno" | "bun";
+
+export const runtimeName: RuntimeName = "Deno" in globalThis
+  ? "deno"
+  : "Bun" in globalThis
+  ? "bun"
+  : "node";
+
+const [major = 0] = process.versions.node.split(".").map(Number);
+
+/** Differences between runtimes, in plain sight. Everything not listed holds everywhere. */
+export const capabilities = {
+  /** `using` and `await using` parse without a build step. */
+  usingSyntax: runtimeName !== "node" || major >= 24,
+  /** Modules can be imported from http: URLs. */
+  remoteModules: runtimeName === "deno",
+} as const;
+
+export interface Finished {
+  readonly code: number | null;
+  readonly output: string;
+}
+
+/** Runs a script of `tests/fixtures/scripts` on this runtime. Kills it after `timeoutMs`. */
+export function runScript(
+  name: string,
+  args: readonly string[] = [],
+  timeoutMs = 20_000,
+): Promise<Finished> {
+  const script = fileURLToPath(new URL(`../fixtures/scripts/${name}`, import.meta.url));
+  const flags = runtimeName === "deno" ? ["run", "-A", "--quiet"] : [];
+  const child = spawn(process.execPath, [...flags, script, ...args], {
+    stdio: ["ignore", "pipe", "pipe"],
+    // Flags of the test runner are not the script's.
+    env: { ...process.env, NODE_OPTIONS: "", NO_COLOR: "1" },
+  });
+  let output = "";
+  child.stdout.on("data", (chunk) => output += String(chunk));
+  child.stderr.on("data", (chunk) => output += String(chunk));
+  const timer = realSetTimeout(() => child.kill("SIGKILL"), timeoutMs);
+  return new Promise((resolve) => {
+    child.on("close", (code) => {
+      realClearTimeout(timer);
+      resolve({ code, output });
+    });
+  });
+}
+
+/** Timers as they were before a test installed fake ones. */
+export const realSetTimeout = globalThis.setTimeout;
+export const realClearTimeout = globalThis.clearTimeout;
+export const realNow = performance.now.bind(performance);
+
+export function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => realSetTimeout(resolve, ms));
+}
