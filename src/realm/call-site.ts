@@ -5,7 +5,6 @@
 
 interface CallSite {
   getFileName(): string | null | undefined;
-  getEvalOrigin?(): string | undefined;
 }
 
 /** V8's stack trace API, which JavaScriptCore has too. */
@@ -17,8 +16,8 @@ const StackError = Error as unknown as {
 
 /** Path or URL of the module that called `callee`, or undefined if the stack does not tell. */
 export function callerOf(callee: (...args: never[]) => unknown): string | undefined {
-  const prepare = Object.getOwnPropertyDescriptor(Error, "prepareStackTrace");
-  const limit = StackError.stackTraceLimit;
+  // Restored by assignment: on Bun deleting or redefining the property leaves the hook in place.
+  const { prepareStackTrace, stackTraceLimit } = StackError;
   const holder: { stack?: unknown } = {};
   try {
     StackError.stackTraceLimit = 1;
@@ -27,9 +26,7 @@ export function callerOf(callee: (...args: never[]) => unknown): string | undefi
     const sites = holder.stack as readonly CallSite[] | string;
     return typeof sites === "string" ? undefined : sites[0]?.getFileName() ?? undefined;
   } finally {
-    StackError.stackTraceLimit = limit;
-    if (prepare === undefined) {
-      delete StackError.prepareStackTrace;
-    } else Object.defineProperty(Error, "prepareStackTrace", prepare);
+    StackError.stackTraceLimit = stackTraceLimit;
+    StackError.prepareStackTrace = prepareStackTrace;
   }
 }
