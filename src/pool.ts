@@ -331,7 +331,7 @@ class ThreadPool extends EventTarget {
     yield [this, {
       parkedWord: parker.isAnnounced ? 1 : 0,
       isWaitingInLoop: loop.isParked,
-      hasUnread: scheduler.hasResponse(),
+      hasReason: scheduler.hasResponse(),
       progress: scheduler.lanes.map((lane) => lane.endpoint.rx.headPosition).join(),
       wake: () => loop.onWakeMessage(),
       repost: () => loop.onWakeMessage(),

@@ -57,12 +57,16 @@ export class Holder {
       const scratch = this.#scratchOf(bound);
       const end = this.#encode(scratch, bound, values);
       // Detached buffers and the like, which only encoding notices.
-      if (end < 0) return { location: CLONED, count: values.length, payload: cloneValues(values, name) };
+      if (end < 0) {
+        return { location: CLONED, count: values.length, payload: cloneValues(values, name) };
+      }
       return { location: INLINE, count: values.length, bytes: scratch.u8.slice(0, end) };
     }
     const buffer = new SharedArrayBuffer(align8Large(bound));
     const bytes = this.#encode(viewMemory(buffer), buffer.byteLength, values);
-    if (bytes < 0) return { location: CLONED, count: values.length, payload: cloneValues(values, name) };
+    if (bytes < 0) {
+      return { location: CLONED, count: values.length, payload: cloneValues(values, name) };
+    }
     return { location: SHARED, count: values.length, payload: { buffer, bytes } };
   }
 

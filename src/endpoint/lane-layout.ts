@@ -7,7 +7,7 @@
  *   256   loopParks    i32   worker: odd while it waits in its event loop (safety re-check reads it)
  *   384   isActive     i32   worker: 1 while counted in the ActiveCount; host reads it after death
  *   512   isClosing    i32   host 0→1, once: finish and exit
- *   640   isAccepting  i32   worker: 0 while it parks without reading requests (backlog, concurrency)
+ *   640   waitsFor     i32   worker: what it parks for in its event loop (constants below)
  *   768   request ring       host produces, worker consumes (ring-layout.ts)
  *   …     response ring      worker produces, host consumes
  *
@@ -23,7 +23,12 @@ export const LOOP_PARKS: number = (2 * CACHE_LINE) / 4;
 export const IS_ACTIVE: number = (3 * CACHE_LINE) / 4;
 export const IS_CLOSING: number = (4 * CACHE_LINE) / 4;
 
-export const IS_ACCEPTING: number = (5 * CACHE_LINE) / 4;
+export const WAITS_FOR: number = (5 * CACHE_LINE) / 4;
+
+/** Values of WAITS_FOR: calls; room in its response ring; its own async tasks (maxConcurrency). */
+export const FOR_CALLS = 0;
+export const FOR_SPACE = 1;
+export const FOR_TASKS = 2;
 
 export const CONTROL_BYTES: number = 6 * CACHE_LINE;
 export const REQUEST_RING: number = CONTROL_BYTES;

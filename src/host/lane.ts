@@ -9,7 +9,8 @@ import type { Codec } from "../codec/codec.ts";
 import { rebuildError } from "../codec/fault.ts";
 import { Endpoint } from "../endpoint/endpoint.ts";
 import {
-  IS_ACCEPTING,
+  FOR_CALLS,
+  FOR_SPACE,
   IS_ACTIVE,
   IS_CLOSING,
   laneBytes,
@@ -17,6 +18,7 @@ import {
   PARKED_WORD,
   REQUEST_RING,
   responseRing,
+  WAITS_FOR,
   WANTS_SPACE,
 } from "../endpoint/lane-layout.ts";
 import {
@@ -92,7 +94,6 @@ export class Lane implements Receiver {
     this.#gone = new Promise((resolve) => this.#resolveGone = resolve);
     const memory = new SharedArrayBuffer(laneBytes(ringCapacity));
     this.#control = new Int32Array(memory, 0, REQUEST_RING / 4);
-    this.#control[IS_ACCEPTING] = 1;
     const requests = SpscRing.create(memory, REQUEST_RING, ringCapacity);
     const responses = SpscRing.create(memory, responseRing(ringCapacity), ringCapacity);
     const { local, remote } = runtime.createChannel();
@@ -140,8 +141,10 @@ export class Lane implements Receiver {
     return (Atomics.load(this.#control, LOOP_PARKS) & 1) === 1;
   }
 
-  get hasUnread(): boolean {
-    return this.endpoint.tx.hasUnread && Atomics.load(this.#control, IS_ACCEPTING) === 1;
+  get hasReason(): boolean {
+    const waitsFor = Atomics.load(this.#control, WAITS_FOR);
+    if (waitsFor === FOR_CALLS) return this.endpoint.tx.hasUnread;
+    return waitsFor === FOR_SPACE && !this.endpoint.rx.hasRecord;
   }
 
   get progress(): string {

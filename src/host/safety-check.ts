@@ -23,8 +23,8 @@ export interface Receiver {
   readonly parkedWord: number;
   /** Whether it waits in its event loop, by its own account. */
   readonly isWaitingInLoop: boolean;
-  /** Whether there is something for it to read. */
-  readonly hasUnread: boolean;
+  /** Whether there is something for it to do: a record to read, room for one that it has to write. */
+  readonly hasReason: boolean;
   /** Changes whenever the receiver or its sender makes progress. */
   readonly progress: string;
   /** Wakes it as a sender would. */
@@ -75,8 +75,8 @@ export class SafetyCheck {
   check(): void {
     const suspects = new Map<unknown, string>();
     for (const [key, receiver] of this.#receivers()) {
-      const { parkedWord, isWaitingInLoop, hasUnread, progress } = receiver;
-      if (!hasUnread || (parkedWord === 0 && !isWaitingInLoop)) continue;
+      const { parkedWord, isWaitingInLoop, hasReason, progress } = receiver;
+      if (!hasReason || (parkedWord === 0 && !isWaitingInLoop)) continue;
       const finding = `${parkedWord} ${progress}`;
       if (this.#suspects.get(key) !== finding) suspects.set(key, finding);
       else if (parkedWord !== 0) {

@@ -1,17 +1,23 @@
 /**
  * How a producer that found its ring full asks to be woken when there is room again: one word.
  *
- *   0 → 1   the producer, by a store, before it looks for room once more
- *   1 → 0   the producer (it found room after all) or the consumer (it will wake it), by
- *           compare-exchange
+ *   0 → 1   the producer, by a store, after it has announced its park and before it looks for room
+ *           once more
+ *   1 → 0   the consumer, by compare-exchange, after it has published its head; it then wakes the
+ *           producer
  *
- * No wake is lost. Producer: store 1, then look at the head. Consumer: publish the head, then load
- * the word. Both sides are seq-cst store-then-load, so at least one sees the other. Afterwards the
- * producer parks, and is woken, by the protocol of `wake-word.ts`.
+ * No wake is lost. Producer: announce the park, store 1, look at the head, wait. Consumer: publish the
+ * head, load the word, take it, load the parked word. All seq-cst. If the consumer's load misses the
+ * 1, the producer's look comes after that publish and sees its room. If the consumer takes the 1, the
+ * park was announced before it, so the consumer's wake finds it.
+ *
+ * The order of the first two matters: a flag raised before the announcement can be taken for room that
+ * is not enough, by a consumer that sees no parked worker yet, and nobody would wake the producer for
+ * the room that is (`tests/schedule` has that schedule).
  *
  * The consumer looks only after it has published its head: nothing else can help the producer. The
  * last publish of a drained ring leaves less than an eighth of it unpublished (`ring/consumer.ts`),
- * so the producer that it wakes finds room for the largest record.
+ * so at the latest then the producer finds room for the largest record.
  */
 export class SpaceFlag {
   readonly #words: Int32Array<SharedArrayBuffer>;
@@ -22,15 +28,10 @@ export class SpaceFlag {
     this.#index = index;
   }
 
-  /** Producer: asks for a wake. Look for room again after this. */
+  /** Producer, parked by announcement: asks for a wake. Look for room again after this. */
   raise(): void {
     // SYNC(wants-space): pairs with `take`. Needs seq-cst.
     Atomics.store(this.#words, this.#index, 1);
-  }
-
-  /** Producer: there is room, no wake needed. */
-  lower(): void {
-    Atomics.compareExchange(this.#words, this.#index, 1, 0);
   }
 
   /** Consumer, after publishing its head: true if the producer asked, and must be woken now. */

@@ -15,7 +15,15 @@ import {
   kindOf,
   NUMBER_FRAME_BYTES,
 } from "../endpoint/frame.ts";
-import { IS_ACCEPTING, IS_ACTIVE, IS_CLOSING, LOOP_PARKS } from "../endpoint/lane-layout.ts";
+import {
+  FOR_CALLS,
+  FOR_SPACE,
+  FOR_TASKS,
+  IS_ACTIVE,
+  IS_CLOSING,
+  LOOP_PARKS,
+  WAITS_FOR,
+} from "../endpoint/lane-layout.ts";
 import { ProtocolError } from "../errors.ts";
 import type { ActiveCount } from "../park/active-count.ts";
 import { type SpinOptions, spinUntil } from "../park/spin.ts";
@@ -164,6 +172,7 @@ export class WorkerLoop {
     this.#endpoint.rx.publish();
     this.#setActive(false);
     parker.announce(BLOCKED);
+    this.#replies.askForSpace();
     // The re-check that closes the window between the last poll and the wait.
     if (this.#hasWork()) parker.cancel(BLOCKED);
     else parker.block(BLOCK_MS);
@@ -176,9 +185,10 @@ export class WorkerLoop {
     this.#endpoint.rx.publish();
     this.#setActive(false);
     this.#isParkedInLoop = true;
-    Atomics.store(this.#control, IS_ACCEPTING, this.#isAccepting() ? 1 : 0);
+    this.#sayWhatFor();
     Atomics.add(this.#control, LOOP_PARKS, 1);
     this.#parker.announce(IN_EVENT_LOOP);
+    this.#replies.askForSpace();
     // The re-check that closes the window between the last poll and the return.
     if (!this.#hasWork()) return false;
     this.#leavePark();
@@ -202,6 +212,16 @@ export class WorkerLoop {
   /** Whether calls are being taken: not with answers stuck, nor with too many tasks in flight. */
   #isAccepting(): boolean {
     return this.#asyncInFlight < this.#maxConcurrency && !this.#replies.hasBacklog;
+  }
+
+  /** For the safety re-check: what the park that is being announced waits for. */
+  #sayWhatFor(): void {
+    const waitsFor = this.#replies.hasBacklog
+      ? FOR_SPACE
+      : this.#asyncInFlight < this.#maxConcurrency
+      ? FOR_CALLS
+      : FOR_TASKS;
+    Atomics.store(this.#control, WAITS_FOR, waitsFor);
   }
 
   #hasWork(): boolean {
@@ -290,9 +310,15 @@ export class WorkerLoop {
     );
   }
 
-  /** A parked worker that had stopped taking calls may be able to take them again. */
+  /**
+   * An answer given while the worker is parked in its event loop may change what it waits for: it can
+   * take calls again, or it has a backlog now.
+   */
   #afterAsync(): void {
-    if (this.#isParkedInLoop && this.#hasWork()) this.#resume();
+    if (!this.#isParkedInLoop) return;
+    this.#sayWhatFor();
+    this.#replies.askForSpace();
+    if (this.#hasWork()) this.#resume();
   }
 }
 

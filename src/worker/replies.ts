@@ -74,28 +74,17 @@ export class Replies {
     });
   }
 
-  /**
-   * Sends what is in the backlog. False: some is left, and the host will wake this worker when it
-   * has made room.
-   */
+  /** Sends what is in the backlog, as far as there is room. True: all of it. */
   flush(): boolean {
     let sent = 0;
-    while (sent < this.#backlog.length) {
-      if (this.#trySend(this.#backlog[sent]!)) {
-        sent++;
-        continue;
-      }
-      this.#spaceFlag.raise();
-      // The re-check that closes the window between the failed attempt and the park.
-      if (this.#trySend(this.#backlog[sent]!)) {
-        this.#spaceFlag.lower();
-        sent++;
-        continue;
-      }
-      break;
-    }
+    while (sent < this.#backlog.length && this.#trySend(this.#backlog[sent]!)) sent++;
     this.#backlog.splice(0, sent);
     return this.#backlog.length === 0;
+  }
+
+  /** Asks the host for a wake when there is room; between announcing a park and looking again. */
+  askForSpace(): void {
+    if (this.#backlog.length > 0) this.#spaceFlag.raise();
   }
 
   #sendHeld(kind: typeof RESULT | typeof THROWN, slot: number, generation: number, value: unknown) {
@@ -110,9 +99,7 @@ export class Replies {
   }
 
   #send(reply: Reply): void {
-    if (this.#backlog.length === 0 && this.#trySend(reply)) return;
-    this.#backlog.push(reply);
-    this.flush();
+    if (this.#backlog.length > 0 || !this.#trySend(reply)) this.#backlog.push(reply);
   }
 
   #trySend(reply: Reply): boolean {

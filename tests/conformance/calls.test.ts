@@ -9,7 +9,13 @@ describe("calls", () => {
     expect(await call.nothing()).toBeUndefined();
     expect(await call.count()).toBe(0);
     expect(await call.count(...new Array(500).fill(1))).toBe(500);
-    expect(await call.echoAll(1, "a", null, undefined, true)).toEqual([1, "a", null, undefined, true]);
+    expect(await call.echoAll(1, "a", null, undefined, true)).toEqual([
+      1,
+      "a",
+      null,
+      undefined,
+      true,
+    ]);
   });
 
   test("bare functions, task() and importTask() under another name", async () => {

@@ -55,7 +55,8 @@ describe("a worker that ends", () => {
     expect(results[0]!.status).toBe("rejected");
     // One of the two sleeps shared the worker that exited.
     expect(results[1]!.status).toBe("rejected");
-    expect(await Promise.all(Array.from({ length: 100 }, (_, n) => pool.call.echo(n)))).toHaveLength(100);
+    expect(await Promise.all(Array.from({ length: 100 }, (_, n) => pool.call.echo(n))))
+      .toHaveLength(100);
   });
 
   test("again and again", async () => {

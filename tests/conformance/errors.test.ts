@@ -62,7 +62,9 @@ describe("bad input", () => {
     expect(Object.keys(call)).toContain("echo");
   });
 
-  test.each([[{ threads: 0 }], [{ threads: 1.5 }], [{ threads: "2" as never }], [{ nope: 1 as never }]])(
+  test.each([[{ threads: 0 }], [{ threads: 1.5 }], [{ threads: "2" as never }], [
+    { nope: 1 } as never,
+  ]])(
     "options %j are refused at once",
     (options) => {
       expect(() => createTestPool(options)).toThrow(
@@ -101,7 +103,9 @@ describe("bad input", () => {
   test("shutdown with a bad timeout", async () => {
     const pool = testPool();
     for (const bad of [-1, NaN, "1" as never]) {
-      expect(await rejection(pool.shutdown(bad))).toMatchObject({ code: "HEDDLE_INVALID_ARGUMENT" });
+      expect(await rejection(pool.shutdown(bad))).toMatchObject({
+        code: "HEDDLE_INVALID_ARGUMENT",
+      });
     }
     expect(await pool.call.add(1, 1)).toBe(2);
   });

@@ -104,7 +104,11 @@ function expectSame(actual: unknown, expected: unknown, seen = new Map<unknown, 
   }
   expect(Object.keys(actual as object)).toEqual(Object.keys(expected));
   for (const key of Object.keys(expected)) {
-    expectSame((actual as Record<string, unknown>)[key], (expected as Record<string, unknown>)[key], seen);
+    expectSame(
+      (actual as Record<string, unknown>)[key],
+      (expected as Record<string, unknown>)[key],
+      seen,
+    );
   }
 }
 

@@ -6,10 +6,12 @@
 import { describe, expect, test } from "vitest";
 import { CALL, RESULT } from "../../src/endpoint/frame.ts";
 import {
-  IS_ACCEPTING,
+  FOR_CALLS,
+  FOR_SPACE,
   PARKED_WORD,
   REQUEST_RING,
   responseRing,
+  WAITS_FOR,
   WANTS_SPACE,
 } from "../../src/endpoint/lane-layout.ts";
 import { HostLoop, type HostWork } from "../../src/host/host-loop.ts";
@@ -29,7 +31,11 @@ const CAPACITY = 4096;
 
 function tailOf(pair: EndpointPair, ring: "requests" | "responses"): NamedWord {
   const offset = ring === "requests" ? REQUEST_RING : responseRing(CAPACITY);
-  return { name: `${ring}.tail`, words: new Int32Array(pair.lane, offset, 128), index: TAIL_POSITION };
+  return {
+    name: `${ring}.tail`,
+    words: new Int32Array(pair.lane, offset, 128),
+    index: TAIL_POSITION,
+  };
 }
 
 function headOf(pair: EndpointPair, ring: "requests" | "responses"): NamedWord {
@@ -210,7 +216,7 @@ describe("announce, then look again", () => {
     expect(log.slice(parks + 1)).toContain("load requests.tail");
     expect(waits).toBeGreaterThan(blocks);
     expect(parks).toBeGreaterThan(waits);
-    expect(Atomics.load(pair.control, IS_ACCEPTING)).toBe(1);
+    expect(Atomics.load(pair.control, WAITS_FOR)).toBe(FOR_CALLS);
   });
 
   test("a worker that finds a record after announcing runs it instead of waiting", () => {
@@ -237,21 +243,37 @@ describe("announce, then look again", () => {
     }
   });
 
-  test("a producer out of room looks again after raising its flag; the consumer, after its head", () => {
+  test("a worker out of room announces its park, raises its flag, and looks again", () => {
     const pair = createEndpoints(CAPACITY);
     while (pair.worker.sendValue(RESULT, 0, 0, 1) === 0);
-    const flag = { name: "flag", words: pair.control, index: WANTS_SPACE };
-    const replies = new Replies(
-      pair.worker,
-      pair.holder,
-      new HostWaker(new Int32Array(new SharedArrayBuffer(128)), 0, () => {}),
-      new SpaceFlag(pair.control, WANTS_SPACE),
-    );
-    const log = logAtomics([headOf(pair, "responses"), flag], () => replies.result(0, 0, 2));
-    expect(log.slice(log.indexOf("store flag=1") + 1)).toContain("load responses.head");
-    expect(replies.hasBacklog).toBe(true);
+    expect(pair.host.sendCall(0, 0, 0, [2])).toBe(0);
+    const loop = idleLoop(pair, 1);
+    const named = [
+      headOf(pair, "responses"),
+      { name: "flag", words: pair.control, index: WANTS_SPACE },
+      { name: "parked", words: pair.control, index: PARKED_WORD },
+    ];
+    const log = logAtomics(named, () => loop.start());
+    for (const announced of [1, 2]) {
+      const from = log.indexOf(`store parked=${announced}`);
+      const raised = log.indexOf("store flag=1", from);
+      const looked = log.indexOf("load responses.head", raised);
+      const waits = announced === 1
+        ? log.findIndex((entry) => entry.startsWith("wait parked"))
+        : log.length;
+      expect([from >= 0, from < raised, raised < looked, looked < waits]).toEqual([
+        true,
+        true,
+        true,
+        true,
+      ]);
+    }
+    expect(Atomics.load(pair.control, WAITS_FOR)).toBe(FOR_SPACE);
+    // The host makes room, finds the flag, and the worker's answer gets through.
     while (pair.host.rx.poll() >= 0) if (pair.host.rx.release()) break;
     expect(new SpaceFlag(pair.control, WANTS_SPACE).take()).toBe(true);
-    expect(replies.flush()).toBe(true);
+    loop.onWakeMessage();
+    while (pair.host.rx.poll() >= 0) pair.host.rx.release();
+    expect(Atomics.load(pair.control, WAITS_FOR)).toBe(FOR_CALLS);
   });
 });

@@ -37,7 +37,22 @@ export const RUNNING = 0;
 export const NOTIFIED = 1;
 export const TIMED_OUT = 2;
 
-export const CONTROL_WORDS = 64;
+/** Word that counts the steps taken; after it, what each was: thread, operation, address. */
+export const STEPS = 64;
+export const MAX_STEPS = 2000;
+export const CONTROL_WORDS: number = STEPS + 1 + 3 * MAX_STEPS;
+
+/** Operations by their number in the log of steps. */
+export const OPERATIONS = [
+  "start",
+  "load",
+  "store",
+  "add",
+  "exchange",
+  "compareExchange",
+  "wait",
+  "notify",
+] as const;
 
 export function wordOf(thread: number, field: number): number {
   return FIRST_THREAD + thread * STRIDE + field;

@@ -37,23 +37,42 @@ function yieldWith(state: number): void {
   turn++;
 }
 
-const step = (): void => yieldWith(protocol.AT_STEP);
+/** Waits for the turn to perform an operation, and logs it. */
+function step(operation: (typeof protocol.OPERATIONS)[number], address = 0): void {
+  yieldWith(protocol.AT_STEP);
+  const at = real.add(control, protocol.STEPS, 1);
+  const entry = [thread, protocol.OPERATIONS.indexOf(operation), address];
+  control.set(entry, protocol.STEPS + 1 + 3 * (at % protocol.MAX_STEPS));
+}
+
 const keyOf = (words: Int32Array, index: number): number => words.byteOffset + 4 * index;
 
 type Words = Int32Array<SharedArrayBuffer>;
 Object.assign(Atomics, {
-  load: (words: Words, index: number) => (step(), real.load(words, index)),
-  store: (words: Words, index: number, value: number) => (step(), real.store(words, index, value)),
-  add: (words: Words, index: number, value: number) => (step(), real.add(words, index, value)),
+  load: (
+    words: Words,
+    index: number,
+  ) => (step("load", keyOf(words, index)), real.load(words, index)),
+  store: (
+    words: Words,
+    index: number,
+    value: number,
+  ) => (step("store", keyOf(words, index)), real.store(words, index, value)),
+  add: (
+    words: Words,
+    index: number,
+    value: number,
+  ) => (step("add", keyOf(words, index)), real.add(words, index, value)),
   exchange: (words: Words, index: number, value: number) => (
-    step(), real.exchange(words, index, value)
+    step("exchange", keyOf(words, index)), real.exchange(words, index, value)
   ),
   compareExchange: (words: Words, index: number, expected: number, value: number) => (
-    step(), real.compareExchange(words, index, expected, value)
+    step("compareExchange", keyOf(words, index)),
+      real.compareExchange(words, index, expected, value)
   ),
   pause: () => yieldWith(protocol.PAUSED),
   wait: (words: Words, index: number, expected: number, timeout = Infinity) => {
-    step();
+    step("wait", keyOf(words, index));
     if (real.load(words, index) !== expected) return "not-equal";
     real.store(control, wordOf(thread, ADDRESS), keyOf(words, index));
     real.store(control, wordOf(thread, TICKET), real.add(control, protocol.TICKETS, 1));
@@ -62,7 +81,7 @@ Object.assign(Atomics, {
     return outcome === protocol.TIMED_OUT ? "timed-out" : "ok";
   },
   notify: (words: Words, index: number, count = Infinity) => {
-    step();
+    step("notify", keyOf(words, index));
     const waiting: { other: number; ticket: number }[] = [];
     for (let other = 0; other < threads; other++) {
       const state = real.load(control, wordOf(other, STATE));
@@ -88,7 +107,7 @@ for (let run = 1;; run++) {
   }
   turn = real.load(control, wordOf(thread, TURN));
   try {
-    step();
+    step("start");
     role(memory);
     real.store(control, wordOf(thread, STATE), protocol.FINISHED);
   } catch (error) {

@@ -23,8 +23,20 @@ interface Choice {
   readonly preempts: boolean;
 }
 
-const MAX_STEPS = 2000;
 const WATCHDOG_MS = 20_000;
+
+/** The schedule of the last run, one line per stretch of one thread: operations with addresses. */
+function describeSteps(control: Int32Array<SharedArrayBuffer>): string[] {
+  const lines: string[] = [];
+  let last = -1;
+  for (let step = 0; step < Atomics.load(control, protocol.STEPS); step++) {
+    const [thread, operation, address] = control.subarray(protocol.STEPS + 1 + 3 * step);
+    if (thread !== last) lines.push(`thread ${thread}:`);
+    last = thread!;
+    lines[lines.length - 1] += ` ${protocol.OPERATIONS[operation!]}@${address}`;
+  }
+  return lines;
+}
 
 export async function explore(
   name: string,
@@ -45,7 +57,9 @@ export async function explore(
     worker.on("message", (message) => errors.push(String(message)));
     worker.on("error", (error) => errors.push(String((error as Error).stack)));
   }
-  await Promise.all(workers.map((worker) => new Promise((resolve) => worker.once("online", resolve))));
+  await Promise.all(
+    workers.map((worker) => new Promise((resolve) => worker.once("online", resolve))),
+  );
 
   const prefix: number[] = [];
   let schedules = 0;
@@ -56,13 +70,12 @@ export async function explore(
     const outcome = runOnce(prefix, taken);
     if (outcome !== undefined) {
       await new Promise((resolve) => setTimeout(resolve, 50)); // lets an error message arrive
-      const order = taken.map(({ options, chosen }) =>
-        `${options[chosen]!.thread}${options[chosen]!.timesOut ? "t" : ""}`
-      );
-      failure = [`${outcome} after schedule ${order.join(" ")}`, ...errors].join("\n");
+      failure = [outcome, ...describeSteps(control), ...errors].join("\n");
       break;
     }
-    while (taken.length > 0 && taken.at(-1)!.chosen + 1 >= taken.at(-1)!.options.length) taken.pop();
+    while (taken.length > 0 && taken.at(-1)!.chosen + 1 >= taken.at(-1)!.options.length) {
+      taken.pop();
+    }
     if (taken.length === 0) break;
     prefix.length = 0;
     for (const { chosen } of taken) prefix.push(chosen);
@@ -81,12 +94,13 @@ export async function explore(
     for (let thread = 0; thread < threads; thread++) {
       Atomics.store(control, wordOf(thread, STATE), protocol.RUNNING);
     }
+    Atomics.store(control, protocol.STEPS, 0);
     Atomics.add(control, protocol.RUN, 1);
     Atomics.notify(control, protocol.RUN);
     let current = -1;
     let preemptions = 0;
     const pausedAt = new Array<number>(threads).fill(-1);
-    for (let step = 0; step < MAX_STEPS; step++) {
+    for (let step = 0; step < protocol.MAX_STEPS; step++) {
       // First let the one that runs settle: it may change the state of others (notify).
       for (let thread = 0; thread < threads; thread++) waitUntilSettled(thread);
       const states = scenario.threads.map((_, thread) => {
@@ -111,13 +125,17 @@ export async function explore(
         return state === protocol.AT_STEP || state === protocol.WOKEN ||
           (state === protocol.PAUSED && pausedAt[thread]! < step);
       };
-      const order = [...states.keys()].sort((a, b) => Number(b === current) - Number(a === current));
+      const order = [...states.keys()].sort((a, b) =>
+        Number(b === current) - Number(a === current)
+      );
       for (const thread of order) if (isRunnable(thread)) offer(thread, false);
       for (const thread of order) {
         if (states[thread] === protocol.BLOCKED_WITH_TIMEOUT) offer(thread, true);
       }
       if (options.length === 0) {
-        return states.includes(protocol.PAUSED) ? "lost: one spins forever" : "lost: nobody can go on";
+        return states.includes(protocol.PAUSED)
+          ? "lost: one spins forever"
+          : "lost: nobody can go on";
       }
       const chosen = choices[step] ?? 0;
       taken.push({ options, chosen });
@@ -129,7 +147,7 @@ export async function explore(
       Atomics.add(control, wordOf(current, TURN), 1);
       Atomics.notify(control, wordOf(current, TURN));
     }
-    return `no end after ${MAX_STEPS} steps`;
+    return `no end after ${protocol.MAX_STEPS} steps`;
   }
 
   /** Waits until the thread is not between two steps. */

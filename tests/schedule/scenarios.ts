@@ -238,11 +238,29 @@ function hostParking(workers: number, answers: number, recheck: boolean): Scenar
   };
 }
 
-/** A worker whose answers find the ring full, and a host that drains and wakes it. */
-function wantsSpace(count: number, recheck: boolean): Scenario {
+type WaitForSpace = (
+  parker: Parker,
+  flag: SpaceFlag,
+  hasSpace: () => boolean,
+) => void;
+
+/**
+ * A worker whose answers find the ring full, and a host that drains and wakes it. The answers grow, so
+ * that the space of one released record is not enough for the next.
+ */
+function wantsSpace(count: number, wait: WaitForSpace): Scenario {
+  const bytesOf = (value: number) => value <= 4 ? 32 : 48;
+  const trySend = (producer: RingProducer, value: number): boolean => {
+    const index = producer.claim(bytesOf(value));
+    if (index < 0) return false;
+    producer.memory.i32[(index + 8) >> 2] = value;
+    producer.memory.i32[(index + 12) >> 2] = ~value;
+    producer.commit(index + bytesOf(value));
+    return true;
+  };
   return {
-    bytes: CONTROL_BYTES + ringBytes(64),
-    reset: (memory) => void SpscRing.create(memory, RING_0, 64),
+    bytes: CONTROL_BYTES + ringBytes(128),
+    reset: (memory) => void SpscRing.create(memory, RING_0, 128),
     threads: [
       (memory) => {
         const control = words(memory);
@@ -250,15 +268,8 @@ function wantsSpace(count: number, recheck: boolean): Scenario {
         const parker = new Parker(control, PARKED);
         const flag = new SpaceFlag(control, WANTS_SPACE);
         for (const value of range(count)) {
-          while (!send(producer, value)) {
-            flag.raise();
-            if (recheck && send(producer, value)) {
-              flag.lower();
-              break;
-            }
-            parker.announce(BLOCKED);
-            if (recheck && producer.hasSpace(16)) parker.cancel(BLOCKED);
-            else parker.block(Infinity);
+          while (!trySend(producer, value)) {
+            wait(parker, flag, () => producer.hasSpace(bytesOf(value)));
           }
         }
       },
@@ -269,7 +280,7 @@ function wantsSpace(count: number, recheck: boolean): Scenario {
         const waker = new Waker(control, PARKED, () => post(control));
         for (let left = count; left > 0; left--) {
           while (!receive(consumer, control)) spin();
-          // `receive` hands space back every 8 bytes of this small ring: each time.
+          // This small ring hands space back at each release of a record.
           if (flag.take()) waker.wake();
         }
       },
@@ -287,7 +298,12 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   "worker blocks, then parks in its event loop": parking(2, blockThenLoop),
   "host parks, one worker": hostParking(1, 3, true),
   "host parks, two workers": hostParking(2, 2, true),
-  "worker waits for space": wantsSpace(6, true),
+  "worker waits for space": wantsSpace(5, (parker, flag, hasSpace) => {
+    parker.announce(BLOCKED);
+    flag.raise();
+    if (hasSpace()) parker.cancel(BLOCKED);
+    else parker.block(Infinity);
+  }),
   "broken: block without re-check": parking(2, (parker) => {
     parker.announce(BLOCKED);
     parker.block(Infinity);
@@ -303,7 +319,19 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     takeMessage(control);
   }),
   "broken: host parks without re-check": hostParking(1, 2, false),
-  "broken: wait for space without re-check": wantsSpace(6, false),
+  "broken: wait for space without re-check": wantsSpace(5, (parker, flag) => {
+    parker.announce(BLOCKED);
+    flag.raise();
+    parker.block(Infinity);
+  }),
+  // The host takes the flag for space that is not enough, and sees a worker that does not park yet.
+  "broken: raise the flag before announcing": wantsSpace(5, (parker, flag, hasSpace) => {
+    flag.raise();
+    if (hasSpace()) return;
+    parker.announce(BLOCKED);
+    if (hasSpace()) parker.cancel(BLOCKED);
+    else parker.block(Infinity);
+  }),
   "broken: notify without taking the word": parking(2, block(Infinity), (waker) => {
     // Loads the state and notifies, as if the exchange did not matter.
     if (waker.state === BLOCKED) Atomics.notify(new Int32Array(new SharedArrayBuffer(8)), 0, 1);

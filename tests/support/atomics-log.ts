@@ -29,7 +29,9 @@ export function logAtomics(named: readonly NamedWord[], body: () => void): strin
     };
   };
   try {
-    for (const operation of ["load", "store", "compareExchange", "add", "exchange", "wait"] as const) {
+    for (
+      const operation of ["load", "store", "compareExchange", "add", "exchange", "wait"] as const
+    ) {
       Object.defineProperty(Atomics, operation, { value: wrap(operation), configurable: true });
     }
     body();

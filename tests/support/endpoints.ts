@@ -2,7 +2,12 @@
 import { Codec } from "../../src/codec/codec.ts";
 import { Endpoint, maxInlineBytes } from "../../src/endpoint/endpoint.ts";
 import { Holder } from "../../src/endpoint/hold.ts";
-import { CONTROL_BYTES, laneBytes, REQUEST_RING, responseRing } from "../../src/endpoint/lane-layout.ts";
+import {
+  CONTROL_BYTES,
+  laneBytes,
+  REQUEST_RING,
+  responseRing,
+} from "../../src/endpoint/lane-layout.ts";
 import { SpscRing } from "../../src/ring/spsc-ring.ts";
 import { currentRuntime } from "../../src/runtimes/current.ts";
 import type { PayloadPort } from "../../src/runtimes/runtime.ts";

@@ -185,7 +185,9 @@ describe("bytes", () => {
 
   test("DataView, whole and part", () => {
     const buffer = new Uint8Array([1, 2, 3, 4, 5, 6, 7, 8, 9]).buffer;
-    for (const view of [new DataView(buffer), new DataView(buffer, 3, 4), new DataView(buffer, 9)]) {
+    for (
+      const view of [new DataView(buffer), new DataView(buffer, 3, 4), new DataView(buffer, 9)]
+    ) {
       const arrived = roundTrip(view) as DataView;
       expect(arrived).toBeInstanceOf(DataView);
       expect([arrived.byteOffset, arrived.byteLength]).toEqual([view.byteOffset, view.byteLength]);
@@ -286,7 +288,9 @@ describe("damage", () => {
   });
 
   test("a cut-off value is refused", () => {
-    for (const value of [1.5, "some text that is long enough to be native", 2n ** 70n, Buffer.alloc(9)]) {
+    for (
+      const value of [1.5, "some text that is long enough to be native", 2n ** 70n, Buffer.alloc(9)]
+    ) {
       const end = codec.encode(memory, 0, SIZE, value);
       for (let limit = 0; limit < end; limit += 8) {
         expect(() => codec.decode(memory, 0, limit)).toThrow(ProtocolError);

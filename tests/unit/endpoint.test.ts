@@ -19,7 +19,11 @@ function receive(pair: EndpointPair): unknown[] {
   const index = rx.poll();
   expect(rx.acquire(index)).toBe(true);
   const word = index >> 2;
-  expect([...rx.memory.i32.subarray(word + 2, word + 4), rx.memory.i32[word + 5]]).toEqual([5, 6, 7]);
+  expect([...rx.memory.i32.subarray(word + 2, word + 4), rx.memory.i32[word + 5]]).toEqual([
+    5,
+    6,
+    7,
+  ]);
   try {
     return pair.worker.readValues(index, rx.memory.i32[word + 4]!);
   } finally {
@@ -42,7 +46,10 @@ describe("where values go", () => {
   test("every size around a quarter of the ring arrives, at every position of the ring", () => {
     const pair = createEndpoints(CAPACITY);
     for (let size = CAPACITY / 4 - 64; size < CAPACITY / 4 + 64; size += 4) {
-      const [bytes, text] = transfer(pair, [new Uint8Array(size).fill(size), "x".repeat(size % 99)]);
+      const [bytes, text] = transfer(pair, [
+        new Uint8Array(size).fill(size),
+        "x".repeat(size % 99),
+      ]);
       expect((bytes as Uint8Array).every((byte) => byte === (size & 0xff))).toBe(true);
       expect(text).toBe("x".repeat(size % 99));
     }
@@ -144,7 +151,9 @@ describe("holding", () => {
       expect(() => holder.hold([1, bad])).toThrow(DataCloneError);
       expect(() => holder.hold([1, bad])).toThrow(/^args\[1\]/);
     }
-    expect(() => holder.hold([{ user: { onClick: () => {} } }])).toThrow(/^args\[0\]\.user\.onClick /);
+    expect(() => holder.hold([{ user: { onClick: () => {} } }])).toThrow(
+      /^args\[0\]\.user\.onClick /,
+    );
     expect(() => holder.hold([[new Map([["k", Symbol()]])]])).toThrow(/^args\[0\]\[0\]\.get\(k\) /);
     expect(() => holder.hold([() => {}], "result")).toThrow(/^result\[0\] /);
     const detached = new Uint8Array(8);

@@ -77,7 +77,9 @@ describe("what arrives", () => {
 
   test("a chain of causes too long for recursion", () => {
     let error = new Error("0");
-    for (let depth = 1; depth < 100_000; depth++) error = new Error(String(depth), { cause: error });
+    for (let depth = 1; depth < 100_000; depth++) {
+      error = new Error(String(depth), { cause: error });
+    }
     let arrived: unknown = arrive(error);
     let depth = 0;
     for (; arrived instanceof Error; arrived = arrived.cause) depth++;

@@ -139,7 +139,7 @@ describe("safety check", () => {
     const receiver = {
       parkedWord: 0,
       isWaitingInLoop: false,
-      hasUnread: true,
+      hasReason: true,
       progress: "1",
       wake: vi.fn(),
       repost: vi.fn(),
@@ -164,7 +164,7 @@ describe("safety check", () => {
       moving.check.check();
     }
     const awake = createReceiver({});
-    const empty = createReceiver({ parkedWord: 1, hasUnread: false });
+    const empty = createReceiver({ parkedWord: 1, hasReason: false });
     for (let look = 0; look < 5; look++) {
       awake.check.check();
       empty.check.check();

@@ -40,7 +40,9 @@ const sources: readonly Source[] = readdirSync(root, { recursive: true, encoding
   .filter((path) => path.endsWith(".ts"))
   .map((path) => {
     const text = readFileSync(join(root, path), "utf8");
-    const imports = [...text.matchAll(/^(?:import|export)\b[^;"]*?from "([^"]+)"/gms)].map((m) => m[1]!);
+    const imports = [...text.matchAll(/^(?:import|export)\b[^;"]*?from "([^"]+)"/gms)].map((m) =>
+      m[1]!
+    );
     return { path: path.split(sep).join("/"), text, imports };
   });
 

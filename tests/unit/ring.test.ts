@@ -3,7 +3,13 @@ import { describe, expect, test } from "vitest";
 import { ProtocolError } from "../../src/errors.ts";
 import { EMPTY } from "../../src/ring/consumer.ts";
 import { NO_SPACE } from "../../src/ring/producer.ts";
-import { claimedState, QUEUED, queuedState, revokedState, stateSlot } from "../../src/ring/record-layout.ts";
+import {
+  claimedState,
+  QUEUED,
+  queuedState,
+  revokedState,
+  stateSlot,
+} from "../../src/ring/record-layout.ts";
 import { HEAD_POSITION, ringBytes, TAIL_POSITION } from "../../src/ring/ring-layout.ts";
 import { SpscRing } from "../../src/ring/spsc-ring.ts";
 import { createTestRing, pull, push } from "../support/rings.ts";
@@ -197,35 +203,40 @@ describe("against a model", () => {
       fc.record({ kind: fc.constant("pull" as const) }),
       fc.record({ kind: fc.constant("publish" as const) }),
     );
-    fc.assert(fc.property(
-      fc.constantFrom(64, 128, 256),
-      fc.integer({ min: -(2 ** 28), max: 2 ** 28 - 1 }),
-      fc.array(operation, { maxLength: 120 }),
-      (capacity, start, operations) => {
-        const { producer, consumer } = createTestRing(capacity, start * 8);
-        const queue: number[][] = [];
-        let value = 0;
-        for (const step of operations) {
-          if (step.kind === "push") {
-            value++;
-            const padded = step.words + (step.words % 2);
-            if (push(producer, value, step.words)) {
-              queue.push(new Array(step.words).fill(value).concat(new Array(padded - step.words)));
-            }
-          } else if (step.kind === "abort") {
-            if (producer.claim(8 + 4 * step.words) !== NO_SPACE) producer.abort();
-          } else if (step.kind === "pull") {
-            const expected = queue.shift();
-            const words = pull(consumer);
-            expect(words?.length).toBe(expected?.length);
-            for (const [index, word] of (expected ?? []).entries()) {
-              if (word !== undefined) expect(words![index]).toBe(word);
-            }
-          } else consumer.publish();
-        }
-        while (queue.length > 0) expect(pull(consumer)?.[0]).toBe(queue.shift()![0]);
-      },
-    ), { numRuns: 500 });
+    fc.assert(
+      fc.property(
+        fc.constantFrom(64, 128, 256),
+        fc.integer({ min: -(2 ** 28), max: 2 ** 28 - 1 }),
+        fc.array(operation, { maxLength: 120 }),
+        (capacity, start, operations) => {
+          const { producer, consumer } = createTestRing(capacity, start * 8);
+          const queue: number[][] = [];
+          let value = 0;
+          for (const step of operations) {
+            if (step.kind === "push") {
+              value++;
+              const padded = step.words + (step.words % 2);
+              if (push(producer, value, step.words)) {
+                queue.push(
+                  new Array(step.words).fill(value).concat(new Array(padded - step.words)),
+                );
+              }
+            } else if (step.kind === "abort") {
+              if (producer.claim(8 + 4 * step.words) !== NO_SPACE) producer.abort();
+            } else if (step.kind === "pull") {
+              const expected = queue.shift();
+              const words = pull(consumer);
+              expect(words?.length).toBe(expected?.length);
+              for (const [index, word] of (expected ?? []).entries()) {
+                if (word !== undefined) expect(words![index]).toBe(word);
+              }
+            } else consumer.publish();
+          }
+          while (queue.length > 0) expect(pull(consumer)?.[0]).toBe(queue.shift()![0]);
+        },
+      ),
+      { numRuns: 500 },
+    );
   });
 });
 
