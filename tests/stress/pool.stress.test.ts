@@ -8,7 +8,7 @@ import { createRandom, seedOfRun } from "../support/random.ts";
 import { pause, realNow, realSetTimeout } from "../support/runtime.ts";
 
 const seed = seedOfRun();
-const DURATION_MS = Number(process.env["HEDDLE_STRESS_MS"] ?? 4000);
+const DURATION_MS = Number(process.env["HEDDLE_STRESS_MS"] ?? 2500);
 /** No single step may take this long. */
 const WATCHDOG_MS = 20_000;
 

@@ -1,6 +1,6 @@
 /** Rings for tests: small, both roles in one thread, started at any position. */
-import { RingConsumer } from "../../src/ring/consumer.ts";
-import { RingProducer } from "../../src/ring/producer.ts";
+import type { RingConsumer } from "../../src/ring/consumer.ts";
+import type { RingProducer } from "../../src/ring/producer.ts";
 import {
   HEAD_POSITION,
   RING_HEADER_BYTES,

@@ -1,0 +1,38 @@
+/** What a result has to say about where and with what it was measured. */
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import os from "node:os";
+import type { ScenarioResult } from "./schema.ts";
+
+const root = new URL("../../", import.meta.url);
+
+export function describeMachine(): ScenarioResult["machine"] {
+  return {
+    cpu: os.cpus()[0]?.model ?? "unknown",
+    cores: os.availableParallelism(),
+    memoryGiB: Math.round(os.totalmem() / 2 ** 30),
+    kernel: `${os.type()} ${os.release()}`,
+  };
+}
+
+/** Commit of the tree, with a mark if it has changes; "unknown" outside a checkout. */
+export function describeCommit(): string {
+  try {
+    const git = (...args: string[]) =>
+      execFileSync("git", args, {
+        cwd: root,
+        encoding: "utf8",
+        stdio: ["ignore", "pipe", "ignore"],
+      })
+        .trim();
+    return git("rev-parse", "--short", "HEAD") + (git("status", "--porcelain") ? "+changes" : "");
+  } catch {
+    return "unknown";
+  }
+}
+
+/** Version of an installed package. */
+export function versionOf(name: string): string {
+  const manifest = readFileSync(new URL(`node_modules/${name}/package.json`, root), "utf8");
+  return (JSON.parse(manifest) as { version: string }).version;
+}

@@ -1,0 +1,64 @@
+/** A result as a page of Markdown tables. */
+import type { Measurement, ScenarioResult } from "./schema.ts";
+
+export function toMarkdown(result: ScenarioResult): string {
+  const { machine } = result;
+  const lines = [
+    `# ${result.scenario} on ${result.runtime} ${result.version}`,
+    "",
+    `${machine.cpu}, ${machine.cores} cores, ${machine.memoryGiB} GiB, ${machine.kernel}; ` +
+    `commit ${result.commit}, ${result.date}${result.isQuick ? ", quick run" : ""}; ` +
+    Object.entries(result.versions).map(([name, version]) => `${name} ${version}`).join(", ") + ".",
+    "",
+    ...(result.scenario === "heavy-load" ? heavyLoadTable(result) : latencyTable(result)),
+    ...result.failures.map(({ contender, reason }) => `\nNot measured: ${contender}: ${reason}`),
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+function table(header: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
+  return [
+    line(header),
+    line(header.map((_, index) => index < 2 ? "---" : "--:")),
+    ...rows.map(line),
+  ];
+}
+
+function latencyTable({ measurements }: ScenarioResult): string[] {
+  const header = ["case", "contender", "batch", "p50 µs", "p99 µs", "mean µs", "× floor"];
+  const sorted = [...measurements].sort((a, b) =>
+    a.case.localeCompare(b.case) || a.size - b.size || a.p50 - b.p50
+  );
+  return [
+    ...table(
+      header,
+      sorted.map((each) => [
+        each.case,
+        each.contender,
+        String(each.size),
+        String(each.p50),
+        String(each.p99),
+        String(each.mean),
+        each.ratioToFloor?.toFixed(2) ?? "–",
+      ]),
+    ),
+    "",
+    "× floor: p50 against the raw ring floor's f64 echo at the same batch.",
+  ];
+}
+
+function heavyLoadTable({ measurements, machine }: ScenarioResult): string[] {
+  const row = (each: Measurement): string[] => [
+    each.case,
+    each.size + 1 > machine.cores ? "oversubscribed" : "",
+    String(each.p50),
+    String(each.min),
+    each.speedUp?.toFixed(2) ?? "–",
+    each.efficiency === undefined ? "–" : `${(100 * each.efficiency).toFixed(0)} %`,
+  ];
+  return table(
+    ["threads", "", "p50 ms", "min ms", "speed-up", "efficiency"],
+    measurements.map(row),
+  );
+}

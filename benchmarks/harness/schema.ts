@@ -1,0 +1,66 @@
+/**
+ * The one shape of every result, whatever runtime or language produced it. `benchmarks/tokio` prints
+ * `Measurement`s of the same shape.
+ */
+
+/** One contender doing one thing. */
+export interface Measurement {
+  /** `f64 echo`, `void call`, `main + 1` … */
+  readonly case: string;
+  /** Calls in flight at once, or threads; the x of a chart. */
+  readonly size: number;
+  readonly contender: string;
+  /** Unit of all figures below. */
+  readonly unit: "µs" | "ms";
+  /** Medians over the rounds of each round's figure. */
+  readonly p50: number;
+  readonly p75: number;
+  readonly p99: number;
+  readonly mean: number;
+  readonly min: number;
+  /** Raw samples by round, sorted, evenly thinned out to at most `MAX_KEPT_SAMPLES`. */
+  readonly rounds: readonly (readonly number[])[];
+  /** Samples taken in all rounds. */
+  readonly samples: number;
+  /** p50 relative to the raw ring floor at the same size, where there is one. */
+  readonly ratioToFloor?: number;
+  /** Heavy load: against the main thread alone, and that divided by the threads. */
+  readonly speedUp?: number;
+  readonly efficiency?: number;
+}
+
+/** A combination that was not measured, and why. */
+export interface Failure {
+  readonly contender: string;
+  readonly reason: string;
+}
+
+export interface ScenarioResult {
+  readonly schema: 1;
+  readonly scenario: string;
+  readonly runtime: string;
+  readonly version: string;
+  readonly isQuick: boolean;
+  readonly date: string;
+  readonly commit: string;
+  readonly machine: {
+    readonly cpu: string;
+    readonly cores: number;
+    readonly memoryGiB: number;
+    readonly kernel: string;
+  };
+  /** Versions of what was compared. */
+  readonly versions: Readonly<Record<string, string>>;
+  readonly measurements: readonly Measurement[];
+  readonly failures: readonly Failure[];
+}
+
+export const MAX_KEPT_SAMPLES = 60;
+
+/** What one process of a scenario prints: figures of one round. */
+export interface RoundFigure {
+  readonly case: string;
+  readonly size: number;
+  readonly unit: "µs" | "ms";
+  readonly samples: readonly number[];
+}

@@ -1,0 +1,35 @@
+/** Figures of a round, and how rounds are put together. */
+import { mean, median, quantileSorted } from "simple-statistics";
+import { MAX_KEPT_SAMPLES, type Measurement, type RoundFigure } from "./schema.ts";
+
+/** Medians over rounds of each round's percentiles. */
+export function summarize(contender: string, rounds: readonly RoundFigure[]): Measurement {
+  const sorted = rounds.map(({ samples }) => [...samples].sort((a, b) => a - b));
+  const over = (figure: (samples: number[]) => number) => round(median(sorted.map(figure)));
+  const { case: name, size, unit } = rounds[0]!;
+  return {
+    case: name,
+    size,
+    contender,
+    unit,
+    p50: over((samples) => quantileSorted(samples, 0.5)),
+    p75: over((samples) => quantileSorted(samples, 0.75)),
+    p99: over((samples) => quantileSorted(samples, 0.99)),
+    mean: over(mean),
+    min: over((samples) => samples[0]!),
+    rounds: sorted.map((samples) => thinOut(samples).map(round)),
+    samples: rounds.reduce((sum, { samples }) => sum + samples.length, 0),
+  };
+}
+
+function thinOut(samples: readonly number[]): number[] {
+  const step = Math.max(1, samples.length / MAX_KEPT_SAMPLES);
+  const kept: number[] = [];
+  for (let at = 0; at < samples.length; at += step) kept.push(samples[Math.floor(at)]!);
+  return kept;
+}
+
+/** Four significant digits. */
+export function round(value: number): number {
+  return Number(value.toPrecision(4));
+}

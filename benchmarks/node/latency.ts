@@ -1,0 +1,7 @@
+import { floor } from "../contenders/floor.ts";
+import { heddle } from "../contenders/heddle.ts";
+import { piscina } from "../contenders/piscina.ts";
+import { postMessage } from "../contenders/post-message.ts";
+import { runLatency } from "../scenarios/latency.ts";
+
+await runLatency([floor, heddle, postMessage, piscina]);

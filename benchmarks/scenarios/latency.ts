@@ -1,0 +1,79 @@
+/**
+ * `latency`: one caller, one worker. How long until 1, 10, 100 or 1000 calls made at once are all
+ * answered: an f64 echoed, a void call, and a void call of an async task.
+ *
+ * Batch 1 is timed over 500 calls one after the other and divided by 500, as the clock is too coarse
+ * for one. Every answer is checked.
+ */
+import { measure } from "mitata";
+import type { LatencyContender } from "../contenders/contender.ts";
+import { printFigures, readArguments } from "../harness/child.ts";
+import type { RoundFigure } from "../harness/schema.ts";
+
+export const BATCHES = [1, 10, 100, 1000] as const;
+export const CASES = ["f64 echo", "void call", "async void call"] as const;
+
+/** Sequential calls per sample at batch 1. */
+const SEQUENTIAL_CALLS = 500;
+const NS_PER_US = 1000;
+
+type Calls = (value: number) => Promise<unknown>;
+
+/** Calls `batch` times at once (or one after the other) and checks the answers. */
+function createRun(calls: Calls, batch: number, isEcho: boolean): () => Promise<void> {
+  const check = (answer: unknown, sent: number): void => {
+    if (answer !== (isEcho ? sent : undefined)) throw new Error(`sent ${sent}, got ${answer}`);
+  };
+  if (batch === 1) {
+    return async () => {
+      for (let n = 0; n < SEQUENTIAL_CALLS; n++) check(await calls(n + 0.5), n + 0.5);
+    };
+  }
+  return async () => {
+    const answers = new Array<Promise<unknown>>(batch);
+    for (let n = 0; n < batch; n++) answers[n] = calls(n + 0.5);
+    const values = await Promise.all(answers);
+    for (let n = 0; n < batch; n++) check(values[n], n + 0.5);
+  };
+}
+
+/** Runs one round of the contender named on the command line and prints its figures. */
+export async function runLatency(contenders: readonly LatencyContender[]): Promise<void> {
+  const { contender: name, isQuick } = readArguments();
+  const contender = contenders.find((each) => each.name === name);
+  if (contender === undefined) throw new Error(`No contender "${name}" on this runtime.`);
+  const calls = await contender.start();
+  const figures: RoundFigure[] = [];
+  for (const [index, each] of [calls.echo, calls.nothing, calls.asyncNothing].entries()) {
+    if (each === undefined) continue;
+    for (const size of BATCHES) {
+      const run = createRun(each as Calls, size, index === 0);
+      const seconds = isQuick ? 0.1 : 0.35;
+      // Warm-up apart: engines optimize, rings and pools settle.
+      await measure(run, options(seconds / 2));
+      const { samples } = await measure(run, options(seconds));
+      const divisor = (size === 1 ? SEQUENTIAL_CALLS : 1) * NS_PER_US;
+      figures.push({
+        case: CASES[index]!,
+        size,
+        unit: "µs",
+        samples: samples.map((ns) => ns / divisor),
+      });
+    }
+  }
+  printFigures(figures);
+  await calls.close();
+  process.exit(0); // some contenders leave threads behind
+}
+
+function options(seconds: number): Record<string, number | boolean> {
+  return {
+    min_cpu_time: seconds * 1e9,
+    min_samples: 20,
+    max_samples: 1e6,
+    warmup_samples: 2,
+    // One run is one sample: percentiles of averages would hide the tail.
+    batch_threshold: 0,
+    inner_gc: false,
+  };
+}

@@ -1,0 +1,188 @@
+/**
+ * Everything `npm test` does: static checks, the build, and every suite on every runtime, one after
+ * the other. Ends with `N passed, N failed` over all of it; a check that is not a suite counts as one.
+ */
+import { execFileSync, spawnSync } from "node:child_process";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("../", import.meta.url));
+const bin = (name: string): string => join(root, "node_modules/.bin", name);
+const vitest = join(root, "node_modules/vitest/vitest.mjs");
+
+/** Exact versions; the aliases are whole runtimes, installed as dev dependencies. */
+const RUNTIMES: Readonly<Record<string, readonly string[]>> = {
+  node22: [join(root, "node_modules/node22/bin/node"), vitest],
+  node24: [join(root, "node_modules/node24/bin/node"), vitest],
+  node26: [join(root, "node_modules/node/bin/node"), vitest],
+  deno: [bin("deno"), "run", "-A", "npm:vitest"],
+  bun: [bin("bun"), "--bun", vitest],
+};
+
+let passed = 0;
+let failed = 0;
+const failures: string[] = [];
+const skipped: string[] = [];
+
+function report(name: string, good: number, bad: number, startedAt: number): void {
+  passed += good;
+  failed += bad;
+  if (bad > 0) failures.push(name);
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+  console.log(
+    `${bad === 0 ? "ok  " : "FAIL"} ${name}: ${good} passed, ${bad} failed (${seconds} s)`,
+  );
+}
+
+function run(command: readonly string[], cwd: string, env: NodeJS.ProcessEnv): [number, string] {
+  const [file = "", ...args] = command;
+  const { status, stdout, stderr } = spawnSync(file, args, {
+    cwd,
+    env: { ...process.env, ...env },
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "pipe"],
+    maxBuffer: 1 << 28,
+    timeout: 600_000,
+    killSignal: "SIGKILL",
+  });
+  return [status ?? 1, `${stdout}${stderr}`];
+}
+
+/** One command, one check. */
+function check(name: string, command: readonly string[]): void {
+  const startedAt = performance.now();
+  const [status, output] = run(command, root, {});
+  if (status !== 0) console.log(output);
+  report(name, status === 0 ? 1 : 0, status === 0 ? 0 : 1, startedAt);
+}
+
+/** Test files by vitest on one runtime; counts its tests. */
+function suite(
+  name: string,
+  runtime: string,
+  folders: readonly string[],
+  options: { cwd?: string; env?: NodeJS.ProcessEnv; prefix?: readonly string[] } = {},
+): void {
+  const startedAt = performance.now();
+  const file = join(tmpdir(), `heddle-test-${process.pid}.json`);
+  rmSync(file, { force: true });
+  const command = [
+    ...(options.prefix ?? []),
+    ...RUNTIMES[runtime]!,
+    "run",
+    ...folders,
+    "--reporter=default",
+    "--reporter=json",
+    `--outputFile.json=${file}`,
+  ];
+  const [status, output] = run(command, options.cwd ?? root, { ...options.env, NO_COLOR: "1" });
+  let good = 0;
+  let bad = status === 0 ? 0 : 1;
+  if (existsSync(file)) {
+    const result = JSON.parse(readFileSync(file, "utf8")) as Record<string, number>;
+    good = result["numPassedTests"] ?? 0;
+    bad = Math.max(result["numFailedTests"] ?? 0, bad);
+  }
+  if (bad === 0 && good === 0) bad = 1; // a runner that ran nothing has not passed
+  if (bad > 0) console.log(output);
+  report(`${name} on ${runtime}`, good, bad, startedAt);
+  rmSync(file, { force: true });
+}
+
+/** Conformance tests against the packed and installed package instead of the sources. */
+function preparePackageTest(): string {
+  const target = join(root, ".package-test");
+  rmSync(target, { recursive: true, force: true });
+  const installed = join(target, "node_modules/heddle");
+  mkdirSync(installed, { recursive: true });
+  const packed = JSON.parse(
+    execFileSync("npm", ["pack", "--json", "--pack-destination", target], {
+      cwd: root,
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "ignore"],
+    }),
+  ) as Record<string, { filename: string }> | { filename: string }[];
+  const [{ filename }] = Object.values(packed) as [{ filename: string }];
+  execFileSync("tar", ["-xzf", join(target, filename), "-C", installed, "--strip-components=1"]);
+  for (const folder of ["conformance", "fixtures", "support"]) {
+    cpSync(join(root, "tests", folder), join(target, "tests", folder), { recursive: true });
+  }
+  for (const path of readdirSync(join(target, "tests"), { recursive: true, encoding: "utf8" })) {
+    if (!path.endsWith(".ts")) continue;
+    const file = join(target, "tests", path);
+    const text = readFileSync(file, "utf8");
+    writeFileSync(file, text.replaceAll(/"(?:\.\.\/)+src\/mod\.ts"/g, '"heddle"'));
+  }
+  cpSync(join(root, "vitest.config.ts"), join(target, "vitest.config.ts"));
+  // These reach into the sources; everything else uses what the package exports.
+  for (const file of ["support/endpoints.ts", "support/rings.ts"]) {
+    rmSync(join(target, "tests", file), { force: true });
+  }
+  writeFileSync(join(target, "package.json"), '{ "type": "module", "private": true }\n');
+  return target;
+}
+
+check("versions of the runtimes", [bin("node"), "scripts/check-runtimes.ts"]);
+check("format", [bin("deno"), "fmt", "--check"]);
+check("lint (deno)", [bin("deno"), "lint"]);
+check("lint (oxlint)", [bin("oxlint"), "--deny-warnings"]);
+check("build", [bin("tsup"), "--silent"]);
+const tsc = join(root, "node_modules/typescript7/bin/tsc");
+check("types of the core, without runtime globals", [bin("node"), tsc, "-p", "tsconfig.core.json"]);
+check("types of everything", [bin("node"), tsc, "-p", "."]);
+check("package (publint)", [bin("publint"), "--strict"]);
+check("JSR (deno publish --dry-run)", [
+  bin("deno"),
+  "publish",
+  "--dry-run",
+  "--allow-dirty",
+  "--quiet",
+]);
+
+const everything = [
+  "tests/unit",
+  "tests/order",
+  "tests/schedule",
+  "tests/conformance",
+  "tests/stress",
+];
+const withoutSchedules = everything.filter((folder) => folder !== "tests/schedule");
+suite("all suites", "node26", everything);
+suite("all suites", "deno", everything);
+suite("all suites", "bun", everything);
+suite("all but schedule exploration", "node22", withoutSchedules);
+suite("all but schedule exploration", "node24", withoutSchedules);
+
+const packageTest = preparePackageTest();
+for (const runtime of Object.keys(RUNTIMES)) {
+  suite("conformance of the built package", runtime, ["tests/conformance"], { cwd: packageTest });
+}
+rmSync(packageTest, { recursive: true, force: true });
+
+for (const runtime of ["node26", "deno", "bun"]) {
+  suite("conformance with fake timers", runtime, ["tests/conformance"], {
+    env: { HEDDLE_TEST_FAKE_TIMERS: "1" },
+  });
+}
+if (spawnSync("taskset", ["-c", "0", "true"]).status === 0) {
+  for (const runtime of ["node26", "deno", "bun"]) {
+    suite("conformance pinned to one core", runtime, ["tests/conformance"], {
+      prefix: ["taskset", "-c", "0"],
+    });
+  }
+} else skipped.push("conformance pinned to one core: there is no taskset on this system");
+
+for (const reason of skipped) console.log(`skipped: ${reason}`);
+if (failures.length > 0) console.log(`failed: ${failures.join("; ")}`);
+console.log(`${passed} passed, ${failed} failed`);
+process.exit(failed === 0 ? 0 : 1);
