@@ -4,7 +4,8 @@ import { rejection, testPool } from "../support/conformance.ts";
 const cyclic: { self?: unknown; list: unknown[] } = { list: [] };
 cyclic.self = cyclic;
 cyclic.list.push(cyclic);
-const sparse = [1, , 3] as unknown[]; // deno-lint-ignore no-sparse-arrays
+const sparse: unknown[] = [1];
+sparse[2] = 3;
 const shared = { shared: true };
 
 /** Values that arrive as `structuredClone` makes them, whichever way they travel. */

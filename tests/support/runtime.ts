@@ -25,15 +25,15 @@ export interface Finished {
   readonly output: string;
 }
 
-/** Runs a script of `tests/fixtures/scripts` on this runtime. Kills it after `timeoutMs`. */
-export function runScript(
-  name: string,
-  args: readonly string[] = [],
-  timeoutMs = 20_000,
-): Promise<Finished> {
-  const script = fileURLToPath(new URL(`../fixtures/scripts/${name}`, import.meta.url));
-  const flags = runtimeName === "deno" ? ["run", "-A", "--quiet"] : [];
-  const child = spawn(process.execPath, [...flags, script, ...args], {
+/** Runs a script of `tests/fixtures/scripts` on this runtime. */
+export function runScript(name: string): Promise<Finished> {
+  return runFile(fileURLToPath(new URL(`../fixtures/scripts/${name}`, import.meta.url)));
+}
+
+/** Runs a file on this runtime. Kills it after `timeoutMs`. */
+export function runFile(file: string, timeoutMs = 20_000): Promise<Finished> {
+  const flags = runtimeName === "deno" ? ["run", "-A", "--quiet", "--no-lock"] : [];
+  const child = spawn(process.execPath, [...flags, file], {
     stdio: ["ignore", "pipe", "pipe"],
     // Flags of the test runner are not the script's.
     env: { ...process.env, NODE_OPTIONS: "", NO_COLOR: "1" },
