@@ -1,4 +1,5 @@
 /** Options of `createPool`: defaults, limits, and checks that name what is wrong. */
+import { textOf } from "./codec/fault.ts";
 import { InvalidArgumentError } from "./errors.ts";
 import { MAX_CAPACITY } from "./ring/ring-layout.ts";
 import { checkCapacity } from "./ring/spsc-ring.ts";
@@ -101,5 +102,5 @@ function checkInteger(name: string, value: unknown, min: number, max: number): n
 }
 
 function show(value: unknown): string {
-  return typeof value === "string" ? JSON.stringify(value) : String(value);
+  return typeof value === "string" ? JSON.stringify(value) : textOf(value);
 }

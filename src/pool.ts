@@ -3,6 +3,7 @@
  * owns the shutdown.
  */
 import { Codec } from "./codec/codec.ts";
+import { textOf } from "./codec/fault.ts";
 import { maxInlineBytes } from "./endpoint/endpoint.ts";
 import { Holder } from "./endpoint/hold.ts";
 import { HOST_CONTROL_BYTES, HOST_PARKED_WORD } from "./endpoint/lane-layout.ts";
@@ -21,7 +22,7 @@ import { type Receiver, SafetyCheck } from "./host/safety-check.ts";
 import { Scheduler } from "./host/scheduler.ts";
 import { Supervisor } from "./host/supervisor.ts";
 import { type PoolOptions, type ResolvedOptions, resolveOptions } from "./options.ts";
-import { ActiveCount } from "./park/active-count.ts";
+import { ActiveCount, type SharedWord } from "./park/active-count.ts";
 import { HostParker } from "./park/host-word.ts";
 import { callerOf } from "./realm/call-site.ts";
 import { workerRealm } from "./realm/worker-realm.ts";
@@ -31,6 +32,8 @@ import { type Calls, locateTask, type TaskMap } from "./task.ts";
 
 /** How long `shutdown()` waits for calls in flight. */
 const DRAIN_MS = 5000;
+/** Longest delay a timer can have; longer ones fire at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
  * False in a heddle worker, true everywhere else: in the main thread, and in threads of other making
@@ -39,7 +42,7 @@ const DRAIN_MS = 5000;
 export const isMain: boolean = workerRealm() === undefined;
 
 /** Shared by all pools of this thread: how many of their workers are awake. */
-let activeOfThread: SharedArrayBuffer | undefined;
+let activeOfThread: SharedWord | undefined;
 
 /** A snapshot of what a pool is doing and has done. */
 export interface PoolStatistics {
@@ -82,7 +85,7 @@ export interface Pool<Tasks extends TaskMap> extends AsyncDisposable, Disposable
   stats(): PoolStatistics;
   /**
    * Closes the pool: new calls reject with PoolClosedError at once; calls in flight get up to
-   * `timeoutMs` (default 5000) to finish, then reject with PoolClosedError. Resolves when no worker
+   * `timeoutMs` (default 5000, `Infinity` to wait for all) to finish, then reject with PoolClosedError. Resolves when no worker
    * is left. Calling it again returns the same promise.
    */
   shutdown(timeoutMs?: number): Promise<void>;
@@ -125,7 +128,7 @@ export function createPool(
   const caller = resolved.moduleUrl ?? callerOf(createPool);
   return (tasks) => {
     const sources = locateTasks(tasks, caller, runtime);
-    const active = realm?.active ?? (activeOfThread ??= ActiveCount.createBuffer());
+    const active = realm?.active ?? [activeOfThread ??= ActiveCount.create()];
     return new ThreadPool(resolved, sources, runtime, active) as unknown as Pool<typeof tasks>;
   };
 }
@@ -136,7 +139,7 @@ function locateTasks(
   runtime: Runtime,
 ): readonly TaskSource[] {
   if (typeof tasks !== "object" || tasks === null) {
-    throw new InvalidArgumentError(`A pool needs an object of tasks, got ${String(tasks)}.`);
+    throw new InvalidArgumentError(`A pool needs an object of tasks, got ${textOf(tasks)}.`);
   }
   return Object.keys(tasks).map((name) => {
     const { location, exportName } = locateTask(name, tasks[name], caller);
@@ -174,7 +177,7 @@ class ThreadPool extends EventTarget {
     options: ResolvedOptions,
     sources: readonly TaskSource[],
     runtime: Runtime,
-    active: SharedArrayBuffer,
+    active: readonly SharedWord[],
   ) {
     super();
     this.#runtime = runtime;
@@ -182,11 +185,19 @@ class ThreadPool extends EventTarget {
     const codec = new Codec(runtime.text, runtime.bytes);
     const hostControl = new SharedArrayBuffer(HOST_CONTROL_BYTES);
     const parker = new HostParker(new Int32Array(hostControl), HOST_PARKED_WORD);
-    const activeCount = new ActiveCount(new Int32Array(active), runtime.cores);
-    this.#scheduler = new Scheduler(new Holder(codec, maxInlineBytes(options.ringBytes)), {
-      onSubmit: () => this.#loop.kick(),
-      onPark: () => this.#safety.hold(),
-      onIdle: () => this.#onIdle(),
+    const activeCount = new ActiveCount(active, runtime.cores);
+    this.#scheduler = new Scheduler({
+      holder: new Holder(codec, maxInlineBytes(options.ringBytes)),
+      isPromise: runtime.isPromise,
+      maxConcurrency: options.maxConcurrency,
+      events: {
+        onSubmit: () => this.#loop.kick(),
+        onPark: () => this.#safety.hold(),
+        onIdle: () => {
+          if (this.#scheduler.inFlight.size > 0) this.#safety.hold();
+        },
+        onEmpty: () => this.#onEmpty(),
+      },
     });
     this.#loop = new HostLoop(runtime, parker, activeCount, this.#scheduler);
     this.#safety = new SafetyCheck(runtime, () => this.#receivers(parker));
@@ -208,7 +219,7 @@ class ThreadPool extends EventTarget {
       options.threads,
       laneOptions,
       this.#scheduler,
-      (delta) => activeCount.add(delta),
+      activeCount,
       {
         onWake: () => this.#loop.onWakeMessage(),
         onReady: resolve,
@@ -219,6 +230,12 @@ class ThreadPool extends EventTarget {
     );
     this.call = this.#createCalls(sources);
     if (this.#keepAlive) this.#safety.hold();
+    try {
+      this.#supervisor.start();
+    } catch (error) {
+      this.#fail(error as Error);
+      throw error;
+    }
   }
 
   stats(): PoolStatistics {
@@ -240,7 +257,7 @@ class ThreadPool extends EventTarget {
   shutdown(timeoutMs: number = DRAIN_MS): Promise<void> {
     if (typeof timeoutMs !== "number" || !(timeoutMs >= 0)) {
       return Promise.reject(
-        new InvalidArgumentError(`timeoutMs must be a number from 0, got ${String(timeoutMs)}.`),
+        new InvalidArgumentError(`timeoutMs must be a number from 0, got ${textOf(timeoutMs)}.`),
       );
     }
     this.#closed ??= new PoolClosedError();
@@ -279,22 +296,21 @@ class ThreadPool extends EventTarget {
     return calls;
   }
 
-  #onIdle(): void {
-    if (this.#scheduler.inFlight.size > 0) {
-      this.#safety.hold();
-      return;
-    }
+  #onEmpty(): void {
     if (!this.#keepAlive) this.#safety.release();
     this.#onDrained?.();
   }
 
   async #close(timeoutMs: number): Promise<void> {
+    this.#supervisor.drain();
     if (this.#scheduler.inFlight.size > 0 && timeoutMs > 0) {
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#onDrained = resolve;
-      const timer = this.#runtime.setTimeout(resolve, timeoutMs);
+      const timer = timeoutMs <= MAX_TIMER_MS
+        ? this.#runtime.setTimeout(resolve, timeoutMs)
+        : undefined;
       await promise;
-      timer.clear();
+      timer?.clear();
     }
     const unfinished = "The pool was closed before this call was answered.";
     this.#scheduler.rejectAll(() => new PoolClosedError(unfinished));
@@ -308,7 +324,7 @@ class ThreadPool extends EventTarget {
     this.#closed ??= error;
     this.#rejectReady(error);
     this.#scheduler.rejectAll(() => error);
-    this.#onIdle();
+    this.#safety.stop();
     void this.#supervisor.close();
   }
 

@@ -6,8 +6,9 @@
  * of unrelated bytes) and arrives as a `Buffer`.
  *
  * What has to keep its identity or its growing (shared, resizable or detached buffers, views that
- * track a length) is left to structured clone. Sizes are read through the intrinsic getters, so a
- * subclass cannot run code or lie while a record is open.
+ * track a length) is left to structured clone. Kinds are told by internal slots and sizes read through
+ * the intrinsic getters, so neither a subclass nor a proxy can run code or lie while a record is open:
+ * not even `instanceof` is asked, which runs a proxy's trap.
  */
 import { align8Large } from "../memory/align.ts";
 import type { Memory } from "../memory/views.ts";
@@ -80,19 +81,14 @@ const bufferLength = getterOf<number>(ArrayBuffer.prototype, "byteLength");
 const bufferIsResizable = getterOf<boolean>(ArrayBuffer.prototype, "resizable");
 
 /** Length of a fixed, unshared buffer in bytes; UNSUPPORTED for every other kind of buffer. */
-function fixedLength(buffer: unknown): number {
-  try {
-    // Throws for a SharedArrayBuffer and for what only pretends to be an ArrayBuffer.
-    if (bufferIsResizable.call(buffer)) return UNSUPPORTED;
-    return bufferLength.call(buffer);
-  } catch {
-    return UNSUPPORTED;
-  }
+function fixedLength(access: ByteAccess, buffer: unknown): number {
+  if (!access.isArrayBuffer(buffer) || bufferIsResizable.call(buffer)) return UNSUPPORTED;
+  return bufferLength.call(buffer);
 }
 
 /** The buffer a value's bytes live in, if it is a buffer or a view of one that keeps identity. */
 export function underlyingBuffer(access: ByteAccess, value: object): object | undefined {
-  if (!ArrayBuffer.isView(value)) return value instanceof ArrayBuffer ? value : undefined;
+  if (!ArrayBuffer.isView(value)) return access.isArrayBuffer(value) ? value : undefined;
   if (typedArrayName.call(value) === undefined) return dataViewBuffer.call(value);
   return access.isBuffer(value) ? undefined : typedArrayBuffer.call(value);
 }
@@ -100,14 +96,17 @@ export function underlyingBuffer(access: ByteAccess, value: object): object | un
 /** Encoded size of a buffer or view (exact, but for a partial view's header), or UNSUPPORTED. */
 export function bytesBound(access: ByteAccess, value: object): number {
   if (!ArrayBuffer.isView(value)) {
-    const length = value instanceof ArrayBuffer ? fixedLength(value) : UNSUPPORTED;
+    const length = fixedLength(access, value);
     return length < 0 ? UNSUPPORTED : WHOLE_HEADER_BYTES + align8Large(length);
   }
   const isDataView = typedArrayName.call(value) === undefined;
   if (!isDataView && access.isBuffer(value)) {
     return WHOLE_HEADER_BYTES + align8Large(typedArrayLength.call(value));
   }
-  const total = fixedLength((isDataView ? dataViewBuffer : typedArrayBuffer).call(value));
+  const total = fixedLength(
+    access,
+    (isDataView ? dataViewBuffer : typedArrayBuffer).call(value),
+  );
   if (total < 0) return UNSUPPORTED;
   const isWhole = !isDataView && typedArrayByteLength.call(value) === total;
   return (isWhole ? WHOLE_HEADER_BYTES : PARTIAL_HEADER_BYTES) + align8Large(total);
@@ -122,15 +121,14 @@ export function encodeBytes(
   value: object,
 ): number {
   if (!ArrayBuffer.isView(value)) {
-    if (!(value instanceof ArrayBuffer)) return UNSUPPORTED;
-    const length = fixedLength(value);
+    const length = fixedLength(access, value);
     if (length < 0) return UNSUPPORTED;
-    return writeBytes(memory, offset, limit, ARRAY_BUFFER, value, 0, length);
+    return writeBytes(memory, offset, limit, ARRAY_BUFFER, value as ArrayBuffer, 0, length);
   }
   const name = typedArrayName.call(value);
   if (name === undefined) {
     const buffer = dataViewBuffer.call(value);
-    const total = fixedLength(buffer);
+    const total = fixedLength(access, buffer);
     if (total < 0) return UNSUPPORTED;
     let start: number;
     let length: number;
@@ -149,7 +147,7 @@ export function encodeBytes(
     return writeBytes(memory, offset, limit, BUFFER, buffer, start, length);
   }
   const kind = KIND_OF_NAME.get(name);
-  const total = fixedLength(buffer);
+  const total = fixedLength(access, buffer);
   if (kind === undefined || total < 0 || (total === 0 && isDetached(buffer))) return UNSUPPORTED;
   return writeView(memory, offset, limit, kind, buffer as ArrayBuffer, total, start, length);
 }

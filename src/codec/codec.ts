@@ -40,13 +40,13 @@ export class Codec {
   /** After `decode`: offset of the next value. */
   next = 0;
 
+  readonly bytes: ByteAccess;
   readonly #text: TextAccess;
-  readonly #bytes: ByteAccess;
   readonly #decodedBytes: DecodedBytes = { value: undefined, end: 0 };
 
   constructor(text: TextAccess, bytes: ByteAccess) {
     this.#text = text;
-    this.#bytes = bytes;
+    this.bytes = bytes;
   }
 
   /** Writes `value` into `[offset…limit)`. Returns the next offset, NO_ROOM or UNSUPPORTED. */
@@ -66,7 +66,7 @@ export class Codec {
         return this.#encodeTag(memory, offset, limit, value ? TRUE : FALSE);
       case "object":
         if (value === null) return this.#encodeTag(memory, offset, limit, NULL);
-        return encodeBytes(this.#bytes, memory, offset, limit, value);
+        return encodeBytes(this.bytes, memory, offset, limit, value);
       case "bigint":
         return this.#encodeBigInt(memory, offset, limit, value);
       default:
@@ -102,7 +102,7 @@ export class Codec {
         return memory.i64[(offset >> 3) + 1];
       case BYTES: {
         const decoded = this.#decodedBytes;
-        decodeBytes(this.#bytes, memory, offset, limit, word, decoded);
+        decodeBytes(this.bytes, memory, offset, limit, word, decoded);
         this.next = decoded.end;
         const value = decoded.value;
         decoded.value = undefined;
@@ -111,6 +111,17 @@ export class Codec {
       default:
         return this.#decodeText(memory, offset, limit, word);
     }
+  }
+
+  /** Reads `count` values that follow one another from `offset`. */
+  decodeAll(memory: Memory, offset: number, limit: number, count: number): unknown[] {
+    const values: unknown[] = [];
+    let at = offset;
+    for (let index = 0; index < count; index++) {
+      values.push(this.decode(memory, at, limit));
+      at = this.next;
+    }
+    return values;
   }
 
   /** Bytes that surely hold `value`, or UNSUPPORTED. Exact but for strings. */
@@ -126,7 +137,7 @@ export class Codec {
       case "boolean":
         return VALUE_HEADER_BYTES;
       case "object":
-        return value === null ? VALUE_HEADER_BYTES : bytesBound(this.#bytes, value);
+        return value === null ? VALUE_HEADER_BYTES : bytesBound(this.bytes, value);
       default:
         return UNSUPPORTED;
     }
@@ -140,7 +151,7 @@ export class Codec {
     let seen: object[] | undefined;
     for (const value of values) {
       if (typeof value !== "object" || value === null) continue;
-      const buffer = underlyingBuffer(this.#bytes, value);
+      const buffer = underlyingBuffer(this.bytes, value);
       if (buffer === undefined) continue;
       if (seen === undefined) seen = [buffer];
       else if (seen.includes(buffer)) return true;

@@ -45,8 +45,21 @@ const OWN_FIELDS: ReadonlySet<string> = new Set(["name", "message", "stack", "ca
 /** Whether `value` is an error of this or of another realm, a DOMException included. */
 export function isError(value: unknown): value is Error {
   if (typeof value !== "object" || value === null) return false;
-  return value instanceof Error || value instanceof DOMException ||
-    Object.prototype.toString.call(value) === "[object Error]";
+  try {
+    return value instanceof Error || value instanceof DOMException ||
+      Object.prototype.toString.call(value) === "[object Error]";
+  } catch {
+    return false; // a proxy that refuses even to be looked at
+  }
+}
+
+/** Text for any value, errors by their message. Never throws. */
+export function textOf(value: unknown): string {
+  try {
+    return isError(value) ? String(value.message) : String(value);
+  } catch {
+    return "a value that cannot be shown";
+  }
 }
 
 /** The table of `error` and what it refers to. Never throws, whatever its getters do. */
@@ -86,15 +99,14 @@ function describeOne(error: Error, part: (value: unknown) => Part | undefined): 
     message: typeof message === "string" ? message : "",
     stack: typeof stack === "string" ? stack : undefined,
   };
-  if (Object.hasOwn(error, "cause")) {
+  if (hasOwn(error, "cause")) {
     const cause = part(read(error, "cause"));
     if (cause !== undefined) fields.cause = cause;
   }
   if (type === "AggregateError") {
-    const errors = read(error, "errors");
-    if (Array.isArray(errors)) {
-      fields.errors = errors.map((each) => part(each) ?? { value: undefined });
-    }
+    fields.errors = elementsOf(read(error, "errors")).map((each) =>
+      part(each) ?? { value: undefined }
+    );
   }
   const properties: [string, Part][] = [];
   for (const key of ownKeys(error)) {
@@ -133,9 +145,13 @@ function createError(fields: ErrorFields): Error {
 }
 
 function typeOf(error: Error): string {
-  if (error instanceof AggregateError) return "AggregateError";
-  if (error instanceof DOMException) return "DOMException";
-  for (const type of Object.keys(BUILT_IN)) if (error instanceof BUILT_IN[type]!) return type;
+  try {
+    if (error instanceof AggregateError) return "AggregateError";
+    if (error instanceof DOMException) return "DOMException";
+    for (const type of Object.keys(BUILT_IN)) if (error instanceof BUILT_IN[type]!) return type;
+  } catch {
+    return "Error"; // as above
+  }
   const name = read(error, "name"); // another realm's
   return typeof name === "string" && Object.hasOwn(BUILT_IN, name) ? name : "Error";
 }
@@ -145,6 +161,22 @@ function read(error: Error, key: string): unknown {
     return (error as unknown as Record<string, unknown>)[key];
   } catch {
     return undefined; // a getter's own failure must not replace the error being reported
+  }
+}
+
+function hasOwn(error: Error, key: string): boolean {
+  try {
+    return Object.hasOwn(error, key);
+  } catch {
+    return false; // a proxy's own failure, as above
+  }
+}
+
+function elementsOf(value: unknown): unknown[] {
+  try {
+    return Array.isArray(value) ? [...value] : [];
+  } catch {
+    return []; // as above
   }
 }
 

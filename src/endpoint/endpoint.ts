@@ -168,15 +168,8 @@ export class Endpoint {
     const { memory, end } = this.rx;
     const count = countOf(what);
     switch (locationOf(what)) {
-      case INLINE: {
-        const values: unknown[] = [];
-        let offset = index + FRAME_BYTES;
-        for (let value = 0; value < count; value++) {
-          values.push(this.codec.decode(memory, offset, end));
-          offset = this.codec.next;
-        }
-        return values;
-      }
+      case INLINE:
+        return this.codec.decodeAll(memory, index + FRAME_BYTES, end, count);
       case NUMBER_ONLY:
         if (end - index < NUMBER_FRAME_BYTES) {
           throw new ProtocolError(`Number record of ${end - index} bytes.`);
@@ -185,7 +178,7 @@ export class Endpoint {
       case SHARED:
         return decodeShared(this.codec, this.#takePayload(index) as SharedValues, count);
       case CLONED:
-        return unpackCloned(this.#takePayload(index) as ClonedValues);
+        return unpackCloned(this.codec.bytes, this.#takePayload(index) as ClonedValues);
       default:
         throw new ProtocolError(`Frame with unknown location ${locationOf(what)}.`);
     }

@@ -5,10 +5,12 @@
  *   0     parked       i32   park/wake-word.ts lists every edge
  *   128   wantsSpace   i32   park/space-flag.ts lists every edge
  *   256   loopParks    i32   worker: odd while it waits in its event loop (safety re-check reads it)
- *   384   isActive     i32   worker: 1 while counted in the ActiveCount; host reads it after death
+ *   384   activeShare  i32   what this worker, and workers of pools nested in it, add to the
+ *                            ActiveCount of the thread (atomic add); host takes it after death
  *   512   isClosing    i32   host 0→1, once: finish and exit
  *   640   waitsFor     i32   worker: what it parks for in its event loop (constants below)
- *   768   request ring       host produces, worker consumes (ring-layout.ts)
+ *   768   requestSpace i32   host waits for room in the request ring; edges: park/space-flag.ts
+ *   896   request ring       host produces, worker consumes (ring-layout.ts)
  *   …     response ring      worker produces, host consumes
  *
  * The memory shared by all lanes of a pool, one line: parked (i32), edges in park/host-word.ts.
@@ -20,7 +22,7 @@ import { ringBytes } from "../ring/ring-layout.ts";
 export const PARKED_WORD = 0;
 export const WANTS_SPACE: number = CACHE_LINE / 4;
 export const LOOP_PARKS: number = (2 * CACHE_LINE) / 4;
-export const IS_ACTIVE: number = (3 * CACHE_LINE) / 4;
+export const ACTIVE_SHARE: number = (3 * CACHE_LINE) / 4;
 export const IS_CLOSING: number = (4 * CACHE_LINE) / 4;
 
 export const WAITS_FOR: number = (5 * CACHE_LINE) / 4;
@@ -30,7 +32,9 @@ export const FOR_CALLS = 0;
 export const FOR_SPACE = 1;
 export const FOR_TASKS = 2;
 
-export const CONTROL_BYTES: number = 6 * CACHE_LINE;
+export const REQUEST_SPACE: number = (6 * CACHE_LINE) / 4;
+
+export const CONTROL_BYTES: number = 7 * CACHE_LINE;
 export const REQUEST_RING: number = CONTROL_BYTES;
 
 /** Byte offset of the response ring behind a request ring of this capacity. */

@@ -3,6 +3,7 @@
  * control messages. Plain data only; everything here crosses by structured clone.
  */
 import type { ErrorTable } from "../codec/fault.ts";
+import type { SharedWord } from "../park/active-count.ts";
 
 /** Where a worker finds a task. Identity is module and export name, never a position. */
 export interface TaskSource {
@@ -20,8 +21,8 @@ export interface WorkerStart {
   readonly ringCapacity: number;
   /** The pool's parked word (lane-layout.ts). */
   readonly hostControl: SharedArrayBuffer;
-  /** The ActiveCount of the host thread, shared with pools nested in this worker. */
-  readonly active: SharedArrayBuffer;
+  /** The ActiveCount's words for this worker: the count, shares above, its own share. */
+  readonly active: readonly SharedWord[];
   /** The worker's end of the payload channel, as the runtime passes it. */
   readonly payloadPort: unknown;
   /** Task functions by index in the pool's task table. */
@@ -36,8 +37,8 @@ export const WAKE = 0;
 /** Worker to host; a bare WAKE as well: the host is parked and an answer is ready. */
 export type WorkerMessage =
   | typeof WAKE
-  | { readonly type: "ready" }
+  | { readonly heddle: "ready" }
   /** The worker could not load its tasks; it exits. `taskMissing`: a module lacks an export. */
-  | { readonly type: "failed"; readonly taskMissing: boolean; readonly error: ErrorTable }
+  | { readonly heddle: "failed"; readonly taskMissing: boolean; readonly error: ErrorTable }
   /** A promise was rejected in the worker and nobody handled it. */
-  | { readonly type: "unhandledRejection"; readonly error: ErrorTable };
+  | { readonly heddle: "unhandledRejection"; readonly error: ErrorTable };

@@ -19,8 +19,10 @@ const SPIN_BUDGET_MS = 0.02;
 const MAX_SETTLED_PER_POLL = 1024;
 /** Longest time of polling and settling without a macrotask. */
 const MAX_TURN_MS = 1;
-/** Polls and settlements between two clock readings. */
-const CLOCK_STRIDE = 32;
+/** Polls between two clock readings while what runs between them is quick. */
+const MAX_CLOCK_STRIDE = 16;
+/** Settlements that count as one poll more: their continuations run before the next poll. */
+const SETTLED_PER_UNIT = 16;
 
 /** What the loop drives. */
 export interface HostWork {
@@ -28,6 +30,12 @@ export interface HostWork {
   drain(max: number): number;
   /** Whether any response ring holds a record. */
   hasResponse(): boolean;
+  /** Sends calls that wait on the host, if there is room for them now. */
+  flush(): void;
+  /** Between announcing a park and looking again: asks to be woken when there is room for them. */
+  askForSpace(): void;
+  /** Whether such a call could be sent now. */
+  hasSpace(): boolean;
   /** Calls given to workers and not answered yet. */
   readonly outstanding: number;
   /** The loop goes to sleep until a message comes. */
@@ -63,7 +71,7 @@ export class HostLoop {
     this.#poll = () => this.#pollOnce();
     this.#spin = {
       isReady: () => work.hasResponse(),
-      mayGoOn: () => active.hasCoreForHost,
+      mayGoOn: () => active.hasFreeCore,
       pause: runtime.pause,
       now: runtime.now,
     };
@@ -72,8 +80,7 @@ export class HostLoop {
       soon: runtime.soon,
       turnsPerYield: runtime.turnsPerYield,
       maxTurnMs: MAX_TURN_MS,
-      minStride: CLOCK_STRIDE,
-      maxStride: CLOCK_STRIDE,
+      maxStride: MAX_CLOCK_STRIDE,
       onTurn: this.#poll,
     });
   }
@@ -105,12 +112,13 @@ export class HostLoop {
       this.#parker.cancel();
     }
     let settled = 0;
+    work.flush();
     if (work.outstanding > 0) {
       const isReady = work.hasResponse() ||
-        (this.#active.hasCoreForHost && spinUntil(this.#spin, SPIN_BUDGET_MS));
+        (this.#active.hasFreeCore && spinUntil(this.#spin, SPIN_BUDGET_MS));
       if (isReady) settled = work.drain(MAX_SETTLED_PER_POLL);
     }
-    if (this.#turn.isOver(settled + 1)) {
+    if (this.#turn.isOver(1 + settled / SETTLED_PER_UNIT)) {
       // Calls made until the macrotask comes are polled for there.
       this.#isScheduled = true;
       this.#turn.yieldTurn();
@@ -125,8 +133,9 @@ export class HostLoop {
 
   #park(): void {
     this.#parker.announce();
+    this.#work.askForSpace();
     // SYNC(host-parked): the re-check that closes the window between the last poll and the park.
-    if (this.#work.hasResponse()) {
+    if (this.#work.hasResponse() || this.#work.hasSpace()) {
       this.#parker.cancel();
       this.kick();
       return;

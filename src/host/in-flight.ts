@@ -19,7 +19,13 @@ export class InFlight {
   readonly #reject: (Reject | undefined)[] = [];
   readonly #generation: number[] = [];
   readonly #free: number[] = [];
+  readonly #onEmpty: () => void;
   #size = 0;
+
+  /** `onEmpty` is called whenever the last waiting call has been taken out, before it settles. */
+  constructor(onEmpty: () => void = () => {}) {
+    this.#onEmpty = onEmpty;
+  }
 
   /** Calls not settled yet. */
   get size(): number {
@@ -79,6 +85,6 @@ export class InFlight {
     this.#reject[slot] = undefined;
     this.#generation[slot] = (this.#generation[slot]! + 1) | 0;
     this.#free.push(slot);
-    this.#size--;
+    if (--this.#size === 0) this.#onEmpty();
   }
 }

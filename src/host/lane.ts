@@ -6,17 +6,18 @@
  * A lane settles no calls: it tells its owner what happened, once, and the owner decides.
  */
 import type { Codec } from "../codec/codec.ts";
-import { rebuildError } from "../codec/fault.ts";
+import { rebuildError, textOf } from "../codec/fault.ts";
 import { Endpoint } from "../endpoint/endpoint.ts";
 import {
+  ACTIVE_SHARE,
   FOR_CALLS,
   FOR_SPACE,
-  IS_ACTIVE,
   IS_CLOSING,
   laneBytes,
   LOOP_PARKS,
   PARKED_WORD,
   REQUEST_RING,
+  REQUEST_SPACE,
   responseRing,
   WAITS_FOR,
   WANTS_SPACE,
@@ -28,6 +29,7 @@ import {
   type WorkerStart,
 } from "../endpoint/worker-start.ts";
 import { TaskNotFoundError, type WorkerLoss, WorkerStartError } from "../errors.ts";
+import type { SharedWord } from "../park/active-count.ts";
 import { SpaceFlag } from "../park/space-flag.ts";
 import { Waker } from "../park/wake-word.ts";
 import { SpscRing } from "../ring/spsc-ring.ts";
@@ -40,7 +42,8 @@ export interface LaneOptions {
   readonly workerEntry: URL;
   readonly ringCapacity: number;
   readonly hostControl: SharedArrayBuffer;
-  readonly active: SharedArrayBuffer;
+  /** The count of awake workers, and the shares above this pool's workers (ActiveCount). */
+  readonly active: readonly SharedWord[];
   readonly tasks: readonly TaskSource[];
   readonly maxConcurrency: number;
 }
@@ -72,6 +75,8 @@ export class Lane implements Receiver {
   readonly waker: Waker;
   /** Raised while the worker waits for room in its response ring. */
   readonly spaceFlag: SpaceFlag;
+  /** Raised while the host waits for room in the request ring. */
+  readonly requestSpaceFlag: SpaceFlag;
   /** Calls sent and not answered. Owned by the scheduler. */
   outstanding = 0;
 
@@ -108,18 +113,24 @@ export class Lane implements Receiver {
       lane: memory,
       ringCapacity,
       hostControl: options.hostControl,
-      active: options.active,
+      active: [...options.active, this.activeShare],
       payloadPort: remote,
       tasks: options.tasks,
       maxConcurrency: options.maxConcurrency,
     };
-    this.#handle = runtime.spawnWorker(options.workerEntry, start, [remote], `heddle-${id}`);
+    try {
+      this.#handle = runtime.spawnWorker(options.workerEntry, start, [remote], `heddle-${id}`);
+    } catch (error) {
+      local.close();
+      throw error;
+    }
     this.spaceFlag = new SpaceFlag(this.#control, WANTS_SPACE);
+    this.requestSpaceFlag = new SpaceFlag(this.#control, REQUEST_SPACE);
     this.waker = new Waker(this.#control, PARKED_WORD, () => this.#handle.post(WAKE));
-    this.#handle.onMessage((message) => this.#onMessage(message as WorkerMessage));
+    this.#handle.onMessage((message) => this.#onMessage(message));
     this.#handle.onError((error) => {
       this.#cause ??= error;
-      this.#reason ??= `uncaught exception: ${describe(error)}`;
+      this.#reason ??= `uncaught exception: ${textOf(error)}`;
     });
     this.#handle.onExit((exitCode) => this.#onExit(exitCode));
   }
@@ -128,9 +139,14 @@ export class Lane implements Receiver {
     return this.#state;
   }
 
-  /** Takes back the dead worker's share of the ActiveCount: 1 if it was counted, otherwise 0. */
-  takeActiveShare(): number {
-    return Atomics.exchange(this.#control, IS_ACTIVE, 0);
+  /** Its share of the ActiveCount, to be taken back after its death. */
+  get activeShare(): SharedWord {
+    return { buffer: this.#control.buffer, index: ACTIVE_SHARE };
+  }
+
+  /** Whether it has ever answered a call. */
+  get hasAnswered(): boolean {
+    return this.endpoint.rx.headPosition !== 0;
   }
 
   get parkedWord(): number {
@@ -177,9 +193,14 @@ export class Lane implements Receiver {
     this.#reason ??= "the pool was closed";
     this.#handle.ref();
     if (wasReady) {
-      Atomics.store(this.#control, IS_CLOSING, 1);
-      this.waker.wake();
       const timer = this.#runtime.setTimeout(() => void this.#terminate(), CLOSE_GRACE_MS);
+      Atomics.store(this.#control, IS_CLOSING, 1);
+      try {
+        this.waker.wake();
+      } catch (error) {
+        this.#cause ??= error; // a damaged parked word: no way to ask
+        void this.#terminate();
+      }
       await this.#gone;
       timer.clear();
     } else {
@@ -190,21 +211,20 @@ export class Lane implements Receiver {
   async #terminate(): Promise<void> {
     // Some runtimes report neither the end of `terminate()` nor an exit now and then.
     const timer = this.#runtime.setTimeout(() => this.#onExit(undefined), CLOSE_GRACE_MS);
-    try {
-      await this.#handle.terminate();
-    } catch (error) {
-      this.#cause ??= error;
-    }
+    this.#handle.terminate().catch((error) => this.#cause ??= error);
     await this.#gone;
     timer.clear();
   }
 
-  #onMessage(message: WorkerMessage): void {
-    if (message === WAKE) {
+  #onMessage(received: unknown): void {
+    if (received === WAKE) {
       this.#events.onWake();
       return;
     }
-    switch (message.type) {
+    // Tasks may post messages of their own; ours are marked.
+    if (typeof received !== "object" || received === null || !("heddle" in received)) return;
+    const message = received as Exclude<WorkerMessage, typeof WAKE>;
+    switch (message.heddle) {
       case "ready":
         if (this.#state !== "starting") return;
         this.#state = "ready";
@@ -243,8 +263,4 @@ export class Lane implements Receiver {
     });
     this.endpoint.close();
   }
-}
-
-function describe(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -39,6 +39,7 @@ export class SafetyCheck {
   readonly #receivers: () => Iterable<readonly [key: unknown, receiver: Receiver]>;
   #timer: Timer | undefined;
   #isHolding = false;
+  #isStopped = false;
   #suspects = new Map<unknown, string>();
 
   constructor(
@@ -51,7 +52,7 @@ export class SafetyCheck {
 
   /** Calls are in flight and the host is about to wait: keep the process running and watch. */
   hold(): void {
-    if (this.#isHolding) return;
+    if (this.#isHolding || this.#isStopped) return;
     this.#isHolding = true;
     if (this.#timer === undefined) {
       this.#timer = this.#runtime.setInterval(() => this.#tick(), SAFETY_INTERVAL_MS);
@@ -65,10 +66,11 @@ export class SafetyCheck {
     this.#timer?.unref();
   }
 
+  /** For good: the pool is closed, and nothing of it may keep the process running. */
   stop(): void {
+    this.#isStopped = true;
     this.#isHolding = false;
-    this.#timer?.clear();
-    this.#timer = undefined;
+    this.#clear();
   }
 
   /** One check, as the timer makes it. */
@@ -92,6 +94,11 @@ export class SafetyCheck {
 
   #tick(): void {
     if (this.#isHolding) this.check();
-    else this.stop(); // idle for an interval: an idle pool has no timer
+    else this.#clear(); // idle for an interval: an idle pool has no timer
+  }
+
+  #clear(): void {
+    this.#timer?.clear();
+    this.#timer = undefined;
   }
 }

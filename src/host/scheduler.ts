@@ -5,7 +5,7 @@
  * First policy: the least loaded lane, with a bounded number of calls sent ahead to each; the rest
  * wait on the host, in order.
  */
-import { checkFrame, SENT } from "../endpoint/endpoint.ts";
+import { checkFrame, Endpoint, SENT } from "../endpoint/endpoint.ts";
 import {
   CALL,
   countOf,
@@ -23,13 +23,15 @@ import {
 import type { Held, Holder } from "../endpoint/hold.ts";
 import { ProtocolError } from "../errors.ts";
 import { EMPTY } from "../ring/consumer.ts";
-import { CallQueue } from "./call-queue.ts";
+import { CallQueue, type QueuedCall } from "./call-queue.ts";
 import type { HostWork } from "./host-loop.ts";
 import { InFlight, QUEUED_ON_HOST, type Reject, type Resolve } from "./in-flight.ts";
 import type { Lane } from "./lane.ts";
 
 /** Calls sent ahead to one lane. Enough to keep a worker busy with the smallest tasks. */
-export const MAX_PREFETCH = 1024;
+const MIN_PREFETCH = 1024;
+/** Answers taken from one lane in one go. */
+const MAX_DRAINED = 1024;
 
 export interface SchedulerEvents {
   /** A call was submitted: see to it that `drain` is called. */
@@ -37,10 +39,19 @@ export interface SchedulerEvents {
   onPark(): void;
   /** Nothing is outstanding; `inFlight.size` says whether calls still wait on the host. */
   onIdle(): void;
+  /** No call is waiting for anything any more. */
+  onEmpty(): void;
+}
+
+export interface SchedulerOptions {
+  readonly holder: Holder;
+  readonly events: SchedulerEvents;
+  readonly isPromise: (value: unknown) => value is Promise<unknown>;
+  readonly maxConcurrency: number;
 }
 
 export class Scheduler implements HostWork {
-  readonly inFlight: InFlight = new InFlight();
+  readonly inFlight: InFlight;
   /** Answers for calls that were settled otherwise before. */
   lateAnswers = 0;
   outstanding = 0;
@@ -49,11 +60,17 @@ export class Scheduler implements HostWork {
   readonly #queue = new CallQueue();
   readonly #holder: Holder;
   readonly #events: SchedulerEvents;
+  readonly #isPromise: (value: unknown) => value is Promise<unknown>;
+  readonly #prefetch: number;
   #isFlushing = false;
 
-  constructor(holder: Holder, events: SchedulerEvents) {
-    this.#holder = holder;
-    this.#events = events;
+  constructor(options: SchedulerOptions) {
+    this.#holder = options.holder;
+    this.#events = options.events;
+    this.#isPromise = options.isPromise;
+    // A worker may take this many calls without having answered one.
+    this.#prefetch = Math.max(MIN_PREFETCH, options.maxConcurrency);
+    this.inFlight = new InFlight(() => options.events.onEmpty());
   }
 
   get lanes(): readonly Lane[] {
@@ -73,14 +90,19 @@ export class Scheduler implements HostWork {
     }
     const slot = this.inFlight.add(resolve, reject, lane.id);
     const generation = this.inFlight.generationOf(slot);
-    if (lane.endpoint.sendCall(slot, generation, task, args) !== SENT) {
+    let isSent: boolean;
+    try {
+      isSent = lane.endpoint.sendCall(slot, generation, task, args) === SENT;
+    } catch (error) {
+      this.#rejectUnsent(lane, slot, error);
+      return;
+    }
+    if (!isSent) {
       this.inFlight.laneOf[slot] = QUEUED_ON_HOST;
       this.#submitHeld(slot, task, args);
       return;
     }
-    lane.outstanding++;
-    this.outstanding++;
-    lane.waker.wake();
+    this.#sent(lane);
     this.#events.onSubmit();
   }
 
@@ -99,9 +121,10 @@ export class Scheduler implements HostWork {
     const index = this.#lanes.indexOf(lane);
     if (index >= 0) this.#lanes.splice(index, 1);
     try {
-      while (this.#drainLane(lane, MAX_PREFETCH) > 0);
-    } catch {
-      // The ring is damaged beyond this point; the calls behind it are among those returned.
+      while (this.#drainLane(lane, MAX_DRAINED) > 0);
+    } catch (error) {
+      // Damaged beyond this point: the calls behind it are among those returned.
+      if (!(error instanceof ProtocolError)) throw error;
     }
     this.outstanding -= lane.outstanding;
     lane.outstanding = 0;
@@ -118,19 +141,37 @@ export class Scheduler implements HostWork {
     let settled = 0;
     for (let index = 0; index < this.#lanes.length; index++) {
       const lane = this.#lanes[index]!;
-      if (lane.outstanding === 0) continue;
       try {
+        if (lane.outstanding === 0) {
+          if (!lane.endpoint.rx.hasRecord) continue;
+          throw new ProtocolError(`Worker ${lane.id} answered a call that it was not given.`);
+        }
         const answers = this.#drainLane(lane, max - settled);
         if (answers === 0) continue;
         settled += answers;
       } catch (error) {
-        // Only a ProtocolError comes this way; the lane's end rejects its calls.
-        this.#lanes.splice(index--, 1);
-        lane.fail(error as Error);
+        // Only a ProtocolError comes this way.
+        this.#failLane(lane, error as Error);
+        index--;
       }
     }
-    if (settled > 0 && this.#queue.size > 0) this.#flush();
+    if (settled > 0) this.flush();
     return settled;
+  }
+
+  flush(): void {
+    if (this.#queue.size > 0) this.#flush();
+  }
+
+  askForSpace(): void {
+    if (this.#queue.size === 0) return;
+    for (const lane of this.#lanes) lane.requestSpaceFlag.raise();
+  }
+
+  hasSpace(): boolean {
+    const call = this.#queue.peek();
+    const lane = call === undefined ? undefined : this.#pick();
+    return lane !== undefined && lane.endpoint.tx.hasSpace(Endpoint.heldBytes(call!.held));
   }
 
   hasResponse(): boolean {
@@ -212,58 +253,103 @@ export class Scheduler implements HostWork {
     if (lane.endpoint.rx.release() && lane.spaceFlag.take()) lane.waker.wake();
   }
 
+  /** Takes a lane out whose rings or words are damaged; its end settles the calls it has. */
+  #failLane(lane: Lane, error: Error): void {
+    const index = this.#lanes.indexOf(lane);
+    if (index >= 0) this.#lanes.splice(index, 1);
+    lane.fail(error);
+  }
+
+  /** Sending threw: for damage the lane's end settles the call, for anything else nothing was sent. */
+  #rejectUnsent(lane: Lane, slot: number, error: unknown): void {
+    if (error instanceof ProtocolError) this.#failLane(lane, error);
+    else this.inFlight.reject(slot, error);
+  }
+
+  /** A call was committed to the lane's ring. */
+  #sent(lane: Lane): void {
+    lane.outstanding++;
+    this.outstanding++;
+    try {
+      lane.waker.wake();
+    } catch (error) {
+      this.#failLane(lane, error as Error);
+    }
+  }
+
   #submitHeld(slot: number, task: number, args: readonly unknown[]): void {
     const generation = this.inFlight.generationOf(slot);
-    if (args.some((argument) => argument instanceof Promise)) {
-      Promise.all(args).then(
-        (values) => {
-          if (this.inFlight.has(slot, generation)) this.#submitHeld(slot, task, values);
-        },
-        (reason) => {
-          if (this.inFlight.has(slot, generation)) this.inFlight.reject(slot, reason);
-        },
-      );
-      this.#events.onSubmit();
-      return;
-    }
-    let held: Held;
     try {
-      held = this.#holder.hold(args); // may run getters, which may do anything to this pool
+      if (args.some(this.#isPromise)) this.#awaitArguments(slot, generation, task, args);
+      else this.#enqueue(slot, generation, task, this.#holder.hold(args));
     } catch (error) {
       if (this.inFlight.has(slot, generation)) this.inFlight.reject(slot, error);
-      this.#events.onSubmit();
-      return;
     }
+    this.#events.onSubmit();
+  }
+
+  /** Promises among the arguments are awaited; the others are taken as they are now. */
+  #awaitArguments(slot: number, generation: number, task: number, args: readonly unknown[]): void {
+    const now = this.#holder.hold(args.map((value) => this.#isPromise(value) ? undefined : value));
+    Promise.all(args.map((value) => this.#isPromise(value) ? value : undefined)).then(
+      (settled) => {
+        if (!this.inFlight.has(slot, generation)) return;
+        const taken = this.#holder.values(now);
+        const values = taken.map((value, index) =>
+          this.#isPromise(args[index]) ? settled[index] : value
+        );
+        this.#submitHeld(slot, task, values);
+      },
+      (reason) => {
+        if (this.inFlight.has(slot, generation)) this.inFlight.reject(slot, reason);
+      },
+    );
+  }
+
+  #enqueue(slot: number, generation: number, task: number, held: Held): void {
+    // Holding runs getters, which may do anything to this pool, closing it included.
     if (!this.inFlight.has(slot, generation)) return;
     this.#queue.push({ slot, generation, task, held });
     this.#flush();
-    this.#events.onSubmit();
   }
 
   /** Sends queued calls, oldest first, while there is a lane and room for them. */
   #flush(): void {
     if (this.#isFlushing) return;
     this.#isFlushing = true;
-    for (let call = this.#queue.peek(); call !== undefined; call = this.#queue.peek()) {
-      const { slot, generation, task, held } = call;
-      if (this.inFlight.has(slot, generation)) {
-        const lane = this.#pick();
-        if (lane === undefined) break;
-        if (!lane.endpoint.sendHeld(CALL, slot, generation, task, held)) break;
-        this.inFlight.laneOf[slot] = lane.id;
-        lane.outstanding++;
-        this.outstanding++;
-        lane.waker.wake();
+    try {
+      for (let call = this.#queue.peek(); call !== undefined; call = this.#queue.peek()) {
+        const { slot, generation } = call;
+        if (this.inFlight.has(slot, generation) && !this.#trySend(call)) break;
+        this.#queue.shift();
       }
-      this.#queue.shift();
+    } finally {
+      this.#isFlushing = false;
     }
-    this.#isFlushing = false;
+  }
+
+  /** False: no lane, or no room in it. A call that cannot be sent at all is settled. */
+  #trySend({ slot, generation, task, held }: QueuedCall): boolean {
+    const lane = this.#pick();
+    if (lane === undefined) return false;
+    this.inFlight.laneOf[slot] = lane.id;
+    try {
+      if (!lane.endpoint.sendHeld(CALL, slot, generation, task, held)) {
+        this.inFlight.laneOf[slot] = QUEUED_ON_HOST;
+        return false;
+      }
+    } catch (error) {
+      this.#rejectUnsent(lane, slot, error);
+      return true;
+    }
+    this.#sent(lane);
+    return true;
   }
 
   /** The lane with the fewest unanswered calls, unless each has its fill. */
   #pick(): Lane | undefined {
     let best: Lane | undefined;
-    let fewest = MAX_PREFETCH;
+    let fewest = this.#prefetch;
     for (const lane of this.#lanes) {
       if (lane.outstanding < fewest) {
         fewest = lane.outstanding;

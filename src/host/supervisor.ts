@@ -1,17 +1,19 @@
 /**
  * Keeps a pool's workers running: starts them, replaces the ones that end, closes them all.
  *
- * A worker that fails before any worker of the pool was ever ready fails the pool: the task modules
- * are broken. Later deaths are replaced, after a pause that grows while replacements keep failing.
+ * A worker that cannot start before any worker of the pool was ready fails the pool: the task modules
+ * are broken. So do several in a row later on. Other deaths are replaced, after a pause that grows
+ * with each worker in a row that has not answered a single call.
  */
 import { WorkerLostError, WorkerStartError } from "../errors.ts";
+import type { ActiveCount } from "../park/active-count.ts";
 import type { Runtime, Timer } from "../runtimes/runtime.ts";
 import { Lane, type LaneEnd, type LaneEvents, type LaneOptions } from "./lane.ts";
 import type { Scheduler } from "./scheduler.ts";
 
-/** First pause before a replacement; doubles with each failure in a row. */
-const BACK_OFF_MS = 10;
-const MAX_BACK_OFF_MS = 2000;
+/** First pause before a replacement. */
+const BACK_OFF_MS = 5;
+const MAX_BACK_OFF_MS = 500;
 /** So many workers in a row that fail to start fail the pool. */
 const MAX_START_FAILURES = 5;
 
@@ -36,26 +38,29 @@ export class Supervisor {
   readonly #scheduler: Scheduler;
   readonly #options: LaneOptions;
   readonly #events: SupervisorEvents;
-  readonly #addActive: (delta: -1) => void;
+  readonly #active: ActiveCount;
   readonly #timers = new Set<Timer>();
   readonly #laneEvents: LaneEvents;
   readonly #threads: number;
   #startFailures = 0;
-  #isReady = false;
+  #uselessInARow = 0;
+  #wasAnyReady = false;
+  #wereAllReady = false;
+  #isDraining = false;
   #isClosing = false;
 
   constructor(
     threads: number,
     options: LaneOptions,
     scheduler: Scheduler,
-    addActive: (delta: -1) => void,
+    active: ActiveCount,
     events: SupervisorEvents,
   ) {
     this.#threads = threads;
     this.#runtime = options.runtime;
     this.#scheduler = scheduler;
     this.#options = options;
-    this.#addActive = addActive;
+    this.#active = active;
     this.#events = events;
     this.#laneEvents = {
       onReady: (lane) => this.#onReady(lane),
@@ -63,7 +68,21 @@ export class Supervisor {
       onUnhandledRejection: (lane, error) => events.onUnhandledRejection(lane.id, error),
       onEnd: (lane, end) => this.#onEnd(lane, end),
     };
-    for (let thread = 0; thread < threads; thread++) this.#spawn();
+  }
+
+  /** Starts the workers. Throws what starting a thread throws; those started before are closed. */
+  start(): void {
+    try {
+      for (let thread = 0; thread < this.#threads; thread++) this.#spawn();
+    } catch (error) {
+      void this.close();
+      throw error;
+    }
+  }
+
+  /** No further calls are coming: a worker that ends now is replaced only if calls wait for one. */
+  drain(): void {
+    this.#isDraining = true;
   }
 
   /** Every worker whose thread is not gone. */
@@ -85,34 +104,51 @@ export class Supervisor {
 
   #onReady(lane: Lane): void {
     this.#startFailures = 0;
+    this.#wasAnyReady = true;
     this.#scheduler.addLane(lane);
-    if (this.#isReady || this.#scheduler.lanes.length < this.#threads) return;
-    this.#isReady = true;
+    if (this.#wereAllReady || this.#scheduler.lanes.length < this.#threads) return;
+    this.#wereAllReady = true;
     this.#events.onReady();
   }
 
   #onEnd(lane: Lane, end: LaneEnd): void {
     this.#lanes.delete(lane);
-    if (lane.takeActiveShare() === 1) this.#addActive(-1);
+    this.#active.takeBack(lane.activeShare);
     const slots = this.#scheduler.removeLane(lane);
     if (this.#isClosing) return;
-    if (end.startError !== undefined) this.#startFailures++;
     const options = { cause: end.cause ?? end.startError };
     for (const slot of slots) {
       this.#scheduler.inFlight.reject(slot, new WorkerLostError(end, options));
     }
-    if (
-      end.startError !== undefined && (!this.#isReady || this.#startFailures >= MAX_START_FAILURES)
-    ) {
+    this.#uselessInARow = lane.hasAnswered ? 0 : this.#uselessInARow + 1;
+    if (end.startError !== undefined && this.#isStartHopeless()) {
       this.#fail(end.startError);
       return;
     }
     this.lost++;
+    this.#replaceLater();
+    // Last: a listener may do anything, closing the pool included.
     this.#events.onWorkerLost(new WorkerLostError(end, options));
-    const delayMs = Math.min(BACK_OFF_MS * 2 ** this.#startFailures, MAX_BACK_OFF_MS);
+  }
+
+  /** Counts a failed start. */
+  #isStartHopeless(): boolean {
+    this.#startFailures++;
+    return !this.#wasAnyReady || this.#startFailures >= MAX_START_FAILURES;
+  }
+
+  #replaceLater(): void {
+    if (this.#isDraining && this.#scheduler.queued === 0) return;
+    const delayMs = Math.min(BACK_OFF_MS * 2 ** this.#uselessInARow, MAX_BACK_OFF_MS);
     const timer = this.#runtime.setTimeout(() => {
       this.#timers.delete(timer);
-      this.#spawn();
+      if (this.#isClosing) return;
+      try {
+        this.#spawn();
+      } catch (error) {
+        if (this.#isStartHopeless()) this.#fail(error as Error);
+        else this.#replaceLater();
+      }
     }, delayMs);
     // Calls in flight keep the process running by themselves; an idle pool must not.
     timer.unref();
@@ -121,7 +157,7 @@ export class Supervisor {
 
   #fail(error: Error): void {
     this.#events.onFailed(
-      this.#isReady
+      this.#wasAnyReady
         ? new WorkerStartError(
           `${this.#startFailures} workers in a row could not be started: ${error.message}`,
           { cause: error },

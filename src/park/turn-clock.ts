@@ -11,7 +11,7 @@
  * server answered after 62 ms, with 8 after 8.0, 16 after 4.1, 24 after 2.8, 32 after 2.1 (p50), at
  * 1.9 µs each. `setTimeout(0)` lets I/O through as well, but leaves a millisecond or two idle.
  *
- * Used by the host loop and by the worker loop, which differ in the strides only.
+ * Used by the host loop and by the worker loop.
  */
 export interface TurnClockOptions {
   readonly now: () => number;
@@ -20,15 +20,16 @@ export interface TurnClockOptions {
   /** Turns of the event loop until I/O and timers have surely had their chance. */
   readonly turnsPerYield: number;
   readonly maxTurnMs: number;
-  /** Units of work between two looks at the clock: grows to this while units are quick. */
+  /**
+   * Units of work between two looks at the clock: doubles up to this while units are quick, and falls
+   * back to 1 when they are not. So many units may pass unnoticed, once, when the pace changes.
+   */
   readonly maxStride: number;
-  /** …starting from this in each burst. */
-  readonly minStride: number;
   /** Called from a macrotask after `yieldTurn`. */
   readonly onTurn: () => void;
 }
 
-/** A stride that took longer than this was too long: go back to the smallest. */
+/** A stride that took longer than this was too long. */
 const SLOW_STRIDE_MS = 0.1;
 
 export class TurnClock {
@@ -38,12 +39,11 @@ export class TurnClock {
   #turnsToYield = 0;
   #startMs = 0;
   #lastCheckMs = 0;
-  #stride: number;
+  #stride = 1;
   #units = 0;
 
   constructor(options: TurnClockOptions) {
     this.#options = options;
-    this.#stride = options.minStride;
     this.#fire = () => this.#onTurn();
   }
 
@@ -55,7 +55,7 @@ export class TurnClock {
 
   /** The same with a clock reading at hand. */
   check(nowMs: number): boolean {
-    const { maxStride, minStride, maxTurnMs } = this.#options;
+    const { maxStride, maxTurnMs } = this.#options;
     this.#units = 0;
     if (!this.#isArmed) {
       this.#startMs = this.#lastCheckMs = nowMs;
@@ -64,7 +64,7 @@ export class TurnClock {
     }
     const strideMs = nowMs - this.#lastCheckMs;
     this.#lastCheckMs = nowMs;
-    this.#stride = strideMs > SLOW_STRIDE_MS ? minStride : Math.min(this.#stride * 2, maxStride);
+    this.#stride = strideMs > SLOW_STRIDE_MS ? 1 : Math.min(this.#stride * 2, maxStride);
     return nowMs - this.#startMs >= maxTurnMs;
   }
 
@@ -82,7 +82,6 @@ export class TurnClock {
   #onTurn(): void {
     this.#isArmed = false;
     this.#units = 0;
-    this.#stride = this.#options.minStride;
     if (this.#turnsToYield === 0) return;
     if (--this.#turnsToYield > 0) this.#arm();
     else this.#options.onTurn();

@@ -7,8 +7,8 @@
 export interface WorkerRealm {
   /** True while task modules are being imported. */
   isLoading: boolean;
-  /** The host thread's ActiveCount, for pools created in this worker. */
-  readonly active: SharedArrayBuffer;
+  /** The ActiveCount's words of this worker (park/active-count.ts), for pools created in it. */
+  readonly active: readonly { readonly buffer: SharedArrayBuffer; readonly index: number }[];
 }
 
 const KEY = Symbol.for("heddle.worker");

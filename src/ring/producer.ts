@@ -4,8 +4,8 @@
  * The shape follows Agrona's OneToOneRingBuffer (claim/commit/abort, padding at the wrap, cached
  * opposite cursor); rewinding an empty ring and the sequence in the state word are ours.
  *
- * Obtained once per ring from `spsc-ring.ts`. One claim may be open at a time. Nothing is shared
- * until `commit`: an aborted claim leaves the ring as it was.
+ * Obtained once per ring from `spsc-ring.ts`. One claim may be open at a time; a further `claim` drops
+ * the one before. Nothing is shared until `commit`: an aborted claim leaves the ring as it was.
  */
 import { align8 } from "../memory/align.ts";
 import type { Memory } from "../memory/views.ts";
@@ -62,7 +62,9 @@ export class RingProducer {
    * NO_SPACE. Up to `limit` may be written; `commit` says how much was.
    */
   claim(bytes: number): number {
-    if (this.#claimIndex !== NO_SPACE) throw new ProtocolError("A claim is already open.");
+    // A claim still open here was left behind by an exception (a stack overflow, say): nothing but
+    // encoding happens while one is open, and that runs no code that could claim again.
+    if (this.#claimIndex !== NO_SPACE) this.abort();
     const need = align8(bytes);
     const tail = this.#tail;
     const index = tail & this.#mask;

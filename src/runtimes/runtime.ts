@@ -23,6 +23,8 @@ export interface TextAccess {
 
 /** Copies bytes out of shared memory and knows the runtime's `Buffer`. */
 export interface ByteAccess {
+  /** By internal slot: runs no user code, whatever proxy it is given. */
+  isArrayBuffer(value: unknown): value is ArrayBuffer;
   /** A fresh, exact, unshared copy of `source[start…end)`. */
   copyOut(source: Uint8Array<SharedArrayBuffer>, start: number, end: number): ArrayBuffer;
   isBuffer(value: object): boolean;
@@ -81,6 +83,8 @@ export interface Runtime {
   readonly soon: (callback: () => void) => void;
   /** Turns in a row until I/O has surely had its chance; see `park/turn-clock.ts`. */
   readonly turnsPerYield: number;
+  /** By internal slot: runs no user code, whatever proxy it is given. */
+  readonly isPromise: (value: unknown) => value is Promise<unknown>;
   /** Spin hint to the core; a no-op where `Atomics.pause` is missing. */
   readonly pause: () => void;
   readonly text: TextAccess;

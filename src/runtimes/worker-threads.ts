@@ -10,6 +10,7 @@ import { availableParallelism } from "node:os";
 import process from "node:process";
 import * as timers from "node:timers";
 import { pathToFileURL } from "node:url";
+import { types } from "node:util";
 import {
   MessageChannel,
   type MessagePort,
@@ -139,6 +140,7 @@ export function createRuntime(specifics: RuntimeSpecifics): Runtime {
     now,
     soon,
     pause,
+    isPromise: types.isPromise,
     text: {
       encodeInto: (text, target, start, end) => {
         return encoder.encodeInto(text, target.subarray(start, end));
@@ -182,6 +184,7 @@ export function createRuntime(specifics: RuntimeSpecifics): Runtime {
         copy.set(source.subarray(start, end));
         return copy.buffer;
       },
+      isArrayBuffer: types.isArrayBuffer,
       isBuffer: (value) => Buffer.isBuffer(value),
       toBuffer: (bytes) => Buffer.from(bytes),
       ...specifics.bytes,

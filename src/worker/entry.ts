@@ -5,13 +5,14 @@
  * and enters the loop.
  */
 import { Codec } from "../codec/codec.ts";
-import { describeError, isError } from "../codec/fault.ts";
+import { describeError, isError, textOf } from "../codec/fault.ts";
 import { Endpoint, maxInlineBytes } from "../endpoint/endpoint.ts";
 import { Holder } from "../endpoint/hold.ts";
 import {
   HOST_PARKED_WORD,
   PARKED_WORD,
   REQUEST_RING,
+  REQUEST_SPACE,
   responseRing,
   WANTS_SPACE,
 } from "../endpoint/lane-layout.ts";
@@ -40,10 +41,12 @@ function post(message: WorkerMessage): void {
 }
 
 function tableOf(reason: unknown): ReturnType<typeof describeError> {
-  return describeError(isError(reason) ? reason : new Error(String(reason)));
+  return describeError(isError(reason) ? reason : new Error(textOf(reason)));
 }
 
-host.onUnhandledRejection((reason) => post({ type: "unhandledRejection", error: tableOf(reason) }));
+host.onUnhandledRejection((reason) =>
+  post({ heddle: "unhandledRejection", error: tableOf(reason) })
+);
 
 const control = new Int32Array(start.lane, 0, REQUEST_RING / 4);
 const hostControl = new Int32Array(start.hostControl);
@@ -59,6 +62,7 @@ const replies = new Replies(
   new Holder(codec, maxInlineBytes(start.ringCapacity)),
   new HostWaker(hostControl, HOST_PARKED_WORD, () => post(WAKE)),
   new SpaceFlag(control, WANTS_SPACE),
+  new SpaceFlag(control, REQUEST_SPACE),
 );
 
 let loop: WorkerLoop | undefined;
@@ -73,18 +77,23 @@ try {
     endpoint,
     replies,
     parker: new Parker(control, PARKED_WORD),
-    active: new ActiveCount(new Int32Array(start.active), runtime.cores),
+    active: new ActiveCount(start.active, runtime.cores),
     control,
     tasks,
     maxConcurrency: start.maxConcurrency,
     onClose: () => host.exit(0),
+    // From a macrotask of its own: an uncaught exception, which ends the worker and tells the host.
+    onCrash: (error) =>
+      runtime.soon(() => {
+        throw error;
+      }),
   });
-  post({ type: "ready" });
+  post({ heddle: "ready" });
   loop.start();
 } catch (error) {
   if (loop !== undefined) throw error;
   post({
-    type: "failed",
+    heddle: "failed",
     taskMissing: error instanceof TaskNotFoundError,
     error: tableOf(error),
   });

@@ -19,7 +19,6 @@ import {
   FOR_CALLS,
   FOR_SPACE,
   FOR_TASKS,
-  IS_ACTIVE,
   IS_CLOSING,
   LOOP_PARKS,
   WAITS_FOR,
@@ -40,9 +39,16 @@ const BLOCK_MS = 1;
 /** Longest time without a turn of the event loop while there is work. */
 const MAX_TURN_MS = 1;
 /** Records between two clock readings while records are quick. */
-const MAX_CLOCK_STRIDE = 16;
+const MAX_CLOCK_STRIDE = 8;
 /** Turns of the event loop spent looking at the ring while async tasks are in flight. */
 const MAX_IDLE_TURNS = 16;
+
+/** As it was when heddle was loaded. */
+const promiseThen: (
+  this: unknown,
+  onValue: (value: unknown) => void,
+  onReason: (reason: unknown) => void,
+) => unknown = Promise.prototype.then;
 
 export type TaskFunction = (...args: unknown[]) => unknown;
 
@@ -57,6 +63,8 @@ export interface WorkerLoopOptions {
   readonly maxConcurrency: number;
   /** The host asked this worker to leave. */
   readonly onClose: () => void;
+  /** The loop cannot go on: shared memory is damaged. Must end the worker. */
+  readonly onCrash: (error: unknown) => void;
 }
 
 export class WorkerLoop {
@@ -69,6 +77,7 @@ export class WorkerLoop {
   readonly #tasks: readonly TaskFunction[];
   readonly #maxConcurrency: number;
   readonly #onClose: () => void;
+  readonly #onCrash: (error: unknown) => void;
   readonly #turn: TurnClock;
   readonly #spin: SpinOptions;
   readonly #run: () => void;
@@ -87,20 +96,26 @@ export class WorkerLoop {
     this.#tasks = options.tasks;
     this.#maxConcurrency = options.maxConcurrency;
     this.#onClose = options.onClose;
-    this.#run = () => this.#work();
+    this.#onCrash = options.onCrash;
+    this.#run = () => {
+      try {
+        this.#work();
+      } catch (error) {
+        this.#onCrash(error);
+      }
+    };
     this.#turn = new TurnClock({
       now: this.#runtime.now,
       soon: this.#runtime.soon,
       turnsPerYield: this.#runtime.turnsPerYield,
       maxTurnMs: MAX_TURN_MS,
-      minStride: 1,
       maxStride: MAX_CLOCK_STRIDE,
       onTurn: this.#run,
     });
     const active = this.#active;
     this.#spin = {
       isReady: () => this.#hasWork(),
-      mayGoOn: () => active.hasCoreForWorker,
+      mayGoOn: () => active.hasFreeCore,
       pause: this.#runtime.pause,
       now: this.#runtime.now,
     };
@@ -109,7 +124,7 @@ export class WorkerLoop {
   /** Takes up work for the first time. */
   start(): void {
     this.#setActive(true);
-    this.#work();
+    this.#run();
   }
 
   /** A wake message has arrived. */
@@ -131,7 +146,8 @@ export class WorkerLoop {
       }
       this.#idleTurns = 0;
       this.#execute(index);
-      if (this.#turn.isOver(1)) {
+      // With async tasks in flight every record is timed: their timers and I/O are waiting.
+      if (this.#turn.isOver(this.#asyncInFlight > 0 ? MAX_CLOCK_STRIDE : 1)) {
         this.#turn.yieldTurn();
         return;
       }
@@ -150,7 +166,7 @@ export class WorkerLoop {
       return false;
     }
     if (this.#asyncInFlight === 0) {
-      if (this.#active.hasCoreForWorker && spinUntil(this.#spin, SPIN_BUDGET_MS)) return true;
+      if (this.#active.hasFreeCore && spinUntil(this.#spin, SPIN_BUDGET_MS)) return true;
       if (this.#block()) {
         if (!this.#turn.check(this.#runtime.now())) return true;
         this.#turn.yieldTurn();
@@ -158,7 +174,7 @@ export class WorkerLoop {
       }
     } else if (this.#isAccepting() && this.#idleTurns < MAX_IDLE_TURNS) {
       this.#idleTurns++;
-      if (this.#active.hasCoreForWorker) {
+      if (this.#active.hasFreeCore) {
         this.#runtime.soon(this.#run);
         return false;
       }
@@ -169,7 +185,7 @@ export class WorkerLoop {
   /** Blocks for a moment. True: there is work. */
   #block(): boolean {
     const parker = this.#parker;
-    this.#endpoint.rx.publish();
+    this.#handBackSpace();
     this.#setActive(false);
     parker.announce(BLOCKED);
     this.#replies.askForSpace();
@@ -182,7 +198,7 @@ export class WorkerLoop {
 
   /** Returns to the event loop without limit. True: there is work after all. */
   #parkInLoop(): boolean {
-    this.#endpoint.rx.publish();
+    this.#handBackSpace();
     this.#setActive(false);
     this.#isParkedInLoop = true;
     this.#sayWhatFor();
@@ -206,7 +222,18 @@ export class WorkerLoop {
 
   #resume(): void {
     this.#leavePark();
-    this.#work();
+    this.#run();
+  }
+
+  /** All released space of the request ring goes back to the host, which may be waiting for it. */
+  #handBackSpace(): void {
+    this.#endpoint.rx.publish();
+    this.#replies.wakeForSpace();
+  }
+
+  /** Done with the polled request. */
+  #release(): void {
+    if (this.#endpoint.rx.release()) this.#replies.wakeForSpace();
   }
 
   /** Whether calls are being taken: not with answers stuck, nor with too many tasks in flight. */
@@ -236,7 +263,6 @@ export class WorkerLoop {
   #setActive(isActive: boolean): void {
     if (this.#isActive === isActive) return;
     this.#isActive = isActive;
-    Atomics.store(this.#control, IS_ACTIVE, isActive ? 1 : 0);
     this.#active.add(isActive ? 1 : -1);
   }
 
@@ -244,7 +270,7 @@ export class WorkerLoop {
     const { rx, codec } = this.#endpoint;
     checkFrame(index, rx.end);
     if (!rx.acquire(index)) {
-      rx.release();
+      this.#release();
       return;
     }
     const { i32 } = rx.memory;
@@ -269,13 +295,13 @@ export class WorkerLoop {
         args = this.#endpoint.readValues(index, what);
       } catch (error) {
         if (error instanceof ProtocolError) throw error;
-        rx.release();
+        this.#release();
         this.#replies.thrown(slot, generation, error);
         return;
       }
     }
     // Before the task runs: a long one must not keep the ring's bytes.
-    rx.release();
+    this.#release();
     let result: unknown;
     try {
       result = args !== undefined
@@ -284,7 +310,7 @@ export class WorkerLoop {
         ? task()
         : task(argument);
       if (isThenable(result)) {
-        this.#settleLater(slot, generation, Promise.resolve(result));
+        this.#settleLater(slot, generation, result);
         return;
       }
     } catch (error) {
@@ -294,20 +320,33 @@ export class WorkerLoop {
     this.#replies.result(slot, generation, result);
   }
 
-  #settleLater(slot: number, generation: number, promise: Promise<unknown>): void {
+  /** May throw before anything is awaited: what a task returns can be anything. */
+  #settleLater(slot: number, generation: number, result: PromiseLike<unknown>): void {
+    const settle = (answer: () => void): void => {
+      try {
+        this.#asyncInFlight--;
+        answer();
+        this.#afterAsync();
+      } catch (error) {
+        this.#onCrash(error);
+      }
+    };
+    // A promise by the built-in `then`, which calls back once whatever its owner has put in its
+    // place; any other thenable through a promise of ours, to the same effect.
+    const promise = this.#runtime.isPromise(result)
+      ? result
+      : new Promise((resolve) => resolve(result));
     this.#asyncInFlight++;
-    promise.then(
-      (value) => {
-        this.#asyncInFlight--;
-        this.#replies.result(slot, generation, value);
-        this.#afterAsync();
-      },
-      (reason) => {
-        this.#asyncInFlight--;
-        this.#replies.thrown(slot, generation, reason);
-        this.#afterAsync();
-      },
-    );
+    try {
+      promiseThen.call(
+        promise,
+        (value) => settle(() => this.#replies.result(slot, generation, value)),
+        (reason) => settle(() => this.#replies.thrown(slot, generation, reason)),
+      );
+    } catch (error) {
+      this.#asyncInFlight--;
+      throw error;
+    }
   }
 
   /**

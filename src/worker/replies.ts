@@ -7,7 +7,7 @@
 import { describeError, isError } from "../codec/fault.ts";
 import { Endpoint, SENT } from "../endpoint/endpoint.ts";
 import { CLONED, FAULT, INLINE, type Kind, RESULT, THROWN } from "../endpoint/frame.ts";
-import type { Held, Holder } from "../endpoint/hold.ts";
+import { type Held, type Holder, RESULT_NAME } from "../endpoint/hold.ts";
 import type { HostWaker } from "../park/host-word.ts";
 import type { SpaceFlag } from "../park/space-flag.ts";
 
@@ -23,6 +23,7 @@ export class Replies {
   readonly #holder: Holder;
   readonly #hostWaker: HostWaker;
   readonly #spaceFlag: SpaceFlag;
+  readonly #requestSpaceFlag: SpaceFlag;
   #backlog: Reply[] = [];
 
   constructor(
@@ -30,11 +31,13 @@ export class Replies {
     holder: Holder,
     hostWaker: HostWaker,
     spaceFlag: SpaceFlag,
+    requestSpaceFlag: SpaceFlag,
   ) {
     this.#endpoint = endpoint;
     this.#holder = holder;
     this.#hostWaker = hostWaker;
     this.#spaceFlag = spaceFlag;
+    this.#requestSpaceFlag = requestSpaceFlag;
   }
 
   get hasBacklog(): boolean {
@@ -82,6 +85,11 @@ export class Replies {
     return this.#backlog.length === 0;
   }
 
+  /** Wakes the host if it waits for room in the request ring; after handing some back. */
+  wakeForSpace(): void {
+    if (this.#requestSpaceFlag.take()) this.#hostWaker.wake();
+  }
+
   /** Asks the host for a wake when there is room; between announcing a park and looking again. */
   askForSpace(): void {
     if (this.#backlog.length > 0) this.#spaceFlag.raise();
@@ -90,7 +98,7 @@ export class Replies {
   #sendHeld(kind: typeof RESULT | typeof THROWN, slot: number, generation: number, value: unknown) {
     let held: Held;
     try {
-      held = this.#holder.hold([value], "result"); // runs the value's getters
+      held = this.#holder.hold([value], RESULT_NAME); // runs the value's getters
     } catch (error) {
       this.thrown(slot, generation, error);
       return;
@@ -104,7 +112,16 @@ export class Replies {
 
   #trySend(reply: Reply): boolean {
     const { kind, slot, generation, held } = reply;
-    if (!this.#endpoint.sendHeld(kind, slot, generation, 0, held)) return false;
+    try {
+      if (!this.#endpoint.sendHeld(kind, slot, generation, 0, held)) return false;
+    } catch (error) {
+      // A runtime may clone what it then refuses to post (too deep a nesting). An error's table it
+      // takes: if it does not, the loop ends the worker.
+      if (kind === FAULT) throw error;
+      this.#endpoint.tx.abort();
+      this.thrown(slot, generation, error);
+      return true;
+    }
     this.#hostWaker.wake();
     return true;
   }

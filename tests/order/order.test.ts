@@ -10,6 +10,7 @@ import {
   FOR_SPACE,
   PARKED_WORD,
   REQUEST_RING,
+  REQUEST_SPACE,
   responseRing,
   WAITS_FOR,
   WANTS_SPACE,
@@ -118,6 +119,7 @@ describe("publish before looking at who is parked", () => {
       pair.holder,
       new HostWaker(words, 0, () => {}),
       new SpaceFlag(pair.control, WANTS_SPACE),
+      new SpaceFlag(pair.control, REQUEST_SPACE),
     );
     const log = logAtomics(
       [tailOf(pair, "responses"), { name: "host", words, index: 0 }],
@@ -146,19 +148,29 @@ describe("announce, then look again", () => {
         log.push(`look, announced: ${Atomics.load(words, 0)}`);
         return false;
       },
+      flush: () => {},
+      askForSpace: () => log.push(`ask, announced: ${Atomics.load(words, 0)}`),
+      hasSpace: () => {
+        log.push(`look for space, announced: ${Atomics.load(words, 0)}`);
+        return false;
+      },
       onPark: () => parks++,
       onIdle: () => {},
     };
     const loop = new HostLoop(
       { ...currentRuntime, microtask: (callback) => microtask = callback },
       new HostParker(words, 0),
-      new ActiveCount(new Int32Array(new SharedArrayBuffer(128)), 1),
+      new ActiveCount([ActiveCount.create()], 1),
       work,
     );
     loop.kick();
     microtask!();
     expect(parks).toBe(1);
-    expect(log.at(-1)).toBe("look, announced: 1");
+    expect(log.slice(-3)).toEqual([
+      "ask, announced: 1",
+      "look, announced: 1",
+      "look for space, announced: 1",
+    ]);
   });
 
   test("a host that finds an answer in that look does not park", () => {
@@ -168,11 +180,14 @@ describe("announce, then look again", () => {
     const loop = new HostLoop(
       { ...currentRuntime, microtask: (callback) => void microtasks.push(callback) },
       new HostParker(words, 0),
-      new ActiveCount(new Int32Array(new SharedArrayBuffer(128)), 0), // no core to spin on
+      new ActiveCount([ActiveCount.create()], 0), // no core to spin on
       {
         outstanding: 1,
         drain: () => 0,
         hasResponse: () => Atomics.load(words, 0) === 1,
+        flush: () => {},
+        askForSpace: () => {},
+        hasSpace: () => false,
         onPark: () => parks++,
         onIdle: () => {},
       },
@@ -194,13 +209,17 @@ describe("announce, then look again", () => {
         pair.holder,
         new HostWaker(new Int32Array(new SharedArrayBuffer(128)), 0, () => {}),
         new SpaceFlag(pair.control, WANTS_SPACE),
+        new SpaceFlag(pair.control, REQUEST_SPACE),
       ),
       parker: new Parker(pair.control, PARKED_WORD),
-      active: new ActiveCount(new Int32Array(new SharedArrayBuffer(128)), cores),
+      active: new ActiveCount([ActiveCount.create()], cores),
       control: pair.control,
       tasks: [(value) => value],
       maxConcurrency: 4,
       onClose: () => {},
+      onCrash: (error) => {
+        throw error;
+      },
     });
   }
 

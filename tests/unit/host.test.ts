@@ -79,7 +79,6 @@ describe("turn clock", () => {
       soon: (callback) => void state.soon.push(callback),
       turnsPerYield,
       maxTurnMs: 1,
-      minStride: 1,
       maxStride: 16,
       onTurn: () => state.turns++,
     });

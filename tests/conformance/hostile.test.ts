@@ -1,0 +1,239 @@
+/** Values, tasks and moments chosen to break a pool. Each of these once did. */
+import { describe, expect, test, vi } from "vitest";
+import { rejection, settledWithin, testPool } from "../support/conformance.ts";
+import { pause, realNow, runScript } from "../support/runtime.ts";
+
+const revokedProxy = (): object => {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  return proxy;
+};
+
+describe("values", () => {
+  test("a revoked proxy rejects its call and harms no other", async () => {
+    const pool = testPool();
+    await pool.ready;
+    expect(await rejection(pool.call.echo(revokedProxy()))).toBeDefined();
+    expect(await rejection(pool.call.echoAll(1, { p: revokedProxy() }))).toBeDefined();
+    expect(await pool.call.add(1, 2)).toBe(3);
+    expect(pool.stats().inFlight).toBe(0);
+  });
+
+  test("a proxy whose traps call the pool", async () => {
+    const { call, ready } = testPool();
+    await ready;
+    const inner: Promise<unknown>[] = [];
+    const trap = () => {
+      inner.push(call.echo("inside"));
+      return Object.prototype;
+    };
+    const proxy = new Proxy({ a: 1 }, { getPrototypeOf: trap });
+    await Promise.allSettled([call.echo(proxy), call.echoAll(1, proxy)]);
+    expect(await call.echo("after")).toBe("after");
+    for (const value of await Promise.all(inner)) expect(value).toBe("inside");
+  });
+
+  test("a worker that returns or throws a revoked proxy goes on", async () => {
+    const pool = testPool();
+    const sleeping = pool.call.sleep(30, "slept");
+    expect(await rejection(pool.call.returnProxy())).toBeDefined();
+    expect(await rejection(pool.call.returnProxyLater())).toBeDefined();
+    expect(await settledWithin(pool.call.throwProxy(), 5000)).toBe("settled");
+    expect(await sleeping).toBe("slept");
+    expect(await pool.call.add(1, 2)).toBe(3);
+    expect(pool.stats().workersLost).toBe(0);
+  });
+
+  test("nesting as deep as the runtime allows, and deeper, settles, and nothing else suffers", async () => {
+    const { call } = testPool();
+    for (const depth of [1000, 10_000, 39_998, 39_999, 40_000, 41_000]) {
+      let value: unknown = 0;
+      for (let level = 0; level < depth; level++) value = [value];
+      expect(await settledWithin(call.echo(value), 10_000)).toBe("settled");
+      expect(await settledWithin(call.nest(depth), 10_000)).toBe("settled");
+      expect(await call.echo(depth)).toBe(depth);
+      expect(await call.echo({ depth })).toEqual({ depth });
+    }
+  });
+
+  test("a Buffer stays a Buffer beside other arguments", async () => {
+    const { call } = testPool();
+    const buffer = Buffer.from("abc");
+    expect(await call.describeBuffers(buffer, { x: 1 }, buffer)).toBe(
+      "Buffer of 3, object, Buffer of 3",
+    );
+  });
+
+  test("the same error twice arrives as the same error", async () => {
+    const { call } = testPool();
+    const error = new TypeError("e");
+    expect(await call.isSame(error, error)).toBe(true);
+    expect(await call.isSame(error, new TypeError("e"))).toBe(false);
+  });
+
+  test("what cannot be cloned is named, in cyclic values too", async () => {
+    const { call } = testPool();
+    const root: Record<string, unknown> = { children: [], onClick: () => {} };
+    (root["children"] as unknown[]).push({ parent: root });
+    expect(await rejection(call.echo(root))).toMatchObject({
+      message: expect.stringMatching(/^args\[0\]\.onClick cannot be cloned/),
+    });
+    expect(await rejection(call.returnFunction())).toMatchObject({
+      message: expect.stringMatching(/^result cannot be cloned/),
+    });
+  });
+
+  test("arguments beside a promise are taken when the call is made", async () => {
+    const { call } = testPool();
+    const bytes = new Uint8Array([1, 2]);
+    const object = { a: 1 };
+    const late = pause(20).then(() => "late");
+    const answer = call.echoAll(bytes, late, object, "x");
+    bytes[0] = 99;
+    object.a = 99;
+    expect(await answer).toEqual([new Uint8Array([1, 2]), "late", { a: 1 }, "x"]);
+  });
+});
+
+describe("tasks", () => {
+  test("a promise that would answer twice answers once", async () => {
+    const pool = testPool();
+    for (let round = 0; round < 3; round++) {
+      expect(await pool.call.answerTwice()).toBe(1);
+      expect(await Promise.all([1, 2, 3].map((n) => pool.call.echo(n)))).toEqual([1, 2, 3]);
+    }
+    expect(pool.stats()).toMatchObject({ lateAnswers: 0, workersLost: 0 });
+  });
+
+  test("messages of a task's own are ignored", async () => {
+    const pool = testPool();
+    await pool.call.postJunk();
+    await pause(50);
+    expect(await pool.call.add(1, 1)).toBe(2);
+    expect(pool.stats().workersLost).toBe(0);
+  });
+
+  test("an exception that cannot be shown still ends the worker in good order", async () => {
+    const pool = testPool();
+    expect(await rejection(pool.call.throwOdd())).toMatchObject({ code: "HEDDLE_WORKER_LOST" });
+    expect(await pool.call.add(1, 1)).toBe(2);
+  });
+
+  test("an unhandled rejection that cannot be shown is reported", async () => {
+    const pool = testPool();
+    const reported = new Promise((resolve) => {
+      pool.addEventListener("unhandledRejection", (event) => {
+        event.preventDefault();
+        resolve(event.detail.error);
+      });
+    });
+    await pool.call.rejectOdd();
+    expect(await reported).toBeInstanceOf(Error);
+    expect(await pool.call.add(1, 1)).toBe(2);
+  });
+});
+
+describe("room", () => {
+  test("calls that wait for room in the request ring go when the worker has made some", async () => {
+    const { call } = testPool({ ringBytes: 1024 });
+    const ballast = "x".repeat(200);
+    const together = Promise.all(Array.from({ length: 8 }, () => call.barrier(8, ballast)));
+    expect(await together).toEqual(new Array(8).fill(8));
+  });
+
+  test("as many async calls in one worker as maxConcurrency says", async () => {
+    const { call } = testPool({ maxConcurrency: 3000 });
+    const together = Promise.all(Array.from({ length: 2500 }, () => call.barrier(2500)));
+    expect(await together).toHaveLength(2500);
+  });
+
+  test("a stack that overflows within a call leaves the pool usable", async () => {
+    const { call, ready } = testPool();
+    await ready;
+    for (let round = 0; round < 20; round++) {
+      const recurse = (): void => {
+        call.echo("deep").catch(() => {});
+        recurse();
+      };
+      expect(recurse).toThrow();
+      expect(await settledWithin(call.echo({ round }), 10_000)).toBe("settled");
+    }
+    expect(await call.add(1, 1)).toBe(2);
+  });
+});
+
+describe("life", () => {
+  test("a process whose pool was closed with a call in flight ends", async () => {
+    const { code, output } = await runScript("closed-in-flight.ts");
+    expect({ code, output }).toEqual({ code: 0, output: "closed\nPoolClosedError\n" });
+  });
+
+  test("a process ends after a promise argument was rejected, and shutdown does not wait", async () => {
+    const { code, output } = await runScript("rejected-argument.ts");
+    expect({ code, output }).toEqual({ code: 0, output: "rejected\n" });
+    const pool = testPool();
+    await pool.ready;
+    const late = pause(20).then(() => Promise.reject(new Error("late")));
+    const call = rejection(pool.call.echo(late));
+    const startedAt = realNow();
+    await pool.shutdown(60_000);
+    expect(await call).toMatchObject({ message: "late" });
+    expect(realNow() - startedAt).toBeLessThan(60_000);
+  });
+
+  test("no worker is started after the pool was closed from its own event", async () => {
+    const pool = testPool();
+    await pool.ready;
+    const closed = new Promise<void>((resolve) => {
+      pool.addEventListener("workerLost", () => void pool.shutdown().then(resolve));
+    });
+    await rejection(pool.call.exit(1));
+    await closed;
+    await pause(600);
+    expect(pool.stats()).toMatchObject({ ready: 0, workersStarted: 1 });
+  });
+
+  test("a worker that dies while the pool is closing is not replaced", async () => {
+    const pool = testPool();
+    await pool.ready;
+    const exit = rejection(pool.call.exit(1));
+    await pool.shutdown();
+    expect(await exit).toMatchObject({ code: "HEDDLE_WORKER_LOST" });
+    expect(pool.stats().workersStarted).toBe(1);
+  });
+
+  test("shutdown(Infinity) waits for all calls", async () => {
+    const pool = testPool();
+    const call = pool.call.sleep(100, "done");
+    await pool.shutdown(Infinity);
+    expect(await call).toBe("done");
+  });
+
+  test("a worker that dies takes what is nested in it out of the count of awake workers", async () => {
+    const pool = testPool();
+    for (let round = 0; round < 3; round++) {
+      expect(await rejection(pool.call.dieWithNestedPool())).toMatchObject({ exitCode: 9 });
+    }
+    // A count that had drifted would keep host and worker from ever spinning: every call would park.
+    await pause(600); // nested workers may outlive their parent for as long as their task runs
+    let best = Infinity;
+    for (let round = 0; round < 20; round++) {
+      const before = pool.stats().parks;
+      for (let n = 0; n < 100; n++) await pool.call.echo(n);
+      best = Math.min(best, pool.stats().parks - before);
+    }
+    if ((await import("node:os")).availableParallelism() > 1) expect(best).toBeLessThan(90);
+  });
+
+  test("options that cannot even be shown are refused with a code", async () => {
+    const odd = Object.create(null) as never;
+    expect(() => testPool({ threads: odd })).toThrow(
+      expect.objectContaining({ code: "HEDDLE_INVALID_ARGUMENT" }),
+    );
+    const print = vi.spyOn(console, "error").mockImplementation(() => {});
+    expect(await rejection(testPool().shutdown(odd))).toMatchObject({
+      code: "HEDDLE_INVALID_ARGUMENT",
+    });
+    print.mockRestore();
+  });
+});
