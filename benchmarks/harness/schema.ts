@@ -62,5 +62,8 @@ export interface RoundFigure {
   readonly case: string;
   readonly size: number;
   readonly unit: "µs" | "ms";
+  /** Sorted, and evenly thinned out if there were very many. */
   readonly samples: readonly number[];
+  /** How many there were. */
+  readonly count: number;
 }

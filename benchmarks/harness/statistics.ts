@@ -17,13 +17,14 @@ export function summarize(contender: string, rounds: readonly RoundFigure[]): Me
     p99: over((samples) => quantileSorted(samples, 0.99)),
     mean: over(mean),
     min: over((samples) => samples[0]!),
-    rounds: sorted.map((samples) => thinOut(samples).map(round)),
-    samples: rounds.reduce((sum, { samples }) => sum + samples.length, 0),
+    rounds: sorted.map((samples) => thinOut(samples, MAX_KEPT_SAMPLES).map(round)),
+    samples: rounds.reduce((sum, { count }) => sum + count, 0),
   };
 }
 
-function thinOut(samples: readonly number[]): number[] {
-  const step = Math.max(1, samples.length / MAX_KEPT_SAMPLES);
+/** At most `most` of the sorted samples, evenly spaced. */
+export function thinOut(samples: readonly number[], most: number): number[] {
+  const step = Math.max(1, samples.length / most);
   const kept: number[] = [];
   for (let at = 0; at < samples.length; at += step) kept.push(samples[Math.floor(at)]!);
   return kept;

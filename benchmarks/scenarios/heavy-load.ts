@@ -5,8 +5,7 @@
  */
 import { Bench } from "tinybench";
 import { createPool } from "../../dist/mod.js";
-import { printFigures, readArguments } from "../harness/child.ts";
-import type { RoundFigure } from "../harness/schema.ts";
+import { finish, readArguments } from "../harness/child.ts";
 import { CHUNK, countPrimes, LIMIT, PRIMES_BELOW_LIMIT } from "./primes.ts";
 
 type Count = (start: number, end: number) => Promise<number>;
@@ -63,7 +62,6 @@ export async function runHeavyLoad(): Promise<void> {
   const result = bench.tasks[0]!.result as { latency?: { samples?: readonly number[] } };
   const samples = result.latency?.samples ?? [];
   if (samples.length === 0) throw new Error("tinybench kept no samples");
-  const figure: RoundFigure = { case: name, size: threads, unit: "ms", samples };
-  printFigures([figure]);
   await pool?.shutdown();
+  await finish([{ case: name, size: threads, unit: "ms", samples }]);
 }

@@ -7,7 +7,7 @@
  */
 import { measure } from "mitata";
 import type { LatencyContender } from "../contenders/contender.ts";
-import { printFigures, readArguments } from "../harness/child.ts";
+import { finish, readArguments } from "../harness/child.ts";
 import type { RoundFigure } from "../harness/schema.ts";
 
 export const BATCHES = [1, 10, 100, 1000] as const;
@@ -43,7 +43,7 @@ export async function runLatency(contenders: readonly LatencyContender[]): Promi
   const contender = contenders.find((each) => each.name === name);
   if (contender === undefined) throw new Error(`No contender "${name}" on this runtime.`);
   const calls = await contender.start();
-  const figures: RoundFigure[] = [];
+  const figures: Omit<RoundFigure, "count">[] = [];
   for (const [index, each] of [calls.echo, calls.nothing, calls.asyncNothing].entries()) {
     if (each === undefined) continue;
     for (const size of BATCHES) {
@@ -61,9 +61,8 @@ export async function runLatency(contenders: readonly LatencyContender[]): Promi
       });
     }
   }
-  printFigures(figures);
   await calls.close();
-  process.exit(0); // some contenders leave threads behind
+  await finish(figures);
 }
 
 function options(seconds: number): Record<string, number | boolean> {

@@ -14,7 +14,7 @@ import { TurnClock } from "../park/turn-clock.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
 
 /** Longest spin for an answer before parking. A parked host is woken in 5–12 µs. */
-const SPIN_BUDGET_MS = 0.02;
+const SPIN_BUDGET_MS = 0.05;
 /** Calls settled by one poll before their continuations get to run. */
 const MAX_SETTLED_PER_POLL = 1024;
 /** Longest time of polling and settling without a macrotask. */
