@@ -175,7 +175,10 @@ export class Scheduler implements HostWork {
   }
 
   hasResponse(): boolean {
-    for (const lane of this.#lanes) if (lane.endpoint.rx.hasRecord) return true;
+    const lanes = this.#lanes;
+    for (let index = 0; index < lanes.length; index++) {
+      if (lanes[index]!.endpoint.rx.hasRecord) return true;
+    }
     return false;
   }
 

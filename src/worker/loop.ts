@@ -83,6 +83,7 @@ export class WorkerLoop {
   readonly #run: () => void;
   #asyncInFlight = 0;
   #idleTurns = 0;
+  #hostWakesSeen = 0;
   #isParkedInLoop = false;
   #isActive = false;
 
@@ -115,7 +116,7 @@ export class WorkerLoop {
     const active = this.#active;
     this.#spin = {
       isReady: () => this.#hasWork(),
-      mayGoOn: () => active.hasFreeCore,
+      mayGoOn: () => active.hasFreeCore && !this.#isClosing(),
       pause: this.#runtime.pause,
       now: this.#runtime.now,
     };
@@ -161,12 +162,12 @@ export class WorkerLoop {
 
   /** Nothing to do now. True: there is again; false: the loop will be called back. */
   #rest(): boolean {
-    if (Atomics.load(this.#control, IS_CLOSING) === 1) {
+    if (this.#isClosing()) {
       this.#onClose();
       return false;
     }
     if (this.#asyncInFlight === 0) {
-      if (this.#active.hasFreeCore && spinUntil(this.#spin, SPIN_BUDGET_MS)) return true;
+      if (this.#maySpin() && spinUntil(this.#spin, SPIN_BUDGET_MS)) return true;
       if (this.#block()) {
         if (!this.#turn.check(this.#runtime.now())) return true;
         this.#turn.yieldTurn();
@@ -182,6 +183,17 @@ export class WorkerLoop {
     return this.#parkInLoop();
   }
 
+  /**
+   * Not right after waking the host: it has the way through its event loop before it, and a scheduler
+   * that wakes a thread where its waker runs lets it wait until this one gives up the core.
+   */
+  #maySpin(): boolean {
+    const { hostWakes } = this.#replies;
+    const hasWokenHost = hostWakes !== this.#hostWakesSeen;
+    this.#hostWakesSeen = hostWakes;
+    return !hasWokenHost && this.#active.hasFreeCore;
+  }
+
   /** Blocks for a moment. True: there is work. */
   #block(): boolean {
     const parker = this.#parker;
@@ -190,10 +202,10 @@ export class WorkerLoop {
     parker.announce(BLOCKED);
     this.#replies.askForSpace();
     // The re-check that closes the window between the last poll and the wait.
-    if (this.#hasWork()) parker.cancel(BLOCKED);
+    if (this.#hasWork() || this.#isClosing()) parker.cancel(BLOCKED);
     else parker.block(BLOCK_MS);
     this.#setActive(true);
-    return this.#hasWork();
+    return this.#hasWork() || this.#isClosing();
   }
 
   /** Returns to the event loop without limit. True: there is work after all. */
@@ -206,7 +218,7 @@ export class WorkerLoop {
     this.#parker.announce(IN_EVENT_LOOP);
     this.#replies.askForSpace();
     // The re-check that closes the window between the last poll and the return.
-    if (!this.#hasWork()) return false;
+    if (!this.#hasWork() && !this.#isClosing()) return false;
     this.#leavePark();
     return true;
   }
@@ -257,6 +269,10 @@ export class WorkerLoop {
     } else if (this.#asyncInFlight < this.#maxConcurrency && this.#endpoint.rx.hasRecord) {
       return true;
     }
+    return false;
+  }
+
+  #isClosing(): boolean {
     return Atomics.load(this.#control, IS_CLOSING) === 1;
   }
 

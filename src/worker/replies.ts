@@ -40,6 +40,11 @@ export class Replies {
     this.#requestSpaceFlag = requestSpaceFlag;
   }
 
+  /** Wake messages posted to the host so far. */
+  get hostWakes(): number {
+    return this.#hostWaker.posted;
+  }
+
   get hasBacklog(): boolean {
     return this.#backlog.length > 0;
   }
