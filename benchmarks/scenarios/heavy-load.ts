@@ -13,8 +13,11 @@ type Count = (start: number, end: number) => Promise<number>;
 /** Chunks handed out ahead to each worker: one to compute, one to take up without asking. */
 const AHEAD = 2;
 
-/** Lets answers be settled and handed on between two chunks of the main thread. */
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+/**
+ * Lets answers be settled and handed on between two chunks of the main thread. A timer, since one
+ * `setImmediate` does not let messages through on Deno.
+ */
+const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
 
 async function run(count: Count | undefined, workers: number): Promise<void> {
   // The dearest chunks first, so that the last ones to finish are short.

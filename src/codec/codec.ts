@@ -16,6 +16,7 @@ import {
   encodeBytes,
   underlyingBuffer,
 } from "./bytes.ts";
+import { normalizeNumber } from "./numbers.ts";
 import {
   ASCII,
   BIGINT_64,
@@ -83,7 +84,7 @@ export class Codec {
       case NUMBER:
         if (offset + 16 > limit) throw corrupt("number", offset);
         this.next = offset + 16;
-        return memory.f64[(offset >> 3) + 1];
+        return normalizeNumber(memory.f64[(offset >> 3) + 1]!);
       case UNDEFINED:
         this.next = offset + 8;
         return undefined;

@@ -6,6 +6,7 @@
  */
 import type { Codec } from "../codec/codec.ts";
 import { type ErrorTable, rebuildError } from "../codec/fault.ts";
+import { normalizeNumber } from "../codec/numbers.ts";
 import { NO_ROOM } from "../codec/tags.ts";
 import { ProtocolError } from "../errors.ts";
 import type { RingConsumer } from "../ring/consumer.ts";
@@ -174,7 +175,7 @@ export class Endpoint {
         if (end - index < NUMBER_FRAME_BYTES) {
           throw new ProtocolError(`Number record of ${end - index} bytes.`);
         }
-        return [memory.f64[(index + FRAME_BYTES) >> 3]];
+        return [normalizeNumber(memory.f64[(index + FRAME_BYTES) >> 3]!)];
       case SHARED:
         return decodeShared(this.codec, this.#takePayload(index) as SharedValues, count);
       case CLONED:

@@ -5,6 +5,7 @@
  * First policy: the least loaded lane, with a bounded number of calls sent ahead to each; the rest
  * wait on the host, in order.
  */
+import { normalizeNumber } from "../codec/numbers.ts";
 import { checkFrame, Endpoint, SENT } from "../endpoint/endpoint.ts";
 import {
   CALL,
@@ -209,7 +210,7 @@ export class Scheduler implements HostWork {
       if (!inFlight.has(slot, generation)) {
         this.#settleOther(lane, index, slot, generation, what);
       } else if (what === RESULT_NUMBER && rx.end - index >= NUMBER_FRAME_BYTES) {
-        const value = f64[(index + FRAME_BYTES) >> 3];
+        const value = normalizeNumber(f64[(index + FRAME_BYTES) >> 3]!);
         this.#answered(lane);
         inFlight.resolve(slot, value);
       } else if (what === RESULT_VALUE) {

@@ -5,6 +5,7 @@
  * event loop. It never blocks while async tasks are in flight, and under load it turns the event loop
  * at least every millisecond, so that tasks' own timers, sockets and promises keep running.
  */
+import { normalizeNumber } from "../codec/numbers.ts";
 import { checkFrame, type Endpoint } from "../endpoint/endpoint.ts";
 import {
   CALL,
@@ -303,7 +304,7 @@ export class WorkerLoop {
     let argument: unknown;
     let args: unknown[] | undefined;
     if (what === CALL_WITH_NUMBER && rx.end - index >= NUMBER_FRAME_BYTES) {
-      argument = rx.memory.f64[(index + FRAME_BYTES) >> 3];
+      argument = normalizeNumber(rx.memory.f64[(index + FRAME_BYTES) >> 3]!);
     } else if (what === CALL_WITH_VALUE) {
       argument = codec.decode(rx.memory, index + FRAME_BYTES, rx.end);
     } else if (what !== CALL_WITH_NOTHING) {

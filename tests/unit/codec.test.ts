@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Codec } from "../../src/codec/codec.ts";
+import { normalizeNumber } from "../../src/codec/numbers.ts";
 import { NO_ROOM, UNSUPPORTED } from "../../src/codec/tags.ts";
 import { ProtocolError } from "../../src/errors.ts";
 import { viewMemory } from "../../src/memory/views.ts";
@@ -55,6 +56,13 @@ describe("numbers and constants", () => {
     expect(Object.is(roundTrip(value), value)).toBe(true);
     expect(Object.is(roundTrip(value, 40), value)).toBe(true);
     expectNoRoomBelow(value);
+  });
+
+  test("normalizing changes no number", () => {
+    const special = [0, -0, NaN, Infinity, -Infinity, 2 ** 31 - 1, 2 ** 31, -(2 ** 31), 0.5, -0.5];
+    for (const value of special) expect(Object.is(normalizeNumber(value), value)).toBe(true);
+    fc.assert(fc.property(fc.double(), (value) => Object.is(normalizeNumber(value), value)));
+    fc.assert(fc.property(fc.integer(), (value) => Object.is(normalizeNumber(value), value)));
   });
 
   test.each([
