@@ -22,11 +22,9 @@ const COLORS: Readonly<Record<string, string>> = {
 
 const title = (text: string, size = 16) => ({ display: true, text, font: { size } });
 
-function describe({ machine, runtime, version, date, isQuick }: ScenarioResult): string {
+function describe({ machine, date, isQuick }: ScenarioResult): string {
   const mode = isQuick ? ", quick run" : "";
-  return `${runtime} ${version}, ${machine.cpu}, ${machine.cores} cores, ${
-    date.slice(0, 10)
-  }${mode}`;
+  return `${machine.cpu}, ${machine.cores} cores, ${date.slice(0, 10)}${mode}`;
 }
 
 /** One chart per case: time of a batch over its size, one line per contender. */
@@ -56,7 +54,9 @@ export function latencyChart(
         options: {
           layout: { padding: { left: 8, right: 24, top: 8, bottom: 8 } },
           plugins: {
-            title: title(`${name} on ${result.runtime}: time until a batch is answered (p50)`),
+            title: title(
+              `${name} on ${result.runtime} ${result.version}: time until a batch is answered (p50)`,
+            ),
             subtitle: { display: true, text: describe(result), padding: { bottom: 12 } },
             legend: { position: "bottom" },
           },

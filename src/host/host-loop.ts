@@ -45,7 +45,7 @@ export interface HostWork {
 }
 
 export interface HostLoopStatistics {
-  /** Times the host went to its event loop with calls outstanding. */
+  /** Times the host announced that it goes to its event loop with calls outstanding. */
   parks: number;
   /** Wake messages received. */
   wakeMessages: number;
@@ -132,6 +132,7 @@ export class HostLoop {
   }
 
   #park(): void {
+    this.statistics.parks++;
     this.#parker.announce();
     this.#work.askForSpace();
     // SYNC(host-parked): the re-check that closes the window between the last poll and the park.
@@ -141,7 +142,6 @@ export class HostLoop {
       return;
     }
     this.#isParked = true;
-    this.statistics.parks++;
     this.#work.onPark();
   }
 }

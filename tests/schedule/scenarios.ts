@@ -239,16 +239,21 @@ function hostParking(workers: number, answers: number, recheck: boolean): Scenar
 }
 
 type WaitForSpace = (
-  parker: Parker,
+  control: Words,
   flag: SpaceFlag,
   hasSpace: () => boolean,
 ) => void;
 
 /**
- * A worker whose answers find the ring full, and a host that drains and wakes it. The answers grow, so
- * that the space of one released record is not enough for the next.
+ * A producer that finds the ring full, and a consumer that drains it and wakes the producer: a worker
+ * with answers, or a host with calls. The records grow, so that the space of one released record is not
+ * enough for the next.
  */
-function wantsSpace(count: number, wait: WaitForSpace): Scenario {
+function wantsSpace(
+  count: number,
+  wait: WaitForSpace,
+  wake: (control: Words) => void,
+): Scenario {
   const bytesOf = (value: number) => value <= 4 ? 32 : 48;
   const trySend = (producer: RingProducer, value: number): boolean => {
     const index = producer.claim(bytesOf(value));
@@ -265,11 +270,10 @@ function wantsSpace(count: number, wait: WaitForSpace): Scenario {
       (memory) => {
         const control = words(memory);
         const producer = SpscRing.attach(memory, RING_0).takeProducer();
-        const parker = new Parker(control, PARKED);
         const flag = new SpaceFlag(control, WANTS_SPACE);
         for (const value of range(count)) {
           while (!trySend(producer, value)) {
-            wait(parker, flag, () => producer.hasSpace(bytesOf(value)));
+            wait(control, flag, () => producer.hasSpace(bytesOf(value)));
           }
         }
       },
@@ -277,17 +281,20 @@ function wantsSpace(count: number, wait: WaitForSpace): Scenario {
         const control = words(memory);
         const consumer = SpscRing.attach(memory, RING_0).takeConsumer();
         const flag = new SpaceFlag(control, WANTS_SPACE);
-        const waker = new Waker(control, PARKED, () => post(control));
         for (let left = count; left > 0; left--) {
           while (!receive(consumer, control)) spin();
           // This small ring hands space back at each release of a record.
-          if (flag.take()) waker.wake();
+          if (flag.take()) wake(control);
         }
       },
     ],
     check: (memory) => expectReceived(memory, range(count)),
   };
 }
+
+const wakeWorker = (control: Words): void => new Waker(control, PARKED, () => post(control)).wake();
+const wakeHost = (control: Words): void =>
+  new HostWaker(control, HOST_PARKED, () => post(control)).wake();
 
 export const scenarios: Readonly<Record<string, Scenario>> = {
   "ring of 4 records": transfer(64, 6),
@@ -298,12 +305,20 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   "worker blocks, then parks in its event loop": parking(2, blockThenLoop),
   "host parks, one worker": hostParking(1, 3, true),
   "host parks, two workers": hostParking(2, 2, true),
-  "worker waits for space": wantsSpace(5, (parker, flag, hasSpace) => {
+  "worker waits for space": wantsSpace(5, (control, flag, hasSpace) => {
+    const parker = new Parker(control, PARKED);
     parker.announce(BLOCKED);
     flag.raise();
     if (hasSpace()) parker.cancel(BLOCKED);
     else parker.block(Infinity);
-  }),
+  }, wakeWorker),
+  "host waits for space": wantsSpace(5, (control, flag, hasSpace) => {
+    const parker = new HostParker(control, HOST_PARKED);
+    parker.announce();
+    flag.raise();
+    if (!hasSpace()) takeMessage(control);
+    parker.cancel();
+  }, wakeHost),
   "broken: block without re-check": parking(2, (parker) => {
     parker.announce(BLOCKED);
     parker.block(Infinity);
@@ -319,19 +334,21 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     takeMessage(control);
   }),
   "broken: host parks without re-check": hostParking(1, 2, false),
-  "broken: wait for space without re-check": wantsSpace(5, (parker, flag) => {
+  "broken: wait for space without re-check": wantsSpace(5, (control, flag) => {
+    const parker = new Parker(control, PARKED);
     parker.announce(BLOCKED);
     flag.raise();
     parker.block(Infinity);
-  }),
-  // The host takes the flag for space that is not enough, and sees a worker that does not park yet.
-  "broken: raise the flag before announcing": wantsSpace(5, (parker, flag, hasSpace) => {
+  }, wakeWorker),
+  // The consumer takes the flag for space that is not enough, and sees nobody parked yet.
+  "broken: raise the flag before announcing": wantsSpace(5, (control, flag, hasSpace) => {
+    const parker = new Parker(control, PARKED);
     flag.raise();
     if (hasSpace()) return;
     parker.announce(BLOCKED);
     if (hasSpace()) parker.cancel(BLOCKED);
     else parker.block(Infinity);
-  }),
+  }, wakeWorker),
   "broken: notify without taking the word": parking(2, block(Infinity), (waker) => {
     // Loads the state and notifies, as if the exchange did not matter.
     if (waker.state === BLOCKED) Atomics.notify(new Int32Array(new SharedArrayBuffer(8)), 0, 1);
