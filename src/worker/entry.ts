@@ -25,7 +25,7 @@ import { Parker } from "../park/wake-word.ts";
 import { enterWorkerRealm } from "../realm/worker-realm.ts";
 import { SpscRing } from "../ring/spsc-ring.ts";
 import { currentRuntime } from "../runtimes/current.ts";
-import { WorkerLoop } from "./loop.ts";
+import { type TaskFunction, WorkerLoop } from "./loop.ts";
 import { Replies } from "./replies.ts";
 import { loadTasks } from "./tasks.ts";
 
@@ -69,8 +69,27 @@ let loop: WorkerLoop | undefined;
 // Listening is what keeps the worker alive; attached before the tasks load, so no wake is missed.
 host.onMessage(() => loop?.onWakeMessage());
 
-try {
-  const tasks = await loadTasks(start.tasks);
+/** An uncaught exception, from a macrotask of its own: ends the worker and tells the host. */
+function crash(error: unknown): void {
+  runtime.soon(() => {
+    throw error;
+  });
+}
+
+async function main(): Promise<void> {
+  let tasks: readonly TaskFunction[];
+  try {
+    tasks = await loadTasks(start.tasks);
+  } catch (error) {
+    post({
+      heddle: "failed",
+      taskMissing: error instanceof TaskNotFoundError,
+      error: tableOf(error),
+    });
+    // The message must leave before the thread does.
+    runtime.setTimeout(() => host.exit(1), 0);
+    return;
+  }
   realm.isLoading = false;
   loop = new WorkerLoop({
     runtime,
@@ -81,22 +100,15 @@ try {
     control,
     tasks,
     maxConcurrency: start.maxConcurrency,
-    onClose: () => host.exit(0),
-    // From a macrotask of its own: an uncaught exception, which ends the worker and tells the host.
-    onCrash: (error) =>
-      runtime.soon(() => {
-        throw error;
-      }),
+    // From a macrotask of its own: ending a thread in the middle of whatever ran the loop (a promise
+    // job, the evaluation of a module) has crashed runtimes.
+    onClose: () => runtime.soon(() => host.exit(0)),
+    onCrash: crash,
   });
   post({ heddle: "ready" });
   loop.start();
-} catch (error) {
-  if (loop !== undefined) throw error;
-  post({
-    heddle: "failed",
-    taskMissing: error instanceof TaskNotFoundError,
-    error: tableOf(error),
-  });
-  // The message must leave before the thread does.
-  runtime.setTimeout(() => host.exit(1), 0);
 }
+
+// Not awaited: this module has been evaluated before the loop runs for the first time, and no top-level
+// await is pending while it does.
+runtime.soon(() => main().catch(crash));
