@@ -18,6 +18,7 @@ import {
   CLONED,
   countOf,
   FRAME_BYTES,
+  GENERATION_WORD,
   INLINE,
   type Kind,
   locationOf,
@@ -28,6 +29,9 @@ import {
   RESULT,
   RESULT_NUMBER,
   SHARED,
+  SLOT_WORD,
+  TASK_WORD,
+  WHAT_WORD,
 } from "./frame.ts";
 import {
   type ClonedValues,
@@ -258,10 +262,10 @@ export class Endpoint {
   ): void {
     const i32 = this.tx.memory.i32;
     const word = index >> 2;
-    i32[word + 2] = slot;
-    i32[word + 3] = generation;
-    i32[word + 4] = what;
-    i32[word + 5] = task;
+    i32[word + SLOT_WORD] = slot;
+    i32[word + GENERATION_WORD] = generation;
+    i32[word + WHAT_WORD] = what;
+    i32[word + TASK_WORD] = task;
     this.tx.commit(end);
   }
 }

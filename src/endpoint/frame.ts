@@ -22,10 +22,13 @@
  *                      SharedArrayBuffer with the encoded values (too large for the ring)
  *            CLONED    i32 sequence, i32 0: message `sequence` holds structured clones of the values
  */
-export const SLOT = 8;
-export const GENERATION = 12;
-export const WHAT = 16;
-export const TASK = 20;
+
+/** The frame's fields as int32 words from the start of the record. */
+export const SLOT_WORD = 2;
+export const GENERATION_WORD = 3;
+export const WHAT_WORD = 4;
+export const TASK_WORD = 5;
+
 /** Record header and frame: where values start. */
 export const FRAME_BYTES = 24;
 /** Frame and the sequence number of a payload message. */
@@ -44,9 +47,6 @@ export const SHARED = 1;
 export const CLONED = 2;
 export const NUMBER_ONLY = 3;
 export type Location = typeof INLINE | typeof SHARED | typeof CLONED | typeof NUMBER_ONLY;
-
-/** Most values one frame can hold; more arguments than this are refused by the host. */
-export const MAX_COUNT: number = 2 ** 23 - 1;
 
 /** The most frequent frames, compared as a whole. */
 export const CALL_WITH_NUMBER: number = packWhat(CALL, NUMBER_ONLY, 1);

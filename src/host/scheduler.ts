@@ -12,6 +12,7 @@ import {
   countOf,
   FAULT,
   FRAME_BYTES,
+  GENERATION_WORD,
   INLINE,
   kindOf,
   locationOf,
@@ -19,7 +20,9 @@ import {
   RESULT,
   RESULT_NUMBER,
   RESULT_VALUE,
+  SLOT_WORD,
   THROWN,
+  WHAT_WORD,
 } from "../endpoint/frame.ts";
 import type { Held, Holder } from "../endpoint/hold.ts";
 import { ProtocolError } from "../errors.ts";
@@ -203,9 +206,9 @@ export class Scheduler implements HostWork {
       rx.verify(index);
       checkFrame(index, rx.end);
       const word = index >> 2;
-      const slot = i32[word + 2]!;
-      const generation = i32[word + 3]!;
-      const what = i32[word + 4]!;
+      const slot = i32[word + SLOT_WORD]!;
+      const generation = i32[word + GENERATION_WORD]!;
+      const what = i32[word + WHAT_WORD]!;
       answers++;
       if (!inFlight.has(slot, generation)) {
         this.#settleOther(lane, index, slot, generation, what);

@@ -3,10 +3,7 @@
 /** Bytes to the next independently written line. 128, not 64: the prefetcher pulls line pairs. */
 export const CACHE_LINE = 128;
 
-/** Every record and every value in it starts on a multiple of this. */
-export const RECORD_ALIGNMENT = 8;
-
-/** `bytes` rounded up to a multiple of 8. Exact for 0 ≤ bytes ≤ 2³¹ − 8. */
+/** `bytes` rounded up to a multiple of 8, where every record and value starts. Exact for 0 ≤ bytes ≤ 2³¹ − 8. */
 export function align8(bytes: number): number {
   return (bytes + 7) & ~7;
 }

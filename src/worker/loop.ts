@@ -13,8 +13,12 @@ import {
   CALL_WITH_NUMBER,
   CALL_WITH_VALUE,
   FRAME_BYTES,
+  GENERATION_WORD,
   kindOf,
   NUMBER_FRAME_BYTES,
+  SLOT_WORD,
+  TASK_WORD,
+  WHAT_WORD,
 } from "../endpoint/frame.ts";
 import {
   FOR_CALLS,
@@ -292,13 +296,13 @@ export class WorkerLoop {
     }
     const { i32 } = rx.memory;
     const word = index >> 2;
-    const slot = i32[word + 2]!;
-    const generation = i32[word + 3]!;
-    const what = i32[word + 4]!;
-    const task = this.#tasks[i32[word + 5]!];
+    const slot = i32[word + SLOT_WORD]!;
+    const generation = i32[word + GENERATION_WORD]!;
+    const what = i32[word + WHAT_WORD]!;
+    const task = this.#tasks[i32[word + TASK_WORD]!];
     if (task === undefined || kindOf(what) !== CALL) {
       throw new ProtocolError(
-        `Request ${what} for task ${i32[word + 5]} of ${this.#tasks.length}.`,
+        `Request ${what} for task ${i32[word + TASK_WORD]} of ${this.#tasks.length}.`,
       );
     }
     let argument: unknown;

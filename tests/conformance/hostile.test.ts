@@ -1,7 +1,7 @@
 /** Values, tasks and moments chosen to break a pool. Each of these once did. */
 import { describe, expect, test, vi } from "vitest";
 import { rejection, settledWithin, testPool } from "../support/conformance.ts";
-import { pause, realNow, runScript } from "../support/runtime.ts";
+import { pause, runScript } from "../support/runtime.ts";
 
 const revokedProxy = (): object => {
   const { proxy, revoke } = Proxy.revocable({}, {});
@@ -166,10 +166,8 @@ describe("life", () => {
     await pool.ready;
     const late = pause(20).then(() => Promise.reject(new Error("late")));
     const call = rejection(pool.call.echo(late));
-    const startedAt = realNow();
-    await pool.shutdown(60_000);
+    await pool.shutdown(Infinity); // never ends if the rejection does not count as settled
     expect(await call).toMatchObject({ message: "late" });
-    expect(realNow() - startedAt).toBeLessThan(60_000);
   });
 
   test("no worker is started after the pool was closed from its own event", async () => {
