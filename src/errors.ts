@@ -138,6 +138,66 @@ export class DataCloneError extends HeddleError {
   }
 }
 
+/** The encoded arguments of a call, or its encoded result, are larger than the pool allows. */
+export class PayloadTooLargeError extends HeddleError {
+  /** Size of what was encoded when the limit was passed: the whole may be larger. */
+  readonly bytes: number;
+  /** The limit (`maxPayloadBytes`), or undefined if there was no memory for so much. */
+  readonly maxBytes: number | undefined;
+
+  constructor(bytes: number, maxBytes: number | undefined, options?: ErrorOptions) {
+    super(
+      "HEDDLE_PAYLOAD_TOO_LARGE",
+      maxBytes === undefined
+        ? `There is no memory for a payload of ${bytes > 0 ? bytes : "that many"} bytes.`
+        : `A payload of at least ${bytes} bytes is larger than maxPayloadBytes, ${maxBytes}.`,
+      options,
+    );
+    this.bytes = bytes;
+    this.maxBytes = maxBytes;
+  }
+
+  override get name(): string {
+    return "PayloadTooLargeError";
+  }
+}
+
+/** A value does not fit the schema it is sent with. Nothing of it was sent. */
+export class StructError extends HeddleError {
+  /** Where in the value: `args[0].home.x`. */
+  readonly path: string;
+  /** What the schema asks for there. */
+  readonly expected: string;
+  /** What was found, in words. */
+  readonly got: string;
+
+  constructor(path: string, expected: string, got: string, options?: ErrorOptions) {
+    super("HEDDLE_STRUCT_MISMATCH", `${path} must be ${expected}, got ${got}.`, options);
+    this.path = path;
+    this.expected = expected;
+    this.got = got;
+  }
+
+  override get name(): string {
+    return "StructError";
+  }
+}
+
+/** Bytes that were lent for a call (`borrow`, `view`) were read after the task had yielded. */
+export class LoanExpiredError extends HeddleError {
+  constructor() {
+    super(
+      "HEDDLE_LOAN_EXPIRED",
+      "What was lent for a call (by borrow() or view()) can be read until the task first returns or " +
+        "awaits; copy what is needed later: slice(), toObject(), toArray(), copy().",
+    );
+  }
+
+  override get name(): string {
+    return "LoanExpiredError";
+  }
+}
+
 /** Shared memory holds something the protocol cannot have written: a bug, or a stray write. */
 export class ProtocolError extends HeddleError {
   constructor(message: string, options?: ErrorOptions) {

@@ -18,6 +18,47 @@
  * @module
  */
 export { createPool, isMain, type Pool, type PoolEvents, type PoolStatistics } from "./pool.ts";
+export { borrow, type Borrowed } from "./codec/loan.ts";
+export type {
+  ArrayField,
+  ArrayView,
+  BoolField,
+  BytesField,
+  Field,
+  Fields,
+  Infer,
+  InferInput,
+  InferView,
+  NumericArrayView,
+  NumericField,
+  NumericKind,
+  OptionalField,
+  Struct,
+  StructView,
+  StructViewMethods,
+  TypedArrays,
+  Utf8Field,
+} from "./codec/struct/field-types.ts";
+export {
+  array,
+  bool,
+  bytes,
+  f32,
+  f64,
+  i16,
+  i32,
+  i64,
+  i8,
+  optional,
+  struct,
+  u16,
+  u32,
+  u64,
+  u8,
+  utf8,
+} from "./codec/struct/schema.ts";
+export { type ArgumentSchema, view, type ViewArgument } from "./codec/struct/signature.ts";
+export { Envelope, transfer } from "./codec/wrappers.ts";
 export type { PoolOptions } from "./options.ts";
 export {
   type AnyFunction,
@@ -35,9 +76,12 @@ export {
   DataCloneError,
   HeddleError,
   InvalidArgumentError,
+  LoanExpiredError,
   NestedPoolError,
+  PayloadTooLargeError,
   PoolClosedError,
   ProtocolError,
+  StructError,
   TaskNotFoundError,
   UnknownTaskError,
   type WorkerLoss,

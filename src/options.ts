@@ -14,6 +14,12 @@ export interface PoolOptions {
    * the ring, which is slower.
    */
   readonly ringBytes?: number;
+  /**
+   * Most bytes that the arguments of one call, or its result, may take when encoded (about their size
+   * in memory; strings one or two bytes a character). What is larger rejects its call with
+   * PayloadTooLargeError. Default: no limit but memory.
+   */
+  readonly maxPayloadBytes?: number;
   /** Async tasks in flight at once in one worker before it takes no more. Default 1024. */
   readonly maxConcurrency?: number;
   /** Keep the process running while the pool is open, even when it is idle. Default false. */
@@ -28,6 +34,7 @@ export interface PoolOptions {
 export interface ResolvedOptions {
   readonly threads: number;
   readonly ringBytes: number;
+  readonly maxPayloadBytes: number;
   readonly maxConcurrency: number;
   readonly keepAlive: boolean;
   readonly moduleUrl: string | undefined;
@@ -42,6 +49,7 @@ const MAX_THREADS = 1024;
 const KNOWN: readonly (keyof PoolOptions)[] = [
   "threads",
   "ringBytes",
+  "maxPayloadBytes",
   "maxConcurrency",
   "keepAlive",
   "moduleUrl",
@@ -70,6 +78,12 @@ export function resolveOptions(options: PoolOptions, cores: number): ResolvedOpt
     MAX_CAPACITY,
   );
   checkCapacity(ringBytes, "ringBytes");
+  const maxPayloadBytes = own("maxPayloadBytes") ?? Infinity;
+  if (typeof maxPayloadBytes !== "number" || !(maxPayloadBytes >= 1)) {
+    throw new InvalidArgumentError(
+      `maxPayloadBytes must be a number from 1, got ${show(maxPayloadBytes)}.`,
+    );
+  }
   const keepAlive = own("keepAlive") ?? false;
   if (typeof keepAlive !== "boolean") {
     throw new InvalidArgumentError(`keepAlive must be a boolean, got ${show(keepAlive)}.`);
@@ -81,6 +95,7 @@ export function resolveOptions(options: PoolOptions, cores: number): ResolvedOpt
   return {
     threads: checkInteger("threads", own("threads") ?? Math.max(1, cores - 1), 1, MAX_THREADS),
     ringBytes,
+    maxPayloadBytes,
     maxConcurrency: checkInteger(
       "maxConcurrency",
       own("maxConcurrency") ?? DEFAULT_MAX_CONCURRENCY,

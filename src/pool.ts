@@ -4,6 +4,7 @@
  */
 import { Codec } from "./codec/codec.ts";
 import { textOf } from "./codec/fault.ts";
+import { describeSignature, type Signature } from "./codec/struct/signature.ts";
 import { maxInlineBytes } from "./endpoint/endpoint.ts";
 import { Holder } from "./endpoint/hold.ts";
 import { HOST_CONTROL_BYTES, HOST_PARKED_WORD } from "./endpoint/lane-layout.ts";
@@ -28,7 +29,7 @@ import { callerOf } from "./realm/call-site.ts";
 import { workerRealm } from "./realm/worker-realm.ts";
 import { currentRuntime } from "./runtimes/current.ts";
 import type { Runtime } from "./runtimes/runtime.ts";
-import { type Calls, locateTask, type TaskMap } from "./task.ts";
+import { type Calls, declaredBy, locateTask, type TaskMap } from "./task.ts";
 
 /** How long `shutdown()` waits for calls in flight. */
 const DRAIN_MS = 5000;
@@ -127,21 +128,25 @@ export function createPool(
   const resolved = resolveOptions(options, runtime.cores);
   const caller = resolved.moduleUrl ?? callerOf(createPool);
   return (tasks) => {
-    const sources = locateTasks(tasks, caller, runtime);
+    const signatures = Object.values(Object(tasks) as TaskMap).map(declaredBy);
+    const sources = locateTasks(tasks, signatures, caller, runtime);
     const active = realm?.active ?? [activeOfThread ??= ActiveCount.create()];
-    return new ThreadPool(resolved, sources, runtime, active) as unknown as Pool<typeof tasks>;
+    return new ThreadPool(resolved, sources, signatures, runtime, active) as unknown as Pool<
+      typeof tasks
+    >;
   };
 }
 
 function locateTasks(
   tasks: TaskMap,
+  signatures: readonly (Signature | undefined)[],
   caller: string | undefined,
   runtime: Runtime,
 ): readonly TaskSource[] {
   if (typeof tasks !== "object" || tasks === null) {
     throw new InvalidArgumentError(`A pool needs an object of tasks, got ${textOf(tasks)}.`);
   }
-  return Object.keys(tasks).map((name) => {
+  return Object.keys(tasks).map((name, index) => {
     const { location, exportName } = locateTask(name, tasks[name], caller);
     if (location === undefined) {
       throw new InvalidArgumentError(
@@ -149,7 +154,8 @@ function locateTasks(
           "createPool({ moduleUrl: import.meta.url }).",
       );
     }
-    return { name, moduleUrl: runtime.toModuleUrl(location), exportName };
+    const declares = describeSignature(signatures[index]);
+    return { name, moduleUrl: runtime.toModuleUrl(location), exportName, declares };
   });
 }
 
@@ -176,18 +182,25 @@ class ThreadPool extends EventTarget {
   constructor(
     options: ResolvedOptions,
     sources: readonly TaskSource[],
+    signatures: readonly (Signature | undefined)[],
     runtime: Runtime,
     active: readonly SharedWord[],
   ) {
     super();
     this.#runtime = runtime;
     this.#keepAlive = options.keepAlive;
-    const codec = new Codec(runtime.text, runtime.bytes);
+    const codec = new Codec({
+      access: runtime,
+      origin: 0,
+      maxPayloadBytes: options.maxPayloadBytes,
+      mayLend: true,
+    });
     const hostControl = new SharedArrayBuffer(HOST_CONTROL_BYTES);
     const parker = new HostParker(new Int32Array(hostControl), HOST_PARKED_WORD);
     const activeCount = new ActiveCount(active, runtime.cores);
     this.#scheduler = new Scheduler({
       holder: new Holder(codec, maxInlineBytes(options.ringBytes)),
+      signatures,
       isPromise: runtime.isPromise,
       maxConcurrency: options.maxConcurrency,
       events: {
@@ -214,6 +227,7 @@ class ThreadPool extends EventTarget {
       active,
       tasks: sources,
       maxConcurrency: options.maxConcurrency,
+      maxPayloadBytes: options.maxPayloadBytes,
     };
     this.#supervisor = new Supervisor(
       options.threads,

@@ -1,6 +1,13 @@
 /**
  * Declares what a pool can call, and the types of the call surface.
  */
+import type { Fields, Infer, InferInput, InferView, Struct } from "./codec/struct/field-types.ts";
+import {
+  type ArgumentSchema,
+  type Signature,
+  signatureOf,
+  type ViewArgument,
+} from "./codec/struct/signature.ts";
 import { InvalidArgumentError } from "./errors.ts";
 import { callerOf } from "./realm/call-site.ts";
 
@@ -10,12 +17,19 @@ export type AnyFunction = (...args: any[]) => unknown;
 
 const TASK: unique symbol = Symbol.for("heddle.task");
 
-/** A declared task, as returned by {@link task}. Export it under its key in the pool. */
-export interface Task<F extends AnyFunction = AnyFunction> {
+/**
+ * A declared task, as returned by {@link task}. Export it under its key in the pool. `C` is the
+ * function as callers see it, where declared shapes let them pass more than the task gets.
+ */
+export interface Task<F extends AnyFunction = AnyFunction, C extends AnyFunction = F> {
   /** The function that runs in the worker. */
   readonly f: F;
+  /** Declared shapes of the arguments, by position. */
+  readonly args?: readonly ArgumentSchema[] | undefined;
+  /** Declared shape of the result. */
+  readonly returns?: Struct<Fields> | undefined;
   /** Where it was declared: path or URL of the module, or undefined if the stack did not tell. */
-  readonly [TASK]: { readonly location: string | undefined };
+  readonly [TASK]: { readonly location: string | undefined; readonly call?: C };
 }
 
 /** A task of a module that only workers load, as returned by {@link importTask}. */
@@ -24,6 +38,8 @@ export interface ImportedTask<F extends AnyFunction = AnyFunction> {
   readonly name: string;
   /** Type only. */
   readonly f?: F;
+  readonly args?: readonly ArgumentSchema[] | undefined;
+  readonly returns?: Struct<Fields> | undefined;
   readonly [TASK]: { readonly location: string };
 }
 
@@ -32,7 +48,7 @@ export type TaskMap = Readonly<Record<string, AnyFunction | Task | ImportedTask>
 
 /** The function behind an entry of a {@link TaskMap}. */
 export type TaskFunctionOf<T> = T extends AnyFunction ? T
-  : T extends Task<infer F> ? F
+  : T extends Task<AnyFunction, infer C> ? C
   : T extends ImportedTask<infer F> ? F
   : never;
 
@@ -51,24 +67,89 @@ export type Calls<Tasks extends TaskMap> = {
   readonly [Name in keyof Tasks]: Call<TaskFunctionOf<Tasks[Name]>>;
 };
 
+/** What a task gets for arguments declared as `A`. */
+export type ArgumentsTaken<A extends readonly ArgumentSchema[]> = {
+  -readonly [Index in keyof A]: A[Index] extends ViewArgument<infer S> ? InferView<S>
+    : A[Index] extends Struct<Fields> ? Infer<A[Index]>
+    // deno-lint-ignore no-explicit-any -- any value goes where nothing is declared
+    : any;
+};
+
+/** What callers may pass for arguments declared as `A`. */
+export type ArgumentsGiven<A extends readonly ArgumentSchema[]> = {
+  -readonly [Index in keyof A]: A[Index] extends ViewArgument<infer S> ? InferInput<S>
+    : A[Index] extends Struct<Fields> ? InferInput<A[Index]>
+    // deno-lint-ignore no-explicit-any -- as above
+    : any;
+};
+
 /**
  * Declares a task. Export it, under the name it has in the pool, from the module that calls `task`.
  *
+ * `args` and `returns` may declare shapes ({@link struct}): such values cross in a fixed layout, by code
+ * made for it, and one that does not fit is refused with a StructError.
+ *
  * @example
  * ```ts
- * import { task } from "heddle";
+ * import { f64, struct, task } from "heddle";
  *
  * export const square = task({ f: (n: number) => n * n });
+ *
+ * const Point = struct({ x: f64, y: f64 });
+ * export const mirror = task({ args: [Point], returns: Point, f: ({ x, y }) => ({ x: y, y: x }) });
  * ```
  */
-export function task<F extends AnyFunction>(definition: { readonly f: F }): Task<F> {
+export function task<const A extends readonly ArgumentSchema[], R extends Struct<Fields>>(
+  definition: {
+    readonly args: A;
+    readonly returns: R;
+    readonly f: (...args: ArgumentsTaken<A>) => InferInput<R> | PromiseLike<InferInput<R>>;
+  },
+): Task<
+  (...args: ArgumentsTaken<A>) => InferInput<R> | PromiseLike<InferInput<R>>,
+  (...args: ArgumentsGiven<A>) => Infer<R>
+>;
+export function task<const A extends readonly ArgumentSchema[], T>(
+  definition: { readonly args: A; readonly f: (...args: ArgumentsTaken<A>) => T },
+): Task<(...args: ArgumentsTaken<A>) => T, (...args: ArgumentsGiven<A>) => T>;
+export function task<
+  R extends Struct<Fields>,
+  F extends (...args: never[]) => InferInput<R> | PromiseLike<InferInput<R>>,
+>(
+  definition: { readonly returns: R; readonly f: F },
+): Task<AnyFunction, (...args: Parameters<F>) => Infer<R>>;
+export function task<F extends AnyFunction>(definition: { readonly f: F }): Task<F>;
+export function task(
+  definition: { readonly f: AnyFunction; readonly args?: unknown; readonly returns?: unknown },
+): Task {
   if (typeof definition !== "object" || definition === null || typeof definition.f !== "function") {
     throw new InvalidArgumentError("task() needs an object with a function `f`.");
   }
   for (const key of Object.keys(definition)) {
-    if (key !== "f") throw new InvalidArgumentError(`task() has no option "${key}"; it takes: f.`);
+    if (key !== "f" && key !== "args" && key !== "returns") {
+      throw new InvalidArgumentError(
+        `task() has no option "${key}"; it takes: f, args, returns.`,
+      );
+    }
   }
-  return { f: definition.f, [TASK]: { location: callerOf(task) } };
+  // Own properties only: whatever somebody has given to Object.prototype declares nothing.
+  const args = Object.hasOwn(definition, "args") ? definition.args : undefined;
+  const returns = Object.hasOwn(definition, "returns") ? definition.returns : undefined;
+  const { f } = definition;
+  signatureOf(args, returns);
+  return {
+    f,
+    args: args as readonly ArgumentSchema[] | undefined,
+    returns: returns as Struct<Fields> | undefined,
+    [TASK]: { location: callerOf(task) },
+  };
+}
+
+/** What an entry of a task map declares of its values. */
+export function declaredBy(entry: unknown): Signature | undefined {
+  if (typeof entry !== "object" || entry === null || !(TASK in entry)) return undefined;
+  const { args, returns } = entry as Task | ImportedTask;
+  return signatureOf(args, returns);
 }
 
 /**
@@ -76,15 +157,22 @@ export function task<F extends AnyFunction>(definition: { readonly f: F }): Task
  * the pool is free to differ from the export name.
  */
 export function importTask<F extends AnyFunction = AnyFunction>(
-  source: { readonly href: string | URL; readonly name: string },
+  source: {
+    readonly href: string | URL;
+    readonly name: string;
+    /** What the task itself declares: the host does not see its module. */
+    readonly args?: readonly ArgumentSchema[];
+    readonly returns?: Struct<Fields>;
+  },
 ): ImportedTask<F> {
-  const { href, name } = source;
+  const { href, name, args, returns } = source;
   if (typeof name !== "string" || (typeof href !== "string" && !(href instanceof URL))) {
     throw new InvalidArgumentError(
       "importTask() needs `href` (string or URL) and `name` (string).",
     );
   }
-  return { href: String(href), name, [TASK]: { location: String(href) } };
+  signatureOf(args, returns);
+  return { href: String(href), name, args, returns, [TASK]: { location: String(href) } };
 }
 
 /** What the pool needs to know of one entry: where it is and under which export name. */

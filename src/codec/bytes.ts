@@ -2,28 +2,21 @@
  * ArrayBuffer, typed arrays, DataView and Node's Buffer: one copy in, one copy out.
  *
  * As in `structuredClone`, a view carries the whole buffer it looks at, so that offset and length
- * survive. A Node `Buffer` is ours: it carries its own bytes only (a small one is a slice of a pool
- * of unrelated bytes) and arrives as a `Buffer`.
+ * survive and views of one buffer still share it. A Node `Buffer` is ours: it carries its own bytes
+ * only (a small one is a slice of a pool of unrelated bytes), shares nothing and arrives as a `Buffer`.
  *
- * What has to keep its identity or its growing (shared, resizable or detached buffers, views that
- * track a length) is left to structured clone. Kinds are told by internal slots and sizes read through
- * the intrinsic getters, so neither a subclass nor a proxy can run code or lie while a record is open:
- * not even `instanceof` is asked, which runs a proxy's trap.
+ * Kinds are told by internal slots and sizes read through the intrinsic getters, so neither a subclass
+ * nor a proxy can run code or lie.
  */
 import { align8Large } from "../memory/align.ts";
-import type { Memory } from "../memory/views.ts";
-import type { ByteAccess } from "../runtimes/runtime.ts";
-import { ProtocolError } from "../errors.ts";
-import { BYTES, NO_ROOM, PARTIAL, UNSUPPORTED, VALUE_HEADER_BYTES } from "./tags.ts";
-
-/** Bytes before the buffer's own: tag, length; for a part of a buffer its offset and length too. */
-const WHOLE_HEADER_BYTES: number = VALUE_HEADER_BYTES + 8;
-const PARTIAL_HEADER_BYTES: number = VALUE_HEADER_BYTES + 24;
+import type { Reader } from "./reader.ts";
+import type { Writer } from "./writer.ts";
+import { BUFFER, BYTES, RESIZABLE, TRACKING, VALUE_HEADER_BYTES, VIEW } from "./tags.ts";
 
 type ViewConstructor = new (
-  buffer: ArrayBuffer,
+  buffer: ArrayBufferLike,
   byteOffset: number,
-  length: number,
+  length?: number,
 ) => ArrayBufferView;
 
 interface ViewKind {
@@ -34,11 +27,10 @@ interface ViewKind {
 
 /** Index = the kind on the wire: append only. */
 const KIND_NAMES = [
-  "ArrayBuffer",
+  "Uint8Array",
   "Buffer",
   "DataView",
   "Int8Array",
-  "Uint8Array",
   "Uint8ClampedArray",
   "Int16Array",
   "Uint16Array",
@@ -51,8 +43,8 @@ const KIND_NAMES = [
   "BigUint64Array",
 ] as const;
 
-const ARRAY_BUFFER = 0;
-const BUFFER = 1;
+const UINT8_ARRAY = 0;
+const NODE_BUFFER = 1;
 const DATA_VIEW = 2;
 
 const KINDS: readonly ViewKind[] = KIND_NAMES.map((name) => {
@@ -68,179 +60,286 @@ function getterOf<Value>(prototype: object, key: PropertyKey): (this: unknown) =
   return Object.getOwnPropertyDescriptor(prototype, key)!.get as (this: unknown) => Value;
 }
 
-const typedArrayPrototype = Object.getPrototypeOf(Uint8Array.prototype) as object;
+const typedArrayPrototype = Object.getPrototypeOf(Uint8Array.prototype) as Uint8Array;
 const typedArrayName = getterOf<string | undefined>(typedArrayPrototype, Symbol.toStringTag);
 const typedArrayBuffer = getterOf<ArrayBufferLike>(typedArrayPrototype, "buffer");
 const typedArrayOffset = getterOf<number>(typedArrayPrototype, "byteOffset");
-const typedArrayByteLength = getterOf<number>(typedArrayPrototype, "byteLength");
 const typedArrayLength = getterOf<number>(typedArrayPrototype, "length");
+const typedArrayAt: (this: unknown, index: number) => unknown = typedArrayPrototype.at;
 const dataViewBuffer = getterOf<ArrayBufferLike>(DataView.prototype, "buffer");
 const dataViewOffset = getterOf<number>(DataView.prototype, "byteOffset");
 const dataViewLength = getterOf<number>(DataView.prototype, "byteLength");
 const bufferLength = getterOf<number>(ArrayBuffer.prototype, "byteLength");
+const bufferMaximum = getterOf<number>(ArrayBuffer.prototype, "maxByteLength");
 const bufferIsResizable = getterOf<boolean>(ArrayBuffer.prototype, "resizable");
+const bufferIsDetached = getterOf<boolean>(ArrayBuffer.prototype, "detached");
+const sharedIsGrowable = getterOf<boolean>(SharedArrayBuffer.prototype, "growable");
+const sharedLength = getterOf<number>(SharedArrayBuffer.prototype, "byteLength");
 
-/** Length of a fixed, unshared buffer in bytes; UNSUPPORTED for every other kind of buffer. */
-function fixedLength(access: ByteAccess, buffer: unknown): number {
-  if (!access.isArrayBuffer(buffer) || bufferIsResizable.call(buffer)) return UNSUPPORTED;
-  return bufferLength.call(buffer);
+/** Bytes before a buffer's own. */
+const HEADER_BYTES: number = VALUE_HEADER_BYTES + 8;
+/**
+ * Larger buffers leave the encoding: one copy is made and moved through the port, where the ring would
+ * take a copy in and another out. Below, the message costs more than the second copy.
+ */
+export const MAX_EMBEDDED_BYTES: number = 64 * 1024 - 1;
+
+/** Writes an ArrayBuffer that was not written before. */
+export function writeBuffer(writer: Writer, buffer: ArrayBuffer, from: number): number {
+  if (bufferIsDetached.call(buffer)) throw writer.refuse(buffer, "it is detached");
+  const length = bufferLength.call(buffer);
+  if (writer.isTransferred(buffer)) return writer.moved(buffer, from);
+  const isResizable = bufferIsResizable.call(buffer);
+  if (length > MAX_EMBEDDED_BYTES) {
+    writer.countCopied(length, from);
+    const copy = isResizable
+      ? structuredClone(buffer)
+      : writer.access.bytes.copy(buffer, 0, length);
+    return writer.extra(copy, from, true);
+  }
+  const headerBytes = isResizable ? HEADER_BYTES + 8 : HEADER_BYTES;
+  const at = writer.room(from, headerBytes + align8Large(length));
+  writer.i32[at >> 2] = isResizable ? BUFFER | RESIZABLE : BUFFER;
+  writer.f64[(at >> 3) + 1] = length;
+  if (isResizable) writer.f64[(at >> 3) + 2] = bufferMaximum.call(buffer);
+  if (length > 0) writer.u8.set(new Uint8Array(buffer, 0, length), at + headerBytes);
+  return at + headerBytes + align8Large(length);
 }
 
-/** The buffer a value's bytes live in, if it is a buffer or a view of one that keeps identity. */
-export function underlyingBuffer(access: ByteAccess, value: object): object | undefined {
-  if (!ArrayBuffer.isView(value)) return access.isArrayBuffer(value) ? value : undefined;
-  if (typedArrayName.call(value) === undefined) return dataViewBuffer.call(value);
-  return access.isBuffer(value) ? undefined : typedArrayBuffer.call(value);
-}
-
-/** Encoded size of a buffer or view (exact, but for a partial view's header), or UNSUPPORTED. */
-export function bytesBound(access: ByteAccess, value: object): number {
-  if (!ArrayBuffer.isView(value)) {
-    const length = fixedLength(access, value);
-    return length < 0 ? UNSUPPORTED : WHOLE_HEADER_BYTES + align8Large(length);
-  }
-  const isDataView = typedArrayName.call(value) === undefined;
-  if (!isDataView && access.isBuffer(value)) {
-    return WHOLE_HEADER_BYTES + align8Large(typedArrayLength.call(value));
-  }
-  const total = fixedLength(
-    access,
-    (isDataView ? dataViewBuffer : typedArrayBuffer).call(value),
-  );
-  if (total < 0) return UNSUPPORTED;
-  const isWhole = !isDataView && typedArrayByteLength.call(value) === total;
-  return (isWhole ? WHOLE_HEADER_BYTES : PARTIAL_HEADER_BYTES) + align8Large(total);
-}
-
-/** Writes a buffer or view at `offset`; returns the next offset, NO_ROOM or UNSUPPORTED. */
-export function encodeBytes(
-  access: ByteAccess,
-  memory: Memory,
-  offset: number,
-  limit: number,
-  value: object,
-): number {
-  if (!ArrayBuffer.isView(value)) {
-    const length = fixedLength(access, value);
-    if (length < 0) return UNSUPPORTED;
-    return writeBytes(memory, offset, limit, ARRAY_BUFFER, value as ArrayBuffer, 0, length);
-  }
-  const name = typedArrayName.call(value);
-  if (name === undefined) {
-    const buffer = dataViewBuffer.call(value);
-    const total = fixedLength(access, buffer);
-    if (total < 0) return UNSUPPORTED;
-    let start: number;
-    let length: number;
-    try {
-      start = dataViewOffset.call(value);
-      length = dataViewLength.call(value);
-    } catch {
-      return UNSUPPORTED; // detached: let structured clone word the refusal
-    }
-    return writeView(memory, offset, limit, DATA_VIEW, buffer as ArrayBuffer, total, start, length);
-  }
-  const start = typedArrayOffset.call(value);
-  const length = typedArrayLength.call(value);
-  const buffer = typedArrayBuffer.call(value);
-  if (access.isBuffer(value)) {
-    return writeBytes(memory, offset, limit, BUFFER, buffer, start, length);
-  }
+/** Writes a typed array, DataView or Node Buffer. */
+export function writeView(writer: Writer, view: ArrayBufferView, from: number): number {
+  const name = typedArrayName.call(view);
+  if (name === undefined) return writeDataView(writer, view, from);
+  const seen = writer.seenAt(view, from);
+  if (seen >= 0) return writer.ref(seen, from);
+  const length = typedArrayLength.call(view);
+  if (writer.access.bytes.isBuffer(view)) return writeNodeBuffer(writer, view, from, length);
   const kind = KIND_OF_NAME.get(name);
-  const total = fixedLength(access, buffer);
-  if (kind === undefined || total < 0 || (total === 0 && isDetached(buffer))) return UNSUPPORTED;
-  return writeView(memory, offset, limit, kind, buffer as ArrayBuffer, total, start, length);
+  if (kind === undefined) throw writer.refuse(view, `heddle does not know ${name}`);
+  const buffer = typedArrayBuffer.call(view);
+  const byteLength = length * KINDS[kind]!.bytesPerElement;
+  if (
+    length > 0 && writer.access.kinds.isArrayBuffer(buffer) &&
+    bufferLength.call(buffer) === byteLength && !bufferIsResizable.call(buffer) &&
+    byteLength <= MAX_EMBEDDED_BYTES && !writer.isTransferred(buffer)
+  ) {
+    const known = writer.bufferSeenAt(buffer, from);
+    if (known < 0) return writeWhole(writer, kind, view, buffer, from, byteLength);
+    return writePart(writer, kind, view, buffer, from, 0, length);
+  }
+  if (length === 0) checkBounds(writer, view);
+  return writePart(writer, kind, view, buffer, from, typedArrayOffset.call(view), length);
 }
 
-function isDetached(buffer: ArrayBufferLike): boolean {
+function writeDataView(writer: Writer, view: ArrayBufferView, from: number): number {
+  const seen = writer.seenAt(view, from);
+  if (seen >= 0) return writer.ref(seen, from);
+  let offset: number;
+  let length: number;
   try {
-    new Uint8Array(buffer);
-    return false;
+    offset = dataViewOffset.call(view);
+    length = dataViewLength.call(view);
   } catch {
-    return true;
+    throw writer.refuse(view, "its buffer is detached or too small for it");
+  }
+  return writePart(writer, DATA_VIEW, view, dataViewBuffer.call(view), from, offset, length);
+}
+
+/** The intrinsic methods refuse a view whose buffer is detached, or has shrunk below it. */
+function checkBounds(writer: Writer, view: ArrayBufferView): void {
+  try {
+    typedArrayAt.call(view, 0);
+  } catch {
+    throw writer.refuse(view, "its buffer is detached or too small for it");
   }
 }
 
-function writeView(
-  memory: Memory,
-  offset: number,
-  limit: number,
+function writeNodeBuffer(
+  writer: Writer,
+  view: ArrayBufferView,
+  from: number,
+  length: number,
+): number {
+  if (length === 0) checkBounds(writer, view);
+  const buffer = typedArrayBuffer.call(view);
+  if (writer.isTransferred(buffer)) {
+    return writePart(writer, NODE_BUFFER, view, buffer, from, typedArrayOffset.call(view), length);
+  }
+  if (length > MAX_EMBEDDED_BYTES) {
+    writer.countCopied(length, from);
+    const copy = writer.access.bytes.copy(buffer, typedArrayOffset.call(view), length);
+    const at = writeViewHeader(writer, NODE_BUFFER, 0, length, from);
+    return writer.extra(copy, at, true);
+  }
+  const at = writer.room(from, HEADER_BYTES + align8Large(length));
+  writer.i32[at >> 2] = BYTES | (NODE_BUFFER << 8);
+  writer.f64[(at >> 3) + 1] = length;
+  // Of fixed length: shared memory may have grown meanwhile.
+  writer.u8.set(new Uint8Array(buffer, typedArrayOffset.call(view), length), at + HEADER_BYTES);
+  return at + HEADER_BYTES + align8Large(length);
+}
+
+function writeWhole(
+  writer: Writer,
   kind: number,
+  view: ArrayBufferView,
   buffer: ArrayBuffer,
-  total: number,
-  start: number,
-  length: number,
+  from: number,
+  byteLength: number,
 ): number {
-  if (start === 0 && length * KINDS[kind]!.bytesPerElement === total) {
-    return writeBytes(memory, offset, limit, kind, buffer, 0, total);
-  }
-  const next = writeBytes(memory, offset, limit, kind | (PARTIAL << 8), buffer, 0, total);
-  if (next < 0) return next;
-  const slot = offset >> 3;
-  memory.f64[slot + 2] = start;
-  memory.f64[slot + 3] = length;
-  return next;
+  const at = writer.room(from, HEADER_BYTES + align8Large(byteLength));
+  writer.i32[at >> 2] = BYTES | (kind << 8);
+  writer.f64[(at >> 3) + 1] = byteLength;
+  const bytes = kind === UINT8_ARRAY ? view as Uint8Array : new Uint8Array(buffer);
+  writer.u8.set(bytes, at + HEADER_BYTES);
+  return at + HEADER_BYTES + align8Large(byteLength);
 }
 
-function writeBytes(
-  memory: Memory,
-  offset: number,
-  limit: number,
-  kindAndFlags: number,
+function writePart(
+  writer: Writer,
+  kind: number,
+  view: ArrayBufferView,
   buffer: ArrayBufferLike,
-  start: number,
+  from: number,
+  offset: number,
   length: number,
 ): number {
-  const isPartial = kindAndFlags >> 8 !== 0;
-  const data = offset + (isPartial ? PARTIAL_HEADER_BYTES : WHOLE_HEADER_BYTES);
-  const end = data + align8Large(length);
-  if (end > limit) return NO_ROOM;
-  if (length > 0) memory.u8.set(new Uint8Array(buffer, start, length), data);
-  else if (isDetached(buffer)) return UNSUPPORTED;
-  memory.i32[offset >> 2] = BYTES | (kindAndFlags << 8);
-  memory.f64[(offset >> 3) + 1] = length;
-  return end;
+  const tracking = isTracking(writer, kind, view, buffer, offset, length);
+  // Only the runtime knows whether a view of growable shared memory follows its growth.
+  if (tracking === undefined) return writer.extra(view, from, false);
+  const word = kind | (tracking ? TRACKING >> 8 : 0);
+  return writer.value(buffer, writeViewHeader(writer, word, offset, length, from));
 }
 
-/** A decoded value and where it ended. Reused: copy out before the next call. */
-export interface DecodedBytes {
-  value: unknown;
-  end: number;
-}
-
-/** Reads the value at `offset`, whose first word is `word`, into `into`. */
-export function decodeBytes(
-  access: ByteAccess,
-  memory: Memory,
+/** Everything of a VIEW but its buffer, which follows. */
+function writeViewHeader(
+  writer: Writer,
+  kindAndFlags: number,
   offset: number,
-  limit: number,
-  word: number,
-  into: DecodedBytes,
-): void {
-  const kind = KINDS[(word >> 8) & 0xff];
-  const isPartial = ((word >> 16) & 0xff) === PARTIAL;
-  const data = offset + (isPartial ? PARTIAL_HEADER_BYTES : WHOLE_HEADER_BYTES);
-  if (kind === undefined || data > limit) throw corrupt("header", offset);
-  const total = memory.f64[(offset >> 3) + 1]!;
-  if (!Number.isSafeInteger(total) || total < 0 || data + align8Large(total) > limit) {
-    throw corrupt(`length ${total}`, offset);
-  }
-  const start = isPartial ? memory.f64[(offset >> 3) + 2]! : 0;
-  const length = isPartial ? memory.f64[(offset >> 3) + 3]! : total / kind.bytesPerElement;
-  const fits = Number.isSafeInteger(start) && Number.isSafeInteger(length) && start >= 0 &&
-    length >= 0 && start + length * kind.bytesPerElement <= total &&
-    start % kind.bytesPerElement === 0;
-  if (!fits) throw corrupt(`view of ${length} elements at byte ${start}`, offset);
-  const buffer = access.copyOut(memory.u8, data, data + total);
-  into.end = data + align8Large(total);
-  const wireKind = (word >> 8) & 0xff;
-  if (wireKind === ARRAY_BUFFER) into.value = buffer;
-  else if (wireKind === BUFFER) into.value = access.toBuffer(buffer);
-  else if (kind.construct === undefined) {
-    throw new ProtocolError(`This runtime has no ${kind.name}, which the other side sent.`);
-  } else into.value = new kind.construct(buffer, start, length);
+  length: number,
+  from: number,
+): number {
+  const at = writer.room(from, VALUE_HEADER_BYTES + 16);
+  writer.i32[at >> 2] = VIEW | (kindAndFlags << 8);
+  writer.f64[(at >> 3) + 1] = offset;
+  writer.f64[(at >> 3) + 2] = length;
+  return at + VALUE_HEADER_BYTES + 16;
 }
 
-function corrupt(what: string, offset: number): ProtocolError {
-  return new ProtocolError(`Encoded bytes at offset ${offset} are corrupt: impossible ${what}.`);
+/** Whether the view is as long as its buffer, whatever that becomes. Undefined: cannot be told. */
+function isTracking(
+  writer: Writer,
+  kind: number,
+  view: ArrayBufferView,
+  buffer: ArrayBufferLike,
+  offset: number,
+  length: number,
+): boolean | undefined {
+  const end = offset + length * KINDS[kind]!.bytesPerElement;
+  if (writer.access.kinds.isSharedArrayBuffer(buffer)) {
+    if (!sharedIsGrowable.call(buffer)) return false;
+    return end + KINDS[kind]!.bytesPerElement > sharedLength.call(buffer) ? undefined : false;
+  }
+  if (!bufferIsResizable.call(buffer)) return false;
+  if (end + KINDS[kind]!.bytesPerElement <= bufferLength.call(buffer)) return false;
+  return followsItsBuffer(view, offset, KINDS[kind]!.bytesPerElement);
+}
+
+/** No property tells; a clone of the view is asked by shrinking its buffer below the view's start. */
+function followsItsBuffer(view: ArrayBufferView, offset: number, elementBytes: number): boolean {
+  const copy = structuredClone(view);
+  const buffer = copy.buffer as ArrayBuffer;
+  const before = copy.byteLength;
+  if (before === 0) {
+    if (buffer.maxByteLength < offset + elementBytes) return false; // it can never be longer
+    buffer.resize(buffer.maxByteLength);
+    return copy.byteLength > 0;
+  }
+  buffer.resize(offset);
+  try {
+    // A view of fixed length is out of bounds now: zero offset, or it throws.
+    return copy.byteOffset === offset && isInBounds(copy);
+  } catch {
+    return false; // a DataView of fixed length
+  }
+}
+
+function isInBounds(view: ArrayBufferView): boolean {
+  if (typedArrayName.call(view) === undefined) return view.byteLength >= 0;
+  try {
+    typedArrayAt.call(view, 0);
+    return true;
+  } catch {
+    return false; // the question asked
+  }
+}
+
+/** Reads a BUFFER at `at`, whose first word is `word`. */
+export function readBuffer(reader: Reader, at: number, word: number): ArrayBuffer {
+  const isResizable = (word & RESIZABLE) !== 0;
+  const start = at + (isResizable ? HEADER_BYTES + 8 : HEADER_BYTES);
+  const length = reader.size(at, start);
+  reader.next = start + align8Large(length);
+  if (!isResizable) {
+    return reader.access.bytes.copyOut(reader.u8, start, start + length).buffer;
+  }
+  const maximum = reader.f64[(at >> 3) + 2]!;
+  if (!Number.isSafeInteger(maximum) || maximum < length) throw reader.corrupt("maximum", at);
+  const buffer = new ArrayBuffer(length, { maxByteLength: maximum });
+  new Uint8Array(buffer).set(reader.u8.subarray(start, start + length));
+  return buffer;
+}
+
+/** Reads BYTES at `at`, whose first word is `word`. */
+export function readBytes(reader: Reader, at: number, word: number): ArrayBufferView {
+  const kind = (word >> 8) & 0xff;
+  const start = at + HEADER_BYTES;
+  const length = reader.size(at, start);
+  reader.next = start + align8Large(length);
+  const { bytes } = reader.access;
+  const copy = bytes.copyOut(reader.u8, start, start + length);
+  if (kind === UINT8_ARRAY) return copy;
+  if (kind === NODE_BUFFER) return bytes.toBuffer(copy.buffer);
+  const { construct, bytesPerElement } = constructorOf(reader, kind, at);
+  if (length % bytesPerElement !== 0) throw reader.corrupt(`length ${length}`, at);
+  return new construct(copy.buffer, 0, length / bytesPerElement);
+}
+
+/** Reads a VIEW at `at`, whose first word is `word`. */
+export function readView(reader: Reader, at: number, word: number): ArrayBufferView {
+  reader.check(at, VALUE_HEADER_BYTES + 16);
+  const kind = (word >> 8) & 0xff;
+  const { bytesPerElement } = KINDS[kind] ?? {};
+  if (bytesPerElement === undefined) throw reader.corrupt(`view kind ${kind}`, at);
+  const offset = reader.f64[(at >> 3) + 1]!;
+  const length = reader.f64[(at >> 3) + 2]!;
+  const buffer = reader.value(at + VALUE_HEADER_BYTES + 16);
+  const { kinds } = reader.access;
+  const isBuffer = kinds.isArrayBuffer(buffer) || kinds.isSharedArrayBuffer(buffer);
+  if (
+    !isBuffer || !Number.isSafeInteger(offset) || !Number.isSafeInteger(length) || offset < 0 ||
+    length < 0 || offset + length * bytesPerElement > buffer.byteLength ||
+    offset % bytesPerElement !== 0
+  ) {
+    throw reader.corrupt(`view of ${length} elements at byte ${offset}`, at);
+  }
+  if (kind === NODE_BUFFER) {
+    return reader.access.bytes.toBuffer(buffer as ArrayBuffer).subarray(offset, offset + length);
+  }
+  const { construct } = constructorOf(reader, kind, at);
+  return (word & TRACKING) === 0
+    ? new construct(buffer, offset, length)
+    : new construct(buffer, offset);
+}
+
+function constructorOf(
+  reader: Reader,
+  kind: number,
+  at: number,
+): { readonly construct: ViewConstructor; readonly bytesPerElement: number } {
+  const { construct, bytesPerElement, name } = KINDS[kind] ?? {};
+  if (construct === undefined || bytesPerElement === undefined || kind === NODE_BUFFER) {
+    throw reader.corrupt(`view kind ${name ?? kind}`, at);
+  }
+  return { construct, bytesPerElement };
 }

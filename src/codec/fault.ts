@@ -1,34 +1,23 @@
 /**
- * Errors travel as fields, never as Error objects: structured clone turns a subclass and
- * AggregateError into plain Error, loses `.errors` and own properties, and on Bun loses `cause`.
+ * Errors, by their fields: structured clone turns a subclass and AggregateError into plain Error, loses
+ * `.errors` and own properties, and on Bun loses `cause`.
  *
- * `describeError` flattens an error and every error it refers to (cause, AggregateError.errors, own
- * properties) into a table of plain fields that refer to each other by index, so cycles and long
- * chains of causes need no recursion. `rebuildError` makes real errors of the nearest built-in class
- * from it. Own properties that cannot be cloned are left out.
+ * What arrives is an error of the nearest built-in class with `name`, `message`, `stack`, `cause`,
+ * `AggregateError.errors` and the own enumerable properties. Parts that cannot be cloned are left out,
+ * so reporting an error never fails for what it carries.
  */
-
-/** A value within an error: another error of the table, or anything cloneable. */
-type Part = { readonly error: number } | { readonly value: unknown };
-
-/** One error, ready to be cloned. */
-export interface ErrorFields {
-  /** Nearest built-in class. */
-  readonly type: string;
-  /** `name`, where it differs from that of the class. */
-  readonly name: string | undefined;
-  readonly message: string;
-  readonly stack: string | undefined;
-  readonly cause?: Part;
-  readonly errors?: readonly Part[];
-  readonly properties?: readonly (readonly [string, Part])[];
-}
-
-/** Errors by index; the first is the one that was thrown. */
-export type ErrorTable = readonly ErrorFields[];
-
-/** Causes and own properties beyond this many errors are left out. */
-const MAX_ERRORS = 1000;
+import { PayloadTooLargeError } from "../errors.ts";
+import type { Reader } from "./reader.ts";
+import type { Writer } from "./writer.ts";
+import {
+  ARRAY,
+  ERROR,
+  HAS_CAUSE,
+  HAS_ERRORS,
+  REFERENCED,
+  UNDEFINED,
+  VALUE_HEADER_BYTES,
+} from "./tags.ts";
 
 const BUILT_IN: Readonly<Record<string, ErrorConstructor>> = {
   EvalError,
@@ -39,6 +28,9 @@ const BUILT_IN: Readonly<Record<string, ErrorConstructor>> = {
   URIError,
   Error,
 };
+
+/** What is nested deeper within errors is left out: long chains of causes must not fail for the stack. */
+export const MAX_ERROR_DEPTH = 500;
 
 const OWN_FIELDS: ReadonlySet<string> = new Set(["name", "message", "stack", "cause", "errors"]);
 
@@ -53,6 +45,11 @@ export function isError(value: unknown): value is Error {
   }
 }
 
+/** V8 and JavaScriptCore say so in a RangeError with these words. */
+export function isStackOverflow(error: unknown): boolean {
+  return error instanceof RangeError && /^maximum call stack size exceeded/i.test(error.message);
+}
+
 /** Text for any value, errors by their message. Never throws. */
 export function textOf(value: unknown): string {
   try {
@@ -62,86 +59,124 @@ export function textOf(value: unknown): string {
   }
 }
 
-/** The table of `error` and what it refers to. Never throws, whatever its getters do. */
-export function describeError(error: Error): ErrorTable {
-  const seen = new Map<Error, number>([[error, 0]]);
-  const queue: Error[] = [error];
-  const table: ErrorFields[] = [];
-  const part = (value: unknown): Part | undefined => {
-    if (!isError(value)) {
-      try {
-        return { value: structuredClone(value) };
-      } catch {
-        return undefined; // cannot cross; documented above
-      }
-    }
-    const known = seen.get(value);
-    if (known !== undefined) return { error: known };
-    if (queue.length >= MAX_ERRORS) return undefined;
-    seen.set(value, queue.length);
-    queue.push(value);
-    return { error: queue.length - 1 };
-  };
-  for (let index = 0; index < queue.length; index++) table.push(describeOne(queue[index]!, part));
-  return table;
-}
-
-function describeOne(error: Error, part: (value: unknown) => Part | undefined): ErrorFields {
+/** Writes an error that was not written before. Runs its getters, and ignores what they throw. */
+export function writeError(writer: Writer, error: Error, from: number): number {
+  const start = from - writer.base;
   const type = typeOf(error);
   const name = read(error, "name");
-  const stack = read(error, "stack");
   const message = read(error, "message");
-  const fields: {
-    -readonly [Key in keyof ErrorFields]: ErrorFields[Key];
-  } = {
-    type,
-    name: typeof name === "string" && name !== type ? name : undefined,
-    message: typeof message === "string" ? message : "",
-    stack: typeof stack === "string" ? stack : undefined,
-  };
+  const stack = read(error, "stack");
+  let at = writer.header(ERROR, 0, from);
+  at = writer.value(type, at);
+  at = writer.value(typeof name === "string" && name !== type ? name : undefined, at);
+  at = writer.value(typeof message === "string" ? message : "", at);
+  at = writer.value(typeof stack === "string" ? stack : undefined, at);
+  let flags = 0;
   if (hasOwn(error, "cause")) {
-    const cause = part(read(error, "cause"));
-    if (cause !== undefined) fields.cause = cause;
+    const end = writeIfCloneable(writer, read(error, "cause"), at);
+    if (end >= 0) flags |= HAS_CAUSE;
+    at = end >= 0 ? end : writer.base - end - 1;
   }
   if (type === "AggregateError") {
-    fields.errors = elementsOf(read(error, "errors")).map((each) =>
-      part(each) ?? { value: undefined }
-    );
+    flags |= HAS_ERRORS;
+    at = writeErrors(writer, elementsOf(read(error, "errors")), at);
   }
-  const properties: [string, Part][] = [];
+  let properties = 0;
   for (const key of ownKeys(error)) {
     if (OWN_FIELDS.has(key)) continue;
-    const value = part(read(error, key));
-    if (value !== undefined) properties.push([key, value]);
+    const before = at - writer.base;
+    const end = writeIfCloneable(writer, read(error, key), writer.value(key, at));
+    if (end >= 0) properties++;
+    at = end >= 0 ? end : writer.base + before;
   }
-  if (properties.length > 0) fields.properties = properties;
-  return fields;
+  const word = (writer.base + start) >> 2;
+  writer.i32[word]! |= flags;
+  writer.i32[word + 1] = properties;
+  return at;
 }
 
-/** Real errors from the table; returns the first. Throws for a table that none can have sent. */
-export function rebuildError(table: ErrorTable): Error {
-  const errors = table.map(createError);
-  const value = (part: Part): unknown => "error" in part ? errors[part.error] : part.value;
-  for (const [index, fields] of table.entries()) {
-    const error = errors[index]!;
-    define(error, "stack", fields.stack, false);
-    if (fields.name !== undefined && error.name !== fields.name) {
-      define(error, "name", fields.name, false);
-    }
-    if (fields.cause !== undefined) define(error, "cause", value(fields.cause), false);
-    if (fields.errors !== undefined) define(error, "errors", fields.errors.map(value), false);
-    for (const [key, part] of fields.properties ?? []) define(error, key, value(part), true);
+function writeErrors(writer: Writer, errors: readonly unknown[], from: number): number {
+  let at = writer.header(ARRAY, errors.length, from);
+  for (const error of errors) {
+    const end = writeIfCloneable(writer, error, at);
+    at = end >= 0 ? end : writer.tag(UNDEFINED, writer.base - end - 1);
   }
-  return errors[0]!;
+  return at;
 }
 
-function createError(fields: ErrorFields): Error {
-  if (fields.type === "AggregateError") return new AggregateError([], fields.message);
-  if (fields.type === "DOMException") {
-    return new DOMException(fields.message, fields.name ?? "Error") as unknown as Error;
+/** Where the value ends. What cannot be cloned is not written: −1 − where it would be, from the base. */
+function writeIfCloneable(writer: Writer, value: unknown, at: number): number {
+  const before = at - writer.base;
+  const mark = writer.mark();
+  if (mark.depth > MAX_ERROR_DEPTH) return -1 - before;
+  const { mayMove } = writer;
+  writer.mayMove = false;
+  try {
+    return writer.value(value, at);
+  } catch (error) {
+    // After a stack overflow nobody knows what was interrupted: the whole encoding is over.
+    if (error instanceof PayloadTooLargeError || isStackOverflow(error)) throw error;
+    writer.rewind(mark);
+    return -1 - before;
+  } finally {
+    writer.mayMove = mayMove;
   }
-  const constructor = Object.hasOwn(BUILT_IN, fields.type) ? BUILT_IN[fields.type]! : Error;
-  return new constructor(fields.message);
+}
+
+/** Setting a stack costs V8 60 ns, defining it 480; JavaScriptCore makes it enumerable when it is set. */
+const isStackAssignable: boolean = (() => {
+  const error = createError("Error", undefined, "");
+  error.stack = "";
+  return Object.getOwnPropertyDescriptor(error, "stack")?.enumerable === false;
+})();
+
+/** Reads ERROR at `at`, whose first word is `word`. */
+export function readError(reader: Reader, at: number, word: number): Error {
+  const properties = reader.count(at, 2 * VALUE_HEADER_BYTES);
+  const type = reader.value(at + VALUE_HEADER_BYTES);
+  const name = reader.value(reader.next);
+  const message = reader.value(reader.next);
+  const stack = reader.value(reader.next);
+  const isText = typeof type === "string" && typeof message === "string" &&
+    (name === undefined || typeof name === "string");
+  if (!isText) throw reader.corrupt("error", at);
+  const error = createError(type, name, message);
+  if ((word & REFERENCED) !== 0) reader.register(at, error);
+  if (isStackAssignable && typeof stack === "string") error.stack = stack;
+  else define(error, "stack", stack, false);
+  if (name !== undefined && error.name !== name) define(error, "name", name, false);
+  if ((word & HAS_CAUSE) !== 0) define(error, "cause", reader.value(reader.next), false);
+  if ((word & HAS_ERRORS) !== 0) define(error, "errors", reader.value(reader.next), false);
+  for (let property = 0; property < properties; property++) {
+    const key = reader.key(reader.next);
+    define(error, key, reader.value(reader.next), true);
+  }
+  return error;
+}
+
+/** Its stack is the sender's: recording one here would only cost (8 µs each on V8). */
+function createError(type: string, name: string | undefined, message: string): Error {
+  const settings = Error as { stackTraceLimit?: number };
+  const limit = settings.stackTraceLimit;
+  try {
+    settings.stackTraceLimit = 0;
+  } catch {
+    return construct(type, name, message); // frozen
+  }
+  try {
+    return construct(type, name, message);
+  } finally {
+    settings.stackTraceLimit = limit!;
+  }
+}
+
+function construct(type: string, name: string | undefined, message: string): Error {
+  if (type === "AggregateError") return new AggregateError([], message);
+  if (type === "DOMException") {
+    return new DOMException(message, name ?? "Error") as unknown as Error;
+  }
+  const constructor = Object.hasOwn(BUILT_IN, type) ? BUILT_IN[type]! : Error;
+  return new constructor(message);
 }
 
 function typeOf(error: Error): string {
@@ -150,7 +185,7 @@ function typeOf(error: Error): string {
     if (error instanceof DOMException) return "DOMException";
     for (const type of Object.keys(BUILT_IN)) if (error instanceof BUILT_IN[type]!) return type;
   } catch {
-    return "Error"; // as above
+    return "Error"; // a proxy that refuses even to be looked at
   }
   const name = read(error, "name"); // another realm's
   return typeof name === "string" && Object.hasOwn(BUILT_IN, name) ? name : "Error";

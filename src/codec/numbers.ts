@@ -3,9 +3,29 @@
  * whole number, and stays one: code that computes with it (`%`, `*`, array indices) runs several times
  * slower than with the small integer that the caller passed. A trial division ran 8 times slower.
  */
+import { align8Large } from "../memory/align.ts";
+import { BIGINT_64, BIGINT_HEX, NEGATIVE, VALUE_HEADER_BYTES } from "./tags.ts";
+import type { Writer } from "./writer.ts";
 
 /** The same number; a small integer in the engine's own representation if it is one. Keeps -0. */
 export function normalizeNumber(value: number): number {
   const integer = value | 0;
   return integer === value && (integer !== 0 || 1 / value > 0) ? integer : value;
+}
+
+/** Writes a bigint: 64 bits if they hold it, hexadecimal digits otherwise. Returns where it ends. */
+export function writeBigInt(writer: Writer, value: bigint, from: number): number {
+  if (BigInt.asIntN(64, value) === value) {
+    const at = writer.room(from, VALUE_HEADER_BYTES + 8);
+    writer.i32[at >> 2] = BIGINT_64;
+    writer.memory.i64[(at >> 3) + 1] = value;
+    return at + VALUE_HEADER_BYTES + 8;
+  }
+  const digits = (value < 0n ? -value : value).toString(16);
+  const bytes = VALUE_HEADER_BYTES + align8Large(digits.length);
+  const at = writer.room(from, bytes);
+  writer.i32[at >> 2] = BIGINT_HEX | (value < 0n ? NEGATIVE : 0);
+  writer.i32[(at >> 2) + 1] = digits.length;
+  writer.access.text.writeOneByte(digits, writer.u8, at + VALUE_HEADER_BYTES);
+  return at + bytes;
 }

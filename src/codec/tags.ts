@@ -1,51 +1,104 @@
 /**
  * Layout of one encoded value, at an 8-aligned offset of a record's body or of a payload buffer.
  *
- *    0         1         2         4                   8
- *   +---------+---------+---------+-------------------+--------------------- - -
- *   | tag  u8 | kind u8 | flags   | aux           i32 | data, padded to 8
- *   +---------+---------+---------+-------------------+--------------------- - -
+ *    0         1         2         3         4                   8
+ *   +---------+---------+---------+---------+-------------------+--------------------- - -
+ *   | tag  u8 | kind u8 | flags   | 0       | aux           i32 | data, padded to 8
+ *   +---------+---------+---------+---------+-------------------+--------------------- - -
  *
  *   tag          aux              data
  *   UNDEFINED    –                –
  *   NULL         –                –
  *   FALSE, TRUE  –                –
+ *   INT          the number       –                (not -0)
  *   NUMBER       –                f64, the exact bits of -0, NaN and the infinities
  *   BIGINT_64    –                i64
- *   BIGINT_HEX   digits           one byte per hexadecimal digit; flags 1 = negative
- *   ONE_BYTE     UTF-16 units     one byte per unit (Latin-1), for short strings
- *   ASCII        bytes            one byte per unit, all below 128
- *   UTF8         bytes            well-formed UTF-8
- *   UTF16        UTF-16 units     two bytes per unit: strings with lone surrogates
- *   BYTES        –                kind = BytesKind; f64 length of the buffer in bytes; with flag
- *                                 PARTIAL then f64 byteOffset, f64 length of the view in elements;
- *                                 then the buffer's bytes
+ *   BIGINT_HEX   digits           one byte per hexadecimal digit; flag NEGATIVE
+ *   ONE_BYTE     UTF-16 units     one byte per unit (Latin-1)
+ *   TWO_BYTE     UTF-16 units     two bytes per unit, little-endian: lone surrogates stay what they are
+ *   SYMBOL       –                value: the key in the global symbol registry
+ *   REF          offset / 8       –   the value at this offset from the first value, seen before;
+ *                                     kind 1: the buffer that value is a view of
+ *   HOLE         –                –   in arrays: no element; in a PARTIAL object: no such property
+ *   OBJECT       shape            values in the order of the shape's keys; flag PARTIAL
+ *   KEYED        properties       per property: value (key), value
+ *   ARRAY        length           values
+ *   SPARSE       entries          f64 length; per entry: value (key), value
+ *   INTS         length           i32 per element
+ *   DOUBLES      length           f64 per element
+ *   MAP          entries          per entry: value (key), value
+ *   SET          elements         values
+ *   DATE         –                f64 time value
+ *   REGEXP       –                values: source, flags
+ *   BOXED        –                value: the primitive
+ *   ERROR        properties       values: type, name, message, stack; then per flag of ERROR_FLAGS a
+ *                                 value; then per property: value (key), value
+ *   BUFFER       –                kind = BufferKind; f64 length in bytes; RESIZABLE: f64 maximum; bytes
+ *   BYTES        –                kind = ViewKind: a view of the whole of a fixed buffer of its own, or a
+ *                                 Node Buffer; f64 length in bytes; bytes
+ *   VIEW         –                kind = ViewKind; f64 byteOffset; f64 length in elements (flag TRACKING:
+ *                                 as long as its buffer); value: the buffer
+ *   EXTRA        index            –   the object at this index of the payload message
+ *   SHARED       index            f64 id; the SharedArrayBuffer at this index of the payload message
+ *   ENVELOPE     –                values: header, payload
+ *   LOAN         –                f64 length; bytes, to be read in place
+ *   STRUCT       bytes            kind = position among the declared arguments; the layout of a schema that
+ *                                 both sides know (struct/shape.ts)
  *
- * The low 24 bits of the first word are tag | kind << 8 | flags << 16. Values follow one another
- * without a count; the frame says how many there are.
+ *   PENDING      –                –   an argument that was not known yet: its value comes behind all others
+ *
+ * Flag REFERENCED, on any object: a REF to it follows somewhere. Values follow one another without a
+ * count; the frame says how many there are. Offsets are relative, so encoded values can be moved.
  */
 export const UNDEFINED = 1;
 export const NULL = 2;
 export const FALSE = 3;
 export const TRUE = 4;
-export const NUMBER = 5;
-export const BIGINT_64 = 6;
-export const BIGINT_HEX = 7;
-export const ONE_BYTE = 8;
-export const ASCII = 9;
-export const UTF8 = 10;
-export const UTF16 = 11;
-export const BYTES = 12;
+export const INT = 5;
+export const NUMBER = 6;
+export const BIGINT_64 = 7;
+export const BIGINT_HEX = 8;
+export const ONE_BYTE = 9;
+export const TWO_BYTE = 10;
+export const SYMBOL = 11;
+export const REF = 12;
+export const HOLE = 13;
+export const OBJECT = 14;
+export const KEYED = 15;
+export const ARRAY = 16;
+export const SPARSE = 17;
+export const INTS = 18;
+export const DOUBLES = 19;
+export const MAP = 20;
+export const SET = 21;
+export const DATE = 22;
+export const REGEXP = 23;
+export const BOXED = 24;
+export const ERROR = 25;
+export const BUFFER = 26;
+export const BYTES = 27;
+export const VIEW = 28;
+export const EXTRA = 29;
+export const SHARED = 30;
+export const ENVELOPE = 31;
+export const LOAN = 32;
+export const STRUCT = 33;
+export const PENDING = 34;
 
-/** Bytes of tag and aux. */
+/** Bytes of tag, flags and aux. */
 export const VALUE_HEADER_BYTES = 8;
 
-/** Flag of BYTES: the view shows only a part of the buffer that travels. */
-export const PARTIAL = 1;
-/** Flag of BIGINT_HEX. */
-export const NEGATIVE = 1;
+/** Flags, as they stand in the first word. */
+export const REFERENCED: number = 0x80 << 16;
+/** OBJECT: some property was gone when it was to be read; HOLE stands in its place. */
+export const PARTIAL: number = 1 << 16;
+export const NEGATIVE: number = 1 << 16;
+export const RESIZABLE: number = 1 << 16;
+export const TRACKING: number = 1 << 16;
+/** ERROR: which values follow the four that always do. */
+export const HAS_CAUSE: number = 1 << 16;
+export const HAS_ERRORS: number = 2 << 16;
 
-/** What an encoder returns instead of an offset. */
-export const NO_ROOM = -1;
-/** The value is none of these kinds, or needs the identity of what it shares: send it cloned. */
-export const UNSUPPORTED = -2;
+/** Kind of REF: the value itself, or the buffer it is a view of. */
+export const REF_VALUE = 0;
+export const REF_BUFFER = 1;

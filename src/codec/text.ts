@@ -1,95 +1,92 @@
 /**
- * Strings. Short ones by a loop in JavaScript (a native call costs more than it saves below some
- * tens of characters), long ones by the runtime's native encoders, lone surrogates kept exactly.
+ * Strings, one-byte and two-byte ones told apart, each unit exactly as it is: no UTF-8, so a lone
+ * surrogate needs no case of its own and reading is a copy. Short one-byte strings by a loop in
+ * JavaScript (a native call costs more than it saves below some tens of characters), longer ones by
+ * the runtime's fastest verified way.
  */
 import { align8 } from "../memory/align.ts";
-import type { Memory } from "../memory/views.ts";
+
 import type { TextAccess } from "../runtimes/runtime.ts";
-import { ASCII, NO_ROOM, ONE_BYTE, UTF16, UTF8, VALUE_HEADER_BYTES } from "./tags.ts";
+import { canCompile } from "./shape-compiler.ts";
+import type { Writer } from "./writer.ts";
+import { ONE_BYTE, TWO_BYTE, VALUE_HEADER_BYTES } from "./tags.ts";
 
-/** Longest string written and read by the loop, in UTF-16 units. */
-export const SHORT_STRING_UNITS = 32;
+/** Longest string written by the loop, in UTF-16 units. */
+export const SHORT_STRING_UNITS = 24;
 
-/** Units per `String.fromCharCode` call when reading UTF-16: well below any argument limit. */
-const UTF16_CHUNK_UNITS = 4096;
+/** Longest string read without a native call on any runtime (`TextAccess.loopUnits`). */
+const LONGEST_LOOP_UNITS = 24;
 
-/** Bytes that surely hold the string, header included. */
-export function textBound(text: string): number {
-  return VALUE_HEADER_BYTES +
-    align8(text.length <= SHORT_STRING_UNITS ? 2 * text.length : 3 * text.length);
-}
-
-/** Writes `text` at `offset`; returns the next offset or NO_ROOM. */
-export function encodeText(
-  access: TextAccess,
-  memory: Memory,
-  offset: number,
-  limit: number,
-  text: string,
-): number {
+/** Writes `text` at `at`; returns where it ends. */
+export function writeText(writer: Writer, text: string, from: number): number {
   const units = text.length;
-  const start = offset + VALUE_HEADER_BYTES;
-  if (units <= SHORT_STRING_UNITS) {
-    const end = align8(start + units);
-    if (end > limit) return NO_ROOM;
-    const u8 = memory.u8;
-    let seen = 0;
-    for (let unit = 0; unit < units; unit++) {
-      const code = text.charCodeAt(unit);
-      seen |= code;
-      u8[start + unit] = code;
-    }
-    if (seen > 0xff) return encodeUtf16(memory, offset, limit, text);
-    memory.i32[offset >> 2] = ONE_BYTE;
-    memory.i32[(offset >> 2) + 1] = units;
-    return end;
-  }
-  if (start + units > limit) return NO_ROOM;
-  const { read, written } = access.encodeInto(text, memory.u8, start, limit);
-  if (written !== units && !text.isWellFormed()) return encodeUtf16(memory, offset, limit, text);
-  if (read !== units) return NO_ROOM;
-  const end = align8(start + written);
-  if (end > limit) return NO_ROOM;
-  memory.i32[offset >> 2] = written === units ? ASCII : UTF8;
-  memory.i32[(offset >> 2) + 1] = written;
-  return end;
-}
-
-function encodeUtf16(memory: Memory, offset: number, limit: number, text: string): number {
-  const units = text.length;
-  const start = offset + VALUE_HEADER_BYTES;
-  const end = align8(start + 2 * units);
-  if (end > limit) return NO_ROOM;
-  const u8 = memory.u8;
-  for (let unit = 0, at = start; unit < units; unit++, at += 2) {
+  if (units > SHORT_STRING_UNITS) return writeLongText(writer, text, from);
+  const at = writer.room(from, VALUE_HEADER_BYTES + SHORT_STRING_UNITS);
+  const start = at + VALUE_HEADER_BYTES;
+  const u8 = writer.u8;
+  let seen = 0;
+  for (let unit = 0; unit < units; unit++) {
     const code = text.charCodeAt(unit);
-    u8[at] = code;
-    u8[at + 1] = code >> 8;
+    seen |= code;
+    u8[start + unit] = code;
   }
-  memory.i32[offset >> 2] = UTF16;
-  memory.i32[(offset >> 2) + 1] = units;
-  return end;
+  if (seen > 0xff) return writeTwoByte(writer, text, at);
+  const i32 = writer.i32;
+  i32[at >> 2] = ONE_BYTE;
+  i32[(at >> 2) + 1] = units;
+  return align8(start + units);
 }
 
-/** Reads `units` Latin-1 characters from `start`. */
-export function decodeOneByte(memory: Memory, start: number, units: number): string {
-  const u8 = memory.u8;
+function writeLongText(writer: Writer, text: string, from: number): number {
+  const units = text.length;
+  const at = writer.room(from, VALUE_HEADER_BYTES + align8(units));
+  if (!writer.access.text.writeOneByte(text, writer.u8, at + VALUE_HEADER_BYTES)) {
+    return writeTwoByte(writer, text, at);
+  }
+  const i32 = writer.i32;
+  i32[at >> 2] = ONE_BYTE;
+  i32[(at >> 2) + 1] = units;
+  return align8(at + VALUE_HEADER_BYTES + units);
+}
+
+function writeTwoByte(writer: Writer, text: string, from: number): number {
+  const units = text.length;
+  const at = writer.room(from, VALUE_HEADER_BYTES + 2 * units + 8);
+  const i32 = writer.i32;
+  i32[at >> 2] = TWO_BYTE;
+  i32[(at >> 2) + 1] = units;
+  const { u8, u16 } = writer.memory;
+  writer.access.text.writeTwoByte(text, u8, u16, at + VALUE_HEADER_BYTES);
+  return align8(at + VALUE_HEADER_BYTES + 2 * units);
+}
+
+type ReadUnits = (u8: Uint8Array<SharedArrayBuffer>, start: number) => string;
+
+/**
+ * Readers by length: `String.fromCharCode` with exactly as many arguments makes the string in one go,
+ * at half the cost of putting it together from pieces.
+ */
+const readers: readonly ReadUnits[] = Array.from(
+  { length: canCompile() ? LONGEST_LOOP_UNITS + 1 : 0 },
+  (_, units) => {
+    const list = Array.from({ length: units }, (_, unit) => `u8[start + ${unit}]`).join(", ");
+    const source = `"use strict";\nconst { fromCharCode } = String;\n` +
+      `return function readUnits(u8, start) { return fromCharCode(${list}); };`;
+    return new Function(source)() as ReadUnits;
+  },
+);
+
+/** Reads `units` one-byte units from `start`. */
+export function readOneByte(
+  access: TextAccess,
+  u8: Uint8Array<SharedArrayBuffer>,
+  start: number,
+  units: number,
+): string {
+  if (units > access.loopUnits) return access.readOneByte(u8, start, start + units);
+  const read = readers[units];
+  if (read !== undefined) return read(u8, start);
   let text = "";
   for (let unit = 0; unit < units; unit++) text += String.fromCharCode(u8[start + unit]!);
   return text;
-}
-
-/** Reads `units` UTF-16 units from `start`, little-endian as written. */
-export function decodeUtf16(memory: Memory, start: number, units: number): string {
-  const u8 = memory.u8;
-  let text = "";
-  const chunk: number[] = [];
-  for (let unit = 0, at = start; unit < units; unit++, at += 2) {
-    chunk.push(u8[at]! | (u8[at + 1]! << 8));
-    if (chunk.length === UTF16_CHUNK_UNITS) {
-      text += String.fromCharCode(...chunk);
-      chunk.length = 0;
-    }
-  }
-  return text + String.fromCharCode(...chunk);
 }

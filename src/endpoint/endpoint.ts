@@ -2,20 +2,24 @@
  * One side of a lane: a ring to send on, a ring to receive from, a payload port and a codec, as one
  * duplex of frames. Host and worker use the same class; it knows nothing of calls, parking or waking.
  *
- * Sending never blocks. Values that fit are encoded straight into the claimed record.
+ * Sending never blocks. Values that fit are encoded straight into the claimed record. Encoding runs
+ * user code, which may send on this same endpoint: while a claim is open everything else is FULL, and
+ * is held.
  */
-import type { Codec } from "../codec/codec.ts";
-import { type ErrorTable, rebuildError } from "../codec/fault.ts";
+import { type Codec, encodingError } from "../codec/codec.ts";
+import type { Decoder } from "../codec/decoder.ts";
+import type { Encoder, Grow } from "../codec/encoder.ts";
+import { isError } from "../codec/fault.ts";
 import { normalizeNumber } from "../codec/numbers.ts";
-import { NO_ROOM } from "../codec/tags.ts";
+import { ReceivedShapes } from "../codec/shapes.ts";
+import type { DeclaredValues } from "../codec/struct/signature.ts";
 import { ProtocolError } from "../errors.ts";
+import { viewMemory } from "../memory/views.ts";
 import type { RingConsumer } from "../ring/consumer.ts";
 import { NO_SPACE, type RingProducer } from "../ring/producer.ts";
 import type { PayloadPort } from "../runtimes/runtime.ts";
 import {
   CALL,
-  CALL_WITH_NUMBER,
-  CLONED,
   countOf,
   FRAME_BYTES,
   GENERATION_WORD,
@@ -26,19 +30,21 @@ import {
   NUMBER_ONLY,
   packWhat,
   PLACEHOLDER_BYTES,
-  RESULT,
-  RESULT_NUMBER,
-  SHARED,
+  PORT,
+  type RESULT,
+  SHAPES,
   SLOT_WORD,
   TASK_WORD,
+  THROWN,
   WHAT_WORD,
 } from "./frame.ts";
 import {
-  type ClonedValues,
-  decodeShared,
+  ARGUMENTS,
+  countDeclared,
+  encodeDeclared,
   type Held,
-  type SharedValues,
-  unpackCloned,
+  Holder,
+  RESULT_NAME,
 } from "./hold.ts";
 import { PayloadInbox } from "./payload-inbox.ts";
 
@@ -46,9 +52,8 @@ import { PayloadInbox } from "./payload-inbox.ts";
 export const SENT = 0;
 /** The ring has no room now: hold the values and try again after the other side has released. */
 export const FULL = 1;
-/** The values cannot go inline: hold them and use `sendHeld`. */
-export const NOT_INLINE = 2;
-export type SendOutcome = typeof SENT | typeof FULL | typeof NOT_INLINE;
+/** Sent, not sent and nothing was encoded, or encoded but to be sent by `sendHeld`. */
+export type SendOutcome = typeof SENT | typeof FULL | Held;
 
 /** What a first claim asks for; most records fit, and `limit` usually allows far more. */
 const FIRST_CLAIM_BYTES = 128;
@@ -56,158 +61,91 @@ const FIRST_CLAIM_BYTES = 128;
 /** Beside a payload of a quarter of the ring: the value's own header. */
 const VALUE_OVERHEAD_BYTES = 32;
 
+/** Shapes told in one record. */
+const SHAPES_PER_RECORD = 32;
+
 /** Most encoded bytes a record carries inline, for rings of this capacity. */
 export function maxInlineBytes(capacity: number): number {
   return (capacity >> 2) + VALUE_OVERHEAD_BYTES;
 }
 
-/** The four strings an error without cause or own properties is sent as. */
-type InlineFault = [type: string, name: string | undefined, message: string, stack?: string];
-
 export class Endpoint {
   readonly tx: RingProducer;
   readonly rx: RingConsumer;
-  readonly codec: Codec;
+  readonly decoder: Decoder;
+  readonly holder: Holder;
+  readonly #codec: Codec;
+  readonly #encoder: Encoder;
+  readonly #shapes = new ReceivedShapes();
   readonly #port: PayloadPort;
   readonly #inbox: PayloadInbox;
   readonly #maxInlineBytes: number;
+  readonly #grow: Grow;
+  /** Shapes of ours that the other side knows. */
+  #toldShapes = 0;
+  #isEncoding = false;
+  #hasTold = false;
+  /** The next SHAPES record, for which there was no room. */
+  #untold: { readonly held: Held; readonly count: number } | undefined;
   #posted = 0;
 
   constructor(tx: RingProducer, rx: RingConsumer, codec: Codec, port: PayloadPort) {
     this.tx = tx;
     this.rx = rx;
-    this.codec = codec;
+    this.#codec = codec;
+    this.#encoder = codec.lend();
+    this.decoder = codec.decoder(this.#shapes);
     this.#port = port;
     this.#inbox = new PayloadInbox(port);
     this.#maxInlineBytes = maxInlineBytes(tx.capacity);
+    this.holder = new Holder(codec, this.#maxInlineBytes);
+    this.#grow = (written, bytes) => this.#claimMore(written, bytes);
   }
 
-  /** Sends a call with its arguments inline. */
-  sendCall(slot: number, generation: number, task: number, args: readonly unknown[]): SendOutcome {
-    const { tx, codec } = this;
-    const count = args.length;
-    if (count === 1 && typeof args[0] === "number") {
-      return this.#sendNumber(slot, generation, CALL_WITH_NUMBER, task, args[0]);
-    }
-    const index = tx.claim(FIRST_CLAIM_BYTES);
+  /**
+   * Sends a call with its arguments, of which some may be of declared shapes. Throws what encoding
+   * them throws; nothing was sent then.
+   */
+  sendCall(
+    slot: number,
+    generation: number,
+    task: number,
+    args: readonly unknown[],
+    declared?: DeclaredValues,
+  ): SendOutcome {
+    const { length } = args;
+    const index = this.#claim();
     if (index === NO_SPACE) return FULL;
-    const memory = tx.memory;
-    const start = index + FRAME_BYTES;
-    const limit = Math.min(tx.limit, start + this.#maxInlineBytes);
-    let end = start;
-    let objects = 0;
-    for (let argument = 0; argument < count; argument++) {
-      const value = args[argument];
-      if (typeof value === "object" && value !== null) objects++;
-      end = codec.encode(memory, end, limit, value);
-      if (end < 0) {
-        tx.abort();
-        return end === NO_ROOM ? this.#sendLarger(CALL, slot, generation, task, args) : NOT_INLINE;
+    const encoder = this.#encoder;
+    try {
+      let at = this.#begin(index);
+      encoder.name = ARGUMENTS;
+      encoder.list = args;
+      if (declared !== undefined) {
+        at = encodeDeclared(encoder, args, declared, at);
+        return this.#close(at, slot, generation, CALL, countDeclared(args, declared), task);
       }
-    }
-    if (objects > 1 && codec.hasSharedBuffers(args)) {
-      tx.abort();
-      return NOT_INLINE;
-    }
-    this.#commit(index, end, slot, generation, packWhat(CALL, INLINE, count), task);
-    return SENT;
-  }
-
-  /** Sends one value inline. */
-  sendValue(kind: Kind, slot: number, generation: number, value: unknown): SendOutcome {
-    const { tx } = this;
-    if (typeof value === "number" && kind === RESULT) {
-      return this.#sendNumber(slot, generation, RESULT_NUMBER, 0, value);
-    }
-    const index = tx.claim(FIRST_CLAIM_BYTES);
-    if (index === NO_SPACE) return FULL;
-    const start = index + FRAME_BYTES;
-    const limit = Math.min(tx.limit, start + this.#maxInlineBytes);
-    const end = this.codec.encode(tx.memory, start, limit, value);
-    if (end < 0) {
-      tx.abort();
-      return end === NO_ROOM ? this.#sendLarger(kind, slot, generation, 0, [value]) : NOT_INLINE;
-    }
-    this.#commit(index, end, slot, generation, packWhat(kind, INLINE, 1), 0);
-    return SENT;
-  }
-
-  /** Sends held values. False: no room now, nothing was posted. */
-  sendHeld(kind: Kind, slot: number, generation: number, task: number, held: Held): boolean {
-    const { tx } = this;
-    const what = packWhat(kind, held.location, held.count);
-    if (held.location === INLINE) {
-      const index = tx.claim(FRAME_BYTES + held.bytes.length);
-      if (index === NO_SPACE) return false;
-      tx.memory.u8.set(held.bytes, index + FRAME_BYTES);
-      this.#commit(index, index + FRAME_BYTES + held.bytes.length, slot, generation, what, task);
-      return true;
-    }
-    // The message goes first, so that it is there when the record is seen. Space can only grow in
-    // between: this side alone claims, and nothing runs here but the post.
-    if (!tx.hasSpace(PLACEHOLDER_BYTES)) return false;
-    const sequence = this.#posted;
-    this.#port.post([sequence, held.payload]);
-    this.#posted = (sequence + 1) | 0;
-    const index = tx.claim(PLACEHOLDER_BYTES);
-    tx.memory.i32[(index + FRAME_BYTES) >> 2] = sequence;
-    this.#commit(index, index + PLACEHOLDER_BYTES, slot, generation, what, task);
-    return true;
-  }
-
-  /** Bytes of ring `sendHeld` needs. */
-  static heldBytes(held: Held): number {
-    return held.location === INLINE ? FRAME_BYTES + held.bytes.length : PLACEHOLDER_BYTES;
-  }
-
-  /** An error without cause or own properties as inline strings; others as a held table. */
-  static inlineFault(table: ErrorTable): InlineFault | undefined {
-    const { type, name, message, stack, ...more } = table[0]!;
-    return table.length > 1 || Object.keys(more).length > 0
-      ? undefined
-      : [type, name, message, stack!];
-  }
-
-  /** All values of the polled record at `index`. Throws DataCloneError for an unreadable message. */
-  readValues(index: number, what: number): unknown[] {
-    const { memory, end } = this.rx;
-    const count = countOf(what);
-    switch (locationOf(what)) {
-      case INLINE:
-        return this.codec.decodeAll(memory, index + FRAME_BYTES, end, count);
-      case NUMBER_ONLY:
-        if (end - index < NUMBER_FRAME_BYTES) {
-          throw new ProtocolError(`Number record of ${end - index} bytes.`);
-        }
-        return [normalizeNumber(memory.f64[(index + FRAME_BYTES) >> 3]!)];
-      case SHARED:
-        return decodeShared(this.codec, this.#takePayload(index) as SharedValues, count);
-      case CLONED:
-        return unpackCloned(this.codec.bytes, this.#takePayload(index) as ClonedValues);
-      default:
-        throw new ProtocolError(`Frame with unknown location ${locationOf(what)}.`);
+      for (let argument = 0; argument < length; argument++) at = encoder.value(args[argument], at);
+      return this.#close(at, slot, generation, CALL, length, task);
+    } catch (error) {
+      throw encodingError(error, ARGUMENTS);
+    } finally {
+      // A plain store: should the stack have overflowed, no call would get through here.
+      this.#isEncoding = false;
+      this.#encoder.end();
     }
   }
 
-  /** The error a FAULT record at `index` carries. */
-  readFault(index: number, what: number): Error {
-    if (locationOf(what) === CLONED) return rebuildError(this.#takePayload(index) as ErrorTable);
-    const [type, name, message, stack] = this.readValues(index, what) as InlineFault;
-    return rebuildError([{ type, name, message, stack }]);
-  }
-
-  close(): void {
-    this.#port.close();
-  }
-
-  #sendNumber(
+  /** Sends a call with one number, or a result that is one: the shortest way. */
+  sendNumber(
     slot: number,
     generation: number,
     what: number,
     task: number,
     value: number,
-  ): SendOutcome {
+  ): typeof SENT | typeof FULL {
     const { tx } = this;
+    if (this.#isEncoding) return FULL;
     const index = tx.claim(NUMBER_FRAME_BYTES);
     if (index === NO_SPACE) return FULL;
     tx.memory.f64[(index + FRAME_BYTES) >> 3] = value;
@@ -215,41 +153,193 @@ export class Endpoint {
     return SENT;
   }
 
-  #takePayload(index: number): unknown {
-    if (this.rx.end - index < PLACEHOLDER_BYTES) {
-      throw new ProtocolError(`Placeholder record of ${this.rx.end - index} bytes.`);
-    }
-    return this.#inbox.take(this.rx.memory.i32[(index + FRAME_BYTES) >> 2]!);
-  }
-
-  /** The values did not fit the contiguous rest of the ring: claim what they are bound to need. */
-  #sendLarger(
-    kind: Kind,
+  /**
+   * Sends a result, of a declared shape perhaps, or what a task threw. Throws what encoding it throws;
+   * nothing was sent then.
+   */
+  sendValue(
+    kind: typeof RESULT | typeof THROWN,
     slot: number,
     generation: number,
-    task: number,
-    values: readonly unknown[],
+    value: unknown,
+    task = 0,
+    declared?: DeclaredValues,
   ): SendOutcome {
-    const { tx, codec } = this;
-    let bound = 0;
-    for (const value of values) {
-      const bytes = codec.bound(value);
-      if (bytes < 0) return NOT_INLINE;
-      bound += bytes;
-    }
-    if (bound > this.#maxInlineBytes || codec.hasSharedBuffers(values)) return NOT_INLINE;
-    const index = tx.claim(FRAME_BYTES + bound);
+    const index = this.#claim();
     if (index === NO_SPACE) return FULL;
-    let end = index + FRAME_BYTES;
-    for (const value of values) {
-      end = codec.encode(tx.memory, end, tx.limit, value);
-      if (end < 0) {
-        tx.abort();
-        return NOT_INLINE;
-      }
+    const encoder = this.#encoder;
+    try {
+      let at = this.#begin(index);
+      encoder.name = RESULT_NAME;
+      if (kind === THROWN && isError(value)) {
+        encoder.isUnlimited = true;
+        at = encoder.error(value, at);
+      } else if (declared !== undefined) at = encoder.struct(declared[0]!, 0, value, at);
+      else at = encoder.value(value, at);
+      return this.#close(at, slot, generation, kind, 1, task);
+    } catch (error) {
+      throw encodingError(error, RESULT_NAME);
+    } finally {
+      // A plain store: should the stack have overflowed, no call would get through here.
+      this.#isEncoding = false;
+      this.#encoder.end();
     }
-    this.#commit(index, end, slot, generation, packWhat(kind, INLINE, values.length), task);
+  }
+
+  /** Sends held values. False: no room now, nothing was posted. */
+  sendHeld(kind: Kind, slot: number, generation: number, task: number, held: Held): boolean {
+    if (this.#isEncoding || !this.#tellShapes()) return false;
+    return this.#send(kind, slot, generation, task, held);
+  }
+
+  /** Whether `sendHeld` would succeed now. May publish what has to be told before (`takeTold`). */
+  hasSpaceFor(held: Held): boolean {
+    return !this.#isEncoding && this.#tellShapes() && this.tx.hasSpace(Endpoint.#heldBytes(held));
+  }
+
+  /** Bytes of ring that held values take. */
+  static #heldBytes(held: Held): number {
+    const { inline, payload } = held;
+    return (payload === undefined ? FRAME_BYTES : PLACEHOLDER_BYTES) + (inline?.length ?? 0);
+  }
+
+  /** All values of the polled record at `index`. Throws DataCloneError for an unreadable one. */
+  readValues(index: number, what: number): unknown[] {
+    const { memory, end } = this.rx;
+    const count = countOf(what);
+    switch (locationOf(what)) {
+      case INLINE:
+        return this.decoder.all(memory, index + FRAME_BYTES, end, count);
+      case NUMBER_ONLY:
+        if (end - index < NUMBER_FRAME_BYTES) {
+          throw new ProtocolError(`Number record of ${end - index} bytes.`);
+        }
+        return [normalizeNumber(memory.f64[(index + FRAME_BYTES) >> 3]!)];
+      case PORT: {
+        if (end - index < PLACEHOLDER_BYTES) {
+          throw new ProtocolError(`Placeholder record of ${end - index} bytes.`);
+        }
+        const { buffer, bytes, extras } = this.#inbox.take(memory.i32[(index + FRAME_BYTES) >> 2]!);
+        if (buffer === undefined) {
+          return this.decoder.all(memory, index + PLACEHOLDER_BYTES, end, count, extras);
+        }
+        const values = this.decoder.all(viewMemory(buffer), 0, bytes, count, extras);
+        this.decoder.forget();
+        return values;
+      }
+      default:
+        throw new ProtocolError(`Frame with unknown location ${locationOf(what)}.`);
+    }
+  }
+
+  /** Learns the shapes that the polled SHAPES record at `index` tells. */
+  learnShapes(index: number, what: number): void {
+    this.#shapes.learn(this.readValues(index, what)[0]);
+  }
+
+  /**
+   * Whether a record was published that says something about others, and nobody was woken for it. To
+   * be asked after everything that was not sent: a record that nobody reads keeps its room.
+   */
+  takeTold(): boolean {
+    const hasTold = this.#hasTold;
+    this.#hasTold = false;
+    return hasTold;
+  }
+
+  close(): void {
+    this.#port.close();
+  }
+
+  /** Opens a record. NO_SPACE: not now. */
+  #claim(): number {
+    if (this.#isEncoding || !this.#tellShapes()) return NO_SPACE;
+    return this.tx.claim(FIRST_CLAIM_BYTES);
+  }
+
+  /** Has the encoder write into the record that was opened at `index`; returns where. */
+  #begin(index: number): number {
+    this.#isEncoding = true;
+    const { tx } = this;
+    const start = index + FRAME_BYTES;
+    const limit = Math.min(tx.limit, start + this.#maxInlineBytes);
+    return this.#encoder.begin(tx.memory, start, limit, this.#toldShapes, this.#grow);
+  }
+
+  /** Commits what was encoded up to `end`, if it is in the ring and nothing else belongs to it. */
+  #close(
+    end: number,
+    slot: number,
+    generation: number,
+    kind: Kind,
+    count: number,
+    task: number,
+  ): SendOutcome {
+    const encoder = this.#encoder;
+    if (encoder.isInScratch || encoder.hasExtras) {
+      this.tx.abort();
+      return this.holder.take(encoder, end, count);
+    }
+    encoder.checkSize(end);
+    const index = encoder.base - FRAME_BYTES;
+    this.#commit(index, end, slot, generation, packWhat(kind, INLINE, count), task);
     return SENT;
+  }
+
+  /** A larger claim for what is being encoded, elsewhere in the ring perhaps. */
+  #claimMore(written: number, bytes: number): boolean {
+    const { tx } = this;
+    const encoder = this.#encoder;
+    const needed = written + bytes;
+    if (needed > this.#maxInlineBytes) return false;
+    const from = encoder.base;
+    const index = tx.claim(FRAME_BYTES + needed); // drops the claim so far
+    if (index === NO_SPACE) return false;
+    const start = index + FRAME_BYTES;
+    if (start !== from) tx.memory.u8.copyWithin(start, from, from + written);
+    encoder.moveTo(tx.memory, start, Math.min(tx.limit, start + this.#maxInlineBytes));
+    return true;
+  }
+
+  /** Tells the other side the shapes it does not know yet. False: no room for that now. */
+  #tellShapes(): boolean {
+    const { shapes } = this.#codec;
+    while (this.#toldShapes < shapes.size) {
+      const first = this.#toldShapes;
+      if (this.#untold === undefined) {
+        const lists = shapes.keysFrom(first, SHAPES_PER_RECORD);
+        this.#untold = { held: this.holder.holdInternal([first, ...lists]), count: lists.length };
+      }
+      if (!this.#send(SHAPES, 0, 0, 0, this.#untold.held)) return false;
+      this.#toldShapes += this.#untold.count;
+      this.#untold = undefined;
+      this.#hasTold = true;
+    }
+    return true;
+  }
+
+  #send(kind: Kind, slot: number, generation: number, task: number, held: Held): boolean {
+    const { tx } = this;
+    const { inline, payload, count } = held;
+    const bytes = Endpoint.#heldBytes(held);
+    if (payload === undefined) {
+      const index = tx.claim(bytes);
+      if (index === NO_SPACE) return false;
+      tx.memory.u8.set(inline!, index + FRAME_BYTES);
+      this.#commit(index, index + bytes, slot, generation, packWhat(kind, INLINE, count), task);
+      return true;
+    }
+    // The message goes first, so that it is there when the record is seen. Space can only grow in
+    // between: this side alone claims, and nothing runs here but the post.
+    if (!tx.hasSpace(bytes)) return false;
+    const sequence = this.#posted;
+    this.#port.post([sequence, payload.buffer, payload.bytes, payload.extras], held.transfer);
+    this.#posted = (sequence + 1) | 0;
+    const index = tx.claim(bytes);
+    tx.memory.i32[(index + FRAME_BYTES) >> 2] = sequence;
+    if (inline !== undefined) tx.memory.u8.set(inline, index + PLACEHOLDER_BYTES);
+    this.#commit(index, index + bytes, slot, generation, packWhat(kind, PORT, count), task);
+    return true;
   }
 
   #commit(

@@ -9,18 +9,18 @@
  *   slot, generation   correlation id: index into the host's in-flight slab, and how often that
  *                      slot has been used, so that a late answer is never taken for another call's
  *   what               kind | location << 4 | count << 8
- *   kind               CALL, RESULT, THROWN (a value that is not an error), FAULT (an error)
+ *   kind               CALL, RESULT, THROWN (what the task threw), SHAPES (key lists: codec/shapes.ts)
  *   location           where the values are (below)
- *   count              number of values: arguments of a CALL, 1 for RESULT and THROWN, the four
- *                      strings of an error for FAULT
+ *   count              number of values: arguments of a CALL, otherwise 1
  *   task               CALL: the task's index in the pool's task table; otherwise 0
  *
  *   location INLINE    the values follow, encoded by the codec
  *            NUMBER_ONLY  one number: an f64 at byte 24. A record of 32 bytes, so that the most frequent
  *                      records never straddle a cache line
- *            SHARED    i32 sequence, i32 0: message `sequence` of the payload port holds a
- *                      SharedArrayBuffer with the encoded values (too large for the ring)
- *            CLONED    i32 sequence, i32 0: message `sequence` holds structured clones of the values
+ *            PORT      i32 sequence, i32 0: message `sequence` of the payload port belongs to it
+ *                      (payload-inbox.ts): a SharedArrayBuffer with the encoded values if they are too
+ *                      large for the ring, and the objects they refer to that only a port can carry.
+ *                      Encoded values that are not in such a buffer follow at byte 32
  */
 
 /** The frame's fields as int32 words from the start of the record. */
@@ -39,14 +39,13 @@ export const NUMBER_FRAME_BYTES = 32;
 export const CALL = 1;
 export const RESULT = 2;
 export const THROWN = 3;
-export const FAULT = 4;
-export type Kind = typeof CALL | typeof RESULT | typeof THROWN | typeof FAULT;
+export const SHAPES = 4;
+export type Kind = typeof CALL | typeof RESULT | typeof THROWN | typeof SHAPES;
 
 export const INLINE = 0;
-export const SHARED = 1;
-export const CLONED = 2;
-export const NUMBER_ONLY = 3;
-export type Location = typeof INLINE | typeof SHARED | typeof CLONED | typeof NUMBER_ONLY;
+export const PORT = 1;
+export const NUMBER_ONLY = 2;
+export type Location = typeof INLINE | typeof PORT | typeof NUMBER_ONLY;
 
 /** The most frequent frames, compared as a whole. */
 export const CALL_WITH_NUMBER: number = packWhat(CALL, NUMBER_ONLY, 1);

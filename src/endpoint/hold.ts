@@ -1,50 +1,63 @@
 /**
  * Holding values: what a call's arguments or a task's result become when they cannot go straight
- * into a ring (no room at the moment, too large for it, or no encoding).
+ * into a ring (no room at the moment, too large for it, or parts that only a port can carry).
  *
  * Held values are a snapshot: later changes by their owner are not seen, and user code (getters) runs
- * here, once. They can be sent any number of times, to any lane.
+ * while they are encoded, once. They can be sent to any lane, and any number of times unless parts of
+ * them were transferred.
  */
-import { align8Large } from "../memory/align.ts";
-import { type Memory, viewMemory } from "../memory/views.ts";
-import type { Codec } from "../codec/codec.ts";
-import { describeError, type ErrorTable, isError, rebuildError, textOf } from "../codec/fault.ts";
+import { type Codec, encodingError } from "../codec/codec.ts";
+import type { Encoder } from "../codec/encoder.ts";
+import type { DeclaredValues } from "../codec/struct/signature.ts";
 import { DataCloneError } from "../errors.ts";
-import type { ByteAccess } from "../runtimes/runtime.ts";
-import { CLONED, INLINE, SHARED } from "./frame.ts";
+import { PENDING } from "../codec/tags.ts";
+import type { Payload } from "./payload-inbox.ts";
 
-/**
- * Structured clones of values, and what structured clone would change: errors and Node Buffers among
- * them, each with the positions it stands at.
- */
-export interface ClonedValues {
-  readonly values: readonly unknown[];
-  readonly errors: readonly (readonly [positions: readonly number[], table: ErrorTable])[];
-  readonly buffers: readonly (readonly [positions: readonly number[], bytes: ArrayBuffer])[];
-}
-
-/** A SharedArrayBuffer whose first `bytes` bytes are encoded values. */
-export interface SharedValues {
-  readonly buffer: SharedArrayBuffer;
-  readonly bytes: number;
-}
-
-/** Values ready to be sent, by location. */
-export type Held =
-  | { readonly location: typeof INLINE; readonly count: number; readonly bytes: Uint8Array }
-  | { readonly location: typeof SHARED; readonly count: number; readonly payload: SharedValues }
-  | { readonly location: typeof CLONED; readonly count: number; readonly payload: unknown };
-
-/** Name of a task's result in the path of what cannot be cloned; arguments are `args`. */
+/** What values are called in the path of a part that cannot be cloned. */
+export const ARGUMENTS = "args";
 export const RESULT_NAME = "result";
 
-/** Beyond this many bytes offsets leave the int32 range: such values go as structured clones. */
-const MAX_ENCODED_BYTES = 2 ** 30;
+/** Values ready to be sent. */
+export interface Held {
+  readonly count: number;
+  /** The encoded values, if a record can carry them. */
+  readonly inline: Uint8Array<ArrayBuffer> | undefined;
+  /** What goes by the port, if anything does. */
+  readonly payload: Payload | undefined;
+  /** The parts of the payload that move. */
+  readonly transfer: readonly unknown[];
+}
+
+const NOTHING_DECLARED: DeclaredValues = [];
+
+/** Values, and as many as are declared: what is missing does not fit its declaration. */
+export function countDeclared(values: readonly unknown[], declared: DeclaredValues): number {
+  return Math.max(values.length, declared.length);
+}
+
+/** Writes values some of which are of declared shapes; returns where they end. */
+export function encodeDeclared(
+  encoder: Encoder,
+  values: readonly unknown[],
+  declared: DeclaredValues,
+  from: number,
+  isPending: readonly boolean[] = [],
+): number {
+  let at = from;
+  for (let index = 0; index < countDeclared(values, declared); index++) {
+    const one = declared[index];
+    at = isPending[index] === true
+      ? encoder.tag(PENDING, at)
+      : one === undefined
+      ? encoder.value(values[index], at)
+      : encoder.struct(one, index, values[index], at);
+  }
+  return at;
+}
 
 export class Holder {
   readonly #codec: Codec;
   readonly #maxInlineBytes: number;
-  #scratch: Memory = viewMemory(new SharedArrayBuffer(4096));
 
   /** `maxInlineBytes`: most bytes of encoded values that a ring record may carry. */
   constructor(codec: Codec, maxInlineBytes: number) {
@@ -53,190 +66,128 @@ export class Holder {
   }
 
   /**
-   * Throws DataCloneError for what cannot be cloned, or whatever a getter throws. `name` is what the
-   * values are called in the path that such an error names.
+   * Encodes values to be sent later. Throws DataCloneError for what cannot be cloned,
+   * PayloadTooLargeError, or whatever a getter throws. `isPending`: by position, what is not known
+   * yet and will be given to `complete`.
    */
-  hold(values: readonly unknown[], name = "args"): Held {
-    const bound = this.#bound(values);
-    if (bound < 0 || bound > MAX_ENCODED_BYTES || this.#codec.hasSharedBuffers(values)) {
-      return {
-        location: CLONED,
-        count: values.length,
-        payload: cloneValues(this.#codec.bytes, values, name),
-      };
-    }
-    if (bound <= this.#maxInlineBytes) {
-      const scratch = this.#scratchOf(bound);
-      const end = this.#encode(scratch, bound, values);
-      // Detached buffers and the like, which only encoding notices.
-      if (end < 0) {
-        return {
-          location: CLONED,
-          count: values.length,
-          payload: cloneValues(this.#codec.bytes, values, name),
-        };
+  hold(
+    values: readonly unknown[],
+    name: string = ARGUMENTS,
+    declared: DeclaredValues = NOTHING_DECLARED,
+    isPending?: readonly boolean[],
+  ): Held {
+    return this.#encode(name, (encoder) => {
+      const start = encoder.beginInScratch();
+      if (name === ARGUMENTS) encoder.list = values;
+      const at = encodeDeclared(encoder, values, declared, start, isPending);
+      return this.take(encoder, at, countDeclared(values, declared));
+    });
+  }
+
+  /** Encodes a value of heddle's own, which no limit is for. */
+  holdInternal(value: unknown): Held {
+    return this.#encode(RESULT_NAME, (encoder) => {
+      encoder.isUnlimited = true;
+      return this.take(encoder, encoder.value(value, encoder.beginInScratch()), 1);
+    });
+  }
+
+  /**
+   * `held` with `values`, of declared shapes perhaps, in place of what was PENDING in it. `positions`
+   * says which arguments they are.
+   */
+  complete(
+    held: Held,
+    values: readonly unknown[],
+    positions: readonly number[],
+    declared: DeclaredValues = NOTHING_DECLARED,
+  ): Held {
+    return this.#encode(ARGUMENTS, (encoder) => {
+      const { inline, payload } = held;
+      const bytes = inline ?? new Uint8Array(payload!.buffer!, 0, payload!.bytes);
+      let at = encoder.room(encoder.beginInScratch(), bytes.length);
+      encoder.u8.set(bytes, at);
+      at += bytes.length;
+      encoder.resume(payload?.extras ?? [], held.transfer);
+      for (const [index, value] of values.entries()) {
+        const position = positions[index]!;
+        const one = declared[position];
+        at = one === undefined
+          ? encoder.value(value, at)
+          : encoder.struct(one, position, value, at);
       }
-      return { location: INLINE, count: values.length, bytes: scratch.u8.slice(0, end) };
-    }
-    const buffer = new SharedArrayBuffer(align8Large(bound));
-    const bytes = this.#encode(viewMemory(buffer), buffer.byteLength, values);
-    if (bytes < 0) {
-      return {
-        location: CLONED,
-        count: values.length,
-        payload: cloneValues(this.#codec.bytes, values, name),
-      };
-    }
-    return { location: SHARED, count: values.length, payload: { buffer, bytes } };
+      return this.take(encoder, at, held.count);
+    });
   }
 
-  /** The held values themselves, as a receiver would get them. */
-  values(held: Held): unknown[] {
-    switch (held.location) {
-      case INLINE: {
-        const scratch = this.#scratchOf(held.bytes.length);
-        scratch.u8.set(held.bytes);
-        return this.#codec.decodeAll(scratch, 0, held.bytes.length, held.count);
-      }
-      case SHARED:
-        return decodeShared(this.#codec, held.payload, held.count);
-      case CLONED:
-        return unpackCloned(this.#codec.bytes, structuredClone(held.payload as ClonedValues));
+  /** Encodes an error. Throws only if there is no memory. */
+  holdError(error: Error): Held {
+    return this.#encode(RESULT_NAME, (encoder) => {
+      encoder.isUnlimited = true;
+      return this.take(encoder, encoder.error(error, encoder.beginInScratch()), 1);
+    });
+  }
+
+  #encode(name: string, encode: (encoder: Encoder) => Held): Held {
+    const encoder = this.#codec.lend();
+    try {
+      encoder.name = name;
+      return encode(encoder);
+    } catch (error) {
+      throw encodingError(error, name);
+    } finally {
+      this.#codec.takeBack(encoder);
     }
   }
 
-  #bound(values: readonly unknown[]): number {
-    let sum = 0;
-    for (const value of values) {
-      const bound = this.#codec.bound(value);
-      if (bound < 0) return bound;
-      sum += bound;
+  /** What an encoder has written up to `end`, as held values. What is to move is detached now. */
+  take(encoder: Encoder, end: number, count: number): Held {
+    encoder.checkSize(end);
+    const bytes = end - encoder.base;
+    const extras = [...encoder.extras];
+    const transfer = moveNow(encoder, extras);
+    if (bytes <= this.#maxInlineBytes) {
+      const inline = new Uint8Array(bytes);
+      inline.set(encoder.u8.subarray(encoder.base, end));
+      // A message also if something is only to be moved.
+      const hasMessage = extras.length > 0 || transfer.length > 0;
+      const payload = hasMessage ? { buffer: undefined, bytes: 0, extras } : undefined;
+      return { count, inline, payload, transfer };
     }
-    return sum;
-  }
-
-  #encode(memory: Memory, limit: number, values: readonly unknown[]): number {
-    let offset = 0;
-    for (const value of values) {
-      offset = this.#codec.encode(memory, offset, limit, value);
-      if (offset < 0) return offset;
-    }
-    return offset;
-  }
-
-  #scratchOf(bytes: number): Memory {
-    if (this.#scratch.u8.length < bytes) {
-      this.#scratch = viewMemory(
-        new SharedArrayBuffer(2 ** Math.ceil(Math.log2(Math.max(8, bytes)))),
-      );
-    }
-    return this.#scratch;
+    const payload = { buffer: encoder.takeScratch(), bytes, extras };
+    return { count, inline: undefined, payload, transfer };
   }
 }
 
-/** See `ClonedValues`. Throws DataCloneError or a getter's error. */
-function cloneValues(
-  access: ByteAccess,
-  values: readonly unknown[],
-  name: string,
-): ClonedValues {
-  const special = new Map<unknown, number[]>();
-  const plain = values.map((value, position) => {
-    if (!isError(value) && !isBuffer(access, value)) return value;
-    const positions = special.get(value);
-    if (positions === undefined) special.set(value, [position]);
-    else positions.push(position);
-    return undefined;
-  });
-  const errors: [number[], ErrorTable][] = [];
-  const buffers: [number[], ArrayBuffer][] = [];
-  for (const [value, positions] of special) {
-    if (isError(value)) errors.push([positions, describeError(value)]);
-    else buffers.push([positions, new Uint8Array(value as Uint8Array).slice().buffer]);
+/**
+ * Detaches the buffers that are to move, as a transfer does at the moment it is asked for, and puts
+ * what they became into `extras`. Returns the transfer list.
+ */
+function moveNow(encoder: Encoder, extras: unknown[]): unknown[] {
+  const { kinds } = encoder.access;
+  const all = [...encoder.transfer, ...encoder.unmoved];
+  // All or none: nothing is detached if something cannot be.
+  for (const object of all) {
+    if (kinds.isArrayBuffer(object) && object.detached) {
+      throw new DataCloneError("An ArrayBuffer cannot be moved: it is detached.");
+    }
   }
+  const moved: unknown[] = [];
+  for (const object of all) {
+    const index = extras.indexOf(object);
+    if (!kinds.isArrayBuffer(object)) moved.push(object);
+    else if (index < 0) detach(object); // it was to move, but is part of no value
+    else moved.push(extras[index] = detach(object));
+  }
+  return moved;
+}
+
+function detach(buffer: ArrayBuffer): ArrayBuffer {
   try {
-    // In the very shape that will be posted: runtimes limit how deep a message may be nested.
-    const [, payload] = structuredClone([0, { values: plain, errors, buffers }] as const);
-    return payload;
+    return buffer.transfer();
   } catch (error) {
-    if (!isDataCloneError(error)) throw error;
-    const path = pathOfUncloneable(plain, name) ?? name;
-    throw new DataCloneError(`${path} cannot be cloned: ${(error as Error).message}`, {
+    throw new DataCloneError(`An ArrayBuffer cannot be moved: ${(error as Error).message}`, {
       cause: error,
     });
   }
-}
-
-function isBuffer(access: ByteAccess, value: unknown): boolean {
-  return ArrayBuffer.isView(value) && access.isBuffer(value);
-}
-
-/** How many parts the search for an uncloneable one looks at. */
-const MAX_PARTS_SEARCHED = 10_000;
-
-/** Where the part is that cannot be cloned (`args[0].user.onClick`), nearest to the top first. */
-function pathOfUncloneable(values: readonly unknown[], name: string): string | undefined {
-  const isResult = name === RESULT_NAME;
-  const queue: [path: string, value: unknown][] = values.map((value, index) => [
-    isResult ? name : `${name}[${index}]`,
-    value,
-  ]);
-  const seen = new Set<unknown>();
-  for (let next = 0; next < queue.length && next < MAX_PARTS_SEARCHED; next++) {
-    const [path, value] = queue[next]!;
-    if (typeof value === "function" || typeof value === "symbol") return path;
-    if (typeof value !== "object" || value === null || seen.has(value)) continue;
-    seen.add(value);
-    const parts = partsOf(value);
-    if (parts.length === 0 && !isCloneable(value)) return path;
-    for (const [step, part] of parts) queue.push([path + step, part]);
-  }
-  return undefined;
-}
-
-/** Children of an object, each with how one gets there. */
-function partsOf(value: object): readonly (readonly [string, unknown])[] {
-  try {
-    if (value instanceof Map) {
-      return [...value].map(([key, part]) => [`.get(${textOf(key)})`, part]);
-    }
-    return Object.entries(value).map(([key, part]) => [
-      Array.isArray(value) ? `[${key}]` : `.${key}`,
-      part,
-    ]);
-  } catch {
-    return []; // a getter that throws the second time, or a proxy
-  }
-}
-
-function isDataCloneError(error: unknown): boolean {
-  return error instanceof DOMException && error.name === "DataCloneError";
-}
-
-function isCloneable(value: unknown): boolean {
-  try {
-    structuredClone(value);
-    return true;
-  } catch {
-    return false; // the question asked
-  }
-}
-
-/** The values of a received message of location SHARED. */
-export function decodeShared(codec: Codec, shared: SharedValues, count: number): unknown[] {
-  return codec.decodeAll(viewMemory(shared.buffer), 0, shared.bytes, count);
-}
-
-/** The values of a received message of location CLONED. */
-export function unpackCloned(access: ByteAccess, cloned: ClonedValues): unknown[] {
-  const values = [...cloned.values];
-  for (const [positions, table] of cloned.errors) {
-    const error = rebuildError(table);
-    for (const position of positions) values[position] = error;
-  }
-  for (const [positions, bytes] of cloned.buffers) {
-    const buffer = access.toBuffer(bytes);
-    for (const position of positions) values[position] = buffer;
-  }
-  return values;
 }

@@ -2,7 +2,6 @@
  * What host and worker say to each other outside the rings: the data a worker starts with, and the
  * control messages. Plain data only; everything here crosses by structured clone.
  */
-import type { ErrorTable } from "../codec/fault.ts";
 import type { SharedWord } from "../park/active-count.ts";
 
 /** Where a worker finds a task. Identity is module and export name, never a position. */
@@ -12,6 +11,8 @@ export interface TaskSource {
   /** URL of the module, importable in the worker. */
   readonly moduleUrl: string;
   readonly exportName: string;
+  /** What the host takes its signature to be, in words. */
+  readonly declares: string;
 }
 
 export interface WorkerStart {
@@ -29,16 +30,21 @@ export interface WorkerStart {
   readonly tasks: readonly TaskSource[];
   /** Async tasks in flight at once before the worker stops taking calls. */
   readonly maxConcurrency: number;
+  /** Most bytes of one encoded result; Infinity for no limit of heddle's own. */
+  readonly maxPayloadBytes: number;
 }
 
 /** Host to worker. WAKE: look at the rings (sent only to a worker parked in its event loop). */
 export const WAKE = 0;
 
-/** Worker to host; a bare WAKE as well: the host is parked and an answer is ready. */
+/**
+ * Worker to host; a bare WAKE as well: the host is parked and an answer is ready. Errors are encoded
+ * by the codec (`packError`).
+ */
 export type WorkerMessage =
   | typeof WAKE
   | { readonly heddle: "ready" }
   /** The worker could not load its tasks; it exits. `taskMissing`: a module lacks an export. */
-  | { readonly heddle: "failed"; readonly taskMissing: boolean; readonly error: ErrorTable }
+  | { readonly heddle: "failed"; readonly taskMissing: boolean; readonly error: Uint8Array }
   /** A promise was rejected in the worker and nobody handled it. */
-  | { readonly heddle: "unhandledRejection"; readonly error: ErrorTable };
+  | { readonly heddle: "unhandledRejection"; readonly error: Uint8Array };

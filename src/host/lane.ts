@@ -5,8 +5,8 @@
  *
  * A lane settles no calls: it tells its owner what happened, once, and the owner decides.
  */
-import type { Codec } from "../codec/codec.ts";
-import { rebuildError, textOf } from "../codec/fault.ts";
+import { type Codec, unpackError } from "../codec/codec.ts";
+import { textOf } from "../codec/fault.ts";
 import { Endpoint } from "../endpoint/endpoint.ts";
 import {
   ACTIVE_SHARE,
@@ -46,6 +46,7 @@ export interface LaneOptions {
   readonly active: readonly SharedWord[];
   readonly tasks: readonly TaskSource[];
   readonly maxConcurrency: number;
+  readonly maxPayloadBytes: number;
 }
 
 /** How a lane ended. */
@@ -117,6 +118,7 @@ export class Lane implements Receiver {
       payloadPort: remote,
       tasks: options.tasks,
       maxConcurrency: options.maxConcurrency,
+      maxPayloadBytes: options.maxPayloadBytes,
     };
     try {
       this.#handle = runtime.spawnWorker(options.workerEntry, start, [remote], `heddle-${id}`);
@@ -232,14 +234,14 @@ export class Lane implements Receiver {
         this.#events.onReady(this);
         return;
       case "failed": {
-        const cause = rebuildError(message.error);
+        const cause = unpackError(this.#runtime, message.error);
         this.#startError = message.taskMissing
           ? new TaskNotFoundError(cause.message)
           : new WorkerStartError(`A task module failed to load: ${cause.message}`, { cause });
         return;
       }
       case "unhandledRejection":
-        this.#events.onUnhandledRejection(this, rebuildError(message.error));
+        this.#events.onUnhandledRejection(this, unpackError(this.#runtime, message.error));
     }
   }
 

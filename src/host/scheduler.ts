@@ -5,26 +5,28 @@
  * First policy: the least loaded lane, with a bounded number of calls sent ahead to each; the rest
  * wait on the host, in order.
  */
+import type { Signature } from "../codec/struct/signature.ts";
 import { normalizeNumber } from "../codec/numbers.ts";
-import { checkFrame, Endpoint, SENT } from "../endpoint/endpoint.ts";
+import { checkFrame, FULL, type SendOutcome, SENT } from "../endpoint/endpoint.ts";
 import {
   CALL,
+  CALL_WITH_NUMBER,
   countOf,
-  FAULT,
   FRAME_BYTES,
   GENERATION_WORD,
-  INLINE,
   kindOf,
-  locationOf,
   NUMBER_FRAME_BYTES,
   RESULT,
   RESULT_NUMBER,
   RESULT_VALUE,
+  SHAPES,
   SLOT_WORD,
+  TASK_WORD,
   THROWN,
   WHAT_WORD,
 } from "../endpoint/frame.ts";
-import type { Held, Holder } from "../endpoint/hold.ts";
+import { ARGUMENTS, type Held, type Holder } from "../endpoint/hold.ts";
+import { ArgumentsInWaiting } from "./arguments-in-waiting.ts";
 import { ProtocolError } from "../errors.ts";
 import { EMPTY } from "../ring/consumer.ts";
 import { CallQueue, type QueuedCall } from "./call-queue.ts";
@@ -52,6 +54,8 @@ export interface SchedulerOptions {
   readonly events: SchedulerEvents;
   readonly isPromise: (value: unknown) => value is Promise<unknown>;
   readonly maxConcurrency: number;
+  /** What each task declares of its values, by its index. */
+  readonly signatures: readonly (Signature | undefined)[];
 }
 
 export class Scheduler implements HostWork {
@@ -66,12 +70,19 @@ export class Scheduler implements HostWork {
   readonly #events: SchedulerEvents;
   readonly #isPromise: (value: unknown) => value is Promise<unknown>;
   readonly #prefetch: number;
+  readonly #signatures: readonly (Signature | undefined)[];
+  readonly #hasSignatures: boolean;
   #isFlushing = false;
+  /** Slots of the calls that are being submitted: getters of one may make another. */
+  readonly #submitting: number[] = [];
+  #submissions = 0;
 
   constructor(options: SchedulerOptions) {
     this.#holder = options.holder;
     this.#events = options.events;
     this.#isPromise = options.isPromise;
+    this.#signatures = options.signatures;
+    this.#hasSignatures = options.signatures.some((signature) => signature !== undefined);
     // A worker may take this many calls without having answered one.
     this.#prefetch = Math.max(MIN_PREFETCH, options.maxConcurrency);
     this.inFlight = new InFlight(() => options.events.onEmpty());
@@ -87,27 +98,81 @@ export class Scheduler implements HostWork {
 
   /** Encodes the arguments now and sends the call now or later. Settles by `resolve` or `reject`. */
   submit(task: number, args: readonly unknown[], resolve: Resolve, reject: Reject): void {
-    const lane = this.#queue.size === 0 ? this.#pick() : undefined;
-    if (lane === undefined) {
-      this.#submitHeld(this.inFlight.add(resolve, reject, QUEUED_ON_HOST), task, args);
-      return;
-    }
-    const slot = this.inFlight.add(resolve, reject, lane.id);
+    const only = args.length === 1 ? args[0] : undefined;
+    const isNumber = typeof only === "number" && !this.#hasSignatures;
+    const mayGo = this.#queue.size === 0 && (isNumber || !this.#hasPromise(args));
+    const lane = mayGo ? this.#pick() : undefined;
+    const slot = this.inFlight.add(resolve, reject, lane === undefined ? QUEUED_ON_HOST : lane.id);
+    this.#submitting[this.#submissions++] = slot;
+    if (lane === undefined) this.#submitHeld(slot, task, args);
+    else if (isNumber) this.#sendNumber(lane, slot, task, only);
+    else this.#send(lane, slot, task, args);
+    this.#submissions--;
+  }
+
+  /** The shortest way, and the most frequent call. */
+  #sendNumber(lane: Lane, slot: number, task: number, value: number): void {
     const generation = this.inFlight.generationOf(slot);
-    let isSent: boolean;
     try {
-      isSent = lane.endpoint.sendCall(slot, generation, task, args) === SENT;
+      const { endpoint } = lane;
+      if (endpoint.sendNumber(slot, generation, CALL_WITH_NUMBER, task, value) === SENT) {
+        this.#sent(lane);
+        this.#events.onSubmit();
+        return;
+      }
     } catch (error) {
-      this.#rejectUnsent(lane, slot, error);
+      this.#rejectUnsent(lane, slot, generation, error);
       return;
     }
-    if (!isSent) {
-      this.inFlight.laneOf[slot] = QUEUED_ON_HOST;
-      this.#submitHeld(slot, task, args);
+    this.inFlight.laneOf[slot] = QUEUED_ON_HOST;
+    this.#submitHeld(slot, task, [value]);
+  }
+
+  /**
+   * Rejects the calls whose submission ended in a stack overflow that nothing could be done about: to
+   * be called with no submission on the stack.
+   */
+  dropAbandoned(): void {
+    while (this.#submissions > 0) {
+      const slot = this.#submitting[--this.#submissions]!;
+      const error = new RangeError("The stack overflowed while this call was made.");
+      if (this.inFlight.isTaken(slot)) this.inFlight.reject(slot, error);
+    }
+  }
+
+  /** Sends a call to a lane, or holds it. */
+  #send(lane: Lane, slot: number, task: number, args: readonly unknown[]): void {
+    const generation = this.inFlight.generationOf(slot);
+    let outcome: SendOutcome;
+    try {
+      outcome = lane.endpoint.sendCall(slot, generation, task, args, this.#signatures[task]?.args);
+    } catch (error) {
+      this.#rejectUnsent(lane, slot, generation, error);
       return;
     }
-    this.#sent(lane);
-    this.#events.onSubmit();
+    if (outcome === SENT) {
+      this.#sent(lane);
+      this.#events.onSubmit();
+      return;
+    }
+    this.#wakeIfTold(lane);
+    // Encoding runs getters, which may do anything to this pool, closing it included.
+    if (!this.inFlight.has(slot, generation)) return;
+    this.inFlight.laneOf[slot] = QUEUED_ON_HOST;
+    if (outcome === FULL) this.#submitHeld(slot, task, args);
+    else {
+      this.#enqueue(slot, generation, task, outcome);
+      this.#events.onSubmit();
+    }
+  }
+
+  #hasPromise(args: readonly unknown[]): boolean {
+    if (args.length === 1 && typeof args[0] !== "object") return false;
+    for (let index = 0; index < args.length; index++) {
+      const value = args[index];
+      if (typeof value === "object" && value !== null && this.#isPromise(value)) return true;
+    }
+    return false;
   }
 
   /** A lane is ready to take calls. */
@@ -164,6 +229,7 @@ export class Scheduler implements HostWork {
   }
 
   flush(): void {
+    if (this.#submissions > 0) this.dropAbandoned();
     if (this.#queue.size > 0) this.#flush();
   }
 
@@ -175,7 +241,10 @@ export class Scheduler implements HostWork {
   hasSpace(): boolean {
     const call = this.#queue.peek();
     const lane = call === undefined ? undefined : this.#pick();
-    return lane !== undefined && lane.endpoint.tx.hasSpace(Endpoint.heldBytes(call!.held));
+    if (lane === undefined) return false;
+    const hasSpace = lane.endpoint.hasSpaceFor(call!.held);
+    this.#wakeIfTold(lane);
+    return hasSpace;
   }
 
   hasResponse(): boolean {
@@ -195,7 +264,7 @@ export class Scheduler implements HostWork {
   }
 
   #drainLane(lane: Lane, max: number): number {
-    const { rx, codec } = lane.endpoint;
+    const { rx, decoder } = lane.endpoint;
     const { memory } = rx;
     const { i32, f64 } = memory;
     const inFlight = this.inFlight;
@@ -209,6 +278,9 @@ export class Scheduler implements HostWork {
       const slot = i32[word + SLOT_WORD]!;
       const generation = i32[word + GENERATION_WORD]!;
       const what = i32[word + WHAT_WORD]!;
+      if (this.#hasSignatures) {
+        decoder.declared = this.#signatures[i32[word + TASK_WORD]!]?.returns;
+      }
       answers++;
       if (!inFlight.has(slot, generation)) {
         this.#settleOther(lane, index, slot, generation, what);
@@ -217,9 +289,18 @@ export class Scheduler implements HostWork {
         this.#answered(lane);
         inFlight.resolve(slot, value);
       } else if (what === RESULT_VALUE) {
-        const value = codec.decode(memory, index + FRAME_BYTES, rx.end);
+        let value: unknown;
+        let isRead = true;
+        try {
+          value = decoder.one(memory, index + FRAME_BYTES, rx.end);
+        } catch (error) {
+          if (error instanceof ProtocolError) throw error;
+          value = error; // too deep for the stack as it is now: fails its own call only
+          isRead = false;
+        }
         this.#answered(lane);
-        inFlight.resolve(slot, value);
+        if (isRead) inFlight.resolve(slot, value);
+        else inFlight.reject(slot, value);
       } else {
         this.#settleOther(lane, index, slot, generation, what);
       }
@@ -231,19 +312,22 @@ export class Scheduler implements HostWork {
   #settleOther(lane: Lane, index: number, slot: number, generation: number, what: number): void {
     const { endpoint } = lane;
     const kind = kindOf(what);
-    let value: unknown;
-    let isRejection = kind !== RESULT;
-    if (kind !== RESULT && kind !== THROWN && kind !== FAULT) {
-      throw new ProtocolError(`Answer of unknown kind ${kind}.`);
+    if (kind === SHAPES) {
+      endpoint.learnShapes(index, what);
+      this.#release(lane);
+      return;
     }
+    if ((kind !== RESULT && kind !== THROWN) || countOf(what) !== 1) {
+      throw new ProtocolError(`Answer of kind ${kind} with ${countOf(what)} values.`);
+    }
+    let value: unknown;
+    let isRejection = kind === THROWN;
     try {
       // Read even if nobody waits any more: the payload message must not stay in the port.
-      if (kind === FAULT) value = endpoint.readFault(index, what);
-      else if (countOf(what) === 1) value = endpoint.readValues(index, what)[0];
-      else throw new ProtocolError(`Answer with ${countOf(what)} values.`);
+      value = endpoint.readValues(index, what)[0];
     } catch (error) {
-      if (error instanceof ProtocolError || locationOf(what) === INLINE) throw error;
-      value = error; // a message that could not be deserialized fails its own call only
+      if (error instanceof ProtocolError) throw error;
+      value = error; // what could not be deserialized fails its own call only
       isRejection = true;
     }
     this.#answered(lane);
@@ -256,6 +340,11 @@ export class Scheduler implements HostWork {
   #answered(lane: Lane): void {
     lane.outstanding--;
     this.outstanding--;
+    this.#release(lane);
+  }
+
+  /** Done with the polled record. */
+  #release(lane: Lane): void {
     // A worker that waits for room can only be helped by room just handed back.
     if (lane.endpoint.rx.release() && lane.spaceFlag.take()) lane.waker.wake();
   }
@@ -268,15 +357,25 @@ export class Scheduler implements HostWork {
   }
 
   /** Sending threw: for damage the lane's end settles the call, for anything else nothing was sent. */
-  #rejectUnsent(lane: Lane, slot: number, error: unknown): void {
+  #rejectUnsent(lane: Lane, slot: number, generation: number, error: unknown): void {
+    this.#wakeIfTold(lane);
     if (error instanceof ProtocolError) this.#failLane(lane, error);
-    else this.inFlight.reject(slot, error);
+    else if (this.inFlight.has(slot, generation)) this.inFlight.reject(slot, error);
   }
 
   /** A call was committed to the lane's ring. */
   #sent(lane: Lane): void {
     lane.outstanding++;
     this.outstanding++;
+    this.#wake(lane);
+  }
+
+  /** Shapes were told to the lane's worker, but no call followed them. */
+  #wakeIfTold(lane: Lane): void {
+    if (lane.endpoint.takeTold()) this.#wake(lane);
+  }
+
+  #wake(lane: Lane): void {
     try {
       lane.waker.wake();
     } catch (error) {
@@ -287,8 +386,11 @@ export class Scheduler implements HostWork {
   #submitHeld(slot: number, task: number, args: readonly unknown[]): void {
     const generation = this.inFlight.generationOf(slot);
     try {
-      if (args.some(this.#isPromise)) this.#awaitArguments(slot, generation, task, args);
-      else this.#enqueue(slot, generation, task, this.#holder.hold(args));
+      if (this.#hasPromise(args)) this.#awaitArguments(slot, generation, task, args);
+      else {
+        const held = this.#holder.hold(args, ARGUMENTS, this.#signatures[task]?.args);
+        this.#enqueue(slot, generation, task, held);
+      }
     } catch (error) {
       if (this.inFlight.has(slot, generation)) this.inFlight.reject(slot, error);
     }
@@ -297,20 +399,20 @@ export class Scheduler implements HostWork {
 
   /** Promises among the arguments are awaited; the others are taken as they are now. */
   #awaitArguments(slot: number, generation: number, task: number, args: readonly unknown[]): void {
-    const now = this.#holder.hold(args.map((value) => this.#isPromise(value) ? undefined : value));
-    Promise.all(args.map((value) => this.#isPromise(value) ? value : undefined)).then(
-      (settled) => {
-        if (!this.inFlight.has(slot, generation)) return;
-        const taken = this.#holder.values(now);
-        const values = taken.map((value, index) =>
-          this.#isPromise(args[index]) ? settled[index] : value
-        );
-        this.#submitHeld(slot, task, values);
-      },
-      (reason) => {
-        if (this.inFlight.has(slot, generation)) this.inFlight.reject(slot, reason);
-      },
-    );
+    const declared = this.#signatures[task]?.args;
+    const waiting = new ArgumentsInWaiting(args, this.#isPromise, this.#holder, declared);
+    const rejectWaiting = (reason: unknown): void => {
+      if (this.inFlight.has(slot, generation)) this.inFlight.reject(slot, reason);
+    };
+    waiting.settled.then((settled) => {
+      if (!this.inFlight.has(slot, generation)) return;
+      try {
+        this.#enqueue(slot, generation, task, waiting.complete(settled));
+      } catch (error) {
+        rejectWaiting(error);
+      }
+      this.#events.onSubmit();
+    }, rejectWaiting);
   }
 
   #enqueue(slot: number, generation: number, task: number, held: Held): void {
@@ -343,10 +445,11 @@ export class Scheduler implements HostWork {
     try {
       if (!lane.endpoint.sendHeld(CALL, slot, generation, task, held)) {
         this.inFlight.laneOf[slot] = QUEUED_ON_HOST;
+        this.#wakeIfTold(lane);
         return false;
       }
     } catch (error) {
-      this.#rejectUnsent(lane, slot, error);
+      this.#rejectUnsent(lane, slot, generation, error);
       return true;
     }
     this.#sent(lane);

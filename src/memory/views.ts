@@ -8,6 +8,7 @@ export interface Memory {
   readonly i32: Int32Array<SharedArrayBuffer>;
   readonly f64: Float64Array<SharedArrayBuffer>;
   readonly i64: BigInt64Array<SharedArrayBuffer>;
+  readonly u16: Uint16Array<SharedArrayBuffer>;
   readonly u8: Uint8Array<SharedArrayBuffer>;
 }
 
@@ -21,6 +22,7 @@ export function viewMemory(
     i32: new Int32Array(buffer, byteOffset, byteLength / 4),
     f64: new Float64Array(buffer, byteOffset, byteLength / 8),
     i64: new BigInt64Array(buffer, byteOffset, byteLength / 8),
+    u16: new Uint16Array(buffer, byteOffset, byteLength / 2),
     u8: new Uint8Array(buffer, byteOffset, byteLength),
   };
 }

@@ -99,13 +99,15 @@ export class RingProducer {
     }
     i32[lengthSlot(index)] = bytes;
     i32[stateSlot(index)] = queuedState(this.#sequence);
-    this.#sequence = (this.#sequence + 1) & 0x3fff_ffff;
-    this.#claimIndex = NO_SPACE;
-    this.#tail = (this.#claimPosition + bytes) | 0;
+    const tail = (this.#claimPosition + bytes) | 0;
     // SYNC(record-visible): publishes the record's bytes, length and state, and the padding before
     // it. Pairs with RingConsumer.poll. Needs release; the parking protocols also rely on its being
     // seq-cst (park/wake-word.ts, park/host-word.ts: store tail, then load the parked word).
-    Atomics.store(this.#header, TAIL_POSITION, this.#tail);
+    Atomics.store(this.#header, TAIL_POSITION, tail);
+    // Last: should the stack overflow before, nothing has been committed.
+    this.#tail = tail;
+    this.#sequence = (this.#sequence + 1) & 0x3fff_ffff;
+    this.#claimIndex = NO_SPACE;
   }
 
   /** Closes the claim and publishes nothing. */

@@ -1,15 +1,70 @@
 /** Bun: `queueMicrotask` is the cheaper microtask, and `slice` copies out without zeroing first. */
+import { inspect } from "node:util";
 import type { Runtime } from "./runtime.ts";
+import { ABOVE_ONE_BYTE, countIndicesByKeys, latin1Slice, latin1Write } from "./values.ts";
 import { createRuntime, microtaskByQueue } from "./worker-threads.ts";
+
+/** Above this many units writing, reading back and comparing is faster than the search by pattern. */
+const COMPARED_UNITS = 64;
+
+/** Arrays from this length are asked by `inspect` whether they have keys that are no indices. */
+const INSPECTED_LENGTH = 24;
+/** Beyond it an array may be mostly holes, which only counting tells. */
+const COUNTED_LENGTH = 1 << 20;
 
 export function createBunRuntime(): Runtime {
   return createRuntime({
     name: "bun",
     microtask: microtaskByQueue,
     turnsPerYield: 1,
+    text: {
+      loopUnits: 8,
+      writeOneByte: (text, target, start) => {
+        const { length } = text;
+        if (length <= COMPARED_UNITS) {
+          if (ABOVE_ONE_BYTE.test(text)) return false;
+          latin1Write.call(target, text, start, length);
+          return true;
+        }
+        if (text.charCodeAt(0) > 0xff || text.charCodeAt(length >> 1) > 0xff) return false;
+        // Units above 0xff are cut, so the comparison finds them.
+        latin1Write.call(target, text, start, length);
+        return latin1Slice.call(target, start, start + length) === text;
+      },
+    },
     bytes: {
       // Through the species constructor the copy of a shared view is an unshared array.
-      copyOut: (source, start, end) => source.slice(start, end).buffer as unknown as ArrayBuffer,
+      copyOut: (source, start, end) =>
+        source.slice(start, end) as Uint8Array as Uint8Array<ArrayBuffer>,
+    },
+    kinds: {
+      clonesLive: true,
+      isOrdinary: (value) => {
+        // It refuses Math, JSON and prototypes, which no slot tells from `{}`; asking costs 0.1 µs.
+        try {
+          return Object.getPrototypeOf(structuredClone(value)) === Object.prototype;
+        } catch {
+          return false; // the question asked
+        }
+      },
+      countIndices: (array) => {
+        const { length } = array;
+        if (length < INSPECTED_LENGTH || length > COUNTED_LENGTH) return countIndicesByKeys(array);
+        return inspect(array, INSPECT_OPTIONS) === inspectedArray(length)
+          ? length
+          : countIndicesByKeys(array);
+      },
     },
   });
+}
+
+/**
+ * Listing the keys of an array costs 30 to 90 ns an element here. Inspecting it with no element shown
+ * costs half a microsecond whatever the length, and shows any other key there is. If the format ever
+ * changes, keys are listed.
+ */
+const INSPECT_OPTIONS = { maxArrayLength: 0, depth: 0, customInspect: false } as const;
+
+function inspectedArray(length: number): string {
+  return `[ ... ${length} more items ]`;
 }

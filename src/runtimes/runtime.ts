@@ -5,6 +5,27 @@
 
 /** Reads and writes strings in shared memory by the fastest verified way of the runtime. */
 export interface TextAccess {
+  /** Longest one-byte string, in units, that a loop in JavaScript reads faster than `readOneByte`. */
+  readonly loopUnits: number;
+  /**
+   * Writes `text` with one byte per unit at `start`, if no unit is above 0xff. False: there is one,
+   * and up to `text.length` bytes from `start` are undefined now.
+   */
+  writeOneByte(text: string, target: Uint8Array<SharedArrayBuffer>, start: number): boolean;
+  /**
+   * Writes `text` with two bytes per unit, little-endian, at the even offset `start` of `bytes`, which
+   * `units` shows as well.
+   */
+  writeTwoByte(
+    text: string,
+    bytes: Uint8Array<SharedArrayBuffer>,
+    units: Uint16Array<SharedArrayBuffer>,
+    start: number,
+  ): void;
+  /** Reads `[start…end)`, one byte per unit. */
+  readOneByte(source: Uint8Array<SharedArrayBuffer>, start: number, end: number): string;
+  /** Reads `[start…end)`, two bytes per unit, little-endian. */
+  readTwoByte(source: Uint8Array<SharedArrayBuffer>, start: number, end: number): string;
   /**
    * UTF-8 encodes as much of `text` as fits `target[start…end)`. Sets `read` (UTF-16 units consumed)
    * and `written` (bytes). Lone surrogates become U+FFFD: callers check for them.
@@ -23,18 +44,59 @@ export interface TextAccess {
 
 /** Copies bytes out of shared memory and knows the runtime's `Buffer`. */
 export interface ByteAccess {
-  /** By internal slot: runs no user code, whatever proxy it is given. */
-  isArrayBuffer(value: unknown): value is ArrayBuffer;
-  /** A fresh, exact, unshared copy of `source[start…end)`. */
-  copyOut(source: Uint8Array<SharedArrayBuffer>, start: number, end: number): ArrayBuffer;
+  /** A fresh, exact, unshared copy of `source[start…end)`, alone in its buffer. */
+  copyOut(
+    source: Uint8Array<SharedArrayBuffer>,
+    start: number,
+    end: number,
+  ): Uint8Array<ArrayBuffer>;
+  /** A fresh, exact, unshared copy of `length` bytes of `source` from `start`. */
+  copy(source: ArrayBufferLike, start: number, length: number): ArrayBuffer;
   isBuffer(value: object): boolean;
   /** A Node `Buffer` over the whole of `bytes`. */
   toBuffer(bytes: ArrayBuffer): Uint8Array;
 }
 
+/** Tells objects apart by their internal slots: runs no user code, whatever proxy it is given. */
+export interface ObjectKinds {
+  isProxy(value: object): boolean;
+  isArrayBuffer(value: unknown): value is ArrayBuffer;
+  isSharedArrayBuffer(value: unknown): value is SharedArrayBuffer;
+  isMap(value: object): value is Map<unknown, unknown>;
+  isSet(value: object): value is Set<unknown>;
+  isDate(value: object): value is Date;
+  isRegExp(value: object): value is RegExp;
+  isNativeError(value: object): value is Error;
+  isBoxedPrimitive(value: object): boolean;
+  /** What `import * as name` gives. */
+  isModuleNamespace(value: object): boolean;
+  /** The `arguments` of a function. */
+  isArguments(value: object): boolean;
+  /** None of the above, nor anything else with slots that the runtime tells: plain by all we know. */
+  isOrdinary(value: object): boolean;
+  /**
+   * Whether this runtime's structured clone walks Maps, Sets and arrays as they are when each part has
+   * its turn, seeing what getters changed meanwhile; others take what is there at the start.
+   */
+  readonly clonesLive: boolean;
+  /**
+   * How many indices an array has, holes apart, or more where counting is slow; −1 if it has
+   * enumerable properties besides.
+   */
+  countIndices(array: readonly unknown[]): number;
+}
+
+/** What the codec needs of a runtime. */
+export interface CodecAccess {
+  readonly text: TextAccess;
+  readonly bytes: ByteAccess;
+  readonly kinds: ObjectKinds;
+}
+
 /** One end of a message channel without a listener: read only when a ring record says so. */
 export interface PayloadPort {
-  post(message: unknown): void;
+  /** Posts `message`; the objects in `transfer` move. */
+  post(message: unknown, transfer: readonly unknown[]): void;
   /** The oldest message, or undefined when there is none. Throws what deserializing throws. */
   receive(): { readonly message: unknown } | undefined;
   close(): void;
@@ -71,7 +133,7 @@ export interface Timer {
   clear(): void;
 }
 
-export interface Runtime {
+export interface Runtime extends CodecAccess {
   readonly name: "node" | "deno" | "bun";
   /** Cores this process may use, CPU affinity considered. At least 1. */
   readonly cores: number;
@@ -87,8 +149,6 @@ export interface Runtime {
   readonly isPromise: (value: unknown) => value is Promise<unknown>;
   /** Spin hint to the core; a no-op where `Atomics.pause` is missing. */
   readonly pause: () => void;
-  readonly text: TextAccess;
-  readonly bytes: ByteAccess;
   setInterval(callback: () => void, intervalMs: number): Timer;
   setTimeout(callback: () => void, delayMs: number): Timer;
   /** A payload channel: this thread's end, and the other to pass to `spawnWorker`. */

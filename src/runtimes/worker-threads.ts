@@ -5,7 +5,6 @@
  * Clock and timers are captured here, at import, so that fake timers in a user's tests neither stop
  * a pool nor see its timers.
  */
-import { Buffer } from "node:buffer";
 import { availableParallelism } from "node:os";
 import process from "node:process";
 import * as timers from "node:timers";
@@ -20,7 +19,15 @@ import {
   Worker,
   workerData,
 } from "node:worker_threads";
-import type { ParentHandle, PayloadPort, Runtime, Timer, WorkerHandle } from "./runtime.ts";
+import { byteAccess, objectKinds, textAccess } from "./values.ts";
+import type {
+  CodecAccess,
+  ParentHandle,
+  PayloadPort,
+  Runtime,
+  Timer,
+  WorkerHandle,
+} from "./runtime.ts";
 
 const { setImmediate, setInterval, setTimeout, clearInterval, clearTimeout } = timers;
 const { performance } = globalThis;
@@ -28,8 +35,6 @@ const now = performance.now.bind(performance);
 const pause: () => void = (Atomics as { pause?: () => void }).pause ?? (() => {});
 const settled: Promise<void> = Promise.resolve();
 const { queueMicrotask } = globalThis;
-const encoder = new TextEncoder();
-const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** `setImmediate` under a name of its own: timers of the test's making must not replace it. */
 function soon(callback: () => void): void {
@@ -51,8 +56,8 @@ class Port implements PayloadPort {
     this.#port = port;
   }
 
-  post(message: unknown): void {
-    this.#port.postMessage(message);
+  post(message: unknown, transfer: readonly unknown[]): void {
+    this.#port.postMessage(message, transfer as Transferable[]);
   }
 
   receive(): { readonly message: unknown } | undefined {
@@ -131,8 +136,8 @@ function createTimer(handle: ReturnType<typeof setTimeout>, clear: () => void): 
 /** What the adapters add or replace. */
 export type RuntimeSpecifics =
   & Pick<Runtime, "name" | "microtask" | "turnsPerYield">
-  & Partial<Omit<Runtime, "bytes">>
-  & { readonly bytes?: Partial<Runtime["bytes"]> };
+  & Partial<Omit<Runtime, keyof CodecAccess>>
+  & { readonly [Part in keyof CodecAccess]?: Partial<CodecAccess[Part]> };
 
 export function createRuntime(specifics: RuntimeSpecifics): Runtime {
   return {
@@ -141,14 +146,6 @@ export function createRuntime(specifics: RuntimeSpecifics): Runtime {
     soon,
     pause,
     isPromise: types.isPromise,
-    text: {
-      encodeInto: (text, target, start, end) => {
-        return encoder.encodeInto(text, target.subarray(start, end));
-      },
-      readAscii: (source, start, end) =>
-        Buffer.prototype.latin1Slice.call(source, start, end) as string,
-      readUtf8: (source, start, end) => decoder.decode(source.subarray(start, end)),
-    },
     setInterval: (callback, intervalMs) => {
       const handle = setInterval(callback, intervalMs);
       return createTimer(handle, () => clearInterval(handle));
@@ -178,16 +175,8 @@ export function createRuntime(specifics: RuntimeSpecifics): Runtime {
     },
     warn: (message, error) => console.error(message, error),
     ...specifics,
-    bytes: {
-      copyOut: (source, start, end) => {
-        const copy = new Uint8Array(end - start);
-        copy.set(source.subarray(start, end));
-        return copy.buffer;
-      },
-      isArrayBuffer: types.isArrayBuffer,
-      isBuffer: (value) => Buffer.isBuffer(value),
-      toBuffer: (bytes) => Buffer.from(bytes),
-      ...specifics.bytes,
-    },
+    text: { ...textAccess, ...specifics.text },
+    bytes: { ...byteAccess, ...specifics.bytes },
+    kinds: { ...objectKinds, ...specifics.kinds },
   };
 }

@@ -4,10 +4,9 @@
  * Builds the worker's side of the lane from its start data, loads the tasks, says that it is ready
  * and enters the loop.
  */
-import { Codec } from "../codec/codec.ts";
-import { describeError, isError, textOf } from "../codec/fault.ts";
-import { Endpoint, maxInlineBytes } from "../endpoint/endpoint.ts";
-import { Holder } from "../endpoint/hold.ts";
+import { Codec, packError } from "../codec/codec.ts";
+import { isError, textOf } from "../codec/fault.ts";
+import { Endpoint } from "../endpoint/endpoint.ts";
 import {
   HOST_PARKED_WORD,
   PARKED_WORD,
@@ -25,7 +24,7 @@ import { Parker } from "../park/wake-word.ts";
 import { enterWorkerRealm } from "../realm/worker-realm.ts";
 import { SpscRing } from "../ring/spsc-ring.ts";
 import { currentRuntime } from "../runtimes/current.ts";
-import { type TaskFunction, WorkerLoop } from "./loop.ts";
+import { WorkerLoop, type WorkerTask } from "./loop.ts";
 import { Replies } from "./replies.ts";
 import { loadTasks } from "./tasks.ts";
 
@@ -40,17 +39,25 @@ function post(message: WorkerMessage): void {
   host.post(message);
 }
 
-function tableOf(reason: unknown): ReturnType<typeof describeError> {
-  return describeError(isError(reason) ? reason : new Error(textOf(reason)));
+function pack(reason: unknown): Uint8Array {
+  const error = isError(reason) ? reason : new Error(textOf(reason));
+  try {
+    return packError(runtime, error);
+  } catch {
+    return packError(runtime, new Error(textOf(reason))); // what it carries cannot be told
+  }
 }
 
-host.onUnhandledRejection((reason) =>
-  post({ heddle: "unhandledRejection", error: tableOf(reason) })
-);
+host.onUnhandledRejection((reason) => post({ heddle: "unhandledRejection", error: pack(reason) }));
 
 const control = new Int32Array(start.lane, 0, REQUEST_RING / 4);
 const hostControl = new Int32Array(start.hostControl);
-const codec = new Codec(runtime.text, runtime.bytes);
+const codec = new Codec({
+  access: runtime,
+  origin: start.workerId + 1,
+  maxPayloadBytes: start.maxPayloadBytes,
+  mayLend: false,
+});
 const endpoint = new Endpoint(
   SpscRing.attach(start.lane, responseRing(start.ringCapacity)).takeProducer(),
   SpscRing.attach(start.lane, REQUEST_RING).takeConsumer(),
@@ -59,7 +66,6 @@ const endpoint = new Endpoint(
 );
 const replies = new Replies(
   endpoint,
-  new Holder(codec, maxInlineBytes(start.ringCapacity)),
   new HostWaker(hostControl, HOST_PARKED_WORD, () => post(WAKE)),
   new SpaceFlag(control, WANTS_SPACE),
   new SpaceFlag(control, REQUEST_SPACE),
@@ -77,14 +83,14 @@ function crash(error: unknown): void {
 }
 
 async function main(): Promise<void> {
-  let tasks: readonly TaskFunction[];
+  let tasks: readonly WorkerTask[];
   try {
     tasks = await loadTasks(start.tasks);
   } catch (error) {
     post({
       heddle: "failed",
       taskMissing: error instanceof TaskNotFoundError,
-      error: tableOf(error),
+      error: pack(error),
     });
     // The message must leave before the thread does.
     runtime.setTimeout(() => host.exit(1), 0);

@@ -16,6 +16,7 @@ import {
   GENERATION_WORD,
   kindOf,
   NUMBER_FRAME_BYTES,
+  SHAPES,
   SLOT_WORD,
   TASK_WORD,
   WHAT_WORD,
@@ -28,6 +29,7 @@ import {
   LOOP_PARKS,
   WAITS_FOR,
 } from "../endpoint/lane-layout.ts";
+import type { Signature } from "../codec/struct/signature.ts";
 import { ProtocolError } from "../errors.ts";
 import type { ActiveCount } from "../park/active-count.ts";
 import { type SpinOptions, spinUntil } from "../park/spin.ts";
@@ -55,7 +57,15 @@ const promiseThen: (
   onReason: (reason: unknown) => void,
 ) => unknown = Promise.prototype.then;
 
-export type TaskFunction = (...args: unknown[]) => unknown;
+/** A task as the worker runs it. */
+export interface WorkerTask {
+  readonly f: (...args: unknown[]) => unknown;
+  /** Whether lent bytes may be read in place: not by an async function, which may read them later. */
+  readonly mayBorrow: boolean;
+  /** Its index in the pool, and what it declares of its values. */
+  readonly index: number;
+  readonly signature: Signature | undefined;
+}
 
 export interface WorkerLoopOptions {
   readonly runtime: Runtime;
@@ -64,7 +74,7 @@ export interface WorkerLoopOptions {
   readonly parker: Parker;
   readonly active: ActiveCount;
   readonly control: Int32Array<SharedArrayBuffer>;
-  readonly tasks: readonly TaskFunction[];
+  readonly tasks: readonly WorkerTask[];
   readonly maxConcurrency: number;
   /** The host asked this worker to leave. */
   readonly onClose: () => void;
@@ -79,7 +89,7 @@ export class WorkerLoop {
   readonly #parker: Parker;
   readonly #active: ActiveCount;
   readonly #control: Int32Array<SharedArrayBuffer>;
-  readonly #tasks: readonly TaskFunction[];
+  readonly #tasks: readonly WorkerTask[];
   readonly #maxConcurrency: number;
   readonly #onClose: () => void;
   readonly #onCrash: (error: unknown) => void;
@@ -288,7 +298,7 @@ export class WorkerLoop {
   }
 
   #execute(index: number): void {
-    const { rx, codec } = this.#endpoint;
+    const { rx, decoder } = this.#endpoint;
     checkFrame(index, rx.end);
     if (!rx.acquire(index)) {
       this.#release();
@@ -299,6 +309,11 @@ export class WorkerLoop {
     const slot = i32[word + SLOT_WORD]!;
     const generation = i32[word + GENERATION_WORD]!;
     const what = i32[word + WHAT_WORD]!;
+    if (kindOf(what) === SHAPES) {
+      this.#endpoint.learnShapes(index, what);
+      this.#release();
+      return;
+    }
     const task = this.#tasks[i32[word + TASK_WORD]!];
     if (task === undefined || kindOf(what) !== CALL) {
       throw new ProtocolError(
@@ -309,40 +324,76 @@ export class WorkerLoop {
     let args: unknown[] | undefined;
     if (what === CALL_WITH_NUMBER && rx.end - index >= NUMBER_FRAME_BYTES) {
       argument = normalizeNumber(rx.memory.f64[(index + FRAME_BYTES) >> 3]!);
-    } else if (what === CALL_WITH_VALUE) {
-      argument = codec.decode(rx.memory, index + FRAME_BYTES, rx.end);
     } else if (what !== CALL_WITH_NOTHING) {
+      decoder.isLending = task.mayBorrow;
+      decoder.declared = task.signature?.args;
       try {
-        args = this.#endpoint.readValues(index, what);
+        if (what === CALL_WITH_VALUE) {
+          argument = decoder.one(rx.memory, index + FRAME_BYTES, rx.end);
+        } else args = this.#endpoint.readValues(index, what);
       } catch (error) {
         if (error instanceof ProtocolError) throw error;
+        this.#endLoans();
         this.#release();
         this.#replies.thrown(slot, generation, error);
+        return;
+      }
+      if (decoder.lent.length > 0) {
+        this.#runLending(task, args ?? [argument], slot, generation);
         return;
       }
     }
     // Before the task runs: a long one must not keep the ring's bytes.
     this.#release();
+    const { f } = task;
     let result: unknown;
     try {
-      result = args !== undefined
-        ? task(...args)
-        : what === CALL_WITH_NOTHING
-        ? task()
-        : task(argument);
+      result = args !== undefined ? f(...args) : what === CALL_WITH_NOTHING ? f() : f(argument);
       if (isThenable(result)) {
-        this.#settleLater(slot, generation, result);
+        this.#settleLater(slot, generation, task, result);
         return;
       }
     } catch (error) {
       this.#replies.thrown(slot, generation, error);
       return;
     }
-    this.#replies.result(slot, generation, result);
+    this.#replies.result(slot, generation, result, task);
+  }
+
+  /** Runs a task that reads some of its arguments where they are: their record is kept meanwhile. */
+  #runLending(task: WorkerTask, args: unknown[], slot: number, generation: number): void {
+    let result: unknown;
+    let isThrown = false;
+    try {
+      result = (0, task.f)(...args);
+      if (isThenable(result)) {
+        this.#settleLater(slot, generation, task, result);
+        return;
+      }
+    } catch (error) {
+      result = error;
+      isThrown = true;
+    } finally {
+      this.#endLoans();
+      this.#release();
+    }
+    if (isThrown) this.#replies.thrown(slot, generation, result);
+    else this.#replies.result(slot, generation, result, task);
+  }
+
+  #endLoans(): void {
+    const { lent } = this.#endpoint.decoder;
+    for (const loan of lent) loan.revoke();
+    lent.length = 0;
   }
 
   /** May throw before anything is awaited: what a task returns can be anything. */
-  #settleLater(slot: number, generation: number, result: PromiseLike<unknown>): void {
+  #settleLater(
+    slot: number,
+    generation: number,
+    task: WorkerTask,
+    result: PromiseLike<unknown>,
+  ): void {
     const settle = (answer: () => void): void => {
       try {
         this.#asyncInFlight--;
@@ -361,7 +412,7 @@ export class WorkerLoop {
     try {
       promiseThen.call(
         promise,
-        (value) => settle(() => this.#replies.result(slot, generation, value)),
+        (value) => settle(() => this.#replies.result(slot, generation, value, task)),
         (reason) => settle(() => this.#replies.thrown(slot, generation, reason)),
       );
     } catch (error) {

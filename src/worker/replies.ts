@@ -4,23 +4,31 @@
  * While there is a backlog the worker takes no further calls. The backlog is bounded all the same:
  * only async tasks in flight can add to it, and `maxConcurrency` bounds those.
  */
-import { describeError, isError } from "../codec/fault.ts";
-import { Endpoint, SENT } from "../endpoint/endpoint.ts";
-import { CLONED, FAULT, INLINE, type Kind, RESULT, THROWN } from "../endpoint/frame.ts";
-import { type Held, type Holder, RESULT_NAME } from "../endpoint/hold.ts";
+import type { Signature } from "../codec/struct/signature.ts";
+import { isError, textOf } from "../codec/fault.ts";
+import { type Endpoint, FULL, type SendOutcome, SENT } from "../endpoint/endpoint.ts";
+import { type Kind, RESULT, RESULT_NUMBER, THROWN } from "../endpoint/frame.ts";
+import { type Held, RESULT_NAME } from "../endpoint/hold.ts";
 import type { HostWaker } from "../park/host-word.ts";
 import type { SpaceFlag } from "../park/space-flag.ts";
+
+/** What an answer has to know of the task it is of. */
+interface AnsweredTask {
+  readonly index: number;
+  readonly signature: Signature | undefined;
+}
 
 interface Reply {
   readonly kind: Kind;
   readonly slot: number;
   readonly generation: number;
+  /** The task's index, for results of a declared shape. */
+  readonly task: number;
   readonly held: Held;
 }
 
 export class Replies {
   readonly #endpoint: Endpoint;
-  readonly #holder: Holder;
   readonly #hostWaker: HostWaker;
   readonly #spaceFlag: SpaceFlag;
   readonly #requestSpaceFlag: SpaceFlag;
@@ -28,13 +36,11 @@ export class Replies {
 
   constructor(
     endpoint: Endpoint,
-    holder: Holder,
     hostWaker: HostWaker,
     spaceFlag: SpaceFlag,
     requestSpaceFlag: SpaceFlag,
   ) {
     this.#endpoint = endpoint;
-    this.#holder = holder;
     this.#hostWaker = hostWaker;
     this.#spaceFlag = spaceFlag;
     this.#requestSpaceFlag = requestSpaceFlag;
@@ -51,35 +57,35 @@ export class Replies {
 
   /** Whether the oldest reply of the backlog would fit now. */
   get hasSpace(): boolean {
-    return this.#endpoint.tx.hasSpace(Endpoint.heldBytes(this.#backlog[0]!.held));
+    const hasSpace = this.#endpoint.hasSpaceFor(this.#backlog[0]!.held);
+    this.#wakeIfTold();
+    return hasSpace;
   }
 
-  result(slot: number, generation: number, value: unknown): void {
+  result(slot: number, generation: number, value: unknown, task?: AnsweredTask): void {
     if (
-      this.#backlog.length === 0 &&
-      this.#endpoint.sendValue(RESULT, slot, generation, value) === SENT
+      typeof value === "number" && task?.signature === undefined && this.#backlog.length === 0 &&
+      this.#endpoint.sendNumber(slot, generation, RESULT_NUMBER, 0, value) === SENT
     ) {
       this.#hostWaker.wake();
       return;
     }
-    this.#sendHeld(RESULT, slot, generation, value);
+    try {
+      this.#answer(RESULT, slot, generation, value, task);
+    } catch (error) {
+      this.thrown(slot, generation, error); // it cannot be cloned, or a getter threw
+    }
   }
 
   /** The task threw: an error by its fields, anything else as it is. */
   thrown(slot: number, generation: number, reason: unknown): void {
-    if (!isError(reason)) {
-      this.#sendHeld(THROWN, slot, generation, reason);
-      return;
+    try {
+      this.#answer(THROWN, slot, generation, reason);
+    } catch (error) {
+      // An error that cannot be told: its text can.
+      const told = isError(reason) ? new Error(textOf(reason)) : error;
+      this.#answer(THROWN, slot, generation, isError(told) ? told : new Error(textOf(told)));
     }
-    const table = describeError(reason);
-    const strings = Endpoint.inlineFault(table);
-    const held = strings === undefined ? undefined : this.#holder.hold(strings);
-    this.#send({
-      kind: FAULT,
-      slot,
-      generation,
-      held: held?.location === INLINE ? held : { location: CLONED, count: 1, payload: table },
-    });
   }
 
   /** Sends what is in the backlog, as far as there is room. True: all of it. */
@@ -100,15 +106,40 @@ export class Replies {
     if (this.#backlog.length > 0) this.#spaceFlag.raise();
   }
 
-  #sendHeld(kind: typeof RESULT | typeof THROWN, slot: number, generation: number, value: unknown) {
-    let held: Held;
+  /** Encoding runs the value's getters: it may throw what they throw. */
+  #answer(
+    kind: typeof RESULT | typeof THROWN,
+    slot: number,
+    generation: number,
+    value: unknown,
+    task?: AnsweredTask,
+  ): void {
+    const returns = task?.signature?.returns;
+    const index = returns === undefined ? 0 : task!.index;
+    const endpoint = this.#endpoint;
+    let outcome: SendOutcome = FULL;
     try {
-      held = this.#holder.hold([value], RESULT_NAME); // runs the value's getters
-    } catch (error) {
-      this.thrown(slot, generation, error);
+      if (this.#backlog.length === 0) {
+        outcome = endpoint.sendValue(kind, slot, generation, value, index, returns);
+      }
+    } finally {
+      this.#wakeIfTold();
+    }
+    if (outcome === SENT) {
+      this.#hostWaker.wake();
       return;
     }
-    this.#send({ kind, slot, generation, held });
+    const held = outcome !== FULL
+      ? outcome
+      : kind === THROWN && isError(value)
+      ? endpoint.holder.holdError(value)
+      : endpoint.holder.hold([value], RESULT_NAME, returns);
+    this.#send({ kind, slot, generation, task: index, held });
+  }
+
+  /** Shapes were told: the host reads them even if no answer follows for now. */
+  #wakeIfTold(): void {
+    if (this.#endpoint.takeTold()) this.#hostWaker.wake();
   }
 
   #send(reply: Reply): void {
@@ -116,13 +147,16 @@ export class Replies {
   }
 
   #trySend(reply: Reply): boolean {
-    const { kind, slot, generation, held } = reply;
+    const { kind, slot, generation, task, held } = reply;
     try {
-      if (!this.#endpoint.sendHeld(kind, slot, generation, 0, held)) return false;
+      if (!this.#endpoint.sendHeld(kind, slot, generation, task, held)) {
+        this.#wakeIfTold();
+        return false;
+      }
     } catch (error) {
-      // A runtime may clone what it then refuses to post (too deep a nesting). An error's table it
-      // takes: if it does not, the loop ends the worker.
-      if (kind === FAULT) throw error;
+      // A runtime may refuse to post what it was willing to clone. An error needs no port as a rule:
+      // if that fails too, the loop ends the worker.
+      if (kind === THROWN) throw error;
       this.#endpoint.tx.abort();
       this.thrown(slot, generation, error);
       return true;

@@ -1,33 +1,58 @@
 /** Loads the modules of a pool's tasks in the worker and finds each task by its export name. */
 import type { TaskSource } from "../endpoint/worker-start.ts";
-import { TaskNotFoundError } from "../errors.ts";
-import type { TaskFunction } from "./loop.ts";
+import { describeSignature, signatureOf } from "../codec/struct/signature.ts";
+import { InvalidArgumentError, TaskNotFoundError } from "../errors.ts";
+import type { WorkerTask } from "./loop.ts";
 
 /** Marks what `task()` returns; shared with `task.ts` through the global symbol registry. */
 const TASK = Symbol.for("heddle.task");
 
 /** The functions of `sources`, in order. Throws what a module throws, or TaskNotFoundError. */
-export async function loadTasks(sources: readonly TaskSource[]): Promise<TaskFunction[]> {
+export async function loadTasks(sources: readonly TaskSource[]): Promise<WorkerTask[]> {
   const modules = new Map<string, Promise<Record<string, unknown>>>();
   for (const { moduleUrl } of sources) {
     if (!modules.has(moduleUrl)) modules.set(moduleUrl, import(/* @vite-ignore */ moduleUrl));
   }
   // Every import settles before the first failure is reported: none stays unhandled.
   await Promise.allSettled(modules.values());
-  const functions: TaskFunction[] = [];
+  const functions: WorkerTask[] = [];
   for (const source of sources) {
-    functions.push(findTask(await modules.get(source.moduleUrl)!, source));
+    const module = await modules.get(source.moduleUrl)!;
+    const found = findTask(module, source);
+    checkSignature(source, found);
+    functions.push({ ...found, index: functions.length });
   }
   return functions;
 }
 
-function findTask(module: Record<string, unknown>, source: TaskSource): TaskFunction {
+function checkSignature({ name, moduleUrl, declares }: TaskSource, found: FoundTask): void {
+  const actual = describeSignature(found.signature);
+  if (actual === declares) return;
+  throw new InvalidArgumentError(
+    `Task "${name}" of ${moduleUrl} declares ${actual}, but the pool was told ${declares}: ` +
+      "importTask() takes the same `args` and `returns` as the task().",
+  );
+}
+
+const AsyncFunction = (async () => {}).constructor;
+
+type FoundTask = Omit<WorkerTask, "index">;
+
+function createTask(f: unknown, args: unknown, returns: unknown): FoundTask {
+  return {
+    f: f as WorkerTask["f"],
+    mayBorrow: !(f instanceof AsyncFunction),
+    signature: signatureOf(args, returns),
+  };
+}
+
+function findTask(module: Record<string, unknown>, source: TaskSource): FoundTask {
   const { name, moduleUrl, exportName } = source;
   const exported = Object.hasOwn(module, exportName) ? module[exportName] : undefined;
-  if (typeof exported === "function") return exported as TaskFunction;
+  if (typeof exported === "function") return createTask(exported, undefined, undefined);
   if (typeof exported === "object" && exported !== null && TASK in exported) {
-    const { f } = exported as { f?: unknown };
-    if (typeof f === "function") return f as TaskFunction;
+    const { f, args, returns } = exported as { f?: unknown; args?: unknown; returns?: unknown };
+    if (typeof f === "function") return createTask(f, args, returns);
   }
   const found = exported === undefined ? "it has no such export" : `that is ${typeof exported}`;
   throw new TaskNotFoundError(

@@ -1,4 +1,5 @@
-import { describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createTestPool, type TestPool } from "../fixtures/tasks.ts";
 import { rejection, testPool } from "../support/conformance.ts";
 
 const cyclic: { self?: unknown; list: unknown[] } = { list: [] };
@@ -114,9 +115,16 @@ function expectSame(actual: unknown, expected: unknown, seen = new Map<unknown, 
 }
 
 describe("what arrives is what structuredClone makes", () => {
+  /** One pool for all values: what one leaves behind would show in the next. */
+  let pool: TestPool;
+  beforeAll(() => {
+    pool = createTestPool();
+  });
+  afterAll(() => pool.shutdown());
+
   for (const [name, value] of Object.entries(values)) {
     test(name, async () => {
-      const { call } = testPool();
+      const { call } = pool;
       const expected = structuredClone(value);
       expectSame(await call.echo(value), expected);
       expectSame(await call.asyncEcho(value), expected);

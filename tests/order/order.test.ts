@@ -4,7 +4,9 @@
  * at what is looked at after a park is announced.
  */
 import { describe, expect, test } from "vitest";
-import { CALL, RESULT } from "../../src/endpoint/frame.ts";
+import { SENT } from "../../src/endpoint/endpoint.ts";
+import { CALL, RESULT_NUMBER } from "../../src/endpoint/frame.ts";
+import type { Held } from "../../src/endpoint/hold.ts";
 import {
   FOR_CALLS,
   FOR_SPACE,
@@ -70,8 +72,9 @@ describe("payload before publish", () => {
       ["number", [1.5]],
       ["several", [1, "two", null, new Uint8Array(9)]],
       ["native string", ["x".repeat(500)]],
-      ["cloned", [{ a: new Map([[1, 2]]) }]],
-      ["shared", [new Uint8Array(CAPACITY)]],
+      ["object", [{ a: new Map([[1, 2]]) }]],
+      ["too large", [new Uint8Array(CAPACITY)]],
+      ["platform object", [{ shared: new SharedArrayBuffer(8) }]],
     ];
     for (const [name, args] of values) {
       const pair = createEndpoints(CAPACITY);
@@ -87,13 +90,13 @@ describe("payload before publish", () => {
           published = [...records];
         },
       }], () => {
-        if (pair.host.sendCall(1, 2, 3, args) !== 0) {
-          expect(pair.host.sendHeld(CALL, 1, 2, 3, pair.holder.hold(args))).toBe(true);
-        }
+        const outcome = pair.host.sendCall(1, 2, 3, args);
+        if (outcome === SENT) return;
+        expect(pair.host.sendHeld(CALL, 1, 2, 3, outcome as Held)).toBe(true);
       });
       expect(published).toEqual([...records]);
       expect(events).toEqual(
-        name === "cloned" || name === "shared" ? ["post", "publish"] : ["publish"],
+        name === "too large" || name === "platform object" ? ["post", "publish"] : ["publish"],
       );
     }
   });
@@ -116,7 +119,6 @@ describe("publish before looking at who is parked", () => {
     const words = new Int32Array(new SharedArrayBuffer(128));
     const replies = new Replies(
       pair.worker,
-      pair.holder,
       new HostWaker(words, 0, () => {}),
       new SpaceFlag(pair.control, WANTS_SPACE),
       new SpaceFlag(pair.control, REQUEST_SPACE),
@@ -206,7 +208,6 @@ describe("announce, then look again", () => {
       endpoint: pair.worker,
       replies: new Replies(
         pair.worker,
-        pair.holder,
         new HostWaker(new Int32Array(new SharedArrayBuffer(128)), 0, () => {}),
         new SpaceFlag(pair.control, WANTS_SPACE),
         new SpaceFlag(pair.control, REQUEST_SPACE),
@@ -214,7 +215,7 @@ describe("announce, then look again", () => {
       parker: new Parker(pair.control, PARKED_WORD),
       active: new ActiveCount([ActiveCount.create()], cores),
       control: pair.control,
-      tasks: [(value) => value],
+      tasks: [{ f: (value) => value, mayBorrow: false, index: 0, signature: undefined }],
       maxConcurrency: 4,
       onClose: () => {},
       onCrash: (error) => {
@@ -264,7 +265,7 @@ describe("announce, then look again", () => {
 
   test("a worker out of room announces its park, raises its flag, and looks again", () => {
     const pair = createEndpoints(CAPACITY);
-    while (pair.worker.sendValue(RESULT, 0, 0, 1) === 0);
+    while (pair.worker.sendNumber(0, 0, RESULT_NUMBER, 0, 1) === 0);
     expect(pair.host.sendCall(0, 0, 0, [2])).toBe(0);
     const loop = idleLoop(pair, 1);
     const named = [

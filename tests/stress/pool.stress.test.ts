@@ -8,7 +8,7 @@ import { createRandom, seedOfRun } from "../support/random.ts";
 import { pause, realNow, realSetTimeout } from "../support/runtime.ts";
 
 const seed = seedOfRun();
-const DURATION_MS = Number(process.env["HEDDLE_STRESS_MS"] ?? 2500);
+const DURATION_MS = Number(process.env["HEDDLE_STRESS_MS"] ?? 1500);
 /** No single step may take this long. */
 const WATCHDOG_MS = 20_000;
 
@@ -30,7 +30,10 @@ function randomCall(pool: TestPool, random: Random, n: number): Promise<void> {
     const bytes = new Uint8Array(Math.floor(random() * 3000)).fill(n);
     return same(bytes, call.echo(bytes));
   }
-  if (kind < 0.74) return same({ n, list: [n] }, call.echo({ n, list: [n] }));
+  if (kind < 0.74) {
+    const record = randomRecord(random, n);
+    return same(record, call.echo(record));
+  }
   if (kind < 0.78) return same(n, call.sleep(random() * 3, n));
   if (kind < 0.82) return same(5, call.microtasks(5));
   if (kind < 0.9) {
@@ -41,6 +44,16 @@ function randomCall(pool: TestPool, random: Random, n: number): Promise<void> {
   }
   if (kind < 0.98) return call.burn(random() * 0.2).then(() => undefined);
   return same(30_000, call.large(30_000).then((bytes) => bytes.length));
+}
+
+/** Objects of shapes that are new to some worker now and then, of sizes from a line to a whole ring. */
+function randomRecord(random: Random, n: number): unknown {
+  const keys = Array.from({ length: 1 + Math.floor(random() * 4) }, () => {
+    return `k${Math.floor(random() * 12)}`;
+  });
+  const record = Object.fromEntries(keys.map((key, index) => [key, index % 2 === 0 ? n : key]));
+  if (random() < 0.7) return { n, record, list: [n, record] };
+  return Array.from({ length: Math.floor(random() ** 4 * 300) }, (_, id) => ({ id, ...record }));
 }
 
 async function randomPause(random: Random): Promise<void> {

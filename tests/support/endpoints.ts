@@ -1,7 +1,7 @@
 /** Two endpoints of one lane in one thread, over real rings and a channel made of two arrays. */
 import { Codec } from "../../src/codec/codec.ts";
-import { Endpoint, maxInlineBytes } from "../../src/endpoint/endpoint.ts";
-import { Holder } from "../../src/endpoint/hold.ts";
+import { Endpoint } from "../../src/endpoint/endpoint.ts";
+import type { Holder } from "../../src/endpoint/hold.ts";
 import {
   CONTROL_BYTES,
   laneBytes,
@@ -25,39 +25,41 @@ export interface EndpointPair {
   onPost: () => void;
 }
 
-export function createEndpoints(capacity = 4096): EndpointPair {
+/** The codec of one side, as pools make it. */
+export function createCodec(origin: number, maxPayloadBytes = Infinity): Codec {
+  return new Codec({ access: currentRuntime, origin, maxPayloadBytes, mayLend: origin === 0 });
+}
+
+export function createEndpoints(capacity = 4096, maxPayloadBytes = Infinity): EndpointPair {
   const lane = new SharedArrayBuffer(laneBytes(capacity));
   const requests = SpscRing.create(lane, REQUEST_RING, capacity);
   const responses = SpscRing.create(lane, responseRing(capacity), capacity);
-  const codec = new Codec(currentRuntime.text, currentRuntime.bytes);
   const pair = {
     lane,
     control: new Int32Array(lane, 0, CONTROL_BYTES / 4),
-    holder: new Holder(codec, maxInlineBytes(capacity)),
     toWorker: [] as unknown[],
     toHost: [] as unknown[],
     onPost: () => {},
   };
   const port = (out: unknown[], into: unknown[]): PayloadPort => ({
-    post: (message) => {
+    post: (message, transfer) => {
       pair.onPost();
-      out.push(structuredClone(message));
+      out.push(structuredClone(message, { transfer: transfer as ArrayBuffer[] }));
     },
     receive: () => into.length === 0 ? undefined : { message: into.shift() },
     close: () => {},
   });
-  return Object.assign(pair, {
-    host: new Endpoint(
-      requests.takeProducer(),
-      responses.takeConsumer(),
-      codec,
-      port(pair.toWorker, pair.toHost),
-    ),
-    worker: new Endpoint(
-      responses.takeProducer(),
-      requests.takeConsumer(),
-      codec,
-      port(pair.toHost, pair.toWorker),
-    ),
-  });
+  const host = new Endpoint(
+    requests.takeProducer(),
+    responses.takeConsumer(),
+    createCodec(0, maxPayloadBytes),
+    port(pair.toWorker, pair.toHost),
+  );
+  const worker = new Endpoint(
+    responses.takeProducer(),
+    requests.takeConsumer(),
+    createCodec(1, maxPayloadBytes),
+    port(pair.toHost, pair.toWorker),
+  );
+  return Object.assign(pair, { host, worker, holder: host.holder });
 }

@@ -18,6 +18,8 @@ export const capabilities = {
   usingSyntax: runtimeName !== "node" || major >= 24,
   /** Modules can be imported from http: URLs. */
   remoteModules: runtimeName === "deno",
+  /** A flag forbids making code from strings: V8's, which Deno passes on. */
+  forbidsCode: runtimeName !== "bun",
 } as const;
 
 export interface Finished {
@@ -31,8 +33,14 @@ export function runScript(name: string): Promise<Finished> {
 }
 
 /** Runs a file on this runtime. Kills it after `timeoutMs`. */
-export function runFile(file: string, timeoutMs = 20_000): Promise<Finished> {
-  const flags = runtimeName === "deno" ? ["run", "-A", "--quiet", "--no-lock"] : [];
+export function runFile(
+  file: string,
+  engineFlags: readonly string[] = [],
+  timeoutMs = 20_000,
+): Promise<Finished> {
+  const flags = runtimeName === "deno"
+    ? ["run", "-A", "--quiet", "--no-lock", ...engineFlags.map((flag) => `--v8-flags=${flag}`)]
+    : engineFlags;
   const child = spawn(process.execPath, [...flags, file], {
     stdio: ["ignore", "pipe", "pipe"],
     // Flags of the test runner are not the script's.

@@ -1,34 +1,60 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { Codec } from "../../src/codec/codec.ts";
+import { Decoder } from "../../src/codec/decoder.ts";
+import { Encoder } from "../../src/codec/encoder.ts";
 import { normalizeNumber } from "../../src/codec/numbers.ts";
-import { NO_ROOM, UNSUPPORTED } from "../../src/codec/tags.ts";
-import { ProtocolError } from "../../src/errors.ts";
+import { SharedBuffers } from "../../src/codec/shared-buffers.ts";
+import { DataCloneError, PayloadTooLargeError, ProtocolError } from "../../src/errors.ts";
 import { viewMemory } from "../../src/memory/views.ts";
 import { currentRuntime } from "../../src/runtimes/current.ts";
+import { decode, encode } from "../support/codec.ts";
 
-const codec = new Codec(currentRuntime.text, currentRuntime.bytes);
+const shared = new SharedBuffers(0);
+const encoder = createEncoder();
+const decoder = new Decoder(currentRuntime, undefined, shared);
 const SIZE = 1 << 20;
 const memory = viewMemory(new SharedArrayBuffer(SIZE));
 
-/** What arrives for `value`, written at `offset` with just enough room. */
+function createEncoder(maxPayloadBytes = Infinity): Encoder {
+  return new Encoder({
+    access: currentRuntime,
+    shapes: undefined,
+    sharedBuffers: shared,
+    maxPayloadBytes,
+    mayLend: true,
+  });
+}
+
+/** Writes `value` at `offset` of `memory`, with room up to `limit`; returns where it ends. */
+function write(value: unknown, offset = 0, limit = SIZE): number {
+  encoder.end();
+  return encoder.value(value, encoder.begin(memory, offset, limit, 0, () => false));
+}
+
+/** What arrives for `value`, written at `offset`. */
 function roundTrip(value: unknown, offset = 0): unknown {
   memory.u8.fill(0xa5, offset, offset + 256);
-  const end = codec.encode(memory, offset, SIZE, value);
+  const end = write(value, offset);
+  expect(encoder.isInScratch).toBe(false);
   expect(end).toBeGreaterThan(offset);
   expect(end % 8).toBe(0);
-  expect(end - offset).toBeLessThanOrEqual(codec.bound(value));
-  const arrived = codec.decode(memory, offset, end);
-  expect(codec.next).toBe(end);
+  const arrived = decoder.one(memory, offset, end);
+  expect(decoder.next).toBe(end);
   return arrived;
 }
 
-/** Encodes into every smaller room: NO_ROOM each time, and nothing written beyond the limit. */
-function expectNoRoomBelow(value: unknown): void {
-  const end = codec.encode(memory, 0, SIZE, value);
+/**
+ * Encodes into every smaller room: the value goes on in scratch memory, whole, and nothing is written
+ * beyond the limit.
+ */
+function expectMoveBelow(value: unknown): void {
+  const end = write(value);
   for (let limit = 0; limit < end; limit += 8) {
     memory.u8.fill(0x5a, limit, end + 64);
-    expect(codec.encode(memory, 0, limit, value)).toBe(NO_ROOM);
+    expect(write(value, 0, limit)).toBe(end);
+    expect(encoder.isInScratch).toBe(true);
+    const arrived = decoder.one(encoder.memory, 0, end);
+    expect(arrived).toEqual(value);
     expect(memory.u8.subarray(limit, end + 64).every((byte) => byte === 0x5a)).toBe(true);
   }
 }
@@ -55,7 +81,7 @@ describe("numbers and constants", () => {
   ])("%s arrives as it is", (value) => {
     expect(Object.is(roundTrip(value), value)).toBe(true);
     expect(Object.is(roundTrip(value, 40), value)).toBe(true);
-    expectNoRoomBelow(value);
+    expectMoveBelow(value);
   });
 
   test("normalizing changes no number", () => {
@@ -78,7 +104,7 @@ describe("numbers and constants", () => {
     -(2n ** 4000n) + 1n,
   ])("bigint %s arrives as it is", (value) => {
     expect(roundTrip(value)).toBe(value);
-    expectNoRoomBelow(value);
+    expectMoveBelow(value);
   });
 });
 
@@ -97,7 +123,7 @@ describe("strings", () => {
       const text = Array.from({ length }, (_, index) => units[index % units.length]).join("");
       expect(roundTrip(text)).toBe(text);
       expect(roundTrip(text, 24)).toBe(text);
-      if (length < 300) expectNoRoomBelow(text);
+      if (length < 300) expectMoveBelow(text);
     });
   }
 
@@ -169,7 +195,7 @@ describe("bytes", () => {
         expect(arrived.buffer).toBeInstanceOf(ArrayBuffer);
         expect(arrived.buffer.byteLength).toBe(view.buffer.byteLength);
         expect(bytesOf(arrived)).toEqual(bytesOf(view));
-        if (length < 10) expectNoRoomBelow(view);
+        if (length < 10) expectMoveBelow(view);
       }
       const part = new constructor(new ArrayBuffer(10 * size), 2 * size, 5);
       const arrived = roundTrip(part) as typeof part;
@@ -178,7 +204,7 @@ describe("bytes", () => {
         5,
         10 * size,
       ]);
-      expectNoRoomBelow(part);
+      expectMoveBelow(part);
     });
   }
 
@@ -226,45 +252,69 @@ describe("bytes", () => {
     expect([...arrived]).toEqual([1, 2, 3]);
   });
 
-  test("what must keep identity or growing is left to structured clone", () => {
-    const resizable = new ArrayBuffer(8, { maxByteLength: 16 });
+  test("what cannot be read is refused", () => {
     const detached = new ArrayBuffer(8);
-    const detachedView = new Uint8Array(detached);
-    const detachedData = new DataView(detached);
+    const views: unknown[] = [new Uint8Array(detached), new DataView(detached), detached];
     structuredClone(detached, { transfer: [detached] });
-    for (
-      const value of [
-        new SharedArrayBuffer(8),
-        new Uint8Array(new SharedArrayBuffer(8)),
-        new DataView(new SharedArrayBuffer(8)),
-        resizable,
-        new Uint8Array(resizable),
-        detached,
-        detachedView,
-        detachedData,
-        Object.create(ArrayBuffer.prototype),
-        Object.create(Uint8Array.prototype),
-        {},
-        [],
-        () => {},
-        Symbol("s"),
-        new Map(),
-        new Date(),
-      ]
-    ) {
-      expect(codec.encode(memory, 0, SIZE, value)).toBe(UNSUPPORTED);
-    }
+    const shrunk = new ArrayBuffer(16, { maxByteLength: 16 });
+    views.push(new Uint16Array(shrunk, 8), new Uint8Array(shrunk, 8, 8), new DataView(shrunk, 8));
+    shrunk.resize(4);
+    for (const value of views) expect(() => encode([value])).toThrow(DataCloneError);
   });
 
-  test("shared buffers among several values are noticed", () => {
-    const buffer = new ArrayBuffer(16);
-    const one = new Uint8Array(buffer);
-    expect(codec.hasSharedBuffers([one, new Float64Array(buffer)])).toBe(true);
-    expect(codec.hasSharedBuffers([one, 1, buffer])).toBe(true);
-    expect(codec.hasSharedBuffers([new DataView(buffer), one])).toBe(true);
-    expect(codec.hasSharedBuffers([one, one])).toBe(true);
-    expect(codec.hasSharedBuffers([one, new Uint8Array(16), "x", {}])).toBe(false);
-    expect(codec.hasSharedBuffers([Buffer.from("a"), Buffer.from("b")])).toBe(false);
+  test("buffers that several values look at are written once", () => {
+    const buffer = new ArrayBuffer(160);
+    const values = [
+      new Uint8Array(buffer),
+      new Float64Array(buffer, 8, 2),
+      new DataView(buffer, 1),
+      buffer,
+    ];
+    for (const list of [values, [...values].reverse()]) {
+      const bytes = encode(list);
+      expect(bytes.length).toBeLessThan(300);
+      const arrived = decode(bytes, 4) as typeof values;
+      const buffers = arrived.map((each) => ArrayBuffer.isView(each) ? each.buffer : each);
+      expect(new Set(buffers).size).toBe(1);
+    }
+  });
+});
+
+describe("room", () => {
+  test("a value larger than the limit is refused by its size", () => {
+    const small = createEncoder(1000);
+    for (const value of ["x".repeat(2000), new Uint8Array(2000), Array(500).fill("ab")]) {
+      small.end();
+      expect(() => {
+        small.checkSize(small.value(value, small.beginInScratch()));
+      }).toThrow(PayloadTooLargeError);
+    }
+    small.end();
+    expect(small.value("x".repeat(900), small.beginInScratch())).toBe(912);
+  });
+
+  test("values grow from the smallest memory to several mebibytes, whole", () => {
+    const words = Array.from({ length: 100_000 }, (_, index) => `word ${index}`);
+    const nested = { words, map: new Map(words.map((word, index) => [word, { index }])) };
+    expect(decode(encode([nested, words]), 2)).toEqual([nested, words]);
+  });
+
+  test("a claim that can grow is asked before scratch memory is used", () => {
+    const asked: number[] = [];
+    const list = ["a", "b".repeat(100), "c".repeat(5000), new Uint8Array(9000).fill(7)];
+    encoder.end();
+    let at = encoder.begin(memory, 64, 64 + 32, 0, (written, bytes) => {
+      asked.push(written);
+      const from = encoder.base;
+      const to = from + 4096;
+      memory.u8.copyWithin(to, from, from + written);
+      encoder.moveTo(memory, to, to + written + bytes);
+      return true;
+    });
+    for (const value of list) at = encoder.value(value, at);
+    expect(encoder.isInScratch).toBe(false);
+    expect(asked.length).toBeGreaterThan(2);
+    expect(decoder.all(memory, encoder.base, at, list.length)).toEqual(list);
   });
 });
 
@@ -277,10 +327,10 @@ describe("damage", () => {
         memory.i32.set([first, ...rest], 0);
         const limit = ((rest.length + 1) * 4) & ~7;
         try {
-          codec.decode(memory, 0, limit);
-          expect(codec.next).toBeLessThanOrEqual(limit);
+          decoder.one(memory, 0, limit);
+          expect(decoder.next).toBeLessThanOrEqual(limit);
         } catch (error) {
-          expect(error).toBeInstanceOf(ProtocolError);
+          expect((error as { code?: string }).code).toMatch(/^HEDDLE_/);
         }
       }),
       { numRuns: 5000 },
@@ -288,10 +338,10 @@ describe("damage", () => {
   });
 
   test("a length beyond the limit is refused before anything is allocated", () => {
-    const end = codec.encode(memory, 0, SIZE, new Uint8Array(64));
+    const end = write(new Uint8Array(64));
     for (const length of [65 * 8, 2 ** 40, -1, NaN, 0.5, Infinity]) {
       memory.f64[1] = length;
-      expect(() => codec.decode(memory, 0, end)).toThrow(ProtocolError);
+      expect(() => decoder.one(memory, 0, end)).toThrow(ProtocolError);
     }
   });
 
@@ -299,9 +349,9 @@ describe("damage", () => {
     for (
       const value of [1.5, "some text that is long enough to be native", 2n ** 70n, Buffer.alloc(9)]
     ) {
-      const end = codec.encode(memory, 0, SIZE, value);
+      const end = write(value);
       for (let limit = 0; limit < end; limit += 8) {
-        expect(() => codec.decode(memory, 0, limit)).toThrow(ProtocolError);
+        expect(() => decoder.one(memory, 0, limit)).toThrow(ProtocolError);
       }
     }
   });

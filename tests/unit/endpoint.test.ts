@@ -1,52 +1,38 @@
 import { describe, expect, test } from "vitest";
-import { DataCloneError, ProtocolError } from "../../src/errors.ts";
-import { FULL, NOT_INLINE, SENT } from "../../src/endpoint/endpoint.ts";
-import { CALL, CLONED, INLINE, RESULT, SHARED } from "../../src/endpoint/frame.ts";
-import { createEndpoints, type EndpointPair } from "../support/endpoints.ts";
+import { transfer } from "../../src/codec/wrappers.ts";
+import { DataCloneError, PayloadTooLargeError, ProtocolError } from "../../src/errors.ts";
+import { FULL, SENT } from "../../src/endpoint/endpoint.ts";
+import { CALL, CALL_WITH_NUMBER } from "../../src/endpoint/frame.ts";
+import type { Held } from "../../src/endpoint/hold.ts";
+import { receive, send } from "../support/codec.ts";
+import { createEndpoints } from "../support/endpoints.ts";
 
 const CAPACITY = 4096;
 
-/** Sends `args` as the scheduler does, and returns what the worker reads. */
-function transfer(pair: EndpointPair, args: readonly unknown[]): unknown[] {
-  if (pair.host.sendCall(5, 6, 7, args) !== SENT) {
-    expect(pair.host.sendHeld(CALL, 5, 6, 7, pair.holder.hold(args))).toBe(true);
-  }
-  return receive(pair);
-}
-
-function receive(pair: EndpointPair): unknown[] {
-  const { rx } = pair.worker;
-  const index = rx.poll();
-  expect(rx.acquire(index)).toBe(true);
-  const word = index >> 2;
-  expect([...rx.memory.i32.subarray(word + 2, word + 4), rx.memory.i32[word + 5]]).toEqual([
-    5,
-    6,
-    7,
-  ]);
-  try {
-    return pair.worker.readValues(index, rx.memory.i32[word + 4]!);
-  } finally {
-    rx.release();
-  }
+/** Where held values are. */
+function placeOf(held: Held): string {
+  if (held.payload === undefined) return "inline";
+  return held.inline === undefined ? "buffer" : "inline with extras";
 }
 
 describe("where values go", () => {
-  test("small values inline, unknown ones cloned, large ones in shared buffers", () => {
+  test("small values inline, large ones in buffers, what only a port carries beside them", () => {
     const { holder } = createEndpoints(CAPACITY);
-    expect(holder.hold([1, "a", null]).location).toBe(INLINE);
-    expect(holder.hold([{ a: 1 }]).location).toBe(CLONED);
-    expect(holder.hold([new Uint8Array(CAPACITY)]).location).toBe(SHARED);
-    expect(holder.hold([new Uint8Array(CAPACITY / 4)]).location).toBe(INLINE);
-    expect(holder.hold([new Uint8Array(CAPACITY / 4 + 32)]).location).toBe(SHARED);
-    const buffer = new ArrayBuffer(8);
-    expect(holder.hold([buffer, new Uint8Array(buffer)]).location).toBe(CLONED);
+    // The stack names the files of the test runner: how long it is depends on where they are.
+    const error = Object.assign(new Error("e"), { stack: "Error: e" });
+    expect(placeOf(holder.hold([1, "a", null, { a: 1 }, new Map(), error]))).toBe("inline");
+    expect(placeOf(holder.hold([new Uint8Array(CAPACITY)]))).toBe("buffer");
+    expect(placeOf(holder.hold([new Uint8Array(CAPACITY / 4)]))).toBe("inline");
+    expect(placeOf(holder.hold([new Uint8Array(CAPACITY / 4 + 32)]))).toBe("buffer");
+    const shared = new SharedArrayBuffer(8);
+    expect(placeOf(holder.hold([{ shared }]))).toBe("inline with extras");
+    expect(placeOf(holder.hold([shared, new Uint8Array(CAPACITY)]))).toBe("buffer");
   });
 
   test("every size around a quarter of the ring arrives, at every position of the ring", () => {
     const pair = createEndpoints(CAPACITY);
     for (let size = CAPACITY / 4 - 64; size < CAPACITY / 4 + 64; size += 4) {
-      const [bytes, text] = transfer(pair, [
+      const [bytes, text] = send(pair, [
         new Uint8Array(size).fill(size),
         "x".repeat(size % 99),
       ]);
@@ -66,17 +52,26 @@ describe("where values go", () => {
   test("arguments that share a buffer still share it on arrival", () => {
     const pair = createEndpoints(CAPACITY);
     const buffer = new ArrayBuffer(16);
-    const [bytes, floats] = transfer(pair, [new Uint8Array(buffer), new Float64Array(buffer)]) as [
+    const [bytes, floats] = send(pair, [new Uint8Array(buffer), new Float64Array(buffer)]) as [
       Uint8Array,
       Float64Array,
     ];
     expect(bytes.buffer).toBe(floats.buffer);
   });
 
+  test("a SharedArrayBuffer is the same object each time, and comes back as itself", () => {
+    const pair = createEndpoints(CAPACITY);
+    const shared = new SharedArrayBuffer(8);
+    const [first] = send(pair, [shared]);
+    const [again, nested] = send(pair, [shared, { view: new Int32Array(shared) }]);
+    expect(again).toBe(first);
+    expect((nested as { view: Int32Array }).view.buffer).toBe(first);
+  });
+
   test("errors among arguments keep class, cause and properties", () => {
     const pair = createEndpoints(CAPACITY);
     const error = Object.assign(new TypeError("t", { cause: 1 }), { code: "X" });
-    const [arrived, other] = transfer(pair, [error, { o: 1 }]);
+    const [arrived, other] = send(pair, [error, { o: 1 }]);
     expect(arrived).toBeInstanceOf(TypeError);
     expect(arrived).toMatchObject({ message: "t", cause: 1, code: "X" });
     expect(other).toEqual({ o: 1 });
@@ -84,9 +79,9 @@ describe("where values go", () => {
 
   test("no arguments and many arguments", () => {
     const pair = createEndpoints(CAPACITY);
-    expect(transfer(pair, [])).toEqual([]);
+    expect(send(pair, [])).toEqual([]);
     const many = Array.from({ length: 300 }, (_, index) => index);
-    expect(transfer(pair, many)).toEqual(many);
+    expect(send(pair, many)).toEqual(many);
   });
 });
 
@@ -94,17 +89,17 @@ describe("no room", () => {
   test("FULL leaves ring and port untouched", () => {
     const pair = createEndpoints(CAPACITY);
     let sent = 0;
-    while (pair.host.sendCall(5, 6, 7, [sent]) === SENT) sent++;
+    while (pair.host.sendNumber(5, 6, CALL_WITH_NUMBER, 7, sent) === SENT) sent++;
     expect(sent).toBe(CAPACITY / 32);
     expect(pair.host.sendCall(5, 6, 7, ["x"])).toBe(FULL);
     expect(pair.host.sendCall(5, 6, 7, [{}])).toBe(FULL);
-    const held = pair.holder.hold([{}]);
+    const held = pair.holder.hold([{ shared: new SharedArrayBuffer(8) }]);
     expect(pair.host.sendHeld(CALL, 5, 6, 7, held)).toBe(false);
     expect(pair.toWorker).toHaveLength(0);
     for (let value = 0; value < sent; value++) expect(receive(pair)).toEqual([value]);
     pair.worker.rx.publish();
     expect(pair.host.sendHeld(CALL, 5, 6, 7, held)).toBe(true);
-    expect(receive(pair)).toEqual([{}]);
+    expect(receive(pair)).toEqual([{ shared: expect.any(SharedArrayBuffer) }]);
   });
 
   test("a ring all of whose records are released takes the largest record", () => {
@@ -118,12 +113,78 @@ describe("no room", () => {
     }
   });
 
-  test("what has no encoding is NOT_INLINE", () => {
+  test("a value too large for a record is encoded once and held", () => {
     const pair = createEndpoints(CAPACITY);
-    expect(pair.host.sendCall(0, 0, 0, [1, {}])).toBe(NOT_INLINE);
-    expect(pair.host.sendValue(RESULT, 0, 0, new Map())).toBe(NOT_INLINE);
-    expect(pair.host.sendCall(0, 0, 0, ["x".repeat(CAPACITY)])).toBe(NOT_INLINE);
+    let reads = 0;
+    const value = {
+      get text() {
+        reads++;
+        return "x".repeat(CAPACITY);
+      },
+    };
+    const outcome = pair.host.sendCall(0, 0, 0, [1, value]) as Held;
+    expect(placeOf(outcome)).toBe("buffer");
     expect(pair.worker.rx.poll()).toBe(-1);
+    expect(pair.host.sendHeld(CALL, 0, 0, 0, outcome)).toBe(true);
+    expect(receive(pair)).toEqual([1, { text: "x".repeat(CAPACITY) }]);
+    expect(reads).toBe(1);
+  });
+
+  test("maxPayloadBytes holds for what goes inline and for what does not", () => {
+    const pair = createEndpoints(CAPACITY, 300);
+    expect(() => pair.host.sendCall(0, 0, 0, ["x".repeat(400)])).toThrow(PayloadTooLargeError);
+    expect(() => pair.holder.hold([new Uint8Array(400)])).toThrow(/maxPayloadBytes, 300/);
+    expect(() => pair.holder.hold([new Uint8Array(CAPACITY)])).toThrow(PayloadTooLargeError);
+    expect(send(pair, ["x".repeat(200)])).toEqual(["x".repeat(200)]);
+  });
+});
+
+describe("user code while encoding", () => {
+  test("a getter that sends on the same endpoint finds it full, and nothing is mixed up", () => {
+    const pair = createEndpoints(CAPACITY);
+    let inner: unknown;
+    const value = {
+      before: "b",
+      get field() {
+        inner = pair.host.sendCall(5, 6, 7, [1]);
+        expect(pair.host.sendHeld(CALL, 5, 6, 7, pair.holder.hold([{ inner: true }]))).toBe(false);
+        return { nested: true };
+      },
+      after: "a",
+    };
+    for (let round = 0; round < 3; round++) {
+      expect(send(pair, [value])).toEqual([{ before: "b", field: { nested: true }, after: "a" }]);
+      expect(inner).toBe(FULL);
+    }
+    expect(send(pair, [2])).toEqual([2]);
+  });
+
+  test("a getter that throws leaves the ring as it was", () => {
+    const pair = createEndpoints(CAPACITY);
+    const bad = {
+      start: "x".repeat(100),
+      get field(): never {
+        throw new URIError("mine");
+      },
+    };
+    for (let round = 0; round < 100; round++) {
+      expect(() => pair.host.sendCall(5, 6, 7, [bad])).toThrow(URIError);
+    }
+    expect(() => receive(pair)).toThrow("No record.");
+    expect(send(pair, [{ fine: 1 }])).toEqual([{ fine: 1 }]);
+  });
+});
+
+describe("moving", () => {
+  test("a buffer moves, its source is detached at once, and views find it", () => {
+    const pair = createEndpoints(CAPACITY);
+    const bytes = new Uint8Array(CAPACITY).fill(3);
+    const held = pair.host.sendCall(5, 6, 7, [transfer({ bytes, again: bytes }, [bytes.buffer])]);
+    expect(bytes.length).toBe(0);
+    expect(pair.host.sendHeld(CALL, 5, 6, 7, held as Held)).toBe(true);
+    const [arrived] = receive(pair) as [{ bytes: Uint8Array; again: Uint8Array }];
+    expect(arrived.bytes).toEqual(new Uint8Array(CAPACITY).fill(3));
+    expect(arrived.again).toBe(arrived.bytes);
   });
 });
 
@@ -177,7 +238,13 @@ describe("damage", () => {
   test("a message that cannot be deserialized fails its own record only", () => {
     const pair = createEndpoints(CAPACITY);
     for (const value of [1, 2, 3]) {
-      pair.host.sendHeld(CALL, 5, 6, 7, pair.holder.hold([{ value }]));
+      pair.host.sendHeld(
+        CALL,
+        5,
+        6,
+        7,
+        pair.holder.hold([{ value, shared: new SharedArrayBuffer(8) }]),
+      );
     }
     const messages = pair.toWorker.splice(0);
     const shift = pair.toWorker.shift.bind(pair.toWorker);
@@ -188,17 +255,17 @@ describe("damage", () => {
       if (++receives === 2) throw new Error("cannot deserialize");
       return message;
     };
-    expect(receive(pair)).toEqual([{ value: 1 }]);
+    expect(receive(pair)).toMatchObject([{ value: 1 }]);
     expect(() => receive(pair)).toThrow(DataCloneError);
-    expect(receive(pair)).toEqual([{ value: 3 }]);
+    expect(receive(pair)).toMatchObject([{ value: 3 }]);
   });
 
   test("a missing message and a wrong number are protocol errors", () => {
     const pair = createEndpoints(CAPACITY);
-    pair.host.sendHeld(CALL, 5, 6, 7, pair.holder.hold([{}]));
+    pair.host.sendHeld(CALL, 5, 6, 7, pair.holder.hold([new SharedArrayBuffer(8)]));
     pair.toWorker.length = 0;
     expect(() => receive(pair)).toThrow(ProtocolError);
-    pair.host.sendHeld(CALL, 5, 6, 7, pair.holder.hold([{}]));
+    pair.host.sendHeld(CALL, 5, 6, 7, pair.holder.hold([new SharedArrayBuffer(8)]));
     (pair.toWorker[0] as number[])[0] = 17;
     expect(() => receive(pair)).toThrow(ProtocolError);
   });

@@ -1,9 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { describeError, isError, rebuildError } from "../../src/codec/fault.ts";
+import { packError, unpackError } from "../../src/codec/codec.ts";
+import { isError, MAX_ERROR_DEPTH } from "../../src/codec/fault.ts";
+import { currentRuntime } from "../../src/runtimes/current.ts";
 
 /** The error as it arrives on the other side. */
 function arrive<E extends Error>(error: E): E {
-  return rebuildError(structuredClone(describeError(error))) as E;
+  return unpackError(currentRuntime, packError(currentRuntime, error)) as E;
 }
 
 describe("what arrives", () => {
@@ -83,7 +85,7 @@ describe("what arrives", () => {
     let arrived: unknown = arrive(error);
     let depth = 0;
     for (; arrived instanceof Error; arrived = arrived.cause) depth++;
-    expect(depth).toBe(1000);
+    expect(depth).toBe(MAX_ERROR_DEPTH + 1);
   });
 });
 
@@ -120,13 +122,14 @@ describe("hostile errors", () => {
     expect(arrived).toBeInstanceOf(Error);
     expect(Object.hasOwn(arrived, "__proto__")).toBe(true);
     expect(({} as { polluted?: number }).polluted).toBeUndefined();
-    const forged = rebuildError([{
-      type: "constructor",
-      name: "x",
-      message: "m",
-      stack: undefined,
-    }]);
-    expect(Object.getPrototypeOf(forged)).toBe(Error.prototype);
+    // A class name that is none, forged in the bytes.
+    const bytes = packError(currentRuntime, new RangeError("m"));
+    const name = new TextEncoder().encode("RangeError");
+    const at = [...bytes.keys()].find((start) =>
+      name.every((byte, i) => bytes[start + i] === byte)
+    )!;
+    bytes.set(new TextEncoder().encode("constructr"), at);
+    expect(Object.getPrototypeOf(unpackError(currentRuntime, bytes))).toBe(Error.prototype);
   });
 
   test("what is an error", () => {

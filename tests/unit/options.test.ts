@@ -8,6 +8,7 @@ describe("options", () => {
     expect(resolveOptions({}, 8)).toEqual({
       threads: 7,
       ringBytes: 4 * 1024 * 1024,
+      maxPayloadBytes: Infinity,
       maxConcurrency: 1024,
       keepAlive: false,
       moduleUrl: undefined,

@@ -1,0 +1,296 @@
+/**
+ * Arrays: packed as long as all elements are numbers, element by element otherwise, as a list of
+ * entries if there are holes or properties besides the elements.
+ *
+ * Length and keys are taken at the start, as structured clone does (JavaScriptCore's looks for each
+ * element when its turn comes); an element that user code removes meanwhile becomes a hole. Every
+ * element is read once: it may be a getter.
+ */
+import { align8Large } from "../memory/align.ts";
+import type { Reader } from "./reader.ts";
+import type { Writer } from "./writer.ts";
+import { normalizeNumber } from "./numbers.ts";
+import { defineProperty } from "./shapes.ts";
+import {
+  ARRAY,
+  DOUBLES,
+  HOLE,
+  INT,
+  INTS,
+  NUMBER,
+  REFERENCED,
+  SPARSE,
+  VALUE_HEADER_BYTES,
+} from "./tags.ts";
+
+/** Longer arrays with many holes get their length last, so that holes take no memory. */
+const MANY_HOLES = 1 << 12;
+
+/** Longest array that is made as a literal. */
+const SHORT_LENGTH = 4;
+
+const { hasOwn } = Object;
+
+export function writeArray(writer: Writer, array: readonly unknown[], from: number): number {
+  const { length } = array;
+  const { kinds } = writer.access;
+  const indices = kinds.countIndices(array);
+  if (indices < 0 || 2 * indices < length) return writeEntries(writer, array, from);
+  if (indices < length) {
+    return kinds.clonesLive
+      ? writeWithHoles(writer, array, from)
+      : writeEntries(writer, array, from);
+  }
+  if (length === 0) return writer.header(ARRAY, 0, from);
+  const first = array[0];
+  return typeof first === "number"
+    ? writeInts(writer, array, from, first)
+    : writeRest(writer, array, 0, length, first, writer.header(ARRAY, length, from));
+}
+
+/** Asks for each element whether it is there when its turn comes. */
+function writeWithHoles(writer: Writer, array: readonly unknown[], from: number): number {
+  const { length } = array;
+  let at = writer.header(ARRAY, length, from);
+  for (let index = 0; index < length; index++) {
+    at = hasOwn(array, index) ? writer.value(array[index], at) : writer.tag(HOLE, at);
+  }
+  return at;
+}
+
+/** Writes the elements from `from` on, of which `first` is one. */
+function writeRest(
+  writer: Writer,
+  array: readonly unknown[],
+  from: number,
+  length: number,
+  first: unknown,
+  at: number,
+): number {
+  let value = first;
+  let next = at;
+  for (let index = from;;) {
+    next = value === undefined
+      ? writer.undefinedOrGone(array, index, next)
+      : writer.value(value, next);
+    if (++index >= length) return next;
+    value = array[index];
+  }
+}
+
+/** Small integers, 4 bytes each; goes over to doubles or values at the first element that is none. */
+function writeInts(
+  writer: Writer,
+  array: readonly unknown[],
+  from: number,
+  first: number,
+): number {
+  const { length } = array;
+  const bytes = VALUE_HEADER_BYTES + align8Large(4 * length);
+  const at = writer.room(from, bytes);
+  const { i32 } = writer;
+  i32[at >> 2] = INTS;
+  i32[(at >> 2) + 1] = length;
+  const start = (at + VALUE_HEADER_BYTES) >> 2;
+  let value: unknown = first;
+  for (let index = 0;;) {
+    if (typeof value !== "number") return unpackInts(writer, array, at, index, length, value);
+    const integer = value | 0;
+    if (integer !== value || (integer === 0 && 1 / value < 0)) {
+      return writeDoubles(writer, array, at, index, length, value);
+    }
+    i32[start + index] = integer;
+    if (++index >= length) return at + bytes;
+    value = array[index];
+  }
+}
+
+/** Goes on with doubles from `done` on, of which `value` is the first. */
+function writeDoubles(
+  writer: Writer,
+  array: readonly unknown[],
+  from: number,
+  done: number,
+  length: number,
+  first: number,
+): number {
+  const bytes = VALUE_HEADER_BYTES + 8 * length;
+  const at = grow(writer, from, VALUE_HEADER_BYTES + 4 * done, bytes);
+  const { i32, f64 } = writer;
+  i32[at >> 2]! += DOUBLES - INTS;
+  const ints = (at + VALUE_HEADER_BYTES) >> 2;
+  const start = (at + VALUE_HEADER_BYTES) >> 3;
+  // From the end, so that nothing is overwritten before it was moved.
+  for (let index = done - 1; index >= 0; index--) f64[start + index] = i32[ints + index]!;
+  let value: unknown = first;
+  for (let index = done;;) {
+    if (typeof value !== "number") return unpackDoubles(writer, array, at, index, length, value);
+    f64[start + index] = value;
+    if (++index >= length) return at + bytes;
+    value = array[index];
+  }
+}
+
+/** Makes the value at `from`, of which `used` bytes are written, `bytes` long; returns where it is. */
+function grow(writer: Writer, from: number, used: number, bytes: number): number {
+  return writer.room(from + used, bytes - used) - used;
+}
+
+/** Turns the integers written so far into values and goes on with `value`, which is no number. */
+function unpackInts(
+  writer: Writer,
+  array: readonly unknown[],
+  from: number,
+  done: number,
+  length: number,
+  value: unknown,
+): number {
+  const at = grow(writer, from, VALUE_HEADER_BYTES + 4 * done, VALUE_HEADER_BYTES + 8 * done);
+  const { i32 } = writer;
+  i32[at >> 2]! += ARRAY - INTS;
+  const start = (at + VALUE_HEADER_BYTES) >> 2;
+  for (let index = done - 1; index >= 0; index--) {
+    i32[start + 2 * index + 1] = i32[start + index]!;
+    i32[start + 2 * index] = INT;
+  }
+  return writeRest(writer, array, done, length, value, at + VALUE_HEADER_BYTES + 8 * done);
+}
+
+/** The same for doubles. */
+function unpackDoubles(
+  writer: Writer,
+  array: readonly unknown[],
+  from: number,
+  done: number,
+  length: number,
+  value: unknown,
+): number {
+  const at = grow(writer, from, VALUE_HEADER_BYTES + 8 * done, VALUE_HEADER_BYTES + 16 * done);
+  const { i32, f64 } = writer;
+  i32[at >> 2]! += ARRAY - DOUBLES;
+  const start = (at + VALUE_HEADER_BYTES) >> 3;
+  for (let index = done - 1; index >= 0; index--) {
+    f64[start + 2 * index + 1] = f64[start + index]!;
+    i32[2 * (start + 2 * index)] = NUMBER;
+  }
+  return writeRest(writer, array, done, length, value, at + VALUE_HEADER_BYTES + 16 * done);
+}
+
+function writeEntries(writer: Writer, array: readonly unknown[], from: number): number {
+  const keys = Object.keys(array);
+  let at = writer.room(from, VALUE_HEADER_BYTES + 8);
+  const start = at - writer.base;
+  writer.i32[at >> 2] = SPARSE;
+  writer.f64[(at >> 3) + 1] = array.length;
+  at += VALUE_HEADER_BYTES + 8;
+  let entries = 0;
+  for (const key of keys) {
+    if (!hasOwn(array, key)) continue;
+    const value = (array as unknown as Record<string, unknown>)[key];
+    at = writer.value(value, writer.value(key, at));
+    entries++;
+  }
+  writer.i32[((writer.base + start) >> 2) + 1] = entries;
+  return at;
+}
+
+/** Reads ARRAY, INTS, DOUBLES at `at`, whose first word is `word`. */
+export function readArray(reader: Reader, at: number, word: number, tag: number): unknown[] {
+  const length = reader.count(at, tag === INTS ? 4 : 8);
+  const start = at + VALUE_HEADER_BYTES;
+  if (tag === ARRAY && length <= SHORT_LENGTH && (word & REFERENCED) === 0) {
+    reader.next = start;
+    return readShort(reader, length);
+  }
+  const array: unknown[] = [];
+  if ((word & REFERENCED) !== 0) reader.register(at, array);
+  if (tag === INTS) {
+    const { i32 } = reader;
+    for (let index = 0, slot = start >> 2; index < length; index++, slot++) {
+      array[index] = i32[slot];
+    }
+    reader.next = start + align8Large(4 * length);
+    return array;
+  }
+  if (tag === DOUBLES) {
+    const { f64 } = reader;
+    for (let index = 0, slot = start >> 3; index < length; index++, slot++) {
+      array[index] = normalizeNumber(f64[slot]!);
+    }
+    reader.next = start + 8 * length;
+    return array;
+  }
+  reader.next = start;
+  for (let index = 0; index < length; index++) {
+    const value = readElement(reader);
+    // By index: `push` may be somebody else's.
+    if (value === ABSENT) array.length = index + 1;
+    else array[index] = value;
+  }
+  return array;
+}
+
+/** Stands for a hole while an array is read. */
+const ABSENT = Symbol();
+
+function readElement(reader: Reader): unknown {
+  const at = reader.next;
+  if (reader.i32[at >> 2] !== HOLE || at >= reader.limit) return reader.value(at);
+  reader.next = at + VALUE_HEADER_BYTES;
+  return ABSENT;
+}
+
+/** Short arrays as literals: exactly as large as they are, where `push` makes room for 17 elements. */
+function readShort(reader: Reader, length: number): unknown[] {
+  let array: unknown[];
+  switch (length) {
+    case 0:
+      return [];
+    case 1:
+      array = [readElement(reader)];
+      break;
+    case 2:
+      array = [readElement(reader), readElement(reader)];
+      break;
+    case 3:
+      array = [readElement(reader), readElement(reader), readElement(reader)];
+      break;
+    default:
+      array = [
+        readElement(reader),
+        readElement(reader),
+        readElement(reader),
+        readElement(reader),
+      ];
+  }
+  for (let index = 0; index < length; index++) if (array[index] === ABSENT) delete array[index];
+  return array;
+}
+
+/** Reads SPARSE at `at`, whose first word is `word`. */
+export function readEntries(reader: Reader, at: number, word: number): unknown[] {
+  reader.check(at, VALUE_HEADER_BYTES + 8);
+  const length = reader.f64[(at >> 3) + 1]!;
+  if (!Number.isInteger(length) || length < 0 || length >= 2 ** 32) {
+    throw reader.corrupt(`length ${length}`, at);
+  }
+  const entries = reader.count(at, 2 * VALUE_HEADER_BYTES, VALUE_HEADER_BYTES + 8);
+  const array: unknown[] = [];
+  if ((word & REFERENCED) !== 0) reader.register(at, array);
+  if (length - entries > MANY_HOLES) makeSparse(array);
+  array.length = length;
+  reader.next = at + VALUE_HEADER_BYTES + 8;
+  for (let entry = 0; entry < entries; entry++) {
+    const key = reader.value(reader.next);
+    const value = reader.value(reader.next);
+    if (typeof key !== "string" || key === "length") throw reader.corrupt("array key", at);
+    defineProperty(array, key, value);
+  }
+  return array;
+}
+
+/** Makes the engine keep elements in a table: then setting the length takes no memory for holes. */
+function makeSparse(array: unknown[]): void {
+  array[2 ** 32 - 2] = undefined;
+  array.length = 0;
+}

@@ -1,0 +1,408 @@
+/**
+ * Reads values out of shared memory. Every length is checked against the end of what was given before
+ * anything is read or allocated: damaged memory is a ProtocolError, never a loop, a read outside or an
+ * allocation beyond the record. Reading runs no user code.
+ */
+import { align8, align8Large } from "../memory/align.ts";
+import { type Memory, viewMemory } from "../memory/views.ts";
+import type { CodecAccess } from "../runtimes/runtime.ts";
+import { DataCloneError, HeddleError, PayloadTooLargeError, ProtocolError } from "../errors.ts";
+import { readArray, readEntries } from "./arrays.ts";
+import { readBuffer, readBytes, readView } from "./bytes.ts";
+import { isStackOverflow, readError } from "./fault.ts";
+import { readLoan } from "./loan.ts";
+import { normalizeNumber } from "./numbers.ts";
+import { readBoxed, readKeyed, readMap, readObject, readRegExp, readSet } from "./objects.ts";
+import type { ReadableShape, Reader, Revocable } from "./reader.ts";
+import type { SharedBuffers } from "./shared-buffers.ts";
+import {
+  ARRAY,
+  BIGINT_64,
+  BIGINT_HEX,
+  BOXED,
+  BUFFER,
+  BYTES,
+  DATE,
+  DOUBLES,
+  ENVELOPE,
+  ERROR,
+  EXTRA,
+  FALSE,
+  INT,
+  INTS,
+  KEYED,
+  LOAN,
+  MAP,
+  NEGATIVE,
+  NULL,
+  NUMBER,
+  OBJECT,
+  ONE_BYTE,
+  PENDING,
+  REF,
+  REF_BUFFER,
+  REFERENCED,
+  REGEXP,
+  SET,
+  SHARED,
+  SPARSE,
+  STRUCT,
+  SYMBOL,
+  TRUE,
+  TWO_BYTE,
+  UNDEFINED,
+  VALUE_HEADER_BYTES,
+  VIEW,
+} from "./tags.ts";
+import { StringCache } from "./string-cache.ts";
+import type { DeclaredValues } from "./struct/signature.ts";
+import { revokeView } from "./struct/views.ts";
+import { readOneByte } from "./text.ts";
+import { readEnvelope } from "./wrappers.ts";
+
+/** Where the shapes of received objects are looked up. */
+export interface ShapeSource {
+  get(id: number): ReadableShape | undefined;
+}
+
+/** Longest string that is looked for among those read before. */
+const CACHED_UNITS = 24;
+
+const hexPattern = /^[0-9a-f]+$/;
+const NO_EXTRAS: readonly unknown[] = [];
+const PENDING_VALUE = Symbol();
+const NO_MEMORY: Memory = viewMemory(new SharedArrayBuffer(0));
+
+export class Decoder implements Reader {
+  i32!: Int32Array<SharedArrayBuffer>;
+  f64!: Float64Array<SharedArrayBuffer>;
+  u8!: Uint8Array<SharedArrayBuffer>;
+  limit = 0;
+  next = 0;
+  /** Lend bytes in place instead of copying them; set by whoever keeps the memory meanwhile. */
+  isLending = false;
+  /** What the values that are read may be declared as, by position. */
+  declared: DeclaredValues | undefined;
+  /** What was lent by the values just read; emptied by whoever ends the loans. */
+  readonly lent: Revocable[] = [];
+
+  readonly access: CodecAccess;
+  readonly #shapes: ShapeSource | undefined;
+  readonly #sharedBuffers: SharedBuffers;
+  readonly #strings = new StringCache();
+  #memory: Memory | undefined;
+  #base = 0;
+  /** Arguments whose values come behind the others. */
+  #pending = 0;
+  #extras: readonly unknown[] = NO_EXTRAS;
+  #referenced: Map<number, unknown> | undefined;
+
+  constructor(
+    access: CodecAccess,
+    shapes: ShapeSource | undefined,
+    sharedBuffers: SharedBuffers,
+  ) {
+    this.access = access;
+    this.#shapes = shapes;
+    this.#sharedBuffers = sharedBuffers;
+  }
+
+  /** Reads the one value in `[at…limit)`. */
+  one(memory: Memory, at: number, limit: number): unknown {
+    this.#begin(memory, at, limit, NO_EXTRAS);
+    try {
+      const value = this.value(at);
+      return value === PENDING_VALUE ? this.value(this.next) : value;
+    } catch (error) {
+      throw explain(error);
+    } finally {
+      this.#referenced = undefined;
+    }
+  }
+
+  /** Reads `count` values that follow one another in `[at…limit)`. */
+  all(
+    memory: Memory,
+    at: number,
+    limit: number,
+    count: number,
+    extras: readonly unknown[] = NO_EXTRAS,
+  ): unknown[] {
+    this.#begin(memory, at, limit, extras);
+    try {
+      const values: unknown[] = [];
+      this.next = at;
+      for (let index = 0; index < count; index++) values[index] = this.value(this.next);
+      if (this.#pending > 0) this.#fillIn(values);
+      return values;
+    } catch (error) {
+      throw explain(error);
+    } finally {
+      this.#referenced = undefined;
+      this.#extras = NO_EXTRAS;
+    }
+  }
+
+  #fillIn(values: unknown[]): void {
+    for (const [index, value] of values.entries()) {
+      if (value === PENDING_VALUE) values[index] = this.value(this.next);
+    }
+  }
+
+  /** Lets go of memory that is not read again. */
+  forget(): void {
+    this.#begin(NO_MEMORY, 0, 0, NO_EXTRAS);
+  }
+
+  #begin(memory: Memory, at: number, limit: number, extras: readonly unknown[]): void {
+    if (this.#memory !== memory) {
+      this.#memory = memory;
+      this.i32 = memory.i32;
+      this.f64 = memory.f64;
+      this.u8 = memory.u8;
+    }
+    this.#base = at;
+    this.#pending = 0;
+    this.limit = limit;
+    this.#extras = extras;
+  }
+
+  /** Reads the value at `at`; sets `next`. */
+  value(at: number): unknown {
+    if (at + VALUE_HEADER_BYTES > this.limit) throw this.corrupt("end", at);
+    const word = this.i32[at >> 2]!;
+    switch (word & 0xff) {
+      case INT:
+        this.next = at + VALUE_HEADER_BYTES;
+        return this.i32[(at >> 2) + 1];
+      case ONE_BYTE:
+        return this.text(at);
+      case NUMBER:
+        this.check(at, 16);
+        this.next = at + 16;
+        return normalizeNumber(this.f64[(at >> 3) + 1]!);
+      case OBJECT:
+        return readObject(this, at, word);
+      case TRUE:
+        this.next = at + VALUE_HEADER_BYTES;
+        return true;
+      case FALSE:
+        this.next = at + VALUE_HEADER_BYTES;
+        return false;
+      case NULL:
+        this.next = at + VALUE_HEADER_BYTES;
+        return null;
+      case UNDEFINED:
+        this.next = at + VALUE_HEADER_BYTES;
+        return undefined;
+      case ARRAY:
+      case INTS:
+      case DOUBLES:
+        return readArray(this, at, word, word & 0xff);
+      case TWO_BYTE:
+        return this.#twoByte(at);
+      default:
+        return this.#rare(at, word);
+    }
+  }
+
+  #rare(at: number, word: number): unknown {
+    switch (word & 0xff) {
+      case KEYED:
+        return readKeyed(this, at, word);
+      case BYTES:
+        return this.#noted(at, word, readBytes(this, at, word));
+      case BUFFER:
+        return this.#noted(at, word, readBuffer(this, at, word));
+      case VIEW:
+        return this.#noted(at, word, readView(this, at, word));
+      case REF:
+        return this.#ref(at, word);
+      case MAP:
+        return readMap(this, at, word);
+      case SET:
+        return readSet(this, at, word);
+      case DATE:
+        this.check(at, 16);
+        this.next = at + 16;
+        return this.#noted(at, word, new Date(this.f64[(at >> 3) + 1]!));
+      case REGEXP:
+        return this.#noted(at, word, readRegExp(this, at));
+      case BOXED:
+        return this.#noted(at, word, readBoxed(this, at));
+      case ERROR:
+        return readError(this, at, word);
+      case SPARSE:
+        return readEntries(this, at, word);
+      case BIGINT_64:
+        this.check(at, 16);
+        this.next = at + 16;
+        return this.#memory!.i64[(at >> 3) + 1];
+      case BIGINT_HEX:
+        return this.#bigint(at, word);
+      case SYMBOL:
+        return Symbol.for(this.key(at + VALUE_HEADER_BYTES));
+      case EXTRA:
+        return this.#noted(at, word, this.#extra(at, VALUE_HEADER_BYTES));
+      case SHARED:
+        return this.#noted(at, word, this.#shared(at));
+      case ENVELOPE:
+        return readEnvelope(this, at, word);
+      case LOAN:
+        return this.#noted(at, word, readLoan(this, at));
+      case STRUCT:
+        return this.#struct(at, word);
+      case PENDING:
+        this.#pending++;
+        this.next = at + VALUE_HEADER_BYTES;
+        return PENDING_VALUE;
+      default:
+        throw this.corrupt(`tag ${word & 0xff}`, at);
+    }
+  }
+
+  shape(id: number): ReadableShape | undefined {
+    return this.#shapes?.get(id);
+  }
+
+  key(at: number): string {
+    const key = this.value(at);
+    if (typeof key !== "string") throw this.corrupt("key", at);
+    return key;
+  }
+
+  register(at: number, object: unknown): void {
+    (this.#referenced ??= new Map()).set(at - this.#base, object);
+  }
+
+  #noted(at: number, word: number, object: unknown): unknown {
+    if ((word & REFERENCED) !== 0) this.register(at, object);
+    return object;
+  }
+
+  check(at: number, bytes: number): void {
+    if (at + bytes > this.limit) throw this.corrupt("end", at);
+  }
+
+  count(at: number, bytesEach: number, headerBytes: number = VALUE_HEADER_BYTES): number {
+    const count = this.i32[(at >> 2) + 1]!;
+    if (count < 0 || at + headerBytes + count * bytesEach > this.limit) {
+      throw this.corrupt(`count ${count}`, at);
+    }
+    return count;
+  }
+
+  size(at: number, start: number): number {
+    this.check(at, start - at);
+    const size = this.f64[(at >> 3) + 1]!;
+    if (!Number.isSafeInteger(size) || size < 0 || start + align8Large(size) > this.limit) {
+      throw this.corrupt(`size ${size}`, at);
+    }
+    return size;
+  }
+
+  corrupt(what: string, at: number): ProtocolError {
+    return new ProtocolError(
+      `Encoded value at offset ${at - this.#base} is corrupt: impossible ${what}.`,
+    );
+  }
+
+  text(at: number): string {
+    const units = this.i32[(at >> 2) + 1]!;
+    const start = at + VALUE_HEADER_BYTES;
+    if (units < 0 || start + units > this.limit) throw this.corrupt(`length ${units}`, at);
+    this.next = align8(start + units);
+    if (units > CACHED_UNITS || units < 2 || !this.#strings.isWorthwhile) {
+      return readOneByte(this.access.text, this.u8, start, units);
+    }
+    const cache = this.#strings;
+    const { i32 } = this;
+    const word = start >> 2;
+    const entry = cache.entryOf(i32, word, units);
+    const known = cache.find(entry, i32, word, units);
+    if (known !== undefined) return known;
+    const string = readOneByte(this.access.text, this.u8, start, units);
+    cache.keep(entry, i32, word, units, string);
+    return string;
+  }
+
+  #twoByte(at: number): string {
+    const units = this.i32[(at >> 2) + 1]!;
+    const start = at + VALUE_HEADER_BYTES;
+    if (units < 0 || start + 2 * units > this.limit) throw this.corrupt(`length ${units}`, at);
+    this.next = align8(start + 2 * units);
+    return this.access.text.readTwoByte(this.u8, start, start + 2 * units);
+  }
+
+  #bigint(at: number, word: number): bigint {
+    const digits = this.i32[(at >> 2) + 1]!;
+    const start = at + VALUE_HEADER_BYTES;
+    if (digits < 0 || start + digits > this.limit) throw this.corrupt(`digits ${digits}`, at);
+    this.next = align8(start + digits);
+    const text = this.access.text.readOneByte(this.u8, start, start + digits);
+    if (!hexPattern.test(text)) throw this.corrupt("digits", at);
+    const value = BigInt(`0x${text}`);
+    return (word & NEGATIVE) !== 0 ? -value : value;
+  }
+
+  #ref(at: number, word: number): unknown {
+    this.next = at + VALUE_HEADER_BYTES;
+    const offset = this.i32[(at >> 2) + 1]! * 8;
+    const object = this.#referenced?.get(offset);
+    if (object === undefined) throw this.corrupt(`reference to ${offset}`, at);
+    if (((word >> 8) & 0xff) !== REF_BUFFER) return object;
+    if (!ArrayBuffer.isView(object)) throw this.corrupt(`buffer at ${offset}`, at);
+    return object.buffer;
+  }
+
+  #struct(at: number, word: number): unknown {
+    const position = (word >> 8) & 0xff;
+    const declared = this.declared?.[position];
+    if (declared === undefined) throw this.corrupt(`struct ${position}`, at);
+    const { codec, isView } = declared;
+    const start = at + VALUE_HEADER_BYTES;
+    const end = start + this.count(at, 1);
+    if ((end & 7) !== 0) throw this.corrupt("length of a struct", at);
+    this.next = end;
+    const { text } = this.access;
+    const memory = this.#memory!;
+    if (!isView) return codec.read(memory, text, start, end);
+    if (!this.isLending) {
+      const copy = viewMemory(new SharedArrayBuffer(end - start));
+      copy.u8.set(this.u8.subarray(start, end));
+      return codec.view(copy, text, 0, end - start);
+    }
+    const view = codec.view(memory, text, start, end) as object;
+    this.lent.push({ revoke: () => revokeView(view) });
+    return view;
+  }
+
+  #extra(at: number, bytes: number): unknown {
+    this.check(at, bytes);
+    this.next = at + bytes;
+    const index = this.i32[(at >> 2) + 1]!;
+    const object = this.#extras[index];
+    if (object === undefined) throw this.corrupt(`part ${index} of its message`, at);
+    return object;
+  }
+
+  #shared(at: number): SharedArrayBuffer {
+    const buffer = this.#extra(at, VALUE_HEADER_BYTES + 8);
+    const id = this.f64[(at >> 3) + 1]!;
+    if (!this.access.kinds.isSharedArrayBuffer(buffer)) throw this.corrupt("shared buffer", at);
+    return this.#sharedBuffers.adopt(id, buffer);
+  }
+}
+
+/** Whatever goes wrong becomes a coded error: too deep a nesting for this thread's stack, or damage. */
+function explain(error: unknown): unknown {
+  if (error instanceof HeddleError) return error;
+  if (isStackOverflow(error)) {
+    return new DataCloneError("The value is nested too deeply for the receiving thread's stack.", {
+      cause: error,
+    });
+  }
+  // Lengths are checked before anything is made of them: what fails then lacks memory.
+  if (error instanceof RangeError) return new PayloadTooLargeError(0, undefined, { cause: error });
+  return new ProtocolError("An encoded value is corrupt.", { cause: error });
+}

@@ -1,0 +1,481 @@
+/**
+ * Writes values into shared memory, in one pass, wherever there is room: straight into a claimed
+ * record, or into scratch memory when that becomes too small. What was written moves along; nothing is
+ * ever encoded twice, so that user code (getters) runs once.
+ *
+ * An encoder has no stack but JavaScript's; user code that runs meanwhile and sends something itself
+ * is given another encoder (`Codec.lend`). References are offsets from the first value, so that encoded
+ * values can be moved as a whole. The layout is in `tags.ts`.
+ */
+import { PayloadTooLargeError } from "../errors.ts";
+import { align8Large } from "../memory/align.ts";
+import { type Memory, viewMemory } from "../memory/views.ts";
+import type { CodecAccess, TextAccess } from "../runtimes/runtime.ts";
+import { writeView } from "./bytes.ts";
+import { writeError } from "./fault.ts";
+import { writeBigInt } from "./numbers.ts";
+import { pathTo } from "./path.ts";
+import { refusal } from "./refusal.ts";
+import { SeenObjects } from "./seen-objects.ts";
+import type { ShapeRegistry } from "./shapes.ts";
+import type { SharedBuffers } from "./shared-buffers.ts";
+import type { DeclaredValue } from "./struct/signature.ts";
+import {
+  EXTRA,
+  FALSE,
+  HOLE,
+  INT,
+  NULL,
+  NUMBER,
+  REF,
+  REF_BUFFER,
+  REFERENCED,
+  SHARED,
+  STRUCT,
+  SYMBOL,
+  TRUE,
+  UNDEFINED,
+  VALUE_HEADER_BYTES,
+} from "./tags.ts";
+import { writeText } from "./text.ts";
+import type { WritableShape, Writer, WriterMark } from "./writer.ts";
+import { writeArray } from "./arrays.ts";
+import { writePlain, writeShaped, writeSpecial } from "./objects.ts";
+
+/**
+ * Levels of nesting. The stack gives out before, as a rule: at 1,000 to 3,000 levels on V8, where
+ * `structuredClone` does too, and at some 7,000 on Bun.
+ */
+export const MAX_DEPTH = 10_000;
+/** Scratch memory that is kept for the next value. */
+const SCRATCH_BYTES = 64 * 1024;
+/** Offsets are int32. */
+const MAX_ENCODED_BYTES: number = 2 ** 31 - 4096;
+
+/** Asks the owner of the claimed memory for more of it; true if `encoder.moveTo` was called. */
+export type Grow = (written: number, bytes: number) => boolean;
+
+export interface EncoderOptions {
+  readonly access: CodecAccess;
+  readonly shapes: ShapeRegistry | undefined;
+  readonly sharedBuffers: SharedBuffers;
+  /** Most bytes of one call's arguments, or of one result. */
+  readonly maxPayloadBytes: number;
+  readonly mayLend: boolean;
+}
+
+const ObjectPrototype = Object.prototype;
+const { getPrototypeOf } = Object;
+const { hasOwn } = Object;
+
+const PLAIN = {};
+const NO_MEMORY: Memory = viewMemory(new SharedArrayBuffer(0));
+
+function hasEnumerable(object: object): boolean {
+  for (const _ in object) return true;
+  return false;
+}
+
+export class Encoder implements Writer {
+  memory!: Memory;
+  i32!: Int32Array<SharedArrayBuffer>;
+  f64!: Float64Array<SharedArrayBuffer>;
+  u8!: Uint8Array<SharedArrayBuffer>;
+  base = 0;
+  /** End of the memory that may be written. */
+  limit = 0;
+  /** Objects for the payload message, and those among them that move. */
+  readonly extras: unknown[] = [];
+  readonly transfer: unknown[] = [];
+  /** Shapes that whoever reads this knows by then. */
+  knownShapes = 0;
+  gone = 0;
+  /** What the values are called in the path of one that cannot be cloned, and the list they are of. */
+  name = "";
+  list: readonly unknown[] | undefined;
+
+  lastClass: object | undefined;
+  mayMove = true;
+  /** No limit but memory: for errors, which must always arrive. */
+  isUnlimited = false;
+
+  readonly access: CodecAccess;
+  readonly #shapes: ShapeRegistry | undefined;
+  readonly mayLend: boolean;
+  readonly #sharedBuffers: SharedBuffers;
+  readonly #maxPayloadBytes: number;
+  #grow: Grow | undefined;
+  #scratch: Memory | undefined;
+  #isOpen = false;
+  #isInScratch = false;
+  /** Bytes of the values that were copied for the payload message. */
+  #copiedBytes = 0;
+  /** Somebody has given Object.prototype an enumerable property: no shape can be guessed. */
+  #isPolluted = false;
+  readonly #seen = new SeenObjects();
+  #depth = 0;
+  /** What is to move, and what does already. */
+  #moving: Set<unknown> | undefined;
+  #moved: Set<unknown> | undefined;
+
+  constructor(options: EncoderOptions) {
+    this.access = options.access;
+    this.#shapes = options.shapes;
+    this.#sharedBuffers = options.sharedBuffers;
+    this.#maxPayloadBytes = options.maxPayloadBytes;
+    this.mayLend = options.mayLend;
+  }
+
+  /** Starts in memory that was claimed; returns where to write. */
+  begin(memory: Memory, base: number, limit: number, knownShapes: number, grow: Grow): number {
+    if (this.#isOpen) this.end(); // a stack overflow has kept it from ending
+    this.#isOpen = true;
+    this.#grow = grow;
+    this.knownShapes = knownShapes;
+    this.#isInScratch = false;
+    this.#isPolluted = hasEnumerable(PLAIN);
+    this.moveTo(memory, base, limit);
+    return base;
+  }
+
+  /** Starts in scratch memory; returns where to write. */
+  beginInScratch(): number {
+    if (this.#isOpen) this.end();
+    this.#isOpen = true;
+    this.#grow = undefined;
+    this.knownShapes = this.#shapes === undefined ? 0 : Infinity;
+    const scratch = this.#smallScratch();
+    this.#isInScratch = true;
+    this.#isPolluted = hasEnumerable(PLAIN);
+    this.moveTo(scratch, 0, scratch.u8.length);
+    return 0;
+  }
+
+  /** From now on writes go here; what was written must be there already. */
+  moveTo(memory: Memory, base: number, limit: number): void {
+    if (this.memory !== memory) {
+      this.memory = memory;
+      this.i32 = memory.i32;
+      this.f64 = memory.f64;
+      this.u8 = memory.u8;
+    }
+    this.base = base;
+    this.limit = limit;
+  }
+
+  get depth(): number {
+    return this.#depth;
+  }
+
+  /** Whether the values are in memory of the encoder's own, from offset 0. */
+  get isInScratch(): boolean {
+    return this.#isInScratch;
+  }
+
+  /** Forgets the values that were encoded, and every object it was given. */
+  end(): void {
+    if (this.#seen.count > 0) this.#seen.forget(0);
+    this.#seen.current = -1; // or an exception has left it
+    this.#depth = 0;
+    this.#grow = undefined;
+    if (this.extras.length > 0) this.extras.length = 0;
+    if (this.transfer.length > 0) this.transfer.length = 0;
+    this.#moving = this.#moved = undefined;
+    this.#copiedBytes = 0;
+    this.mayMove = true;
+    this.lastClass = undefined;
+    // Memory that one large value needed is not kept.
+    if (this.#isInScratch && this.memory !== this.#scratch) this.#forgetMemory();
+    this.list = undefined;
+    this.isUnlimited = false;
+    this.#isOpen = false;
+  }
+
+  #forgetMemory(): void {
+    this.#isInScratch = false;
+    this.moveTo(NO_MEMORY, 0, 0);
+  }
+
+  /** The scratch memory, which the encoder gives up. */
+  takeScratch(): SharedArrayBuffer {
+    if (this.memory === this.#scratch) this.#scratch = undefined;
+    return this.memory.u8.buffer;
+  }
+
+  room(at: number, bytes: number): number {
+    return at + bytes <= this.limit ? at : this.#makeRoom(at, bytes);
+  }
+
+  #makeRoom(at: number, bytes: number): number {
+    const written = at - this.base;
+    const needed = written + bytes;
+    this.checkSize(at + bytes);
+    if (this.#grow?.(written, bytes) !== true) this.#growScratch(written, needed);
+    return this.base + written;
+  }
+
+  /** The memory that is kept, or new memory: twice what is there, or what one large value needs. */
+  #growScratch(written: number, needed: number): void {
+    const from = this.u8.subarray(this.base, this.base + written);
+    let scratch = this.#isInScratch ? undefined : this.#smallScratch();
+    if (scratch === undefined || scratch.u8.length < needed) {
+      const bytes = Math.max(align8Large(needed + 64), Math.min(2 * written, 2 ** 30));
+      try {
+        scratch = viewMemory(new SharedArrayBuffer(bytes));
+      } catch (error) {
+        throw new PayloadTooLargeError(bytes, undefined, { cause: error });
+      }
+    }
+    scratch.u8.set(from);
+    this.#isInScratch = true;
+    this.moveTo(scratch, 0, scratch.u8.length);
+  }
+
+  #smallScratch(): Memory {
+    return this.#scratch ??= viewMemory(new SharedArrayBuffer(SCRATCH_BYTES));
+  }
+
+  /** Throws PayloadTooLargeError if the values from the first one to `end` are too large. */
+  checkSize(end: number): void {
+    const bytes = end - this.base + this.#copiedBytes;
+    const limit = this.isUnlimited
+      ? MAX_ENCODED_BYTES
+      : Math.min(this.#maxPayloadBytes, MAX_ENCODED_BYTES);
+    if (bytes > limit) throw new PayloadTooLargeError(bytes, limit);
+  }
+
+  countCopied(bytes: number, at: number): void {
+    this.#copiedBytes += bytes;
+    this.checkSize(at);
+  }
+
+  /** Whether anything besides the encoded bytes is to be sent, or to be moved. */
+  get hasExtras(): boolean {
+    return this.extras.length > 0 || this.#moving !== undefined;
+  }
+
+  value(value: unknown, from: number): number {
+    if (typeof value === "string") return writeText(this, value, from);
+    if (typeof value === "number") return this.#number(value, from);
+    if (typeof value === "object") {
+      return value === null ? this.tag(NULL, from) : this.object(value, from);
+    }
+    if (typeof value === "boolean") return this.tag(value ? TRUE : FALSE, from);
+    return this.#rare(value, from);
+  }
+
+  #number(value: number, from: number): number {
+    const at = from + 16 <= this.limit ? from : this.#makeRoom(from, 16);
+    const { i32 } = this;
+    const integer = value | 0;
+    if (integer === value && (integer !== 0 || 1 / value > 0)) {
+      i32[at >> 2] = INT;
+      i32[(at >> 2) + 1] = integer;
+      return at + 8;
+    }
+    i32[at >> 2] = NUMBER;
+    this.f64[(at >> 3) + 1] = value;
+    return at + 16;
+  }
+
+  #rare(value: unknown, from: number): number {
+    switch (typeof value) {
+      case "undefined":
+        return this.tag(UNDEFINED, from);
+      case "bigint":
+        return writeBigInt(this, value, from);
+      case "symbol":
+        return this.#symbol(value, from);
+      default:
+        throw this.refuse(value, "functions cannot be cloned");
+    }
+  }
+
+  object(value: object, from: number): number {
+    if (ArrayBuffer.isView(value)) return writeView(this, value, from);
+    const objects = this.#seen;
+    const seen = objects.visit(value, from - this.base);
+    if (seen >= 0) return this.ref(seen, from);
+    if (this.access.kinds.isProxy(value)) throw this.refuse(value, "proxies cannot be cloned");
+    if (this.#depth >= MAX_DEPTH) throw this.refuseDepth();
+    const { current } = objects;
+    objects.current = objects.count - 1;
+    this.#depth++;
+    let end: number;
+    if (Array.isArray(value)) end = writeArray(this, value, from);
+    else {
+      const shape = this.guessShape(value);
+      if (shape !== undefined) {
+        end = writeShaped(this, shape, value as Record<string, unknown>, from);
+      } else end = this.#other(value, from);
+    }
+    this.#depth--;
+    objects.current = current;
+    return end;
+  }
+
+  #other(value: object, from: number): number {
+    const prototype = getPrototypeOf(value) as object | null;
+    return prototype === ObjectPrototype || prototype === null
+      ? writePlain(this, value as Record<string, unknown>, prototype, from)
+      : writeSpecial(this, value, prototype, from);
+  }
+
+  tag(word: number, from: number): number {
+    const at = this.room(from, VALUE_HEADER_BYTES);
+    this.i32[at >> 2] = word;
+    return at + VALUE_HEADER_BYTES;
+  }
+
+  header(word: number, aux: number, from: number): number {
+    const at = this.room(from, VALUE_HEADER_BYTES);
+    const { i32 } = this;
+    i32[at >> 2] = word;
+    i32[(at >> 2) + 1] = aux;
+    return at + VALUE_HEADER_BYTES;
+  }
+
+  double(word: number, value: number, from: number): number {
+    const at = this.room(from, VALUE_HEADER_BYTES + 8);
+    this.i32[at >> 2] = word;
+    this.f64[(at >> 3) + 1] = value;
+    return at + VALUE_HEADER_BYTES + 8;
+  }
+
+  undefinedOrGone(object: object, key: PropertyKey, at: number): number {
+    if (hasOwn(object, key)) return this.tag(UNDEFINED, at);
+    this.gone++;
+    return this.tag(HOLE, at);
+  }
+
+  guessShape(object: object): WritableShape | undefined {
+    const shape = this.#isPolluted ? undefined : this.#shapes?.guess(object);
+    return shape !== undefined && shape.id < this.knownShapes ? shape : undefined;
+  }
+
+  shapeOf(keys: readonly string[]): WritableShape | undefined {
+    const shape = this.#shapes?.find(keys);
+    return shape !== undefined && shape.id < this.knownShapes ? shape : undefined;
+  }
+
+  seenAt(object: unknown, at: number): number {
+    return this.#seen.visit(object, at - this.base);
+  }
+
+  bufferSeenAt(buffer: object, at: number): number {
+    return this.#seen.visit(buffer, at - this.base + REF_BUFFER);
+  }
+
+  ref(seen: number, from: number): number {
+    const kind = seen & 7;
+    const offset = seen - kind;
+    const end = this.header(REF | (kind << 8), offset >> 3, from);
+    this.i32[(this.base + offset) >> 2]! |= REFERENCED;
+    return end;
+  }
+
+  extra(object: object, from: number, isMoved: boolean): number {
+    const end = this.header(EXTRA, this.extras.length, from);
+    this.extras.push(object);
+    if (isMoved) this.transfer.push(object);
+    return end;
+  }
+
+  shared(buffer: SharedArrayBuffer, from: number): number {
+    const at = this.room(from, VALUE_HEADER_BYTES + 8);
+    this.i32[at >> 2] = SHARED;
+    this.i32[(at >> 2) + 1] = this.extras.length;
+    this.f64[(at >> 3) + 1] = this.#sharedBuffers.idOf(buffer);
+    this.extras.push(buffer);
+    return at + VALUE_HEADER_BYTES + 8;
+  }
+
+  willMove(objects: readonly unknown[]): void {
+    this.#moving ??= new Set();
+    for (const object of objects) if (this.#moved?.has(object) !== true) this.#moving.add(object);
+  }
+
+  unwrap(): void {
+    this.#seen.dropLast();
+  }
+
+  isTransferred(object: unknown): boolean {
+    return this.#moving?.has(object) === true;
+  }
+
+  moved(object: object, from: number): number {
+    this.#moving!.delete(object);
+    (this.#moved ??= new Set()).add(object);
+    return this.extra(object, from, true);
+  }
+
+  /** Objects that were to move but were not part of any value: they move all the same. */
+  get unmoved(): readonly unknown[] {
+    return this.#moving === undefined ? [] : [...this.#moving];
+  }
+
+  refuse(part: unknown, why: string, options?: ErrorOptions): Error {
+    const parents = this.#seen.chain();
+    if (parents[parents.length - 1] === part) parents.pop();
+    if (this.list !== undefined) parents.unshift(this.list);
+    return refusal(pathTo(parents, part, this.name), why, options);
+  }
+
+  refuseDepth(): Error {
+    return refusal(this.name, `it is nested more than ${MAX_DEPTH} levels deep`);
+  }
+
+  mark(): WriterMark {
+    const { current, count } = this.#seen;
+    const copiedBytes = this.#copiedBytes;
+    return { depth: this.#depth, current, seen: count, extras: this.extras.length, copiedBytes };
+  }
+
+  rewind(mark: WriterMark): void {
+    this.#depth = mark.depth;
+    this.#seen.current = mark.current;
+    this.#seen.forget(mark.seen);
+    // Copies of large buffers may be among those left out: what moves is the end of the list.
+    while (this.extras.length > mark.extras) {
+      const left = this.extras.pop();
+      if (this.transfer.at(-1) === left) this.transfer.pop();
+    }
+    this.#copiedBytes = mark.copiedBytes;
+  }
+
+  /** Goes on behind values that were encoded before, which came with these objects. */
+  resume(extras: readonly unknown[], transfer: readonly unknown[]): void {
+    this.extras.push(...extras);
+    this.transfer.push(...transfer);
+  }
+
+  /** An error as such, whatever structured clone would make of it. */
+  error(error: Error, from: number): number {
+    this.seenAt(error, from);
+    this.#seen.current = this.#seen.count - 1;
+    this.#depth++;
+    return writeError(this, error, from);
+  }
+
+  /** A value of a declared shape, which is the `position`-th argument, or the result. */
+  struct(declared: DeclaredValue, position: number, value: unknown, from: number): number {
+    const start = from - this.base;
+    const at = this.header(STRUCT | (position << 8), 0, from);
+    const path = this.list === undefined ? this.name : `${this.name}[${position}]`;
+    const end = declared.codec.write(this, at, value, path);
+    const first = this.base + start;
+    this.i32[(first >> 2) + 1] = end - first - VALUE_HEADER_BYTES;
+    return end;
+  }
+
+  /** For struct codecs: see `StructWriter`. */
+  get text(): TextAccess {
+    return this.access.text;
+  }
+
+  #symbol(value: symbol, from: number): number {
+    const key = Symbol.keyFor(value);
+    if (key === undefined) throw this.refuse(value, "only symbols of Symbol.for can be cloned");
+    return writeText(this, key, this.tag(SYMBOL, from));
+  }
+}

@@ -1,0 +1,337 @@
+/**
+ * Objects other than arrays and bytes: plain ones, and the built-in kinds that structured clone knows.
+ *
+ * A kind is told by internal slots, never by `instanceof`. What no slot of the language tells (a Blob
+ * and an EventTarget look alike) the runtime's own `structuredClone` decides: it is asked for objects
+ * without enumerable properties, for which asking runs no code, and for objects of the platform.
+ */
+import type { Reader } from "./reader.ts";
+import type { WritableShape, Writer } from "./writer.ts";
+import { writeBuffer } from "./bytes.ts";
+import type { ObjectKinds } from "../runtimes/runtime.ts";
+import { inherits, isPlatformObject } from "./platform.ts";
+import { writeError } from "./fault.ts";
+import { defineProperty } from "./shapes.ts";
+import {
+  BOXED,
+  DATE,
+  HOLE,
+  KEYED,
+  MAP,
+  OBJECT,
+  PARTIAL,
+  REFERENCED,
+  REGEXP,
+  SET,
+  VALUE_HEADER_BYTES,
+} from "./tags.ts";
+import { writeWrapped } from "./wrappers.ts";
+
+const { hasOwn, keys: keysOf } = Object;
+const mapForEach: <K, V>(this: Map<K, V>, visit: (value: V, key: K) => void) => void =
+  Map.prototype.forEach;
+const setForEach: <V>(this: Set<V>, visit: (value: V) => void) => void = Set.prototype.forEach;
+const mapEntries: <K, V>(this: Map<K, V>) => Iterator<[K, V]> = Map.prototype.entries;
+const setValues: <V>(this: Set<V>) => Iterator<V> = Set.prototype.values;
+const timeOf: (this: Date) => number = Date.prototype.getTime;
+const sourceOf = getter<string>(RegExp.prototype, "source");
+/** Flag by flag: the getter of them all reads properties that an object may have of its own. */
+const flagGetters: readonly (readonly [string, (this: unknown) => boolean])[] = [
+  ["d", "hasIndices"],
+  ["g", "global"],
+  ["i", "ignoreCase"],
+  ["m", "multiline"],
+  ["s", "dotAll"],
+  ["u", "unicode"],
+  ["v", "unicodeSets"],
+  ["y", "sticky"],
+].map(([flag, name]) => [flag!, getter<boolean>(RegExp.prototype, name!)]);
+
+function flagsOf(pattern: RegExp): string {
+  let flags = "";
+  for (const [flag, isSet] of flagGetters) if (isSet.call(pattern)) flags += flag;
+  return flags;
+}
+
+function getter<Value>(prototype: object, key: string): (this: unknown) => Value {
+  return Object.getOwnPropertyDescriptor(prototype, key)!.get as (this: unknown) => Value;
+}
+
+/** Writes an object whose prototype is `Object.prototype` or null. */
+export function writePlain(
+  writer: Writer,
+  object: Record<string, unknown>,
+  prototype: object | null,
+  from: number,
+): number {
+  const keys = keysOf(object);
+  if (prototype === null && writer.access.kinds.isModuleNamespace(object)) {
+    throw writer.refuse(object, "it is the namespace of a module");
+  }
+  if (keys.length === 0) {
+    if (!writer.access.kinds.isOrdinary(object)) return writeByRuntime(writer, object, from);
+    return writer.header(KEYED, 0, from);
+  }
+  if (keys[0] === "0" && writer.access.kinds.isArguments(object)) {
+    throw writer.refuse(object, "it is the arguments object of a function");
+  }
+  return writeProperties(writer, object, keys, from);
+}
+
+/** Writes the properties `keys` of an object as those of a plain one. */
+function writeProperties(
+  writer: Writer,
+  object: Record<string, unknown>,
+  keys: readonly string[],
+  from: number,
+): number {
+  const shape = writer.shapeOf(keys);
+  return shape === undefined
+    ? writeKeyed(writer, object, keys, from)
+    : writeShaped(writer, shape, object, from);
+}
+
+/** Writes an object that has this shape. */
+export function writeShaped(
+  writer: Writer,
+  shape: WritableShape,
+  object: Record<string, unknown>,
+  from: number,
+): number {
+  const start = from - writer.base;
+  const { gone } = writer;
+  const at = writer.header(OBJECT, shape.id, from);
+  const end = shape.write(writer, object, at);
+  if (writer.gone !== gone) writer.i32[(writer.base + start) >> 2]! |= PARTIAL;
+  return end;
+}
+
+function writeKeyed(
+  writer: Writer,
+  object: Record<string, unknown>,
+  keys: readonly string[],
+  from: number,
+): number {
+  const start = from - writer.base;
+  let at = writer.header(KEYED, 0, from);
+  let properties = 0;
+  for (const key of keys) {
+    if (!hasOwn(object, key)) continue; // removed by a getter
+    const value = object[key];
+    at = writer.value(value, writer.value(key, at));
+    properties++;
+  }
+  writer.i32[((writer.base + start) >> 2) + 1] = properties;
+  return at;
+}
+
+/** Writes an object with a prototype of its own. */
+export function writeSpecial(
+  writer: Writer,
+  object: object,
+  prototype: object,
+  at: number,
+): number {
+  // Instances of one class come one after the other. With enumerable properties of its own, an object
+  // of that prototype is taken for another of them: whoever gives a Map the prototype of a class gets
+  // an object.
+  if (prototype === writer.lastClass) {
+    const keys = keysOf(object);
+    if (keys.length > 0) {
+      return writeInstance(writer, object as Record<string, unknown>, prototype, keys, at);
+    }
+  }
+  const { kinds } = writer.access;
+  if (kinds.isMap(object)) return writeMap(writer, object, at);
+  if (kinds.isSet(object)) return writeSet(writer, object, at);
+  if (kinds.isDate(object)) return writer.double(DATE, timeOf.call(object), at);
+  if (kinds.isNativeError(object) || isDOMException(kinds, prototype)) {
+    return writeError(writer, object as Error, at);
+  }
+  if (kinds.isArrayBuffer(object)) return writeBuffer(writer, object, at);
+  if (kinds.isSharedArrayBuffer(object)) return writer.shared(object, at);
+  if (kinds.isRegExp(object)) {
+    const end = writer.tag(REGEXP, at);
+    return writer.value(flagsOf(object), writer.value(sourceOf.call(object), end));
+  }
+  if (kinds.isBoxedPrimitive(object)) return writeBoxed(writer, object, at);
+  const wrapped = writeWrapped(writer, object, at);
+  if (wrapped >= 0) return wrapped;
+  const keys = keysOf(object);
+  if (keys.length === 0 || isPlatformObject(kinds, prototype)) {
+    return writeByRuntime(writer, object, at);
+  }
+  writer.lastClass = prototype;
+  return writeInstance(writer, object as Record<string, unknown>, prototype, keys, at);
+}
+
+/** A property that a getter removes must not be read from the prototype: then keys are asked for. */
+function writeInstance(
+  writer: Writer,
+  object: Record<string, unknown>,
+  prototype: object,
+  keys: readonly string[],
+  at: number,
+): number {
+  for (const key of keys) if (key in prototype) return writeKeyed(writer, object, keys, at);
+  return writeProperties(writer, object, keys, at);
+}
+
+function isDOMException(kinds: ObjectKinds, prototype: object): boolean {
+  return inherits(kinds, prototype, (parent) => parent === DOMException.prototype);
+}
+
+/**
+ * Entries are taken before the first is written, since writing may run code that changes them; or as
+ * they come, where the runtime's structured clone does so.
+ */
+function writeMap(writer: Writer, map: Map<unknown, unknown>, from: number): number {
+  if (writer.access.kinds.clonesLive) return writeLive(writer, MAP, mapEntries.call(map), from);
+  const entries: unknown[] = [];
+  mapForEach.call(map, (value, key) => entries.push(key, value));
+  let at = writer.header(MAP, entries.length >> 1, from);
+  for (const entry of entries) at = writer.value(entry, at);
+  return at;
+}
+
+function writeSet(writer: Writer, set: Set<unknown>, from: number): number {
+  if (writer.access.kinds.clonesLive) return writeLive(writer, SET, setValues.call(set), from);
+  const elements: unknown[] = [];
+  setForEach.call(set, (element) => elements.push(element));
+  let at = writer.header(SET, elements.length, from);
+  for (const element of elements) at = writer.value(element, at);
+  return at;
+}
+
+function writeLive(
+  writer: Writer,
+  tag: number,
+  iterator: Iterator<unknown, unknown>,
+  from: number,
+): number {
+  const start = from - writer.base;
+  let at = writer.header(tag, 0, from);
+  let count = 0;
+  for (let next = iterator.next(); next.done !== true; next = iterator.next()) {
+    if (tag === MAP) {
+      const [key, value] = next.value as [unknown, unknown];
+      at = writer.value(value, writer.value(key, at));
+    } else at = writer.value(next.value, at);
+    count++;
+  }
+  writer.i32[((writer.base + start) >> 2) + 1] = count;
+  return at;
+}
+
+const unboxing: readonly ((this: unknown) => unknown)[] = [
+  Number.prototype.valueOf,
+  String.prototype.valueOf,
+  Boolean.prototype.valueOf,
+  BigInt.prototype.valueOf,
+];
+
+function writeBoxed(writer: Writer, object: object, from: number): number {
+  for (const unbox of unboxing) {
+    let primitive: unknown;
+    try {
+      primitive = unbox.call(object);
+    } catch {
+      continue; // boxes something else
+    }
+    return writer.value(primitive, writer.tag(BOXED, from));
+  }
+  throw writer.refuse(object, "it is a boxed symbol");
+}
+
+/** What the runtime's structured clone makes of an object tells what kind it is. */
+function writeByRuntime(writer: Writer, object: object, from: number): number {
+  if (writer.isTransferred(object)) return writer.moved(object, from);
+  let clone: object;
+  try {
+    // Deno refuses some objects only if they are what is cloned, not if they are a part of it.
+    clone = writer.depth === 1 ? structuredClone(object) : structuredClone([object])[0]!;
+  } catch (error) {
+    throw writer.refuse(object, (error as Error).message, { cause: error });
+  }
+  if (Object.getPrototypeOf(clone) !== Object.prototype) return writer.extra(object, from, false);
+  const keys = keysOf(clone);
+  return keys.length === 0 && writer.access.kinds.isOrdinary(clone)
+    ? writer.header(KEYED, 0, from)
+    : writeProperties(writer, clone as Record<string, unknown>, keys, from);
+}
+
+/** Reads OBJECT at `at`, whose first word is `word`. */
+export function readObject(reader: Reader, at: number, word: number): object {
+  const id = reader.i32[(at >> 2) + 1]!;
+  const shape = reader.shape(id);
+  if (shape === undefined) throw reader.corrupt(`shape ${id}`, at);
+  const start = at + VALUE_HEADER_BYTES;
+  if ((word & (REFERENCED | PARTIAL)) === 0) return shape.read(reader, start);
+  // It may be part of itself, so it has to be there before its properties.
+  const object: Record<string, unknown> = {};
+  if ((word & REFERENCED) !== 0) reader.register(at, object);
+  reader.next = start;
+  for (const key of shape.keys) {
+    const next = reader.next;
+    if (next < reader.limit && reader.i32[next >> 2] === HOLE) {
+      reader.next = next + VALUE_HEADER_BYTES;
+    } else defineProperty(object, key, reader.value(next));
+  }
+  return object;
+}
+
+/** Reads KEYED at `at`. */
+export function readKeyed(reader: Reader, at: number, word: number): object {
+  const properties = reader.count(at, 2 * VALUE_HEADER_BYTES);
+  const object: Record<string, unknown> = {};
+  if ((word & REFERENCED) !== 0) reader.register(at, object);
+  reader.next = at + VALUE_HEADER_BYTES;
+  for (let property = 0; property < properties; property++) {
+    const key = reader.key(reader.next);
+    defineProperty(object, key, reader.value(reader.next));
+  }
+  return object;
+}
+
+/** Reads MAP at `at`. */
+export function readMap(reader: Reader, at: number, word: number): Map<unknown, unknown> {
+  const entries = reader.count(at, 2 * VALUE_HEADER_BYTES);
+  const map = new Map<unknown, unknown>();
+  if ((word & REFERENCED) !== 0) reader.register(at, map);
+  reader.next = at + VALUE_HEADER_BYTES;
+  for (let entry = 0; entry < entries; entry++) {
+    const key = reader.value(reader.next);
+    map.set(key, reader.value(reader.next));
+  }
+  return map;
+}
+
+/** Reads SET at `at`. */
+export function readSet(reader: Reader, at: number, word: number): Set<unknown> {
+  const elements = reader.count(at, VALUE_HEADER_BYTES);
+  const set = new Set<unknown>();
+  if ((word & REFERENCED) !== 0) reader.register(at, set);
+  reader.next = at + VALUE_HEADER_BYTES;
+  for (let element = 0; element < elements; element++) set.add(reader.value(reader.next));
+  return set;
+}
+
+/** Reads REGEXP at `at`. */
+export function readRegExp(reader: Reader, at: number): RegExp {
+  const source = reader.value(at + VALUE_HEADER_BYTES);
+  const flags = reader.value(reader.next);
+  try {
+    return new RegExp(source as string, flags as string);
+  } catch {
+    throw reader.corrupt("pattern", at);
+  }
+}
+
+/** Reads BOXED at `at`. */
+export function readBoxed(reader: Reader, at: number): object {
+  const primitive = reader.value(at + VALUE_HEADER_BYTES);
+  if (typeof primitive === "object" || primitive === undefined) {
+    throw reader.corrupt("boxed value", at);
+  }
+  return Object(primitive) as object;
+}

@@ -1,0 +1,61 @@
+/**
+ * Where in a value a part is, in words: `args[0].user.onClick`. Found after the fact, from the objects
+ * that were being written, so that encoding pays nothing for it, and without running a getter again.
+ */
+
+const mapForEach: (
+  this: Map<unknown, unknown>,
+  visit: (value: unknown, key: unknown) => void,
+) => void = Map.prototype.forEach;
+
+/** Entries of one object that are looked through. */
+const MAX_ENTRIES = 10_000;
+
+/** `parents`: the objects from the outermost to the one that holds `part`. */
+export function pathTo(parents: readonly unknown[], part: unknown, name: string): string {
+  let path = name;
+  for (let level = 0; level < parents.length; level++) {
+    const next = level + 1 < parents.length ? parents[level + 1] : part;
+    path += stepTo(parents[level] as object, next);
+  }
+  return path;
+}
+
+function stepTo(parent: object, part: unknown): string {
+  if (parent instanceof Map) {
+    let found = "";
+    mapForEach.call(parent, (value, key) => {
+      if (Object.is(value, part)) found ||= `.get(${keyText(key)})`;
+      else if (Object.is(key, part)) found ||= ".keys()";
+    });
+    return found;
+  }
+  if (parent instanceof Set) return ".values()";
+  return propertyStep(parent, part);
+}
+
+/** The property that holds `part`; failing that the one getter that may have returned it. */
+function propertyStep(parent: object, part: unknown): string {
+  const getters: string[] = [];
+  const isArray = Array.isArray(parent);
+  for (const key of Reflect.ownKeys(parent).slice(0, MAX_ENTRIES)) {
+    if (typeof key === "symbol") continue;
+    const property = Reflect.getOwnPropertyDescriptor(parent, key);
+    if (property === undefined) continue;
+    if ("value" in property) {
+      if (Object.is(property.value, part)) return step(key, isArray);
+    } else getters.push(key);
+  }
+  return getters.length === 1 ? step(getters[0]!, isArray) : "";
+}
+
+function step(key: string, isArray: boolean): string {
+  if (isArray && /^\d+$/.test(key)) return `[${key}]`;
+  return /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(key)
+    ? `.${key}`
+    : `[${JSON.stringify(key)}]`;
+}
+
+function keyText(key: unknown): string {
+  return typeof key === "object" && key !== null ? "…" : String(key);
+}

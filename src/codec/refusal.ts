@@ -1,0 +1,6 @@
+/** The error for a value outside the structured-clone set. */
+import { DataCloneError } from "../errors.ts";
+
+export function refusal(path: string, why: string, options?: ErrorOptions): DataCloneError {
+  return new DataCloneError(`${path} cannot be cloned: ${why.replace(/\.$/, "")}.`, options);
+}

@@ -1,0 +1,130 @@
+/**
+ * Makes the reader and writer of a shape as source code. Keys enter it through `JSON.stringify` alone,
+ * so no key can say anything but its own name.
+ *
+ * Numbers, booleans and null are written and read on the spot; everything else by the encoder and the
+ * decoder, after which the writer looks anew where its memory is: it may have moved.
+ */
+import type { ReadableShape } from "./reader.ts";
+import { FALSE, INT, NULL, NUMBER, ONE_BYTE, TRUE } from "./tags.ts";
+import type { WritableShape } from "./writer.ts";
+
+/** Most that a value written on the spot takes. */
+const SPOT_BYTES = 16;
+/** With more keys the code on the spot would be too much for engines to optimize. */
+const MAX_SPOT_KEYS = 24;
+
+let isAllowed: boolean | undefined;
+
+/** Whether code may be made from strings here (not under a strict content security policy). */
+export function canCompile(): boolean {
+  if (isAllowed === undefined) {
+    try {
+      isAllowed = new Function("return true")() as boolean;
+    } catch {
+      isAllowed = false; // the question asked
+    }
+  }
+  return isAllowed;
+}
+
+/** A string as a literal that means the same in every engine's source text. */
+function literal(key: string): string {
+  return JSON.stringify(key).replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
+}
+
+function make<Compiled>(source: string): Compiled {
+  return new Function(`"use strict";\nreturn ${source};`)() as Compiled;
+}
+
+/** See `WritableShape`. Each shape's own code sees objects of one hidden class, as a rule. */
+export function compileWriter(keys: readonly string[]): Pick<WritableShape, "write" | "fits"> {
+  const fits = make<(keys: readonly string[]) => WritableShape["fits"]>(`(keys) => {
+    const { getPrototypeOf, prototype } = Object;
+    return function fits(object) {
+      if (getPrototypeOf(object) !== prototype) return false;
+      let index = 0;
+      for (const key in object) {
+        if (index === ${keys.length} || key !== keys[index]) return false;
+        index++;
+      }
+      return index === ${keys.length};
+    };
+  }`)(keys);
+  return { write: compileWrite(keys), fits };
+}
+
+function compileWrite(keys: readonly string[]): WritableShape["write"] {
+  const isLong = keys.length > MAX_SPOT_KEYS;
+  const statements = keys.map((key, index) => {
+    const name = literal(key);
+    const call = `value === undefined ? writer.undefinedOrGone(object, ${name}, at)` +
+      ` : writer.value(value, at)`;
+    if (isLong) return `value = object[${name}];\nat = ${call};`;
+    return `value = object[${name}];
+      if (typeof value === "number") {
+        integer = value | 0;
+        if (integer === value && (integer !== 0 || 1 / value > 0)) {
+          i32[at >> 2] = ${INT};
+          i32[(at >> 2) + 1] = integer;
+          at += 8;
+        } else {
+          i32[at >> 2] = ${NUMBER};
+          f64[(at >> 3) + 1] = value;
+          at += 16;
+        }
+      } else if (typeof value === "boolean") {
+        i32[at >> 2] = value ? ${TRUE} : ${FALSE};
+        at += 8;
+      } else if (value === null) {
+        i32[at >> 2] = ${NULL};
+        at += 8;
+      } else {
+        at = writer.room(${call}, ${(keys.length - index - 1) * SPOT_BYTES});
+        i32 = writer.i32;
+        f64 = writer.f64;
+      }`;
+  });
+  const room = isLong ? "" : `at = writer.room(at, ${keys.length * SPOT_BYTES});`;
+  return make(`function writeProperties(writer, object, at) {
+    ${room}
+    let { i32, f64 } = writer;
+    let value, integer;
+    ${statements.join("\n")}
+    return at;
+  }`);
+}
+
+export function compileReader(keys: readonly string[]): ReadableShape["read"] {
+  const isLong = keys.length > MAX_SPOT_KEYS;
+  const statements = keys.map((_, index) => {
+    const read = `value${index} = reader.value(next);\nnext = reader.next;`;
+    if (isLong) return `let ${read}`;
+    return `let value${index};
+      word = next + 8 <= limit ? i32[next >> 2] : 0;
+      if (word === ${INT}) {
+        value${index} = i32[(next >> 2) + 1];
+        next += 8;
+      } else if (word === ${ONE_BYTE}) {
+        value${index} = reader.text(next);
+        next = reader.next;
+      } else if (word === ${TRUE} || word === ${FALSE}) {
+        value${index} = word === ${TRUE};
+        next += 8;
+      } else {
+        ${read}
+      }`;
+  });
+  // Computed, so that "__proto__" is a property like any other.
+  const properties = keys.map((key, index) =>
+    `${key === "__proto__" ? `[${literal(key)}]` : literal(key)}: value${index}`
+  );
+  return make(`function readObject(reader, at) {
+    const { i32, limit } = reader;
+    let next = at;
+    let word = 0;
+    ${statements.join("\n")}
+    reader.next = next;
+    return { ${properties.join(", ")} };
+  }`);
+}

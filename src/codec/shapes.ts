@@ -1,0 +1,198 @@
+/**
+ * Shapes: the key lists of objects that come again and again. An object of a known shape crosses as
+ * the shape's number and its values; the keys were sent once before, in a record of their own.
+ *
+ * A sender keeps a `ShapeRegistry`: append-only, so that a number means the same for ever, whichever
+ * lane or worker an encoded call ends up in. A key list is registered when it is seen for the second
+ * time; until then, and beyond the limits below, objects carry their keys with them. A receiver keeps
+ * the shapes it was told in the same order.
+ *
+ * Reading and writing the properties is compiled per shape, which engines reward with inline caches
+ * and ready-made hidden classes; where code may not be made from strings, loops do the same.
+ */
+import { ProtocolError } from "../errors.ts";
+import type { ReadableShape } from "./reader.ts";
+import type { WritableShape } from "./writer.ts";
+import { canCompile, compileReader, compileWriter } from "./shape-compiler.ts";
+
+/** Objects with more keys carry them. */
+export const MAX_SHAPE_KEYS = 64;
+const MAX_KEY_UNITS = 256;
+/** Shapes per sender: what a hostile stream of ever new key lists can cost each receiver. */
+export const MAX_SHAPES = 1024;
+/** Key lists seen once. When there are so many they are forgotten. */
+const MAX_CANDIDATES = 256;
+/** Shapes with the same first key that are looked through. */
+const MAX_BUCKET = 32;
+
+/** A shape as its sender sees it. */
+export interface SentShape extends WritableShape {
+  readonly keys: readonly string[];
+  /** The shape that came after this one last time: the first guess. */
+  follower: SentShape | undefined;
+}
+
+function sameKeys(one: readonly string[], other: readonly string[]): boolean {
+  const count = one.length;
+  if (other.length !== count) return false;
+  for (let index = 0; index < count; index++) if (one[index] !== other[index]) return false;
+  return true;
+}
+
+export class ShapeRegistry {
+  readonly #shapes: SentShape[] = [];
+  readonly #readable: ReadableShape[] = [];
+  readonly #byFirstKey = new Map<string, SentShape[]>();
+  readonly #candidates = new Map<string, readonly string[]>();
+  readonly #isCompiling: boolean;
+  #last: SentShape | undefined;
+
+  constructor(isCompiling: boolean = canCompile()) {
+    this.#isCompiling = isCompiling;
+  }
+
+  /** Shapes registered so far; their ids are below it. */
+  get size(): number {
+    return this.#shapes.length;
+  }
+
+  /** Key lists of the shapes from `first` on, for a receiver that lacks them. */
+  keysFrom(first: number, count: number): (readonly string[])[] {
+    return this.#shapes.slice(first, first + count).map(({ keys }) => keys);
+  }
+
+  /** A shape as a receiver sees it: for values that this side reads back itself. */
+  get(id: number): ReadableShape | undefined {
+    const shape = this.#shapes[id];
+    return shape && (this.#readable[id] ??= createReceived(shape.keys, this.#isCompiling));
+  }
+
+  /** The shape that came next last time, if this object has it. */
+  guess(object: object): SentShape | undefined {
+    const guess = this.#last?.follower;
+    return guess !== undefined && guess.fits(object) ? this.#last = guess : undefined;
+  }
+
+  /** The shape with these keys, if it is registered. */
+  find(keys: readonly string[]): SentShape | undefined {
+    const found = this.#look(keys);
+    if (found === undefined) return undefined;
+    const last = this.#last;
+    if (last !== undefined) last.follower = found;
+    return this.#last = found;
+  }
+
+  #look(keys: readonly string[]): SentShape | undefined {
+    const first = keys[0]!;
+    const bucket = this.#byFirstKey.get(first);
+    if (bucket !== undefined) {
+      for (const shape of bucket) if (sameKeys(shape.keys, keys)) return shape;
+    }
+    if (keys.length > MAX_SHAPE_KEYS || this.#shapes.length >= MAX_SHAPES) return undefined;
+    for (const key of keys) if (key.length > MAX_KEY_UNITS) return undefined;
+    const name = `${first}\n${keys[keys.length - 1]}\n${keys.length}`;
+    const candidate = this.#candidates.get(name);
+    if (candidate !== undefined && sameKeys(candidate, keys)) {
+      this.#candidates.delete(name);
+      return this.#register(keys, bucket);
+    }
+    if (this.#candidates.size >= MAX_CANDIDATES) this.#candidates.clear();
+    this.#candidates.set(name, keys);
+    return undefined;
+  }
+
+  #register(keys: readonly string[], bucket: SentShape[] = []): SentShape | undefined {
+    if (bucket.length >= MAX_BUCKET) return undefined;
+    for (const key of keys) {
+      // A property that is gone when its turn comes would be read from the prototype.
+      if (key in Object.prototype) return undefined;
+    }
+    const code = this.#isCompiling ? compileWriter(keys) : loopWriter(keys);
+    // The arguments of a function look like that, and are refused.
+    const fits = keys[0] === "0" ? () => false : code.fits;
+    const shape: SentShape = { id: this.#shapes.length, keys, ...code, fits, follower: undefined };
+    this.#shapes.push(shape);
+    bucket.push(shape);
+    this.#byFirstKey.set(keys[0]!, bucket);
+    return shape;
+  }
+}
+
+function loopWriter(keys: readonly string[]): Pick<WritableShape, "write" | "fits"> {
+  return {
+    fits: () => false,
+    write(writer, object, at) {
+      let next = at;
+      for (const key of keys) {
+        const value = object[key];
+        next = value === undefined
+          ? writer.undefinedOrGone(object, key, next)
+          : writer.value(value, next);
+      }
+      return next;
+    },
+  };
+}
+
+/** What one sender has told its receiver. */
+export class ReceivedShapes {
+  readonly #shapes: ReadableShape[] = [];
+  readonly #isCompiling: boolean;
+
+  constructor(isCompiling: boolean = canCompile()) {
+    this.#isCompiling = isCompiling;
+  }
+
+  get size(): number {
+    return this.#shapes.length;
+  }
+
+  get(id: number): ReadableShape | undefined {
+    return this.#shapes[id];
+  }
+
+  /** Adds what a SHAPES record carries: `[first, ...key lists]`. */
+  learn(told: unknown): void {
+    const [first, ...lists] = Array.isArray(told) ? told as unknown[] : [];
+    if (first !== this.#shapes.length || first + lists.length > MAX_SHAPES) {
+      throw new ProtocolError(`Shapes from ${String(first)} told after ${this.#shapes.length}.`);
+    }
+    for (const keys of lists) {
+      if (!isKeyList(keys)) throw new ProtocolError("A shape that is not a list of keys.");
+      this.#shapes.push(createReceived(keys, this.#isCompiling));
+    }
+  }
+}
+
+function createReceived(keys: readonly string[], isCompiling: boolean): ReadableShape {
+  return { keys, read: isCompiling ? compileReader(keys) : loopReader(keys) };
+}
+
+function isKeyList(keys: unknown): keys is string[] {
+  return Array.isArray(keys) && keys.length <= MAX_SHAPE_KEYS &&
+    keys.every((key) => typeof key === "string") && new Set(keys).size === keys.length;
+}
+
+function loopReader(keys: readonly string[]): ReadableShape["read"] {
+  return (reader, at) => {
+    const object: Record<string, unknown> = {};
+    let next = at;
+    for (const key of keys) {
+      defineProperty(object, key, reader.value(next));
+      next = reader.next;
+    }
+    return object;
+  };
+}
+
+/** An own property, whatever the prototype has under that name. */
+export function defineProperty(object: object, key: string, value: unknown): void {
+  if (key in object) {
+    Object.defineProperty(object, key, {
+      value,
+      writable: true,
+      enumerable: true,
+      configurable: true,
+    });
+  } else (object as Record<string, unknown>)[key] = value;
+}

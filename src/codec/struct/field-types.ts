@@ -1,0 +1,169 @@
+/**
+ * The types of declared shapes: what a schema says about the values that go in, that come out, and
+ * that are looked at in place. Types only.
+ */
+
+declare const TYPES: unique symbol;
+
+/**
+ * The type of a field. `Value` is what it reads back as, `Input` what it takes, `View` what a view of
+ * it shows. Made by {@link struct} and its companions; immutable.
+ */
+export interface Field<Value = unknown, Input = unknown, View = unknown> {
+  readonly kind: string;
+  /** Type only. */
+  readonly [TYPES]: { readonly value: Value; readonly input: Input; readonly view: View };
+}
+
+/** The array that holds elements of a kind without conversion. */
+export interface TypedArrays {
+  readonly f64: Float64Array<ArrayBuffer>;
+  readonly f32: Float32Array<ArrayBuffer>;
+  readonly i8: Int8Array<ArrayBuffer>;
+  readonly u8: Uint8Array<ArrayBuffer>;
+  readonly i16: Int16Array<ArrayBuffer>;
+  readonly u16: Uint16Array<ArrayBuffer>;
+  readonly i32: Int32Array<ArrayBuffer>;
+  readonly u32: Uint32Array<ArrayBuffer>;
+  readonly i64: BigInt64Array<ArrayBuffer>;
+  readonly u64: BigUint64Array<ArrayBuffer>;
+}
+
+/** The same arrays whatever memory they look at. */
+interface TypedArrayInputs {
+  readonly f64: Float64Array;
+  readonly f32: Float32Array;
+  readonly i8: Int8Array;
+  readonly u8: Uint8Array;
+  readonly i16: Int16Array;
+  readonly u16: Uint16Array;
+  readonly i32: Int32Array;
+  readonly u32: Uint32Array;
+  readonly i64: BigInt64Array;
+  readonly u64: BigUint64Array;
+}
+
+export type NumericKind = keyof TypedArrays;
+
+type Numeric<Kind extends NumericKind> = Kind extends "i64" | "u64" ? bigint : number;
+
+/** A number or bigint of fixed width. */
+export interface NumericField<Kind extends NumericKind>
+  extends Field<Numeric<Kind>, Numeric<Kind>, Numeric<Kind>> {
+  readonly kind: Kind;
+}
+
+export interface BoolField extends Field<boolean, boolean, boolean> {
+  readonly kind: "bool";
+}
+
+export interface Utf8Field extends Field<string, string, string> {
+  readonly kind: "utf8";
+  /** UTF-8 bytes at most, or undefined: unbounded. */
+  readonly max: number | undefined;
+}
+
+export interface BytesField
+  extends Field<Uint8Array<ArrayBuffer>, Uint8Array, NumericArrayView<"u8">> {
+  readonly kind: "bytes";
+  /** Bytes at most, or undefined: unbounded. */
+  readonly max: number | undefined;
+}
+
+export interface ArrayField<Element extends Field>
+  extends Field<Infer<Element>[], ArrayInput<Element>, ArrayViewOf<Element>> {
+  readonly kind: "array";
+  readonly of: Element;
+  /** Elements at most, or undefined: unbounded. */
+  readonly max: number | undefined;
+}
+
+/** A field of a struct that may be absent. Not itself a {@link Field}: an array has no absent elements. */
+export interface OptionalField<Of extends Field> {
+  readonly kind: "optional";
+  readonly of: Of;
+}
+
+/** What {@link struct} takes. */
+export type Fields = Readonly<Record<string, Field | OptionalField<Field>>>;
+
+/** A declared shape. May itself be a field of another. */
+export interface Struct<F extends Fields>
+  extends Field<StructValue<F>, StructInput<F>, StructView<F>> {
+  readonly kind: "struct";
+  readonly fields: Readonly<F>;
+}
+
+type Types<F> = F extends Field ? F[typeof TYPES] : never;
+
+/** The type a value of this field reads back as. */
+export type Infer<F extends Field> = Types<F>["value"];
+
+/** The type a value given for this field may have: arrays may be readonly, or typed arrays. */
+export type InferInput<F extends Field> = Types<F>["input"];
+
+/** The type of a view of this field. */
+export type InferView<F extends Field> = Types<F>["view"];
+
+/** Makes an editor show the properties instead of the name of a helper. */
+type Shown<T> = T extends unknown ? { [Key in keyof T]: T[Key] } : never;
+
+type OptionalKeys<F extends Fields> = {
+  [Key in keyof F]: F[Key] extends OptionalField<Field> ? Key : never;
+}[keyof F];
+
+type Inner<F> = F extends OptionalField<infer Of> ? Of : F;
+
+type StructValue<F extends Fields> = Shown<
+  & { -readonly [Key in Exclude<keyof F, OptionalKeys<F>>]: Types<F[Key]>["value"] }
+  & { -readonly [Key in OptionalKeys<F>]?: Types<Inner<F[Key]>>["value"] }
+>;
+
+type StructInput<F extends Fields> = Shown<
+  & { readonly [Key in Exclude<keyof F, OptionalKeys<F>>]: Types<F[Key]>["input"] }
+  & { readonly [Key in OptionalKeys<F>]?: Types<Inner<F[Key]>>["input"] | undefined }
+>;
+
+type ArrayInput<Element extends Field> =
+  | readonly InferInput<Element>[]
+  | (Element extends NumericField<infer Kind> ? TypedArrayInputs[Kind] : never);
+
+type ArrayViewOf<Element extends Field> = Element extends NumericField<infer Kind>
+  ? NumericArrayView<Kind>
+  : ArrayView<InferView<Element>, Infer<Element>>;
+
+/** What every view of a struct can do. A field of the same name hides it; the functions stay. */
+export interface StructViewMethods<Value> {
+  /** A plain copy, as reading would have given. Also: `viewToObject(view)`. */
+  toObject(): Value;
+  /** Ends this view and all views of the same record. Also: `revokeView(view)`. */
+  revoke(): void;
+}
+
+/**
+ * Reads the fields straight from the memory, each time anew. Absent optional fields are `undefined`.
+ * Every access after `revoke` throws a LoanExpiredError.
+ */
+export type StructView<F extends Fields> =
+  & {
+    readonly [Key in keyof F]: F[Key] extends OptionalField<infer Of>
+      ? Types<Of>["view"] | undefined
+      : Types<F[Key]>["view"];
+  }
+  & Omit<StructViewMethods<StructValue<F>>, keyof F>;
+
+/** An array in the memory. */
+export interface ArrayView<Element, Value> extends Iterable<Element> {
+  readonly length: number;
+  /** The element at `index`, from the end if negative; undefined if there is none. */
+  at(index: number): Element | undefined;
+  /** A plain copy, as reading would have given. */
+  toArray(): Value[];
+}
+
+/** An array of numbers in the memory. */
+export interface NumericArrayView<Kind extends NumericKind>
+  extends ArrayView<Numeric<Kind>, Numeric<Kind>> {
+  /** A fresh typed array with the same elements. */
+  copy(): TypedArrays[Kind];
+}

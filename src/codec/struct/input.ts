@@ -1,0 +1,55 @@
+/**
+ * Where a struct is being read from. Every slot and every length passes through here and is checked
+ * against the end of the record, whatever the memory holds.
+ */
+import { align8Large } from "../../memory/align.ts";
+import type { Memory } from "../../memory/views.ts";
+import type { TextAccess } from "../../runtimes/runtime.ts";
+import { ProtocolError } from "../../errors.ts";
+
+export class Input {
+  memory: Memory;
+  readonly text: TextAccess;
+  /** Address at which the record ends. */
+  readonly limit: number;
+  /** Address at which what has been read so far ends; the next part of the tail starts there or later. */
+  end: number;
+  /** After `openArray`. */
+  count = 0;
+
+  constructor(memory: Memory, text: TextAccess, limit: number, end: number) {
+    this.memory = memory;
+    this.text = text;
+    this.limit = limit;
+    this.end = end;
+  }
+
+  /** Follows the slot of an array at `at` with elements of `stride` bytes; sets `count`. */
+  openArray(at: number, stride: number): number {
+    const count = this.memory.i32[(at >> 2) + 1]!;
+    if (count < 0) throw corrupt(`count ${count}`, at);
+    this.count = count;
+    return this.#follow(at, count * stride);
+  }
+
+  /** Follows the slot of `length` bytes of text or data at `at`. */
+  openBytes(at: number, length: number): number {
+    if (length < 0) throw corrupt(`length ${length}`, at);
+    return this.#follow(at, length);
+  }
+
+  #follow(at: number, bytes: number): number {
+    const start = at + this.memory.i32[at >> 2]!;
+    const end = start + align8Large(bytes);
+    if ((start & 7) !== 0 || start < this.end || end > this.limit) {
+      throw corrupt(`place, ${bytes} bytes at ${start}`, at);
+    }
+    this.end = end;
+    return start;
+  }
+}
+
+/** The memory of a record holds what no writer has put there. */
+export function corrupt(what: string, at: number): ProtocolError {
+  return new ProtocolError(`Struct data at offset ${at} is corrupt: impossible ${what}.`);
+}

@@ -1,0 +1,124 @@
+/**
+ * How a misfit travels from the field where it is found to the caller. The path is put together on the
+ * way out, so that writing a value that fits builds no string.
+ */
+import { StructError } from "../../errors.ts";
+
+/** Longest excerpt of a value in a message, in UTF-16 units. */
+const MAX_EXCERPT_UNITS = 60;
+
+/** Thrown within a writer only; `located` makes the public error of it. */
+export class Mismatch {
+  /** Steps from the value that the innermost `within` knows down to the field: `.home.x`, `[3]`. */
+  path = "";
+  readonly expected: string;
+  readonly got: string;
+
+  constructor(expected: string, got: string) {
+    this.expected = expected;
+    this.got = got;
+  }
+}
+
+/** `value` is not `expected`. */
+export function mismatch(expected: string, value: unknown): Mismatch {
+  return new Mismatch(expected, describeValue(value));
+}
+
+/** `error`, one step further out if it is a Mismatch; errors of the value's own getters stay. */
+export function within(error: unknown, step: string): unknown {
+  if (error instanceof Mismatch) error.path = step + error.path;
+  return error;
+}
+
+/** What the caller gets: a StructError for a Mismatch in the value called `path`. */
+export function located(error: unknown, path: string): unknown {
+  if (!(error instanceof Mismatch)) return error;
+  return new StructError(path + error.path, error.expected, error.got);
+}
+
+/** The step to a property: `.name`, or `["a key"]` for one that is no identifier. */
+export function stepTo(key: string): string {
+  return /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(key)
+    ? `.${key}`
+    : `[${JSON.stringify(key)}]`;
+}
+
+/** A value in words. Runs no code of the value's. */
+export function describeValue(value: unknown): string {
+  switch (typeof value) {
+    case "undefined":
+      return "nothing (missing or undefined)";
+    case "string":
+      return `${JSON.stringify(excerpt(value))} (string)`;
+    case "number":
+      return `${Object.is(value, -0) ? "-0" : value} (number)`;
+    case "bigint":
+      return `${excerpt(String(value))} (bigint)`;
+    case "boolean":
+      return `${value} (boolean)`;
+    case "symbol":
+      return "a symbol";
+    case "function":
+      return "a function";
+    default:
+      return describeObject(value as object | null);
+  }
+}
+
+function describeObject(value: object | null): string {
+  if (value === null) return "null";
+  const name = typedArrayNameOf(value);
+  if (name !== undefined) return name;
+  try {
+    return Array.isArray(value) ? "an array" : "an object";
+  } catch {
+    return "a revoked proxy"; // the only object that Array.isArray refuses
+  }
+}
+
+function excerpt(text: string): string {
+  return text.length <= MAX_EXCERPT_UNITS ? text : `${text.slice(0, MAX_EXCERPT_UNITS)}…`;
+}
+
+const typedArrayPrototype = Object.getPrototypeOf(Uint8Array.prototype) as object;
+
+function intrinsicGetter<Value>(key: PropertyKey): (this: unknown) => Value {
+  const property = Object.getOwnPropertyDescriptor(typedArrayPrototype, key);
+  return property!.get as (this: unknown) => Value;
+}
+
+const nameGetter = intrinsicGetter<string | undefined>(Symbol.toStringTag);
+const lengthGetter = intrinsicGetter<number>("length");
+const bufferGetter = intrinsicGetter<ArrayBufferLike>("buffer");
+
+/** `Float64Array` and so on by internal slot, whatever the prototype; undefined for anything else. */
+export function typedArrayNameOf(value: unknown): string | undefined {
+  return nameGetter.call(value);
+}
+
+/**
+ * Elements of `value` if it is a typed array called `name`. Throws Mismatch for anything else, and for
+ * one whose buffer has been transferred away.
+ */
+export function typedArrayLength(
+  value: unknown,
+  name: string | undefined,
+  expected: string,
+): number {
+  if (name === undefined || nameGetter.call(value) !== name) throw mismatch(expected, value);
+  const length = lengthGetter.call(value);
+  if (length === 0 && isDetached(bufferGetter.call(value))) {
+    throw new Mismatch(expected, `a detached ${name}`);
+  }
+  return length;
+}
+
+function isDetached(buffer: ArrayBufferLike): boolean {
+  try {
+    new Uint8Array(buffer);
+    return false;
+  } catch {
+    return true; // nothing else about a buffer makes this throw
+  }
+}

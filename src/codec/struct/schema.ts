@@ -1,0 +1,165 @@
+/**
+ * The vocabulary of declared shapes: `struct({ x: f64, name: utf8(32) })`. Schemas are frozen values
+ * without behaviour; `struct-codec.ts` writes and reads what they declare.
+ */
+import { InvalidArgumentError } from "../../errors.ts";
+import type {
+  ArrayField,
+  BoolField,
+  BytesField,
+  Field,
+  Fields,
+  NumericField,
+  OptionalField,
+  Struct,
+  Utf8Field,
+} from "./field-types.ts";
+import { describeValue } from "./mismatch.ts";
+import type { DeclaredField, Shape } from "./shape.ts";
+import { arrayShape, scalarShape, structShape, textShape } from "./shape.ts";
+
+/** Bytes of a fixed part at most, and so of any bound. */
+const MAX_FIXED_BYTES: number = 2 ** 30;
+
+/** From the registry, so that schemas of another copy of this library are known too. */
+const SHAPE: unique symbol = Symbol.for("heddle.shape");
+
+/** A frozen field and, out of sight, its shape. What its type says beyond that is for the compiler. */
+function makeField<F>(shape: Shape, properties: object): F {
+  const field = { kind: shape.kind, ...properties };
+  Object.defineProperty(field, SHAPE, { value: shape });
+  return Object.freeze(field) as unknown as F;
+}
+
+/** The shape of a field, or undefined for anything that is none. */
+export function shapeOf(field: unknown): Shape | undefined {
+  if (typeof field !== "object" || field === null || isOptional(field)) return undefined;
+  return (field as { readonly [SHAPE]?: Shape })[SHAPE];
+}
+
+function isOptional(field: unknown): field is OptionalField<Field> {
+  return typeof field === "object" && field !== null && SHAPE in field &&
+    (field as { readonly kind?: unknown }).kind === "optional";
+}
+
+/** Any number, exactly: NaN, the infinities and -0 included. */
+export const f64: NumericField<"f64"> = makeField(scalarShape("f64"), {});
+/** Any number, rounded to single precision. */
+export const f32: NumericField<"f32"> = makeField(scalarShape("f32"), {});
+/** A whole number from -128 to 127. Here and below: -0 is taken and reads back as 0. */
+export const i8: NumericField<"i8"> = makeField(scalarShape("i8"), {});
+/** A whole number from 0 to 255. */
+export const u8: NumericField<"u8"> = makeField(scalarShape("u8"), {});
+/** A whole number from -32768 to 32767. */
+export const i16: NumericField<"i16"> = makeField(scalarShape("i16"), {});
+/** A whole number from 0 to 65535. */
+export const u16: NumericField<"u16"> = makeField(scalarShape("u16"), {});
+/** A whole number from -2³¹ to 2³¹ - 1. */
+export const i32: NumericField<"i32"> = makeField(scalarShape("i32"), {});
+/** A whole number from 0 to 2³² - 1. */
+export const u32: NumericField<"u32"> = makeField(scalarShape("u32"), {});
+/** A bigint from -2⁶³ to 2⁶³ - 1. */
+export const i64: NumericField<"i64"> = makeField(scalarShape("i64"), {});
+/** A bigint from 0 to 2⁶⁴ - 1. */
+export const u64: NumericField<"u64"> = makeField(scalarShape("u64"), {});
+/** `true` or `false`. */
+export const bool: BoolField = makeField(scalarShape("bool"), {});
+
+/**
+ * A string without lone surrogates, which UTF-8 cannot express. With `max` it is stored in the fixed
+ * part and takes at most that many UTF-8 bytes.
+ */
+export function utf8(max?: number): Utf8Field {
+  return makeField(textShape("utf8", checkMax("utf8", max)), { max });
+}
+
+/** A Uint8Array, copied. With `max` it is stored in the fixed part and has at most that many bytes. */
+export function bytes(max?: number): BytesField {
+  return makeField(textShape("bytes", checkMax("bytes", max)), { max });
+}
+
+/**
+ * An array of `of`; for numbers the matching typed array is taken too. Reads back as an array. With
+ * `max` it is stored in the fixed part and has at most that many elements.
+ */
+export function array<Element extends Field>(of: Element, max?: number): ArrayField<Element> {
+  const element = requireShape(of, "array() needs the type of its elements");
+  const shape = arrayShape(element, checkMax("array", max));
+  checkSize(shape, "array()");
+  return makeField(shape, { of, max });
+}
+
+/** For a field of a struct: may be absent or undefined, and is then absent when read. */
+export function optional<Of extends Field>(of: Of): OptionalField<Of> {
+  return makeField(requireShape(of, "optional() needs the type of a field"), {
+    kind: "optional",
+    of,
+  });
+}
+
+/**
+ * Declares a shape: the type of an object with exactly these keys. A value with other enumerable keys
+ * is refused; one that inherits a field (a getter of its class) is not. Reads back as a plain object.
+ *
+ * @example
+ * ```ts
+ * const Point = struct({ x: f64, y: f64 });
+ * const Path = struct({ name: utf8(32), points: array(Point), note: optional(utf8()) });
+ * type Path = Infer<typeof Path>; // { name: string; points: { x: number; y: number }[]; note?: string }
+ * ```
+ */
+export function struct<F extends Fields>(fields: F): Struct<F> {
+  if (typeof fields !== "object" || fields === null || Array.isArray(fields)) {
+    throw new InvalidArgumentError(
+      `struct() needs an object of field types, got ${describeValue(fields)}.`,
+    );
+  }
+  const symbols = Object.getOwnPropertySymbols(fields);
+  if (symbols.length > 0) {
+    throw new InvalidArgumentError(`struct() takes no symbols as keys, got ${String(symbols[0])}.`);
+  }
+  const copy = Object.freeze({ ...fields });
+  const declared = Object.entries(copy).map(([key, field]): DeclaredField => {
+    const [of, mayMiss] = isOptional(field) ? [field.of, true] : [field, false];
+    const shape = requireShape(
+      of,
+      `struct() needs a field type for the key ${JSON.stringify(key)}`,
+    );
+    return { key, shape, isOptional: mayMiss };
+  });
+  const shape = structShape(declared);
+  checkSize(shape, "struct()");
+  return makeField(shape, { fields: copy });
+}
+
+/** Whether `value` is a schema made by {@link struct}. */
+export function isStruct(value: unknown): value is Struct<Fields> {
+  return shapeOf(value)?.kind === "struct";
+}
+
+function requireShape(field: unknown, rule: string): Shape {
+  const shape = shapeOf(field);
+  if (shape !== undefined) return shape;
+  const got = isOptional(field)
+    ? "an optional(), which only a struct's own field can be"
+    : typeof field === "function"
+    ? "a function (is it called, as in utf8()?)"
+    : describeValue(field);
+  throw new InvalidArgumentError(`${rule} such as f64, utf8() or a struct(), got ${got}.`);
+}
+
+function checkMax(name: string, max: number | undefined): number | undefined {
+  if (max === undefined) return undefined;
+  if (Number.isInteger(max) && max >= 1 && max <= MAX_FIXED_BYTES) return max;
+  throw new InvalidArgumentError(
+    `${name}() takes a bound from 1 to ${MAX_FIXED_BYTES}, got ${describeValue(max)}.`,
+  );
+}
+
+function checkSize({ size }: Shape, what: string): void {
+  if (size <= MAX_FIXED_BYTES) return;
+  throw new InvalidArgumentError(
+    `${what} would take ${size} bytes in the fixed part, the limit is ${MAX_FIXED_BYTES}: ` +
+      "leave out a bound to store that part behind it.",
+  );
+}

@@ -1,0 +1,113 @@
+/**
+ * Writes values of a declared shape into shared memory and reads them back, by code made for the shape.
+ *
+ * It knows no transport: the caller gives the memory and grows it. Writing runs the value's own getters
+ * (each once) and nothing else of the value's, unless it is a proxy; so a caller must bear that code
+ * runs, and that it throws, while its memory is open. Reading checks every length against the end of
+ * what it was given.
+ */
+import { align8 } from "../../memory/align.ts";
+import type { Memory } from "../../memory/views.ts";
+import type { TextAccess } from "../../runtimes/runtime.ts";
+import { InvalidArgumentError } from "../../errors.ts";
+import { type PlanMode, planOf } from "./build-plan.ts";
+import type { Field, Infer, InferView } from "./field-types.ts";
+import { corrupt, Input } from "./input.ts";
+import { describeValue, located } from "./mismatch.ts";
+import { Output, type StructWriter } from "./output.ts";
+import type { Plan } from "./plan.ts";
+import { shapeOf } from "./schema.ts";
+import type { StructShape } from "./shape.ts";
+import { Source, type Viewer } from "./source.ts";
+import { viewerOf } from "./views.ts";
+
+export class StructCodec<Value, View> {
+  /** Bytes of the fixed part, a multiple of 8: what a value takes at least. */
+  readonly fixedBytes: number;
+  /** Whether every value takes exactly `fixedBytes`. */
+  readonly isFixed: boolean;
+  /** After `read`: where the value ends, a multiple of 8. */
+  end = 0;
+
+  readonly #shape: StructShape;
+  readonly #mode: PlanMode;
+  readonly #plan: Plan;
+  #viewer: Viewer | undefined;
+
+  constructor(shape: StructShape, mode: PlanMode) {
+    this.fixedBytes = align8(shape.size);
+    this.isFixed = !shape.isDeep;
+    this.#shape = shape;
+    this.#mode = mode;
+    this.#plan = planOf(shape, mode);
+  }
+
+  /**
+   * Writes `value` at `at` (8-aligned), which errors call `path`; returns where it ends. Throws a
+   * StructError for a value that does not fit, and whatever `writer.room` or a getter throws; what has
+   * been written by then is of no use.
+   */
+  write(writer: StructWriter, at: number, value: unknown, path: string): number {
+    const out = new Output(writer, at, this.fixedBytes);
+    try {
+      this.#plan.write(out, 0, value);
+    } catch (error) {
+      throw located(error, path);
+    }
+    return out.base + out.end;
+  }
+
+  /** Reads the value at `at`, of a record that ends at `limit` (both 8-aligned); sets `end`. */
+  read(memory: Memory, text: TextAccess, at: number, limit: number): Value {
+    const end = this.#endOfFixedPart(memory, at, limit);
+    const input = new Input(memory, text, limit, end);
+    const value = this.#plan.read(input, at) as Value;
+    this.end = input.end;
+    return value;
+  }
+
+  /**
+   * Looks at the value at `at` without copying it. The memory must stay as it is until the view is
+   * revoked. Damage is found when what is damaged is looked at.
+   */
+  view(memory: Memory, text: TextAccess, at: number, limit: number): View {
+    const end = this.#endOfFixedPart(memory, at, limit);
+    this.#viewer ??= viewerOf(this.#shape, this.#mode);
+    return this.#viewer(new Source(memory, text, limit, end), at) as View;
+  }
+
+  #endOfFixedPart(memory: Memory, at: number, limit: number): number {
+    const end = at + this.fixedBytes;
+    if (!(at >= 0 && end <= limit && limit <= memory.u8.length) || (at & 7) !== 0) {
+      throw corrupt(`record, ${this.fixedBytes} bytes before ${limit}`, at);
+    }
+    return end;
+  }
+}
+
+type AnyCodec = StructCodec<unknown, unknown>;
+
+const codecs: Readonly<Record<PlanMode, WeakMap<StructShape, AnyCodec>>> = {
+  compiled: new WeakMap(),
+  interpreted: new WeakMap(),
+};
+
+/**
+ * The codec of a schema: made when first asked for, then the same one each time. Keep it where calls
+ * are frequent. `mode` is for tests; code is interpreted anyway where it cannot be made from strings.
+ */
+export function codecOf<F extends Field & { readonly kind: "struct" }>(
+  schema: F,
+  mode: PlanMode = "compiled",
+): StructCodec<Infer<F>, InferView<F>> {
+  const shape = shapeOf(schema);
+  if (shape?.kind !== "struct") {
+    throw new InvalidArgumentError(`A struct() is needed, got ${describeValue(schema)}.`);
+  }
+  let codec = codecs[mode].get(shape);
+  if (codec === undefined) {
+    codec = new StructCodec(shape, mode);
+    codecs[mode].set(shape, codec);
+  }
+  return codec as StructCodec<Infer<F>, InferView<F>>;
+}

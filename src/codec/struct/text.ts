@@ -1,0 +1,167 @@
+/**
+ * Text and bytes of a struct, bounded (in the fixed part) and unbounded (in the tail).
+ *
+ * Text is UTF-8, so a lone surrogate has no encoding and is refused. Short ASCII goes through a loop in
+ * JavaScript, where a native call costs more than it saves; all else through the runtime's encoder.
+ */
+import type { TextAccess } from "../../runtimes/runtime.ts";
+import { corrupt, type Input } from "./input.ts";
+import { Mismatch, mismatch, typedArrayLength } from "./mismatch.ts";
+import type { Output } from "./output.ts";
+import { LENGTH_BYTES } from "./shape.ts";
+
+type SharedBytes = Uint8Array<SharedArrayBuffer>;
+
+/** Longest string written and read by the loop, in UTF-16 units. */
+const SHORT_UNITS = 24;
+
+/** What `encode` returns for text that does not fit: no length word, which is an int32. */
+const NO_FIT: number = 2 ** 31;
+
+/** Writes `value` into the bounded field at `rel`. */
+export function writeBoundedText(
+  out: Output,
+  rel: number,
+  value: unknown,
+  max: number,
+  expected: string,
+): void {
+  if (typeof value !== "string") throw mismatch(expected, value);
+  const { memory, text } = out.writer;
+  const at = out.base + rel;
+  const word = encode(text, memory.u8, at + LENGTH_BYTES, max, value);
+  if (word === NO_FIT) {
+    throw new Mismatch(expected, `a string of ${utf8Length(value, expected)} UTF-8 bytes`);
+  }
+  memory.i32[at >> 2] = word;
+}
+
+/** Writes `value` into the tail and its slot at `rel`. */
+export function writeText(out: Output, rel: number, value: unknown, expected: string): void {
+  if (typeof value !== "string") throw mismatch(expected, value);
+  // Most text is ASCII; only for the rest is it worth counting, so as not to ask for three times the
+  // room, which might move the value out of its ring.
+  let bytes = value.length;
+  let start = out.offer(bytes);
+  let writer = out.writer;
+  let word = encode(writer.text, writer.memory.u8, out.base + start, bytes, value);
+  if (word === NO_FIT) {
+    bytes = utf8Length(value, expected);
+    start = out.offer(bytes);
+    writer = out.writer;
+    word = encode(writer.text, writer.memory.u8, out.base + start, bytes, value);
+    if (word === NO_FIT) {
+      throw new Error("The runtime's UTF-8 encoder did not use the room it had.");
+    }
+  }
+  out.take(bytes);
+  out.point(rel, start, word);
+}
+
+/** Encodes all of `text` into `room` bytes from `start`; returns its length word, or NO_FIT. */
+function encode(
+  access: TextAccess,
+  u8: SharedBytes,
+  start: number,
+  room: number,
+  text: string,
+): number {
+  const units = text.length;
+  if (units > room) return NO_FIT;
+  if (units <= SHORT_UNITS) {
+    let seen = 0;
+    for (let unit = 0; unit < units; unit++) {
+      const code = text.charCodeAt(unit);
+      seen |= code;
+      u8[start + unit] = code;
+    }
+    if (seen < 0x80) return ~units;
+  }
+  const { read, written } = access.encodeInto(text, u8, start, start + room);
+  if (written === units && read === units) return ~units;
+  return read === units && text.isWellFormed() ? written : NO_FIT;
+}
+
+/** Bytes of `text` in UTF-8. Throws Mismatch for a lone surrogate. */
+function utf8Length(text: string, expected: string): number {
+  let bytes = 0;
+  for (let unit = 0; unit < text.length; unit++) {
+    const code = text.codePointAt(unit)!;
+    if (code >= 0xd800 && code <= 0xdfff) {
+      throw new Mismatch(
+        expected,
+        `a string with a lone surrogate at ${unit}, which UTF-8 cannot express`,
+      );
+    }
+    bytes += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    if (code >= 0x10000) unit++;
+  }
+  return bytes;
+}
+
+export function readBoundedText(input: Input, at: number, max: number): string {
+  const word = input.memory.i32[at >> 2]!;
+  if ((word < 0 ? ~word : word) > max) throw corrupt(`length word ${word}`, at);
+  return decode(input, at + LENGTH_BYTES, word);
+}
+
+export function readText(input: Input, at: number): string {
+  const word = input.memory.i32[(at >> 2) + 1]!;
+  return decode(input, input.openBytes(at, word < 0 ? ~word : word), word);
+}
+
+/** Damaged bytes give some text or other; reading does not go beyond them. */
+function decode(input: Input, start: number, word: number): string {
+  const u8 = input.memory.u8;
+  if (word >= 0) return input.text.readUtf8(u8, start, start + word);
+  const end = start + ~word;
+  if (~word > SHORT_UNITS) return input.text.readAscii(u8, start, end);
+  let text = "";
+  for (let at = start; at < end; at++) text += String.fromCharCode(u8[at]!);
+  return text;
+}
+
+export function writeBoundedBytes(
+  out: Output,
+  rel: number,
+  value: unknown,
+  max: number,
+  expected: string,
+): void {
+  const length = typedArrayLength(value, "Uint8Array", expected);
+  if (length > max) throw new Mismatch(expected, `${length} bytes`);
+  const { i32, u8 } = out.writer.memory;
+  const at = out.base + rel;
+  i32[at >> 2] = length;
+  u8.set(value as Uint8Array, at + LENGTH_BYTES);
+}
+
+export function writeBytes(out: Output, rel: number, value: unknown, expected: string): void {
+  const length = typedArrayLength(value, "Uint8Array", expected);
+  const start = out.reserve(length);
+  out.writer.memory.u8.set(value as Uint8Array, out.base + start);
+  out.point(rel, start, length);
+}
+
+export function readBoundedBytes(input: Input, at: number, max: number): Uint8Array<ArrayBuffer> {
+  return copyBytes(input.memory.u8, at + LENGTH_BYTES, boundedLength(input, at, max));
+}
+
+export function readBytes(input: Input, at: number): Uint8Array<ArrayBuffer> {
+  const length = input.memory.i32[(at >> 2) + 1]!;
+  return copyBytes(input.memory.u8, input.openBytes(at, length), length);
+}
+
+/** The length or count in front of bounded data, checked. */
+export function boundedLength(input: Input, at: number, max: number): number {
+  const length = input.memory.i32[at >> 2]!;
+  if (length < 0 || length > max) throw corrupt(`length ${length}`, at);
+  return length;
+}
+
+/** A fresh, unshared copy. */
+export function copyBytes(u8: SharedBytes, start: number, length: number): Uint8Array<ArrayBuffer> {
+  const copy = new Uint8Array(length);
+  copy.set(u8.subarray(start, start + length));
+  return copy;
+}

@@ -1,0 +1,141 @@
+/**
+ * Structs looked at in place: getters that read straight from the memory. One class per shape, made of
+ * closures over constant offsets, which need no generated code to be fast.
+ */
+import { type ArrayShape, isScalar, type StructShape } from "./shape.ts";
+import { ElementsView, NumbersView } from "./array-views.ts";
+import { type PlanMode, planOf } from "./build-plan.ts";
+import type { NumericKind } from "./field-types.ts";
+import { isPresent } from "./interpret.ts";
+import { scalarShape, type Shape, type TextShape } from "./shape.ts";
+import type { Source, Viewer } from "./source.ts";
+import { boundedLength } from "./text.ts";
+import type { Plan } from "./plan.ts";
+import { LENGTH_BYTES } from "./shape.ts";
+
+/** Base of all views of structs. Fields may hide its methods, so the library calls the functions below. */
+class RecordView {
+  readonly #source: Source;
+  readonly #at: number;
+  readonly #shape: StructShape;
+  readonly #plan: Plan;
+
+  constructor(source: Source, at: number, shape: StructShape, plan: Plan) {
+    this.#source = source;
+    this.#at = at;
+    this.#shape = shape;
+    this.#plan = plan;
+  }
+
+  toObject(): unknown {
+    return viewToObject(this);
+  }
+
+  revoke(): void {
+    revokeView(this);
+  }
+
+  /** The record, unless it has been revoked. */
+  static open(view: RecordView): Source {
+    return view.#source.open(view.#at + view.#shape.size);
+  }
+
+  static addressOf(view: RecordView): number {
+    return view.#at;
+  }
+
+  static copy(view: RecordView): unknown {
+    return view.#plan.read(RecordView.open(view), view.#at);
+  }
+
+  static revoke(view: RecordView): void {
+    view.#source.revoke();
+  }
+}
+
+/** A plain copy of what a view of a struct shows. */
+export function viewToObject(view: object): unknown {
+  return RecordView.copy(view as RecordView);
+}
+
+/** Ends a view of a struct and all views of the same record. Once is enough, twice does no harm. */
+export function revokeView(view: object): void {
+  RecordView.revoke(view as RecordView);
+}
+
+const viewers: Readonly<Record<PlanMode, WeakMap<Shape, Viewer>>> = {
+  compiled: new WeakMap(),
+  interpreted: new WeakMap(),
+};
+
+/** Shows a field of `shape`; made once. `mode` is how its copies are read. */
+export function viewerOf(shape: Shape, mode: PlanMode): Viewer {
+  const known = viewers[mode].get(shape);
+  if (known !== undefined) return known;
+  const viewer = buildViewer(shape, mode);
+  viewers[mode].set(shape, viewer);
+  return viewer;
+}
+
+function buildViewer(shape: Shape, mode: PlanMode): Viewer {
+  switch (shape.kind) {
+    case "struct":
+      return structViewer(shape, mode);
+    case "array":
+      return arrayViewer(shape, mode);
+    case "bytes":
+      return bytesViewer(shape, mode);
+    default:
+      return planOf(shape, mode).read as Viewer; // nothing to look into: the value itself
+  }
+}
+
+function structViewer(shape: StructShape, mode: PlanMode): Viewer {
+  const plan = planOf(shape, mode);
+  const View = class extends RecordView {};
+  const inOrder = [...shape.fields].sort((a, b) => a.index - b.index);
+  for (const { key, shape: of, offset, bit } of inOrder) {
+    const viewer = viewerOf(of, mode);
+    const presenceAt = shape.presenceAt;
+    const get = bit < 0
+      ? function (this: RecordView): unknown {
+        return viewer(RecordView.open(this), RecordView.addressOf(this) + offset);
+      }
+      : function (this: RecordView): unknown {
+        const source = RecordView.open(this);
+        const at = RecordView.addressOf(this);
+        return isPresent(source.memory.i32, at + presenceAt, bit)
+          ? viewer(source, at + offset)
+          : undefined;
+      };
+    Object.defineProperty(View.prototype, key, { get, enumerable: true, configurable: true });
+  }
+  return (source, at) => new View(source, at, shape, plan);
+}
+
+function arrayViewer({ of, max, elementsAt }: ArrayShape, mode: PlanMode): Viewer {
+  const stride = of.size;
+  const viewer = viewerOf(of, mode);
+  const plan = planOf(of, mode);
+  const numeric = isScalar(of) && of.kind !== "bool" ? of.kind : undefined;
+  return (source, at) => {
+    const start = max === undefined ? source.openArray(at, stride) : at + elementsAt;
+    const count = max === undefined ? source.count : boundedLength(source, at, max);
+    const elements = { source, start, count, stride };
+    return numeric === undefined
+      ? new ElementsView(elements, viewer, plan)
+      : new NumbersView(elements, viewer, plan, numeric as NumericKind);
+  };
+}
+
+/** Bytes are shown as an array of u8: a Uint8Array of the memory itself could not be revoked. */
+function bytesViewer({ max }: TextShape, mode: PlanMode): Viewer {
+  const byte = planOf(scalarShape("u8"), mode);
+  return (source, at) => {
+    const count = max === undefined
+      ? source.memory.i32[(at >> 2) + 1]!
+      : boundedLength(source, at, max);
+    const start = max === undefined ? source.openBytes(at, count) : at + LENGTH_BYTES;
+    return new NumbersView({ source, start, count, stride: 1 }, byte.read as Viewer, byte, "u8");
+  };
+}

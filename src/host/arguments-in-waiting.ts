@@ -1,0 +1,37 @@
+/**
+ * The arguments of a call some of which are promises: those are awaited, the others are encoded as they
+ * are when the call is made.
+ */
+import type { DeclaredValues } from "../codec/struct/signature.ts";
+import { ARGUMENTS, type Held, type Holder } from "../endpoint/hold.ts";
+
+type IsPromise = (value: unknown) => value is Promise<unknown>;
+
+export class ArgumentsInWaiting {
+  /** The values of the promises, in order. */
+  readonly settled: Promise<unknown[]>;
+  readonly #positions: readonly number[];
+  readonly #others: Held;
+  readonly #holder: Holder;
+  readonly #declared: DeclaredValues | undefined;
+
+  /** Throws what encoding the other arguments throws. */
+  constructor(
+    args: readonly unknown[],
+    isPromise: IsPromise,
+    holder: Holder,
+    declared: DeclaredValues | undefined,
+  ) {
+    this.#holder = holder;
+    this.#declared = declared;
+    const isPending = args.map((value) => isPromise(value));
+    this.#positions = [...isPending.keys()].filter((position) => isPending[position]);
+    this.#others = holder.hold(args, ARGUMENTS, declared, isPending);
+    this.settled = Promise.all(this.#positions.map((position) => args[position]));
+  }
+
+  /** All arguments, given the values of the promises. Once. Throws what encoding those throws. */
+  complete(settled: readonly unknown[]): Held {
+    return this.#holder.complete(this.#others, settled, this.#positions, this.#declared);
+  }
+}

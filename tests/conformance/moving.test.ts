@@ -1,0 +1,328 @@
+/** Values that do not cross as copies of whatever comes: declared, lent, moved, limited. */
+import { afterEach, describe, expect, test } from "vitest";
+import { borrow, createPool, importTask, transfer, view } from "../../src/mod.ts";
+import { createMovingPool, type MovingPool, Point, type Track } from "../fixtures/moving-tasks.ts";
+import { rejection } from "../support/conformance.ts";
+
+const open = new Set<MovingPool>();
+
+function pool(options: Parameters<typeof createMovingPool>[0] = {}): MovingPool {
+  const made = createMovingPool(options);
+  open.add(made);
+  return made;
+}
+
+afterEach(async () => {
+  const pools = [...open];
+  open.clear();
+  for (const each of pools) {
+    await each.shutdown(100);
+    const { safetyHits, inFlight } = each.stats();
+    expect({ safetyHits, inFlight }).toEqual({ safetyHits: 0, inFlight: 0 });
+  }
+});
+
+const track = (points: number): Track => ({
+  id: 7,
+  name: "Прогулка",
+  isOpen: true,
+  start: { x: -0, y: NaN },
+  points: Array.from({ length: points }, (_, index) => ({ x: index, y: 2 * index })),
+  heights: [0.5, -1, 1e300],
+});
+
+describe("declared shapes", () => {
+  test("arguments and results of every size arrive, before and after the worker is ready", async () => {
+    const { call, ready } = pool({ ringBytes: 4096 });
+    const early = call.echoTrack(track(3)); // held: no worker is ready yet
+    await ready;
+    expect(await early).toEqual(track(3));
+    for (const points of [0, 1, 40, 5000]) {
+      expect(await call.echoTrack(track(points))).toEqual(track(points));
+    }
+    expect(await call.echoTrack({ ...track(1), note: "ü".repeat(1000) })).toMatchObject({
+      note: "ü".repeat(1000),
+    });
+    expect(await call.mirror({ x: 1, y: -0 })).toEqual({ x: -0, y: 1 });
+    const many = Array.from({ length: 500 }, (_, x) => call.mirror({ x, y: 0 }));
+    expect((await Promise.all(many)).map(({ y }) => y)).toEqual([...many.keys()]);
+    expect(await call.echoTrackLater(track(2), 1)).toEqual(track(2));
+    expect(await call.echoTrackLater(Promise.resolve(track(2)), Promise.resolve(1))).toEqual(
+      track(2),
+    );
+  });
+
+  test("a value that does not fit is refused by path, expectation and what was got", async () => {
+    const { call } = pool();
+    const bad = { ...track(2), points: [{ x: 1, y: 2 }, { x: 1, y: "2" as unknown as number }] };
+    expect(await rejection(call.echoTrack(bad))).toMatchObject({
+      code: "HEDDLE_STRUCT_MISMATCH",
+      path: "args[0].points[1].y",
+      got: expect.stringContaining('"2"'),
+    });
+    expect(await rejection((call.mirror as () => Promise<unknown>)())).toMatchObject({
+      code: "HEDDLE_STRUCT_MISMATCH",
+      path: "args[0]",
+    });
+    const wrong = await rejection(call.wrongResult());
+    expect((wrong as Error).message).toMatch(/^result\.y must be .*got "two"/);
+    expect(await call.mirror({ x: 1, y: 2 })).toEqual({ x: 2, y: 1 });
+  });
+
+  test("a view reads in place until the task returns, an async task's for ever", async () => {
+    const { call } = pool({ ringBytes: 4096 });
+    expect(await call.lengthOf(track(11), 2)).toBeCloseTo(20 * Math.sqrt(5));
+    expect(await call.lengthOf(track(1001), 1)).toBeCloseTo(1000 * Math.sqrt(5));
+    expect(await call.keepView(track(1))).toBe("Прогулка");
+    expect(await rejection(call.nameOfKept())).toMatchObject({ code: "HEDDLE_LOAN_EXPIRED" });
+    expect(await call.viewLater(track(2))).toEqual(track(2));
+  });
+});
+
+describe("lent bytes", () => {
+  const bytes = Uint8Array.from({ length: 40 }, (_, index) => index);
+  new DataView(bytes.buffer).setFloat64(8, 1.25, true);
+
+  test("are read in place, by every accessor", async () => {
+    const { call } = pool();
+    expect(await call.readBorrowed(borrow(bytes))).toEqual({
+      length: 40,
+      first: 0,
+      last: 39,
+      none: undefined,
+      float: 1.25,
+      big: 0x00010203,
+      little: 0x03020100,
+      index: 7,
+      slice: new Uint8Array([2, 3, 4]),
+    });
+    expect(bytes[1]).toBe(1);
+  });
+
+  test("of every size and kind, whole or part, in the ring and beside it", async () => {
+    const { call } = pool({ ringBytes: 4096 });
+    for (const length of [0, 1, 7, 1000, 5000, 300_000]) {
+      const list = new Uint8Array(length).fill(3);
+      expect(await call.sumBorrowed(borrow(list))).toBe(3 * length);
+      expect(await call.sumBorrowed(borrow(list.buffer))).toBe(3 * length);
+      expect(await call.sumBorrowed(borrow(list.subarray(length >> 1)))).toBe(
+        3 * (length - (length >> 1)),
+      );
+    }
+    expect(await call.sumBorrowed(borrow(new Float64Array(2)))).toBe(0);
+    expect(await call.sumBorrowed(borrow(bytes), Promise.resolve(false))).toBeGreaterThan(0);
+  });
+
+  test("cannot be read once the task has returned or awaited", async () => {
+    const { call } = pool();
+    await call.sumBorrowed(borrow(bytes), true);
+    expect(await rejection(call.useKept())).toMatchObject({ code: "HEDDLE_LOAN_EXPIRED" });
+    expect(await rejection(call.borrowAndPromise(borrow(bytes)))).toMatchObject({
+      code: "HEDDLE_LOAN_EXPIRED",
+      length: 40,
+    });
+    expect(await call.borrowAsync(borrow(new TextEncoder().encode("abcd")))).toEqual([
+      4,
+      100,
+      "abc",
+    ]);
+    expect(await rejection(call.throwWithBorrowed(borrow(bytes)))).toMatchObject({
+      message: "got 40",
+    });
+  });
+
+  test("the ring's room comes back after each loan", async () => {
+    const { call } = pool({ ringBytes: 4096 });
+    const list = new Uint8Array(900).fill(1);
+    const sums = Array.from({ length: 300 }, () => call.sumBorrowed(borrow(list)));
+    expect(new Set(await Promise.all(sums))).toEqual(new Set([900]));
+  });
+
+  test("what cannot be lent is refused", () => {
+    for (const bad of [null, "text", {}, [1]]) {
+      expect(() => borrow(bad as unknown as Uint8Array)).toThrow(/borrow\(\) takes/);
+    }
+  });
+});
+
+describe("moved buffers", () => {
+  test("go there and back without a copy, the source detached at once", async () => {
+    const { call, ready } = pool();
+    for (const isReady of [false, true]) {
+      if (isReady) await ready;
+      const bytes = new Uint8Array(1 << 20).fill(1);
+      const answer = call.takeAndGive(transfer(bytes));
+      expect(bytes.length).toBe(0);
+      const back = await answer;
+      expect([back.length, back[0], back[1]]).toEqual([1 << 20, 2, 1]);
+    }
+    expect(await call.giveNested(10)).toEqual({ bytes: new Uint8Array(10).fill(5), length: 10 });
+    await call.giveAway(100);
+    expect(await call.lengthOfGiven()).toBe(0);
+  });
+
+  test("inside other values, several times, and as a Buffer", async () => {
+    const { call } = pool();
+    const shared = new ArrayBuffer(64);
+    const value = { a: new Uint8Array(shared), b: [new Float64Array(shared, 8, 2), shared] };
+    const arrived = await call.echo(transfer(value, [shared])) as typeof value;
+    expect(shared.byteLength).toBe(0);
+    expect(arrived.b[1]).toBe(arrived.a.buffer);
+    const buffer = Buffer.alloc(70_000, 4);
+    const moved = await call.echo(transfer(buffer)) as Buffer;
+    expect([Buffer.isBuffer(moved), moved.length, moved[69_999]]).toEqual([true, 70_000, 4]);
+    expect(buffer.length).toBe(0);
+    const resizable = new ArrayBuffer(8, { maxByteLength: 32 });
+    const grown = await call.echo(transfer(resizable)) as ArrayBuffer;
+    expect([grown.resizable, grown.maxByteLength, resizable.byteLength]).toEqual([true, 32, 0]);
+  });
+
+  test("a listed buffer that is no part of the value is detached all the same", async () => {
+    const { call } = pool();
+    const other = new ArrayBuffer(8);
+    expect(await call.echo(transfer({ a: 1 }, [other]))).toEqual({ a: 1 });
+    expect(other.byteLength).toBe(0);
+    const { port1, port2 } = new MessageChannel();
+    await call.echo(transfer({ a: 1 }, [port2]));
+    expect(() => structuredClone(port2, { transfer: [port2] })).toThrow();
+    port1.close();
+  });
+
+  test("ports move", async () => {
+    const { call } = pool();
+    const { port1, port2 } = new MessageChannel();
+    const heard = new Promise((resolve) => port1.onmessage = ({ data }) => resolve(data));
+    await call.portEcho(transfer(port2));
+    port1.postMessage({ ping: 1 });
+    expect(await heard).toEqual(["from the worker", { ping: 1 }]);
+    port1.close();
+  });
+
+  test("with promises among the arguments", async () => {
+    const { call } = pool();
+    const bytes = new Uint8Array([1, 2, 3]);
+    const two = call.echo as (...args: unknown[]) => Promise<unknown>;
+    const answer = two(transfer(bytes), Promise.resolve(1));
+    expect(bytes.length).toBe(0);
+    expect(await answer).toEqual(new Uint8Array([1, 2, 3]));
+  });
+
+  test("what cannot be moved is refused, and nothing else is disturbed", async () => {
+    const { call } = pool();
+    expect(() => transfer({ a: 1 })).toThrow(/needs a list/);
+    expect(() => transfer(5)).toThrow(/needs a list/);
+    expect(() => transfer({}, [new SharedArrayBuffer(1)])).toThrow(/SharedArrayBuffer/);
+    expect(() => transfer(Buffer.alloc(64).subarray(1, 9))).toThrow(/slice of a larger/);
+    const gone = new ArrayBuffer(8);
+    gone.transfer();
+    expect(await rejection(call.echo(transfer(gone)))).toMatchObject({ code: "HEDDLE_DATA_CLONE" });
+    expect(await call.echo(1)).toBe(1);
+  });
+});
+
+describe("promises among the arguments", () => {
+  const three = (pool: MovingPool) => pool.call.echoAll as (...args: unknown[]) => Promise<unknown>;
+
+  test("change nothing about the others, nested or not", async () => {
+    const { call } = pool();
+    const bytes = new Uint8Array([1, 2, 3]);
+    const nested = { list: [borrow(bytes)] };
+    const sum = call.sumNested as (...args: unknown[]) => Promise<unknown>;
+    expect(await sum(nested)).toBe(6);
+    expect(await sum(nested, Promise.resolve(1))).toBe(6);
+    class Computed {
+      get x() {
+        return 1;
+      }
+      get y() {
+        return 2;
+      }
+    }
+    expect(await call.mirror(new Computed())).toEqual({ x: 2, y: 1 });
+    expect(await call.lengthOf(track(3), Promise.resolve(2))).toBeCloseTo(4 * Math.sqrt(5));
+    expect(await call.lengthOf(Promise.resolve(track(3)), 2)).toBeCloseTo(4 * Math.sqrt(5));
+  });
+
+  test("come in any number and order, identity of the others kept", async () => {
+    const made = pool();
+    const shared = { a: 1 };
+    const [a, b, c, d] = await three(made)(
+      Promise.resolve("first"),
+      shared,
+      new Promise((resolve) => setTimeout(resolve, 5, [shared])),
+      shared,
+    ) as unknown[];
+    expect([a, b, c]).toEqual(["first", { a: 1 }, [{ a: 1 }]]);
+    expect(d).toBe(b);
+    expect(await made.call.echo(Promise.resolve({ only: 1 }))).toEqual({ only: 1 });
+    expect(await made.call.mirror(Promise.resolve({ x: 1, y: 2 }))).toEqual({ x: 2, y: 1 });
+    const large = new Uint8Array(300_000).fill(1);
+    const text = "x".repeat(2_000_000);
+    expect(await three(made)(large, Promise.resolve(text), text)).toEqual([large, text, text]);
+    expect(await rejection(three(made)(1, Promise.resolve(() => {})))).toMatchObject({
+      code: "HEDDLE_DATA_CLONE",
+    });
+  });
+});
+
+describe("importTask of a declared task", () => {
+  const href = new URL("../fixtures/moving-tasks.ts", import.meta.url);
+
+  test("works with the same declaration, and fails the pool with another", async () => {
+    const same = importTask<(point: { x: number; y: number }) => { x: number; y: number }>({
+      href,
+      name: "mirror",
+      args: [Point],
+      returns: Point,
+    });
+    const right = createPool({ threads: 1 })({ mirror: same });
+    expect(await right.call.mirror({ x: 1, y: 2 })).toEqual({ x: 2, y: 1 });
+    await right.shutdown();
+    for (const wrong of [{}, { args: [Point] }, { args: [view(Point)], returns: Point }]) {
+      const made = createPool({ threads: 1 })({
+        mirror: importTask({ href, name: "mirror", ...wrong }),
+      });
+      const error = await rejection(made.ready);
+      expect(error).toMatchObject({ code: "HEDDLE_WORKER_START" });
+      expect((error as Error).message).toMatch(/declares args: \[struct of 16 bytes\]/);
+      await made.shutdown();
+    }
+  });
+});
+
+describe("maxPayloadBytes", () => {
+  test("is not for what heddle itself says", async () => {
+    const made = pool({ maxPayloadBytes: 400, ringBytes: 4096 });
+    const objects = Array.from({ length: 60 }, (_, n) => ({ [`key ${n}`]: n, [`more ${n}`]: n }));
+    const calls = [...objects, ...objects].map((object) => made.call.echo(object)); // held
+    expect(await Promise.all(calls)).toEqual([...objects, ...objects]);
+    expect(await Promise.all(objects.map((each) => made.call.echo(each)))).toEqual(objects);
+    await rejection(made.call.exit()); // the next worker is told all of it anew
+    for (const object of objects) expect(await made.call.echo(object)).toEqual(object);
+  });
+
+  test("rejects what is larger, arguments and results, and nothing else", async () => {
+    const { call } = pool({ maxPayloadBytes: 1000, ringBytes: 4096 });
+    const values = [
+      "x".repeat(2000),
+      new Uint8Array(5000),
+      new Uint8Array(500_000),
+      Buffer.alloc(100_000),
+      Array.from({ length: 100 }, () => ({ a: "b" })),
+    ];
+    for (const large of values) {
+      expect(await rejection(call.echo(large))).toMatchObject({
+        name: "PayloadTooLargeError",
+        code: "HEDDLE_PAYLOAD_TOO_LARGE",
+        maxBytes: 1000,
+      });
+    }
+    expect(await rejection(call.makeText(3000))).toMatchObject({
+      code: "HEDDLE_PAYLOAD_TOO_LARGE",
+    });
+    expect(await call.makeText(900)).toHaveLength(900);
+    expect(await call.echo("x".repeat(900))).toBe("x".repeat(900));
+    // What moves takes no memory.
+    expect(await call.takeAndGive(transfer(new Uint8Array(100_000)))).toHaveLength(100_000);
+  });
+});

@@ -1,0 +1,252 @@
+import { describe, expect, test } from "vitest";
+import { Decoder } from "../../src/codec/decoder.ts";
+import { Encoder } from "../../src/codec/encoder.ts";
+import { SeenObjects } from "../../src/codec/seen-objects.ts";
+import { MAX_SHAPES, ReceivedShapes, ShapeRegistry } from "../../src/codec/shapes.ts";
+import { SharedBuffers } from "../../src/codec/shared-buffers.ts";
+import { StringCache } from "../../src/codec/string-cache.ts";
+import { ProtocolError } from "../../src/errors.ts";
+import { currentRuntime } from "../../src/runtimes/current.ts";
+import { roundTrip, send } from "../support/codec.ts";
+import { createEndpoints } from "../support/endpoints.ts";
+import { capabilities, runFile } from "../support/runtime.ts";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** A sender and a receiver that have told each other everything. */
+function pairOf(isCompiling: boolean): { registry: ShapeRegistry; trip(value: unknown): unknown } {
+  const registry = new ShapeRegistry(isCompiling);
+  const received = new ReceivedShapes(isCompiling);
+  const shared = new SharedBuffers(0);
+  const encoder = new Encoder({
+    access: currentRuntime,
+    shapes: registry,
+    sharedBuffers: shared,
+    maxPayloadBytes: Infinity,
+    mayLend: false,
+  });
+  const decoder = new Decoder(currentRuntime, received, shared);
+  return {
+    registry,
+    trip(value) {
+      encoder.end();
+      const end = encoder.value(value, encoder.beginInScratch());
+      const lists = registry.keysFrom(received.size, MAX_SHAPES);
+      if (lists.length > 0) received.learn([received.size, ...lists]);
+      return decoder.one(encoder.memory, 0, end);
+    },
+  };
+}
+
+describe.each([["compiled", true], ["looping", false]])("%s", (_, isCompiling) => {
+  test("every kind of key and value, at each sight of the shape", () => {
+    const { trip } = pairOf(isCompiling);
+    const objects = [
+      { a: 1, b: "x", c: true, d: null, e: undefined, f: -0, g: 1.5, h: [1], i: { a: 1 }, j: 2n },
+      { "": 1, " ": 2, "a-b": 3, "ключ": 4, "\u2028": 5, '"quoted"\\': 6, "1": 7, "01": 8 },
+      JSON.parse('{"__proto__": 1, "constructor": 2, "toString": 3, "x": 4}') as object,
+      Object.fromEntries(Array.from({ length: 64 }, (_, key) => [`k${key}`, key])),
+      Object.fromEntries(Array.from({ length: 200 }, (_, key) => [`k${key}`, key])),
+      { b: 1, a: 2 },
+      { a: 2, b: 1 },
+      { length: 2, name: 3, prototype: 4, valueOf: 5 },
+    ];
+    for (let round = 0; round < 4; round++) {
+      for (const object of objects) {
+        const arrived = trip(object) as object;
+        expect(Object.entries(arrived)).toEqual(Object.entries(object));
+        expect(Object.getPrototypeOf(arrived)).toBe(Object.prototype);
+      }
+    }
+    expect(({} as { x?: number }).x).toBeUndefined();
+  });
+
+  test("a property that a getter removes does not arrive, the others do", () => {
+    const { trip } = pairOf(isCompiling);
+    for (let round = 0; round < 4; round++) {
+      const object: Record<string, unknown> = {
+        get a() {
+          if (round > 1) delete object["c"];
+          return 1;
+        },
+        b: 2,
+        c: 3,
+        d: undefined,
+      };
+      const expected = round > 1
+        ? { a: 1, b: 2, d: undefined }
+        : { a: 1, b: 2, c: 3, d: undefined };
+      expect(Object.entries(trip({ outer: object }) as object)).toEqual([["outer", expected]]);
+      expect(Object.keys((trip({ outer: object }) as { outer: object }).outer)).toEqual(
+        Object.keys(expected),
+      );
+    }
+  });
+
+  test("cycles through objects of known shape", () => {
+    const { trip } = pairOf(isCompiling);
+    for (let round = 0; round < 4; round++) {
+      const node: { id: number; self?: unknown; next: unknown } = { id: round, next: null };
+      node.next = { id: 1, next: node };
+      const arrived = trip([node, node]) as [typeof node, typeof node];
+      expect(arrived[0]).toBe(arrived[1]);
+      expect((arrived[0].next as typeof node).next).toBe(arrived[0]);
+    }
+  });
+
+  test("hostile streams of ever new shapes stay bounded and correct", () => {
+    const { registry, trip } = pairOf(isCompiling);
+    for (let n = 0; n < 3000; n++) expect(trip({ [`only${n}`]: n })).toEqual({ [`only${n}`]: n });
+    expect(registry.size).toBe(0);
+    for (let n = 0; n < 3000; n++) {
+      const object = { [`twice${n}`]: n };
+      for (let round = 0; round < 3; round++) expect(trip(object)).toEqual(object);
+    }
+    expect(registry.size).toBe(MAX_SHAPES);
+    const same = (n: number) => ({ first: 1, [`second${n}`]: 2 });
+    for (let n = 0; n < 200; n++) expect(trip(same(n % 50))).toEqual(same(n % 50));
+  });
+});
+
+describe("telling", () => {
+  test("what was never told, or told out of turn, is a protocol error", () => {
+    const received = new ReceivedShapes();
+    received.learn([0, ["a"], ["b", "c"]]);
+    expect(received.size).toBe(2);
+    for (const bad of [[0, ["a"]], [3, ["a"]], [2, "a"], [2, [1]], [2, ["a", "a"]], null, {}]) {
+      expect(() => received.learn(bad)).toThrow(ProtocolError);
+    }
+  });
+
+  test("each lane is told on its own, however small its ring", () => {
+    const pairs = [createEndpoints(1024), createEndpoints(1 << 16)];
+    const wide = Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`a long key ${n}`, n]));
+    for (let round = 0; round < 4; round++) {
+      for (const pair of pairs) {
+        expect(send(pair, [{ a: round }, [{ b: 1, c: round }, { b: 1, c: round }]])).toEqual([
+          { a: round },
+          [{ b: 1, c: round }, { b: 1, c: round }],
+        ]);
+        expect(send(pair, [wide])).toEqual([wide]);
+      }
+    }
+  });
+
+  test("an object is smaller once its keys are known", () => {
+    const pair = createEndpoints(1 << 16);
+    const sizes: number[] = [];
+    for (let round = 0; round < 4; round++) {
+      const before = pair.host.tx.tailPosition;
+      send(pair, [{ aLongKeyOfAnObject: 1, anotherLongKeyOfIt: 2 }]);
+      sizes.push(pair.host.tx.tailPosition - before);
+    }
+    expect(sizes[3]).toBeLessThan(sizes[0]!);
+  });
+});
+
+test.runIf(capabilities.forbidsCode)(
+  "without code from strings values cross all the same",
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), "heddle-no-code-"));
+    try {
+      const file = join(folder, "main.ts");
+      writeFileSync(
+        file,
+        `import { roundTrip } from ${
+          JSON.stringify(new URL("../support/codec.ts", import.meta.url).href)
+        };
+       const value = { a: 1, text: "short", list: [{ b: 2.5 }, { b: -1 }], nested: { a: "é" } };
+       for (let n = 0; n < 4; n++) {
+         if (JSON.stringify(roundTrip([value])[0]) !== JSON.stringify(value)) throw new Error("no");
+       }
+       try { new Function("return 1"); } catch { console.log("crossed"); }`,
+      );
+      const { code, output } = await runFile(file, ["--disallow-code-generation-from-strings"]);
+      expect({ code, output }).toEqual({ code: 0, output: "crossed\n" });
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
+);
+
+describe("objects seen", () => {
+  test.each([5, 12, 13, 255, 256, 257, 268, 269, 2000])(
+    "%i of them, and forgotten again",
+    (count) => {
+      const seen = new SeenObjects();
+      for (let round = 0; round < 2; round++) {
+        const objects = Array.from({ length: count }, () => ({}));
+        for (const [index, object] of objects.entries()) {
+          seen.current = index - 1;
+          expect(seen.visit(object, index * 8)).toBe(-1);
+        }
+        for (const [index, object] of objects.entries()) {
+          expect(seen.visit(object, 1)).toBe(index * 8);
+        }
+        seen.current = count - 1;
+        expect(seen.chain()).toEqual(objects);
+        const half = count >> 1;
+        seen.forget(half);
+        expect(seen.count).toBe(half);
+        for (let index = 0; index < half; index++) {
+          expect(seen.visit(objects[index], 1)).toBe(
+            index * 8,
+          );
+        }
+        seen.current = -1;
+        for (let index = half; index < count; index++) {
+          expect(seen.visit(objects[index], index * 8)).toBe(-1);
+        }
+        seen.forget(0);
+        seen.current = -1;
+      }
+    },
+  );
+});
+
+describe("strings remembered", () => {
+  test("never another than was written", () => {
+    const words = Array.from(
+      { length: 4000 },
+      (_, n) => `${n * 7919 % 4001}`.padEnd(2 + n % 23, "ab"),
+    );
+    for (let round = 0; round < 3; round++) {
+      expect(roundTrip([words])).toEqual([words]);
+      expect(roundTrip(words)).toEqual(words);
+    }
+    const near = [
+      "ab",
+      "abc",
+      "abcd",
+      "abcde",
+      "ab\0",
+      "ab\0\0",
+      "\0ab",
+      "é1",
+      "é2",
+      "\xff\xff\xff\xff",
+    ];
+    for (let round = 0; round < 3; round++) {
+      expect(roundTrip([near, ...near])).toEqual([near, ...near]);
+    }
+  });
+
+  test("the cache pauses when strings do not repeat, and looks again later", () => {
+    const cache = new StringCache();
+    const i32 = new Int32Array(new SharedArrayBuffer(64));
+    let lookups = 0;
+    const look = (text: number) => {
+      if (!cache.isWorthwhile) return;
+      lookups++;
+      i32[0] = text;
+      const entry = cache.entryOf(i32, 0, 4);
+      if (cache.find(entry, i32, 0, 4) === undefined) cache.keep(entry, i32, 0, 4, "text");
+    };
+    for (let n = 0; n < 10_000; n++) look(n * 31 + 7);
+    expect(lookups).toBeLessThan(1000);
+    const before = lookups;
+    for (let n = 0; n < 10_000; n++) look(5);
+    expect(lookups - before).toBeGreaterThan(5000);
+  });
+});
