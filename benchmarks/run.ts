@@ -7,11 +7,25 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import os from "node:os";
+import path from "node:path";
 import { renderGraphs } from "../graphs/render.ts";
+import {
+  addPerCall,
+  addRatioToBaseline,
+  addRatioToFloor,
+  addSpeedUp,
+  addThroughput,
+} from "./harness/derived.ts";
 import { describeCommit, describeMachine, versionOf } from "./harness/machine.ts";
 import { toMarkdown } from "./harness/markdown.ts";
-import type { Failure, Measurement, RoundFigure, ScenarioResult } from "./harness/schema.ts";
-import { round, summarize } from "./harness/statistics.ts";
+import type {
+  Failure,
+  Measurement,
+  RoundFigure,
+  RoundLine,
+  ScenarioResult,
+} from "./harness/schema.ts";
+import { summarize } from "./harness/statistics.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 const bin = (name: string): string => `${root}node_modules/.bin/${name}`;
@@ -39,25 +53,17 @@ interface Scenario {
   readonly finish: (measurements: Measurement[]) => Measurement[];
 }
 
+/** Scenarios whose process measures one contender, named on its command line. */
+const named = (...names: readonly string[]) => (): readonly Contender[] =>
+  names.map((name) => ({ name, args: ["--contender", name] }));
+
 const FLOOR = "raw ring floor";
 
 const SCENARIOS: Readonly<Record<string, Scenario>> = {
   "latency": {
     rounds: (isQuick) => isQuick ? 2 : 5,
-    contenders: () =>
-      ["heddle", FLOOR, "postMessage", "Piscina"].map((name) => ({
-        name,
-        args: ["--contender", name],
-      })),
-    finish: (measurements) =>
-      measurements.map((measurement) => {
-        const floor = measurements.find((each) =>
-          each.contender === FLOOR && each.size === measurement.size
-        );
-        return floor === undefined
-          ? measurement
-          : { ...measurement, ratioToFloor: round(measurement.p50 / floor.p50) };
-      }),
+    contenders: named("heddle", FLOOR, "postMessage", "Piscina"),
+    finish: (measurements) => addRatioToFloor(measurements, FLOOR),
   },
   "heavy-load": {
     rounds: (isQuick) => isQuick ? 1 : 3,
@@ -66,14 +72,23 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
         name: workers === 0 ? "main alone" : `main + ${workers}`,
         args: ["--threads", String(workers)],
       })),
-    finish: (measurements) => {
-      const alone = measurements.find(({ size }) => size === 0)?.p50;
-      return alone === undefined ? measurements : measurements.map((measurement) => {
-        const speedUp = alone / measurement.p50;
-        const efficiency = speedUp / (measurement.size + 1);
-        return { ...measurement, speedUp: round(speedUp), efficiency: round(efficiency) };
-      });
-    },
+    finish: addSpeedUp,
+  },
+  "types": {
+    rounds: (isQuick) => isQuick ? 1 : 2,
+    contenders: named("heddle", "heddle (JSON text)", "postMessage"),
+    finish: (measurements) => addPerCall(addRatioToBaseline(measurements, "postMessage")),
+  },
+  "payload-growth": {
+    rounds: (isQuick) => isQuick ? 1 : 2,
+    contenders: named("heddle", "postMessage"),
+    finish: (measurements) =>
+      addThroughput(addPerCall(addRatioToBaseline(measurements, "postMessage"))),
+  },
+  "codec": {
+    rounds: (isQuick) => isQuick ? 1 : 3,
+    contenders: named("heddle codec", "JSON", "node:v8", "msgpackr", "structuredClone"),
+    finish: (measurements) => addRatioToBaseline(measurements, "structuredClone"),
   },
 };
 
@@ -82,7 +97,7 @@ const CHILD_TIMEOUT_MS = 180_000;
 
 const log = (text: string): void => void process.stderr.write(`${text}\n`);
 
-function runChild(command: readonly string[]): Promise<readonly RoundFigure[]> {
+function runChild(command: readonly string[]): Promise<readonly RoundLine[]> {
   const [file = "", ...args] = command;
   const child = spawn(file, args, { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
   let stdout = "";
@@ -98,7 +113,7 @@ function runChild(command: readonly string[]): Promise<readonly RoundFigure[]> {
       if (code !== 0 || !line.startsWith("[")) {
         const reason = stderr.trim().split("\n").slice(-8).join("\n");
         reject(new Error(`ended with ${signal ?? `code ${code}`}\n${reason}`));
-      } else resolve(JSON.parse(line) as RoundFigure[]);
+      } else resolve(JSON.parse(line) as RoundLine[]);
     });
   });
 }
@@ -113,20 +128,39 @@ interface Run {
   readonly versions: Readonly<Record<string, string>>;
 }
 
+/** Takes up what a round could not measure, once. */
+function addGap(run: Run, failures: Failure[], gap: Failure): void {
+  const isKnown = failures.some((each) =>
+    each.contender === gap.contender && each.case === gap.case && each.size === gap.size
+  );
+  if (isKnown) return;
+  failures.push(gap);
+  if (gap.isSkipped) return;
+  log(`FAILED ${run.runtime} ${run.scenario} ${gap.contender}, ${gap.case}: ${gap.reason}`);
+}
+
 async function measureScenario(run: Run): Promise<ScenarioResult> {
   const { rounds, finish } = SCENARIOS[run.scenario]!;
+  const cases = new Set<string>();
   const failures: Failure[] = [];
   const figures = new Map<string, { contender: string; rounds: RoundFigure[] }>();
   const total = rounds(run.isQuick);
   for (let number = 1; number <= total; number++) {
     for (const contender of run.contenders) {
-      if (failures.some((failure) => failure.contender === contender.name)) continue;
+      if (failures.some((each) => each.contender === contender.name && each.case === undefined)) {
+        continue;
+      }
       log(`${run.runtime} ${run.scenario} round ${number}/${total}: ${contender.name}`);
       try {
-        for (const figure of await runChild(run.command(contender))) {
-          const key = `${contender.name}\n${figure.case}\n${figure.size}`;
+        for (const line of await runChild(run.command(contender))) {
+          cases.add(line.case);
+          if ("reason" in line) {
+            addGap(run, failures, { contender: contender.name, ...line });
+            continue;
+          }
+          const key = `${contender.name}\n${line.case}\n${line.size}`;
           if (!figures.has(key)) figures.set(key, { contender: contender.name, rounds: [] });
-          figures.get(key)!.rounds.push(figure);
+          figures.get(key)!.rounds.push(line);
         }
       } catch (error) {
         const reason = (error as Error).message;
@@ -146,13 +180,17 @@ async function measureScenario(run: Run): Promise<ScenarioResult> {
     commit: describeCommit(),
     machine: describeMachine(),
     versions: run.versions,
+    cases: [...cases],
     measurements: finish(measurements),
     failures,
   };
 }
 
+const countFailed = ({ failures }: ScenarioResult): number =>
+  failures.filter(({ isSkipped }) => !isSkipped).length;
+
 function writeResult(result: ScenarioResult, isJson: boolean): void {
-  const folder = `${root}results/${result.runtime}`;
+  const folder = `${out}results/${result.runtime}`;
   mkdirSync(folder, { recursive: true });
   // Charts and comparisons read the JSON; the Markdown is for people.
   writeFileSync(`${folder}/${result.scenario}.json`, `${JSON.stringify(result)}\n`);
@@ -194,6 +232,7 @@ const { values } = parseArgs({
     json: { type: "boolean", default: false },
     quick: { type: "boolean", default: false },
     only: { type: "string" },
+    out: { type: "string" },
     runtime: { type: "string" },
     threads: { type: "string" },
     help: { type: "boolean", default: false },
@@ -202,12 +241,14 @@ const { values } = parseArgs({
 
 if (values.help) {
   console.log(`./run.sh [--json] [--quick] [--only NAME] [--runtime node|deno|bun] [--threads N]
+         [--out DIR]
 
   --json      write results/<runtime>/<scenario>.json only, no .md
-  --quick     fewer rounds and samples: about three minutes in all
+  --quick     fewer rounds and samples: about five minutes in all
   --only      one scenario: ${Object.keys(SCENARIOS).join(", ")}
   --runtime   one runtime (the Tokio baseline is left out then)
-  --threads   heavy-load: workers beside the main thread, up to this many (default: the cores)`);
+  --threads   heavy-load: workers beside the main thread, up to this many (default: the cores)
+  --out       a folder for results/ and graphs/ instead of this one`);
   process.exit(0);
 }
 
@@ -219,6 +260,8 @@ function choose(option: "only" | "runtime", known: readonly string[]): readonly 
   process.exit(2);
 }
 
+/** Where results and charts go. */
+const out = values.out === undefined ? root : `${path.resolve(values.out)}/`;
 const threads = Number(values.threads ?? os.availableParallelism());
 if (!Number.isInteger(threads) || threads < 1) {
   log(`--threads must be an integer from 1; got ${values.threads}`);
@@ -229,6 +272,7 @@ const runtimes = choose("runtime", Object.keys(RUNTIMES));
 const versions = {
   heddle: (JSON.parse(readFileSync(`${root}package.json`, "utf8")) as { version: string }).version,
   piscina: versionOf("piscina"),
+  msgpackr: versionOf("msgpackr"),
   mitata: versionOf("mitata"),
   tinybench: versionOf("tinybench"),
 };
@@ -257,7 +301,7 @@ for (const scenario of scenarios) {
 let failed = 0;
 for (const run of runs) {
   const result = await measureScenario(run);
-  failed += result.failures.length;
+  failed += countFailed(result);
   writeResult(result, values.json);
 }
 if (scenarios.includes("latency") && values.runtime === undefined) {
@@ -265,7 +309,7 @@ if (scenarios.includes("latency") && values.runtime === undefined) {
     const run = tokioRun(isQuick);
     if (run !== undefined) {
       const result = await measureScenario(run);
-      failed += result.failures.length;
+      failed += countFailed(result);
       writeResult(result, values.json);
     }
   } catch (error) {
@@ -273,8 +317,8 @@ if (scenarios.includes("latency") && values.runtime === undefined) {
     log(`FAILED tokio latency: ${(error as Error).message}`);
   }
 }
-if (existsSync(`${root}results`)) {
-  for (const file of await renderGraphs()) log(`wrote ${file}`);
+if (existsSync(`${out}results`)) {
+  for (const file of await renderGraphs(`${out}results/`, `${out}graphs/`)) log(`wrote ${file}`);
 }
 log(`done in ${Math.round((Date.now() - startedAt) / 1000)} s, ${failed} failed`);
 process.exit(failed === 0 ? 0 : 1);

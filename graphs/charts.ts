@@ -1,31 +1,11 @@
-/** Chart.js configurations made from results. Plain data, so that PNG and page share them. */
+/** Charts of the `latency` and `heavy-load` scenarios. */
 import type { Measurement, ScenarioResult } from "../benchmarks/harness/schema.ts";
+import { type ChartSpec, COLORS, describe, frame, type Tick, title } from "./style.ts";
 
-export interface ChartSpec {
-  /** File name without extension. */
-  readonly name: string;
-  readonly caption: string;
-  readonly config: Record<string, unknown>;
-}
-
-/** Okabe and Ito's palette: told apart with any colour vision. */
-const COLORS: Readonly<Record<string, string>> = {
-  "heddle": "#0072B2",
-  "raw ring floor": "#999999",
-  "postMessage": "#E69F00",
-  "Piscina": "#D55E00",
-  "tokio mpsc + oneshot": "#009E73",
-  "node": "#009E73",
-  "deno": "#0072B2",
-  "bun": "#E69F00",
-};
-
-const title = (text: string, size = 16) => ({ display: true, text, font: { size } });
-
-function describe({ machine, date, isQuick }: ScenarioResult): string {
-  const mode = isQuick ? ", quick run" : "";
-  return `${machine.cpu}, ${machine.cores} cores, ${date.slice(0, 10)}${mode}`;
-}
+const BATCH_TICKS: readonly Tick[] = [1, 10, 100, 1000].map((value) => ({
+  value,
+  label: value.toLocaleString("en"),
+}));
 
 /** One chart per case: time of a batch over its size, one line per contender. */
 export function latencyChart(
@@ -52,21 +32,17 @@ export function latencyChart(
         type: "line",
         data: { datasets },
         options: {
-          layout: { padding: { left: 8, right: 24, top: 8, bottom: 8 } },
-          plugins: {
-            title: title(
-              `${name} on ${result.runtime} ${result.version}: time until a batch is answered (p50)`,
-            ),
-            subtitle: { display: true, text: describe(result), padding: { bottom: 12 } },
-            legend: { position: "bottom" },
-          },
+          ...frame(
+            `${name} on ${result.runtime} ${result.version}: time until a batch is answered (p50)`,
+            describe(result),
+          ),
           scales: {
             x: {
               type: "logarithmic",
               min: 0.9,
               max: 1100,
               title: title("calls at once", 13),
-              afterBuildTicks: "decades",
+              fixedTicks: BATCH_TICKS,
             },
             y: { type: "logarithmic", title: title("µs (logarithmic, lower is better)", 13) },
           },
@@ -118,12 +94,10 @@ export function heavyLoadChart(results: readonly ScenarioResult[]): ChartSpec[] 
       type: "bar",
       data: { labels, datasets },
       options: {
-        layout: { padding: { left: 8, right: 24, top: 8, bottom: 8 } },
-        plugins: {
-          title: title("All primes up to 10,000,000: speed-up over the main thread alone"),
-          subtitle: { display: true, text: describe(results[0]!), padding: { bottom: 12 } },
-          legend: { position: "bottom" },
-        },
+        ...frame(
+          "All primes up to 10,000,000: speed-up over the main thread alone",
+          describe(results[0]!),
+        ),
         scales: {
           x: { title: title("threads", 13) },
           y: { beginAtZero: true, title: title("speed-up (higher is better)", 13) },

@@ -1,7 +1,8 @@
 /** The page with all charts. Chart.js and the data are inside: it works opened from disk. */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import type { ChartSpec } from "./charts.ts";
+import type { ChartSpec } from "./style.ts";
+import { applyFixedTicks } from "./ticks.ts";
 
 const chartJs = fileURLToPath(
   new URL("../node_modules/chart.js/dist/chart.umd.min.js", import.meta.url),
@@ -14,10 +15,10 @@ const escapeHtml = (text: string): string =>
 const scriptJson = (value: unknown): string => JSON.stringify(value).replaceAll("<", "\\u003c");
 
 export function renderPage(specs: readonly ChartSpec[]): string {
-  const figures = specs.map(({ name, caption }) =>
-    `<figure><div><canvas id="${name}"></canvas></div><figcaption>${
-      escapeHtml(caption)
-    }</figcaption></figure>`
+  const figures = specs.map(({ name, caption, height }) =>
+    `<figure><div${
+      height === undefined ? "" : ` style="height: ${height}px"`
+    }><canvas id="${name}"></canvas></div><figcaption>${escapeHtml(caption)}</figcaption></figure>`
   );
   return `<!doctype html>
 <html lang="en">
@@ -41,15 +42,13 @@ ${figures.join("\n")}
 <script>${readFileSync(chartJs, "utf8").replaceAll("</script", "<\\/script")}</script>
 <script>
 const specs = ${scriptJson(specs.map(({ name, config }) => ({ name, config })))};
+${applyFixedTicks}
 const dark = matchMedia("(prefers-color-scheme: dark)").matches;
 Chart.defaults.color = dark ? "#ddd" : "#333";
 Chart.defaults.borderColor = dark ? "#444" : "#ddd";
 Chart.defaults.maintainAspectRatio = false;
 for (const { name, config } of specs) {
-  const { x } = config.options.scales;
-  if (x.afterBuildTicks === "decades") {
-    x.afterBuildTicks = (axis) => { axis.ticks = [1, 10, 100, 1000].map((value) => ({ value })); };
-  }
+  applyFixedTicks(config);
   new Chart(document.getElementById(name), config);
 }
 </script>

@@ -4,14 +4,14 @@
  */
 import { createCanvas } from "@napi-rs/canvas";
 import { Chart, type ChartConfiguration, registerables } from "chart.js";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import type { ScenarioResult } from "../benchmarks/harness/schema.ts";
-import { type ChartSpec, heavyLoadChart, latencyChart } from "./charts.ts";
+import { heavyLoadChart, latencyChart } from "./charts.ts";
 import { renderPage } from "./page.ts";
+import { codecCharts, payloadGrowthCharts, typesCharts } from "./payload-charts.ts";
+import type { ChartSpec } from "./style.ts";
+import { applyFixedTicks } from "./ticks.ts";
 
-const folder = fileURLToPath(new URL("./", import.meta.url));
-const results = fileURLToPath(new URL("../results/", import.meta.url));
 const RUNTIMES = ["node", "deno", "bun"] as const;
 const WIDTH = 960;
 const HEIGHT = 520;
@@ -20,22 +20,40 @@ Chart.register(...registerables);
 Object.assign(Chart.defaults, { animation: false, responsive: false, devicePixelRatio: 1 });
 Chart.defaults.font.family = "DejaVu Sans, sans-serif";
 
-function readResult(runtime: string, scenario: string): ScenarioResult | undefined {
+function readResult(
+  results: string,
+  runtime: string,
+  scenario: string,
+): ScenarioResult | undefined {
   const file = `${results}${runtime}/${scenario}.json`;
   return existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) as ScenarioResult : undefined;
 }
 
-/** Writes every chart there are results for; returns the files written. */
-export function renderGraphs(): Promise<string[]> {
+/** Charts of the scenarios that have some per runtime. */
+const PAYLOAD_CHARTS = {
+  "types": typesCharts,
+  "payload-growth": payloadGrowthCharts,
+  "codec": codecCharts,
+} as const;
+
+/** Writes every chart there are results for; both folders end with a slash. Returns the files written. */
+export function renderGraphs(results: string, folder: string): Promise<string[]> {
+  mkdirSync(folder, { recursive: true });
   const specs: ChartSpec[] = [];
-  const tokio = readResult("tokio", "latency");
+  const tokio = readResult(results, "tokio", "latency");
   for (const runtime of RUNTIMES) {
-    const latency = readResult(runtime, "latency");
+    const latency = readResult(results, runtime, "latency");
     if (latency !== undefined) specs.push(...latencyChart(latency, tokio));
   }
-  const loads = RUNTIMES.map((runtime) => readResult(runtime, "heavy-load"))
+  const loads = RUNTIMES.map((runtime) => readResult(results, runtime, "heavy-load"))
     .filter((result) => result !== undefined);
   if (loads.length > 0) specs.push(...heavyLoadChart(loads));
+  for (const [scenario, charts] of Object.entries(PAYLOAD_CHARTS)) {
+    for (const runtime of RUNTIMES) {
+      const result = readResult(results, runtime, scenario);
+      if (result !== undefined) specs.push(...charts(result));
+    }
+  }
   const files: string[] = [];
   for (const spec of specs) {
     const file = `${folder}${spec.name}.png`;
@@ -50,35 +68,24 @@ export function renderGraphs(): Promise<string[]> {
   return Promise.resolve(files);
 }
 
-/** Ticks at the batches that were measured. The page does the same from its copy of the data. */
-function withTicks(config: Record<string, unknown>): Record<string, unknown> {
-  const copy = structuredClone(config) as {
-    options: { scales: { x: { afterBuildTicks?: unknown } } };
-  };
-  const { x } = copy.options.scales;
-  if (x.afterBuildTicks === "decades") {
-    x.afterBuildTicks = (axis: { ticks: { value: number }[] }) => {
-      axis.ticks = [1, 10, 100, 1000].map((value) => ({ value }));
-    };
-  }
-  return copy;
-}
-
-function renderPng({ config }: ChartSpec): Buffer {
-  const canvas = createCanvas(WIDTH, HEIGHT);
+function renderPng({ config, height = HEIGHT }: ChartSpec): Buffer {
+  const canvas = createCanvas(WIDTH, height);
+  // The page makes its functions from its own copy of the data.
+  const ownConfig = structuredClone(config);
+  applyFixedTicks(ownConfig);
   const background = {
     id: "background",
     beforeDraw: ({ ctx }: { ctx: CanvasRenderingContext2D }) => {
       ctx.save();
       ctx.fillStyle = "#ffffff";
-      ctx.fillRect(0, 0, WIDTH, HEIGHT);
+      ctx.fillRect(0, 0, WIDTH, height);
       ctx.restore();
     },
   };
   const context = canvas.getContext("2d") as unknown as CanvasRenderingContext2D;
   const chart = new Chart(
     context,
-    { ...withTicks(config), plugins: [background] } as unknown as ChartConfiguration,
+    { ...ownConfig, plugins: [background] } as unknown as ChartConfiguration,
   );
   const png = canvas.toBuffer("image/png");
   chart.destroy();

@@ -1,6 +1,6 @@
 /** What every benchmark process does: read its arguments, print one line of JSON, and end. */
 import { parseArgs } from "node:util";
-import type { RoundFigure } from "./schema.ts";
+import type { RoundFigure, RoundGap, RoundLine } from "./schema.ts";
 import { thinOut } from "./statistics.ts";
 
 export interface ChildArguments {
@@ -20,16 +20,34 @@ export function readArguments(): ChildArguments {
   return { contender: values.contender, isQuick: values.quick, threads: Number(values.threads) };
 }
 
+/** The contender that the command line names. */
+export function chooseContender<C extends { readonly name: string }>(
+  contenders: readonly C[],
+  name: string,
+): C {
+  const contender = contenders.find((each) => each.name === name);
+  if (contender === undefined) throw new Error(`No contender "${name}" on this runtime.`);
+  return contender;
+}
+
+/** A figure as a scenario makes it: all samples, in any order. */
+export type RoundSamples = Omit<RoundFigure, "count">;
+
 /** Samples of one figure that a process hands on: enough for every percentile that is reported. */
 const MAX_SAMPLES = 2000;
 
-/** Prints the figures, waits until they are written, and ends: some contenders leave threads behind. */
-export async function finish(figures: readonly Omit<RoundFigure, "count">[]): Promise<never> {
-  const lines = figures.map((figure): RoundFigure => ({
-    ...figure,
-    samples: thinOut([...figure.samples].sort((a, b) => a - b), MAX_SAMPLES),
-    count: figure.samples.length,
-  }));
+/**
+ * Prints the figures and what has none, waits until they are written, and ends: some contenders leave
+ * threads behind.
+ */
+export async function finish(found: readonly (RoundSamples | RoundGap)[]): Promise<never> {
+  const lines = found.map((each): RoundLine =>
+    "reason" in each ? each : {
+      ...each,
+      samples: thinOut([...each.samples].sort((a, b) => a - b), MAX_SAMPLES),
+      count: each.samples.length,
+    }
+  );
   // stdout carries data only.
   await new Promise((resolve) => process.stdout.write(`${JSON.stringify(lines)}\n`, resolve));
   process.exit(0);

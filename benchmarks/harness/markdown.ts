@@ -1,5 +1,15 @@
 /** A result as a page of Markdown tables. */
+import { table } from "./markdown-table.ts";
+import { codecTable, payloadGrowthTable, typesTable } from "./payload-tables.ts";
 import type { Measurement, ScenarioResult } from "./schema.ts";
+
+const TABLES: Readonly<Record<string, (result: ScenarioResult) => string[]>> = {
+  "latency": latencyTable,
+  "heavy-load": heavyLoadTable,
+  "types": typesTable,
+  "payload-growth": payloadGrowthTable,
+  "codec": codecTable,
+};
 
 export function toMarkdown(result: ScenarioResult): string {
   const { machine } = result;
@@ -10,19 +20,12 @@ export function toMarkdown(result: ScenarioResult): string {
     `commit ${result.commit}, ${result.date}${result.isQuick ? ", quick run" : ""}; ` +
     Object.entries(result.versions).map(([name, version]) => `${name} ${version}`).join(", ") + ".",
     "",
-    ...(result.scenario === "heavy-load" ? heavyLoadTable(result) : latencyTable(result)),
-    ...result.failures.map(({ contender, reason }) => `\nNot measured: ${contender}: ${reason}`),
+    ...TABLES[result.scenario]!(result),
+    // Failures of a case have a row of their own.
+    ...result.failures.filter((failure) => failure.case === undefined)
+      .map(({ contender, reason }) => `\nNot measured: ${contender}: ${reason}`),
   ];
   return `${lines.join("\n")}\n`;
-}
-
-function table(header: readonly string[], rows: readonly (readonly string[])[]): string[] {
-  const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
-  return [
-    line(header),
-    line(header.map((_, index) => index < 2 ? "---" : "--:")),
-    ...rows.map(line),
-  ];
 }
 
 function latencyTable({ measurements }: ScenarioResult): string[] {

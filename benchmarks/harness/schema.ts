@@ -5,9 +5,9 @@
 
 /** One contender doing one thing. */
 export interface Measurement {
-  /** `f64 echo`, `void call`, `main + 1` … */
+  /** `f64 echo`, `void call`, `main + 1`, a kind of payload … */
   readonly case: string;
-  /** Calls in flight at once, or threads; the x of a chart. */
+  /** Calls in flight at once, threads, or bytes of a payload; the x of a chart. */
   readonly size: number;
   readonly contender: string;
   /** Unit of all figures below. */
@@ -27,12 +27,23 @@ export interface Measurement {
   /** Heavy load: against the main thread alone, and that divided by the threads. */
   readonly speedUp?: number;
   readonly efficiency?: number;
+  /** Payloads: calls in a batch, and p50 divided by them. */
+  readonly calls?: number;
+  readonly perCall?: number;
+  /** Payload growth: 10^9 bytes per second, one way. */
+  readonly gigabytesPerSecond?: number;
+  /** Payloads and codecs: p50 relative to the scenario's baseline at the same case and size. */
+  readonly ratioToBaseline?: number;
 }
 
-/** A combination that was not measured, and why. */
+/** A combination that was not measured, and why. Without case: nothing of the contender. */
 export interface Failure {
   readonly contender: string;
+  readonly case?: string;
+  readonly size?: number;
   readonly reason: string;
+  /** Left out on purpose. Everything else went wrong. */
+  readonly isSkipped?: boolean;
 }
 
 export interface ScenarioResult {
@@ -51,19 +62,28 @@ export interface ScenarioResult {
   };
   /** Versions of what was compared. */
   readonly versions: Readonly<Record<string, string>>;
+  /** Cases in the order in which they were tried. */
+  readonly cases?: readonly string[];
   readonly measurements: readonly Measurement[];
   readonly failures: readonly Failure[];
 }
 
 export const MAX_KEPT_SAMPLES = 60;
 
-/** What one process of a scenario prints: figures of one round. */
+/** What one process of a scenario prints for each figure of its round. */
 export interface RoundFigure {
   readonly case: string;
   readonly size: number;
   readonly unit: "µs" | "ms";
+  /** Payloads: calls in a batch. */
+  readonly calls?: number;
   /** Sorted, and evenly thinned out if there were very many. */
   readonly samples: readonly number[];
   /** How many there were. */
   readonly count: number;
 }
+
+/** What one process of a scenario prints where it has no figure. */
+export type RoundGap = Required<Omit<Failure, "contender">>;
+
+export type RoundLine = RoundFigure | RoundGap;

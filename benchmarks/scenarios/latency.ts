@@ -5,10 +5,9 @@
  * Batch 1 is timed over 500 calls one after the other and divided by 500, as the clock is too coarse
  * for one. Every answer is checked.
  */
-import { measure } from "mitata";
 import type { LatencyContender } from "../contenders/contender.ts";
-import { finish, readArguments } from "../harness/child.ts";
-import type { RoundFigure } from "../harness/schema.ts";
+import { chooseContender, finish, readArguments, type RoundSamples } from "../harness/child.ts";
+import { takeSamples } from "../harness/timing.ts";
 
 export const BATCHES = [1, 10, 100, 1000] as const;
 export const CASES = ["f64 echo", "void call", "async void call"] as const;
@@ -40,18 +39,14 @@ function createRun(calls: Calls, batch: number, isEcho: boolean): () => Promise<
 /** Runs one round of the contender named on the command line and prints its figures. */
 export async function runLatency(contenders: readonly LatencyContender[]): Promise<void> {
   const { contender: name, isQuick } = readArguments();
-  const contender = contenders.find((each) => each.name === name);
-  if (contender === undefined) throw new Error(`No contender "${name}" on this runtime.`);
-  const calls = await contender.start();
-  const figures: Omit<RoundFigure, "count">[] = [];
+  const calls = await chooseContender(contenders, name).start();
+  const budget = { seconds: isQuick ? 0.1 : 0.35, minSamples: 20 };
+  const figures: RoundSamples[] = [];
   for (const [index, each] of [calls.echo, calls.nothing, calls.asyncNothing].entries()) {
     if (each === undefined) continue;
     for (const size of BATCHES) {
       const run = createRun(each as Calls, size, index === 0);
-      const seconds = isQuick ? 0.1 : 0.35;
-      // Warm-up apart: engines optimize, rings and pools settle.
-      await measure(run, options(seconds / 2));
-      const { samples } = await measure(run, options(seconds));
+      const samples = await takeSamples(run, budget);
       const divisor = (size === 1 ? SEQUENTIAL_CALLS : 1) * NS_PER_US;
       figures.push({
         case: CASES[index]!,
@@ -63,16 +58,4 @@ export async function runLatency(contenders: readonly LatencyContender[]): Promi
   }
   await calls.close();
   await finish(figures);
-}
-
-function options(seconds: number): Record<string, number | boolean> {
-  return {
-    min_cpu_time: seconds * 1e9,
-    min_samples: 20,
-    max_samples: 1e6,
-    warmup_samples: 2,
-    // One run is one sample: percentiles of averages would hide the tail.
-    batch_threshold: 0,
-    inner_gc: false,
-  };
 }

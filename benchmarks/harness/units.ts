@@ -1,0 +1,13 @@
+/** Sizes as people write them. */
+
+const UNITS = ["B", "KiB", "MiB", "GiB"] as const;
+
+export function formatBytes(bytes: number): string {
+  let value = bytes;
+  let unit = 0;
+  while (value >= 1024 && unit < UNITS.length - 1) {
+    value /= 1024;
+    unit++;
+  }
+  return `${Number(value.toFixed(1))} ${UNITS[unit]}`;
+}

@@ -1,0 +1,110 @@
+/**
+ * One payload echoed through one worker, checked and timed: what `types` and `payload-growth` share.
+ *
+ * A batch of 1 is timed over several calls one after the other and divided, as in `latency`. A batch
+ * of calls at once is one sample. All answers of an untimed batch before and of one after are compared
+ * with what was sent.
+ */
+import type { Echo } from "../contenders/echo-contender.ts";
+import { type Budget, takeSamples } from "../harness/timing.ts";
+import type { PayloadKind } from "../payloads/payload.ts";
+import { assertSame } from "../payloads/same.ts";
+
+export interface EchoRun {
+  /** Case and size of the figure. */
+  readonly case: string;
+  readonly size: number;
+  readonly kind: PayloadKind;
+  /** Calls at once. */
+  readonly batch: number;
+  /** Calls one after the other in one sample, at batch 1. */
+  readonly sequentialCalls: number;
+  /** Values to cycle through. */
+  readonly variants: number;
+  /** Why it is left out, whoever the contender is. */
+  readonly skipped?: string;
+}
+
+const NS_PER_US = 1000;
+
+/** An answer that takes longer than this is lost. */
+const ANSWER_TIMEOUT_MS = 10_000;
+
+/** Microseconds per batch. */
+export async function measureEcho(echo: Echo, run: EchoRun, budget: Budget): Promise<number[]> {
+  const { kind, batch, sequentialCalls } = run;
+  // What is moved is gone until its answer brings it back: one value for each call at once.
+  const count = kind.route === "move" ? batch : run.variants;
+  const values = Array.from({ length: count }, (_, variant) => kind.create(variant));
+  const calls = batch === 1
+    ? oneAfterTheOther(echo, values, sequentialCalls, kind)
+    : allAtOnce(echo, values, batch, kind);
+  await withinTimeout(checkBatch(echo, values, batch, kind));
+  const samples = await takeSamples(calls, budget);
+  await withinTimeout(checkBatch(echo, values, batch, kind));
+  const divisor = (batch === 1 ? sequentialCalls : 1) * NS_PER_US;
+  return samples.map((ns) => ns / divisor);
+}
+
+function oneAfterTheOther(
+  echo: Echo,
+  values: unknown[],
+  count: number,
+  { route }: PayloadKind,
+): () => Promise<void> {
+  let next = 0;
+  return async () => {
+    for (let n = 0; n < count; n++) {
+      const slot = next++ % values.length;
+      const answer = await echo(values[slot]);
+      if (route === "move") values[slot] = answer;
+    }
+  };
+}
+
+function allAtOnce(
+  echo: Echo,
+  values: unknown[],
+  batch: number,
+  { route }: PayloadKind,
+): () => Promise<void> {
+  let next = 0;
+  return async () => {
+    const pending = new Array<Promise<unknown>>(batch);
+    for (let n = 0; n < batch; n++) pending[n] = echo(values[next++ % values.length]);
+    const answers = await Promise.all(pending);
+    if (route === "move") values.splice(0, batch, ...answers);
+  };
+}
+
+async function checkBatch(
+  echo: Echo,
+  values: unknown[],
+  batch: number,
+  { route, create }: PayloadKind,
+): Promise<void> {
+  const sent = Array.from({ length: batch }, (_, n) => values[n % values.length]);
+  const answers = await Promise.all(sent.map((value) => echo(value)));
+  for (const [n, answer] of answers.entries()) {
+    // What was moved away cannot be compared with.
+    assertSame(route === "move" ? create(n) : sent[n], answer);
+    if (route !== "move") continue;
+    if ((sent[n] as ArrayBuffer).byteLength > 0) throw new Error("it was copied, not moved");
+    values[n] = answer;
+  }
+}
+
+async function withinTimeout(work: Promise<void>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new Error(`no answer within ${ANSWER_TIMEOUT_MS / 1000} s`)),
+      ANSWER_TIMEOUT_MS,
+    );
+  });
+  try {
+    await Promise.race([work, timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,36 @@
+/**
+ * `types`: one caller, one worker. How long until 1 or 100 calls made at once are answered, for every
+ * kind of payload there and back.
+ */
+import type { EchoContender } from "../contenders/echo-contender.ts";
+import { chooseContender, readArguments } from "../harness/child.ts";
+import { KINDS } from "../payloads/kinds.ts";
+import { VARIANTS } from "../payloads/payload.ts";
+import { runEchoes } from "./echo-round.ts";
+import type { EchoRun } from "./echo.ts";
+
+const BATCHES = [1, 100] as const;
+
+/** Calls one after the other in one sample at batch 1: the clock is too coarse for one. */
+const SEQUENTIAL_CALLS = 16;
+
+const RUNS: readonly EchoRun[] = KINDS.flatMap((kind) =>
+  BATCHES.map((batch) => ({
+    case: kind.name,
+    size: batch,
+    kind,
+    batch,
+    sequentialCalls: SEQUENTIAL_CALLS,
+    variants: kind.variants ?? VARIANTS,
+  }))
+);
+
+/** Runs one round of the contender named on the command line and prints its figures. */
+export async function runTypes(contenders: readonly EchoContender[]): Promise<never> {
+  const { contender, isQuick } = readArguments();
+  return await runEchoes(
+    chooseContender(contenders, contender),
+    RUNS,
+    isQuick ? { seconds: 0.05, minSamples: 3 } : { seconds: 0.3, minSamples: 5 },
+  );
+}

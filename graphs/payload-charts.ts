@@ -1,0 +1,163 @@
+/** Charts of the payload scenarios: `types`, `payload-growth` and `codec`. */
+import type { Measurement, ScenarioResult } from "../benchmarks/harness/schema.ts";
+import { formatBytes } from "../benchmarks/harness/units.ts";
+import { type ChartSpec, COLORS, describe, frame, type Tick, title } from "./style.ts";
+
+const BAR_PIXELS = 9;
+const GROUP_PIXELS = 8;
+/** Titles, axis and legend. */
+const FRAME_PIXELS = 190;
+
+interface BarChart {
+  readonly name: string;
+  readonly heading: string;
+  readonly axis: string;
+  readonly contenders: readonly string[];
+}
+
+/** Horizontal bars of p50, grouped by case, on a logarithmic axis. */
+function barChart(
+  result: ScenarioResult,
+  measurements: readonly Measurement[],
+  { name, heading, axis, contenders }: BarChart,
+): ChartSpec {
+  const cases = (result.cases ?? []).filter((name) =>
+    measurements.some((each) => each.case === name)
+  );
+  const p50Of = (contender: string, label: string) =>
+    measurements.find((each) => each.contender === contender && each.case === label)?.p50 ?? null;
+  const datasets = contenders.map((contender) => ({
+    label: measurements.some((each) => each.contender === contender)
+      ? contender
+      : `${contender} (not measured)`,
+    data: cases.map((label) => p50Of(contender, label)),
+    backgroundColor: COLORS[contender],
+    skipNull: true,
+    categoryPercentage: 0.8,
+    barPercentage: 1,
+  }));
+  const smallest = Math.min(...measurements.map(({ p50 }) => p50));
+  const largest = Math.max(...measurements.map(({ p50 }) => p50));
+  // Bars grow from the left edge, so it is below the smallest.
+  const first = Math.floor(Math.log10(smallest / 1.5));
+  const last = Math.ceil(Math.log10(largest));
+  return {
+    name: `${name}-${result.runtime}`,
+    caption: describe(result),
+    height: FRAME_PIXELS + cases.length * (contenders.length * BAR_PIXELS + GROUP_PIXELS),
+    config: {
+      type: "bar",
+      data: { labels: cases, datasets },
+      options: {
+        indexAxis: "y",
+        ...frame(`${heading} on ${result.runtime} ${result.version} (p50)`, describe(result)),
+        scales: {
+          x: {
+            type: "logarithmic",
+            min: 10 ** first,
+            max: 10 ** last,
+            title: title(`${axis} (logarithmic, lower is better)`, 13),
+            fixedTicks: decades(first, last),
+          },
+          y: { ticks: { autoSkip: false }, grid: { display: false } },
+        },
+      },
+    },
+  };
+}
+
+/** Ticks at powers of ten. */
+function decades(first: number, last: number): Tick[] {
+  return Array.from({ length: last - first + 1 }, (_, step) => {
+    const value = Number(`1e${first + step}`);
+    return { value, label: value.toLocaleString("en", { maximumFractionDigits: 6 }) };
+  });
+}
+
+/** One chart per batch: every kind of payload. */
+export function typesCharts(result: ScenarioResult): ChartSpec[] {
+  return [1, 100].map((batch) => {
+    const measurements = result.measurements.filter(({ size }) => size === batch);
+    return barChart(result, measurements, {
+      name: `types-${batch}`,
+      heading: batch === 1 ? "One call there and back" : `${batch} calls at once there and back`,
+      axis: batch === 1 ? "µs per call" : `µs per batch of ${batch}`,
+      contenders: ["heddle", "heddle (JSON text)", "postMessage"],
+    });
+  }).filter(({ config }) => hasData(config));
+}
+
+export function codecCharts(result: ScenarioResult): ChartSpec[] {
+  return [barChart(result, result.measurements, {
+    name: "codec",
+    heading: "A value written and read in one thread",
+    axis: "µs per value",
+    contenders: ["heddle codec", "JSON", "node:v8", "msgpackr", "structuredClone"],
+  })].filter(({ config }) => hasData(config));
+}
+
+const hasData = (config: ChartSpec["config"]): boolean =>
+  (config["data"] as { labels: readonly string[] }).labels.length > 0;
+
+/** Legend labels that show the dashes of a line. */
+const LINE_SAMPLES = { boxWidth: 48, boxHeight: 0 };
+
+/** One chart per kind of payload: throughput over size, a line per contender and batch. */
+export function payloadGrowthCharts(result: ScenarioResult): ChartSpec[] {
+  const kinds = [...new Set(result.measurements.map((each) => each.case.split(", ")[0]!))];
+  return kinds.map((kind) => {
+    const measurements = result.measurements.filter((each) => each.case.startsWith(`${kind}, `));
+    const lines = [...new Map(measurements.map((each) => [lineOf(each), each]))];
+    const datasets = lines.map(([line, { contender, calls }]) => ({
+      label: line,
+      data: pointsOf(measurements.filter((each) => lineOf(each) === line)),
+      borderColor: COLORS[contender],
+      backgroundColor: COLORS[contender],
+      borderWidth: contender === "heddle" ? 3 : 2,
+      borderDash: calls === 1 ? [6, 4] : [],
+      pointRadius: 4,
+    }));
+    const sizes = [...new Set(measurements.map(({ size }) => size))].sort((a, b) => a - b);
+    const speeds = measurements.map(({ gigabytesPerSecond = 0 }) => gigabytesPerSecond);
+    const first = Math.floor(Math.log10(Math.min(...speeds)));
+    const last = Math.ceil(Math.log10(Math.max(...speeds)));
+    return {
+      name: `payload-growth-${result.runtime}-${kind}`,
+      caption: describe(result),
+      config: {
+        type: "line",
+        data: { datasets },
+        options: {
+          ...frame(
+            `${kind} echoed on ${result.runtime} ${result.version}: throughput one way (p50)`,
+            describe(result),
+            LINE_SAMPLES,
+          ),
+          scales: {
+            x: {
+              type: "logarithmic",
+              min: sizes[0]! * 0.8,
+              max: sizes.at(-1)! * 1.25,
+              title: title("size of the payload (logarithmic)", 13),
+              fixedTicks: sizes.map((value) => ({ value, label: formatBytes(value) })),
+            },
+            y: {
+              type: "logarithmic",
+              min: 10 ** first,
+              max: 10 ** last,
+              title: title("GB/s (logarithmic, higher is better)", 13),
+              fixedTicks: decades(first, last),
+            },
+          },
+        },
+      },
+    };
+  });
+}
+
+const lineOf = ({ contender, case: name }: Measurement): string =>
+  `${contender}, ${name.split(", ")[1]}`;
+
+const pointsOf = (measurements: readonly Measurement[]): { x: number; y: number }[] =>
+  measurements.map(({ size, gigabytesPerSecond = 0 }) => ({ x: size, y: gigabytesPerSecond }))
+    .sort((a, b) => a.x - b.x);
