@@ -142,15 +142,18 @@ export class DataCloneError extends HeddleError {
 export class PayloadTooLargeError extends HeddleError {
   /** Size of what was encoded when the limit was passed: the whole may be larger. */
   readonly bytes: number;
-  /** The limit (`maxPayloadBytes`), or undefined if there was no memory for so much. */
+  /**
+   * The limit: `maxPayloadBytes`, or about 2 GiB where that is not set. Undefined if there was no memory
+   * for so much.
+   */
   readonly maxBytes: number | undefined;
 
   constructor(bytes: number, maxBytes: number | undefined, options?: ErrorOptions) {
     super(
       "HEDDLE_PAYLOAD_TOO_LARGE",
       maxBytes === undefined
-        ? `There is no memory for a payload of ${bytes > 0 ? bytes : "that many"} bytes.`
-        : `A payload of at least ${bytes} bytes is larger than maxPayloadBytes, ${maxBytes}.`,
+        ? `There is no memory for a payload of ${bytes} bytes.`
+        : `A payload of at least ${bytes} bytes exceeds the limit of ${maxBytes} (maxPayloadBytes).`,
       options,
     );
     this.bytes = bytes;

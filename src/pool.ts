@@ -317,6 +317,7 @@ class ThreadPool extends EventTarget {
 
   async #close(timeoutMs: number): Promise<void> {
     this.#supervisor.drain();
+    this.#loop.kick(); // calls whose submission a stack overflow has cut off are settled there
     if (this.#scheduler.inFlight.size > 0 && timeoutMs > 0) {
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#onDrained = resolve;

@@ -1,5 +1,6 @@
 /** heddle's own codec, from its sources, writing to memory of its own instead of a ring. */
 import { Codec as HeddleCodec } from "../../src/codec/codec.ts";
+import { ReceivedShapes } from "../../src/codec/shapes.ts";
 import { currentRuntime } from "../../src/runtimes/current.ts";
 import type { Codec, CodecContender } from "./codec-contender.ts";
 
@@ -11,15 +12,21 @@ export function createHeddleCodec(): Codec {
     mayLend: true,
   });
   const encoder = codec.lend();
-  // The shapes that the encoder has used are known to whoever reads them here, as after a first call.
-  const decoder = codec.decoder(codec.shapes);
+  const received = new ReceivedShapes();
+  const decoder = codec.decoder(received);
   let end = 0;
   return {
     encode(value) {
       encoder.end();
       end = encoder.value(value, encoder.beginInScratch());
     },
-    decode: () => decoder.one(encoder.memory, 0, end),
+    decode() {
+      const { shapes } = codec;
+      const { size } = received;
+      // Told as a SHAPES record does it, once for each.
+      if (size < shapes.size) received.learn([size, ...shapes.keysFrom(size, shapes.size)]);
+      return decoder.one(encoder.memory, 0, end);
+    },
   };
 }
 

@@ -9,6 +9,13 @@
  * nor a proxy can run code or lie.
  */
 import { align8Large } from "../memory/align.ts";
+import {
+  getterOf,
+  typedArrayBuffer,
+  typedArrayLength,
+  typedArrayName,
+  typedArrayPrototype,
+} from "./intrinsics.ts";
 import type { Reader } from "./reader.ts";
 import type { Writer } from "./writer.ts";
 import { BUFFER, BYTES, RESIZABLE, TRACKING, VALUE_HEADER_BYTES, VIEW } from "./tags.ts";
@@ -56,15 +63,7 @@ const KIND_OF_NAME: ReadonlyMap<string, number> = new Map(
   KIND_NAMES.map((name, kind) => [name, kind]),
 );
 
-function getterOf<Value>(prototype: object, key: PropertyKey): (this: unknown) => Value {
-  return Object.getOwnPropertyDescriptor(prototype, key)!.get as (this: unknown) => Value;
-}
-
-const typedArrayPrototype = Object.getPrototypeOf(Uint8Array.prototype) as Uint8Array;
-const typedArrayName = getterOf<string | undefined>(typedArrayPrototype, Symbol.toStringTag);
-const typedArrayBuffer = getterOf<ArrayBufferLike>(typedArrayPrototype, "buffer");
 const typedArrayOffset = getterOf<number>(typedArrayPrototype, "byteOffset");
-const typedArrayLength = getterOf<number>(typedArrayPrototype, "length");
 const typedArrayAt: (this: unknown, index: number) => unknown = typedArrayPrototype.at;
 const dataViewBuffer = getterOf<ArrayBufferLike>(DataView.prototype, "buffer");
 const dataViewOffset = getterOf<number>(DataView.prototype, "byteOffset");

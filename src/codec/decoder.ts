@@ -114,7 +114,7 @@ export class Decoder implements Reader {
       const value = this.value(at);
       return value === PENDING_VALUE ? this.value(this.next) : value;
     } catch (error) {
-      throw explain(error);
+      throw explain(error, limit - at);
     } finally {
       this.#referenced = undefined;
     }
@@ -136,7 +136,7 @@ export class Decoder implements Reader {
       if (this.#pending > 0) this.#fillIn(values);
       return values;
     } catch (error) {
-      throw explain(error);
+      throw explain(error, limit - at);
     } finally {
       this.#referenced = undefined;
       this.#extras = NO_EXTRAS;
@@ -395,7 +395,7 @@ export class Decoder implements Reader {
 }
 
 /** Whatever goes wrong becomes a coded error: too deep a nesting for this thread's stack, or damage. */
-function explain(error: unknown): unknown {
+function explain(error: unknown, bytes: number): unknown {
   if (error instanceof HeddleError) return error;
   if (isStackOverflow(error)) {
     return new DataCloneError("The value is nested too deeply for the receiving thread's stack.", {
@@ -403,6 +403,8 @@ function explain(error: unknown): unknown {
     });
   }
   // Lengths are checked before anything is made of them: what fails then lacks memory.
-  if (error instanceof RangeError) return new PayloadTooLargeError(0, undefined, { cause: error });
+  if (error instanceof RangeError) {
+    return new PayloadTooLargeError(bytes, undefined, { cause: error });
+  }
   return new ProtocolError("An encoded value is corrupt.", { cause: error });
 }

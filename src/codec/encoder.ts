@@ -44,7 +44,7 @@ import { writePlain, writeShaped, writeSpecial } from "./objects.ts";
 
 /**
  * Levels of nesting. The stack gives out before, as a rule: at 1,000 to 3,000 levels on V8, where
- * `structuredClone` does too, and at some 7,000 on Bun.
+ * `structuredClone` does too, and at some 7,000 on JavaScriptCore.
  */
 export const MAX_DEPTH = 10_000;
 /** Scratch memory that is kept for the next value. */

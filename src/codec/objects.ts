@@ -11,6 +11,7 @@ import { writeBuffer } from "./bytes.ts";
 import type { ObjectKinds } from "../runtimes/runtime.ts";
 import { inherits, isPlatformObject } from "./platform.ts";
 import { writeError } from "./fault.ts";
+import { getterOf } from "./intrinsics.ts";
 import { defineProperty } from "./shapes.ts";
 import {
   BOXED,
@@ -34,7 +35,7 @@ const setForEach: <V>(this: Set<V>, visit: (value: V) => void) => void = Set.pro
 const mapEntries: <K, V>(this: Map<K, V>) => Iterator<[K, V]> = Map.prototype.entries;
 const setValues: <V>(this: Set<V>) => Iterator<V> = Set.prototype.values;
 const timeOf: (this: Date) => number = Date.prototype.getTime;
-const sourceOf = getter<string>(RegExp.prototype, "source");
+const sourceOf = getterOf<string>(RegExp.prototype, "source");
 /** Flag by flag: the getter of them all reads properties that an object may have of its own. */
 const flagGetters: readonly (readonly [string, (this: unknown) => boolean])[] = [
   ["d", "hasIndices"],
@@ -45,16 +46,12 @@ const flagGetters: readonly (readonly [string, (this: unknown) => boolean])[] = 
   ["u", "unicode"],
   ["v", "unicodeSets"],
   ["y", "sticky"],
-].map(([flag, name]) => [flag!, getter<boolean>(RegExp.prototype, name!)]);
+].map(([flag, name]) => [flag!, getterOf<boolean>(RegExp.prototype, name!)]);
 
 function flagsOf(pattern: RegExp): string {
   let flags = "";
   for (const [flag, isSet] of flagGetters) if (isSet.call(pattern)) flags += flag;
   return flags;
-}
-
-function getter<Value>(prototype: object, key: string): (this: unknown) => Value {
-  return Object.getOwnPropertyDescriptor(prototype, key)!.get as (this: unknown) => Value;
 }
 
 /** Writes an object whose prototype is `Object.prototype` or null. */

@@ -31,11 +31,11 @@ function stepTo(parent: object, part: unknown): string {
     return found;
   }
   if (parent instanceof Set) return ".values()";
-  return propertyStep(parent, part);
+  return stepToProperty(parent, part);
 }
 
 /** The property that holds `part`; failing that the one getter that may have returned it. */
-function propertyStep(parent: object, part: unknown): string {
+function stepToProperty(parent: object, part: unknown): string {
   const getters: string[] = [];
   const isArray = Array.isArray(parent);
   for (const key of Reflect.ownKeys(parent).slice(0, MAX_ENTRIES)) {
@@ -50,7 +50,11 @@ function propertyStep(parent: object, part: unknown): string {
 }
 
 function step(key: string, isArray: boolean): string {
-  if (isArray && /^\d+$/.test(key)) return `[${key}]`;
+  return isArray && /^\d+$/.test(key) ? `[${key}]` : propertyStep(key);
+}
+
+/** The step to a property: `.name`, or `["a key"]` for one that is no identifier. */
+export function propertyStep(key: string): string {
   return /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(key)
     ? `.${key}`
     : `[${JSON.stringify(key)}]`;

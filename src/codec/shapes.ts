@@ -41,7 +41,6 @@ function sameKeys(one: readonly string[], other: readonly string[]): boolean {
 
 export class ShapeRegistry {
   readonly #shapes: SentShape[] = [];
-  readonly #readable: ReadableShape[] = [];
   readonly #byFirstKey = new Map<string, SentShape[]>();
   readonly #candidates = new Map<string, readonly string[]>();
   readonly #isCompiling: boolean;
@@ -59,12 +58,6 @@ export class ShapeRegistry {
   /** Key lists of the shapes from `first` on, for a receiver that lacks them. */
   keysFrom(first: number, count: number): (readonly string[])[] {
     return this.#shapes.slice(first, first + count).map(({ keys }) => keys);
-  }
-
-  /** A shape as a receiver sees it: for values that this side reads back itself. */
-  get(id: number): ReadableShape | undefined {
-    const shape = this.#shapes[id];
-    return shape && (this.#readable[id] ??= createReceived(shape.keys, this.#isCompiling));
   }
 
   /** The shape that came next last time, if this object has it. */

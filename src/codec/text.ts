@@ -5,7 +5,6 @@
  * the runtime's fastest verified way.
  */
 import { align8 } from "../memory/align.ts";
-
 import type { TextAccess } from "../runtimes/runtime.ts";
 import { canCompile } from "./shape-compiler.ts";
 import type { Writer } from "./writer.ts";

@@ -6,6 +6,7 @@ import { InvalidArgumentError } from "../errors.ts";
 import type { Reader } from "./reader.ts";
 import type { Writer } from "./writer.ts";
 import { isBorrowed, Loan, writeLoan } from "./loan.ts";
+import { isStructView } from "./struct/views.ts";
 import { ENVELOPE, REFERENCED, VALUE_HEADER_BYTES } from "./tags.ts";
 
 /**
@@ -117,6 +118,7 @@ export function writeWrapped(writer: Writer, object: object, from: number): numb
   }
   if (Loan.is(object)) return writeLoan(writer, object, from);
   if (isBorrowed(object)) throw writer.refuse(object, "it is lent, and to this task alone");
+  if (isStructView(object)) throw writer.refuse(object, "it is a view: copy what it shows");
   return -1;
 }
 

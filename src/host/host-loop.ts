@@ -88,8 +88,9 @@ export class HostLoop {
   /** A call was submitted: poll after the caller's synchronous code. */
   kick(): void {
     if (this.#isScheduled) return;
-    this.#isScheduled = true;
+    // In this order: should the stack end here, the next call schedules the poll.
     this.#microtask(this.#poll);
+    this.#isScheduled = true;
   }
 
   /** A worker's wake message has arrived. */

@@ -132,7 +132,7 @@ export class Scheduler implements HostWork {
    * Rejects the calls whose submission ended in a stack overflow that nothing could be done about: to
    * be called with no submission on the stack.
    */
-  dropAbandoned(): void {
+  #dropAbandoned(): void {
     while (this.#submissions > 0) {
       const slot = this.#submitting[--this.#submissions]!;
       const error = new RangeError("The stack overflowed while this call was made.");
@@ -229,7 +229,7 @@ export class Scheduler implements HostWork {
   }
 
   flush(): void {
-    if (this.#submissions > 0) this.dropAbandoned();
+    if (this.#submissions > 0) this.#dropAbandoned();
     if (this.#queue.size > 0) this.#flush();
   }
 

@@ -36,8 +36,6 @@ export interface TextAccess {
     start: number,
     end: number,
   ): { read: number; written: number };
-  /** Decodes `[start…end)`, known to be ASCII. */
-  readAscii(source: Uint8Array<SharedArrayBuffer>, start: number, end: number): string;
   /** Decodes `[start…end)`, known to be valid UTF-8. A leading byte order mark is kept. */
   readUtf8(source: Uint8Array<SharedArrayBuffer>, start: number, end: number): string;
 }

@@ -41,7 +41,6 @@ export const textAccess: TextAccess = {
   readOneByte: (source, start, end) => latin1Slice.call(source, start, end),
   readTwoByte: (source, start, end) => ucs2Slice.call(source, start, end),
   encodeInto: (text, target, start, end) => encoder.encodeInto(text, target.subarray(start, end)),
-  readAscii: (source, start, end) => latin1Slice.call(source, start, end),
   readUtf8: (source, start, end) => decoder.decode(source.subarray(start, end)),
 };
 

@@ -154,6 +154,10 @@ describe("room", () => {
 });
 
 describe("life", () => {
+  test("a shutdown does not wait for a call that a stack overflow has cut off", async () => {
+    expect((await runScript("overflow-shutdown.ts")).output.split("\n").at(-2)).toBe("closed");
+  });
+
   test("a process whose pool was closed with a call in flight ends", async () => {
     const { code, output } = await runScript("closed-in-flight.ts");
     expect({ code, output }).toEqual({ code: 0, output: "closed\nPoolClosedError\n" });

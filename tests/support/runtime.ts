@@ -1,5 +1,8 @@
 /** What the suite has to know about the runtime it runs on. */
 import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 export type RuntimeName = "node" | "deno" | "bun";
@@ -20,6 +23,8 @@ export const capabilities = {
   remoteModules: runtimeName === "deno",
   /** A flag forbids making code from strings: V8's, which Deno passes on. */
   forbidsCode: runtimeName !== "bun",
+  /** Its own `structuredClone` takes no time for each hole of an array; on Bun 15 ns, a minute for 4e9. */
+  clonesHugeHoles: runtimeName !== "bun",
 } as const;
 
 export interface Finished {
@@ -56,6 +61,17 @@ export function runFile(
       resolve({ code, output });
     });
   });
+}
+
+/** Runs TypeScript that needs a process of its own, with flags for the engine. */
+export async function runCode(source: string, engineFlags: readonly string[]): Promise<Finished> {
+  const folder = mkdtempSync(join(tmpdir(), "heddle-code-"));
+  try {
+    writeFileSync(join(folder, "main.ts"), source);
+    return await runFile(join(folder, "main.ts"), engineFlags);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
 /** Timers as they were before a test installed fake ones. */

@@ -9,10 +9,7 @@ import { ProtocolError } from "../../src/errors.ts";
 import { currentRuntime } from "../../src/runtimes/current.ts";
 import { roundTrip, send } from "../support/codec.ts";
 import { createEndpoints } from "../support/endpoints.ts";
-import { capabilities, runFile } from "../support/runtime.ts";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { capabilities, runCode } from "../support/runtime.ts";
 
 /** A sender and a receiver that have told each other everything. */
 function pairOf(isCompiling: boolean): { registry: ShapeRegistry; trip(value: unknown): unknown } {
@@ -148,25 +145,17 @@ describe("telling", () => {
 test.runIf(capabilities.forbidsCode)(
   "without code from strings values cross all the same",
   async () => {
-    const folder = mkdtempSync(join(tmpdir(), "heddle-no-code-"));
-    try {
-      const file = join(folder, "main.ts");
-      writeFileSync(
-        file,
-        `import { roundTrip } from ${
-          JSON.stringify(new URL("../support/codec.ts", import.meta.url).href)
-        };
+    const support = new URL("../support/codec.ts", import.meta.url).href;
+    const { code, output } = await runCode(
+      `import { roundTrip } from ${JSON.stringify(support)};
        const value = { a: 1, text: "short", list: [{ b: 2.5 }, { b: -1 }], nested: { a: "é" } };
        for (let n = 0; n < 4; n++) {
          if (JSON.stringify(roundTrip([value])[0]) !== JSON.stringify(value)) throw new Error("no");
        }
        try { new Function("return 1"); } catch { console.log("crossed"); }`,
-      );
-      const { code, output } = await runFile(file, ["--disallow-code-generation-from-strings"]);
-      expect({ code, output }).toEqual({ code: 0, output: "crossed\n" });
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
+      ["--disallow-code-generation-from-strings"],
+    );
+    expect({ code, output }).toEqual({ code: 0, output: "crossed\n" });
   },
 );
 

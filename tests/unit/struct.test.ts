@@ -1,4 +1,3 @@
-import { spawn } from "node:child_process";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { PlanMode } from "../../src/codec/struct/build-plan.ts";
@@ -29,7 +28,7 @@ import { revokeView, viewToObject } from "../../src/codec/struct/views.ts";
 import { HeddleError, InvalidArgumentError, ProtocolError } from "../../src/errors.ts";
 import { type Memory, viewMemory } from "../../src/memory/views.ts";
 import { currentRuntime } from "../../src/runtimes/current.ts";
-import { runtimeName } from "../support/runtime.ts";
+import { capabilities, runCode } from "../support/runtime.ts";
 
 const { text } = currentRuntime;
 const MODES: readonly PlanMode[] = ["compiled", "interpreted"];
@@ -783,7 +782,7 @@ describe("damage", () => {
   });
 });
 
-test.runIf(runtimeName === "node")(
+test.runIf(capabilities.forbidsCode)(
   "interpreted where code must not be made from strings",
   async () => {
     const source = `
@@ -803,12 +802,7 @@ test.runIf(runtimeName === "node")(
     const view = codec.view(memory, text, 8, end);
     console.log(JSON.stringify([codec.read(memory, text, 8, end), view.toObject(), view.a.at(0).y]));
   `;
-    const flags = ["--disallow-code-generation-from-strings", "--input-type=module", "-e", source];
-    const child = spawn(process.execPath, flags, { env: { ...process.env, NODE_OPTIONS: "" } });
-    let output = "";
-    child.stdout.on("data", (chunk) => output += String(chunk));
-    child.stderr.on("data", (chunk) => output += String(chunk));
-    await new Promise((resolve) => child.on("close", resolve));
+    const { output } = await runCode(source, ["--disallow-code-generation-from-strings"]);
     const value = '{"x":1,"s":"ä","a":[{"y":2}]}';
     expect(output.trim()).toBe(`[${value},${value},2]`);
   },

@@ -27,6 +27,10 @@ export class ElementsView {
     this.#plan = plan;
   }
 
+  static is(object: object): boolean {
+    return #elements in object;
+  }
+
   get length(): number {
     return this.open().count;
   }

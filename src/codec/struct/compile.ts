@@ -5,7 +5,8 @@
  * Of what a schema's author chose, keys alone enter the text, through `JSON.stringify`; all else is
  * numbers and names from this folder. What the text refers to is passed in by name.
  */
-import { mismatch, stepTo, within } from "./mismatch.ts";
+import { mismatch, within } from "./mismatch.ts";
+import { propertyStep } from "../path.ts";
 import type { Plan } from "./plan.ts";
 import { HELPERS, SCALARS, storeTypedArray } from "./scalars.ts";
 import type { ArrayShape, PlacedField, StructShape } from "./shape.ts";
@@ -48,13 +49,13 @@ export function compileStruct(shape: StructShape, plans: readonly Plan[]): Plan 
     Object,
     misfit: (place: number, value: unknown) => {
       const { key, shape: of } = shape.fields[place]!;
-      return within(mismatch(expectedOf(of), value), stepTo(key));
+      return within(mismatch(expectedOf(of), value), propertyStep(key));
     },
     ownValue,
     defineKey,
   };
   shape.fields.forEach((field, place) => {
-    names[`step${place}`] = stepTo(field.key);
+    names[`step${place}`] = propertyStep(field.key);
     if (!isScalar(field.shape)) {
       names[`write${place}`] = plans[place]!.write;
       names[`read${place}`] = plans[place]!.read;

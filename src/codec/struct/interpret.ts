@@ -4,7 +4,8 @@
  * here, down to which of two misfits is reported.
  */
 import { SCALARS, storeTypedArray } from "./scalars.ts";
-import { mismatch, stepTo, within } from "./mismatch.ts";
+import { mismatch, within } from "./mismatch.ts";
+import { propertyStep } from "../path.ts";
 import type { Plan } from "./plan.ts";
 import type { ArrayShape, ScalarShape, StructShape, TextShape } from "./shape.ts";
 import { expectedOf, isScalar, PRESENCE_BITS } from "./shape.ts";
@@ -96,7 +97,7 @@ export function interpretStruct(shape: StructShape, plans: readonly Plan[]): Pla
   const hasRequired = fields.some(({ bit }) => bit < 0);
   const known = new Set(keys);
   const inherited = keys.map(isInheritedKey);
-  const steps = fields.map(({ key }) => stepTo(key));
+  const steps = fields.map(({ key }) => propertyStep(key));
   const byKey = keys.map((_, index) => fields.findIndex((field) => field.index === index));
   const keysInResult = [...byKey].sort((a, b) =>
     Number(fields[a]!.bit >= 0) - Number(fields[b]!.bit >= 0)

@@ -3,6 +3,7 @@
  * way out, so that writing a value that fits builds no string.
  */
 import { StructError } from "../../errors.ts";
+import { typedArrayBuffer, typedArrayLength, typedArrayName } from "../intrinsics.ts";
 
 /** Longest excerpt of a value in a message, in UTF-16 units. */
 const MAX_EXCERPT_UNITS = 60;
@@ -37,13 +38,6 @@ export function located(error: unknown, path: string): unknown {
   return new StructError(path + error.path, error.expected, error.got);
 }
 
-/** The step to a property: `.name`, or `["a key"]` for one that is no identifier. */
-export function stepTo(key: string): string {
-  return /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(key)
-    ? `.${key}`
-    : `[${JSON.stringify(key)}]`;
-}
-
 /** A value in words. Runs no code of the value's. */
 export function describeValue(value: unknown): string {
   switch (typeof value) {
@@ -68,7 +62,7 @@ export function describeValue(value: unknown): string {
 
 function describeObject(value: object | null): string {
   if (value === null) return "null";
-  const name = typedArrayNameOf(value);
+  const name = typedArrayName.call(value);
   if (name !== undefined) return name;
   try {
     return Array.isArray(value) ? "an array" : "an object";
@@ -81,34 +75,18 @@ function excerpt(text: string): string {
   return text.length <= MAX_EXCERPT_UNITS ? text : `${text.slice(0, MAX_EXCERPT_UNITS)}…`;
 }
 
-const typedArrayPrototype = Object.getPrototypeOf(Uint8Array.prototype) as object;
-
-function intrinsicGetter<Value>(key: PropertyKey): (this: unknown) => Value {
-  const property = Object.getOwnPropertyDescriptor(typedArrayPrototype, key);
-  return property!.get as (this: unknown) => Value;
-}
-
-const nameGetter = intrinsicGetter<string | undefined>(Symbol.toStringTag);
-const lengthGetter = intrinsicGetter<number>("length");
-const bufferGetter = intrinsicGetter<ArrayBufferLike>("buffer");
-
-/** `Float64Array` and so on by internal slot, whatever the prototype; undefined for anything else. */
-export function typedArrayNameOf(value: unknown): string | undefined {
-  return nameGetter.call(value);
-}
-
 /**
  * Elements of `value` if it is a typed array called `name`. Throws Mismatch for anything else, and for
  * one whose buffer has been transferred away.
  */
-export function typedArrayLength(
+export function lengthOfTyped(
   value: unknown,
   name: string | undefined,
   expected: string,
 ): number {
-  if (name === undefined || nameGetter.call(value) !== name) throw mismatch(expected, value);
-  const length = lengthGetter.call(value);
-  if (length === 0 && isDetached(bufferGetter.call(value))) {
+  if (name === undefined || typedArrayName.call(value) !== name) throw mismatch(expected, value);
+  const length = typedArrayLength.call(value);
+  if (length === 0 && isDetached(typedArrayBuffer.call(value))) {
     throw new Mismatch(expected, `a detached ${name}`);
   }
   return length;

@@ -182,6 +182,27 @@ function roundUp(bytes: number, align: number): number {
   return Math.ceil(bytes / align) * align;
 }
 
+/** The whole shape in words: two shapes have the same layout and keys if and only if these are equal. */
+export function describeShape(shape: Shape): string {
+  const most = "max" in shape && shape.max !== undefined ? shape.max : "";
+  switch (shape.kind) {
+    case "utf8":
+    case "bytes":
+      return `${shape.kind}(${most})`;
+    case "array":
+      return `array(${describeShape(shape.of)}${most === "" ? "" : `, ${most}`})`;
+    case "struct": {
+      const inOrder = [...shape.fields].sort((a, b) => a.index - b.index);
+      const fields = inOrder.map(({ key, bit, shape: of }) =>
+        `${JSON.stringify(key)}${bit < 0 ? "" : "?"}: ${describeShape(of)}`
+      );
+      return `struct { ${fields.join(", ")} }`;
+    }
+    default:
+      return shape.kind;
+  }
+}
+
 /** What a value of this shape has to be, in words. */
 export function expectedOf(shape: Shape): string {
   const most = "max" in shape && shape.max !== undefined ? ` of at most ${shape.max}` : "";

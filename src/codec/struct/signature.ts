@@ -78,9 +78,7 @@ export function signatureOf(args: unknown, returns: unknown): Signature | undefi
 export function describeSignature(signature: Signature | undefined): string {
   const describe = (declared: DeclaredValue | undefined): string => {
     if (declared === undefined) return "any";
-    return `${
-      declared.isView ? "view of a struct" : "struct"
-    } of ${declared.codec.fixedBytes} bytes`;
+    return `${declared.isView ? "view of a " : ""}${declared.codec.describe()}`;
   };
   if (signature === undefined) return "nothing";
   const args = signature.args?.map(describe).join(", ");

@@ -17,7 +17,7 @@ import { describeValue, located } from "./mismatch.ts";
 import { Output, type StructWriter } from "./output.ts";
 import type { Plan } from "./plan.ts";
 import { shapeOf } from "./schema.ts";
-import type { StructShape } from "./shape.ts";
+import { describeShape, type StructShape } from "./shape.ts";
 import { Source, type Viewer } from "./source.ts";
 import { viewerOf } from "./views.ts";
 
@@ -40,6 +40,11 @@ export class StructCodec<Value, View> {
     this.#shape = shape;
     this.#mode = mode;
     this.#plan = planOf(shape, mode);
+  }
+
+  /** The shape in words: equal for equal layouts and keys alone. */
+  describe(): string {
+    return describeShape(this.#shape);
   }
 
   /**

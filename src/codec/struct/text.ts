@@ -5,14 +5,15 @@
  * JavaScript, where a native call costs more than it saves; all else through the runtime's encoder.
  */
 import type { TextAccess } from "../../runtimes/runtime.ts";
+import { readOneByte } from "../text.ts";
 import { corrupt, type Input } from "./input.ts";
-import { Mismatch, mismatch, typedArrayLength } from "./mismatch.ts";
+import { lengthOfTyped, Mismatch, mismatch } from "./mismatch.ts";
 import type { Output } from "./output.ts";
 import { LENGTH_BYTES } from "./shape.ts";
 
 type SharedBytes = Uint8Array<SharedArrayBuffer>;
 
-/** Longest string written and read by the loop, in UTF-16 units. */
+/** Longest string written by the loop, in UTF-16 units. */
 const SHORT_UNITS = 24;
 
 /** What `encode` returns for text that does not fit: no length word, which is an int32. */
@@ -114,11 +115,7 @@ export function readText(input: Input, at: number): string {
 function decode(input: Input, start: number, word: number): string {
   const u8 = input.memory.u8;
   if (word >= 0) return input.text.readUtf8(u8, start, start + word);
-  const end = start + ~word;
-  if (~word > SHORT_UNITS) return input.text.readAscii(u8, start, end);
-  let text = "";
-  for (let at = start; at < end; at++) text += String.fromCharCode(u8[at]!);
-  return text;
+  return readOneByte(input.text, u8, start, ~word);
 }
 
 export function writeBoundedBytes(
@@ -128,7 +125,7 @@ export function writeBoundedBytes(
   max: number,
   expected: string,
 ): void {
-  const length = typedArrayLength(value, "Uint8Array", expected);
+  const length = lengthOfTyped(value, "Uint8Array", expected);
   if (length > max) throw new Mismatch(expected, `${length} bytes`);
   const { i32, u8 } = out.writer.memory;
   const at = out.base + rel;
@@ -137,7 +134,7 @@ export function writeBoundedBytes(
 }
 
 export function writeBytes(out: Output, rel: number, value: unknown, expected: string): void {
-  const length = typedArrayLength(value, "Uint8Array", expected);
+  const length = lengthOfTyped(value, "Uint8Array", expected);
   const start = out.reserve(length);
   out.writer.memory.u8.set(value as Uint8Array, out.base + start);
   out.point(rel, start, length);
@@ -159,7 +156,7 @@ export function boundedLength(input: Input, at: number, max: number): number {
   return length;
 }
 
-/** A fresh, unshared copy. */
+/** A fresh, unshared copy: the fields of structs are short, so no runtime needs a way of its own. */
 export function copyBytes(u8: SharedBytes, start: number, length: number): Uint8Array<ArrayBuffer> {
   const copy = new Uint8Array(length);
   copy.set(u8.subarray(start, start + length));

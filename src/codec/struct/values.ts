@@ -1,5 +1,6 @@
 /** What the interpreted and the compiled writers ask about a value, and how a result gets its keys. */
-import { Mismatch, stepTo, typedArrayLength } from "./mismatch.ts";
+import { lengthOfTyped, Mismatch } from "./mismatch.ts";
+import { propertyStep } from "../path.ts";
 import type { ArrayShape } from "./shape.ts";
 
 /**
@@ -52,7 +53,7 @@ export function checkEachKey(known: ReadonlySet<string>, object: object): void {
     if (known.has(key)) continue;
     const names = [...known].join(", ");
     const error = new Mismatch(`absent (the struct has: ${names})`, "a key it does not have");
-    error.path = stepTo(key);
+    error.path = propertyStep(key);
     throw error;
   }
 }
@@ -61,7 +62,7 @@ export function checkEachKey(known: ReadonlySet<string>, object: object): void {
 export function countElements(shape: ArrayShape, value: unknown, expected: string): number {
   const count = Array.isArray(value)
     ? value.length
-    : typedArrayLength(value, shape.arrayName, expected);
+    : lengthOfTyped(value, shape.arrayName, expected);
   // Only a proxy has a length that is none.
   if (count >>> 0 !== count) throw new Mismatch(expected, "an array of impossible length");
   if (shape.max !== undefined && count > shape.max) {

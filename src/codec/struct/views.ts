@@ -35,6 +35,11 @@ class RecordView {
     revokeView(this);
   }
 
+  /** By slot: a field may be called anything. */
+  static is(object: object): boolean {
+    return #source in object;
+  }
+
   /** The record, unless it has been revoked. */
   static open(view: RecordView): Source {
     return view.#source.open(view.#at + view.#shape.size);
@@ -51,6 +56,11 @@ class RecordView {
   static revoke(view: RecordView): void {
     view.#source.revoke();
   }
+}
+
+/** Whether `object` shows a record, or a part of one, in place. */
+export function isStructView(object: object): boolean {
+  return RecordView.is(object) || ElementsView.is(object);
 }
 
 /** A plain copy of what a view of a struct shows. */

@@ -1,0 +1,23 @@
+/**
+ * Getters as the language made them: they read internal slots, so neither a subclass, a property of the
+ * object's own nor a changed prototype can run code or lie.
+ */
+
+/** The getter behind `prototype[key]`, to be called on any object. */
+export function getterOf<Value>(prototype: object, key: PropertyKey): (this: unknown) => Value {
+  return Object.getOwnPropertyDescriptor(prototype, key)!.get as (this: unknown) => Value;
+}
+
+export const typedArrayPrototype = Object.getPrototypeOf(Uint8Array.prototype) as Uint8Array;
+
+/** `Float64Array` and so on; undefined for anything that is no typed array. */
+export const typedArrayName: (this: unknown) => string | undefined = getterOf(
+  typedArrayPrototype,
+  Symbol.toStringTag,
+);
+/** Elements; 0 for a view that is out of bounds. */
+export const typedArrayLength: (this: unknown) => number = getterOf(typedArrayPrototype, "length");
+export const typedArrayBuffer: (this: unknown) => ArrayBufferLike = getterOf(
+  typedArrayPrototype,
+  "buffer",
+);
