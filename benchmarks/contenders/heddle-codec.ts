@@ -18,7 +18,7 @@ export function createHeddleCodec(): Codec {
   return {
     encode(value) {
       encoder.end();
-      end = encoder.value(value, encoder.beginInScratch());
+      end = encoder.root(value, encoder.beginInScratch());
     },
     decode() {
       const { shapes } = codec;

@@ -48,25 +48,24 @@ import {
   SPARSE,
   STRUCT,
   SYMBOL,
+  TEXT,
+  TEXTS,
   TRUE,
   TWO_BYTE,
   UNDEFINED,
   VALUE_HEADER_BYTES,
   VIEW,
 } from "./tags.ts";
-import { StringCache } from "./string-cache.ts";
 import type { DeclaredValues } from "./struct/signature.ts";
 import { revokeView } from "./struct/views.ts";
 import { readOneByte } from "./text.ts";
+import { TextSegments } from "./texts.ts";
 import { readEnvelope } from "./wrappers.ts";
 
 /** Where the shapes of received objects are looked up. */
 export interface ShapeSource {
   get(id: number): ReadableShape | undefined;
 }
-
-/** Longest string that is looked for among those read before. */
-const CACHED_UNITS = 24;
 
 const hexPattern = /^[0-9a-f]+$/;
 const NO_EXTRAS: readonly unknown[] = [];
@@ -89,7 +88,7 @@ export class Decoder implements Reader {
   readonly access: CodecAccess;
   readonly #shapes: ShapeSource | undefined;
   readonly #sharedBuffers: SharedBuffers;
-  readonly #strings = new StringCache();
+  readonly #texts = new TextSegments();
   #memory: Memory | undefined;
   #base = 0;
   /** Arguments whose values come behind the others. */
@@ -116,6 +115,7 @@ export class Decoder implements Reader {
     } catch (error) {
       throw explain(error, limit - at);
     } finally {
+      if (this.#texts.isOpen) this.#texts.close();
       this.#referenced = undefined;
     }
   }
@@ -138,6 +138,7 @@ export class Decoder implements Reader {
     } catch (error) {
       throw explain(error, limit - at);
     } finally {
+      if (this.#texts.isOpen) this.#texts.close();
       this.#referenced = undefined;
       this.#extras = NO_EXTRAS;
     }
@@ -199,6 +200,11 @@ export class Decoder implements Reader {
       case INTS:
       case DOUBLES:
         return readArray(this, at, word, word & 0xff);
+      case TEXTS:
+        return this.#texts.read(this, at);
+      case TEXT:
+        this.next = at + VALUE_HEADER_BYTES;
+        return this.#texts.take(this, this.i32[(at >> 2) + 1]!, at);
       case TWO_BYTE:
         return this.#twoByte(at);
       default:
@@ -312,18 +318,11 @@ export class Decoder implements Reader {
     const start = at + VALUE_HEADER_BYTES;
     if (units < 0 || start + units > this.limit) throw this.corrupt(`length ${units}`, at);
     this.next = align8(start + units);
-    if (units > CACHED_UNITS || units < 2 || !this.#strings.isWorthwhile) {
-      return readOneByte(this.access.text, this.u8, start, units);
-    }
-    const cache = this.#strings;
-    const { i32 } = this;
-    const word = start >> 2;
-    const entry = cache.entryOf(i32, word, units);
-    const known = cache.find(entry, i32, word, units);
-    if (known !== undefined) return known;
-    const string = readOneByte(this.access.text, this.u8, start, units);
-    cache.keep(entry, i32, word, units, string);
-    return string;
+    return readOneByte(this.access.text, this.u8, start, units);
+  }
+
+  gathered(units: number, at: number): string {
+    return this.#texts.take(this, units, at);
   }
 
   #twoByte(at: number): string {

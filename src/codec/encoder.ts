@@ -12,6 +12,7 @@ import { align8Large } from "../memory/align.ts";
 import { type Memory, viewMemory } from "../memory/views.ts";
 import type { CodecAccess, TextAccess } from "../runtimes/runtime.ts";
 import { writeView } from "./bytes.ts";
+import { Extras } from "./extras.ts";
 import { writeError } from "./fault.ts";
 import { writeBigInt } from "./numbers.ts";
 import { pathTo } from "./path.ts";
@@ -33,11 +34,13 @@ import {
   SHARED,
   STRUCT,
   SYMBOL,
+  TEXT,
   TRUE,
   UNDEFINED,
   VALUE_HEADER_BYTES,
 } from "./tags.ts";
 import { writeText } from "./text.ts";
+import { GatheredTexts, MAX_GATHERED_UNITS } from "./texts.ts";
 import type { WritableShape, Writer, WriterMark } from "./writer.ts";
 import { writeArray } from "./arrays.ts";
 import { writePlain, writeShaped, writeSpecial } from "./objects.ts";
@@ -84,9 +87,7 @@ export class Encoder implements Writer {
   base = 0;
   /** End of the memory that may be written. */
   limit = 0;
-  /** Objects for the payload message, and those among them that move. */
-  readonly extras: unknown[] = [];
-  readonly transfer: unknown[] = [];
+  readonly extras: Extras = new Extras();
   /** Shapes that whoever reads this knows by then. */
   knownShapes = 0;
   gone = 0;
@@ -113,10 +114,8 @@ export class Encoder implements Writer {
   /** Somebody has given Object.prototype an enumerable property: no shape can be guessed. */
   #isPolluted = false;
   readonly #seen = new SeenObjects();
+  readonly texts: GatheredTexts = new GatheredTexts();
   #depth = 0;
-  /** What is to move, and what does already. */
-  #moving: Set<unknown> | undefined;
-  #moved: Set<unknown> | undefined;
 
   constructor(options: EncoderOptions) {
     this.access = options.access;
@@ -177,10 +176,9 @@ export class Encoder implements Writer {
     if (this.#seen.count > 0) this.#seen.forget(0);
     this.#seen.current = -1; // or an exception has left it
     this.#depth = 0;
+    if (this.texts.isOpen) this.texts.abort();
     this.#grow = undefined;
-    if (this.extras.length > 0) this.extras.length = 0;
-    if (this.transfer.length > 0) this.transfer.length = 0;
-    this.#moving = this.#moved = undefined;
+    this.extras.clear();
     this.#copiedBytes = 0;
     this.mayMove = true;
     this.lastClass = undefined;
@@ -249,19 +247,28 @@ export class Encoder implements Writer {
     this.checkSize(at);
   }
 
-  /** Whether anything besides the encoded bytes is to be sent, or to be moved. */
-  get hasExtras(): boolean {
-    return this.extras.length > 0 || this.#moving !== undefined;
-  }
-
   value(value: unknown, from: number): number {
-    if (typeof value === "string") return writeText(this, value, from);
+    if (typeof value === "string") return this.#text(value, from);
     if (typeof value === "number") return this.#number(value, from);
     if (typeof value === "object") {
       return value === null ? this.tag(NULL, from) : this.object(value, from);
     }
     if (typeof value === "boolean") return this.tag(value ? TRUE : FALSE, from);
     return this.#rare(value, from);
+  }
+
+  /** Writes a value that is no part of another: an argument, or a result. */
+  root(value: unknown, from: number): number {
+    return typeof value === "object" && value !== null && !ArrayBuffer.isView(value)
+      ? this.texts.write(this, value, from)
+      : this.value(value, from);
+  }
+
+  #text(value: string, from: number): number {
+    const { texts } = this;
+    if (!texts.isOpen || value.length > MAX_GATHERED_UNITS) return writeText(this, value, from);
+    texts.add(value);
+    return this.header(TEXT, value.length, from);
   }
 
   #number(value: number, from: number): number {
@@ -375,24 +382,22 @@ export class Encoder implements Writer {
   }
 
   extra(object: object, from: number, isMoved: boolean): number {
-    const end = this.header(EXTRA, this.extras.length, from);
-    this.extras.push(object);
-    if (isMoved) this.transfer.push(object);
+    const end = this.header(EXTRA, this.extras.count, from);
+    this.extras.add(object, isMoved);
     return end;
   }
 
   shared(buffer: SharedArrayBuffer, from: number): number {
     const at = this.room(from, VALUE_HEADER_BYTES + 8);
     this.i32[at >> 2] = SHARED;
-    this.i32[(at >> 2) + 1] = this.extras.length;
+    this.i32[(at >> 2) + 1] = this.extras.count;
     this.f64[(at >> 3) + 1] = this.#sharedBuffers.idOf(buffer);
-    this.extras.push(buffer);
+    this.extras.add(buffer, false);
     return at + VALUE_HEADER_BYTES + 8;
   }
 
   willMove(objects: readonly unknown[]): void {
-    this.#moving ??= new Set();
-    for (const object of objects) if (this.#moved?.has(object) !== true) this.#moving.add(object);
+    this.extras.willMove(objects);
   }
 
   unwrap(): void {
@@ -400,18 +405,13 @@ export class Encoder implements Writer {
   }
 
   isTransferred(object: unknown): boolean {
-    return this.#moving?.has(object) === true;
+    return this.extras.isMoving(object);
   }
 
   moved(object: object, from: number): number {
-    this.#moving!.delete(object);
-    (this.#moved ??= new Set()).add(object);
-    return this.extra(object, from, true);
-  }
-
-  /** Objects that were to move but were not part of any value: they move all the same. */
-  get unmoved(): readonly unknown[] {
-    return this.#moving === undefined ? [] : [...this.#moving];
+    const end = this.header(EXTRA, this.extras.count, from);
+    this.extras.move(object);
+    return end;
   }
 
   refuse(part: unknown, why: string, options?: ErrorOptions): Error {
@@ -428,25 +428,23 @@ export class Encoder implements Writer {
   mark(): WriterMark {
     const { current, count } = this.#seen;
     const copiedBytes = this.#copiedBytes;
-    return { depth: this.#depth, current, seen: count, extras: this.extras.length, copiedBytes };
+    return {
+      depth: this.#depth,
+      current,
+      seen: count,
+      extras: this.extras.count,
+      copiedBytes,
+      texts: this.texts.count,
+    };
   }
 
   rewind(mark: WriterMark): void {
     this.#depth = mark.depth;
     this.#seen.current = mark.current;
     this.#seen.forget(mark.seen);
-    // Copies of large buffers may be among those left out: what moves is the end of the list.
-    while (this.extras.length > mark.extras) {
-      const left = this.extras.pop();
-      if (this.transfer.at(-1) === left) this.transfer.pop();
-    }
+    this.extras.rewind(mark);
     this.#copiedBytes = mark.copiedBytes;
-  }
-
-  /** Goes on behind values that were encoded before, which came with these objects. */
-  resume(extras: readonly unknown[], transfer: readonly unknown[]): void {
-    this.extras.push(...extras);
-    this.transfer.push(...transfer);
+    this.texts.forget(mark.texts);
   }
 
   /** An error as such, whatever structured clone would make of it. */

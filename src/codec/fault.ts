@@ -85,8 +85,10 @@ export function writeError(writer: Writer, error: Error, from: number): number {
   for (const key of ownKeys(error)) {
     if (OWN_FIELDS.has(key)) continue;
     const before = at - writer.base;
+    const mark = writer.mark();
     const end = writeIfCloneable(writer, read(error, key), writer.value(key, at));
     if (end >= 0) properties++;
+    else writer.rewind(mark); // the key as well
     at = end >= 0 ? end : writer.base + before;
   }
   const word = (writer.base + start) >> 2;
@@ -140,12 +142,18 @@ export function readError(reader: Reader, at: number, word: number): Error {
   const isText = typeof type === "string" && typeof message === "string" &&
     (name === undefined || typeof name === "string");
   if (!isText) throw reader.corrupt("error", at);
-  const error = createError(type, name, message);
-  if ((word & REFERENCED) !== 0) reader.register(at, error);
+  // An error that is part of itself has to be there before its cause.
+  const isReferenced = (word & REFERENCED) !== 0;
+  const hasCause = (word & HAS_CAUSE) !== 0;
+  const options = hasCause && !isReferenced ? { cause: reader.value(reader.next) } : undefined;
+  const error = createError(type, name, message, options);
+  if (isReferenced) reader.register(at, error);
   if (isStackAssignable && typeof stack === "string") error.stack = stack;
   else define(error, "stack", stack, false);
   if (name !== undefined && error.name !== name) define(error, "name", name, false);
-  if ((word & HAS_CAUSE) !== 0) define(error, "cause", reader.value(reader.next), false);
+  if (hasCause && (isReferenced || !hasOwn(error, "cause"))) {
+    define(error, "cause", isReferenced ? reader.value(reader.next) : options!.cause, false);
+  }
   if ((word & HAS_ERRORS) !== 0) define(error, "errors", reader.value(reader.next), false);
   for (let property = 0; property < properties; property++) {
     const key = reader.key(reader.next);
@@ -155,35 +163,56 @@ export function readError(reader: Reader, at: number, word: number): Error {
 }
 
 /** Its stack is the sender's: recording one here would only cost (8 µs each on V8). */
-function createError(type: string, name: string | undefined, message: string): Error {
-  const settings = Error as { stackTraceLimit?: number };
+function createError(
+  type: string,
+  name: string | undefined,
+  message: string,
+  options?: ErrorOptions,
+): Error {
+  const settings = Error as { stackTraceLimit?: number | undefined };
   const limit = settings.stackTraceLimit;
   try {
-    settings.stackTraceLimit = 0;
+    settings.stackTraceLimit = undefined; // not 0, for which V8 records an empty one, at 80 ns
   } catch {
-    return construct(type, name, message); // frozen
+    return construct(type, name, message, options); // frozen
   }
   try {
-    return construct(type, name, message);
+    return construct(type, name, message, options);
   } finally {
     settings.stackTraceLimit = limit!;
   }
 }
 
-function construct(type: string, name: string | undefined, message: string): Error {
-  if (type === "AggregateError") return new AggregateError([], message);
+function construct(
+  type: string,
+  name: string | undefined,
+  message: string,
+  options: ErrorOptions | undefined,
+): Error {
+  if (type === "AggregateError") return new AggregateError([], message, options);
   if (type === "DOMException") {
     return new DOMException(message, name ?? "Error") as unknown as Error;
   }
   const constructor = Object.hasOwn(BUILT_IN, type) ? BUILT_IN[type]! : Error;
-  return new constructor(message);
+  return new constructor(message, options);
 }
+
+const TYPE_OF_PROTOTYPE: ReadonlyMap<object, string> = new Map(
+  Object.entries({ ...BUILT_IN, AggregateError, DOMException }).map((
+    [type, { prototype }],
+  ) => [prototype as object, type]),
+);
+/** A proxy can make a chain of prototypes endless. */
+const MAX_PROTOTYPES = 100;
 
 function typeOf(error: Error): string {
   try {
-    if (error instanceof AggregateError) return "AggregateError";
-    if (error instanceof DOMException) return "DOMException";
-    for (const type of Object.keys(BUILT_IN)) if (error instanceof BUILT_IN[type]!) return type;
+    let parent: object | null = error;
+    for (let level = 0; parent !== null && level < MAX_PROTOTYPES; level++) {
+      parent = Object.getPrototypeOf(parent) as object | null;
+      const type = parent === null ? undefined : TYPE_OF_PROTOTYPE.get(parent);
+      if (type !== undefined) return type;
+    }
   } catch {
     return "Error"; // a proxy that refuses even to be looked at
   }

@@ -179,24 +179,56 @@ function isDOMException(kinds: ObjectKinds, prototype: object): boolean {
 }
 
 /**
- * Entries are taken before the first is written, since writing may run code that changes them; or as
- * they come, where the runtime's structured clone does so.
+ * Primitives are written as they come. From the first object on, whose writing may run code, entries
+ * are taken before they are written, since that code may change them; or one at a time, where the
+ * runtime's structured clone does so.
  */
 function writeMap(writer: Writer, map: Map<unknown, unknown>, from: number): number {
   if (writer.access.kinds.clonesLive) return writeLive(writer, MAP, mapEntries.call(map), from);
-  const entries: unknown[] = [];
-  mapForEach.call(map, (value, key) => entries.push(key, value));
-  let at = writer.header(MAP, entries.length >> 1, from);
-  for (const entry of entries) at = writer.value(entry, at);
-  return at;
+  const start = from - writer.base;
+  let at = writer.header(MAP, 0, from);
+  let count = 0;
+  let rest: unknown[] | undefined;
+  mapForEach.call(map, (value, key) => {
+    count++;
+    if (rest !== undefined) rest.push(key, value);
+    else if (isPrimitive(key) && isPrimitive(value)) {
+      at = writer.value(value, writer.value(key, at));
+    } else rest = [key, value];
+  });
+  return writeRest(writer, start, count, rest, at);
 }
 
 function writeSet(writer: Writer, set: Set<unknown>, from: number): number {
   if (writer.access.kinds.clonesLive) return writeLive(writer, SET, setValues.call(set), from);
-  const elements: unknown[] = [];
-  setForEach.call(set, (element) => elements.push(element));
-  let at = writer.header(SET, elements.length, from);
-  for (const element of elements) at = writer.value(element, at);
+  const start = from - writer.base;
+  let at = writer.header(SET, 0, from);
+  let count = 0;
+  let rest: unknown[] | undefined;
+  setForEach.call(set, (element) => {
+    count++;
+    if (rest !== undefined) rest.push(element);
+    else if (isPrimitive(element)) at = writer.value(element, at);
+    else rest = [element];
+  });
+  return writeRest(writer, start, count, rest, at);
+}
+
+function isPrimitive(value: unknown): boolean {
+  return typeof value !== "object" || value === null;
+}
+
+/** Writes what is left of a MAP or SET, and the count of it all into its header. */
+function writeRest(
+  writer: Writer,
+  start: number,
+  count: number,
+  rest: readonly unknown[] | undefined,
+  from: number,
+): number {
+  let at = from;
+  if (rest !== undefined) { for (const part of rest) at = writer.value(part, at); }
+  writer.i32[((writer.base + start) >> 2) + 1] = count;
   return at;
 }
 

@@ -34,6 +34,8 @@ export interface Reader {
   value(at: number): unknown;
   /** Reads the ONE_BYTE value at `at`. */
   text(at: number): string;
+  /** Reads the TEXT at `at`, which is of so many units; does not set `next`. */
+  gathered(units: number, at: number): string;
   /** Reads a string at `at`: a property's name. */
   key(at: number): string;
   shape(id: number): ReadableShape | undefined;

@@ -13,7 +13,8 @@
 import { ProtocolError } from "../errors.ts";
 import type { ReadableShape } from "./reader.ts";
 import type { WritableShape } from "./writer.ts";
-import { canCompile, compileReader, compileWriter } from "./shape-compiler.ts";
+import { canCompile } from "./code-generation.ts";
+import { compileReader, compileWriter } from "./shape-compiler.ts";
 
 /** Objects with more keys carry them. */
 export const MAX_SHAPE_KEYS = 64;

@@ -44,7 +44,9 @@
  *   LOAN         –                f64 length; bytes, to be read in place
  *   STRUCT       bytes            kind = position among the declared arguments; the layout of a schema that
  *                                 both sides know (struct/shape.ts)
- *
+ *   TEXTS        offset / 8       value: an object; at this offset from here the texts of the TEXTs in it
+ *                                 (texts.ts). 0: it has none
+ *   TEXT         UTF-16 units     –   the next so many units of those texts
  *   PENDING      –                –   an argument that was not known yet: its value comes behind all others
  *
  * Flag REFERENCED, on any object: a REF to it follows somewhere. Values follow one another without a
@@ -84,6 +86,8 @@ export const ENVELOPE = 31;
 export const LOAN = 32;
 export const STRUCT = 33;
 export const PENDING = 34;
+export const TEXTS = 35;
+export const TEXT = 36;
 
 /** Bytes of tag, flags and aux. */
 export const VALUE_HEADER_BYTES = 8;

@@ -6,7 +6,7 @@
  */
 import { align8 } from "../memory/align.ts";
 import type { TextAccess } from "../runtimes/runtime.ts";
-import { canCompile } from "./shape-compiler.ts";
+import { canCompile } from "./code-generation.ts";
 import type { Writer } from "./writer.ts";
 import { ONE_BYTE, TWO_BYTE, VALUE_HEADER_BYTES } from "./tags.ts";
 

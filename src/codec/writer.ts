@@ -27,6 +27,14 @@ export interface WriterMark {
   readonly seen: number;
   readonly extras: number;
   readonly copiedBytes: number;
+  readonly texts: number;
+}
+
+/** Takes the short strings of an object, which are written behind it. */
+export interface TextCollector {
+  /** Whether it does now. */
+  readonly isOpen: boolean;
+  add(text: string): void;
 }
 
 export interface Writer {
@@ -37,6 +45,8 @@ export interface Writer {
   /** Where the first value is. */
   readonly base: number;
   readonly access: CodecAccess;
+  /** The short strings of the object being written. */
+  readonly texts: TextCollector;
   /** Whether bytes may be read in place by the other side. */
   readonly mayLend: boolean;
   /** Objects that contain what is being written, itself included. */

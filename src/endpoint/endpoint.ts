@@ -125,7 +125,7 @@ export class Endpoint {
         at = encodeDeclared(encoder, args, declared, at);
         return this.#close(at, slot, generation, CALL, countDeclared(args, declared), task);
       }
-      for (let argument = 0; argument < length; argument++) at = encoder.value(args[argument], at);
+      for (let argument = 0; argument < length; argument++) at = encoder.root(args[argument], at);
       return this.#close(at, slot, generation, CALL, length, task);
     } catch (error) {
       throw encodingError(error, ARGUMENTS);
@@ -175,7 +175,7 @@ export class Endpoint {
         encoder.isUnlimited = true;
         at = encoder.error(value, at);
       } else if (declared !== undefined) at = encoder.struct(declared[0]!, 0, value, at);
-      else at = encoder.value(value, at);
+      else at = encoder.root(value, at);
       return this.#close(at, slot, generation, kind, 1, task);
     } catch (error) {
       throw encodingError(error, RESULT_NAME);
@@ -276,7 +276,7 @@ export class Endpoint {
     task: number,
   ): SendOutcome {
     const encoder = this.#encoder;
-    if (encoder.isInScratch || encoder.hasExtras) {
+    if (encoder.isInScratch || !encoder.extras.isEmpty) {
       this.tx.abort();
       return this.holder.take(encoder, end, count);
     }

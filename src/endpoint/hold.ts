@@ -49,7 +49,7 @@ export function encodeDeclared(
     at = isPending[index] === true
       ? encoder.tag(PENDING, at)
       : one === undefined
-      ? encoder.value(values[index], at)
+      ? encoder.root(values[index], at)
       : encoder.struct(one, index, values[index], at);
   }
   return at;
@@ -88,7 +88,7 @@ export class Holder {
   holdInternal(value: unknown): Held {
     return this.#encode(RESULT_NAME, (encoder) => {
       encoder.isUnlimited = true;
-      return this.take(encoder, encoder.value(value, encoder.beginInScratch()), 1);
+      return this.take(encoder, encoder.root(value, encoder.beginInScratch()), 1);
     });
   }
 
@@ -108,13 +108,11 @@ export class Holder {
       let at = encoder.room(encoder.beginInScratch(), bytes.length);
       encoder.u8.set(bytes, at);
       at += bytes.length;
-      encoder.resume(payload?.extras ?? [], held.transfer);
+      encoder.extras.resume(payload?.extras ?? [], held.transfer);
       for (const [index, value] of values.entries()) {
         const position = positions[index]!;
         const one = declared[position];
-        at = one === undefined
-          ? encoder.value(value, at)
-          : encoder.struct(one, position, value, at);
+        at = one === undefined ? encoder.root(value, at) : encoder.struct(one, position, value, at);
       }
       return this.take(encoder, at, held.count);
     });
@@ -144,7 +142,7 @@ export class Holder {
   take(encoder: Encoder, end: number, count: number): Held {
     encoder.checkSize(end);
     const bytes = end - encoder.base;
-    const extras = [...encoder.extras];
+    const extras = [...encoder.extras.objects];
     const transfer = moveNow(encoder, extras);
     if (bytes <= this.#maxInlineBytes) {
       const inline = new Uint8Array(bytes);
@@ -165,7 +163,7 @@ export class Holder {
  */
 function moveNow(encoder: Encoder, extras: unknown[]): unknown[] {
   const { kinds } = encoder.access;
-  const all = [...encoder.transfer, ...encoder.unmoved];
+  const all = encoder.extras.allMoved;
   // All or none: nothing is detached if something cannot be.
   for (const object of all) {
     if (kinds.isArrayBuffer(object) && object.detached) {

@@ -68,7 +68,7 @@ export function encode(values: readonly unknown[]): Uint8Array<ArrayBuffer> {
     mayLend: true,
   });
   let at = encoder.beginInScratch();
-  for (const value of values) at = encoder.value(value, at);
+  for (const value of values) at = encoder.root(value, at);
   return new Uint8Array(encoder.u8.subarray(0, at));
 }
 
