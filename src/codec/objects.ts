@@ -186,7 +186,37 @@ function isDOMException(kinds: ObjectKinds, prototype: object): boolean {
 function writeMap(writer: Writer, map: Map<unknown, unknown>, from: number): number {
   if (writer.access.kinds.clonesLive) return writeLive(writer, MAP, mapEntries.call(map), from);
   const start = from - writer.base;
-  let at = writer.header(MAP, 0, from);
+  const begun = beginMap(writer, map, writer.header(MAP, 0, from));
+  writer.i32[((writer.base + start) >> 2) + 1] = begun.count;
+  let { at } = begun;
+  // Here, so that each level of nested Maps takes as little stack as possible.
+  for (const part of begun.rest) at = writer.value(part, at);
+  return at;
+}
+
+function writeSet(writer: Writer, set: Set<unknown>, from: number): number {
+  if (writer.access.kinds.clonesLive) return writeLive(writer, SET, setValues.call(set), from);
+  const start = from - writer.base;
+  const begun = beginSet(writer, set, writer.header(SET, 0, from));
+  writer.i32[((writer.base + start) >> 2) + 1] = begun.count;
+  let { at } = begun;
+  for (const part of begun.rest) at = writer.value(part, at);
+  return at;
+}
+
+/** A MAP or SET whose first entries, all primitives, are written. */
+interface Begun {
+  /** Where the rest goes. */
+  readonly at: number;
+  /** Of all entries. */
+  readonly count: number;
+  readonly rest: readonly unknown[];
+}
+
+const NOTHING: readonly unknown[] = [];
+
+function beginMap(writer: Writer, map: Map<unknown, unknown>, from: number): Begun {
+  let at = from;
   let count = 0;
   let rest: unknown[] | undefined;
   mapForEach.call(map, (value, key) => {
@@ -196,13 +226,11 @@ function writeMap(writer: Writer, map: Map<unknown, unknown>, from: number): num
       at = writer.value(value, writer.value(key, at));
     } else rest = [key, value];
   });
-  return writeRest(writer, start, count, rest, at);
+  return { at, count, rest: rest ?? NOTHING };
 }
 
-function writeSet(writer: Writer, set: Set<unknown>, from: number): number {
-  if (writer.access.kinds.clonesLive) return writeLive(writer, SET, setValues.call(set), from);
-  const start = from - writer.base;
-  let at = writer.header(SET, 0, from);
+function beginSet(writer: Writer, set: Set<unknown>, from: number): Begun {
+  let at = from;
   let count = 0;
   let rest: unknown[] | undefined;
   setForEach.call(set, (element) => {
@@ -211,25 +239,11 @@ function writeSet(writer: Writer, set: Set<unknown>, from: number): number {
     else if (isPrimitive(element)) at = writer.value(element, at);
     else rest = [element];
   });
-  return writeRest(writer, start, count, rest, at);
+  return { at, count, rest: rest ?? NOTHING };
 }
 
 function isPrimitive(value: unknown): boolean {
   return typeof value !== "object" || value === null;
-}
-
-/** Writes what is left of a MAP or SET, and the count of it all into its header. */
-function writeRest(
-  writer: Writer,
-  start: number,
-  count: number,
-  rest: readonly unknown[] | undefined,
-  from: number,
-): number {
-  let at = from;
-  if (rest !== undefined) { for (const part of rest) at = writer.value(part, at); }
-  writer.i32[((writer.base + start) >> 2) + 1] = count;
-  return at;
 }
 
 function writeLive(
