@@ -22,6 +22,12 @@ export interface PoolOptions {
   readonly maxPayloadBytes?: number;
   /** Async tasks in flight at once in one worker before it takes no more. Default 1024. */
   readonly maxConcurrency?: number;
+  /**
+   * Longest spin of the host for an answer and of a worker for a call before it sleeps, in microseconds,
+   * 0 to 1000. Both spin only while a core is free, and only while what they wait for is near. Default
+   * 50; 0: never spin. Where waking a thread is quick (bare metal), 20 saves some CPU.
+   */
+  readonly spinMicroseconds?: number;
   /** Keep the process running while the pool is open, even when it is idle. Default false. */
   readonly keepAlive?: boolean;
   /**
@@ -36,6 +42,7 @@ export interface ResolvedOptions {
   readonly ringBytes: number;
   readonly maxPayloadBytes: number;
   readonly maxConcurrency: number;
+  readonly spinMicroseconds: number;
   readonly keepAlive: boolean;
   readonly moduleUrl: string | undefined;
 }
@@ -44,6 +51,8 @@ export interface ResolvedOptions {
 const MIN_RING_BYTES = 1024;
 const DEFAULT_RING_BYTES = 4 * 1024 * 1024;
 const DEFAULT_MAX_CONCURRENCY = 1024;
+/** Waking a thread takes 3 to 12 µs on bare metal, 30 to 50 on a nested virtual machine. */
+const DEFAULT_SPIN_MICROSECONDS = 50;
 /** A pool larger than this is a mistake. */
 const MAX_THREADS = 1024;
 const KNOWN: readonly (keyof PoolOptions)[] = [
@@ -51,6 +60,7 @@ const KNOWN: readonly (keyof PoolOptions)[] = [
   "ringBytes",
   "maxPayloadBytes",
   "maxConcurrency",
+  "spinMicroseconds",
   "keepAlive",
   "moduleUrl",
 ];
@@ -101,6 +111,12 @@ export function resolveOptions(options: PoolOptions, cores: number): ResolvedOpt
       own("maxConcurrency") ?? DEFAULT_MAX_CONCURRENCY,
       1,
       2 ** 20,
+    ),
+    spinMicroseconds: checkInteger(
+      "spinMicroseconds",
+      own("spinMicroseconds") ?? DEFAULT_SPIN_MICROSECONDS,
+      0,
+      1000,
     ),
     keepAlive,
     moduleUrl: moduleUrl === undefined ? undefined : String(moduleUrl),

@@ -8,6 +8,7 @@ import { describeSignature, type Signature } from "./codec/struct/signature.ts";
 import { maxInlineBytes } from "./endpoint/endpoint.ts";
 import { Holder } from "./endpoint/hold.ts";
 import { HOST_CONTROL_BYTES, HOST_PARKED_WORD } from "./endpoint/lane-layout.ts";
+import { ServiceTimes, serviceTimesBytes } from "./endpoint/service-times.ts";
 import type { TaskSource } from "./endpoint/worker-start.ts";
 import {
   InvalidArgumentError,
@@ -55,6 +56,8 @@ export interface PoolStatistics {
   readonly ready: number;
   readonly workersStarted: number;
   readonly workersLost: number;
+  /** Calls taken back from a busy worker and given to one that had nothing to do. */
+  readonly moved: number;
   /** Times the host parked with calls outstanding, and wake messages it got. */
   readonly parks: number;
   readonly wakeMessages: number;
@@ -198,11 +201,14 @@ class ThreadPool extends EventTarget {
     const hostControl = new SharedArrayBuffer(HOST_CONTROL_BYTES);
     const parker = new HostParker(new Int32Array(hostControl), HOST_PARKED_WORD);
     const activeCount = new ActiveCount(active, runtime.cores);
+    const serviceTimes = new SharedArrayBuffer(serviceTimesBytes(sources.length));
+    const spinMs = options.spinMicroseconds / 1000;
     this.#scheduler = new Scheduler({
       holder: new Holder(codec, maxInlineBytes(options.ringBytes)),
       signatures,
       isPromise: runtime.isPromise,
       maxConcurrency: options.maxConcurrency,
+      serviceTimes: new ServiceTimes(serviceTimes),
       events: {
         onSubmit: () => this.#loop.kick(),
         onPark: () => this.#safety.hold(),
@@ -212,7 +218,7 @@ class ThreadPool extends EventTarget {
         onEmpty: () => this.#onEmpty(),
       },
     });
-    this.#loop = new HostLoop(runtime, parker, activeCount, this.#scheduler);
+    this.#loop = new HostLoop(runtime, parker, activeCount, this.#scheduler, spinMs);
     this.#safety = new SafetyCheck(runtime, () => this.#receivers(parker));
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     promise.catch(() => {}); // whoever asks for `ready` sees it; calls see it too
@@ -225,6 +231,8 @@ class ThreadPool extends EventTarget {
       ringCapacity: options.ringBytes,
       hostControl,
       active,
+      serviceTimes,
+      spinMs,
       tasks: sources,
       maxConcurrency: options.maxConcurrency,
       maxPayloadBytes: options.maxPayloadBytes,
@@ -253,18 +261,19 @@ class ThreadPool extends EventTarget {
   }
 
   stats(): PoolStatistics {
-    const { inFlight, queued, lanes, lateAnswers } = this.#scheduler;
+    const { inFlight, queued, lanes, answers, moved } = this.#scheduler;
     return {
       inFlight: inFlight.size,
       queued,
       ready: lanes.length,
       workersStarted: this.#supervisor.started,
       workersLost: this.#supervisor.lost,
+      moved,
       parks: this.#loop.statistics.parks,
       wakeMessages: this.#loop.statistics.wakeMessages,
       safetyHits: this.#safety.statistics.hits,
       lateWakes: this.#safety.statistics.lateWakes,
-      lateAnswers,
+      lateAnswers: answers.late,
     };
   }
 

@@ -13,6 +13,7 @@ import { isError } from "../codec/fault.ts";
 import { normalizeNumber } from "../codec/numbers.ts";
 import { ReceivedShapes } from "../codec/shapes.ts";
 import type { DeclaredValues } from "../codec/struct/signature.ts";
+import { NUMBER, VALUE_HEADER_BYTES } from "../codec/tags.ts";
 import { ProtocolError } from "../errors.ts";
 import { viewMemory } from "../memory/views.ts";
 import type { RingConsumer } from "../ring/consumer.ts";
@@ -25,6 +26,7 @@ import {
   GENERATION_WORD,
   INLINE,
   type Kind,
+  kindOf,
   locationOf,
   NUMBER_FRAME_BYTES,
   NUMBER_ONLY,
@@ -67,6 +69,14 @@ const SHAPES_PER_RECORD = 32;
 /** Most encoded bytes a record carries inline, for rings of this capacity. */
 export function maxInlineBytes(capacity: number): number {
   return (capacity >> 2) + VALUE_OVERHEAD_BYTES;
+}
+
+/** A call that was sent and taken back. */
+export interface TakenBack {
+  readonly slot: number;
+  readonly generation: number;
+  readonly task: number;
+  readonly held: Held;
 }
 
 export class Endpoint {
@@ -195,6 +205,37 @@ export class Endpoint {
   /** Whether `sendHeld` would succeed now. May publish what has to be told before (`takeTold`). */
   hasSpaceFor(held: Held): boolean {
     return !this.#isEncoding && this.#tellShapes() && this.tx.hasSpace(Endpoint.#heldBytes(held));
+  }
+
+  /** Calls sent that the other side has not begun, newest last. May be stale. */
+  unbegunCalls(): number[] {
+    const { tx } = this;
+    const { i32 } = tx.memory;
+    return tx.unreleased().filter((index) =>
+      kindOf(i32[(index >> 2) + WHAT_WORD]!) === CALL && tx.isQueued(index)
+    );
+  }
+
+  /**
+   * Takes the call at `index` back, to be sent elsewhere. Undefined: the other side has begun it, or a
+   * message belongs to it, which has left.
+   */
+  takeBack(index: number): TakenBack | undefined {
+    const { tx } = this;
+    const { i32, u8 } = tx.memory;
+    const word = index >> 2;
+    const what = i32[word + WHAT_WORD]!;
+    const location = locationOf(what);
+    if (location === PORT || !tx.revoke(index)) return undefined;
+    // A revoked record's bytes are this side's until it claims again.
+    const values = u8.subarray(index + FRAME_BYTES, index + i32[word]!);
+    const inline = location === NUMBER_ONLY ? encodeNumber(values) : new Uint8Array(values);
+    return {
+      slot: i32[word + SLOT_WORD]!,
+      generation: i32[word + GENERATION_WORD]!,
+      task: i32[word + TASK_WORD]!,
+      held: { count: countOf(what), inline, payload: undefined, transfer: [] },
+    };
   }
 
   /** Bytes of ring that held values take. */
@@ -358,6 +399,14 @@ export class Endpoint {
     i32[word + TASK_WORD] = task;
     this.tx.commit(end);
   }
+}
+
+/** The value of a NUMBER_ONLY record as the codec writes it. */
+function encodeNumber(bits: Uint8Array): Uint8Array<ArrayBuffer> {
+  const encoded = new Uint8Array(2 * VALUE_HEADER_BYTES);
+  encoded[0] = NUMBER;
+  encoded.set(bits.subarray(0, 8), VALUE_HEADER_BYTES);
+  return encoded;
 }
 
 /** Checks that the polled record can hold a frame. */

@@ -26,6 +26,10 @@ export interface WorkerStart {
   readonly active: readonly SharedWord[];
   /** The worker's end of the payload channel, as the runtime passes it. */
   readonly payloadPort: unknown;
+  /** What the pool's workers have measured (service-times.ts). */
+  readonly serviceTimes: SharedArrayBuffer;
+  /** Longest spin for the next call, in milliseconds. */
+  readonly spinMs: number;
   /** Task functions by index in the pool's task table. */
   readonly tasks: readonly TaskSource[];
   /** Async tasks in flight at once before the worker stops taking calls. */

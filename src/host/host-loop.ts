@@ -12,9 +12,8 @@ import type { HostParker } from "../park/host-word.ts";
 import { type SpinOptions, spinUntil } from "../park/spin.ts";
 import { TurnClock } from "../park/turn-clock.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
+import { AT_EASE, STUCK, type Urgency } from "./relief.ts";
 
-/** Longest spin for an answer before parking. A parked host is woken in 5–12 µs. */
-const SPIN_BUDGET_MS = 0.05;
 /** Calls settled by one poll before their continuations get to run. */
 const MAX_SETTLED_PER_POLL = 1024;
 /** Longest time of polling and settling without a macrotask. */
@@ -36,6 +35,10 @@ export interface HostWork {
   askForSpace(): void;
   /** Whether such a call could be sent now. */
   hasSpace(): boolean;
+  /** Whether an answer is worth spinning for. */
+  readonly isAnswerNear: boolean;
+  /** Gives calls that wait behind others to workers that have nothing to do. True: some have moved. */
+  relieve(urgency: Urgency): boolean;
   /** Calls given to workers and not answered yet. */
   readonly outstanding: number;
   /** The loop goes to sleep until a message comes. */
@@ -59,12 +62,21 @@ export class HostLoop {
   readonly #turn: TurnClock;
   readonly #microtask: (callback: () => void) => void;
   readonly #spin: SpinOptions;
+  readonly #spinMs: number;
   readonly #poll: () => void;
   #isScheduled = false;
   #isParked = false;
 
-  constructor(runtime: Runtime, parker: HostParker, active: ActiveCount, work: HostWork) {
+  /** `spinMs`: longest spin for an answer before parking. */
+  constructor(
+    runtime: Runtime,
+    parker: HostParker,
+    active: ActiveCount,
+    work: HostWork,
+    spinMs: number,
+  ) {
     this.#work = work;
+    this.#spinMs = spinMs;
     this.#parker = parker;
     this.#active = active;
     this.#microtask = runtime.microtask;
@@ -113,10 +125,14 @@ export class HostLoop {
       this.#parker.cancel();
     }
     let settled = 0;
+    let hasSpun = false;
     work.flush();
     if (work.outstanding > 0) {
-      const isReady = work.hasResponse() ||
-        (this.#active.hasFreeCore && spinUntil(this.#spin, SPIN_BUDGET_MS));
+      let isReady = work.hasResponse();
+      if (!isReady && work.isAnswerNear && this.#active.hasFreeCore) {
+        hasSpun = true;
+        isReady = spinUntil(this.#spin, this.#spinMs);
+      }
       if (isReady) settled = work.drain(MAX_SETTLED_PER_POLL);
     }
     if (this.#turn.isOver(1 + settled / SETTLED_PER_UNIT)) {
@@ -125,7 +141,7 @@ export class HostLoop {
       this.#turn.yieldTurn();
     } else if (work.outstanding === 0) {
       work.onIdle();
-    } else if (settled > 0) {
+    } else if (settled > 0 || work.relieve(hasSpun ? STUCK : AT_EASE)) {
       this.kick();
     } else {
       this.#park();

@@ -15,6 +15,8 @@ export const QUEUED_ON_HOST = -1;
 export class InFlight {
   /** Lane id by slot, QUEUED_ON_HOST while waiting. Meaningless for free slots. */
   readonly laneOf: number[] = [];
+  /** What the call amounts to for its lane (`lane-load.ts`), by slot. Set when it is sent. */
+  readonly loadOf: number[] = [];
   readonly #resolve: (Resolve | undefined)[] = [];
   readonly #reject: (Reject | undefined)[] = [];
   readonly #generation: number[] = [];
@@ -80,16 +82,18 @@ export class InFlight {
     return slots;
   }
 
+  // Stores instead of `push`, here and below: a stack that overflows in between would lose a slot.
   #grow(): number {
-    this.#generation.push(0);
-    return this.#generation.length - 1;
+    const slot = this.#generation.length;
+    this.#generation[slot] = this.loadOf[slot] = 0;
+    return slot;
   }
 
   #release(slot: number): void {
     this.#resolve[slot] = undefined;
     this.#reject[slot] = undefined;
     this.#generation[slot] = (this.#generation[slot]! + 1) | 0;
-    this.#free.push(slot);
+    this.#free[this.#free.length] = slot;
     if (--this.#size === 0) this.#onEmpty();
   }
 }

@@ -31,9 +31,10 @@ import {
 import { TaskNotFoundError, type WorkerLoss, WorkerStartError } from "../errors.ts";
 import type { SharedWord } from "../park/active-count.ts";
 import { SpaceFlag } from "../park/space-flag.ts";
-import { Waker } from "../park/wake-word.ts";
+import { RUNNING, Waker } from "../park/wake-word.ts";
 import { SpscRing } from "../ring/spsc-ring.ts";
 import type { Runtime, WorkerHandle } from "../runtimes/runtime.ts";
+import { LaneLoad } from "./lane-load.ts";
 import type { Receiver } from "./safety-check.ts";
 
 export interface LaneOptions {
@@ -44,6 +45,8 @@ export interface LaneOptions {
   readonly hostControl: SharedArrayBuffer;
   /** The count of awake workers, and the shares above this pool's workers (ActiveCount). */
   readonly active: readonly SharedWord[];
+  readonly serviceTimes: SharedArrayBuffer;
+  readonly spinMs: number;
   readonly tasks: readonly TaskSource[];
   readonly maxConcurrency: number;
   readonly maxPayloadBytes: number;
@@ -79,7 +82,7 @@ export class Lane implements Receiver {
   /** Raised while the host waits for room in the request ring. */
   readonly requestSpaceFlag: SpaceFlag;
   /** Calls sent and not answered. Owned by the scheduler. */
-  outstanding = 0;
+  readonly load: LaneLoad = new LaneLoad();
 
   readonly #runtime: Runtime;
   readonly #control: Int32Array<SharedArrayBuffer>;
@@ -116,6 +119,8 @@ export class Lane implements Receiver {
       hostControl: options.hostControl,
       active: [...options.active, this.activeShare],
       payloadPort: remote,
+      serviceTimes: options.serviceTimes,
+      spinMs: options.spinMs,
       tasks: options.tasks,
       maxConcurrency: options.maxConcurrency,
       maxPayloadBytes: options.maxPayloadBytes,
@@ -153,6 +158,17 @@ export class Lane implements Receiver {
 
   get parkedWord(): number {
     return this.waker.state;
+  }
+
+  /** Whether the worker is not parked: it runs something, or looks for something to run. */
+  get isAwake(): boolean {
+    return this.waker.state === RUNNING;
+  }
+
+  /** Whether the worker has nothing to run and would begin a call at once, once woken. */
+  get isResting(): boolean {
+    if (this.isAwake || this.endpoint.tx.hasUnread) return false;
+    return Atomics.load(this.#control, WAITS_FOR) === FOR_CALLS;
   }
 
   get isWaitingInLoop(): boolean {

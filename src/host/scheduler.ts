@@ -2,37 +2,24 @@
  * Sends calls to lanes and settles their answers. Knows rings and the slab; neither threads nor how
  * the host waits (`host-loop.ts` drives it).
  *
- * First policy: the least loaded lane, with a bounded number of calls sent ahead to each; the rest
- * wait on the host, in order.
+ * Which lane a call goes to is `placement.ts`'s to say; a call that no lane may take waits on the host,
+ * in order. Calls that wait in a lane behind others are taken back for a lane that has nothing to do
+ * (`relief.ts`).
  */
 import type { Signature } from "../codec/struct/signature.ts";
-import { normalizeNumber } from "../codec/numbers.ts";
-import { checkFrame, FULL, type SendOutcome, SENT } from "../endpoint/endpoint.ts";
-import {
-  CALL,
-  CALL_WITH_NUMBER,
-  countOf,
-  FRAME_BYTES,
-  GENERATION_WORD,
-  kindOf,
-  NUMBER_FRAME_BYTES,
-  RESULT,
-  RESULT_NUMBER,
-  RESULT_VALUE,
-  SHAPES,
-  SLOT_WORD,
-  TASK_WORD,
-  THROWN,
-  WHAT_WORD,
-} from "../endpoint/frame.ts";
+import { FULL, type SendOutcome, SENT, type TakenBack } from "../endpoint/endpoint.ts";
+import { CALL, CALL_WITH_NUMBER } from "../endpoint/frame.ts";
+import { type CallLoad, type ServiceTimes, UNKNOWN_LOAD } from "../endpoint/service-times.ts";
 import { ARGUMENTS, type Held, type Holder } from "../endpoint/hold.ts";
 import { ArgumentsInWaiting } from "./arguments-in-waiting.ts";
 import { ProtocolError } from "../errors.ts";
-import { EMPTY } from "../ring/consumer.ts";
+import { Answers } from "./answers.ts";
 import { CallQueue, type QueuedCall } from "./call-queue.ts";
 import type { HostWork } from "./host-loop.ts";
 import { InFlight, QUEUED_ON_HOST, type Reject, type Resolve } from "./in-flight.ts";
 import type { Lane } from "./lane.ts";
+import { Placement } from "./placement.ts";
+import { AT_EASE, findRelief, takeCalls, type Urgency } from "./relief.ts";
 
 /** Calls sent ahead to one lane. Enough to keep a worker busy with the smallest tasks. */
 const MIN_PREFETCH = 1024;
@@ -54,22 +41,26 @@ export interface SchedulerOptions {
   readonly events: SchedulerEvents;
   readonly isPromise: (value: unknown) => value is Promise<unknown>;
   readonly maxConcurrency: number;
+  readonly serviceTimes: ServiceTimes;
   /** What each task declares of its values, by its index. */
   readonly signatures: readonly (Signature | undefined)[];
 }
 
 export class Scheduler implements HostWork {
   readonly inFlight: InFlight;
-  /** Answers for calls that were settled otherwise before. */
-  lateAnswers = 0;
-  outstanding = 0;
+  readonly answers: Answers;
+  /** Calls given to workers, less those taken back and those lost with their worker. */
+  #given = 0;
+  /** Calls taken back from one worker and given to another. */
+  moved = 0;
 
   readonly #lanes: Lane[] = [];
   readonly #queue = new CallQueue();
   readonly #holder: Holder;
   readonly #events: SchedulerEvents;
   readonly #isPromise: (value: unknown) => value is Promise<unknown>;
-  readonly #prefetch: number;
+  readonly #times: ServiceTimes;
+  readonly #placement: Placement;
   readonly #signatures: readonly (Signature | undefined)[];
   readonly #hasSignatures: boolean;
   #isFlushing = false;
@@ -83,13 +74,19 @@ export class Scheduler implements HostWork {
     this.#isPromise = options.isPromise;
     this.#signatures = options.signatures;
     this.#hasSignatures = options.signatures.some((signature) => signature !== undefined);
+    this.#times = options.serviceTimes;
     // A worker may take this many calls without having answered one.
-    this.#prefetch = Math.max(MIN_PREFETCH, options.maxConcurrency);
+    this.#placement = new Placement(Math.max(MIN_PREFETCH, options.maxConcurrency));
     this.inFlight = new InFlight(() => options.events.onEmpty());
+    this.answers = new Answers(this.inFlight, options.signatures);
   }
 
   get lanes(): readonly Lane[] {
     return this.#lanes;
+  }
+
+  get outstanding(): number {
+    return this.#given - this.answers.taken;
   }
 
   get queued(): number {
@@ -101,22 +98,23 @@ export class Scheduler implements HostWork {
     const only = args.length === 1 ? args[0] : undefined;
     const isNumber = typeof only === "number" && !this.#hasSignatures;
     const mayGo = this.#queue.size === 0 && (isNumber || !this.#hasPromise(args));
-    const lane = mayGo ? this.#pick() : undefined;
+    const load = this.#times.loadOf(task);
+    const lane = mayGo ? this.#placement.pick(this.#lanes, load) : undefined;
     const slot = this.inFlight.add(resolve, reject, lane === undefined ? QUEUED_ON_HOST : lane.id);
     this.#submitting[this.#submissions++] = slot;
     if (lane === undefined) this.#submitHeld(slot, task, args);
-    else if (isNumber) this.#sendNumber(lane, slot, task, only);
-    else this.#send(lane, slot, task, args);
+    else if (isNumber) this.#sendNumber(lane, slot, task, load, only);
+    else this.#send(lane, slot, task, load, args);
     this.#submissions--;
   }
 
   /** The shortest way, and the most frequent call. */
-  #sendNumber(lane: Lane, slot: number, task: number, value: number): void {
+  #sendNumber(lane: Lane, slot: number, task: number, load: CallLoad, value: number): void {
     const generation = this.inFlight.generationOf(slot);
     try {
       const { endpoint } = lane;
       if (endpoint.sendNumber(slot, generation, CALL_WITH_NUMBER, task, value) === SENT) {
-        this.#sent(lane);
+        this.#sent(lane, slot, load);
         this.#events.onSubmit();
         return;
       }
@@ -141,7 +139,13 @@ export class Scheduler implements HostWork {
   }
 
   /** Sends a call to a lane, or holds it. */
-  #send(lane: Lane, slot: number, task: number, args: readonly unknown[]): void {
+  #send(
+    lane: Lane,
+    slot: number,
+    task: number,
+    load: CallLoad,
+    args: readonly unknown[],
+  ): void {
     const generation = this.inFlight.generationOf(slot);
     let outcome: SendOutcome;
     try {
@@ -151,7 +155,7 @@ export class Scheduler implements HostWork {
       return;
     }
     if (outcome === SENT) {
-      this.#sent(lane);
+      this.#sent(lane, slot, load);
       this.#events.onSubmit();
       return;
     }
@@ -189,14 +193,15 @@ export class Scheduler implements HostWork {
   removeLane(lane: Lane): number[] {
     const index = this.#lanes.indexOf(lane);
     if (index >= 0) this.#lanes.splice(index, 1);
+    this.#placement.forget(lane);
     try {
-      while (this.#drainLane(lane, MAX_DRAINED) > 0);
+      while (this.answers.take(lane, MAX_DRAINED) > 0);
     } catch (error) {
       // Damaged beyond this point: the calls behind it are among those returned.
       if (!(error instanceof ProtocolError)) throw error;
     }
-    this.outstanding -= lane.outstanding;
-    lane.outstanding = 0;
+    this.#given -= lane.load.outstanding;
+    lane.load.clear();
     return this.inFlight.slotsOf(lane.id);
   }
 
@@ -211,11 +216,11 @@ export class Scheduler implements HostWork {
     for (let index = 0; index < this.#lanes.length; index++) {
       const lane = this.#lanes[index]!;
       try {
-        if (lane.outstanding === 0) {
+        if (lane.load.outstanding === 0) {
           if (!lane.endpoint.rx.hasRecord) continue;
           throw new ProtocolError(`Worker ${lane.id} answered a call that it was not given.`);
         }
-        const answers = this.#drainLane(lane, max - settled);
+        const answers = this.answers.take(lane, max - settled);
         if (answers === 0) continue;
         settled += answers;
       } catch (error) {
@@ -224,7 +229,10 @@ export class Scheduler implements HostWork {
         index--;
       }
     }
-    if (settled > 0) this.flush();
+    if (settled > 0) {
+      this.flush();
+      this.relieve(AT_EASE);
+    }
     return settled;
   }
 
@@ -240,7 +248,7 @@ export class Scheduler implements HostWork {
 
   hasSpace(): boolean {
     const call = this.#queue.peek();
-    const lane = call === undefined ? undefined : this.#pick();
+    const lane = call === undefined ? undefined : this.#pick(call.task);
     if (lane === undefined) return false;
     const hasSpace = lane.endpoint.hasSpaceFor(call!.held);
     this.#wakeIfTold(lane);
@@ -255,6 +263,36 @@ export class Scheduler implements HostWork {
     return false;
   }
 
+  get isAnswerNear(): boolean {
+    const lanes = this.#lanes;
+    for (let index = 0; index < lanes.length; index++) if (lanes[index]!.load.isNear) return true;
+    return false;
+  }
+
+  relieve(urgency: Urgency): boolean {
+    if (this.#queue.size > 0 || this.outstanding < 2 || this.#lanes.length < 2) return false;
+    const relief = findRelief(this.#lanes, urgency);
+    if (relief === undefined) return false;
+    const { from, to } = relief;
+    const before = this.moved;
+    try {
+      for (const call of takeCalls(from, urgency)) this.#move(from, to, call);
+    } catch (error) {
+      // Only a ProtocolError comes this way: the ring of the worker that is to be relieved is damaged.
+      this.#failLane(from, error as Error);
+    }
+    return this.moved > before;
+  }
+
+  #move(from: Lane, to: Lane, { slot, generation, task, held }: TakenBack): void {
+    const isWaiting = this.inFlight.has(slot, generation);
+    from.load.remove(isWaiting ? this.inFlight.loadOf[slot]! : UNKNOWN_LOAD);
+    this.#given--;
+    this.moved++;
+    if (!isWaiting || this.#sendHeld(to, slot, generation, task, held)) return;
+    this.#queue.push({ slot, generation, task, held });
+  }
+
   onPark(): void {
     this.#events.onPark();
   }
@@ -263,96 +301,11 @@ export class Scheduler implements HostWork {
     this.#events.onIdle();
   }
 
-  #drainLane(lane: Lane, max: number): number {
-    const { rx, decoder } = lane.endpoint;
-    const { memory } = rx;
-    const { i32, f64 } = memory;
-    const inFlight = this.inFlight;
-    let answers = 0;
-    while (answers < max && lane.outstanding > 0) {
-      const index = rx.poll();
-      if (index === EMPTY) break;
-      rx.verify(index);
-      checkFrame(index, rx.end);
-      const word = index >> 2;
-      const slot = i32[word + SLOT_WORD]!;
-      const generation = i32[word + GENERATION_WORD]!;
-      const what = i32[word + WHAT_WORD]!;
-      if (this.#hasSignatures) {
-        decoder.declared = this.#signatures[i32[word + TASK_WORD]!]?.returns;
-      }
-      answers++;
-      if (!inFlight.has(slot, generation)) {
-        this.#settleOther(lane, index, slot, generation, what);
-      } else if (what === RESULT_NUMBER && rx.end - index >= NUMBER_FRAME_BYTES) {
-        const value = normalizeNumber(f64[(index + FRAME_BYTES) >> 3]!);
-        this.#answered(lane);
-        inFlight.resolve(slot, value);
-      } else if (what === RESULT_VALUE) {
-        let value: unknown;
-        let isRead = true;
-        try {
-          value = decoder.one(memory, index + FRAME_BYTES, rx.end);
-        } catch (error) {
-          if (error instanceof ProtocolError) throw error;
-          value = error; // too deep for the stack as it is now: fails its own call only
-          isRead = false;
-        }
-        this.#answered(lane);
-        if (isRead) inFlight.resolve(slot, value);
-        else inFlight.reject(slot, value);
-      } else {
-        this.#settleOther(lane, index, slot, generation, what);
-      }
-    }
-    return answers;
-  }
-
-  /** Answers that are not one inline result of a waiting call. */
-  #settleOther(lane: Lane, index: number, slot: number, generation: number, what: number): void {
-    const { endpoint } = lane;
-    const kind = kindOf(what);
-    if (kind === SHAPES) {
-      endpoint.learnShapes(index, what);
-      this.#release(lane);
-      return;
-    }
-    if ((kind !== RESULT && kind !== THROWN) || countOf(what) !== 1) {
-      throw new ProtocolError(`Answer of kind ${kind} with ${countOf(what)} values.`);
-    }
-    let value: unknown;
-    let isRejection = kind === THROWN;
-    try {
-      // Read even if nobody waits any more: the payload message must not stay in the port.
-      value = endpoint.readValues(index, what)[0];
-    } catch (error) {
-      if (error instanceof ProtocolError) throw error;
-      value = error; // what could not be deserialized fails its own call only
-      isRejection = true;
-    }
-    this.#answered(lane);
-    if (!this.inFlight.has(slot, generation)) this.lateAnswers++;
-    else if (isRejection) this.inFlight.reject(slot, value);
-    else this.inFlight.resolve(slot, value);
-  }
-
-  /** Done with the polled answer. */
-  #answered(lane: Lane): void {
-    lane.outstanding--;
-    this.outstanding--;
-    this.#release(lane);
-  }
-
-  /** Done with the polled record. */
-  #release(lane: Lane): void {
-    // A worker that waits for room can only be helped by room just handed back.
-    if (lane.endpoint.rx.release() && lane.spaceFlag.take()) lane.waker.wake();
-  }
-
   /** Takes a lane out whose rings or words are damaged; its end settles the calls it has. */
   #failLane(lane: Lane, error: Error): void {
     const index = this.#lanes.indexOf(lane);
     if (index >= 0) this.#lanes.splice(index, 1);
+    this.#placement.forget(lane);
     lane.fail(error);
   }
 
@@ -364,9 +317,10 @@ export class Scheduler implements HostWork {
   }
 
   /** A call was committed to the lane's ring. */
-  #sent(lane: Lane): void {
-    lane.outstanding++;
-    this.outstanding++;
+  #sent(lane: Lane, slot: number, load: CallLoad): void {
+    this.inFlight.loadOf[slot] = load;
+    lane.load.add(load);
+    this.#given++;
     this.#wake(lane);
   }
 
@@ -439,8 +393,12 @@ export class Scheduler implements HostWork {
 
   /** False: no lane, or no room in it. A call that cannot be sent at all is settled. */
   #trySend({ slot, generation, task, held }: QueuedCall): boolean {
-    const lane = this.#pick();
-    if (lane === undefined) return false;
+    const lane = this.#pick(task);
+    return lane !== undefined && this.#sendHeld(lane, slot, generation, task, held);
+  }
+
+  /** False: no room in the lane. A call that cannot be sent at all is settled. */
+  #sendHeld(lane: Lane, slot: number, generation: number, task: number, held: Held): boolean {
     this.inFlight.laneOf[slot] = lane.id;
     try {
       if (!lane.endpoint.sendHeld(CALL, slot, generation, task, held)) {
@@ -452,20 +410,11 @@ export class Scheduler implements HostWork {
       this.#rejectUnsent(lane, slot, generation, error);
       return true;
     }
-    this.#sent(lane);
+    this.#sent(lane, slot, this.#times.loadOf(task));
     return true;
   }
 
-  /** The lane with the fewest unanswered calls, unless each has its fill. */
-  #pick(): Lane | undefined {
-    let best: Lane | undefined;
-    let fewest = this.#prefetch;
-    for (const lane of this.#lanes) {
-      if (lane.outstanding < fewest) {
-        fewest = lane.outstanding;
-        best = lane;
-      }
-    }
-    return best;
+  #pick(task: number): Lane | undefined {
+    return this.#placement.pick(this.#lanes, this.#times.loadOf(task));
   }
 }

@@ -12,6 +12,7 @@ import {
   queuedState,
   RECORD_HEADER_BYTES,
   revokedState,
+  SEQUENCE_MASK,
   stateSlot,
 } from "./record-layout.ts";
 import { HEAD_POSITION, TAIL_POSITION } from "./ring-layout.ts";
@@ -37,6 +38,9 @@ export class RingConsumer {
   #cachedTail: number;
   #sequence = 0;
   #length = 0;
+  /** How far `countReady` has walked, and the number of the record there. */
+  #walked: number;
+  #walkedSequence = 0;
 
   /** Use `takeConsumer`; the role exists once per ring. */
   constructor(header: Int32Array<SharedArrayBuffer>, memory: Memory) {
@@ -47,6 +51,7 @@ export class RingConsumer {
     this.#publishBytes = Math.min(PUBLISH_STRIDE_BYTES, this.capacity >> 3);
     this.#head = this.#publishedHead = Atomics.load(header, HEAD_POSITION);
     this.#cachedTail = this.#head;
+    this.#walked = this.#head;
   }
 
   /** Index of the oldest unreleased record, or EMPTY. Stays the same until `release`. */
@@ -89,6 +94,27 @@ export class RingConsumer {
   get hasRecord(): boolean {
     return this.#head !== this.#cachedTail ||
       Atomics.load(this.#header, TAIL_POSITION) !== this.#head;
+  }
+
+  /**
+   * Records published and not released, without polling them: how much there is to do. Each is walked
+   * over once, however often this is asked.
+   */
+  countReady(): number {
+    const { i32 } = this.memory;
+    const tail = Atomics.load(this.#header, TAIL_POSITION);
+    if (((this.#walked - this.#head) | 0) < 0) {
+      this.#walked = this.#head;
+      this.#walkedSequence = this.#sequence;
+    }
+    while (this.#walked !== tail) {
+      const length = i32[(this.#walked & this.#mask) >> 2]!;
+      // Impossible lengths are for `poll` to complain of.
+      if (Math.abs(length) < RECORD_HEADER_BYTES || Math.abs(length) > this.capacity) break;
+      this.#walked = (this.#walked + Math.abs(length)) | 0;
+      if (length > 0) this.#walkedSequence = (this.#walkedSequence + 1) & SEQUENCE_MASK;
+    }
+    return (this.#walkedSequence - this.#sequence) & SEQUENCE_MASK;
   }
 
   /** Position up to which records have been released, for the safety re-check. */
@@ -135,7 +161,7 @@ export class RingConsumer {
    */
   release(): boolean {
     this.#head = (this.#head + this.#length) | 0;
-    this.#sequence = (this.#sequence + 1) & 0x3fff_ffff;
+    this.#sequence = (this.#sequence + 1) & SEQUENCE_MASK;
     if (((this.#head - this.#publishedHead) | 0) < this.#publishBytes) return false;
     this.publish();
     return true;

@@ -10,7 +10,16 @@
 import { align8 } from "../memory/align.ts";
 import type { Memory } from "../memory/views.ts";
 import { ProtocolError } from "../errors.ts";
-import { lengthSlot, queuedState, stateSlot } from "./record-layout.ts";
+import {
+  lengthSlot,
+  QUEUED,
+  queuedState,
+  RECORD_HEADER_BYTES,
+  revokedState,
+  SEQUENCE_MASK,
+  STATE_MASK,
+  stateSlot,
+} from "./record-layout.ts";
 import { HEAD_POSITION, TAIL_POSITION } from "./ring-layout.ts";
 
 /** `claim` found no room; try again after the consumer has released some. */
@@ -106,7 +115,7 @@ export class RingProducer {
     Atomics.store(this.#header, TAIL_POSITION, tail);
     // Last: should the stack overflow before, nothing has been committed.
     this.#tail = tail;
-    this.#sequence = (this.#sequence + 1) & 0x3fff_ffff;
+    this.#sequence = (this.#sequence + 1) & SEQUENCE_MASK;
     this.#claimIndex = NO_SPACE;
   }
 
@@ -135,6 +144,47 @@ export class RingProducer {
 
   get tailPosition(): number {
     return this.#tail;
+  }
+
+  /**
+   * Indices of the records that the consumer has not handed back, oldest first: claimed ones among
+   * them. Their bytes stay what they are until this producer claims again: it alone reuses them.
+   */
+  unreleased(): number[] {
+    const indices: number[] = [];
+    const { i32 } = this.memory;
+    let left = this.capacity - this.#refreshFree();
+    let position = this.#cachedHead;
+    while (left > 0) {
+      const index = position & this.#mask;
+      const length = i32[lengthSlot(index)]!;
+      const bytes = Math.abs(length);
+      if (bytes < RECORD_HEADER_BYTES || bytes > left || (bytes & 7) !== 0) {
+        throw new ProtocolError(`Record length ${length} at index ${index} has been overwritten.`);
+      }
+      if (length > 0) indices.push(index);
+      position = (position + bytes) | 0;
+      left -= bytes;
+    }
+    return indices;
+  }
+
+  /** Whether the consumer has not taken this unreleased record yet. May be stale. */
+  isQueued(index: number): boolean {
+    return (this.memory.i32[stateSlot(index)]! & STATE_MASK) === QUEUED;
+  }
+
+  /**
+   * Takes an unreleased record back. True: the consumer will skip it, and it is this side's again;
+   * false: the consumer was faster.
+   */
+  revoke(index: number): boolean {
+    const { i32 } = this.memory;
+    const queued = i32[stateSlot(index)]!;
+    if ((queued & STATE_MASK) !== QUEUED) return false;
+    // SYNC(claim-or-revoke): exactly one of this exchange and the consumer's QUEUED → CLAIMED wins.
+    // Pairs with RingConsumer.acquire; needs a read-modify-write, ordering comes with it.
+    return Atomics.compareExchange(i32, stateSlot(index), queued, revokedState(queued)) === queued;
   }
 
   /** Opens the record at index 0, behind a padding record that fills `room` bytes from `index`. */

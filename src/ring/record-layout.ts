@@ -24,6 +24,10 @@ export const RECORD_HEADER_BYTES = 8;
 export const QUEUED = 1;
 export const CLAIMED = 2;
 export const REVOKED = 3;
+/** The bits of a state word that are not the sequence. */
+export const STATE_MASK = 3;
+/** Sequence numbers wrap at 30 bits. */
+export const SEQUENCE_MASK = 0x3fff_ffff;
 
 /** Int32 index of the length of the record at byte `index`. */
 export function lengthSlot(index: number): number {

@@ -15,6 +15,7 @@ import {
   responseRing,
   WANTS_SPACE,
 } from "../endpoint/lane-layout.ts";
+import { ServiceTimer } from "../endpoint/service-times.ts";
 import { WAKE, type WorkerMessage, type WorkerStart } from "../endpoint/worker-start.ts";
 import { TaskNotFoundError } from "../errors.ts";
 import { ActiveCount } from "../park/active-count.ts";
@@ -106,6 +107,8 @@ async function main(): Promise<void> {
     control,
     tasks,
     maxConcurrency: start.maxConcurrency,
+    times: new ServiceTimer(start.serviceTimes, runtime.now),
+    spinMs: start.spinMs,
     // From a macrotask of its own: ending a thread in the middle of whatever ran the loop (a promise
     // job, the evaluation of a module) has crashed runtimes.
     onClose: () => runtime.soon(() => host.exit(0)),

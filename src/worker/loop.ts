@@ -38,9 +38,9 @@ import { BLOCKED, IN_EVENT_LOOP, type Parker } from "../park/wake-word.ts";
 import { EMPTY } from "../ring/consumer.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
 import type { Replies } from "./replies.ts";
+import { SpinLength } from "../park/spin-length.ts";
+import type { ServiceTimer } from "../endpoint/service-times.ts";
 
-/** Longest spin before blocking: a block costs its waker 3–4 µs, a park in the event loop 12. */
-const SPIN_BUDGET_MS = 0.05;
 /** Longest block before returning to the event loop. */
 const BLOCK_MS = 1;
 /** Longest time without a turn of the event loop while there is work. */
@@ -76,6 +76,9 @@ export interface WorkerLoopOptions {
   readonly control: Int32Array<SharedArrayBuffer>;
   readonly tasks: readonly WorkerTask[];
   readonly maxConcurrency: number;
+  readonly times: ServiceTimer;
+  /** Longest spin for the next call, in milliseconds. */
+  readonly spinMs: number;
   /** The host asked this worker to leave. */
   readonly onClose: () => void;
   /** The loop cannot go on: shared memory is damaged. Must end the worker. */
@@ -91,6 +94,8 @@ export class WorkerLoop {
   readonly #control: Int32Array<SharedArrayBuffer>;
   readonly #tasks: readonly WorkerTask[];
   readonly #maxConcurrency: number;
+  readonly #times: ServiceTimer;
+  readonly #rests: SpinLength;
   readonly #onClose: () => void;
   readonly #onCrash: (error: unknown) => void;
   readonly #turn: TurnClock;
@@ -111,6 +116,8 @@ export class WorkerLoop {
     this.#control = options.control;
     this.#tasks = options.tasks;
     this.#maxConcurrency = options.maxConcurrency;
+    this.#times = options.times;
+    this.#rests = new SpinLength(options.spinMs);
     this.#onClose = options.onClose;
     this.#onCrash = options.onCrash;
     this.#run = () => {
@@ -182,8 +189,12 @@ export class WorkerLoop {
       return false;
     }
     if (this.#asyncInFlight === 0) {
-      if (this.#maySpin() && spinUntil(this.#spin, SPIN_BUDGET_MS)) return true;
-      if (this.#block()) {
+      const spinMs = this.#maySpin() ? this.#rests.spinMs : 0;
+      if (spinMs > 0 && spinUntil(this.#spin, spinMs)) {
+        this.#rests.endedInSpin();
+        return true;
+      }
+      if (this.#block(spinMs)) {
         if (!this.#turn.check(this.#runtime.now())) return true;
         this.#turn.yieldTurn();
         return false;
@@ -209,18 +220,21 @@ export class WorkerLoop {
     return !hasWokenHost && this.#active.hasFreeCore;
   }
 
-  /** Blocks for a moment. True: there is work. */
-  #block(): boolean {
+  /** Blocks for a moment, after having spun for so long. True: there is work. */
+  #block(spunMs: number): boolean {
     const parker = this.#parker;
     this.#handBackSpace();
     this.#setActive(false);
-    parker.announce(BLOCKED);
-    this.#replies.askForSpace();
+    this.#sayWhatFor();
+    const startMs = this.#runtime.now();
+    this.#announce(BLOCKED);
     // The re-check that closes the window between the last poll and the wait.
     if (this.#hasWork() || this.#isClosing()) parker.cancel(BLOCKED);
     else parker.block(BLOCK_MS);
     this.#setActive(true);
-    return this.#hasWork() || this.#isClosing();
+    const hasWork = this.#hasWork() || this.#isClosing();
+    this.#rests.ended(spunMs + this.#runtime.now() - startMs);
+    return hasWork;
   }
 
   /** Returns to the event loop without limit. True: there is work after all. */
@@ -230,12 +244,18 @@ export class WorkerLoop {
     this.#isParkedInLoop = true;
     this.#sayWhatFor();
     Atomics.add(this.#control, LOOP_PARKS, 1);
-    this.#parker.announce(IN_EVENT_LOOP);
-    this.#replies.askForSpace();
+    this.#announce(IN_EVENT_LOOP);
     // The re-check that closes the window between the last poll and the return.
     if (!this.#hasWork() && !this.#isClosing()) return false;
     this.#leavePark();
     return true;
+  }
+
+  #announce(state: typeof BLOCKED | typeof IN_EVENT_LOOP): void {
+    this.#parker.announce(state);
+    this.#replies.askForSpace();
+    // The host may be keeping calls for the first worker that has nothing to do.
+    this.#replies.wakeForSpace();
   }
 
   #leavePark(): void {
@@ -346,14 +366,17 @@ export class WorkerLoop {
     // Before the task runs: a long one must not keep the ring's bytes.
     this.#release();
     const { f } = task;
+    const startMs = this.#times.begin(task.index);
     let result: unknown;
     try {
       result = args !== undefined ? f(...args) : what === CALL_WITH_NOTHING ? f() : f(argument);
       if (isThenable(result)) {
-        this.#settleLater(slot, generation, task, result);
+        this.#settleLater(slot, generation, task, result, startMs);
         return;
       }
+      if (startMs >= 0) this.#times.end(task.index, startMs, true);
     } catch (error) {
+      if (startMs >= 0) this.#times.end(task.index, startMs, true);
       this.#replies.thrown(slot, generation, error);
       return;
     }
@@ -364,13 +387,16 @@ export class WorkerLoop {
   #runLending(task: WorkerTask, args: unknown[], slot: number, generation: number): void {
     let result: unknown;
     let isThrown = false;
+    const startMs = this.#times.begin(task.index);
     try {
       result = (0, task.f)(...args);
       if (isThenable(result)) {
-        this.#settleLater(slot, generation, task, result);
+        this.#settleLater(slot, generation, task, result, startMs);
         return;
       }
+      if (startMs >= 0) this.#times.end(task.index, startMs, true);
     } catch (error) {
+      if (startMs >= 0) this.#times.end(task.index, startMs, true);
       result = error;
       isThrown = true;
     } finally {
@@ -393,10 +419,14 @@ export class WorkerLoop {
     generation: number,
     task: WorkerTask,
     result: PromiseLike<unknown>,
+    startMs: number,
   ): void {
+    // The host may be keeping calls of this task until it knows how long they take.
+    if (startMs >= 0 && this.#times.end(task.index, startMs, false)) this.#replies.wakeHost();
     const settle = (answer: () => void): void => {
       try {
         this.#asyncInFlight--;
+        if (startMs >= 0) this.#times.settled(task.index, startMs);
         answer();
         this.#afterAsync();
       } catch (error) {

@@ -17,6 +17,7 @@ import {
   WAITS_FOR,
   WANTS_SPACE,
 } from "../../src/endpoint/lane-layout.ts";
+import { ServiceTimer, serviceTimesBytes } from "../../src/endpoint/service-times.ts";
 import { HostLoop, type HostWork } from "../../src/host/host-loop.ts";
 import { ActiveCount } from "../../src/park/active-count.ts";
 import { HostParker, HostWaker } from "../../src/park/host-word.ts";
@@ -158,12 +159,15 @@ describe("announce, then look again", () => {
       },
       onPark: () => parks++,
       onIdle: () => {},
+      isAnswerNear: true,
+      relieve: () => false,
     };
     const loop = new HostLoop(
       { ...currentRuntime, microtask: (callback) => microtask = callback },
       new HostParker(words, 0),
       new ActiveCount([ActiveCount.create()], 1),
       work,
+      0.05,
     );
     loop.kick();
     microtask!();
@@ -192,7 +196,10 @@ describe("announce, then look again", () => {
         hasSpace: () => false,
         onPark: () => parks++,
         onIdle: () => {},
+        isAnswerNear: true,
+        relieve: () => false,
       },
+      0.05,
     );
     loop.kick();
     microtasks.shift()!();
@@ -216,6 +223,8 @@ describe("announce, then look again", () => {
       active: new ActiveCount([ActiveCount.create()], cores),
       control: pair.control,
       tasks: [{ f: (value) => value, mayBorrow: false, index: 0, signature: undefined }],
+      times: new ServiceTimer(new SharedArrayBuffer(serviceTimesBytes(8)), currentRuntime.now),
+      spinMs: 0.05,
       maxConcurrency: 4,
       onClose: () => {},
       onCrash: (error) => {

@@ -8,6 +8,7 @@ import { SpaceFlag } from "../../src/park/space-flag.ts";
 import { BLOCKED, IN_EVENT_LOOP, Parker, Waker } from "../../src/park/wake-word.ts";
 import type { RingConsumer } from "../../src/ring/consumer.ts";
 import type { RingProducer } from "../../src/ring/producer.ts";
+import { QUEUED, revokedState, STATE_MASK, stateSlot } from "../../src/ring/record-layout.ts";
 import { ringBytes } from "../../src/ring/ring-layout.ts";
 import { SpscRing } from "../../src/ring/spsc-ring.ts";
 
@@ -108,6 +109,64 @@ function transfer(capacity: number, count: number, rewindBytes?: number, positio
       },
     ],
     check: (memory) => expectReceived(memory, range(count)),
+  };
+}
+
+/** What was taken back, behind what was received: a count and the values. Written by the producer. */
+const TAKEN = 24;
+
+/** Whether a producer's attempt to take the record at `index` back succeeds. */
+type Revoke = (producer: RingProducer, index: number) => boolean;
+
+/**
+ * A producer that takes back what the consumer has not claimed, sends on in the same memory and takes
+ * back again: every record is run or taken back, never both, never neither.
+ */
+function revoking(count: number, revoke: Revoke): Scenario {
+  return {
+    bytes: CONTROL_BYTES + ringBytes(64),
+    reset: (memory) => void SpscRing.create(memory, RING_0, 64),
+    threads: [
+      (memory) => {
+        const control = words(memory);
+        const producer = SpscRing.attach(memory, RING_0).takeProducer();
+        const takeBack = (): void => {
+          for (const index of producer.unreleased()) {
+            const value = producer.memory.i32[(index + 8) >> 2]!;
+            if (!producer.isQueued(index) || !revoke(producer, index)) continue;
+            control[TAKEN + ++control[TAKEN]!] = value;
+          }
+        };
+        for (const value of range(count)) {
+          while (!send(producer, value)) spin();
+          if (value % 2 === 0) takeBack();
+        }
+      },
+      (memory) => {
+        const consumer = SpscRing.attach(memory, RING_0).takeConsumer();
+        const control = words(memory);
+        for (let left = count; left > 0;) {
+          const index = consumer.poll();
+          if (index < 0) {
+            consumer.publish();
+            spin();
+            continue;
+          }
+          left--;
+          if (consumer.acquire(index)) {
+            const at = ++control[RECEIVED]!;
+            control[RECEIVED + at] = consumer.memory.i32[(index + 8) >> 2]!;
+          }
+          consumer.release();
+        }
+      },
+    ],
+    check(memory) {
+      const control = words(memory);
+      const taken = [...control.subarray(TAKEN + 1, TAKEN + 1 + control[TAKEN]!)];
+      const all = [...received(memory), ...taken].sort((a, b) => a - b);
+      return all.join() === range(count).join() ? undefined : `lost or run twice: ${all.join()}`;
+    },
   };
 }
 
@@ -300,6 +359,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   "ring of 4 records": transfer(64, 6),
   "ring of 4 records without rewinding": transfer(64, 6, 64),
   "ring at the int32 wrap": transfer(64, 6, 32, (2 ** 31 - 48) | 0),
+  "claimed or taken back": revoking(4, (producer, index) => producer.revoke(index)),
   "worker blocks": parking(3, block(Infinity)),
   "worker parks in its event loop": parking(3, parkInLoop),
   "worker blocks, then parks in its event loop": parking(2, blockThenLoop),
@@ -319,6 +379,14 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     if (!hasSpace()) takeMessage(control);
     parker.cancel();
   }, wakeHost),
+  "broken: taken back without an exchange": revoking(2, (producer, index) => {
+    const { i32 } = producer.memory;
+    const slot = stateSlot(index);
+    const state = Atomics.load(i32, slot);
+    if ((state & STATE_MASK) !== QUEUED) return false;
+    Atomics.store(i32, slot, revokedState(state));
+    return true;
+  }),
   "broken: block without re-check": parking(2, (parker) => {
     parker.announce(BLOCKED);
     parker.block(Infinity);

@@ -10,6 +10,7 @@ describe("options", () => {
       ringBytes: 4 * 1024 * 1024,
       maxPayloadBytes: Infinity,
       maxConcurrency: 1024,
+      spinMicroseconds: 50,
       keepAlive: false,
       moduleUrl: undefined,
     });

@@ -1,0 +1,142 @@
+/**
+ * How long tasks take, as the workers of a pool measure it: one word per task, in memory that all of
+ * them share with the host.
+ *
+ *    31                                            2  1  0
+ *   +------------------------------------------------+------+
+ *   | how long it keeps its worker, 0.1 µs, plus 1   | kind |     0 as a whole: not known yet
+ *   +------------------------------------------------+------+
+ *
+ *   kind  NEAR   the answer comes soon
+ *         FAR    it comes later, but the worker is free meanwhile: an async task
+ *         LONG   the worker is busy for long: nothing should wait behind it
+ *
+ * Every worker stores what it estimates, the last one wins, and the host only reads. Nothing depends on
+ * the values but the choice of a worker and whether to spin: plain loads and stores, no pairing, no
+ * order.
+ *
+ * A clock reading costs 30 to 80 ns, so quick tasks are measured now and then only.
+ */
+export const NEAR = 0;
+export const FAR = 1;
+export const LONG = 2;
+export const KIND_MASK = 3;
+const KIND_BITS = 2;
+
+/** Tenths of a microsecond. */
+export const PER_US = 10;
+/** From here on a task is LONG, or its answer FAR: not worth spinning for. */
+const LONG_TENTHS: number = 50 * PER_US;
+/** What a task is taken for that nobody has measured: too long to wait behind, as far as is known. */
+const UNKNOWN_TENTHS: number = 100 * PER_US;
+/** Longest time that is told apart, nearly a minute. */
+const MOST_TENTHS: number = 2 ** 29 - 2;
+
+/** Weight of a new measurement. */
+const WEIGHT = 0.25;
+/** An estimate is stored only if it has changed by more: the host has the line in its cache. */
+const STORED_CHANGE = 0.1;
+
+/** Calls of a task that are not measured, after one that was: many of a quick task, none of a slow. */
+const QUICK_TENTHS: number = 5 * PER_US;
+const QUICK_SKIPPED = 31;
+const MIDDLE_SKIPPED = 3;
+
+/** What a call amounts to, as it stands in a task's word. */
+export type CallLoad = number;
+
+/** Load of a call of a task that nobody has measured. */
+export const UNKNOWN_LOAD: CallLoad = ((UNKNOWN_TENTHS + 1) << KIND_BITS) | NEAR;
+
+/** How long the call keeps its worker, in tenths of a microsecond. */
+export function tenthsOf(load: CallLoad): number {
+  return (load >> KIND_BITS) - 1;
+}
+
+export function serviceTimesBytes(tasks: number): number {
+  return 4 * tasks;
+}
+
+/** The host's side. */
+export class ServiceTimes {
+  readonly #words: Int32Array<SharedArrayBuffer>;
+
+  constructor(buffer: SharedArrayBuffer) {
+    this.#words = new Int32Array(buffer);
+  }
+
+  /** Load of a call of `task`, UNKNOWN_LOAD if need be. */
+  loadOf(task: number): CallLoad {
+    const load = this.#words[task]!;
+    return load === 0 ? UNKNOWN_LOAD : load;
+  }
+}
+
+/** A worker's side. */
+export class ServiceTimer {
+  readonly #words: Int32Array<SharedArrayBuffer>;
+  readonly #now: () => number;
+  /** By task: what this worker estimates; −1: nothing yet. */
+  readonly #busy: Float64Array;
+  readonly #latency: Float64Array;
+  /** By task: calls not to be measured. */
+  readonly #skips: Int32Array;
+
+  /** `now` in milliseconds. */
+  constructor(buffer: SharedArrayBuffer, now: () => number) {
+    this.#words = new Int32Array(buffer);
+    this.#now = now;
+    const tasks = this.#words.length;
+    this.#busy = new Float64Array(tasks).fill(-1);
+    this.#latency = new Float64Array(tasks).fill(-1);
+    this.#skips = new Int32Array(tasks);
+  }
+
+  /** Before a call: the time, if this one is to be measured, otherwise −1. */
+  begin(task: number): number {
+    const skips = this.#skips;
+    if (skips[task]! > 0) {
+      skips[task]!--;
+      return -1;
+    }
+    return this.#now();
+  }
+
+  /**
+   * The call that began at `startMs` lets go of its worker; `isDone`: it is answered. True: nobody had
+   * known how long this task takes.
+   */
+  end(task: number, startMs: number, isDone: boolean): boolean {
+    const tenths = this.#learn(this.#busy, task, startMs);
+    if (isDone) this.#latency[task] = tenths;
+    this.#skips[task] = tenths < QUICK_TENTHS
+      ? QUICK_SKIPPED
+      : tenths < LONG_TENTHS
+      ? MIDDLE_SKIPPED
+      : 0;
+    const wasKnown = this.#words[task] !== 0;
+    this.#store(task);
+    return !wasKnown;
+  }
+
+  /** An async call that began at `startMs` is answered. */
+  settled(task: number, startMs: number): void {
+    this.#learn(this.#latency, task, startMs);
+    this.#store(task);
+  }
+
+  #learn(estimates: Float64Array, task: number, startMs: number): number {
+    const tenths = Math.min((this.#now() - startMs) * 1000 * PER_US, MOST_TENTHS);
+    const before = estimates[task]!;
+    return estimates[task] = before < 0 ? tenths : before + (tenths - before) * WEIGHT;
+  }
+
+  #store(task: number): void {
+    const busy = this.#busy[task]!;
+    const kind = busy > LONG_TENTHS ? LONG : this.#latency[task]! > LONG_TENTHS ? FAR : NEAR;
+    const stored = this.#words[task]!;
+    const isClose = Math.abs(tenthsOf(stored) - busy) <= Math.max(STORED_CHANGE * busy, 1);
+    if (stored !== 0 && (stored & KIND_MASK) === kind && isClose) return;
+    this.#words[task] = ((Math.round(busy) + 1) << KIND_BITS) | kind;
+  }
+}

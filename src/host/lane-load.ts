@@ -1,0 +1,51 @@
+/**
+ * What the calls given to one lane and not answered yet amount to, by the estimates of the moment at
+ * which each was given (`endpoint/service-times.ts`). Small calls are packed and large ones spread by it.
+ */
+import { type CallLoad, FAR, KIND_MASK, LONG, NEAR, tenthsOf } from "../endpoint/service-times.ts";
+
+export class LaneLoad {
+  /** Calls. */
+  outstanding = 0;
+  /** How long they keep the worker altogether, in tenths of a microsecond. */
+  backlog = 0;
+  #far = 0;
+  #long = 0;
+
+  add(load: CallLoad): void {
+    this.outstanding++;
+    this.backlog += tenthsOf(load);
+    if ((load & KIND_MASK) !== NEAR) this.#count(load, 1);
+  }
+
+  remove(load: CallLoad): void {
+    if (--this.outstanding === 0) this.clear(); // whatever was miscounted ends here
+    else {
+      this.backlog -= tenthsOf(load);
+      if ((load & KIND_MASK) !== NEAR) this.#count(load, -1);
+    }
+  }
+
+  clear(): void {
+    this.outstanding =
+      this.backlog =
+      this.#far =
+      this.#long =
+        0;
+  }
+
+  /** Whether one of the calls is a long one. */
+  get hasLong(): boolean {
+    return this.#long > 0;
+  }
+
+  /** Whether an answer is worth spinning for: one comes soon, and nothing long is before it. */
+  get isNear(): boolean {
+    return this.#long === 0 && this.outstanding > this.#far;
+  }
+
+  #count(load: CallLoad, change: 1 | -1): void {
+    if ((load & KIND_MASK) === FAR) this.#far += change;
+    else if ((load & KIND_MASK) === LONG) this.#long += change;
+  }
+}

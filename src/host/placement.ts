@@ -1,0 +1,115 @@
+/**
+ * Which lane a call goes to: pack small, spread large.
+ *
+ * Waking a worker costs the host several microseconds and the call some tens, so calls of quick tasks
+ * pile up on the worker that is awake until its backlog would take longer than a wake pays for. Calls
+ * of long tasks, and of tasks that nobody has measured yet, go to workers that have nothing to do; at
+ * most a second one waits in a worker's ring, so that it has something to go on with.
+ */
+import type { Lane } from "./lane.ts";
+import {
+  type CallLoad,
+  KIND_MASK,
+  LONG,
+  PER_US,
+  tenthsOf,
+  UNKNOWN_LOAD,
+} from "../endpoint/service-times.ts";
+
+/** A backlog beyond this is worth waking another worker for. */
+export const PACKED: number = 100 * PER_US;
+/** Unanswered calls of a lane beyond which no long one is added. */
+const LONG_DEPTH = 2;
+
+/** How long a lane's worker still has to work, in tenths of a microsecond. */
+export function backlogOf({ load, endpoint }: Lane): number {
+  if (load.backlog <= PACKED >> 1) return load.backlog;
+  // While the host gives out calls it takes no answers: many may be there already.
+  const ready = Math.min(endpoint.rx.countReady(), load.outstanding);
+  return load.backlog * (1 - ready / load.outstanding);
+}
+
+/** Whether a lane has nothing to run, whatever is unanswered. */
+export function isFree(lane: Lane): boolean {
+  return lane.load.outstanding === 0 || lane.isResting;
+}
+
+export class Placement {
+  readonly #prefetch: number;
+  /** Where small calls went last. */
+  #hot: Lane | undefined;
+
+  /** `prefetch`: most unanswered calls of one lane. */
+  constructor(prefetch: number) {
+    this.#prefetch = prefetch;
+  }
+
+  /** The lane for a call of this load. */
+  pick(lanes: readonly Lane[], load: CallLoad): Lane | undefined {
+    if ((load & KIND_MASK) === LONG || load === UNKNOWN_LOAD) return this.#pickForLong(lanes);
+    const hot = this.#hot;
+    const busy = tenthsOf(load);
+    if (
+      hot !== undefined && hot.load.backlog + busy <= PACKED && !hot.load.hasLong &&
+      hot.load.outstanding < this.#prefetch
+    ) {
+      return hot;
+    }
+    return this.#pickForShort(lanes, busy);
+  }
+
+  /** A lane is gone. */
+  forget(lane: Lane): void {
+    if (this.#hot === lane) this.#hot = undefined;
+  }
+
+  #pickForShort(lanes: readonly Lane[], busy: number): Lane | undefined {
+    let free: Lane | undefined;
+    let best: Lane | undefined;
+    let least = Infinity;
+    for (const lane of lanes) {
+      const { load } = lane;
+      if (load.outstanding >= this.#prefetch) continue;
+      if (load.outstanding === 0 || (load.hasLong && lane.isResting)) {
+        free ??= lane;
+        continue;
+      }
+      if (load.hasLong) continue;
+      const backlog = backlogOf(lane);
+      if (backlog < least) {
+        least = backlog;
+        best = lane;
+      }
+    }
+    if (best !== undefined && least + busy <= PACKED) return this.#hot = best;
+    const chosen = free ?? best;
+    if (chosen !== undefined) return this.#hot = chosen;
+    return this.#leastDeep(lanes);
+  }
+
+  #pickForLong(lanes: readonly Lane[]): Lane | undefined {
+    let best: Lane | undefined;
+    let least = PACKED;
+    for (const lane of lanes) {
+      if (lane.load.outstanding < this.#prefetch && isFree(lane)) return lane;
+      if (lane.load.hasLong) continue;
+      const backlog = backlogOf(lane);
+      if (backlog < least && lane.load.outstanding < this.#prefetch) {
+        least = backlog;
+        best = lane;
+      }
+    }
+    return best ?? this.#leastDeep(lanes);
+  }
+
+  /** The lane with the least to do among those that may take one more call to wait behind a long one. */
+  #leastDeep(lanes: readonly Lane[]): Lane | undefined {
+    let best: Lane | undefined;
+    for (const lane of lanes) {
+      const { load } = lane;
+      if (load.outstanding >= LONG_DEPTH || load.outstanding >= this.#prefetch) continue;
+      if (best === undefined || load.backlog < best.load.backlog) best = lane;
+    }
+    return best;
+  }
+}

@@ -1,0 +1,71 @@
+/**
+ * Finds calls that wait behind others in one lane while another has nothing to do. The host looks when
+ * answers have come, and before it goes to sleep.
+ */
+import type { TakenBack } from "../endpoint/endpoint.ts";
+import type { Lane } from "./lane.ts";
+import { PER_US } from "../endpoint/service-times.ts";
+import { backlogOf, isFree, PACKED } from "./placement.ts";
+
+/** Answers are coming: only what is known to last is worth moving. */
+export const AT_EASE = 0;
+/** No answer has come for as long as the host would spin: whatever waits behind something is moved. */
+export const STUCK = 1;
+/** Nothing has moved for a long time: also calls of a worker that has not begun any. */
+export const OVERDUE = 2;
+export type Urgency = typeof AT_EASE | typeof STUCK | typeof OVERDUE;
+
+/** A backlog beyond this is worth sharing with a worker that is awake anyway. */
+const SHARED: number = 20 * PER_US;
+
+export interface Relief {
+  readonly from: Lane;
+  readonly to: Lane;
+}
+
+/** A lane with calls waiting, and one for them. */
+export function findRelief(lanes: readonly Lane[], urgency: Urgency): Relief | undefined {
+  const to = findFree(lanes);
+  const from = to && findLoaded(lanes, to, urgency);
+  return from && { from, to };
+}
+
+/** Takes those calls of `from` back that another worker should run, oldest first. */
+export function* takeCalls(from: Lane, urgency: Urgency): Generator<TakenBack, void> {
+  const waiting = from.endpoint.unbegunCalls();
+  // None begun: the worker is just waking up, and will be there sooner than another.
+  const hasBegun = waiting.length < from.load.outstanding;
+  if (!hasBegun && urgency !== OVERDUE) return;
+  // Behind a long one nothing should wait; otherwise each gets a half, and the older calls stay.
+  const isBlocked = from.load.hasLong || urgency !== AT_EASE;
+  for (const index of waiting.slice(isBlocked ? 0 : waiting.length - (waiting.length >> 1))) {
+    const call = from.endpoint.takeBack(index);
+    if (call !== undefined) yield call;
+  }
+}
+
+/** A lane that has nothing to do, one whose worker is awake if there is one. */
+function findFree(lanes: readonly Lane[]): Lane | undefined {
+  let free: Lane | undefined;
+  for (const lane of lanes) {
+    if (!isFree(lane)) continue;
+    if (lane.isAwake) return lane;
+    free ??= lane;
+  }
+  return free;
+}
+
+function findLoaded(lanes: readonly Lane[], to: Lane, urgency: Urgency): Lane | undefined {
+  let loaded: Lane | undefined;
+  let most = urgency !== AT_EASE ? -1 : to.isAwake ? SHARED : PACKED;
+  for (const lane of lanes) {
+    const { load } = lane;
+    if (lane === to || load.outstanding < (urgency === OVERDUE ? 1 : 2)) continue;
+    const backlog = load.hasLong ? Infinity : backlogOf(lane);
+    if (backlog > most) {
+      most = backlog;
+      loaded = lane;
+    }
+  }
+  return loaded;
+}

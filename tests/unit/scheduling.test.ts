@@ -1,0 +1,263 @@
+/** Where calls go: estimates, loads, placement, relief, and how long to spin. */
+import { describe, expect, test } from "vitest";
+import {
+  FAR,
+  KIND_MASK,
+  LONG,
+  NEAR,
+  ServiceTimer,
+  ServiceTimes,
+  serviceTimesBytes,
+  tenthsOf,
+  UNKNOWN_LOAD,
+} from "../../src/endpoint/service-times.ts";
+import type { Lane } from "../../src/host/lane.ts";
+import { LaneLoad } from "../../src/host/lane-load.ts";
+import { PACKED, Placement } from "../../src/host/placement.ts";
+import { AT_EASE, findRelief, OVERDUE, STUCK, takeCalls } from "../../src/host/relief.ts";
+import { SpinLength } from "../../src/park/spin-length.ts";
+
+const load = (tenths: number, kind = NEAR): number => ((tenths + 1) << 2) | kind;
+
+describe("service times", () => {
+  function timer() {
+    const buffer = new SharedArrayBuffer(serviceTimesBytes(2));
+    const clock = { ms: 1000 };
+    const measures = { count: 0 };
+    const timing = new ServiceTimer(buffer, () => {
+      measures.count++;
+      return clock.ms;
+    });
+    const run = (us: number, task = 0, isDone = true): boolean | undefined => {
+      const start = timing.begin(task);
+      clock.ms += us / 1000;
+      return start < 0 ? undefined : timing.end(task, start, isDone);
+    };
+    return { times: new ServiceTimes(buffer), timing, clock, measures, run };
+  }
+
+  test("nothing is known at first, then what is measured, per task", () => {
+    const { times, run } = timer();
+    expect(times.loadOf(0)).toBe(UNKNOWN_LOAD);
+    expect(run(7)).toBe(true);
+    expect(tenthsOf(times.loadOf(0))).toBe(70);
+    expect(times.loadOf(0) & KIND_MASK).toBe(NEAR);
+    expect(times.loadOf(1)).toBe(UNKNOWN_LOAD);
+  });
+
+  test("estimates follow, quick tasks are measured seldom and long ones always", () => {
+    const { times, measures, run } = timer();
+    for (let call = 0; call < 1000; call++) run(1);
+    expect(measures.count).toBeLessThan(100);
+    expect(tenthsOf(times.loadOf(0))).toBe(10);
+    for (let call = 0; call < 1000; call++) run(200);
+    expect(tenthsOf(times.loadOf(0))).toBeGreaterThan(1700);
+    expect(times.loadOf(0) & KIND_MASK).toBe(LONG);
+    const before = measures.count;
+    for (let call = 0; call < 10; call++) expect(run(200)).toBe(false);
+    expect(measures.count - before).toBe(20);
+    for (let call = 0; call < 1000; call++) run(1);
+    expect(tenthsOf(times.loadOf(0))).toBeLessThan(20);
+  });
+
+  test("an async task is far, however quickly it lets go of its worker", () => {
+    const { times, timing, clock, run } = timer();
+    const start = clock.ms;
+    expect(run(2, 1, false)).toBe(true);
+    expect(times.loadOf(1) & KIND_MASK).toBe(NEAR);
+    clock.ms += 30;
+    timing.settled(1, start);
+    expect(times.loadOf(1) & KIND_MASK).toBe(FAR);
+    expect(tenthsOf(times.loadOf(1))).toBe(20);
+  });
+
+  test("hours do not overflow", () => {
+    const { times, run } = timer();
+    run(3_600_000_000);
+    expect(tenthsOf(times.loadOf(0))).toBeGreaterThan(500_000_000);
+    expect(times.loadOf(0) & KIND_MASK).toBe(LONG);
+  });
+});
+
+describe("load of a lane", () => {
+  test("adds up, and is near unless something long or only far calls are in it", () => {
+    const lane = new LaneLoad();
+    expect(lane.isNear).toBe(false);
+    lane.add(load(10, FAR));
+    expect(lane.isNear).toBe(false);
+    lane.add(load(20));
+    expect([lane.backlog, lane.isNear, lane.hasLong]).toEqual([30, true, false]);
+    lane.add(load(900, LONG));
+    expect([lane.backlog, lane.isNear, lane.hasLong]).toEqual([930, false, true]);
+    lane.remove(load(900, LONG));
+    lane.remove(load(10, FAR));
+    expect([lane.backlog, lane.isNear, lane.hasLong]).toEqual([20, true, false]);
+    lane.remove(UNKNOWN_LOAD); // counted as something else: the end of all calls sets it right
+    expect([lane.outstanding, lane.backlog, lane.isNear]).toEqual([0, 0, false]);
+  });
+});
+
+interface FakeLane {
+  readonly load: LaneLoad;
+  isResting: boolean;
+  isAwake: boolean;
+  ready: number;
+  waiting: number[];
+  readonly endpoint: unknown;
+}
+
+function fakeLane(state: Partial<FakeLane> = {}): FakeLane {
+  const lane: FakeLane = {
+    load: new LaneLoad(),
+    isResting: false,
+    isAwake: true,
+    ready: 0,
+    waiting: [],
+    endpoint: {
+      rx: { countReady: () => lane.ready },
+      unbegunCalls: () => lane.waiting,
+      takeBack: (index: number) => index < 0 ? undefined : { slot: index },
+    },
+    ...state,
+  };
+  return lane;
+}
+
+const lanesOf = (fakes: FakeLane[]): Lane[] => fakes as unknown as Lane[];
+
+describe("placement", () => {
+  /** Indices of the lanes that take `count` calls of this load; −1: none. */
+  function place(
+    placement: Placement,
+    fakes: FakeLane[],
+    callLoad: number,
+    count: number,
+  ): number[] {
+    return Array.from({ length: count }, () => {
+      const lane = placement.pick(lanesOf(fakes), callLoad) as unknown as FakeLane | undefined;
+      lane?.load.add(callLoad);
+      return lane === undefined ? -1 : fakes.indexOf(lane);
+    });
+  }
+
+  test("small calls pile up on one lane until that would take longer than a wake", () => {
+    const fakes = [fakeLane(), fakeLane()];
+    const placed = place(new Placement(1024), fakes, load(100), 30);
+    expect(placed.slice(0, 10)).toEqual(Array.from({ length: 10 }, () => 0));
+    expect(placed.slice(10, 20)).toEqual(Array.from({ length: 10 }, () => 1));
+    expect(fakes[0]!.load.outstanding - fakes[1]!.load.outstanding).toBe(0);
+  });
+
+  test("answers that are there already do not count as backlog", () => {
+    const fakes = [fakeLane(), fakeLane()];
+    const placement = new Placement(1024);
+    place(placement, fakes, load(10), 100);
+    fakes[0]!.ready = 90;
+    expect(place(placement, fakes, load(10), 20)).toEqual(Array.from({ length: 20 }, () => 0));
+  });
+
+  test("long calls, and those of unmeasured tasks, go to lanes with nothing to do", () => {
+    for (const callLoad of [load(5000, LONG), UNKNOWN_LOAD]) {
+      const fakes = [fakeLane(), fakeLane(), fakeLane()];
+      expect(place(new Placement(1024), fakes, callLoad, 7)).toEqual([0, 1, 2, 0, 1, 2, -1]);
+    }
+  });
+
+  test("small calls avoid lanes with a long one, and wait behind it at the very last", () => {
+    const fakes = [fakeLane(), fakeLane()];
+    const placement = new Placement(1024);
+    fakes[0]!.load.add(load(9000, LONG));
+    expect(new Set(place(placement, fakes, load(1), 500))).toEqual(new Set([1]));
+    fakes[1]!.load.add(load(9000, LONG));
+    expect(place(placement, fakes, load(1), 3)).toEqual([0, -1, -1]);
+  });
+
+  test("a lane whose worker rests takes calls, whatever it has not answered yet", () => {
+    const fakes = [fakeLane(), fakeLane()];
+    for (const { load: laneLoad } of fakes) {
+      for (let n = 0; n < 5; n++) laneLoad.add(load(9000, LONG));
+    }
+    const placement = new Placement(1024);
+    expect(place(placement, fakes, load(9000, LONG), 1)).toEqual([-1]);
+    fakes[1]!.isResting = true;
+    expect(place(placement, fakes, load(9000, LONG), 1)).toEqual([1]);
+    expect(place(placement, fakes, load(1), 1)).toEqual([1]);
+  });
+
+  test("no lane gets more than its fill, and a lane that is gone nothing", () => {
+    const fakes = [fakeLane(), fakeLane()];
+    const placement = new Placement(8);
+    expect(place(placement, fakes, load(0), 20).filter((lane) => lane < 0)).toHaveLength(4);
+    const [gone, left] = [fakeLane(), fakeLane()];
+    const other = new Placement(8);
+    place(other, [gone, left], load(0), 1);
+    other.forget(lanesOf([gone])[0]!);
+    expect(place(other, [left], load(0), 1)).toEqual([0]);
+  });
+});
+
+describe("relief", () => {
+  const find = (fakes: FakeLane[], urgency: 0 | 1 | 2): number[] | undefined => {
+    const relief = findRelief(lanesOf(fakes), urgency);
+    return relief && [relief.from, relief.to].map((lane) => fakes.indexOf(lane as never));
+  };
+  const busy = (tenths: number, count: number, kind = NEAR): FakeLane => {
+    const lane = fakeLane();
+    for (let n = 0; n < count; n++) lane.load.add(load(tenths, kind));
+    return lane;
+  };
+
+  test("what waits behind a long call goes to whoever has nothing to do", () => {
+    expect(find([busy(9000, 2, LONG), fakeLane()], AT_EASE)).toEqual([0, 1]);
+    expect(find([busy(9000, 1, LONG), fakeLane()], AT_EASE)).toBeUndefined();
+    expect(find([busy(9000, 2, LONG), busy(1, 1)], AT_EASE)).toBeUndefined();
+    const resting = busy(1, 1, FAR);
+    resting.isResting = true;
+    expect(find([busy(9000, 2, LONG), resting], AT_EASE)).toEqual([0, 1]);
+  });
+
+  test("a backlog of small calls is shared with a worker that is awake, less readily with one that is not", () => {
+    expect(find([busy(10, 30), fakeLane()], AT_EASE)).toEqual([0, 1]);
+    expect(find([busy(10, 15), fakeLane()], AT_EASE)).toBeUndefined();
+    expect(find([busy(10, 30), fakeLane({ isAwake: false })], AT_EASE)).toBeUndefined();
+    expect(find([busy(10, PACKED / 10 + 5), fakeLane({ isAwake: false })], AT_EASE)).toEqual([
+      0,
+      1,
+    ]);
+    expect(find([busy(10, 3), fakeLane({ isAwake: false })], STUCK)).toEqual([0, 1]);
+    expect(find([busy(10, 1), fakeLane({ isAwake: false })], STUCK)).toBeUndefined();
+    expect(find([busy(10, 1), fakeLane({ isAwake: false })], OVERDUE)).toEqual([0, 1]);
+  });
+
+  test("half of what waits, all of what waits behind a long one, nothing of a worker that is just waking", () => {
+    const take = (lane: FakeLane, urgency: 0 | 1 | 2): number[] =>
+      [...takeCalls(lanesOf([lane])[0]!, urgency)].map(({ slot }) => slot);
+    const lane = busy(10, 6);
+    lane.waiting = [1, 2, 3, 4, 5];
+    expect(take(lane, AT_EASE)).toEqual([4, 5]);
+    expect(take(lane, STUCK)).toEqual([1, 2, 3, 4, 5]);
+    const blocked = busy(9000, 4, LONG);
+    blocked.waiting = [1, -2, 3];
+    expect(take(blocked, AT_EASE)).toEqual([1, 3]); // the other was begun meanwhile
+    const waking = busy(10, 2);
+    waking.waiting = [1, 2];
+    expect(take(waking, STUCK)).toEqual([]);
+    expect(take(waking, OVERDUE)).toEqual([1, 2]);
+  });
+});
+
+describe("length of a spin", () => {
+  test("twice the gap, none when calls come far apart, and again when they come quickly", () => {
+    const length = new SpinLength(0.05);
+    expect(length.spinMs).toBeCloseTo(0.01);
+    for (let n = 0; n < 30; n++) length.ended(0.02);
+    expect(length.spinMs).toBeCloseTo(0.04);
+    for (let n = 0; n < 30; n++) length.ended(5);
+    expect(length.spinMs).toBe(0);
+    for (let n = 0; n < 30; n++) length.ended(0.01);
+    expect(length.spinMs).toBeGreaterThan(0.01);
+    for (let n = 0; n < 30; n++) length.endedInSpin();
+    expect(length.spinMs).toBeCloseTo(0.01);
+    expect(new SpinLength(0).spinMs).toBe(0);
+  });
+});
