@@ -165,6 +165,21 @@ export class PayloadTooLargeError extends HeddleError {
   }
 }
 
+/** So many calls wait already (`maxQueue`) that this one was refused. It did not run. */
+export class QueueFullError extends HeddleError {
+  /** The limit. */
+  readonly maxQueue: number;
+
+  constructor(maxQueue: number) {
+    super("HEDDLE_QUEUE_FULL", `${maxQueue} calls are waiting already (maxQueue).`);
+    this.maxQueue = maxQueue;
+  }
+
+  override get name(): string {
+    return "QueueFullError";
+  }
+}
+
 /** A value does not fit the schema it is sent with. Nothing of it was sent. */
 export class StructError extends HeddleError {
   /** Where in the value: `args[0].home.x`. */

@@ -6,8 +6,9 @@
  * are functions exported from a module ({@link task} and {@link importTask} say more about them). Each
  * worker shares two ring buffers with the host; arguments and results are encoded straight into them.
  *
- * **Backpressure.** A call never blocks the host and is never refused for lack of room: calls that no
- * worker can take yet wait on the host, in order, with their arguments already encoded.
+ * **Backpressure.** A call never blocks the host and, unless `maxQueue` says so, is never refused: calls
+ * that no worker can take yet wait on the host, with their arguments already encoded. `pool.needsDrain`
+ * says when producers should pause.
  *
  * **Shutdown.** `pool.shutdown()`, `using` and `await using`. An idle pool does not keep the process
  * running; calls in flight do.
@@ -59,14 +60,17 @@ export {
 } from "./codec/struct/schema.ts";
 export { type ArgumentSchema, view, type ViewArgument } from "./codec/struct/signature.ts";
 export { Envelope, transfer } from "./codec/wrappers.ts";
+export type { BalancerFunction, BalancerName, WorkerLoad } from "./host/balancers.ts";
 export type { PoolOptions } from "./options.ts";
 export {
   type AnyFunction,
   type Call,
   type CallArguments,
+  type CallOptions,
   type Calls,
   type ImportedTask,
   importTask,
+  type Priority,
   type Task,
   task,
   type TaskFunctionOf,
@@ -81,6 +85,7 @@ export {
   PayloadTooLargeError,
   PoolClosedError,
   ProtocolError,
+  QueueFullError,
   StructError,
   TaskNotFoundError,
   UnknownTaskError,

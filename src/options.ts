@@ -1,6 +1,7 @@
 /** Options of `createPool`: defaults, limits, and checks that name what is wrong. */
 import { textOf } from "./codec/fault.ts";
 import { InvalidArgumentError } from "./errors.ts";
+import { BALANCER_NAMES, type BalancerFunction, type BalancerName } from "./host/balancers.ts";
 import { MAX_CAPACITY } from "./ring/ring-layout.ts";
 import { checkCapacity } from "./ring/spsc-ring.ts";
 
@@ -8,6 +9,15 @@ import { checkCapacity } from "./ring/spsc-ring.ts";
 export interface PoolOptions {
   /** Number of workers, at least 1. Default: the cores this process may use less one, at least 1. */
   readonly threads?: number;
+  /**
+   * Least and most workers, where the number is to follow the load: one more is started when calls have
+   * been waiting for 10 ms that no worker could take, and one that has had nothing to do for
+   * `idleTimeoutMs` (default 10,000; Infinity: never) is closed. `minThreads: 0` starts the first with
+   * the first call. Defaults: `threads`.
+   */
+  readonly minThreads?: number;
+  readonly maxThreads?: number;
+  readonly idleTimeoutMs?: number;
   /**
    * Bytes of each worker's request ring and of its response ring, a power of two. Default 4 MiB.
    * Memory is used only as far as traffic needs it. Values larger than a quarter of it travel beside
@@ -28,6 +38,31 @@ export interface PoolOptions {
    * 50; 0: never spin. Where waking a thread is quick (bare metal), 20 saves some CPU.
    */
   readonly spinMicroseconds?: number;
+  /**
+   * How the worker of a call is chosen. Default "adaptive": by how long tasks take, which workers
+   * measure; quick calls are packed on a worker that is awake, long ones spread, and calls that wait
+   * behind others are given to a worker that has nothing to do. The others do none of that:
+   * "roundRobin", "firstIdle" (else the least loaded), "randomLane", "firstIdleOrRandom",
+   * "leastLoaded", or a function that returns the index of one of the workers it is shown (undefined:
+   * the call waits on the host).
+   */
+  readonly balancer?: BalancerName | { readonly strategy: BalancerName } | BalancerFunction;
+  /**
+   * Calls begin in the order in which they are made, one at a time in each worker, whatever their
+   * priority. Costs throughput: a worker has nothing to go on with. Default false; excludes `balancer`.
+   */
+  readonly strictFifo?: boolean;
+  /**
+   * Calls that may wait on the host: a number from 1, or "auto", 1024 for each worker. Default: no
+   * limit. Calls given to workers (up to 1024 each, and no more than `maxConcurrency` if that is more)
+   * do not wait. `pool.needsDrain` says when producers should pause, with a limit and without.
+   */
+  readonly maxQueue?: number | "auto";
+  /**
+   * What becomes of a call beyond `maxQueue`: "reject" (default) rejects it with QueueFullError, "wait"
+   * lets it wait as well, so that memory is bounded only by producers that heed `pool.needsDrain`.
+   */
+  readonly queuePolicy?: "reject" | "wait";
   /** Keep the process running while the pool is open, even when it is idle. Default false. */
   readonly keepAlive?: boolean;
   /**
@@ -38,11 +73,17 @@ export interface PoolOptions {
 }
 
 export interface ResolvedOptions {
-  readonly threads: number;
+  readonly minThreads: number;
+  readonly maxThreads: number;
+  readonly idleTimeoutMs: number;
   readonly ringBytes: number;
   readonly maxPayloadBytes: number;
   readonly maxConcurrency: number;
   readonly spinMicroseconds: number;
+  readonly balancer: BalancerName | BalancerFunction | "strictFifo";
+  /** Infinity: no limit. */
+  readonly maxQueue: number;
+  readonly queuePolicy: "reject" | "wait";
   readonly keepAlive: boolean;
   readonly moduleUrl: string | undefined;
 }
@@ -53,14 +94,26 @@ const DEFAULT_RING_BYTES = 4 * 1024 * 1024;
 const DEFAULT_MAX_CONCURRENCY = 1024;
 /** Waking a thread takes 3 to 12 µs on bare metal, 30 to 50 on a nested virtual machine. */
 const DEFAULT_SPIN_MICROSECONDS = 50;
+/** Calls that wait on the host for each worker: `maxQueue: "auto"`, and where `needsDrain` begins. */
+export const AUTO_QUEUE_PER_THREAD = 1024;
+const DEFAULT_IDLE_TIMEOUT_MS = 10_000;
+/** Longest delay a timer can have. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 /** A pool larger than this is a mistake. */
 const MAX_THREADS = 1024;
 const KNOWN: readonly (keyof PoolOptions)[] = [
   "threads",
+  "minThreads",
+  "maxThreads",
+  "idleTimeoutMs",
   "ringBytes",
   "maxPayloadBytes",
   "maxConcurrency",
   "spinMicroseconds",
+  "balancer",
+  "strictFifo",
+  "maxQueue",
+  "queuePolicy",
   "keepAlive",
   "moduleUrl",
 ];
@@ -102,8 +155,23 @@ export function resolveOptions(options: PoolOptions, cores: number): ResolvedOpt
   if (moduleUrl !== undefined && typeof moduleUrl !== "string" && !(moduleUrl instanceof URL)) {
     throw new InvalidArgumentError(`moduleUrl must be a string or URL, got ${show(moduleUrl)}.`);
   }
+  const size = checkSize(own, cores);
+  const maxQueue = own("maxQueue") ?? Infinity;
+  const queuePolicy = own("queuePolicy") ?? "reject";
+  if (queuePolicy !== "reject" && queuePolicy !== "wait") {
+    throw new InvalidArgumentError(
+      `queuePolicy must be "reject" or "wait", got ${show(queuePolicy)}.`,
+    );
+  }
   return {
-    threads: checkInteger("threads", own("threads") ?? Math.max(1, cores - 1), 1, MAX_THREADS),
+    ...size,
+    balancer: checkBalancer(own("balancer"), own("strictFifo")),
+    maxQueue: maxQueue === "auto"
+      ? AUTO_QUEUE_PER_THREAD * size.maxThreads
+      : maxQueue === Infinity
+      ? Infinity
+      : checkInteger("maxQueue", maxQueue, 1, Number.MAX_SAFE_INTEGER),
+    queuePolicy,
     ringBytes,
     maxPayloadBytes,
     maxConcurrency: checkInteger(
@@ -121,6 +189,52 @@ export function resolveOptions(options: PoolOptions, cores: number): ResolvedOpt
     keepAlive,
     moduleUrl: moduleUrl === undefined ? undefined : String(moduleUrl),
   };
+}
+
+/** `own` reads an option. */
+function checkSize(
+  own: (key: keyof PoolOptions) => unknown,
+  cores: number,
+): Pick<ResolvedOptions, "minThreads" | "maxThreads" | "idleTimeoutMs"> {
+  const [least, most] = [own("minThreads"), own("maxThreads")];
+  const threads = checkInteger(
+    "threads",
+    own("threads") ?? Math.max(1, cores - 1),
+    1,
+    MAX_THREADS,
+  );
+  if (least !== undefined) checkInteger("minThreads", least, 0, MAX_THREADS);
+  if (most !== undefined) checkInteger("maxThreads", most, 1, MAX_THREADS);
+  const maxThreads = (most ?? Math.max(threads, least as number ?? 0)) as number;
+  const minThreads = (least ?? Math.min(threads, maxThreads)) as number;
+  if (minThreads > maxThreads) {
+    throw new InvalidArgumentError(
+      `minThreads, ${minThreads}, must not be more than maxThreads, ${maxThreads}.`,
+    );
+  }
+  const idleTimeoutMs = own("idleTimeoutMs") ?? DEFAULT_IDLE_TIMEOUT_MS;
+  if (idleTimeoutMs !== Infinity) checkInteger("idleTimeoutMs", idleTimeoutMs, 1, MAX_TIMER_MS);
+  return { minThreads, maxThreads, idleTimeoutMs: idleTimeoutMs as number };
+}
+
+function checkBalancer(balancer: unknown, strictFifo: unknown): ResolvedOptions["balancer"] {
+  if (strictFifo !== undefined && typeof strictFifo !== "boolean") {
+    throw new InvalidArgumentError(`strictFifo must be a boolean, got ${show(strictFifo)}.`);
+  }
+  if (strictFifo === true) {
+    if (balancer === undefined) return "strictFifo";
+    throw new InvalidArgumentError("strictFifo chooses workers itself: leave out balancer.");
+  }
+  if (balancer === undefined) return "adaptive";
+  if (typeof balancer === "function") return balancer as BalancerFunction;
+  const name =
+    typeof balancer === "object" && balancer !== null && Object.hasOwn(balancer, "strategy")
+      ? (balancer as { readonly strategy: unknown }).strategy
+      : balancer;
+  if (typeof name === "string" && BALANCER_NAMES.includes(name)) return name as BalancerName;
+  throw new InvalidArgumentError(
+    `balancer must be a function or one of ${BALANCER_NAMES.join(", ")}, got ${show(name)}.`,
+  );
 }
 
 function checkInteger(name: string, value: unknown, min: number, max: number): number {

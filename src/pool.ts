@@ -17,21 +17,39 @@ import {
   UnknownTaskError,
   type WorkerLostError,
 } from "./errors.ts";
+import { Backpressure } from "./host/backpressure.ts";
+import { createBalancer, createStrictFifo } from "./host/balancers.ts";
 import { HostLoop } from "./host/host-loop.ts";
 import type { Reject, Resolve } from "./host/in-flight.ts";
 import type { LaneOptions } from "./host/lane.ts";
 import { type Receiver, SafetyCheck } from "./host/safety-check.ts";
+import { type LaneChooser, Placement } from "./host/placement.ts";
 import { Scheduler } from "./host/scheduler.ts";
 import { Supervisor } from "./host/supervisor.ts";
-import { type PoolOptions, type ResolvedOptions, resolveOptions } from "./options.ts";
+import {
+  AUTO_QUEUE_PER_THREAD,
+  type PoolOptions,
+  type ResolvedOptions,
+  resolveOptions,
+} from "./options.ts";
 import { ActiveCount, type SharedWord } from "./park/active-count.ts";
 import { HostParker } from "./park/host-word.ts";
 import { callerOf } from "./realm/call-site.ts";
 import { workerRealm } from "./realm/worker-realm.ts";
 import { currentRuntime } from "./runtimes/current.ts";
 import type { Runtime } from "./runtimes/runtime.ts";
-import { type Calls, declaredBy, locateTask, type TaskMap } from "./task.ts";
+import {
+  type CallOptions,
+  type Calls,
+  declaredBy,
+  levelOf,
+  locateTask,
+  priorityOf,
+  type TaskMap,
+} from "./task.ts";
 
+/** Calls sent ahead to one worker. Enough to keep it busy with the smallest tasks. */
+const MIN_PREFETCH = 1024;
 /** How long `shutdown()` waits for calls in flight. */
 const DRAIN_MS = 5000;
 /** Longest delay a timer can have; longer ones fire at once. */
@@ -76,6 +94,8 @@ export interface PoolEvents {
    * listener calls `preventDefault()`.
    */
   unhandledRejection: { readonly workerId: number; readonly error: Error };
+  /** So many calls waited that `needsDrain` was set; half of them are left. */
+  drain: object;
   /** A worker ended unasked; its calls were rejected with the same kind of error. */
   workerLost: { readonly error: WorkerLostError };
 }
@@ -86,6 +106,13 @@ export interface Pool<Tasks extends TaskMap> extends AsyncDisposable, Disposable
   readonly call: Calls<Tasks>;
   /** Resolves when all workers are ready; rejects if the task modules cannot be loaded. */
   readonly ready: Promise<void>;
+  /**
+   * Whether so many calls wait on the host (`maxQueue`, at most 1024 for each worker) that whoever makes
+   * them should pause until the event "drain", or `await pool.drained()`.
+   */
+  readonly needsDrain: boolean;
+  /** Resolves when `needsDrain` is false. */
+  drained(): Promise<void>;
   stats(): PoolStatistics;
   /**
    * Closes the pool: new calls reject with PoolClosedError at once; calls in flight get up to
@@ -134,9 +161,9 @@ export function createPool(
     const signatures = Object.values(Object(tasks) as TaskMap).map(declaredBy);
     const sources = locateTasks(tasks, signatures, caller, runtime);
     const active = realm?.active ?? [activeOfThread ??= ActiveCount.create()];
-    return new ThreadPool(resolved, sources, signatures, runtime, active) as unknown as Pool<
-      typeof tasks
-    >;
+    const priorities = Object.values(tasks).map(priorityOf);
+    const pool = new ThreadPool(resolved, sources, signatures, priorities, runtime, active);
+    return pool as unknown as Pool<typeof tasks>;
   };
 }
 
@@ -168,6 +195,33 @@ function workerEntry(): URL {
   return new URL(`./worker/entry.${extension}`, import.meta.url);
 }
 
+function createPlacement(options: ResolvedOptions): LaneChooser {
+  // A worker may take this many calls without having answered one.
+  const prefetch = Math.max(MIN_PREFETCH, options.maxConcurrency);
+  switch (options.balancer) {
+    case "adaptive":
+      return new Placement(prefetch);
+    case "strictFifo":
+      return createStrictFifo();
+    default:
+      return createBalancer(options.balancer, prefetch);
+  }
+}
+
+/** Checks what `with` was given; the priority as levels. */
+function checkCallOptions(options: CallOptions): { readonly priority: number | undefined } {
+  if (typeof options !== "object" || options === null) {
+    throw new InvalidArgumentError(`with() takes an object of options, got ${textOf(options)}.`);
+  }
+  for (const key of Object.keys(options)) {
+    if (key !== "priority") {
+      throw new InvalidArgumentError(`with() has no option "${key}"; it takes: priority.`);
+    }
+  }
+  const priority = Object.hasOwn(options, "priority") ? options.priority : undefined;
+  return { priority: priority === undefined ? undefined : levelOf(priority) };
+}
+
 class ThreadPool extends EventTarget {
   readonly call: Record<string, (...args: unknown[]) => Promise<unknown>>;
   readonly ready: Promise<void>;
@@ -176,6 +230,7 @@ class ThreadPool extends EventTarget {
   readonly #loop: HostLoop;
   readonly #safety: SafetyCheck;
   readonly #supervisor: Supervisor;
+  readonly #backpressure: Backpressure;
   readonly #keepAlive: boolean;
   readonly #rejectReady: (error: Error) => void;
   #closed: Error | undefined;
@@ -186,6 +241,7 @@ class ThreadPool extends EventTarget {
     options: ResolvedOptions,
     sources: readonly TaskSource[],
     signatures: readonly (Signature | undefined)[],
+    priorities: readonly number[],
     runtime: Runtime,
     active: readonly SharedWord[],
   ) {
@@ -198,6 +254,13 @@ class ThreadPool extends EventTarget {
       maxPayloadBytes: options.maxPayloadBytes,
       mayLend: true,
     });
+    const autoQueue = AUTO_QUEUE_PER_THREAD * options.maxThreads;
+    this.#backpressure = new Backpressure({
+      maxQueue: options.maxQueue,
+      policy: options.queuePolicy,
+      highWaterMark: Math.min(options.maxQueue, autoQueue),
+      onDrain: () => void this.#emit("drain", {}),
+    });
     const hostControl = new SharedArrayBuffer(HOST_CONTROL_BYTES);
     const parker = new HostParker(new Int32Array(hostControl), HOST_PARKED_WORD);
     const activeCount = new ActiveCount(active, runtime.cores);
@@ -207,11 +270,16 @@ class ThreadPool extends EventTarget {
       holder: new Holder(codec, maxInlineBytes(options.ringBytes)),
       signatures,
       isPromise: runtime.isPromise,
-      maxConcurrency: options.maxConcurrency,
+      placement: createPlacement(options),
+      backpressure: this.#backpressure,
       serviceTimes: new ServiceTimes(serviceTimes),
       events: {
         onSubmit: () => this.#loop.kick(),
-        onPark: () => this.#safety.hold(),
+        onPark: () => {
+          this.#safety.hold();
+          this.#supervisor.look();
+        },
+        onWait: () => this.#supervisor.look(),
         onIdle: () => {
           if (this.#scheduler.inFlight.size > 0) this.#safety.hold();
         },
@@ -238,7 +306,7 @@ class ThreadPool extends EventTarget {
       maxPayloadBytes: options.maxPayloadBytes,
     };
     this.#supervisor = new Supervisor(
-      options.threads,
+      options,
       laneOptions,
       this.#scheduler,
       activeCount,
@@ -250,7 +318,7 @@ class ThreadPool extends EventTarget {
         onWorkerLost: (error) => this.#emit("workerLost", { error }),
       },
     );
-    this.call = this.#createCalls(sources);
+    this.call = this.#createCalls(sources, priorities, options.balancer === "strictFifo");
     if (this.#keepAlive) this.#safety.hold();
     try {
       this.#supervisor.start();
@@ -258,6 +326,17 @@ class ThreadPool extends EventTarget {
       this.#fail(error as Error);
       throw error;
     }
+  }
+
+  get needsDrain(): boolean {
+    return this.#backpressure.needsDrain;
+  }
+
+  drained(): Promise<void> {
+    if (!this.needsDrain) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.addEventListener("drain", () => resolve(), { once: true });
+    });
   }
 
   stats(): PoolStatistics {
@@ -296,7 +375,11 @@ class ThreadPool extends EventTarget {
   }
 
   /** Own properties are the tasks; anything else that is asked for is a mistake, told at once. */
-  #createCalls(sources: readonly TaskSource[]): typeof this.call {
+  #createCalls(
+    sources: readonly TaskSource[],
+    priorities: readonly number[],
+    isStrictFifo: boolean,
+  ): typeof this.call {
     const names = sources.map(({ name }) => name);
     const calls = Object.create(
       new Proxy(Object.create(null) as object, {
@@ -309,11 +392,15 @@ class ThreadPool extends EventTarget {
     ) as typeof this.call;
     const scheduler = this.#scheduler;
     for (const [task, name] of names.entries()) {
-      const call = (...args: unknown[]): Promise<unknown> =>
+      const at = (priority: number) => (...args: unknown[]): Promise<unknown> =>
         new Promise((resolve: Resolve, reject: Reject) => {
           if (this.#closed !== undefined) reject(this.#closed);
-          else scheduler.submit(task, args, resolve, reject);
+          else scheduler.submit(task, args, resolve, reject, isStrictFifo ? 0 : priority);
         });
+      const own = priorities[task]!;
+      const call = Object.assign(at(own), {
+        with: (options: CallOptions) => at(checkCallOptions(options).priority ?? own),
+      });
       Object.defineProperty(calls, name, { value: call, enumerable: true });
     }
     return calls;

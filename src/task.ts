@@ -8,6 +8,7 @@ import {
   signatureOf,
   type ViewArgument,
 } from "./codec/struct/signature.ts";
+import { describeValue } from "./codec/struct/mismatch.ts";
 import { InvalidArgumentError } from "./errors.ts";
 import { callerOf } from "./realm/call-site.ts";
 
@@ -28,6 +29,8 @@ export interface Task<F extends AnyFunction = AnyFunction, C extends AnyFunction
   readonly args?: readonly ArgumentSchema[] | undefined;
   /** Declared shape of the result. */
   readonly returns?: Struct<Fields> | undefined;
+  /** How urgent its calls are, unless they say. */
+  readonly priority?: Priority | undefined;
   /** Where it was declared: path or URL of the module, or undefined if the stack did not tell. */
   readonly [TASK]: { readonly location: string | undefined; readonly call?: C };
 }
@@ -57,10 +60,26 @@ export type CallArguments<Parameters extends readonly unknown[]> = {
   [Index in keyof Parameters]: Parameters[Index] | Promise<Parameters[Index]>;
 };
 
+/** How urgent a call is: 1, 0 and −1 by name, or any number between −1000 and 1000. */
+export type Priority = "high" | "normal" | "low" | number;
+
+/** What `with` takes: options of the calls made through it. */
+export interface CallOptions {
+  /**
+   * Among calls that wait on the host, each level lets a call overtake up to 1,000 older ones; so low
+   * ones are never starved. Default: the task's own, or "normal".
+   */
+  readonly priority?: Priority;
+}
+
 /** A function of the pool: the task's own parameters, and a promise of its result. */
-export type Call<F extends AnyFunction> = (
-  ...args: CallArguments<Parameters<F>>
-) => Promise<Awaited<ReturnType<F>>>;
+export interface Call<F extends AnyFunction> {
+  (...args: CallArguments<Parameters<F>>): Promise<Awaited<ReturnType<F>>>;
+  /** The same function with options: `pool.call.f.with({ priority: "high" })(1)`. */
+  with(
+    options: CallOptions,
+  ): (...args: CallArguments<Parameters<F>>) => Promise<Awaited<ReturnType<F>>>;
+}
 
 /** `pool.call` for a given {@link TaskMap}. */
 export type Calls<Tasks extends TaskMap> = {
@@ -101,6 +120,7 @@ export type ArgumentsGiven<A extends readonly ArgumentSchema[]> = {
  */
 export function task<const A extends readonly ArgumentSchema[], R extends Struct<Fields>>(
   definition: {
+    readonly priority?: Priority;
     readonly args: A;
     readonly returns: R;
     readonly f: (...args: ArgumentsTaken<A>) => InferInput<R> | PromiseLike<InferInput<R>>;
@@ -110,39 +130,77 @@ export function task<const A extends readonly ArgumentSchema[], R extends Struct
   (...args: ArgumentsGiven<A>) => Infer<R>
 >;
 export function task<const A extends readonly ArgumentSchema[], T>(
-  definition: { readonly args: A; readonly f: (...args: ArgumentsTaken<A>) => T },
+  definition: {
+    readonly priority?: Priority;
+    readonly args: A;
+    readonly f: (...args: ArgumentsTaken<A>) => T;
+  },
 ): Task<(...args: ArgumentsTaken<A>) => T, (...args: ArgumentsGiven<A>) => T>;
 export function task<
   R extends Struct<Fields>,
   F extends (...args: never[]) => InferInput<R> | PromiseLike<InferInput<R>>,
 >(
-  definition: { readonly returns: R; readonly f: F },
+  definition: { readonly priority?: Priority; readonly returns: R; readonly f: F },
 ): Task<AnyFunction, (...args: Parameters<F>) => Infer<R>>;
-export function task<F extends AnyFunction>(definition: { readonly f: F }): Task<F>;
+export function task<F extends AnyFunction>(
+  definition: { readonly priority?: Priority; readonly f: F },
+): Task<F>;
 export function task(
-  definition: { readonly f: AnyFunction; readonly args?: unknown; readonly returns?: unknown },
+  definition: {
+    readonly f: AnyFunction;
+    readonly args?: unknown;
+    readonly returns?: unknown;
+    readonly priority?: unknown;
+  },
 ): Task {
   if (typeof definition !== "object" || definition === null || typeof definition.f !== "function") {
     throw new InvalidArgumentError("task() needs an object with a function `f`.");
   }
   for (const key of Object.keys(definition)) {
-    if (key !== "f" && key !== "args" && key !== "returns") {
+    if (!["f", "args", "returns", "priority"].includes(key)) {
       throw new InvalidArgumentError(
-        `task() has no option "${key}"; it takes: f, args, returns.`,
+        `task() has no option "${key}"; it takes: f, args, returns, priority.`,
       );
     }
   }
   // Own properties only: whatever somebody has given to Object.prototype declares nothing.
   const args = Object.hasOwn(definition, "args") ? definition.args : undefined;
   const returns = Object.hasOwn(definition, "returns") ? definition.returns : undefined;
+  const priority = Object.hasOwn(definition, "priority") ? definition.priority : undefined;
   const { f } = definition;
   signatureOf(args, returns);
+  if (priority !== undefined) levelOf(priority);
   return {
     f,
+    priority: priority as Priority | undefined,
     args: args as readonly ArgumentSchema[] | undefined,
     returns: returns as Struct<Fields> | undefined,
     [TASK]: { location: callerOf(task) },
   };
+}
+
+const LEVELS: Readonly<Record<string, number>> = { high: 1, normal: 0, low: -1 };
+/** Furthest a priority may be from normal. */
+const MAX_LEVEL = 1000;
+
+/** A priority as levels above normal. Throws InvalidArgumentError. */
+export function levelOf(priority: unknown): number {
+  const level = typeof priority === "string" && Object.hasOwn(LEVELS, priority)
+    ? LEVELS[priority]
+    : priority;
+  if (typeof level === "number" && Math.abs(level) <= MAX_LEVEL) return level;
+  throw new InvalidArgumentError(
+    `priority must be "high", "normal", "low" or a number from -${MAX_LEVEL} to ${MAX_LEVEL}, got ${
+      describeValue(priority)
+    }.`,
+  );
+}
+
+/** How urgent calls of an entry of a task map are, unless they say. */
+export function priorityOf(entry: unknown): number {
+  if (typeof entry !== "object" || entry === null || !(TASK in entry)) return 0;
+  const { priority } = entry as Task;
+  return priority === undefined ? 0 : levelOf(priority);
 }
 
 /** What an entry of a task map declares of its values. */

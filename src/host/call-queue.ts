@@ -1,6 +1,10 @@
 /**
- * Calls that wait on the host, in order, with their arguments held: no worker is ready yet, every
- * lane has its fill, or a ring has no room.
+ * Calls that wait on the host, with their arguments held: no worker is ready yet, every lane has its
+ * fill, or a ring has no room.
+ *
+ * Oldest first, but for priorities: each level lets a call overtake as many older ones as
+ * OVERTAKEN_PER_LEVEL. So a call of low priority waits, but ages: after so many later calls it is as
+ * urgent as they are, and nothing waits for ever.
  */
 import type { Held } from "../endpoint/hold.ts";
 
@@ -9,42 +13,98 @@ export interface QueuedCall {
   readonly generation: number;
   readonly task: number;
   readonly held: Held;
+  /** Levels above (or below) normal, which is 0. */
+  readonly priority: number;
 }
+
+/** Calls that one level of priority lets a call overtake. */
+export const OVERTAKEN_PER_LEVEL = 1000;
 
 /** Removed entries are dropped from the array in strides of at least this many. */
 const COMPACT_ENTRIES = 1024;
 
-export class CallQueue {
+/** Calls of one priority, in order. */
+class Level {
+  readonly priority: number;
   #calls: QueuedCall[] = [];
+  #numbers: number[] = [];
   #first = 0;
+
+  constructor(priority: number) {
+    this.priority = priority;
+  }
 
   get size(): number {
     return this.#calls.length - this.#first;
   }
 
-  push(call: QueuedCall): void {
+  /** The place of its oldest call among those of all levels: the lowest comes first. */
+  get rank(): number {
+    return this.#numbers[this.#first]! - this.priority * OVERTAKEN_PER_LEVEL;
+  }
+
+  push(call: QueuedCall, number: number): void {
     this.#calls.push(call);
+    this.#numbers.push(number);
   }
 
-  /** The oldest call, or undefined. */
-  peek(): QueuedCall | undefined {
-    return this.#calls[this.#first];
+  peek(): QueuedCall {
+    return this.#calls[this.#first]!;
   }
 
-  /** Removes the oldest call. */
   shift(): void {
     (this.#calls as (QueuedCall | undefined)[])[this.#first++] = undefined;
-    if (this.#first === this.#calls.length) {
-      this.#calls = [];
-      this.#first = 0;
-    } else if (this.#first >= COMPACT_ENTRIES && this.#first * 2 >= this.#calls.length) {
+    if (this.#first >= COMPACT_ENTRIES && this.#first * 2 >= this.#calls.length) {
       this.#calls = this.#calls.slice(this.#first);
+      this.#numbers = this.#numbers.slice(this.#first);
       this.#first = 0;
     }
   }
+}
+
+export class CallQueue {
+  /** Those that are not empty, in no order. */
+  #levels: Level[] = [];
+  #size = 0;
+  #number = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  push(call: QueuedCall): void {
+    let level = this.#levels.find(({ priority }) => priority === call.priority);
+    if (level === undefined) this.#levels.push(level = new Level(call.priority));
+    level.push(call, this.#number++);
+    this.#size++;
+  }
+
+  /** The next call, or undefined. */
+  peek(): QueuedCall | undefined {
+    return this.#size === 0 ? undefined : this.#next().peek();
+  }
+
+  /** Removes the next call. */
+  shift(): void {
+    const level = this.#next();
+    level.shift();
+    this.#size--;
+    if (level.size === 0) this.#levels.splice(this.#levels.indexOf(level), 1);
+  }
 
   clear(): void {
-    this.#calls = [];
-    this.#first = 0;
+    this.#levels = [];
+    this.#size = 0;
+  }
+
+  #next(): Level {
+    let next = this.#levels[0]!;
+    for (let index = 1; index < this.#levels.length; index++) {
+      const level = this.#levels[index]!;
+      const isEarlier = level.rank < next.rank ||
+        (level.rank === next.rank && level.priority > next.priority);
+      if (isEarlier) next = level;
+    }
+    return next;
   }
 }

@@ -11,8 +11,17 @@ import type { ActiveCount } from "../park/active-count.ts";
 import type { HostParker } from "../park/host-word.ts";
 import { type SpinOptions, spinUntil } from "../park/spin.ts";
 import { TurnClock } from "../park/turn-clock.ts";
-import type { Runtime } from "../runtimes/runtime.ts";
-import { AT_EASE, STUCK, type Urgency } from "./relief.ts";
+import type { Runtime, Timer } from "../runtimes/runtime.ts";
+import {
+  AT_EASE,
+  MOVED,
+  NOTHING,
+  OVERDUE,
+  type ReliefOutcome,
+  STUCK,
+  UNDECIDED,
+  type Urgency,
+} from "./relief.ts";
 
 /** Calls settled by one poll before their continuations get to run. */
 const MAX_SETTLED_PER_POLL = 1024;
@@ -22,6 +31,10 @@ const MAX_TURN_MS = 1;
 const MAX_CLOCK_STRIDE = 16;
 /** Settlements that count as one poll more: their continuations run before the next poll. */
 const SETTLED_PER_UNIT = 16;
+
+/** Time between two looks at a worker that has calls and has not begun any, and how many there are. */
+const LOOK_AGAIN_MS = 1;
+const MAX_LOOKS = 10;
 
 /** What the loop drives. */
 export interface HostWork {
@@ -37,8 +50,10 @@ export interface HostWork {
   hasSpace(): boolean;
   /** Whether an answer is worth spinning for. */
   readonly isAnswerNear: boolean;
-  /** Gives calls that wait behind others to workers that have nothing to do. True: some have moved. */
-  relieve(urgency: Urgency): boolean;
+  /** Whether a call may be waiting behind another that a further worker could run. */
+  readonly isCrowded: boolean;
+  /** Gives calls that wait behind others to workers that have nothing to do. */
+  relieve(urgency: Urgency): ReliefOutcome;
   /** Calls given to workers and not answered yet. */
   readonly outstanding: number;
   /** The loop goes to sleep until a message comes. */
@@ -61,10 +76,13 @@ export class HostLoop {
   readonly #active: ActiveCount;
   readonly #turn: TurnClock;
   readonly #microtask: (callback: () => void) => void;
+  readonly #runtime: Runtime;
   readonly #spin: SpinOptions;
   readonly #spinMs: number;
   readonly #poll: () => void;
   #isScheduled = false;
+  #secondLook: Timer | undefined;
+  #looks = 0;
   #isParked = false;
 
   /** `spinMs`: longest spin for an answer before parking. */
@@ -75,6 +93,7 @@ export class HostLoop {
     work: HostWork,
     spinMs: number,
   ) {
+    this.#runtime = runtime;
     this.#work = work;
     this.#spinMs = spinMs;
     this.#parker = parker;
@@ -141,11 +160,35 @@ export class HostLoop {
       this.#turn.yieldTurn();
     } else if (work.outstanding === 0) {
       work.onIdle();
-    } else if (settled > 0 || work.relieve(hasSpun ? STUCK : AT_EASE)) {
+    } else if (settled > 0 || this.#relieve(hasSpun ? STUCK : AT_EASE)) {
       this.kick();
     } else {
       this.#park();
     }
+  }
+
+  /** True: calls were given to another worker. */
+  #relieve(urgency: Urgency): boolean {
+    const outcome = this.#work.relieve(urgency);
+    // A host that could not spin has no evidence that something is stuck: a millisecond will show.
+    const isUnknown = outcome === NOTHING && urgency === AT_EASE && this.#work.isCrowded;
+    if (outcome === UNDECIDED || isUnknown) this.#lookAgain();
+    else if (outcome === NOTHING) this.#looks = 0;
+    return outcome === MOVED;
+  }
+
+  /**
+   * Calls wait in a worker that has not begun any of them. It may be waking up, or be kept by something
+   * that is no call: looks again, and after some looks no longer waits for it.
+   */
+  #lookAgain(): void {
+    if (this.#secondLook !== undefined) return;
+    this.#secondLook = this.#runtime.setTimeout(() => {
+      this.#secondLook = undefined;
+      if (this.#work.outstanding === 0) this.#looks = 0;
+      else if (this.#relieve(++this.#looks >= MAX_LOOKS ? OVERDUE : STUCK)) this.kick();
+    }, LOOK_AGAIN_MS);
+    this.#secondLook.unref();
   }
 
   #park(): void {

@@ -16,8 +16,9 @@ import {
   UNKNOWN_LOAD,
 } from "../endpoint/service-times.ts";
 
-/** A backlog beyond this is worth waking another worker for. */
-export const PACKED: number = 100 * PER_US;
+/** A backlog beyond this is worth waking another worker for; this much more for each that is awake. */
+export const PACKED: number = 50 * PER_US;
+const PACKED_PER_AWAKE: number = 10 * PER_US;
 /** Unanswered calls of a lane beyond which no long one is added. */
 const LONG_DEPTH = 2;
 
@@ -34,7 +35,18 @@ export function isFree(lane: Lane): boolean {
   return lane.load.outstanding === 0 || lane.isResting;
 }
 
-export class Placement {
+/** What chooses the lane of a call. */
+export interface LaneChooser {
+  /** Whether calls may be taken back from one lane and given to another. */
+  readonly mayTakeBack: boolean;
+  /** The lane for a call of this load; undefined: it waits on the host. */
+  pick(lanes: readonly Lane[], load: CallLoad): Lane | undefined;
+  /** A lane is gone. */
+  forget(lane: Lane): void;
+}
+
+export class Placement implements LaneChooser {
+  readonly mayTakeBack = true;
   readonly #prefetch: number;
   /** Where small calls went last. */
   #hot: Lane | undefined;
@@ -44,7 +56,6 @@ export class Placement {
     this.#prefetch = prefetch;
   }
 
-  /** The lane for a call of this load. */
   pick(lanes: readonly Lane[], load: CallLoad): Lane | undefined {
     if ((load & KIND_MASK) === LONG || load === UNKNOWN_LOAD) return this.#pickForLong(lanes);
     const hot = this.#hot;
@@ -58,7 +69,6 @@ export class Placement {
     return this.#pickForShort(lanes, busy);
   }
 
-  /** A lane is gone. */
   forget(lane: Lane): void {
     if (this.#hot === lane) this.#hot = undefined;
   }
@@ -67,13 +77,16 @@ export class Placement {
     let free: Lane | undefined;
     let best: Lane | undefined;
     let least = Infinity;
+    let awake = 0;
     for (const lane of lanes) {
       const { load } = lane;
       if (load.outstanding >= this.#prefetch) continue;
-      if (load.outstanding === 0 || (load.hasLong && lane.isResting)) {
+      // Whose worker rests has nothing to do, be there answers to be read or not: it has to be woken.
+      if (load.outstanding === 0 || lane.isResting) {
         free ??= lane;
         continue;
       }
+      awake++;
       if (load.hasLong) continue;
       const backlog = backlogOf(lane);
       if (backlog < least) {
@@ -81,7 +94,8 @@ export class Placement {
         best = lane;
       }
     }
-    if (best !== undefined && least + busy <= PACKED) return this.#hot = best;
+    const packed = Math.max(PACKED, awake * PACKED_PER_AWAKE);
+    if (best !== undefined && least + busy <= packed) return this.#hot = best;
     const chosen = free ?? best;
     if (chosen !== undefined) return this.#hot = chosen;
     return this.#leastDeep(lanes);

@@ -15,6 +15,13 @@ export const STUCK = 1;
 export const OVERDUE = 2;
 export type Urgency = typeof AT_EASE | typeof STUCK | typeof OVERDUE;
 
+/** What came of looking for relief. */
+export const NOTHING = 0;
+export const MOVED = 1;
+/** Calls wait in a worker that has not begun any: look again soon. */
+export const UNDECIDED = 2;
+export type ReliefOutcome = typeof NOTHING | typeof MOVED | typeof UNDECIDED;
+
 /** A backlog beyond this is worth sharing with a worker that is awake anyway. */
 const SHARED: number = 20 * PER_US;
 
@@ -30,18 +37,22 @@ export function findRelief(lanes: readonly Lane[], urgency: Urgency): Relief | u
   return from && { from, to };
 }
 
-/** Takes those calls of `from` back that another worker should run, oldest first. */
-export function* takeCalls(from: Lane, urgency: Urgency): Generator<TakenBack, void> {
+/**
+ * Takes those calls of `from` back that another worker should run, oldest first. Undefined: none has
+ * been begun, so the worker is probably just waking up, and will be there sooner than another.
+ */
+export function takeCalls(from: Lane, urgency: Urgency): TakenBack[] | undefined {
   const waiting = from.endpoint.unbegunCalls();
-  // None begun: the worker is just waking up, and will be there sooner than another.
   const hasBegun = waiting.length < from.load.outstanding;
-  if (!hasBegun && urgency !== OVERDUE) return;
+  if (!hasBegun && urgency !== OVERDUE) return undefined;
   // Behind a long one nothing should wait; otherwise each gets a half, and the older calls stay.
   const isBlocked = from.load.hasLong || urgency !== AT_EASE;
+  const taken: TakenBack[] = [];
   for (const index of waiting.slice(isBlocked ? 0 : waiting.length - (waiting.length >> 1))) {
     const call = from.endpoint.takeBack(index);
-    if (call !== undefined) yield call;
+    if (call !== undefined) taken.push(call);
   }
+  return taken;
 }
 
 /** A lane that has nothing to do, one whose worker is awake if there is one. */

@@ -18,11 +18,19 @@ import { CallQueue, type QueuedCall } from "./call-queue.ts";
 import type { HostWork } from "./host-loop.ts";
 import { InFlight, QUEUED_ON_HOST, type Reject, type Resolve } from "./in-flight.ts";
 import type { Lane } from "./lane.ts";
-import { Placement } from "./placement.ts";
-import { AT_EASE, findRelief, takeCalls, type Urgency } from "./relief.ts";
+import type { Backpressure } from "./backpressure.ts";
+import type { LaneChooser } from "./placement.ts";
+import {
+  AT_EASE,
+  findRelief,
+  MOVED,
+  NOTHING,
+  type ReliefOutcome,
+  takeCalls,
+  UNDECIDED,
+  type Urgency,
+} from "./relief.ts";
 
-/** Calls sent ahead to one lane. Enough to keep a worker busy with the smallest tasks. */
-const MIN_PREFETCH = 1024;
 /** Answers taken from one lane in one go. */
 const MAX_DRAINED = 1024;
 
@@ -30,6 +38,8 @@ export interface SchedulerEvents {
   /** A call was submitted: see to it that `drain` is called. */
   onSubmit(): void;
   onPark(): void;
+  /** A call has to wait on the host. */
+  onWait(): void;
   /** Nothing is outstanding; `inFlight.size` says whether calls still wait on the host. */
   onIdle(): void;
   /** No call is waiting for anything any more. */
@@ -40,7 +50,8 @@ export interface SchedulerOptions {
   readonly holder: Holder;
   readonly events: SchedulerEvents;
   readonly isPromise: (value: unknown) => value is Promise<unknown>;
-  readonly maxConcurrency: number;
+  readonly placement: LaneChooser;
+  readonly backpressure: Backpressure;
   readonly serviceTimes: ServiceTimes;
   /** What each task declares of its values, by its index. */
   readonly signatures: readonly (Signature | undefined)[];
@@ -60,7 +71,8 @@ export class Scheduler implements HostWork {
   readonly #events: SchedulerEvents;
   readonly #isPromise: (value: unknown) => value is Promise<unknown>;
   readonly #times: ServiceTimes;
-  readonly #placement: Placement;
+  readonly #placement: LaneChooser;
+  readonly #backpressure: Backpressure;
   readonly #signatures: readonly (Signature | undefined)[];
   readonly #hasSignatures: boolean;
   #isFlushing = false;
@@ -75,8 +87,8 @@ export class Scheduler implements HostWork {
     this.#signatures = options.signatures;
     this.#hasSignatures = options.signatures.some((signature) => signature !== undefined);
     this.#times = options.serviceTimes;
-    // A worker may take this many calls without having answered one.
-    this.#placement = new Placement(Math.max(MIN_PREFETCH, options.maxConcurrency));
+    this.#placement = options.placement;
+    this.#backpressure = options.backpressure;
     this.inFlight = new InFlight(() => options.events.onEmpty());
     this.answers = new Answers(this.inFlight, options.signatures);
   }
@@ -89,27 +101,47 @@ export class Scheduler implements HostWork {
     return this.#given - this.answers.taken;
   }
 
+  /** Whether calls wait that a further worker would run: on the host, or behind a long one. */
+  get isWaiting(): boolean {
+    return this.#queue.size > 0 ||
+      this.#lanes.some(({ load }) => load.hasLong && load.outstanding > 1);
+  }
+
   get queued(): number {
     return this.#queue.size;
   }
 
   /** Encodes the arguments now and sends the call now or later. Settles by `resolve` or `reject`. */
-  submit(task: number, args: readonly unknown[], resolve: Resolve, reject: Reject): void {
+  submit(
+    task: number,
+    args: readonly unknown[],
+    resolve: Resolve,
+    reject: Reject,
+    priority = 0,
+  ): void {
     const only = args.length === 1 ? args[0] : undefined;
     const isNumber = typeof only === "number" && !this.#hasSignatures;
     const mayGo = this.#queue.size === 0 && (isNumber || !this.#hasPromise(args));
     const load = this.#times.loadOf(task);
     const lane = mayGo ? this.#placement.pick(this.#lanes, load) : undefined;
+    if (lane === undefined) this.#backpressure.admit(this.#queue.size);
     const slot = this.inFlight.add(resolve, reject, lane === undefined ? QUEUED_ON_HOST : lane.id);
     this.#submitting[this.#submissions++] = slot;
-    if (lane === undefined) this.#submitHeld(slot, task, args);
-    else if (isNumber) this.#sendNumber(lane, slot, task, load, only);
-    else this.#send(lane, slot, task, load, args);
+    if (lane === undefined) this.#submitHeld(slot, task, args, priority);
+    else if (isNumber) this.#sendNumber(lane, slot, task, load, only, priority);
+    else this.#send(lane, slot, task, load, args, priority);
     this.#submissions--;
   }
 
   /** The shortest way, and the most frequent call. */
-  #sendNumber(lane: Lane, slot: number, task: number, load: CallLoad, value: number): void {
+  #sendNumber(
+    lane: Lane,
+    slot: number,
+    task: number,
+    load: CallLoad,
+    value: number,
+    priority: number,
+  ): void {
     const generation = this.inFlight.generationOf(slot);
     try {
       const { endpoint } = lane;
@@ -123,7 +155,7 @@ export class Scheduler implements HostWork {
       return;
     }
     this.inFlight.laneOf[slot] = QUEUED_ON_HOST;
-    this.#submitHeld(slot, task, [value]);
+    this.#submitHeld(slot, task, [value], priority);
   }
 
   /**
@@ -145,6 +177,7 @@ export class Scheduler implements HostWork {
     task: number,
     load: CallLoad,
     args: readonly unknown[],
+    priority: number,
   ): void {
     const generation = this.inFlight.generationOf(slot);
     let outcome: SendOutcome;
@@ -163,9 +196,9 @@ export class Scheduler implements HostWork {
     // Encoding runs getters, which may do anything to this pool, closing it included.
     if (!this.inFlight.has(slot, generation)) return;
     this.inFlight.laneOf[slot] = QUEUED_ON_HOST;
-    if (outcome === FULL) this.#submitHeld(slot, task, args);
+    if (outcome === FULL) this.#submitHeld(slot, task, args, priority);
     else {
-      this.#enqueue(slot, generation, task, outcome);
+      this.#enqueue({ slot, generation, task, held: outcome, priority });
       this.#events.onSubmit();
     }
   }
@@ -208,6 +241,7 @@ export class Scheduler implements HostWork {
   /** Rejects every call that waits on the host or in a lane. */
   rejectAll(error: () => unknown): void {
     this.#queue.clear();
+    this.#backpressure.shrunk(0);
     for (const slot of this.inFlight.slotsOf()) this.inFlight.reject(slot, error());
   }
 
@@ -248,7 +282,12 @@ export class Scheduler implements HostWork {
 
   hasSpace(): boolean {
     const call = this.#queue.peek();
-    const lane = call === undefined ? undefined : this.#pick(call.task);
+    let lane: Lane | undefined;
+    try {
+      lane = call === undefined ? undefined : this.#pick(call.task);
+    } catch {
+      return true; // a balancer of the user's own: the next flush rejects the call
+    }
     if (lane === undefined) return false;
     const hasSpace = lane.endpoint.hasSpaceFor(call!.held);
     this.#wakeIfTold(lane);
@@ -269,19 +308,28 @@ export class Scheduler implements HostWork {
     return false;
   }
 
-  relieve(urgency: Urgency): boolean {
-    if (this.#queue.size > 0 || this.outstanding < 2 || this.#lanes.length < 2) return false;
+  get isCrowded(): boolean {
+    return this.#placement.mayTakeBack && this.#lanes.length > 1 &&
+      this.#lanes.some(({ load }) => load.outstanding > 1);
+  }
+
+  relieve(urgency: Urgency): ReliefOutcome {
+    if (!this.#placement.mayTakeBack || this.#queue.size > 0 || this.#lanes.length < 2) {
+      return NOTHING;
+    }
     const relief = findRelief(this.#lanes, urgency);
-    if (relief === undefined) return false;
+    if (relief === undefined) return NOTHING;
     const { from, to } = relief;
-    const before = this.moved;
     try {
-      for (const call of takeCalls(from, urgency)) this.#move(from, to, call);
+      const calls = takeCalls(from, urgency);
+      if (calls === undefined) return UNDECIDED;
+      for (const call of calls) this.#move(from, to, call);
+      return calls.length > 0 ? MOVED : NOTHING;
     } catch (error) {
       // Only a ProtocolError comes this way: the ring of the worker that is to be relieved is damaged.
       this.#failLane(from, error as Error);
+      return MOVED;
     }
-    return this.moved > before;
   }
 
   #move(from: Lane, to: Lane, { slot, generation, task, held }: TakenBack): void {
@@ -290,7 +338,7 @@ export class Scheduler implements HostWork {
     this.#given--;
     this.moved++;
     if (!isWaiting || this.#sendHeld(to, slot, generation, task, held)) return;
-    this.#queue.push({ slot, generation, task, held });
+    this.#queue.push({ slot, generation, task, held, priority: 0 });
   }
 
   onPark(): void {
@@ -337,13 +385,13 @@ export class Scheduler implements HostWork {
     }
   }
 
-  #submitHeld(slot: number, task: number, args: readonly unknown[]): void {
+  #submitHeld(slot: number, task: number, args: readonly unknown[], priority: number): void {
     const generation = this.inFlight.generationOf(slot);
     try {
-      if (this.#hasPromise(args)) this.#awaitArguments(slot, generation, task, args);
+      if (this.#hasPromise(args)) this.#awaitArguments(slot, generation, task, args, priority);
       else {
         const held = this.#holder.hold(args, ARGUMENTS, this.#signatures[task]?.args);
-        this.#enqueue(slot, generation, task, held);
+        this.#enqueue({ slot, generation, task, held, priority });
       }
     } catch (error) {
       if (this.inFlight.has(slot, generation)) this.inFlight.reject(slot, error);
@@ -352,7 +400,13 @@ export class Scheduler implements HostWork {
   }
 
   /** Promises among the arguments are awaited; the others are taken as they are now. */
-  #awaitArguments(slot: number, generation: number, task: number, args: readonly unknown[]): void {
+  #awaitArguments(
+    slot: number,
+    generation: number,
+    task: number,
+    args: readonly unknown[],
+    priority: number,
+  ): void {
     const declared = this.#signatures[task]?.args;
     const waiting = new ArgumentsInWaiting(args, this.#isPromise, this.#holder, declared);
     const rejectWaiting = (reason: unknown): void => {
@@ -361,7 +415,8 @@ export class Scheduler implements HostWork {
     waiting.settled.then((settled) => {
       if (!this.inFlight.has(slot, generation)) return;
       try {
-        this.#enqueue(slot, generation, task, waiting.complete(settled));
+        const held = waiting.complete(settled);
+        this.#enqueue({ slot, generation, task, held, priority });
       } catch (error) {
         rejectWaiting(error);
       }
@@ -369,11 +424,13 @@ export class Scheduler implements HostWork {
     }, rejectWaiting);
   }
 
-  #enqueue(slot: number, generation: number, task: number, held: Held): void {
+  #enqueue(call: QueuedCall): void {
     // Holding runs getters, which may do anything to this pool, closing it included.
-    if (!this.inFlight.has(slot, generation)) return;
-    this.#queue.push({ slot, generation, task, held });
+    if (!this.inFlight.has(call.slot, call.generation)) return;
+    this.#queue.push(call);
     this.#flush();
+    this.#backpressure.grown(this.#queue.size);
+    if (this.#queue.size > 0) this.#events.onWait();
   }
 
   /** Sends queued calls, oldest first, while there is a lane and room for them. */
@@ -389,11 +446,18 @@ export class Scheduler implements HostWork {
     } finally {
       this.#isFlushing = false;
     }
+    this.#backpressure.shrunk(this.#queue.size);
   }
 
   /** False: no lane, or no room in it. A call that cannot be sent at all is settled. */
   #trySend({ slot, generation, task, held }: QueuedCall): boolean {
-    const lane = this.#pick(task);
+    let lane: Lane | undefined;
+    try {
+      lane = this.#pick(task);
+    } catch (error) {
+      this.inFlight.reject(slot, error); // a balancer of the user's own
+      return true;
+    }
     return lane !== undefined && this.#sendHeld(lane, slot, generation, task, held);
   }
 

@@ -3,11 +3,13 @@
  *
  * A worker that cannot start before any worker of the pool was ready fails the pool: the task modules
  * are broken. So do several in a row later on. Other deaths are replaced, after a pause that grows
- * with each worker in a row that has not answered a single call.
+ * with each worker in a row that has not answered a single call. How many there are between the pool's
+ * limits is for `elastic.ts` to say.
  */
 import { WorkerLostError, WorkerStartError } from "../errors.ts";
 import type { ActiveCount } from "../park/active-count.ts";
 import type { Runtime, Timer } from "../runtimes/runtime.ts";
+import { Elastic } from "./elastic.ts";
 import { Lane, type LaneEnd, type LaneEvents, type LaneOptions } from "./lane.ts";
 import type { Scheduler } from "./scheduler.ts";
 
@@ -17,10 +19,17 @@ const MAX_BACK_OFF_MS = 500;
 /** So many workers in a row that fail to start fail the pool. */
 const MAX_START_FAILURES = 5;
 
+/** How many workers there may be, and how long one of them may have nothing to do. */
+export interface PoolSize {
+  readonly minThreads: number;
+  readonly maxThreads: number;
+  readonly idleTimeoutMs: number;
+}
+
 export interface SupervisorEvents {
   onWake(): void;
   onUnhandledRejection(workerId: number, error: Error): void;
-  /** Every worker is ready for the first time. */
+  /** The pool's least number of workers is ready for the first time. */
   onReady(): void;
   /** The pool cannot work: rejects every call from now on. */
   onFailed(error: Error): void;
@@ -41,7 +50,10 @@ export class Supervisor {
   readonly #active: ActiveCount;
   readonly #timers = new Set<Timer>();
   readonly #laneEvents: LaneEvents;
-  readonly #threads: number;
+  readonly #minThreads: number;
+  readonly #elastic: Elastic;
+  /** Workers that were asked to leave because they had nothing to do. */
+  readonly #retired = new Set<Lane>();
   #startFailures = 0;
   #uselessInARow = 0;
   #wasAnyReady = false;
@@ -50,18 +62,27 @@ export class Supervisor {
   #isClosing = false;
 
   constructor(
-    threads: number,
+    size: PoolSize,
     options: LaneOptions,
     scheduler: Scheduler,
     active: ActiveCount,
     events: SupervisorEvents,
   ) {
-    this.#threads = threads;
+    this.#minThreads = size.minThreads;
     this.#runtime = options.runtime;
     this.#scheduler = scheduler;
     this.#options = options;
     this.#active = active;
     this.#events = events;
+    this.#elastic = new Elastic({
+      ...size,
+      runtime: options.runtime,
+      lanes: () => scheduler.lanes,
+      alive: () => this.#lanes.size,
+      isWaiting: () => scheduler.isWaiting,
+      start: () => this.#startOrReplaceLater(),
+      retire: (lane) => this.#retire(lane),
+    });
     this.#laneEvents = {
       onReady: (lane) => this.#onReady(lane),
       onWake: () => events.onWake(),
@@ -73,11 +94,17 @@ export class Supervisor {
   /** Starts the workers. Throws what starting a thread throws; those started before are closed. */
   start(): void {
     try {
-      for (let thread = 0; thread < this.#threads; thread++) this.#spawn();
+      for (let thread = 0; thread < this.#minThreads; thread++) this.#spawn();
     } catch (error) {
       void this.close();
       throw error;
     }
+    if (this.#minThreads === 0) this.#becomeReady();
+  }
+
+  /** Calls may be waiting for a worker that is not there yet. */
+  look(): void {
+    this.#elastic.look();
   }
 
   /** No further calls are coming: a worker that ends now is replaced only if calls wait for one. */
@@ -93,6 +120,7 @@ export class Supervisor {
   /** Ends all workers. Settles when none is left. */
   async close(): Promise<void> {
     this.#isClosing = true;
+    this.#elastic.close();
     for (const timer of this.#timers) timer.clear();
     this.#timers.clear();
     await Promise.all([...this.#lanes].map((lane) => lane.close()));
@@ -106,9 +134,21 @@ export class Supervisor {
     this.#startFailures = 0;
     this.#wasAnyReady = true;
     this.#scheduler.addLane(lane);
-    if (this.#wereAllReady || this.#scheduler.lanes.length < this.#threads) return;
+    this.#elastic.onReady();
+    if (this.#scheduler.lanes.length >= this.#minThreads) this.#becomeReady();
+  }
+
+  #becomeReady(): void {
+    if (this.#wereAllReady) return;
     this.#wereAllReady = true;
     this.#events.onReady();
+  }
+
+  /** Closes a worker that has nothing to do. */
+  #retire(lane: Lane): void {
+    this.#scheduler.removeLane(lane);
+    this.#retired.add(lane);
+    void lane.close();
   }
 
   #onEnd(lane: Lane, end: LaneEnd): void {
@@ -116,6 +156,10 @@ export class Supervisor {
     this.#active.takeBack(lane.activeShare);
     const slots = this.#scheduler.removeLane(lane);
     if (this.#isClosing) return;
+    if (this.#retired.delete(lane)) {
+      this.#elastic.look(); // a call may have come meanwhile
+      return;
+    }
     const options = { cause: end.cause ?? end.startError };
     for (const slot of slots) {
       this.#scheduler.inFlight.reject(slot, new WorkerLostError(end, options));
@@ -139,20 +183,24 @@ export class Supervisor {
 
   #replaceLater(): void {
     if (this.#isDraining && this.#scheduler.queued === 0) return;
+    if (this.#lanes.size >= this.#minThreads && this.#scheduler.queued === 0) return;
     const delayMs = Math.min(BACK_OFF_MS * 2 ** this.#uselessInARow, MAX_BACK_OFF_MS);
     const timer = this.#runtime.setTimeout(() => {
       this.#timers.delete(timer);
-      if (this.#isClosing) return;
-      try {
-        this.#spawn();
-      } catch (error) {
-        if (this.#isStartHopeless()) this.#fail(error as Error);
-        else this.#replaceLater();
-      }
+      if (!this.#isClosing) this.#startOrReplaceLater();
     }, delayMs);
     // Calls in flight keep the process running by themselves; an idle pool must not.
     timer.unref();
     this.#timers.add(timer);
+  }
+
+  #startOrReplaceLater(): void {
+    try {
+      this.#spawn();
+    } catch (error) {
+      if (this.#isStartHopeless()) this.#fail(error as Error);
+      else this.#replaceLater();
+    }
   }
 
   #fail(error: Error): void {

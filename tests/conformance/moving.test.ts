@@ -60,7 +60,7 @@ describe("declared shapes", () => {
       path: "args[0].points[1].y",
       got: expect.stringContaining('"2"'),
     });
-    expect(await rejection((call.mirror as () => Promise<unknown>)())).toMatchObject({
+    expect(await rejection((call.mirror as unknown as () => Promise<unknown>)())).toMatchObject({
       code: "HEDDLE_STRUCT_MISMATCH",
       path: "args[0]",
     });

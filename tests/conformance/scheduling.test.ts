@@ -1,6 +1,7 @@
 /** Which worker runs what, as callers see it: nothing waits behind a long call, everything runs once. */
 import { describe, expect, test } from "vitest";
 import { testPool } from "../support/conformance.ts";
+import { pause } from "../support/runtime.ts";
 
 /** The order in which calls settle. */
 function recorder() {
@@ -94,6 +95,265 @@ describe("every call runs once", () => {
       expect(await Promise.all(values.map((value) => pool.call.echo(value)))).toEqual(values);
       await slow;
     }
+  });
+});
+
+describe("order of calls that wait on the host", () => {
+  /** A pool of one worker that is kept busy by `burn` calls while others are made. */
+  async function busyPool(options: Parameters<typeof testPool>[0] = {}) {
+    const pool = testPool({ threads: 1, ...options });
+    await pool.ready;
+    for (let n = 0; n < 20; n++) await pool.call.burn(1); // long, by all experience
+    return { pool, done: Promise.all([pool.call.burn(20), pool.call.burn(20)]) };
+  }
+
+  test("high before normal before low, each in order; low ones age", async () => {
+    const { pool, done } = await busyPool();
+    const order: string[] = [];
+    const call = (priority: "high" | "normal" | "low", n: number) =>
+      pool.call.burn.with({ priority })(0.06).then(() => order.push(`${priority} ${n}`));
+    const calls = [call("low", 0), call("normal", 0), call("low", 1), call("high", 0)];
+    calls.push(call("normal", 1), call("high", 1));
+    await Promise.all([...calls, done]);
+    expect(order).toEqual(["high 0", "high 1", "normal 0", "normal 1", "low 0", "low 1"]);
+  });
+
+  test("a task's own priority, and what is refused", async () => {
+    const { pool, done } = await busyPool();
+    const order: string[] = [];
+    const calls = [
+      pool.call.burn(0.06).then(() => order.push("burn")),
+      pool.call.urgent(1).then(() => order.push("urgent")),
+    ];
+    await Promise.all([...calls, done]);
+    expect(order).toEqual(["urgent", "burn"]);
+    const bad = [{ priority: "top" }, { priority: 1001 }, { priority: NaN }, { urgency: 1 }, null];
+    for (const options of bad) {
+      expect(() => pool.call.echo.with(options as never)).toThrow(
+        /priority must be|no option|takes/,
+      );
+    }
+  });
+
+  test("strictFifo: calls begin in the order in which they were made, whatever their priority", async () => {
+    const size = 400;
+    for (const threads of [1, 3]) {
+      const pool = testPool({ threads, strictFifo: true });
+      await pool.ready;
+      const log = new Int32Array(new SharedArrayBuffer(4 * (size + 1)));
+      const workers = await Promise.all(
+        Array.from(
+          { length: size },
+          (_, n) => pool.call.logStart.with({ priority: n % 3 - 1 })(log, n, n % 7 === 0 ? 0.5 : 0),
+        ),
+      );
+      // Which of two workers writes down its beginning first is the system's to say; each by itself
+      // begins in order.
+      for (const worker of new Set(workers)) {
+        const begun = [...log.subarray(1)].filter((n) => workers[n] === worker);
+        expect(begun).toEqual([...begun].sort((a, b) => a - b));
+      }
+    }
+    expect(() => testPool({ strictFifo: true, balancer: "roundRobin" })).toThrow(
+      /leave out balancer/,
+    );
+  });
+});
+
+describe("balancers", () => {
+  const names = [
+    "roundRobin",
+    "firstIdle",
+    "randomLane",
+    "firstIdleOrRandom",
+    "leastLoaded",
+  ] as const;
+
+  test.each(names)("%s", async (strategy) => {
+    for (const balancer of [strategy, { strategy }]) {
+      const pool = testPool({ threads: 2, balancer });
+      await pool.ready;
+      const workers = await Promise.all(Array.from({ length: 40 }, () => pool.call.burnOn(1)));
+      expect(new Set(workers).size).toBe(2);
+      expect(pool.stats().moved).toBe(0);
+    }
+  });
+
+  test("roundRobin takes turns", async () => {
+    const pool = testPool({ threads: 3, balancer: "roundRobin" });
+    await pool.ready;
+    const workers: number[] = [];
+    for (let n = 0; n < 9; n++) workers.push(await pool.call.burnOn(0));
+    expect(workers.slice(3)).toEqual(workers.slice(0, 6));
+    expect(new Set(workers).size).toBe(3);
+  });
+
+  test("a function of one's own", async () => {
+    const seen: number[] = [];
+    let answer: number | undefined = 1;
+    const pool = testPool({
+      threads: 2,
+      balancer: (workers) => {
+        seen.push(workers.length);
+        for (const { workerId, outstanding, backlogMicroseconds } of workers) {
+          expect([workerId, outstanding, backlogMicroseconds].every((n) => n >= 0)).toBe(true);
+        }
+        return answer;
+      },
+    });
+    await pool.ready;
+    const workers = await Promise.all(Array.from({ length: 10 }, () => pool.call.burnOn(0)));
+    expect(new Set(workers).size).toBe(1);
+    for (const bad of [2, -1, 0.5, "x"]) {
+      answer = bad as number;
+      await expect(pool.call.echo(1)).rejects.toThrow(/balancer must return an index below 2/);
+    }
+    answer = undefined;
+    const waiting = pool.call.echo(5);
+    expect(pool.stats().queued).toBe(1);
+    answer = 0;
+    expect(await pool.call.echo(6)).toBe(6);
+    expect(await waiting).toBe(5);
+    expect(seen.every((count) => count === 2)).toBe(true);
+  });
+
+  test("what is none is refused", () => {
+    for (const balancer of ["robin", "", 1, null, { strategy: "x" }, {}]) {
+      expect(() => testPool({ balancer: balancer as never })).toThrow(/balancer must be/);
+    }
+  });
+});
+
+describe("backpressure", () => {
+  test("maxQueue with reject: calls beyond it are refused and do not run", async () => {
+    const pool = testPool({ threads: 1, maxQueue: 10 });
+    await pool.ready;
+    const counters = new Int32Array(new SharedArrayBuffer(4 * 5000));
+    for (let n = 0; n < 20; n++) await pool.call.burn(1);
+    const settled = await Promise.allSettled(
+      Array.from({ length: 5000 }, (_, n) => pool.call.mark(counters, n, 0, undefined)),
+    );
+    const refused = settled.filter(({ status }) => status === "rejected");
+    expect(refused.length).toBeGreaterThan(0);
+    for (const { reason } of refused as PromiseRejectedResult[]) {
+      expect(reason).toMatchObject({ code: "HEDDLE_QUEUE_FULL", maxQueue: 10 });
+    }
+    for (const [n, { status }] of settled.entries()) {
+      expect(counters[n]).toBe(status === "fulfilled" ? 1 : 0);
+    }
+    expect(await pool.call.echo(1)).toBe(1);
+  });
+
+  test("needsDrain and drain bound what a producer that heeds them has waiting", async () => {
+    for (const options of [{ maxQueue: 50, queuePolicy: "wait" as const }, { maxQueue: 50 }, {}]) {
+      const pool = testPool({ threads: 1, ...options });
+      await pool.ready;
+      let most = 0;
+      let pauses = 0;
+      const calls: Promise<unknown>[] = [];
+      for (let n = 0; n < 12_000; n++) {
+        calls.push(pool.call.echo(n));
+        most = Math.max(most, pool.stats().queued);
+        if (!pool.needsDrain) continue;
+        pauses++;
+        await pool.drained();
+        expect(pool.needsDrain).toBe(false);
+      }
+      expect(await Promise.all(calls)).toEqual(calls.map((_, n) => n));
+      expect(pauses).toBeGreaterThan(0);
+      expect(most).toBeLessThanOrEqual(options.maxQueue ?? 1024);
+    }
+  });
+
+  test("with wait nothing is refused", async () => {
+    const pool = testPool({ threads: 1, maxQueue: 1, queuePolicy: "wait" });
+    const calls = Array.from({ length: 5000 }, (_, n) => pool.call.echo(n));
+    expect(pool.needsDrain).toBe(true);
+    expect(await Promise.all(calls)).toEqual(calls.map((_, n) => n));
+    expect(pool.needsDrain).toBe(false);
+  });
+
+  test("a pool that is closed lets waiting producers go", async () => {
+    const pool = testPool({ threads: 1, maxQueue: 1, queuePolicy: "wait" });
+    const calls = [pool.call.echo(1), pool.call.echo(2)];
+    const settled = Promise.allSettled(calls);
+    const drained = pool.drained();
+    await pool.shutdown(0);
+    await drained;
+    await settled;
+  });
+
+  test("bad values are refused", () => {
+    for (const maxQueue of [0, -1, 1.5, "many", NaN]) {
+      expect(() => testPool({ maxQueue: maxQueue as number })).toThrow(/maxQueue must be/);
+    }
+    expect(() => testPool({ queuePolicy: "drop" as "wait" })).toThrow(/queuePolicy must be/);
+  });
+});
+
+describe("elastic pools", () => {
+  test("minThreads 0: no worker before the first call", async () => {
+    const pool = testPool({ minThreads: 0, maxThreads: 2 });
+    await pool.ready;
+    expect(pool.stats().workersStarted).toBe(0);
+    expect(await Promise.all([1, 2, 3].map((n) => pool.call.echo(n)))).toEqual([1, 2, 3]);
+    expect(pool.stats().workersStarted).toBeGreaterThanOrEqual(1);
+  });
+
+  test("grow while calls wait, up to the limit, and shrink when there is nothing to do", async () => {
+    const pool = testPool({ minThreads: 1, maxThreads: 3, idleTimeoutMs: 50 });
+    await pool.ready;
+    expect(await pool.call.echo(1)).toBe(1);
+    expect(pool.stats().workersStarted).toBe(1);
+    let most = 0;
+    const workers = await Promise.all(
+      Array.from({ length: 60 }, async () => {
+        const worker = await pool.call.burnOn(25);
+        most = Math.max(most, pool.stats().ready);
+        return worker;
+      }),
+    );
+    expect(new Set(workers).size).toBeGreaterThan(1);
+    expect(pool.stats().workersStarted).toBe(3);
+    expect(most).toBe(3);
+    while (pool.stats().ready > 1) await pause(20); // ends, or the test's time does
+    expect(pool.stats().workersLost).toBe(0);
+    expect(await pool.call.echo(2)).toBe(2);
+    expect(pool.stats().ready).toBe(1);
+  });
+
+  test("a call that waits behind a long one is enough to grow", async () => {
+    const pool = testPool({ minThreads: 1, maxThreads: 2 });
+    await pool.ready;
+    for (let n = 0; n < 5; n++) await pool.call.burnOn(1);
+    const first = pool.call.burnOn(400);
+    const second = await pool.call.burnOn(1);
+    expect(second).not.toBe(await first);
+  });
+
+  test("shrink to nothing and start again", async () => {
+    const pool = testPool({ minThreads: 0, maxThreads: 1, idleTimeoutMs: 20 });
+    for (let round = 0; round < 3; round++) {
+      expect(await pool.call.echo(round)).toBe(round);
+      while (pool.stats().ready > 0) await pause(10);
+    }
+    expect(pool.stats()).toMatchObject({ workersStarted: 3, workersLost: 0 });
+  });
+
+  test("workers that die are replaced down to the least number only", async () => {
+    const pool = testPool({ minThreads: 0, maxThreads: 2 });
+    await expect(pool.call.exit(3)).rejects.toMatchObject({ code: "HEDDLE_WORKER_LOST" });
+    expect(await pool.call.echo(1)).toBe(1);
+    expect(pool.stats().workersStarted).toBe(2);
+  });
+
+  test("bad values are refused", () => {
+    for (const bad of [-1, 1.5, "2", NaN]) {
+      expect(() => testPool({ minThreads: bad as number })).toThrow(/minThreads must be/);
+      expect(() => testPool({ idleTimeoutMs: bad as number })).toThrow(/idleTimeoutMs must be/);
+    }
+    expect(() => testPool({ maxThreads: 0 })).toThrow(/maxThreads must be/);
+    expect(() => testPool({ minThreads: 3, maxThreads: 2 })).toThrow(/minThreads, 3, must not be/);
   });
 });
 

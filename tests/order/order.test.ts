@@ -160,7 +160,8 @@ describe("announce, then look again", () => {
       onPark: () => parks++,
       onIdle: () => {},
       isAnswerNear: true,
-      relieve: () => false,
+      isCrowded: false,
+      relieve: () => 0,
     };
     const loop = new HostLoop(
       { ...currentRuntime, microtask: (callback) => microtask = callback },
@@ -197,7 +198,8 @@ describe("announce, then look again", () => {
         onPark: () => parks++,
         onIdle: () => {},
         isAnswerNear: true,
-        relieve: () => false,
+        isCrowded: false,
+        relieve: () => 0,
       },
       0.05,
     );

@@ -55,7 +55,13 @@ describe("in-flight slab", () => {
 
 test("call queue keeps order through compaction", () => {
   const queue = new CallQueue();
-  const call = (slot: number) => ({ slot, generation: 0, task: 0, held: undefined as never });
+  const call = (slot: number) => ({
+    slot,
+    generation: 0,
+    task: 0,
+    held: undefined as never,
+    priority: 0,
+  });
   let pushed = 0;
   let shifted = 0;
   for (let round = 0; round < 200; round++) {

@@ -6,15 +6,20 @@ import { importTask, locateTask, task } from "../../src/task.ts";
 describe("options", () => {
   test("defaults", () => {
     expect(resolveOptions({}, 8)).toEqual({
-      threads: 7,
+      minThreads: 7,
+      maxThreads: 7,
+      idleTimeoutMs: 10_000,
       ringBytes: 4 * 1024 * 1024,
       maxPayloadBytes: Infinity,
       maxConcurrency: 1024,
       spinMicroseconds: 50,
+      balancer: "adaptive",
+      maxQueue: Infinity,
+      queuePolicy: "reject",
       keepAlive: false,
       moduleUrl: undefined,
     });
-    expect(resolveOptions({}, 1).threads).toBe(1);
+    expect(resolveOptions({}, 1).maxThreads).toBe(1);
   });
 
   const bad: [PoolOptions | unknown, RegExp][] = [
@@ -37,7 +42,7 @@ describe("options", () => {
   ];
   test.each(bad)("%j is refused", (options, message) => {
     if ((options as { threads?: unknown })?.threads === null) {
-      expect(resolveOptions(options as PoolOptions, 4).threads).toBe(3); // null: not given
+      expect(resolveOptions(options as PoolOptions, 4).maxThreads).toBe(3); // null: not given
       return;
     }
     expect(() => resolveOptions(options as PoolOptions, 4)).toThrow(InvalidArgumentError);
@@ -45,7 +50,7 @@ describe("options", () => {
   });
 
   test("options are read from the object itself, not from its prototype", () => {
-    expect(resolveOptions(Object.create({ threads: 99 }) as PoolOptions, 4).threads).toBe(3);
+    expect(resolveOptions(Object.create({ threads: 99 }) as PoolOptions, 4).maxThreads).toBe(3);
   });
 });
 

@@ -143,16 +143,17 @@ describe("placement", () => {
   test("small calls pile up on one lane until that would take longer than a wake", () => {
     const fakes = [fakeLane(), fakeLane()];
     const placed = place(new Placement(1024), fakes, load(100), 30);
-    expect(placed.slice(0, 10)).toEqual(Array.from({ length: 10 }, () => 0));
-    expect(placed.slice(10, 20)).toEqual(Array.from({ length: 10 }, () => 1));
+    const each = PACKED / 100;
+    expect(placed.slice(0, each)).toEqual(Array.from({ length: each }, () => 0));
+    expect(placed.slice(each, 2 * each)).toEqual(Array.from({ length: each }, () => 1));
     expect(fakes[0]!.load.outstanding - fakes[1]!.load.outstanding).toBe(0);
   });
 
   test("answers that are there already do not count as backlog", () => {
     const fakes = [fakeLane(), fakeLane()];
     const placement = new Placement(1024);
-    place(placement, fakes, load(10), 100);
-    fakes[0]!.ready = 90;
+    place(placement, fakes, load(10), 50);
+    fakes[0]!.ready = 45;
     expect(place(placement, fakes, load(10), 20)).toEqual(Array.from({ length: 20 }, () => 0));
   });
 
@@ -182,6 +183,23 @@ describe("placement", () => {
     fakes[1]!.isResting = true;
     expect(place(placement, fakes, load(9000, LONG), 1)).toEqual([1]);
     expect(place(placement, fakes, load(1), 1)).toEqual([1]);
+  });
+
+  test("a worker that rests is not woken for a small call while another is awake", () => {
+    const fakes = [fakeLane(), fakeLane()];
+    const placement = new Placement(1024);
+    place(placement, fakes, load(100), 10); // five each
+    fakes[0]!.isResting = true; // answered them all, and nobody has read that yet
+    fakes[1]!.ready = 4;
+    expect(place(placement, fakes, load(100), 3)).toEqual([1, 1, 1]);
+  });
+
+  test("the more workers are awake the more is packed on each", () => {
+    const fakes = Array.from({ length: 9 }, () => fakeLane());
+    for (const { load: laneLoad } of fakes.slice(0, 8)) laneLoad.add(load(PACKED + 100));
+    expect(place(new Placement(1024), fakes, load(100), 1)).not.toEqual([8]);
+    for (const { load: laneLoad } of fakes.slice(0, 8)) laneLoad.add(load(PACKED));
+    expect(place(new Placement(1024), fakes, load(100), 1)).toEqual([8]);
   });
 
   test("no lane gets more than its fill, and a lane that is gone nothing", () => {
@@ -230,8 +248,8 @@ describe("relief", () => {
   });
 
   test("half of what waits, all of what waits behind a long one, nothing of a worker that is just waking", () => {
-    const take = (lane: FakeLane, urgency: 0 | 1 | 2): number[] =>
-      [...takeCalls(lanesOf([lane])[0]!, urgency)].map(({ slot }) => slot);
+    const take = (lane: FakeLane, urgency: 0 | 1 | 2): number[] | undefined =>
+      takeCalls(lanesOf([lane])[0]!, urgency)?.map(({ slot }) => slot);
     const lane = busy(10, 6);
     lane.waiting = [1, 2, 3, 4, 5];
     expect(take(lane, AT_EASE)).toEqual([4, 5]);
@@ -241,7 +259,7 @@ describe("relief", () => {
     expect(take(blocked, AT_EASE)).toEqual([1, 3]); // the other was begun meanwhile
     const waking = busy(10, 2);
     waking.waiting = [1, 2];
-    expect(take(waking, STUCK)).toEqual([]);
+    expect(take(waking, STUCK)).toBeUndefined();
     expect(take(waking, OVERDUE)).toEqual([1, 2]);
   });
 });
