@@ -10,11 +10,16 @@ import os from "node:os";
 import path from "node:path";
 import { renderGraphs } from "../graphs/render.ts";
 import {
+  addOverBaseline,
+  addP99RatioToBaseline,
   addPerCall,
   addRatioToBaseline,
   addRatioToFloor,
+  addRatioToIdeal,
+  addRatioToReference,
   addSpeedUp,
   addThroughput,
+  isWithOneWorker,
 } from "./harness/derived.ts";
 import { describeCommit, describeMachine, versionOf } from "./harness/machine.ts";
 import { toMarkdown } from "./harness/markdown.ts";
@@ -26,6 +31,7 @@ import type {
   ScenarioResult,
 } from "./harness/schema.ts";
 import { summarize } from "./harness/statistics.ts";
+import { ALONE, BESIDE_LONG, LAST_MICRO, LONG_TASK } from "./scenarios/mixed-cases.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 const bin = (name: string): string => `${root}node_modules/.bin/${name}`;
@@ -57,7 +63,15 @@ interface Scenario {
 const named = (...names: readonly string[]) => (): readonly Contender[] =>
   names.map((name) => ({ name, args: ["--contender", name] }));
 
+/** Scenarios whose process takes as many workers as its command line says. */
+const withWorkers = (...counts: readonly number[]) => (): readonly Contender[] =>
+  counts.map((count) => ({
+    name: count === 1 ? "1 worker" : `${count} workers`,
+    args: ["--threads", String(count)],
+  }));
+
 const FLOOR = "raw ring floor";
+const RAW_WORKER = "raw worker";
 
 const SCENARIOS: Readonly<Record<string, Scenario>> = {
   "latency": {
@@ -89,6 +103,36 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     rounds: (isQuick) => isQuick ? 1 : 3,
     contenders: named("heddle codec", "JSON", "node:v8", "msgpackr", "structuredClone"),
     finish: (measurements) => addRatioToBaseline(measurements, "structuredClone"),
+  },
+  "lateness": {
+    rounds: (isQuick) => isQuick ? 2 : 4,
+    contenders: named("heddle", RAW_WORKER),
+    finish: (measurements) =>
+      addP99RatioToBaseline(addRatioToBaseline(measurements, RAW_WORKER), RAW_WORKER),
+  },
+  "idle-cost": {
+    rounds: () => 1,
+    contenders: named("heddle", RAW_WORKER, "no workers"),
+    finish: (measurements) => addOverBaseline(measurements, RAW_WORKER),
+  },
+  "thread-sweep": {
+    rounds: (isQuick) => isQuick ? 1 : 4,
+    contenders: withWorkers(1, 2, 4, 8),
+    finish: (measurements) => addRatioToReference(measurements, isWithOneWorker),
+  },
+  "mixed-load": {
+    rounds: (isQuick) => isQuick ? 1 : 3,
+    contenders: named(ALONE, BESIDE_LONG),
+    finish: (measurements) =>
+      addRatioToReference(
+        addRatioToBaseline(measurements, ALONE),
+        (candidate, of) => candidate.case === LONG_TASK && of.case === LAST_MICRO,
+      ),
+  },
+  "fan-out": {
+    rounds: (isQuick) => isQuick ? 2 : 4,
+    contenders: withWorkers(1, 2),
+    finish: (measurements) => addRatioToReference(addRatioToIdeal(measurements), isWithOneWorker),
   },
 };
 
@@ -244,7 +288,7 @@ if (values.help) {
          [--out DIR]
 
   --json      write results/<runtime>/<scenario>.json only, no .md
-  --quick     fewer rounds and samples: about five minutes in all
+  --quick     fewer rounds and samples: about seven minutes in all
   --only      one scenario: ${Object.keys(SCENARIOS).join(", ")}
   --runtime   one runtime (the Tokio baseline is left out then)
   --threads   heavy-load: workers beside the main thread, up to this many (default: the cores)

@@ -41,7 +41,7 @@ export function latencyChart(
               type: "logarithmic",
               min: 0.9,
               max: 1100,
-              title: title("calls at once", 13),
+              title: title("calls at once (logarithmic)", 13),
               fixedTicks: BATCH_TICKS,
             },
             y: { type: "logarithmic", title: title("µs (logarithmic, lower is better)", 13) },

@@ -36,8 +36,8 @@ export function renderPage(specs: readonly ChartSpec[]): string {
 </head>
 <body>
 <h1>heddle benchmarks</h1>
-<p>Made from <code>results/</code> by <code>./run.sh</code>. Lines: medians over rounds; both axes are
-logarithmic. The raw ring floor is what rings and promises cost with nothing around them.</p>
+<p>Made from <code>results/</code> by <code>./run.sh</code>. Figures are medians over rounds; the axes
+say where they are logarithmic. The raw ring floor is what rings and promises cost with nothing around them.</p>
 ${figures.join("\n")}
 <script>${readFileSync(chartJs, "utf8").replaceAll("</script", "<\\/script")}</script>
 <script>

@@ -1,7 +1,7 @@
 /** Charts of the payload scenarios: `types`, `payload-growth` and `codec`. */
 import type { Measurement, ScenarioResult } from "../benchmarks/harness/schema.ts";
 import { formatBytes } from "../benchmarks/harness/units.ts";
-import { type ChartSpec, COLORS, describe, frame, type Tick, title } from "./style.ts";
+import { type ChartSpec, COLORS, decades, describe, frame, LINE_SAMPLES, title } from "./style.ts";
 
 const BAR_PIXELS = 9;
 const GROUP_PIXELS = 8;
@@ -66,14 +66,6 @@ function barChart(
   };
 }
 
-/** Ticks at powers of ten. */
-function decades(first: number, last: number): Tick[] {
-  return Array.from({ length: last - first + 1 }, (_, step) => {
-    const value = Number(`1e${first + step}`);
-    return { value, label: value.toLocaleString("en", { maximumFractionDigits: 6 }) };
-  });
-}
-
 /** One chart per batch: every kind of payload. */
 export function typesCharts(result: ScenarioResult): ChartSpec[] {
   return [1, 100].map((batch) => {
@@ -98,9 +90,6 @@ export function codecCharts(result: ScenarioResult): ChartSpec[] {
 
 const hasData = (config: ChartSpec["config"]): boolean =>
   (config["data"] as { labels: readonly string[] }).labels.length > 0;
-
-/** Legend labels that show the dashes of a line. */
-const LINE_SAMPLES = { boxWidth: 48, boxHeight: 0 };
 
 /** One chart per kind of payload: throughput over size, a line per contender and batch. */
 export function payloadGrowthCharts(result: ScenarioResult): ChartSpec[] {

@@ -9,8 +9,10 @@ import type { ScenarioResult } from "../benchmarks/harness/schema.ts";
 import { heavyLoadChart, latencyChart } from "./charts.ts";
 import { renderPage } from "./page.ts";
 import { codecCharts, payloadGrowthCharts, typesCharts } from "./payload-charts.ts";
+import { fanOutCharts, idleCostCharts, mixedLoadCharts } from "./scheduling-charts.ts";
 import type { ChartSpec } from "./style.ts";
 import { applyFixedTicks } from "./ticks.ts";
+import { latenessCharts, threadSweepCharts } from "./waiting-charts.ts";
 
 const RUNTIMES = ["node", "deno", "bun"] as const;
 const WIDTH = 960;
@@ -30,30 +32,43 @@ function readResult(
 }
 
 /** Charts of the scenarios that have some per runtime. */
-const PAYLOAD_CHARTS = {
+const RUNTIME_CHARTS = {
   "types": typesCharts,
   "payload-growth": payloadGrowthCharts,
   "codec": codecCharts,
+  "lateness": latenessCharts,
+  "thread-sweep": threadSweepCharts,
 } as const;
+
+/** Charts of the scenarios that have all runtimes in each. */
+const SHARED_CHARTS = {
+  "heavy-load": heavyLoadChart,
+  "idle-cost": idleCostCharts,
+  "mixed-load": mixedLoadCharts,
+  "fan-out": fanOutCharts,
+} as const;
+
+/** Charts of every scenario there are results for, `latency` first. */
+function chartsOf(results: string): ChartSpec[] {
+  const resultsOf = (scenario: string): ScenarioResult[] =>
+    RUNTIMES.map((runtime) => readResult(results, runtime, scenario))
+      .filter((result) => result !== undefined);
+  const tokio = readResult(results, "tokio", "latency");
+  const specs = resultsOf("latency").flatMap((latency) => latencyChart(latency, tokio));
+  for (const [scenario, charts] of Object.entries(SHARED_CHARTS)) {
+    const all = resultsOf(scenario);
+    if (all.length > 0) specs.push(...charts(all));
+  }
+  for (const [scenario, charts] of Object.entries(RUNTIME_CHARTS)) {
+    specs.push(...resultsOf(scenario).flatMap(charts));
+  }
+  return specs;
+}
 
 /** Writes every chart there are results for; both folders end with a slash. Returns the files written. */
 export function renderGraphs(results: string, folder: string): Promise<string[]> {
   mkdirSync(folder, { recursive: true });
-  const specs: ChartSpec[] = [];
-  const tokio = readResult(results, "tokio", "latency");
-  for (const runtime of RUNTIMES) {
-    const latency = readResult(results, runtime, "latency");
-    if (latency !== undefined) specs.push(...latencyChart(latency, tokio));
-  }
-  const loads = RUNTIMES.map((runtime) => readResult(results, runtime, "heavy-load"))
-    .filter((result) => result !== undefined);
-  if (loads.length > 0) specs.push(...heavyLoadChart(loads));
-  for (const [scenario, charts] of Object.entries(PAYLOAD_CHARTS)) {
-    for (const runtime of RUNTIMES) {
-      const result = readResult(results, runtime, scenario);
-      if (result !== undefined) specs.push(...charts(result));
-    }
-  }
+  const specs = chartsOf(results);
   const files: string[] = [];
   for (const spec of specs) {
     const file = `${folder}${spec.name}.png`;

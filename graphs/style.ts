@@ -29,6 +29,8 @@ export const COLORS: Readonly<Record<string, string>> = {
   "node:v8": "#009E73",
   "msgpackr": "#CC79A7",
   "structuredClone": "#E69F00",
+  "raw worker": "#E69F00",
+  "no workers": "#999999",
   "node": "#009E73",
   "deno": "#0072B2",
   "bun": "#E69F00",
@@ -45,6 +47,17 @@ export const title = (text: string, size = 16): Record<string, unknown> => ({
 export function describe({ machine, date, isQuick }: ScenarioResult): string {
   const mode = isQuick ? ", quick run" : "";
   return `${machine.cpu}, ${machine.cores} cores, ${date.slice(0, 10)}${mode}`;
+}
+
+/** Legend labels that show the dashes of a line. */
+export const LINE_SAMPLES: Readonly<Record<string, unknown>> = { boxWidth: 48, boxHeight: 0 };
+
+/** Ticks at the powers of ten from 10 ** `first` to 10 ** `last`. */
+export function decades(first: number, last: number): Tick[] {
+  return Array.from({ length: last - first + 1 }, (_, step) => {
+    const value = Number(`1e${first + step}`);
+    return { value, label: value.toLocaleString("en", { maximumFractionDigits: 6 }) };
+  });
 }
 
 /** Padding, titles and legend: the options around the scales. */

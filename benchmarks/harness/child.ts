@@ -33,6 +33,19 @@ export function chooseContender<C extends { readonly name: string }>(
 /** A figure as a scenario makes it: all samples, in any order. */
 export type RoundSamples = Omit<RoundFigure, "count">;
 
+/** A figure of the samples that `take` resolves to, or why there is none. */
+export async function attempt(
+  place: Omit<RoundSamples, "samples">,
+  take: () => Promise<readonly number[]>,
+): Promise<RoundSamples | RoundGap> {
+  try {
+    return { ...place, samples: await take() };
+  } catch (error) {
+    const { case: name, size } = place;
+    return { case: name, size, reason: (error as Error).message, isSkipped: false };
+  }
+}
+
 /** Samples of one figure that a process hands on: enough for every percentile that is reported. */
 const MAX_SAMPLES = 2000;
 

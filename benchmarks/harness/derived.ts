@@ -2,22 +2,22 @@
 import type { Measurement } from "./schema.ts";
 import { round } from "./statistics.ts";
 
-/** p50 of `contender` at the case (unless any will do) and size of a measurement. */
-function p50Of(
+/** The measurement of `contender` at the case (unless any will do) and size of another. */
+function sameOf(
   measurements: readonly Measurement[],
   contender: string,
   { case: name, size }: Measurement,
   isAnyCase = false,
-): number | undefined {
+): Measurement | undefined {
   return measurements.find((each) =>
     each.contender === contender && each.size === size && (isAnyCase || each.case === name)
-  )?.p50;
+  );
 }
 
 /** Against the one figure that a floor has per size. */
 export function addRatioToFloor(measurements: Measurement[], floor: string): Measurement[] {
   return measurements.map((each) => {
-    const p50 = p50Of(measurements, floor, each, true);
+    const p50 = sameOf(measurements, floor, each, true)?.p50;
     return p50 === undefined ? each : { ...each, ratioToFloor: round(each.p50 / p50) };
   });
 }
@@ -25,9 +25,54 @@ export function addRatioToFloor(measurements: Measurement[], floor: string): Mea
 /** Against a contender at the same case and size. */
 export function addRatioToBaseline(measurements: Measurement[], baseline: string): Measurement[] {
   return measurements.map((each) => {
-    const p50 = p50Of(measurements, baseline, each);
+    const p50 = sameOf(measurements, baseline, each)?.p50;
     return p50 === undefined ? each : { ...each, ratioToBaseline: round(each.p50 / p50) };
   });
+}
+
+/** The tails against those of a contender at the same case and size. */
+export function addP99RatioToBaseline(
+  measurements: Measurement[],
+  baseline: string,
+): Measurement[] {
+  return measurements.map((each) => {
+    const p99 = sameOf(measurements, baseline, each)?.p99;
+    return p99 === undefined ? each : { ...each, p99RatioToBaseline: round(each.p99 / p99) };
+  });
+}
+
+/** What is used beyond a contender at the same case and size. */
+export function addOverBaseline(measurements: Measurement[], baseline: string): Measurement[] {
+  return measurements.map((each) => {
+    const mean = sameOf(measurements, baseline, each)?.mean;
+    return mean === undefined ? each : { ...each, overBaseline: round(each.mean - mean) };
+  });
+}
+
+/** Against another measurement: the first of which `isReference` is true. */
+export function addRatioToReference(
+  measurements: Measurement[],
+  isReference: (candidate: Measurement, of: Measurement) => boolean,
+): Measurement[] {
+  return measurements.map((each) => {
+    const reference = measurements.find((candidate) => isReference(candidate, each));
+    return reference === undefined ? each : {
+      ...each,
+      ratioToReference: round(each.p50 / reference.p50),
+      meanRatioToReference: round(each.mean / reference.mean),
+    };
+  });
+}
+
+/** The same case with one worker, where `size` counts workers. */
+export const isWithOneWorker = (candidate: Measurement, of: Measurement): boolean =>
+  candidate.case === of.case && candidate.size === 1;
+
+/** Against the ideal that a measurement names. */
+export function addRatioToIdeal(measurements: Measurement[]): Measurement[] {
+  return measurements.map((each) =>
+    each.ideal === undefined ? each : { ...each, ratioToIdeal: round(each.p50 / each.ideal) }
+  );
 }
 
 /** Time of a call, where a measurement says how many there were. */

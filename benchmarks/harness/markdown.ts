@@ -2,6 +2,13 @@
 import { table } from "./markdown-table.ts";
 import { codecTable, payloadGrowthTable, typesTable } from "./payload-tables.ts";
 import type { Measurement, ScenarioResult } from "./schema.ts";
+import {
+  fanOutTable,
+  idleCostTable,
+  latenessTable,
+  mixedLoadTable,
+  threadSweepTable,
+} from "./waiting-tables.ts";
 
 const TABLES: Readonly<Record<string, (result: ScenarioResult) => string[]>> = {
   "latency": latencyTable,
@@ -9,6 +16,11 @@ const TABLES: Readonly<Record<string, (result: ScenarioResult) => string[]>> = {
   "types": typesTable,
   "payload-growth": payloadGrowthTable,
   "codec": codecTable,
+  "lateness": latenessTable,
+  "idle-cost": idleCostTable,
+  "thread-sweep": threadSweepTable,
+  "mixed-load": mixedLoadTable,
+  "fan-out": fanOutTable,
 };
 
 export function toMarkdown(result: ScenarioResult): string {

@@ -3,6 +3,8 @@
  * `Measurement`s of the same shape.
  */
 
+export type Unit = "µs" | "ms" | "%";
+
 /** One contender doing one thing. */
 export interface Measurement {
   /** `f64 echo`, `void call`, `main + 1`, a kind of payload … */
@@ -10,8 +12,8 @@ export interface Measurement {
   /** Calls in flight at once, threads, or bytes of a payload; the x of a chart. */
   readonly size: number;
   readonly contender: string;
-  /** Unit of all figures below. */
-  readonly unit: "µs" | "ms";
+  /** Unit of all figures below. Percent are of a core. */
+  readonly unit: Unit;
   /** Medians over the rounds of each round's figure. */
   readonly p50: number;
   readonly p75: number;
@@ -34,6 +36,19 @@ export interface Measurement {
   readonly gigabytesPerSecond?: number;
   /** Payloads and codecs: p50 relative to the scenario's baseline at the same case and size. */
   readonly ratioToBaseline?: number;
+  /** Lateness: the same with p99. */
+  readonly p99RatioToBaseline?: number;
+  /** Idle cost: mean less that of the scenario's baseline at the same case. */
+  readonly overBaseline?: number;
+  /**
+   * p50 and mean relative to another measurement of the contender: thread sweep and fan-out, the same
+   * with one worker; mixed load, the long task called before.
+   */
+  readonly ratioToReference?: number;
+  readonly meanRatioToReference?: number;
+  /** Fan-out: the tasks' own time divided among the workers, and p50 relative to it. */
+  readonly ideal?: number;
+  readonly ratioToIdeal?: number;
 }
 
 /** A combination that was not measured, and why. Without case: nothing of the contender. */
@@ -74,9 +89,11 @@ export const MAX_KEPT_SAMPLES = 60;
 export interface RoundFigure {
   readonly case: string;
   readonly size: number;
-  readonly unit: "µs" | "ms";
+  readonly unit: Unit;
   /** Payloads: calls in a batch. */
   readonly calls?: number;
+  /** Fan-out: the tasks' own time divided among the workers. */
+  readonly ideal?: number;
   /** Sorted, and evenly thinned out if there were very many. */
   readonly samples: readonly number[];
   /** How many there were. */

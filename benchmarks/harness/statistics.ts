@@ -6,13 +6,14 @@ import { MAX_KEPT_SAMPLES, type Measurement, type RoundFigure } from "./schema.t
 export function summarize(contender: string, rounds: readonly RoundFigure[]): Measurement {
   const sorted = rounds.map(({ samples }) => [...samples].sort((a, b) => a - b));
   const over = (figure: (samples: number[]) => number) => round(median(sorted.map(figure)));
-  const { case: name, size, unit, calls } = rounds[0]!;
+  const { case: name, size, unit, calls, ideal } = rounds[0]!;
   return {
     case: name,
     size,
     contender,
     unit,
     ...(calls === undefined ? {} : { calls }),
+    ...(ideal === undefined ? {} : { ideal }),
     p50: over((samples) => quantileSorted(samples, 0.5)),
     p75: over((samples) => quantileSorted(samples, 0.75)),
     p99: over((samples) => quantileSorted(samples, 0.99)),

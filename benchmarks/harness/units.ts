@@ -1,4 +1,4 @@
-/** Sizes as people write them. */
+/** Sizes and times as people write them. */
 
 const UNITS = ["B", "KiB", "MiB", "GiB"] as const;
 
@@ -11,3 +11,5 @@ export function formatBytes(bytes: number): string {
   }
   return `${Number(value.toFixed(1))} ${UNITS[unit]}`;
 }
+
+export const formatUs = (us: number): string => us < 1000 ? `${us} µs` : `${us / 1000} ms`;

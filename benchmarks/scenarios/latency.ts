@@ -8,33 +8,13 @@
 import type { LatencyContender } from "../contenders/contender.ts";
 import { chooseContender, finish, readArguments, type RoundSamples } from "../harness/child.ts";
 import { takeSamples } from "../harness/timing.ts";
+import { createRun, type NumberCall, toBatchUs } from "./call-batches.ts";
 
 export const BATCHES = [1, 10, 100, 1000] as const;
 export const CASES = ["f64 echo", "void call", "async void call"] as const;
 
 /** Sequential calls per sample at batch 1. */
 const SEQUENTIAL_CALLS = 500;
-const NS_PER_US = 1000;
-
-type Calls = (value: number) => Promise<unknown>;
-
-/** Calls `batch` times at once (or one after the other) and checks the answers. */
-function createRun(calls: Calls, batch: number, isEcho: boolean): () => Promise<void> {
-  const check = (answer: unknown, sent: number): void => {
-    if (answer !== (isEcho ? sent : undefined)) throw new Error(`sent ${sent}, got ${answer}`);
-  };
-  if (batch === 1) {
-    return async () => {
-      for (let n = 0; n < SEQUENTIAL_CALLS; n++) check(await calls(n + 0.5), n + 0.5);
-    };
-  }
-  return async () => {
-    const answers = new Array<Promise<unknown>>(batch);
-    for (let n = 0; n < batch; n++) answers[n] = calls(n + 0.5);
-    const values = await Promise.all(answers);
-    for (let n = 0; n < batch; n++) check(values[n], n + 0.5);
-  };
-}
 
 /** Runs one round of the contender named on the command line and prints its figures. */
 export async function runLatency(contenders: readonly LatencyContender[]): Promise<void> {
@@ -45,15 +25,9 @@ export async function runLatency(contenders: readonly LatencyContender[]): Promi
   for (const [index, each] of [calls.echo, calls.nothing, calls.asyncNothing].entries()) {
     if (each === undefined) continue;
     for (const size of BATCHES) {
-      const run = createRun(each as Calls, size, index === 0);
-      const samples = await takeSamples(run, budget);
-      const divisor = (size === 1 ? SEQUENTIAL_CALLS : 1) * NS_PER_US;
-      figures.push({
-        case: CASES[index]!,
-        size,
-        unit: "µs",
-        samples: samples.map((ns) => ns / divisor),
-      });
+      const batch = { size, sequential: SEQUENTIAL_CALLS, isEcho: index === 0 };
+      const samples = await takeSamples(createRun(each as NumberCall, batch), budget);
+      figures.push({ case: CASES[index]!, size, unit: "µs", samples: toBatchUs(samples, batch) });
     }
   }
   await calls.close();

@@ -1,0 +1,5 @@
+import { heddleSpin } from "../contenders/heddle-tasks.ts";
+import { rawWorker } from "../contenders/raw-worker.ts";
+import { runLateness } from "../scenarios/lateness.ts";
+
+await runLateness([heddleSpin, rawWorker]);

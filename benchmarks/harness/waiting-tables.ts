@@ -1,0 +1,106 @@
+/** Tables of the scenarios about waiting and scheduling. */
+import { type Column, column, ratio, rowTable } from "./row-table.ts";
+import type { ScenarioResult } from "./schema.ts";
+import { formatUs } from "./units.ts";
+
+const figures = (unit: string, ...names: readonly ("p50" | "p99" | "mean" | "min")[]): Column[] =>
+  names.map((name) => column(`${name} ${unit}`, (measurement) => String(measurement[name])));
+
+const samples = column("samples", ({ samples }) => String(samples));
+
+const sizeOnly = ({ size }: { readonly size: number }): string[] => [String(size)];
+
+export function latenessTable(result: ScenarioResult): string[] {
+  return [
+    ...rowTable(
+      result,
+      ["case", "contender", "task"],
+      [
+        ...figures("µs", "p50", "p99", "mean", "min"),
+        column("p50 × raw worker", ({ ratioToBaseline }) => ratio(ratioToBaseline)),
+        column("p99 × raw worker", ({ p99RatioToBaseline }) => ratio(p99RatioToBaseline)),
+        samples,
+      ],
+      ({ size }) => [formatUs(size)],
+    ),
+    "",
+    "Lateness: from the end of the task in the worker to the caller's continuation on the host. With",
+    "fewer than 100 samples a round, p99 is the median of each round's worst.",
+  ];
+}
+
+export function idleCostTable(result: ScenarioResult): string[] {
+  return [
+    ...rowTable(
+      result,
+      ["case", "contender"],
+      [
+        column("mean % of a core", ({ mean }) => String(mean)),
+        ...figures("%", "p50", "p99", "min"),
+        column("mean − raw worker", ({ overBaseline }) => String(overBaseline ?? "–")),
+        samples,
+      ],
+      () => [],
+    ),
+    "",
+    "Processor time, user and system, over wall time. Idle: all threads of the process, a sample a second.",
+    "Awaiting: the host's thread alone, a sample every 4 tasks.",
+  ];
+}
+
+export function threadSweepTable(result: ScenarioResult): string[] {
+  return [
+    ...rowTable(
+      result,
+      ["case", "contender", "workers"],
+      [
+        ...figures("µs", "p50", "mean", "p99"),
+        column("p50 × 1 worker", ({ ratioToReference }) => ratio(ratioToReference)),
+        column("mean × 1 worker", ({ meanRatioToReference }) => ratio(meanRatioToReference)),
+        samples,
+      ],
+      sizeOnly,
+    ),
+    "",
+    "Time of a batch; at batch 1 that of a call, 20 one after the other to a sample.",
+  ];
+}
+
+export function mixedLoadTable(result: ScenarioResult): string[] {
+  return [
+    ...rowTable(
+      result,
+      ["case", "contender", "calls at once"],
+      [
+        column("unit", ({ unit }) => unit),
+        column("p50", ({ p50 }) => String(p50)),
+        column("p99", ({ p99 }) => String(p99)),
+        column("p50 × alone", ({ ratioToBaseline }) => ratio(ratioToBaseline)),
+        column("p50 × long task", ({ ratioToReference }) => ratio(ratioToReference)),
+        samples,
+      ],
+      sizeOnly,
+    ),
+    "",
+    "× long task: less than 1 if the micro-tasks did not wait for it.",
+  ];
+}
+
+export function fanOutTable(result: ScenarioResult): string[] {
+  return [
+    ...rowTable(
+      result,
+      ["case", "contender"],
+      [
+        ...figures("ms", "p50", "p99", "min"),
+        column("ideal ms", ({ ideal }) => String(ideal)),
+        column("p50 × ideal", ({ ratioToIdeal }) => ratio(ratioToIdeal)),
+        column("p50 × 1 worker", ({ ratioToReference }) => ratio(ratioToReference)),
+        samples,
+      ],
+      () => [],
+    ),
+    "",
+    "Ideal: the tasks' own time, divided among the workers.",
+  ];
+}

@@ -1,0 +1,222 @@
+/** Bar charts of the scenarios about waiting and scheduling, all runtimes in each. */
+import type { Measurement, ScenarioResult } from "../benchmarks/harness/schema.ts";
+import { AWAITING, IDLE } from "../benchmarks/scenarios/idle-cases.ts";
+import {
+  BESIDE_LONG,
+  LAST_MICRO,
+  LONG_LATENESS,
+  LONG_TASK,
+  MICRO_CASES,
+} from "../benchmarks/scenarios/mixed-cases.ts";
+import { type ChartSpec, COLORS, decades, describe, frame, title } from "./style.ts";
+
+interface Bars {
+  readonly label: string;
+  readonly color: string | undefined;
+  /** One for each group; null where there is no figure. */
+  readonly values: readonly (number | null)[];
+}
+
+interface BarChart {
+  readonly name: string;
+  readonly heading: string;
+  readonly xAxis: string;
+  readonly yAxis: string;
+  /** A label of several lines is an array of them. */
+  readonly groups: readonly (string | readonly string[])[];
+  readonly bars: readonly Bars[];
+  /** A dashed line across, such as where nothing is lost. */
+  readonly line?: { readonly label: string; readonly value: number };
+  readonly isLogarithmic?: boolean;
+}
+
+type Results = readonly ScenarioResult[];
+
+function barChart(results: Results, chart: BarChart): ChartSpec[] {
+  if (chart.bars.every(({ values }) => values.every((value) => value === null))) return [];
+  const { groups, bars, line } = chart;
+  const datasets: Record<string, unknown>[] = bars.map(({ label, color, values }) => ({
+    label,
+    data: values,
+    backgroundColor: color,
+    order: 1,
+  }));
+  if (line !== undefined) {
+    datasets.push({
+      type: "line",
+      label: line.label,
+      data: groups.map(() => line.value),
+      borderColor: "#666666",
+      // The box in the legend.
+      backgroundColor: "transparent",
+      borderDash: [6, 4],
+      borderWidth: 2,
+      pointRadius: 0,
+      order: 0,
+    });
+  }
+  const caption = describe(results[0]!);
+  return [{
+    name: chart.name,
+    caption,
+    config: {
+      type: "bar",
+      data: { labels: groups, datasets },
+      options: {
+        ...frame(chart.heading, caption),
+        scales: {
+          x: { title: title(chart.xAxis, 13), ticks: { autoSkip: false, maxRotation: 0 } },
+          y: { ...valueAxis(chart), title: title(chart.yAxis, 13) },
+        },
+      },
+    },
+  }];
+}
+
+/** From zero, or over whole powers of ten with the bottom below the smallest value. */
+function valueAxis({ bars, line, isLogarithmic = false }: BarChart): Record<string, unknown> {
+  if (!isLogarithmic) return { beginAtZero: true };
+  const values = bars.flatMap(({ values }) => values).filter((value) => value !== null);
+  if (line !== undefined) values.push(line.value);
+  const first = Math.floor(Math.log10(Math.min(...values) / 1.5));
+  const last = Math.ceil(Math.log10(Math.max(...values)));
+  return {
+    type: "logarithmic",
+    min: 10 ** first,
+    max: 10 ** last,
+    fixedTicks: decades(first, last),
+  };
+}
+
+const nameOf = ({ runtime, version }: ScenarioResult): string => `${runtime} ${version}`;
+
+/** A figure of the measurement that fits, if there is one. */
+function figureOf(
+  { measurements }: ScenarioResult,
+  figure: "p50" | "mean" | "ratioToBaseline" | "ratioToIdeal",
+  fits: (measurement: Measurement) => boolean,
+): number | null {
+  return measurements.find(fits)?.[figure] ?? null;
+}
+
+/** Bars for every runtime: `value` by number of the group. */
+const byRuntime = (
+  results: Results,
+  groups: BarChart["groups"],
+  value: (result: ScenarioResult, group: number) => number | null,
+): Bars[] =>
+  results.map((result) => ({
+    label: nameOf(result),
+    color: COLORS[result.runtime],
+    values: groups.map((_, group) => value(result, group)),
+  }));
+
+export function idleCostCharts(results: Results): ChartSpec[] {
+  const charts = [
+    { name: "idle-cost", case: IDLE, heading: "4 idle workers: processor time of the process" },
+    {
+      name: "idle-cost-awaiting",
+      case: AWAITING,
+      heading: "Host awaiting tasks of 100 ms: processor time of its thread",
+    },
+  ];
+  return charts.flatMap((chart) =>
+    barChart(results, {
+      name: chart.name,
+      heading: chart.heading,
+      xAxis: "runtime",
+      yAxis: "% of a core, mean (lower is better)",
+      groups: results.map(nameOf),
+      bars: ["heddle", "raw worker", "no workers"].map((contender) => ({
+        label: contender,
+        color: COLORS[contender],
+        values: results.map((result) =>
+          figureOf(
+            result,
+            "mean",
+            (each) => each.contender === contender && each.case === chart.case,
+          )
+        ),
+      })),
+    })
+  );
+}
+
+const MIXED_BATCHES = [1, 100] as const;
+const batchLabel = (size: number): string => size === 1 ? "one at a time" : `${size} at once`;
+
+export function mixedLoadCharts(results: Results): ChartSpec[] {
+  const micro = MICRO_CASES.flatMap((name) => MIXED_BATCHES.map((size) => ({ name, size })));
+  const microGroups = micro.map(({ name, size }) => `${name}, ${batchLabel(size)}`);
+  const latenessGroups = MIXED_BATCHES.map((size) => `micro-tasks ${batchLabel(size)}`);
+  const burstCases = [LAST_MICRO, LONG_TASK];
+  return [
+    ...barChart(results, {
+      name: "mixed-load",
+      heading: "Micro-tasks beside 100 ms tasks, 2 workers: time against that alone (p50)",
+      xAxis: "micro-tasks",
+      yAxis: "× alone (logarithmic, lower is better)",
+      isLogarithmic: true,
+      groups: microGroups,
+      bars: byRuntime(results, microGroups, (result, group) => {
+        const { name, size } = micro[group]!;
+        return figureOf(
+          result,
+          "ratioToBaseline",
+          (each) => each.contender === BESIDE_LONG && each.case === name && each.size === size,
+        );
+      }),
+      line: { label: "as alone", value: 1 },
+    }),
+    ...barChart(results, {
+      name: "mixed-load-lateness",
+      heading: "Lateness of 100 ms tasks while micro-tasks are called, 2 workers (p50)",
+      xAxis: "meanwhile",
+      yAxis: "lateness, µs (lower is better)",
+      groups: latenessGroups,
+      bars: byRuntime(results, latenessGroups, (result, group) =>
+        figureOf(
+          result,
+          "p50",
+          (each) => each.case === LONG_LATENESS && each.size === MIXED_BATCHES[group],
+        )),
+    }),
+    ...barChart(results, {
+      name: "mixed-load-burst",
+      heading: "1,000 micro-tasks called after a task of 200 ms, 2 workers (p50)",
+      xAxis: "answer",
+      yAxis: "ms until answered (logarithmic, lower is better)",
+      isLogarithmic: true,
+      groups: burstCases,
+      bars: byRuntime(
+        results,
+        burstCases,
+        (result, group) => figureOf(result, "p50", (each) => each.case === burstCases[group]),
+      ),
+    }),
+  ];
+}
+
+export function fanOutCharts(results: Results): ChartSpec[] {
+  const measured = results.flatMap(({ measurements }) => measurements);
+  const cases = [...new Set(results.flatMap(({ cases = [] }) => cases))];
+  const workers = [...new Set(measured.map(({ size }) => size))].sort((a, b) => a - b);
+  const groups = cases.flatMap((name) => workers.map((size) => ({ name, size })));
+  const labels = groups.map(({ name, size }) => [name, `${size} worker${size === 1 ? "" : "s"}`]);
+  return barChart(results, {
+    name: "fan-out",
+    heading: "Tasks called at once: wall time over their own time divided among the workers (p50)",
+    xAxis: "tasks and workers",
+    yAxis: "× ideal (lower is better)",
+    groups: labels,
+    bars: byRuntime(results, labels, (result, group) => {
+      const { name, size } = groups[group]!;
+      return figureOf(
+        result,
+        "ratioToIdeal",
+        (each) => each.case === name && each.size === size,
+      );
+    }),
+    line: { label: "ideal", value: 1 },
+  });
+}
