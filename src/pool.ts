@@ -195,12 +195,12 @@ function workerEntry(): URL {
   return new URL(`./worker/entry.${extension}`, import.meta.url);
 }
 
-function createPlacement(options: ResolvedOptions): LaneChooser {
+function createPlacement(options: ResolvedOptions, active: ActiveCount): LaneChooser {
   // A worker may take this many calls without having answered one.
   const prefetch = Math.max(MIN_PREFETCH, options.maxConcurrency);
   switch (options.balancer) {
     case "adaptive":
-      return new Placement(prefetch);
+      return new Placement(prefetch, active);
     case "strictFifo":
       return createStrictFifo();
     default:
@@ -270,7 +270,7 @@ class ThreadPool extends EventTarget {
       holder: new Holder(codec, maxInlineBytes(options.ringBytes)),
       signatures,
       isPromise: runtime.isPromise,
-      placement: createPlacement(options),
+      placement: createPlacement(options, activeCount),
       backpressure: this.#backpressure,
       serviceTimes: new ServiceTimes(serviceTimes),
       events: {

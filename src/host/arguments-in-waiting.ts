@@ -35,3 +35,16 @@ export class ArgumentsInWaiting {
     return this.#holder.complete(this.#others, settled, this.#positions, this.#declared);
   }
 }
+
+/** Whether one of the arguments has to be awaited. */
+export function hasPromise(
+  args: readonly unknown[],
+  isPromise: (value: unknown) => boolean,
+): boolean {
+  if (args.length === 1 && typeof args[0] !== "object") return false;
+  for (let index = 0; index < args.length; index++) {
+    const value = args[index];
+    if (typeof value === "object" && value !== null && isPromise(value)) return true;
+  }
+  return false;
+}

@@ -88,6 +88,7 @@ export function createBalancer(
   const choose = typeof balancer === "function" ? byFunction(balancer) : BY_NAME[balancer]();
   return {
     mayTakeBack: false,
+    wakesFrom: Infinity,
     pick(lanes: readonly Lane[], _load: CallLoad) {
       const open = lanes.filter(({ load }) => load.outstanding < prefetch);
       return open.length === 0 ? undefined : choose(open);
@@ -100,6 +101,7 @@ export function createBalancer(
 export function createStrictFifo(): LaneChooser {
   return {
     mayTakeBack: false,
+    wakesFrom: Infinity,
     pick: (lanes) => lanes.find(({ load }) => load.outstanding === 0),
     forget() {},
   };

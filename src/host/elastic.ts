@@ -18,7 +18,7 @@ export interface ElasticOptions {
   readonly idleTimeoutMs: number;
   /** Workers that take calls. */
   readonly lanes: () => readonly Lane[];
-  /** Workers whose thread is not gone: those starting and closing as well. */
+  /** Workers whose thread is not gone, those starting and closing as well, and those to be replaced. */
   readonly alive: () => number;
   /** Whether calls wait that a further worker would run. */
   readonly isWaiting: () => boolean;

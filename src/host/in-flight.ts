@@ -53,11 +53,6 @@ export class InFlight {
     return this.#resolve[slot] !== undefined && this.#generation[slot] === generation;
   }
 
-  /** Whether some call has this slot. */
-  isTaken(slot: number): boolean {
-    return this.#resolve[slot] !== undefined;
-  }
-
   /** Settles the call in `slot`, which must be taken. */
   resolve(slot: number, value: unknown): void {
     const resolve = this.#resolve[slot]!;

@@ -6,6 +6,7 @@
  * of long tasks, and of tasks that nobody has measured yet, go to workers that have nothing to do; at
  * most a second one waits in a worker's ring, so that it has something to go on with.
  */
+import type { ActiveCount } from "../park/active-count.ts";
 import type { Lane } from "./lane.ts";
 import {
   type CallLoad,
@@ -19,8 +20,17 @@ import {
 /** A backlog beyond this is worth waking another worker for; this much more for each that is awake. */
 export const PACKED: number = 50 * PER_US;
 const PACKED_PER_AWAKE: number = 10 * PER_US;
-/** Unanswered calls of a lane beyond which no long one is added. */
+/**
+ * The same where another worker would have no core of its own, beside the host and those awake: they
+ * would take turns, which costs more than it gains unless there is much to do.
+ */
+export const PACKED_WHEN_CROWDED: number = 1000 * PER_US;
+/**
+ * Unanswered calls of a lane with a long one among them, beyond which none is added unless they are done
+ * within a millisecond: what waits there can be taken back, but each has to be sent twice then.
+ */
 const LONG_DEPTH = 2;
+const DEEP: number = 1000 * PER_US;
 
 /** How long a lane's worker still has to work, in tenths of a microsecond. */
 export function backlogOf({ load, endpoint }: Lane): number {
@@ -39,6 +49,8 @@ export function isFree(lane: Lane): boolean {
 export interface LaneChooser {
   /** Whether calls may be taken back from one lane and given to another. */
   readonly mayTakeBack: boolean;
+  /** The backlog from which on that is worth waking a worker for, in tenths of a microsecond. */
+  readonly wakesFrom: number;
   /** The lane for a call of this load; undefined: it waits on the host. */
   pick(lanes: readonly Lane[], load: CallLoad): Lane | undefined;
   /** A lane is gone. */
@@ -48,25 +60,32 @@ export interface LaneChooser {
 export class Placement implements LaneChooser {
   readonly mayTakeBack = true;
   readonly #prefetch: number;
+  readonly #active: Pick<ActiveCount, "coresLeft">;
   /** Where small calls went last. */
   #hot: Lane | undefined;
+  /** The backlog up to which they go there, as it was when last asked. */
+  #packed = PACKED;
 
   /** `prefetch`: most unanswered calls of one lane. */
-  constructor(prefetch: number) {
+  constructor(prefetch: number, active: Pick<ActiveCount, "coresLeft">) {
     this.#prefetch = prefetch;
+    this.#active = active;
+  }
+
+  get wakesFrom(): number {
+    return this.#active.coresLeft < 2 ? PACKED_WHEN_CROWDED : PACKED;
   }
 
   pick(lanes: readonly Lane[], load: CallLoad): Lane | undefined {
-    if ((load & KIND_MASK) === LONG || load === UNKNOWN_LOAD) return this.#pickForLong(lanes);
+    if ((load & KIND_MASK) === LONG || load === UNKNOWN_LOAD) return this.#pickForLong(lanes, load);
     const hot = this.#hot;
     const busy = tenthsOf(load);
-    if (
-      hot !== undefined && hot.load.backlog + busy <= PACKED && !hot.load.hasLong &&
-      hot.load.outstanding < this.#prefetch
-    ) {
-      return hot;
-    }
-    return this.#pickForShort(lanes, busy);
+    if (hot === undefined) return this.#pickForShort(lanes, busy);
+    const { outstanding, backlog, hasLong } = hot.load;
+    if (outstanding === 0) this.#packed = this.wakesFrom;
+    return backlog + busy <= this.#packed && !hasLong && outstanding < this.#prefetch
+      ? hot
+      : this.#pickForShort(lanes, busy);
   }
 
   forget(lane: Lane): void {
@@ -94,14 +113,14 @@ export class Placement implements LaneChooser {
         best = lane;
       }
     }
-    const packed = Math.max(PACKED, awake * PACKED_PER_AWAKE);
+    const packed = this.#packed = Math.max(this.wakesFrom, awake * PACKED_PER_AWAKE);
     if (best !== undefined && least + busy <= packed) return this.#hot = best;
     const chosen = free ?? best;
     if (chosen !== undefined) return this.#hot = chosen;
-    return this.#leastDeep(lanes);
+    return this.#leastDeep(lanes, busy);
   }
 
-  #pickForLong(lanes: readonly Lane[]): Lane | undefined {
+  #pickForLong(lanes: readonly Lane[], load: CallLoad): Lane | undefined {
     let best: Lane | undefined;
     let least = PACKED;
     for (const lane of lanes) {
@@ -113,15 +132,16 @@ export class Placement implements LaneChooser {
         best = lane;
       }
     }
-    return best ?? this.#leastDeep(lanes);
+    return best ?? this.#leastDeep(lanes, load === UNKNOWN_LOAD ? DEEP : tenthsOf(load));
   }
 
   /** The lane with the least to do among those that may take one more call to wait behind a long one. */
-  #leastDeep(lanes: readonly Lane[]): Lane | undefined {
+  #leastDeep(lanes: readonly Lane[], busy: number): Lane | undefined {
     let best: Lane | undefined;
     for (const lane of lanes) {
       const { load } = lane;
-      if (load.outstanding >= LONG_DEPTH || load.outstanding >= this.#prefetch) continue;
+      const isDeep = load.outstanding >= LONG_DEPTH && load.backlog + busy > DEEP;
+      if (isDeep || load.outstanding >= this.#prefetch) continue;
       if (best === undefined || load.backlog < best.load.backlog) best = lane;
     }
     return best;

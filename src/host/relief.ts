@@ -5,7 +5,7 @@
 import type { TakenBack } from "../endpoint/endpoint.ts";
 import type { Lane } from "./lane.ts";
 import { PER_US } from "../endpoint/service-times.ts";
-import { backlogOf, isFree, PACKED } from "./placement.ts";
+import { backlogOf, isFree } from "./placement.ts";
 
 /** Answers are coming: only what is known to last is worth moving. */
 export const AT_EASE = 0;
@@ -30,10 +30,16 @@ export interface Relief {
   readonly to: Lane;
 }
 
-/** A lane with calls waiting, and one for them. */
-export function findRelief(lanes: readonly Lane[], urgency: Urgency): Relief | undefined {
+/**
+ * A lane with calls waiting, and one for them. `wakesFrom`: the backlog that is worth waking a worker for.
+ */
+export function findRelief(
+  lanes: readonly Lane[],
+  urgency: Urgency,
+  wakesFrom: number,
+): Relief | undefined {
   const to = findFree(lanes);
-  const from = to && findLoaded(lanes, to, urgency);
+  const from = to && findLoaded(lanes, to, urgency, wakesFrom);
   return from && { from, to };
 }
 
@@ -66,9 +72,14 @@ function findFree(lanes: readonly Lane[]): Lane | undefined {
   return free;
 }
 
-function findLoaded(lanes: readonly Lane[], to: Lane, urgency: Urgency): Lane | undefined {
+function findLoaded(
+  lanes: readonly Lane[],
+  to: Lane,
+  urgency: Urgency,
+  wakesFrom: number,
+): Lane | undefined {
   let loaded: Lane | undefined;
-  let most = urgency !== AT_EASE ? -1 : to.isAwake ? SHARED : PACKED;
+  let most = urgency !== AT_EASE ? -1 : to.isAwake ? SHARED : wakesFrom;
   for (const lane of lanes) {
     const { load } = lane;
     if (lane === to || load.outstanding < (urgency === OVERDUE ? 1 : 2)) continue;

@@ -11,7 +11,7 @@ import { FULL, type SendOutcome, SENT, type TakenBack } from "../endpoint/endpoi
 import { CALL, CALL_WITH_NUMBER } from "../endpoint/frame.ts";
 import { type CallLoad, type ServiceTimes, UNKNOWN_LOAD } from "../endpoint/service-times.ts";
 import { ARGUMENTS, type Held, type Holder } from "../endpoint/hold.ts";
-import { ArgumentsInWaiting } from "./arguments-in-waiting.ts";
+import { ArgumentsInWaiting, hasPromise } from "./arguments-in-waiting.ts";
 import { ProtocolError } from "../errors.ts";
 import { Answers } from "./answers.ts";
 import { CallQueue, type QueuedCall } from "./call-queue.ts";
@@ -20,6 +20,7 @@ import { InFlight, QUEUED_ON_HOST, type Reject, type Resolve } from "./in-flight
 import type { Lane } from "./lane.ts";
 import type { Backpressure } from "./backpressure.ts";
 import type { LaneChooser } from "./placement.ts";
+import { findUnasked, hasAnswer, isAnyBlocked, isAnyCrowded, isAnyNear } from "./lanes.ts";
 import {
   AT_EASE,
   findRelief,
@@ -76,8 +77,9 @@ export class Scheduler implements HostWork {
   readonly #signatures: readonly (Signature | undefined)[];
   readonly #hasSignatures: boolean;
   #isFlushing = false;
-  /** Slots of the calls that are being submitted: getters of one may make another. */
+  /** Slots of the calls that are being submitted, and their generations: getters of one may make another. */
   readonly #submitting: number[] = [];
+  readonly #submittedAs: number[] = [];
   #submissions = 0;
 
   constructor(options: SchedulerOptions) {
@@ -103,8 +105,7 @@ export class Scheduler implements HostWork {
 
   /** Whether calls wait that a further worker would run: on the host, or behind a long one. */
   get isWaiting(): boolean {
-    return this.#queue.size > 0 ||
-      this.#lanes.some(({ load }) => load.hasLong && load.outstanding > 1);
+    return this.#queue.size > 0 || isAnyBlocked(this.#lanes);
   }
 
   get queued(): number {
@@ -121,11 +122,13 @@ export class Scheduler implements HostWork {
   ): void {
     const only = args.length === 1 ? args[0] : undefined;
     const isNumber = typeof only === "number" && !this.#hasSignatures;
-    const mayGo = this.#queue.size === 0 && (isNumber || !this.#hasPromise(args));
+    const mayGo = this.#queue.size === 0 && (isNumber || !hasPromise(args, this.#isPromise));
     const load = this.#times.loadOf(task);
     const lane = mayGo ? this.#placement.pick(this.#lanes, load) : undefined;
     if (lane === undefined) this.#backpressure.admit(this.#queue.size);
     const slot = this.inFlight.add(resolve, reject, lane === undefined ? QUEUED_ON_HOST : lane.id);
+    // Slots are used again: the generation tells this call from the next in its slot.
+    this.#submittedAs[this.#submissions] = this.inFlight.generationOf(slot);
     this.#submitting[this.#submissions++] = slot;
     if (lane === undefined) this.#submitHeld(slot, task, args, priority);
     else if (isNumber) this.#sendNumber(lane, slot, task, load, only, priority);
@@ -166,7 +169,8 @@ export class Scheduler implements HostWork {
     while (this.#submissions > 0) {
       const slot = this.#submitting[--this.#submissions]!;
       const error = new RangeError("The stack overflowed while this call was made.");
-      if (this.inFlight.isTaken(slot)) this.inFlight.reject(slot, error);
+      const isWaiting = this.inFlight.has(slot, this.#submittedAs[this.#submissions]!);
+      if (isWaiting) this.inFlight.reject(slot, error);
     }
   }
 
@@ -203,15 +207,6 @@ export class Scheduler implements HostWork {
     }
   }
 
-  #hasPromise(args: readonly unknown[]): boolean {
-    if (args.length === 1 && typeof args[0] !== "object") return false;
-    for (let index = 0; index < args.length; index++) {
-      const value = args[index];
-      if (typeof value === "object" && value !== null && this.#isPromise(value)) return true;
-    }
-    return false;
-  }
-
   /** A lane is ready to take calls. */
   addLane(lane: Lane): void {
     this.#lanes.push(lane);
@@ -220,8 +215,8 @@ export class Scheduler implements HostWork {
   }
 
   /**
-   * A lane is gone: delivers what it answered and returns the slots of the calls it did not answer,
-   * still unsettled.
+   * A lane is gone: delivers what it answered, keeps what it had not begun for others, and returns the
+   * slots of the calls it was running, still unsettled.
    */
   removeLane(lane: Lane): number[] {
     const index = this.#lanes.indexOf(lane);
@@ -229,12 +224,20 @@ export class Scheduler implements HostWork {
     this.#placement.forget(lane);
     try {
       while (this.answers.take(lane, MAX_DRAINED) > 0);
+      for (const index of lane.endpoint.unbegunCalls()) {
+        const call = lane.endpoint.takeBack(index);
+        if (call !== undefined) this.#requeue(lane, call);
+      }
     } catch (error) {
       // Damaged beyond this point: the calls behind it are among those returned.
       if (!(error instanceof ProtocolError)) throw error;
     }
     this.#given -= lane.load.outstanding;
     lane.load.clear();
+    if (this.#queue.size > 0) {
+      this.#flush();
+      this.#events.onSubmit();
+    }
     return this.inFlight.slotsOf(lane.id);
   }
 
@@ -249,11 +252,8 @@ export class Scheduler implements HostWork {
     let settled = 0;
     for (let index = 0; index < this.#lanes.length; index++) {
       const lane = this.#lanes[index]!;
+      if (lane.load.outstanding === 0) continue;
       try {
-        if (lane.load.outstanding === 0) {
-          if (!lane.endpoint.rx.hasRecord) continue;
-          throw new ProtocolError(`Worker ${lane.id} answered a call that it was not given.`);
-        }
         const answers = this.answers.take(lane, max - settled);
         if (answers === 0) continue;
         settled += answers;
@@ -295,29 +295,22 @@ export class Scheduler implements HostWork {
   }
 
   hasResponse(): boolean {
-    const lanes = this.#lanes;
-    for (let index = 0; index < lanes.length; index++) {
-      if (lanes[index]!.endpoint.rx.hasRecord) return true;
-    }
-    return false;
+    return hasAnswer(this.#lanes);
   }
 
   get isAnswerNear(): boolean {
-    const lanes = this.#lanes;
-    for (let index = 0; index < lanes.length; index++) if (lanes[index]!.load.isNear) return true;
-    return false;
+    return isAnyNear(this.#lanes);
   }
 
   get isCrowded(): boolean {
-    return this.#placement.mayTakeBack && this.#lanes.length > 1 &&
-      this.#lanes.some(({ load }) => load.outstanding > 1);
+    return this.#placement.mayTakeBack && this.#lanes.length > 1 && isAnyCrowded(this.#lanes);
   }
 
   relieve(urgency: Urgency): ReliefOutcome {
     if (!this.#placement.mayTakeBack || this.#queue.size > 0 || this.#lanes.length < 2) {
       return NOTHING;
     }
-    const relief = findRelief(this.#lanes, urgency);
+    const relief = findRelief(this.#lanes, urgency, this.#placement.wakesFrom);
     if (relief === undefined) return NOTHING;
     const { from, to } = relief;
     try {
@@ -332,16 +325,34 @@ export class Scheduler implements HostWork {
     }
   }
 
-  #move(from: Lane, to: Lane, { slot, generation, task, held }: TakenBack): void {
+  #move(from: Lane, to: Lane, call: TakenBack): void {
+    if (!this.#takeFrom(from, call)) return;
+    const { slot, generation, task, held } = call;
+    if (!this.#sendHeld(to, slot, generation, task, held)) {
+      this.#queue.push({ ...call, priority: 0 });
+    }
+  }
+
+  #requeue(from: Lane, call: TakenBack): void {
+    if (!this.#takeFrom(from, call)) return;
+    this.inFlight.laneOf[call.slot] = QUEUED_ON_HOST;
+    this.#queue.push({ ...call, priority: 0 });
+  }
+
+  /** Counts a call as taken back. False: nobody waits for it any more. */
+  #takeFrom(from: Lane, { slot, generation }: TakenBack): boolean {
     const isWaiting = this.inFlight.has(slot, generation);
     from.load.remove(isWaiting ? this.inFlight.loadOf[slot]! : UNKNOWN_LOAD);
     this.#given--;
     this.moved++;
-    if (!isWaiting || this.#sendHeld(to, slot, generation, task, held)) return;
-    this.#queue.push({ slot, generation, task, held, priority: 0 });
+    return isWaiting;
   }
 
   onPark(): void {
+    for (const lane of findUnasked(this.#lanes)) {
+      const what = `Worker ${lane.id} answered a call that it was not given.`;
+      this.#failLane(lane, new ProtocolError(what));
+    }
     this.#events.onPark();
   }
 
@@ -388,8 +399,9 @@ export class Scheduler implements HostWork {
   #submitHeld(slot: number, task: number, args: readonly unknown[], priority: number): void {
     const generation = this.inFlight.generationOf(slot);
     try {
-      if (this.#hasPromise(args)) this.#awaitArguments(slot, generation, task, args, priority);
-      else {
+      if (hasPromise(args, this.#isPromise)) {
+        this.#awaitArguments(slot, generation, task, args, priority);
+      } else {
         const held = this.#holder.hold(args, ARGUMENTS, this.#signatures[task]?.args);
         this.#enqueue({ slot, generation, task, held, priority });
       }

@@ -33,7 +33,7 @@ export interface SupervisorEvents {
   onReady(): void;
   /** The pool cannot work: rejects every call from now on. */
   onFailed(error: Error): void;
-  /** A worker ended that was not asked to; its calls have been rejected. */
+  /** A worker ended that was not asked to; what it was running has been rejected. */
   onWorkerLost(error: WorkerLostError): void;
 }
 
@@ -78,7 +78,7 @@ export class Supervisor {
       ...size,
       runtime: options.runtime,
       lanes: () => scheduler.lanes,
-      alive: () => this.#lanes.size,
+      alive: () => this.#lanes.size + this.#timers.size,
       isWaiting: () => scheduler.isWaiting,
       start: () => this.#startOrReplaceLater(),
       retire: (lane) => this.#retire(lane),

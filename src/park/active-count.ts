@@ -45,11 +45,16 @@ export class ActiveCount {
     if (left !== 0) { for (const [words, index] of this.#words) Atomics.sub(words, index, left); }
   }
 
+  /** Cores that no awake worker needs; may be negative. The host needs one of them. */
+  get coresLeft(): number {
+    return this.#cores - Atomics.load(this.#count, 0);
+  }
+
   /**
    * Whether a core is left for one more thread beside the awake workers. Asked by the host before it
    * spins, and by a worker, itself counted, on the assumption that the host needs a core too.
    */
   get hasFreeCore(): boolean {
-    return Atomics.load(this.#count, 0) < this.#cores;
+    return this.coresLeft > 0;
   }
 }

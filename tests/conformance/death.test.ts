@@ -36,25 +36,24 @@ describe("a worker that ends", () => {
       const answered = Array.from({ length: 200 }, (_, n) => call.echo(n));
       const large = [call.large(3_000_000), call.echo({ an: "object" })];
       const exit = rejection(call.exit(0));
-      const behind = Array.from({ length: 20 }, (_, n) => rejection(call.echo(n)));
+      const behind = Array.from({ length: 20 }, (_, n) => call.echo(n));
       expect(await Promise.all(answered)).toEqual(Array.from({ length: 200 }, (_, n) => n));
       expect((await large[0] as Uint8Array).length).toBe(3_000_000);
       expect(await large[1]).toEqual({ an: "object" });
       expect(await exit).toMatchObject({ code: "HEDDLE_WORKER_LOST" });
-      for (const lost of await Promise.all(behind)) {
-        expect(lost).toMatchObject({ code: "HEDDLE_WORKER_LOST" });
-      }
+      // What the worker had not begun runs elsewhere.
+      expect(await Promise.all(behind)).toEqual(behind.map((_, n) => n));
     }
   });
 
   test("other workers and their calls are not touched", async () => {
     const pool = testPool({ threads: 2 });
     await pool.ready;
-    const sleeping = Promise.all([pool.call.sleep(300, "a"), pool.call.sleep(300, "b")]);
-    const results = await Promise.allSettled([pool.call.exit(1), sleeping]);
-    expect(results[0]!.status).toBe("rejected");
-    // One of the two sleeps shared the worker that exited.
-    expect(results[1]!.status).toBe("rejected");
+    const sleeping = [pool.call.sleep(300, "a"), pool.call.sleep(300, "b")];
+    const [exit, ...sleeps] = await Promise.allSettled([pool.call.exit(1), ...sleeping]);
+    expect(exit!.status).toBe("rejected");
+    // One of them may have shared the worker that exited.
+    expect(sleeps.map(({ status }) => status)).toContain("fulfilled");
     expect(await Promise.all(Array.from({ length: 100 }, (_, n) => pool.call.echo(n))))
       .toHaveLength(100);
   });

@@ -13,7 +13,7 @@ import {
 } from "../../src/endpoint/service-times.ts";
 import type { Lane } from "../../src/host/lane.ts";
 import { LaneLoad } from "../../src/host/lane-load.ts";
-import { PACKED, Placement } from "../../src/host/placement.ts";
+import { PACKED, PACKED_WHEN_CROWDED, Placement } from "../../src/host/placement.ts";
 import { AT_EASE, findRelief, OVERDUE, STUCK, takeCalls } from "../../src/host/relief.ts";
 import { SpinLength } from "../../src/park/spin-length.ts";
 
@@ -126,6 +126,8 @@ function fakeLane(state: Partial<FakeLane> = {}): FakeLane {
 const lanesOf = (fakes: FakeLane[]): Lane[] => fakes as unknown as Lane[];
 
 describe("placement", () => {
+  const cores = { coresLeft: 4 };
+
   /** Indices of the lanes that take `count` calls of this load; −1: none. */
   function place(
     placement: Placement,
@@ -142,16 +144,24 @@ describe("placement", () => {
 
   test("small calls pile up on one lane until that would take longer than a wake", () => {
     const fakes = [fakeLane(), fakeLane()];
-    const placed = place(new Placement(1024), fakes, load(100), 30);
+    const placed = place(new Placement(1024, cores), fakes, load(100), 30);
     const each = PACKED / 100;
     expect(placed.slice(0, each)).toEqual(Array.from({ length: each }, () => 0));
     expect(placed.slice(each, 2 * each)).toEqual(Array.from({ length: each }, () => 1));
     expect(fakes[0]!.load.outstanding - fakes[1]!.load.outstanding).toBe(0);
   });
 
+  test("where a further worker would have no core of its own, much more is packed", () => {
+    const fakes = [fakeLane(), fakeLane()];
+    const placed = place(new Placement(1024, { coresLeft: 1 }), fakes, load(100), 120);
+    const each = PACKED_WHEN_CROWDED / 100;
+    expect(placed.slice(0, each)).toEqual(Array.from({ length: each }, () => 0));
+    expect(new Set(placed.slice(each))).toEqual(new Set([1]));
+  });
+
   test("answers that are there already do not count as backlog", () => {
     const fakes = [fakeLane(), fakeLane()];
-    const placement = new Placement(1024);
+    const placement = new Placement(1024, cores);
     place(placement, fakes, load(10), 50);
     fakes[0]!.ready = 45;
     expect(place(placement, fakes, load(10), 20)).toEqual(Array.from({ length: 20 }, () => 0));
@@ -160,17 +170,23 @@ describe("placement", () => {
   test("long calls, and those of unmeasured tasks, go to lanes with nothing to do", () => {
     for (const callLoad of [load(5000, LONG), UNKNOWN_LOAD]) {
       const fakes = [fakeLane(), fakeLane(), fakeLane()];
-      expect(place(new Placement(1024), fakes, callLoad, 7)).toEqual([0, 1, 2, 0, 1, 2, -1]);
+      expect(place(new Placement(1024, cores), fakes, callLoad, 7)).toEqual([0, 1, 2, 0, 1, 2, -1]);
     }
   });
 
   test("small calls avoid lanes with a long one, and wait behind it at the very last", () => {
     const fakes = [fakeLane(), fakeLane()];
-    const placement = new Placement(1024);
+    const placement = new Placement(1024, cores);
     fakes[0]!.load.add(load(9000, LONG));
     expect(new Set(place(placement, fakes, load(1), 500))).toEqual(new Set([1]));
-    fakes[1]!.load.add(load(9000, LONG));
-    expect(place(placement, fakes, load(1), 3)).toEqual([0, -1, -1]);
+    fakes[1]!.load.add(load(90_000, LONG));
+    // Behind the one that is done within a millisecond as many as are done by then as well.
+    expect(place(placement, fakes, load(100), 13)).toEqual([
+      ...Array.from({ length: 10 }, () => 0),
+      -1,
+      -1,
+      -1,
+    ]);
   });
 
   test("a lane whose worker rests takes calls, whatever it has not answered yet", () => {
@@ -178,7 +194,7 @@ describe("placement", () => {
     for (const { load: laneLoad } of fakes) {
       for (let n = 0; n < 5; n++) laneLoad.add(load(9000, LONG));
     }
-    const placement = new Placement(1024);
+    const placement = new Placement(1024, cores);
     expect(place(placement, fakes, load(9000, LONG), 1)).toEqual([-1]);
     fakes[1]!.isResting = true;
     expect(place(placement, fakes, load(9000, LONG), 1)).toEqual([1]);
@@ -187,7 +203,7 @@ describe("placement", () => {
 
   test("a worker that rests is not woken for a small call while another is awake", () => {
     const fakes = [fakeLane(), fakeLane()];
-    const placement = new Placement(1024);
+    const placement = new Placement(1024, cores);
     place(placement, fakes, load(100), 10); // five each
     fakes[0]!.isResting = true; // answered them all, and nobody has read that yet
     fakes[1]!.ready = 4;
@@ -197,17 +213,17 @@ describe("placement", () => {
   test("the more workers are awake the more is packed on each", () => {
     const fakes = Array.from({ length: 9 }, () => fakeLane());
     for (const { load: laneLoad } of fakes.slice(0, 8)) laneLoad.add(load(PACKED + 100));
-    expect(place(new Placement(1024), fakes, load(100), 1)).not.toEqual([8]);
+    expect(place(new Placement(1024, cores), fakes, load(100), 1)).not.toEqual([8]);
     for (const { load: laneLoad } of fakes.slice(0, 8)) laneLoad.add(load(PACKED));
-    expect(place(new Placement(1024), fakes, load(100), 1)).toEqual([8]);
+    expect(place(new Placement(1024, cores), fakes, load(100), 1)).toEqual([8]);
   });
 
   test("no lane gets more than its fill, and a lane that is gone nothing", () => {
     const fakes = [fakeLane(), fakeLane()];
-    const placement = new Placement(8);
+    const placement = new Placement(8, cores);
     expect(place(placement, fakes, load(0), 20).filter((lane) => lane < 0)).toHaveLength(4);
     const [gone, left] = [fakeLane(), fakeLane()];
-    const other = new Placement(8);
+    const other = new Placement(8, cores);
     place(other, [gone, left], load(0), 1);
     other.forget(lanesOf([gone])[0]!);
     expect(place(other, [left], load(0), 1)).toEqual([0]);
@@ -216,7 +232,7 @@ describe("placement", () => {
 
 describe("relief", () => {
   const find = (fakes: FakeLane[], urgency: 0 | 1 | 2): number[] | undefined => {
-    const relief = findRelief(lanesOf(fakes), urgency);
+    const relief = findRelief(lanesOf(fakes), urgency, PACKED);
     return relief && [relief.from, relief.to].map((lane) => fakes.indexOf(lane as never));
   };
   const busy = (tenths: number, count: number, kind = NEAR): FakeLane => {

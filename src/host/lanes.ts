@@ -1,0 +1,32 @@
+/** What the host asks of all its lanes, now and again while it waits. */
+import type { Lane } from "./lane.ts";
+
+/** Whether any lane has answered something. Lanes without calls are left out: see `findUnasked`. */
+export function hasAnswer(lanes: readonly Lane[]): boolean {
+  for (let index = 0; index < lanes.length; index++) {
+    const lane = lanes[index]!;
+    if (lane.load.outstanding > 0 && lane.endpoint.rx.hasRecord) return true;
+  }
+  return false;
+}
+
+/** Whether an answer is worth spinning for. */
+export function isAnyNear(lanes: readonly Lane[]): boolean {
+  for (let index = 0; index < lanes.length; index++) if (lanes[index]!.load.isNear) return true;
+  return false;
+}
+
+/** Whether a call waits behind another. */
+export function isAnyCrowded(lanes: readonly Lane[]): boolean {
+  return lanes.some(({ load }) => load.outstanding > 1);
+}
+
+/** Whether a call waits behind a long one. */
+export function isAnyBlocked(lanes: readonly Lane[]): boolean {
+  return lanes.some(({ load }) => load.hasLong && load.outstanding > 1);
+}
+
+/** Lanes that have answered a call which they were not given. */
+export function findUnasked(lanes: readonly Lane[]): Lane[] {
+  return lanes.filter(({ load, endpoint }) => load.outstanding === 0 && endpoint.rx.hasRecord);
+}
