@@ -2,6 +2,7 @@
 import { textOf } from "./codec/fault.ts";
 import { InvalidArgumentError } from "./errors.ts";
 import { BALANCER_NAMES, type BalancerFunction, type BalancerName } from "./host/balancers.ts";
+import type { InlinerLimits } from "./host/inliner.ts";
 import { MAX_CAPACITY } from "./ring/ring-layout.ts";
 import { checkCapacity } from "./ring/spsc-ring.ts";
 
@@ -53,6 +54,13 @@ export interface PoolOptions {
    */
   readonly strictFifo?: boolean;
   /**
+   * Runs some calls on the host's own thread, which serves nothing else meanwhile. `true`, or with
+   * `position` "last" (default: what no worker can take now) or "first" (before the workers),
+   * `batchSize`: calls run in one turn of the event loop (default 1), `dispatchThreshold`: calls in
+   * flight from which on the host takes some (default 1). Never tasks of `importTask`. Default: none.
+   */
+  readonly inliner?: boolean | Partial<InlinerLimits>;
+  /**
    * Calls that may wait on the host: a number from 1, or "auto", 1024 for each worker. Default: no
    * limit. Calls given to workers (up to 1024 each, and no more than `maxConcurrency` if that is more)
    * do not wait. `pool.needsDrain` says when producers should pause, with a limit and without.
@@ -81,6 +89,7 @@ export interface ResolvedOptions {
   readonly maxConcurrency: number;
   readonly spinMicroseconds: number;
   readonly balancer: BalancerName | BalancerFunction | "strictFifo";
+  readonly inliner: InlinerLimits | undefined;
   /** Infinity: no limit. */
   readonly maxQueue: number;
   readonly queuePolicy: "reject" | "wait";
@@ -112,6 +121,7 @@ const KNOWN: readonly (keyof PoolOptions)[] = [
   "spinMicroseconds",
   "balancer",
   "strictFifo",
+  "inliner",
   "maxQueue",
   "queuePolicy",
   "keepAlive",
@@ -165,6 +175,7 @@ export function resolveOptions(options: PoolOptions, cores: number): ResolvedOpt
   }
   return {
     ...size,
+    inliner: checkInliner(own("inliner")),
     balancer: checkBalancer(own("balancer"), own("strictFifo")),
     maxQueue: maxQueue === "auto"
       ? AUTO_QUEUE_PER_THREAD * size.maxThreads
@@ -215,6 +226,34 @@ function checkSize(
   const idleTimeoutMs = own("idleTimeoutMs") ?? DEFAULT_IDLE_TIMEOUT_MS;
   if (idleTimeoutMs !== Infinity) checkInteger("idleTimeoutMs", idleTimeoutMs, 1, MAX_TIMER_MS);
   return { minThreads, maxThreads, idleTimeoutMs: idleTimeoutMs as number };
+}
+
+function checkInliner(inliner: unknown): InlinerLimits | undefined {
+  if (inliner === undefined || inliner === false) return undefined;
+  if (inliner !== true && (typeof inliner !== "object" || inliner === null)) {
+    throw new InvalidArgumentError(
+      `inliner must be a boolean or an object, got ${show(inliner)}.`,
+    );
+  }
+  const given = inliner === true ? {} : inliner as Record<string, unknown>;
+  for (const key of Object.keys(given)) {
+    if (!["position", "batchSize", "dispatchThreshold"].includes(key)) {
+      throw new InvalidArgumentError(
+        `inliner has no option "${key}"; it takes: position, batchSize, dispatchThreshold.`,
+      );
+    }
+  }
+  const { position = "last", batchSize = 1, dispatchThreshold = 1 } = given;
+  if (position !== "first" && position !== "last") {
+    throw new InvalidArgumentError(
+      `inliner.position must be "first" or "last", got ${show(position)}.`,
+    );
+  }
+  return {
+    position,
+    batchSize: checkInteger("inliner.batchSize", batchSize, 1, 2 ** 20),
+    dispatchThreshold: checkInteger("inliner.dispatchThreshold", dispatchThreshold, 1, 2 ** 30),
+  };
 }
 
 function checkBalancer(balancer: unknown, strictFifo: unknown): ResolvedOptions["balancer"] {

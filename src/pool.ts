@@ -18,12 +18,12 @@ import {
   type WorkerLostError,
 } from "./errors.ts";
 import { Backpressure } from "./host/backpressure.ts";
-import { createBalancer, createStrictFifo } from "./host/balancers.ts";
+import { createChooser } from "./host/balancers.ts";
 import { HostLoop } from "./host/host-loop.ts";
+import { Inliner } from "./host/inliner.ts";
 import type { Reject, Resolve } from "./host/in-flight.ts";
 import type { LaneOptions } from "./host/lane.ts";
 import { type Receiver, SafetyCheck } from "./host/safety-check.ts";
-import { type LaneChooser, Placement } from "./host/placement.ts";
 import { Scheduler } from "./host/scheduler.ts";
 import { Supervisor } from "./host/supervisor.ts";
 import {
@@ -41,15 +41,14 @@ import type { Runtime } from "./runtimes/runtime.ts";
 import {
   type CallOptions,
   type Calls,
+  checkCallOptions,
   declaredBy,
-  levelOf,
+  functionOf,
   locateTask,
   priorityOf,
   type TaskMap,
 } from "./task.ts";
 
-/** Calls sent ahead to one worker. Enough to keep it busy with the smallest tasks. */
-const MIN_PREFETCH = 1024;
 /** How long `shutdown()` waits for calls in flight. */
 const DRAIN_MS = 5000;
 /** Longest delay a timer can have; longer ones fire at once. */
@@ -74,6 +73,8 @@ export interface PoolStatistics {
   readonly ready: number;
   readonly workersStarted: number;
   readonly workersLost: number;
+  /** Calls run by the host itself (option `inliner`). */
+  readonly inlined: number;
   /** Calls taken back from a busy worker and given to one that had nothing to do. */
   readonly moved: number;
   /** Times the host parked with calls outstanding, and wake messages it got. */
@@ -161,8 +162,12 @@ export function createPool(
     const signatures = Object.values(Object(tasks) as TaskMap).map(declaredBy);
     const sources = locateTasks(tasks, signatures, caller, runtime);
     const active = realm?.active ?? [activeOfThread ??= ActiveCount.create()];
-    const priorities = Object.values(tasks).map(priorityOf);
-    const pool = new ThreadPool(resolved, sources, signatures, priorities, runtime, active);
+    const hostTasks = Object.values(tasks).map((entry, task) => ({
+      signature: signatures[task],
+      priority: priorityOf(entry),
+      f: functionOf(entry),
+    }));
+    const pool = new ThreadPool(resolved, sources, hostTasks, runtime, active);
     return pool as unknown as Pool<typeof tasks>;
   };
 }
@@ -195,31 +200,12 @@ function workerEntry(): URL {
   return new URL(`./worker/entry.${extension}`, import.meta.url);
 }
 
-function createPlacement(options: ResolvedOptions, active: ActiveCount): LaneChooser {
-  // A worker may take this many calls without having answered one.
-  const prefetch = Math.max(MIN_PREFETCH, options.maxConcurrency);
-  switch (options.balancer) {
-    case "adaptive":
-      return new Placement(prefetch, active);
-    case "strictFifo":
-      return createStrictFifo();
-    default:
-      return createBalancer(options.balancer, prefetch);
-  }
-}
-
-/** Checks what `with` was given; the priority as levels. */
-function checkCallOptions(options: CallOptions): { readonly priority: number | undefined } {
-  if (typeof options !== "object" || options === null) {
-    throw new InvalidArgumentError(`with() takes an object of options, got ${textOf(options)}.`);
-  }
-  for (const key of Object.keys(options)) {
-    if (key !== "priority") {
-      throw new InvalidArgumentError(`with() has no option "${key}"; it takes: priority.`);
-    }
-  }
-  const priority = Object.hasOwn(options, "priority") ? options.priority : undefined;
-  return { priority: priority === undefined ? undefined : levelOf(priority) };
+/** What the host knows of a task. */
+interface HostTask {
+  readonly signature: Signature | undefined;
+  readonly priority: number;
+  /** The function, unless only workers load it. */
+  readonly f: ((...args: unknown[]) => unknown) | undefined;
 }
 
 class ThreadPool extends EventTarget {
@@ -240,8 +226,7 @@ class ThreadPool extends EventTarget {
   constructor(
     options: ResolvedOptions,
     sources: readonly TaskSource[],
-    signatures: readonly (Signature | undefined)[],
-    priorities: readonly number[],
+    tasks: readonly HostTask[],
     runtime: Runtime,
     active: readonly SharedWord[],
   ) {
@@ -266,11 +251,13 @@ class ThreadPool extends EventTarget {
     const activeCount = new ActiveCount(active, runtime.cores);
     const serviceTimes = new SharedArrayBuffer(serviceTimesBytes(sources.length));
     const spinMs = options.spinMicroseconds / 1000;
+    const holder = new Holder(codec, maxInlineBytes(options.ringBytes));
+    const signatures = tasks.map(({ signature }) => signature);
     this.#scheduler = new Scheduler({
-      holder: new Holder(codec, maxInlineBytes(options.ringBytes)),
+      holder,
       signatures,
       isPromise: runtime.isPromise,
-      placement: createPlacement(options, activeCount),
+      placement: createChooser(options.balancer, options.maxConcurrency, activeCount),
       backpressure: this.#backpressure,
       serviceTimes: new ServiceTimes(serviceTimes),
       events: {
@@ -286,6 +273,18 @@ class ThreadPool extends EventTarget {
         onEmpty: () => this.#onEmpty(),
       },
     });
+    if (options.inliner !== undefined) {
+      this.#scheduler.inliner = new Inliner({
+        ...options.inliner,
+        codec,
+        holder,
+        inFlight: this.#scheduler.inFlight,
+        functions: tasks.map(({ f }) => f),
+        signatures,
+        soon: runtime.soon,
+        onRoom: () => this.#loop.kick(),
+      });
+    }
     this.#loop = new HostLoop(runtime, parker, activeCount, this.#scheduler, spinMs);
     this.#safety = new SafetyCheck(runtime, () => this.#receivers(parker));
     const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -318,6 +317,7 @@ class ThreadPool extends EventTarget {
         onWorkerLost: (error) => this.#emit("workerLost", { error }),
       },
     );
+    const priorities = tasks.map(({ priority }) => priority);
     this.call = this.#createCalls(sources, priorities, options.balancer === "strictFifo");
     if (this.#keepAlive) this.#safety.hold();
     try {
@@ -347,6 +347,7 @@ class ThreadPool extends EventTarget {
       ready: lanes.length,
       workersStarted: this.#supervisor.started,
       workersLost: this.#supervisor.lost,
+      inlined: this.#scheduler.inliner?.ran ?? 0,
       moved,
       parks: this.#loop.statistics.parks,
       wakeMessages: this.#loop.statistics.wakeMessages,

@@ -203,6 +203,13 @@ export function priorityOf(entry: unknown): number {
   return priority === undefined ? 0 : levelOf(priority);
 }
 
+/** The function of an entry of a task map, if the host has it. */
+export function functionOf(entry: unknown): ((...args: unknown[]) => unknown) | undefined {
+  if (typeof entry === "function") return entry as AnyFunction;
+  if (typeof entry !== "object" || entry === null || "href" in entry) return undefined;
+  return (entry as Task).f;
+}
+
 /** What an entry of a task map declares of its values. */
 export function declaredBy(entry: unknown): Signature | undefined {
   if (typeof entry !== "object" || entry === null || !(TASK in entry)) return undefined;
@@ -263,4 +270,20 @@ export function locateTask(
       entry === null ? "null" : typeof entry
     }.`,
   );
+}
+
+/** Checks what `with` was given; the priority as levels. */
+export function checkCallOptions(options: CallOptions): { readonly priority: number | undefined } {
+  if (typeof options !== "object" || options === null) {
+    throw new InvalidArgumentError(
+      `with() takes an object of options, got ${describeValue(options)}.`,
+    );
+  }
+  for (const key of Object.keys(options)) {
+    if (key !== "priority") {
+      throw new InvalidArgumentError(`with() has no option "${key}"; it takes: priority.`);
+    }
+  }
+  const priority = Object.hasOwn(options, "priority") ? options.priority : undefined;
+  return { priority: priority === undefined ? undefined : levelOf(priority) };
 }

@@ -6,7 +6,8 @@ import type { CallLoad } from "../endpoint/service-times.ts";
 import { PER_US } from "../endpoint/service-times.ts";
 import { InvalidArgumentError } from "../errors.ts";
 import type { Lane } from "./lane.ts";
-import { isFree, type LaneChooser } from "./placement.ts";
+import type { ActiveCount } from "../park/active-count.ts";
+import { isFree, type LaneChooser, Placement } from "./placement.ts";
 
 /** A worker as a balancer of the user's own sees it. */
 export interface WorkerLoad {
@@ -80,8 +81,29 @@ const BY_NAME: Readonly<Record<Exclude<BalancerName, "adaptive">, () => Choose>>
 
 export const BALANCER_NAMES: readonly string[] = ["adaptive", ...Object.keys(BY_NAME)];
 
+/** Calls sent ahead to one worker. Enough to keep it busy with the smallest tasks. */
+const MIN_PREFETCH = 1024;
+
+/** What chooses lanes, for workers that run up to `maxConcurrency` async tasks at once. */
+export function createChooser(
+  balancer: BalancerName | BalancerFunction | "strictFifo",
+  maxConcurrency: number,
+  active: ActiveCount,
+): LaneChooser {
+  // A worker may take this many calls without having answered one.
+  const prefetch = Math.max(MIN_PREFETCH, maxConcurrency);
+  switch (balancer) {
+    case "adaptive":
+      return new Placement(prefetch, active);
+    case "strictFifo":
+      return createStrictFifo();
+    default:
+      return createBalancer(balancer, prefetch);
+  }
+}
+
 /** `prefetch`: most unanswered calls of one lane. */
-export function createBalancer(
+function createBalancer(
   balancer: Exclude<BalancerName, "adaptive"> | BalancerFunction,
   prefetch: number,
 ): LaneChooser {
@@ -98,7 +120,7 @@ export function createBalancer(
 }
 
 /** Calls begin in the order in which they were made: a lane gets one when it has nothing to do. */
-export function createStrictFifo(): LaneChooser {
+function createStrictFifo(): LaneChooser {
   return {
     mayTakeBack: false,
     wakesFrom: Infinity,

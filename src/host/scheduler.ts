@@ -16,6 +16,8 @@ import { ProtocolError } from "../errors.ts";
 import { Answers } from "./answers.ts";
 import { CallQueue, type QueuedCall } from "./call-queue.ts";
 import type { HostWork } from "./host-loop.ts";
+import type { SchedulerEvents, SchedulerOptions } from "./scheduler-options.ts";
+import type { Inliner } from "./inliner.ts";
 import { InFlight, QUEUED_ON_HOST, type Reject, type Resolve } from "./in-flight.ts";
 import type { Lane } from "./lane.ts";
 import type { Backpressure } from "./backpressure.ts";
@@ -35,32 +37,11 @@ import {
 /** Answers taken from one lane in one go. */
 const MAX_DRAINED = 1024;
 
-export interface SchedulerEvents {
-  /** A call was submitted: see to it that `drain` is called. */
-  onSubmit(): void;
-  onPark(): void;
-  /** A call has to wait on the host. */
-  onWait(): void;
-  /** Nothing is outstanding; `inFlight.size` says whether calls still wait on the host. */
-  onIdle(): void;
-  /** No call is waiting for anything any more. */
-  onEmpty(): void;
-}
-
-export interface SchedulerOptions {
-  readonly holder: Holder;
-  readonly events: SchedulerEvents;
-  readonly isPromise: (value: unknown) => value is Promise<unknown>;
-  readonly placement: LaneChooser;
-  readonly backpressure: Backpressure;
-  readonly serviceTimes: ServiceTimes;
-  /** What each task declares of its values, by its index. */
-  readonly signatures: readonly (Signature | undefined)[];
-}
-
 export class Scheduler implements HostWork {
   readonly inFlight: InFlight;
   readonly answers: Answers;
+  /** The host's own share of the work, if it has one. */
+  inliner: Inliner | undefined;
   /** Calls given to workers, less those taken back and those lost with their worker. */
   #given = 0;
   /** Calls taken back from one worker and given to another. */
@@ -124,7 +105,8 @@ export class Scheduler implements HostWork {
     const isNumber = typeof only === "number" && !this.#hasSignatures;
     const mayGo = this.#queue.size === 0 && (isNumber || !hasPromise(args, this.#isPromise));
     const load = this.#times.loadOf(task);
-    const lane = mayGo ? this.#placement.pick(this.#lanes, load) : undefined;
+    const isInlined = this.inliner?.takesFirst(task) === true;
+    const lane = mayGo && !isInlined ? this.#placement.pick(this.#lanes, load) : undefined;
     if (lane === undefined) this.#backpressure.admit(this.#queue.size);
     const slot = this.inFlight.add(resolve, reject, lane === undefined ? QUEUED_ON_HOST : lane.id);
     // Slots are used again: the generation tells this call from the next in its slot.
@@ -461,8 +443,15 @@ export class Scheduler implements HostWork {
     this.#backpressure.shrunk(this.#queue.size);
   }
 
-  /** False: no lane, or no room in it. A call that cannot be sent at all is settled. */
-  #trySend({ slot, generation, task, held }: QueuedCall): boolean {
+  /** False: nobody can take it now. A call that cannot be sent at all is settled. */
+  #trySend(call: QueuedCall): boolean {
+    const { inliner } = this;
+    if (inliner?.takesFirst(call.task) === true && inliner.take(call)) return true;
+    return this.#tryLanes(call) || (inliner?.hasRoom(call.task) === true && inliner.take(call));
+  }
+
+  /** False: no lane, or no room in it. */
+  #tryLanes({ slot, generation, task, held }: QueuedCall): boolean {
     let lane: Lane | undefined;
     try {
       lane = this.#pick(task);

@@ -14,6 +14,7 @@ describe("options", () => {
       maxConcurrency: 1024,
       spinMicroseconds: 50,
       balancer: "adaptive",
+      inliner: undefined,
       maxQueue: Infinity,
       queuePolicy: "reject",
       keepAlive: false,

@@ -1,0 +1,151 @@
+/**
+ * Runs some calls on the host's own thread, as one more worker: for programs whose main thread has
+ * nothing better to do.
+ *
+ * A call on the host is a call like any other. Its arguments are encoded when it is made and decoded for
+ * the task, and so is its result: what a task does to its arguments its caller never sees. It begins in
+ * a macrotask of its own batch, so that timers and I/O come in between.
+ */
+import type { Codec } from "../codec/codec.ts";
+import type { Decoder } from "../codec/decoder.ts";
+import { isError } from "../codec/fault.ts";
+import { ReceivedShapes } from "../codec/shapes.ts";
+import type { Signature } from "../codec/struct/signature.ts";
+import { type Held, type Holder, RESULT_NAME } from "../endpoint/hold.ts";
+import { viewMemory } from "../memory/views.ts";
+import type { QueuedCall } from "./call-queue.ts";
+import type { InFlight } from "./in-flight.ts";
+
+export interface InlinerLimits {
+  /** Before the workers, or only what no worker can take. */
+  readonly position: "first" | "last";
+  /** Calls run in one go. */
+  readonly batchSize: number;
+  /** Calls in flight from which on the host runs some itself. */
+  readonly dispatchThreshold: number;
+}
+
+export interface InlinerOptions extends InlinerLimits {
+  readonly codec: Codec;
+  readonly holder: Holder;
+  readonly inFlight: InFlight;
+  /** The functions of the tasks that the host has, by task. */
+  readonly functions: readonly (((...args: unknown[]) => unknown) | undefined)[];
+  readonly signatures: readonly (Signature | undefined)[];
+  /** Runs a function in the next turn of the event loop. */
+  readonly soon: (callback: () => void) => void;
+  /** A batch has run: there is room for another. */
+  readonly onRoom: () => void;
+}
+
+export class Inliner {
+  /** Calls run so far. */
+  ran = 0;
+  readonly #options: InlinerOptions;
+  readonly #shapes = new ReceivedShapes();
+  readonly #decoder: Decoder;
+  #batch: QueuedCall[] = [];
+
+  constructor(options: InlinerOptions) {
+    this.#options = options;
+    this.#decoder = options.codec.decoder(this.#shapes);
+  }
+
+  /** Whether the host takes this call before any worker. */
+  takesFirst(task: number): boolean {
+    return this.#options.position === "first" && this.hasRoom(task);
+  }
+
+  /** Whether the host may take a call of this task now. */
+  hasRoom(task: number): boolean {
+    const { functions, batchSize, dispatchThreshold, inFlight } = this.#options;
+    return functions[task] !== undefined && this.#batch.length < batchSize &&
+      inFlight.size >= dispatchThreshold;
+  }
+
+  /** Takes a call. False: it carries what only a message to another thread makes the task's own. */
+  take(call: QueuedCall): boolean {
+    const extras = call.held.payload?.extras ?? [];
+    const { kinds } = this.#options.codec.access;
+    const isPlain = extras.every((extra) =>
+      kinds.isArrayBuffer(extra) || kinds.isSharedArrayBuffer(extra)
+    );
+    if (!isPlain) return false;
+    this.#batch.push(call);
+    if (this.#batch.length === 1) this.#options.soon(() => this.#runBatch());
+    return true;
+  }
+
+  #runBatch(): void {
+    const batch = this.#batch;
+    this.#batch = [];
+    for (const call of batch) this.#run(call);
+    this.#options.onRoom();
+  }
+
+  #run({ slot, generation, task, held }: QueuedCall): void {
+    const { inFlight, functions } = this.#options;
+    if (!inFlight.has(slot, generation)) return;
+    this.ran++;
+    const settle = (kind: "resolve" | "reject", value: unknown): void => {
+      const [outcome, copied] = this.#copy(kind, value, task);
+      if (inFlight.has(slot, generation)) inFlight[outcome](slot, copied);
+    };
+    let result: unknown;
+    try {
+      result = functions[task]!(...this.#decode(held, task));
+      if (typeof result === "object" && result !== null && "then" in result) {
+        Promise.resolve(result).then(
+          (value) => settle("resolve", value),
+          (reason) => settle("reject", reason),
+        );
+        return;
+      }
+    } catch (error) {
+      settle("reject", error);
+      return;
+    }
+    settle("resolve", result);
+  }
+
+  /** What the caller gets of what a task returned or threw. */
+  #copy(
+    kind: "resolve" | "reject",
+    value: unknown,
+    task: number,
+  ): ["resolve" | "reject", unknown] {
+    const { holder, signatures } = this.#options;
+    try {
+      const returns = kind === "resolve" ? signatures[task]?.returns : undefined;
+      const held = kind === "reject" && isError(value)
+        ? holder.holdError(value)
+        : holder.hold([value], RESULT_NAME, returns);
+      this.#decoder.declared = returns;
+      return [kind, this.#read(held)[0]];
+    } catch (error) {
+      return ["reject", error]; // it cannot be cloned, or a getter threw
+    }
+  }
+
+  #decode(held: Held, task: number): unknown[] {
+    this.#decoder.declared = this.#options.signatures[task]?.args;
+    return this.#read(held);
+  }
+
+  #read({ count, inline, payload }: Held): unknown[] {
+    const { shapes } = this.#options.codec;
+    const known = this.#shapes.size;
+    if (known < shapes.size) {
+      this.#shapes.learn([known, ...shapes.keysFrom(known, shapes.size)]);
+    }
+    let buffer = payload?.buffer;
+    const bytes = inline?.length ?? payload!.bytes;
+    if (inline !== undefined) {
+      buffer = new SharedArrayBuffer(bytes);
+      new Uint8Array(buffer).set(inline);
+    }
+    const values = this.#decoder.all(viewMemory(buffer!), 0, bytes, count, payload?.extras);
+    this.#decoder.forget();
+    return values;
+  }
+}

@@ -1,0 +1,29 @@
+/** What a scheduler is made of, and what it tells its owner. */
+import type { Signature } from "../codec/struct/signature.ts";
+import type { Holder } from "../endpoint/hold.ts";
+import type { ServiceTimes } from "../endpoint/service-times.ts";
+import type { Backpressure } from "./backpressure.ts";
+import type { LaneChooser } from "./placement.ts";
+
+export interface SchedulerEvents {
+  /** A call was submitted: see to it that `drain` is called. */
+  onSubmit(): void;
+  onPark(): void;
+  /** A call has to wait on the host. */
+  onWait(): void;
+  /** Nothing is outstanding; `inFlight.size` says whether calls still wait on the host. */
+  onIdle(): void;
+  /** No call is waiting for anything any more. */
+  onEmpty(): void;
+}
+
+export interface SchedulerOptions {
+  readonly holder: Holder;
+  readonly events: SchedulerEvents;
+  readonly isPromise: (value: unknown) => value is Promise<unknown>;
+  readonly placement: LaneChooser;
+  readonly backpressure: Backpressure;
+  readonly serviceTimes: ServiceTimes;
+  /** What each task declares of its values, by its index. */
+  readonly signatures: readonly (Signature | undefined)[];
+}
