@@ -281,12 +281,17 @@ class ThreadPool extends EventTarget {
         inFlight: this.#scheduler.inFlight,
         functions: tasks.map(({ f }) => f),
         signatures,
+        maxConcurrency: options.maxConcurrency,
         soon: runtime.soon,
         onRoom: () => this.#loop.kick(),
       });
     }
     this.#loop = new HostLoop(runtime, parker, activeCount, this.#scheduler, spinMs);
-    this.#safety = new SafetyCheck(runtime, () => this.#receivers(parker));
+    this.#safety = new SafetyCheck(
+      runtime,
+      () => this.#receivers(parker),
+      () => this.#loop.onTick(),
+    );
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     promise.catch(() => {}); // whoever asks for `ready` sees it; calls see it too
     this.ready = promise;

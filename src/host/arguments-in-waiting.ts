@@ -9,7 +9,7 @@ type IsPromise = (value: unknown) => value is Promise<unknown>;
 
 export class ArgumentsInWaiting {
   /** The values of the promises, in order. */
-  readonly settled: Promise<unknown[]>;
+  readonly #settled: Promise<unknown[]>;
   readonly #positions: readonly number[];
   readonly #others: Held;
   readonly #holder: Holder;
@@ -27,12 +27,29 @@ export class ArgumentsInWaiting {
     const isPending = args.map((value) => isPromise(value));
     this.#positions = [...isPending.keys()].filter((position) => isPending[position]);
     this.#others = holder.hold(args, ARGUMENTS, declared, isPending);
-    this.settled = Promise.all(this.#positions.map((position) => args[position]));
+    this.#settled = Promise.all(this.#positions.map((position) => args[position]));
   }
 
-  /** All arguments, given the values of the promises. Once. Throws what encoding those throws. */
-  complete(settled: readonly unknown[]): Held {
-    return this.#holder.complete(this.#others, settled, this.#positions, this.#declared);
+  /**
+   * Calls back once: with all arguments when the promises have been fulfilled, or with why there are
+   * none. Not at all if `isWanted` says no by then.
+   */
+  whenKnown(
+    isWanted: () => boolean,
+    onHeld: (held: Held) => void,
+    onFailed: (reason: unknown) => void,
+  ): void {
+    const fail = (reason: unknown): void => {
+      if (isWanted()) onFailed(reason);
+    };
+    this.#settled.then((settled) => {
+      if (!isWanted()) return;
+      try {
+        onHeld(this.#holder.complete(this.#others, settled, this.#positions, this.#declared));
+      } catch (error) {
+        fail(error);
+      }
+    }, fail);
   }
 }
 

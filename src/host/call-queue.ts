@@ -48,8 +48,23 @@ class Level {
     this.#numbers.push(number);
   }
 
+  get number(): number {
+    return this.#numbers[this.#first]!;
+  }
+
   peek(): QueuedCall {
     return this.#calls[this.#first]!;
+  }
+
+  /** Puts a call before all others of its priority. */
+  putBack(call: QueuedCall, number: number): void {
+    if (this.#first > 0) this.#first--;
+    else {
+      this.#calls.unshift(call);
+      this.#numbers.unshift(number);
+    }
+    this.#calls[this.#first] = call;
+    this.#numbers[this.#first] = number;
   }
 
   shift(): void {
@@ -73,9 +88,7 @@ export class CallQueue {
   }
 
   push(call: QueuedCall): void {
-    let level = this.#levels.find(({ priority }) => priority === call.priority);
-    if (level === undefined) this.#levels.push(level = new Level(call.priority));
-    level.push(call, this.#number++);
+    this.#levelOf(call).push(call, this.#number++);
     this.#size++;
   }
 
@@ -84,17 +97,32 @@ export class CallQueue {
     return this.#size === 0 ? undefined : this.#next().peek();
   }
 
-  /** Removes the next call. */
-  shift(): void {
+  /** Removes the next call and returns it, with its number; undefined if there is none. */
+  take(): { readonly call: QueuedCall; readonly number: number } | undefined {
+    if (this.#size === 0) return undefined;
     const level = this.#next();
+    const taken = { call: level.peek(), number: level.number };
     level.shift();
     this.#size--;
     if (level.size === 0) this.#levels.splice(this.#levels.indexOf(level), 1);
+    return taken;
+  }
+
+  /** Puts a call back that was taken: it is the next again. Without a number: before all others. */
+  putBack(call: QueuedCall, number: number = -Infinity): void {
+    this.#levelOf(call).putBack(call, number);
+    this.#size++;
   }
 
   clear(): void {
     this.#levels = [];
     this.#size = 0;
+  }
+
+  #levelOf(call: QueuedCall): Level {
+    let level = this.#levels.find(({ priority }) => priority === call.priority);
+    if (level === undefined) this.#levels.push(level = new Level(call.priority));
+    return level;
   }
 
   #next(): Level {

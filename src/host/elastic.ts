@@ -18,8 +18,10 @@ export interface ElasticOptions {
   readonly idleTimeoutMs: number;
   /** Workers that take calls. */
   readonly lanes: () => readonly Lane[];
-  /** Workers whose thread is not gone, those starting and closing as well, and those to be replaced. */
+  /** Workers that take calls, those starting, and those to be replaced. */
   readonly alive: () => number;
+  /** Whether a worker is to be replaced after a pause: none is started meanwhile. */
+  readonly isBackingOff: () => boolean;
   /** Whether calls wait that a further worker would run. */
   readonly isWaiting: () => boolean;
   readonly start: () => void;
@@ -40,16 +42,16 @@ export class Elastic {
 
   /** Calls may be waiting: to be called before the host sleeps, and when it keeps a call. */
   look(): void {
-    const { runtime, maxThreads, alive, isWaiting, start } = this.#options;
+    const { runtime, maxThreads, alive, isBackingOff, isWaiting, start } = this.#options;
     if (this.#isClosed || this.#growth !== undefined || alive() >= maxThreads) return;
-    if (!isWaiting()) return;
+    if (isBackingOff() || !isWaiting()) return;
     if (alive() === 0) {
       start();
       return;
     }
     this.#growth = runtime.setTimeout(() => {
       this.#growth = undefined;
-      if (this.#isClosed || !isWaiting() || alive() >= maxThreads) return;
+      if (this.#isClosed || isBackingOff() || !isWaiting() || alive() >= maxThreads) return;
       start();
       this.look();
     }, GROW_AFTER_MS);

@@ -54,6 +54,8 @@ export interface HostWork {
   readonly isCrowded: boolean;
   /** Gives calls that wait behind others to workers that have nothing to do. */
   relieve(urgency: Urgency): ReliefOutcome;
+  /** Whether calls wait on the host that some lane may take at some time. */
+  readonly hasQueued: boolean;
   /** Calls given to workers and not answered yet. */
   readonly outstanding: number;
   /** The loop goes to sleep until a message comes. */
@@ -130,6 +132,13 @@ export class HostLoop {
     if (!this.#isScheduled) this.#pollOnce();
   }
 
+  /** A slow tick while calls are in flight: what waits may go now, though nothing has told the host. */
+  onTick(): void {
+    if (!this.#isParked) return;
+    const work = this.#work;
+    if (work.hasQueued || (work.isCrowded && this.#relieve(STUCK))) this.kick();
+  }
+
   /** True while the host waits for a message. */
   get isParked(): boolean {
     return this.#isParked;
@@ -158,7 +167,7 @@ export class HostLoop {
       // Calls made until the macrotask comes are polled for there.
       this.#isScheduled = true;
       this.#turn.yieldTurn();
-    } else if (work.outstanding === 0) {
+    } else if (work.outstanding === 0 && !work.hasQueued) {
       work.onIdle();
     } else if (settled > 0 || this.#relieve(hasSpun ? STUCK : AT_EASE)) {
       this.kick();
@@ -173,7 +182,7 @@ export class HostLoop {
     // A host that could not spin has no evidence that something is stuck: a millisecond will show.
     const isUnknown = outcome === NOTHING && urgency === AT_EASE && this.#work.isCrowded;
     if (outcome === UNDECIDED || isUnknown) this.#lookAgain();
-    else if (outcome === NOTHING) this.#looks = 0;
+    else this.#looks = 0;
     return outcome === MOVED;
   }
 

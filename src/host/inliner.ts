@@ -32,6 +32,8 @@ export interface InlinerOptions extends InlinerLimits {
   /** The functions of the tasks that the host has, by task. */
   readonly functions: readonly (((...args: unknown[]) => unknown) | undefined)[];
   readonly signatures: readonly (Signature | undefined)[];
+  /** Async tasks in flight at once. */
+  readonly maxConcurrency: number;
   /** Runs a function in the next turn of the event loop. */
   readonly soon: (callback: () => void) => void;
   /** A batch has run: there is room for another. */
@@ -45,6 +47,7 @@ export class Inliner {
   readonly #shapes = new ReceivedShapes();
   readonly #decoder: Decoder;
   #batch: QueuedCall[] = [];
+  #asyncInFlight = 0;
 
   constructor(options: InlinerOptions) {
     this.#options = options;
@@ -52,20 +55,22 @@ export class Inliner {
   }
 
   /** Whether the host takes this call before any worker. */
-  takesFirst(task: number): boolean {
-    return this.#options.position === "first" && this.hasRoom(task);
+  takesFirst(task: number, coming: 0 | 1): boolean {
+    return this.#options.position === "first" && this.hasRoom(task, coming);
   }
 
-  /** Whether the host may take a call of this task now. */
-  hasRoom(task: number): boolean {
-    const { functions, batchSize, dispatchThreshold, inFlight } = this.#options;
-    return functions[task] !== undefined && this.#batch.length < batchSize &&
-      inFlight.size >= dispatchThreshold;
+  /** Whether the host may take a call of this task now; `coming`: 1 if it is not in flight yet. */
+  hasRoom(task: number, coming: 0 | 1): boolean {
+    const { functions, batchSize, dispatchThreshold, inFlight, maxConcurrency } = this.#options;
+    const taken = this.#batch.length;
+    return functions[task] !== undefined && taken < batchSize &&
+      taken + this.#asyncInFlight < maxConcurrency &&
+      inFlight.size + coming >= dispatchThreshold;
   }
 
   /** Takes a call. False: it carries what only a message to another thread makes the task's own. */
   take(call: QueuedCall): boolean {
-    const extras = call.held.payload?.extras ?? [];
+    const extras = [...call.held.payload?.extras ?? [], ...call.held.transfer];
     const { kinds } = this.#options.codec.access;
     const isPlain = extras.every((extra) =>
       kinds.isArrayBuffer(extra) || kinds.isSharedArrayBuffer(extra)
@@ -93,12 +98,16 @@ export class Inliner {
     };
     let result: unknown;
     try {
-      result = functions[task]!(...this.#decode(held, task));
+      const f = functions[task]!; // not as a method: `this` is the task's own business
+      result = f(...this.#decode(held, task));
       if (typeof result === "object" && result !== null && "then" in result) {
-        Promise.resolve(result).then(
-          (value) => settle("resolve", value),
-          (reason) => settle("reject", reason),
-        );
+        this.#asyncInFlight++;
+        const finish = (kind: "resolve" | "reject") => (value: unknown): void => {
+          this.#asyncInFlight--;
+          settle(kind, value);
+          this.#options.onRoom();
+        };
+        Promise.resolve(result).then(finish("resolve"), finish("reject"));
         return;
       }
     } catch (error) {

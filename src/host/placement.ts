@@ -53,8 +53,24 @@ export interface LaneChooser {
   readonly wakesFrom: number;
   /** The lane for a call of this load; undefined: it waits on the host. */
   pick(lanes: readonly Lane[], load: CallLoad): Lane | undefined;
-  /** A lane is gone. */
+  /** A lane is gone, or took no more: it is not to be preferred. */
   forget(lane: Lane): void;
+}
+
+/** The lanes for a call of this load, the chosen one first, then what is chosen without it, and so on. */
+export function* candidates(
+  chooser: LaneChooser,
+  lanes: readonly Lane[],
+  load: CallLoad,
+): Generator<Lane, void> {
+  let left = lanes;
+  for (;;) {
+    const lane = chooser.pick(left, load);
+    if (lane === undefined) return;
+    yield lane;
+    chooser.forget(lane);
+    left = left.filter((other) => other !== lane);
+  }
 }
 
 export class Placement implements LaneChooser {

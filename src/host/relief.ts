@@ -25,14 +25,13 @@ export type ReliefOutcome = typeof NOTHING | typeof MOVED | typeof UNDECIDED;
 /** A backlog beyond this is worth sharing with a worker that is awake anyway. */
 const SHARED: number = 20 * PER_US;
 
+/** A lane that has nothing to do, and those with calls that may wait, the most loaded first. */
 export interface Relief {
-  readonly from: Lane;
   readonly to: Lane;
+  readonly from: readonly Lane[];
 }
 
-/**
- * A lane with calls waiting, and one for them. `wakesFrom`: the backlog that is worth waking a worker for.
- */
+/** `wakesFrom`: the backlog that is worth waking a worker for. */
 export function findRelief(
   lanes: readonly Lane[],
   urgency: Urgency,
@@ -40,7 +39,25 @@ export function findRelief(
 ): Relief | undefined {
   const to = findFree(lanes);
   const from = to && findLoaded(lanes, to, urgency, wakesFrom);
-  return from && { from, to };
+  return to && from!.length > 0 ? { to, from: from! } : undefined;
+}
+
+/** Moves calls of the first lane that has some to spare. */
+export function tryRelief(
+  { from, to }: Relief,
+  take: (from: Lane) => readonly TakenBack[] | undefined,
+  give: (to: Lane, calls: readonly TakenBack[]) => void,
+): ReliefOutcome {
+  let outcome: ReliefOutcome = NOTHING;
+  for (const lane of from) {
+    const calls = take(lane);
+    if (calls === undefined) outcome = UNDECIDED;
+    else if (calls.length > 0) {
+      give(to, calls);
+      return MOVED;
+    }
+  }
+  return outcome;
 }
 
 /**
@@ -77,17 +94,16 @@ function findLoaded(
   to: Lane,
   urgency: Urgency,
   wakesFrom: number,
-): Lane | undefined {
-  let loaded: Lane | undefined;
-  let most = urgency !== AT_EASE ? -1 : to.isAwake ? SHARED : wakesFrom;
+): Lane[] {
+  const most = urgency !== AT_EASE ? -1 : to.isAwake ? SHARED : wakesFrom;
+  const least = urgency === OVERDUE ? 1 : 2;
+  const loaded: [number, Lane][] = [];
   for (const lane of lanes) {
     const { load } = lane;
-    if (lane === to || load.outstanding < (urgency === OVERDUE ? 1 : 2)) continue;
+    if (lane === to || load.outstanding < least) continue;
     const backlog = load.hasLong ? Infinity : backlogOf(lane);
-    if (backlog > most) {
-      most = backlog;
-      loaded = lane;
-    }
+    if (backlog > most) loaded.push([backlog, lane]);
   }
-  return loaded;
+  if (loaded.length > 1) loaded.sort(([one], [other]) => one === other ? 0 : other - one);
+  return loaded.map(([, lane]) => lane);
 }

@@ -37,6 +37,7 @@ export class SafetyCheck {
   readonly statistics: SafetyStatistics = { hits: 0, lateWakes: 0 };
   readonly #runtime: Runtime;
   readonly #receivers: () => Iterable<readonly [key: unknown, receiver: Receiver]>;
+  readonly #onTick: () => void;
   #timer: Timer | undefined;
   #isHolding = false;
   #isStopped = false;
@@ -45,9 +46,11 @@ export class SafetyCheck {
   constructor(
     runtime: Runtime,
     receivers: () => Iterable<readonly [key: unknown, receiver: Receiver]>,
+    onTick: () => void = () => {},
   ) {
     this.#runtime = runtime;
     this.#receivers = receivers;
+    this.#onTick = onTick;
   }
 
   /** Calls are in flight and the host is about to wait: keep the process running and watch. */
@@ -93,8 +96,10 @@ export class SafetyCheck {
   }
 
   #tick(): void {
-    if (this.#isHolding) this.check();
-    else this.#clear(); // idle for an interval: an idle pool has no timer
+    if (this.#isHolding) {
+      this.check();
+      this.#onTick();
+    } else this.#clear(); // idle for an interval: an idle pool has no timer
   }
 
   #clear(): void {

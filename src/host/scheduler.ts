@@ -6,31 +6,29 @@
  * in order. Calls that wait in a lane behind others are taken back for a lane that has nothing to do
  * (`relief.ts`).
  */
-import type { Signature } from "../codec/struct/signature.ts";
 import { FULL, type SendOutcome, SENT, type TakenBack } from "../endpoint/endpoint.ts";
 import { CALL, CALL_WITH_NUMBER } from "../endpoint/frame.ts";
 import { type CallLoad, type ServiceTimes, UNKNOWN_LOAD } from "../endpoint/service-times.ts";
-import { ARGUMENTS, type Held, type Holder } from "../endpoint/hold.ts";
+import { ARGUMENTS, type Held } from "../endpoint/hold.ts";
 import { ArgumentsInWaiting, hasPromise } from "./arguments-in-waiting.ts";
 import { ProtocolError } from "../errors.ts";
 import { Answers } from "./answers.ts";
 import { CallQueue, type QueuedCall } from "./call-queue.ts";
 import type { HostWork } from "./host-loop.ts";
+import { Submissions } from "./submissions.ts";
 import type { SchedulerEvents, SchedulerOptions } from "./scheduler-options.ts";
 import type { Inliner } from "./inliner.ts";
 import { InFlight, QUEUED_ON_HOST, type Reject, type Resolve } from "./in-flight.ts";
 import type { Lane } from "./lane.ts";
-import type { Backpressure } from "./backpressure.ts";
-import type { LaneChooser } from "./placement.ts";
+import { candidates, type LaneChooser } from "./placement.ts";
 import { findUnasked, hasAnswer, isAnyBlocked, isAnyCrowded, isAnyNear } from "./lanes.ts";
 import {
   AT_EASE,
   findRelief,
-  MOVED,
   NOTHING,
   type ReliefOutcome,
   takeCalls,
-  UNDECIDED,
+  tryRelief,
   type Urgency,
 } from "./relief.ts";
 
@@ -49,29 +47,23 @@ export class Scheduler implements HostWork {
 
   readonly #lanes: Lane[] = [];
   readonly #queue = new CallQueue();
-  readonly #holder: Holder;
+  readonly #options: SchedulerOptions;
   readonly #events: SchedulerEvents;
-  readonly #isPromise: (value: unknown) => value is Promise<unknown>;
   readonly #times: ServiceTimes;
   readonly #placement: LaneChooser;
-  readonly #backpressure: Backpressure;
-  readonly #signatures: readonly (Signature | undefined)[];
   readonly #hasSignatures: boolean;
   #isFlushing = false;
-  /** Slots of the calls that are being submitted, and their generations: getters of one may make another. */
-  readonly #submitting: number[] = [];
-  readonly #submittedAs: number[] = [];
-  #submissions = 0;
+  #hasUnwoken = false;
+  /** Set when the pool has been closed or has failed: for calls whose submission that happened in. */
+  #closed: (() => unknown) | undefined;
+  readonly #submissions = new Submissions();
 
   constructor(options: SchedulerOptions) {
-    this.#holder = options.holder;
+    this.#options = options;
     this.#events = options.events;
-    this.#isPromise = options.isPromise;
-    this.#signatures = options.signatures;
     this.#hasSignatures = options.signatures.some((signature) => signature !== undefined);
     this.#times = options.serviceTimes;
     this.#placement = options.placement;
-    this.#backpressure = options.backpressure;
     this.inFlight = new InFlight(() => options.events.onEmpty());
     this.answers = new Answers(this.inFlight, options.signatures);
   }
@@ -89,6 +81,10 @@ export class Scheduler implements HostWork {
     return this.#queue.size > 0 || isAnyBlocked(this.#lanes);
   }
 
+  get hasQueued(): boolean {
+    return this.#queue.size > 0 && this.#lanes.length > 0;
+  }
+
   get queued(): number {
     return this.#queue.size;
   }
@@ -103,19 +99,21 @@ export class Scheduler implements HostWork {
   ): void {
     const only = args.length === 1 ? args[0] : undefined;
     const isNumber = typeof only === "number" && !this.#hasSignatures;
-    const mayGo = this.#queue.size === 0 && (isNumber || !hasPromise(args, this.#isPromise));
+    const mayGo = this.#queue.size === 0 &&
+      (isNumber || !hasPromise(args, this.#options.isPromise));
     const load = this.#times.loadOf(task);
-    const isInlined = this.inliner?.takesFirst(task) === true;
+    const isInlined = this.inliner?.takesFirst(task, 1) === true;
     const lane = mayGo && !isInlined ? this.#placement.pick(this.#lanes, load) : undefined;
-    if (lane === undefined) this.#backpressure.admit(this.#queue.size);
+    if (lane === undefined) this.#options.backpressure.admit(this.#queue.size);
+    if (this.#closed !== undefined) throw this.#closed(); // by a balancer of the user's own
     const slot = this.inFlight.add(resolve, reject, lane === undefined ? QUEUED_ON_HOST : lane.id);
-    // Slots are used again: the generation tells this call from the next in its slot.
-    this.#submittedAs[this.#submissions] = this.inFlight.generationOf(slot);
-    this.#submitting[this.#submissions++] = slot;
+    const submissions = this.#submissions;
+    submissions.generations[submissions.count] = this.inFlight.generationOf(slot);
+    submissions.slots[submissions.count++] = slot;
     if (lane === undefined) this.#submitHeld(slot, task, args, priority);
     else if (isNumber) this.#sendNumber(lane, slot, task, load, only, priority);
     else this.#send(lane, slot, task, load, args, priority);
-    this.#submissions--;
+    submissions.count--;
   }
 
   /** The shortest way, and the most frequent call. */
@@ -143,19 +141,6 @@ export class Scheduler implements HostWork {
     this.#submitHeld(slot, task, [value], priority);
   }
 
-  /**
-   * Rejects the calls whose submission ended in a stack overflow that nothing could be done about: to
-   * be called with no submission on the stack.
-   */
-  #dropAbandoned(): void {
-    while (this.#submissions > 0) {
-      const slot = this.#submitting[--this.#submissions]!;
-      const error = new RangeError("The stack overflowed while this call was made.");
-      const isWaiting = this.inFlight.has(slot, this.#submittedAs[this.#submissions]!);
-      if (isWaiting) this.inFlight.reject(slot, error);
-    }
-  }
-
   /** Sends a call to a lane, or holds it. */
   #send(
     lane: Lane,
@@ -168,7 +153,13 @@ export class Scheduler implements HostWork {
     const generation = this.inFlight.generationOf(slot);
     let outcome: SendOutcome;
     try {
-      outcome = lane.endpoint.sendCall(slot, generation, task, args, this.#signatures[task]?.args);
+      outcome = lane.endpoint.sendCall(
+        slot,
+        generation,
+        task,
+        args,
+        this.#options.signatures[task]?.args,
+      );
     } catch (error) {
       this.#rejectUnsent(lane, slot, generation, error);
       return;
@@ -206,10 +197,10 @@ export class Scheduler implements HostWork {
     this.#placement.forget(lane);
     try {
       while (this.answers.take(lane, MAX_DRAINED) > 0);
-      for (const index of lane.endpoint.unbegunCalls()) {
-        const call = lane.endpoint.takeBack(index);
-        if (call !== undefined) this.#requeue(lane, call);
-      }
+      this.#requeue(
+        lane.endpoint.unbegunCalls().map((index) => lane.endpoint.takeBack(index))
+          .filter((call) => call !== undefined && this.#takeFrom(lane, call)) as TakenBack[],
+      );
     } catch (error) {
       // Damaged beyond this point: the calls behind it are among those returned.
       if (!(error instanceof ProtocolError)) throw error;
@@ -225,8 +216,9 @@ export class Scheduler implements HostWork {
 
   /** Rejects every call that waits on the host or in a lane. */
   rejectAll(error: () => unknown): void {
+    this.#closed = error;
     this.#queue.clear();
-    this.#backpressure.shrunk(0);
+    this.#options.backpressure.shrunk(0);
     for (const slot of this.inFlight.slotsOf()) this.inFlight.reject(slot, error());
   }
 
@@ -253,27 +245,29 @@ export class Scheduler implements HostWork {
   }
 
   flush(): void {
-    if (this.#submissions > 0) this.#dropAbandoned();
+    if (this.#submissions.count > 0) this.#submissions.dropAbandoned(this.inFlight);
+    if (this.#hasUnwoken) this.#wakeAll();
     if (this.#queue.size > 0) this.#flush();
   }
 
   askForSpace(): void {
-    if (this.#queue.size === 0) return;
+    if (this.#queue.size === 0 && !this.isCrowded) return;
     for (const lane of this.#lanes) lane.requestSpaceFlag.raise();
   }
 
   hasSpace(): boolean {
     const call = this.#queue.peek();
-    let lane: Lane | undefined;
+    if (call === undefined) return false;
     try {
-      lane = call === undefined ? undefined : this.#pick(call.task);
+      for (const lane of this.#candidates(call.task)) {
+        const hasSpace = lane.endpoint.hasSpaceFor(call.held);
+        this.#wakeIfTold(lane);
+        if (hasSpace) return true;
+      }
     } catch {
-      return true; // a balancer of the user's own: the next flush rejects the call
+      return true; // damage, or a balancer that throws: the next flush deals with it
     }
-    if (lane === undefined) return false;
-    const hasSpace = lane.endpoint.hasSpaceFor(call!.held);
-    this.#wakeIfTold(lane);
-    return hasSpace;
+    return false;
   }
 
   hasResponse(): boolean {
@@ -289,36 +283,40 @@ export class Scheduler implements HostWork {
   }
 
   relieve(urgency: Urgency): ReliefOutcome {
-    if (!this.#placement.mayTakeBack || this.#queue.size > 0 || this.#lanes.length < 2) {
-      return NOTHING;
-    }
+    if (!this.#placement.mayTakeBack || this.#lanes.length < 2) return NOTHING;
     const relief = findRelief(this.#lanes, urgency, this.#placement.wakesFrom);
     if (relief === undefined) return NOTHING;
-    const { from, to } = relief;
+    return tryRelief(
+      relief,
+      (from) => this.#takeCalls(from, urgency),
+      (to, calls) => this.#giveTo(to, calls),
+    );
+  }
+
+  /** Calls of `from` that are to run elsewhere; nobody waits for those left out. */
+  #takeCalls(from: Lane, urgency: Urgency): TakenBack[] | undefined {
     try {
-      const calls = takeCalls(from, urgency);
-      if (calls === undefined) return UNDECIDED;
-      for (const call of calls) this.#move(from, to, call);
-      return calls.length > 0 ? MOVED : NOTHING;
+      return takeCalls(from, urgency)?.filter((call) => this.#takeFrom(from, call));
     } catch (error) {
       // Only a ProtocolError comes this way: the ring of the worker that is to be relieved is damaged.
       this.#failLane(from, error as Error);
-      return MOVED;
+      return [];
     }
   }
 
-  #move(from: Lane, to: Lane, call: TakenBack): void {
-    if (!this.#takeFrom(from, call)) return;
-    const { slot, generation, task, held } = call;
-    if (!this.#sendHeld(to, slot, generation, task, held)) {
-      this.#queue.push({ ...call, priority: 0 });
-    }
+  #giveTo(to: Lane, calls: readonly TakenBack[]): void {
+    const left = calls.filter(({ slot, generation, task, held }) =>
+      !this.#sendHeld(to, slot, generation, task, held)
+    );
+    this.#requeue(left);
   }
 
-  #requeue(from: Lane, call: TakenBack): void {
-    if (!this.#takeFrom(from, call)) return;
-    this.inFlight.laneOf[call.slot] = QUEUED_ON_HOST;
-    this.#queue.push({ ...call, priority: 0 });
+  /** Puts calls that were given back before all others, in their order. */
+  #requeue(calls: readonly TakenBack[]): void {
+    for (const call of calls.toReversed()) {
+      this.inFlight.laneOf[call.slot] = QUEUED_ON_HOST;
+      this.#queue.putBack({ ...call, priority: 0 });
+    }
   }
 
   /** Counts a call as taken back. False: nobody waits for it any more. */
@@ -359,9 +357,10 @@ export class Scheduler implements HostWork {
 
   /** A call was committed to the lane's ring. */
   #sent(lane: Lane, slot: number, load: CallLoad): void {
+    // First, and without a call: should the stack end here, the answer is counted all the same.
+    this.#given++;
     this.inFlight.loadOf[slot] = load;
     lane.load.add(load);
-    this.#given++;
     this.#wake(lane);
   }
 
@@ -374,17 +373,27 @@ export class Scheduler implements HostWork {
     try {
       lane.waker.wake();
     } catch (error) {
-      this.#failLane(lane, error as Error);
+      if (error instanceof ProtocolError) this.#failLane(lane, error);
+      else this.#hasUnwoken = true; // the stack has overflowed: the next poll wakes it
     }
+  }
+
+  #wakeAll(): void {
+    this.#hasUnwoken = false;
+    for (const lane of this.#lanes.slice()) this.#wake(lane);
   }
 
   #submitHeld(slot: number, task: number, args: readonly unknown[], priority: number): void {
     const generation = this.inFlight.generationOf(slot);
     try {
-      if (hasPromise(args, this.#isPromise)) {
+      if (hasPromise(args, this.#options.isPromise)) {
         this.#awaitArguments(slot, generation, task, args, priority);
       } else {
-        const held = this.#holder.hold(args, ARGUMENTS, this.#signatures[task]?.args);
+        const held = this.#options.holder.hold(
+          args,
+          ARGUMENTS,
+          this.#options.signatures[task]?.args,
+        );
         this.#enqueue({ slot, generation, task, held, priority });
       }
     } catch (error) {
@@ -401,21 +410,15 @@ export class Scheduler implements HostWork {
     args: readonly unknown[],
     priority: number,
   ): void {
-    const declared = this.#signatures[task]?.args;
-    const waiting = new ArgumentsInWaiting(args, this.#isPromise, this.#holder, declared);
-    const rejectWaiting = (reason: unknown): void => {
-      if (this.inFlight.has(slot, generation)) this.inFlight.reject(slot, reason);
-    };
-    waiting.settled.then((settled) => {
-      if (!this.inFlight.has(slot, generation)) return;
-      try {
-        const held = waiting.complete(settled);
+    const declared = this.#options.signatures[task]?.args;
+    new ArgumentsInWaiting(args, this.#options.isPromise, this.#options.holder, declared).whenKnown(
+      () => this.inFlight.has(slot, generation),
+      (held) => {
         this.#enqueue({ slot, generation, task, held, priority });
-      } catch (error) {
-        rejectWaiting(error);
-      }
-      this.#events.onSubmit();
-    }, rejectWaiting);
+        this.#events.onSubmit();
+      },
+      (reason) => this.inFlight.reject(slot, reason),
+    );
   }
 
   #enqueue(call: QueuedCall): void {
@@ -423,7 +426,7 @@ export class Scheduler implements HostWork {
     if (!this.inFlight.has(call.slot, call.generation)) return;
     this.#queue.push(call);
     this.#flush();
-    this.#backpressure.grown(this.#queue.size);
+    this.#options.backpressure.grown(this.#queue.size);
     if (this.#queue.size > 0) this.#events.onWait();
   }
 
@@ -432,34 +435,47 @@ export class Scheduler implements HostWork {
     if (this.#isFlushing) return;
     this.#isFlushing = true;
     try {
-      for (let call = this.#queue.peek(); call !== undefined; call = this.#queue.peek()) {
-        const { slot, generation } = call;
-        if (this.inFlight.has(slot, generation) && !this.#trySend(call)) break;
-        this.#queue.shift();
+      // Taken first and put back if need be: a balancer of the user's own may do anything to the queue.
+      for (let next = this.#queue.take(); next !== undefined; next = this.#queue.take()) {
+        const { call, number } = next;
+        if (!this.#isWaiting(call) || this.#trySend(call)) continue;
+        if (this.#isWaiting(call)) this.#queue.putBack(call, number);
+        break;
       }
     } finally {
       this.#isFlushing = false;
     }
-    this.#backpressure.shrunk(this.#queue.size);
+    this.#options.backpressure.shrunk(this.#queue.size);
   }
 
   /** False: nobody can take it now. A call that cannot be sent at all is settled. */
   #trySend(call: QueuedCall): boolean {
     const { inliner } = this;
-    if (inliner?.takesFirst(call.task) === true && inliner.take(call)) return true;
-    return this.#tryLanes(call) || (inliner?.hasRoom(call.task) === true && inliner.take(call));
+    if (inliner?.takesFirst(call.task, 0) === true && inliner.take(call)) return true;
+    return this.#tryLanes(call) || (inliner?.hasRoom(call.task, 0) === true && inliner.take(call));
   }
 
-  /** False: no lane, or no room in it. */
-  #tryLanes({ slot, generation, task, held }: QueuedCall): boolean {
-    let lane: Lane | undefined;
+  /** False: no lane, or no room in any. A call that the balancer fails is settled. */
+  #tryLanes(call: QueuedCall): boolean {
+    const { slot, generation, task, held } = call;
     try {
-      lane = this.#pick(task);
+      for (const lane of this.#candidates(task)) {
+        // A balancer of the user's own may close the pool.
+        if (!this.#isWaiting(call)) break;
+        if (this.#sendHeld(lane, slot, generation, task, held)) return true;
+      }
     } catch (error) {
-      this.inFlight.reject(slot, error); // a balancer of the user's own
-      return true;
+      if (this.#isWaiting(call)) this.inFlight.reject(slot, error); // or throw
     }
-    return lane !== undefined && this.#sendHeld(lane, slot, generation, task, held);
+    return !this.#isWaiting(call);
+  }
+
+  #candidates(task: number): Generator<Lane, void> {
+    return candidates(this.#placement, this.#lanes, this.#times.loadOf(task));
+  }
+
+  #isWaiting({ slot, generation }: QueuedCall): boolean {
+    return this.inFlight.has(slot, generation);
   }
 
   /** False: no room in the lane. A call that cannot be sent at all is settled. */
@@ -477,9 +493,5 @@ export class Scheduler implements HostWork {
     }
     this.#sent(lane, slot, this.#times.loadOf(task));
     return true;
-  }
-
-  #pick(task: number): Lane | undefined {
-    return this.#placement.pick(this.#lanes, this.#times.loadOf(task));
   }
 }

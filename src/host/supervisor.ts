@@ -78,7 +78,8 @@ export class Supervisor {
       ...size,
       runtime: options.runtime,
       lanes: () => scheduler.lanes,
-      alive: () => this.#lanes.size + this.#timers.size,
+      alive: () => this.#alive + this.#timers.size,
+      isBackingOff: () => this.#timers.size > 0,
       isWaiting: () => scheduler.isWaiting,
       start: () => this.#startOrReplaceLater(),
       retire: (lane) => this.#retire(lane),
@@ -126,6 +127,11 @@ export class Supervisor {
     await Promise.all([...this.#lanes].map((lane) => lane.close()));
   }
 
+  /** Workers that are not leaving. */
+  get #alive(): number {
+    return this.#lanes.size - this.#retired.size;
+  }
+
   #spawn(): void {
     this.#lanes.add(new Lane(this.started++, this.#options, this.#laneEvents));
   }
@@ -171,6 +177,7 @@ export class Supervisor {
     }
     this.lost++;
     this.#replaceLater();
+    this.#elastic.look();
     // Last: a listener may do anything, closing the pool included.
     this.#events.onWorkerLost(new WorkerLostError(end, options));
   }
@@ -183,7 +190,7 @@ export class Supervisor {
 
   #replaceLater(): void {
     if (this.#isDraining && this.#scheduler.queued === 0) return;
-    if (this.#lanes.size >= this.#minThreads && this.#scheduler.queued === 0) return;
+    if (this.#alive >= this.#minThreads && this.#scheduler.queued === 0) return;
     const delayMs = Math.min(BACK_OFF_MS * 2 ** this.#uselessInARow, MAX_BACK_OFF_MS);
     const timer = this.#runtime.setTimeout(() => {
       this.#timers.delete(timer);

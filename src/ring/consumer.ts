@@ -107,11 +107,13 @@ export class RingConsumer {
       this.#walked = this.#head;
       this.#walkedSequence = this.#sequence;
     }
-    while (this.#walked !== tail) {
+    // What is impossible is for `poll` to complain of.
+    if (((tail - this.#head) | 0) > this.capacity) return 0;
+    for (let left = (tail - this.#walked) | 0; left > 0; left = (tail - this.#walked) | 0) {
       const length = i32[(this.#walked & this.#mask) >> 2]!;
-      // Impossible lengths are for `poll` to complain of.
-      if (Math.abs(length) < RECORD_HEADER_BYTES || Math.abs(length) > this.capacity) break;
-      this.#walked = (this.#walked + Math.abs(length)) | 0;
+      const bytes = Math.abs(length);
+      if (bytes < RECORD_HEADER_BYTES || bytes > left || (bytes & 7) !== 0) break;
+      this.#walked = (this.#walked + bytes) | 0;
       if (length > 0) this.#walkedSequence = (this.#walkedSequence + 1) & SEQUENCE_MASK;
     }
     return (this.#walkedSequence - this.#sequence) & SEQUENCE_MASK;

@@ -431,3 +431,109 @@ describe("inliner", () => {
     }
   });
 });
+
+describe("what a hostile reviewer has found", () => {
+  test("a full ring does not keep calls from other workers", async () => {
+    const pool = testPool({ threads: 3, ringBytes: 65536 });
+    await pool.ready;
+    for (let n = 0; n < 300; n++) await pool.call.burnOn(0); // quick, by all experience
+    const { order, note } = recorder();
+    const text = "x".repeat(15_000);
+    const first = pool.call.burn(400).then(note("long"));
+    const rest = Array.from({ length: 8 }, () => pool.call.echo(text).then(note("small")));
+    await Promise.all([first, ...rest]);
+    expect(order.at(-1)).toBe("long");
+  });
+
+  test("what waits behind one worker is found though another has something that must stay", async () => {
+    const pool = testPool({ threads: 3 });
+    await pool.ready;
+    for (let n = 0; n < 6; n++) await pool.call.burn(3); // long, by all experience
+    const { order, note } = recorder();
+    const shared = new SharedArrayBuffer(8); // goes by the port: such a call is not moved
+    await Promise.all([
+      pool.call.burn(400).then(note("A")),
+      pool.call.burn(400).then(note("B")),
+      pool.call.burn(30).then(note("C")),
+      pool.call.count(shared).then(note("stays")),
+      pool.call.echo(1).then(note("small")),
+    ]);
+    expect(order.indexOf("small")).toBeLessThan(order.indexOf("A"));
+    expect(order.indexOf("small")).toBeLessThan(order.indexOf("B"));
+  });
+
+  test("a balancer may make calls: each runs once and settles", async () => {
+    const counters = new Int32Array(new SharedArrayBuffer(400));
+    const inner: Promise<unknown>[] = [];
+    const pool: ReturnType<typeof testPool> = testPool({
+      threads: 2,
+      maxConcurrency: 1,
+      balancer: (workers) => {
+        if (inner.length < 20) {
+          inner.push(Promise.resolve()); // before the call, which asks again
+          const index = 50 + inner.length;
+          inner.push(pool.call.mark.with({ priority: "high" })(counters, index, 0, undefined));
+        }
+        return workers.findIndex(({ outstanding }) => outstanding < 2) < 0 ? undefined : 0;
+      },
+    });
+    await pool.ready;
+    const outer = Array.from({ length: 40 }, (_, n) => pool.call.mark(counters, n, 0, undefined));
+    await Promise.all([...outer, ...inner]);
+    expect([...counters.subarray(0, 40)]).toEqual(Array.from({ length: 40 }, () => 1));
+    expect(counters.reduce((sum, count) => sum + count)).toBe(40 + inner.length / 2);
+  });
+
+  test("a balancer may close the pool, and throw on top of it", async () => {
+    for (const isThrowing of [false, true]) {
+      let isArmed = false;
+      const pool: ReturnType<typeof testPool> = testPool({
+        threads: 1,
+        balancer: () => {
+          if (!isArmed) return 0;
+          void pool.shutdown(0);
+          if (isThrowing) throw new Error("closed it");
+          return 0;
+        },
+      });
+      await pool.ready;
+      isArmed = true;
+      await expect(pool.call.echo(1)).rejects.toThrow(/closed/);
+      await expect(pool.call.echo(2)).rejects.toMatchObject({ code: "HEDDLE_POOL_CLOSED" });
+    }
+  });
+
+  test("a call kept by the balancer with nothing in flight is asked about again", async () => {
+    const answers: { next: number | undefined } = { next: undefined };
+    const pool = testPool({ threads: 1, balancer: () => answers.next });
+    await pool.ready;
+    const call = pool.call.echo(1);
+    await pause(20);
+    answers.next = 0;
+    expect(await call).toBe(1);
+  });
+
+  test("calls of a dead worker that it had not begun come first again", async () => {
+    const pool = testPool({ threads: 1 });
+    await pool.ready;
+    const { order, note } = recorder();
+    const dying = pool.call.exit(1).catch(note("lost"));
+    const calls = [pool.call.echo(0).then(note("first"))];
+    for (let n = 0; n < 5; n++) calls.push(pool.call.echo(n).then(note("later")));
+    await Promise.all([dying, ...calls]);
+    expect(order.slice(0, 2)).toEqual(["lost", "first"]);
+  });
+
+  test("tasks on the host get no `this`, and as many async ones as anywhere", async () => {
+    const pool = testPool({
+      threads: 1,
+      maxConcurrency: 2,
+      inliner: { position: "first", batchSize: 50 },
+    });
+    await pool.ready;
+    expect(await pool.call.thisOf()).toBe("undefined");
+    expect(pool.stats().inlined).toBe(1);
+    await Promise.all(Array.from({ length: 20 }, () => pool.call.sleep(5)));
+    expect(pool.stats().inlined).toBeLessThan(21);
+  });
+});

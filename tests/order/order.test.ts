@@ -160,6 +160,7 @@ describe("announce, then look again", () => {
       onPark: () => parks++,
       onIdle: () => {},
       isAnswerNear: true,
+      hasQueued: false,
       isCrowded: false,
       relieve: () => 0,
     };
@@ -198,6 +199,7 @@ describe("announce, then look again", () => {
         onPark: () => parks++,
         onIdle: () => {},
         isAnswerNear: true,
+        hasQueued: false,
         isCrowded: false,
         relieve: () => 0,
       },

@@ -21,7 +21,7 @@ test("as a list sorted by age less a thousand calls per level", () => {
       if (next === "take") {
         const expected = model.sort((a, b) => rank(a) - rank(b) || b.priority - a.priority).shift();
         expect(queue.peek()?.slot).toBe(expected?.slot);
-        if (expected !== undefined) queue.shift();
+        if (expected !== undefined) queue.take();
       } else {
         // Numbers of the model count steps, those of the queue calls: the same order.
         const added = call(number, next);
@@ -39,7 +39,7 @@ test("a low call is overtaken by a thousand later ones, and not by one more", ()
   for (let n = 0; n < 3000; n++) queue.push(call(n, 0));
   let before = 0;
   while (queue.peek()!.slot !== -1) {
-    queue.shift();
+    queue.take();
     before++;
   }
   expect(before).toBe(OVERTAKEN_PER_LEVEL);

@@ -68,7 +68,7 @@ test("call queue keeps order through compaction", () => {
     for (let each = 0; each < (round * 37) % 100; each++) queue.push(call(pushed++));
     for (let each = 0; each < (round * 53) % 100 && queue.size > 0; each++) {
       expect(queue.peek()!.slot).toBe(shifted++);
-      queue.shift();
+      queue.take();
     }
     expect(queue.size).toBe(pushed - shifted);
   }

@@ -293,3 +293,56 @@ describe("damage", () => {
     expect(consumer.acquire(consumer.poll())).toBe(true);
   });
 });
+
+describe("taking back and counting", () => {
+  test("against a model: what was pushed is pulled or taken back, and counted until then", () => {
+    const step = fc.constantFrom("push", "push", "pull", "take", "count");
+    fc.assert(fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
+      const { producer, consumer } = createTestRing(256);
+      const model: { value: number; isTaken: boolean }[] = [];
+      let next = 1;
+      for (const each of steps) {
+        if (each === "push") {
+          if (push(producer, next)) model.push({ value: next++, isTaken: false });
+        } else if (each === "count") expect(consumer.countReady()).toBe(model.length);
+        else if (each === "take") {
+          for (const index of producer.unreleased()) {
+            const value = producer.memory.i32[(index + 8) >> 2]!;
+            const entry = model.find((other) => other.value === value);
+            const isQueued = entry !== undefined && !entry.isTaken;
+            if (value % 2 === 0) continue;
+            expect(producer.revoke(index)).toBe(isQueued);
+            if (isQueued) entry.isTaken = true;
+          }
+        } else {
+          const index = consumer.poll();
+          const first = model.shift();
+          expect(index === EMPTY).toBe(first === undefined);
+          if (first === undefined) continue;
+          expect(consumer.acquire(index)).toBe(!first.isTaken);
+          if (!first.isTaken) {
+            expect(consumer.memory.i32[(index + 8) >> 2]).toBe(first.value);
+          }
+          consumer.release();
+        }
+      }
+    }));
+  });
+
+  test("counting ends whatever the memory holds", () => {
+    for (const tail of [4, 12, -8, 1 << 20, -(2 ** 31)]) {
+      const { producer, consumer, header } = createTestRing(256);
+      push(producer, 1);
+      Atomics.store(header, TAIL_POSITION, tail);
+      expect(consumer.countReady()).toBeLessThan(100);
+    }
+    const { producer, consumer, records } = createTestRing(256);
+    push(producer, 1);
+    for (const length of [0, 4, -4, 12, 1 << 30, -(2 ** 31)]) {
+      records[0] = length;
+      expect(consumer.countReady()).toBeLessThan(100);
+      if (length !== -(2 ** 31)) continue;
+      expect(() => producer.unreleased()).toThrow(ProtocolError);
+    }
+  });
+});

@@ -233,7 +233,7 @@ describe("placement", () => {
 describe("relief", () => {
   const find = (fakes: FakeLane[], urgency: 0 | 1 | 2): number[] | undefined => {
     const relief = findRelief(lanesOf(fakes), urgency, PACKED);
-    return relief && [relief.from, relief.to].map((lane) => fakes.indexOf(lane as never));
+    return relief && [...relief.from, relief.to].map((lane) => fakes.indexOf(lane as never));
   };
   const busy = (tenths: number, count: number, kind = NEAR): FakeLane => {
     const lane = fakeLane();
