@@ -1,4 +1,4 @@
-/** Whether code may be made from strings in this process. */
+/** Whether code may be made from strings here. */
 
 let isAllowed: boolean | undefined;
 

@@ -8,8 +8,10 @@
  *   384   activeShare  i32   what this worker, and workers of pools nested in it, add to the
  *                            ActiveCount of the thread (atomic add); host takes it after death
  *   512   isClosing    i32   host 0→1, once: finish and exit
- *   640   waitsFor     i32   worker: what it parks for in its event loop (constants below)
- *   768   requestSpace i32   host waits for room in the request ring; edges: park/space-flag.ts
+ *   640   waitsFor     i32   worker, before it announces a park: what it waits for (constants below). The
+ *                            host reads it after the parked word
+ *   768   requestSpace i32   host waits for room in the request ring, or for a worker with nothing to
+ *                            do; edges: park/space-flag.ts
  *   896   request ring       host produces, worker consumes (ring-layout.ts)
  *   …     response ring      worker produces, host consumes
  *

@@ -169,10 +169,10 @@ export class HostLoop {
       this.#turn.yieldTurn();
     } else if (work.outstanding === 0 && !work.hasQueued) {
       work.onIdle();
-    } else if (settled > 0 || this.#relieve(hasSpun ? STUCK : AT_EASE)) {
+    } else if (settled > 0) {
       this.kick();
     } else {
-      this.#park();
+      this.#park(hasSpun ? STUCK : AT_EASE);
     }
   }
 
@@ -200,12 +200,14 @@ export class HostLoop {
     this.#secondLook.unref();
   }
 
-  #park(): void {
+  /** `urgency`: of calls that wait behind others. */
+  #park(urgency: Urgency): void {
     this.statistics.parks++;
     this.#parker.announce();
     this.#work.askForSpace();
-    // SYNC(host-parked): the re-check that closes the window between the last poll and the park.
-    if (this.#work.hasResponse() || this.#work.hasSpace()) {
+    // SYNC(host-parked): the re-check that closes the window between the last poll and the park: for
+    // answers, for room or a worker that rests for queued calls, and for such a worker for others.
+    if (this.#work.hasResponse() || this.#work.hasSpace() || this.#relieve(urgency)) {
       this.#parker.cancel();
       this.kick();
       return;

@@ -26,6 +26,7 @@ import {
   AT_EASE,
   findRelief,
   NOTHING,
+  OVERDUE,
   type ReliefOutcome,
   takeCalls,
   tryRelief,
@@ -77,7 +78,7 @@ export class Scheduler implements HostWork {
   }
 
   /** Whether calls wait that a further worker would run: on the host, or behind a long one. */
-  get isWaiting(): boolean {
+  get isShortOfWorkers(): boolean {
     return this.#queue.size > 0 || isAnyBlocked(this.#lanes);
   }
 
@@ -197,10 +198,7 @@ export class Scheduler implements HostWork {
     this.#placement.forget(lane);
     try {
       while (this.answers.take(lane, MAX_DRAINED) > 0);
-      this.#requeue(
-        lane.endpoint.unbegunCalls().map((index) => lane.endpoint.takeBack(index))
-          .filter((call) => call !== undefined && this.#takeFrom(lane, call)) as TakenBack[],
-      );
+      this.#requeue(this.#takeCalls(lane, OVERDUE) ?? []);
     } catch (error) {
       // Damaged beyond this point: the calls behind it are among those returned.
       if (!(error instanceof ProtocolError)) throw error;
@@ -324,7 +322,7 @@ export class Scheduler implements HostWork {
     const isWaiting = this.inFlight.has(slot, generation);
     from.load.remove(isWaiting ? this.inFlight.loadOf[slot]! : UNKNOWN_LOAD);
     this.#given--;
-    this.moved++;
+    if (isWaiting) this.moved++;
     return isWaiting;
   }
 

@@ -80,7 +80,7 @@ export class Supervisor {
       lanes: () => scheduler.lanes,
       alive: () => this.#alive + this.#timers.size,
       isBackingOff: () => this.#timers.size > 0,
-      isWaiting: () => scheduler.isWaiting,
+      isWaiting: () => scheduler.isShortOfWorkers,
       start: () => this.#startOrReplaceLater(),
       retire: (lane) => this.#retire(lane),
     });

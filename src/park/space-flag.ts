@@ -3,8 +3,8 @@
  *
  *   0 → 1   the producer, by a store, after it has announced its park and before it looks for room
  *           once more
- *   1 → 0   the consumer, by compare-exchange, after it has published its head; it then wakes the
- *           producer
+ *   1 → 0   the consumer, by compare-exchange, after it has published its head, and after it has
+ *           announced a park of its own; it then wakes the producer
  *
  * No wake is lost. Producer: announce the park, store 1, look at the head, wait. Consumer: publish the
  * head, load the word, take it, load the parked word. All seq-cst. If the consumer's load misses the
@@ -15,9 +15,13 @@
  * is not enough, by a consumer that sees no parked worker yet, and nobody would wake the producer for
  * the room that is (`tests/schedule` has that schedule).
  *
- * The consumer looks only after it has published its head: nothing else can help the producer. The
- * last publish of a drained ring leaves less than an eighth of it unpublished (`ring/consumer.ts`),
- * so at the latest then the producer finds room for the largest record.
+ * For room the consumer looks after it has published its head: nothing else can help. The last publish
+ * of a drained ring leaves less than an eighth of it unpublished (`ring/consumer.ts`), so at the latest
+ * then the producer finds room for the largest record.
+ *
+ * The host raises it in the request ring also for calls that it keeps for a worker with nothing to do.
+ * The worker: announce the park, take the flag, wake the host. The host: announce the park, raise the
+ * flag, look whether a worker is parked. Again store, then load on both sides.
  */
 export class SpaceFlag {
   readonly #words: Int32Array<SharedArrayBuffer>;

@@ -162,7 +162,10 @@ describe("announce, then look again", () => {
       isAnswerNear: true,
       hasQueued: false,
       isCrowded: false,
-      relieve: () => 0,
+      relieve: () => {
+        log.push(`look for a free worker, announced: ${Atomics.load(words, 0)}`);
+        return 0;
+      },
     };
     const loop = new HostLoop(
       { ...currentRuntime, microtask: (callback) => microtask = callback },
@@ -174,10 +177,11 @@ describe("announce, then look again", () => {
     loop.kick();
     microtask!();
     expect(parks).toBe(1);
-    expect(log.slice(-3)).toEqual([
+    expect(log.slice(-4)).toEqual([
       "ask, announced: 1",
       "look, announced: 1",
       "look for space, announced: 1",
+      "look for a free worker, announced: 1",
     ]);
   });
 
