@@ -103,10 +103,9 @@ export class ServiceTimer {
   }
 
   /**
-   * The call that began at `startMs` lets go of its worker; `isDone`: it is answered. True: nobody had
-   * known how long this task takes.
+   * The call that began at `startMs` lets go of its worker; `isDone`: it is answered.
    */
-  end(task: number, startMs: number, isDone: boolean): boolean {
+  end(task: number, startMs: number, isDone: boolean): void {
     const tenths = this.#learn(this.#busy, task, startMs);
     if (isDone) this.#latency[task] = tenths;
     this.#skips[task] = tenths < QUICK_TENTHS
@@ -114,9 +113,7 @@ export class ServiceTimer {
       : tenths < LONG_TENTHS
       ? MIDDLE_SKIPPED
       : 0;
-    const wasKnown = this.#words[task] !== 0;
     this.#store(task);
-    return !wasKnown;
   }
 
   /** An async call that began at `startMs` is answered. */

@@ -32,11 +32,11 @@ export interface InlinerOptions extends InlinerLimits {
   /** The functions of the tasks that the host has, by task. */
   readonly functions: readonly (((...args: unknown[]) => unknown) | undefined)[];
   readonly signatures: readonly (Signature | undefined)[];
-  /** Async tasks in flight at once. */
+  /** Calls begun and not settled at once. */
   readonly maxConcurrency: number;
   /** Runs a function in the next turn of the event loop. */
   readonly soon: (callback: () => void) => void;
-  /** A batch has run: there is room for another. */
+  /** A call has been settled: there is room for another. */
   readonly onRoom: () => void;
 }
 
@@ -47,7 +47,8 @@ export class Inliner {
   readonly #shapes = new ReceivedShapes();
   readonly #decoder: Decoder;
   #batch: QueuedCall[] = [];
-  #asyncInFlight = 0;
+  /** Calls begun and not settled. */
+  #running = 0;
 
   constructor(options: InlinerOptions) {
     this.#options = options;
@@ -64,7 +65,7 @@ export class Inliner {
     const { functions, batchSize, dispatchThreshold, inFlight, maxConcurrency } = this.#options;
     const taken = this.#batch.length;
     return functions[task] !== undefined && taken < batchSize &&
-      taken + this.#asyncInFlight < maxConcurrency &&
+      taken + this.#running < maxConcurrency &&
       inFlight.size + coming >= dispatchThreshold;
   }
 
@@ -84,37 +85,27 @@ export class Inliner {
   #runBatch(): void {
     const batch = this.#batch;
     this.#batch = [];
-    for (const call of batch) this.#run(call);
-    this.#options.onRoom();
+    for (const call of batch) void this.#run(call);
   }
 
-  #run({ slot, generation, task, held }: QueuedCall): void {
-    const { inFlight, functions } = this.#options;
+  async #run({ slot, generation, task, held }: QueuedCall): Promise<void> {
+    const { inFlight, functions, onRoom } = this.#options;
     if (!inFlight.has(slot, generation)) return;
     this.ran++;
-    const settle = (kind: "resolve" | "reject", value: unknown): void => {
-      const [outcome, copied] = this.#copy(kind, value, task);
-      if (inFlight.has(slot, generation)) inFlight[outcome](slot, copied);
-    };
-    let result: unknown;
+    this.#running++;
+    let kind: "resolve" | "reject" = "resolve";
+    let value: unknown;
     try {
       const f = functions[task]!; // not as a method: `this` is the task's own business
-      result = f(...this.#decode(held, task));
-      if (typeof result === "object" && result !== null && "then" in result) {
-        this.#asyncInFlight++;
-        const finish = (kind: "resolve" | "reject") => (value: unknown): void => {
-          this.#asyncInFlight--;
-          settle(kind, value);
-          this.#options.onRoom();
-        };
-        Promise.resolve(result).then(finish("resolve"), finish("reject"));
-        return;
-      }
+      value = await f(...this.#decode(held, task));
     } catch (error) {
-      settle("reject", error);
-      return;
+      kind = "reject";
+      value = error;
     }
-    settle("resolve", result);
+    this.#running--;
+    const [outcome, copied] = this.#copy(kind, value, task);
+    if (inFlight.has(slot, generation)) inFlight[outcome](slot, copied);
+    onRoom();
   }
 
   /** What the caller gets of what a task returned or threw. */

@@ -57,17 +57,17 @@ export interface LaneChooser {
   forget(lane: Lane): void;
 }
 
-/** The lanes for a call of this load, the chosen one first, then what is chosen without it, and so on. */
-export function* candidates(
+/** Offers a call to the lane chosen for it, then to the one chosen without that, and so on. True: accepted. */
+export function offer(
   chooser: LaneChooser,
   lanes: readonly Lane[],
   load: CallLoad,
-): Generator<Lane, void> {
-  let left = lanes;
-  for (;;) {
+  accepts: (lane: Lane) => boolean,
+): boolean {
+  for (let left = lanes;;) {
     const lane = chooser.pick(left, load);
-    if (lane === undefined) return;
-    yield lane;
+    if (lane === undefined) return false;
+    if (accepts(lane)) return true;
     chooser.forget(lane);
     left = left.filter((other) => other !== lane);
   }

@@ -20,7 +20,7 @@ import type { SchedulerEvents, SchedulerOptions } from "./scheduler-options.ts";
 import type { Inliner } from "./inliner.ts";
 import { InFlight, QUEUED_ON_HOST, type Reject, type Resolve } from "./in-flight.ts";
 import type { Lane } from "./lane.ts";
-import { candidates, type LaneChooser } from "./placement.ts";
+import { type LaneChooser, offer } from "./placement.ts";
 import { findUnasked, hasAnswer, isAnyBlocked, isAnyCrowded, isAnyNear } from "./lanes.ts";
 import {
   AT_EASE,
@@ -257,15 +257,14 @@ export class Scheduler implements HostWork {
     const call = this.#queue.peek();
     if (call === undefined) return false;
     try {
-      for (const lane of this.#candidates(call.task)) {
+      return this.#offer(call.task, (lane) => {
         const hasSpace = lane.endpoint.hasSpaceFor(call.held);
         this.#wakeIfTold(lane);
-        if (hasSpace) return true;
-      }
+        return hasSpace;
+      });
     } catch {
       return true; // damage, or a balancer that throws: the next flush deals with it
     }
-    return false;
   }
 
   hasResponse(): boolean {
@@ -457,19 +456,19 @@ export class Scheduler implements HostWork {
   #tryLanes(call: QueuedCall): boolean {
     const { slot, generation, task, held } = call;
     try {
-      for (const lane of this.#candidates(task)) {
-        // A balancer of the user's own may close the pool.
-        if (!this.#isWaiting(call)) break;
-        if (this.#sendHeld(lane, slot, generation, task, held)) return true;
-      }
+      // A balancer of the user's own may close the pool.
+      return this.#offer(
+        task,
+        (lane) => !this.#isWaiting(call) || this.#sendHeld(lane, slot, generation, task, held),
+      );
     } catch (error) {
       if (this.#isWaiting(call)) this.inFlight.reject(slot, error); // or throw
+      return true;
     }
-    return !this.#isWaiting(call);
   }
 
-  #candidates(task: number): Generator<Lane, void> {
-    return candidates(this.#placement, this.#lanes, this.#times.loadOf(task));
+  #offer(task: number, accepts: (lane: Lane) => boolean): boolean {
+    return offer(this.#placement, this.#lanes, this.#times.loadOf(task), accepts);
   }
 
   #isWaiting({ slot, generation }: QueuedCall): boolean {

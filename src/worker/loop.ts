@@ -421,8 +421,7 @@ export class WorkerLoop {
     result: PromiseLike<unknown>,
     startMs: number,
   ): void {
-    // The host may be keeping calls of this task until it knows how long they take.
-    if (startMs >= 0 && this.#times.end(task.index, startMs, false)) this.#replies.wakeHost();
+    if (startMs >= 0) this.#times.end(task.index, startMs, false);
     const settle = (answer: () => void): void => {
       try {
         this.#asyncInFlight--;

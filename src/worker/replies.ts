@@ -101,11 +101,6 @@ export class Replies {
     if (this.#requestSpaceFlag.take()) this.#hostWaker.wake();
   }
 
-  /** There is something new for the host to see that is no answer. */
-  wakeHost(): void {
-    this.#hostWaker.wake();
-  }
-
   /** Asks the host for a wake when there is room; between announcing a park and looking again. */
   askForSpace(): void {
     if (this.#backlog.length > 0) this.#spaceFlag.raise();
