@@ -6,10 +6,11 @@
  * fires and the burst is over; when `isOver` says that the time is up, the caller returns and is
  * called back from there.
  *
- * One turn is enough on Node and Bun. Deno's event loop asks the system for I/O only once in about 61
- * wake-ups while immediates are pending: with one `setImmediate` per millisecond of work an HTTP
- * server answered after 62 ms, with 8 after 8.0, 16 after 4.1, 24 after 2.8, 32 after 2.1 (p50), at
- * 1.9 µs each. `setTimeout(0)` lets I/O through as well, but leaves a millisecond or two idle.
+ * One turn is enough where each asks the system for I/O. An event loop that does so only once in about 61
+ * wake-ups while immediates are pending needs more (`Runtime.turnsPerYield`): with one `setImmediate` per
+ * millisecond of work an HTTP server answered after 62 ms, with 8 after 8.0, 16 after 4.1, 24 after 2.8,
+ * 32 after 2.1 (p50), at 1.9 µs each. `setTimeout(0)` lets I/O through as well, but leaves a millisecond
+ * or two idle.
  *
  * Used by the host loop and by the worker loop.
  */

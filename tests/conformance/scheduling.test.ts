@@ -177,6 +177,10 @@ describe("balancers", () => {
     const workers = await Promise.all(Array.from({ length: 40 }, () => pool.call.burnOn(1)));
     expect(new Set(workers).size).toBe(2);
     expect(pool.stats().moved).toBe(0);
+    // One after the other: only those that take turns or throw dice use both.
+    const oneByOne = new Set<number>();
+    for (let n = 0; n < 40; n++) oneByOne.add(await pool.call.burnOn(0));
+    expect(oneByOne.size).toBe(strategy === "roundRobin" || strategy === "randomLane" ? 2 : 1);
   });
 
   test("roundRobin takes turns", async () => {

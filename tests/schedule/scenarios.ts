@@ -5,7 +5,7 @@
  */
 import { HostParker, HostWaker } from "../../src/park/host-word.ts";
 import { SpaceFlag } from "../../src/park/space-flag.ts";
-import { BLOCKED, IN_EVENT_LOOP, Parker, Waker } from "../../src/park/wake-word.ts";
+import { BLOCKED, IN_EVENT_LOOP, Parker, RUNNING, Waker } from "../../src/park/wake-word.ts";
 import type { RingConsumer } from "../../src/ring/consumer.ts";
 import type { RingProducer } from "../../src/ring/producer.ts";
 import { QUEUED, revokedState, STATE_MASK, stateSlot } from "../../src/ring/record-layout.ts";
@@ -167,6 +167,57 @@ function revoking(count: number, revoke: Revoke): Scenario {
       const all = [...received(memory), ...taken].sort((a, b) => a - b);
       return all.join() === range(count).join() ? undefined : `lost or run twice: ${all.join()}`;
     },
+  };
+}
+
+/**
+ * A host that keeps its second call until the worker has nothing to do, and sleeps meanwhile: the worker
+ * parks for good unless it is given that call. `isTelling`: whether a worker looks at the host's flag
+ * after announcing its park.
+ */
+function keeping(isTelling: boolean): Scenario {
+  return {
+    bytes: CONTROL_BYTES + ringBytes(64),
+    reset: (memory) => void SpscRing.create(memory, RING_0, 64),
+    threads: [
+      (memory) => {
+        const control = words(memory);
+        const producer = SpscRing.attach(memory, RING_0).takeProducer();
+        const waker = new Waker(control, PARKED, () => post(control));
+        const parker = new HostParker(control, HOST_PARKED);
+        const flag = new SpaceFlag(control, WANTS_SPACE);
+        const isResting = (): boolean => waker.state !== RUNNING && !producer.hasUnread;
+        send(producer, 1);
+        waker.wake();
+        while (!isResting()) {
+          parker.announce();
+          flag.raise();
+          if (!isResting()) takeMessage(control);
+          parker.cancel();
+        }
+        send(producer, 2);
+        waker.wake();
+      },
+      (memory) => {
+        const control = words(memory);
+        const consumer = SpscRing.attach(memory, RING_0).takeConsumer();
+        const parker = new Parker(control, PARKED);
+        const flag = new SpaceFlag(control, WANTS_SPACE);
+        for (let left = 2; left > 0;) {
+          if (receive(consumer, control)) {
+            left--;
+            continue;
+          }
+          consumer.publish();
+          if (flag.take()) wakeHost(control);
+          parker.announce(BLOCKED);
+          if (isTelling && flag.take()) wakeHost(control);
+          if (consumer.hasRecord) parker.cancel(BLOCKED);
+          else parker.block(Infinity);
+        }
+      },
+    ],
+    check: (memory) => expectReceived(memory, [1, 2]),
   };
 }
 
@@ -360,6 +411,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   "ring of 4 records without rewinding": transfer(64, 6, 64),
   "ring at the int32 wrap": transfer(64, 6, 32, (2 ** 31 - 48) | 0),
   "claimed or taken back": revoking(4, (producer, index) => producer.revoke(index)),
+  "a call kept for a worker that rests": keeping(true),
   "worker blocks": parking(3, block(Infinity)),
   "worker parks in its event loop": parking(3, parkInLoop),
   "worker blocks, then parks in its event loop": parking(2, blockThenLoop),
@@ -379,6 +431,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     if (!hasSpace()) takeMessage(control);
     parker.cancel();
   }, wakeHost),
+  "broken: rest without telling a host that keeps calls": keeping(false),
   "broken: taken back without an exchange": revoking(2, (producer, index) => {
     const { i32 } = producer.memory;
     const slot = stateSlot(index);
