@@ -243,6 +243,8 @@ export class Scheduler implements HostWork {
   }
 
   flush(): void {
+    // Polls flush, and none is made within a flush: whatever is left of one was cut off by the stack's end.
+    this.#isFlushing = false;
     if (this.#submissions.count > 0) this.#submissions.dropAbandoned(this.inFlight);
     if (this.#hasUnwoken) this.#wakeAll();
     if (this.#queue.size > 0) this.#flush();
