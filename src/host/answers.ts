@@ -17,16 +17,14 @@ import {
   THROWN,
   WHAT_WORD,
 } from "../endpoint/frame.ts";
-import { type CallLoad, UNKNOWN_LOAD } from "../endpoint/service-times.ts";
+import { UNKNOWN_LOAD } from "../endpoint/service-times.ts";
 import { ProtocolError } from "../errors.ts";
 import { EMPTY } from "../ring/consumer.ts";
-import type { InFlight } from "./in-flight.ts";
+import type { InFlight, PendingCall } from "./in-flight.ts";
 import type { Lane } from "./lane.ts";
 
 export class Answers {
-  /** Answers read. */
-  taken = 0;
-  /** Of those, answers for calls that were settled otherwise before. */
+  /** Answers for calls that were settled otherwise before. */
   late = 0;
   readonly #inFlight: InFlight;
   readonly #signatures: readonly (Signature | undefined)[];
@@ -40,30 +38,31 @@ export class Answers {
 
   /** Settles up to `max` calls that `lane` has answered. Throws ProtocolError for a damaged ring. */
   take(lane: Lane, max: number): number {
+    const { load } = lane;
     const { rx, decoder } = lane.endpoint;
     const { memory } = rx;
     const { i32, f64 } = memory;
     const inFlight = this.#inFlight;
     let answers = 0;
-    while (answers < max && lane.load.outstanding > 0) {
+    while (answers < max && load.outstanding > 0) {
       const index = rx.poll();
       if (index === EMPTY) break;
       rx.verify(index);
       checkFrame(index, rx.end);
       const word = index >> 2;
-      const slot = i32[word + SLOT_WORD]!;
-      const generation = i32[word + GENERATION_WORD]!;
       const what = i32[word + WHAT_WORD]!;
+      const call = inFlight.find(i32[word + SLOT_WORD]!, i32[word + GENERATION_WORD]!);
       if (this.#hasSignatures) {
         decoder.declared = this.#signatures[i32[word + TASK_WORD]!]?.returns;
       }
       answers++;
-      if (!inFlight.has(slot, generation)) {
-        this.#settleOther(lane, index, slot, generation, what);
+      if (call === undefined) {
+        this.#settleOther(lane, index, call, what);
       } else if (what === RESULT_NUMBER && rx.end - index >= NUMBER_FRAME_BYTES) {
         const value = normalizeNumber(f64[(index + FRAME_BYTES) >> 3]!);
-        this.#answered(lane, this.#inFlight.loadOf[slot]!);
-        inFlight.resolve(slot, value);
+        load.remove(call.load);
+        if (rx.release()) helpWorker(lane);
+        inFlight.resolve(call, value);
       } else if (what === RESULT_VALUE) {
         let value: unknown;
         let isRead = true;
@@ -74,23 +73,24 @@ export class Answers {
           value = error; // too deep for the stack as it is now: fails its own call only
           isRead = false;
         }
-        this.#answered(lane, this.#inFlight.loadOf[slot]!);
-        if (isRead) inFlight.resolve(slot, value);
-        else inFlight.reject(slot, value);
+        load.remove(call.load);
+        if (rx.release()) helpWorker(lane);
+        if (isRead) inFlight.resolve(call, value);
+        else inFlight.reject(call, value);
       } else {
-        this.#settleOther(lane, index, slot, generation, what);
+        this.#settleOther(lane, index, call, what);
       }
     }
     return answers;
   }
 
   /** Answers that are not one inline result of a waiting call. */
-  #settleOther(lane: Lane, index: number, slot: number, generation: number, what: number): void {
-    const { endpoint } = lane;
+  #settleOther(lane: Lane, index: number, call: PendingCall | undefined, what: number): void {
+    const { endpoint, load } = lane;
     const kind = kindOf(what);
     if (kind === SHAPES) {
       endpoint.learnShapes(index, what);
-      release(lane);
+      if (endpoint.rx.release()) helpWorker(lane);
       return;
     }
     if ((kind !== RESULT && kind !== THROWN) || countOf(what) !== 1) {
@@ -106,23 +106,15 @@ export class Answers {
       value = error; // what could not be deserialized fails its own call only
       isRejection = true;
     }
-    const isWaiting = this.#inFlight.has(slot, generation);
-    this.#answered(lane, isWaiting ? this.#inFlight.loadOf[slot]! : UNKNOWN_LOAD);
-    if (!isWaiting) this.late++;
-    else if (isRejection) this.#inFlight.reject(slot, value);
-    else this.#inFlight.resolve(slot, value);
-  }
-
-  /** Done with the polled answer, to a call of this load. */
-  #answered(lane: Lane, load: CallLoad): void {
-    this.taken++;
-    lane.load.remove(load);
-    release(lane);
+    load.remove(call === undefined ? UNKNOWN_LOAD : call.load);
+    if (endpoint.rx.release()) helpWorker(lane);
+    if (call === undefined) this.late++;
+    else if (isRejection) this.#inFlight.reject(call, value);
+    else this.#inFlight.resolve(call, value);
   }
 }
 
-/** Done with the polled record. */
-function release(lane: Lane): void {
-  // A worker that waits for room can only be helped by room just handed back.
-  if (lane.endpoint.rx.release() && lane.spaceFlag.take()) lane.waker.wake();
+/** Room was handed back: a worker that waits for room can only be helped by that. */
+function helpWorker(lane: Lane): void {
+  if (lane.spaceFlag.take()) lane.waker.wake();
 }

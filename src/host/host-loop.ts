@@ -56,8 +56,8 @@ export interface HostWork {
   relieve(urgency: Urgency): ReliefOutcome;
   /** Whether calls wait on the host that some lane may take at some time. */
   readonly hasQueued: boolean;
-  /** Calls given to workers and not answered yet. */
-  readonly outstanding: number;
+  /** Whether a worker has calls that it has not answered. */
+  readonly isBusy: boolean;
   /** The loop goes to sleep until a message comes. */
   onPark(): void;
   /** Nothing is outstanding any more. */
@@ -155,7 +155,7 @@ export class HostLoop {
     let settled = 0;
     let hasSpun = false;
     work.flush();
-    if (work.outstanding > 0) {
+    if (work.isBusy) {
       let isReady = work.hasResponse();
       if (!isReady && work.isAnswerNear && this.#active.hasFreeCore) {
         hasSpun = true;
@@ -167,7 +167,7 @@ export class HostLoop {
       // Calls made until the macrotask comes are polled for there.
       this.#isScheduled = true;
       this.#turn.yieldTurn();
-    } else if (work.outstanding === 0 && !work.hasQueued) {
+    } else if (!work.isBusy && !work.hasQueued) {
       work.onIdle();
     } else if (settled > 0) {
       this.kick();
@@ -194,7 +194,7 @@ export class HostLoop {
     if (this.#secondLook !== undefined) return;
     this.#secondLook = this.#runtime.setTimeout(() => {
       this.#secondLook = undefined;
-      if (this.#work.outstanding === 0) this.#looks = 0;
+      if (!this.#work.isBusy) this.#looks = 0;
       else if (this.#relieve(++this.#looks >= MAX_LOOKS ? OVERDUE : STUCK)) this.kick();
     }, LOOK_AGAIN_MS);
     this.#secondLook.unref();

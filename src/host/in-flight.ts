@@ -2,9 +2,13 @@
  * The slab of calls that are not settled yet: the only place where a call's promise settles, and
  * where it does so exactly once.
  *
- * A call's correlation id is its slot and the slot's generation. Taking a slot out bumps the
+ * A call's correlation id is its slot and the slot's generation. Taking a call out bumps the
  * generation, so an answer that comes late, for a call that was rejected meanwhile, finds nothing.
+ *
+ * Calls are made wherever the user's stack happens to end. What must hold even then is written by plain
+ * stores, without a call in between; the rest is mended by the next poll (`dropAbandoned`).
  */
+import type { CallLoad } from "../endpoint/service-times.ts";
 
 export type Resolve = (value: unknown) => void;
 export type Reject = (reason: unknown) => void;
@@ -12,17 +16,32 @@ export type Reject = (reason: unknown) => void;
 /** Lane of a call that is still queued on the host. */
 export const QUEUED_ON_HOST = -1;
 
+/** A slot of the slab and the call in it. Used again: its generation tells one call from the next. */
+export class PendingCall {
+  readonly slot: number;
+  generation = 0;
+  /** Lane id, or QUEUED_ON_HOST. */
+  lane: number = QUEUED_ON_HOST;
+  /** What it amounts to for its lane (`lane-load.ts`). Set when it is sent. */
+  load: CallLoad = 0;
+  /** Undefined: the slot is free. */
+  resolve: Resolve | undefined = undefined;
+  reject: Reject | undefined = undefined;
+  /** From `add` to `submitted`. */
+  isSubmitting = false;
+
+  constructor(slot: number) {
+    this.slot = slot;
+  }
+}
+
 export class InFlight {
-  /** Lane id by slot, QUEUED_ON_HOST while waiting. Meaningless for free slots. */
-  readonly laneOf: number[] = [];
-  /** What the call amounts to for its lane (`lane-load.ts`), by slot. Set when it is sent. */
-  readonly loadOf: number[] = [];
-  readonly #resolve: (Resolve | undefined)[] = [];
-  readonly #reject: (Reject | undefined)[] = [];
-  readonly #generation: number[] = [];
-  readonly #free: number[] = [];
+  readonly #calls: PendingCall[] = [];
+  readonly #free: PendingCall[] = [];
   readonly #onEmpty: () => void;
   #size = 0;
+  /** Submissions on the stack: getters of one may make another. */
+  #submitting = 0;
 
   /** `onEmpty` is called whenever the last waiting call has been taken out, before it settles. */
   constructor(onEmpty: () => void = () => {}) {
@@ -34,61 +53,79 @@ export class InFlight {
     return this.#size;
   }
 
-  /** Takes a slot for a call. */
-  add(resolve: Resolve, reject: Reject, lane: number): number {
-    const slot = this.#free.length > 0 ? this.#free.pop()! : this.#grow();
-    this.#resolve[slot] = resolve;
-    this.#reject[slot] = reject;
-    this.laneOf[slot] = lane;
+  /** Takes a slot for a call, whose submission ends with `submitted`. */
+  add(resolve: Resolve, reject: Reject, lane: number): PendingCall {
+    const call = this.#free.length > 0 ? this.#free.pop()! : this.#grow();
+    call.resolve = resolve;
+    call.reject = reject;
+    call.lane = lane;
+    call.isSubmitting = true;
     this.#size++;
-    return slot;
+    this.#submitting++;
+    return call;
   }
 
-  generationOf(slot: number): number {
-    return this.#generation[slot]!;
+  /** The submission of what was this call is over, whatever has become of it meanwhile. */
+  submitted(call: PendingCall, generation: number): void {
+    if (call.generation === generation) call.isSubmitting = false;
+    this.#submitting--;
   }
 
-  /** Whether this id belongs to a call that is still waiting. */
-  has(slot: number, generation: number): boolean {
-    return this.#resolve[slot] !== undefined && this.#generation[slot] === generation;
+  /** The call of this id if it is still waiting, whatever numbers these are. */
+  find(slot: number, generation: number): PendingCall | undefined {
+    const call = this.#calls[slot];
+    return call !== undefined && call.generation === generation && call.resolve !== undefined
+      ? call
+      : undefined;
   }
 
-  /** Settles the call in `slot`, which must be taken. */
-  resolve(slot: number, value: unknown): void {
-    const resolve = this.#resolve[slot]!;
-    this.#release(slot);
+  /** Settles a waiting call. */
+  resolve(call: PendingCall, value: unknown): void {
+    const resolve = call.resolve!;
+    this.#release(call);
     resolve(value);
   }
 
-  /** Settles the call in `slot`, which must be taken. */
-  reject(slot: number, reason: unknown): void {
-    const reject = this.#reject[slot]!;
-    this.#release(slot);
+  /** Settles a waiting call. */
+  reject(call: PendingCall, reason: unknown): void {
+    const reject = call.reject!;
+    this.#release(call);
     reject(reason);
   }
 
-  /** Slots of all calls that `lane` holds; of every call if `lane` is undefined. */
-  slotsOf(lane?: number): number[] {
-    const slots: number[] = [];
-    for (let slot = 0; slot < this.#resolve.length; slot++) {
-      if (this.#resolve[slot] === undefined) continue;
-      if (lane === undefined || this.laneOf[slot] === lane) slots.push(slot);
+  /** All calls that `lane` holds; every call if `lane` is undefined. */
+  callsOf(lane?: number): PendingCall[] {
+    return this.#calls.filter((call) =>
+      call.resolve !== undefined && (lane === undefined || call.lane === lane)
+    );
+  }
+
+  /**
+   * Rejects the calls whose submission was cut off because the stack overflowed: nothing else would.
+   * To be called with no submission on the stack.
+   */
+  dropAbandoned(): void {
+    if (this.#submitting === 0) return;
+    this.#submitting = 0;
+    for (const call of this.#calls) {
+      if (!call.isSubmitting) continue;
+      this.reject(call, new RangeError("The stack overflowed while this call was made."));
     }
-    return slots;
   }
 
   // Stores instead of `push`, here and below: a stack that overflows in between would lose a slot.
-  #grow(): number {
-    const slot = this.#generation.length;
-    this.#generation[slot] = this.loadOf[slot] = 0;
-    return slot;
+  #grow(): PendingCall {
+    const call = new PendingCall(this.#calls.length);
+    this.#calls[call.slot] = call;
+    return call;
   }
 
-  #release(slot: number): void {
-    this.#resolve[slot] = undefined;
-    this.#reject[slot] = undefined;
-    this.#generation[slot] = (this.#generation[slot]! + 1) | 0;
-    this.#free[this.#free.length] = slot;
+  #release(call: PendingCall): void {
+    call.resolve = undefined;
+    call.reject = undefined;
+    call.isSubmitting = false;
+    call.generation = (call.generation + 1) | 0;
+    this.#free[this.#free.length] = call;
     if (--this.#size === 0) this.#onEmpty();
   }
 }

@@ -90,7 +90,7 @@ export class Inliner {
 
   async #run({ slot, generation, task, held }: QueuedCall): Promise<void> {
     const { inFlight, functions, onRoom } = this.#options;
-    if (!inFlight.has(slot, generation)) return;
+    if (inFlight.find(slot, generation) === undefined) return;
     this.ran++;
     this.#running++;
     let kind: "resolve" | "reject" = "resolve";
@@ -104,7 +104,8 @@ export class Inliner {
     }
     this.#running--;
     const [outcome, copied] = this.#copy(kind, value, task);
-    if (inFlight.has(slot, generation)) inFlight[outcome](slot, copied);
+    const call = inFlight.find(slot, generation);
+    if (call !== undefined) inFlight[outcome](call, copied);
     onRoom();
   }
 

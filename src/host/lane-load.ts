@@ -5,15 +5,15 @@
 import { type CallLoad, FAR, KIND_MASK, LONG, NEAR, tenthsOf } from "../endpoint/service-times.ts";
 
 export class LaneLoad {
-  /** Calls. */
+  /** Calls. Counted by whoever gives the lane one, before it does; `remove` counts them out. */
   outstanding = 0;
   /** How long they keep the worker altogether, in tenths of a microsecond. */
   backlog = 0;
   #far = 0;
   #long = 0;
 
+  /** What a call amounts to that has been counted. */
   add(load: CallLoad): void {
-    this.outstanding++;
     this.backlog += tenthsOf(load);
     if ((load & KIND_MASK) !== NEAR) this.#count(load, 1);
   }

@@ -10,6 +10,14 @@ export function hasAnswer(lanes: readonly Lane[]): boolean {
   return false;
 }
 
+/** Whether any lane has been given calls that it has not answered. */
+export function isAnyBusy(lanes: readonly Lane[]): boolean {
+  for (let index = 0; index < lanes.length; index++) {
+    if (lanes[index]!.load.outstanding > 0) return true;
+  }
+  return false;
+}
+
 /** Whether an answer is worth spinning for. */
 export function isAnyNear(lanes: readonly Lane[]): boolean {
   for (let index = 0; index < lanes.length; index++) if (lanes[index]!.load.isNear) return true;

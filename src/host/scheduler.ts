@@ -15,13 +15,25 @@ import { ProtocolError } from "../errors.ts";
 import { Answers } from "./answers.ts";
 import { CallQueue, type QueuedCall } from "./call-queue.ts";
 import type { HostWork } from "./host-loop.ts";
-import { Submissions } from "./submissions.ts";
 import type { SchedulerEvents, SchedulerOptions } from "./scheduler-options.ts";
 import type { Inliner } from "./inliner.ts";
-import { InFlight, QUEUED_ON_HOST, type Reject, type Resolve } from "./in-flight.ts";
+import {
+  InFlight,
+  type PendingCall,
+  QUEUED_ON_HOST,
+  type Reject,
+  type Resolve,
+} from "./in-flight.ts";
 import type { Lane } from "./lane.ts";
 import { type LaneChooser, offer } from "./placement.ts";
-import { findUnasked, hasAnswer, isAnyBlocked, isAnyCrowded, isAnyNear } from "./lanes.ts";
+import {
+  findUnasked,
+  hasAnswer,
+  isAnyBlocked,
+  isAnyBusy,
+  isAnyCrowded,
+  isAnyNear,
+} from "./lanes.ts";
 import {
   AT_EASE,
   findRelief,
@@ -41,8 +53,6 @@ export class Scheduler implements HostWork {
   readonly answers: Answers;
   /** The host's own share of the work, if it has one. */
   inliner: Inliner | undefined;
-  /** Calls given to workers, less those taken back and those lost with their worker. */
-  #given = 0;
   /** Calls taken back from one worker and given to another. */
   moved = 0;
 
@@ -57,7 +67,6 @@ export class Scheduler implements HostWork {
   #hasUnwoken = false;
   /** Set when the pool has been closed or has failed: for calls whose submission that happened in. */
   #closed: (() => unknown) | undefined;
-  readonly #submissions = new Submissions();
 
   constructor(options: SchedulerOptions) {
     this.#options = options;
@@ -73,8 +82,8 @@ export class Scheduler implements HostWork {
     return this.#lanes;
   }
 
-  get outstanding(): number {
-    return this.#given - this.answers.taken;
+  get isBusy(): boolean {
+    return isAnyBusy(this.#lanes);
   }
 
   /** Whether calls wait that a further worker would run: on the host, or behind a long one. */
@@ -107,74 +116,75 @@ export class Scheduler implements HostWork {
     const lane = mayGo && !isInlined ? this.#placement.pick(this.#lanes, load) : undefined;
     if (lane === undefined) this.#options.backpressure.admit(this.#queue.size);
     if (this.#closed !== undefined) throw this.#closed(); // by a balancer of the user's own
-    const slot = this.inFlight.add(resolve, reject, lane === undefined ? QUEUED_ON_HOST : lane.id);
-    const submissions = this.#submissions;
-    submissions.generations[submissions.count] = this.inFlight.generationOf(slot);
-    submissions.slots[submissions.count++] = slot;
-    if (lane === undefined) this.#submitHeld(slot, task, args, priority);
-    else if (isNumber) this.#sendNumber(lane, slot, task, load, only, priority);
-    else this.#send(lane, slot, task, load, args, priority);
-    submissions.count--;
+    const call = this.inFlight.add(resolve, reject, lane === undefined ? QUEUED_ON_HOST : lane.id);
+    const { generation } = call;
+    if (lane === undefined) this.#submitHeld(call, task, args, priority);
+    else if (isNumber) this.#sendNumber(lane, call, task, load, only, priority);
+    else this.#send(lane, call, task, load, args, priority);
+    this.inFlight.submitted(call, generation);
   }
 
   /** The shortest way, and the most frequent call. */
   #sendNumber(
     lane: Lane,
-    slot: number,
+    call: PendingCall,
     task: number,
     load: CallLoad,
     value: number,
     priority: number,
   ): void {
-    const generation = this.inFlight.generationOf(slot);
+    const { slot, generation } = call;
+    // Before it is sent: should the stack end somewhere in here, the answer is counted all the same.
+    lane.load.outstanding++;
+    let isSent = false;
     try {
-      const { endpoint } = lane;
-      if (endpoint.sendNumber(slot, generation, CALL_WITH_NUMBER, task, value) === SENT) {
-        this.#sent(lane, slot, load);
+      isSent = lane.endpoint.sendNumber(slot, generation, CALL_WITH_NUMBER, task, value) === SENT;
+      if (isSent) {
+        this.#sent(lane, call, load);
         this.#events.onSubmit();
         return;
       }
     } catch (error) {
+      if (!isSent) lane.load.outstanding--;
       this.#rejectUnsent(lane, slot, generation, error);
       return;
     }
-    this.inFlight.laneOf[slot] = QUEUED_ON_HOST;
-    this.#submitHeld(slot, task, [value], priority);
+    lane.load.outstanding--;
+    call.lane = QUEUED_ON_HOST;
+    this.#submitHeld(call, task, [value], priority);
   }
 
   /** Sends a call to a lane, or holds it. */
   #send(
     lane: Lane,
-    slot: number,
+    call: PendingCall,
     task: number,
     load: CallLoad,
     args: readonly unknown[],
     priority: number,
   ): void {
-    const generation = this.inFlight.generationOf(slot);
-    let outcome: SendOutcome;
+    const { slot, generation } = call;
+    const declared = this.#options.signatures[task]?.args;
+    let outcome: SendOutcome = FULL;
+    lane.load.outstanding++;
     try {
-      outcome = lane.endpoint.sendCall(
-        slot,
-        generation,
-        task,
-        args,
-        this.#options.signatures[task]?.args,
-      );
+      outcome = lane.endpoint.sendCall(slot, generation, task, args, declared);
     } catch (error) {
+      lane.load.outstanding--;
       this.#rejectUnsent(lane, slot, generation, error);
       return;
     }
     if (outcome === SENT) {
-      this.#sent(lane, slot, load);
+      this.#sent(lane, call, load);
       this.#events.onSubmit();
       return;
     }
+    lane.load.outstanding--;
     this.#wakeIfTold(lane);
     // Encoding runs getters, which may do anything to this pool, closing it included.
-    if (!this.inFlight.has(slot, generation)) return;
-    this.inFlight.laneOf[slot] = QUEUED_ON_HOST;
-    if (outcome === FULL) this.#submitHeld(slot, task, args, priority);
+    if (call.generation !== generation) return;
+    call.lane = QUEUED_ON_HOST;
+    if (outcome === FULL) this.#submitHeld(call, task, args, priority);
     else {
       this.#enqueue({ slot, generation, task, held: outcome, priority });
       this.#events.onSubmit();
@@ -190,9 +200,9 @@ export class Scheduler implements HostWork {
 
   /**
    * A lane is gone: delivers what it answered, keeps what it had not begun for others, and returns the
-   * slots of the calls it was running, still unsettled.
+   * calls it was running, still unsettled.
    */
-  removeLane(lane: Lane): number[] {
+  removeLane(lane: Lane): PendingCall[] {
     const index = this.#lanes.indexOf(lane);
     if (index >= 0) this.#lanes.splice(index, 1);
     this.#placement.forget(lane);
@@ -203,13 +213,12 @@ export class Scheduler implements HostWork {
       // Damaged beyond this point: the calls behind it are among those returned.
       if (!(error instanceof ProtocolError)) throw error;
     }
-    this.#given -= lane.load.outstanding;
     lane.load.clear();
     if (this.#queue.size > 0) {
       this.#flush();
       this.#events.onSubmit();
     }
-    return this.inFlight.slotsOf(lane.id);
+    return this.inFlight.callsOf(lane.id);
   }
 
   /** Rejects every call that waits on the host or in a lane. */
@@ -217,7 +226,7 @@ export class Scheduler implements HostWork {
     this.#closed = error;
     this.#queue.clear();
     this.#options.backpressure.shrunk(0);
-    for (const slot of this.inFlight.slotsOf()) this.inFlight.reject(slot, error());
+    for (const call of this.inFlight.callsOf()) this.inFlight.reject(call, error());
   }
 
   drain(max: number): number {
@@ -245,8 +254,11 @@ export class Scheduler implements HostWork {
   flush(): void {
     // Polls flush, and none is made within a flush: whatever is left of one was cut off by the stack's end.
     this.#isFlushing = false;
-    if (this.#submissions.count > 0) this.#submissions.dropAbandoned(this.inFlight);
-    if (this.#hasUnwoken) this.#wakeAll();
+    this.inFlight.dropAbandoned();
+    if (this.#hasUnwoken) {
+      this.#hasUnwoken = false;
+      for (const lane of this.#lanes.slice()) this.#wake(lane);
+    }
     if (this.#queue.size > 0) this.#flush();
   }
 
@@ -312,19 +324,17 @@ export class Scheduler implements HostWork {
 
   /** Puts calls that were given back before all others, in their order. */
   #requeue(calls: readonly TakenBack[]): void {
-    for (const call of calls.toReversed()) {
-      this.inFlight.laneOf[call.slot] = QUEUED_ON_HOST;
-      this.#queue.putBack({ ...call, priority: 0 });
-    }
+    for (const call of calls.toReversed()) this.#queue.putBack({ ...call, priority: 0 });
   }
 
   /** Counts a call as taken back. False: nobody waits for it any more. */
   #takeFrom(from: Lane, { slot, generation }: TakenBack): boolean {
-    const isWaiting = this.inFlight.has(slot, generation);
-    from.load.remove(isWaiting ? this.inFlight.loadOf[slot]! : UNKNOWN_LOAD);
-    this.#given--;
-    if (isWaiting) this.moved++;
-    return isWaiting;
+    const call = this.inFlight.find(slot, generation);
+    from.load.remove(call?.load ?? UNKNOWN_LOAD);
+    if (call === undefined) return false;
+    call.lane = QUEUED_ON_HOST;
+    this.moved++;
+    return true;
   }
 
   onPark(): void {
@@ -350,15 +360,14 @@ export class Scheduler implements HostWork {
   /** Sending threw: for damage the lane's end settles the call, for anything else nothing was sent. */
   #rejectUnsent(lane: Lane, slot: number, generation: number, error: unknown): void {
     this.#wakeIfTold(lane);
+    const call = this.inFlight.find(slot, generation);
     if (error instanceof ProtocolError) this.#failLane(lane, error);
-    else if (this.inFlight.has(slot, generation)) this.inFlight.reject(slot, error);
+    else if (call !== undefined) this.inFlight.reject(call, error);
   }
 
-  /** A call was committed to the lane's ring. */
-  #sent(lane: Lane, slot: number, load: CallLoad): void {
-    // First, and without a call: should the stack end here, the answer is counted all the same.
-    this.#given++;
-    this.inFlight.loadOf[slot] = load;
+  /** A call was committed to the lane's ring, and counted by `outstanding`. */
+  #sent(lane: Lane, call: PendingCall, load: CallLoad): void {
+    call.load = load;
     lane.load.add(load);
     this.#wake(lane);
   }
@@ -377,52 +386,44 @@ export class Scheduler implements HostWork {
     }
   }
 
-  #wakeAll(): void {
-    this.#hasUnwoken = false;
-    for (const lane of this.#lanes.slice()) this.#wake(lane);
-  }
-
-  #submitHeld(slot: number, task: number, args: readonly unknown[], priority: number): void {
-    const generation = this.inFlight.generationOf(slot);
+  #submitHeld(call: PendingCall, task: number, args: readonly unknown[], priority: number): void {
+    const { slot, generation } = call;
     try {
       if (hasPromise(args, this.#options.isPromise)) {
-        this.#awaitArguments(slot, generation, task, args, priority);
+        this.#awaitArguments(call, task, args, priority);
       } else {
-        const held = this.#options.holder.hold(
-          args,
-          ARGUMENTS,
-          this.#options.signatures[task]?.args,
-        );
+        const declared = this.#options.signatures[task]?.args;
+        const held = this.#options.holder.hold(args, ARGUMENTS, declared);
         this.#enqueue({ slot, generation, task, held, priority });
       }
     } catch (error) {
-      if (this.inFlight.has(slot, generation)) this.inFlight.reject(slot, error);
+      if (call.generation === generation) this.inFlight.reject(call, error);
     }
     this.#events.onSubmit();
   }
 
   /** Promises among the arguments are awaited; the others are taken as they are now. */
   #awaitArguments(
-    slot: number,
-    generation: number,
+    call: PendingCall,
     task: number,
     args: readonly unknown[],
     priority: number,
   ): void {
-    const declared = this.#options.signatures[task]?.args;
-    new ArgumentsInWaiting(args, this.#options.isPromise, this.#options.holder, declared).whenKnown(
-      () => this.inFlight.has(slot, generation),
+    const { slot, generation } = call;
+    const { isPromise, holder, signatures } = this.#options;
+    new ArgumentsInWaiting(args, isPromise, holder, signatures[task]?.args).whenKnown(
+      () => call.generation === generation,
       (held) => {
         this.#enqueue({ slot, generation, task, held, priority });
         this.#events.onSubmit();
       },
-      (reason) => this.inFlight.reject(slot, reason),
+      (reason) => this.inFlight.reject(call, reason),
     );
   }
 
   #enqueue(call: QueuedCall): void {
     // Holding runs getters, which may do anything to this pool, closing it included.
-    if (!this.inFlight.has(call.slot, call.generation)) return;
+    if (!this.#isWaiting(call)) return;
     this.#queue.push(call);
     this.#flush();
     this.#options.backpressure.grown(this.#queue.size);
@@ -464,7 +465,8 @@ export class Scheduler implements HostWork {
         (lane) => !this.#isWaiting(call) || this.#sendHeld(lane, slot, generation, task, held),
       );
     } catch (error) {
-      if (this.#isWaiting(call)) this.inFlight.reject(slot, error); // or throw
+      const pending = this.inFlight.find(slot, generation);
+      if (pending !== undefined) this.inFlight.reject(pending, error); // or throw
       return true;
     }
   }
@@ -474,23 +476,27 @@ export class Scheduler implements HostWork {
   }
 
   #isWaiting({ slot, generation }: QueuedCall): boolean {
-    return this.inFlight.has(slot, generation);
+    return this.inFlight.find(slot, generation) !== undefined;
   }
 
   /** False: no room in the lane. A call that cannot be sent at all is settled. */
   #sendHeld(lane: Lane, slot: number, generation: number, task: number, held: Held): boolean {
-    this.inFlight.laneOf[slot] = lane.id;
+    const call = this.inFlight.find(slot, generation)!;
+    call.lane = lane.id;
+    lane.load.outstanding++;
     try {
       if (!lane.endpoint.sendHeld(CALL, slot, generation, task, held)) {
-        this.inFlight.laneOf[slot] = QUEUED_ON_HOST;
+        lane.load.outstanding--;
+        call.lane = QUEUED_ON_HOST;
         this.#wakeIfTold(lane);
         return false;
       }
     } catch (error) {
+      lane.load.outstanding--;
       this.#rejectUnsent(lane, slot, generation, error);
       return true;
     }
-    this.#sent(lane, slot, this.#times.loadOf(task));
+    this.#sent(lane, call, this.#times.loadOf(task));
     return true;
   }
 }

@@ -160,15 +160,15 @@ export class Supervisor {
   #onEnd(lane: Lane, end: LaneEnd): void {
     this.#lanes.delete(lane);
     this.#active.takeBack(lane.activeShare);
-    const slots = this.#scheduler.removeLane(lane);
+    const calls = this.#scheduler.removeLane(lane);
     if (this.#isClosing) return;
     if (this.#retired.delete(lane)) {
       this.#elastic.look(); // a call may have come meanwhile
       return;
     }
     const options = { cause: end.cause ?? end.startError };
-    for (const slot of slots) {
-      this.#scheduler.inFlight.reject(slot, new WorkerLostError(end, options));
+    for (const call of calls) {
+      this.#scheduler.inFlight.reject(call, new WorkerLostError(end, options));
     }
     this.#uselessInARow = lane.hasAnswered ? 0 : this.#uselessInARow + 1;
     if (end.startError !== undefined && this.#isStartHopeless()) {

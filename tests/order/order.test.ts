@@ -145,7 +145,7 @@ describe("announce, then look again", () => {
     let parks = 0;
     let microtask: (() => void) | undefined;
     const work: HostWork = {
-      outstanding: 1,
+      isBusy: true,
       drain: () => 0,
       hasResponse: () => {
         log.push(`look, announced: ${Atomics.load(words, 0)}`);
@@ -194,7 +194,7 @@ describe("announce, then look again", () => {
       new HostParker(words, 0),
       new ActiveCount([ActiveCount.create()], 0), // no core to spin on
       {
-        outstanding: 1,
+        isBusy: true,
         drain: () => 0,
         hasResponse: () => Atomics.load(words, 0) === 1,
         flush: () => {},

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
 import { CallQueue } from "../../src/host/call-queue.ts";
-import { InFlight } from "../../src/host/in-flight.ts";
+import { InFlight, type PendingCall } from "../../src/host/in-flight.ts";
 import { type Receiver, SafetyCheck } from "../../src/host/safety-check.ts";
 import { TurnClock } from "../../src/park/turn-clock.ts";
 import { currentRuntime } from "../../src/runtimes/current.ts";
@@ -10,46 +10,75 @@ import { currentRuntime } from "../../src/runtimes/current.ts";
 describe("in-flight slab", () => {
   test("a settled call's id is never taken for the slot's next call", () => {
     const calls = new InFlight();
-    const slot = calls.add(() => {}, () => {}, 0);
-    const generation = calls.generationOf(slot);
-    expect(calls.has(slot, generation)).toBe(true);
-    calls.resolve(slot, 1);
-    expect(calls.has(slot, generation)).toBe(false);
-    expect(calls.add(() => {}, () => {}, 0)).toBe(slot);
-    expect(calls.has(slot, generation)).toBe(false);
-    expect(calls.has(slot, generation + 1)).toBe(true);
-    for (const bad of [-1, 1, 1000, 2 ** 31 - 1]) expect(calls.has(bad, 0)).toBe(false);
+    const call = calls.add(() => {}, () => {}, 0);
+    const { slot, generation } = call;
+    expect(calls.find(slot, generation)).toBe(call);
+    calls.resolve(call, 1);
+    expect(calls.find(slot, generation)).toBeUndefined();
+    expect(calls.find(slot, generation + 1)).toBeUndefined(); // the slot is free
+    expect(calls.add(() => {}, () => {}, 0).slot).toBe(slot);
+    expect(calls.find(slot, generation)).toBeUndefined();
+    expect(calls.find(slot, generation + 1)).toBeDefined();
+    for (const bad of [-1, 1, 1000, 2 ** 31 - 1]) expect(calls.find(bad, 0)).toBeUndefined();
   });
 
   test("every call settles exactly once, in any order (property)", () => {
     fc.assert(fc.property(fc.array(fc.nat(9), { maxLength: 200 }), (steps) => {
       const calls = new InFlight();
-      const open: { slot: number; id: number }[] = [];
+      const open: { call: PendingCall; id: number }[] = [];
       const settled: string[] = [];
       let id = 0;
       for (const step of steps) {
         if (step < 5 || open.length === 0) {
           const mine = id++;
-          const slot = calls.add(
+          const call = calls.add(
             (value) => settled.push(`${mine} ${value}`),
             (reason) => settled.push(`${mine} ${reason}`),
             mine % 3,
           );
-          open.push({ slot, id: mine });
+          calls.submitted(call, call.generation);
+          open.push({ call, id: mine });
         } else {
-          const [call] = open.splice(step % open.length, 1);
-          if (step % 2 === 0) calls.resolve(call!.slot, call!.id);
-          else calls.reject(call!.slot, call!.id);
-          expect(settled.at(-1)).toBe(`${call!.id} ${call!.id}`);
+          const [{ call, id }] = open.splice(step % open.length, 1) as [typeof open[number]];
+          if (step % 2 === 0) calls.resolve(call, id);
+          else calls.reject(call, id);
+          expect(settled.at(-1)).toBe(`${id} ${id}`);
         }
+        calls.dropAbandoned(); // nothing is: every submission is over
         expect(calls.size).toBe(open.length);
         for (const lane of [0, 1, 2]) {
-          const expected = open.filter((call) => call.id % 3 === lane).map((call) => call.slot);
-          expect(calls.slotsOf(lane).sort()).toEqual(expected.sort());
+          const expected = open.filter(({ id }) => id % 3 === lane).map(({ call }) => call.slot);
+          const found = calls.callsOf(lane).map(({ slot }) => slot);
+          expect(found.sort()).toEqual(expected.sort());
         }
       }
       expect(new Set(settled).size).toBe(settled.length);
     }));
+  });
+
+  test("a call whose submission was cut off is rejected, and no other", () => {
+    const calls = new InFlight();
+    const outcomes: string[] = [];
+    const add = (name: string): PendingCall =>
+      calls.add(() => outcomes.push(`${name} resolved`), (reason) => {
+        outcomes.push(`${name}: ${(reason as Error).message}`);
+      }, 0);
+    const whole = add("whole");
+    calls.submitted(whole, whole.generation);
+    // Settled within its own submission, and its slot used by a submission within.
+    const outer = add("outer");
+    const { generation } = outer;
+    calls.resolve(outer, 1);
+    const cut = add("cut");
+    expect(cut).toBe(outer);
+    calls.submitted(outer, generation);
+    calls.dropAbandoned();
+    calls.dropAbandoned();
+    expect(outcomes).toEqual([
+      "outer resolved",
+      "cut: The stack overflowed while this call was made.",
+    ]);
+    expect(calls.callsOf()).toEqual([whole]);
   });
 });
 
