@@ -39,7 +39,7 @@ const STORED_CHANGE = 0.1;
 
 /** Calls of a task that are not measured, after one that was: many of a quick task, none of a slow. */
 const QUICK_TENTHS: number = 5 * PER_US;
-const QUICK_SKIPPED = 31;
+const QUICK_SKIPPED = 63;
 const MIDDLE_SKIPPED = 3;
 
 /** What a call amounts to, as it stands in a task's word. */

@@ -23,6 +23,9 @@ import { EMPTY } from "../ring/consumer.ts";
 import type { InFlight, PendingCall } from "./in-flight.ts";
 import type { Lane } from "./lane.ts";
 
+/** More answers than a lane can hold. */
+export const MOST_ANSWERS: number = 2 ** 30;
+
 export class Answers {
   /** Answers for calls that were settled otherwise before. */
   late = 0;

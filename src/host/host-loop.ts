@@ -12,6 +12,7 @@ import type { HostParker } from "../park/host-word.ts";
 import { type SpinOptions, spinUntil } from "../park/spin.ts";
 import { TurnClock } from "../park/turn-clock.ts";
 import type { Runtime, Timer } from "../runtimes/runtime.ts";
+import { ANSWERED, NEAR, type Outlook } from "./lanes.ts";
 import {
   AT_EASE,
   MOVED,
@@ -48,8 +49,8 @@ export interface HostWork {
   askForSpace(): void;
   /** Whether such a call could be sent now. */
   hasSpace(): boolean;
-  /** Whether an answer is worth spinning for. */
-  readonly isAnswerNear: boolean;
+  /** What can be expected of the workers. */
+  outlook(): Outlook;
   /** Whether a call may be waiting behind another that a further worker could run. */
   readonly isCrowded: boolean;
   /** Gives calls that wait behind others to workers that have nothing to do. */
@@ -155,14 +156,13 @@ export class HostLoop {
     let settled = 0;
     let hasSpun = false;
     work.flush();
-    if (work.isBusy) {
-      let isReady = work.hasResponse();
-      if (!isReady && work.isAnswerNear && this.#active.hasFreeCore) {
-        hasSpun = true;
-        isReady = spinUntil(this.#spin, this.#spinMs);
-      }
-      if (isReady) settled = work.drain(MAX_SETTLED_PER_POLL);
+    const outlook = work.outlook();
+    let isReady = outlook === ANSWERED;
+    if (outlook === NEAR && this.#active.hasFreeCore) {
+      hasSpun = true;
+      isReady = spinUntil(this.#spin, this.#spinMs);
     }
+    if (isReady) settled = work.drain(MAX_SETTLED_PER_POLL);
     if (this.#turn.isOver(1 + settled / SETTLED_PER_UNIT)) {
       // Calls made until the macrotask comes are polled for there.
       this.#isScheduled = true;

@@ -18,10 +18,26 @@ export function isAnyBusy(lanes: readonly Lane[]): boolean {
   return false;
 }
 
-/** Whether an answer is worth spinning for. */
-export function isAnyNear(lanes: readonly Lane[]): boolean {
-  for (let index = 0; index < lanes.length; index++) if (lanes[index]!.load.isNear) return true;
-  return false;
+/** Nothing has been asked of any lane. */
+export const IDLE = 0;
+/** Nobody has answered, and no answer is worth spinning for. */
+export const DISTANT = 1;
+/** Nobody has answered, but one is worth spinning for. */
+export const NEAR = 2;
+export const ANSWERED = 3;
+export type Outlook = typeof IDLE | typeof DISTANT | typeof NEAR | typeof ANSWERED;
+
+/** All that a poll wants to know, by one look at each lane: the best of what they have. */
+export function outlookOf(lanes: readonly Lane[]): Outlook {
+  let outlook: Outlook = IDLE;
+  for (let index = 0; index < lanes.length; index++) {
+    const { load, endpoint } = lanes[index]!;
+    if (load.outstanding === 0) continue;
+    if (endpoint.rx.hasRecord) return ANSWERED;
+    if (load.isNear) outlook = NEAR;
+    else if (outlook === IDLE) outlook = DISTANT;
+  }
+  return outlook;
 }
 
 /** Whether a call waits behind another. */

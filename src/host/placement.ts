@@ -98,7 +98,8 @@ export class Placement implements LaneChooser {
     const busy = tenthsOf(load);
     if (hot === undefined) return this.#pickForShort(lanes, busy);
     const { outstanding, backlog, hasLong } = hot.load;
-    if (outstanding === 0) this.#packed = this.wakesFrom;
+    // Asked anew for each pile, and only when it gets so high that the answer matters.
+    if (outstanding === 0) this.#packed = PACKED;
     return backlog + busy <= this.#packed && !hasLong && outstanding < this.#prefetch
       ? hot
       : this.#pickForShort(lanes, busy);

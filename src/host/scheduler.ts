@@ -12,7 +12,7 @@ import { type CallLoad, type ServiceTimes, UNKNOWN_LOAD } from "../endpoint/serv
 import { ARGUMENTS, type Held } from "../endpoint/hold.ts";
 import { ArgumentsInWaiting, hasPromise } from "./arguments-in-waiting.ts";
 import { ProtocolError } from "../errors.ts";
-import { Answers } from "./answers.ts";
+import { Answers, MOST_ANSWERS } from "./answers.ts";
 import { CallQueue, type QueuedCall } from "./call-queue.ts";
 import type { HostWork } from "./host-loop.ts";
 import type { SchedulerEvents, SchedulerOptions } from "./scheduler-options.ts";
@@ -32,7 +32,8 @@ import {
   isAnyBlocked,
   isAnyBusy,
   isAnyCrowded,
-  isAnyNear,
+  type Outlook,
+  outlookOf,
 } from "./lanes.ts";
 import {
   AT_EASE,
@@ -44,9 +45,6 @@ import {
   tryRelief,
   type Urgency,
 } from "./relief.ts";
-
-/** Answers taken from one lane in one go. */
-const MAX_DRAINED = 1024;
 
 export class Scheduler implements HostWork {
   readonly inFlight: InFlight;
@@ -164,10 +162,10 @@ export class Scheduler implements HostWork {
     priority: number,
   ): void {
     const { slot, generation } = call;
-    const declared = this.#options.signatures[task]?.args;
     let outcome: SendOutcome = FULL;
     lane.load.outstanding++;
     try {
+      const declared = this.#options.signatures[task]?.args;
       outcome = lane.endpoint.sendCall(slot, generation, task, args, declared);
     } catch (error) {
       lane.load.outstanding--;
@@ -207,7 +205,7 @@ export class Scheduler implements HostWork {
     if (index >= 0) this.#lanes.splice(index, 1);
     this.#placement.forget(lane);
     try {
-      while (this.answers.take(lane, MAX_DRAINED) > 0);
+      this.answers.take(lane, MOST_ANSWERS);
       this.#requeue(this.#takeCalls(lane, OVERDUE) ?? []);
     } catch (error) {
       // Damaged beyond this point: the calls behind it are among those returned.
@@ -285,8 +283,8 @@ export class Scheduler implements HostWork {
     return hasAnswer(this.#lanes);
   }
 
-  get isAnswerNear(): boolean {
-    return isAnyNear(this.#lanes);
+  outlook(): Outlook {
+    return outlookOf(this.#lanes);
   }
 
   get isCrowded(): boolean {
@@ -294,14 +292,11 @@ export class Scheduler implements HostWork {
   }
 
   relieve(urgency: Urgency): ReliefOutcome {
-    if (!this.#placement.mayTakeBack || this.#lanes.length < 2) return NOTHING;
+    if (this.#lanes.length < 2 || !this.#placement.mayTakeBack) return NOTHING;
     const relief = findRelief(this.#lanes, urgency, this.#placement.wakesFrom);
-    if (relief === undefined) return NOTHING;
-    return tryRelief(
-      relief,
-      (from) => this.#takeCalls(from, urgency),
-      (to, calls) => this.#giveTo(to, calls),
-    );
+    const take = (from: Lane) => this.#takeCalls(from, urgency);
+    const give = (to: Lane, calls: readonly TakenBack[]) => this.#giveTo(to, calls);
+    return relief === undefined ? NOTHING : tryRelief(relief, take, give);
   }
 
   /** Calls of `from` that are to run elsewhere; nobody waits for those left out. */

@@ -18,7 +18,9 @@ import {
   WANTS_SPACE,
 } from "../../src/endpoint/lane-layout.ts";
 import { ServiceTimer, serviceTimesBytes } from "../../src/endpoint/service-times.ts";
+
 import { HostLoop, type HostWork } from "../../src/host/host-loop.ts";
+import { ANSWERED, NEAR } from "../../src/host/lanes.ts";
 import { ActiveCount } from "../../src/park/active-count.ts";
 import { HostParker, HostWaker } from "../../src/park/host-word.ts";
 import { SpaceFlag } from "../../src/park/space-flag.ts";
@@ -159,7 +161,10 @@ describe("announce, then look again", () => {
       },
       onPark: () => parks++,
       onIdle: () => {},
-      isAnswerNear: true,
+      outlook: () => {
+        log.push(`look, announced: ${Atomics.load(words, 0)}`);
+        return NEAR;
+      },
       hasQueued: false,
       isCrowded: false,
       relieve: () => {
@@ -202,7 +207,7 @@ describe("announce, then look again", () => {
         hasSpace: () => false,
         onPark: () => parks++,
         onIdle: () => {},
-        isAnswerNear: true,
+        outlook: () => Atomics.load(words, 0) === 1 ? ANSWERED : NEAR,
         hasQueued: false,
         isCrowded: false,
         relieve: () => 0,
