@@ -180,6 +180,34 @@ export class QueueFullError extends HeddleError {
   }
 }
 
+/** The time of a call was up. Its task may have run, in part or in full. */
+export class TimeoutError extends HeddleError {
+  /** Which limit: `timeout` (running), `deadline` (since the call), or the pool's `hardTimeoutMs`. */
+  readonly kind: "timeout" | "deadline" | "hard";
+  /** The limit, in milliseconds; undefined for a worker that was stopped after an abort. */
+  readonly limitMs: number | undefined;
+
+  constructor(kind: "timeout" | "deadline" | "hard", limitMs: number | undefined) {
+    const limit = limitMs === undefined ? "" : ` of ${limitMs} ms`;
+    super(
+      "HEDDLE_TIMEOUT",
+      kind === "timeout"
+        ? `The task ran longer than its timeout${limit}.`
+        : kind === "deadline"
+        ? `The call was not answered by its deadline${limit}.`
+        : limitMs === undefined
+        ? "The worker did not stop in time after an abort."
+        : `The task ran longer than the hard timeout${limit}; its worker was stopped.`,
+    );
+    this.kind = kind;
+    this.limitMs = limitMs;
+  }
+
+  override get name(): string {
+    return "TimeoutError";
+  }
+}
+
 /** A value does not fit the schema it is sent with. Nothing of it was sent. */
 export class StructError extends HeddleError {
   /** Where in the value: `args[0].home.x`. */

@@ -18,7 +18,8 @@
  *
  * @module
  */
-export { createPool, isMain, type Pool, type PoolEvents, type PoolStatistics } from "./pool.ts";
+export { createPool, isMain } from "./pool.ts";
+export type { Pool, PoolEvents, PoolStatistics } from "./pool-types.ts";
 export { borrow, type Borrowed } from "./codec/loan.ts";
 export type {
   ArrayField,
@@ -63,18 +64,20 @@ export { Envelope, transfer } from "./codec/wrappers.ts";
 export type { BalancerFunction, BalancerName, WorkerLoad } from "./host/balancers.ts";
 export type { PoolOptions } from "./options.ts";
 export {
+  type AbortableCall,
+  type AbortablePromise,
+  type AbortSignalOption,
   type AnyFunction,
   type Call,
   type CallArguments,
-  type CallOptions,
   type Calls,
   type ImportedTask,
   importTask,
-  type Priority,
   type Task,
   task,
   type TaskFunctionOf,
   type TaskMap,
+  type WithoutSignal,
 } from "./task.ts";
 export {
   DataCloneError,
@@ -88,8 +91,11 @@ export {
   QueueFullError,
   StructError,
   TaskNotFoundError,
+  TimeoutError,
   UnknownTaskError,
   type WorkerLoss,
   WorkerLostError,
   WorkerStartError,
 } from "./errors.ts";
+export type { CallOptions, Priority, TaskOptions, Timeout } from "./call-options.ts";
+export type { TaskSignal } from "./worker/signals.ts";

@@ -1,4 +1,5 @@
 /** Options of `createPool`: defaults, limits, and checks that name what is wrong. */
+import { checkMs } from "./call-options.ts";
 import { textOf } from "./codec/fault.ts";
 import { InvalidArgumentError } from "./errors.ts";
 import { BALANCER_NAMES, type BalancerFunction, type BalancerName } from "./host/balancers.ts";
@@ -71,6 +72,12 @@ export interface PoolOptions {
    * lets it wait as well, so that memory is bounded only by producers that heed `pool.needsDrain`.
    */
   readonly queuePolicy?: "reject" | "wait";
+  /**
+   * Longest time a task may run, in milliseconds, however it is called: its worker is stopped and
+   * replaced then. The call rejects with TimeoutError, calls that the worker had not begun run
+   * elsewhere, and its async calls in flight reject with WorkerLostError. Default: none.
+   */
+  readonly hardTimeoutMs?: number;
   /** Keep the process running while the pool is open, even when it is idle. Default false. */
   readonly keepAlive?: boolean;
   /**
@@ -93,6 +100,8 @@ export interface ResolvedOptions {
   /** Infinity: no limit. */
   readonly maxQueue: number;
   readonly queuePolicy: "reject" | "wait";
+  /** Infinity: no limit. */
+  readonly hardTimeoutMs: number;
   readonly keepAlive: boolean;
   readonly moduleUrl: string | undefined;
 }
@@ -124,6 +133,7 @@ const KNOWN: readonly (keyof PoolOptions)[] = [
   "inliner",
   "maxQueue",
   "queuePolicy",
+  "hardTimeoutMs",
   "keepAlive",
   "moduleUrl",
 ];
@@ -197,6 +207,7 @@ export function resolveOptions(options: PoolOptions, cores: number): ResolvedOpt
       0,
       1000,
     ),
+    hardTimeoutMs: checkMs("hardTimeoutMs", own("hardTimeoutMs") ?? Infinity),
     keepAlive,
     moduleUrl: moduleUrl === undefined ? undefined : String(moduleUrl),
   };

@@ -2,11 +2,13 @@
  * `createPool`: the composition root. Builds the host's side of a pool, hands out the typed calls and
  * owns the shutdown.
  */
+import { type CallOptions, checkCallOptions } from "./call-options.ts";
 import { Codec } from "./codec/codec.ts";
 import { textOf } from "./codec/fault.ts";
 import { describeSignature, type Signature } from "./codec/struct/signature.ts";
 import { maxInlineBytes } from "./endpoint/endpoint.ts";
 import { Holder } from "./endpoint/hold.ts";
+import { ABORT_BYTES } from "./endpoint/abort-words.ts";
 import { HOST_CONTROL_BYTES, HOST_PARKED_WORD } from "./endpoint/lane-layout.ts";
 import { ServiceTimes, serviceTimesBytes } from "./endpoint/service-times.ts";
 import type { TaskSource } from "./endpoint/worker-start.ts";
@@ -15,13 +17,22 @@ import {
   NestedPoolError,
   PoolClosedError,
   UnknownTaskError,
-  type WorkerLostError,
 } from "./errors.ts";
 import { Backpressure } from "./host/backpressure.ts";
 import { createChooser } from "./host/balancers.ts";
 import { HostLoop } from "./host/host-loop.ts";
 import { Inliner } from "./host/inliner.ts";
-import type { Reject, Resolve } from "./host/in-flight.ts";
+import {
+  type CallSettings,
+  createSettings,
+  type GivenSettings,
+  isPlain,
+  PLAIN,
+} from "./host/call-settings.ts";
+import { Endings } from "./host/endings.ts";
+import type { PendingCall, Reject, Resolve } from "./host/in-flight.ts";
+import { Signals } from "./host/signals.ts";
+import { Timekeeper } from "./host/timekeeper.ts";
 import type { LaneOptions } from "./host/lane.ts";
 import { type Receiver, SafetyCheck } from "./host/safety-check.ts";
 import { Scheduler } from "./host/scheduler.ts";
@@ -32,22 +43,14 @@ import {
   type ResolvedOptions,
   resolveOptions,
 } from "./options.ts";
+import type { Pool, PoolEvents, PoolStatistics } from "./pool-types.ts";
 import { ActiveCount, type SharedWord } from "./park/active-count.ts";
 import { HostParker } from "./park/host-word.ts";
 import { callerOf } from "./realm/call-site.ts";
 import { workerRealm } from "./realm/worker-realm.ts";
 import { currentRuntime } from "./runtimes/current.ts";
 import type { Runtime } from "./runtimes/runtime.ts";
-import {
-  type CallOptions,
-  type Calls,
-  checkCallOptions,
-  declaredBy,
-  functionOf,
-  locateTask,
-  priorityOf,
-  type TaskMap,
-} from "./task.ts";
+import { declaredBy, functionOf, locateTask, settingsOfTask, type TaskMap } from "./task.ts";
 
 /** How long `shutdown()` waits for calls in flight. */
 const DRAIN_MS = 5000;
@@ -62,74 +65,6 @@ export const isMain: boolean = workerRealm() === undefined;
 
 /** Shared by all pools of this thread: how many of their workers are awake. */
 let activeOfThread: SharedWord | undefined;
-
-/** A snapshot of what a pool is doing and has done. */
-export interface PoolStatistics {
-  /** Calls not settled yet. */
-  readonly inFlight: number;
-  /** Of those, calls waiting on the host for a worker. */
-  readonly queued: number;
-  /** Workers ready for calls. */
-  readonly ready: number;
-  readonly workersStarted: number;
-  readonly workersLost: number;
-  /** Calls run by the host itself (option `inliner`). */
-  readonly inlined: number;
-  /** Calls taken back from a busy worker and given to one that had nothing to do. */
-  readonly moved: number;
-  /** Times the host parked with calls outstanding, and wake messages it got. */
-  readonly parks: number;
-  readonly wakeMessages: number;
-  /** Lost wake-ups found by the safety check: always 0, or a bug. */
-  readonly safetyHits: number;
-  /** Wake messages that took longer than the check's interval. */
-  readonly lateWakes: number;
-  /** Answers to calls that had been settled otherwise. */
-  readonly lateAnswers: number;
-}
-
-/** Events a pool dispatches, as `CustomEvent` with this detail. */
-export interface PoolEvents {
-  /**
-   * A promise in a worker was rejected and not handled there; the worker goes on. Printed unless a
-   * listener calls `preventDefault()`.
-   */
-  unhandledRejection: { readonly workerId: number; readonly error: Error };
-  /** So many calls waited that `needsDrain` was set; half of them are left. */
-  drain: object;
-  /** A worker ended unasked; its calls were rejected with the same kind of error. */
-  workerLost: { readonly error: WorkerLostError };
-}
-
-/** A pool of workers. Create it with {@link createPool}. */
-export interface Pool<Tasks extends TaskMap> extends AsyncDisposable, Disposable {
-  /** The tasks as local async functions. */
-  readonly call: Calls<Tasks>;
-  /** Resolves when all workers are ready; rejects if the task modules cannot be loaded. */
-  readonly ready: Promise<void>;
-  /**
-   * Whether so many calls wait on the host (`maxQueue`, at most 1024 for each worker) that whoever makes
-   * them should pause until the event "drain", or `await pool.drained()`.
-   */
-  readonly needsDrain: boolean;
-  /** Resolves when `needsDrain` is false. */
-  drained(): Promise<void>;
-  stats(): PoolStatistics;
-  /**
-   * Closes the pool: new calls reject with PoolClosedError at once; calls in flight get up to
-   * `timeoutMs` (default 5000, `Infinity` to wait for all) to finish, then reject with PoolClosedError. Resolves when no worker
-   * is left. Calling it again returns the same promise.
-   */
-  shutdown(timeoutMs?: number): Promise<void>;
-  addEventListener<Name extends keyof PoolEvents>(
-    name: Name,
-    listener: (event: CustomEvent<PoolEvents[Name]>) => void,
-  ): void;
-  removeEventListener<Name extends keyof PoolEvents>(
-    name: Name,
-    listener: (event: CustomEvent<PoolEvents[Name]>) => void,
-  ): void;
-}
 
 /**
  * Starts workers for a set of tasks.
@@ -164,7 +99,7 @@ export function createPool(
     const active = realm?.active ?? [activeOfThread ??= ActiveCount.create()];
     const hostTasks = Object.values(tasks).map((entry, task) => ({
       signature: signatures[task],
-      priority: priorityOf(entry),
+      settings: settingsOfTask(entry),
       f: functionOf(entry),
     }));
     const pool = new ThreadPool(resolved, sources, hostTasks, runtime, active);
@@ -190,7 +125,8 @@ function locateTasks(
       );
     }
     const declares = describeSignature(signatures[index]);
-    return { name, moduleUrl: runtime.toModuleUrl(location), exportName, declares };
+    const hasSignal = settingsOfTask(tasks[name]).hasSignal === true;
+    return { name, moduleUrl: runtime.toModuleUrl(location), exportName, declares, hasSignal };
   });
 }
 
@@ -203,9 +139,13 @@ function workerEntry(): URL {
 /** What the host knows of a task. */
 interface HostTask {
   readonly signature: Signature | undefined;
-  readonly priority: number;
+  readonly settings: GivenSettings;
   /** The function, unless only workers load it. */
   readonly f: ((...args: unknown[]) => unknown) | undefined;
+}
+
+function abortError(): DOMException {
+  return new DOMException("This operation was aborted", "AbortError");
 }
 
 class ThreadPool extends EventTarget {
@@ -217,6 +157,8 @@ class ThreadPool extends EventTarget {
   readonly #safety: SafetyCheck;
   readonly #supervisor: Supervisor;
   readonly #backpressure: Backpressure;
+  readonly #timekeeper: Timekeeper;
+  readonly #endings: Endings;
   readonly #keepAlive: boolean;
   readonly #rejectReady: (error: Error) => void;
   #closed: Error | undefined;
@@ -260,8 +202,14 @@ class ThreadPool extends EventTarget {
       placement: createChooser(options.balancer, options.maxConcurrency, activeCount),
       backpressure: this.#backpressure,
       serviceTimes: new ServiceTimes(serviceTimes),
+      later: (callback, delayMs) => runtime.setTimeout(callback, delayMs).unref(),
       events: {
         onSubmit: () => this.#loop.kick(),
+        onSettings: (call) => {
+          const { signal, tickMs } = call.settings;
+          if (tickMs !== Infinity) this.#timekeeper.watch(tickMs);
+          if (signal !== undefined) signals.watch(call, signal);
+        },
         onPark: () => {
           this.#safety.hold();
           this.#supervisor.look();
@@ -273,6 +221,27 @@ class ThreadPool extends EventTarget {
         onEmpty: () => this.#onEmpty(),
       },
     });
+    const abortWords = new SharedArrayBuffer(ABORT_BYTES);
+    const { inFlight } = this.#scheduler;
+    const lanes = () => this.#scheduler.lanes;
+    const endings = new Endings({
+      inFlight,
+      lanes,
+      abortWords: new Int32Array(abortWords),
+      now: runtime.now,
+      onAbandoned: () => this.#timekeeper.watch(),
+    });
+    const signals = new Signals((call, reason) => endings.abort(call, reason));
+    this.#timekeeper = new Timekeeper({
+      inFlight,
+      endings,
+      lanes,
+      now: runtime.now,
+      setTimeout: runtime.setTimeout,
+      takeAnswers: () => void this.#scheduler.drain(Infinity),
+      stop: (lane, error) => this.#scheduler.failLane(lane, error),
+    });
+    this.#endings = endings;
     if (options.inliner !== undefined) {
       this.#scheduler.inliner = new Inliner({
         ...options.inliner,
@@ -308,6 +277,7 @@ class ThreadPool extends EventTarget {
       tasks: sources,
       maxConcurrency: options.maxConcurrency,
       maxPayloadBytes: options.maxPayloadBytes,
+      abortWords,
     };
     this.#supervisor = new Supervisor(
       options,
@@ -322,8 +292,9 @@ class ThreadPool extends EventTarget {
         onWorkerLost: (error) => this.#emit("workerLost", { error }),
       },
     );
-    const priorities = tasks.map(({ priority }) => priority);
-    this.call = this.#createCalls(sources, priorities, options.balancer === "strictFifo");
+    const { hardTimeoutMs } = options;
+    const given = tasks.map(({ settings }) => ({ ...settings, hardTimeoutMs }));
+    this.call = this.#createCalls(sources, given, options.balancer === "strictFifo");
     if (this.#keepAlive) this.#safety.hold();
     try {
       this.#supervisor.start();
@@ -359,6 +330,8 @@ class ThreadPool extends EventTarget {
       safetyHits: this.#safety.statistics.hits,
       lateWakes: this.#safety.statistics.lateWakes,
       lateAnswers: answers.late,
+      timedOut: this.#endings.timedOut,
+      aborted: this.#endings.aborted,
     };
   }
 
@@ -383,7 +356,7 @@ class ThreadPool extends EventTarget {
   /** Own properties are the tasks; anything else that is asked for is a mistake, told at once. */
   #createCalls(
     sources: readonly TaskSource[],
-    priorities: readonly number[],
+    given: readonly GivenSettings[],
     isStrictFifo: boolean,
   ): typeof this.call {
     const names = sources.map(({ name }) => name);
@@ -398,18 +371,45 @@ class ThreadPool extends EventTarget {
     ) as typeof this.call;
     const scheduler = this.#scheduler;
     for (const [task, name] of names.entries()) {
-      const at = (priority: number) => (...args: unknown[]): Promise<unknown> =>
-        new Promise((resolve: Resolve, reject: Reject) => {
-          if (this.#closed !== undefined) reject(this.#closed);
-          else scheduler.submit(task, args, resolve, reject, isStrictFifo ? 0 : priority);
-        });
-      const own = priorities[task]!;
+      const at = (asked: GivenSettings) => {
+        const all = createSettings(isStrictFifo ? { ...asked, priority: 0 } : asked);
+        const settings = isPlain(all) ? PLAIN : all;
+        const { signal } = settings;
+        if (settings.hasSignal) return this.#abortable(task, settings);
+        return (...args: unknown[]): Promise<unknown> =>
+          new Promise((resolve: Resolve, reject: Reject) => {
+            if (this.#closed !== undefined) reject(this.#closed);
+            else if (signal?.aborted === true) reject(signal.reason);
+            else scheduler.submit(task, args, resolve, reject, settings);
+          });
+      };
+      const own = given[task]!;
       const call = Object.assign(at(own), {
-        with: (options: CallOptions) => at(checkCallOptions(options).priority ?? own),
+        with: (options: CallOptions) => at({ ...own, ...checkCallOptions(options) }),
       });
       Object.defineProperty(calls, name, { value: call, enumerable: true });
     }
     return calls;
+  }
+
+  /** Calls of a task with a signal: their promises have a method that aborts them. */
+  #abortable(task: number, settings: CallSettings): (...args: unknown[]) => Promise<unknown> {
+    const scheduler = this.#scheduler;
+    const { signal } = settings;
+    return (...args) => {
+      let call: PendingCall | undefined;
+      let generation = 0;
+      const promise = new Promise((resolve: Resolve, reject: Reject) => {
+        if (this.#closed !== undefined) reject(this.#closed);
+        else if (signal?.aborted === true) reject(signal.reason);
+        else call = scheduler.submit(task, args, resolve, reject, settings);
+        generation = call?.generation ?? 0;
+      });
+      const abort = (reason: unknown = abortError()): void => {
+        if (call?.generation === generation) this.#endings.abort(call, reason);
+      };
+      return Object.assign(promise, { reject: abort });
+    };
   }
 
   #onEmpty(): void {
@@ -433,6 +433,7 @@ class ThreadPool extends EventTarget {
     this.#scheduler.rejectAll(() => new PoolClosedError(unfinished));
     this.#rejectReady(new PoolClosedError());
     this.#safety.stop();
+    this.#timekeeper.stop();
     await this.#supervisor.close();
   }
 
@@ -442,6 +443,7 @@ class ThreadPool extends EventTarget {
     this.#rejectReady(error);
     this.#scheduler.rejectAll(() => error);
     this.#safety.stop();
+    this.#timekeeper.stop();
     void this.#supervisor.close();
   }
 

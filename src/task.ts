@@ -9,7 +9,10 @@ import {
   type ViewArgument,
 } from "./codec/struct/signature.ts";
 import { describeValue } from "./codec/struct/mismatch.ts";
+import { type CallOptions, settingsOf, TASK_OPTIONS, type TaskOptions } from "./call-options.ts";
 import { InvalidArgumentError } from "./errors.ts";
+import type { GivenSettings } from "./host/call-settings.ts";
+import type { TaskSignal } from "./worker/signals.ts";
 import { callerOf } from "./realm/call-site.ts";
 
 /** Any function; parameters are checked where it is called. */
@@ -29,8 +32,10 @@ export interface Task<F extends AnyFunction = AnyFunction, C extends AnyFunction
   readonly args?: readonly ArgumentSchema[] | undefined;
   /** Declared shape of the result. */
   readonly returns?: Struct<Fields> | undefined;
-  /** How urgent its calls are, unless they say. */
-  readonly priority?: Priority | undefined;
+  /** Options of its calls, unless they say. */
+  readonly options?: TaskOptions | undefined;
+  /** Whether the function gets a signal as its last argument. */
+  readonly abortSignal?: AbortSignalOption | undefined;
   /** Where it was declared: path or URL of the module, or undefined if the stack did not tell. */
   readonly [TASK]: { readonly location: string | undefined; readonly call?: C };
 }
@@ -43,8 +48,13 @@ export interface ImportedTask<F extends AnyFunction = AnyFunction> {
   readonly f?: F;
   readonly args?: readonly ArgumentSchema[] | undefined;
   readonly returns?: Struct<Fields> | undefined;
+  readonly options?: TaskOptions | undefined;
+  readonly abortSignal?: AbortSignalOption | undefined;
   readonly [TASK]: { readonly location: string };
 }
+
+/** `true`, or Knitting's form of it: the task gets a {@link TaskSignal} behind its arguments. */
+export type AbortSignalOption = boolean | { readonly hasAborted: true };
 
 /** What `createPool` takes: exported functions, declared tasks and imported tasks by name. */
 export type TaskMap = Readonly<Record<string, AnyFunction | Task | ImportedTask>>;
@@ -60,30 +70,34 @@ export type CallArguments<Parameters extends readonly unknown[]> = {
   [Index in keyof Parameters]: Parameters[Index] | Promise<Parameters[Index]>;
 };
 
-/** How urgent a call is: 1, 0 and −1 by name, or any number between −1000 and 1000. */
-export type Priority = "high" | "normal" | "low" | number;
-
-/** What `with` takes: options of the calls made through it. */
-export interface CallOptions {
-  /**
-   * Among calls that wait on the host, each level lets a call overtake up to 1,000 older ones; so low
-   * ones are never starved. Default: the task's own, or "normal".
-   */
-  readonly priority?: Priority;
-}
-
 /** A function of the pool: the task's own parameters, and a promise of its result. */
 export interface Call<F extends AnyFunction> {
   (...args: CallArguments<Parameters<F>>): Promise<Awaited<ReturnType<F>>>;
-  /** The same function with options: `pool.call.f.with({ priority: "high" })(1)`. */
+  /** The same function with options: `pool.call.f.with({ signal, timeout: 100 })(1)`. */
   with(
     options: CallOptions,
   ): (...args: CallArguments<Parameters<F>>) => Promise<Awaited<ReturnType<F>>>;
 }
 
+/** The promise of a call whose task gets a signal. */
+export interface AbortablePromise<T> extends Promise<T> {
+  /** Aborts the call: rejects the promise with `reason` (default: an AbortError) and tells the task. */
+  reject(reason?: unknown): void;
+}
+
+/** The same for a task that gets a signal. */
+export interface AbortableCall<F extends AnyFunction> {
+  (...args: CallArguments<Parameters<F>>): AbortablePromise<Awaited<ReturnType<F>>>;
+  with(
+    options: CallOptions,
+  ): (...args: CallArguments<Parameters<F>>) => AbortablePromise<Awaited<ReturnType<F>>>;
+}
+
 /** `pool.call` for a given {@link TaskMap}. */
 export type Calls<Tasks extends TaskMap> = {
-  readonly [Name in keyof Tasks]: Call<TaskFunctionOf<Tasks[Name]>>;
+  readonly [Name in keyof Tasks]: Tasks[Name] extends { readonly abortSignal: true }
+    ? AbortableCall<TaskFunctionOf<Tasks[Name]>>
+    : Call<TaskFunctionOf<Tasks[Name]>>;
 };
 
 /** What a task gets for arguments declared as `A`. */
@@ -119,8 +133,8 @@ export type ArgumentsGiven<A extends readonly ArgumentSchema[]> = {
  * ```
  */
 export function task<const A extends readonly ArgumentSchema[], R extends Struct<Fields>>(
-  definition: {
-    readonly priority?: Priority;
+  definition: TaskOptions & {
+    readonly abortSignal?: false;
     readonly args: A;
     readonly returns: R;
     readonly f: (...args: ArgumentsTaken<A>) => InferInput<R> | PromiseLike<InferInput<R>>;
@@ -130,77 +144,101 @@ export function task<const A extends readonly ArgumentSchema[], R extends Struct
   (...args: ArgumentsGiven<A>) => Infer<R>
 >;
 export function task<const A extends readonly ArgumentSchema[], T>(
-  definition: {
-    readonly priority?: Priority;
+  definition: TaskOptions & {
+    readonly abortSignal?: false;
     readonly args: A;
     readonly f: (...args: ArgumentsTaken<A>) => T;
   },
 ): Task<(...args: ArgumentsTaken<A>) => T, (...args: ArgumentsGiven<A>) => T>;
+export function task<const A extends readonly ArgumentSchema[], T>(
+  definition: TaskOptions & {
+    readonly abortSignal: AbortSignalOption;
+    readonly args: A;
+    readonly returns?: Struct<Fields>;
+    readonly f: (...args: [...ArgumentsTaken<A>, TaskSignal]) => T;
+  },
+):
+  & Task<(...args: [...ArgumentsTaken<A>, TaskSignal]) => T, (...args: ArgumentsGiven<A>) => T>
+  & { readonly abortSignal: true };
 export function task<
   R extends Struct<Fields>,
   F extends (...args: never[]) => InferInput<R> | PromiseLike<InferInput<R>>,
 >(
-  definition: { readonly priority?: Priority; readonly returns: R; readonly f: F },
+  definition: TaskOptions & {
+    readonly abortSignal?: false;
+    readonly returns: R;
+    readonly f: F;
+  },
 ): Task<AnyFunction, (...args: Parameters<F>) => Infer<R>>;
 export function task<F extends AnyFunction>(
-  definition: { readonly priority?: Priority; readonly f: F },
+  definition: TaskOptions & { readonly abortSignal: AbortSignalOption; readonly f: F },
+): Task<F, (...args: WithoutSignal<Parameters<F>>) => ReturnType<F>> & {
+  readonly abortSignal: true;
+};
+export function task<F extends AnyFunction>(
+  definition: TaskOptions & { readonly abortSignal?: false; readonly f: F },
 ): Task<F>;
 export function task(
-  definition: {
+  definition: TaskOptions & {
     readonly f: AnyFunction;
     readonly args?: unknown;
     readonly returns?: unknown;
-    readonly priority?: unknown;
+    readonly abortSignal?: unknown;
   },
 ): Task {
   if (typeof definition !== "object" || definition === null || typeof definition.f !== "function") {
     throw new InvalidArgumentError("task() needs an object with a function `f`.");
   }
+  const known = ["f", "args", "returns", "abortSignal", ...TASK_OPTIONS];
   for (const key of Object.keys(definition)) {
-    if (!["f", "args", "returns", "priority"].includes(key)) {
+    if (!known.includes(key)) {
       throw new InvalidArgumentError(
-        `task() has no option "${key}"; it takes: f, args, returns, priority.`,
+        `task() has no option "${key}"; it takes: ${known.join(", ")}.`,
       );
     }
   }
   // Own properties only: whatever somebody has given to Object.prototype declares nothing.
-  const args = Object.hasOwn(definition, "args") ? definition.args : undefined;
-  const returns = Object.hasOwn(definition, "returns") ? definition.returns : undefined;
-  const priority = Object.hasOwn(definition, "priority") ? definition.priority : undefined;
-  const { f } = definition;
+  const { f, args, returns, abortSignal, ...options } = {
+    __proto__: null,
+    ...definition,
+  } as unknown as typeof definition;
   signatureOf(args, returns);
-  if (priority !== undefined) levelOf(priority);
+  settingsOf(options);
+  hasSignal(abortSignal);
   return {
     f,
-    priority: priority as Priority | undefined,
+    options,
     args: args as readonly ArgumentSchema[] | undefined,
     returns: returns as Struct<Fields> | undefined,
+    abortSignal: abortSignal as AbortSignalOption | undefined,
     [TASK]: { location: callerOf(task) },
   };
 }
 
-const LEVELS: Readonly<Record<string, number>> = { high: 1, normal: 0, low: -1 };
-/** Furthest a priority may be from normal. */
-const MAX_LEVEL = 1000;
+/** Parameters without the signal, which comes last. */
+export type WithoutSignal<P extends readonly unknown[]> = P extends
+  [...infer Rest, TaskSignal | undefined] ? Rest
+  : P extends [...infer Rest, TaskSignal?] ? Rest
+  : P;
 
-/** A priority as levels above normal. Throws InvalidArgumentError. */
-export function levelOf(priority: unknown): number {
-  const level = typeof priority === "string" && Object.hasOwn(LEVELS, priority)
-    ? LEVELS[priority]
-    : priority;
-  if (typeof level === "number" && Math.abs(level) <= MAX_LEVEL) return level;
-  throw new InvalidArgumentError(
-    `priority must be "high", "normal", "low" or a number from -${MAX_LEVEL} to ${MAX_LEVEL}, got ${
-      describeValue(priority)
-    }.`,
-  );
+/** What an entry of a task map asks for all its calls. */
+export function settingsOfTask(entry: unknown): GivenSettings {
+  if (typeof entry !== "object" || entry === null || !(TASK in entry)) return {};
+  const { options = {}, abortSignal } = entry as Task | ImportedTask;
+  return { ...settingsOf(options), hasSignal: hasSignal(abortSignal) };
 }
 
-/** How urgent calls of an entry of a task map are, unless they say. */
-export function priorityOf(entry: unknown): number {
-  if (typeof entry !== "object" || entry === null || !(TASK in entry)) return 0;
-  const { priority } = entry as Task;
-  return priority === undefined ? 0 : levelOf(priority);
+/** Whether `abortSignal` asks for a signal. Throws InvalidArgumentError. */
+function hasSignal(abortSignal: unknown): boolean {
+  if (abortSignal === undefined || abortSignal === false) return false;
+  const isAsked = abortSignal === true || (
+    typeof abortSignal === "object" && abortSignal !== null &&
+    (abortSignal as { readonly hasAborted?: unknown }).hasAborted === true
+  );
+  if (isAsked) return true;
+  throw new InvalidArgumentError(
+    `abortSignal must be a boolean or { hasAborted: true }, got ${describeValue(abortSignal)}.`,
+  );
 }
 
 /** The function of an entry of a task map, if the host has it. */
@@ -222,22 +260,33 @@ export function declaredBy(entry: unknown): Signature | undefined {
  * the pool is free to differ from the export name.
  */
 export function importTask<F extends AnyFunction = AnyFunction>(
-  source: {
+  source: TaskOptions & {
     readonly href: string | URL;
     readonly name: string;
+    readonly abortSignal?: AbortSignalOption;
     /** What the task itself declares: the host does not see its module. */
     readonly args?: readonly ArgumentSchema[];
     readonly returns?: Struct<Fields>;
   },
 ): ImportedTask<F> {
-  const { href, name, args, returns } = source;
+  const { href, name, args, returns, abortSignal, ...options } = source;
   if (typeof name !== "string" || (typeof href !== "string" && !(href instanceof URL))) {
     throw new InvalidArgumentError(
       "importTask() needs `href` (string or URL) and `name` (string).",
     );
   }
   signatureOf(args, returns);
-  return { href: String(href), name, args, returns, [TASK]: { location: String(href) } };
+  settingsOf(options);
+  hasSignal(abortSignal);
+  return {
+    href: String(href),
+    name,
+    args,
+    returns,
+    options,
+    abortSignal,
+    [TASK]: { location: String(href) },
+  };
 }
 
 /** What the pool needs to know of one entry: where it is and under which export name. */
@@ -270,20 +319,4 @@ export function locateTask(
       entry === null ? "null" : typeof entry
     }.`,
   );
-}
-
-/** Checks what `with` was given; the priority as levels. */
-export function checkCallOptions(options: CallOptions): { readonly priority: number | undefined } {
-  if (typeof options !== "object" || options === null) {
-    throw new InvalidArgumentError(
-      `with() takes an object of options, got ${describeValue(options)}.`,
-    );
-  }
-  for (const key of Object.keys(options)) {
-    if (key !== "priority") {
-      throw new InvalidArgumentError(`with() has no option "${key}"; it takes: priority.`);
-    }
-  }
-  const priority = Object.hasOwn(options, "priority") ? options.priority : undefined;
-  return { priority: priority === undefined ? undefined : levelOf(priority) };
 }

@@ -273,6 +273,19 @@ export class Endpoint {
     }
   }
 
+  /** Drops the polled record at `index`, which its sender has taken back, and the message it stands for. */
+  discard(index: number): void {
+    const { memory, end } = this.rx;
+    const what = memory.i32[(index >> 2) + WHAT_WORD]!;
+    if (locationOf(what) !== PORT || end - index < PLACEHOLDER_BYTES) return;
+    try {
+      this.#inbox.take(memory.i32[(index + FRAME_BYTES) >> 2]!);
+    } catch (error) {
+      if (error instanceof ProtocolError) throw error;
+      // What cannot be deserialized is dropped as well.
+    }
+  }
+
   /** Learns the shapes that the polled SHAPES record at `index` tells. */
   learnShapes(index: number, what: number): void {
     this.#shapes.learn(this.readValues(index, what)[0]);

@@ -13,6 +13,8 @@ export interface TaskSource {
   readonly exportName: string;
   /** What the host takes its signature to be, in words. */
   readonly declares: string;
+  /** Whether the task gets a signal as its last argument; its own module may say so as well. */
+  readonly hasSignal: boolean;
 }
 
 export interface WorkerStart {
@@ -36,10 +38,26 @@ export interface WorkerStart {
   readonly maxConcurrency: number;
   /** Most bytes of one encoded result; Infinity for no limit of heddle's own. */
   readonly maxPayloadBytes: number;
+  /** Which calls were given up (abort-words.ts). */
+  readonly abortWords: SharedArrayBuffer;
 }
 
 /** Host to worker. WAKE: look at the rings (sent only to a worker parked in its event loop). */
 export const WAKE = 0;
+
+/** Why a call was given up: an error, a DOMException (message and name), or any other value. */
+export type PackedReason =
+  | { readonly error: Uint8Array }
+  | { readonly dom: readonly [message: string, name: string] }
+  | { readonly value: unknown };
+
+/** Host to worker: a call was given up that the worker may be running, with a signal for its task. */
+export interface AbortMessage {
+  readonly heddle: "abort";
+  readonly slot: number;
+  readonly generation: number;
+  readonly reason: PackedReason;
+}
 
 /**
  * Worker to host; a bare WAKE as well: the host is parked and an answer is ready. Errors are encoded

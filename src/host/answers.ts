@@ -99,6 +99,10 @@ export class Answers {
     if ((kind !== RESULT && kind !== THROWN) || countOf(what) !== 1) {
       throw new ProtocolError(`Answer of kind ${kind} with ${countOf(what)} values.`);
     }
+    const { i32 } = endpoint.rx.memory;
+    const word = index >> 2;
+    // Settled for its caller before, perhaps.
+    const given = call ?? lane.abandoned.take(i32[word + SLOT_WORD]!, i32[word + GENERATION_WORD]!);
     let value: unknown;
     let isRejection = kind === THROWN;
     try {
@@ -109,7 +113,7 @@ export class Answers {
       value = error; // what could not be deserialized fails its own call only
       isRejection = true;
     }
-    load.remove(call === undefined ? UNKNOWN_LOAD : call.load);
+    load.remove(given?.load ?? UNKNOWN_LOAD);
     if (endpoint.rx.release()) helpWorker(lane);
     if (call === undefined) this.late++;
     else if (isRejection) this.#inFlight.reject(call, value);

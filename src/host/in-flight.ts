@@ -9,18 +9,27 @@
  * stores, without a call in between; the rest is mended by the next poll (`dropAbandoned`).
  */
 import type { CallLoad } from "../endpoint/service-times.ts";
+import type { QueuedCall } from "./call-queue.ts";
+import { type CallSettings, PLAIN } from "./call-settings.ts";
 
 export type Resolve = (value: unknown) => void;
 export type Reject = (reason: unknown) => void;
 
 /** Lane of a call that is still queued on the host. */
 export const QUEUED_ON_HOST = -1;
+/** Lane of a call that the host runs itself. */
+export const RUN_BY_HOST = -2;
+
+/** What must be told when a call is over, whatever ended it. */
+export interface CallWatch {
+  onOver(call: PendingCall): void;
+}
 
 /** A slot of the slab and the call in it. Used again: its generation tells one call from the next. */
 export class PendingCall {
   readonly slot: number;
   generation = 0;
-  /** Lane id, or QUEUED_ON_HOST. */
+  /** Lane id, QUEUED_ON_HOST or RUN_BY_HOST. */
   lane: number = QUEUED_ON_HOST;
   /** What it amounts to for its lane (`lane-load.ts`). Set when it is sent. */
   load: CallLoad = 0;
@@ -29,6 +38,16 @@ export class PendingCall {
   reject: Reject | undefined = undefined;
   /** From `add` to `submitted`. */
   isSubmitting = false;
+  settings: CallSettings = PLAIN;
+  /** Where its record is in the lane's request ring (`RingProducer.position`). Set when it is sent. */
+  position = 0;
+  /** When the timekeeper first saw it, and saw it begun, in milliseconds; −1: not yet. */
+  seenMs = -1;
+  begunMs = -1;
+  /** What makes it again should its worker be lost, if it may be, and how often that was done. */
+  again: QueuedCall | undefined = undefined;
+  retries = 0;
+  watch: CallWatch | undefined = undefined;
 
   constructor(slot: number) {
     this.slot = slot;
@@ -40,6 +59,7 @@ export class InFlight {
   readonly #free: PendingCall[] = [];
   readonly #onEmpty: () => void;
   #size = 0;
+  #timed = 0;
   /** Submissions on the stack: getters of one may make another. */
   #submitting = 0;
 
@@ -53,13 +73,29 @@ export class InFlight {
     return this.#size;
   }
 
+  /** Of those, calls with a time limit. */
+  get timed(): number {
+    return this.#timed;
+  }
+
   /** Takes a slot for a call, whose submission ends with `submitted`. */
-  add(resolve: Resolve, reject: Reject, lane: number): PendingCall {
+  add(
+    resolve: Resolve,
+    reject: Reject,
+    lane: number,
+    settings: CallSettings = PLAIN,
+  ): PendingCall {
     const call = this.#free.length > 0 ? this.#free.pop()! : this.#grow();
     call.resolve = resolve;
     call.reject = reject;
     call.lane = lane;
     call.isSubmitting = true;
+    if (settings !== PLAIN) {
+      call.settings = settings;
+      call.seenMs = call.begunMs = -1;
+      call.retries = 0;
+      if (settings.tickMs !== Infinity) this.#timed++;
+    }
     this.#size++;
     this.#submitting++;
     return call;
@@ -91,6 +127,14 @@ export class InFlight {
     const reject = call.reject!;
     this.#release(call);
     reject(reason);
+  }
+
+  /** Calls with a time limit, as of now. */
+  timedCalls(): PendingCall[] {
+    if (this.#timed === 0) return [];
+    return this.#calls.filter((call) =>
+      call.resolve !== undefined && call.settings.tickMs !== Infinity
+    );
   }
 
   /** All calls that `lane` holds; every call if `lane` is undefined. */
@@ -126,6 +170,16 @@ export class InFlight {
     call.isSubmitting = false;
     call.generation = (call.generation + 1) | 0;
     this.#free[this.#free.length] = call;
+    if (call.settings !== PLAIN) this.#forgetSettings(call);
     if (--this.#size === 0) this.#onEmpty();
+  }
+
+  #forgetSettings(call: PendingCall): void {
+    const { settings, watch } = call;
+    call.settings = PLAIN;
+    call.again = undefined;
+    call.watch = undefined;
+    if (settings.tickMs !== Infinity) this.#timed--;
+    watch?.onOver(call);
   }
 }

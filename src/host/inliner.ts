@@ -14,7 +14,7 @@ import type { Signature } from "../codec/struct/signature.ts";
 import { type Held, type Holder, RESULT_NAME } from "../endpoint/hold.ts";
 import { viewMemory } from "../memory/views.ts";
 import type { QueuedCall } from "./call-queue.ts";
-import type { InFlight } from "./in-flight.ts";
+import { type InFlight, RUN_BY_HOST } from "./in-flight.ts";
 
 export interface InlinerLimits {
   /** Before the workers, or only what no worker can take. */
@@ -90,7 +90,9 @@ export class Inliner {
 
   async #run({ slot, generation, task, held }: QueuedCall): Promise<void> {
     const { inFlight, functions, onRoom } = this.#options;
-    if (inFlight.find(slot, generation) === undefined) return;
+    const waiting = inFlight.find(slot, generation);
+    if (waiting === undefined) return;
+    waiting.lane = RUN_BY_HOST;
     this.ran++;
     this.#running++;
     let kind: "resolve" | "reject" = "resolve";

@@ -22,7 +22,10 @@ import {
   WAITS_FOR,
   WANTS_SPACE,
 } from "../endpoint/lane-layout.ts";
+import { packReason } from "../endpoint/reason.ts";
 import {
+  type AbortMessage,
+  type PackedReason,
   type TaskSource,
   WAKE,
   type WorkerMessage,
@@ -34,6 +37,7 @@ import { SpaceFlag } from "../park/space-flag.ts";
 import { RUNNING, Waker } from "../park/wake-word.ts";
 import { SpscRing } from "../ring/spsc-ring.ts";
 import type { Runtime, WorkerHandle } from "../runtimes/runtime.ts";
+import { AbandonedCalls } from "./abandoned.ts";
 import { LaneLoad } from "./lane-load.ts";
 import type { Receiver } from "./safety-check.ts";
 
@@ -50,6 +54,8 @@ export interface LaneOptions {
   readonly tasks: readonly TaskSource[];
   readonly maxConcurrency: number;
   readonly maxPayloadBytes: number;
+  /** Which calls were given up (abort-words.ts). */
+  readonly abortWords: SharedArrayBuffer;
 }
 
 /** How a lane ended. */
@@ -83,6 +89,8 @@ export class Lane implements Receiver {
   readonly requestSpaceFlag: SpaceFlag;
   /** Calls sent and not answered. Owned by the scheduler. */
   readonly load: LaneLoad = new LaneLoad();
+  /** Of those, calls that nobody waits for any more. */
+  readonly abandoned: AbandonedCalls = new AbandonedCalls();
 
   readonly #runtime: Runtime;
   readonly #control: Int32Array<SharedArrayBuffer>;
@@ -124,6 +132,7 @@ export class Lane implements Receiver {
       tasks: options.tasks,
       maxConcurrency: options.maxConcurrency,
       maxPayloadBytes: options.maxPayloadBytes,
+      abortWords: options.abortWords,
     };
     try {
       this.#handle = runtime.spawnWorker(options.workerEntry, start, [remote], `heddle-${id}`);
@@ -194,7 +203,22 @@ export class Lane implements Receiver {
     this.waker.repost();
   }
 
-  /** Stops a worker that broke the protocol; its calls are lost for that reason. */
+  /** Tells the worker that a call it may be running was given up. */
+  tellAbort(slot: number, generation: number, reason: unknown): void {
+    const abort = (packed: PackedReason): AbortMessage => ({
+      heddle: "abort",
+      slot,
+      generation,
+      reason: packed,
+    });
+    try {
+      this.#handle.post(abort(packReason(this.#runtime, reason)));
+    } catch {
+      this.#handle.post(abort({ value: textOf(reason) })); // what cannot be cloned is told in words
+    }
+  }
+
+  /** Stops a worker that broke the protocol, or its time limit; its calls are lost for that reason. */
   fail(error: Error): void {
     if (this.#state === "gone") return;
     this.#cause ??= error;

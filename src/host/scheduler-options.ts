@@ -3,11 +3,14 @@ import type { Signature } from "../codec/struct/signature.ts";
 import type { Holder } from "../endpoint/hold.ts";
 import type { ServiceTimes } from "../endpoint/service-times.ts";
 import type { Backpressure } from "./backpressure.ts";
+import type { PendingCall } from "./in-flight.ts";
 import type { LaneChooser } from "./placement.ts";
 
 export interface SchedulerEvents {
   /** A call was submitted: see to it that `drain` is called. */
   onSubmit(): void;
+  /** A call has been made that has settings of its own. */
+  onSettings(call: PendingCall): void;
   onPark(): void;
   /** A call has to wait on the host. */
   onWait(): void;
@@ -23,6 +26,8 @@ export interface SchedulerOptions {
   readonly isPromise: (value: unknown) => value is Promise<unknown>;
   readonly placement: LaneChooser;
   readonly backpressure: Backpressure;
+  /** Calls back after `delayMs`, without keeping the process running. */
+  readonly later: (callback: () => void, delayMs: number) => void;
   readonly serviceTimes: ServiceTimes;
   /** What each task declares of its values, by its index. */
   readonly signatures: readonly (Signature | undefined)[];

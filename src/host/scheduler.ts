@@ -6,15 +6,17 @@
  * in order. Calls that wait in a lane behind others are taken back for a lane that has nothing to do
  * (`relief.ts`).
  */
-import { FULL, type SendOutcome, SENT, type TakenBack } from "../endpoint/endpoint.ts";
-import { CALL, CALL_WITH_NUMBER } from "../endpoint/frame.ts";
-import { type CallLoad, type ServiceTimes, UNKNOWN_LOAD } from "../endpoint/service-times.ts";
+import { FULL, type TakenBack } from "../endpoint/endpoint.ts";
+import { type ServiceTimes, UNKNOWN_LOAD } from "../endpoint/service-times.ts";
 import { ARGUMENTS, type Held } from "../endpoint/hold.ts";
 import { ArgumentsInWaiting, hasPromise } from "./arguments-in-waiting.ts";
 import { ProtocolError } from "../errors.ts";
 import { Answers, MOST_ANSWERS } from "./answers.ts";
 import { CallQueue, type QueuedCall } from "./call-queue.ts";
+import { type CallSettings, PLAIN } from "./call-settings.ts";
 import type { HostWork } from "./host-loop.ts";
+import { retryDelayMs } from "./retry.ts";
+import { DONE, Sender } from "./sender.ts";
 import type { SchedulerEvents, SchedulerOptions } from "./scheduler-options.ts";
 import type { Inliner } from "./inliner.ts";
 import {
@@ -62,7 +64,7 @@ export class Scheduler implements HostWork {
   readonly #placement: LaneChooser;
   readonly #hasSignatures: boolean;
   #isFlushing = false;
-  #hasUnwoken = false;
+  readonly #sender: Sender;
   /** Set when the pool has been closed or has failed: for calls whose submission that happened in. */
   #closed: (() => unknown) | undefined;
 
@@ -74,6 +76,11 @@ export class Scheduler implements HostWork {
     this.#placement = options.placement;
     this.inFlight = new InFlight(() => options.events.onEmpty());
     this.answers = new Answers(this.inFlight, options.signatures);
+    this.#sender = new Sender(
+      this.inFlight,
+      options.signatures,
+      (lane, error) => this.failLane(lane, error),
+    );
   }
 
   get lanes(): readonly Lane[] {
@@ -97,96 +104,46 @@ export class Scheduler implements HostWork {
     return this.#queue.size;
   }
 
-  /** Encodes the arguments now and sends the call now or later. Settles by `resolve` or `reject`. */
+  /**
+   * Encodes the arguments now and sends the call now or later. Settles by `resolve` or `reject`; returns
+   * the call unless that has happened already.
+   */
   submit(
     task: number,
     args: readonly unknown[],
     resolve: Resolve,
     reject: Reject,
-    priority = 0,
-  ): void {
+    settings: CallSettings = PLAIN,
+  ): PendingCall | undefined {
     const only = args.length === 1 ? args[0] : undefined;
     const isNumber = typeof only === "number" && !this.#hasSignatures;
-    const mayGo = this.#queue.size === 0 &&
+    // What may have to be made again is held first.
+    const mayGo = this.#queue.size === 0 && settings.maxRetries === 0 &&
       (isNumber || !hasPromise(args, this.#options.isPromise));
     const load = this.#times.loadOf(task);
     const isInlined = this.inliner?.takesFirst(task, 1) === true;
     const lane = mayGo && !isInlined ? this.#placement.pick(this.#lanes, load) : undefined;
     if (lane === undefined) this.#options.backpressure.admit(this.#queue.size);
     if (this.#closed !== undefined) throw this.#closed(); // by a balancer of the user's own
-    const call = this.inFlight.add(resolve, reject, lane === undefined ? QUEUED_ON_HOST : lane.id);
+    const call = this.inFlight.add(
+      resolve,
+      reject,
+      lane === undefined ? QUEUED_ON_HOST : lane.id,
+      settings,
+    );
     const { generation } = call;
-    if (lane === undefined) this.#submitHeld(call, task, args, priority);
-    else if (isNumber) this.#sendNumber(lane, call, task, load, only, priority);
-    else this.#send(lane, call, task, load, args, priority);
-    this.inFlight.submitted(call, generation);
-  }
-
-  /** The shortest way, and the most frequent call. */
-  #sendNumber(
-    lane: Lane,
-    call: PendingCall,
-    task: number,
-    load: CallLoad,
-    value: number,
-    priority: number,
-  ): void {
-    const { slot, generation } = call;
-    // Before it is sent: should the stack end somewhere in here, the answer is counted all the same.
-    lane.load.outstanding++;
-    let isSent = false;
-    try {
-      isSent = lane.endpoint.sendNumber(slot, generation, CALL_WITH_NUMBER, task, value) === SENT;
-      if (isSent) {
-        this.#sent(lane, call, load);
-        this.#events.onSubmit();
-        return;
-      }
-    } catch (error) {
-      if (!isSent) lane.load.outstanding--;
-      this.#rejectUnsent(lane, slot, generation, error);
-      return;
-    }
-    lane.load.outstanding--;
-    call.lane = QUEUED_ON_HOST;
-    this.#submitHeld(call, task, [value], priority);
-  }
-
-  /** Sends a call to a lane, or holds it. */
-  #send(
-    lane: Lane,
-    call: PendingCall,
-    task: number,
-    load: CallLoad,
-    args: readonly unknown[],
-    priority: number,
-  ): void {
-    const { slot, generation } = call;
-    let outcome: SendOutcome = FULL;
-    lane.load.outstanding++;
-    try {
-      const declared = this.#options.signatures[task]?.args;
-      outcome = lane.endpoint.sendCall(slot, generation, task, args, declared);
-    } catch (error) {
-      lane.load.outstanding--;
-      this.#rejectUnsent(lane, slot, generation, error);
-      return;
-    }
-    if (outcome === SENT) {
-      this.#sent(lane, call, load);
-      this.#events.onSubmit();
-      return;
-    }
-    lane.load.outstanding--;
-    this.#wakeIfTold(lane);
-    // Encoding runs getters, which may do anything to this pool, closing it included.
-    if (call.generation !== generation) return;
-    call.lane = QUEUED_ON_HOST;
-    if (outcome === FULL) this.#submitHeld(call, task, args, priority);
+    if (settings !== PLAIN) this.#events.onSettings(call);
+    if (lane === undefined) this.#submitHeld(call, task, args);
     else {
-      this.#enqueue({ slot, generation, task, held: outcome, priority });
+      const sent = isNumber
+        ? this.#sender.sendNumber(lane, call, task, load, only)
+        : this.#sender.sendCall(lane, call, task, load, args);
+      if (sent === FULL) this.#submitHeld(call, task, isNumber ? [only] : args);
+      else if (sent !== DONE) this.#enqueue(call, task, sent);
       this.#events.onSubmit();
     }
+    this.inFlight.submitted(call, generation);
+    return call.generation === generation ? call : undefined;
   }
 
   /** A lane is ready to take calls. */
@@ -238,7 +195,7 @@ export class Scheduler implements HostWork {
         settled += answers;
       } catch (error) {
         // Only a ProtocolError comes this way.
-        this.#failLane(lane, error as Error);
+        this.failLane(lane, error as Error);
         index--;
       }
     }
@@ -253,10 +210,7 @@ export class Scheduler implements HostWork {
     // Polls flush, and none is made within a flush: whatever is left of one was cut off by the stack's end.
     this.#isFlushing = false;
     this.inFlight.dropAbandoned();
-    if (this.#hasUnwoken) {
-      this.#hasUnwoken = false;
-      for (const lane of this.#lanes.slice()) this.#wake(lane);
-    }
+    this.#sender.wakeUnwoken(this.#lanes);
     if (this.#queue.size > 0) this.#flush();
   }
 
@@ -271,7 +225,7 @@ export class Scheduler implements HostWork {
     try {
       return this.#offer(call.task, (lane) => {
         const hasSpace = lane.endpoint.hasSpaceFor(call.held);
-        this.#wakeIfTold(lane);
+        this.#sender.wakeIfTold(lane);
         return hasSpace;
       });
     } catch {
@@ -305,16 +259,13 @@ export class Scheduler implements HostWork {
       return takeCalls(from, urgency)?.filter((call) => this.#takeFrom(from, call));
     } catch (error) {
       // Only a ProtocolError comes this way: the ring of the worker that is to be relieved is damaged.
-      this.#failLane(from, error as Error);
+      this.failLane(from, error as Error);
       return [];
     }
   }
 
   #giveTo(to: Lane, calls: readonly TakenBack[]): void {
-    const left = calls.filter(({ slot, generation, task, held }) =>
-      !this.#sendHeld(to, slot, generation, task, held)
-    );
-    this.#requeue(left);
+    this.#requeue(calls.filter((call) => !this.#sendHeld(to, call)));
   }
 
   /** Puts calls that were given back before all others, in their order. */
@@ -335,7 +286,7 @@ export class Scheduler implements HostWork {
   onPark(): void {
     for (const lane of findUnasked(this.#lanes)) {
       const what = `Worker ${lane.id} answered a call that it was not given.`;
-      this.#failLane(lane, new ProtocolError(what));
+      this.failLane(lane, new ProtocolError(what));
     }
     this.#events.onPark();
   }
@@ -345,51 +296,32 @@ export class Scheduler implements HostWork {
   }
 
   /** Takes a lane out whose rings or words are damaged; its end settles the calls it has. */
-  #failLane(lane: Lane, error: Error): void {
+  failLane(lane: Lane, error: Error): void {
     const index = this.#lanes.indexOf(lane);
     if (index >= 0) this.#lanes.splice(index, 1);
     this.#placement.forget(lane);
     lane.fail(error);
   }
 
-  /** Sending threw: for damage the lane's end settles the call, for anything else nothing was sent. */
-  #rejectUnsent(lane: Lane, slot: number, generation: number, error: unknown): void {
-    this.#wakeIfTold(lane);
-    const call = this.inFlight.find(slot, generation);
-    if (error instanceof ProtocolError) this.#failLane(lane, error);
-    else if (call !== undefined) this.inFlight.reject(call, error);
-  }
-
-  /** A call was committed to the lane's ring, and counted by `outstanding`. */
-  #sent(lane: Lane, call: PendingCall, load: CallLoad): void {
-    call.load = load;
-    lane.load.add(load);
-    this.#wake(lane);
-  }
-
-  /** Shapes were told to the lane's worker, but no call followed them. */
-  #wakeIfTold(lane: Lane): void {
-    if (lane.endpoint.takeTold()) this.#wake(lane);
-  }
-
-  #wake(lane: Lane): void {
+  #submitHeld(call: PendingCall, task: number, args: readonly unknown[]): void {
+    const { generation } = call;
+    const { isPromise, holder, signatures } = this.#options;
+    const declared = signatures[task]?.args;
     try {
-      lane.waker.wake();
-    } catch (error) {
-      if (error instanceof ProtocolError) this.#failLane(lane, error);
-      else this.#hasUnwoken = true; // the stack has overflowed: the next poll wakes it
-    }
-  }
-
-  #submitHeld(call: PendingCall, task: number, args: readonly unknown[], priority: number): void {
-    const { slot, generation } = call;
-    try {
-      if (hasPromise(args, this.#options.isPromise)) {
-        this.#awaitArguments(call, task, args, priority);
+      if (hasPromise(args, isPromise)) {
+        // Promises among the arguments are awaited; the others are taken as they are now.
+        new ArgumentsInWaiting(args, isPromise, holder, declared).whenKnown(
+          () => call.generation === generation,
+          (held) => {
+            this.#enqueue(call, task, held);
+            this.#events.onSubmit();
+          },
+          (reason) => this.inFlight.reject(call, reason),
+        );
       } else {
-        const declared = this.#options.signatures[task]?.args;
-        const held = this.#options.holder.hold(args, ARGUMENTS, declared);
-        this.#enqueue({ slot, generation, task, held, priority });
+        const held = holder.hold(args, ARGUMENTS, declared);
+        // Holding runs getters, which may do anything to this pool, closing it included.
+        if (call.generation === generation) this.#enqueue(call, task, held);
       }
     } catch (error) {
       if (call.generation === generation) this.inFlight.reject(call, error);
@@ -397,32 +329,34 @@ export class Scheduler implements HostWork {
     this.#events.onSubmit();
   }
 
-  /** Promises among the arguments are awaited; the others are taken as they are now. */
-  #awaitArguments(
-    call: PendingCall,
-    task: number,
-    args: readonly unknown[],
-    priority: number,
-  ): void {
-    const { slot, generation } = call;
-    const { isPromise, holder, signatures } = this.#options;
-    new ArgumentsInWaiting(args, isPromise, holder, signatures[task]?.args).whenKnown(
-      () => call.generation === generation,
-      (held) => {
-        this.#enqueue({ slot, generation, task, held, priority });
-        this.#events.onSubmit();
-      },
-      (reason) => this.inFlight.reject(call, reason),
-    );
+  /** The call, which is in flight, waits on the host. */
+  #enqueue(call: PendingCall, task: number, held: Held): void {
+    const { slot, generation, settings } = call;
+    const queued = { slot, generation, task, held, priority: settings.priority };
+    if (settings.maxRetries > 0 && held.transfer.length === 0) call.again = queued;
+    this.#push(queued);
   }
 
-  #enqueue(call: QueuedCall): void {
-    // Holding runs getters, which may do anything to this pool, closing it included.
-    if (!this.#isWaiting(call)) return;
+  #push(call: QueuedCall): void {
     this.#queue.push(call);
     this.#flush();
     this.#options.backpressure.grown(this.#queue.size);
     if (this.#queue.size > 0) this.#events.onWait();
+  }
+
+  /** Makes a call again whose worker was lost. False: it must not be. */
+  retry(call: PendingCall): boolean {
+    const { again, settings } = call;
+    if (again === undefined || call.retries >= settings.maxRetries) return false;
+    call.retries++;
+    call.lane = QUEUED_ON_HOST;
+    call.begunMs = -1;
+    this.#options.later(() => {
+      if (!this.#isWaiting(again)) return;
+      this.#push(again);
+      this.#events.onSubmit();
+    }, retryDelayMs(call.retries));
+    return true;
   }
 
   /** Sends queued calls, oldest first, while there is a lane and room for them. */
@@ -452,12 +386,12 @@ export class Scheduler implements HostWork {
 
   /** False: no lane, or no room in any. A call that the balancer fails is settled. */
   #tryLanes(call: QueuedCall): boolean {
-    const { slot, generation, task, held } = call;
+    const { slot, generation, task } = call;
     try {
       // A balancer of the user's own may close the pool.
       return this.#offer(
         task,
-        (lane) => !this.#isWaiting(call) || this.#sendHeld(lane, slot, generation, task, held),
+        (lane) => !this.#isWaiting(call) || this.#sendHeld(lane, call),
       );
     } catch (error) {
       const pending = this.inFlight.find(slot, generation);
@@ -475,23 +409,7 @@ export class Scheduler implements HostWork {
   }
 
   /** False: no room in the lane. A call that cannot be sent at all is settled. */
-  #sendHeld(lane: Lane, slot: number, generation: number, task: number, held: Held): boolean {
-    const call = this.inFlight.find(slot, generation)!;
-    call.lane = lane.id;
-    lane.load.outstanding++;
-    try {
-      if (!lane.endpoint.sendHeld(CALL, slot, generation, task, held)) {
-        lane.load.outstanding--;
-        call.lane = QUEUED_ON_HOST;
-        this.#wakeIfTold(lane);
-        return false;
-      }
-    } catch (error) {
-      lane.load.outstanding--;
-      this.#rejectUnsent(lane, slot, generation, error);
-      return true;
-    }
-    this.#sent(lane, call, this.#times.loadOf(task));
-    return true;
+  #sendHeld(lane: Lane, call: TakenBack): boolean {
+    return this.#sender.sendHeld(lane, call, this.#times.loadOf(call.task));
   }
 }

@@ -168,6 +168,7 @@ export class Supervisor {
     }
     const options = { cause: end.cause ?? end.startError };
     for (const call of calls) {
+      if (this.#scheduler.retry(call)) continue;
       this.#scheduler.inFlight.reject(call, new WorkerLostError(end, options));
     }
     this.#uselessInARow = lane.hasAnswered ? 0 : this.#uselessInARow + 1;

@@ -36,6 +36,8 @@ export class RingProducer {
   /** The records; offsets handed out by `claim` are bytes into it. */
   readonly memory: Memory;
   readonly capacity: number;
+  /** Where the record committed last begins: a position, which counts bytes and wraps as int32. */
+  position = 0;
   /** After a successful claim: end of the contiguous bytes that may be written, from its index. */
   limit = 0;
 
@@ -115,6 +117,7 @@ export class RingProducer {
     Atomics.store(this.#header, TAIL_POSITION, tail);
     // Last: should the stack overflow before, nothing has been committed.
     this.#tail = tail;
+    this.position = this.#claimPosition;
     this.#sequence = (this.#sequence + 1) & SEQUENCE_MASK;
     this.#claimIndex = NO_SPACE;
   }
@@ -174,6 +177,16 @@ export class RingProducer {
     return (this.memory.i32[stateSlot(index)]! & STATE_MASK) === QUEUED;
   }
 
+  /** Whether the consumer has taken the record committed at `position`. False may be stale. */
+  hasTaken(position: number): boolean {
+    return this.#isReleased(position) || !this.isQueued(position & this.#mask);
+  }
+
+  /** Takes the record committed at `position` back if the consumer has not taken it: see `revoke`. */
+  revokeAt(position: number): boolean {
+    return !this.#isReleased(position) && this.revoke(position & this.#mask);
+  }
+
   /**
    * Takes an unreleased record back. True: the consumer will skip it, and it is this side's again;
    * false: the consumer was faster.
@@ -185,6 +198,11 @@ export class RingProducer {
     // SYNC(claim-or-revoke): exactly one of this exchange and the consumer's QUEUED → CLAIMED wins.
     // Pairs with RingConsumer.acquire; needs a read-modify-write, ordering comes with it.
     return Atomics.compareExchange(i32, stateSlot(index), queued, revokedState(queued)) === queued;
+  }
+
+  /** Only what is not released is still the record that was committed there. */
+  #isReleased(position: number): boolean {
+    return ((position - Atomics.load(this.#header, HEAD_POSITION)) | 0) < 0;
   }
 
   /** Opens the record at index 0, behind a padding record that fills `room` bytes from `index`. */

@@ -16,7 +16,13 @@ import {
   WANTS_SPACE,
 } from "../endpoint/lane-layout.ts";
 import { ServiceTimer } from "../endpoint/service-times.ts";
-import { WAKE, type WorkerMessage, type WorkerStart } from "../endpoint/worker-start.ts";
+import { unpackReason } from "../endpoint/reason.ts";
+import {
+  type AbortMessage,
+  WAKE,
+  type WorkerMessage,
+  type WorkerStart,
+} from "../endpoint/worker-start.ts";
 import { TaskNotFoundError } from "../errors.ts";
 import { ActiveCount } from "../park/active-count.ts";
 import { HostWaker } from "../park/host-word.ts";
@@ -27,6 +33,7 @@ import { SpscRing } from "../ring/spsc-ring.ts";
 import { currentRuntime } from "../runtimes/current.ts";
 import { WorkerLoop, type WorkerTask } from "./loop.ts";
 import { Replies } from "./replies.ts";
+import { TaskSignals } from "./signals.ts";
 import { loadTasks } from "./tasks.ts";
 
 const runtime = currentRuntime;
@@ -73,8 +80,20 @@ const replies = new Replies(
 );
 
 let loop: WorkerLoop | undefined;
+const signals = new TaskSignals(start.abortWords, runtime.now);
+
 // Listening is what keeps the worker alive; attached before the tasks load, so no wake is missed.
-host.onMessage(() => loop?.onWakeMessage());
+host.onMessage((message) => {
+  if (isAbort(message)) {
+    signals.deliver(message.slot, message.generation, unpackReason(runtime, message.reason));
+  } else loop?.onWakeMessage();
+});
+
+/** Tasks may be sent messages by others; ours are marked. */
+function isAbort(message: unknown): message is AbortMessage {
+  return typeof message === "object" && message !== null &&
+    (message as { readonly heddle?: unknown }).heddle === "abort";
+}
 
 /** An uncaught exception, from a macrotask of its own: ends the worker and tells the host. */
 function crash(error: unknown): void {
@@ -108,6 +127,7 @@ async function main(): Promise<void> {
     tasks,
     maxConcurrency: start.maxConcurrency,
     times: new ServiceTimer(start.serviceTimes, runtime.now),
+    signals,
     spinMs: start.spinMs,
     // From a macrotask of its own: ending a thread in the middle of whatever ran the loop (a promise
     // job, the evaluation of a module) has crashed runtimes.

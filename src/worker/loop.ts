@@ -38,6 +38,7 @@ import { BLOCKED, IN_EVENT_LOOP, type Parker } from "../park/wake-word.ts";
 import { EMPTY } from "../ring/consumer.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
 import type { Replies } from "./replies.ts";
+import type { TaskSignals } from "./signals.ts";
 import { SpinLength } from "../park/spin-length.ts";
 import type { ServiceTimer } from "../endpoint/service-times.ts";
 
@@ -65,6 +66,8 @@ export interface WorkerTask {
   /** Its index in the pool, and what it declares of its values. */
   readonly index: number;
   readonly signature: Signature | undefined;
+  /** Whether it gets a signal as its last argument. */
+  readonly hasSignal: boolean;
 }
 
 export interface WorkerLoopOptions {
@@ -77,6 +80,7 @@ export interface WorkerLoopOptions {
   readonly tasks: readonly WorkerTask[];
   readonly maxConcurrency: number;
   readonly times: ServiceTimer;
+  readonly signals: TaskSignals;
   /** Longest spin for the next call, in milliseconds. */
   readonly spinMs: number;
   /** The host asked this worker to leave. */
@@ -95,6 +99,7 @@ export class WorkerLoop {
   readonly #tasks: readonly WorkerTask[];
   readonly #maxConcurrency: number;
   readonly #times: ServiceTimer;
+  readonly #signals: TaskSignals;
   readonly #rests: SpinLength;
   readonly #onClose: () => void;
   readonly #onCrash: (error: unknown) => void;
@@ -117,6 +122,7 @@ export class WorkerLoop {
     this.#tasks = options.tasks;
     this.#maxConcurrency = options.maxConcurrency;
     this.#times = options.times;
+    this.#signals = options.signals;
     this.#rests = new SpinLength(options.spinMs);
     this.#onClose = options.onClose;
     this.#onCrash = options.onCrash;
@@ -321,6 +327,7 @@ export class WorkerLoop {
     const { rx, decoder } = this.#endpoint;
     checkFrame(index, rx.end);
     if (!rx.acquire(index)) {
+      this.#endpoint.discard(index);
       this.#release();
       return;
     }
@@ -365,6 +372,14 @@ export class WorkerLoop {
     }
     // Before the task runs: a long one must not keep the ring's bytes.
     this.#release();
+    if (task.hasSignal) {
+      args = this.#withSignal(
+        args ?? (what === CALL_WITH_NOTHING ? [] : [argument]),
+        task,
+        slot,
+        generation,
+      );
+    }
     const { f } = task;
     const startMs = this.#times.begin(task.index);
     let result: unknown;
@@ -377,10 +392,18 @@ export class WorkerLoop {
       if (startMs >= 0) this.#times.end(task.index, startMs, true);
     } catch (error) {
       if (startMs >= 0) this.#times.end(task.index, startMs, true);
+      if (task.hasSignal) this.#signals.close(slot, generation);
       this.#replies.thrown(slot, generation, error);
       return;
     }
+    if (task.hasSignal) this.#signals.close(slot, generation);
     this.#replies.result(slot, generation, result, task);
+  }
+
+  /** The arguments with a signal behind them, in the place of the last parameter at least. */
+  #withSignal(args: unknown[], { f }: WorkerTask, slot: number, generation: number): unknown[] {
+    while (args.length < f.length - 1) args.push(undefined);
+    return [...args, this.#signals.open(slot, generation)];
   }
 
   /** Runs a task that reads some of its arguments where they are: their record is kept meanwhile. */
@@ -389,7 +412,8 @@ export class WorkerLoop {
     let isThrown = false;
     const startMs = this.#times.begin(task.index);
     try {
-      result = (0, task.f)(...args);
+      const all = task.hasSignal ? this.#withSignal(args, task, slot, generation) : args;
+      result = (0, task.f)(...all);
       if (isThenable(result)) {
         this.#settleLater(slot, generation, task, result, startMs);
         return;
@@ -403,6 +427,7 @@ export class WorkerLoop {
       this.#endLoans();
       this.#release();
     }
+    if (task.hasSignal) this.#signals.close(slot, generation);
     if (isThrown) this.#replies.thrown(slot, generation, result);
     else this.#replies.result(slot, generation, result, task);
   }
@@ -426,6 +451,7 @@ export class WorkerLoop {
       try {
         this.#asyncInFlight--;
         if (startMs >= 0) this.#times.settled(task.index, startMs);
+        if (task.hasSignal) this.#signals.close(slot, generation);
         answer();
         this.#afterAsync();
       } catch (error) {

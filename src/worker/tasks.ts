@@ -20,7 +20,8 @@ export async function loadTasks(sources: readonly TaskSource[]): Promise<WorkerT
     const module = await modules.get(source.moduleUrl)!;
     const found = findTask(module, source);
     checkSignature(source, found);
-    functions.push({ ...found, index: functions.length });
+    const hasSignal = found.hasSignal || source.hasSignal;
+    functions.push({ ...found, hasSignal, index: functions.length });
   }
   return functions;
 }
@@ -38,21 +39,30 @@ const AsyncFunction = (async () => {}).constructor;
 
 type FoundTask = Omit<WorkerTask, "index">;
 
-function createTask(f: unknown, args: unknown, returns: unknown): FoundTask {
+function createTask(f: unknown, declared: DeclaredTask): FoundTask {
   return {
     f: f as WorkerTask["f"],
     mayBorrow: !(f instanceof AsyncFunction),
-    signature: signatureOf(args, returns),
+    signature: signatureOf(declared.args, declared.returns),
+    hasSignal: declared.abortSignal !== undefined && declared.abortSignal !== false,
   };
+}
+
+/** What a task() may say of itself. */
+interface DeclaredTask {
+  readonly f?: unknown;
+  readonly args?: unknown;
+  readonly returns?: unknown;
+  readonly abortSignal?: unknown;
 }
 
 function findTask(module: Record<string, unknown>, source: TaskSource): FoundTask {
   const { name, moduleUrl, exportName } = source;
   const exported = Object.hasOwn(module, exportName) ? module[exportName] : undefined;
-  if (typeof exported === "function") return createTask(exported, undefined, undefined);
+  if (typeof exported === "function") return createTask(exported, {});
   if (typeof exported === "object" && exported !== null && TASK in exported) {
-    const { f, args, returns } = exported as { f?: unknown; args?: unknown; returns?: unknown };
-    if (typeof f === "function") return createTask(f, args, returns);
+    const { f } = exported as DeclaredTask;
+    if (typeof f === "function") return createTask(f, exported as DeclaredTask);
   }
   const found = exported === undefined ? "it has no such export" : `that is ${typeof exported}`;
   throw new TaskNotFoundError(

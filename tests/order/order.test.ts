@@ -27,6 +27,7 @@ import { SpaceFlag } from "../../src/park/space-flag.ts";
 import { Parker, Waker } from "../../src/park/wake-word.ts";
 import { HEAD_POSITION, RING_HEADER_BYTES, TAIL_POSITION } from "../../src/ring/ring-layout.ts";
 import { currentRuntime } from "../../src/runtimes/current.ts";
+import { TaskSignals } from "../../src/worker/signals.ts";
 import { WorkerLoop } from "../../src/worker/loop.ts";
 import { Replies } from "../../src/worker/replies.ts";
 import { logAtomics, type NamedWord } from "../support/atomics-log.ts";
@@ -235,7 +236,14 @@ describe("announce, then look again", () => {
       parker: new Parker(pair.control, PARKED_WORD),
       active: new ActiveCount([ActiveCount.create()], cores),
       control: pair.control,
-      tasks: [{ f: (value) => value, mayBorrow: false, index: 0, signature: undefined }],
+      tasks: [{
+        f: (value) => value,
+        mayBorrow: false,
+        index: 0,
+        signature: undefined,
+        hasSignal: false,
+      }],
+      signals: new TaskSignals(new SharedArrayBuffer(64), currentRuntime.now),
       times: new ServiceTimer(new SharedArrayBuffer(serviceTimesBytes(8)), currentRuntime.now),
       spinMs: 0.05,
       maxConcurrency: 4,

@@ -18,10 +18,12 @@ const LAYERS: Readonly<Record<string, number>> = {
   "endpoint": 3,
   "host": 4,
   "worker": 4,
-  "options.ts": 5,
-  "task.ts": 5,
-  "pool.ts": 6,
-  "mod.ts": 7,
+  "call-options.ts": 5,
+  "options.ts": 6,
+  "task.ts": 6,
+  "pool-types.ts": 7,
+  "pool.ts": 8,
+  "mod.ts": 9,
 };
 
 /** Only these may import the adapter of the current runtime. */

@@ -8,6 +8,7 @@ describe("options", () => {
     expect(resolveOptions({}, 8)).toEqual({
       minThreads: 7,
       maxThreads: 7,
+      hardTimeoutMs: Infinity,
       idleTimeoutMs: 10_000,
       ringBytes: 4 * 1024 * 1024,
       maxPayloadBytes: Infinity,

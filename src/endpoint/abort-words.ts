@@ -1,0 +1,33 @@
+/**
+ * Which calls their callers have given up, for tasks to see even while they run synchronous code: one
+ * word per slot of the in-flight slab, in memory that the host shares with all workers of a pool.
+ *
+ * The word holds the complement of the generation of the slot's call that was given up last; so it says
+ * nothing of the calls before and after, and is never reset. Written by the host alone, read by workers.
+ *
+ * SYNC(abort-seen): a plain fact that comes to be known; a store by the host, loads by the worker, no
+ * order with anything else. Atomics so that a loop that asks does see it at some time.
+ */
+
+/** Slots that have a word; calls in those beyond are told by a message only. Untouched pages cost nothing. */
+const SLOTS = 2 ** 18;
+
+export const ABORT_BYTES: number = 4 * SLOTS;
+
+/** Host: tells that the call of this id was given up. */
+export function raiseAbort(
+  words: Int32Array<SharedArrayBuffer>,
+  slot: number,
+  generation: number,
+): void {
+  if (slot < SLOTS) Atomics.store(words, slot, ~generation);
+}
+
+/** Worker: whether it was. */
+export function wasAborted(
+  words: Int32Array<SharedArrayBuffer>,
+  slot: number,
+  generation: number,
+): boolean {
+  return slot < SLOTS && Atomics.load(words, slot) === ~generation;
+}

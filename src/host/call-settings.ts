@@ -1,0 +1,64 @@
+/** What callers ask of a call beyond its arguments. One object for all calls that ask the same. */
+
+/** What a call settles with whose time is up. */
+export type TimeoutOutcome =
+  | { readonly kind: "error" }
+  | { readonly kind: "value"; readonly value: unknown }
+  | { readonly kind: "reason"; readonly reason: unknown };
+
+export interface CallSettings {
+  /** Levels above (or below) normal, which is 0. */
+  readonly priority: number;
+  /** Longest time running, in milliseconds; Infinity: none. */
+  readonly timeoutMs: number;
+  /** Longest time since the call was made; Infinity: none. */
+  readonly deadlineMs: number;
+  /** Longest time running before the worker is stopped; Infinity: none. */
+  readonly hardTimeoutMs: number;
+  readonly onTimeout: TimeoutOutcome;
+  readonly signal: AbortSignal | undefined;
+  /** Time from an abort until the worker is stopped that goes on all the same; Infinity: never. */
+  readonly killAfterMs: number;
+  /** How often the call is made again if its worker is lost. */
+  readonly maxRetries: number;
+  /** Whether the task gets a signal of its own. */
+  readonly hasSignal: boolean;
+  /** Time between two looks at the clock for such a call, in milliseconds; Infinity: it has no limits. */
+  readonly tickMs: number;
+}
+
+/** Bounds of `tickMs`, and how many ticks a limit has: limits are kept to about two of them. */
+const MIN_TICK_MS = 1;
+const MAX_TICK_MS = 50;
+const TICKS_PER_LIMIT = 16;
+
+export type GivenSettings = Partial<Omit<CallSettings, "tickMs">>;
+
+/** Every setting, in one order: settings of all calls are of one shape. */
+export function createSettings(given: GivenSettings): CallSettings {
+  const { timeoutMs = Infinity, deadlineMs = Infinity, hardTimeoutMs = Infinity } = given;
+  const least = Math.min(timeoutMs, deadlineMs, hardTimeoutMs);
+  return {
+    priority: given.priority ?? 0,
+    timeoutMs,
+    deadlineMs,
+    hardTimeoutMs,
+    onTimeout: given.onTimeout ?? { kind: "error" },
+    signal: given.signal,
+    killAfterMs: given.killAfterMs ?? Infinity,
+    maxRetries: given.maxRetries ?? 0,
+    hasSignal: given.hasSignal ?? false,
+    tickMs: least === Infinity
+      ? Infinity
+      : Math.min(Math.max(least / TICKS_PER_LIMIT, MIN_TICK_MS), MAX_TICK_MS),
+  };
+}
+
+/** Nothing but arguments. */
+export const PLAIN: CallSettings = createSettings({});
+
+/** Whether settings ask for nothing: all such calls share PLAIN, which the host looks for. */
+export function isPlain(settings: CallSettings): boolean {
+  return settings.priority === 0 && settings.tickMs === Infinity && settings.maxRetries === 0 &&
+    settings.signal === undefined && !settings.hasSignal;
+}

@@ -1,0 +1,75 @@
+/** What users see of a pool. */
+import type { WorkerLostError } from "./errors.ts";
+import type { Calls, TaskMap } from "./task.ts";
+
+/** A snapshot of what a pool is doing and has done. */
+export interface PoolStatistics {
+  /** Calls not settled yet. */
+  readonly inFlight: number;
+  /** Of those, calls waiting on the host for a worker. */
+  readonly queued: number;
+  /** Workers ready for calls. */
+  readonly ready: number;
+  readonly workersStarted: number;
+  readonly workersLost: number;
+  /** Calls run by the host itself (option `inliner`). */
+  readonly inlined: number;
+  /** Calls taken back from a busy worker and given to one that had nothing to do. */
+  readonly moved: number;
+  /** Times the host parked with calls outstanding, and wake messages it got. */
+  readonly parks: number;
+  readonly wakeMessages: number;
+  /** Lost wake-ups found by the safety check: always 0, or a bug. */
+  readonly safetyHits: number;
+  /** Wake messages that took longer than the check's interval. */
+  readonly lateWakes: number;
+  /** Answers to calls that had been settled otherwise. */
+  readonly lateAnswers: number;
+  /** Calls whose time was up. */
+  readonly timedOut: number;
+  /** Calls that their callers' signals ended. */
+  readonly aborted: number;
+}
+
+/** Events a pool dispatches, as `CustomEvent` with this detail. */
+export interface PoolEvents {
+  /**
+   * A promise in a worker was rejected and not handled there; the worker goes on. Printed unless a
+   * listener calls `preventDefault()`.
+   */
+  unhandledRejection: { readonly workerId: number; readonly error: Error };
+  /** So many calls waited that `needsDrain` was set; half of them are left. */
+  drain: object;
+  /** A worker ended unasked; its calls were rejected with the same kind of error. */
+  workerLost: { readonly error: WorkerLostError };
+}
+
+/** A pool of workers. Create it with `createPool`. */
+export interface Pool<Tasks extends TaskMap> extends AsyncDisposable, Disposable {
+  /** The tasks as local async functions. */
+  readonly call: Calls<Tasks>;
+  /** Resolves when all workers are ready; rejects if the task modules cannot be loaded. */
+  readonly ready: Promise<void>;
+  /**
+   * Whether so many calls wait on the host (`maxQueue`, at most 1024 for each worker) that whoever makes
+   * them should pause until the event "drain", or `await pool.drained()`.
+   */
+  readonly needsDrain: boolean;
+  /** Resolves when `needsDrain` is false. */
+  drained(): Promise<void>;
+  stats(): PoolStatistics;
+  /**
+   * Closes the pool: new calls reject with PoolClosedError at once; calls in flight get up to
+   * `timeoutMs` (default 5000, `Infinity` to wait for all) to finish, then reject with PoolClosedError. Resolves when no worker
+   * is left. Calling it again returns the same promise.
+   */
+  shutdown(timeoutMs?: number): Promise<void>;
+  addEventListener<Name extends keyof PoolEvents>(
+    name: Name,
+    listener: (event: CustomEvent<PoolEvents[Name]>) => void,
+  ): void;
+  removeEventListener<Name extends keyof PoolEvents>(
+    name: Name,
+    listener: (event: CustomEvent<PoolEvents[Name]>) => void,
+  ): void;
+}

@@ -1,0 +1,86 @@
+/**
+ * The signals that tasks get: real AbortSignals, so that `fetch` and the like take them, which say at
+ * once that their call was given up, in the midst of synchronous code. The event comes with the reason,
+ * when the worker's event loop turns.
+ */
+import { wasAborted } from "../endpoint/abort-words.ts";
+
+/** What a task with `abortSignal` gets as its last argument. */
+export interface TaskSignal extends AbortSignal {
+  /** The same as `aborted`, as a function. */
+  hasAborted(): boolean;
+  /** `performance.now()` of the worker. */
+  now(): number;
+}
+
+interface OpenSignal {
+  readonly controller: AbortController;
+  readonly generation: number;
+  /** Set while the event comes: Deno asks `aborted` itself then, and does nothing if it is true. */
+  isDelivering: boolean;
+}
+
+export class TaskSignals {
+  readonly #words: Int32Array<SharedArrayBuffer>;
+  readonly #now: () => number;
+  /** By slot: of the calls that run. */
+  readonly #open = new Map<number, OpenSignal>();
+
+  constructor(buffer: SharedArrayBuffer, now: () => number) {
+    this.#words = new Int32Array(buffer);
+    this.#now = now;
+  }
+
+  /** A signal for the call that begins. */
+  open(slot: number, generation: number): TaskSignal {
+    const controller = new AbortController();
+    const open: OpenSignal = { controller, generation, isDelivering: false };
+    this.#open.set(slot, open);
+    const wasTold = (): boolean => !open.isDelivering && wasAborted(this.#words, slot, generation);
+    return createSignal(controller.signal, wasTold, this.#now);
+  }
+
+  /** The call is over. */
+  close(slot: number, generation: number): void {
+    if (this.#open.get(slot)?.generation === generation) this.#open.delete(slot);
+  }
+
+  /** The host's message that a call was given up, which may be over by now. */
+  deliver(slot: number, generation: number, reason: unknown): void {
+    const open = this.#open.get(slot);
+    if (open?.generation !== generation) return;
+    open.isDelivering = true;
+    open.controller.abort(reason);
+  }
+}
+
+function createSignal(
+  signal: AbortSignal,
+  wasTold: () => boolean,
+  now: () => number,
+): TaskSignal {
+  const told = {
+    aborted: Object.getOwnPropertyDescriptor(AbortSignal.prototype, "aborted")!.get!,
+    reason: Object.getOwnPropertyDescriptor(AbortSignal.prototype, "reason")!.get!,
+  };
+  let early: DOMException | undefined;
+  const isAborted = (): boolean => told.aborted.call(signal) as boolean || wasTold();
+  const reason = (): unknown => {
+    if (told.aborted.call(signal)) return told.reason.call(signal);
+    // The caller's own reason comes with the event.
+    return wasTold()
+      ? early ??= new DOMException("This operation was aborted.", "AbortError")
+      : undefined;
+  };
+  return Object.defineProperties(signal, {
+    aborted: { get: isAborted },
+    reason: { get: reason },
+    throwIfAborted: {
+      value: () => {
+        if (isAborted()) throw reason();
+      },
+    },
+    hasAborted: { value: isAborted },
+    now: { value: now },
+  }) as TaskSignal;
+}

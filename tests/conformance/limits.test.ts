@@ -1,0 +1,368 @@
+/** Time limits, aborts, retries: how calls end before, or instead of, their answer. */
+import { afterEach, describe, expect, test } from "vitest";
+import { TimeoutError, WorkerLostError } from "../../src/mod.ts";
+import { createLimitedPool } from "../fixtures/limited.ts";
+import { rejection } from "../support/conformance.ts";
+import { pause } from "../support/runtime.ts";
+
+type LimitedPool = ReturnType<typeof createLimitedPool>;
+
+const open = new Set<LimitedPool>();
+
+function limitedPool(options: Parameters<typeof createLimitedPool>[0] = {}): LimitedPool {
+  const pool = createLimitedPool(options);
+  open.add(pool);
+  return pool;
+}
+
+/** Shared with tasks: [0] go on, [1] has begun, [2] runs counted, then a text. */
+const sharedWords = (): Int32Array => new Int32Array(new SharedArrayBuffer(4 * 64));
+const set = (words: Int32Array): void => void Atomics.store(words, 0, 1);
+const until = async (condition: () => boolean): Promise<void> => {
+  while (!condition()) await pause(1);
+};
+const begun = (words: Int32Array): Promise<void> => until(() => Atomics.load(words, 1) === 1);
+
+afterEach(async () => {
+  const pools = [...open];
+  open.clear();
+  for (const pool of pools) {
+    await pool.shutdown(100);
+    const { safetyHits, inFlight, queued } = pool.stats();
+    expect({ safetyHits, inFlight, queued }).toEqual({ safetyHits: 0, inFlight: 0, queued: 0 });
+  }
+});
+
+describe("timeout", () => {
+  test("ends an async call, and its answer is dropped when it comes", async () => {
+    const pool = limitedPool();
+    const error = await rejection(pool.call.sleep.with({ timeout: 20 })(150));
+    expect(error).toBeInstanceOf(TimeoutError);
+    expect(error).toMatchObject({ code: "HEDDLE_TIMEOUT", kind: "timeout", limitMs: 20 });
+    await until(() => pool.stats().lateAnswers === 1);
+    expect(pool.stats()).toMatchObject({ timedOut: 1, workersLost: 0, inFlight: 0 });
+  });
+
+  test("ends a synchronous call while it runs, and leaves the worker be", async () => {
+    const pool = limitedPool();
+    const words = sharedWords();
+    expect(await rejection(pool.call.untilSet.with({ timeout: 20 })(words)))
+      .toMatchObject({ kind: "timeout" });
+    expect(Atomics.load(words, 1)).toBe(1); // and it runs still: nothing has set the other
+    set(words);
+    expect(await pool.call.echo(1)).toBe(1);
+    expect(pool.stats()).toMatchObject({ workersLost: 0, lateAnswers: 1 });
+  });
+
+  test("comes to a default, to undefined, or to an error of the caller's", async () => {
+    const { call } = limitedPool();
+    const late = { time: 10 };
+    const reason = { my: "reason" };
+    expect(await call.sleep.with({ timeout: { ...late, default: "instead" } })(100)).toBe(
+      "instead",
+    );
+    expect(await call.sleep.with({ timeout: { ...late, maybe: true } })(100)).toBe(undefined);
+    expect(await rejection(call.sleep.with({ timeout: { ...late, error: reason } })(100)))
+      .toBe(reason);
+    expect(await rejection(call.sleep.with({ timeout: late })(100))).toBeInstanceOf(TimeoutError);
+    expect(await call.patient(1000)).toBe("too late");
+    expect(await call.patient.with({ timeout: Infinity })(60)).toBe(undefined);
+  });
+
+  test("does not count while a call waits for its worker", async () => {
+    const { call } = limitedPool();
+    const words = sharedWords();
+    const long = call.untilSet(words);
+    const waiting = call.echo.with({ timeout: 30 })("waited");
+    const late = call.sleep.with({ timeout: 30 })(500);
+    await pause(150);
+    set(words);
+    expect(await Promise.all([long, waiting])).toEqual(["set", "waited"]);
+    expect(await rejection(late)).toBeInstanceOf(TimeoutError);
+  });
+
+  test("does nothing to calls that are answered, however many", async () => {
+    const pool = limitedPool({ threads: 2 });
+    const calls = Array.from(
+      { length: 5000 },
+      (_, n) => pool.call.echo.with({ timeout: 20_000, deadline: 20_000 })(n),
+    );
+    expect(await Promise.all(calls)).toEqual(calls.map((_, n) => n));
+    expect(pool.stats()).toMatchObject({ timedOut: 0, inFlight: 0 });
+  });
+
+  test("does not end what was answered while the host was busy", async () => {
+    const { call } = limitedPool();
+    await call.echo(0);
+    const answers = Array.from({ length: 50 }, (_, n) => call.echo.with({ timeout: 5 })(n));
+    await pause(0);
+    const end = performance.now() + 60;
+    while (performance.now() < end);
+    expect(await Promise.all(answers)).toHaveLength(50);
+  });
+});
+
+describe("deadline", () => {
+  test("counts waiting, and what has not begun by then never runs", async () => {
+    const pool = limitedPool();
+    const words = sharedWords();
+    const long = pool.call.untilSet(words);
+    await begun(words);
+    const error = await rejection(pool.call.mark.with({ deadline: 20 })(words));
+    expect(error).toMatchObject({ kind: "deadline", limitMs: 20 });
+    set(words);
+    await long;
+    await pool.call.echo(0);
+    expect(Atomics.load(words, 2)).toBe(0);
+    expect(pool.stats()).toMatchObject({ lateAnswers: 0, timedOut: 1 });
+  });
+
+  test("holds for a call that waits for its argument", async () => {
+    const { call } = limitedPool();
+    const never = new Promise<string>(() => {});
+    expect(await rejection(call.echo.with({ deadline: 10 })(never))).toBeInstanceOf(TimeoutError);
+  });
+});
+
+describe("hardTimeoutMs", () => {
+  test("stops the worker alone; what it had not begun runs elsewhere", async () => {
+    const pool = limitedPool({ hardTimeoutMs: 60, strictFifo: false });
+    const stuck = rejection(pool.call.loopForever());
+    const behind = pool.call.echo("behind");
+    expect(await stuck).toMatchObject({ kind: "hard", limitMs: 60, code: "HEDDLE_TIMEOUT" });
+    expect(await behind).toBe("behind");
+    expect(pool.stats()).toMatchObject({ workersLost: 1, inFlight: 0 });
+  });
+
+  test("takes the worker's async calls with it", async () => {
+    const pool = limitedPool({ hardTimeoutMs: 80 });
+    await pool.ready;
+    const running = rejection(pool.call.sleep.with({})(50).then(() => pool.call.sleep(10_000)));
+    const words = sharedWords();
+    const slow = rejection(pool.call.sleep(60_000));
+    await pause(60);
+    const stuck = rejection(pool.call.untilSet(words));
+    const errors = await Promise.all([running, slow, stuck]);
+    const kinds = errors.map((error) => (error as Error).name);
+    expect(kinds).toContain("TimeoutError");
+    for (const kind of kinds) expect(["TimeoutError", "WorkerLostError"]).toContain(kind);
+    expect(await pool.call.echo(1)).toBe(1);
+  });
+
+  test("holds for a task whose caller got a softer timeout before", async () => {
+    const pool = limitedPool({ hardTimeoutMs: 100 });
+    const soft = await rejection(pool.call.loopForever.with({ timeout: 20 })());
+    expect(soft).toMatchObject({ kind: "timeout" });
+    expect(await pool.call.echo("after")).toBe("after");
+    expect(pool.stats().workersLost).toBe(1);
+  });
+});
+
+describe("abort", () => {
+  test("a signal that has aborted before lets nothing run", async () => {
+    const { call } = limitedPool();
+    const words = sharedWords();
+    const reason = new RangeError("my reason");
+    const signal = AbortSignal.abort(reason);
+    expect(await rejection(call.mark.with({ signal })(words))).toBe(reason);
+    await call.echo(0);
+    expect(Atomics.load(words, 2)).toBe(0);
+  });
+
+  test("a call that waits never runs, in the ring and on the host", async () => {
+    const pool = limitedPool({ ringBytes: 1024 });
+    const words = sharedWords();
+    const long = pool.call.untilSet(words);
+    await begun(words);
+    const controllers = Array.from({ length: 60 }, () => new AbortController());
+    const calls = controllers.map(({ signal }) => pool.call.mark.with({ signal })(words));
+    const errors = calls.map((call, n) => n % 2 === 0 ? rejection(call) : undefined);
+    for (const [n, controller] of controllers.entries()) if (n % 2 === 0) controller.abort(n);
+    for (const [n, error] of errors.entries()) if (n % 2 === 0) expect(await error).toBe(n);
+    set(words);
+    await long;
+    await Promise.all(calls.filter((_, n) => n % 2 === 1));
+    expect(Atomics.load(words, 2)).toBe(30);
+    expect(pool.stats()).toMatchObject({ aborted: 30, lateAnswers: 0, inFlight: 0 });
+  });
+
+  test("a synchronous task sees it at once; the caller does not wait for that", async () => {
+    const pool = limitedPool();
+    const words = sharedWords();
+    const controller = new AbortController();
+    const call = pool.call.untilAborted.with({ signal: controller.signal })(words);
+    await begun(words);
+    controller.abort();
+    expect(await rejection(call)).toBe(controller.signal.reason);
+    await until(() => Atomics.load(words, 2) === 1);
+    expect(await pool.call.echo(1)).toBe(1);
+    expect(pool.stats()).toMatchObject({ workersLost: 0, lateAnswers: 1 });
+  });
+
+  test("an async task gets the event, with the reason", async () => {
+    const pool = limitedPool();
+    const words = sharedWords();
+    const controller = new AbortController();
+    const call = pool.call.awaitAbort.with({ signal: controller.signal })(words);
+    await begun(words);
+    controller.abort(new TypeError("because"));
+    expect(await rejection(call)).toMatchObject({ message: "because" });
+    await until(() => Atomics.load(words, 2) === 1);
+    expect(String.fromCharCode(...words.slice(3, 10))).toBe("because");
+  });
+
+  test("by the promise's own method, with and without a reason", async () => {
+    const pool = limitedPool();
+    for (const reason of [undefined, "enough"]) {
+      const words = sharedWords();
+      const call = pool.call.untilAborted(words);
+      await begun(words);
+      call.reject(reason);
+      call.reject("too late");
+      const error = await rejection(call);
+      if (reason === undefined) expect(error).toMatchObject({ name: "AbortError" });
+      else expect(error).toBe(reason);
+      await until(() => Atomics.load(words, 2) === 1);
+    }
+    const done = pool.call.untilAborted.with({ timeout: 20 })(sharedWords());
+    expect(await rejection(done)).toBeInstanceOf(TimeoutError);
+    done.reject("settled already");
+    expect(await pool.call.echo(1)).toBe(1);
+    expect(pool.stats().aborted).toBe(2);
+  });
+
+  test("touches no other call, and leaves no listener behind", async () => {
+    const pool = limitedPool({ threads: 2 });
+    let listeners = 0;
+    const counted = (signal: AbortSignal): AbortSignal => {
+      const { addEventListener, removeEventListener } = signal;
+      return Object.assign(signal, {
+        addEventListener: (...args: Parameters<typeof addEventListener>) => {
+          listeners++;
+          addEventListener.apply(signal, args);
+        },
+        removeEventListener: (...args: Parameters<typeof removeEventListener>) => {
+          listeners--;
+          removeEventListener.apply(signal, args);
+        },
+      });
+    };
+    const controllers = Array.from({ length: 10 }, () => new AbortController());
+    const signals = controllers.map(({ signal }) => counted(signal));
+    const outcomes = Array.from({ length: 1000 }, (_, n) => {
+      const call = pool.call.echo.with({ signal: signals[n % 10]! })(n);
+      return call.then((value) => ({ n, value }), (reason: unknown) => ({ n, reason }));
+    });
+    expect(listeners).toBe(10);
+    for (const n of [3, 7]) controllers[n]!.abort(`group ${n}`);
+    for (const outcome of await Promise.all(outcomes)) {
+      const { n } = outcome;
+      if ("value" in outcome) expect(outcome.value).toBe(n);
+      else {expect([outcome.reason, n % 10 === 3 || n % 10 === 7]).toEqual([
+          `group ${n % 10}`,
+          true,
+        ]);}
+    }
+    expect(listeners).toBe(0);
+  });
+
+  test("in the midst of encoding the very call", async () => {
+    const pool = limitedPool();
+    const words = sharedWords();
+    await pool.call.echo(0);
+    for (let round = 0; round < 20; round++) {
+      const controller = new AbortController();
+      const argument = {
+        get words() {
+          controller.abort("from a getter");
+          return words;
+        },
+      };
+      const call = pool.call.mark.with({ signal: controller.signal })(argument as never);
+      expect(await rejection(call)).toBe("from a getter");
+      expect(await pool.call.echo(round)).toBe(round);
+    }
+    expect(Atomics.load(words, 2)).toBe(0);
+    expect(pool.stats()).toMatchObject({ inFlight: 0, lateAnswers: 0 });
+  });
+
+  test("killAfterMs stops a worker that goes on", async () => {
+    const pool = limitedPool();
+    const controller = new AbortController();
+    const { signal } = controller;
+    const words = sharedWords();
+    const call = rejection(pool.call.untilSet.with({ signal, killAfterMs: 20 })(words));
+    await begun(words);
+    const behind = pool.call.echo("behind");
+    controller.abort("stop");
+    expect(await call).toBe("stop");
+    expect(await behind).toBe("behind");
+    expect(pool.stats().workersLost).toBe(1);
+  });
+
+  test("a task's signal comes in the place of its last parameter", async () => {
+    const { call } = limitedPool();
+    expect(await call.countWithSignal()).toEqual([undefined, undefined, true]);
+    expect(await call.countWithSignal(1)).toEqual([1, undefined, true]);
+    expect(await call.countWithSignal("a", { b: 1 })).toEqual(["a", { b: 1 }, true]);
+  });
+
+  test("what was sent by a port is dropped with its call", async () => {
+    const pool = limitedPool({ ringBytes: 1024 });
+    const words = sharedWords();
+    const long = pool.call.untilSet(words);
+    await begun(words);
+    const controller = new AbortController();
+    const large = new Uint8Array(4096);
+    const call = rejection(pool.call.echo.with({ signal: controller.signal })(large));
+    const kept = pool.call.echo(large.fill(7));
+    controller.abort("dropped");
+    expect(await call).toBe("dropped");
+    set(words);
+    await long;
+    expect(await kept).toEqual(large);
+    expect(await pool.call.echo(large)).toEqual(large);
+  });
+});
+
+describe("idempotent calls", () => {
+  test("are made again when their worker is lost, so often and no more", async () => {
+    const pool = limitedPool();
+    const words = sharedWords();
+    expect(await pool.call.dieAtFirst.with({ idempotent: true })(words, 2)).toBe(3);
+    expect(pool.stats()).toMatchObject({ workersLost: 2, inFlight: 0 });
+    const others = sharedWords();
+    const error = await rejection(
+      pool.call.dieAtFirst.with({ idempotent: true, maxRetries: 1 })(others, 5),
+    );
+    expect(error).toBeInstanceOf(WorkerLostError);
+    expect(Atomics.load(others, 2)).toBe(2);
+  });
+
+  test("others run once", async () => {
+    const pool = limitedPool();
+    const words = sharedWords();
+    expect(await rejection(pool.call.dieAtFirst(words, 1))).toBeInstanceOf(WorkerLostError);
+    await pool.call.echo(0);
+    expect(Atomics.load(words, 2)).toBe(1);
+  });
+});
+
+test("options that break a rule are refused by name", () => {
+  const { call } = limitedPool();
+  const cases: readonly [object, RegExp][] = [
+    [{ timeout: -1 }, /timeout must be a number of milliseconds above 0.*got -1/],
+    [{ timeout: "1s" }, /timeout must be/],
+    [{ timeout: { time: 1, default: 1, error: 2 } }, /at most one of: default, maybe, error/],
+    [{ timeout: { default: 1 } }, /timeout.time must be/],
+    [{ deadline: NaN }, /deadline must be/],
+    [{ killAfterMs: -5 }, /killAfterMs must be a number of milliseconds from 0/],
+    [{ signal: {} }, /signal must be an AbortSignal/],
+    [{ idempotent: 1 }, /idempotent must be a boolean/],
+    [{ maxRetries: 2 }, /maxRetries needs idempotent/],
+    [{ idempotent: true, maxRetries: 1.5 }, /maxRetries must be an integer/],
+    [{ retries: 1 }, /no option "retries"/],
+  ];
+  for (const [options, message] of cases) expect(() => call.echo.with(options)).toThrow(message);
+  expect(() => createLimitedPool({ hardTimeoutMs: 0 })).toThrow(/hardTimeoutMs must be/);
+});
