@@ -169,7 +169,7 @@ suite("all but schedule exploration", "node22", withoutSchedules);
 // Its engine is between the two others': what depends on threads and time is asked again.
 suite("calls, waiting and scheduling", "node24", [
   "tests/order",
-  ...conformance("calls", "errors", "moving", "scheduling", "shutdown", "waiting"),
+  ...conformance("calls", "errors", "limits", "scheduling", "shutdown", "waiting"),
 ]);
 
 const packageTest = preparePackageTest();
@@ -182,7 +182,6 @@ for (const runtime of ["node22", "bun"]) {
     "errors",
     "moving",
     "payloads",
-    "scheduling",
     "shutdown",
   );
   suite("conformance of the built package", runtime, suites, { cwd: packageTest });
@@ -191,14 +190,14 @@ rmSync(packageTest, { recursive: true, force: true });
 
 // Timers are captured when heddle is loaded, by the same code everywhere: once per engine.
 for (const runtime of ["node26", "bun"]) {
-  const suites = conformance("calls", "shutdown", "waiting");
+  const suites = conformance("shutdown", "waiting");
   suite("conformance with fake timers", runtime, suites, {
     env: { HEDDLE_TEST_FAKE_TIMERS: "1" },
   });
 }
 if (spawnSync("taskset", ["-c", "0", "true"]).status === 0) {
   for (const runtime of ["node26", "deno", "bun"]) {
-    const suites = conformance("calls", "shutdown", "waiting");
+    const suites = conformance("shutdown", "waiting");
     suite("conformance pinned to one core", runtime, suites, {
       prefix: ["taskset", "-c", "0"],
     });

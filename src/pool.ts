@@ -374,12 +374,12 @@ class ThreadPool extends EventTarget {
       const at = (asked: GivenSettings) => {
         const all = createSettings(isStrictFifo ? { ...asked, priority: 0 } : asked);
         const settings = isPlain(all) ? PLAIN : all;
-        const { signal } = settings;
-        if (settings.hasSignal) return this.#abortable(task, settings);
+        if (settings.hasSignal || settings.signal !== undefined) {
+          return this.#abortable(task, settings);
+        }
         return (...args: unknown[]): Promise<unknown> =>
           new Promise((resolve: Resolve, reject: Reject) => {
             if (this.#closed !== undefined) reject(this.#closed);
-            else if (signal?.aborted === true) reject(signal.reason);
             else scheduler.submit(task, args, resolve, reject, settings);
           });
       };
@@ -392,7 +392,7 @@ class ThreadPool extends EventTarget {
     return calls;
   }
 
-  /** Calls of a task with a signal: their promises have a method that aborts them. */
+  /** Calls that may be aborted: the promises of a task with a signal have a method for it. */
   #abortable(task: number, settings: CallSettings): (...args: unknown[]) => Promise<unknown> {
     const scheduler = this.#scheduler;
     const { signal } = settings;
@@ -405,6 +405,7 @@ class ThreadPool extends EventTarget {
         else call = scheduler.submit(task, args, resolve, reject, settings);
         generation = call?.generation ?? 0;
       });
+      if (!settings.hasSignal) return promise;
       const abort = (reason: unknown = abortError()): void => {
         if (call?.generation === generation) this.#endings.abort(call, reason);
       };

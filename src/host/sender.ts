@@ -8,6 +8,7 @@ import { CALL, CALL_WITH_NUMBER } from "../endpoint/frame.ts";
 import type { CallLoad } from "../endpoint/service-times.ts";
 import { ProtocolError } from "../errors.ts";
 import type { QueuedCall } from "./call-queue.ts";
+import { PLAIN } from "./call-settings.ts";
 import { type InFlight, type PendingCall, QUEUED_ON_HOST } from "./in-flight.ts";
 import type { Lane } from "./lane.ts";
 
@@ -129,7 +130,7 @@ export class Sender {
   /** A call was committed to the lane's ring, and counted by `outstanding`. */
   #sent(lane: Lane, call: PendingCall, load: CallLoad): void {
     call.load = load;
-    call.position = lane.endpoint.tx.position;
+    if (call.settings !== PLAIN) call.position = lane.endpoint.tx.position;
     lane.load.add(load);
     this.#wake(lane);
   }

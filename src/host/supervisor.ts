@@ -2,8 +2,8 @@
  * Keeps a pool's workers running: starts them, replaces the ones that end, closes them all.
  *
  * A worker that cannot start before any worker of the pool was ready fails the pool: the task modules
- * are broken. So do several in a row later on. Other deaths are replaced, after a pause that grows
- * with each worker in a row that has not answered a single call. How many there are between the pool's
+ * are broken. So do several in a row later on, and ten in a row that end before they have answered a
+ * single call. Other deaths are replaced, after a pause that grows with each such worker. How many there are between the pool's
  * limits is for `elastic.ts` to say.
  */
 import { WorkerLostError, WorkerStartError } from "../errors.ts";
@@ -18,6 +18,8 @@ const BACK_OFF_MS = 5;
 const MAX_BACK_OFF_MS = 500;
 /** So many workers in a row that fail to start fail the pool. */
 const MAX_START_FAILURES = 5;
+/** The same for workers that end before they have answered anything. */
+const MAX_USELESS = 10;
 
 /** How many workers there may be, and how long one of them may have nothing to do. */
 export interface PoolSize {
@@ -177,6 +179,15 @@ export class Supervisor {
       return;
     }
     this.lost++;
+    if (this.#uselessInARow >= MAX_USELESS) {
+      this.#events.onFailed(
+        new WorkerStartError(
+          `${MAX_USELESS} workers in a row ended before they had answered a call; the last: ${end.reason}.`,
+          options,
+        ),
+      );
+      return;
+    }
     this.#replaceLater();
     this.#elastic.look();
     // Last: a listener may do anything, closing the pool included.

@@ -36,8 +36,6 @@ export class RingProducer {
   /** The records; offsets handed out by `claim` are bytes into it. */
   readonly memory: Memory;
   readonly capacity: number;
-  /** Where the record committed last begins: a position, which counts bytes and wraps as int32. */
-  position = 0;
   /** After a successful claim: end of the contiguous bytes that may be written, from its index. */
   limit = 0;
 
@@ -117,7 +115,6 @@ export class RingProducer {
     Atomics.store(this.#header, TAIL_POSITION, tail);
     // Last: should the stack overflow before, nothing has been committed.
     this.#tail = tail;
-    this.position = this.#claimPosition;
     this.#sequence = (this.#sequence + 1) & SEQUENCE_MASK;
     this.#claimIndex = NO_SPACE;
   }
@@ -138,6 +135,11 @@ export class RingProducer {
   /** True while the consumer has not released everything committed. May be stale. */
   get hasUnread(): boolean {
     return Atomics.load(this.#header, HEAD_POSITION) !== this.#tail;
+  }
+
+  /** Where the record that was just committed begins: a position, which counts bytes and wraps as int32. */
+  get position(): number {
+    return this.#claimPosition;
   }
 
   /** Consumer's and producer's positions, for the safety re-check: equal twice means no progress. */

@@ -348,6 +348,22 @@ describe("idempotent calls", () => {
   });
 });
 
+test("workers that end one after the other without an answer fail the pool, not the machine", async () => {
+  const pool = limitedPool();
+  const words = sharedWords();
+  const errors: unknown[] = [];
+  // A caller that does not give up: without an end it would go on for as long as the process.
+  for (;;) {
+    const error = await rejection(pool.call.dieAtFirst(words, Infinity));
+    errors.push(error);
+    if (!(error instanceof WorkerLostError)) break;
+  }
+  expect(errors).toHaveLength(11);
+  expect(errors.at(-1)).toMatchObject({ code: "HEDDLE_WORKER_START" });
+  expect((errors.at(-1) as Error).message).toMatch(/10 workers in a row ended before/);
+  expect(await rejection(pool.call.echo(1))).toBe(errors.at(-1));
+});
+
 test("options that break a rule are refused by name", () => {
   const { call } = limitedPool();
   const cases: readonly [object, RegExp][] = [
