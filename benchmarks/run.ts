@@ -70,6 +70,9 @@ const withWorkers = (...counts: readonly number[]) => (): readonly Contender[] =
     args: ["--threads", String(count)],
   }));
 
+/** The same split by worker_threads alone. */
+const byHand = (name: string): string => `${name}, by hand`;
+
 const FLOOR = "raw ring floor";
 const RAW_WORKER = "raw worker";
 
@@ -82,11 +85,19 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   "heavy-load": {
     rounds: (isQuick) => isQuick ? 1 : 3,
     contenders: (threads) =>
-      Array.from({ length: threads + 1 }, (_, workers) => ({
-        name: workers === 0 ? "main alone" : `main + ${workers}`,
-        args: ["--threads", String(workers)],
-      })),
-    finish: addSpeedUp,
+      Array.from({ length: threads + 1 }, (_, workers) => {
+        const args = ["--threads", String(workers)];
+        if (workers === 0) return [{ name: "main alone", args }];
+        return [
+          { name: `main + ${workers}`, args },
+          { name: byHand(`main + ${workers}`), args: [...args, "--contender", "by hand"] },
+        ];
+      }).flat(),
+    finish: (measurements) =>
+      addRatioToReference(
+        addSpeedUp(measurements),
+        (candidate, of) => candidate.contender === byHand(of.contender),
+      ),
   },
   "types": {
     rounds: (isQuick) => isQuick ? 1 : 2,

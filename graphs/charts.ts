@@ -69,15 +69,26 @@ export function heavyLoadChart(results: readonly ScenarioResult[]): ChartSpec[] 
         size + 1 > cores ? " (oversubscribed)" : ""
       }`,
   );
-  const bySize = (result: ScenarioResult) =>
+  const bySize = (result: ScenarioResult, isByHand: boolean) =>
     labels.map((_, size) =>
-      result.measurements.find((each) => each.size === size)?.speedUp ?? null
+      result.measurements.find((each) =>
+        each.size === size && each.contender.endsWith("by hand") === isByHand
+      )?.speedUp ?? null
     );
-  const datasets: Record<string, unknown>[] = results.map((result) => ({
-    label: `${result.runtime} ${result.version}`,
-    data: bySize(result),
-    backgroundColor: COLORS[result.runtime],
-  }));
+  const datasets: Record<string, unknown>[] = results.flatMap((result) => {
+    const name = `${result.runtime} ${result.version}`;
+    const color = COLORS[result.runtime];
+    return [
+      { label: name, data: bySize(result, false), backgroundColor: color },
+      {
+        label: `${name}, worker_threads by hand`,
+        data: bySize(result, true),
+        backgroundColor: "transparent",
+        borderColor: color,
+        borderWidth: 2,
+      },
+    ];
+  });
   datasets.push({
     type: "line",
     label: "ideal on these cores",

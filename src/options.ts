@@ -78,6 +78,11 @@ export interface PoolOptions {
    * elsewhere, and its async calls in flight reject with WorkerLostError. Default: none.
    */
   readonly hardTimeoutMs?: number;
+  /**
+   * Calls that a worker is given, about, before a fresh one takes its place: for tasks that leak. The new one
+   * is ready before the old one gets no more, and the old one finishes what it has. Default: never.
+   */
+  readonly recycleAfter?: number;
   /** Keep the process running while the pool is open, even when it is idle. Default false. */
   readonly keepAlive?: boolean;
   /**
@@ -102,6 +107,8 @@ export interface ResolvedOptions {
   readonly queuePolicy: "reject" | "wait";
   /** Infinity: no limit. */
   readonly hardTimeoutMs: number;
+  /** Infinity: never. */
+  readonly recycleAfter: number;
   readonly keepAlive: boolean;
   readonly moduleUrl: string | undefined;
 }
@@ -134,6 +141,7 @@ const KNOWN: readonly (keyof PoolOptions)[] = [
   "maxQueue",
   "queuePolicy",
   "hardTimeoutMs",
+  "recycleAfter",
   "keepAlive",
   "moduleUrl",
 ];
@@ -207,6 +215,9 @@ export function resolveOptions(options: PoolOptions, cores: number): ResolvedOpt
       0,
       1000,
     ),
+    recycleAfter: own("recycleAfter") === undefined
+      ? Infinity
+      : checkInteger("recycleAfter", own("recycleAfter"), 1, 2 ** 29),
     hardTimeoutMs: checkMs("hardTimeoutMs", own("hardTimeoutMs") ?? Infinity),
     keepAlive,
     moduleUrl: moduleUrl === undefined ? undefined : String(moduleUrl),

@@ -12,6 +12,8 @@ export interface PoolStatistics {
   readonly ready: number;
   readonly workersStarted: number;
   readonly workersLost: number;
+  /** Workers that others have replaced after so many calls (option `recycleAfter`). */
+  readonly recycled: number;
   /** Calls run by the host itself (option `inliner`). */
   readonly inlined: number;
   /** Calls taken back from a busy worker and given to one that had nothing to do. */

@@ -18,6 +18,7 @@ import {
   PoolClosedError,
   UnknownTaskError,
 } from "./errors.ts";
+import { MOST_ANSWERS } from "./host/answers.ts";
 import { Backpressure } from "./host/backpressure.ts";
 import { createChooser } from "./host/balancers.ts";
 import { HostLoop } from "./host/host-loop.ts";
@@ -202,6 +203,7 @@ class ThreadPool extends EventTarget {
       placement: createChooser(options.balancer, options.maxConcurrency, activeCount),
       backpressure: this.#backpressure,
       serviceTimes: new ServiceTimes(serviceTimes),
+      recycleAfter: options.recycleAfter,
       later: (callback, delayMs) => runtime.setTimeout(callback, delayMs).unref(),
       events: {
         onSubmit: () => this.#loop.kick(),
@@ -210,6 +212,8 @@ class ThreadPool extends EventTarget {
           if (tickMs !== Infinity) this.#timekeeper.watch(tickMs);
           if (signal !== undefined) signals.watch(call, signal);
         },
+        onWorn: (lane) => this.#supervisor.recycle(lane),
+        onSpent: (lane) => this.#supervisor.retire(lane),
         onPark: () => {
           this.#safety.hold();
           this.#supervisor.look();
@@ -229,6 +233,9 @@ class ThreadPool extends EventTarget {
       lanes,
       abortWords: new Int32Array(abortWords),
       now: runtime.now,
+      // Once it is settled: what looks through the queue asks that.
+      onQueuedEnded: () => runtime.microtask(() => this.#scheduler.onEndedInQueue()),
+      onRevoked: () => this.#loop.kick(),
       onAbandoned: () => this.#timekeeper.watch(),
     });
     const signals = new Signals((call, reason) => endings.abort(call, reason));
@@ -238,7 +245,7 @@ class ThreadPool extends EventTarget {
       lanes,
       now: runtime.now,
       setTimeout: runtime.setTimeout,
-      takeAnswers: () => void this.#scheduler.drain(Infinity),
+      takeAnswers: () => void this.#scheduler.drain(MOST_ANSWERS),
       stop: (lane, error) => this.#scheduler.failLane(lane, error),
     });
     this.#endings = endings;
@@ -316,13 +323,14 @@ class ThreadPool extends EventTarget {
   }
 
   stats(): PoolStatistics {
-    const { inFlight, queued, lanes, answers, moved } = this.#scheduler;
+    const { inFlight, queued, open, answers, moved } = this.#scheduler;
     return {
       inFlight: inFlight.size,
       queued,
-      ready: lanes.length,
+      ready: open.length,
       workersStarted: this.#supervisor.started,
       workersLost: this.#supervisor.lost,
+      recycled: this.#supervisor.recycled,
       inlined: this.#scheduler.inliner?.ran ?? 0,
       moved,
       parks: this.#loop.statistics.parks,

@@ -65,15 +65,16 @@ function latencyTable({ measurements }: ScenarioResult): string[] {
 
 function heavyLoadTable({ measurements, machine }: ScenarioResult): string[] {
   const row = (each: Measurement): string[] => [
-    each.case,
+    each.contender,
     each.size + 1 > machine.cores ? "oversubscribed" : "",
     String(each.p50),
     String(each.min),
     each.speedUp?.toFixed(2) ?? "–",
     each.efficiency === undefined ? "–" : `${(100 * each.efficiency).toFixed(0)} %`,
+    each.ratioToReference === undefined ? "–" : (1 / each.ratioToReference).toFixed(2),
   ];
   return table(
-    ["threads", "", "p50 ms", "min ms", "speed-up", "efficiency"],
+    ["threads", "", "p50 ms", "min ms", "speed-up", "efficiency", "× efficiency by hand"],
     measurements.map(row),
   );
 }

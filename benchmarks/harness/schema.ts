@@ -41,8 +41,8 @@ export interface Measurement {
   /** Idle cost: mean less that of the scenario's baseline at the same case. */
   readonly overBaseline?: number;
   /**
-   * p50 and mean relative to another measurement of the contender: thread sweep and fan-out, the same
-   * with one worker; mixed load, the long task called before.
+   * p50 and mean relative to another measurement: heavy load, the same split by hand; thread sweep and
+   * fan-out, the same contender with one worker; mixed load, the long task called before.
    */
   readonly ratioToReference?: number;
   readonly meanRatioToReference?: number;

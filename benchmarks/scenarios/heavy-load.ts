@@ -1,10 +1,12 @@
 /**
  * `heavy-load`: all primes up to 10,000,000 in chunks of 250,000, by the main thread alone and by the
- * main thread with 1, 2, … workers. The main thread takes chunks too; it hands each worker two at a
- * time, so that none waits while the main thread computes. Creating the pool is not timed.
+ * main thread with 1, 2, … workers: by heddle, and by hand with worker_threads, the same chunks in the
+ * same order. The main thread takes chunks too; it hands each worker two at a time, so that none waits
+ * while the main thread computes. Starting the workers is not timed.
  */
 import { Bench } from "tinybench";
 import { createPool } from "../../dist/mod.js";
+import { type PrimeWorkers, startPrimeWorkers } from "../contenders/primes-by-hand.ts";
 import { finish, readArguments } from "../harness/child.ts";
 import { CHUNK, countPrimes, LIMIT, PRIMES_BELOW_LIMIT } from "./primes.ts";
 
@@ -43,14 +45,24 @@ async function run(count: Count | undefined, workers: number): Promise<void> {
   if (total !== PRIMES_BELOW_LIMIT) throw new Error(`found ${total} primes`);
 }
 
+/** Name on the command line. */
+const BY_HAND = "by hand";
+
+async function startPool(threads: number): Promise<PrimeWorkers> {
+  const moduleUrl = new URL("./primes.ts", import.meta.url);
+  const pool = createPool({ threads, moduleUrl })({ countPrimes });
+  await pool.ready;
+  return { count: pool.call.countPrimes, close: () => pool.shutdown() };
+}
+
 /** Runs with as many workers as the command line says, and prints the figures. */
 export async function runHeavyLoad(): Promise<void> {
-  const { isQuick, threads } = readArguments();
-  const pool = threads === 0 ? undefined : createPool({
-    threads,
-    moduleUrl: new URL("./primes.ts", import.meta.url),
-  })({ countPrimes });
-  await pool?.ready;
+  const { contender, isQuick, threads } = readArguments();
+  const workers = threads === 0
+    ? undefined
+    : contender === BY_HAND
+    ? await startPrimeWorkers(threads)
+    : await startPool(threads);
   const bench = new Bench({
     time: 0,
     iterations: isQuick ? 3 : 7,
@@ -60,11 +72,11 @@ export async function runHeavyLoad(): Promise<void> {
     retainSamples: true,
   });
   const name = threads === 0 ? "main alone" : `main + ${threads}`;
-  bench.add(name, () => run(pool?.call.countPrimes, threads));
+  bench.add(name, () => run(workers?.count, threads));
   await bench.run();
   const result = bench.tasks[0]!.result as { latency?: { samples?: readonly number[] } };
   const samples = result.latency?.samples ?? [];
   if (samples.length === 0) throw new Error("tinybench kept no samples");
-  await pool?.shutdown();
+  await workers?.close();
   await finish([{ case: name, size: threads, unit: "ms", samples }]);
 }

@@ -29,10 +29,15 @@ export class Backpressure {
     return this.#needsDrain;
   }
 
+  /** Whether no further call may wait beside `queued` others. */
+  isFull(queued: number): boolean {
+    return queued >= this.#options.maxQueue;
+  }
+
   /** Throws QueueFullError if no further call may wait beside `queued` others. */
   admit(queued: number): void {
     const { maxQueue, policy } = this.#options;
-    if (queued >= maxQueue && policy === "reject") throw new QueueFullError(maxQueue);
+    if (this.isFull(queued) && policy === "reject") throw new QueueFullError(maxQueue);
   }
 
   /** A call waits: so many do now. */

@@ -67,6 +67,18 @@ class Level {
     this.#numbers[this.#first] = number;
   }
 
+  /** Drops the calls that `isWanted` does not want. */
+  prune(isWanted: (call: QueuedCall) => boolean): void {
+    const numbers = this.#numbers;
+    const wanted: number[] = [];
+    for (let index = this.#first; index < this.#calls.length; index++) {
+      if (isWanted(this.#calls[index]!)) wanted.push(index);
+    }
+    this.#calls = wanted.map((index) => this.#calls[index]!);
+    this.#numbers = wanted.map((index) => numbers[index]!);
+    this.#first = 0;
+  }
+
   shift(): void {
     (this.#calls as (QueuedCall | undefined)[])[this.#first++] = undefined;
     if (this.#first >= COMPACT_ENTRIES && this.#first * 2 >= this.#calls.length) {
@@ -112,6 +124,13 @@ export class CallQueue {
   putBack(call: QueuedCall, number: number = -Infinity): void {
     this.#levelOf(call).putBack(call, number);
     this.#size++;
+  }
+
+  /** Drops the calls that `isWanted` does not want; the others keep their order. */
+  prune(isWanted: (call: QueuedCall) => boolean): void {
+    for (const level of this.#levels) level.prune(isWanted);
+    this.#levels = this.#levels.filter(({ size }) => size > 0);
+    this.#size = this.#levels.reduce((sum, { size }) => sum + size, 0);
   }
 
   clear(): void {

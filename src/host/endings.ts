@@ -15,6 +15,10 @@ export interface EndingsOptions {
   readonly lanes: () => readonly Lane[];
   readonly abortWords: Int32Array<SharedArrayBuffer>;
   readonly now: () => number;
+  /** A call that waited on the host is about to be settled. */
+  readonly onQueuedEnded: () => void;
+  /** A lane has one call less to run: what waits may go now. */
+  readonly onRevoked: () => void;
   /** A worker goes on with a call that it may have to be stopped for. */
   readonly onAbandoned: () => void;
 }
@@ -65,11 +69,16 @@ export class Endings {
   /** Keeps the call from beginning, or tells its task. */
   #letGo(call: PendingCall, reason: unknown, killAtMs: number): void {
     // One that is being encoded is seen to by whoever sends it.
-    if (call.lane < 0 || call.isSubmitting) return;
+    if (call.isSubmitting || call.lane === RUN_BY_HOST) return;
+    if (call.lane === QUEUED_ON_HOST) {
+      this.#options.onQueuedEnded();
+      return;
+    }
     const lane = this.#laneOf(call);
     if (lane === undefined) return;
     if (lane.endpoint.tx.revokeAt(call.position)) {
       lane.load.remove(call.load);
+      this.#options.onRevoked();
       return;
     }
     const { slot, generation } = call;

@@ -4,6 +4,7 @@ import type { Holder } from "../endpoint/hold.ts";
 import type { ServiceTimes } from "../endpoint/service-times.ts";
 import type { Backpressure } from "./backpressure.ts";
 import type { PendingCall } from "./in-flight.ts";
+import type { Lane } from "./lane.ts";
 import type { LaneChooser } from "./placement.ts";
 
 export interface SchedulerEvents {
@@ -11,6 +12,10 @@ export interface SchedulerEvents {
   onSubmit(): void;
   /** A call has been made that has settings of its own. */
   onSettings(call: PendingCall): void;
+  /** A lane has been given as many calls as `recycleAfter` says. May be told again and again. */
+  onWorn(lane: Lane): void;
+  /** A retired lane has answered every call. */
+  onSpent(lane: Lane): void;
   onPark(): void;
   /** A call has to wait on the host. */
   onWait(): void;
@@ -26,6 +31,8 @@ export interface SchedulerOptions {
   readonly isPromise: (value: unknown) => value is Promise<unknown>;
   readonly placement: LaneChooser;
   readonly backpressure: Backpressure;
+  /** Calls that a worker is given before another takes its place; Infinity: as many as come. */
+  readonly recycleAfter: number;
   /** Calls back after `delayMs`, without keeping the process running. */
   readonly later: (callback: () => void, delayMs: number) => void;
   readonly serviceTimes: ServiceTimes;

@@ -56,7 +56,10 @@ export class Scheduler implements HostWork {
   /** Calls taken back from one worker and given to another. */
   moved = 0;
 
+  /** Every lane that may have answers. */
   readonly #lanes: Lane[] = [];
+  /** Those that take calls: all but the ones that are to be closed when they have answered. */
+  readonly #open: Lane[] = [];
   readonly #queue = new CallQueue();
   readonly #options: SchedulerOptions;
   readonly #events: SchedulerEvents;
@@ -64,6 +67,8 @@ export class Scheduler implements HostWork {
   readonly #placement: LaneChooser;
   readonly #hasSignatures: boolean;
   #isFlushing = false;
+  /** Calls in the queue, about, that nobody waits for any more. */
+  #endedInQueue = 0;
   readonly #sender: Sender;
   /** Set when the pool has been closed or has failed: for calls whose submission that happened in. */
   #closed: (() => unknown) | undefined;
@@ -87,17 +92,22 @@ export class Scheduler implements HostWork {
     return this.#lanes;
   }
 
+  /** Lanes that take calls. */
+  get open(): readonly Lane[] {
+    return this.#open;
+  }
+
   get isBusy(): boolean {
     return isAnyBusy(this.#lanes);
   }
 
   /** Whether calls wait that a further worker would run: on the host, or behind a long one. */
   get isShortOfWorkers(): boolean {
-    return this.#queue.size > 0 || isAnyBlocked(this.#lanes);
+    return this.#queue.size > 0 || isAnyBlocked(this.#open);
   }
 
   get hasQueued(): boolean {
-    return this.#queue.size > 0 && this.#lanes.length > 0;
+    return this.#queue.size > 0 && this.#open.length > 0;
   }
 
   get queued(): number {
@@ -122,8 +132,8 @@ export class Scheduler implements HostWork {
       (isNumber || !hasPromise(args, this.#options.isPromise));
     const load = this.#times.loadOf(task);
     const isInlined = this.inliner?.takesFirst(task, 1) === true;
-    const lane = mayGo && !isInlined ? this.#placement.pick(this.#lanes, load) : undefined;
-    if (lane === undefined) this.#options.backpressure.admit(this.#queue.size);
+    const lane = mayGo && !isInlined ? this.#placement.pick(this.#open, load) : undefined;
+    if (lane === undefined) this.#admit();
     if (this.#closed !== undefined) throw this.#closed(); // by a balancer of the user's own
     const call = this.inFlight.add(
       resolve,
@@ -146,9 +156,29 @@ export class Scheduler implements HostWork {
     return call.generation === generation ? call : undefined;
   }
 
+  /** Throws QueueFullError if no further call may wait. */
+  #admit(): void {
+    const { backpressure } = this.#options;
+    if (this.#endedInQueue > 0 && backpressure.isFull(this.#queue.size)) this.#prune();
+    backpressure.admit(this.#queue.size);
+  }
+
+  /** A call that waited on the host has been settled: it must not take up room for long. */
+  onEndedInQueue(): void {
+    if (++this.#endedInQueue * 2 > this.#queue.size) this.#prune();
+  }
+
+  #prune(): void {
+    this.#endedInQueue = 0;
+    // What is being sent just now is out of the queue, and put back only if it is still wanted.
+    this.#queue.prune((call) => this.#isWaiting(call));
+    this.#options.backpressure.shrunk(this.#queue.size);
+  }
+
   /** A lane is ready to take calls. */
   addLane(lane: Lane): void {
     this.#lanes.push(lane);
+    this.#open.push(lane);
     this.#flush();
     this.#events.onSubmit();
   }
@@ -158,9 +188,7 @@ export class Scheduler implements HostWork {
    * calls it was running, still unsettled.
    */
   removeLane(lane: Lane): PendingCall[] {
-    const index = this.#lanes.indexOf(lane);
-    if (index >= 0) this.#lanes.splice(index, 1);
-    this.#placement.forget(lane);
+    this.#drop(lane);
     try {
       this.answers.take(lane, MOST_ANSWERS);
       this.#requeue(this.#takeCalls(lane, OVERDUE) ?? []);
@@ -202,6 +230,8 @@ export class Scheduler implements HostWork {
     if (settled > 0) {
       this.flush();
       this.relieve(AT_EASE);
+      this.#lookForWorn();
+      this.#lookForSpent();
     }
     return settled;
   }
@@ -216,7 +246,7 @@ export class Scheduler implements HostWork {
 
   askForSpace(): void {
     if (this.#queue.size === 0 && !this.isCrowded) return;
-    for (const lane of this.#lanes) lane.requestSpaceFlag.raise();
+    for (const lane of this.#open) lane.requestSpaceFlag.raise();
   }
 
   hasSpace(): boolean {
@@ -242,12 +272,12 @@ export class Scheduler implements HostWork {
   }
 
   get isCrowded(): boolean {
-    return this.#placement.mayTakeBack && this.#lanes.length > 1 && isAnyCrowded(this.#lanes);
+    return this.#placement.mayTakeBack && this.#open.length > 1 && isAnyCrowded(this.#open);
   }
 
   relieve(urgency: Urgency): ReliefOutcome {
-    if (this.#lanes.length < 2 || !this.#placement.mayTakeBack) return NOTHING;
-    const relief = findRelief(this.#lanes, urgency, this.#placement.wakesFrom);
+    if (this.#open.length < 2 || !this.#placement.mayTakeBack) return NOTHING;
+    const relief = findRelief(this.#open, urgency, this.#placement.wakesFrom);
     const take = (from: Lane) => this.#takeCalls(from, urgency);
     const give = (to: Lane, calls: readonly TakenBack[]) => this.#giveTo(to, calls);
     return relief === undefined ? NOTHING : tryRelief(relief, take, give);
@@ -297,10 +327,39 @@ export class Scheduler implements HostWork {
 
   /** Takes a lane out whose rings or words are damaged; its end settles the calls it has. */
   failLane(lane: Lane, error: Error): void {
-    const index = this.#lanes.indexOf(lane);
-    if (index >= 0) this.#lanes.splice(index, 1);
-    this.#placement.forget(lane);
+    this.#drop(lane);
     lane.fail(error);
+  }
+
+  #drop(lane: Lane): void {
+    remove(this.#lanes, lane);
+    remove(this.#open, lane);
+    this.#placement.forget(lane);
+  }
+
+  /** Gives a lane no further calls; `onSpent` follows when it has answered those it has begun. */
+  retire(lane: Lane): void {
+    if (!remove(this.#open, lane)) return;
+    this.#placement.forget(lane);
+    this.#requeue(this.#takeCalls(lane, OVERDUE) ?? []);
+    this.#flush();
+    this.#events.onSubmit();
+    this.#lookForSpent();
+  }
+
+  #lookForSpent(): void {
+    if (this.#open.length === this.#lanes.length) return;
+    for (const lane of this.#lanes.slice()) {
+      if (lane.load.outstanding === 0 && !this.#open.includes(lane)) this.#events.onSpent(lane);
+    }
+  }
+
+  #lookForWorn(): void {
+    const { recycleAfter } = this.#options;
+    if (recycleAfter === Infinity) return;
+    for (const lane of this.#open.slice()) {
+      if (lane.endpoint.tx.sequence >= recycleAfter) this.#events.onWorn(lane);
+    }
   }
 
   #submitHeld(call: PendingCall, task: number, args: readonly unknown[]): void {
@@ -401,7 +460,7 @@ export class Scheduler implements HostWork {
   }
 
   #offer(task: number, accepts: (lane: Lane) => boolean): boolean {
-    return offer(this.#placement, this.#lanes, this.#times.loadOf(task), accepts);
+    return offer(this.#placement, this.#open, this.#times.loadOf(task), accepts);
   }
 
   #isWaiting({ slot, generation }: QueuedCall): boolean {
@@ -412,4 +471,11 @@ export class Scheduler implements HostWork {
   #sendHeld(lane: Lane, call: TakenBack): boolean {
     return this.#sender.sendHeld(lane, call, this.#times.loadOf(call.task));
   }
+}
+
+/** False: it was not there. */
+function remove(lanes: Lane[], lane: Lane): boolean {
+  const index = lanes.indexOf(lane);
+  if (index >= 0) lanes.splice(index, 1);
+  return index >= 0;
 }

@@ -56,6 +56,10 @@ export class Supervisor {
   readonly #elastic: Elastic;
   /** Workers that were asked to leave because they had nothing to do. */
   readonly #retired = new Set<Lane>();
+  /** Workers that have taken their share of calls, by the one that is starting in their place. */
+  readonly #worn = new Map<Lane, Lane>();
+  /** Workers that others have replaced so. */
+  recycled = 0;
   #startFailures = 0;
   #uselessInARow = 0;
   #wasAnyReady = false;
@@ -79,12 +83,12 @@ export class Supervisor {
     this.#elastic = new Elastic({
       ...size,
       runtime: options.runtime,
-      lanes: () => scheduler.lanes,
+      lanes: () => scheduler.open,
       alive: () => this.#alive + this.#timers.size,
       isBackingOff: () => this.#timers.size > 0,
       isWaiting: () => scheduler.isShortOfWorkers,
       start: () => this.#startOrReplaceLater(),
-      retire: (lane) => this.#retire(lane),
+      retire: (lane) => this.retire(lane),
     });
     this.#laneEvents = {
       onReady: (lane) => this.#onReady(lane),
@@ -134,16 +138,34 @@ export class Supervisor {
     return this.#lanes.size - this.#retired.size;
   }
 
-  #spawn(): void {
-    this.#lanes.add(new Lane(this.started++, this.#options, this.#laneEvents));
+  #spawn(): Lane {
+    const lane = new Lane(this.started++, this.#options, this.#laneEvents);
+    this.#lanes.add(lane);
+    return lane;
+  }
+
+  /** A worker has taken its share of calls: it goes on until another is ready in its place. */
+  recycle(worn: Lane): void {
+    if (this.#isClosing || this.#isDraining || [...this.#worn.values()].includes(worn)) return;
+    try {
+      this.#worn.set(this.#spawn(), worn);
+    } catch {
+      // It goes on for now: the next answers bring it here again.
+    }
   }
 
   #onReady(lane: Lane): void {
     this.#startFailures = 0;
     this.#wasAnyReady = true;
     this.#scheduler.addLane(lane);
+    const worn = this.#worn.get(lane);
+    if (worn !== undefined) {
+      this.#worn.delete(lane);
+      this.recycled++;
+      this.#scheduler.retire(worn);
+    }
     this.#elastic.onReady();
-    if (this.#scheduler.lanes.length >= this.#minThreads) this.#becomeReady();
+    if (this.#scheduler.open.length >= this.#minThreads) this.#becomeReady();
   }
 
   #becomeReady(): void {
@@ -153,7 +175,7 @@ export class Supervisor {
   }
 
   /** Closes a worker that has nothing to do. */
-  #retire(lane: Lane): void {
+  retire(lane: Lane): void {
     this.#scheduler.removeLane(lane);
     this.#retired.add(lane);
     void lane.close();
@@ -161,6 +183,7 @@ export class Supervisor {
 
   #onEnd(lane: Lane, end: LaneEnd): void {
     this.#lanes.delete(lane);
+    this.#worn.delete(lane);
     this.#active.takeBack(lane.activeShare);
     const calls = this.#scheduler.removeLane(lane);
     if (this.#isClosing) return;
@@ -179,6 +202,7 @@ export class Supervisor {
       return;
     }
     this.lost++;
+    const successor = [...this.#worn].find(([, worn]) => worn === lane)?.[0];
     if (this.#uselessInARow >= MAX_USELESS) {
       this.#events.onFailed(
         new WorkerStartError(
@@ -188,7 +212,8 @@ export class Supervisor {
       );
       return;
     }
-    this.#replaceLater();
+    if (successor === undefined) this.#replaceLater();
+    else this.#worn.delete(successor); // which is starting already
     this.#elastic.look();
     // Last: a listener may do anything, closing the pool included.
     this.#events.onWorkerLost(new WorkerLostError(end, options));

@@ -137,6 +137,11 @@ export class RingProducer {
     return Atomics.load(this.#header, HEAD_POSITION) !== this.#tail;
   }
 
+  /** Records committed so far; starts over at 2^30. */
+  get sequence(): number {
+    return this.#sequence;
+  }
+
   /** Where the record that was just committed begins: a position, which counts bytes and wraps as int32. */
   get position(): number {
     return this.#claimPosition;

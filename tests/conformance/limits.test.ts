@@ -364,6 +364,37 @@ test("workers that end one after the other without an answer fail the pool, not 
   expect(await rejection(pool.call.echo(1))).toBe(errors.at(-1));
 });
 
+describe("recycleAfter", () => {
+  test("others take the place of workers, and no call is dropped", async () => {
+    const pool = limitedPool({ threads: 2, recycleAfter: 100 });
+    const words = sharedWords();
+    const long = pool.call.sleep(300);
+    const answers: Promise<number>[] = [];
+    while (pool.stats().recycled < 4) {
+      for (let n = 0; n < 50; n++) answers.push(pool.call.mark(words));
+      await answers.at(-1);
+    }
+    await long;
+    const runs = await Promise.all(answers);
+    expect(runs.toSorted((a, b) => a - b)).toEqual(runs.map((_, n) => n + 1));
+    await until(() => pool.stats().ready === 2);
+    expect(pool.stats()).toMatchObject({ workersLost: 0, inFlight: 0, lateAnswers: 0 });
+  });
+
+  test("a call that waits in the ring of a worker that leaves runs elsewhere", async () => {
+    const pool = limitedPool({ recycleAfter: 5 });
+    const words = sharedWords();
+    await pool.ready;
+    for (let n = 0; n < 5; n++) await pool.call.echo(n);
+    const long = pool.call.untilSet(words);
+    const behind = pool.call.echo("behind");
+    expect(await behind).toBe("behind");
+    expect(pool.stats().recycled).toBeGreaterThan(0);
+    set(words);
+    expect(await long).toBe("set");
+  });
+});
+
 test("options that break a rule are refused by name", () => {
   const { call } = limitedPool();
   const cases: readonly [object, RegExp][] = [

@@ -9,6 +9,7 @@ describe("options", () => {
       minThreads: 7,
       maxThreads: 7,
       hardTimeoutMs: Infinity,
+      recycleAfter: Infinity,
       idleTimeoutMs: 10_000,
       ringBytes: 4 * 1024 * 1024,
       maxPayloadBytes: Infinity,

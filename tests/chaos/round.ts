@@ -1,0 +1,230 @@
+/**
+ * One chaos round: the whole life of a pool of random make-up, under a seeded mix of calls of every kind
+ * while its workers exit, crash and loop, calls are aborted, time out and are made again, and the pool is
+ * closed with calls in flight.
+ *
+ * What must hold at the end, whatever happened: every call has settled, with what it may settle with; a call
+ * that may not be made again ran at most once, and one that was answered ran; nothing is in flight; the safety
+ * re-check was never needed.
+ */
+import { createPool, HeddleError, type PoolOptions, type PoolStatistics } from "../../src/mod.ts";
+import * as tasks from "../fixtures/chaos-tasks.ts";
+import { createRandom } from "../support/random.ts";
+import { pause, realSetTimeout } from "../support/runtime.ts";
+import { differences } from "../support/same.ts";
+
+const { echo, mark, markLater, fail, exit, crash, rejectUnhandled, loopForever, untilAborted } =
+  tasks;
+
+export interface ChaosReport {
+  readonly seed: number;
+  readonly calls: number;
+  /** Calls by how they settled: "answered", or the code of their error. */
+  readonly outcomes: Readonly<Record<string, number>>;
+  readonly workersLost: number;
+  /** What did not hold. Empty: all did. */
+  readonly faults: readonly string[];
+}
+
+/** No call may take this long to settle once the pool is closed, nor the pool to close. */
+const WATCHDOG_MS = 20_000;
+
+type Random = () => number;
+const upTo = (random: Random, most: number): number => Math.floor(random() * (most + 1));
+const oneOf = <T>(random: Random, values: readonly T[]): T =>
+  values[upTo(random, values.length - 1)]!;
+
+function randomOptions(random: Random): PoolOptions {
+  const threads = 1 + upTo(random, 2);
+  return {
+    moduleUrl: new URL("../fixtures/chaos-tasks.ts", import.meta.url),
+    threads,
+    ringBytes: oneOf(random, [1024, 4096, 65_536, 4_194_304]),
+    maxConcurrency: oneOf(random, [1, 4, 1024]),
+    // Loops end by this and nothing else.
+    hardTimeoutMs: 150,
+    ...(random() < 0.3 &&
+      { minThreads: upTo(random, threads), maxThreads: threads + 1, idleTimeoutMs: 20 }),
+    ...(random() < 0.2 &&
+      { maxQueue: 200, queuePolicy: oneOf(random, ["reject", "wait"] as const) }),
+    ...(random() < 0.2 && { strictFifo: true }),
+    ...(random() < 0.3 && { recycleAfter: 10 + upTo(random, 60) }),
+    ...(random() < 0.2 && { spinMicroseconds: 0 }),
+  };
+}
+
+function randomValue(random: Random, n: number): unknown {
+  switch (upTo(random, 7)) {
+    case 0:
+      return n;
+    case 1:
+      return `${"x€".repeat(upTo(random, 400))}${n}`;
+    case 2:
+      return { n, list: [1, "two", { three: n }], at: new Date(n) };
+    case 3:
+      return new Uint8Array(upTo(random, 5000)).fill(n);
+    case 4:
+      return new Map([[n, new Set([n, "a"])]]);
+    case 5:
+      return Array.from({ length: upTo(random, 200) }, (_, id) => ({ id, n }));
+    case 6:
+      return new Float64Array(upTo(random, 40_000)).fill(n);
+    default:
+      return undefined;
+  }
+}
+
+/** Codes that a call may end with when workers die, time is up, or the pool is closed. */
+const EXPECTED = new Set([
+  "HEDDLE_WORKER_LOST",
+  "HEDDLE_WORKER_START",
+  "HEDDLE_POOL_CLOSED",
+  "HEDDLE_TIMEOUT",
+  "HEDDLE_QUEUE_FULL",
+]);
+const ABORTED = "aborted by chaos";
+
+export async function chaosRound(seed: number): Promise<ChaosReport> {
+  const random = createRandom(seed);
+  const faults: string[] = [];
+  const outcomes: Record<string, number> = {};
+  const most = 120 + upTo(random, 300);
+  const counters = new Int32Array(new SharedArrayBuffer(4 * (most + 1)));
+  const mayRunAgain = new Set<number>();
+  const pool = createPool(randomOptions(random))({
+    echo,
+    mark,
+    markLater,
+    fail,
+    exit,
+    crash,
+    rejectUnhandled,
+    loopForever,
+    untilAborted,
+  });
+  pool.addEventListener("unhandledRejection", (event) => event.preventDefault());
+  const open = new Set<number>();
+  const settled = new Map<number, number>();
+  const count = (outcome: string): void => void (outcomes[outcome] = (outcomes[outcome] ?? 0) + 1);
+
+  /** Takes note of how a call settles; `check` says what is wrong with an answer. */
+  const follow = (
+    n: number,
+    call: Promise<unknown>,
+    check: (value: unknown) => string | undefined,
+  ): void => {
+    open.add(n);
+    const over = (): void => {
+      open.delete(n);
+      settled.set(n, (settled.get(n) ?? 0) + 1);
+    };
+    call.then((value) => {
+      over();
+      count("answered");
+      const fault = check(value);
+      if (fault !== undefined) faults.push(`call ${n}: ${fault}`);
+    }, (error: unknown) => {
+      over();
+      const code = error instanceof HeddleError
+        ? error.code
+        : error === ABORTED
+        ? ABORTED
+        : String(error);
+      count(code === `RangeError: ${n}` ? "RangeError" : code);
+      if (!EXPECTED.has(code) && code !== ABORTED && code !== `RangeError: ${n}`) {
+        faults.push(`call ${n} ended with ${code}`);
+      }
+    });
+  };
+
+  const never = (): string => "answered though it cannot be";
+  const isIndex = (n: number) => (value: unknown): string | undefined =>
+    value !== n
+      ? `answered ${String(value)}`
+      : Atomics.load(counters, n) < 1
+      ? "answered without having run"
+      : undefined;
+
+  const makeCall = (n: number): void => {
+    const controller = random() < 0.15 ? new AbortController() : undefined;
+    if (controller !== undefined) {
+      const abort = (): void => controller.abort(ABORTED);
+      if (random() < 0.3) abort();
+      else realSetTimeout(abort, random() * 30);
+    }
+    const isIdempotent = random() < 0.2;
+    const options = {
+      ...(controller !== undefined && { signal: controller.signal }),
+      ...(random() < 0.1 && { timeout: 1 + upTo(random, 40) }),
+      ...(random() < 0.1 && { deadline: 1 + upTo(random, 60) }),
+      ...(random() < 0.1 && { killAfterMs: upTo(random, 20) }),
+      ...(random() < 0.2 && { priority: upTo(random, 4) - 2 }),
+      ...(isIdempotent && { idempotent: true }),
+    };
+    const { call } = pool;
+    const kind = random();
+    if (kind < 0.35) {
+      const value = randomValue(random, n);
+      follow(n, call.echo.with(options)(value), (answer) => differences(answer, value)[0]);
+    } else if (kind < 0.6) {
+      if (isIdempotent) mayRunAgain.add(n);
+      follow(
+        n,
+        call.mark.with(options)(counters, n, random() < 0.8 ? 0 : random() * 3),
+        isIndex(n),
+      );
+    } else if (kind < 0.8) {
+      if (isIdempotent) mayRunAgain.add(n);
+      follow(n, call.markLater.with(options)(counters, n, random() * 15), isIndex(n));
+    } else if (kind < 0.88) follow(n, call.fail.with(options)(String(n)), never);
+    else if (kind < 0.9) follow(n, call.rejectUnhandled.with(options)(), () => undefined);
+    else if (kind < 0.94) {
+      const isAsync = random() < 0.5;
+      // Without an abort it ends by the hard limit.
+      follow(n, call.untilAborted.with({ ...options, timeout: 30 })(isAsync), never);
+    } else if (kind < 0.96) follow(n, call.exit.with(options)(n % 4), never);
+    else if (kind < 0.98) follow(n, call.crash.with(options)(), never);
+    else if (kind < 0.985) follow(n, call.loopForever.with(options)(), never);
+    else {follow(
+        n,
+        call.echo.with(options)(new Promise((resolve) => realSetTimeout(resolve, 3, n))),
+        (answer) => answer === n ? undefined : "another value",
+      );}
+  };
+
+  for (let n = 0; n < most;) {
+    const end = Math.min(n + 1 + upTo(random, 30), most);
+    for (; n < end; n++) makeCall(n);
+    if (random() < 0.7) await pause(random() * 12);
+  }
+  // Half of the time everything has to settle by itself.
+  const mustSettle = random() < 0.5;
+  if (mustSettle) {
+    const lastMs = performance.now() + WATCHDOG_MS;
+    while (open.size > 0 && performance.now() < lastMs) await pause(2);
+    for (const n of open) faults.push(`call ${n} has not settled while the pool was open`);
+  } else if (random() < 0.5) await pause(random() * 200);
+  const closing = pool.shutdown(oneOf(random, [0, 20, 2000, 10_000]));
+  follow(most, pool.call.echo(1), never);
+  const watchdog = new Promise<"late">((resolve) =>
+    realSetTimeout(resolve, WATCHDOG_MS, "late").unref?.()
+  );
+  if (await Promise.race([closing, watchdog]) === "late") faults.push("the pool does not close");
+  await pause(0);
+  for (const n of open) faults.push(`call ${n} has not settled`);
+  for (const [n, times] of settled) {
+    if (times !== 1) faults.push(`call ${n} settled ${times} times`);
+  }
+  for (let n = 0; n < most; n++) {
+    const runs = Atomics.load(counters, n);
+    if (runs > 1 && !mayRunAgain.has(n)) faults.push(`call ${n} ran ${runs} times`);
+  }
+  checkStatistics(pool.stats(), faults);
+  return { seed, calls: most, outcomes, workersLost: pool.stats().workersLost, faults };
+}
+
+function checkStatistics({ inFlight, queued, safetyHits }: PoolStatistics, faults: string[]): void {
+  if (inFlight !== 0) faults.push(`${inFlight} calls are in flight`);
+  if (queued !== 0) faults.push(`${queued} calls are queued`);
+  if (safetyHits !== 0) faults.push(`${safetyHits} wakes were lost`);
+}

@@ -1,0 +1,12 @@
+/** A short form of the chaos rounds (`npm run test:chaos` is the long one). */
+import { expect, test } from "vitest";
+import { chaosRound } from "../chaos/round.ts";
+import { seedOfRun } from "../support/random.ts";
+
+const seed = seedOfRun();
+
+test.each([1, 2, 3, seed, seed + 1])("chaos round of seed %i", async (each) => {
+  const { faults, outcomes } = await chaosRound(each);
+  expect(faults).toEqual([]);
+  expect(outcomes["answered"]).toBeGreaterThan(0);
+}, 60_000);
