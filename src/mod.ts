@@ -98,4 +98,5 @@ export {
   WorkerStartError,
 } from "./errors.ts";
 export type { CallOptions, Priority, TaskOptions, Timeout } from "./call-options.ts";
+export type { ShutdownOptions } from "./shutdown-options.ts";
 export type { TaskSignal } from "./worker/signals.ts";

@@ -1,5 +1,6 @@
 /** What users see of a pool. */
 import type { WorkerLostError } from "./errors.ts";
+import type { ShutdownOptions } from "./shutdown-options.ts";
 import type { Calls, TaskMap } from "./task.ts";
 
 /** A snapshot of what a pool is doing and has done. */
@@ -63,9 +64,9 @@ export interface Pool<Tasks extends TaskMap> extends AsyncDisposable, Disposable
   /**
    * Closes the pool: new calls reject with PoolClosedError at once; calls in flight get up to
    * `timeoutMs` (default 5000, `Infinity` to wait for all) to finish, then reject with PoolClosedError. Resolves when no worker
-   * is left. Calling it again returns the same promise.
+   * is left. Calling it again returns the same promise. A number is short for `{ timeoutMs }`.
    */
-  shutdown(timeoutMs?: number): Promise<void>;
+  shutdown(options?: number | ShutdownOptions): Promise<void>;
   addEventListener<Name extends keyof PoolEvents>(
     name: Name,
     listener: (event: CustomEvent<PoolEvents[Name]>) => void,

@@ -3,6 +3,7 @@
  * owns the shutdown.
  */
 import { type CallOptions, checkCallOptions } from "./call-options.ts";
+import { checkShutdown, type ShutdownOptions } from "./shutdown-options.ts";
 import { Codec } from "./codec/codec.ts";
 import { textOf } from "./codec/fault.ts";
 import { describeSignature, type Signature } from "./codec/struct/signature.ts";
@@ -343,11 +344,12 @@ class ThreadPool extends EventTarget {
     };
   }
 
-  shutdown(timeoutMs: number = DRAIN_MS): Promise<void> {
-    if (typeof timeoutMs !== "number" || !(timeoutMs >= 0)) {
-      return Promise.reject(
-        new InvalidArgumentError(`timeoutMs must be a number from 0, got ${textOf(timeoutMs)}.`),
-      );
+  shutdown(options: number | ShutdownOptions = DRAIN_MS): Promise<void> {
+    let timeoutMs: number;
+    try {
+      timeoutMs = checkShutdown(options, DRAIN_MS);
+    } catch (error) {
+      return Promise.reject(error);
     }
     this.#closed ??= new PoolClosedError();
     return this.#closing ??= this.#close(timeoutMs);

@@ -395,6 +395,31 @@ describe("recycleAfter", () => {
   });
 });
 
+test("shutdown takes a time, or whether to drain and how long", async () => {
+  for (
+    const options of [0, { drain: false }, { timeoutMs: 10 }, { drain: false, timeoutMs: 1e6 }]
+  ) {
+    const pool = limitedPool();
+    await pool.ready;
+    const call = rejection(pool.call.sleep(60_000));
+    await pool.shutdown(options);
+    expect(await call).toMatchObject({ code: "HEDDLE_POOL_CLOSED" });
+  }
+  const pool = limitedPool();
+  const finished = pool.call.sleep(30);
+  await pool.shutdown({ timeoutMs: Infinity });
+  expect(await finished).toBe(undefined);
+  const bad: [unknown, RegExp][] = [
+    [{ drain: 1 }, /drain must be a boolean/],
+    [{ timeoutMs: -1 }, /timeoutMs must be/],
+    [{ wait: 1 }, /no option "wait"/],
+    ["soon", /timeoutMs must be/],
+  ];
+  for (const [options, message] of bad) {
+    expect(String(await rejection(limitedPool().shutdown(options as never)))).toMatch(message);
+  }
+});
+
 test("options that break a rule are refused by name", () => {
   const { call } = limitedPool();
   const cases: readonly [object, RegExp][] = [

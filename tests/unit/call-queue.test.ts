@@ -44,3 +44,35 @@ test("a low call is overtaken by a thousand later ones, and not by one more", ()
   }
   expect(before).toBe(OVERTAKEN_PER_LEVEL);
 });
+
+test("what nobody wants any more is dropped, and the others keep their order", () => {
+  const calls = fc.array(fc.constantFrom(0, 0, 1, -1), { maxLength: 60 });
+  fc.assert(
+    fc.property(calls, fc.nat(20), fc.integer({ min: 2, max: 5 }), (levels, taken, each) => {
+      const [pruned, whole] = [new CallQueue(), new CallQueue()];
+      for (const [slot, priority] of levels.entries()) {
+        pruned.push(call(slot, priority));
+        whole.push(call(slot, priority));
+      }
+      for (let n = 0; n < taken; n++) expect(pruned.take()).toEqual(whole.take());
+      const isWanted = ({ slot }: QueuedCall): boolean => slot % each !== 0;
+      pruned.prune(isWanted);
+      const order = (queue: CallQueue): number[] => {
+        const slots: number[] = [];
+        for (let next = queue.take(); next !== undefined; next = queue.take()) {
+          slots.push(next.call.slot);
+        }
+        return slots;
+      };
+      const left = order(whole).filter((slot) => slot % each !== 0);
+      expect(pruned.size).toBe(left.length);
+      // Among one priority; which priority comes first may differ, since ranks are of what is left.
+      for (const level of [-1, 0, 1]) {
+        const ofLevel = (slots: number[]) => slots.filter((slot) => levels[slot] === level);
+        expect(ofLevel(order(pruned).slice())).toEqual(ofLevel(left));
+        for (const slot of left) pruned.push(call(slot, levels[slot]!));
+        expect(pruned.size).toBe(left.length);
+      }
+    }),
+  );
+});

@@ -19,6 +19,7 @@ const LAYERS: Readonly<Record<string, number>> = {
   "host": 4,
   "worker": 4,
   "call-options.ts": 5,
+  "shutdown-options.ts": 5,
   "options.ts": 6,
   "task.ts": 6,
   "pool-types.ts": 7,

@@ -329,6 +329,46 @@ describe("taking back and counting", () => {
     }));
   });
 
+  test("by position: taken or not, wherever the cursors are, whatever was written over it since", () => {
+    const step = fc.constantFrom("push", "push", "pull", "revoke", "ask");
+    const starts = fc.constantFrom(0, 2 ** 31 - 64, -64, 2 ** 30);
+    fc.assert(fc.property(fc.array(step, { maxLength: 300 }), starts, (steps, start) => {
+      const { producer, consumer } = createTestRing(256, start | 0);
+      interface Entry {
+        readonly position: number;
+        /** Claimed by the consumer, taken back by the producer, or neither. */
+        state: "queued" | "claimed" | "revoked";
+      }
+      const all: Entry[] = [];
+      const unread: Entry[] = [];
+      for (const each of steps) {
+        if (each === "push") {
+          if (!push(producer, all.length, 1 + all.length % 5)) continue;
+          const entry: Entry = { position: producer.position, state: "queued" };
+          all.push(entry);
+          unread.push(entry);
+        } else if (each === "pull") {
+          const index = consumer.poll();
+          const first = unread.shift();
+          if (first === undefined) continue;
+          expect(consumer.acquire(index)).toBe(first.state === "queued");
+          if (first.state === "queued") first.state = "claimed";
+          consumer.release();
+        } else {
+          // Old ones above all: their memory is another record's by now.
+          const entry = all[each === "ask" ? all.length >> 1 : all.length - 1];
+          if (entry === undefined) continue;
+          if (each === "ask") {
+            expect(producer.hasTaken(entry.position)).toBe(entry.state !== "queued");
+          } else {
+            expect(producer.revokeAt(entry.position)).toBe(entry.state === "queued");
+            if (entry.state === "queued") entry.state = "revoked";
+          }
+        }
+      }
+    }));
+  });
+
   test("counting ends whatever the memory holds", () => {
     for (const tail of [4, 12, -8, 1 << 20, -(2 ** 31)]) {
       const { producer, consumer, header } = createTestRing(256);

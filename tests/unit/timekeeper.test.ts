@@ -1,0 +1,119 @@
+/** Time limits on a clock of the test's own: when they are kept, and what a look costs. */
+import { describe, expect, test } from "vitest";
+import { createSettings, type GivenSettings } from "../../src/host/call-settings.ts";
+import type { Endings } from "../../src/host/endings.ts";
+import { InFlight, type PendingCall } from "../../src/host/in-flight.ts";
+import { Timekeeper } from "../../src/host/timekeeper.ts";
+
+interface Clock {
+  nowMs: number;
+  /** Timers waiting, soonest first. */
+  timers: { readonly at: number; readonly callback: () => void }[];
+}
+
+function bench() {
+  const clock: Clock = { nowMs: 1000, timers: [] };
+  const begun = new Set<PendingCall>();
+  const ended: string[] = [];
+  const inFlight = new InFlight();
+  let looks = 0;
+  const timekeeper = new Timekeeper({
+    inFlight,
+    endings: {
+      hasBegun: (call: PendingCall) => begun.has(call),
+      expire: (call: PendingCall, kind: string) => {
+        ended.push(`${call.slot} ${kind} at ${clock.nowMs - 1000}`);
+        inFlight.reject(call, kind);
+      },
+    } as unknown as Endings,
+    lanes: () => [],
+    now: () => clock.nowMs,
+    setTimeout: (callback, delayMs) => {
+      const timer = { at: clock.nowMs + delayMs, callback };
+      clock.timers.push(timer);
+      const clear = (): void => {
+        clock.timers = clock.timers.filter((other) => other !== timer);
+      };
+      return { clear, ref: () => {}, unref: () => {} };
+    },
+    takeAnswers: () => void looks++,
+    stop: () => {},
+  });
+  const make = (given: GivenSettings): PendingCall => {
+    const settings = createSettings(given);
+    const call = inFlight.add(() => {}, () => {}, 0, settings);
+    inFlight.submitted(call, call.generation);
+    timekeeper.watch(settings.tickMs);
+    return call;
+  };
+  /** Lets time pass, timers and all. */
+  const pass = (ms: number): void => {
+    const end = clock.nowMs + ms;
+    for (;;) {
+      const next = clock.timers.toSorted((a, b) => a.at - b.at)[0];
+      if (next === undefined || next.at > end) break;
+      clock.timers = clock.timers.filter((timer) => timer !== next);
+      clock.nowMs = next.at;
+      next.callback();
+    }
+    clock.nowMs = end;
+  };
+  return { clock, begun, ended, inFlight, make, pass, looks: () => looks };
+}
+
+describe("timekeeper", () => {
+  test("a timeout counts from the beginning, a deadline from the call, neither early", () => {
+    const { begun, ended, make, pass } = bench();
+    const slow = make({ timeoutMs: 160 });
+    make({ deadlineMs: 320 });
+    pass(200);
+    expect(ended).toEqual([]);
+    begun.add(slow);
+    pass(159);
+    expect(ended.filter((end) => end.includes("timeout"))).toEqual([]);
+    pass(40);
+    expect(ended.toSorted()).toEqual([
+      expect.stringMatching(/^0 timeout at (3[6-9]\d)$/),
+      expect.stringMatching(/^1 deadline at (3[2-4]\d)$/),
+    ]);
+  });
+
+  test("no timer runs without a call that has a limit", () => {
+    const { clock, inFlight, make, pass, looks } = bench();
+    const plain = inFlight.add(() => {}, () => {}, 0);
+    inFlight.submitted(plain, plain.generation);
+    pass(1000);
+    expect([clock.timers.length, looks()]).toEqual([0, 0]);
+    const call = make({ timeoutMs: 1600 });
+    expect(clock.timers.length).toBe(1);
+    pass(400);
+    inFlight.resolve(call, 1);
+    pass(100);
+    expect(clock.timers.length).toBe(0);
+    expect(looks()).toBeLessThanOrEqual(10);
+  });
+
+  test("a shorter limit shortens the time to the next look, and only then", () => {
+    const { clock, make, pass, ended } = bench();
+    make({ deadlineMs: 8000 });
+    expect(clock.timers[0]!.at - clock.nowMs).toBe(50);
+    make({ deadlineMs: 16 });
+    expect(clock.timers.map(({ at }) => at - clock.nowMs)).toEqual([1]);
+    pass(19);
+    expect(ended).toEqual([expect.stringMatching(/^1 deadline at 1[67]$/)]);
+    expect(clock.timers).toHaveLength(1);
+  });
+
+  test("a slot's next call does not inherit its limits", () => {
+    const { make, pass, inFlight, ended } = bench();
+    const first = make({ deadlineMs: 100 });
+    pass(90);
+    inFlight.resolve(first, 1);
+    const second = make({ deadlineMs: 100 });
+    expect(second).toBe(first);
+    pass(90);
+    expect(ended).toEqual([]);
+    pass(30);
+    expect(ended).toHaveLength(1);
+  });
+});
