@@ -34,6 +34,11 @@ const MOST_TENTHS: number = 2 ** 29 - 2;
 
 /** Weight of a new measurement. */
 const WEIGHT = 0.25;
+/**
+ * What a measurement counts for at most, against the estimate: a collection or another thread may have got in
+ * the way. A task that really has become slow is measured each time, and known for it after a few calls.
+ */
+const MAX_GROWTH = 8;
 /** An estimate is stored only if it has changed by more: the host has the line in its cache. */
 const STORED_CHANGE = 0.1;
 
@@ -106,11 +111,13 @@ export class ServiceTimer {
    * The call that began at `startMs` lets go of its worker; `isDone`: it is answered.
    */
   end(task: number, startMs: number, isDone: boolean): void {
-    const tenths = this.#learn(this.#busy, task, startMs);
-    if (isDone) this.#latency[task] = tenths;
-    this.#skips[task] = tenths < QUICK_TENTHS
+    const tenths = this.#tenthsSince(startMs);
+    const busy = this.#learn(this.#busy, task, tenths);
+    if (isDone) this.#latency[task] = busy;
+    const most = Math.max(tenths, busy); // while they disagree there is something to learn
+    this.#skips[task] = most < QUICK_TENTHS
       ? QUICK_SKIPPED
-      : tenths < LONG_TENTHS
+      : most < LONG_TENTHS
       ? MIDDLE_SKIPPED
       : 0;
     this.#store(task);
@@ -118,14 +125,19 @@ export class ServiceTimer {
 
   /** An async call that began at `startMs` is answered. */
   settled(task: number, startMs: number): void {
-    this.#learn(this.#latency, task, startMs);
+    this.#learn(this.#latency, task, this.#tenthsSince(startMs));
     this.#store(task);
   }
 
-  #learn(estimates: Float64Array, task: number, startMs: number): number {
-    const tenths = Math.min((this.#now() - startMs) * 1000 * PER_US, MOST_TENTHS);
+  #tenthsSince(startMs: number): number {
+    return Math.min((this.#now() - startMs) * 1000 * PER_US, MOST_TENTHS);
+  }
+
+  #learn(estimates: Float64Array, task: number, tenths: number): number {
     const before = estimates[task]!;
-    return estimates[task] = before < 0 ? tenths : before + (tenths - before) * WEIGHT;
+    if (before < 0) return estimates[task] = tenths;
+    const known = Math.min(tenths, MAX_GROWTH * before + QUICK_TENTHS);
+    return estimates[task] = before + (known - before) * WEIGHT;
   }
 
   #store(task: number): void {

@@ -51,6 +51,16 @@ describe("service times", () => {
     expect(times.loadOf(1)).toBe(UNKNOWN_LOAD);
   });
 
+  test("one call that something got in the way of does not make a quick task a long one", () => {
+    const { times, run } = timer();
+    for (let call = 0; call < 100; call++) run(0.2);
+    for (let call = 0; call < 64; call++) run(call === 63 || call === 0 ? 5000 : 0.2);
+    expect(times.loadOf(0) & KIND_MASK).toBe(NEAR);
+    expect(tenthsOf(times.loadOf(0))).toBeLessThan(20);
+    for (let call = 0; call < 70; call++) run(5000); // but this does
+    expect(times.loadOf(0) & KIND_MASK).toBe(LONG);
+  });
+
   test("estimates follow, quick tasks are measured seldom and long ones always", () => {
     const { times, measures, run } = timer();
     for (let call = 0; call < 1000; call++) run(1);
