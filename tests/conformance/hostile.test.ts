@@ -224,7 +224,7 @@ describe("life", () => {
       expect.objectContaining({ code: "HEDDLE_INVALID_ARGUMENT" }),
     );
     const print = vi.spyOn(console, "error").mockImplementation(() => {});
-    expect(await rejection(testPool().shutdown(odd))).toMatchObject({
+    expect(await rejection(testPool().shutdown({ timeoutMs: odd }))).toMatchObject({
       code: "HEDDLE_INVALID_ARGUMENT",
     });
     print.mockRestore();
