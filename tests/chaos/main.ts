@@ -2,23 +2,28 @@
  * Chaos rounds, one after the other, for a time: `node tests/chaos/main.ts [--seconds N] [--seed N]`.
  * Prints what they came to as JSON; ends with 1 if anything did not hold, or if threads were left behind.
  */
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { isMain } from "../../src/mod.ts";
 import { pause } from "../support/runtime.ts";
 import { chaosRound } from "./round.ts";
 
-/** Threads of this process; undefined where the system does not tell. */
-function countThreads(): number | undefined {
+/**
+ * Worker threads of this process, by the names that runtimes give them; their own helpers come and go.
+ * None where the system does not tell.
+ */
+function workerThreads(): string[] {
   try {
-    return readdirSync("/proc/self/task").length;
+    return readdirSync("/proc/self/task")
+      .map((task) => readFileSync(`/proc/self/task/${task}/comm`, "utf8").trim())
+      .filter((name) => /^(heddle|worker)-\d+$/.test(name));
   } catch {
-    return undefined;
+    return [];
   }
 }
 
-/** Threads that a runtime may keep for itself from one round to the next. */
-const SPARE_THREADS = 4;
+/** Time until the last thread has to be gone. */
+const GONE_MS = 5000;
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
@@ -32,7 +37,6 @@ async function main(): Promise<void> {
   const outcomes: Record<string, number> = {};
   const faults: string[] = [];
   let [rounds, calls, workersLost] = [0, 0, 0];
-  let threadsAfterFirst: number | undefined;
   process.on("unhandledRejection", (error) => faults.push(`unhandled rejection: ${String(error)}`));
   for (let seed = first; performance.now() < endMs && faults.length === 0; seed++) {
     const report = await chaosRound(seed);
@@ -43,16 +47,11 @@ async function main(): Promise<void> {
       outcomes[outcome] = (outcomes[outcome] ?? 0) + count;
     }
     for (const fault of report.faults) faults.push(`seed ${seed}: ${fault}`);
-    if (rounds === 20) {
-      await pause(200);
-      threadsAfterFirst = countThreads();
-    }
   }
-  await pause(500);
-  const threads = countThreads();
-  if (threads !== undefined && threads > (threadsAfterFirst ?? threads) + SPARE_THREADS) {
-    faults.push(`${threads} threads are left, after 20 rounds there were ${threadsAfterFirst}`);
-  }
+  const lastMs = performance.now() + GONE_MS;
+  while (workerThreads().length > 0 && performance.now() < lastMs) await pause(20);
+  const left = workerThreads();
+  if (left.length > 0) faults.push(`threads are left: ${left.join(", ")}`);
   const memoryMiB = Math.round(process.memoryUsage().rss / 2 ** 20);
   console.log(
     JSON.stringify({
