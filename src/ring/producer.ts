@@ -43,6 +43,8 @@ export class RingProducer {
   readonly #mask: number;
   readonly #rewindBytes: number;
   #tail: number;
+  /** Times that the tail has wrapped. */
+  #tailWraps = 0;
   #cachedHead: number;
   #sequence = 0;
   #claimIndex = NO_SPACE;
@@ -114,6 +116,7 @@ export class RingProducer {
     // seq-cst (park/wake-word.ts, park/host-word.ts: store tail, then load the parked word).
     Atomics.store(this.#header, TAIL_POSITION, tail);
     // Last: should the stack overflow before, nothing has been committed.
+    if (tail < this.#tail) this.#tailWraps++;
     this.#tail = tail;
     this.#sequence = (this.#sequence + 1) & SEQUENCE_MASK;
     this.#claimIndex = NO_SPACE;
@@ -142,9 +145,12 @@ export class RingProducer {
     return this.#sequence;
   }
 
-  /** Where the record that was just committed begins: a position, which counts bytes and wraps as int32. */
+  /**
+   * Where the record that was just committed begins: a count of bytes that does not wrap (int32 cursors do, and
+   * soon, since rewinding skips nearly a whole ring). It names this record for ever.
+   */
   get position(): number {
-    return this.#claimPosition;
+    return this.#unwrapped(this.#claimPosition);
   }
 
   /** Consumer's and producer's positions, for the safety re-check: equal twice means no progress. */
@@ -209,7 +215,12 @@ export class RingProducer {
 
   /** Only what is not released is still the record that was committed there. */
   #isReleased(position: number): boolean {
-    return ((position - Atomics.load(this.#header, HEAD_POSITION)) | 0) < 0;
+    return position < this.#unwrapped(Atomics.load(this.#header, HEAD_POSITION));
+  }
+
+  /** The full count behind a cursor that is at most a ring behind the tail. */
+  #unwrapped(cursor: number): number {
+    return this.#tailWraps * 2 ** 32 + this.#tail - ((this.#tail - cursor) | 0);
   }
 
   /** Opens the record at index 0, behind a padding record that fills `room` bytes from `index`. */

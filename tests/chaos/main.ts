@@ -60,7 +60,6 @@ async function main(): Promise<void> {
       calls,
       workersLost,
       outcomes,
-      threads,
       memoryMiB,
       faults,
     }),

@@ -369,6 +369,29 @@ describe("taking back and counting", () => {
     }));
   });
 
+  test("by position: what was taken stays so while the cursors go round, twice", () => {
+    // Rewinding skips nearly the whole ring every 64 bytes.
+    const { producer, consumer, header } = createTestRing(1 << 24, 0, 64);
+    const take = () => {
+      expect(consumer.acquire(consumer.poll())).toBe(true);
+      consumer.release();
+    };
+    push(producer, 0);
+    const { position } = producer;
+    take();
+    let rounds = 0;
+    for (let last = 0; rounds < 2;) {
+      push(producer, 1);
+      expect(producer.hasTaken(producer.position)).toBe(false);
+      expect(producer.hasTaken(position)).toBe(true);
+      expect(producer.revokeAt(position)).toBe(false);
+      take();
+      const tail = header[TAIL_POSITION]!;
+      if (tail < last) rounds++;
+      last = tail;
+    }
+  });
+
   test("counting ends whatever the memory holds", () => {
     for (const tail of [4, 12, -8, 1 << 20, -(2 ** 31)]) {
       const { producer, consumer, header } = createTestRing(256);
