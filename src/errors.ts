@@ -182,12 +182,15 @@ export class QueueFullError extends HeddleError {
 
 /** The time of a call was up. Its task may have run, in part or in full. */
 export class TimeoutError extends HeddleError {
-  /** Which limit: `timeout` (running), `deadline` (since the call), or the pool's `hardTimeoutMs`. */
-  readonly kind: "timeout" | "deadline" | "hard";
+  /**
+   * Which limit: `timeout` (running), `deadline` (since the call), or the pool's `hardTimeoutMs`. "silent": as the
+   * cause of a WorkerLostError, the worker had calls to take and took none for twice the hard timeout.
+   */
+  readonly kind: "timeout" | "deadline" | "hard" | "silent";
   /** The limit, in milliseconds; undefined for a worker that was stopped after an abort. */
   readonly limitMs: number | undefined;
 
-  constructor(kind: "timeout" | "deadline" | "hard", limitMs: number | undefined) {
+  constructor(kind: TimeoutError["kind"], limitMs: number | undefined) {
     const limit = limitMs === undefined ? "" : ` of ${limitMs} ms`;
     super(
       "HEDDLE_TIMEOUT",
@@ -195,6 +198,8 @@ export class TimeoutError extends HeddleError {
         ? `The task ran longer than its timeout${limit}.`
         : kind === "deadline"
         ? `The call was not answered by its deadline${limit}.`
+        : kind === "silent"
+        ? `The worker took no call for ${limitMs} ms.`
         : limitMs === undefined
         ? "The worker did not stop in time after an abort."
         : `The task ran longer than the hard timeout${limit}; its worker was stopped.`,

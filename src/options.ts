@@ -6,6 +6,8 @@ import { BALANCER_NAMES, type BalancerFunction, type BalancerName } from "./host
 import type { InlinerLimits } from "./host/inliner.ts";
 import { MAX_CAPACITY } from "./ring/ring-layout.ts";
 import { checkCapacity } from "./ring/spsc-ring.ts";
+import type { ResourceLimits, Runtime, WorkerLimits } from "./runtimes/runtime.ts";
+import { checkWorkerLimits, type PermissionMode, type PermissionOptions } from "./worker-limits.ts";
 
 /** Options of `createPool`. All are optional. */
 export interface PoolOptions {
@@ -83,6 +85,32 @@ export interface PoolOptions {
    * is ready before the old one gets no more, and the old one finishes what it has. Default: never.
    */
   readonly recycleAfter?: number;
+  /**
+   * Bytes of heap and buffers, garbage included, from which on a fresh worker takes a worker's place, in the
+   * same way. A worker looks at least every 50 ms while it works. Default: no limit.
+   */
+  readonly maxWorkerMemory?: number;
+  /**
+   * Limits of each worker's heap and stack, in MiB: one that needs more ends, and its calls reject with
+   * WorkerLostError. Node alone keeps them, as well as it can: what fills the heap by large arrays has been seen to
+   * end the process (24) or to hang (26). Default: the runtime's.
+   */
+  readonly resourceLimits?: ResourceLimits;
+  /**
+   * What tasks may do, as far as the runtime can deny it to a thread: what it cannot makes `createPool`
+   * throw. No sandbox: threads share the process. Default "off": what the host may.
+   */
+  readonly permission?: PermissionMode | PermissionOptions;
+  /**
+   * Longest time a worker may take to load its tasks, in milliseconds; it is given up then, like one that fails to
+   * load. Default 60,000; Infinity: no limit.
+   */
+  readonly startTimeoutMs?: number;
+  /**
+   * Time a worker gets to leave by itself when it is closed, its `onTeardown` hooks included, in
+   * milliseconds, before it is stopped. Default 1000.
+   */
+  readonly teardownTimeoutMs?: number;
   /** Keep the process running while the pool is open, even when it is idle. Default false. */
   readonly keepAlive?: boolean;
   /**
@@ -109,6 +137,12 @@ export interface ResolvedOptions {
   readonly hardTimeoutMs: number;
   /** Infinity: never. */
   readonly recycleAfter: number;
+  /** Infinity: no limit. */
+  readonly maxWorkerMemory: number;
+  readonly workerLimits: WorkerLimits;
+  /** Infinity: no limit. */
+  readonly startTimeoutMs: number;
+  readonly teardownTimeoutMs: number;
   readonly keepAlive: boolean;
   readonly moduleUrl: string | undefined;
 }
@@ -122,6 +156,9 @@ const DEFAULT_SPIN_MICROSECONDS = 50;
 /** Calls that wait on the host for each worker: `maxQueue: "auto"`, and where `needsDrain` begins. */
 export const AUTO_QUEUE_PER_THREAD = 1024;
 const DEFAULT_IDLE_TIMEOUT_MS = 10_000;
+/** Long enough for a slow machine that starts many at once. */
+const DEFAULT_START_TIMEOUT_MS = 60_000;
+const DEFAULT_TEARDOWN_TIMEOUT_MS = 1000;
 /** Longest delay a timer can have. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 /** A pool larger than this is a mistake. */
@@ -142,12 +179,20 @@ const KNOWN: readonly (keyof PoolOptions)[] = [
   "queuePolicy",
   "hardTimeoutMs",
   "recycleAfter",
+  "maxWorkerMemory",
+  "resourceLimits",
+  "permission",
+  "startTimeoutMs",
+  "teardownTimeoutMs",
   "keepAlive",
   "moduleUrl",
 ];
 
 /** Checks `options` and fills in the defaults. Throws InvalidArgumentError. */
-export function resolveOptions(options: PoolOptions, cores: number): ResolvedOptions {
+export function resolveOptions(
+  options: PoolOptions,
+  runtime: Pick<Runtime, "cores" | "refuseLimits">,
+): ResolvedOptions {
   if (typeof options !== "object" || options === null) {
     throw new InvalidArgumentError(
       `createPool() takes an object of options, got ${show(options)}.`,
@@ -183,7 +228,7 @@ export function resolveOptions(options: PoolOptions, cores: number): ResolvedOpt
   if (moduleUrl !== undefined && typeof moduleUrl !== "string" && !(moduleUrl instanceof URL)) {
     throw new InvalidArgumentError(`moduleUrl must be a string or URL, got ${show(moduleUrl)}.`);
   }
-  const size = checkSize(own, cores);
+  const size = checkSize(own, runtime.cores);
   const maxQueue = own("maxQueue") ?? Infinity;
   const queuePolicy = own("queuePolicy") ?? "reject";
   if (queuePolicy !== "reject" && queuePolicy !== "wait") {
@@ -218,6 +263,17 @@ export function resolveOptions(options: PoolOptions, cores: number): ResolvedOpt
     recycleAfter: own("recycleAfter") === undefined
       ? Infinity
       : checkInteger("recycleAfter", own("recycleAfter"), 1, 2 ** 29),
+    maxWorkerMemory: own("maxWorkerMemory") === undefined
+      ? Infinity
+      : checkInteger("maxWorkerMemory", own("maxWorkerMemory"), 1, Number.MAX_SAFE_INTEGER),
+    workerLimits: checkWorkerLimits(own("resourceLimits"), own("permission"), runtime.refuseLimits),
+    startTimeoutMs: checkMs("startTimeoutMs", own("startTimeoutMs") ?? DEFAULT_START_TIMEOUT_MS),
+    teardownTimeoutMs: checkInteger(
+      "teardownTimeoutMs",
+      own("teardownTimeoutMs") ?? DEFAULT_TEARDOWN_TIMEOUT_MS,
+      0,
+      MAX_TIMER_MS,
+    ),
     hardTimeoutMs: checkMs("hardTimeoutMs", own("hardTimeoutMs") ?? Infinity),
     keepAlive,
     moduleUrl: moduleUrl === undefined ? undefined : String(moduleUrl),

@@ -93,7 +93,7 @@ export function createPool(
   const realm = workerRealm();
   if (realm?.isLoading === true) throw new NestedPoolError();
   const runtime = currentRuntime;
-  const resolved = resolveOptions(options, runtime.cores);
+  const resolved = resolveOptions(options, runtime);
   const caller = resolved.moduleUrl ?? callerOf(createPool);
   return (tasks) => {
     const signatures = Object.values(Object(tasks) as TaskMap).map(declaredBy);
@@ -244,6 +244,7 @@ class ThreadPool extends EventTarget {
       inFlight,
       endings,
       lanes,
+      hardTimeoutMs: options.hardTimeoutMs,
       now: runtime.now,
       setTimeout: runtime.setTimeout,
       takeAnswers: () => void this.#scheduler.drain(MOST_ANSWERS),
@@ -286,6 +287,10 @@ class ThreadPool extends EventTarget {
       maxConcurrency: options.maxConcurrency,
       maxPayloadBytes: options.maxPayloadBytes,
       abortWords,
+      limits: options.workerLimits,
+      maxWorkerMemory: options.maxWorkerMemory,
+      startTimeoutMs: options.startTimeoutMs,
+      teardownTimeoutMs: options.teardownTimeoutMs,
     };
     this.#supervisor = new Supervisor(
       options,

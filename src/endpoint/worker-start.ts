@@ -40,6 +40,8 @@ export interface WorkerStart {
   readonly maxPayloadBytes: number;
   /** Which calls were given up (abort-words.ts). */
   readonly abortWords: SharedArrayBuffer;
+  /** Bytes of memory from which on the worker says that it is full; Infinity: never. */
+  readonly maxMemory: number;
 }
 
 /** Host to worker. WAKE: look at the rings (sent only to a worker parked in its event loop). */
@@ -68,5 +70,7 @@ export type WorkerMessage =
   | { readonly heddle: "ready" }
   /** The worker could not load its tasks; it exits. `taskMissing`: a module lacks an export. */
   | { readonly heddle: "failed"; readonly taskMissing: boolean; readonly error: Uint8Array }
-  /** A promise was rejected in the worker and nobody handled it. */
+  /** The worker holds more than `maxMemory`. */
+  | { readonly heddle: "full" }
+  /** A promise was rejected in the worker and nobody handled it, or an `onTeardown` hook failed. */
   | { readonly heddle: "unhandledRejection"; readonly error: Uint8Array };

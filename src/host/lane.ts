@@ -36,7 +36,7 @@ import type { SharedWord } from "../park/active-count.ts";
 import { SpaceFlag } from "../park/space-flag.ts";
 import { RUNNING, Waker } from "../park/wake-word.ts";
 import { SpscRing } from "../ring/spsc-ring.ts";
-import type { Runtime, WorkerHandle } from "../runtimes/runtime.ts";
+import type { Runtime, Timer, WorkerHandle, WorkerLimits } from "../runtimes/runtime.ts";
 import { AbandonedCalls } from "./abandoned.ts";
 import { LaneLoad } from "./lane-load.ts";
 import type { Receiver } from "./safety-check.ts";
@@ -56,6 +56,12 @@ export interface LaneOptions {
   readonly maxPayloadBytes: number;
   /** Which calls were given up (abort-words.ts). */
   readonly abortWords: SharedArrayBuffer;
+  readonly limits: WorkerLimits;
+  /** Bytes from which on the worker says that it is full; Infinity: never. */
+  readonly maxWorkerMemory: number;
+  /** Longest time to become ready, and to leave, in milliseconds. */
+  readonly startTimeoutMs: number;
+  readonly teardownTimeoutMs: number;
 }
 
 /** How a lane ended. */
@@ -70,14 +76,18 @@ export interface LaneEvents {
   onReady(lane: Lane): void;
   onWake(): void;
   onUnhandledRejection(lane: Lane, error: Error): void;
+  /** The worker holds more memory than it should. May be told again. */
+  onFull(lane: Lane): void;
   /** Exactly once, when the thread is gone. */
   onEnd(lane: Lane, end: LaneEnd): void;
 }
 
 type LaneState = "starting" | "ready" | "closing" | "gone";
 
-/** How long a worker gets to leave by itself, and then the runtime to stop it. */
-const CLOSE_GRACE_MS = 1000;
+/** How long the runtime gets to stop a worker. */
+const TERMINATE_MS = 1000;
+/** Longest delay a timer can have. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export class Lane implements Receiver {
   readonly id: number;
@@ -97,6 +107,8 @@ export class Lane implements Receiver {
   readonly #handle: WorkerHandle;
   readonly #events: LaneEvents;
   readonly #gone: Promise<void>;
+  readonly #teardownTimeoutMs: number;
+  readonly #startTimer: Timer | undefined;
   #resolveGone!: () => void;
   #state: LaneState = "starting";
   #cause: unknown;
@@ -108,6 +120,7 @@ export class Lane implements Receiver {
     this.id = id;
     this.#runtime = runtime;
     this.#events = events;
+    this.#teardownTimeoutMs = options.teardownTimeoutMs;
     this.#gone = new Promise((resolve) => this.#resolveGone = resolve);
     const memory = new SharedArrayBuffer(laneBytes(ringCapacity));
     this.#control = new Int32Array(memory, 0, REQUEST_RING / 4);
@@ -133,9 +146,17 @@ export class Lane implements Receiver {
       maxConcurrency: options.maxConcurrency,
       maxPayloadBytes: options.maxPayloadBytes,
       abortWords: options.abortWords,
+      maxMemory: options.maxWorkerMemory,
     };
     try {
-      this.#handle = runtime.spawnWorker(options.workerEntry, start, [remote], `heddle-${id}`);
+      this.#handle = runtime.spawnWorker(
+        options.workerEntry,
+        start,
+        [remote],
+        `heddle-${id}`,
+        options.limits,
+        options.tasks.map(({ moduleUrl }) => moduleUrl),
+      );
     } catch (error) {
       local.close();
       throw error;
@@ -149,6 +170,16 @@ export class Lane implements Receiver {
       this.#reason ??= `uncaught exception: ${textOf(error)}`;
     });
     this.#handle.onExit((exitCode) => this.#onExit(exitCode));
+    this.#startTimer = this.#watchStart(options.startTimeoutMs);
+  }
+
+  #watchStart(timeoutMs: number): Timer | undefined {
+    if (timeoutMs > MAX_TIMER_MS) return undefined;
+    const timer = this.#runtime.setTimeout(() => {
+      this.fail(new WorkerStartError(`The worker was not ready within ${timeoutMs} ms.`));
+    }, timeoutMs);
+    timer.unref(); // a worker that starts keeps the process running by itself
+    return timer;
   }
 
   get state(): LaneState {
@@ -221,6 +252,7 @@ export class Lane implements Receiver {
   /** Stops a worker that broke the protocol, or its time limit; its calls are lost for that reason. */
   fail(error: Error): void {
     if (this.#state === "gone") return;
+    if (this.#state === "starting") this.#startError ??= error;
     this.#cause ??= error;
     this.#reason ??= error.message;
     this.#state = "closing";
@@ -235,7 +267,7 @@ export class Lane implements Receiver {
     this.#reason ??= "the pool was closed";
     this.#handle.ref();
     if (wasReady) {
-      const timer = this.#runtime.setTimeout(() => void this.#terminate(), CLOSE_GRACE_MS);
+      const timer = this.#runtime.setTimeout(() => void this.#terminate(), this.#teardownTimeoutMs);
       Atomics.store(this.#control, IS_CLOSING, 1);
       try {
         this.waker.wake();
@@ -252,7 +284,7 @@ export class Lane implements Receiver {
 
   async #terminate(): Promise<void> {
     // Some runtimes report neither the end of `terminate()` nor an exit now and then.
-    const timer = this.#runtime.setTimeout(() => this.#onExit(undefined), CLOSE_GRACE_MS);
+    const timer = this.#runtime.setTimeout(() => this.#onExit(undefined), TERMINATE_MS);
     this.#handle.terminate().catch((error) => this.#cause ??= error);
     await this.#gone;
     timer.clear();
@@ -270,6 +302,7 @@ export class Lane implements Receiver {
       case "ready":
         if (this.#state !== "starting") return;
         this.#state = "ready";
+        this.#startTimer?.clear();
         this.#handle.unref();
         this.#events.onReady(this);
         return;
@@ -280,6 +313,9 @@ export class Lane implements Receiver {
           : new WorkerStartError(`A task module failed to load: ${cause.message}`, { cause });
         return;
       }
+      case "full":
+        this.#events.onFull(this);
+        return;
       case "unhandledRejection":
         this.#events.onUnhandledRejection(this, unpackError(this.#runtime, message.error));
     }
@@ -289,6 +325,7 @@ export class Lane implements Receiver {
     if (this.#state === "gone") return;
     const wasStarting = this.#state === "starting";
     this.#state = "gone";
+    this.#startTimer?.clear();
     this.#resolveGone();
     const reason = this.#reason ?? "it exited";
     if (wasStarting) {

@@ -94,6 +94,7 @@ export class Supervisor {
       onReady: (lane) => this.#onReady(lane),
       onWake: () => events.onWake(),
       onUnhandledRejection: (lane, error) => events.onUnhandledRejection(lane.id, error),
+      onFull: (lane) => this.recycle(lane),
       onEnd: (lane, end) => this.#onEnd(lane, end),
     };
   }
@@ -144,9 +145,10 @@ export class Supervisor {
     return lane;
   }
 
-  /** A worker has taken its share of calls: it goes on until another is ready in its place. */
+  /** A worker has taken its share of calls, or of memory: it goes on until another is ready in its place. */
   recycle(worn: Lane): void {
-    if (this.#isClosing || this.#isDraining || [...this.#worn.values()].includes(worn)) return;
+    if (this.#isClosing || this.#isDraining || !this.#scheduler.open.includes(worn)) return;
+    if ([...this.#worn.values()].includes(worn)) return;
     try {
       this.#worn.set(this.#spawn(), worn);
     } catch {

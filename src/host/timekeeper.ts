@@ -14,6 +14,11 @@ import type { Lane } from "./lane.ts";
 
 /** A look may take this share of the time until the next. */
 const MOST_LOOKING = 1 / 20;
+/**
+ * A worker with calls to take that has neither taken nor answered one for so many hard timeouts does not run any,
+ * and never will: each would have been stopped by its own limit.
+ */
+const SILENT_TIMEOUTS = 2;
 /** Between two looks at workers that may have to be stopped. */
 const KILL_TICK_MS = 5;
 
@@ -21,6 +26,8 @@ export interface TimekeeperOptions {
   readonly inFlight: InFlight;
   readonly endings: Endings;
   readonly lanes: () => readonly Lane[];
+  /** Of the pool, in milliseconds. */
+  readonly hardTimeoutMs: number;
   readonly now: () => number;
   readonly setTimeout: (callback: () => void, delayMs: number) => Timer;
   /** Settles what has been answered. */
@@ -33,6 +40,8 @@ export class Timekeeper {
   readonly #options: TimekeeperOptions;
   #timer: Timer | undefined;
   #tickMs = Infinity;
+  /** How far each lane was, and since when. */
+  readonly #progress = new WeakMap<Lane, { readonly at: string; readonly sinceMs: number }>();
 
   constructor(options: TimekeeperOptions) {
     this.#options = options;
@@ -71,7 +80,10 @@ export class Timekeeper {
     for (const lane of lanes().slice()) {
       const { killAtMs } = lane.abandoned;
       if (startMs >= killAtMs) this.#stop(lane, undefined);
-      else if (killAtMs !== Infinity) tickMs = Math.min(tickMs, KILL_TICK_MS);
+      else if (this.#isSilent(lane, startMs)) {
+        const { hardTimeoutMs, stop } = this.#options;
+        stop(lane, new TimeoutError("silent", SILENT_TIMEOUTS * hardTimeoutMs));
+      } else if (killAtMs !== Infinity) tickMs = Math.min(tickMs, KILL_TICK_MS);
     }
     // Calls made meanwhile may have set a tick of their own.
     if (tickMs >= this.#tickMs) return;
@@ -90,6 +102,18 @@ export class Timekeeper {
       if (lane !== undefined) this.#stop(lane, call);
     } else if (runMs >= timeoutMs) endings.expire(call, "timeout");
     else if (nowMs - call.seenMs >= deadlineMs) endings.expire(call, "deadline");
+  }
+
+  /** Whether a worker has stopped taking calls: something that is no call keeps its event loop. */
+  #isSilent(lane: Lane, nowMs: number): boolean {
+    const { tx, rx } = lane.endpoint;
+    const at = `${tx.headPosition}/${rx.headPosition}`;
+    const seen = this.#progress.get(lane);
+    if (seen?.at !== at || !tx.hasUnread) {
+      this.#progress.set(lane, { at: tx.hasUnread ? at : "", sinceMs: nowMs });
+      return false;
+    }
+    return nowMs - seen.sinceMs >= SILENT_TIMEOUTS * this.#options.hardTimeoutMs;
   }
 
   /** Stops a worker that is stuck in `call`, or in one that was given up. */

@@ -1,4 +1,5 @@
 /** Bun: `queueMicrotask` is the cheaper microtask, and `slice` copies out without zeroing first. */
+import process from "node:process";
 import { inspect } from "node:util";
 import type { Runtime } from "./runtime.ts";
 import { ABOVE_ONE_BYTE, countIndicesByKeys, latin1Slice, latin1Write } from "./values.ts";
@@ -17,6 +18,12 @@ export function createBunRuntime(): Runtime {
     name: "bun",
     microtask: microtaskByQueue,
     turnsPerYield: 1,
+    refuseLimits: ({ resourceLimits, permission }) => [
+      ...(resourceLimits === undefined ? [] : ["Bun ignores resourceLimits of workers"]),
+      ...(permission === undefined ? [] : ["Bun cannot deny its threads anything"]),
+    ],
+    // `getHeapStatistics` takes milliseconds here.
+    memoryBytes: () => process.memoryUsage().heapUsed,
     text: {
       loopUnits: 8,
       writeOneByte: (text, target, start) => {

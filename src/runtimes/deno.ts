@@ -2,7 +2,7 @@
  * Deno: one turn of its event loop does not let I/O through (`park/turn-clock.ts` has the figures),
  * and writing strings through `node:buffer` is a loop with bounds to check (1.7 ms for 1 MiB).
  */
-import type { Runtime } from "./runtime.ts";
+import type { Permission, Runtime } from "./runtime.ts";
 import { ABOVE_ONE_BYTE, textAccess, writeTwoByteByLoop } from "./values.ts";
 import { createRuntime, microtaskByPromise } from "./worker-threads.ts";
 
@@ -11,6 +11,11 @@ export function createDenoRuntime(): Runtime {
     name: "deno",
     microtask: microtaskByPromise,
     turnsPerYield: 24,
+    refuseLimits: ({ resourceLimits, permission }) => [
+      // One that reaches its limit in a promise's callback, or a message's, never runs nor ends again (2.9).
+      ...(resourceLimits === undefined ? [] : ["Deno leaves workers hanging at resourceLimits"]),
+      ...(permission === undefined ? [] : refusePermission(permission)),
+    ],
     text: {
       writeOneByte: (text, target, start) => {
         if (ABOVE_ONE_BYTE.test(text)) return false;
@@ -24,4 +29,27 @@ export function createDenoRuntime(): Runtime {
       writeTwoByte: writeTwoByteByLoop,
     },
   });
+}
+
+interface Permissions {
+  querySync(descriptor: { readonly name: string }): { readonly state: string };
+}
+declare const Deno: { readonly permissions: Permissions };
+
+/**
+ * Threads of `node:worker_threads` may do what their host may, and what one of them revokes is revoked for all
+ * (2.9). So only what the host itself may not do can be said to be denied.
+ */
+function refusePermission(permission: Permission): string[] {
+  const reasons: string[] = [];
+  for (const key of ["read", "write", "net", "run", "ffi", "env"] as const) {
+    const given = permission[key];
+    if (given === true) continue;
+    if (given !== false) reasons.push(`Deno cannot narrow \`${key}\` for its threads`);
+    else if (Deno.permissions.querySync({ name: key }).state === "granted") {
+      reasons.push(`Deno cannot deny its threads \`${key}\`, which this process may`);
+    }
+  }
+  if (!permission.workers) reasons.push("Deno cannot deny `workers`");
+  return reasons; // it has no WASI
 }

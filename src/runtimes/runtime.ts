@@ -91,6 +91,37 @@ export interface CodecAccess {
   readonly kinds: ObjectKinds;
 }
 
+/** Heap limits of a worker, in MiB, as the runtime's own workers take them. */
+export interface ResourceLimits {
+  readonly maxOldGenerationSizeMb?: number;
+  readonly maxYoungGenerationSizeMb?: number;
+  readonly codeRangeSizeMb?: number;
+  readonly stackSizeMb?: number;
+}
+
+/** What workers may do. Everything is spelt out: there are no defaults at this level. */
+export interface Permission {
+  /** Files and folders, as paths; true: all. */
+  readonly read: boolean | readonly string[];
+  readonly write: boolean | readonly string[];
+  readonly net: boolean;
+  /** Starting processes. */
+  readonly run: boolean;
+  /** Starting threads. */
+  readonly workers: boolean;
+  /** Native code. */
+  readonly ffi: boolean;
+  readonly wasi: boolean;
+  /** Environment variables, by name; true: all. */
+  readonly env: boolean | readonly string[];
+}
+
+/** What a worker is held to by its runtime. */
+export interface WorkerLimits {
+  readonly resourceLimits: ResourceLimits | undefined;
+  readonly permission: Permission | undefined;
+}
+
 /** One end of a message channel without a listener: read only when a ring record says so. */
 export interface PayloadPort {
   /** Posts `message`; the objects in `transfer` move. */
@@ -153,13 +184,22 @@ export interface Runtime extends CodecAccess {
   createChannel(): { readonly local: PayloadPort; readonly remote: unknown };
   /** The worker's end, as received in its start data. */
   openPort(remote: unknown): PayloadPort;
-  /** Starts the module `entry` in a thread with `data`, in which `transfer` lists moved objects. */
+  /** Why a worker cannot be held to these limits here, in a phrase for each; none: it can. */
+  refuseLimits(limits: WorkerLimits): readonly string[];
+  /**
+   * Starts the module `entry` in a thread with `data`, in which `transfer` lists moved objects. The files of
+   * `modules` (URLs) may be read whatever the limits say.
+   */
   spawnWorker(
     entry: URL,
     data: unknown,
     transfer: readonly unknown[],
     name: string,
+    limits: WorkerLimits,
+    modules: readonly string[],
   ): WorkerHandle;
+  /** Bytes of heap and buffers that this thread holds, garbage included. Takes 1 to 10 µs. */
+  memoryBytes(): number;
   /** In a worker: its host, and the data it was started with. Throws elsewhere. */
   parent(): { readonly handle: ParentHandle; readonly data: unknown };
   /** Converts a path, file URL string or URL into the URL string a worker can import. */

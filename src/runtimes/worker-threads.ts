@@ -10,6 +10,7 @@ import process from "node:process";
 import * as timers from "node:timers";
 import { pathToFileURL } from "node:url";
 import { types } from "node:util";
+import { getHeapStatistics } from "node:v8";
 import {
   MessageChannel,
   type MessagePort,
@@ -18,6 +19,7 @@ import {
   type Transferable,
   Worker,
   workerData,
+  type WorkerOptions,
 } from "node:worker_threads";
 import { byteAccess, objectKinds, textAccess } from "./values.ts";
 import type {
@@ -27,6 +29,7 @@ import type {
   Runtime,
   Timer,
   WorkerHandle,
+  WorkerLimits,
 } from "./runtime.ts";
 
 const { setImmediate, setInterval, setTimeout, clearInterval, clearTimeout } = timers;
@@ -133,10 +136,17 @@ function createTimer(handle: ReturnType<typeof setTimeout>, clear: () => void): 
   return { ref: () => void handle.ref(), unref: () => void handle.unref(), clear };
 }
 
+/** Options of a `Worker` by which it is held to limits. */
+export type LimitOptions = Pick<WorkerOptions, "resourceLimits" | "execArgv" | "env">;
+
 /** What the adapters add or replace. */
 export type RuntimeSpecifics =
-  & Pick<Runtime, "name" | "microtask" | "turnsPerYield">
-  & Partial<Omit<Runtime, keyof CodecAccess>>
+  & Pick<Runtime, "name" | "microtask" | "turnsPerYield" | "refuseLimits">
+  & Partial<Omit<Runtime, keyof CodecAccess | "spawnWorker">>
+  & {
+    /** `files`: what the worker has to read to start. */
+    limitOptions?(limits: WorkerLimits, files: readonly string[]): LimitOptions;
+  }
   & { readonly [Part in keyof CodecAccess]?: Partial<CodecAccess[Part]> };
 
 export function createRuntime(specifics: RuntimeSpecifics): Runtime {
@@ -159,14 +169,19 @@ export function createRuntime(specifics: RuntimeSpecifics): Runtime {
       return { local: new Port(port1), remote: port2 };
     },
     openPort: (remote) => new Port(remote as MessagePort),
-    spawnWorker: (entry, data, transfer, name) =>
+    spawnWorker: (entry, data, transfer, name, limits, modules) =>
       new ThreadHandle(
         new Worker(startableUrl(entry), {
           workerData: data,
           transferList: transfer as Transferable[],
           name,
+          ...specifics.limitOptions?.(limits, [entry.href, ...modules]),
         }),
       ),
+    memoryBytes: () => {
+      const { used_heap_size, external_memory } = getHeapStatistics();
+      return used_heap_size + external_memory;
+    },
     parent,
     toModuleUrl: (location) => {
       return /^[a-z][a-z0-9+.-]+:/i.test(location) && !/^[a-z]:[\\/]/i.test(location)

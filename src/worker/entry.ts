@@ -28,19 +28,20 @@ import { ActiveCount } from "../park/active-count.ts";
 import { HostWaker } from "../park/host-word.ts";
 import { SpaceFlag } from "../park/space-flag.ts";
 import { Parker } from "../park/wake-word.ts";
-import { enterWorkerRealm } from "../realm/worker-realm.ts";
+import { enterWorkerRealm, type WorkerRealm } from "../realm/worker-realm.ts";
 import { SpscRing } from "../ring/spsc-ring.ts";
 import { currentRuntime } from "../runtimes/current.ts";
-import { WorkerLoop, type WorkerTask } from "./loop.ts";
+import { WorkerLoop } from "./loop.ts";
+import { MemoryWatch } from "./memory-watch.ts";
 import { Replies } from "./replies.ts";
 import { TaskSignals } from "./signals.ts";
-import { loadTasks } from "./tasks.ts";
+import { loadTasks, type WorkerTask } from "./tasks.ts";
 
 const runtime = currentRuntime;
 const parent = runtime.parent();
 const host = parent.handle;
 const start = parent.data as WorkerStart;
-const realm = { isLoading: true, active: start.active };
+const realm: WorkerRealm = { isLoading: true, active: start.active, teardowns: [] };
 enterWorkerRealm(realm);
 
 function post(message: WorkerMessage): void {
@@ -95,11 +96,46 @@ function isAbort(message: unknown): message is AbortMessage {
     (message as { readonly heddle?: unknown }).heddle === "abort";
 }
 
+function watchMemory(): (() => void) | undefined {
+  if (start.maxMemory === Infinity) return undefined;
+  const watch = new MemoryWatch({
+    maxBytes: start.maxMemory,
+    bytes: runtime.memoryBytes,
+    now: runtime.now,
+    onFull: () => post({ heddle: "full" }),
+  });
+  return () => watch.look();
+}
+
 /** An uncaught exception, from a macrotask of its own: ends the worker and tells the host. */
 function crash(error: unknown): void {
   runtime.soon(() => {
     throw error;
   });
+}
+
+let isLeaving = false;
+
+/** Ends this worker, after the hooks of its tasks' modules. */
+async function leave(): Promise<void> {
+  if (isLeaving) return;
+  isLeaving = true;
+  for (let hook = realm.teardowns.pop(); hook !== undefined; hook = realm.teardowns.pop()) {
+    try {
+      await hook();
+    } catch (error) {
+      post({ heddle: "unhandledRejection", error: pack(error) });
+    }
+  }
+  exitSoon(0);
+}
+
+/**
+ * Messages must leave before the thread does. And from a macrotask of its own: ending a thread in the middle of
+ * whatever ran the loop (a promise job, the evaluation of a module) has crashed runtimes.
+ */
+function exitSoon(code: number): void {
+  runtime.setTimeout(() => host.exit(code), 0);
 }
 
 async function main(): Promise<void> {
@@ -112,8 +148,7 @@ async function main(): Promise<void> {
       taskMissing: error instanceof TaskNotFoundError,
       error: pack(error),
     });
-    // The message must leave before the thread does.
-    runtime.setTimeout(() => host.exit(1), 0);
+    exitSoon(1);
     return;
   }
   realm.isLoading = false;
@@ -129,9 +164,8 @@ async function main(): Promise<void> {
     times: new ServiceTimer(start.serviceTimes, runtime.now),
     signals,
     spinMs: start.spinMs,
-    // From a macrotask of its own: ending a thread in the middle of whatever ran the loop (a promise
-    // job, the evaluation of a module) has crashed runtimes.
-    onClose: () => runtime.soon(() => host.exit(0)),
+    onTurn: watchMemory(),
+    onClose: () => void leave(),
     onCrash: crash,
   });
   post({ heddle: "ready" });

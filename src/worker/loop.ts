@@ -29,7 +29,6 @@ import {
   LOOP_PARKS,
   WAITS_FOR,
 } from "../endpoint/lane-layout.ts";
-import type { Signature } from "../codec/struct/signature.ts";
 import { ProtocolError } from "../errors.ts";
 import type { ActiveCount } from "../park/active-count.ts";
 import { type SpinOptions, spinUntil } from "../park/spin.ts";
@@ -39,6 +38,7 @@ import { EMPTY } from "../ring/consumer.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
 import type { Replies } from "./replies.ts";
 import type { TaskSignals } from "./signals.ts";
+import type { WorkerTask } from "./tasks.ts";
 import { SpinLength } from "../park/spin-length.ts";
 import type { ServiceTimer } from "../endpoint/service-times.ts";
 
@@ -58,18 +58,6 @@ const promiseThen: (
   onReason: (reason: unknown) => void,
 ) => unknown = Promise.prototype.then;
 
-/** A task as the worker runs it. */
-export interface WorkerTask {
-  readonly f: (...args: unknown[]) => unknown;
-  /** Whether lent bytes may be read in place: not by an async function, which may read them later. */
-  readonly mayBorrow: boolean;
-  /** Its index in the pool, and what it declares of its values. */
-  readonly index: number;
-  readonly signature: Signature | undefined;
-  /** Whether it gets a signal as its last argument. */
-  readonly hasSignal: boolean;
-}
-
 export interface WorkerLoopOptions {
   readonly runtime: Runtime;
   readonly endpoint: Endpoint;
@@ -83,7 +71,9 @@ export interface WorkerLoopOptions {
   readonly signals: TaskSignals;
   /** Longest spin for the next call, in milliseconds. */
   readonly spinMs: number;
-  /** The host asked this worker to leave. */
+  /** The event loop is about to turn, after work. */
+  readonly onTurn: (() => void) | undefined;
+  /** The host asked this worker to leave. May be called again. */
   readonly onClose: () => void;
   /** The loop cannot go on: shared memory is damaged. Must end the worker. */
   readonly onCrash: (error: unknown) => void;
@@ -101,6 +91,7 @@ export class WorkerLoop {
   readonly #times: ServiceTimer;
   readonly #signals: TaskSignals;
   readonly #rests: SpinLength;
+  readonly #onTurn: (() => void) | undefined;
   readonly #onClose: () => void;
   readonly #onCrash: (error: unknown) => void;
   readonly #turn: TurnClock;
@@ -124,6 +115,7 @@ export class WorkerLoop {
     this.#times = options.times;
     this.#signals = options.signals;
     this.#rests = new SpinLength(options.spinMs);
+    this.#onTurn = options.onTurn;
     this.#onClose = options.onClose;
     this.#onCrash = options.onCrash;
     this.#run = () => {
@@ -177,7 +169,7 @@ export class WorkerLoop {
       this.#execute(index);
       // With async tasks in flight every record is timed: their timers and I/O are waiting.
       if (this.#turn.isOver(this.#asyncInFlight > 0 ? MAX_CLOCK_STRIDE : 1)) {
-        this.#turn.yieldTurn();
+        this.#yieldTurn();
         return;
       }
       if (this.#asyncInFlight > 0) {
@@ -202,7 +194,7 @@ export class WorkerLoop {
       }
       if (this.#block(spinMs)) {
         if (!this.#turn.check(this.#runtime.now())) return true;
-        this.#turn.yieldTurn();
+        this.#yieldTurn();
         return false;
       }
     } else if (this.#isAccepting() && this.#idleTurns < MAX_IDLE_TURNS) {
@@ -243,8 +235,14 @@ export class WorkerLoop {
     return hasWork;
   }
 
+  #yieldTurn(): void {
+    this.#onTurn?.();
+    this.#turn.yieldTurn();
+  }
+
   /** Returns to the event loop without limit. True: there is work after all. */
   #parkInLoop(): boolean {
+    this.#onTurn?.();
     this.#handBackSpace();
     this.#setActive(false);
     this.#isParkedInLoop = true;

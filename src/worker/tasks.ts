@@ -1,11 +1,22 @@
 /** Loads the modules of a pool's tasks in the worker and finds each task by its export name. */
 import type { TaskSource } from "../endpoint/worker-start.ts";
-import { describeSignature, signatureOf } from "../codec/struct/signature.ts";
+import { describeSignature, type Signature, signatureOf } from "../codec/struct/signature.ts";
 import { InvalidArgumentError, TaskNotFoundError } from "../errors.ts";
-import type { WorkerTask } from "./loop.ts";
 
 /** Marks what `task()` returns; shared with `task.ts` through the global symbol registry. */
 const TASK = Symbol.for("heddle.task");
+
+/** A task as the worker runs it. */
+export interface WorkerTask {
+  readonly f: (...args: unknown[]) => unknown;
+  /** Whether lent bytes may be read in place: not by an async function, which may read them later. */
+  readonly mayBorrow: boolean;
+  /** Its index in the pool, and what it declares of its values. */
+  readonly index: number;
+  readonly signature: Signature | undefined;
+  /** Whether it gets a signal as its last argument. */
+  readonly hasSignal: boolean;
+}
 
 /** The functions of `sources`, in order. Throws what a module throws, or TaskNotFoundError. */
 export async function loadTasks(sources: readonly TaskSource[]): Promise<WorkerTask[]> {

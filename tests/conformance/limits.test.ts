@@ -1,37 +1,20 @@
 /** Time limits, aborts, retries: how calls end before, or instead of, their answer. */
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { TimeoutError, WorkerLostError } from "../../src/mod.ts";
 import { createLimitedPool } from "../fixtures/limited.ts";
-import { rejection } from "../support/conformance.ts";
+import { closedAfterTest, rejection, until } from "../support/conformance.ts";
 import { pause } from "../support/runtime.ts";
 
-type LimitedPool = ReturnType<typeof createLimitedPool>;
-
-const open = new Set<LimitedPool>();
-
-function limitedPool(options: Parameters<typeof createLimitedPool>[0] = {}): LimitedPool {
-  const pool = createLimitedPool(options);
-  open.add(pool);
-  return pool;
+function limitedPool(
+  options: Parameters<typeof createLimitedPool>[0] = {},
+): ReturnType<typeof createLimitedPool> {
+  return closedAfterTest(createLimitedPool(options));
 }
 
 /** Shared with tasks: [0] go on, [1] has begun, [2] runs counted, then a text. */
 const sharedWords = (): Int32Array => new Int32Array(new SharedArrayBuffer(4 * 64));
 const set = (words: Int32Array): void => void Atomics.store(words, 0, 1);
-const until = async (condition: () => boolean): Promise<void> => {
-  while (!condition()) await pause(1);
-};
 const begun = (words: Int32Array): Promise<void> => until(() => Atomics.load(words, 1) === 1);
-
-afterEach(async () => {
-  const pools = [...open];
-  open.clear();
-  for (const pool of pools) {
-    await pool.shutdown(100);
-    const { safetyHits, inFlight, queued } = pool.stats();
-    expect({ safetyHits, inFlight, queued }).toEqual({ safetyHits: 0, inFlight: 0, queued: 0 });
-  }
-});
 
 describe("timeout", () => {
   test("ends an async call, and its answer is dropped when it comes", async () => {

@@ -247,6 +247,7 @@ describe("announce, then look again", () => {
       times: new ServiceTimer(new SharedArrayBuffer(serviceTimesBytes(8)), currentRuntime.now),
       spinMs: 0.05,
       maxConcurrency: 4,
+      onTurn: undefined,
       onClose: () => {},
       onCrash: (error) => {
         throw error;

@@ -3,18 +3,30 @@
  * checked, and fake timers where the run asks for them (`HEDDLE_TEST_FAKE_TIMERS=1`).
  */
 import { afterEach, beforeEach, expect, vi } from "vitest";
+import type { Pool } from "../../src/mod.ts";
 import { createTestPool, type TestPool } from "../fixtures/tasks.ts";
-import { realSetTimeout } from "./runtime.ts";
+import { pause, realSetTimeout } from "./runtime.ts";
 
 type Options = Parameters<typeof createTestPool>[0];
+// deno-lint-ignore no-explicit-any -- whatever its tasks are
+type AnyPool = Pick<Pool<any>, "shutdown" | "stats">;
 
-const open = new Set<TestPool>();
+const open = new Set<AnyPool>();
 
 /** A pool that the end of the test closes. */
 export function testPool(options: Options = {}): TestPool {
-  const pool = createTestPool(options);
+  return closedAfterTest(createTestPool(options));
+}
+
+/** The pool, which the end of the test closes. */
+export function closedAfterTest<P extends AnyPool>(pool: P): P {
   open.add(pool);
   return pool;
+}
+
+/** Resolves when the condition holds; the test's own time limit is the only one. */
+export async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await pause(1);
 }
 
 beforeEach(() => {

@@ -23,6 +23,12 @@ export const capabilities = {
   remoteModules: runtimeName === "deno",
   /** A flag forbids making code from strings: V8's, which Deno passes on. */
   forbidsCode: runtimeName !== "bun",
+  /** Bun ignores heap limits of workers; Deno leaves those that reach them in a microtask hanging. */
+  resourceLimits: runtimeName === "node",
+  /** Threads can be denied something that their process may: Node's permission model alone. */
+  permissions: runtimeName === "node",
+  /** The network as well, from Node 25 on. */
+  deniesNet: runtimeName === "node" && major >= 25,
   /** Its own `structuredClone` takes no time for each hole of an array; on Bun 15 ns, a minute for 4e9. */
   clonesHugeHoles: runtimeName !== "bun",
 } as const;

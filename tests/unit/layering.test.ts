@@ -20,6 +20,8 @@ const LAYERS: Readonly<Record<string, number>> = {
   "worker": 4,
   "call-options.ts": 5,
   "shutdown-options.ts": 5,
+  "teardown.ts": 5,
+  "worker-limits.ts": 5,
   "options.ts": 6,
   "task.ts": 6,
   "pool-types.ts": 7,

@@ -1,15 +1,24 @@
 import { describe, expect, test } from "vitest";
 import { InvalidArgumentError, UnknownTaskError } from "../../src/errors.ts";
 import { type PoolOptions, resolveOptions } from "../../src/options.ts";
+import type { WorkerLimits } from "../../src/runtimes/runtime.ts";
 import { importTask, locateTask, task } from "../../src/task.ts";
+
+/** A runtime that knows no limits. */
+const refuseLimits = ({ resourceLimits, permission }: WorkerLimits): string[] =>
+  resourceLimits === undefined && permission === undefined ? [] : ["this one knows none"];
 
 describe("options", () => {
   test("defaults", () => {
-    expect(resolveOptions({}, 8)).toEqual({
+    expect(resolveOptions({}, { cores: 8, refuseLimits })).toEqual({
       minThreads: 7,
       maxThreads: 7,
       hardTimeoutMs: Infinity,
       recycleAfter: Infinity,
+      maxWorkerMemory: Infinity,
+      workerLimits: { resourceLimits: undefined, permission: undefined },
+      startTimeoutMs: 60_000,
+      teardownTimeoutMs: 1000,
       idleTimeoutMs: 10_000,
       ringBytes: 4 * 1024 * 1024,
       maxPayloadBytes: Infinity,
@@ -22,7 +31,7 @@ describe("options", () => {
       keepAlive: false,
       moduleUrl: undefined,
     });
-    expect(resolveOptions({}, 1).maxThreads).toBe(1);
+    expect(resolveOptions({}, { cores: 1, refuseLimits }).maxThreads).toBe(1);
   });
 
   const bad: [PoolOptions | unknown, RegExp][] = [
@@ -39,21 +48,44 @@ describe("options", () => {
     [{ maxConcurrency: 0 }, /maxConcurrency .* got 0/],
     [{ keepAlive: 1 }, /keepAlive must be a boolean, got 1/],
     [{ moduleUrl: 7 }, /moduleUrl must be a string or URL, got 7/],
+    [{ maxWorkerMemory: 0.5 }, /maxWorkerMemory must be an integer from 1 to \d+, got 0.5/],
+    [{ startTimeoutMs: 0 }, /startTimeoutMs must be a number of milliseconds above 0.* got 0/],
+    [{ teardownTimeoutMs: Infinity }, /teardownTimeoutMs must be an integer .* got Infinity/],
+    [{ resourceLimits: 64 }, /resourceLimits must be an object, got 64/],
+    [{ resourceLimits: { heap: 1 } }, /resourceLimits has no "heap".*maxOldGenerationSizeMb/],
+    [
+      { resourceLimits: { maxOldGenerationSizeMb: 0 } },
+      /maxOldGenerationSizeMb must be a number of MiB above 0, got 0/,
+    ],
+    [{ resourceLimits: { stackSizeMb: 2 } }, /cannot be held to these limits: this one knows none/],
+    [{ permission: "custom" }, /permission must be "off", "unsafe", "strict" or an object/],
+    [{ permission: 1 }, /permission must be an object, got 1/],
+    [{ permission: { sys: true } }, /permission has no "sys" that threads could be held to/],
+    [{ permission: { net: ["example.com"] } }, /permission.net must be a boolean/],
+    [{ permission: { read: [1] } }, /permission.read must be a boolean or an array of strings/],
+    [{ permission: "strict" }, /this one knows none\. Threads can be denied on Node/],
     [{ thread: 2 }, /no option "thread"; it takes: threads/],
     [7, /takes an object of options, got 7/],
     [null, /takes an object of options, got null/],
   ];
   test.each(bad)("%j is refused", (options, message) => {
     if ((options as { threads?: unknown })?.threads === null) {
-      expect(resolveOptions(options as PoolOptions, 4).maxThreads).toBe(3); // null: not given
+      expect(resolveOptions(options as PoolOptions, { cores: 4, refuseLimits }).maxThreads).toBe(3); // null: not given
       return;
     }
-    expect(() => resolveOptions(options as PoolOptions, 4)).toThrow(InvalidArgumentError);
-    expect(() => resolveOptions(options as PoolOptions, 4)).toThrow(message);
+    expect(() => resolveOptions(options as PoolOptions, { cores: 4, refuseLimits })).toThrow(
+      InvalidArgumentError,
+    );
+    expect(() => resolveOptions(options as PoolOptions, { cores: 4, refuseLimits })).toThrow(
+      message,
+    );
   });
 
   test("options are read from the object itself, not from its prototype", () => {
-    expect(resolveOptions(Object.create({ threads: 99 }) as PoolOptions, 4).maxThreads).toBe(3);
+    expect(
+      resolveOptions(Object.create({ threads: 99 }) as PoolOptions, { cores: 4, refuseLimits })
+        .maxThreads,
+    ).toBe(3);
   });
 });
 

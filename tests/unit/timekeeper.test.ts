@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { createSettings, type GivenSettings } from "../../src/host/call-settings.ts";
 import type { Endings } from "../../src/host/endings.ts";
 import { InFlight, type PendingCall } from "../../src/host/in-flight.ts";
+import type { Lane } from "../../src/host/lane.ts";
 import { Timekeeper } from "../../src/host/timekeeper.ts";
 
 interface Clock {
@@ -17,6 +18,7 @@ function bench() {
   const ended: string[] = [];
   const inFlight = new InFlight();
   let looks = 0;
+  const lanes: Lane[] = [];
   const timekeeper = new Timekeeper({
     inFlight,
     endings: {
@@ -26,7 +28,8 @@ function bench() {
         inFlight.reject(call, kind);
       },
     } as unknown as Endings,
-    lanes: () => [],
+    lanes: () => lanes,
+    hardTimeoutMs: 100,
     now: () => clock.nowMs,
     setTimeout: (callback, delayMs) => {
       const timer = { at: clock.nowMs + delayMs, callback };
@@ -37,7 +40,7 @@ function bench() {
       return { clear, ref: () => {}, unref: () => {} };
     },
     takeAnswers: () => void looks++,
-    stop: () => {},
+    stop: (lane, error) => void ended.push(`lane ${lane.id}: ${error.message}`),
   });
   const make = (given: GivenSettings): PendingCall => {
     const settings = createSettings(given);
@@ -58,7 +61,7 @@ function bench() {
     }
     clock.nowMs = end;
   };
-  return { clock, begun, ended, inFlight, make, pass, looks: () => looks };
+  return { clock, begun, ended, inFlight, lanes, make, pass, looks: () => looks };
 }
 
 describe("timekeeper", () => {
@@ -102,6 +105,32 @@ describe("timekeeper", () => {
     pass(19);
     expect(ended).toEqual([expect.stringMatching(/^1 deadline at 1[67]$/)]);
     expect(clock.timers).toHaveLength(1);
+  });
+
+  test("a worker that takes nothing for twice the hard timeout is stopped, one that gets on is not", () => {
+    const { lanes, ended, make, pass } = bench();
+    const createLane = (id: number) => {
+      const lane = {
+        id,
+        endpoint: { tx: { headPosition: 0, hasUnread: true }, rx: { headPosition: 0 } },
+        abandoned: { killAtMs: Infinity },
+      };
+      lanes.push(lane as unknown as Lane);
+      return lane;
+    };
+    const taking = createLane(1).endpoint.tx;
+    const answering = createLane(2).endpoint.rx;
+    const idle = createLane(3).endpoint.tx;
+    createLane(4);
+    make({ deadlineMs: 100_000 });
+    for (let step = 0; step < 9; step++) {
+      idle.hasUnread = step % 3 === 2;
+      taking.headPosition += step % 2;
+      answering.headPosition += step % 2;
+      pass(50);
+      expect(ended).toEqual(step < 4 ? [] : expect.arrayContaining([expect.any(String)]));
+    }
+    expect(new Set(ended)).toEqual(new Set(["lane 4: The worker took no call for 200 ms."]));
   });
 
   test("a slot's next call does not inherit its limits", () => {

@@ -1,0 +1,205 @@
+/** Workers that are replaced, given up, held to limits, and what they leave behind. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { createPool, importTask, InvalidArgumentError, onTeardown } from "../../src/mod.ts";
+import { createSupervisedPool } from "../fixtures/supervision-tasks.ts";
+import { closedAfterTest, rejection, until } from "../support/conformance.ts";
+import { capabilities, runtimeName } from "../support/runtime.ts";
+
+function supervisedPool(
+  options: Parameters<typeof createSupervisedPool>[0] = {},
+): ReturnType<typeof createSupervisedPool> {
+  return closedAfterTest(createSupervisedPool(options));
+}
+
+const MIB = 2 ** 20;
+
+describe("memory", () => {
+  test("a worker that has grown is replaced, and no call is dropped", async () => {
+    const pool = supervisedPool({ maxWorkerMemory: 160 * MIB });
+    const workers = new Set<number>();
+    let calls = 0;
+    while (workers.size < 3) {
+      const waiting = Promise.all([pool.call.sleep(30), pool.call.echo(++calls)]);
+      workers.add(await pool.call.leak(20));
+      expect((await waiting)[1]).toBe(calls);
+    }
+    expect(pool.stats()).toMatchObject({ workersLost: 0, recycled: 2 });
+    expect(calls).toBeGreaterThan(4); // not replaced at every call
+  });
+
+  test("a worker within its limit stays, and an idle one is not looked at", async () => {
+    const pool = supervisedPool({ maxWorkerMemory: 500 * MIB });
+    for (let call = 0; call < 30; call++) {
+      await pool.call.leak(1);
+      await pool.call.sleep(5);
+    }
+    expect(pool.stats()).toMatchObject({ recycled: 0, workersStarted: 1 });
+  });
+
+  test.runIf(capabilities.resourceLimits)("beyond resourceLimits a worker ends alone", async () => {
+    const pool = supervisedPool({ threads: 2, resourceLimits: { maxOldGenerationSizeMb: 32 } });
+    const error = await rejection(pool.call.exhaust());
+    expect(error).toMatchObject({ code: "HEDDLE_WORKER_LOST" });
+    expect(String((error as { reason: string }).reason)).toMatch(/memory/);
+    expect(await pool.call.echo("others go on")).toBe("others go on");
+  });
+
+  test.runIf(!capabilities.resourceLimits)(
+    "resourceLimits are refused where they do not work",
+    () => {
+      expect(() => createSupervisedPool({ resourceLimits: { maxOldGenerationSizeMb: 32 } }))
+        .toThrow(/Bun ignores resourceLimits|Deno leaves workers hanging at resourceLimits/);
+    },
+  );
+});
+
+describe("a worker that stops answering", () => {
+  test("is stopped after twice the hard timeout, and what waits for it runs elsewhere", async () => {
+    const pool = supervisedPool({ hardTimeoutMs: 100 });
+    await pool.call.blockLater();
+    await pool.call.echo("may still be in time").catch(() => {});
+    const calls = Array.from({ length: 50 }, (_, n) => pool.call.echo(n));
+    expect(await Promise.all(calls)).toEqual(calls.map((_, n) => n));
+    await until(() => pool.stats().workersLost === 1);
+  });
+
+  test("one that never becomes ready fails the pool, after its time", async () => {
+    const pool = createPool({ threads: 1, startTimeoutMs: 300 })({
+      never: importTask<() => void>({
+        href: new URL("../fixtures/never-ready.ts", import.meta.url).href,
+        name: "never",
+      }),
+    });
+    const call = rejection(pool.call.never());
+    const error = await rejection(pool.ready);
+    expect(error).toMatchObject({ code: "HEDDLE_WORKER_START" });
+    expect((error as Error).message).toMatch(/not ready within 300 ms/);
+    expect(await call).toBe(error);
+    await pool.shutdown();
+  });
+});
+
+describe("onTeardown", () => {
+  const createLog = (): Int32Array => new Int32Array(new SharedArrayBuffer(64));
+  const marks = (log: Int32Array): number[] => [...log.subarray(1, 1 + log[0]!)];
+
+  test.each(["quick", "slow"] as const)("%s hooks run once, the last first", async (kind) => {
+    const pool = supervisedPool();
+    const log = createLog();
+    await pool.call.leaveHooks(log, kind);
+    expect(marks(log)).toEqual([]);
+    await pool.shutdown();
+    expect(marks(log)).toEqual([3, 2, 1]);
+  });
+
+  test("what one throws is reported, and the others run", async () => {
+    const pool = supervisedPool();
+    const log = createLog();
+    const reported: unknown[] = [];
+    pool.addEventListener("unhandledRejection", (event) => {
+      event.preventDefault();
+      reported.push(event.detail);
+    });
+    await pool.call.leaveHooks(log, "throwing");
+    await pool.shutdown();
+    expect(marks(log)).toEqual([3, 2, 1]);
+    expect(reported).toEqual([{ workerId: 0, error: new RangeError("hook") }]);
+  });
+
+  test("one that does not end is cut off", async () => {
+    const pool = supervisedPool({ teardownTimeoutMs: 50 });
+    const log = createLog();
+    await pool.call.leaveHooks(log, "endless");
+    await pool.shutdown();
+    expect(marks(log)).toEqual([3, 2]);
+  });
+
+  test("they run when a worker is recycled, and when it has nothing to do", async () => {
+    const recycled = supervisedPool({ recycleAfter: 2 });
+    const log = createLog();
+    await recycled.call.leaveHooks(log, "quick");
+    await until(() => {
+      void recycled.call.echo(1);
+      return recycled.stats().recycled > 0 && log[0] === 3;
+    });
+    const idle = supervisedPool({ minThreads: 0, maxThreads: 1, idleTimeoutMs: 20 });
+    const idleLog = createLog();
+    await idle.call.leaveHooks(idleLog, "quick");
+    await until(() => idleLog[0] === 3);
+    expect(idle.stats()).toMatchObject({ ready: 0, workersLost: 0 });
+  });
+
+  test("bad hooks are refused, on the host it does nothing", () => {
+    expect(() => onTeardown(1 as never)).toThrow(InvalidArgumentError);
+    onTeardown(() => expect.unreachable());
+  });
+});
+
+describe("permission", () => {
+  function folder(): string {
+    const path = mkdtempSync(join(tmpdir(), "heddle-"));
+    writeFileSync(join(path, "file"), "");
+    onTestFinished(() => rmSync(path, { recursive: true }));
+    return path;
+  }
+
+  test('"off" and "unsafe" are accepted everywhere, and deny nothing', async () => {
+    const path = join(folder(), "file");
+    for (const permission of ["off", "unsafe"] as const) {
+      const pool = supervisedPool({ permission });
+      expect(await pool.call.attempt("read", path)).toBe("ok");
+      expect(await pool.call.attempt("run")).toBe("ok");
+    }
+  });
+
+  const net = !capabilities.deniesNet;
+
+  test.runIf(capabilities.permissions)("what is not named is denied", async () => {
+    const path = folder();
+    const pool = supervisedPool({ permission: { net } });
+    expect(await pool.call.echo("loads and runs")).toBe("loads and runs");
+    for (const what of ["read", "write"]) {
+      expect(await pool.call.attempt(what, join(path, "file"))).toBe("ERR_ACCESS_DENIED");
+    }
+    expect(await pool.call.attempt("run")).toBe("ERR_ACCESS_DENIED");
+    expect(await pool.call.attempt("env", "PATH")).toBe("unset");
+    expect(await pool.call.attempt("net")).toBe(net ? "ECONNREFUSED" : "ERR_ACCESS_DENIED");
+  });
+
+  test.runIf(capabilities.permissions)(
+    "what is named is allowed, and nothing beside it",
+    async () => {
+      const [one, other] = [folder(), folder()];
+      const pool = supervisedPool({
+        permission: { read: [one], write: [join(one, "file")], env: ["PATH"], net: true },
+      });
+      expect(await pool.call.attempt("read", join(one, "file"))).toBe("ok");
+      expect(await pool.call.attempt("write", join(one, "file"))).toBe("ok");
+      expect(await pool.call.attempt("write", join(one, "file2"))).toBe("ERR_ACCESS_DENIED");
+      expect(await pool.call.attempt("read", join(other, "file"))).toBe("ERR_ACCESS_DENIED");
+      expect(await pool.call.attempt("env", "PATH")).toBe(process.env["PATH"]);
+      expect(await pool.call.attempt("env", "HOME")).toBe("unset");
+      expect(await pool.call.attempt("net")).toBe("ECONNREFUSED");
+    },
+  );
+
+  test("what cannot be enforced is refused, with what could be", () => {
+    const create = () => createSupervisedPool({ permission: { read: true, env: true } });
+    if (runtimeName === "node" && capabilities.deniesNet) {
+      expect(() => closedAfterTest(create())).not.toThrow();
+      return;
+    }
+    expect(create).toThrow(InvalidArgumentError);
+    expect(create).toThrow(
+      {
+        node: /Node .* cannot deny `net` .*Threads can be denied on Node/,
+        deno: /Deno cannot deny its threads `net`, which this process may/,
+        bun: /Bun cannot deny its threads anything/,
+      }[runtimeName],
+    );
+  });
+});
