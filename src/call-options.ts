@@ -3,6 +3,7 @@ import { textOf } from "./codec/fault.ts";
 import { describeValue } from "./codec/struct/mismatch.ts";
 import { InvalidArgumentError } from "./errors.ts";
 import type { GivenSettings, TimeoutOutcome } from "./host/call-settings.ts";
+import { MAX_TIMER_MS } from "./runtimes/runtime.ts";
 
 /** How urgent a call is: 1, 0 and −1 by name, or any number between −1000 and 1000. */
 export type Priority = "high" | "normal" | "low" | number;
@@ -68,8 +69,6 @@ const CALL_OPTIONS: readonly string[] = [...TASK_OPTIONS, "signal"];
 
 const DEFAULT_RETRIES = 3;
 const MAX_RETRIES = 1000;
-/** Longest delay a timer can have. */
-const MAX_MS = 2 ** 31 - 1;
 const LEVELS: Readonly<Record<string, number>> = { high: 1, normal: 0, low: -1 };
 /** Furthest a priority may be from normal. */
 const MAX_LEVEL = 1000;
@@ -177,17 +176,17 @@ function checkRetries(idempotent: unknown, maxRetries: unknown): GivenSettings {
 /** Milliseconds from `least` (exclusive of 0 by default) up; Infinity: no limit. */
 export function checkMs(name: string, value: unknown, least: number = Number.MIN_VALUE): number {
   if (value === Infinity) return Infinity;
-  if (typeof value === "number" && value >= least && value <= MAX_MS) return value;
+  if (typeof value === "number" && value >= least && value <= MAX_TIMER_MS) return value;
   throw new InvalidArgumentError(
     `${name} must be a number of milliseconds ${
       least === 0 ? "from" : "above"
-    } 0, at most ${MAX_MS}, or Infinity, got ${textOf(value)}.`,
+    } 0, at most ${MAX_TIMER_MS}, or Infinity, got ${textOf(value)}.`,
   );
 }
 
 function checkSignal(signal: unknown): AbortSignal {
   const isSignal = typeof signal === "object" && signal !== null && "aborted" in signal &&
-    "addEventListener" in signal;
+    "addEventListener" in signal && "removeEventListener" in signal;
   if (isSignal) return signal as AbortSignal;
   throw new InvalidArgumentError(`signal must be an AbortSignal, got ${describeValue(signal)}.`);
 }

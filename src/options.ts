@@ -6,7 +6,12 @@ import { BALANCER_NAMES, type BalancerFunction, type BalancerName } from "./host
 import type { InlinerLimits } from "./host/inliner.ts";
 import { MAX_CAPACITY } from "./ring/ring-layout.ts";
 import { checkCapacity } from "./ring/spsc-ring.ts";
-import type { ResourceLimits, Runtime, WorkerLimits } from "./runtimes/runtime.ts";
+import {
+  MAX_TIMER_MS,
+  type ResourceLimits,
+  type Runtime,
+  type WorkerLimits,
+} from "./runtimes/runtime.ts";
 import { checkWorkerLimits, type PermissionMode, type PermissionOptions } from "./worker-limits.ts";
 
 /** Options of `createPool`. All are optional. */
@@ -60,7 +65,8 @@ export interface PoolOptions {
    * Runs some calls on the host's own thread, which serves nothing else meanwhile. `true`, or with
    * `position` "last" (default: what no worker can take now) or "first" (before the workers),
    * `batchSize`: calls run in one turn of the event loop (default 1), `dispatchThreshold`: calls in
-   * flight from which on the host takes some (default 1). Never tasks of `importTask`. Default: none.
+   * flight from which on the host takes some (default 1). Never tasks of `importTask`, nor those with
+   * `abortSignal`. Default: none.
    */
   readonly inliner?: boolean | Partial<InlinerLimits>;
   /**
@@ -159,8 +165,6 @@ const DEFAULT_IDLE_TIMEOUT_MS = 10_000;
 /** Long enough for a slow machine that starts many at once. */
 const DEFAULT_START_TIMEOUT_MS = 60_000;
 const DEFAULT_TEARDOWN_TIMEOUT_MS = 1000;
-/** Longest delay a timer can have. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 /** A pool larger than this is a mistake. */
 const MAX_THREADS = 1024;
 const KNOWN: readonly (keyof PoolOptions)[] = [

@@ -10,6 +10,7 @@ import { describeSignature, type Signature } from "./codec/struct/signature.ts";
 import { maxInlineBytes } from "./endpoint/endpoint.ts";
 import { Holder } from "./endpoint/hold.ts";
 import { ABORT_BYTES } from "./endpoint/abort-words.ts";
+import { abortError } from "./endpoint/reason.ts";
 import { HOST_CONTROL_BYTES, HOST_PARKED_WORD } from "./endpoint/lane-layout.ts";
 import { ServiceTimes, serviceTimesBytes } from "./endpoint/service-times.ts";
 import type { TaskSource } from "./endpoint/worker-start.ts";
@@ -51,13 +52,11 @@ import { HostParker } from "./park/host-word.ts";
 import { callerOf } from "./realm/call-site.ts";
 import { workerRealm } from "./realm/worker-realm.ts";
 import { currentRuntime } from "./runtimes/current.ts";
-import type { Runtime } from "./runtimes/runtime.ts";
+import { MAX_TIMER_MS, type Runtime } from "./runtimes/runtime.ts";
 import { declaredBy, functionOf, locateTask, settingsOfTask, type TaskMap } from "./task.ts";
 
 /** How long `shutdown()` waits for calls in flight. */
 const DRAIN_MS = 5000;
-/** Longest delay a timer can have; longer ones fire at once. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
  * False in a heddle worker, true everywhere else: in the main thread, and in threads of other making
@@ -146,10 +145,6 @@ interface HostTask {
   readonly f: ((...args: unknown[]) => unknown) | undefined;
 }
 
-function abortError(): DOMException {
-  return new DOMException("This operation was aborted", "AbortError");
-}
-
 class ThreadPool extends EventTarget {
   readonly call: Record<string, (...args: unknown[]) => Promise<unknown>>;
   readonly ready: Promise<void>;
@@ -216,7 +211,8 @@ class ThreadPool extends EventTarget {
         onWorn: (lane) => this.#supervisor.recycle(lane),
         onSpent: (lane) => this.#supervisor.retire(lane),
         onPark: () => {
-          this.#safety.hold();
+          // A worker may go on with what nobody waits for.
+          if (this.#scheduler.inFlight.size > 0) this.#safety.hold();
           this.#supervisor.look();
         },
         onWait: () => this.#supervisor.look(),
@@ -234,8 +230,7 @@ class ThreadPool extends EventTarget {
       lanes,
       abortWords: new Int32Array(abortWords),
       now: runtime.now,
-      // Once it is settled: what looks through the queue asks that.
-      onQueuedEnded: () => runtime.microtask(() => this.#scheduler.onEndedInQueue()),
+      onQueuedEnded: () => this.#scheduler.onEndedInQueue(),
       onRevoked: () => this.#loop.kick(),
       onAbandoned: () => this.#timekeeper.watch(),
     });
@@ -257,7 +252,7 @@ class ThreadPool extends EventTarget {
         codec,
         holder,
         inFlight: this.#scheduler.inFlight,
-        functions: tasks.map(({ f }) => f),
+        functions: tasks.map(({ f, settings }) => settings.hasSignal === true ? undefined : f),
         signatures,
         maxConcurrency: options.maxConcurrency,
         soon: runtime.soon,
@@ -446,6 +441,7 @@ class ThreadPool extends EventTarget {
       timer?.clear();
     }
     const unfinished = "The pool was closed before this call was answered.";
+    this.#endings.tellAll(new PoolClosedError(unfinished));
     this.#scheduler.rejectAll(() => new PoolClosedError(unfinished));
     this.#rejectReady(new PoolClosedError());
     this.#safety.stop();

@@ -46,6 +46,11 @@ export class Extras {
     this.add(object, true);
   }
 
+  /** Whether something of the caller's own moves; our copies do so for speed alone. */
+  get movesOriginals(): boolean {
+    return this.#moving !== undefined || this.#moved !== undefined;
+  }
+
   /** All that moves, be it part of a value or not. */
   get allMoved(): readonly unknown[] {
     return [...this.#transfer, ...this.#moving ?? []];

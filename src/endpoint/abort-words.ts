@@ -2,8 +2,9 @@
  * Which calls their callers have given up, for tasks to see even while they run synchronous code: one
  * word per slot of the in-flight slab, in memory that the host shares with all workers of a pool.
  *
- * The word holds the complement of the generation of the slot's call that was given up last; so it says
- * nothing of the calls before and after, and is never reset. Written by the host alone, read by workers.
+ * The word holds one more than the generation of the slot's call that was given up last; 0: none was. That call
+ * and all before it in the slot are over for their callers, whatever ended them; of those after it the word says
+ * nothing, and it is never reset. Written by the host alone, read by workers.
  *
  * SYNC(abort-seen): a plain fact that comes to be known; a store by the host, loads by the worker, no
  * order with anything else. Atomics so that a loop that asks does see it at some time.
@@ -20,7 +21,7 @@ export function raiseAbort(
   slot: number,
   generation: number,
 ): void {
-  if (slot < SLOTS) Atomics.store(words, slot, ~generation);
+  if (slot < SLOTS) Atomics.store(words, slot, (generation + 1) | 0);
 }
 
 /** Worker: whether it was. */
@@ -29,5 +30,8 @@ export function wasAborted(
   slot: number,
   generation: number,
 ): boolean {
-  return slot < SLOTS && Atomics.load(words, slot) === ~generation;
+  if (slot >= SLOTS) return false;
+  const word = Atomics.load(words, slot);
+  // Generations are 31 bits and start over.
+  return word !== 0 && ((word - 1 - generation) & 0x7fff_ffff) < 2 ** 30;
 }

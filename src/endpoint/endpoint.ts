@@ -56,6 +56,14 @@ export const SENT = 0;
 export const FULL = 1;
 /** Sent, not sent and nothing was encoded, or encoded but to be sent by `sendHeld`. */
 export type SendOutcome = typeof SENT | typeof FULL | Held;
+/** Nobody waits for the call any more: encoding its arguments has run code that gave it up. */
+export const UNWANTED = 2;
+
+/** What a call is known by. Its generation changes when it is over. */
+export interface CallId {
+  readonly slot: number;
+  readonly generation: number;
+}
 
 /** What a first claim asks for; most records fit, and `limit` usually allows far more. */
 const FIRST_CLAIM_BYTES = 128;
@@ -113,16 +121,16 @@ export class Endpoint {
   }
 
   /**
-   * Sends a call with its arguments, of which some may be of declared shapes. Throws what encoding
-   * them throws; nothing was sent then.
+   * Sends a call with its arguments, of which some may be of declared shapes, unless it is over when
+   * they have been encoded. Throws what encoding them throws; nothing was sent then.
    */
   sendCall(
-    slot: number,
-    generation: number,
+    call: CallId,
     task: number,
     args: readonly unknown[],
     declared?: DeclaredValues,
-  ): SendOutcome {
+  ): SendOutcome | typeof UNWANTED {
+    const { slot, generation } = call;
     const { length } = args;
     const index = this.#claim();
     if (index === NO_SPACE) return FULL;
@@ -131,12 +139,18 @@ export class Endpoint {
       let at = this.#begin(index);
       encoder.name = ARGUMENTS;
       encoder.list = args;
+      let count = length;
       if (declared !== undefined) {
         at = encodeDeclared(encoder, args, declared, at);
-        return this.#close(at, slot, generation, CALL, countDeclared(args, declared), task);
+        count = countDeclared(args, declared);
+      } else {
+        for (let argument = 0; argument < length; argument++) at = encoder.root(args[argument], at);
       }
-      for (let argument = 0; argument < length; argument++) at = encoder.root(args[argument], at);
-      return this.#close(at, slot, generation, CALL, length, task);
+      if (call.generation !== generation) {
+        this.tx.abort();
+        return UNWANTED;
+      }
+      return this.#close(at, slot, generation, CALL, count, task);
     } catch (error) {
       throw encodingError(error, ARGUMENTS);
     } finally {
@@ -196,10 +210,20 @@ export class Endpoint {
     }
   }
 
-  /** Sends held values. False: no room now, nothing was posted. */
-  sendHeld(kind: Kind, slot: number, generation: number, task: number, held: Held): boolean {
+  /**
+   * Sends held values, of which `transfer` moves; without it they can be sent again. False: no room now,
+   * nothing was posted.
+   */
+  sendHeld(
+    kind: Kind,
+    slot: number,
+    generation: number,
+    task: number,
+    held: Held,
+    transfer: readonly unknown[] = held.transfer,
+  ): boolean {
     if (this.#isEncoding || !this.#tellShapes()) return false;
-    return this.#send(kind, slot, generation, task, held);
+    return this.#send(kind, slot, generation, task, held, transfer);
   }
 
   /** Whether `sendHeld` would succeed now. May publish what has to be told before (`takeTold`). */
@@ -218,24 +242,33 @@ export class Endpoint {
 
   /**
    * Takes the call at `index` back, to be sent elsewhere. Undefined: the other side has begun it, or a
-   * message belongs to it, which has left.
+   * message belongs to it, which has left, and `heldOf` knows no more what was in it.
    */
-  takeBack(index: number): TakenBack | undefined {
+  takeBack(
+    index: number,
+    heldOf: (slot: number, generation: number) => Held | undefined,
+  ): TakenBack | undefined {
     const { tx } = this;
     const { i32, u8 } = tx.memory;
     const word = index >> 2;
     const what = i32[word + WHAT_WORD]!;
+    const [slot, generation, task] = [
+      i32[word + SLOT_WORD]!,
+      i32[word + GENERATION_WORD]!,
+      i32[word + TASK_WORD]!,
+    ];
     const location = locationOf(what);
-    if (location === PORT || !tx.revoke(index)) return undefined;
+    if (location === PORT) {
+      const held = heldOf(slot, generation);
+      return held !== undefined && tx.revoke(index) ? { slot, generation, task, held } : undefined;
+    }
+    if (!tx.revoke(index)) return undefined;
     // A revoked record's bytes are this side's until it claims again.
     const values = u8.subarray(index + FRAME_BYTES, index + i32[word]!);
     const inline = location === NUMBER_ONLY ? encodeNumber(values) : new Uint8Array(values);
-    return {
-      slot: i32[word + SLOT_WORD]!,
-      generation: i32[word + GENERATION_WORD]!,
-      task: i32[word + TASK_WORD]!,
-      held: { count: countOf(what), inline, payload: undefined, transfer: [] },
-    };
+    const count = countOf(what);
+    const held = { count, inline, payload: undefined, transfer: [], mayKeep: true };
+    return { slot, generation, task, held };
   }
 
   /** Bytes of ring that held values take. */
@@ -364,7 +397,7 @@ export class Endpoint {
         const lists = shapes.keysFrom(first, SHAPES_PER_RECORD);
         this.#untold = { held: this.holder.holdInternal([first, ...lists]), count: lists.length };
       }
-      if (!this.#send(SHAPES, 0, 0, 0, this.#untold.held)) return false;
+      if (!this.#send(SHAPES, 0, 0, 0, this.#untold.held, [])) return false;
       this.#toldShapes += this.#untold.count;
       this.#untold = undefined;
       this.#hasTold = true;
@@ -372,7 +405,14 @@ export class Endpoint {
     return true;
   }
 
-  #send(kind: Kind, slot: number, generation: number, task: number, held: Held): boolean {
+  #send(
+    kind: Kind,
+    slot: number,
+    generation: number,
+    task: number,
+    held: Held,
+    transfer: readonly unknown[],
+  ): boolean {
     const { tx } = this;
     const { inline, payload, count } = held;
     const bytes = Endpoint.#heldBytes(held);
@@ -387,7 +427,7 @@ export class Endpoint {
     // between: this side alone claims, and nothing runs here but the post.
     if (!tx.hasSpace(bytes)) return false;
     const sequence = this.#posted;
-    this.#port.post([sequence, payload.buffer, payload.bytes, payload.extras], held.transfer);
+    this.#port.post([sequence, payload.buffer, payload.bytes, payload.extras], transfer);
     this.#posted = (sequence + 1) | 0;
     const index = tx.claim(bytes);
     tx.memory.i32[(index + FRAME_BYTES) >> 2] = sequence;

@@ -4,7 +4,7 @@
  *
  * Held values are a snapshot: later changes by their owner are not seen, and user code (getters) runs
  * while they are encoded, once. They can be sent to any lane, and any number of times unless parts of
- * them were transferred.
+ * them are moved.
  */
 import { type Codec, encodingError } from "../codec/codec.ts";
 import type { Encoder } from "../codec/encoder.ts";
@@ -26,6 +26,8 @@ export interface Held {
   readonly payload: Payload | undefined;
   /** The parts of the payload that move. */
   readonly transfer: readonly unknown[];
+  /** Whether it can be sent again: what moves, if anything, are copies that may be copied instead. */
+  readonly mayKeep: boolean;
 }
 
 const NOTHING_DECLARED: DeclaredValues = [];
@@ -114,7 +116,8 @@ export class Holder {
         const one = declared[position];
         at = one === undefined ? encoder.root(value, at) : encoder.struct(one, position, value, at);
       }
-      return this.take(encoder, at, held.count);
+      const whole = this.take(encoder, at, held.count);
+      return { ...whole, mayKeep: whole.mayKeep && held.mayKeep };
     });
   }
 
@@ -143,6 +146,7 @@ export class Holder {
     encoder.checkSize(end);
     const bytes = end - encoder.base;
     const extras = [...encoder.extras.objects];
+    const mayKeep = !encoder.extras.movesOriginals;
     const transfer = moveNow(encoder, extras);
     if (bytes <= this.#maxInlineBytes) {
       const inline = new Uint8Array(bytes);
@@ -150,10 +154,10 @@ export class Holder {
       // A message also if something is only to be moved.
       const hasMessage = extras.length > 0 || transfer.length > 0;
       const payload = hasMessage ? { buffer: undefined, bytes: 0, extras } : undefined;
-      return { count, inline, payload, transfer };
+      return { count, inline, payload, transfer, mayKeep };
     }
     const payload = { buffer: encoder.takeScratch(), bytes, extras };
-    return { count, inline: undefined, payload, transfer };
+    return { count, inline: undefined, payload, transfer, mayKeep };
   }
 }
 

@@ -4,6 +4,11 @@ import { isError } from "../codec/fault.ts";
 import type { CodecAccess } from "../runtimes/runtime.ts";
 import type { PackedReason } from "./worker-start.ts";
 
+/** What an abort without a reason has. */
+export function abortError(): DOMException {
+  return new DOMException("This operation was aborted.", "AbortError");
+}
+
 export function packReason(access: CodecAccess, reason: unknown): PackedReason {
   if (reason instanceof DOMException) return { dom: [reason.message, reason.name] };
   return isError(reason) ? { error: packError(access, reason) } : { value: reason };

@@ -3,6 +3,8 @@ import type { CallLoad } from "../endpoint/service-times.ts";
 
 export interface AbandonedCall {
   readonly load: CallLoad;
+  /** The hard timeout that stops the worker then; undefined: what its caller allowed after an abort. */
+  readonly limitMs: number | undefined;
   /** When the worker is stopped if it has not answered by then, in milliseconds; Infinity: never. */
   readonly killAtMs: number;
 }
@@ -10,6 +12,7 @@ export interface AbandonedCall {
 export class AbandonedCalls {
   readonly #calls = new Map<number, AbandonedCall>();
 
+  /** How many the worker has not answered. */
   get size(): number {
     return this.#calls.size;
   }
@@ -27,15 +30,17 @@ export class AbandonedCalls {
     return call;
   }
 
-  /** When the worker is to be stopped for the sake of one of them; Infinity: never. */
-  get killAtMs(): number {
-    let least = Infinity;
-    for (const { killAtMs } of this.#calls.values()) least = Math.min(least, killAtMs);
-    return least;
+  /** The one for whose sake the worker is to be stopped first; undefined: for none. */
+  get mostUrgent(): AbandonedCall | undefined {
+    let first: AbandonedCall | undefined;
+    for (const call of this.#calls.values()) {
+      if (call.killAtMs < (first?.killAtMs ?? Infinity)) first = call;
+    }
+    return first;
   }
 }
 
-/** Exact for 2 million slots, far more than there are in flight; beyond, two calls may swap loads. */
+/** Exact for 4 million slots. */
 function keyOf(slot: number, generation: number): number {
-  return slot * 2 ** 32 + (generation >>> 0);
+  return slot * 2 ** 31 + generation;
 }

@@ -27,6 +27,8 @@ import type { Lane } from "./lane.ts";
 export const MOST_ANSWERS: number = 2 ** 30;
 
 export class Answers {
+  /** Answers taken so far, about. */
+  taken = 0;
   /** Answers for calls that were settled otherwise before. */
   late = 0;
   readonly #inFlight: InFlight;
@@ -84,6 +86,7 @@ export class Answers {
         this.#settleOther(lane, index, call, what);
       }
     }
+    this.taken += answers;
     return answers;
   }
 

@@ -4,14 +4,16 @@
  */
 import type { DeclaredValues } from "../codec/struct/signature.ts";
 import { ARGUMENTS, type Held, type Holder } from "../endpoint/hold.ts";
+import type { CallWatch } from "./in-flight.ts";
 
 type IsPromise = (value: unknown) => value is Promise<unknown>;
 
-export class ArgumentsInWaiting {
+export class ArgumentsInWaiting implements CallWatch {
   /** The values of the promises, in order. */
   readonly #settled: Promise<unknown[]>;
   readonly #positions: readonly number[];
-  readonly #others: Held;
+  /** Undefined: they are not wanted any more. A promise that never settles must not keep them. */
+  #others: Held | undefined;
   readonly #holder: Holder;
   readonly #declared: DeclaredValues | undefined;
 
@@ -32,24 +34,27 @@ export class ArgumentsInWaiting {
 
   /**
    * Calls back once: with all arguments when the promises have been fulfilled, or with why there are
-   * none. Not at all if `isWanted` says no by then.
+   * none. Not at all once the call is over.
    */
-  whenKnown(
-    isWanted: () => boolean,
-    onHeld: (held: Held) => void,
-    onFailed: (reason: unknown) => void,
-  ): void {
-    const fail = (reason: unknown): void => {
-      if (isWanted()) onFailed(reason);
-    };
+  whenKnown(onHeld: (held: Held) => void, onFailed: (reason: unknown) => void): void {
     this.#settled.then((settled) => {
-      if (!isWanted()) return;
+      if (this.#others === undefined) return;
+      let held: Held;
       try {
-        onHeld(this.#holder.complete(this.#others, settled, this.#positions, this.#declared));
+        held = this.#holder.complete(this.#others, settled, this.#positions, this.#declared);
       } catch (error) {
-        fail(error);
+        if (this.#others !== undefined) onFailed(error);
+        return;
       }
-    }, fail);
+      // Their getters may have given the call up.
+      if (this.#others !== undefined) onHeld(held);
+    }, (reason: unknown) => {
+      if (this.#others !== undefined) onFailed(reason);
+    });
+  }
+
+  onOver(): void {
+    this.#others = undefined;
   }
 }
 

@@ -57,6 +57,9 @@ export function createSettings(given: GivenSettings): CallSettings {
 /** Nothing but arguments. */
 export const PLAIN: CallSettings = createSettings({});
 
+/** The same, of a call that something is kept for. */
+export const KEPT: CallSettings = createSettings({});
+
 /** Whether settings ask for nothing: all such calls share PLAIN, which the host looks for. */
 export function isPlain(settings: CallSettings): boolean {
   return settings.priority === 0 && settings.tickMs === Infinity && settings.maxRetries === 0 &&

@@ -78,7 +78,7 @@ export class Elastic {
     const { minThreads, lanes, retire } = this.#options;
     const progress = new Map<Lane, number>();
     for (const lane of [...lanes()].reverse()) {
-      if (lane.load.outstanding > 0) continue;
+      if (lane.load.outstanding > lane.abandoned.size) continue;
       const position = lane.endpoint.tx.tailPosition;
       if (this.#progress.get(lane) !== position) progress.set(lane, position);
       else if (lanes().length > minThreads) retire(lane);

@@ -15,7 +15,7 @@ export interface EndingsOptions {
   readonly lanes: () => readonly Lane[];
   readonly abortWords: Int32Array<SharedArrayBuffer>;
   readonly now: () => number;
-  /** A call that waited on the host is about to be settled. */
+  /** A call that waited on the host has been settled. */
   readonly onQueuedEnded: () => void;
   /** A lane has one call less to run: what waits may go now. */
   readonly onRevoked: () => void;
@@ -43,50 +43,68 @@ export class Endings {
 
   /** The caller does not want the answer any more. */
   abort(call: PendingCall, reason: unknown): void {
-    const { killAfterMs, hardTimeoutMs } = call.settings;
     this.aborted++;
-    const now = killAfterMs === Infinity ? 0 : this.#options.now();
-    this.#letGo(
-      call,
-      reason,
-      Math.min(now + killAfterMs, call.begunMs < 0 ? Infinity : call.begunMs + hardTimeoutMs),
-    );
-    this.#options.inFlight.reject(call, reason);
+    this.#end(call, reason, call.settings.killAfterMs, () => {
+      this.#options.inFlight.reject(call, reason);
+    });
   }
 
   /** Its time is up; `kind` says which. */
   expire(call: PendingCall, kind: "timeout" | "deadline"): void {
-    const { timeoutMs, deadlineMs, hardTimeoutMs, onTimeout } = call.settings;
+    const { timeoutMs, deadlineMs, onTimeout } = call.settings;
     const error = new TimeoutError(kind, kind === "timeout" ? timeoutMs : deadlineMs);
-    this.timedOut++;
-    this.#letGo(call, error, call.begunMs < 0 ? Infinity : call.begunMs + hardTimeoutMs);
     const { inFlight } = this.#options;
-    if (kind === "deadline" || onTimeout.kind === "error") inFlight.reject(call, error);
-    else if (onTimeout.kind === "value") inFlight.resolve(call, onTimeout.value);
-    else inFlight.reject(call, onTimeout.reason);
+    this.timedOut++;
+    this.#end(call, error, Infinity, () => {
+      if (kind === "deadline" || onTimeout.kind === "error") inFlight.reject(call, error);
+      else if (onTimeout.kind === "value") inFlight.resolve(call, onTimeout.value);
+      else inFlight.reject(call, onTimeout.reason);
+    });
   }
 
-  /** Keeps the call from beginning, or tells its task. */
-  #letGo(call: PendingCall, reason: unknown, killAtMs: number): void {
+  /** The pool is closed: tasks that can be told are, before their calls are rejected. */
+  tellAll(reason: unknown): void {
+    for (const call of this.#options.inFlight.callsOf()) {
+      if (call.settings.hasSignal) this.#tell(call, reason);
+    }
+  }
+
+  /**
+   * Keeps the call from beginning, or has its task told once it is settled. Reasons run user code on their way
+   * to a worker (getters): nothing of the call is touched after that.
+   */
+  #end(call: PendingCall, reason: unknown, killAfterMs: number, settle: () => void): void {
+    const { onQueuedEnded, onRevoked, onAbandoned, now } = this.#options;
     // One that is being encoded is seen to by whoever sends it.
-    if (call.isSubmitting || call.lane === RUN_BY_HOST) return;
-    if (call.lane === QUEUED_ON_HOST) {
-      this.#options.onQueuedEnded();
-      return;
-    }
-    const lane = this.#laneOf(call);
-    if (lane === undefined) return;
-    if (lane.endpoint.tx.revokeAt(call.position)) {
+    const lane = call.isSubmitting || call.lane === RUN_BY_HOST ? undefined : this.#laneOf(call);
+    if (call.lane === QUEUED_ON_HOST && !call.isSubmitting) {
+      settle();
+      onQueuedEnded();
+    } else if (lane === undefined) settle();
+    else if (lane.endpoint.tx.revokeAt(call.position)) {
       lane.load.remove(call.load);
-      this.#options.onRevoked();
-      return;
+      settle();
+      onRevoked();
+    } else {
+      const { slot, generation, load, settings } = call;
+      const { hardTimeoutMs } = settings;
+      const hasEnd = hardTimeoutMs !== Infinity || killAfterMs !== Infinity;
+      const nowMs = hasEnd ? now() : 0;
+      const hardMs = (call.begunMs < 0 ? nowMs : call.begunMs) + hardTimeoutMs;
+      const killAtMs = Math.min(hardMs, nowMs + killAfterMs);
+      const limitMs = killAtMs === hardMs ? hardTimeoutMs : undefined;
+      lane.abandoned.add(slot, generation, { load, killAtMs, limitMs });
+      if (hasEnd) onAbandoned();
+      if (settings.hasSignal) raiseAbort(this.#options.abortWords, slot, generation);
+      settle();
+      if (settings.hasSignal) lane.tellAbort(slot, generation, reason);
     }
+  }
+
+  #tell(call: PendingCall, reason: unknown): void {
     const { slot, generation } = call;
-    lane.abandoned.add(slot, generation, { load: call.load, killAtMs });
-    if (killAtMs !== Infinity) this.#options.onAbandoned();
-    if (!call.settings.hasSignal) return;
     raiseAbort(this.#options.abortWords, slot, generation);
-    lane.tellAbort(slot, generation, reason);
+    this.#laneOf(call)?.tellAbort(slot, generation, reason);
   }
 
   #laneOf(call: PendingCall): Lane | undefined {

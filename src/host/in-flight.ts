@@ -6,11 +6,11 @@
  * generation, so an answer that comes late, for a call that was rejected meanwhile, finds nothing.
  *
  * Calls are made wherever the user's stack happens to end. What must hold even then is written by plain
- * stores, without a call in between; the rest is mended by the next poll (`dropAbandoned`).
+ * stores, without a call in between; the rest is mended by the next poll (`dropCutOff`).
  */
 import type { CallLoad } from "../endpoint/service-times.ts";
 import type { QueuedCall } from "./call-queue.ts";
-import { type CallSettings, PLAIN } from "./call-settings.ts";
+import { type CallSettings, KEPT, PLAIN } from "./call-settings.ts";
 
 export type Resolve = (value: unknown) => void;
 export type Reject = (reason: unknown) => void;
@@ -20,10 +20,13 @@ export const QUEUED_ON_HOST = -1;
 /** Lane of a call that the host runs itself. */
 export const RUN_BY_HOST = -2;
 
-/** What must be told when a call is over, whatever ended it. */
+/** What must be told when a call is over, whatever ended it. Runs no code of users'. */
 export interface CallWatch {
   onOver(call: PendingCall): void;
 }
+
+/** Generations count up to here, then start over; a slot is used again after at least one other. */
+const LAST_GENERATION = 2 ** 31 - 1;
 
 /** A slot of the slab and the call in it. Used again: its generation tells one call from the next. */
 export class PendingCall {
@@ -36,7 +39,7 @@ export class PendingCall {
   /** Undefined: the slot is free. */
   resolve: Resolve | undefined = undefined;
   reject: Reject | undefined = undefined;
-  /** From `add` to `submitted`. */
+  /** From `add` until it is sent or queued: whoever does that looks whether it is still wanted. */
   isSubmitting = false;
   settings: CallSettings = PLAIN;
   /** Where its record is in the lane's request ring (`RingProducer.position`). Set when it is sent. */
@@ -44,10 +47,14 @@ export class PendingCall {
   /** When the timekeeper first saw it, and saw it begun, in milliseconds; −1: not yet. */
   seenMs = -1;
   begunMs = -1;
-  /** What makes it again should its worker be lost, if it may be, and how often that was done. */
+  /** Its place among the calls with a time limit. */
+  timedIndex = -1;
+  /** What makes it again should its worker be lost, or be busy, and how often it was lost. */
   again: QueuedCall | undefined = undefined;
   retries = 0;
+  /** Its signal, and the promises among its arguments. */
   watch: CallWatch | undefined = undefined;
+  waiting: CallWatch | undefined = undefined;
 
   constructor(slot: number) {
     this.slot = slot;
@@ -58,8 +65,9 @@ export class InFlight {
   readonly #calls: PendingCall[] = [];
   readonly #free: PendingCall[] = [];
   readonly #onEmpty: () => void;
+  /** Those with a time limit, in no order. */
+  readonly #timed: PendingCall[] = [];
   #size = 0;
-  #timed = 0;
   /** Submissions on the stack: getters of one may make another. */
   #submitting = 0;
 
@@ -71,11 +79,6 @@ export class InFlight {
   /** Calls not settled yet. */
   get size(): number {
     return this.#size;
-  }
-
-  /** Of those, calls with a time limit. */
-  get timed(): number {
-    return this.#timed;
   }
 
   /** Takes a slot for a call, whose submission ends with `submitted`. */
@@ -94,7 +97,7 @@ export class InFlight {
       call.settings = settings;
       call.seenMs = call.begunMs = -1;
       call.retries = 0;
-      if (settings.tickMs !== Infinity) this.#timed++;
+      if (settings.tickMs !== Infinity) call.timedIndex = this.#timed.push(call) - 1;
     }
     this.#size++;
     this.#submitting++;
@@ -115,26 +118,31 @@ export class InFlight {
       : undefined;
   }
 
-  /** Settles a waiting call. */
+  /** Settles a waiting call; nothing happens to one that is settled. */
   resolve(call: PendingCall, value: unknown): void {
-    const resolve = call.resolve!;
+    const { resolve } = call;
+    if (resolve === undefined) return;
     this.#release(call);
     resolve(value);
   }
 
-  /** Settles a waiting call. */
+  /** Settles a waiting call; nothing happens to one that is settled. */
   reject(call: PendingCall, reason: unknown): void {
-    const reject = call.reject!;
+    const { reject } = call;
+    if (reject === undefined) return;
     this.#release(call);
     reject(reason);
   }
 
+  /** Has something kept with the call, to be forgotten when it is over. */
+  keep(call: PendingCall): PendingCall {
+    if (call.settings === PLAIN) call.settings = KEPT;
+    return call;
+  }
+
   /** Calls with a time limit, as of now. */
   timedCalls(): PendingCall[] {
-    if (this.#timed === 0) return [];
-    return this.#calls.filter((call) =>
-      call.resolve !== undefined && call.settings.tickMs !== Infinity
-    );
+    return this.#timed.slice();
   }
 
   /** All calls that `lane` holds; every call if `lane` is undefined. */
@@ -148,7 +156,7 @@ export class InFlight {
    * Rejects the calls whose submission was cut off because the stack overflowed: nothing else would.
    * To be called with no submission on the stack.
    */
-  dropAbandoned(): void {
+  dropCutOff(): void {
     if (this.#submitting === 0) return;
     this.#submitting = 0;
     for (const call of this.#calls) {
@@ -168,18 +176,27 @@ export class InFlight {
     call.resolve = undefined;
     call.reject = undefined;
     call.isSubmitting = false;
-    call.generation = (call.generation + 1) | 0;
+    call.generation = call.generation === LAST_GENERATION ? 0 : call.generation + 1;
     this.#free[this.#free.length] = call;
     if (call.settings !== PLAIN) this.#forgetSettings(call);
     if (--this.#size === 0) this.#onEmpty();
   }
 
   #forgetSettings(call: PendingCall): void {
-    const { settings, watch } = call;
+    const { watch, waiting, timedIndex } = call;
     call.settings = PLAIN;
     call.again = undefined;
     call.watch = undefined;
-    if (settings.tickMs !== Infinity) this.#timed--;
+    call.waiting = undefined;
+    if (timedIndex >= 0) {
+      const last = this.#timed.pop()!;
+      if (last !== call) {
+        this.#timed[timedIndex] = last;
+        last.timedIndex = timedIndex;
+      }
+      call.timedIndex = -1;
+    }
     watch?.onOver(call);
+    waiting?.onOver(call);
   }
 }

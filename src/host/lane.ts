@@ -36,7 +36,13 @@ import type { SharedWord } from "../park/active-count.ts";
 import { SpaceFlag } from "../park/space-flag.ts";
 import { RUNNING, Waker } from "../park/wake-word.ts";
 import { SpscRing } from "../ring/spsc-ring.ts";
-import type { Runtime, Timer, WorkerHandle, WorkerLimits } from "../runtimes/runtime.ts";
+import {
+  MAX_TIMER_MS,
+  type Runtime,
+  type Timer,
+  type WorkerHandle,
+  type WorkerLimits,
+} from "../runtimes/runtime.ts";
 import { AbandonedCalls } from "./abandoned.ts";
 import { LaneLoad } from "./lane-load.ts";
 import type { Receiver } from "./safety-check.ts";
@@ -86,8 +92,6 @@ type LaneState = "starting" | "ready" | "closing" | "gone";
 
 /** How long the runtime gets to stop a worker. */
 const TERMINATE_MS = 1000;
-/** Longest delay a timer can have. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export class Lane implements Receiver {
   readonly id: number;
@@ -215,6 +219,11 @@ export class Lane implements Receiver {
     return (Atomics.load(this.#control, LOOP_PARKS) & 1) === 1;
   }
 
+  /** Whether the worker rests with answers for which its ring had no room. */
+  get waitsForSpace(): boolean {
+    return !this.isAwake && Atomics.load(this.#control, WAITS_FOR) === FOR_SPACE;
+  }
+
   get hasReason(): boolean {
     const waitsFor = Atomics.load(this.#control, WAITS_FOR);
     if (waitsFor === FOR_CALLS) return this.endpoint.tx.hasUnread;
@@ -245,7 +254,13 @@ export class Lane implements Receiver {
     try {
       this.#handle.post(abort(packReason(this.#runtime, reason)));
     } catch {
-      this.#handle.post(abort({ value: textOf(reason) })); // what cannot be cloned is told in words
+      // What cannot be cloned is told in words. That it can be posted at all is not for granted either: the
+      // worker may have gone.
+      try {
+        this.#handle.post(abort({ value: textOf(reason) }));
+      } catch (error) {
+        this.#cause ??= error;
+      }
     }
   }
 

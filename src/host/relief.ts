@@ -3,6 +3,7 @@
  * answers have come, and before it goes to sleep.
  */
 import type { TakenBack } from "../endpoint/endpoint.ts";
+import type { Held } from "../endpoint/hold.ts";
 import type { Lane } from "./lane.ts";
 import { PER_US } from "../endpoint/service-times.ts";
 import { backlogOf, isFree } from "./placement.ts";
@@ -43,10 +44,10 @@ export function findRelief(
 }
 
 /** Moves calls of the first lane that has some to spare. */
-export function tryRelief(
+export function tryRelief<Taken>(
   { from, to }: Relief,
-  take: (from: Lane) => readonly TakenBack[] | undefined,
-  give: (to: Lane, calls: readonly TakenBack[]) => void,
+  take: (from: Lane) => readonly Taken[] | undefined,
+  give: (to: Lane, calls: readonly Taken[]) => void,
 ): ReliefOutcome {
   let outcome: ReliefOutcome = NOTHING;
   for (const lane of from) {
@@ -64,7 +65,11 @@ export function tryRelief(
  * Takes those calls of `from` back that another worker should run, oldest first. Undefined: none has
  * been begun, so the worker is probably just waking up, and will be there sooner than another.
  */
-export function takeCalls(from: Lane, urgency: Urgency): TakenBack[] | undefined {
+export function takeCalls(
+  from: Lane,
+  urgency: Urgency,
+  heldOf: (slot: number, generation: number) => Held | undefined,
+): TakenBack[] | undefined {
   const waiting = from.endpoint.unbegunCalls();
   const hasBegun = waiting.length < from.load.outstanding;
   if (!hasBegun && urgency !== OVERDUE) return undefined;
@@ -72,7 +77,7 @@ export function takeCalls(from: Lane, urgency: Urgency): TakenBack[] | undefined
   const isBlocked = from.load.hasLong || urgency !== AT_EASE;
   const taken: TakenBack[] = [];
   for (const index of waiting.slice(isBlocked ? 0 : waiting.length - (waiting.length >> 1))) {
-    const call = from.endpoint.takeBack(index);
+    const call = from.endpoint.takeBack(index, heldOf);
     if (call !== undefined) taken.push(call);
   }
   return taken;

@@ -10,7 +10,7 @@
  */
 import type { Runtime, Timer } from "../runtimes/runtime.ts";
 
-export const SAFETY_INTERVAL_MS = 100;
+const SAFETY_INTERVAL_MS = 100;
 
 export interface SafetyStatistics {
   hits: number;

@@ -6,8 +6,8 @@
  * in order. Calls that wait in a lane behind others are taken back for a lane that has nothing to do
  * (`relief.ts`).
  */
-import { FULL, type TakenBack } from "../endpoint/endpoint.ts";
-import { type ServiceTimes, UNKNOWN_LOAD } from "../endpoint/service-times.ts";
+import { FULL } from "../endpoint/endpoint.ts";
+import type { ServiceTimes } from "../endpoint/service-times.ts";
 import { ARGUMENTS, type Held } from "../endpoint/hold.ts";
 import { ArgumentsInWaiting, hasPromise } from "./arguments-in-waiting.ts";
 import { ProtocolError } from "../errors.ts";
@@ -37,14 +37,13 @@ import {
   type Outlook,
   outlookOf,
 } from "./lanes.ts";
+import { Mover } from "./mover.ts";
 import {
   AT_EASE,
   findRelief,
   NOTHING,
   OVERDUE,
   type ReliefOutcome,
-  takeCalls,
-  tryRelief,
   type Urgency,
 } from "./relief.ts";
 
@@ -53,9 +52,6 @@ export class Scheduler implements HostWork {
   readonly answers: Answers;
   /** The host's own share of the work, if it has one. */
   inliner: Inliner | undefined;
-  /** Calls taken back from one worker and given to another. */
-  moved = 0;
-
   /** Every lane that may have answers. */
   readonly #lanes: Lane[] = [];
   /** Those that take calls: all but the ones that are to be closed when they have answered. */
@@ -69,7 +65,11 @@ export class Scheduler implements HostWork {
   #isFlushing = false;
   /** Calls in the queue, about, that nobody waits for any more. */
   #endedInQueue = 0;
+  /** Calls that are to be queued: when promises among their arguments settle, or after a pause. */
+  #toCome = 0;
+  #hasFewerToCome = false;
   readonly #sender: Sender;
+  readonly #mover: Mover;
   /** Set when the pool has been closed or has failed: for calls whose submission that happened in. */
   #closed: (() => unknown) | undefined;
 
@@ -86,6 +86,17 @@ export class Scheduler implements HostWork {
       options.signatures,
       (lane, error) => this.failLane(lane, error),
     );
+    this.#mover = new Mover({
+      inFlight: this.inFlight,
+      send: (lane, call) => this.#sendHeld(lane, call),
+      putBack: (call) => this.#queue.putBack(call),
+      failLane: (lane, error) => this.failLane(lane, error),
+    });
+  }
+
+  /** Calls taken back from one worker and given to another. */
+  get moved(): number {
+    return this.#mover.moved;
   }
 
   get lanes(): readonly Lane[] {
@@ -112,6 +123,11 @@ export class Scheduler implements HostWork {
 
   get queued(): number {
     return this.#queue.size;
+  }
+
+  /** Calls that wait on the host, or are going to. */
+  get #waiting(): number {
+    return this.#queue.size + this.#toCome;
   }
 
   /**
@@ -143,6 +159,11 @@ export class Scheduler implements HostWork {
     );
     const { generation } = call;
     if (settings !== PLAIN) this.#events.onSettings(call);
+    if (call.generation !== generation) {
+      // Its signal has been aborted by the balancer, or by who was told that the queue is short.
+      this.inFlight.submitted(call, generation);
+      return undefined;
+    }
     if (lane === undefined) this.#submitHeld(call, task, args);
     else {
       const sent = isNumber
@@ -159,8 +180,8 @@ export class Scheduler implements HostWork {
   /** Throws QueueFullError if no further call may wait. */
   #admit(): void {
     const { backpressure } = this.#options;
-    if (this.#endedInQueue > 0 && backpressure.isFull(this.#queue.size)) this.#prune();
-    backpressure.admit(this.#queue.size);
+    if (this.#endedInQueue > 0 && backpressure.isFull(this.#waiting)) this.#prune();
+    backpressure.admit(this.#waiting);
   }
 
   /** A call that waited on the host has been settled: it must not take up room for long. */
@@ -172,7 +193,7 @@ export class Scheduler implements HostWork {
     this.#endedInQueue = 0;
     // What is being sent just now is out of the queue, and put back only if it is still wanted.
     this.#queue.prune((call) => this.#isWaiting(call));
-    this.#options.backpressure.shrunk(this.#queue.size);
+    this.#options.backpressure.shrunk(this.#waiting);
   }
 
   /** A lane is ready to take calls. */
@@ -191,7 +212,7 @@ export class Scheduler implements HostWork {
     this.#drop(lane);
     try {
       this.answers.take(lane, MOST_ANSWERS);
-      this.#requeue(this.#takeCalls(lane, OVERDUE) ?? []);
+      this.#mover.queueAgain(lane);
     } catch (error) {
       // Damaged beyond this point: the calls behind it are among those returned.
       if (!(error instanceof ProtocolError)) throw error;
@@ -204,9 +225,10 @@ export class Scheduler implements HostWork {
     return this.inFlight.callsOf(lane.id);
   }
 
-  /** Rejects every call that waits on the host or in a lane. */
+  /** Rejects every call that waits on the host or in a lane. What no worker has begun never runs. */
   rejectAll(error: () => unknown): void {
     this.#closed = error;
+    for (const lane of this.#lanes.slice()) this.#mover.take(lane, OVERDUE);
     this.#queue.clear();
     this.#options.backpressure.shrunk(0);
     for (const call of this.inFlight.callsOf()) this.inFlight.reject(call, error());
@@ -239,9 +261,11 @@ export class Scheduler implements HostWork {
   flush(): void {
     // Polls flush, and none is made within a flush: whatever is left of one was cut off by the stack's end.
     this.#isFlushing = false;
-    this.inFlight.dropAbandoned();
+    this.inFlight.dropCutOff();
     this.#sender.wakeUnwoken(this.#lanes);
     if (this.#queue.size > 0) this.#flush();
+    else if (this.#hasFewerToCome) this.#options.backpressure.shrunk(this.#waiting);
+    this.#hasFewerToCome = false;
   }
 
   askForSpace(): void {
@@ -278,39 +302,7 @@ export class Scheduler implements HostWork {
   relieve(urgency: Urgency): ReliefOutcome {
     if (this.#open.length < 2 || !this.#placement.mayTakeBack) return NOTHING;
     const relief = findRelief(this.#open, urgency, this.#placement.wakesFrom);
-    const take = (from: Lane) => this.#takeCalls(from, urgency);
-    const give = (to: Lane, calls: readonly TakenBack[]) => this.#giveTo(to, calls);
-    return relief === undefined ? NOTHING : tryRelief(relief, take, give);
-  }
-
-  /** Calls of `from` that are to run elsewhere; nobody waits for those left out. */
-  #takeCalls(from: Lane, urgency: Urgency): TakenBack[] | undefined {
-    try {
-      return takeCalls(from, urgency)?.filter((call) => this.#takeFrom(from, call));
-    } catch (error) {
-      // Only a ProtocolError comes this way: the ring of the worker that is to be relieved is damaged.
-      this.failLane(from, error as Error);
-      return [];
-    }
-  }
-
-  #giveTo(to: Lane, calls: readonly TakenBack[]): void {
-    this.#requeue(calls.filter((call) => !this.#sendHeld(to, call)));
-  }
-
-  /** Puts calls that were given back before all others, in their order. */
-  #requeue(calls: readonly TakenBack[]): void {
-    for (const call of calls.toReversed()) this.#queue.putBack({ ...call, priority: 0 });
-  }
-
-  /** Counts a call as taken back. False: nobody waits for it any more. */
-  #takeFrom(from: Lane, { slot, generation }: TakenBack): boolean {
-    const call = this.inFlight.find(slot, generation);
-    from.load.remove(call?.load ?? UNKNOWN_LOAD);
-    if (call === undefined) return false;
-    call.lane = QUEUED_ON_HOST;
-    this.moved++;
-    return true;
+    return relief === undefined ? NOTHING : this.#mover.relieve(relief, urgency);
   }
 
   onPark(): void {
@@ -341,7 +333,7 @@ export class Scheduler implements HostWork {
   retire(lane: Lane): void {
     if (!remove(this.#open, lane)) return;
     this.#placement.forget(lane);
-    this.#requeue(this.#takeCalls(lane, OVERDUE) ?? []);
+    this.#mover.queueAgain(lane);
     this.#flush();
     this.#events.onSubmit();
     this.#lookForSpent();
@@ -369,14 +361,8 @@ export class Scheduler implements HostWork {
     try {
       if (hasPromise(args, isPromise)) {
         // Promises among the arguments are awaited; the others are taken as they are now.
-        new ArgumentsInWaiting(args, isPromise, holder, declared).whenKnown(
-          () => call.generation === generation,
-          (held) => {
-            this.#enqueue(call, task, held);
-            this.#events.onSubmit();
-          },
-          (reason) => this.inFlight.reject(call, reason),
-        );
+        const waiting = new ArgumentsInWaiting(args, isPromise, holder, declared);
+        if (call.generation === generation) this.#await(call, task, waiting);
       } else {
         const held = holder.hold(args, ARGUMENTS, declared);
         // Holding runs getters, which may do anything to this pool, closing it included.
@@ -388,18 +374,40 @@ export class Scheduler implements HostWork {
     this.#events.onSubmit();
   }
 
+  /** The call waits until its arguments are known. */
+  #await(call: PendingCall, task: number, waiting: ArgumentsInWaiting): void {
+    call.isSubmitting = false;
+    this.#toCome++;
+    this.inFlight.keep(call).waiting = {
+      onOver: () => {
+        waiting.onOver();
+        this.#toCome--;
+        this.#hasFewerToCome = true;
+        this.#events.onSubmit(); // a poll tells who waits for the queue to shrink
+      },
+    };
+    waiting.whenKnown((held) => {
+      call.waiting = undefined;
+      this.#toCome--;
+      this.#enqueue(call, task, held);
+      this.#events.onSubmit();
+    }, (reason) => this.inFlight.reject(call, reason));
+    this.#options.backpressure.grown(this.#waiting);
+  }
+
   /** The call, which is in flight, waits on the host. */
   #enqueue(call: PendingCall, task: number, held: Held): void {
     const { slot, generation, settings } = call;
     const queued = { slot, generation, task, held, priority: settings.priority };
-    if (settings.maxRetries > 0 && held.transfer.length === 0) call.again = queued;
-    this.#push(queued);
+    if (settings.maxRetries > 0 && held.mayKeep) call.again = queued;
+    this.#queue.push(queued);
+    call.isSubmitting = false;
+    this.#pushed();
   }
 
-  #push(call: QueuedCall): void {
-    this.#queue.push(call);
+  #pushed(): void {
     this.#flush();
-    this.#options.backpressure.grown(this.#queue.size);
+    this.#options.backpressure.grown(this.#waiting);
     if (this.#queue.size > 0) this.#events.onWait();
   }
 
@@ -410,9 +418,12 @@ export class Scheduler implements HostWork {
     call.retries++;
     call.lane = QUEUED_ON_HOST;
     call.begunMs = -1;
+    this.#toCome++;
     this.#options.later(() => {
+      this.#toCome--;
       if (!this.#isWaiting(again)) return;
-      this.#push(again);
+      this.#queue.push(again);
+      this.#pushed();
       this.#events.onSubmit();
     }, retryDelayMs(call.retries));
     return true;
@@ -433,7 +444,7 @@ export class Scheduler implements HostWork {
     } finally {
       this.#isFlushing = false;
     }
-    this.#options.backpressure.shrunk(this.#queue.size);
+    this.#options.backpressure.shrunk(this.#waiting);
   }
 
   /** False: nobody can take it now. A call that cannot be sent at all is settled. */
@@ -468,7 +479,7 @@ export class Scheduler implements HostWork {
   }
 
   /** False: no room in the lane. A call that cannot be sent at all is settled. */
-  #sendHeld(lane: Lane, call: TakenBack): boolean {
+  #sendHeld(lane: Lane, call: QueuedCall): boolean {
     return this.#sender.sendHeld(lane, call, this.#times.loadOf(call.task));
   }
 }

@@ -3,7 +3,7 @@
  * and what becomes of a call for which there is no room, is the scheduler's to say.
  */
 import type { Signature } from "../codec/struct/signature.ts";
-import { FULL, type SendOutcome, SENT } from "../endpoint/endpoint.ts";
+import { FULL, type SendOutcome, SENT, UNWANTED } from "../endpoint/endpoint.ts";
 import { CALL, CALL_WITH_NUMBER } from "../endpoint/frame.ts";
 import type { CallLoad } from "../endpoint/service-times.ts";
 import { ProtocolError } from "../errors.ts";
@@ -69,18 +69,13 @@ export class Sender {
     args: readonly unknown[],
   ): typeof DONE | Exclude<SendOutcome, typeof SENT> {
     const { slot, generation } = call;
-    let outcome: SendOutcome = FULL;
+    let outcome: SendOutcome | typeof UNWANTED = FULL;
     lane.load.outstanding++;
     try {
-      outcome = lane.endpoint.sendCall(slot, generation, task, args, this.#signatures[task]?.args);
+      outcome = lane.endpoint.sendCall(call, task, args, this.#signatures[task]?.args);
     } catch (error) {
       lane.load.outstanding--;
       this.#rejectUnsent(lane, slot, generation, error);
-      return DONE;
-    }
-    // Encoding runs getters, which may do anything to this pool: abort this call, or close it.
-    if (outcome === SENT && call.generation !== generation) {
-      this.#unsend(lane, slot, generation, load);
       return DONE;
     }
     if (outcome === SENT) {
@@ -89,18 +84,23 @@ export class Sender {
     }
     lane.load.outstanding--;
     this.wakeIfTold(lane);
-    if (call.generation !== generation) return DONE;
+    // Encoding runs getters, which may do anything to this pool: abort this call, or close it.
+    if (outcome === UNWANTED || call.generation !== generation) return DONE;
     call.lane = QUEUED_ON_HOST;
     return outcome;
   }
 
   /** The same with what is held of a waiting call. False: no room. */
-  sendHeld(lane: Lane, { slot, generation, task, held }: Held, load: CallLoad): boolean {
+  sendHeld(lane: Lane, queued: QueuedCall, load: CallLoad): boolean {
+    const { slot, generation, task, held } = queued;
     const call = this.#inFlight.find(slot, generation)!;
+    const keeps = mustKeep(queued, call);
+    if (keeps) this.#inFlight.keep(call).again = queued;
     call.lane = lane.id;
     lane.load.outstanding++;
     try {
-      if (!lane.endpoint.sendHeld(CALL, slot, generation, task, held)) {
+      const transfer = keeps ? [] : held.transfer;
+      if (!lane.endpoint.sendHeld(CALL, slot, generation, task, held, transfer)) {
         lane.load.outstanding--;
         call.lane = QUEUED_ON_HOST;
         this.wakeIfTold(lane);
@@ -135,15 +135,6 @@ export class Sender {
     this.#wake(lane);
   }
 
-  /** A call was committed that had been settled meanwhile. */
-  #unsend(lane: Lane, slot: number, generation: number, load: CallLoad): void {
-    const { tx } = lane.endpoint;
-    lane.load.add(load);
-    if (tx.revokeAt(tx.position)) lane.load.remove(load);
-    else lane.abandoned.add(slot, generation, { load, killAtMs: Infinity });
-    this.#wake(lane);
-  }
-
   /** Sending threw: for damage the lane's end settles the call, for anything else nothing was sent. */
   #rejectUnsent(lane: Lane, slot: number, generation: number, error: unknown): void {
     this.wakeIfTold(lane);
@@ -162,5 +153,12 @@ export class Sender {
   }
 }
 
-/** What is sent of a waiting call; one that was taken back has no more. */
-type Held = Pick<QueuedCall, "slot" | "generation" | "task" | "held">;
+/**
+ * Whether a call's values are kept while a worker has them, since the ring does not have them: those of a message.
+ * Copies of large buffers move, which is twice as fast as copying them once more; only calls that are to be made again
+ * after their worker's death pay for that.
+ */
+function mustKeep({ held }: QueuedCall, { settings }: PendingCall): boolean {
+  if (held.payload === undefined || !held.mayKeep) return false;
+  return held.transfer.length === 0 || settings.maxRetries > 0;
+}

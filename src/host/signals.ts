@@ -20,6 +20,8 @@ export class Signals {
       this.#watches.set(signal, watch);
     }
     watch.add(call);
+    // A balancer, or a listener of the pool's, may have aborted it while the call was being made.
+    if (signal.aborted) this.#abort(call, signal.reason);
   }
 }
 
@@ -37,7 +39,7 @@ class SignalWatch implements CallWatch {
     this.#signal = signal;
     this.#onUnused = onUnused;
     this.#listener = () => {
-      // A set's iteration leaves out what is deleted meanwhile; nothing joins a signal that has aborted.
+      // A set's iteration leaves out what is deleted meanwhile.
       for (const call of this.#calls) abort(call, signal.reason);
     };
     signal.addEventListener("abort", this.#listener);
@@ -51,7 +53,7 @@ class SignalWatch implements CallWatch {
   onOver(call: PendingCall): void {
     this.#calls.delete(call);
     if (this.#calls.size > 0) return;
-    this.#signal.removeEventListener("abort", this.#listener);
     this.#onUnused();
+    this.#signal.removeEventListener("abort", this.#listener);
   }
 }

@@ -2,11 +2,14 @@
  * Keeps a pool's workers running: starts them, replaces the ones that end, closes them all.
  *
  * A worker that cannot start before any worker of the pool was ready fails the pool: the task modules
- * are broken. So do several in a row later on, and ten in a row that end before they have answered a
- * single call. Other deaths are replaced, after a pause that grows with each such worker. How many there are between the pool's
- * limits is for `elastic.ts` to say.
+ * are broken. So do several in a row later on, and ten that end, without an answer of theirs or of any other
+ * worker in between; those that heddle itself has stopped do not count. Other deaths are replaced, after a pause that grows
+ * with each such worker. How many there are between the pool's limits is for `elastic.ts` to say.
+ *
+ * A worker that has had its share of calls or memory goes on until another is ready in its place, then
+ * drains: it takes no more calls, and is closed when it has answered those it has.
  */
-import { WorkerLostError, WorkerStartError } from "../errors.ts";
+import { TimeoutError, WorkerLostError, WorkerStartError } from "../errors.ts";
 import type { ActiveCount } from "../park/active-count.ts";
 import type { Runtime, Timer } from "../runtimes/runtime.ts";
 import { Elastic } from "./elastic.ts";
@@ -20,6 +23,10 @@ const MAX_BACK_OFF_MS = 500;
 const MAX_START_FAILURES = 5;
 /** The same for workers that end before they have answered anything. */
 const MAX_USELESS = 10;
+/** Pause after a worker could not be replaced by a fresh one. */
+const RECYCLE_PAUSE_MS = 5000;
+/** Between two looks at workers that drain: so long, at least, may they go on with what nobody waits for. */
+const DRAIN_LOOK_MS = 5000;
 
 /** How many workers there may be, and how long one of them may have nothing to do. */
 export interface PoolSize {
@@ -53,6 +60,7 @@ export class Supervisor {
   readonly #timers = new Set<Timer>();
   readonly #laneEvents: LaneEvents;
   readonly #minThreads: number;
+  readonly #maxThreads: number;
   readonly #elastic: Elastic;
   /** Workers that were asked to leave because they had nothing to do. */
   readonly #retired = new Set<Lane>();
@@ -60,8 +68,14 @@ export class Supervisor {
   readonly #worn = new Map<Lane, Lane>();
   /** Workers that others have replaced so. */
   recycled = 0;
+  /** Of those, the ones that have calls to answer. */
+  readonly #draining = new Set<Lane>();
+  #drainLook: Timer | undefined;
+  #recycleFromMs = 0;
   #startFailures = 0;
   #uselessInARow = 0;
+  /** Answers taken when a worker last ended without one of its own. */
+  #answersAtUseless = 0;
   #wasAnyReady = false;
   #wereAllReady = false;
   #isDraining = false;
@@ -75,6 +89,7 @@ export class Supervisor {
     events: SupervisorEvents,
   ) {
     this.#minThreads = size.minThreads;
+    this.#maxThreads = size.maxThreads;
     this.#runtime = options.runtime;
     this.#scheduler = scheduler;
     this.#options = options;
@@ -131,12 +146,16 @@ export class Supervisor {
     this.#elastic.close();
     for (const timer of this.#timers) timer.clear();
     this.#timers.clear();
+    this.#drainLook?.clear();
     await Promise.all([...this.#lanes].map((lane) => lane.close()));
   }
 
-  /** Workers that are not leaving. */
+  /** Workers that take calls, or will as soon as they have started. */
   get #alive(): number {
-    return this.#lanes.size - this.#retired.size;
+    const { open } = this.#scheduler;
+    let alive = 0;
+    for (const lane of this.#lanes) if (lane.state === "starting" || open.includes(lane)) alive++;
+    return alive;
   }
 
   #spawn(): Lane {
@@ -149,6 +168,7 @@ export class Supervisor {
   recycle(worn: Lane): void {
     if (this.#isClosing || this.#isDraining || !this.#scheduler.open.includes(worn)) return;
     if ([...this.#worn.values()].includes(worn)) return;
+    if (this.#runtime.now() < this.#recycleFromMs) return;
     try {
       this.#worn.set(this.#spawn(), worn);
     } catch {
@@ -164,10 +184,24 @@ export class Supervisor {
     if (worn !== undefined) {
       this.#worn.delete(lane);
       this.recycled++;
+      this.#draining.add(worn);
       this.#scheduler.retire(worn);
+      this.#drainLook ??= this.#watchDraining();
     }
     this.#elastic.onReady();
     if (this.#scheduler.open.length >= this.#minThreads) this.#becomeReady();
+  }
+
+  /** Looks now and then for workers that go on only with calls that nobody waits for. */
+  #watchDraining(): Timer {
+    const timer = this.#runtime.setTimeout(() => {
+      for (const lane of this.#draining) {
+        if (lane.load.outstanding === lane.abandoned.size) this.retire(lane);
+      }
+      this.#drainLook = this.#draining.size > 0 ? this.#watchDraining() : undefined;
+    }, DRAIN_LOOK_MS);
+    timer.unref();
+    return timer;
   }
 
   #becomeReady(): void {
@@ -179,16 +213,21 @@ export class Supervisor {
   /** Closes a worker that has nothing to do. */
   retire(lane: Lane): void {
     this.#scheduler.removeLane(lane);
+    this.#draining.delete(lane);
     this.#retired.add(lane);
     void lane.close();
   }
 
   #onEnd(lane: Lane, end: LaneEnd): void {
     this.#lanes.delete(lane);
-    this.#worn.delete(lane);
+    this.#draining.delete(lane);
     this.#active.takeBack(lane.activeShare);
     const calls = this.#scheduler.removeLane(lane);
     if (this.#isClosing) return;
+    const hasSuccessor = [...this.#worn.values()].includes(lane);
+    const worn = this.#worn.get(lane);
+    this.#worn.delete(lane);
+    if (hasSuccessor) this.#forgetWorn(lane);
     if (this.#retired.delete(lane)) {
       this.#elastic.look(); // a call may have come meanwhile
       return;
@@ -198,27 +237,37 @@ export class Supervisor {
       if (this.#scheduler.retry(call)) continue;
       this.#scheduler.inFlight.reject(call, new WorkerLostError(end, options));
     }
-    this.#uselessInARow = lane.hasAnswered ? 0 : this.#uselessInARow + 1;
-    if (end.startError !== undefined && this.#isStartHopeless()) {
-      this.#fail(end.startError);
-      return;
-    }
     this.lost++;
-    const successor = [...this.#worn].find(([, worn]) => worn === lane)?.[0];
-    if (this.#uselessInARow >= MAX_USELESS) {
-      this.#events.onFailed(
-        new WorkerStartError(
-          `${MAX_USELESS} workers in a row ended before they had answered a call; the last: ${end.reason}.`,
-          options,
-        ),
-      );
-      return;
-    }
-    if (successor === undefined) this.#replaceLater();
-    else this.#worn.delete(successor); // which is starting already
+    if (worn !== undefined && end.startError !== undefined) {
+      // The one that it was to replace goes on.
+      this.#recycleFromMs = this.#runtime.now() + RECYCLE_PAUSE_MS;
+    } else if (!this.#mayGoOn(lane, end, options)) return;
+    this.#replaceLater();
     this.#elastic.look();
     // Last: a listener may do anything, closing the pool included.
     this.#events.onWorkerLost(new WorkerLostError(end, options));
+  }
+
+  /** Whoever starts in the place of this worker, which has ended, does so for itself. */
+  #forgetWorn(worn: Lane): void {
+    for (const [successor, lane] of this.#worn) if (lane === worn) this.#worn.delete(successor);
+  }
+
+  /** Whether workers should be started after this one; if not, the pool has failed. */
+  #mayGoOn(lane: Lane, end: LaneEnd, options: ErrorOptions): boolean {
+    if (end.startError !== undefined && this.#isStartHopeless()) {
+      this.#fail(end.startError);
+      return false;
+    }
+    const { taken } = this.#scheduler.answers;
+    const isUseless = !lane.hasAnswered && !(end.cause instanceof TimeoutError);
+    if (!isUseless || taken !== this.#answersAtUseless) this.#uselessInARow = 0;
+    if (isUseless) this.#uselessInARow++;
+    this.#answersAtUseless = taken;
+    if (this.#uselessInARow < MAX_USELESS) return true;
+    const what = `${MAX_USELESS} workers in a row ended before they had answered a call`;
+    this.#events.onFailed(new WorkerStartError(`${what}; the last: ${end.reason}.`, options));
+    return false;
   }
 
   /** Counts a failed start. */
@@ -228,8 +277,10 @@ export class Supervisor {
   }
 
   #replaceLater(): void {
-    if (this.#isDraining && this.#scheduler.queued === 0) return;
-    if (this.#alive >= this.#minThreads && this.#scheduler.queued === 0) return;
+    const { queued } = this.#scheduler;
+    if (this.#isDraining && queued === 0) return;
+    const alive = this.#alive + this.#timers.size;
+    if (alive >= this.#maxThreads || (alive >= this.#minThreads && queued === 0)) return;
     const delayMs = Math.min(BACK_OFF_MS * 2 ** this.#uselessInARow, MAX_BACK_OFF_MS);
     const timer = this.#runtime.setTimeout(() => {
       this.#timers.delete(timer);

@@ -4,7 +4,8 @@
  * No clock is read when a call is made, nor when it begins: each look stamps what it sees for the first
  * time, so limits count from the first look after the fact. They are never kept early, and about two
  * looks late at most (`CallSettings.tickMs` apart). What a worker has answered counts as in time: a look
- * takes the answers first, however long the host itself was busy.
+ * takes the answers first, however long the host itself was busy, and calls of a worker that still has answers for which
+ * its ring had no room are left alone.
  */
 import { TimeoutError } from "../errors.ts";
 import type { Timer } from "../runtimes/runtime.ts";
@@ -40,6 +41,12 @@ export class Timekeeper {
   readonly #options: TimekeeperOptions;
   #timer: Timer | undefined;
   #tickMs = Infinity;
+  /** When the look that the timer is for is due. */
+  #dueMs = 0;
+  /** Whether the last look came so late that the host must have been busy. */
+  #wasLate = false;
+  /** Lanes that had answers in hand at the last look. */
+  #congested = new Set<number>();
   /** How far each lane was, and since when. */
   readonly #progress = new WeakMap<Lane, { readonly at: string; readonly sinceMs: number }>();
 
@@ -62,28 +69,39 @@ export class Timekeeper {
 
   #arm(tickMs: number, delayMs: number): void {
     this.#tickMs = tickMs;
+    this.#dueMs = this.#options.now() + delayMs;
     this.#timer = this.#options.setTimeout(() => this.#look(), delayMs);
     this.#timer.unref();
   }
 
   #look(): void {
     const { inFlight, now, lanes, takeAnswers } = this.#options;
+    const lateMs = now() - this.#dueMs;
+    // Once: whoever keeps the host busy for ever has no limits kept, but late ones.
+    const isLate = lateMs > this.#tickMs && !this.#wasLate;
+    this.#wasLate = isLate;
+    const congested = lanes().filter((lane) => isLate || lane.waitsForSpace).map(({ id }) => id);
+    const spared = new Set([...congested, ...this.#congested]);
+    this.#congested = new Set(congested);
     this.#timer = undefined;
     this.#tickMs = Infinity;
     takeAnswers();
     const startMs = now();
     let tickMs = Infinity;
     for (const call of inFlight.timedCalls()) {
-      this.#check(call, startMs);
+      // What ends one call may run code that ends another.
+      if (call.resolve === undefined) continue;
+      this.#check(call, startMs, spared.has(call.lane));
       tickMs = Math.min(tickMs, call.settings.tickMs);
     }
     for (const lane of lanes().slice()) {
-      const { killAtMs } = lane.abandoned;
-      if (startMs >= killAtMs) this.#stop(lane, undefined);
-      else if (this.#isSilent(lane, startMs)) {
-        const { hardTimeoutMs, stop } = this.#options;
-        stop(lane, new TimeoutError("silent", SILENT_TIMEOUTS * hardTimeoutMs));
-      } else if (killAtMs !== Infinity) tickMs = Math.min(tickMs, KILL_TICK_MS);
+      const { mostUrgent } = lane.abandoned;
+      if (mostUrgent !== undefined && startMs >= mostUrgent.killAtMs && !spared.has(lane.id)) {
+        this.#options.stop(lane, new TimeoutError("hard", mostUrgent.limitMs));
+      } else if (this.#isSilent(lane, startMs)) {
+        const limitMs = SILENT_TIMEOUTS * this.#options.hardTimeoutMs;
+        this.#options.stop(lane, new TimeoutError("silent", limitMs));
+      } else if (mostUrgent !== undefined) tickMs = Math.min(tickMs, KILL_TICK_MS);
     }
     // Calls made meanwhile may have set a tick of their own.
     if (tickMs >= this.#tickMs) return;
@@ -91,17 +109,27 @@ export class Timekeeper {
     this.#arm(tickMs, Math.max(tickMs, (now() - startMs) / MOST_LOOKING));
   }
 
-  #check(call: PendingCall, nowMs: number): void {
+  /** `mayBeDone`: the answer may be in its worker's hands. */
+  #check(call: PendingCall, nowMs: number, mayBeDone: boolean): void {
     const { endings } = this.#options;
     const { timeoutMs, deadlineMs, hardTimeoutMs } = call.settings;
     if (call.seenMs < 0) call.seenMs = nowMs;
     if (call.begunMs < 0 && endings.hasBegun(call)) call.begunMs = nowMs;
-    const runMs = call.begunMs < 0 ? 0 : nowMs - call.begunMs;
-    if (runMs >= hardTimeoutMs) {
-      const lane = this.#options.lanes().find(({ id }) => id === call.lane);
-      if (lane !== undefined) this.#stop(lane, call);
-    } else if (runMs >= timeoutMs) endings.expire(call, "timeout");
-    else if (nowMs - call.seenMs >= deadlineMs) endings.expire(call, "deadline");
+    const runMs = call.begunMs < 0 || mayBeDone ? 0 : nowMs - call.begunMs;
+    const waitMs = mayBeDone ? 0 : nowMs - call.seenMs;
+    // The caller's own limits first: the worker is stopped by what the call leaves behind.
+    if (runMs >= timeoutMs && timeoutMs <= hardTimeoutMs) endings.expire(call, "timeout");
+    else if (runMs >= hardTimeoutMs) this.#stop(call);
+    else if (waitMs >= deadlineMs) endings.expire(call, "deadline");
+  }
+
+  /** Stops the worker that is stuck in `call`; the host itself cannot be stopped. */
+  #stop(call: PendingCall): void {
+    const { inFlight, lanes, stop } = this.#options;
+    const lane = lanes().find(({ id }) => id === call.lane);
+    const error = new TimeoutError("hard", call.settings.hardTimeoutMs);
+    inFlight.reject(call, error);
+    if (lane !== undefined) stop(lane, error);
   }
 
   /** Whether a worker has stopped taking calls: something that is no call keeps its event loop. */
@@ -114,13 +142,5 @@ export class Timekeeper {
       return false;
     }
     return nowMs - seen.sinceMs >= SILENT_TIMEOUTS * this.#options.hardTimeoutMs;
-  }
-
-  /** Stops a worker that is stuck in `call`, or in one that was given up. */
-  #stop(lane: Lane, call: PendingCall | undefined): void {
-    const { inFlight, stop } = this.#options;
-    const error = new TimeoutError("hard", call?.settings.hardTimeoutMs);
-    if (call !== undefined) inFlight.reject(call, error);
-    stop(lane, error);
   }
 }

@@ -30,7 +30,7 @@ export const NO_SPACE = -1;
  * 0, by a padding record, so that light traffic stays within a few hot cache lines and a large
  * capacity costs address space, not memory. Nearly, because the consumer hands space back in strides.
  */
-export const REWIND_BYTES: number = 16 * 1024;
+const REWIND_BYTES: number = 16 * 1024;
 
 export class RingProducer {
   /** The records; offsets handed out by `claim` are bytes into it. */

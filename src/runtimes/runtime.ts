@@ -155,6 +155,9 @@ export interface ParentHandle {
   exit(code: number): void;
 }
 
+/** Longest delay a timer can have, in milliseconds. */
+export const MAX_TIMER_MS: number = 2 ** 31 - 1;
+
 /** A timer that can be told not to keep the process running. */
 export interface Timer {
   ref(): void;

@@ -4,6 +4,7 @@
  * when the worker's event loop turns.
  */
 import { wasAborted } from "../endpoint/abort-words.ts";
+import { abortError } from "../endpoint/reason.ts";
 
 /** What a task with `abortSignal` gets as its last argument. */
 export interface TaskSignal extends AbortSignal {
@@ -15,7 +16,6 @@ export interface TaskSignal extends AbortSignal {
 
 interface OpenSignal {
   readonly controller: AbortController;
-  readonly generation: number;
   /** Set while the event comes: Deno asks `aborted` itself then, and does nothing if it is true. */
   isDelivering: boolean;
 }
@@ -23,7 +23,7 @@ interface OpenSignal {
 export class TaskSignals {
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #now: () => number;
-  /** By slot: of the calls that run. */
+  /** Of the calls that run, by slot and generation: the slot of one that was given up has another call soon. */
   readonly #open = new Map<number, OpenSignal>();
 
   constructor(buffer: SharedArrayBuffer, now: () => number) {
@@ -34,24 +34,29 @@ export class TaskSignals {
   /** A signal for the call that begins. */
   open(slot: number, generation: number): TaskSignal {
     const controller = new AbortController();
-    const open: OpenSignal = { controller, generation, isDelivering: false };
-    this.#open.set(slot, open);
+    const open: OpenSignal = { controller, isDelivering: false };
+    this.#open.set(keyOf(slot, generation), open);
     const wasTold = (): boolean => !open.isDelivering && wasAborted(this.#words, slot, generation);
     return createSignal(controller.signal, wasTold, this.#now);
   }
 
   /** The call is over. */
   close(slot: number, generation: number): void {
-    if (this.#open.get(slot)?.generation === generation) this.#open.delete(slot);
+    this.#open.delete(keyOf(slot, generation));
   }
 
   /** The host's message that a call was given up, which may be over by now. */
   deliver(slot: number, generation: number, reason: unknown): void {
-    const open = this.#open.get(slot);
-    if (open?.generation !== generation) return;
+    const open = this.#open.get(keyOf(slot, generation));
+    if (open === undefined) return;
     open.isDelivering = true;
     open.controller.abort(reason);
   }
+}
+
+/** Exact for 4 million slots. */
+function keyOf(slot: number, generation: number): number {
+  return slot * 2 ** 31 + generation;
 }
 
 function createSignal(
@@ -68,9 +73,7 @@ function createSignal(
   const reason = (): unknown => {
     if (told.aborted.call(signal)) return told.reason.call(signal);
     // The caller's own reason comes with the event.
-    return wasTold()
-      ? early ??= new DOMException("This operation was aborted.", "AbortError")
-      : undefined;
+    return wasTold() ? early ??= abortError() : undefined;
   };
   return Object.defineProperties(signal, {
     aborted: { get: isAborted },

@@ -36,13 +36,15 @@ async function main(): Promise<void> {
   const first = Number(values.seed);
   const outcomes: Record<string, number> = {};
   const faults: string[] = [];
-  let [rounds, calls, workersLost] = [0, 0, 0];
+  let [rounds, calls, workersLost, exhausted, recycled] = [0, 0, 0, 0, 0];
   process.on("unhandledRejection", (error) => faults.push(`unhandled rejection: ${String(error)}`));
   for (let seed = first; performance.now() < endMs && faults.length === 0; seed++) {
     const report = await chaosRound(seed);
     rounds++;
     calls += report.calls;
     workersLost += report.workersLost;
+    exhausted += report.exhausted;
+    recycled += report.recycled;
     for (const [outcome, count] of Object.entries(report.outcomes)) {
       outcomes[outcome] = (outcomes[outcome] ?? 0) + count;
     }
@@ -59,6 +61,8 @@ async function main(): Promise<void> {
       rounds,
       calls,
       workersLost,
+      exhausted,
+      recycled,
       outcomes,
       memoryMiB,
       faults,

@@ -1,20 +1,23 @@
 /**
  * One chaos round: the whole life of a pool of random make-up, under a seeded mix of calls of every kind
- * while its workers exit, crash and loop, calls are aborted, time out and are made again, and the pool is
- * closed with calls in flight.
+ * while its workers exit, crash, loop, exhaust their memory and are recycled, calls are aborted, time out and are made
+ * again, and the pool grows, shrinks and is closed with calls in flight.
  *
  * What must hold at the end, whatever happened: every call has settled, with what it may settle with; a call
  * that may not be made again ran at most once, and one that was answered ran; nothing is in flight; the safety
  * re-check was never needed.
  */
-import { createPool, HeddleError, type PoolOptions, type PoolStatistics } from "../../src/mod.ts";
+import {
+  createPool,
+  HeddleError,
+  type PoolOptions,
+  type PoolStatistics,
+  transfer,
+} from "../../src/mod.ts";
 import * as tasks from "../fixtures/chaos-tasks.ts";
 import { createRandom } from "../support/random.ts";
-import { pause, realSetTimeout } from "../support/runtime.ts";
+import { capabilities, pause, realSetTimeout } from "../support/runtime.ts";
 import { differences } from "../support/same.ts";
-
-const { echo, mark, markLater, fail, exit, crash, rejectUnhandled, loopForever, untilAborted } =
-  tasks;
 
 export interface ChaosReport {
   readonly seed: number;
@@ -22,6 +25,10 @@ export interface ChaosReport {
   /** Calls by how they settled: "answered", or the code of their error. */
   readonly outcomes: Readonly<Record<string, number>>;
   readonly workersLost: number;
+  /** Of those, workers that ended for want of memory. */
+  readonly exhausted: number;
+  /** Workers that others took the place of. */
+  readonly recycled: number;
   /** What did not hold. Empty: all did. */
   readonly faults: readonly string[];
 }
@@ -36,19 +43,22 @@ const oneOf = <T>(random: Random, values: readonly T[]): T =>
 
 function randomOptions(random: Random): PoolOptions {
   const threads = 1 + upTo(random, 2);
+  const hasLimits = capabilities.resourceLimits && random() < 0.2;
   return {
     moduleUrl: new URL("../fixtures/chaos-tasks.ts", import.meta.url),
     threads,
     ringBytes: oneOf(random, [1024, 4096, 65_536, 4_194_304]),
     maxConcurrency: oneOf(random, [1, 4, 1024]),
     // Loops end by this and nothing else.
-    hardTimeoutMs: 150,
+    hardTimeoutMs: hasLimits ? 1000 : 150,
+    ...(hasLimits && { resourceLimits: { maxOldGenerationSizeMb: 24 } }),
     ...(random() < 0.3 &&
       { minThreads: upTo(random, threads), maxThreads: threads + 1, idleTimeoutMs: 20 }),
     ...(random() < 0.2 &&
       { maxQueue: 200, queuePolicy: oneOf(random, ["reject", "wait"] as const) }),
     ...(random() < 0.2 && { strictFifo: true }),
     ...(random() < 0.3 && { recycleAfter: 10 + upTo(random, 60) }),
+    ...(random() < 0.2 && { maxWorkerMemory: 60 * 2 ** 20 }),
     ...(random() < 0.2 && { spinMicroseconds: 0 }),
   };
 }
@@ -91,16 +101,11 @@ export async function chaosRound(seed: number): Promise<ChaosReport> {
   const most = 120 + upTo(random, 300);
   const counters = new Int32Array(new SharedArrayBuffer(4 * (most + 1)));
   const mayRunAgain = new Set<number>();
-  const pool = createPool(randomOptions(random))({
-    echo,
-    mark,
-    markLater,
-    fail,
-    exit,
-    crash,
-    rejectUnhandled,
-    loopForever,
-    untilAborted,
+  const poolOptions = randomOptions(random);
+  const pool = createPool(poolOptions)({ ...tasks });
+  let exhausted = 0;
+  pool.addEventListener("workerLost", ({ detail }) => {
+    if (detail.error.reason.includes("memory")) exhausted++;
   });
   pool.addEventListener("unhandledRejection", (event) => event.preventDefault());
   const open = new Set<number>();
@@ -184,12 +189,22 @@ export async function chaosRound(seed: number): Promise<ChaosReport> {
       follow(n, call.untilAborted.with({ ...options, timeout: 30 })(isAsync), never);
     } else if (kind < 0.96) follow(n, call.exit.with(options)(n % 4), never);
     else if (kind < 0.98) follow(n, call.crash.with(options)(), never);
-    else if (kind < 0.985) follow(n, call.loopForever.with(options)(), never);
-    else {follow(
+    else if (kind < 0.985) {
+      const stop = poolOptions.resourceLimits === undefined ? call.loop : call.exhaust;
+      follow(n, stop.with(options)(), never);
+    } else if (kind < 0.989) {
+      follow(n, call.leak.with(options)(1 + upTo(random, 15)), () => undefined);
+    } else if (kind < 0.995) {
+      const bytes = new Uint8Array(1 + upTo(random, 100_000)).fill(n);
+      const copy = bytes.slice();
+      follow(n, call.echo.with(options)(transfer(bytes)), (answer) => differences(answer, copy)[0]);
+    } else {
+      follow(
         n,
         call.echo.with(options)(new Promise((resolve) => realSetTimeout(resolve, 3, n))),
         (answer) => answer === n ? undefined : "another value",
-      );}
+      );
+    }
   };
 
   for (let n = 0; n < most;) {
@@ -224,7 +239,8 @@ export async function chaosRound(seed: number): Promise<ChaosReport> {
     if (runs > 1 && !mayRunAgain.has(n)) faults.push(`call ${n} ran ${runs} times`);
   }
   checkStatistics(pool.stats(), faults);
-  return { seed, calls: most, outcomes, workersLost: pool.stats().workersLost, faults };
+  const { workersLost, recycled } = pool.stats();
+  return { seed, calls: most, outcomes, workersLost, exhausted, recycled, faults };
 }
 
 function checkStatistics({ inFlight, queued, safetyHits }: PoolStatistics, faults: string[]): void {

@@ -94,7 +94,7 @@ describe("payload before publish", () => {
           published = [...records];
         },
       }], () => {
-        const outcome = pair.host.sendCall(1, 2, 3, args);
+        const outcome = pair.host.sendCall({ slot: 1, generation: 2 }, 3, args);
         if (outcome === SENT) return;
         expect(pair.host.sendHeld(CALL, 1, 2, 3, outcome as Held)).toBe(true);
       });
@@ -112,7 +112,7 @@ describe("publish before looking at who is parked", () => {
     const parked = { name: "parked", words: pair.control, index: PARKED_WORD };
     const waker = new Waker(pair.control, PARKED_WORD, () => {});
     const log = logAtomics([tailOf(pair, "requests"), parked], () => {
-      pair.host.sendCall(0, 0, 0, [1]);
+      pair.host.sendCall({ slot: 0, generation: 0 }, 0, [1]);
       waker.wake();
     });
     expect(log).toEqual(["store requests.tail=32", "load parked"]);
@@ -282,7 +282,7 @@ describe("announce, then look again", () => {
         before: (operation, value) => {
           // The host sends between the last look and the announcement: its own load comes too early.
           if (operation === "store" && value === announced && sent++ === 0) {
-            pair.host.sendCall(7, 0, 0, [42]);
+            pair.host.sendCall({ slot: 7, generation: 0 }, 0, [42]);
           }
         },
       }], () => loop.start());
@@ -297,7 +297,7 @@ describe("announce, then look again", () => {
   test("a worker out of room announces its park, raises its flag, and looks again", () => {
     const pair = createEndpoints(CAPACITY);
     while (pair.worker.sendNumber(0, 0, RESULT_NUMBER, 0, 1) === 0);
-    expect(pair.host.sendCall(0, 0, 0, [2])).toBe(0);
+    expect(pair.host.sendCall({ slot: 0, generation: 0 }, 0, [2])).toBe(0);
     const loop = idleLoop(pair, 1);
     const named = [
       headOf(pair, "responses"),

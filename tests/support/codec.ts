@@ -14,7 +14,7 @@ let shared: EndpointPair | undefined;
 
 /** Sends `values` as a call does, and returns what the worker reads. */
 export function send(pair: EndpointPair, values: readonly unknown[]): unknown[] {
-  const outcome = pair.host.sendCall(5, 6, 7, values);
+  const outcome = pair.host.sendCall({ slot: 5, generation: 6 }, 7, values);
   if (outcome !== SENT) {
     const held = typeof outcome === "object" ? outcome : pair.holder.hold(values);
     const isSent = pair.host.sendHeld(CALL, 5, 6, 7, held);

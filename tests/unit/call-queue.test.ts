@@ -7,7 +7,7 @@ const call = (slot: number, priority: number): QueuedCall => ({
   slot,
   generation: 0,
   task: 0,
-  held: { count: 0, inline: undefined, payload: undefined, transfer: [] },
+  held: { count: 0, inline: undefined, payload: undefined, transfer: [], mayKeep: true },
   priority,
 });
 

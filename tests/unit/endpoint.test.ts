@@ -44,7 +44,7 @@ describe("where values go", () => {
   test("a value that does not fit the rest of the ring is not taken for too large", () => {
     const pair = createEndpoints(CAPACITY);
     for (let round = 0; round < 50; round++) {
-      expect(pair.host.sendCall(5, 6, 7, ["y".repeat(900)])).toBe(SENT);
+      expect(pair.host.sendCall({ slot: 5, generation: 6 }, 7, ["y".repeat(900)])).toBe(SENT);
       expect(receive(pair)).toEqual(["y".repeat(900)]);
     }
   });
@@ -91,8 +91,8 @@ describe("no room", () => {
     let sent = 0;
     while (pair.host.sendNumber(5, 6, CALL_WITH_NUMBER, 7, sent) === SENT) sent++;
     expect(sent).toBe(CAPACITY / 32);
-    expect(pair.host.sendCall(5, 6, 7, ["x"])).toBe(FULL);
-    expect(pair.host.sendCall(5, 6, 7, [{}])).toBe(FULL);
+    expect(pair.host.sendCall({ slot: 5, generation: 6 }, 7, ["x"])).toBe(FULL);
+    expect(pair.host.sendCall({ slot: 5, generation: 6 }, 7, [{}])).toBe(FULL);
     const held = pair.holder.hold([{ shared: new SharedArrayBuffer(8) }]);
     expect(pair.host.sendHeld(CALL, 5, 6, 7, held)).toBe(false);
     expect(pair.toWorker).toHaveLength(0);
@@ -106,9 +106,9 @@ describe("no room", () => {
     const pair = createEndpoints(CAPACITY);
     const largest = new Uint8Array(CAPACITY / 4);
     for (let before = 0; before < 200; before++) {
-      expect(pair.host.sendCall(5, 6, 7, [before])).toBe(SENT);
+      expect(pair.host.sendCall({ slot: 5, generation: 6 }, 7, [before])).toBe(SENT);
       receive(pair);
-      expect(pair.host.sendCall(5, 6, 7, [largest])).toBe(SENT);
+      expect(pair.host.sendCall({ slot: 5, generation: 6 }, 7, [largest])).toBe(SENT);
       receive(pair);
     }
   });
@@ -122,7 +122,7 @@ describe("no room", () => {
         return "x".repeat(CAPACITY);
       },
     };
-    const outcome = pair.host.sendCall(0, 0, 0, [1, value]) as Held;
+    const outcome = pair.host.sendCall({ slot: 0, generation: 0 }, 0, [1, value]) as Held;
     expect(placeOf(outcome)).toBe("buffer");
     expect(pair.worker.rx.poll()).toBe(-1);
     expect(pair.host.sendHeld(CALL, 0, 0, 0, outcome)).toBe(true);
@@ -132,7 +132,9 @@ describe("no room", () => {
 
   test("maxPayloadBytes holds for what goes inline and for what does not", () => {
     const pair = createEndpoints(CAPACITY, 300);
-    expect(() => pair.host.sendCall(0, 0, 0, ["x".repeat(400)])).toThrow(PayloadTooLargeError);
+    expect(() => pair.host.sendCall({ slot: 0, generation: 0 }, 0, ["x".repeat(400)])).toThrow(
+      PayloadTooLargeError,
+    );
     expect(() => pair.holder.hold([new Uint8Array(400)])).toThrow(
       /limit of 300 \(maxPayloadBytes\)/,
     );
@@ -148,7 +150,7 @@ describe("user code while encoding", () => {
     const value = {
       before: "b",
       get field() {
-        inner = pair.host.sendCall(5, 6, 7, [1]);
+        inner = pair.host.sendCall({ slot: 5, generation: 6 }, 7, [1]);
         expect(pair.host.sendHeld(CALL, 5, 6, 7, pair.holder.hold([{ inner: true }]))).toBe(false);
         return { nested: true };
       },
@@ -170,7 +172,7 @@ describe("user code while encoding", () => {
       },
     };
     for (let round = 0; round < 100; round++) {
-      expect(() => pair.host.sendCall(5, 6, 7, [bad])).toThrow(URIError);
+      expect(() => pair.host.sendCall({ slot: 5, generation: 6 }, 7, [bad])).toThrow(URIError);
     }
     expect(() => receive(pair)).toThrow("No record.");
     expect(send(pair, [{ fine: 1 }])).toEqual([{ fine: 1 }]);
@@ -181,7 +183,9 @@ describe("moving", () => {
   test("a buffer moves, its source is detached at once, and views find it", () => {
     const pair = createEndpoints(CAPACITY);
     const bytes = new Uint8Array(CAPACITY).fill(3);
-    const held = pair.host.sendCall(5, 6, 7, [transfer({ bytes, again: bytes }, [bytes.buffer])]);
+    const held = pair.host.sendCall({ slot: 5, generation: 6 }, 7, [
+      transfer({ bytes, again: bytes }, [bytes.buffer]),
+    ]);
     expect(bytes.length).toBe(0);
     expect(pair.host.sendHeld(CALL, 5, 6, 7, held as Held)).toBe(true);
     const [arrived] = receive(pair) as [{ bytes: Uint8Array; again: Uint8Array }];

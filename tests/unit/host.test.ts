@@ -44,7 +44,7 @@ describe("in-flight slab", () => {
           else calls.reject(call, id);
           expect(settled.at(-1)).toBe(`${id} ${id}`);
         }
-        calls.dropAbandoned(); // nothing is: every submission is over
+        calls.dropCutOff(); // nothing is: every submission is over
         expect(calls.size).toBe(open.length);
         for (const lane of [0, 1, 2]) {
           const expected = open.filter(({ id }) => id % 3 === lane).map(({ call }) => call.slot);
@@ -72,8 +72,8 @@ describe("in-flight slab", () => {
     const cut = add("cut");
     expect(cut).toBe(outer);
     calls.submitted(outer, generation);
-    calls.dropAbandoned();
-    calls.dropAbandoned();
+    calls.dropCutOff();
+    calls.dropCutOff();
     expect(outcomes).toEqual([
       "outer resolved",
       "cut: The stack overflowed while this call was made.",

@@ -43,7 +43,7 @@ test("a stack that overflows while encoding leaves the endpoint as it was", () =
       } catch {
         if (left-- > 0) {
           try {
-            pair.host.sendCall(0, 0, 0, value);
+            pair.host.sendCall({ slot: 0, generation: 0 }, 0, value);
           } catch {
             // as it may
           }

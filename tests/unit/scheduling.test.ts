@@ -281,7 +281,7 @@ describe("relief", () => {
 
   test("half of what waits, all of what waits behind a long one, nothing of a worker that is just waking", () => {
     const take = (lane: FakeLane, urgency: 0 | 1 | 2): number[] | undefined =>
-      takeCalls(lanesOf([lane])[0]!, urgency)?.map(({ slot }) => slot);
+      takeCalls(lanesOf([lane])[0]!, urgency, () => undefined)?.map(({ slot }) => slot);
     const lane = busy(10, 6);
     lane.waiting = [1, 2, 3, 4, 5];
     expect(take(lane, AT_EASE)).toEqual([4, 5]);

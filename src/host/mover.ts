@@ -1,0 +1,83 @@
+/** Takes calls that no worker has begun back from their lane, and gives them to another or to the queue. */
+import type { TakenBack } from "../endpoint/endpoint.ts";
+import { UNKNOWN_LOAD } from "../endpoint/service-times.ts";
+import type { QueuedCall } from "./call-queue.ts";
+import { type InFlight, QUEUED_ON_HOST } from "./in-flight.ts";
+import type { Lane } from "./lane.ts";
+import {
+  OVERDUE,
+  type Relief,
+  type ReliefOutcome,
+  takeCalls,
+  tryRelief,
+  type Urgency,
+} from "./relief.ts";
+
+export interface MoverOptions {
+  readonly inFlight: InFlight;
+  /** Sends a call to a lane; false: no room. */
+  readonly send: (lane: Lane, call: QueuedCall) => boolean;
+  /** Queues a call before all others of its priority. */
+  readonly putBack: (call: QueuedCall) => void;
+  readonly failLane: (lane: Lane, error: Error) => void;
+}
+
+export class Mover {
+  /** Calls taken back to be run elsewhere. */
+  moved = 0;
+  readonly #options: MoverOptions;
+
+  constructor(options: MoverOptions) {
+    this.#options = options;
+  }
+
+  relieve(relief: Relief, urgency: Urgency): ReliefOutcome {
+    return tryRelief(
+      relief,
+      (from) => this.take(from, urgency),
+      (to, calls) => {
+        this.moved += calls.length;
+        this.#putBack(calls.filter((call) => !this.#options.send(to, call)));
+      },
+    );
+  }
+
+  /** Queues all calls of a lane that are not begun. */
+  queueAgain(lane: Lane): void {
+    const calls = this.take(lane, OVERDUE) ?? [];
+    this.moved += calls.length;
+    this.#putBack(calls);
+  }
+
+  /**
+   * Calls of `from` that are to run elsewhere, and are its own no more; nobody waits for those left out.
+   * Undefined: none has been begun, so the worker is probably just waking up.
+   */
+  take(from: Lane, urgency: Urgency): QueuedCall[] | undefined {
+    const { inFlight, failLane } = this.#options;
+    const heldOf = (slot: number, generation: number) =>
+      inFlight.find(slot, generation)?.again?.held;
+    try {
+      const taken = takeCalls(from, urgency, heldOf);
+      return taken?.flatMap((call) => this.#count(from, call) ?? []);
+    } catch (error) {
+      // Only a ProtocolError comes this way: the ring of the worker that is to be relieved is damaged.
+      failLane(from, error as Error);
+      return [];
+    }
+  }
+
+  /** Counts a call as taken back. Undefined: nobody waits for it any more. */
+  #count(from: Lane, taken: TakenBack): QueuedCall | undefined {
+    const call = this.#options.inFlight.find(taken.slot, taken.generation);
+    from.load.remove(call?.load ?? UNKNOWN_LOAD);
+    if (call === undefined) return undefined;
+    call.lane = QUEUED_ON_HOST;
+    return { ...taken, priority: call.settings.priority };
+  }
+
+  /** In their order. */
+  #putBack(calls: readonly QueuedCall[]): void {
+    for (const call of calls.toReversed()) this.#options.putBack(call);
+  }
+}

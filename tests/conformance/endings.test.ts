@@ -1,0 +1,288 @@
+/** Calls that end in the middle of something else: of their own making, of other calls, of their workers' lives. */
+import { describe, expect, test } from "vitest";
+import { TimeoutError } from "../../src/mod.ts";
+import { createLimitedPool } from "../fixtures/limited.ts";
+import { closedAfterTest, rejection, settledWithin, until } from "../support/conformance.ts";
+import { pause, runScript } from "../support/runtime.ts";
+
+function limitedPool(
+  options: Parameters<typeof createLimitedPool>[0] = {},
+): ReturnType<typeof createLimitedPool> {
+  return closedAfterTest(createLimitedPool(options));
+}
+
+/** Shared with tasks: [0] go on, [1] has begun, [2] runs counted. */
+const sharedWords = (): Int32Array => new Int32Array(new SharedArrayBuffer(4 * 64));
+const begun = (words: Int32Array): Promise<void> => until(() => Atomics.load(words, 1) === 1);
+
+describe("a call given up while it is made", () => {
+  test("by a getter of its own arguments: it never runs", async () => {
+    const pool = limitedPool();
+    const words = sharedWords();
+    for (let n = 0; n < 300; n++) {
+      const controller = new AbortController();
+      const argument = {
+        get words() {
+          controller.abort(n);
+          return words;
+        },
+      };
+      const call = rejection(pool.call.markOf.with({ signal: controller.signal })(argument));
+      if (n % 4 === 0) await pool.call.echo(n);
+      expect(await call).toBe(n);
+    }
+    await pool.call.echo(1);
+    expect(Atomics.load(words, 2)).toBe(0);
+    expect(pool.stats()).toMatchObject({ aborted: 300, lateAnswers: 0 });
+  });
+
+  test("by the balancer that places it, and by one that places another", async () => {
+    const words = sharedWords();
+    let onPlacing: (outstanding: number) => number | undefined = () => 0;
+    const pool = limitedPool({ balancer: (workers) => onPlacing(workers[0]!.outstanding) });
+    await pool.ready;
+    const first = new AbortController();
+    onPlacing = () => {
+      first.abort("first");
+      return 0;
+    };
+    expect(await rejection(pool.call.mark.with({ signal: first.signal })(words))).toBe("first");
+    const second = new AbortController();
+    onPlacing = () => undefined;
+    const low = pool.call.echo("low");
+    onPlacing = (outstanding) => {
+      if (outstanding > 0) second.abort("second");
+      return 0;
+    };
+    const high = pool.call.mark.with({ signal: second.signal, priority: "high" })(words);
+    expect(await rejection(high)).toBe("second");
+    expect(await low).toBe("low");
+    // The first was never sent; the second may have begun before the other was placed.
+    await until(() => pool.stats().lateAnswers === Atomics.load(words, 2));
+    expect(Atomics.load(words, 2)).toBeLessThanOrEqual(1);
+  });
+
+  test("makes room in a full queue at once", async () => {
+    const pool = limitedPool({ maxQueue: 8 });
+    const controller = new AbortController();
+    for (let n = 0; n < 8; n++) {
+      void rejection(pool.call.sleep.with({ signal: controller.signal })(1));
+    }
+    controller.abort();
+    expect(await pool.call.echo("there is room")).toBe("there is room");
+  });
+
+  test("calls that await their arguments count for the queue, until they are given up", async () => {
+    const pool = limitedPool({ maxQueue: 8 });
+    await pool.ready;
+    const controller = new AbortController();
+    const never = new Promise<number>(() => {});
+    const calls = Array.from(
+      { length: 12 },
+      () => rejection(pool.call.echo.with({ signal: controller.signal })(never)),
+    );
+    expect(pool.needsDrain).toBe(true);
+    expect(await calls[11]).toMatchObject({ code: "HEDDLE_QUEUE_FULL" });
+    controller.abort("given up");
+    expect(await calls[0]).toBe("given up");
+    await pool.drained();
+    expect(await pool.call.echo(Promise.resolve(7))).toBe(7);
+  });
+});
+
+describe("an abort whose reason runs code", () => {
+  test("that gives the call up once more, and makes another", async () => {
+    const pool = limitedPool();
+    const words = sharedWords();
+    const controller = new AbortController();
+    const call = pool.call.awaitAbort.with({ signal: controller.signal })(words);
+    const outcome = rejection(call);
+    await begun(words);
+    let innocent: Promise<unknown> | undefined;
+    class Reason extends Error {
+      override get message(): string {
+        if (innocent === undefined) {
+          innocent = pool.call.echo("innocent");
+          (call as unknown as { reject(reason: unknown): void }).reject("inner");
+        }
+        return "why";
+      }
+    }
+    const reason = new Reason();
+    innocent = undefined;
+    controller.abort(reason);
+    expect([reason, "inner"]).toContain(await outcome);
+    expect(await innocent).toBe("innocent");
+    expect(await Promise.all([1, 2, 3].map((n) => pool.call.echo(n)))).toEqual([1, 2, 3]);
+    expect(pool.stats().inFlight).toBe(0);
+  });
+});
+
+describe("a slot that is used again", () => {
+  test("the event still comes to the call that had it before", async () => {
+    const pool = limitedPool();
+    for (let round = 0; round < 20; round++) {
+      const [before, after] = [sharedWords(), sharedWords()];
+      const first = pool.call.awaitAbort(before);
+      await begun(before);
+      const echo = pool.call.echo("wakes the worker");
+      first.reject(new Error("first"));
+      const second = pool.call.awaitAbort(after);
+      expect(await rejection(first)).toMatchObject({ message: "first" });
+      await echo;
+      await until(() => Atomics.load(before, 2) === 1);
+      await begun(after);
+      second.reject(new Error("second"));
+      await rejection(second);
+      await until(() => Atomics.load(after, 2) === 1);
+    }
+    await until(() => pool.stats().lateAnswers === 40);
+  });
+});
+
+describe("hard limits", () => {
+  test("stop the worker of a call that was given up just after it began", async () => {
+    const pool = limitedPool({ hardTimeoutMs: 200 });
+    const words = sharedWords();
+    const controller = new AbortController();
+    const call = rejection(pool.call.untilSet.with({ signal: controller.signal })(words));
+    await begun(words);
+    controller.abort("enough");
+    expect(await call).toBe("enough");
+    expect(await pool.call.echo("elsewhere")).toBe("elsewhere");
+    expect(pool.stats().workersLost).toBe(1);
+  });
+
+  test("as often as need be: the pool goes on", async () => {
+    const pool = limitedPool({ hardTimeoutMs: 20 });
+    for (let n = 0; n < 12; n++) {
+      expect(await rejection(pool.call.untilSet(sharedWords()))).toMatchObject({ kind: "hard" });
+    }
+    expect(await pool.call.echo("still here")).toBe("still here");
+  });
+
+  test("come after the caller's own, and say so", async () => {
+    const pool = limitedPool({ hardTimeoutMs: 150 });
+    const lost = new Promise<Error>((resolve) =>
+      pool.addEventListener("workerLost", ({ detail }) => resolve(detail.error))
+    );
+    const call = pool.call.untilSet.with({ timeout: { time: 30, default: "default" } });
+    expect(await call(sharedWords())).toBe("default");
+    expect((await lost).cause).toMatchObject({ kind: "hard", limitMs: 150 });
+  });
+
+  test("answers that wait for the host, which was busy, are in time", async () => {
+    const pool = limitedPool({ hardTimeoutMs: 400, ringBytes: 65_536 });
+    await pool.call.echo(1);
+    const calls = Array.from(
+      { length: 200 },
+      () => pool.call.bytesLater.with({ timeout: 400 })(100, 10_000),
+    );
+    await pause(60);
+    const end = performance.now() + 700;
+    while (performance.now() < end);
+    expect((await Promise.all(calls)).every(({ length }) => length === 10_000)).toBe(true);
+    expect(pool.stats()).toMatchObject({ timedOut: 0, workersLost: 0 });
+  });
+});
+
+describe("the host's own share", () => {
+  test("tasks with a signal run in workers; limits hold on the host", async () => {
+    const pool = limitedPool({ inliner: { position: "first", batchSize: 4 }, hardTimeoutMs: 60 });
+    await pool.ready;
+    expect(await pool.call.countWithSignal(1)).toEqual([1, undefined, true]);
+    expect(pool.stats().inlined).toBe(0);
+    expect(await rejection(pool.call.sleep(60_000))).toBeInstanceOf(TimeoutError);
+    expect(pool.stats()).toMatchObject({ inlined: 1, workersLost: 0 });
+  });
+});
+
+describe("workers that others take the place of", () => {
+  test("do not count as workers while they drain: the successor is replaced", async () => {
+    const pool = limitedPool({ recycleAfter: 10 });
+    expect(await rejection(pool.call.hang.with({ timeout: 5 })())).toBeInstanceOf(TimeoutError);
+    while (pool.stats().recycled === 0) await pool.call.echo(1);
+    expect(await rejection(pool.call.exit(3))).toMatchObject({ code: "HEDDLE_WORKER_LOST" });
+    expect(await pool.call.echo("a third one")).toBe("a third one");
+  });
+
+  test("are never more than the pool may have", async () => {
+    const pool = limitedPool({ recycleAfter: 30, maxThreads: 1 });
+    const words = sharedWords();
+    let most = 0;
+    for (let round = 0; round < 40; round++) {
+      const calls = Array.from({ length: 10 }, () => pool.call.markSlowly(words, 1));
+      if (round % 10 === 9) calls.push(pool.call.exit(1).catch(() => {}));
+      await Promise.allSettled(calls);
+      most = Math.max(most, pool.stats().ready);
+    }
+    expect(most).toBe(1);
+  });
+});
+
+describe("a worker that ends", () => {
+  test("what waits in it runs elsewhere, by whatever way it was sent", async () => {
+    const pool = limitedPool();
+    await pool.ready;
+    const shared = new SharedArrayBuffer(16);
+    const large = new Uint8Array(300_000);
+    const exiting = rejection(pool.call.exit(3));
+    const [plain, platform, again] = [
+      pool.call.echo("plain"),
+      pool.call.echo(shared),
+      pool.call.lengthOf.with({ idempotent: true })(large),
+    ];
+    await exiting;
+    expect(await plain).toBe("plain");
+    expect(await platform).toBeInstanceOf(SharedArrayBuffer);
+    expect(await again).toBe(300_000);
+  });
+});
+
+describe("shutdown(0)", () => {
+  test("what has not begun never does", async () => {
+    const pool = limitedPool();
+    const words = sharedWords();
+    await pool.ready;
+    const calls = Array.from({ length: 30 }, () => pool.call.markSlowly(words, 40));
+    const outcomes = Promise.allSettled(calls);
+    await until(() => Atomics.load(words, 2) > 0);
+    const closing = pool.shutdown(0);
+    const runs = Atomics.load(words, 2);
+    await closing;
+    expect(new Set((await outcomes).map(({ status }) => status))).toEqual(new Set(["rejected"]));
+    expect(Atomics.load(words, 2)).toBe(runs);
+  });
+
+  test("tells the tasks that run", async () => {
+    const pool = limitedPool();
+    const words = sharedWords();
+    const call = rejection(pool.call.untilAborted(words));
+    await begun(words);
+    await pool.shutdown(0);
+    expect(await call).toMatchObject({ code: "HEDDLE_POOL_CLOSED" });
+    expect(Atomics.load(words, 2)).toBe(1);
+  });
+});
+
+describe("the process", () => {
+  test("ends though a worker goes on with what nobody waits for", async () => {
+    const { code, output } = await runScript("abandoned.ts");
+    expect({ code, output }).toEqual({ code: 0, output: "TimeoutError\nechoed\n" });
+  });
+});
+
+describe("bad signals", () => {
+  test("are refused", () => {
+    const { call } = limitedPool();
+    const signal = { aborted: false, addEventListener: () => {} };
+    expect(() => call.echo.with({ signal: signal as never })).toThrow(/must be an AbortSignal/);
+  });
+
+  test("an endless call keeps nothing of the pool's from ending", async () => {
+    const pool = limitedPool();
+    void rejection(pool.call.hang.with({ timeout: 5 })());
+    await pause(30);
+    expect(await settledWithin(pool.shutdown(), 5000)).toBe("settled");
+  });
+});
