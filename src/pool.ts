@@ -296,6 +296,7 @@ class ThreadPool extends EventTarget {
         onWake: () => this.#loop.onWakeMessage(),
         onReady: resolve,
         onFailed: (error) => this.#fail(error),
+        onLost: (call, error) => this.#endings.lose(call, error),
         onUnhandledRejection: (workerId, error) => this.#reportRejection(workerId, error),
         onWorkerLost: (error) => this.#emit("workerLost", { error }),
       },

@@ -65,8 +65,17 @@ export class Endings {
   /** The pool is closed: tasks that can be told are, before their calls are rejected. */
   tellAll(reason: unknown): void {
     for (const call of this.#options.inFlight.callsOf()) {
-      if (call.settings.hasSignal) this.#tell(call, reason);
+      this.#raise(call);
+      if (call.settings.hasSignal) {
+        this.#laneOf(call)?.tellAbort(call.slot, call.generation, reason);
+      }
     }
+  }
+
+  /** The call's worker is lost, or stopped: for the case that its thread goes on all the same. */
+  lose(call: PendingCall, error: Error): void {
+    this.#raise(call);
+    this.#options.inFlight.reject(call, error);
   }
 
   /**
@@ -95,16 +104,15 @@ export class Endings {
       const limitMs = killAtMs === hardMs ? hardTimeoutMs : undefined;
       lane.abandoned.add(slot, generation, { load, killAtMs, limitMs });
       if (hasEnd) onAbandoned();
-      if (settings.hasSignal) raiseAbort(this.#options.abortWords, slot, generation);
+      this.#raise(call);
       settle();
       if (settings.hasSignal) lane.tellAbort(slot, generation, reason);
     }
   }
 
-  #tell(call: PendingCall, reason: unknown): void {
-    const { slot, generation } = call;
-    raiseAbort(this.#options.abortWords, slot, generation);
-    this.#laneOf(call)?.tellAbort(slot, generation, reason);
+  /** Synchronous code of its task sees it from now on. */
+  #raise({ settings, slot, generation }: PendingCall): void {
+    if (settings.hasSignal) raiseAbort(this.#options.abortWords, slot, generation);
   }
 
   #laneOf(call: PendingCall): Lane | undefined {

@@ -14,6 +14,7 @@ import type { ActiveCount } from "../park/active-count.ts";
 import type { Runtime, Timer } from "../runtimes/runtime.ts";
 import { Elastic } from "./elastic.ts";
 import { Lane, type LaneEnd, type LaneEvents, type LaneOptions } from "./lane.ts";
+import type { PendingCall } from "./in-flight.ts";
 import type { Scheduler } from "./scheduler.ts";
 
 /** First pause before a replacement. */
@@ -42,6 +43,8 @@ export interface SupervisorEvents {
   onReady(): void;
   /** The pool cannot work: rejects every call from now on. */
   onFailed(error: Error): void;
+  /** Rejects a call that a worker was running which is gone. */
+  onLost(call: PendingCall, error: WorkerLostError): void;
   /** A worker ended that was not asked to; what it was running has been rejected. */
   onWorkerLost(error: WorkerLostError): void;
 }
@@ -235,7 +238,7 @@ export class Supervisor {
     const options = { cause: end.cause ?? end.startError };
     for (const call of calls) {
       if (this.#scheduler.retry(call)) continue;
-      this.#scheduler.inFlight.reject(call, new WorkerLostError(end, options));
+      this.#events.onLost(call, new WorkerLostError(end, options));
     }
     this.lost++;
     if (worn !== undefined && end.startError !== undefined) {

@@ -125,10 +125,10 @@ export class Timekeeper {
 
   /** Stops the worker that is stuck in `call`; the host itself cannot be stopped. */
   #stop(call: PendingCall): void {
-    const { inFlight, lanes, stop } = this.#options;
+    const { endings, lanes, stop } = this.#options;
     const lane = lanes().find(({ id }) => id === call.lane);
     const error = new TimeoutError("hard", call.settings.hardTimeoutMs);
-    inFlight.reject(call, error);
+    endings.lose(call, error);
     if (lane !== undefined) stop(lane, error);
   }
 

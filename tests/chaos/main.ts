@@ -1,5 +1,5 @@
 /**
- * Chaos rounds, one after the other, for a time: `node tests/chaos/main.ts [--seconds N] [--seed N]`.
+ * Chaos rounds, one after the other, for a time: `node tests/chaos/main.ts [--minutes N] [--seed N]`.
  * Prints what they came to as JSON; ends with 1 if anything did not hold, or if threads were left behind.
  */
 import { readdirSync, readFileSync } from "node:fs";
@@ -28,11 +28,11 @@ const GONE_MS = 5000;
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
-      seconds: { type: "string", default: "60" },
+      minutes: { type: "string", default: "1" },
       seed: { type: "string", default: String(Math.floor(Math.random() * 2 ** 30)) },
     },
   });
-  const endMs = performance.now() + 1000 * Number(values.seconds);
+  const endMs = performance.now() + 60_000 * Number(values.minutes);
   const first = Number(values.seed);
   const outcomes: Record<string, number> = {};
   const faults: string[] = [];

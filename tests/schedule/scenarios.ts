@@ -11,6 +11,7 @@ import type { RingProducer } from "../../src/ring/producer.ts";
 import { QUEUED, revokedState, STATE_MASK, stateSlot } from "../../src/ring/record-layout.ts";
 import { ringBytes } from "../../src/ring/ring-layout.ts";
 import { SpscRing } from "../../src/ring/spsc-ring.ts";
+import { endingsScenarios } from "./endings-scenarios.ts";
 
 export interface Scenario {
   readonly bytes: number;
@@ -116,7 +117,7 @@ function transfer(capacity: number, count: number, rewindBytes?: number, positio
 const TAKEN = 24;
 
 /** Whether a producer's attempt to take the record at `index` back succeeds. */
-type Revoke = (producer: RingProducer, index: number) => boolean;
+export type Revoke = (producer: RingProducer, index: number) => boolean;
 
 /**
  * A producer that takes back what the consumer has not claimed, sends on in the same memory and takes
@@ -431,6 +432,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     if (!hasSpace()) takeMessage(control);
     parker.cancel();
   }, wakeHost),
+  ...endingsScenarios,
   "broken: rest without telling a host that keeps calls": keeping(false),
   "broken: taken back without an exchange": revoking(2, (producer, index) => {
     const { i32 } = producer.memory;
