@@ -9,7 +9,7 @@ import { textOf } from "./codec/fault.ts";
 import { describeSignature, type Signature } from "./codec/struct/signature.ts";
 import { maxInlineBytes } from "./endpoint/endpoint.ts";
 import { Holder } from "./endpoint/hold.ts";
-import { ABORT_BYTES } from "./endpoint/abort-words.ts";
+import { createAbortWords } from "./endpoint/abort-words.ts";
 import { abortError } from "./endpoint/reason.ts";
 import { HOST_CONTROL_BYTES, HOST_PARKED_WORD } from "./endpoint/lane-layout.ts";
 import { ServiceTimes, serviceTimesBytes } from "./endpoint/service-times.ts";
@@ -222,7 +222,7 @@ class ThreadPool extends EventTarget {
         onEmpty: () => this.#onEmpty(),
       },
     });
-    const abortWords = new SharedArrayBuffer(ABORT_BYTES);
+    const abortWords = createAbortWords(tasks.some(({ settings }) => settings.hasSignal === true));
     const { inFlight } = this.#scheduler;
     const lanes = () => this.#scheduler.lanes;
     const endings = new Endings({

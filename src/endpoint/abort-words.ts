@@ -10,10 +10,13 @@
  * order with anything else. Atomics so that a loop that asks does see it at some time.
  */
 
-/** Slots that have a word; calls in those beyond are told by a message only. Untouched pages cost nothing. */
+/** Slots that have a word; calls in those beyond are told by a message only. */
 const SLOTS = 2 ** 18;
 
-export const ABORT_BYTES: number = 4 * SLOTS;
+/** Memory for the words of a pool; none if no task of it has a signal. */
+export function createAbortWords(isAsked: boolean): SharedArrayBuffer {
+  return new SharedArrayBuffer(isAsked ? 4 * SLOTS : 0);
+}
 
 /** Host: tells that the call of this id was given up. */
 export function raiseAbort(
@@ -21,7 +24,7 @@ export function raiseAbort(
   slot: number,
   generation: number,
 ): void {
-  if (slot < SLOTS) Atomics.store(words, slot, (generation + 1) | 0);
+  if (slot < words.length) Atomics.store(words, slot, (generation + 1) | 0);
 }
 
 /** Worker: whether it was. */
@@ -30,7 +33,7 @@ export function wasAborted(
   slot: number,
   generation: number,
 ): boolean {
-  if (slot >= SLOTS) return false;
+  if (slot >= words.length) return false;
   const word = Atomics.load(words, slot);
   // Generations are 31 bits and start over.
   return word !== 0 && ((word - 1 - generation) & 0x7fff_ffff) < 2 ** 30;

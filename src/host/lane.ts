@@ -13,7 +13,6 @@ import {
   FOR_CALLS,
   FOR_SPACE,
   IS_CLOSING,
-  laneBytes,
   LOOP_PARKS,
   PARKED_WORD,
   REQUEST_RING,
@@ -45,6 +44,7 @@ import {
 } from "../runtimes/runtime.ts";
 import { AbandonedCalls } from "./abandoned.ts";
 import { LaneLoad } from "./lane-load.ts";
+import { giveLaneMemory, takeLaneMemory } from "./lane-memory.ts";
 import type { Receiver } from "./safety-check.ts";
 
 export interface LaneOptions {
@@ -111,10 +111,13 @@ export class Lane implements Receiver {
   readonly #handle: WorkerHandle;
   readonly #events: LaneEvents;
   readonly #gone: Promise<void>;
+  readonly #ringCapacity: number;
   readonly #teardownTimeoutMs: number;
   readonly #startTimer: Timer | undefined;
   #resolveGone!: () => void;
   #state: LaneState = "starting";
+  /** Whether the worker was asked to leave, and not stopped. */
+  #isLeaving = false;
   #cause: unknown;
   #reason: string | undefined;
   #startError: Error | undefined;
@@ -124,9 +127,10 @@ export class Lane implements Receiver {
     this.id = id;
     this.#runtime = runtime;
     this.#events = events;
+    this.#ringCapacity = ringCapacity;
     this.#teardownTimeoutMs = options.teardownTimeoutMs;
     this.#gone = new Promise((resolve) => this.#resolveGone = resolve);
-    const memory = new SharedArrayBuffer(laneBytes(ringCapacity));
+    const memory = takeLaneMemory(ringCapacity);
     this.#control = new Int32Array(memory, 0, REQUEST_RING / 4);
     const requests = SpscRing.create(memory, REQUEST_RING, ringCapacity);
     const responses = SpscRing.create(memory, responseRing(ringCapacity), ringCapacity);
@@ -283,6 +287,7 @@ export class Lane implements Receiver {
     this.#handle.ref();
     if (wasReady) {
       const timer = this.#runtime.setTimeout(() => void this.#terminate(), this.#teardownTimeoutMs);
+      this.#isLeaving = true;
       Atomics.store(this.#control, IS_CLOSING, 1);
       try {
         this.waker.wake();
@@ -298,6 +303,7 @@ export class Lane implements Receiver {
   }
 
   async #terminate(): Promise<void> {
+    this.#isLeaving = false;
     // Some runtimes report neither the end of `terminate()` nor an exit now and then.
     const timer = this.#runtime.setTimeout(() => this.#onExit(undefined), TERMINATE_MS);
     this.#handle.terminate().catch((error) => this.#cause ??= error);
@@ -356,5 +362,9 @@ export class Lane implements Receiver {
       startError: this.#startError,
     });
     this.endpoint.close();
+    // A worker that left when asked has done nothing after its exit; one that was stopped may go on (Deno).
+    if (this.#isLeaving && exitCode === 0) {
+      giveLaneMemory(this.#control.buffer, this.#ringCapacity);
+    }
   }
 }

@@ -1,6 +1,8 @@
 /** The host's bookkeeping: slab, queue, turn clock, safety check. */
 import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
+import { CONTROL_BYTES } from "../../src/endpoint/lane-layout.ts";
+import { giveLaneMemory, takeLaneMemory } from "../../src/host/lane-memory.ts";
 import { CallQueue } from "../../src/host/call-queue.ts";
 import { InFlight, type PendingCall } from "../../src/host/in-flight.ts";
 import { type Receiver, SafetyCheck } from "../../src/host/safety-check.ts";
@@ -214,5 +216,22 @@ describe("safety check", () => {
     check.check();
     expect(check.statistics).toEqual({ hits: 0, lateWakes: 1 });
     expect(receiver.repost).toHaveBeenCalledOnce();
+  });
+});
+
+describe("memory of lanes", () => {
+  test("is used again for rings of the same size, with clean control words, up to a limit", () => {
+    const first = takeLaneMemory(4096);
+    new Int32Array(first).fill(7);
+    giveLaneMemory(first, 4096);
+    expect(takeLaneMemory(8192)).not.toBe(first);
+    const again = takeLaneMemory(4096);
+    expect(again).toBe(first);
+    expect(new Set(new Int32Array(again, 0, CONTROL_BYTES / 4))).toEqual(new Set([0]));
+    expect(takeLaneMemory(4096)).not.toBe(first);
+    const large = Array.from({ length: 4 }, () => takeLaneMemory(2 ** 24));
+    for (const memory of large) giveLaneMemory(memory, 2 ** 24);
+    const reused = large.map(() => takeLaneMemory(2 ** 24)).filter((each) => large.includes(each));
+    expect(reused).toHaveLength(2); // of 32 MiB each
   });
 });
