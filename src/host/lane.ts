@@ -116,8 +116,8 @@ export class Lane implements Receiver {
   readonly #startTimer: Timer | undefined;
   #resolveGone!: () => void;
   #state: LaneState = "starting";
-  /** Whether the worker was asked to leave, and not stopped. */
-  #isLeaving = false;
+  /** Whether the runtime was asked to stop the worker. */
+  #isStopped = false;
   #cause: unknown;
   #reason: string | undefined;
   #startError: Error | undefined;
@@ -287,7 +287,6 @@ export class Lane implements Receiver {
     this.#handle.ref();
     if (wasReady) {
       const timer = this.#runtime.setTimeout(() => void this.#terminate(), this.#teardownTimeoutMs);
-      this.#isLeaving = true;
       Atomics.store(this.#control, IS_CLOSING, 1);
       try {
         this.waker.wake();
@@ -303,7 +302,7 @@ export class Lane implements Receiver {
   }
 
   async #terminate(): Promise<void> {
-    this.#isLeaving = false;
+    this.#isStopped = true;
     // Some runtimes report neither the end of `terminate()` nor an exit now and then.
     const timer = this.#runtime.setTimeout(() => this.#onExit(undefined), TERMINATE_MS);
     this.#handle.terminate().catch((error) => this.#cause ??= error);
@@ -362,8 +361,8 @@ export class Lane implements Receiver {
       startError: this.#startError,
     });
     this.endpoint.close();
-    // A worker that left when asked has done nothing after its exit; one that was stopped may go on (Deno).
-    if (this.#isLeaving && exitCode === 0) {
+    // A worker that ended by itself does nothing after that; the thread of one that was stopped may go on (Deno).
+    if (!this.#isStopped && exitCode !== undefined) {
       giveLaneMemory(this.#control.buffer, this.#ringCapacity);
     }
   }
