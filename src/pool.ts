@@ -204,11 +204,12 @@ class ThreadPool extends EventTarget {
       events: {
         onSubmit: () => this.#loop.kick(),
         onSettings: (call) => {
-          const { signal, tickMs } = call.settings;
+          const { hasSignal, signal, tickMs } = call.settings;
+          if (hasSignal) this.#endings.begin(call);
           if (tickMs !== Infinity) this.#timekeeper.watch(tickMs);
           if (signal !== undefined) signals.watch(call, signal);
         },
-        onWorn: (lane) => this.#supervisor.recycle(lane),
+        onWorn: (lane) => void this.#supervisor.recycle(lane),
         onSpent: (lane) => this.#supervisor.retire(lane),
         onPark: () => {
           // A worker may go on with what nobody waits for.
@@ -454,6 +455,7 @@ class ThreadPool extends EventTarget {
   #fail(error: Error): void {
     this.#closed ??= error;
     this.#rejectReady(error);
+    this.#endings.tellAll(error);
     this.#scheduler.rejectAll(() => error);
     this.#safety.stop();
     this.#timekeeper.stop();

@@ -271,6 +271,15 @@ export class Endpoint {
     return { slot, generation, task, held };
   }
 
+  /** Takes the call at `index` back for good. Undefined: the other side has begun it. */
+  revokeCall(index: number): CallId | undefined {
+    const { tx } = this;
+    if (!tx.revoke(index)) return undefined;
+    const { i32 } = tx.memory;
+    const word = index >> 2;
+    return { slot: i32[word + SLOT_WORD]!, generation: i32[word + GENERATION_WORD]! };
+  }
+
   /** Bytes of ring that held values take. */
   static #heldBytes(held: Held): number {
     const { inline, payload } = held;

@@ -3,6 +3,7 @@
  * control messages. Plain data only; everything here crosses by structured clone.
  */
 import type { SharedWord } from "../park/active-count.ts";
+import type { WorkerLimits } from "../runtimes/runtime.ts";
 
 /** Where a worker finds a task. Identity is module and export name, never a position. */
 export interface TaskSource {
@@ -40,6 +41,8 @@ export interface WorkerStart {
   readonly maxPayloadBytes: number;
   /** Which calls were given up (abort-words.ts). */
   readonly abortWords: SharedArrayBuffer;
+  /** What its thread is held to. */
+  readonly limits: WorkerLimits;
   /** Bytes of memory from which on the worker says that it is full; Infinity: never. */
   readonly maxMemory: number;
 }

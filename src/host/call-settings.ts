@@ -35,7 +35,8 @@ const TICKS_PER_LIMIT = 16;
 export type GivenSettings = Partial<Omit<CallSettings, "tickMs">>;
 
 /** Every setting, in one order: settings of all calls are of one shape. */
-export function createSettings(given: GivenSettings): CallSettings {
+export function createSettings(asked: GivenSettings): CallSettings {
+  const given = { __proto__: null, ...asked } as GivenSettings;
   const { timeoutMs = Infinity, deadlineMs = Infinity, hardTimeoutMs = Infinity } = given;
   const least = Math.min(timeoutMs, deadlineMs, hardTimeoutMs);
   return {

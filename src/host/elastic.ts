@@ -10,6 +10,8 @@ import type { Lane } from "./lane.ts";
 
 /** Calls have to wait so long for a worker to be started. */
 const GROW_AFTER_MS = 10;
+/** A worker that goes on with calls that nobody waits for has so long, at least. */
+const ABANDONED_MS = 5000;
 
 export interface ElasticOptions {
   readonly runtime: Runtime;
@@ -28,12 +30,17 @@ export interface ElasticOptions {
   readonly retire: (lane: Lane) => void;
 }
 
+interface Progress {
+  readonly position: number;
+  readonly sinceMs: number;
+}
+
 export class Elastic {
   readonly #options: ElasticOptions;
   #growth: Timer | undefined;
   #shrinking: Timer | undefined;
-  /** How far each lane's calls had come at the last look. */
-  #progress = new Map<Lane, number>();
+  /** How far each lane's calls had come at an earlier look, and when. */
+  #progress = new Map<Lane, Progress>();
   #isClosed = false;
 
   constructor(options: ElasticOptions) {
@@ -75,12 +82,17 @@ export class Elastic {
   }
 
   #shrink(): void {
-    const { minThreads, lanes, retire } = this.#options;
-    const progress = new Map<Lane, number>();
+    const { minThreads, lanes, retire, runtime } = this.#options;
+    const nowMs = runtime.now();
+    const progress = new Map<Lane, Progress>();
     for (const lane of [...lanes()].reverse()) {
-      if (lane.load.outstanding > lane.abandoned.size) continue;
+      const { outstanding } = lane.load;
+      if (outstanding > lane.abandoned.size) continue;
       const position = lane.endpoint.tx.tailPosition;
-      if (this.#progress.get(lane) !== position) progress.set(lane, position);
+      const seen = this.#progress.get(lane);
+      const leastMs = outstanding > 0 ? ABANDONED_MS : 0;
+      if (seen?.position !== position) progress.set(lane, { position, sinceMs: nowMs });
+      else if (nowMs - seen.sinceMs < leastMs) progress.set(lane, seen);
       else if (lanes().length > minThreads) retire(lane);
     }
     this.#progress = progress;

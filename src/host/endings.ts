@@ -5,7 +5,7 @@
  * once, and its answer is dropped when it comes; whether the worker may go on for ever is a matter of
  * hard limits (`timekeeper.ts`).
  */
-import { raiseAbort } from "../endpoint/abort-words.ts";
+import { clearAbort, raiseAbort } from "../endpoint/abort-words.ts";
 import { TimeoutError } from "../errors.ts";
 import { type InFlight, type PendingCall, QUEUED_ON_HOST, RUN_BY_HOST } from "./in-flight.ts";
 import type { Lane } from "./lane.ts";
@@ -31,6 +31,11 @@ export class Endings {
 
   constructor(options: EndingsOptions) {
     this.#options = options;
+  }
+
+  /** A call has been made whose task gets a signal. */
+  begin({ slot, generation }: PendingCall): void {
+    clearAbort(this.#options.abortWords, slot, generation);
   }
 
   /** Whether a worker, or the host, has begun the call. */

@@ -90,6 +90,8 @@ export interface LaneEvents {
 
 type LaneState = "starting" | "ready" | "closing" | "gone";
 
+/** How long the host has for its event loop to turn before it gives a worker up that starts. */
+const START_GRACE_MS = 100;
 /** How long the runtime gets to stop a worker. */
 const TERMINATE_MS = 1000;
 
@@ -113,9 +115,10 @@ export class Lane implements Receiver {
   readonly #gone: Promise<void>;
   readonly #ringCapacity: number;
   readonly #teardownTimeoutMs: number;
-  readonly #startTimer: Timer | undefined;
+  #startTimer: Timer | undefined;
   #resolveGone!: () => void;
   #state: LaneState = "starting";
+  #closing: Promise<void> | undefined;
   /** Whether the runtime was asked to stop the worker. */
   #isStopped = false;
   #cause: unknown;
@@ -154,6 +157,7 @@ export class Lane implements Receiver {
       maxConcurrency: options.maxConcurrency,
       maxPayloadBytes: options.maxPayloadBytes,
       abortWords: options.abortWords,
+      limits: options.limits,
       maxMemory: options.maxWorkerMemory,
     };
     try {
@@ -178,16 +182,20 @@ export class Lane implements Receiver {
       this.#reason ??= `uncaught exception: ${textOf(error)}`;
     });
     this.#handle.onExit((exitCode) => this.#onExit(exitCode));
-    this.#startTimer = this.#watchStart(options.startTimeoutMs);
+    const { startTimeoutMs } = options;
+    if (startTimeoutMs <= MAX_TIMER_MS) {
+      this.#onStartTimer(startTimeoutMs, () => {
+        // Its message may be waiting for a host that was busy.
+        this.#onStartTimer(START_GRACE_MS, () => {
+          this.fail(new WorkerStartError(`The worker was not ready within ${startTimeoutMs} ms.`));
+        });
+      });
+    }
   }
 
-  #watchStart(timeoutMs: number): Timer | undefined {
-    if (timeoutMs > MAX_TIMER_MS) return undefined;
-    const timer = this.#runtime.setTimeout(() => {
-      this.fail(new WorkerStartError(`The worker was not ready within ${timeoutMs} ms.`));
-    }, timeoutMs);
-    timer.unref(); // a worker that starts keeps the process running by itself
-    return timer;
+  #onStartTimer(delayMs: number, callback: () => void): void {
+    this.#startTimer = this.#runtime.setTimeout(callback, delayMs);
+    this.#startTimer.unref(); // a worker that starts keeps the process running by itself
   }
 
   get state(): LaneState {
@@ -279,7 +287,11 @@ export class Lane implements Receiver {
   }
 
   /** Asks the worker to leave, and stops it if it does not. Settles when it is gone. */
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    return this.#closing ??= this.#close();
+  }
+
+  async #close(): Promise<void> {
     if (this.#state === "gone") return;
     const wasReady = this.#state === "ready";
     this.#state = "closing";

@@ -67,6 +67,20 @@ export class Mover {
     }
   }
 
+  /** Sees to it that what a lane has not begun never is. */
+  revokeAll(lane: Lane): void {
+    const { inFlight, failLane } = this.#options;
+    try {
+      for (const index of lane.endpoint.unbegunCalls()) {
+        const id = lane.endpoint.revokeCall(index);
+        if (id === undefined) continue;
+        lane.load.remove(inFlight.find(id.slot, id.generation)?.load ?? UNKNOWN_LOAD);
+      }
+    } catch (error) {
+      failLane(lane, error as Error); // only a ProtocolError comes this way
+    }
+  }
+
   /** Counts a call as taken back. Undefined: nobody waits for it any more. */
   #count(from: Lane, taken: TakenBack): QueuedCall | undefined {
     const call = this.#options.inFlight.find(taken.slot, taken.generation);

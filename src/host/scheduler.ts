@@ -38,14 +38,7 @@ import {
   outlookOf,
 } from "./lanes.ts";
 import { Mover } from "./mover.ts";
-import {
-  AT_EASE,
-  findRelief,
-  NOTHING,
-  OVERDUE,
-  type ReliefOutcome,
-  type Urgency,
-} from "./relief.ts";
+import { AT_EASE, findRelief, NOTHING, type ReliefOutcome, type Urgency } from "./relief.ts";
 
 export class Scheduler implements HostWork {
   readonly inFlight: InFlight;
@@ -228,7 +221,7 @@ export class Scheduler implements HostWork {
   /** Rejects every call that waits on the host or in a lane. What no worker has begun never runs. */
   rejectAll(error: () => unknown): void {
     this.#closed = error;
-    for (const lane of this.#lanes.slice()) this.#mover.take(lane, OVERDUE);
+    for (const lane of this.#lanes.slice()) this.#mover.revokeAll(lane);
     this.#queue.clear();
     this.#options.backpressure.shrunk(0);
     for (const call of this.inFlight.callsOf()) this.inFlight.reject(call, error());
@@ -421,7 +414,11 @@ export class Scheduler implements HostWork {
     this.#toCome++;
     this.#options.later(() => {
       this.#toCome--;
-      if (!this.#isWaiting(again)) return;
+      if (!this.#isWaiting(again)) {
+        this.#hasFewerToCome = true;
+        this.#events.onSubmit();
+        return;
+      }
       this.#queue.push(again);
       this.#pushed();
       this.#events.onSubmit();

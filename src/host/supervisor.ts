@@ -26,6 +26,8 @@ const MAX_START_FAILURES = 5;
 const MAX_USELESS = 10;
 /** Pause after a worker could not be replaced by a fresh one. */
 const RECYCLE_PAUSE_MS = 5000;
+/** Between two workers that are replaced for their memory: the limit may be less than an empty one needs. */
+const FULL_PAUSE_MS = 1000;
 /** Between two looks at workers that drain: so long, at least, may they go on with what nobody waits for. */
 const DRAIN_LOOK_MS = 5000;
 
@@ -112,7 +114,7 @@ export class Supervisor {
       onReady: (lane) => this.#onReady(lane),
       onWake: () => events.onWake(),
       onUnhandledRejection: (lane, error) => events.onUnhandledRejection(lane.id, error),
-      onFull: (lane) => this.recycle(lane),
+      onFull: (lane) => this.#onFull(lane),
       onEnd: (lane, end) => this.#onEnd(lane, end),
     };
   }
@@ -167,15 +169,27 @@ export class Supervisor {
     return lane;
   }
 
-  /** A worker has taken its share of calls, or of memory: it goes on until another is ready in its place. */
-  recycle(worn: Lane): void {
-    if (this.#isClosing || this.#isDraining || !this.#scheduler.open.includes(worn)) return;
-    if ([...this.#worn.values()].includes(worn)) return;
-    if (this.#runtime.now() < this.#recycleFromMs) return;
+  /** A worker holds more memory than it should, before it has done anything perhaps. */
+  #onFull(lane: Lane): void {
+    if (lane.endpoint.tx.sequence === 0) return;
+    if (this.recycle(lane)) this.#recycleFromMs = this.#runtime.now() + FULL_PAUSE_MS;
+  }
+
+  /**
+   * A worker has taken its share of calls, or of memory: it goes on until another is ready in its place. False: not
+   * now; the next answers, or the worker, bring it here again.
+   */
+  recycle(worn: Lane): boolean {
+    if (this.#isClosing || this.#isDraining || !this.#scheduler.open.includes(worn)) return false;
+    if ([...this.#worn.values()].includes(worn)) return false;
+    if (this.#runtime.now() < this.#recycleFromMs) return false;
+    // Those that drain may take long, and each is a thread.
+    if (this.#draining.size + this.#worn.size >= this.#maxThreads) return false;
     try {
       this.#worn.set(this.#spawn(), worn);
+      return true;
     } catch {
-      // It goes on for now: the next answers bring it here again.
+      return false;
     }
   }
 

@@ -76,12 +76,13 @@ export class Timekeeper {
 
   #look(): void {
     const { inFlight, now, lanes, takeAnswers } = this.#options;
-    const lateMs = now() - this.#dueMs;
-    // Once: whoever keeps the host busy for ever has no limits kept, but late ones.
-    const isLate = lateMs > this.#tickMs && !this.#wasLate;
+    const isLate = now() - this.#dueMs > this.#tickMs;
+    // Once: where the host is busy all the time, limits are kept late, but they are kept.
+    const mayBeDone = isLate && !this.#wasLate;
     this.#wasLate = isLate;
-    const congested = lanes().filter((lane) => isLate || lane.waitsForSpace).map(({ id }) => id);
+    const congested = lanes().filter((lane) => lane.waitsForSpace).map(({ id }) => id);
     const spared = new Set([...congested, ...this.#congested]);
+    if (mayBeDone) { for (const { id } of lanes()) spared.add(id); }
     this.#congested = new Set(congested);
     this.#timer = undefined;
     this.#tickMs = Infinity;
@@ -141,6 +142,8 @@ export class Timekeeper {
       this.#progress.set(lane, { at: tx.hasUnread ? at : "", sinceMs: nowMs });
       return false;
     }
-    return nowMs - seen.sinceMs >= SILENT_TIMEOUTS * this.#options.hardTimeoutMs;
+    if (nowMs - seen.sinceMs < SILENT_TIMEOUTS * this.#options.hardTimeoutMs) return false;
+    // Released records are handed back in strides: there may be none left that it has not begun.
+    return lane.endpoint.unbegunCalls().length > 0;
   }
 }

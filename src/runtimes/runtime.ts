@@ -201,6 +201,8 @@ export interface Runtime extends CodecAccess {
     limits: WorkerLimits,
     modules: readonly string[],
   ): WorkerHandle;
+  /** In a worker, before it loads anything of users': what its thread is held to beyond its start. */
+  confineSelf(limits: WorkerLimits, modules: readonly string[]): void;
   /** Bytes of heap and buffers that this thread holds, garbage included. Takes 1 to 10 µs. */
   memoryBytes(): number;
   /** In a worker: its host, and the data it was started with. Throws elsewhere. */

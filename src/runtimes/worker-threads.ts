@@ -178,6 +178,7 @@ export function createRuntime(specifics: RuntimeSpecifics): Runtime {
           ...specifics.limitOptions?.(limits, [entry.href, ...modules]),
         }),
       ),
+    confineSelf: () => {},
     memoryBytes: () => {
       const { used_heap_size, external_memory } = getHeapStatistics();
       return used_heap_size + external_memory;

@@ -41,6 +41,10 @@ const runtime = currentRuntime;
 const parent = runtime.parent();
 const host = parent.handle;
 const start = parent.data as WorkerStart;
+runtime.confineSelf(start.limits, [
+  import.meta.url,
+  ...start.tasks.map(({ moduleUrl }) => moduleUrl),
+]);
 const realm: WorkerRealm = { isLoading: true, active: start.active, teardowns: [] };
 enterWorkerRealm(realm);
 

@@ -1,6 +1,6 @@
 /** Calls that end in the middle of something else: of their own making, of other calls, of their workers' lives. */
 import { describe, expect, test } from "vitest";
-import { TimeoutError } from "../../src/mod.ts";
+import { TimeoutError, transfer } from "../../src/mod.ts";
 import { createLimitedPool } from "../fixtures/limited.ts";
 import { closedAfterTest, rejection, settledWithin, until } from "../support/conformance.ts";
 import { pause, runScript } from "../support/runtime.ts";
@@ -171,6 +171,22 @@ describe("hard limits", () => {
     expect((await lost).cause).toMatchObject({ kind: "hard", limitMs: 150 });
   });
 
+  test("are kept on a host that is always busy for longer than a tick", async () => {
+    const pool = limitedPool();
+    await pool.ready;
+    const words = sharedWords();
+    const call = rejection(pool.call.untilSet.with({ timeout: 100 })(words));
+    let isOver = false;
+    void call.then(() => isOver = true);
+    while (!isOver) {
+      const end = performance.now() + 20;
+      while (performance.now() < end);
+      await pause(0);
+    }
+    expect(await call).toMatchObject({ kind: "timeout" });
+    Atomics.store(words, 0, 1);
+  });
+
   test("answers that wait for the host, which was busy, are in time", async () => {
     const pool = limitedPool({ hardTimeoutMs: 400, ringBytes: 65_536 });
     await pool.call.echo(1);
@@ -204,6 +220,14 @@ describe("workers that others take the place of", () => {
     while (pool.stats().recycled === 0) await pool.call.echo(1);
     expect(await rejection(pool.call.exit(3))).toMatchObject({ code: "HEDDLE_WORKER_LOST" });
     expect(await pool.call.echo("a third one")).toBe("a third one");
+  });
+
+  test("no more of them drain than the pool may have workers", async () => {
+    const pool = limitedPool({ recycleAfter: 10 });
+    void rejection(pool.call.hang());
+    for (let n = 0; n < 300; n++) await pool.call.echo(n);
+    expect(pool.stats().workersStarted).toBe(2);
+    await pool.shutdown(0);
   });
 
   test("are never more than the pool may have", async () => {
@@ -252,6 +276,22 @@ describe("shutdown(0)", () => {
     await closing;
     expect(new Set((await outcomes).map(({ status }) => status))).toEqual(new Set(["rejected"]));
     expect(Atomics.load(words, 2)).toBe(runs);
+  });
+
+  test("nor does what travels in a message", async () => {
+    const pool = limitedPool({ balancer: "roundRobin" });
+    const words = sharedWords();
+    await pool.ready;
+    const calls = [
+      pool.call.markSlowly(words, 150),
+      pool.call.markWith(words, new Uint8Array(100_000)),
+      pool.call.markWith(words, transfer(new Uint8Array(10))),
+    ];
+    const outcomes = Promise.allSettled(calls);
+    await until(() => Atomics.load(words, 2) > 0);
+    await pool.shutdown(0);
+    expect(new Set((await outcomes).map(({ status }) => status))).toEqual(new Set(["rejected"]));
+    expect(Atomics.load(words, 2)).toBe(1);
   });
 
   test("tells the tasks that run", async () => {

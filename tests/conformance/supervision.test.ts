@@ -3,11 +3,12 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
+import { pathToFileURL } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createPool, importTask, InvalidArgumentError, onTeardown } from "../../src/mod.ts";
 import { createSupervisedPool } from "../fixtures/supervision-tasks.ts";
 import { closedAfterTest, rejection, until } from "../support/conformance.ts";
-import { capabilities, runtimeName } from "../support/runtime.ts";
+import { capabilities, pause, runtimeName } from "../support/runtime.ts";
 
 function supervisedPool(
   options: Parameters<typeof createSupervisedPool>[0] = {},
@@ -29,6 +30,15 @@ describe("memory", () => {
     }
     expect(pool.stats()).toMatchObject({ workersLost: 0, recycled: 2 });
     expect(calls).toBeGreaterThan(4); // not replaced at every call
+  });
+
+  test("a limit below what an empty worker needs costs little", async () => {
+    const pool = supervisedPool({ maxWorkerMemory: 1000 });
+    await pool.ready;
+    await pool.call.sleep(100);
+    expect(await pool.call.echo("all the same")).toBe("all the same");
+    await pause(600);
+    expect(pool.stats().workersStarted).toBeLessThanOrEqual(2);
   });
 
   test("a worker within its limit stays, and an idle one is not looked at", async () => {
@@ -65,6 +75,14 @@ describe("a worker that stops answering", () => {
     const calls = Array.from({ length: 50 }, (_, n) => pool.call.echo(n));
     expect(await Promise.all(calls)).toEqual(calls.map((_, n) => n));
     await until(() => pool.stats().workersLost === 1);
+  });
+
+  test("one that is ready while the host is busy is in time", async () => {
+    const pool = supervisedPool({ startTimeoutMs: 1000 });
+    const end = performance.now() + 1300;
+    while (performance.now() < end);
+    expect(await pool.call.echo("ready long ago")).toBe("ready long ago");
+    expect(pool.stats().workersStarted).toBe(1);
   });
 
   test("one that never becomes ready fails the pool, after its time", async () => {
@@ -118,6 +136,15 @@ describe("onTeardown", () => {
     expect(marks(log)).toEqual([3, 2]);
   });
 
+  test("closing a worker that is leaving already does not cut it short", async () => {
+    const pool = supervisedPool({ minThreads: 0, maxThreads: 1, idleTimeoutMs: 20 });
+    const log = createLog();
+    await pool.call.leaveHooks(log, "slow");
+    await until(() => log[0] === 1); // the first has begun, as the worker had nothing to do
+    await pool.shutdown();
+    expect(marks(log)).toEqual([3, 2, 1]);
+  });
+
   test("they run when a worker is recycled, and when it has nothing to do", async () => {
     const recycled = supervisedPool({ recycleAfter: 2 });
     const log = createLog();
@@ -157,13 +184,18 @@ describe("permission", () => {
   });
 
   const net = !capabilities.deniesNet;
+  /** What has to be allowed by name where it cannot be denied. */
+  const least = { net, read: capabilities.deniesFolder ? [] : [process.cwd()] };
 
   test.runIf(capabilities.permissions)("what is not named is denied", async () => {
     const path = folder();
-    const pool = supervisedPool({ permission: { net } });
+    const pool = supervisedPool({ permission: least });
     expect(await pool.call.echo("loads and runs")).toBe("loads and runs");
     for (const what of ["read", "write"]) {
       expect(await pool.call.attempt(what, join(path, "file"))).toBe("ERR_ACCESS_DENIED");
+    }
+    if (capabilities.deniesFolder) {
+      expect(await pool.call.attempt("read", "package.json")).toBe("ERR_ACCESS_DENIED");
     }
     expect(await pool.call.attempt("run")).toBe("ERR_ACCESS_DENIED");
     expect(await pool.call.attempt("env", "PATH")).toBe("unset");
@@ -175,20 +207,31 @@ describe("permission", () => {
     async () => {
       const [one, other] = [folder(), folder()];
       const pool = supervisedPool({
-        permission: { read: [one], write: [join(one, "file")], env: ["PATH"], net: true },
+        permission: {
+          read: [...least.read, pathToFileURL(one).href],
+          write: [join(one, "file")],
+          env: ["PATH", "NOT_SET", "NODE_OPTIONS"],
+          net: true,
+        },
       });
       expect(await pool.call.attempt("read", join(one, "file"))).toBe("ok");
       expect(await pool.call.attempt("write", join(one, "file"))).toBe("ok");
       expect(await pool.call.attempt("write", join(one, "file2"))).toBe("ERR_ACCESS_DENIED");
       expect(await pool.call.attempt("read", join(other, "file"))).toBe("ERR_ACCESS_DENIED");
       expect(await pool.call.attempt("env", "PATH")).toBe(process.env["PATH"]);
-      expect(await pool.call.attempt("env", "HOME")).toBe("unset");
+      for (const name of ["HOME", "NOT_SET", "NODE_OPTIONS"]) {
+        expect(await pool.call.attempt("env", name)).toBe("unset");
+      }
       expect(await pool.call.attempt("net")).toBe("ECONNREFUSED");
     },
   );
 
   test("what cannot be enforced is refused, with what could be", () => {
     const create = () => createSupervisedPool({ permission: { read: true, env: true } });
+    if (runtimeName === "node" && !capabilities.deniesFolder) {
+      expect(() => createSupervisedPool({ permission: { net: true } }))
+        .toThrow(/cannot deny `read` of the current folder/);
+    }
     if (runtimeName === "node" && capabilities.deniesNet) {
       expect(() => closedAfterTest(create())).not.toThrow();
       return;

@@ -112,7 +112,11 @@ describe("timekeeper", () => {
     const createLane = (id: number) => {
       const lane = {
         id,
-        endpoint: { tx: { headPosition: 0, hasUnread: true }, rx: { headPosition: 0 } },
+        endpoint: {
+          tx: { headPosition: 0, hasUnread: true },
+          rx: { headPosition: 0 },
+          unbegunCalls: () => [0],
+        },
         abandoned: { killAtMs: Infinity },
       };
       lanes.push(lane as unknown as Lane);
