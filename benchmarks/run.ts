@@ -73,10 +73,18 @@ const withWorkers = (...counts: readonly number[]) => (): readonly Contender[] =
 /** The same split by worker_threads alone. */
 const byHand = (name: string): string => `${name}, by hand`;
 
+/** Worker pools and proxies of others. */
+const PEERS = ["Piscina", "Tinypool", "workerpool", "Poolifier", "comlink", "synckit"];
+
 const FLOOR = "raw ring floor";
 const RAW_WORKER = "raw worker";
 
 const SCENARIOS: Readonly<Record<string, Scenario>> = {
+  "ipc": {
+    rounds: (isQuick) => isQuick ? 1 : 3,
+    contenders: named("heddle", "postMessage", "websocket", "HTTP", ...PEERS),
+    finish: (measurements) => addRatioToBaseline(measurements, "heddle"),
+  },
   "latency": {
     rounds: (isQuick) => isQuick ? 2 : 5,
     contenders: named("heddle", FLOOR, "postMessage", "Piscina"),
@@ -327,6 +335,12 @@ const runtimes = choose("runtime", Object.keys(RUNTIMES));
 const versions = {
   heddle: (JSON.parse(readFileSync(`${root}package.json`, "utf8")) as { version: string }).version,
   piscina: versionOf("piscina"),
+  tinypool: versionOf("tinypool"),
+  workerpool: versionOf("workerpool"),
+  poolifier: versionOf("poolifier"),
+  comlink: versionOf("comlink"),
+  synckit: versionOf("synckit"),
+  ws: versionOf("ws"),
   msgpackr: versionOf("msgpackr"),
   mitata: versionOf("mitata"),
   tinybench: versionOf("tinybench"),

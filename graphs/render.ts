@@ -8,6 +8,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import type { ScenarioResult } from "../benchmarks/harness/schema.ts";
 import { heavyLoadChart, latencyChart } from "./charts.ts";
 import { renderPage } from "./page.ts";
+import { ipcCharts } from "./ipc-charts.ts";
 import { codecCharts, payloadGrowthCharts, typesCharts } from "./payload-charts.ts";
 import { fanOutCharts, idleCostCharts, mixedLoadCharts } from "./scheduling-charts.ts";
 import type { ChartSpec } from "./style.ts";
@@ -42,6 +43,7 @@ const RUNTIME_CHARTS = {
 
 /** Charts of the scenarios that have all runtimes in each. */
 const SHARED_CHARTS = {
+  "ipc": ipcCharts,
   "heavy-load": heavyLoadChart,
   "idle-cost": idleCostCharts,
   "mixed-load": mixedLoadCharts,

@@ -1,6 +1,6 @@
 /** A result as a page of Markdown tables. */
 import { table } from "./markdown-table.ts";
-import { codecTable, payloadGrowthTable, typesTable } from "./payload-tables.ts";
+import { codecTable, ipcTable, payloadGrowthTable, typesTable } from "./payload-tables.ts";
 import type { Measurement, ScenarioResult } from "./schema.ts";
 import {
   fanOutTable,
@@ -11,6 +11,7 @@ import {
 } from "./waiting-tables.ts";
 
 const TABLES: Readonly<Record<string, (result: ScenarioResult) => string[]>> = {
+  "ipc": ipcTable,
   "latency": latencyTable,
   "heavy-load": heavyLoadTable,
   "types": typesTable,

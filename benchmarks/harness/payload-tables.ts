@@ -30,6 +30,15 @@ export function typesTable(result: ScenarioResult): string[] {
   ];
 }
 
+export function ipcTable(result: ScenarioResult): string[] {
+  const columns = [...percentiles, perCall, timesBaseline("heddle")];
+  return [
+    ...rowTable(result, ["payload", "contender", "at once"], columns, ({ size }) => [`${size}`]),
+    "",
+    "× heddle: p50 against heddle's at the same row; more than 1 is slower.",
+  ];
+}
+
 export function payloadGrowthTable(result: ScenarioResult): string[] {
   const columns = [...percentiles, perCall, throughput, timesBaseline("postMessage")];
   return [

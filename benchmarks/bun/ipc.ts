@@ -1,0 +1,14 @@
+import { heddleEcho } from "../contenders/heddle-echo.ts";
+import { http, websocket } from "../contenders/loopback-bun.ts";
+import { others } from "../contenders/pool-echoes.ts";
+import { postMessageEcho } from "../contenders/post-message-echo.ts";
+import { startThread } from "../contenders/thread-messages.ts";
+import { runIpc } from "../scenarios/ipc.ts";
+
+await runIpc([
+  heddleEcho,
+  postMessageEcho(startThread),
+  websocket,
+  http,
+  ...others({ workerpool: "workerpool 10.0.3 never answers on Bun" }),
+]);
