@@ -71,8 +71,8 @@ export interface PoolOptions {
   readonly inliner?: boolean | Partial<InlinerLimits>;
   /**
    * Calls that may wait on the host: a number from 1, or "auto", 1024 for each worker. Default: no
-   * limit. Calls that await promises among their arguments wait as well; calls given to workers (up to 1024 each, and no more than `maxConcurrency` if that is more)
-   * do not wait. `pool.needsDrain` says when producers should pause, with a limit and without.
+   * limit. Calls that await promises among their arguments wait as well; calls given to workers (up to
+   * 1024 each, and no more than `maxConcurrency` if that is more) do not. `pool.needsDrain` says when producers should pause, with a limit and without.
    */
   readonly maxQueue?: number | "auto";
   /**
