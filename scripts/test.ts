@@ -169,7 +169,16 @@ suite("all but schedule exploration", "node22", withoutSchedules);
 // Its engine is between the two others': what depends on threads and time is asked again.
 suite("calls, waiting and scheduling", "node24", [
   "tests/order",
-  ...conformance("calls", "errors", "limits", "scheduling", "shutdown", "waiting"),
+  ...conformance(
+    "calls",
+    "endings",
+    "errors",
+    "limits",
+    "scheduling",
+    "shutdown",
+    "supervision",
+    "waiting",
+  ),
 ]);
 
 const packageTest = preparePackageTest();
