@@ -167,46 +167,30 @@ suite("all suites", "bun", everything);
 suite("all but schedule exploration", "deno", withoutSchedules);
 suite("all but schedule exploration", "node22", withoutSchedules);
 // Its engine is between the two others': what depends on threads and time is asked again.
-suite("calls, waiting and scheduling", "node24", [
+suite("calls and how they end", "node24", [
   "tests/order",
-  ...conformance(
-    "calls",
-    "endings",
-    "errors",
-    "limits",
-    "scheduling",
-    "shutdown",
-    "supervision",
-    "waiting",
-  ),
+  ...conformance("calls", "endings", "limits", "shutdown", "supervision"),
 ]);
 
 const packageTest = preparePackageTest();
 // The oldest Node and the other engine: the others run the same build. What a build can break is how
 // modules find each other and what is exported; what values look like is the same code.
 for (const runtime of ["node22", "bun"]) {
-  const suites = conformance(
-    "calls",
-    "death",
-    "errors",
-    "moving",
-    "payloads",
-    "shutdown",
-  );
+  const suites = conformance("calls", "death", "errors", "shutdown");
   suite("conformance of the built package", runtime, suites, { cwd: packageTest });
 }
 rmSync(packageTest, { recursive: true, force: true });
 
 // Timers are captured when heddle is loaded, by the same code everywhere: once per engine.
 for (const runtime of ["node26", "bun"]) {
-  const suites = conformance("shutdown", "waiting");
+  const suites = conformance("shutdown");
   suite("conformance with fake timers", runtime, suites, {
     env: { HEDDLE_TEST_FAKE_TIMERS: "1" },
   });
 }
 if (spawnSync("taskset", ["-c", "0", "true"]).status === 0) {
   for (const runtime of ["node26", "deno", "bun"]) {
-    const suites = conformance("shutdown", "waiting");
+    const suites = conformance("waiting");
     suite("conformance pinned to one core", runtime, suites, {
       prefix: ["taskset", "-c", "0"],
     });
