@@ -71,7 +71,13 @@ function suite(
   name: string,
   runtime: string,
   folders: readonly string[],
-  options: { cwd?: string; env?: NodeJS.ProcessEnv; prefix?: readonly string[] } = {},
+  options: {
+    cwd?: string;
+    env?: NodeJS.ProcessEnv;
+    prefix?: readonly string[];
+    /** Several files at once: for those that start no workers of their own, or one at a time. */
+    isParallel?: boolean;
+  } = {},
 ): void {
   const startedAt = performance.now();
   const file = join(tmpdir(), `heddle-test-${process.pid}.json`);
@@ -81,6 +87,7 @@ function suite(
     ...RUNTIMES[runtime]!,
     "run",
     ...folders,
+    ...(options.isParallel === true ? ["--fileParallelism"] : []),
     "--reporter=default",
     "--reporter=json",
     `--outputFile.json=${file}`,
@@ -153,19 +160,15 @@ check("JSR (deno publish --dry-run)", [
 const conformance = (...names: readonly string[]): string[] =>
   names.map((name) => `tests/conformance/${name}.test.ts`);
 
-const everything = [
-  "tests/unit",
-  "tests/order",
-  "tests/schedule",
-  "tests/conformance",
-  "tests/stress",
-];
-const withoutSchedules = everything.filter((folder) => folder !== "tests/schedule");
-suite("all suites", "node26", everything);
-suite("all suites", "bun", everything);
+const modules = ["tests/unit", "tests/order"];
 // Schedules are explored on one runtime of each engine.
-suite("all but schedule exploration", "deno", withoutSchedules);
-suite("all but schedule exploration", "node22", withoutSchedules);
+for (const runtime of ["node26", "bun"]) {
+  suite("modules and schedules", runtime, [...modules, "tests/schedule"], { isParallel: true });
+}
+for (const runtime of ["deno", "node22"]) suite("modules", runtime, modules, { isParallel: true });
+for (const runtime of ["node26", "bun", "deno", "node22"]) {
+  suite("pools", runtime, ["tests/conformance", "tests/stress"]);
+}
 // Its engine is between the two others': what depends on threads and time is asked again.
 suite("calls and how they end", "node24", [
   "tests/order",
