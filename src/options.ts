@@ -104,7 +104,7 @@ export interface PoolOptions {
   readonly resourceLimits?: ResourceLimits;
   /**
    * What tasks may do, as far as the runtime can deny it to a thread: what it cannot makes `createPool`
-   * throw. No sandbox: threads share the process. Default "off": what the host may.
+   * throw. No sandbox: threads share their memory and rights. Default "off": what the host may.
    */
   readonly permission?: PermissionMode | PermissionOptions;
   /**

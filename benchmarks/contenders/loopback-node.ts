@@ -3,7 +3,7 @@ import { Agent, createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { WebSocket, WebSocketServer } from "ws";
 import type { EchoContender } from "./echo-contender.ts";
-import { type Client, createLoopback, reply } from "./loopback.ts";
+import { type Client, createLoopback, inOrder, reply } from "./loopback.ts";
 
 export const websocket: EchoContender = createLoopback({
   name: "websocket",
@@ -26,20 +26,9 @@ async function connectWs(port: number): Promise<Client> {
     socket.on("open", resolve);
     socket.on("error", reject);
   });
-  const waiting: ((text: string) => void)[] = [];
-  let next = 0;
-  socket.on("message", (data) => {
-    waiting[next++]!(String(data));
-    if (next === waiting.length) next = waiting.length = 0;
-  });
-  return {
-    send: (text) =>
-      new Promise((resolve) => {
-        waiting.push(resolve);
-        socket.send(text);
-      }),
-    close: () => socket.close(),
-  };
+  const { send, settle } = inOrder((text) => socket.send(text));
+  socket.on("message", (data) => settle(String(data)));
+  return { send, close: () => socket.close() };
 }
 
 export const http: EchoContender = createLoopback({

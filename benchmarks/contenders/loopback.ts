@@ -52,28 +52,36 @@ export function createLoopback(options: LoopbackOptions): EchoContender {
   };
 }
 
-/** A client of the runtime's own `WebSocket`: answers come in the order of the messages. */
+/** Messages by `post` and their answers, which come in the same order. */
+export function inOrder(
+  post: (text: string) => void,
+): { readonly send: Client["send"]; readonly settle: (answer: string) => void } {
+  // Started over when all is answered: shifting an array would cost more than the message.
+  const waiting: ((answer: string) => void)[] = [];
+  let next = 0;
+  return {
+    send: (text) =>
+      new Promise((resolve) => {
+        waiting.push(resolve);
+        post(text);
+      }),
+    settle(answer) {
+      waiting[next++]!(answer);
+      if (next === waiting.length) next = waiting.length = 0;
+    },
+  };
+}
+
+/** A client of the runtime's own `WebSocket`. */
 export async function connectWebSocket(port: number): Promise<Client> {
   const socket = new WebSocket(`ws://127.0.0.1:${port}`);
   await new Promise<void>((resolve, reject) => {
     socket.onopen = () => resolve();
     socket.onerror = () => reject(new Error("the websocket does not open"));
   });
-  // A ring: shifting an array would cost more than the message.
-  const waiting: ((text: string) => void)[] = [];
-  let next = 0;
-  socket.onmessage = ({ data }) => {
-    waiting[next++]!(data as string);
-    if (next === waiting.length) next = waiting.length = 0;
-  };
-  return {
-    send: (text) =>
-      new Promise((resolve) => {
-        waiting.push(resolve);
-        socket.send(text);
-      }),
-    close: () => socket.close(),
-  };
+  const { send, settle } = inOrder((text) => socket.send(text));
+  socket.onmessage = ({ data }) => settle(data as string);
+  return { send, close: () => socket.close() };
 }
 
 /** A client of the runtime's own `fetch`, which keeps connections alive. */

@@ -15,6 +15,9 @@
  *   896   request ring       host produces, worker consumes (ring-layout.ts)
  *   …     response ring      worker produces, host consumes
  *
+ * The same memory may serve one lane after another (host/lane-memory.ts), when the worker before has ended by itself;
+ * control words and ring headers are then written anew before it is shared, the records are not.
+ *
  * The memory shared by all lanes of a pool, one line: parked (i32), edges in park/host-word.ts.
  */
 import { CACHE_LINE } from "../memory/align.ts";

@@ -299,6 +299,8 @@ export class Lane implements Receiver {
     this.#handle.ref();
     if (wasReady) {
       const timer = this.#runtime.setTimeout(() => void this.#terminate(), this.#teardownTimeoutMs);
+      // SYNC(close): after the last call was committed. Pairs with the worker loop's rest, which looks at its ring
+      // once more when it has seen this. Needs release; waking relies on seq-cst (wake-word.ts).
       Atomics.store(this.#control, IS_CLOSING, 1);
       try {
         this.waker.wake();

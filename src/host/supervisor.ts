@@ -140,11 +140,6 @@ export class Supervisor {
     this.#isDraining = true;
   }
 
-  /** Every worker whose thread is not gone. */
-  get lanes(): Iterable<Lane> {
-    return this.#lanes;
-  }
-
   /** Ends all workers. Settles when none is left. */
   async close(): Promise<void> {
     this.#isClosing = true;
@@ -241,10 +236,9 @@ export class Supervisor {
     this.#active.takeBack(lane.activeShare);
     const calls = this.#scheduler.removeLane(lane);
     if (this.#isClosing) return;
-    const hasSuccessor = [...this.#worn.values()].includes(lane);
     const worn = this.#worn.get(lane);
     this.#worn.delete(lane);
-    if (hasSuccessor) this.#forgetWorn(lane);
+    this.#forgetWorn(lane);
     if (this.#retired.delete(lane)) {
       this.#elastic.look(); // a call may have come meanwhile
       return;

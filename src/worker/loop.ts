@@ -183,7 +183,7 @@ export class WorkerLoop {
   /** Nothing to do now. True: there is again; false: the loop will be called back. */
   #rest(): boolean {
     if (this.#isClosing()) {
-      // SYNC(close): what was sent before the word was set is seen once that is.
+      // SYNC(close): what was sent before the word was set is seen once that is. Pairs with Lane.close.
       if (this.#hasWork()) return true;
       this.#onClose();
       return false;

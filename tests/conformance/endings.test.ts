@@ -225,22 +225,32 @@ describe("workers that others take the place of", () => {
   test("no more of them drain than the pool may have workers", async () => {
     const pool = limitedPool({ recycleAfter: 10 });
     void rejection(pool.call.hang());
-    for (let n = 0; n < 300; n++) await pool.call.echo(n);
+    while (pool.stats().recycled === 0) await pool.call.echo(1);
+    for (let n = 0; n < 100; n++) await pool.call.echo(n);
     expect(pool.stats().workersStarted).toBe(2);
     await pool.shutdown(0);
   });
 
-  test("are never more than the pool may have", async () => {
-    const pool = limitedPool({ recycleAfter: 30, maxThreads: 1 });
+  test("are not replaced once more when they die while they drain", async () => {
+    const pool = limitedPool({ recycleAfter: 100 });
     const words = sharedWords();
-    let most = 0;
-    for (let round = 0; round < 40; round++) {
-      const calls = Array.from({ length: 10 }, () => pool.call.markSlowly(words, 1));
-      if (round % 10 === 9) calls.push(pool.call.exit(1).catch(() => {}));
-      await Promise.allSettled(calls);
-      most = Math.max(most, pool.stats().ready);
-    }
-    expect(most).toBe(1);
+    const dying = rejection(pool.call.exitWhenSet(words));
+    while (pool.stats().recycled === 0) await pool.call.echo(1);
+    const controller = new AbortController();
+    const { signal } = controller;
+    // More than a lane takes, so that calls wait on the host when it happens.
+    const calls = Array.from(
+      { length: 1100 },
+      () => pool.call.markSlowly.with({ signal })(words, 5),
+    );
+    const outcomes = Promise.allSettled(calls);
+    Atomics.store(words, 0, 1);
+    expect(await dying).toMatchObject({ code: "HEDDLE_WORKER_LOST" });
+    expect(pool.stats().queued).toBeGreaterThan(0);
+    await pause(100); // longer than the pause before a replacement
+    expect(pool.stats()).toMatchObject({ ready: 1, workersLost: 1 });
+    controller.abort();
+    await outcomes;
   });
 });
 

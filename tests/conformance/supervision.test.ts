@@ -38,7 +38,8 @@ describe("memory", () => {
     await pool.call.sleep(100);
     expect(await pool.call.echo("all the same")).toBe("all the same");
     await pause(600);
-    expect(pool.stats().workersStarted).toBeLessThanOrEqual(2);
+    // One for each call at most: a worker that has done nothing yet is not replaced.
+    expect(pool.stats().workersStarted).toBeLessThanOrEqual(3);
   });
 
   test("a worker within its limit stays, and an idle one is not looked at", async () => {
