@@ -1,5 +1,6 @@
 import { heddleEcho } from "../contenders/heddle-echo.ts";
 import { heddleJson } from "../contenders/heddle-json.ts";
+import { knittingEcho } from "../contenders/knitting.ts";
 import { lacking } from "../contenders/lacking.ts";
 import { postMessageEcho } from "../contenders/post-message-echo.ts";
 import { startThread } from "../contenders/thread-messages.ts";
@@ -8,4 +9,4 @@ import { runTypes } from "../scenarios/types.ts";
 const postMessage = lacking(postMessageEcho(startThread), {
   "Error with cause": "drops the cause on Bun",
 });
-await runTypes([heddleEcho, heddleJson, postMessage]);
+await runTypes([heddleEcho, knittingEcho, heddleJson, postMessage]);

@@ -9,5 +9,6 @@ export interface LatencyCalls {
 
 export interface LatencyContender {
   readonly name: string;
-  start(): Promise<LatencyCalls>;
+  /** With so many workers; some have only ever one. */
+  start(threads: number): Promise<LatencyCalls>;
 }

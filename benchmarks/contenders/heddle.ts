@@ -1,4 +1,4 @@
-/** heddle as published: the built package, one worker. */
+/** heddle as published: the built package. */
 import { createPool } from "../../dist/mod.js";
 import type { LatencyContender } from "./contender.ts";
 
@@ -8,8 +8,8 @@ export const asyncNothing = async (): Promise<void> => {};
 
 export const heddle: LatencyContender = {
   name: "heddle",
-  async start() {
-    const pool = createPool({ threads: 1 })({ echo, nothing, asyncNothing });
+  async start(threads) {
+    const pool = createPool({ threads })({ echo, nothing, asyncNothing });
     await pool.ready;
     const { call } = pool;
     return {

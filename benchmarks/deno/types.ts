@@ -1,7 +1,8 @@
 import { heddleEcho } from "../contenders/heddle-echo.ts";
 import { heddleJson } from "../contenders/heddle-json.ts";
+import { knittingEcho } from "../contenders/knitting.ts";
 import { postMessageEcho } from "../contenders/post-message-echo.ts";
 import { startWebWorker } from "../contenders/web-worker-messages.ts";
 import { runTypes } from "../scenarios/types.ts";
 
-await runTypes([heddleEcho, heddleJson, postMessageEcho(startWebWorker)]);
+await runTypes([heddleEcho, knittingEcho, heddleJson, postMessageEcho(startWebWorker)]);

@@ -7,6 +7,8 @@ export interface ChildArguments {
   readonly contender: string;
   readonly isQuick: boolean;
   readonly threads: number;
+  /** soak: how long. */
+  readonly minutes: number;
 }
 
 export function readArguments(): ChildArguments {
@@ -15,9 +17,15 @@ export function readArguments(): ChildArguments {
       contender: { type: "string", default: "heddle" },
       quick: { type: "boolean", default: false },
       threads: { type: "string", default: "0" },
+      minutes: { type: "string", default: "10" },
     },
   });
-  return { contender: values.contender, isQuick: values.quick, threads: Number(values.threads) };
+  return {
+    contender: values.contender,
+    isQuick: values.quick,
+    threads: Number(values.threads),
+    minutes: Number(values.minutes),
+  };
 }
 
 /** The contender that the command line names. */

@@ -1,10 +1,12 @@
 /** What a result has to say about where and with what it was measured. */
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import os from "node:os";
 import type { ScenarioResult } from "./schema.ts";
 
 const root = new URL("../../", import.meta.url);
+
+const GOVERNOR = "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor";
 
 export function describeMachine(): ScenarioResult["machine"] {
   return {
@@ -12,6 +14,7 @@ export function describeMachine(): ScenarioResult["machine"] {
     cores: os.availableParallelism(),
     memoryGiB: Math.round(os.totalmem() / 2 ** 30),
     kernel: `${os.type()} ${os.release()}`,
+    ...(existsSync(GOVERNOR) ? { governor: readFileSync(GOVERNOR, "utf8").trim() } : {}),
   };
 }
 

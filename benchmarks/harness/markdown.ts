@@ -1,6 +1,13 @@
 /** A result as a page of Markdown tables. */
 import { table } from "./markdown-table.ts";
-import { codecTable, ipcTable, payloadGrowthTable, typesTable } from "./payload-tables.ts";
+import { soakTable, startupTable } from "./operation-tables.ts";
+import {
+  codecTable,
+  ipcTable,
+  payloadGrowthTable,
+  tokioTable,
+  typesTable,
+} from "./payload-tables.ts";
 import type { Measurement, ScenarioResult } from "./schema.ts";
 import {
   fanOutTable,
@@ -22,6 +29,9 @@ const TABLES: Readonly<Record<string, (result: ScenarioResult) => string[]>> = {
   "thread-sweep": threadSweepTable,
   "mixed-load": mixedLoadTable,
   "fan-out": fanOutTable,
+  "tokio": tokioTable,
+  "startup": startupTable,
+  "soak": soakTable,
 };
 
 export function toMarkdown(result: ScenarioResult): string {
@@ -32,6 +42,7 @@ export function toMarkdown(result: ScenarioResult): string {
     `${machine.cpu}, ${machine.cores} cores, ${machine.memoryGiB} GiB, ${machine.kernel}; ` +
     `commit ${result.commit}, ${result.date}${result.isQuick ? ", quick run" : ""}; ` +
     Object.entries(result.versions).map(([name, version]) => `${name} ${version}`).join(", ") + ".",
+    ...busyNote(result),
     "",
     ...TABLES[result.scenario]!(result),
     // Failures of a case have a row of their own.
@@ -39,6 +50,16 @@ export function toMarkdown(result: ScenarioResult): string {
       .map(({ contender, reason }) => `\nNot measured: ${contender}: ${reason}`),
   ];
   return `${lines.join("\n")}\n`;
+}
+
+function busyNote({ reference }: ScenarioResult): string[] {
+  if (reference?.isBusy !== true) return [];
+  const { beforeMs, afterMs, leastMs } = reference;
+  return [
+    "",
+    `**The machine was busy**: a piece of work that took ${leastMs} ms at best took ${beforeMs} ms ` +
+    `before and ${afterMs} ms after.`,
+  ];
 }
 
 function latencyTable({ measurements }: ScenarioResult): string[] {

@@ -39,6 +39,16 @@ export function ipcTable(result: ScenarioResult): string[] {
   ];
 }
 
+/** The Rust baseline has a result of its own, of the same shape. */
+export function tokioTable(result: ScenarioResult): string[] {
+  return rowTable(
+    result,
+    ["payload", "contender", "size"],
+    [...percentiles, perCall],
+    ({ size }) => [formatBytes(size)],
+  );
+}
+
 export function payloadGrowthTable(result: ScenarioResult): string[] {
   const columns = [...percentiles, perCall, throughput, timesBaseline("postMessage")];
   return [

@@ -3,7 +3,7 @@
  * `Measurement`s of the same shape.
  */
 
-export type Unit = "µs" | "ms" | "%";
+export type Unit = "µs" | "ms" | "%" | "MiB";
 
 /** One contender doing one thing. */
 export interface Measurement {
@@ -74,6 +74,18 @@ export interface ScenarioResult {
     readonly cores: number;
     readonly memoryGiB: number;
     readonly kernel: string;
+    /** Of the first core's clock, where the system tells it. */
+    readonly governor?: string;
+  };
+  /**
+   * A fixed piece of work on every core before and after, and the quickest of the whole run. Busy: one of
+   * the two took a quarter longer than that, so something else was running.
+   */
+  readonly reference?: {
+    readonly beforeMs: number;
+    readonly afterMs: number;
+    readonly leastMs: number;
+    readonly isBusy: boolean;
   };
   /** Versions of what was compared. */
   readonly versions: Readonly<Record<string, string>>;

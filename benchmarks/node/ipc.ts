@@ -1,4 +1,5 @@
 import { heddleEcho } from "../contenders/heddle-echo.ts";
+import { knittingEcho } from "../contenders/knitting.ts";
 import { http, websocket } from "../contenders/loopback-node.ts";
 import { others } from "../contenders/pool-echoes.ts";
 import { postMessageEcho } from "../contenders/post-message-echo.ts";
@@ -7,6 +8,7 @@ import { runIpc } from "../scenarios/ipc.ts";
 
 await runIpc([
   heddleEcho,
+  knittingEcho,
   postMessageEcho(startThread),
   websocket,
   http,

@@ -1,11 +1,12 @@
 /**
  * `heavy-load`: all primes up to 10,000,000 in chunks of 250,000, by the main thread alone and by the
- * main thread with 1, 2, … workers: by heddle, and by hand with worker_threads, the same chunks in the
+ * main thread with 1, 2, … workers: by heddle, by a peer, and by hand with worker_threads, the same chunks in the
  * same order. The main thread takes chunks too; it hands each worker two at a time, so that none waits
  * while the main thread computes. Starting the workers is not timed.
  */
 import { Bench } from "tinybench";
 import { createPool } from "../../dist/mod.js";
+import { KNITTING, startKnittingPrimes } from "../contenders/knitting.ts";
 import { type PrimeWorkers, startPrimeWorkers } from "../contenders/primes-by-hand.ts";
 import { finish, readArguments } from "../harness/child.ts";
 import { CHUNK, countPrimes, LIMIT, PRIMES_BELOW_LIMIT } from "./primes.ts";
@@ -55,14 +56,21 @@ async function startPool(threads: number): Promise<PrimeWorkers> {
   return { count: pool.call.countPrimes, close: () => pool.shutdown() };
 }
 
+function startWorkers(contender: string, threads: number): Promise<PrimeWorkers> {
+  switch (contender) {
+    case BY_HAND:
+      return startPrimeWorkers(threads);
+    case KNITTING:
+      return startKnittingPrimes(threads);
+    default:
+      return startPool(threads);
+  }
+}
+
 /** Runs with as many workers as the command line says, and prints the figures. */
 export async function runHeavyLoad(): Promise<void> {
   const { contender, isQuick, threads } = readArguments();
-  const workers = threads === 0
-    ? undefined
-    : contender === BY_HAND
-    ? await startPrimeWorkers(threads)
-    : await startPool(threads);
+  const workers = threads === 0 ? undefined : await startWorkers(contender, threads);
   const bench = new Bench({
     time: 0,
     iterations: isQuick ? 3 : 7,

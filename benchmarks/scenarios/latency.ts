@@ -1,5 +1,5 @@
 /**
- * `latency`: one caller, one worker. How long until 1, 10, 100 or 1000 calls made at once are all
+ * `latency`: one caller, one worker, or as many as the command line says. How long until 1, 10, 100 or 1000 calls made at once are all
  * answered: an f64 echoed, a void call, and a void call of an async task.
  *
  * Batch 1 is timed over 500 calls one after the other and divided by 500, as the clock is too coarse
@@ -18,8 +18,8 @@ const SEQUENTIAL_CALLS = 500;
 
 /** Runs one round of the contender named on the command line and prints its figures. */
 export async function runLatency(contenders: readonly LatencyContender[]): Promise<void> {
-  const { contender: name, isQuick } = readArguments();
-  const calls = await chooseContender(contenders, name).start();
+  const { contender: name, isQuick, threads } = readArguments();
+  const calls = await chooseContender(contenders, name).start(Math.max(1, threads));
   const budget = { seconds: isQuick ? 0.1 : 0.35, minSamples: 20 };
   const figures: RoundSamples[] = [];
   for (const [index, each] of [calls.echo, calls.nothing, calls.asyncNothing].entries()) {

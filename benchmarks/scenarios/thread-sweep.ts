@@ -3,8 +3,15 @@
  * made at once are all answered: work that one worker has no trouble with, so that more of them should
  * not make it slower.
  */
-import { startHeddle } from "../contenders/heddle-tasks.ts";
-import { attempt, finish, readArguments, type RoundSamples } from "../harness/child.ts";
+import { heddle } from "../contenders/heddle.ts";
+import { knitting } from "../contenders/knitting.ts";
+import {
+  attempt,
+  chooseContender,
+  finish,
+  readArguments,
+  type RoundSamples,
+} from "../harness/child.ts";
 import type { RoundGap } from "../harness/schema.ts";
 import { takeSamples } from "../harness/timing.ts";
 import { createRun, toBatchUs } from "./call-batches.ts";
@@ -15,8 +22,8 @@ const SEQUENTIAL_CALLS = 20;
 
 /** Runs one round with as many workers as the command line says, and prints the figures. */
 export async function runThreadSweep(): Promise<never> {
-  const { isQuick, threads } = readArguments();
-  const { nothing, close } = await startHeddle(threads);
+  const { contender, isQuick, threads } = readArguments();
+  const { nothing, close } = await chooseContender([heddle, knitting], contender).start(threads);
   const budget = { seconds: isQuick ? 0.1 : 0.35, minSamples: 20 };
   const found: (RoundSamples | RoundGap)[] = [];
   for (const size of BATCHES) {
@@ -24,7 +31,7 @@ export async function runThreadSweep(): Promise<never> {
     found.push(
       await attempt(
         { case: `void call, batch ${size}`, size: threads, unit: "µs" },
-        async () => toBatchUs(await takeSamples(createRun(nothing, batch), budget), batch),
+        async () => toBatchUs(await takeSamples(createRun(nothing!, batch), budget), batch),
       ),
     );
   }

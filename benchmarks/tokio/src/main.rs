@@ -1,89 +1,71 @@
-//! The native bar for `latency`: an f64 echoed by a Tokio task on another thread, over an mpsc channel
-//! with a oneshot channel per answer. Prints the figures of one round, in the shape the JavaScript
-//! processes print theirs (`RoundFigure` in `benchmarks/harness/schema.ts`).
+//! The native bar for `latency` and `tokio`: values echoed by another thread. Prints the figures of one round
+//! of one contender, in the shape the JavaScript processes print theirs (`RoundFigure` in
+//! `benchmarks/harness/schema.ts`).
 
-use serde_json::json;
-use std::time::{Duration, Instant};
-use tokio::sync::{mpsc, oneshot};
+mod crossbeam_echo;
+mod payloads;
+mod sampling;
+mod spinning_pair;
+mod tokio_echo;
 
-type Request = (f64, oneshot::Sender<f64>);
+use sampling::{Budget, Figures};
+use std::error::Error;
+use std::time::Duration;
 
+/// Calls at once in `latency`.
+const LATENCY_BATCHES: &[usize] = &[1, 10, 100, 1000];
 /// Calls one after the other per sample at batch 1, as in the JavaScript scenario.
-const SEQUENTIAL_CALLS: usize = 500;
-const BATCHES: [usize; 4] = [1, 10, 100, 1000];
+const LATENCY_SEQUENTIAL: usize = 500;
 
-async fn call(requests: &mpsc::UnboundedSender<Request>, value: f64) -> oneshot::Receiver<f64> {
-    let (answer, answered) = oneshot::channel();
-    requests.send((value, answer)).expect("the worker is there");
-    answered
+struct Options {
+    scenario: String,
+    contender: String,
+    is_quick: bool,
 }
 
-/// One sample: a batch, or `SEQUENTIAL_CALLS` single calls. Checks every answer.
-async fn run(requests: &mpsc::UnboundedSender<Request>, batch: usize) {
-    if batch == 1 {
-        for n in 0..SEQUENTIAL_CALLS {
-            let value = n as f64 + 0.5;
-            assert_eq!(call(requests, value).await.await, Ok(value));
+fn read_options() -> Result<Options, lexopt::Error> {
+    use lexopt::prelude::*;
+    let mut options = Options {
+        scenario: "latency".into(),
+        contender: tokio_echo::NAME.into(),
+        is_quick: false,
+    };
+    let mut parser = lexopt::Parser::from_env();
+    while let Some(argument) = parser.next()? {
+        match argument {
+            Long("scenario") => options.scenario = parser.value()?.string()?,
+            Long("contender") => options.contender = parser.value()?.string()?,
+            Long("quick") => options.is_quick = true,
+            _ => return Err(argument.unexpected()),
         }
-        return;
     }
-    let mut answers = Vec::with_capacity(batch);
-    for n in 0..batch {
-        answers.push(call(requests, n as f64 + 0.5).await);
-    }
-    for (n, answer) in answers.into_iter().enumerate() {
-        assert_eq!(answer.await, Ok(n as f64 + 0.5));
-    }
-}
-
-/// Microseconds per sample (per call at batch 1), for as long as `time` lasts.
-async fn sample(
-    requests: &mpsc::UnboundedSender<Request>,
-    batch: usize,
-    time: Duration,
-) -> Vec<f64> {
-    let end = Instant::now() + time;
-    let mut samples = Vec::new();
-    while Instant::now() < end || samples.len() < 20 {
-        let start = Instant::now();
-        run(requests, batch).await;
-        let micros = start.elapsed().as_secs_f64() * 1e6;
-        samples.push(if batch == 1 { micros / SEQUENTIAL_CALLS as f64 } else { micros });
-    }
-    samples
-}
-
-/// Sorted, and evenly thinned out to a number that still gives every percentile reported.
-fn thin_out(mut samples: Vec<f64>) -> Vec<f64> {
-    samples.sort_by(f64::total_cmp);
-    let step = (samples.len() as f64 / 2000.0).max(1.0);
-    let kept = (samples.len() as f64 / step) as usize;
-    (0..kept).map(|index| samples[(index as f64 * step) as usize]).collect()
+    Ok(options)
 }
 
 #[tokio::main(flavor = "multi_thread", worker_threads = 2)]
-async fn main() {
-    let is_quick = std::env::args().any(|argument| argument == "--quick");
-    let time = Duration::from_millis(if is_quick { 100 } else { 350 });
-    let (requests, mut received) = mpsc::unbounded_channel::<Request>();
-    tokio::spawn(async move {
-        while let Some((value, answer)) = received.recv().await {
-            let _ = answer.send(value);
-        }
-    });
-    // The caller is `main` itself, which no worker thread runs: as a task of the runtime it would share
+async fn main() -> Result<(), Box<dyn Error>> {
+    let Options { scenario, contender, is_quick } = read_options()?;
+    let millis = match (scenario.as_str(), is_quick) {
+        ("latency", false) => 350,
+        ("latency", true) => 100,
+        (_, false) => 200,
+        (_, true) => 30,
+    };
+    let budget = Budget { time: Duration::from_millis(millis), min_samples: 20 };
+    let mut figures = Figures::new(budget);
+    // The caller is `main` itself, which no worker thread of the runtime runs: as a task it would share
     // the echo task's thread, and nothing would be handed from one thread to another.
-    let mut figures = Vec::new();
-    for batch in BATCHES {
-        sample(&requests, batch, time / 2).await;
-        let samples = sample(&requests, batch, time).await;
-        figures.push(json!({
-            "case": "f64 echo",
-            "size": batch,
-            "unit": "µs",
-            "count": samples.len(),
-            "samples": thin_out(samples),
-        }));
+    match (scenario.as_str(), contender.as_str()) {
+        ("latency", tokio_echo::NAME) => {
+            let values = payloads::numbers();
+            tokio_echo::latency(&mut figures, &values, LATENCY_BATCHES, LATENCY_SEQUENTIAL).await;
+        }
+        ("tokio", tokio_echo::NAME) => tokio_echo::copies(&mut figures).await,
+        ("tokio", tokio_echo::SHARED_NAME) => tokio_echo::shared(&mut figures).await,
+        ("tokio", crossbeam_echo::NAME) => crossbeam_echo::copies(&mut figures),
+        ("tokio", spinning_pair::NAME) => spinning_pair::numbers(&mut figures),
+        _ => return Err(format!("no contender {contender} in {scenario}").into()),
     }
-    println!("{}", serde_json::to_string(&figures).expect("plain numbers"));
+    figures.print();
+    Ok(())
 }

@@ -1,0 +1,194 @@
+/** All scenarios, in the order in which they run. */
+import { KNITTING } from "../contenders/knitting.ts";
+import type { Measurement } from "../harness/schema.ts";
+import {
+  addOverBaseline,
+  addP99RatioToBaseline,
+  addPerCall,
+  addRatioToBaseline,
+  addRatioToFloor,
+  addRatioToIdeal,
+  addRatioToReference,
+  addSpeedUp,
+  addThroughput,
+  isWithOneWorker,
+} from "../harness/derived.ts";
+import { ALONE, BESIDE_LONG, LAST_MICRO, LONG_TASK } from "../scenarios/mixed-cases.ts";
+import { MEMORY_WORKERS } from "../scenarios/startup-cases.ts";
+import type { Choices, Contender, Scenario } from "./scenario.ts";
+
+const quickOr = (quick: number, full: number) => ({ isQuick }: Choices): number =>
+  isQuick ? quick : full;
+
+const byName = (name: string): Contender => ({ name, args: ["--contender", name] });
+
+/** Scenarios whose process measures one contender, named on its command line. */
+const named = (...names: readonly string[]) => (): readonly Contender[] => names.map(byName);
+
+const knitting = ({ hasKnitting }: Choices): Contender => ({
+  ...byName(KNITTING),
+  isPeer: true,
+  ...(hasKnitting
+    ? {}
+    : { left: "not measured: it is not in the registry; --peer knitting=PATH takes a checkout" }),
+});
+
+const withKnitting = (args: readonly string[]): readonly string[] => [
+  ...args,
+  "--contender",
+  KNITTING,
+];
+
+/** The same with a checkout of Knitting, second so that it is next to ours. */
+const namedAndKnitting =
+  (first: string, ...others: readonly string[]) => (choices: Choices): readonly Contender[] => [
+    byName(first),
+    knitting(choices),
+    ...others.map(byName),
+  ];
+
+const isOfKnitting = ({ contender }: Measurement): boolean => contender.startsWith(KNITTING);
+
+const workersOf = (count: number): string => count === 1 ? "1 worker" : `${count} workers`;
+
+/** Scenarios whose process takes as many workers as its command line says. */
+const withWorkers = (...counts: readonly number[]): readonly Contender[] =>
+  counts.map((count) => ({ name: workersOf(count), args: ["--threads", String(count)] }));
+
+/** The same split by worker_threads alone. */
+const byHand = (name: string): string => `${name}, by hand`;
+
+/** Worker pools and proxies of others. */
+const PEERS = ["Piscina", "Tinypool", "workerpool", "Poolifier", "comlink", "synckit"];
+
+const FLOOR = "raw ring floor";
+const RAW_WORKER = "raw worker";
+
+export const SCENARIOS: Readonly<Record<string, Scenario>> = {
+  "ipc": {
+    about: "a small object there and back, 1 to 100 at once, against messages, sockets and pools",
+    rounds: quickOr(1, 3),
+    contenders: namedAndKnitting("heddle", "postMessage", "websocket", "HTTP", ...PEERS),
+    finish: (measurements) => addRatioToBaseline(measurements, "heddle"),
+  },
+  "latency": {
+    about: "an f64 and void calls, 1 to 1000 at once, with 1, 2 and 4 workers",
+    rounds: quickOr(1, 4),
+    contenders: (choices) => [
+      ...namedAndKnitting("heddle", FLOOR, "postMessage", "Piscina")(choices),
+      ...[2, 4].map((count) => ({
+        name: `heddle, ${workersOf(count)}`,
+        args: ["--contender", "heddle", "--threads", String(count)],
+      })),
+    ],
+    finish: (measurements) => addRatioToFloor(measurements, FLOOR),
+    withTokio: true,
+  },
+  "tokio": {
+    about: "an f64, strings and bytes of 8 B to 1 MiB, 1 to 100 at once, beside Tokio's copies",
+    rounds: quickOr(1, 3),
+    contenders: named("heddle", "heddle, transfer()", "copies alone"),
+    finish: addPerCall,
+    withTokio: true,
+  },
+  "heavy-load": {
+    about: "all primes up to 10,000,000 by the main thread and 0, 1, … workers",
+    rounds: quickOr(1, 3),
+    contenders: (choices) =>
+      Array.from({ length: choices.threads + 1 }, (_, workers): readonly Contender[] => {
+        const args = ["--threads", String(workers)];
+        if (workers === 0) return [{ name: "main alone", args }];
+        const name = `main + ${workers}`;
+        return [
+          { name, args },
+          { name: byHand(name), args: [...args, "--contender", "by hand"] },
+          { ...knitting(choices), name: `${name}, ${KNITTING}`, args: withKnitting(args) },
+        ];
+      }).flat(),
+    finish: (measurements) =>
+      addRatioToReference(
+        addSpeedUp(measurements),
+        (candidate, of) => candidate.contender === byHand(of.contender),
+      ),
+  },
+  "types": {
+    about: "every kind of payload there and back, 1 and 100 at once",
+    rounds: quickOr(1, 2),
+    contenders: namedAndKnitting("heddle", "heddle (JSON text)", "postMessage"),
+    finish: (measurements) => addPerCall(addRatioToBaseline(measurements, "postMessage")),
+  },
+  "payload-growth": {
+    about: "a string and bytes of 32 B to 16 MiB, 1 and 64 at once",
+    rounds: quickOr(1, 2),
+    contenders: namedAndKnitting("heddle", "postMessage"),
+    finish: (measurements) =>
+      addThroughput(addPerCall(addRatioToBaseline(measurements, "postMessage"))),
+  },
+  "codec": {
+    about: "a value written and read in one thread, against JSON, node:v8 and msgpackr",
+    rounds: quickOr(1, 2),
+    contenders: named("heddle codec", "JSON", "node:v8", "msgpackr", "structuredClone"),
+    finish: (measurements) => addRatioToBaseline(measurements, "structuredClone"),
+  },
+  "lateness": {
+    about: "from the end of a task of 50 µs to 100 ms to the code that awaits it",
+    rounds: quickOr(1, 3),
+    contenders: namedAndKnitting("heddle", RAW_WORKER),
+    finish: (measurements) =>
+      addP99RatioToBaseline(addRatioToBaseline(measurements, RAW_WORKER), RAW_WORKER),
+  },
+  "idle-cost": {
+    about: "processor time of a pool that has nothing to do, and of a host that awaits",
+    rounds: () => 1,
+    contenders: named("heddle", RAW_WORKER, "no workers"),
+    finish: (measurements) => addOverBaseline(measurements, RAW_WORKER),
+  },
+  "thread-sweep": {
+    about: "void calls, 1 to 1000 at once, with 1, 2, 4 and 8 workers",
+    rounds: quickOr(1, 4),
+    contenders: (choices) =>
+      withWorkers(1, 2, 4, 8).flatMap(({ name, args }) => [
+        { name, args },
+        { ...knitting(choices), name: `${KNITTING}, ${name}`, args: withKnitting(args) },
+      ]),
+    finish: (measurements) =>
+      addRatioToReference(
+        measurements,
+        (candidate, of) =>
+          isWithOneWorker(candidate, of) && isOfKnitting(candidate) === isOfKnitting(of),
+      ),
+  },
+  "mixed-load": {
+    about: "micro-tasks alone and beside a task of 100 ms",
+    rounds: quickOr(1, 3),
+    contenders: named(ALONE, BESIDE_LONG),
+    finish: (measurements) =>
+      addRatioToReference(
+        addRatioToBaseline(measurements, ALONE),
+        (candidate, of) => candidate.case === LONG_TASK && of.case === LAST_MICRO,
+      ),
+  },
+  "fan-out": {
+    about: "8 tasks of 5 ms, 64 of 10 µs, 1,000 of 50 µs over 1 and 2 workers",
+    rounds: quickOr(1, 4),
+    contenders: () => withWorkers(1, 2),
+    finish: (measurements) => addRatioToReference(addRatioToIdeal(measurements), isWithOneWorker),
+  },
+  "startup": {
+    about: `import, first pool, first call, one more worker; memory of ${MEMORY_WORKERS} workers`,
+    rounds: quickOr(3, 11),
+    isPooled: true,
+    contenders: named("heddle", RAW_WORKER, "Piscina"),
+    finish: (measurements) => addRatioToBaseline(measurements, RAW_WORKER),
+  },
+  "soak": {
+    about: "mixed calls for 10 minutes (--soak-minutes): latency and memory minute by minute",
+    rounds: () => 1,
+    contenders: ({ soakMinutes }) => [
+      { name: "heddle", args: ["--contender", "heddle", "--minutes", String(soakMinutes)] },
+    ],
+    finish: (measurements) => measurements,
+    isExtra: true,
+    timeoutMs: ({ soakMinutes }) => soakMinutes * 60_000 + 120_000,
+  },
+};

@@ -1,0 +1,130 @@
+/** Measures one scenario on one runtime: contenders take turns round by round. */
+import { describeCommit, describeMachine } from "../harness/machine.ts";
+import type { Failure, RoundFigure, RoundGap, ScenarioResult } from "../harness/schema.ts";
+import { summarize } from "../harness/statistics.ts";
+import type { ReferenceSpin } from "./busy.ts";
+import { runChild } from "./child-process.ts";
+import type { Choices, Contender, Scenario } from "./scenario.ts";
+
+export interface Run {
+  readonly name: string;
+  readonly scenario: Pick<Scenario, "rounds" | "finish" | "timeoutMs" | "isPooled">;
+  readonly runtime: string;
+  readonly version: string;
+  readonly choices: Choices;
+  readonly contenders: readonly Contender[];
+  readonly command: (contender: Contender) => readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly versions: Readonly<Record<string, string>>;
+}
+
+const CHILD_TIMEOUT_MS = 180_000;
+
+export const log = (text: string): void => void process.stderr.write(`${text}\n`);
+
+export async function measure(run: Run, reference: ReferenceSpin): Promise<ScenarioResult> {
+  const { name, runtime, version, choices, contenders, versions } = run;
+  const { rounds, finish, isPooled = false } = run.scenario;
+  const collected = new Collected(run);
+  const beforeMs = await reference.measure();
+  const total = rounds(choices);
+  for (let number = 1; number <= total; number++) {
+    for (const contender of contenders) {
+      if (collected.isGivenUp(contender)) continue;
+      log(`${runtime} ${name} round ${number}/${total}: ${contender.name}`);
+      await collected.add(contender);
+    }
+  }
+  const afterMs = await reference.measure();
+  const measurements = [...collected.figures.values()].map((each) =>
+    summarize(each.contender, isPooled ? [pooled(each.rounds)] : each.rounds)
+  );
+  return {
+    schema: 1,
+    scenario: name,
+    runtime,
+    version,
+    isQuick: choices.isQuick,
+    date: new Date().toISOString(),
+    commit: describeCommit(),
+    machine: describeMachine(),
+    reference: reference.describe(beforeMs, afterMs),
+    versions,
+    cases: [...collected.cases],
+    measurements: finish(measurements),
+    failures: collected.failures,
+  };
+}
+
+export const countFailed = ({ failures }: ScenarioResult): number =>
+  failures.filter(({ isSkipped }) => !isSkipped).length;
+
+/** All rounds of a figure as one. */
+const pooled = (rounds: readonly RoundFigure[]): RoundFigure => ({
+  ...rounds[0]!,
+  samples: rounds.flatMap(({ samples }) => samples),
+  count: rounds.reduce((sum, { count }) => sum + count, 0),
+});
+
+/** Figures of all rounds, and what has none. */
+class Collected {
+  readonly cases = new Set<string>();
+  readonly failures: Failure[];
+  readonly figures = new Map<string, { contender: string; rounds: RoundFigure[] }>();
+  readonly #run: Run;
+
+  constructor(run: Run) {
+    this.#run = run;
+    this.failures = run.contenders.flatMap(({ name, left }) =>
+      left === undefined ? [] : [{ contender: name, reason: left, isSkipped: true }]
+    );
+  }
+
+  isGivenUp({ name }: Contender): boolean {
+    return this.failures.some((each) => each.contender === name && each.case === undefined);
+  }
+
+  async add(contender: Contender): Promise<void> {
+    const { name, runtime, command, env, scenario, choices } = this.#run;
+    const timeoutMs = scenario.timeoutMs?.(choices) ?? CHILD_TIMEOUT_MS;
+    try {
+      for (const line of await runChild(command(contender), timeoutMs, env)) {
+        this.cases.add(line.case);
+        if ("reason" in line) this.#addGap(contender, line);
+        else this.#addFigure(contender.name, line);
+      }
+    } catch (error) {
+      const reason = (error as Error).message;
+      log(`FAILED ${runtime} ${name} ${contender.name}: ${reason}`);
+      this.failures.push({
+        contender: contender.name,
+        reason: reason.split("\n")[0]!,
+        ...(contender.isPeer === true ? { isSkipped: true } : {}),
+      });
+    }
+  }
+
+  #addFigure(contender: string, line: RoundFigure): void {
+    const key = `${contender}\n${line.case}\n${line.size}`;
+    const known = this.figures.get(key);
+    if (known === undefined) this.figures.set(key, { contender, rounds: [line] });
+    else known.rounds.push(line);
+  }
+
+  /** Takes up what a round could not measure, once. */
+  #addGap(contender: Contender, line: RoundGap): void {
+    const gap: Failure = {
+      contender: contender.name,
+      ...line,
+      isSkipped: line.isSkipped || contender.isPeer === true,
+    };
+    const isKnown = this.failures.some((each) =>
+      each.contender === gap.contender && each.case === gap.case && each.size === gap.size
+    );
+    if (isKnown) return;
+    this.failures.push(gap);
+    if (gap.isSkipped) return;
+    const { name, runtime } = this.#run;
+    log(`FAILED ${runtime} ${name} ${gap.contender}, ${gap.case}: ${gap.reason}`);
+  }
+}

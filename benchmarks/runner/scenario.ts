@@ -1,0 +1,38 @@
+/** What a scenario is to the runner: which processes it has, how often they run, what follows from their figures. */
+import type { Measurement } from "../harness/schema.ts";
+
+/** One kind of process of a scenario, run once per round. */
+export interface Contender {
+  readonly name: string;
+  readonly args: readonly string[];
+  /** Why it is not run this time. */
+  readonly left?: string;
+  /** What it cannot do is its own affair, no failure of the run. */
+  readonly isPeer?: boolean;
+}
+
+export interface Choices {
+  readonly isQuick: boolean;
+  /** heavy-load: workers beside the main thread, up to this many. */
+  readonly threads: number;
+  /** soak: how long. */
+  readonly soakMinutes: number;
+  /** Whether a checkout of Knitting is there to be measured. */
+  readonly hasKnitting: boolean;
+}
+
+export interface Scenario {
+  /** One line for people. */
+  readonly about: string;
+  readonly rounds: (choices: Choices) => number;
+  readonly contenders: (choices: Choices) => readonly Contender[];
+  /** One sample a process: rounds are put together instead of compared. */
+  readonly isPooled?: boolean;
+  readonly finish: (measurements: Measurement[]) => Measurement[];
+  /** Only when asked for by name. */
+  readonly isExtra?: boolean;
+  /** Whether Tokio has figures of it too. */
+  readonly withTokio?: boolean;
+  /** A process that takes longer than this hangs; milliseconds. */
+  readonly timeoutMs?: (choices: Choices) => number;
+}
