@@ -9,6 +9,7 @@
  */
 import type { ActiveCount } from "../park/active-count.ts";
 import type { HostParker } from "../park/host-word.ts";
+import { CAME, MAY_COME, Patience } from "../park/patience.ts";
 import { type SpinOptions, spinUntil } from "../park/spin.ts";
 import { TurnClock } from "../park/turn-clock.ts";
 import type { Runtime, Timer } from "../runtimes/runtime.ts";
@@ -82,6 +83,7 @@ export class HostLoop {
   readonly #runtime: Runtime;
   readonly #spin: SpinOptions;
   readonly #spinMs: number;
+  readonly #patience: Patience;
   readonly #poll: () => void;
   #isScheduled = false;
   #secondLook: Timer | undefined;
@@ -109,6 +111,7 @@ export class HostLoop {
       pause: runtime.pause,
       now: runtime.now,
     };
+    this.#patience = new Patience(this.#spin, spinMs);
     this.#turn = new TurnClock({
       now: runtime.now,
       soon: runtime.soon,
@@ -161,6 +164,17 @@ export class HostLoop {
     if (outlook === NEAR && this.#active.hasFreeCore) {
       hasSpun = true;
       isReady = spinUntil(this.#spin, this.#spinMs);
+      if (isReady) this.#patience.earn();
+      // What waits behind something is moved at once instead.
+      else if (!work.isCrowded) {
+        const outcome = this.#patience.spinOn();
+        if (outcome === MAY_COME) {
+          this.#isScheduled = true;
+          this.#turn.yieldTurn();
+          return;
+        }
+        isReady = outcome === CAME;
+      }
     }
     if (isReady) settled = work.drain(MAX_SETTLED_PER_POLL);
     if (this.#turn.isOver(1 + settled / SETTLED_PER_UNIT)) {
@@ -213,6 +227,7 @@ export class HostLoop {
       return;
     }
     this.#isParked = true;
+    this.#patience.endWait();
     this.#work.onPark();
   }
 }

@@ -30,7 +30,7 @@ export class SpinLength {
 
   /** The rest was ended, after a block, so long after it began. */
   ended(gapMs: number): void {
-    this.#learn(Math.min(gapMs, 4 * this.#maxMs));
+    this.#learn(Math.min(gapMs, 2 * this.#maxMs));
   }
 
   #learn(gapMs: number): void {

@@ -31,15 +31,15 @@ import {
 } from "../endpoint/lane-layout.ts";
 import { ProtocolError } from "../errors.ts";
 import type { ActiveCount } from "../park/active-count.ts";
-import { type SpinOptions, spinUntil } from "../park/spin.ts";
+import { CAME, MAY_COME } from "../park/patience.ts";
 import { TurnClock } from "../park/turn-clock.ts";
 import { BLOCKED, IN_EVENT_LOOP, type Parker } from "../park/wake-word.ts";
 import { EMPTY } from "../ring/consumer.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
+import { Anticipation } from "./anticipation.ts";
 import type { Replies } from "./replies.ts";
 import type { TaskSignals } from "./signals.ts";
 import type { WorkerTask } from "./tasks.ts";
-import { SpinLength } from "../park/spin-length.ts";
 import type { ServiceTimer } from "../endpoint/service-times.ts";
 
 /** Longest block before returning to the event loop. */
@@ -90,12 +90,11 @@ export class WorkerLoop {
   readonly #maxConcurrency: number;
   readonly #times: ServiceTimer;
   readonly #signals: TaskSignals;
-  readonly #rests: SpinLength;
+  readonly #anticipation: Anticipation;
   readonly #onTurn: (() => void) | undefined;
   readonly #onClose: () => void;
   readonly #onCrash: (error: unknown) => void;
   readonly #turn: TurnClock;
-  readonly #spin: SpinOptions;
   readonly #run: () => void;
   #asyncInFlight = 0;
   #idleTurns = 0;
@@ -114,7 +113,6 @@ export class WorkerLoop {
     this.#maxConcurrency = options.maxConcurrency;
     this.#times = options.times;
     this.#signals = options.signals;
-    this.#rests = new SpinLength(options.spinMs);
     this.#onTurn = options.onTurn;
     this.#onClose = options.onClose;
     this.#onCrash = options.onCrash;
@@ -134,12 +132,12 @@ export class WorkerLoop {
       onTurn: this.#run,
     });
     const active = this.#active;
-    this.#spin = {
+    this.#anticipation = new Anticipation({
       isReady: () => this.#hasWork(),
       mayGoOn: () => active.hasFreeCore && !this.#isClosing(),
       pause: this.#runtime.pause,
       now: this.#runtime.now,
-    };
+    }, options.spinMs);
   }
 
   /** Takes up work for the first time. */
@@ -189,12 +187,16 @@ export class WorkerLoop {
       return false;
     }
     if (this.#asyncInFlight === 0) {
-      const spinMs = this.#maySpin() ? this.#rests.spinMs : 0;
-      if (spinMs > 0 && spinUntil(this.#spin, spinMs)) {
-        this.#rests.endedInSpin();
-        return true;
+      const hasWokenHost = this.#hasWokenHost();
+      if (!hasWokenHost && this.#active.hasFreeCore) {
+        const outcome = this.#anticipation.spin();
+        if (outcome === CAME) return true;
+        if (outcome === MAY_COME) {
+          this.#yieldTurn();
+          return false;
+        }
       }
-      if (this.#block(spinMs)) {
+      if (this.#block(hasWokenHost)) {
         if (!this.#turn.check(this.#runtime.now())) return true;
         this.#yieldTurn();
         return false;
@@ -210,18 +212,18 @@ export class WorkerLoop {
   }
 
   /**
-   * Not right after waking the host: it has the way through its event loop before it, and a scheduler
-   * that wakes a thread where its waker runs lets it wait until this one gives up the core.
+   * Right after waking the host a worker does not spin: the host has the way through its event loop before it,
+   * and a scheduler that wakes a thread where its waker runs lets it wait until this one gives up the core.
    */
-  #maySpin(): boolean {
+  #hasWokenHost(): boolean {
     const { hostWakes } = this.#replies;
     const hasWokenHost = hostWakes !== this.#hostWakesSeen;
     this.#hostWakesSeen = hostWakes;
-    return !hasWokenHost && this.#active.hasFreeCore;
+    return hasWokenHost;
   }
 
-  /** Blocks for a moment, after having spun for so long. True: there is work. */
-  #block(spunMs: number): boolean {
+  /** Blocks for a moment. True: there is work. */
+  #block(hasWokenHost: boolean): boolean {
     const parker = this.#parker;
     this.#handBackSpace();
     this.#setActive(false);
@@ -233,7 +235,8 @@ export class WorkerLoop {
     else parker.block(BLOCK_MS);
     this.#setActive(true);
     const hasWork = this.#hasWork() || this.#isClosing();
-    this.#rests.ended(spunMs + this.#runtime.now() - startMs);
+    // How long a host takes that had to be woken says nothing about how calls come.
+    this.#anticipation.slept(startMs, this.#runtime.now(), !hasWokenHost);
     return hasWork;
   }
 
