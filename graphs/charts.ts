@@ -1,6 +1,15 @@
 /** Charts of the `latency` and `heavy-load` scenarios. */
 import type { Measurement, ScenarioResult } from "../benchmarks/harness/schema.ts";
-import { type ChartSpec, COLORS, describe, frame, type Tick, title } from "./style.ts";
+import {
+  type ChartSpec,
+  COLORS,
+  describe,
+  frame,
+  type Tick,
+  title,
+  toBars,
+  toLine,
+} from "./style.ts";
 
 const BATCH_TICKS: readonly Tick[] = [1, 10, 100, 1000].map((value) => ({
   value,
@@ -18,7 +27,10 @@ export function latencyChart(
     const contenders = [...new Set(all.filter((each) => each.case === name).map(contenderOf))];
     const datasets = contenders.map((contender) => ({
       label: contender,
-      data: pointsOf(all.filter((each) => each.case === name && each.contender === contender)),
+      ...toLine(
+        all.filter((each) => each.case === name && each.contender === contender),
+        ({ p50 }) => p50,
+      ),
       borderColor: COLORS[contender],
       backgroundColor: COLORS[contender],
       borderWidth: contender === "heddle" ? 3 : 2,
@@ -26,6 +38,8 @@ export function latencyChart(
       pointRadius: 4,
     }));
     return {
+      scenario: "latency",
+      runtime: result.runtime,
       name: `latency-${result.runtime}-${name.replaceAll(" ", "-")}`,
       caption: describe(result),
       config: {
@@ -53,8 +67,6 @@ export function latencyChart(
 }
 
 const contenderOf = (measurement: Measurement): string => measurement.contender;
-const pointsOf = (measurements: readonly Measurement[]): { x: number; y: number }[] =>
-  measurements.map(({ size, p50 }) => ({ x: size, y: p50 })).sort((a, b) => a.x - b.x);
 
 /** Speed-up of the prime search over threads, all runtimes, with the ideal line up to the cores. */
 export function heavyLoadChart(results: readonly ScenarioResult[]): ChartSpec[] {
@@ -70,19 +82,21 @@ export function heavyLoadChart(results: readonly ScenarioResult[]): ChartSpec[] 
       }`,
   );
   const bySize = (result: ScenarioResult, isByHand: boolean) =>
-    labels.map((_, size) =>
-      result.measurements.find((each) =>
-        each.size === size && each.contender.endsWith("by hand") === isByHand
-      )?.speedUp ?? null
-    );
+    toBars(labels.map((_, size) => {
+      const found = result.measurements.find((each) =>
+        each.size === size && each.contender.endsWith("by hand") === isByHand &&
+        !each.contender.endsWith("Knitting")
+      );
+      return found?.speedUp === undefined ? null : { value: found.speedUp, samples: found.samples };
+    }));
   const datasets: Record<string, unknown>[] = results.flatMap((result) => {
     const name = `${result.runtime} ${result.version}`;
     const color = COLORS[result.runtime];
     return [
-      { label: name, data: bySize(result, false), backgroundColor: color },
+      { label: name, ...bySize(result, false), backgroundColor: color },
       {
         label: `${name}, worker_threads by hand`,
-        data: bySize(result, true),
+        ...bySize(result, true),
         backgroundColor: "transparent",
         borderColor: color,
         borderWidth: 2,
@@ -99,6 +113,7 @@ export function heavyLoadChart(results: readonly ScenarioResult[]): ChartSpec[] 
     pointRadius: 3,
   });
   return [{
+    scenario: "heavy-load",
     name: "heavy-load",
     caption: describe(results[0]!),
     config: {

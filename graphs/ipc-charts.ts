@@ -1,6 +1,6 @@
 /** Charts of the `ipc` scenario: all runtimes in one, a chart for one message and one for a hundred at once. */
 import type { ScenarioResult } from "../benchmarks/harness/schema.ts";
-import { type ChartSpec, COLORS, decades, describe, frame, title } from "./style.ts";
+import { type ChartSpec, COLORS, decades, describe, frame, title, toBars } from "./style.ts";
 
 const SIZES = [1, 100] as const;
 const GROUP_PIXELS = 42;
@@ -23,9 +23,10 @@ function ipcChart(results: readonly ScenarioResult[], size: number): ChartSpec {
     .sort((a, b) => median(a) - median(b));
   const datasets = results.map(({ runtime, version, measurements }) => ({
     label: `${runtime} ${version}`,
-    data: contenders.map((contender) =>
-      measurements.find((each) => each.contender === contender && each.size === size)?.p50 ?? null
-    ),
+    ...toBars(contenders.map((contender) => {
+      const found = measurements.find((each) => each.contender === contender && each.size === size);
+      return found === undefined ? null : { value: found.p50, samples: found.samples };
+    })),
     backgroundColor: COLORS[runtime],
     categoryPercentage: 0.8,
     barPercentage: 1,
@@ -34,6 +35,7 @@ function ipcChart(results: readonly ScenarioResult[], size: number): ChartSpec {
   const last = Math.ceil(Math.log10(Math.max(...all.map(({ p50 }) => p50))));
   const what = size === 1 ? "One small message" : `${size} small messages at once`;
   return {
+    scenario: "ipc",
     name: `ipc-${size}`,
     caption: describe(results[0]!),
     height: FRAME_PIXELS + contenders.length * GROUP_PIXELS,

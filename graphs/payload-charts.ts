@@ -1,7 +1,17 @@
 /** Charts of the payload scenarios: `types`, `payload-growth` and `codec`. */
 import type { Measurement, ScenarioResult } from "../benchmarks/harness/schema.ts";
 import { formatBytes } from "../benchmarks/harness/units.ts";
-import { type ChartSpec, COLORS, decades, describe, frame, LINE_SAMPLES, title } from "./style.ts";
+import {
+  type ChartSpec,
+  COLORS,
+  decades,
+  describe,
+  frame,
+  LINE_SAMPLES,
+  title,
+  toBars,
+  toLine,
+} from "./style.ts";
 
 const BAR_PIXELS = 9;
 const GROUP_PIXELS = 8;
@@ -24,13 +34,15 @@ function barChart(
   const cases = (result.cases ?? []).filter((name) =>
     measurements.some((each) => each.case === name)
   );
-  const p50Of = (contender: string, label: string) =>
-    measurements.find((each) => each.contender === contender && each.case === label)?.p50 ?? null;
+  const p50Of = (contender: string, label: string) => {
+    const found = measurements.find((each) => each.contender === contender && each.case === label);
+    return found === undefined ? null : { value: found.p50, samples: found.samples };
+  };
   const datasets = contenders.map((contender) => ({
     label: measurements.some((each) => each.contender === contender)
       ? contender
       : `${contender} (not measured)`,
-    data: cases.map((label) => p50Of(contender, label)),
+    ...toBars(cases.map((label) => p50Of(contender, label))),
     backgroundColor: COLORS[contender],
     skipNull: true,
     categoryPercentage: 0.8,
@@ -42,6 +54,8 @@ function barChart(
   const first = Math.floor(Math.log10(smallest / 1.5));
   const last = Math.ceil(Math.log10(largest));
   return {
+    scenario: result.scenario,
+    runtime: result.runtime,
     name: `${name}-${result.runtime}`,
     caption: describe(result),
     height: FRAME_PIXELS + cases.length * (contenders.length * BAR_PIXELS + GROUP_PIXELS),
@@ -74,7 +88,7 @@ export function typesCharts(result: ScenarioResult): ChartSpec[] {
       name: `types-${batch}`,
       heading: batch === 1 ? "One call there and back" : `${batch} calls at once there and back`,
       axis: batch === 1 ? "µs per call" : `µs per batch of ${batch}`,
-      contenders: ["heddle", "heddle (JSON text)", "postMessage"],
+      contenders: ["heddle", "Knitting", "heddle (JSON text)", "postMessage"],
     });
   }).filter(({ config }) => hasData(config));
 }
@@ -99,7 +113,10 @@ export function payloadGrowthCharts(result: ScenarioResult): ChartSpec[] {
     const lines = [...new Map(measurements.map((each) => [lineOf(each), each]))];
     const datasets = lines.map(([line, { contender, calls }]) => ({
       label: line,
-      data: pointsOf(measurements.filter((each) => lineOf(each) === line)),
+      ...toLine(
+        measurements.filter((each) => lineOf(each) === line),
+        ({ gigabytesPerSecond = 0 }) => gigabytesPerSecond,
+      ),
       borderColor: COLORS[contender],
       backgroundColor: COLORS[contender],
       borderWidth: contender === "heddle" ? 3 : 2,
@@ -111,6 +128,8 @@ export function payloadGrowthCharts(result: ScenarioResult): ChartSpec[] {
     const first = Math.floor(Math.log10(Math.min(...speeds)));
     const last = Math.ceil(Math.log10(Math.max(...speeds)));
     return {
+      scenario: "payload-growth",
+      runtime: result.runtime,
       name: `payload-growth-${result.runtime}-${kind}`,
       caption: describe(result),
       config: {
@@ -146,7 +165,3 @@ export function payloadGrowthCharts(result: ScenarioResult): ChartSpec[] {
 
 const lineOf = ({ contender, case: name }: Measurement): string =>
   `${contender}, ${name.split(", ")[1]}`;
-
-const pointsOf = (measurements: readonly Measurement[]): { x: number; y: number }[] =>
-  measurements.map(({ size, gigabytesPerSecond = 0 }) => ({ x: size, y: gigabytesPerSecond }))
-    .sort((a, b) => a.x - b.x);

@@ -11,8 +11,10 @@ import { renderPage } from "./page.ts";
 import { ipcCharts } from "./ipc-charts.ts";
 import { codecCharts, payloadGrowthCharts, typesCharts } from "./payload-charts.ts";
 import { fanOutCharts, idleCostCharts, mixedLoadCharts } from "./scheduling-charts.ts";
+import { soakCharts, startupCharts } from "./operation-charts.ts";
 import type { ChartSpec } from "./style.ts";
 import { applyFixedTicks } from "./ticks.ts";
+import { tokioCharts } from "./tokio-charts.ts";
 import { latenessCharts, threadSweepCharts } from "./waiting-charts.ts";
 
 const RUNTIMES = ["node", "deno", "bun"] as const;
@@ -48,6 +50,8 @@ const SHARED_CHARTS = {
   "idle-cost": idleCostCharts,
   "mixed-load": mixedLoadCharts,
   "fan-out": fanOutCharts,
+  "startup": startupCharts,
+  "soak": soakCharts,
 } as const;
 
 /** Charts of every scenario there are results for, `latency` first. */
@@ -57,6 +61,14 @@ function chartsOf(results: string): ChartSpec[] {
       .filter((result) => result !== undefined);
   const tokio = readResult(results, "tokio", "latency");
   const specs = resultsOf("latency").flatMap((latency) => latencyChart(latency, tokio));
+  specs.push(
+    ...tokioCharts(
+      resultsOf("latency"),
+      resultsOf("tokio"),
+      tokio,
+      readResult(results, "tokio", "tokio"),
+    ),
+  );
   for (const [scenario, charts] of Object.entries(SHARED_CHARTS)) {
     const all = resultsOf(scenario);
     if (all.length > 0) specs.push(...charts(all));

@@ -1,5 +1,4 @@
 /** Bar charts of the scenarios about waiting and scheduling, all runtimes in each. */
-import type { Measurement, ScenarioResult } from "../benchmarks/harness/schema.ts";
 import { AWAITING, IDLE } from "../benchmarks/scenarios/idle-cases.ts";
 import {
   BESIDE_LONG,
@@ -8,108 +7,8 @@ import {
   LONG_TASK,
   MICRO_CASES,
 } from "../benchmarks/scenarios/mixed-cases.ts";
-import { type ChartSpec, COLORS, decades, describe, frame, title } from "./style.ts";
-
-interface Bars {
-  readonly label: string;
-  readonly color: string | undefined;
-  /** One for each group; null where there is no figure. */
-  readonly values: readonly (number | null)[];
-}
-
-interface BarChart {
-  readonly name: string;
-  readonly heading: string;
-  readonly xAxis: string;
-  readonly yAxis: string;
-  /** A label of several lines is an array of them. */
-  readonly groups: readonly (string | readonly string[])[];
-  readonly bars: readonly Bars[];
-  /** A dashed line across, such as where nothing is lost. */
-  readonly line?: { readonly label: string; readonly value: number };
-  readonly isLogarithmic?: boolean;
-}
-
-type Results = readonly ScenarioResult[];
-
-function barChart(results: Results, chart: BarChart): ChartSpec[] {
-  if (chart.bars.every(({ values }) => values.every((value) => value === null))) return [];
-  const { groups, bars, line } = chart;
-  const datasets: Record<string, unknown>[] = bars.map(({ label, color, values }) => ({
-    label,
-    data: values,
-    backgroundColor: color,
-    order: 1,
-  }));
-  if (line !== undefined) {
-    datasets.push({
-      type: "line",
-      label: line.label,
-      data: groups.map(() => line.value),
-      borderColor: "#666666",
-      // The box in the legend.
-      backgroundColor: "transparent",
-      borderDash: [6, 4],
-      borderWidth: 2,
-      pointRadius: 0,
-      order: 0,
-    });
-  }
-  const caption = describe(results[0]!);
-  return [{
-    name: chart.name,
-    caption,
-    config: {
-      type: "bar",
-      data: { labels: groups, datasets },
-      options: {
-        ...frame(chart.heading, caption),
-        scales: {
-          x: { title: title(chart.xAxis, 13), ticks: { autoSkip: false, maxRotation: 0 } },
-          y: { ...valueAxis(chart), title: title(chart.yAxis, 13) },
-        },
-      },
-    },
-  }];
-}
-
-/** From zero, or over whole powers of ten with the bottom below the smallest value. */
-function valueAxis({ bars, line, isLogarithmic = false }: BarChart): Record<string, unknown> {
-  if (!isLogarithmic) return { beginAtZero: true };
-  const values = bars.flatMap(({ values }) => values).filter((value) => value !== null);
-  if (line !== undefined) values.push(line.value);
-  const first = Math.floor(Math.log10(Math.min(...values) / 1.5));
-  const last = Math.ceil(Math.log10(Math.max(...values)));
-  return {
-    type: "logarithmic",
-    min: 10 ** first,
-    max: 10 ** last,
-    fixedTicks: decades(first, last),
-  };
-}
-
-const nameOf = ({ runtime, version }: ScenarioResult): string => `${runtime} ${version}`;
-
-/** A figure of the measurement that fits, if there is one. */
-function figureOf(
-  { measurements }: ScenarioResult,
-  figure: "p50" | "mean" | "ratioToBaseline" | "ratioToIdeal",
-  fits: (measurement: Measurement) => boolean,
-): number | null {
-  return measurements.find(fits)?.[figure] ?? null;
-}
-
-/** Bars for every runtime: `value` by number of the group. */
-const byRuntime = (
-  results: Results,
-  groups: BarChart["groups"],
-  value: (result: ScenarioResult, group: number) => number | null,
-): Bars[] =>
-  results.map((result) => ({
-    label: nameOf(result),
-    color: COLORS[result.runtime],
-    values: groups.map((_, group) => value(result, group)),
-  }));
+import { barChart, byRuntime, figureOf, nameOf, type Results } from "./bar-chart.ts";
+import { type ChartSpec, COLORS } from "./style.ts";
 
 export function idleCostCharts(results: Results): ChartSpec[] {
   const charts = [

@@ -1,13 +1,42 @@
 /** What all charts share. Chart.js configurations are plain data here, so that PNG and page share them. */
-import type { ScenarioResult } from "../benchmarks/harness/schema.ts";
+import type { Measurement, ScenarioResult } from "../benchmarks/harness/schema.ts";
 
 export interface ChartSpec {
   /** File name without extension. */
   readonly name: string;
+  /** What the page picks by; without `runtime` it has all of them in it. */
+  readonly scenario: string;
+  readonly runtime?: string;
   readonly caption: string;
   /** Pixels, if it needs more than the usual ones. */
   readonly height?: number;
   readonly config: Record<string, unknown>;
+}
+
+/** A figure in a chart, and how many samples it is of: the page's tooltips say so. */
+export interface Figure {
+  readonly value: number;
+  readonly samples: number;
+}
+
+/** A dataset's part that Chart.js draws, and the counts beside it; null: no figure. */
+export const toBars = (
+  figures: readonly (Figure | null)[],
+): { data: (number | null)[]; counts: (number | null)[] } => ({
+  data: figures.map((figure) => figure?.value ?? null),
+  counts: figures.map((figure) => figure?.samples ?? null),
+});
+
+/** The same for points of a line over `size`. */
+export function toLine(
+  measurements: readonly Measurement[],
+  valueOf: (measurement: Measurement) => number,
+): { data: { x: number; y: number }[]; counts: number[] } {
+  const sorted = [...measurements].sort((a, b) => a.size - b.size);
+  return {
+    data: sorted.map((each) => ({ x: each.size, y: valueOf(each) })),
+    counts: sorted.map(({ samples }) => samples),
+  };
 }
 
 /** A tick that a scale names in its `fixedTicks`. */
@@ -31,6 +60,9 @@ export const COLORS: Readonly<Record<string, string>> = {
   "structuredClone": "#E69F00",
   "raw worker": "#E69F00",
   "no workers": "#999999",
+  "Knitting": "#CC79A7",
+  "heddle, 2 workers": "#56B4E9",
+  "heddle, 4 workers": "#000080",
   "node": "#009E73",
   "deno": "#0072B2",
   "bun": "#E69F00",
@@ -44,9 +76,10 @@ export const title = (text: string, size = 16): Record<string, unknown> => ({
 });
 
 /** Where and when a result was measured. */
-export function describe({ machine, date, isQuick }: ScenarioResult): string {
+export function describe({ machine, date, isQuick, reference }: ScenarioResult): string {
   const mode = isQuick ? ", quick run" : "";
-  return `${machine.cpu}, ${machine.cores} cores, ${date.slice(0, 10)}${mode}`;
+  const load = reference?.isBusy === true ? ", on a busy machine" : "";
+  return `${machine.cpu}, ${machine.cores} cores, ${date.slice(0, 10)}${mode}${load}`;
 }
 
 /** Legend labels that show the dashes of a line. */

@@ -1,7 +1,16 @@
 /** Line charts of the scenarios about waiting, one per runtime: `lateness` and `thread-sweep`. */
 import type { Measurement, ScenarioResult } from "../benchmarks/harness/schema.ts";
 import { formatUs } from "../benchmarks/harness/units.ts";
-import { type ChartSpec, COLORS, decades, describe, frame, LINE_SAMPLES, title } from "./style.ts";
+import {
+  type ChartSpec,
+  COLORS,
+  decades,
+  describe,
+  frame,
+  LINE_SAMPLES,
+  title,
+  toLine,
+} from "./style.ts";
 
 type Figure = "p50" | "p99" | "mean";
 
@@ -22,16 +31,11 @@ interface LineChart {
   readonly lines: readonly Line[];
 }
 
-const pointOf = (figure: Figure) => (measurement: Measurement): { x: number; y: number } => ({
-  x: measurement.size,
-  y: measurement[figure],
-});
-
 /** Lines over `size`; both axes are logarithmic. */
 function lineChart(result: ScenarioResult, chart: LineChart): ChartSpec[] {
   const lines = chart.lines.map(({ label, color, measurements, figure, isDashed }) => ({
-    label,
-    data: measurements.map(pointOf(figure)).sort((a, b) => a.x - b.x),
+    label: measurements.length === 0 ? `${label} (not measured)` : label,
+    ...toLine(measurements, (each) => each[figure]),
     borderColor: color,
     backgroundColor: color,
     borderWidth: isDashed ? 2 : 3,
@@ -44,6 +48,8 @@ function lineChart(result: ScenarioResult, chart: LineChart): ChartSpec[] {
   const first = Math.floor(Math.log10(Math.min(...points.map(({ y }) => y))));
   const last = Math.ceil(Math.log10(Math.max(...points.map(({ y }) => y))));
   return [{
+    scenario: result.scenario,
+    runtime: result.runtime,
     name: `${chart.name}-${result.runtime}`,
     caption: describe(result),
     config: {
@@ -77,7 +83,7 @@ function lineChart(result: ScenarioResult, chart: LineChart): ChartSpec[] {
 }
 
 export function latenessCharts(result: ScenarioResult): ChartSpec[] {
-  const lines = ["heddle", "raw worker"].flatMap((contender) =>
+  const lines = ["heddle", "raw worker", "Knitting"].flatMap((contender) =>
     (["p50", "p99"] as const).map((figure) => ({
       label: `${contender}, ${figure}`,
       color: COLORS[contender],
@@ -99,11 +105,12 @@ export function latenessCharts(result: ScenarioResult): ChartSpec[] {
 const SWEEP_COLORS = ["#0072B2", "#E69F00", "#009E73"] as const;
 
 export function threadSweepCharts(result: ScenarioResult): ChartSpec[] {
+  const ours = result.measurements.filter(({ contender }) => !contender.startsWith("Knitting"));
   const lines = (result.cases ?? []).flatMap((name, index) =>
     (["p50", "mean"] as const).map((figure) => ({
       label: `${name.split(", ")[1]}, ${figure}`,
       color: SWEEP_COLORS[index],
-      measurements: result.measurements.filter((each) => each.case === name),
+      measurements: ours.filter((each) => each.case === name),
       figure,
       isDashed: figure === "mean",
     }))

@@ -1,0 +1,150 @@
+/**
+ * The page of all charts in a browser, opened from disk: headless Chromium where it is installed (Debian's
+ * package `chromium`, or CHROMIUM_PATH).
+ */
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { renderGraphs } from "../../graphs/render.ts";
+
+const executablePath = process.env["CHROMIUM_PATH"] ?? "/usr/bin/chromium";
+const results = fileURLToPath(new URL("../../results/", import.meta.url));
+
+/** Nothing is fetched, looked up or kept. */
+const FLAGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+  "--no-first-run",
+];
+const DESKTOP = { width: 1200, height: 900 };
+const PHONE = { width: 390, height: 800 };
+
+describe.skipIf(!existsSync(executablePath))("graphs/index.html", () => {
+  const folder = mkdtempSync(join(tmpdir(), "heddle-graphs-"));
+  let browser: Browser;
+  let files: string[];
+
+  beforeAll(async () => {
+    files = await renderGraphs(results, `${folder}/`);
+    browser = await chromium.launch({ executablePath, args: FLAGS });
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  /** The page, and what it complained about. */
+  async function open(viewport: typeof DESKTOP): Promise<{ page: Page; complaints: string[] }> {
+    const page = await browser.newPage({ viewport });
+    const complaints: string[] = [];
+    page.on("console", (message) => {
+      if (["error", "warning"].includes(message.type())) complaints.push(message.text());
+    });
+    page.on("pageerror", (error) => complaints.push(error.message));
+    page.on("request", (request) => {
+      if (!request.url().startsWith("file:")) complaints.push(`fetches ${request.url()}`);
+    });
+    await page.goto(pathToFileURL(join(folder, "index.html")).href);
+    return { page, complaints };
+  }
+
+  const shownIn = (page: Page): Promise<string[]> =>
+    page.$$eval(
+      "figure:not([hidden]) canvas",
+      (canvases) => canvases.map((canvas) => canvas.id),
+    );
+
+  /** Pixels of a canvas that are not transparent, in per cent. */
+  const inkOf = (page: Page, id: string): Promise<number> =>
+    page.$eval(`#${id}`, (element) => {
+      const canvas = element as HTMLCanvasElement;
+      const { data } = canvas.getContext("2d")!.getImageData(0, 0, canvas.width, canvas.height);
+      let inked = 0;
+      for (let at = 3; at < data.length; at += 4) if (data[at]! > 0) inked++;
+      return 100 * inked / (data.length / 4);
+    });
+
+  test("there is a PNG of every chart, and the page", () => {
+    expect(files.length).toBeGreaterThan(20);
+    expect(files.at(-1)).toMatch(/index\.html$/);
+    for (const file of files.slice(0, -1)) expect(file).toMatch(/\.png$/);
+  });
+
+  test("every chart is drawn, without a complaint and without the network", async () => {
+    const { page, complaints } = await open(DESKTOP);
+    await page.selectOption("#scenario", "all");
+    await page.waitForTimeout(1500); // Chart.js animates for a second
+    const shown = await shownIn(page);
+    expect(shown).toHaveLength(files.length - 1);
+    for (const id of shown) expect(await inkOf(page, id), id).toBeGreaterThan(1);
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+
+  test("pickers choose, and the address remembers", async () => {
+    const { page, complaints } = await open(DESKTOP);
+    await page.selectOption("#scenario", "types");
+    const all = await shownIn(page);
+    await page.selectOption("#runtime", "deno");
+    const deno = await shownIn(page);
+    expect(all.length).toBeGreaterThan(deno.length);
+    expect(deno.length).toBeGreaterThan(0);
+    for (const id of deno) expect(id).toMatch(/^types-\d+-deno$/);
+    await page.reload();
+    expect(await shownIn(page)).toEqual(deno);
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+
+  test("a tooltip says of how many samples a figure is", async () => {
+    const { page } = await open(DESKTOP);
+    await page.selectOption("#scenario", "latency");
+    const [id = ""] = await shownIn(page);
+    const text = await page.evaluate((id) => {
+      type Tooltip = {
+        setActiveElements(elements: unknown[], position: unknown): void;
+        body: { after: string[] }[];
+      };
+      type Charts = { getChart(id: string): { tooltip: Tooltip; update(): void } };
+      const chart = (globalThis as unknown as { Chart: Charts }).Chart.getChart(id);
+      chart.tooltip.setActiveElements([{ datasetIndex: 0, index: 0 }], { x: 0, y: 0 });
+      chart.update();
+      return chart.tooltip.body[0]!.after.join();
+    }, id);
+    expect(text).toMatch(/^[\d,]+ samples$/);
+    await page.close();
+  });
+
+  test("dark and light", async () => {
+    const { page, complaints } = await open(DESKTOP);
+    const background = () =>
+      page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+    await page.selectOption("#theme", "dark");
+    const dark = await background();
+    await page.selectOption("#theme", "light");
+    expect(await background()).not.toBe(dark);
+    await page.selectOption("#theme", "auto");
+    await page.emulateMedia({ colorScheme: "dark" });
+    await page.waitForTimeout(100);
+    expect(await background()).toBe(dark);
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+
+  test("on a phone nothing is wider than the screen", async () => {
+    const { page, complaints } = await open(PHONE);
+    await page.selectOption("#scenario", "all");
+    const width = await page.evaluate(() => document.documentElement.scrollWidth);
+    expect(width).toBeLessThanOrEqual(PHONE.width);
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+});
