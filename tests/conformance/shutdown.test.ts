@@ -110,7 +110,7 @@ describe("the process", () => {
     expect({ code, output }).toEqual({ code: 0, output: "4\nrejected PoolClosedError\n" });
   });
 
-  test.runIf(capabilities.usingSyntax)("does not load what it does not use", async () => {
+  test("does not load what it does not use", async () => {
     // `fetch` and its like: 18 ms and 7 MiB in each thread. Only Node tells what is loaded.
     const { code, output } = await runScript("lazy.ts");
     expect({ code, output }).toEqual({ code: 0, output: "0 0\n" });
