@@ -1,6 +1,6 @@
 /**
- * The one shape of every result, whatever runtime or language produced it. `benchmarks/tokio` prints
- * `Measurement`s of the same shape.
+ * The one shape of every result, whatever runtime or language produced it; `result.schema.json` says the same to
+ * tools. `benchmarks/tokio` prints figures of a round in it.
  */
 
 export type Unit = "µs" | "ms" | "%" | "MiB";

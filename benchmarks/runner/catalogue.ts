@@ -67,13 +67,13 @@ const RAW_WORKER = "raw worker";
 export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   "ipc": {
     about: "a small object there and back, 1 to 100 at once, against messages, sockets and pools",
-    rounds: quickOr(1, 3),
+    rounds: quickOr(1, 2),
     contenders: namedAndKnitting("heddle", "postMessage", "websocket", "HTTP", ...PEERS),
     finish: (measurements) => addRatioToBaseline(measurements, "heddle"),
   },
   "latency": {
     about: "an f64 and void calls, 1 to 1000 at once, with 1, 2 and 4 workers",
-    rounds: quickOr(1, 4),
+    rounds: quickOr(1, 3),
     contenders: (choices) => [
       ...namedAndKnitting("heddle", FLOOR, "postMessage", "Piscina")(choices),
       ...[2, 4].map((count) => ({
@@ -86,7 +86,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   },
   "tokio": {
     about: "an f64, strings and bytes of 8 B to 1 MiB, 1 to 100 at once, beside Tokio's copies",
-    rounds: quickOr(1, 3),
+    rounds: quickOr(1, 2),
     contenders: named("heddle", "heddle, transfer()", "copies alone"),
     finish: addPerCall,
     withTokio: true,
@@ -145,7 +145,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   },
   "thread-sweep": {
     about: "void calls, 1 to 1000 at once, with 1, 2, 4 and 8 workers",
-    rounds: quickOr(1, 4),
+    rounds: quickOr(1, 3),
     contenders: (choices) =>
       withWorkers(1, 2, 4, 8).flatMap(({ name, args }) => [
         { name, args },
@@ -170,13 +170,13 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   },
   "fan-out": {
     about: "8 tasks of 5 ms, 64 of 10 µs, 1,000 of 50 µs over 1 and 2 workers",
-    rounds: quickOr(1, 4),
+    rounds: quickOr(1, 3),
     contenders: () => withWorkers(1, 2),
     finish: (measurements) => addRatioToReference(addRatioToIdeal(measurements), isWithOneWorker),
   },
   "startup": {
     about: `import, first pool, first call, one more worker; memory of ${MEMORY_WORKERS} workers`,
-    rounds: quickOr(3, 11),
+    rounds: quickOr(1, 9),
     isPooled: true,
     contenders: named("heddle", RAW_WORKER, "Piscina"),
     finish: (measurements) => addRatioToBaseline(measurements, RAW_WORKER),

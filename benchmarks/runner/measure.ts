@@ -25,6 +25,7 @@ export const log = (text: string): void => void process.stderr.write(`${text}\n`
 export async function measure(run: Run, reference: ReferenceSpin): Promise<ScenarioResult> {
   const { name, runtime, version, choices, contenders, versions } = run;
   const { rounds, finish, isPooled = false } = run.scenario;
+  const startedAt = performance.now();
   const collected = new Collected(run);
   const beforeMs = await reference.measure();
   const total = rounds(choices);
@@ -36,6 +37,7 @@ export async function measure(run: Run, reference: ReferenceSpin): Promise<Scena
     }
   }
   const afterMs = await reference.measure();
+  log(`${runtime} ${name} took ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
   const measurements = [...collected.figures.values()].map((each) =>
     summarize(each.contender, isPooled ? [pooled(each.rounds)] : each.rounds)
   );

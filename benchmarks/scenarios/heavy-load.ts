@@ -73,7 +73,7 @@ export async function runHeavyLoad(): Promise<void> {
   const workers = threads === 0 ? undefined : await startWorkers(contender, threads);
   const bench = new Bench({
     time: 0,
-    iterations: isQuick ? 3 : 7,
+    iterations: isQuick ? 2 : 5,
     warmupTime: 0,
     warmupIterations: 1,
     throws: true,

@@ -20,7 +20,7 @@ const WARM_UP_TASK_US = 1000;
 /** What engines do after a start (compiling, collecting) is not what idleness costs. */
 const SETTLE_MS = 300;
 const IDLE_SECONDS = 10;
-const QUICK_IDLE_SECONDS = 2;
+const QUICK_IDLE_SECONDS = 1;
 const TASK_US = 100_000;
 /** Several, so that reading the account is a hundredth of a percent and no more. */
 const TASKS_PER_SAMPLE = 4;

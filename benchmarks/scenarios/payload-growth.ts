@@ -84,6 +84,6 @@ export async function runPayloadGrowth(contenders: readonly EchoContender[]): Pr
     KINDS.flatMap((kind) =>
       BATCHES.flatMap((batch) => SIZES.map((size) => runOf(kind, batch, size, isQuick)))
     ),
-    isQuick ? { seconds: 0.03, minSamples: 1 } : { seconds: 0.08, minSamples: 2 },
+    isQuick ? { seconds: 0.015, minSamples: 1 } : { seconds: 0.08, minSamples: 2 },
   );
 }

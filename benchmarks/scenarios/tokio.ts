@@ -17,6 +17,7 @@ import type { EchoRun } from "./echo.ts";
 
 const KIB = 1024;
 const SIZES = [8, 64, KIB, 16 * KIB, 128 * KIB, 512 * KIB, 1024 * KIB] as const;
+const QUICK_SIZES = [8, KIB, 16 * KIB, 512 * KIB] as const;
 const BATCHES = [1, 10, 100] as const;
 const F64_BYTES = 8;
 
@@ -74,16 +75,17 @@ function runsOf(name: string, size: number, route: Route): EchoRun[] {
 export async function runTokio(): Promise<never> {
   const { contender: name, isQuick } = readArguments();
   const contender = chooseContender([heddleEcho, TRANSFER, COPIES], name);
-  const bytes = SIZES.flatMap((size) =>
+  const sizes = isQuick ? QUICK_SIZES : SIZES;
+  const bytes = sizes.flatMap((size) =>
     runsOf("bytes", size, contender === TRANSFER ? "move" : "copy")
   );
   const others = [
     ...runsOf("f64", F64_BYTES, "copy"),
-    ...SIZES.flatMap((size) => runsOf("string", size, "copy")),
+    ...sizes.flatMap((size) => runsOf("string", size, "copy")),
   ];
   return await runEchoes(
     contender,
     contender === heddleEcho ? [...others, ...bytes] : bytes,
-    isQuick ? { seconds: 0.03, minSamples: 2 } : { seconds: 0.2, minSamples: 5 },
+    isQuick ? { seconds: 0.015, minSamples: 2 } : { seconds: 0.2, minSamples: 5 },
   );
 }

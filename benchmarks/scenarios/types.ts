@@ -31,6 +31,6 @@ export async function runTypes(contenders: readonly EchoContender[]): Promise<ne
   return await runEchoes(
     chooseContender(contenders, contender),
     RUNS,
-    isQuick ? { seconds: 0.05, minSamples: 3 } : { seconds: 0.3, minSamples: 5 },
+    isQuick ? { seconds: 0.02, minSamples: 2 } : { seconds: 0.3, minSamples: 5 },
   );
 }

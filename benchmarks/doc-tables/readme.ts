@@ -1,30 +1,8 @@
-/**
- * The README's tables, from `results/` and nothing else: `node benchmarks/readme-tables.ts` writes them
- * anew between their marks. `tests/unit/readme.test.ts` checks that they are what they should be.
- */
-import { readFileSync, writeFileSync } from "node:fs";
-import type { Measurement, ScenarioResult } from "./harness/schema.ts";
+/** The README's tables. */
+import type { Measurement } from "../harness/schema.ts";
+import { figure, resultOf, RUNTIMES, table, title } from "./shared.ts";
 
-const root = new URL("../", import.meta.url);
-const README = new URL("README.md", root);
-const RUNTIMES = ["node", "deno", "bun"] as const;
 const BATCHES = [1, 10, 100, 1000];
-
-function resultOf(runtime: string, scenario: string): ScenarioResult {
-  const file = new URL(`results/${runtime}/${scenario}.json`, root);
-  return JSON.parse(readFileSync(file, "utf8")) as ScenarioResult;
-}
-
-/** Three significant digits. */
-const figure = (value: number | undefined): string =>
-  value === undefined ? "–" : value >= 100 ? String(Math.round(value)) : value.toPrecision(3);
-
-const table = (head: readonly string[], align: string, rows: readonly string[][]): string =>
-  [
-    head,
-    [...align].map((side) => side === "r" ? "---:" : "---"),
-    ...rows,
-  ].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 
 function latency(): string {
   const echoes = (name: string, contender: string, measurements: readonly Measurement[]) => [
@@ -107,31 +85,13 @@ function payloads(): string {
     ),
   ]);
   const head = RUNTIMES.flatMap((runtime) => {
-    const name = `${runtime[0]!.toUpperCase()}${runtime.slice(1)}`;
-    return [`${name}: heddle`, "JSON text", "postMessage"];
+    return [`${title(runtime)}: heddle`, "JSON text", "postMessage"];
   });
   return table(["µs per call at 100 at once", ...head], `l${"r".repeat(9)}`, rows);
 }
 
-export const TABLES: Readonly<Record<string, () => string>> = {
+export const README_TABLES: Readonly<Record<string, () => string>> = {
   "latency": latency,
   "heavy-load": heavyLoad,
   "types": payloads,
 };
-
-const begin = (name: string): string => `<!-- ${name}, from results/ -->`;
-const end = (name: string): string => `<!-- end of ${name} -->`;
-
-/** What stands between the marks of a table. */
-export function tableIn(readme: string, name: string): string {
-  const [, after = ""] = readme.split(begin(name));
-  return after.split(end(name))[0]!.trim();
-}
-
-if (process.argv[1] !== undefined && import.meta.url.endsWith(process.argv[1].split("/").at(-1)!)) {
-  let readme = readFileSync(README, "utf8");
-  for (const [name, create] of Object.entries(TABLES)) {
-    readme = readme.replace(tableIn(readme, name), () => create());
-  }
-  writeFileSync(README, readme);
-}

@@ -1,0 +1,53 @@
+/**
+ * Tables in README and docs, from `results/` and nothing else: `node benchmarks/doc-tables/main.ts` writes them
+ * anew between their marks. `tests/unit/doc-tables.test.ts` checks that they are what they should be.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+import { OVERVIEW_TABLES } from "./overview.ts";
+import { README_TABLES } from "./readme.ts";
+import { runtimeTables } from "./runtime-page.ts";
+import { RUNTIMES } from "./shared.ts";
+import { TOKIO_TABLES } from "./tokio-page.ts";
+import { WAITING_TABLES } from "./waiting.ts";
+
+const root = new URL("../../", import.meta.url);
+
+/** By file, by name of the table. */
+export const TABLES: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
+  "README.md": README_TABLES,
+  "docs/waiting.md": WAITING_TABLES,
+  "docs/benchmarks/README.md": OVERVIEW_TABLES,
+  ...Object.fromEntries(
+    RUNTIMES.map((runtime) => [`docs/benchmarks/${runtime}.md`, runtimeTables(runtime)]),
+  ),
+  "docs/benchmarks/tokio.md": TOKIO_TABLES,
+};
+
+const begin = (name: string): string => `<!-- ${name}, from results/ -->`;
+const end = (name: string): string => `<!-- end of ${name} -->`;
+
+export const readDocument = (file: string): string => readFileSync(new URL(file, root), "utf8");
+
+/** What stands between the marks of a table. */
+export function tableIn(document: string, name: string): string {
+  const [, after = ""] = document.split(begin(name));
+  return after.split(end(name))[0]!.trim();
+}
+
+/** The document with every table's text between its marks. Throws where marks are missing. */
+export function withTables(document: string, texts: (name: string) => string): string {
+  return document.replaceAll(
+    /<!-- ([^,>]+), from results\/ -->[^]*?<!-- end of \1 -->/g,
+    (_, name: string) => `${begin(name)}\n\n${texts(name)}\n\n${end(name)}`,
+  );
+}
+
+if (import.meta.main) {
+  for (const [file, tables] of Object.entries(TABLES)) {
+    const document = readDocument(file);
+    for (const name of Object.keys(tables)) {
+      if (!document.includes(begin(name))) throw new Error(`${file} has no marks for ${name}`);
+    }
+    writeFileSync(new URL(file, root), withTables(document, (name) => tables[name]!()));
+  }
+}

@@ -1,0 +1,171 @@
+/** The tables of a runtime's page in docs/benchmarks/. */
+import type { ScenarioResult } from "../harness/schema.ts";
+import { formatBytes } from "../harness/units.ts";
+import {
+  FIRST_CALL,
+  IMPORT,
+  MEMORY,
+  MEMORY_WORKERS,
+  ONE_MORE,
+  READY,
+} from "../scenarios/startup-cases.ts";
+import { figure, hasResult, measurementOf, resultOf, table } from "./shared.ts";
+
+const KIB = 1024;
+
+const columns = (count: number): string => `l${"r".repeat(count)}`;
+
+/** Why a contender has no figures at all. */
+function reasonOf({ failures }: ScenarioResult, contender: string): string | undefined {
+  return failures.find((each) => each.contender === contender && each.case === undefined)?.reason ??
+    failures.find((each) => each.contender === contender)?.reason;
+}
+
+/** A row per contender; those without figures say why. */
+function contenderRows(
+  result: ScenarioResult,
+  contenders: readonly string[],
+  cells: (contender: string) => readonly string[],
+): string[][] {
+  return contenders.map((contender) => {
+    const isMeasured = result.measurements.some((each) => each.contender === contender);
+    if (isMeasured) return [contender, ...cells(contender)];
+    return [contender, reasonOf(result, contender) ?? "not measured"];
+  });
+}
+
+function contendersOf({ measurements, failures }: ScenarioResult): string[] {
+  const names = [...measurements, ...failures].map(({ contender }) => contender);
+  return [...new Set(names)];
+}
+
+function source({ version, date, commit, machine, reference }: ScenarioResult): string {
+  const busy = reference?.isBusy === true ? "; **the machine was busy**" : "";
+  return `Version ${version}, commit ${commit}, ${date.slice(0, 10)}, ${machine.cpu}, ` +
+    `${machine.cores} cores, ${machine.memoryGiB} GiB, ${machine.kernel}${busy}.`;
+}
+
+const AT_ONCE = [1, 10, 25, 50, 100];
+
+function ipc(runtime: string): string {
+  const result = resultOf(runtime, "ipc");
+  const sorted = contendersOf(result).sort((a, b) => {
+    const of = (name: string) => measurementOf(result, name, "message", 1)?.p50 ?? Infinity;
+    return of(a) === of(b) ? 0 : of(a) - of(b);
+  });
+  const rows = contenderRows(
+    result,
+    sorted,
+    (name) => AT_ONCE.map((size) => figure(measurementOf(result, name, "message", size)?.p50)),
+  );
+  return `${source(result)}\n\n${
+    table(["µs, p50", ...AT_ONCE.map((size) => `${size} at once`)], columns(AT_ONCE.length), rows)
+  }`;
+}
+
+const BATCHES = [1, 10, 100, 1000];
+
+function latency(runtime: string): string {
+  const result = resultOf(runtime, "latency");
+  const cases = ["f64 echo", "void call", "async void call"];
+  const rows = cases.flatMap((name) =>
+    contendersOf(result)
+      .filter((contender) =>
+        result.measurements.some((each) => each.contender === contender && each.case === name)
+      )
+      .map((contender) => [
+        `${name}, ${contender}`,
+        ...BATCHES.flatMap((size) => {
+          const found = measurementOf(result, contender, name, size);
+          return [figure(found?.p50), figure(found?.p99)];
+        }),
+      ])
+  );
+  const head = BATCHES.flatMap((size) => [`${size}: p50`, "p99"]);
+  return `${source(result)}\n\n${table(["µs", ...head], columns(head.length), rows)}`;
+}
+
+function types(runtime: string): string {
+  const result = resultOf(runtime, "types");
+  const contenders = ["heddle", "Knitting", "heddle (JSON text)", "postMessage"];
+  const rows = (result.cases ?? []).map((name) => [
+    name,
+    ...contenders.flatMap((contender) =>
+      [1, 100].map((size) => figure(measurementOf(result, contender, name, size)?.perCall))
+    ),
+  ]);
+  const head = contenders.flatMap((contender) => [`${contender}: 1`, "100"]);
+  return `${source(result)}\n\n${table(["µs per call, p50", ...head], columns(head.length), rows)}`;
+}
+
+function growth(runtime: string): string {
+  const result = resultOf(runtime, "payload-growth");
+  const sizes = [32, 2 * KIB, 32 * KIB, 512 * KIB, 4096 * KIB];
+  const rows = ["string", "bytes"].flatMap((kind) =>
+    ["1 call", "64 calls"].flatMap((calls) =>
+      contenderRows(
+        result,
+        contendersOf(result),
+        (contender) =>
+          sizes.map((size) =>
+            figure(
+              measurementOf(result, contender, `${kind}, ${calls}`, size)?.gigabytesPerSecond,
+            )
+          ),
+      ).map(([contender, ...cells]) => [`${kind}, ${calls}, ${contender}`, ...cells])
+    )
+  );
+  return `${source(result)}\n\n${
+    table(["GB/s one way", ...sizes.map(formatBytes)], columns(sizes.length), rows)
+  }`;
+}
+
+function heavyLoad(runtime: string): string {
+  const result = resultOf(runtime, "heavy-load");
+  const rows = result.measurements.map((each) => [
+    `${each.contender}${each.size + 1 > result.machine.cores ? " (oversubscribed)" : ""}`,
+    figure(each.p50),
+    figure(each.min),
+    each.speedUp?.toFixed(2) ?? "–",
+    each.efficiency === undefined ? "–" : `${(100 * each.efficiency).toFixed(0)} %`,
+  ]);
+  return `${source(result)}\n\n${
+    table(["threads", "p50 ms", "min ms", "speed-up", "efficiency"], columns(4), rows)
+  }`;
+}
+
+function startup(runtime: string): string {
+  const result = resultOf(runtime, "startup");
+  const steps = [IMPORT, READY, FIRST_CALL, ONE_MORE];
+  const rows = contenderRows(result, ["heddle", "Piscina", "raw worker"], (contender) => [
+    ...steps.map((step) => figure(measurementOf(result, contender, step, 1)?.p50)),
+    figure(measurementOf(result, contender, MEMORY, MEMORY_WORKERS)?.p50),
+  ]);
+  const head = [...steps.map((step) => `${step}, ms`), `${MEMORY}, MiB`];
+  return `${source(result)}\n\n${table(["median", ...head], columns(head.length), rows)}`;
+}
+
+function soak(runtime: string): string {
+  if (!hasResult(runtime, "soak")) return "Not part of this reference run.";
+  const result = resultOf(runtime, "soak");
+  const minutes = [...new Set(result.measurements.map(({ size }) => size))];
+  const at = [...new Set([minutes[0]!, minutes[minutes.length >> 1]!, minutes.at(-1)!])];
+  const names = [...new Set(result.measurements.map((each) => each.case))];
+  const rows = names.map((name) => [
+    name,
+    ...at.flatMap((minute) => {
+      const found = measurementOf(result, "heddle", name, minute);
+      return [`${figure(found?.p50)} ${found?.unit ?? ""}`, `${figure(found?.p99)}`];
+    }),
+  ]);
+  const head = at.flatMap((minute) => [`minute ${minute}: p50`, "p99"]);
+  return `${source(result)}\n\n${table(["", ...head], columns(head.length), rows)}`;
+}
+
+/** Tables of a runtime, by name. */
+export const runtimeTables = (runtime: string): Readonly<Record<string, () => string>> =>
+  Object.fromEntries(
+    Object.entries({ ipc, latency, types, growth, heavyLoad, startup, soak }).map(
+      ([name, create]) => [name, () => create(runtime)],
+    ),
+  );
