@@ -14,21 +14,26 @@ const ENOUGH_SAMPLES = 400;
 /** Looks at the error in a full measurement. */
 const SLICES = 4;
 
+/** Slow runs get fewer samples than asked for: this much more time than the budget at most, about. */
+const MOST_OVER_BUDGET = 4;
+
 /** Nanoseconds of each run. */
 export async function takeSamples(
   run: () => unknown,
   { seconds, minSamples }: Budget,
 ): Promise<readonly number[]> {
+  const startedAt = performance.now();
+  await run();
+  const runSeconds = (performance.now() - startedAt) / 1000;
+  const affordable = Math.floor(MOST_OVER_BUDGET * seconds / runSeconds);
+  const least = Math.max(1, Math.min(minSamples, affordable));
   // Warm-up apart: engines optimize, rings and pools settle.
-  await measure(run, options(seconds / 2, minSamples));
+  if (runSeconds < seconds) await measure(run, options(seconds / 2, least));
   const all: number[] = [];
   for (let slice = 0; slice < SLICES; slice++) {
-    const { samples } = await measure(
-      run,
-      options(seconds / SLICES, Math.ceil(minSamples / SLICES)),
-    );
+    const { samples } = await measure(run, options(seconds / SLICES, Math.ceil(least / SLICES)));
     all.push(...samples);
-    if (isKnownWell(all)) break;
+    if (isKnownWell(all) || all.length >= least && runSeconds > seconds) break;
   }
   return all;
 }
@@ -52,7 +57,7 @@ function options(seconds: number, minSamples: number): Record<string, number | b
     min_cpu_time: seconds * 1e9,
     min_samples: minSamples,
     max_samples: 1e6,
-    warmup_samples: 2,
+    warmup_samples: 0,
     // One run is one sample: percentiles of averages would hide the tail.
     batch_threshold: 0,
     inner_gc: false,

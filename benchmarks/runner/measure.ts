@@ -18,7 +18,7 @@ export interface Run {
   readonly versions: Readonly<Record<string, string>>;
 }
 
-const CHILD_TIMEOUT_MS = 180_000;
+const CHILD_TIMEOUT_MS = 120_000;
 
 export const log = (text: string): void => void process.stderr.write(`${text}\n`);
 
