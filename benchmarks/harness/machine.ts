@@ -18,8 +18,13 @@ export function describeMachine(): ScenarioResult["machine"] {
   };
 }
 
-/** Commit of the tree, with a mark if it has changes; "unknown" outside a checkout. */
-export function describeCommit(): string {
+/**
+ * Commit of the tree as it is when the run begins, with a mark if it has changes beside those that a run makes
+ * itself; "unknown" outside a checkout.
+ */
+export const COMMIT: string = describeCommit();
+
+function describeCommit(): string {
   try {
     const git = (...args: string[]) =>
       execFileSync("git", args, {
@@ -28,7 +33,8 @@ export function describeCommit(): string {
         stdio: ["ignore", "pipe", "ignore"],
       })
         .trim();
-    return git("rev-parse", "--short", "HEAD") + (git("status", "--porcelain") ? "+changes" : "");
+    const changes = git("status", "--porcelain", "--", ".", ":!results", ":!graphs");
+    return git("rev-parse", "--short", "HEAD") + (changes ? "+changes" : "");
   } catch {
     return "unknown";
   }

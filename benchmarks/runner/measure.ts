@@ -1,5 +1,5 @@
 /** Measures one scenario on one runtime: contenders take turns round by round. */
-import { describeCommit, describeMachine } from "../harness/machine.ts";
+import { COMMIT, describeMachine } from "../harness/machine.ts";
 import type { Failure, RoundFigure, RoundGap, ScenarioResult } from "../harness/schema.ts";
 import { summarize } from "../harness/statistics.ts";
 import type { ReferenceSpin } from "./busy.ts";
@@ -48,7 +48,7 @@ export async function measure(run: Run, reference: ReferenceSpin): Promise<Scena
     version,
     isQuick: choices.isQuick,
     date: new Date().toISOString(),
-    commit: describeCommit(),
+    commit: COMMIT,
     machine: describeMachine(),
     reference: reference.describe(beforeMs, afterMs),
     versions,
