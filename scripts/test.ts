@@ -206,6 +206,10 @@ if (spawnSync("taskset", ["-c", "0", "true"]).status === 0) {
   }
 } else skipped.push("conformance pinned to one core: there is no taskset on this system");
 
+const chromium = process.env["CHROMIUM_PATH"] ?? "/usr/bin/chromium";
+if (existsSync(chromium)) suite("graphs", "node26", ["tests/graphs"]);
+else skipped.push(`graphs in a browser: there is no ${chromium}; CHROMIUM_PATH names another`);
+
 rmSync(compileCache, { recursive: true, force: true });
 for (const reason of skipped) console.log(`skipped: ${reason}`);
 if (failures.length > 0) console.log(`failed: ${failures.join("; ")}`);

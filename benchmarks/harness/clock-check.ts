@@ -28,9 +28,10 @@ const viewsOf = (buffer: SharedArrayBuffer): Views => ({
   time: new Float64Array(buffer, 8, 1),
 });
 
-/** Milliseconds of the quickest exchange. Throws where the worker's time was outside. */
-function exchange({ turn, time }: Views): number {
+/** Milliseconds of the quickest exchange; an error where the worker's time was outside in one of them. */
+function exchange({ turn, time }: Views): number | Error {
   let quickestMs = Infinity;
+  let error: Error | undefined;
   for (let n = 0; n < EXCHANGES; n++) {
     const before = now();
     Atomics.store(turn, 0, 2 * n + 1);
@@ -39,11 +40,11 @@ function exchange({ turn, time }: Views): number {
     const there = time[0]!;
     if (there < before - TOLERANCE_MS || there > after + TOLERANCE_MS) {
       const offUs = Math.round((there - (before + after) / 2) * US_PER_MS);
-      throw new Error(`the clocks of host and worker differ by ${offUs} µs`);
+      error = new Error(`the clocks of host and worker differ by ${offUs} µs`);
     }
     quickestMs = Math.min(quickestMs, after - before);
   }
-  return quickestMs;
+  return error ?? quickestMs;
 }
 
 function answerExchanges({ turn, time }: Views): void {
@@ -61,13 +62,17 @@ export async function checkClock(): Promise<void> {
   const worker = new Worker(new URL(import.meta.url), { workerData: { [MARK]: buffer } });
   await new Promise((resolve) => worker.once("online", resolve));
   try {
+    let reason = new Error("this machine is too busy to compare the clocks of host and worker");
     for (let left = TRIES; left > 0; left--) {
       Atomics.store(views.turn, 0, 0);
       worker.postMessage(null);
       await sleep(START_MS);
-      if (exchange(views) <= MAX_EXCHANGE_MS) return;
+      const result = exchange(views);
+      // Once in some thousand exchanges a virtual machine's clocks are off by a microsecond or two.
+      if (result instanceof Error) reason = result;
+      else if (result <= MAX_EXCHANGE_MS) return;
     }
-    throw new Error("this machine is too busy to compare the clocks of host and worker");
+    throw reason;
   } finally {
     await worker.terminate();
   }

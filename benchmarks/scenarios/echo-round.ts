@@ -27,13 +27,19 @@ export async function runEchoes(
         const samples = await measureEcho(echo, run, budget);
         found.push({ case: name, size, calls: batch, unit: "µs", samples });
       } catch (error) {
-        found.push({ case: name, size, reason: (error as Error).message, isSkipped: false });
+        found.push({ case: name, size, reason: describe(error), isSkipped: false });
         await worker.close();
       }
     }
     await worker.close();
   }
   return finish(found);
+}
+
+/** Peers reject with anything. */
+function describe(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return text === "" ? "rejected without a reason" : text;
 }
 
 /** The worker of a route: started when first needed, and again after a failure. */
