@@ -48,7 +48,7 @@ export function times(of: number | undefined, ours: number | undefined): string 
 
 export const title = (runtime: string): string => `${runtime[0]!.toUpperCase()}${runtime.slice(1)}`;
 
-/** `align`: a letter per column, l or r. */
+/** `align`: a letter per column, l or r. Short rows are filled up. */
 export const table = (
   head: readonly string[],
   align: string,
@@ -57,5 +57,5 @@ export const table = (
   [
     head,
     [...align].map((side) => side === "r" ? "---:" : "---"),
-    ...rows,
+    ...rows.map((row) => [...row, ...head.slice(row.length).map(() => "")]),
   ].map((cells) => `| ${cells.join(" | ")} |`).join("\n");

@@ -31,7 +31,7 @@ import {
 } from "../endpoint/lane-layout.ts";
 import { ProtocolError } from "../errors.ts";
 import type { ActiveCount } from "../park/active-count.ts";
-import { CAME, MAY_COME } from "../park/patience.ts";
+import { CAME } from "../park/patience.ts";
 import { TurnClock } from "../park/turn-clock.ts";
 import { BLOCKED, IN_EVENT_LOOP, type Parker } from "../park/wake-word.ts";
 import { EMPTY } from "../ring/consumer.ts";
@@ -189,12 +189,7 @@ export class WorkerLoop {
     if (this.#asyncInFlight === 0) {
       const hasWokenHost = this.#hasWokenHost();
       if (!hasWokenHost && this.#active.hasFreeCore) {
-        const outcome = this.#anticipation.spin();
-        if (outcome === CAME) return true;
-        if (outcome === MAY_COME) {
-          this.#yieldTurn();
-          return false;
-        }
+        if (this.#anticipation.spin() === CAME) return true;
       }
       if (this.#block(hasWokenHost)) {
         if (!this.#turn.check(this.#runtime.now())) return true;
