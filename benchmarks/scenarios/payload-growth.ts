@@ -26,6 +26,7 @@ const SIZES = [
   4 * MIB,
   16 * MIB,
 ] as const;
+const QUICK_SIZES = [32, 2 * KIB, 32 * KIB, 512 * KIB, 4 * MIB] as const;
 const BATCHES = [1, 64] as const;
 
 /** Batches of payloads above this would hold gigabytes at once. */
@@ -82,7 +83,9 @@ export async function runPayloadGrowth(contenders: readonly EchoContender[]): Pr
   return await runEchoes(
     chooseContender(contenders, contender),
     KINDS.flatMap((kind) =>
-      BATCHES.flatMap((batch) => SIZES.map((size) => runOf(kind, batch, size, isQuick)))
+      BATCHES.flatMap((batch) =>
+        (isQuick ? QUICK_SIZES : SIZES).map((size) => runOf(kind, batch, size, isQuick))
+      )
     ),
     isQuick ? { seconds: 0.015, minSamples: 1 } : { seconds: 0.08, minSamples: 2 },
   );
