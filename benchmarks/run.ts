@@ -31,7 +31,7 @@ const HELP = `./run.sh [--json] [--quick] [--only NAMES] [--runtime NAMES] [--th
          [--peer knitting=PATH] [--soak-minutes N] [--out DIR] [--list]
 
   --json          write results/<runtime>/<scenario>.json only, no .md
-  --quick         fewer rounds and samples
+  --quick         fewer rounds and samples; results and charts go to quick/
   --only          scenarios, with commas between them (--list names them)
   --runtime       node, deno, bun, tokio, with commas between them
   --threads       heavy-load: workers beside the main thread, up to this many (default: the cores)
@@ -116,8 +116,9 @@ const usual = all.filter((name) => SCENARIOS[name]!.isExtra !== true);
 const scenarios = values.only === undefined ? usual : choose("only", all);
 const known = [...Object.keys(RUNTIMES), "tokio"];
 const runtimes = values.runtime === undefined ? known : choose("runtime", known);
-/** Where results and charts go. */
-const out = values.out === undefined ? root : `${path.resolve(values.out)}/`;
+/** Where results and charts go: those of quick runs are not for keeping. */
+const folder = values.out ?? (values.quick ? `${root}quick` : root);
+const out = `${path.resolve(folder)}/`;
 
 const ownVersion = (folder: string | URL): string =>
   (JSON.parse(readFileSync(new URL("package.json", folder), "utf8")) as { version: string })
@@ -189,5 +190,6 @@ await reference.close();
 if (existsSync(`${out}results`)) {
   for (const file of await renderGraphs(`${out}results/`, `${out}graphs/`)) log(`wrote ${file}`);
 }
+if (out === root) log("node benchmarks/doc-tables/main.ts takes the figures into README and docs");
 log(`done in ${Math.round((Date.now() - startedAt) / 1000)} s, ${failed} failed`);
 process.exit(failed === 0 ? 0 : 1);

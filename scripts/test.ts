@@ -177,7 +177,7 @@ for (const runtime of ["node26", "bun", "deno"]) {
 // Its engine is between the two others': what depends on threads and time is asked again.
 suite("calls and how they end", "node24", [
   "tests/order",
-  ...conformance("calls", "endings", "limits", "shutdown", "supervision"),
+  ...conformance("calls", "endings", "limits", "scheduling", "shutdown", "supervision", "waiting"),
 ]);
 
 // The oldest Node does all it can with the build; what a build can break on the other engine is how

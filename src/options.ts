@@ -43,8 +43,9 @@ export interface PoolOptions {
   readonly maxConcurrency?: number;
   /**
    * Longest spin of the host for an answer and of a worker for a call before it sleeps, in microseconds,
-   * 0 to 1000. Both spin only while a core is free, and only while what they wait for is near; after
-   * many quick answers a wait may be spun on for 20 times as long, five times over. Default 50; 0: never spin. Where waking a thread is quick (bare metal), 20 saves some CPU.
+   * 0 to 1000. Both spin only while a core is free, and only while what they wait for is near. After
+   * many quick waits one that is late is spun on: 20 times as long, on the host up to five times over.
+   * Default 50; 0: never spin. Where waking a thread is quick (bare metal), 20 saves some CPU.
    */
   readonly spinMicroseconds?: number;
   /**

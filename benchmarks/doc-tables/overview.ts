@@ -46,7 +46,7 @@ const bytesAgainstTokio = (contender: string) => (runtime: string): string =>
     )
   ).join(" / ");
 
-/** At 2 MiB, the nearest of the sizes measured above 1 MiB; 512 KiB below it. */
+/** At 512 KiB, 64 at once. */
 const growth = (runtime: string): string => {
   const result = resultOf(runtime, "payload-growth");
   return ["string", "bytes"].map((kind) => {

@@ -37,10 +37,11 @@ const platformNames: ReadonlySet<string> = new Set(
 const known = new WeakMap<object, boolean>();
 const { getOwnPropertyDescriptor } = Object;
 
-/** Whether a prototype, no proxy, is that of a global class. Runs no code of the object's owner. */
+/** Whether a prototype is that of a global class. Runs no code of the object's owner. */
 function isOfPlatform(kinds: ObjectKinds, prototype: object): boolean {
   const before = known.get(prototype);
   if (before !== undefined) return before;
+  if (kinds.isProxy(prototype)) return false;
   const found = getOwnPropertyDescriptor(prototype, "constructor")?.value as unknown;
   const isPlatform = typeof found === "function" && !kinds.isProxy(found) && isGlobalClass(found);
   known.set(prototype, isPlatform);
@@ -55,11 +56,7 @@ function isGlobalClass(constructor: object): boolean {
 
 /** Whether `prototype` or one it inherits from belongs to the platform. */
 export function isPlatformObject(kinds: ObjectKinds, prototype: object): boolean {
-  return inherits(
-    kinds,
-    prototype,
-    (parent) => !kinds.isProxy(parent) && isOfPlatform(kinds, parent),
-  );
+  return inherits(kinds, prototype, (parent) => isOfPlatform(kinds, parent));
 }
 
 /** Whether `prototype`, or one it inherits from, is the one asked for. Ends at a proxy, whose traps it does not run. */

@@ -5,8 +5,8 @@
  * Going to sleep then is dear. Where another thread of the engine has taken a core, or the system takes sleeping
  * cores for unavailable (guests of a hypervisor), a thread that is woken runs on its waker's core: host
  * and worker share one, each call takes two switches and whatever the host spins (65 µs instead of 2,
- * measured), and the system does not spread them as long as both keep going to sleep. Before this, half of a
- * pool's first half second was like that on Node, three quarters on Bun.
+ * measured), and the system does not spread them as long as both keep going to sleep. Without patience, half of a
+ * pool's first half second was like that, on one engine three quarters.
  *
  * Patience is earned by waits that end within the usual spin, and spent by spinning on: so only those have
  * it whom a sleep would cost more, many quick calls, and it costs nothing where calls come rarely.
@@ -49,6 +49,7 @@ export class Patience {
 
   /** A wait has ended within the usual spin. */
   earn(): void {
+    this.#waitedMs = 0;
     if (this.#creditMs < MOST_CREDIT_MS) this.#creditMs += EARNED_MS;
   }
 

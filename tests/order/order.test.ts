@@ -147,6 +147,7 @@ describe("announce, then look again", () => {
     const log: string[] = [];
     let parks = 0;
     let turns = 0;
+    let nowMs = 0;
     const next: (() => void)[] = [];
     const work: HostWork = {
       isBusy: true,
@@ -177,6 +178,7 @@ describe("announce, then look again", () => {
     const loop = new HostLoop(
       {
         ...currentRuntime,
+        now: () => nowMs += 0.01,
         microtask: (callback) => void next.push(callback),
         soon: (callback) => {
           turns++;

@@ -58,6 +58,19 @@ describe("patience", () => {
     expect(totalMs).toBeLessThan(WAIT_MS * 1.1);
   });
 
+  test("a wait that ends quickly after all does not count for the next", () => {
+    const { patience, spinOn } = createPatience();
+    for (let n = 0; n < 3; n++) expect(spinOn().outcome).toBe(MAY_COME);
+    patience.earn();
+    let totalMs = 0;
+    for (let outcome: number = MAY_COME; outcome === MAY_COME;) {
+      const spin = spinOn();
+      outcome = spin.outcome;
+      totalMs += spin.tookMs;
+    }
+    expect(totalMs).toBeGreaterThan(WAIT_MS * 0.9);
+  });
+
   test("ends when what it waits for comes, or when it must not go on", () => {
     const { spinOn, state } = createPatience();
     state.readyAtMs = state.nowMs + 0.3;
