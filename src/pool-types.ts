@@ -24,7 +24,7 @@ export interface PoolStatistics {
   readonly wakeMessages: number;
   /** Lost wake-ups found by the safety check: always 0, or a bug. */
   readonly safetyHits: number;
-  /** Wake messages that took longer than the check's interval. */
+  /** Wakes that took longer than the check's interval: a message under way, a thread held up before it posts. */
   readonly lateWakes: number;
   /** Answers to calls that had been settled otherwise. */
   readonly lateAnswers: number;

@@ -212,10 +212,6 @@ export class Lane implements Receiver {
     return this.endpoint.rx.headPosition !== 0;
   }
 
-  get parkedWord(): number {
-    return this.waker.state;
-  }
-
   /** Whether the worker is not parked: it runs something, or looks for something to run. */
   get isAwake(): boolean {
     return this.waker.state === RUNNING;
@@ -229,6 +225,11 @@ export class Lane implements Receiver {
 
   get isWaitingInLoop(): boolean {
     return (Atomics.load(this.#control, LOOP_PARKS) & 1) === 1;
+  }
+
+  /** Whoever wakes a worker is the thread that asks: it is not in the midst of it. */
+  get isForgotten(): boolean {
+    return !this.isAwake;
   }
 
   /** Whether the worker rests with answers for which its ring had no room. */

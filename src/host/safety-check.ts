@@ -3,8 +3,9 @@
  * in flight, that looks for a ring with records whose receiver still says that it is parked.
  *
  * `hits` counts such findings seen on two checks running with no progress in between: a lost wake,
- * which the protocol rules out; tests assert zero. `lateWakes` counts wake messages that were posted
- * and not seen for a whole interval, and are posted again: slow, but nobody's fault.
+ * which the protocol rules out; tests assert zero. `lateWakes` counts wakes that take a whole interval, and
+ * are posted again: the message was posted and is not seen, or a thread was held up just before it posts. Slow,
+ * but nobody's fault.
  *
  * The same timer is what keeps the process running while calls are in flight.
  */
@@ -19,10 +20,10 @@ export interface SafetyStatistics {
 
 /** One receiver: a worker, or the host. */
 export interface Receiver {
-  /** The parked word as shared memory has it; 0 = awake. */
-  readonly parkedWord: number;
-  /** Whether it waits in its event loop, by its own account. */
+  /** Whether it waits in its event loop, by its own account: what it found before that, it has seen. */
   readonly isWaitingInLoop: boolean;
+  /** Whether nobody has set out to wake it, though those who gave it the reason have done all they do about that. */
+  readonly isForgotten: boolean;
   /** Whether there is something for it to do: a record to read, room for one that it has to write. */
   readonly hasReason: boolean;
   /** Changes whenever the receiver or its sender makes progress. */
@@ -80,11 +81,11 @@ export class SafetyCheck {
   check(): void {
     const suspects = new Map<unknown, string>();
     for (const [key, receiver] of this.#receivers()) {
-      const { parkedWord, isWaitingInLoop, hasReason, progress } = receiver;
-      if (!hasReason || (parkedWord === 0 && !isWaitingInLoop)) continue;
-      const finding = `${parkedWord} ${progress}`;
+      const { isWaitingInLoop, isForgotten, hasReason, progress } = receiver;
+      if (!isWaitingInLoop || !hasReason) continue;
+      const finding = `${isForgotten} ${progress}`;
       if (this.#suspects.get(key) !== finding) suspects.set(key, finding);
-      else if (parkedWord !== 0) {
+      else if (isForgotten) {
         this.statistics.hits++;
         receiver.wake();
       } else {

@@ -163,7 +163,7 @@ export class Scheduler implements HostWork {
         ? this.#sender.sendNumber(lane, call, task, load, only)
         : this.#sender.sendCall(lane, call, task, load, args);
       if (sent === FULL) this.#submitHeld(call, task, isNumber ? [only] : args);
-      else if (sent !== DONE) this.#enqueue(call, task, sent);
+      else if (sent !== DONE) this.#enqueue(call, task, sent, lane);
       this.#events.onSubmit();
     }
     this.inFlight.submitted(call, generation);
@@ -388,13 +388,15 @@ export class Scheduler implements HostWork {
     this.#options.backpressure.grown(this.#waiting);
   }
 
-  /** The call, which is in flight, waits on the host. */
-  #enqueue(call: PendingCall, task: number, held: Held): void {
+  /** The call, which is in flight, waits on the host, unless a lane was chosen for it that can have it. */
+  #enqueue(call: PendingCall, task: number, held: Held, chosen?: Lane): void {
     const { slot, generation, settings } = call;
     const queued = { slot, generation, task, held, priority: settings.priority };
     if (settings.maxRetries > 0 && held.mayKeep) call.again = queued;
-    this.#queue.push(queued);
     call.isSubmitting = false;
+    const mayGo = chosen !== undefined && this.#queue.size === 0 && this.#open.includes(chosen);
+    if (mayGo && this.#sendHeld(chosen, queued)) return;
+    this.#queue.push(queued);
     this.#pushed();
   }
 

@@ -97,9 +97,11 @@ export class Timekeeper {
     }
     for (const lane of lanes().slice()) {
       const { mostUrgent } = lane.abandoned;
-      if (mostUrgent !== undefined && startMs >= mostUrgent.killAtMs && !spared.has(lane.id)) {
+      const isSilent = this.#isSilent(lane, startMs);
+      const isSpared = spared.has(lane.id);
+      if (mostUrgent !== undefined && startMs >= mostUrgent.killAtMs && !isSpared) {
         this.#options.stop(lane, new TimeoutError("hard", mostUrgent.limitMs));
-      } else if (this.#isSilent(lane, startMs)) {
+      } else if (isSilent && !isSpared) {
         const limitMs = SILENT_TIMEOUTS * this.#options.hardTimeoutMs;
         this.#options.stop(lane, new TimeoutError("silent", limitMs));
       } else if (mostUrgent !== undefined) tickMs = Math.min(tickMs, KILL_TICK_MS);

@@ -245,14 +245,17 @@ export class WorkerLoop {
     this.#onTurn?.();
     this.#handBackSpace();
     this.#setActive(false);
-    this.#isParkedInLoop = true;
     this.#sayWhatFor();
-    Atomics.add(this.#control, LOOP_PARKS, 1);
     this.#announce(IN_EVENT_LOOP);
     // The re-check that closes the window between the last poll and the return.
-    if (!this.#hasWork() && !this.#isClosing()) return false;
-    this.#leavePark();
-    return true;
+    if (this.#hasWork() || this.#isClosing()) {
+      this.#leaveLoop();
+      return true;
+    }
+    // Not before: what it says is that there was nothing to do after the announcement.
+    this.#isParkedInLoop = true;
+    Atomics.add(this.#control, LOOP_PARKS, 1);
+    return false;
   }
 
   #announce(state: typeof BLOCKED | typeof IN_EVENT_LOOP): void {
@@ -262,17 +265,17 @@ export class WorkerLoop {
     this.#replies.wakeForSpace();
   }
 
-  #leavePark(): void {
-    this.#isParkedInLoop = false;
+  #leaveLoop(): void {
     this.#idleTurns = 0;
-    Atomics.add(this.#control, LOOP_PARKS, 1);
     // Losing the exchange means that a message is on its way: ignored when it comes.
     this.#parker.cancel(IN_EVENT_LOOP);
     this.#setActive(true);
   }
 
   #resume(): void {
-    this.#leavePark();
+    this.#isParkedInLoop = false;
+    Atomics.add(this.#control, LOOP_PARKS, 1);
+    this.#leaveLoop();
     this.#run();
   }
 
@@ -480,9 +483,9 @@ export class WorkerLoop {
    */
   #afterAsync(): void {
     if (!this.#isParkedInLoop) return;
-    this.#sayWhatFor();
     this.#replies.askForSpace();
     if (this.#hasWork()) this.#resume();
+    else this.#sayWhatFor();
   }
 }
 

@@ -23,7 +23,7 @@ function workerThreads(): string[] {
 }
 
 /** Time until the last thread has to be gone. */
-const GONE_MS = 5000;
+const GONE_MS = 15_000;
 
 async function main(): Promise<void> {
   const { values } = parseArgs({

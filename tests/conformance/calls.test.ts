@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { createReversedPool } from "../fixtures/tasks.ts";
-import { testPool } from "../support/conformance.ts";
+import { release, sharedWords, testPool } from "../support/conformance.ts";
 
 describe("calls", () => {
   test("several arguments, none, and many", async () => {
@@ -60,11 +60,14 @@ describe("calls", () => {
     const { call } = testPool();
     const order: string[] = [];
     const note = (name: string) => () => order.push(name);
-    await Promise.all([
-      call.sleep(300).then(note("long")),
-      call.sleep(20).then(note("short")),
-      call.echo(1).then(note("sync")),
-    ]);
+    const [longest, shorter] = [sharedWords(), sharedWords()];
+    const long = call.answerWhen(longest).then(note("long"));
+    const short = call.answerWhen(shorter).then(note("short"));
+    await call.echo(1).then(note("sync"));
+    release(shorter);
+    await short;
+    release(longest);
+    await long;
     expect(order).toEqual(["sync", "short", "long"]);
   });
 

@@ -1,6 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
-import { rejection, testPool } from "../support/conformance.ts";
-import { pause } from "../support/runtime.ts";
+import { begun, rejection, release, sharedWords, testPool, until } from "../support/conformance.ts";
 
 describe("a worker that ends", () => {
   test("process.exit in a task rejects its calls, and a replacement takes the next", async () => {
@@ -47,14 +46,16 @@ describe("a worker that ends", () => {
   });
 
   test("other workers and their calls are not touched", async () => {
-    // By turns: else all three may go to one worker, which is free while its tasks wait for timers.
+    // By turns: else all three may go to one worker, which is free while its tasks wait.
     const pool = testPool({ threads: 2, balancer: "roundRobin" });
     await pool.ready;
-    const sleeping = [pool.call.sleep(300, "a"), pool.call.sleep(300, "b")];
-    const [exit, shared, other] = await Promise.allSettled([pool.call.exit(1), ...sleeping]);
-    expect(exit.status).toBe("rejected");
-    expect(shared).toMatchObject({ status: "rejected", reason: { code: "HEDDLE_WORKER_LOST" } });
-    expect(other).toEqual({ status: "fulfilled", value: "b" });
+    const words = sharedWords();
+    const [shared, other] = [rejection(pool.call.answerWhen(words)), pool.call.answerWhen(words)];
+    await begun(words, 2);
+    expect(await rejection(pool.call.exit(1))).toMatchObject({ code: "HEDDLE_WORKER_LOST" });
+    expect(await shared).toMatchObject({ code: "HEDDLE_WORKER_LOST" });
+    release(words);
+    expect(await other).toBe(undefined);
     expect(await Promise.all(Array.from({ length: 100 }, (_, n) => pool.call.echo(n))))
       .toEqual(Array.from({ length: 100 }, (_, n) => n));
   });
@@ -81,9 +82,7 @@ describe("a worker that ends", () => {
     const pool = testPool();
     await pool.ready;
     await rejection(pool.call.exit(0));
-    const deadline = 100;
-    for (let wait = 0; wait < deadline && pool.stats().ready === 0; wait++) await pause(50);
-    expect(pool.stats().ready).toBe(1);
+    await until(() => pool.stats().ready === 1);
   });
 });
 
@@ -110,7 +109,7 @@ describe("unhandled rejections in a worker", () => {
     const print = vi.spyOn(console, "error").mockImplementation(() => {});
     try {
       await pool.call.rejectUnhandled();
-      for (let wait = 0; wait < 100 && print.mock.calls.length === 0; wait++) await pause(20);
+      await until(() => print.mock.calls.length > 0);
       expect(String(print.mock.calls[0]?.[0])).toMatch(/unhandled rejection in worker 0/);
     } finally {
       print.mockRestore();

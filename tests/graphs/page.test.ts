@@ -81,10 +81,12 @@ describe.skipIf(!existsSync(executablePath))("graphs/index.html", () => {
   test("every chart is drawn, without a complaint and without the network", async () => {
     const { page, complaints } = await open(DESKTOP);
     await page.selectOption("#scenario", "all");
-    await page.waitForTimeout(1500); // Chart.js animates for a second
     const shown = await shownIn(page);
     expect(shown).toHaveLength(files.length - 1);
-    for (const id of shown) expect(await inkOf(page, id), id).toBeGreaterThan(1);
+    // Chart.js animates for a second.
+    for (const id of shown) {
+      await expect.poll(() => inkOf(page, id), { message: id, timeout: 20_000 }).toBeGreaterThan(1);
+    }
     expect(complaints).toEqual([]);
     await page.close();
   });
@@ -133,8 +135,7 @@ describe.skipIf(!existsSync(executablePath))("graphs/index.html", () => {
     expect(await background()).not.toBe(dark);
     await page.selectOption("#theme", "auto");
     await page.emulateMedia({ colorScheme: "dark" });
-    await page.waitForTimeout(100);
-    expect(await background()).toBe(dark);
+    await expect.poll(background, { timeout: 20_000 }).toBe(dark);
     expect(complaints).toEqual([]);
     await page.close();
   });

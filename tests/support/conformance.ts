@@ -3,7 +3,7 @@
  * checked, and fake timers where the run asks for them (`HEDDLE_TEST_FAKE_TIMERS=1`).
  */
 import { afterEach, beforeEach, expect, vi } from "vitest";
-import type { Pool } from "../../src/mod.ts";
+import { type Pool, TimeoutError, WorkerLostError } from "../../src/mod.ts";
 import { createTestPool, type TestPool } from "../fixtures/tasks.ts";
 import { pause, realSetTimeout } from "./runtime.ts";
 
@@ -27,6 +27,34 @@ export function closedAfterTest<P extends AnyPool>(pool: P): P {
 /** Resolves when the condition holds; the test's own time limit is the only one. */
 export async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await pause(1);
+}
+
+/** Shared with tasks: [0] go on (`release`), [1] have begun, [2] runs counted, then whatever a task puts there. */
+export const sharedWords = (): Int32Array<SharedArrayBuffer> =>
+  new Int32Array(new SharedArrayBuffer(4 * 64));
+
+/** Tasks that wait for `words[0]` go on, however long this thread was held up before. */
+export function release(words: Int32Array): void {
+  Atomics.store(words, 0, 1);
+  Atomics.notify(words, 0);
+}
+
+/** So many calls with these words have begun. */
+export const begun = (words: Int32Array, count = 1): Promise<void> =>
+  until(() => Atomics.load(words, 1) >= count);
+
+/**
+ * The answer, in the end: a limit of a few milliseconds is over as well when the system holds up the thread that
+ * has the call in hands.
+ */
+export async function inTheEnd<R>(call: () => Promise<R>): Promise<R> {
+  for (;;) {
+    try {
+      return await call();
+    } catch (error) {
+      if (!(error instanceof TimeoutError || error instanceof WorkerLostError)) throw error;
+    }
+  }
 }
 
 beforeEach(() => {

@@ -173,8 +173,8 @@ describe("turn clock", () => {
 describe("safety check", () => {
   function createReceiver(state: Partial<Receiver>) {
     const receiver = {
-      parkedWord: 0,
-      isWaitingInLoop: false,
+      isWaitingInLoop: true,
+      isForgotten: true,
       hasReason: true,
       progress: "1",
       wake: vi.fn(),
@@ -185,7 +185,7 @@ describe("safety check", () => {
   }
 
   test("a lost wake is found at the second look, counted and repaired", () => {
-    const { receiver, check } = createReceiver({ parkedWord: 2, isWaitingInLoop: true });
+    const { receiver, check } = createReceiver({});
     check.check();
     expect(check.statistics.hits).toBe(0);
     check.check();
@@ -193,14 +193,14 @@ describe("safety check", () => {
     expect(receiver.wake).toHaveBeenCalledOnce();
   });
 
-  test("progress in between, an awake receiver or an empty ring are no finding", () => {
-    const moving = createReceiver({ parkedWord: 2 });
+  test("progress in between, one that has yet to look, or an empty ring are no finding", () => {
+    const moving = createReceiver({});
     for (let look = 0; look < 5; look++) {
       moving.receiver.progress = String(look);
       moving.check.check();
     }
-    const awake = createReceiver({});
-    const empty = createReceiver({ parkedWord: 1, hasReason: false });
+    const awake = createReceiver({ isWaitingInLoop: false });
+    const empty = createReceiver({ hasReason: false });
     for (let look = 0; look < 5; look++) {
       awake.check.check();
       empty.check.check();
@@ -211,7 +211,7 @@ describe("safety check", () => {
   });
 
   test("a posted wake that is not seen is posted again and counted apart", () => {
-    const { receiver, check } = createReceiver({ isWaitingInLoop: true });
+    const { receiver, check } = createReceiver({ isForgotten: false });
     check.check();
     check.check();
     expect(check.statistics).toEqual({ hits: 0, lateWakes: 1 });

@@ -49,6 +49,20 @@ function bench() {
     timekeeper.watch(settings.tickMs);
     return call;
   };
+  const createLane = (id: number) => {
+    const lane = {
+      id,
+      endpoint: {
+        tx: { headPosition: 0, hasUnread: true },
+        rx: { headPosition: 0 },
+        unbegunCalls: () => [0],
+      },
+      waitsForSpace: false,
+      abandoned: { killAtMs: Infinity },
+    };
+    lanes.push(lane as unknown as Lane);
+    return lane;
+  };
   /** Lets time pass, timers and all. */
   const pass = (ms: number): void => {
     const end = clock.nowMs + ms;
@@ -56,12 +70,12 @@ function bench() {
       const next = clock.timers.toSorted((a, b) => a.at - b.at)[0];
       if (next === undefined || next.at > end) break;
       clock.timers = clock.timers.filter((timer) => timer !== next);
-      clock.nowMs = next.at;
+      clock.nowMs = Math.max(clock.nowMs, next.at);
       next.callback();
     }
     clock.nowMs = end;
   };
-  return { clock, begun, ended, inFlight, lanes, make, pass, looks: () => looks };
+  return { clock, begun, createLane, ended, inFlight, make, pass, looks: () => looks };
 }
 
 describe("timekeeper", () => {
@@ -108,20 +122,7 @@ describe("timekeeper", () => {
   });
 
   test("a worker that takes nothing for twice the hard timeout is stopped, one that gets on is not", () => {
-    const { lanes, ended, make, pass } = bench();
-    const createLane = (id: number) => {
-      const lane = {
-        id,
-        endpoint: {
-          tx: { headPosition: 0, hasUnread: true },
-          rx: { headPosition: 0 },
-          unbegunCalls: () => [0],
-        },
-        abandoned: { killAtMs: Infinity },
-      };
-      lanes.push(lane as unknown as Lane);
-      return lane;
-    };
+    const { createLane, ended, make, pass } = bench();
     const taking = createLane(1).endpoint.tx;
     const answering = createLane(2).endpoint.rx;
     const idle = createLane(3).endpoint.tx;
@@ -135,6 +136,37 @@ describe("timekeeper", () => {
       expect(ended).toEqual(step < 4 ? [] : expect.arrayContaining([expect.any(String)]));
     }
     expect(new Set(ended)).toEqual(new Set(["lane 4: The worker took no call for 200 ms."]));
+  });
+
+  test("a busy host looks once more before it takes anything for late", () => {
+    const { begun, clock, createLane, ended, inFlight, make, pass } = bench();
+    const { tx } = createLane(0).endpoint;
+    const call = make({ timeoutMs: 160 });
+    make({ deadlineMs: 100_000 });
+    begun.add(call);
+    pass(50);
+    clock.nowMs += 1000; // the host does something else, timers come late
+    pass(0);
+    expect(ended).toEqual([]);
+    inFlight.resolve(call, "answered meanwhile");
+    tx.headPosition++;
+    pass(150);
+    expect(ended).toEqual([]);
+    pass(150);
+    expect(new Set(ended)).toEqual(new Set(["lane 0: The worker took no call for 200 ms."]));
+  });
+
+  test("calls of a worker that waits for room for its answers are left alone", () => {
+    const { begun, createLane, ended, make, pass } = bench();
+    const lane = createLane(0);
+    begun.add(make({ timeoutMs: 100 }));
+    lane.waitsForSpace = true;
+    pass(1000);
+    expect(ended).toEqual([]);
+    lane.waitsForSpace = false;
+    pass(100);
+    expect(ended).toContain("lane 0: The worker took no call for 200 ms.");
+    expect(ended.some((end) => end.startsWith("0 timeout"))).toBe(true);
   });
 
   test("a slot's next call does not inherit its limits", () => {
