@@ -5,8 +5,8 @@ export default defineConfig({
   test: {
     include: ["tests/**/*.test.ts"],
     exclude: ["**/node_modules/**", ".package-test/**"],
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     // Two cores, and most files start workers of their own.
     fileParallelism: false,
     pool: "Bun" in globalThis ? "threads" : "forks",

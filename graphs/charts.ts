@@ -3,8 +3,10 @@ import type { Measurement, ScenarioResult } from "../benchmarks/harness/schema.t
 import {
   type ChartSpec,
   COLORS,
+  decadeScale,
   describe,
   frame,
+  LINE_SAMPLES,
   type Tick,
   title,
   toBars,
@@ -49,6 +51,7 @@ export function latencyChart(
           ...frame(
             `${name} on ${result.runtime} ${result.version}: time until a batch is answered (p50)`,
             describe(result),
+            LINE_SAMPLES,
           ),
           scales: {
             x: {
@@ -58,7 +61,10 @@ export function latencyChart(
               title: title("calls at once (logarithmic)", 13),
               fixedTicks: BATCH_TICKS,
             },
-            y: { type: "logarithmic", title: title("µs (logarithmic, lower is better)", 13) },
+            y: decadeScale(
+              datasets.flatMap(({ data }) => data.map(({ y }) => y)),
+              "µs (logarithmic, lower is better)",
+            ),
           },
         },
       },

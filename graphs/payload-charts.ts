@@ -5,6 +5,7 @@ import {
   type ChartSpec,
   COLORS,
   decades,
+  decadeScale,
   describe,
   frame,
   LINE_SAMPLES,
@@ -125,8 +126,6 @@ export function payloadGrowthCharts(result: ScenarioResult): ChartSpec[] {
     }));
     const sizes = [...new Set(measurements.map(({ size }) => size))].sort((a, b) => a - b);
     const speeds = measurements.map(({ gigabytesPerSecond = 0 }) => gigabytesPerSecond);
-    const first = Math.floor(Math.log10(Math.min(...speeds)));
-    const last = Math.ceil(Math.log10(Math.max(...speeds)));
     return {
       scenario: "payload-growth",
       runtime: result.runtime,
@@ -149,13 +148,7 @@ export function payloadGrowthCharts(result: ScenarioResult): ChartSpec[] {
               title: title("size of the payload (logarithmic)", 13),
               fixedTicks: sizes.map((value) => ({ value, label: formatBytes(value) })),
             },
-            y: {
-              type: "logarithmic",
-              min: 10 ** first,
-              max: 10 ** last,
-              title: title("GB/s (logarithmic, higher is better)", 13),
-              fixedTicks: decades(first, last),
-            },
+            y: decadeScale(speeds, "GB/s (logarithmic, higher is better)"),
           },
         },
       },

@@ -93,6 +93,19 @@ export function decades(first: number, last: number): Tick[] {
   });
 }
 
+/** A logarithmic axis over the whole powers of ten around the values. */
+export function decadeScale(values: readonly number[], heading: string): Record<string, unknown> {
+  const first = Math.floor(Math.log10(Math.min(...values)));
+  const last = Math.ceil(Math.log10(Math.max(...values)));
+  return {
+    type: "logarithmic",
+    min: 10 ** first,
+    max: 10 ** last,
+    title: title(heading, 13),
+    fixedTicks: decades(first, last),
+  };
+}
+
 /** Padding, titles and legend: the options around the scales. */
 export function frame(
   heading: string,

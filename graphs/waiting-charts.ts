@@ -4,7 +4,7 @@ import { formatUs } from "../benchmarks/harness/units.ts";
 import {
   type ChartSpec,
   COLORS,
-  decades,
+  decadeScale,
   describe,
   frame,
   LINE_SAMPLES,
@@ -45,8 +45,6 @@ function lineChart(result: ScenarioResult, chart: LineChart): ChartSpec[] {
   const points = lines.flatMap(({ data }) => data);
   if (points.length === 0) return [];
   const sizes = [...new Set(points.map(({ x }) => x))].sort((a, b) => a - b);
-  const first = Math.floor(Math.log10(Math.min(...points.map(({ y }) => y))));
-  const last = Math.ceil(Math.log10(Math.max(...points.map(({ y }) => y))));
   return [{
     scenario: result.scenario,
     runtime: result.runtime,
@@ -69,13 +67,7 @@ function lineChart(result: ScenarioResult, chart: LineChart): ChartSpec[] {
             title: title(chart.xAxis, 13),
             fixedTicks: sizes.map((value) => ({ value, label: chart.xLabel(value) })),
           },
-          y: {
-            type: "logarithmic",
-            min: 10 ** first,
-            max: 10 ** last,
-            title: title(chart.yAxis, 13),
-            fixedTicks: decades(first, last),
-          },
+          y: decadeScale(points.map(({ y }) => y), chart.yAxis),
         },
       },
     },

@@ -479,12 +479,12 @@ class ThreadPool extends EventTarget {
     const scheduler = this.#scheduler;
     for (const lane of scheduler.lanes) yield [lane, lane];
     yield [this, {
+      isAnnounced: parker.isAnnounced,
       isWaitingInLoop: loop.isParked,
       // A worker that rests has passed the wake that follows its answer.
-      isForgotten: parker.isAnnounced &&
-        scheduler.lanes.some(({ endpoint, isWaitingInLoop }) =>
-          isWaitingInLoop && endpoint.rx.hasRecord
-        ),
+      isLeftAlone: scheduler.lanes.some(({ endpoint, isWaitingInLoop }) =>
+        isWaitingInLoop && endpoint.rx.hasRecord
+      ),
       hasReason: scheduler.hasResponse(),
       progress: scheduler.lanes.map((lane) => lane.endpoint.rx.headPosition).join(),
       wake: () => loop.onWakeMessage(),

@@ -34,7 +34,7 @@ export async function runSoak(): Promise<never> {
   const { call } = pool;
   const numbers = async (n: number): Promise<void> => assertSame(n, await call.echo(n));
   const values = [
-    (n: number) => asciiText(20 + n, n),
+    (n: number) => asciiText(20 + n % 500, n),
     (n: number) => user(n),
     (n: number) => byteArray(LARGE_BYTES, n),
   ];

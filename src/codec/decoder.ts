@@ -34,6 +34,7 @@ import {
   LOAN,
   MAP,
   NEGATIVE,
+  NO_HIGH,
   NULL,
   NUMBER,
   OBJECT,
@@ -318,7 +319,10 @@ export class Decoder implements Reader {
     const start = at + VALUE_HEADER_BYTES;
     if (units < 0 || start + units > this.limit) throw this.corrupt(`length ${units}`, at);
     this.next = align8(start + units);
-    return readOneByte(this.access.text, this.u8, start, units);
+    const { access, u8 } = this;
+    return (this.i32[at >> 2]! & NO_HIGH) === 0
+      ? readOneByte(access.text, u8, start, units)
+      : access.text.readAscii(u8, start, start + units);
   }
 
   gathered(units: number, at: number): string {

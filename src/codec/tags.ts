@@ -14,7 +14,7 @@
  *   NUMBER       –                f64, the exact bits of -0, NaN and the infinities
  *   BIGINT_64    –                i64
  *   BIGINT_HEX   digits           one byte per hexadecimal digit; flag NEGATIVE
- *   ONE_BYTE     UTF-16 units     one byte per unit (Latin-1)
+ *   ONE_BYTE     UTF-16 units     one byte per unit (Latin-1); flag NO_HIGH: known to be ASCII
  *   TWO_BYTE     UTF-16 units     two bytes per unit, little-endian: lone surrogates stay what they are
  *   SYMBOL       –                value: the key in the global symbol registry
  *   REF          offset / 8       –   the value at this offset from the first value, seen before;
@@ -97,6 +97,7 @@ export const REFERENCED: number = 0x80 << 16;
 /** OBJECT: some property was gone when it was to be read; HOLE stands in its place. */
 export const PARTIAL: number = 1 << 16;
 export const NEGATIVE: number = 1 << 16;
+export const NO_HIGH: number = 1 << 16;
 export const RESIZABLE: number = 1 << 16;
 export const TRACKING: number = 1 << 16;
 /** ERROR: which values follow the four that always do. */

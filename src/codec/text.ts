@@ -5,10 +5,10 @@
  * the runtime's fastest verified way.
  */
 import { align8 } from "../memory/align.ts";
-import type { TextAccess } from "../runtimes/runtime.ts";
+import { ASCII, NOT_ONE_BYTE, type TextAccess } from "../runtimes/runtime.ts";
 import { canCompile } from "./code-generation.ts";
 import type { Writer } from "./writer.ts";
-import { ONE_BYTE, TWO_BYTE, VALUE_HEADER_BYTES } from "./tags.ts";
+import { NO_HIGH, ONE_BYTE, TWO_BYTE, VALUE_HEADER_BYTES } from "./tags.ts";
 
 /** Longest string written by the loop, in UTF-16 units. */
 export const SHORT_STRING_UNITS = 24;
@@ -39,11 +39,10 @@ export function writeText(writer: Writer, text: string, from: number): number {
 function writeLongText(writer: Writer, text: string, from: number): number {
   const units = text.length;
   const at = writer.room(from, VALUE_HEADER_BYTES + align8(units));
-  if (!writer.access.text.writeOneByte(text, writer.u8, at + VALUE_HEADER_BYTES)) {
-    return writeTwoByte(writer, text, at);
-  }
+  const written = writer.access.text.writeOneByte(text, writer.u8, at + VALUE_HEADER_BYTES);
+  if (written === NOT_ONE_BYTE) return writeTwoByte(writer, text, at);
   const i32 = writer.i32;
-  i32[at >> 2] = ONE_BYTE;
+  i32[at >> 2] = written === ASCII ? ONE_BYTE | NO_HIGH : ONE_BYTE;
   i32[(at >> 2) + 1] = units;
   return align8(at + VALUE_HEADER_BYTES + units);
 }

@@ -4,12 +4,14 @@
  *   byte
  *   0     parked       i32   park/wake-word.ts lists every edge
  *   128   wantsSpace   i32   park/space-flag.ts lists every edge
- *   256   loopParks    i32   worker: odd while it waits in its event loop (safety re-check reads it)
+ *   256   loopParks    i32   worker: odd while it waits in its event loop, from after its second look on
+ *                            (the safety check reads it)
  *   384   activeShare  i32   what this worker, and workers of pools nested in it, add to the
  *                            ActiveCount of the thread (atomic add); host takes it after death
  *   512   isClosing    i32   host 0→1, once: finish and exit
- *   640   waitsFor     i32   worker, before it announces a park: what it waits for (constants below). The
- *                            host reads it after the parked word
+ *   640   waitsFor     i32   worker, before it announces a park, and when an answer given while parked has
+ *                            changed it: what it waits for (constants below). The host reads it after the
+ *                            parked word
  *   768   requestSpace i32   host waits for room in the request ring, or for a worker with nothing to
  *                            do; edges: park/space-flag.ts
  *   896   request ring       host produces, worker consumes (ring-layout.ts)

@@ -17,6 +17,12 @@ export interface QueuedCall {
   readonly priority: number;
 }
 
+/** A call out of the queue, with its place in it. */
+export interface TakenCall {
+  readonly call: QueuedCall;
+  readonly number: number;
+}
+
 /** Calls that one level of priority lets a call overtake. */
 export const OVERTAKEN_PER_LEVEL = 1000;
 
@@ -110,7 +116,7 @@ export class CallQueue {
   }
 
   /** Removes the next call and returns it, with its number; undefined if there is none. */
-  take(): { readonly call: QueuedCall; readonly number: number } | undefined {
+  take(): TakenCall | undefined {
     if (this.#size === 0) return undefined;
     const level = this.#next();
     const taken = { call: level.peek(), number: level.number };

@@ -227,9 +227,13 @@ export class Lane implements Receiver {
     return (Atomics.load(this.#control, LOOP_PARKS) & 1) === 1;
   }
 
-  /** Whoever wakes a worker is the thread that asks: it is not in the midst of it. */
-  get isForgotten(): boolean {
+  get isAnnounced(): boolean {
     return !this.isAwake;
+  }
+
+  /** Whoever wakes a worker is the thread that asks: it is not in the midst of it. */
+  get isLeftAlone(): boolean {
+    return true;
   }
 
   /** Whether the worker rests with answers for which its ring had no room. */

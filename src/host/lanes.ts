@@ -54,3 +54,10 @@ export function isAnyBlocked(lanes: readonly Lane[]): boolean {
 export function findUnasked(lanes: readonly Lane[]): Lane[] {
   return lanes.filter(({ load, endpoint }) => load.outstanding === 0 && endpoint.rx.hasRecord);
 }
+
+/** Takes a lane out. False: it was not there. */
+export function remove(lanes: Lane[], lane: Lane): boolean {
+  const index = lanes.indexOf(lane);
+  if (index >= 0) lanes.splice(index, 1);
+  return index >= 0;
+}

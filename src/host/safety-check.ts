@@ -20,10 +20,12 @@ export interface SafetyStatistics {
 
 /** One receiver: a worker, or the host. */
 export interface Receiver {
-  /** Whether it waits in its event loop, by its own account: what it found before that, it has seen. */
+  /** Whether its park is announced, and nobody has set out to wake it since. */
+  readonly isAnnounced: boolean;
+  /** Whether it waits in its event loop, by its own account: it has looked once more after the announcement. */
   readonly isWaitingInLoop: boolean;
-  /** Whether nobody has set out to wake it, though those who gave it the reason have done all they do about that. */
-  readonly isForgotten: boolean;
+  /** Whether those who gave it a reason to wake have done all that they do about it. */
+  readonly isLeftAlone: boolean;
   /** Whether there is something for it to do: a record to read, room for one that it has to write. */
   readonly hasReason: boolean;
   /** Changes whenever the receiver or its sender makes progress. */
@@ -81,17 +83,17 @@ export class SafetyCheck {
   check(): void {
     const suspects = new Map<unknown, string>();
     for (const [key, receiver] of this.#receivers()) {
-      const { isWaitingInLoop, isForgotten, hasReason, progress } = receiver;
-      if (!isWaitingInLoop || !hasReason) continue;
-      const finding = `${isForgotten} ${progress}`;
-      if (this.#suspects.get(key) !== finding) suspects.set(key, finding);
-      else if (isForgotten) {
-        this.statistics.hits++;
-        receiver.wake();
-      } else {
-        this.statistics.lateWakes++;
-        receiver.repost();
+      const { isAnnounced, isWaitingInLoop, isLeftAlone, hasReason, progress } = receiver;
+      if (!hasReason || !(isAnnounced || isWaitingInLoop)) continue;
+      const finding = `${isAnnounced} ${isWaitingInLoop} ${progress}`;
+      if (this.#suspects.get(key) !== finding) {
+        suspects.set(key, finding);
+        continue;
       }
+      if (isAnnounced && isWaitingInLoop && isLeftAlone) this.statistics.hits++;
+      else this.statistics.lateWakes++;
+      if (isAnnounced) receiver.wake();
+      else receiver.repost();
     }
     this.#suspects = suspects;
   }

@@ -12,7 +12,7 @@ import { ARGUMENTS, type Held } from "../endpoint/hold.ts";
 import { ArgumentsInWaiting, hasPromise } from "./arguments-in-waiting.ts";
 import { ProtocolError } from "../errors.ts";
 import { Answers, MOST_ANSWERS } from "./answers.ts";
-import { CallQueue, type QueuedCall } from "./call-queue.ts";
+import { CallQueue, type QueuedCall, type TakenCall } from "./call-queue.ts";
 import { type CallSettings, PLAIN } from "./call-settings.ts";
 import type { HostWork } from "./host-loop.ts";
 import { retryDelayMs } from "./retry.ts";
@@ -36,6 +36,7 @@ import {
   isAnyCrowded,
   type Outlook,
   outlookOf,
+  remove,
 } from "./lanes.ts";
 import { Mover } from "./mover.ts";
 import { AT_EASE, findRelief, NOTHING, type ReliefOutcome, type Urgency } from "./relief.ts";
@@ -56,6 +57,8 @@ export class Scheduler implements HostWork {
   readonly #placement: LaneChooser;
   readonly #hasSignatures: boolean;
   #isFlushing = false;
+  /** The call that a flush has taken from the queue. */
+  #inHand: TakenCall | undefined;
   /** Calls in the queue, about, that nobody waits for any more. */
   #endedInQueue = 0;
   /** Calls that are to be queued: when promises among their arguments settle, or after a pause. */
@@ -256,7 +259,7 @@ export class Scheduler implements HostWork {
     this.#isFlushing = false;
     this.inFlight.dropCutOff();
     this.#sender.wakeUnwoken(this.#lanes);
-    if (this.#queue.size > 0) this.#flush();
+    if (this.#queue.size > 0 || this.#inHand !== undefined) this.#flush();
     else if (this.#hasFewerToCome) this.#options.backpressure.shrunk(this.#waiting);
     this.#hasFewerToCome = false;
   }
@@ -393,10 +396,11 @@ export class Scheduler implements HostWork {
     const { slot, generation, settings } = call;
     const queued = { slot, generation, task, held, priority: settings.priority };
     if (settings.maxRetries > 0 && held.mayKeep) call.again = queued;
-    call.isSubmitting = false;
     const mayGo = chosen !== undefined && this.#queue.size === 0 && this.#open.includes(chosen);
     if (mayGo && this.#sendHeld(chosen, queued)) return;
     this.#queue.push(queued);
+    // Not before: a call that the stack's end cuts off is found by this.
+    call.isSubmitting = false;
     this.#pushed();
   }
 
@@ -433,17 +437,28 @@ export class Scheduler implements HostWork {
     if (this.#isFlushing) return;
     this.#isFlushing = true;
     try {
+      this.#takeUp();
       // Taken first and put back if need be: a balancer of the user's own may do anything to the queue.
       for (let next = this.#queue.take(); next !== undefined; next = this.#queue.take()) {
-        const { call, number } = next;
-        if (!this.#isWaiting(call) || this.#trySend(call)) continue;
-        if (this.#isWaiting(call)) this.#queue.putBack(call, number);
-        break;
+        this.#inHand = next;
+        const isOver = !this.#isWaiting(next.call) || this.#trySend(next.call);
+        if (!isOver && this.#isWaiting(next.call)) this.#queue.putBack(next.call, next.number);
+        this.#inHand = undefined;
+        if (!isOver) break;
       }
     } finally {
       this.#isFlushing = false;
     }
     this.#options.backpressure.shrunk(this.#waiting);
+  }
+
+  /** Puts back what a flush had in hand that the stack's end has cut off. */
+  #takeUp(): void {
+    if (this.#inHand === undefined) return;
+    const { call, number } = this.#inHand;
+    const pending = this.inFlight.find(call.slot, call.generation);
+    if (pending?.lane === QUEUED_ON_HOST) this.#queue.putBack(call, number);
+    this.#inHand = undefined;
   }
 
   /** False: nobody can take it now. A call that cannot be sent at all is settled. */
@@ -481,11 +496,4 @@ export class Scheduler implements HostWork {
   #sendHeld(lane: Lane, call: QueuedCall): boolean {
     return this.#sender.sendHeld(lane, call, this.#times.loadOf(call.task));
   }
-}
-
-/** False: it was not there. */
-function remove(lanes: Lane[], lane: Lane): boolean {
-  const index = lanes.indexOf(lane);
-  if (index >= 0) lanes.splice(index, 1);
-  return index >= 0;
 }

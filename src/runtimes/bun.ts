@@ -1,12 +1,21 @@
 /** Bun: `queueMicrotask` is the cheaper microtask, and `slice` copies out without zeroing first. */
 import process from "node:process";
 import { inspect } from "node:util";
-import type { Runtime } from "./runtime.ts";
-import { ABOVE_ONE_BYTE, countIndicesByKeys, latin1Slice, latin1Write } from "./values.ts";
+import { ASCII, LATIN1, NOT_ONE_BYTE, type Runtime } from "./runtime.ts";
+import {
+  ABOVE_ONE_BYTE,
+  countIndicesByKeys,
+  latin1Slice,
+  latin1Write,
+  textAccess,
+} from "./values.ts";
 import { createRuntime, microtaskByQueue } from "./worker-threads.ts";
 
-/** Above this many units writing, reading back and comparing is faster than the search by pattern. */
-const COMPARED_UNITS = 64;
+/** Above this many units writing them as ASCII is faster than the search by pattern. */
+const SEARCHED_UNITS = 64;
+
+/** Strings of ASCII between these lengths are made from UTF-8 in half the time that one byte per unit takes. */
+const DECODED_UNITS = { least: 2048, most: 512 * 1024 } as const;
 
 /** Arrays from this length are asked by `inspect` whether they have keys that are no indices. */
 const INSPECTED_LENGTH = 24;
@@ -28,15 +37,27 @@ export function createBunRuntime(): Runtime {
       loopUnits: 8,
       writeOneByte: (text, target, start) => {
         const { length } = text;
-        if (length <= COMPARED_UNITS) {
-          if (ABOVE_ONE_BYTE.test(text)) return false;
+        if (length <= SEARCHED_UNITS) {
+          if (ABOVE_ONE_BYTE.test(text)) return NOT_ONE_BYTE;
           latin1Write.call(target, text, start, length);
-          return true;
+          return LATIN1;
         }
-        if (text.charCodeAt(0) > 0xff || text.charCodeAt(length >> 1) > 0xff) return false;
+        const samples = text.charCodeAt(0) | text.charCodeAt(length >> 1);
+        if (samples > 0xff) return NOT_ONE_BYTE;
+        // A unit above 0x7f takes two bytes, so only ASCII is read to its end within this room.
+        if (samples < 0x80) {
+          const { read } = textAccess.encodeInto(text, target, start, start + length);
+          if (read === length) return ASCII;
+        }
         // Units above 0xff are cut, so the comparison finds them.
         latin1Write.call(target, text, start, length);
-        return latin1Slice.call(target, start, start + length) === text;
+        return latin1Slice.call(target, start, start + length) === text ? LATIN1 : NOT_ONE_BYTE;
+      },
+      readAscii: (source, start, end) => {
+        const length = end - start;
+        return length >= DECODED_UNITS.least && length <= DECODED_UNITS.most
+          ? textAccess.readUtf8(source, start, end)
+          : latin1Slice.call(source, start, end);
       },
     },
     bytes: {

@@ -2,7 +2,7 @@
  * Deno: one turn of its event loop does not let I/O through (`park/turn-clock.ts` has the figures),
  * and writing strings through `node:buffer` is a loop with bounds to check (1.7 ms for 1 MiB).
  */
-import type { Permission, Runtime } from "./runtime.ts";
+import { ASCII, LATIN1, NOT_ONE_BYTE, type Permission, type Runtime } from "./runtime.ts";
 import { ABOVE_ONE_BYTE, textAccess, writeTwoByteByLoop } from "./values.ts";
 import { createRuntime, microtaskByPromise } from "./worker-threads.ts";
 
@@ -18,13 +18,13 @@ export function createDenoRuntime(): Runtime {
     ],
     text: {
       writeOneByte: (text, target, start) => {
-        if (ABOVE_ONE_BYTE.test(text)) return false;
+        if (ABOVE_ONE_BYTE.test(text)) return NOT_ONE_BYTE;
         const { length } = text;
         // A unit above 0x7f takes two bytes, so only ASCII is read to its end within this room.
         const { read } = textAccess.encodeInto(text, target, start, start + length);
-        if (read === length) return true;
+        if (read === length) return ASCII;
         for (let unit = 0; unit < length; unit++) target[start + unit] = text.charCodeAt(unit);
-        return true;
+        return LATIN1;
       },
       writeTwoByte: writeTwoByteByLoop,
     },

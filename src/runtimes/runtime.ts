@@ -3,15 +3,21 @@
  * names one; everything else gets an object of this shape passed in.
  */
 
+/** What `writeOneByte` has found: a unit above 0xff, one above 0x7f perhaps, none of either. */
+export const NOT_ONE_BYTE = 0;
+export const LATIN1 = 1;
+export const ASCII = 2;
+export type Written = typeof NOT_ONE_BYTE | typeof LATIN1 | typeof ASCII;
+
 /** Reads and writes strings in shared memory by the fastest verified way of the runtime. */
 export interface TextAccess {
   /** Longest one-byte string, in units, that a loop in JavaScript reads faster than `readOneByte`. */
   readonly loopUnits: number;
   /**
-   * Writes `text` with one byte per unit at `start`, if no unit is above 0xff. False: there is one,
-   * and up to `text.length` bytes from `start` are undefined now.
+   * Writes `text` with one byte per unit at `start`, if no unit is above 0xff. NOT_ONE_BYTE: there is one,
+   * and up to `text.length` bytes from `start` are undefined now. ASCII only where that is known for nothing.
    */
-  writeOneByte(text: string, target: Uint8Array<SharedArrayBuffer>, start: number): boolean;
+  writeOneByte(text: string, target: Uint8Array<SharedArrayBuffer>, start: number): Written;
   /**
    * Writes `text` with two bytes per unit, little-endian, at the even offset `start` of `bytes`, which
    * `units` shows as well.
@@ -24,6 +30,8 @@ export interface TextAccess {
   ): void;
   /** Reads `[start…end)`, one byte per unit. */
   readOneByte(source: Uint8Array<SharedArrayBuffer>, start: number, end: number): string;
+  /** The same where no byte is above 0x7f. For others it returns some text or other. */
+  readAscii(source: Uint8Array<SharedArrayBuffer>, start: number, end: number): string;
   /** Reads `[start…end)`, two bytes per unit, little-endian. */
   readTwoByte(source: Uint8Array<SharedArrayBuffer>, start: number, end: number): string;
   /**

@@ -4,7 +4,13 @@
  */
 import { Buffer } from "node:buffer";
 import { types } from "node:util";
-import type { ByteAccess, ObjectKinds, TextAccess } from "./runtime.ts";
+import {
+  type ByteAccess,
+  LATIN1,
+  NOT_ONE_BYTE,
+  type ObjectKinds,
+  type TextAccess,
+} from "./runtime.ts";
 
 type Bytes = Uint8Array<SharedArrayBuffer>;
 /** Node's native string methods, which take any Uint8Array as `this`. */
@@ -31,14 +37,16 @@ export const ABOVE_ONE_BYTE: RegExp = /[\u0100-\uffff]/;
 export const textAccess: TextAccess = {
   loopUnits: 24,
   writeOneByte: (text, target, start) => {
-    if (ABOVE_ONE_BYTE.test(text)) return false;
+    if (ABOVE_ONE_BYTE.test(text)) return NOT_ONE_BYTE;
     latin1Write.call(target, text, start, text.length);
-    return true;
+    return LATIN1;
   },
   writeTwoByte: (text, bytes, _units, start) => {
     ucs2Write.call(bytes, text, start, 2 * text.length);
   },
   readOneByte: (source, start, end) => latin1Slice.call(source, start, end),
+  // `asciiSlice` is quicker by itself on Deno, but echoes of 64 KiB took 1.3 to 2.4 times as long with it.
+  readAscii: (source, start, end) => latin1Slice.call(source, start, end),
   readTwoByte: (source, start, end) => ucs2Slice.call(source, start, end),
   encodeInto: (text, target, start, end) => encoder.encodeInto(text, target.subarray(start, end)),
   readUtf8: (source, start, end) => decoder.decode(source.subarray(start, end)),

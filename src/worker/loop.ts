@@ -39,7 +39,7 @@ import type { Runtime } from "../runtimes/runtime.ts";
 import { Anticipation } from "./anticipation.ts";
 import type { Replies } from "./replies.ts";
 import type { TaskSignals } from "./signals.ts";
-import type { WorkerTask } from "./tasks.ts";
+import { isThenable, type WorkerTask } from "./tasks.ts";
 import type { ServiceTimer } from "../endpoint/service-times.ts";
 
 /** Longest block before returning to the event loop. */
@@ -453,7 +453,10 @@ export class WorkerLoop {
         this.#asyncInFlight--;
         if (startMs >= 0) this.#times.settled(task.index, startMs);
         if (task.hasSignal) this.#signals.close(slot, generation);
+        // Meanwhile it does not rest.
+        if (this.#isParkedInLoop) Atomics.add(this.#control, LOOP_PARKS, 1);
         answer();
+        if (this.#isParkedInLoop) Atomics.add(this.#control, LOOP_PARKS, 1);
         this.#afterAsync();
       } catch (error) {
         this.#onCrash(error);
@@ -485,12 +488,10 @@ export class WorkerLoop {
     if (!this.#isParkedInLoop) return;
     this.#replies.askForSpace();
     if (this.#hasWork()) this.#resume();
-    else this.#sayWhatFor();
+    else {
+      this.#sayWhatFor();
+      // The host may have looked for a worker that rests just before that was said.
+      this.#replies.wakeForSpace();
+    }
   }
-}
-
-/** May throw: `then` can be a getter. */
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === "object" && value !== null &&
-    typeof (value as { then?: unknown }).then === "function";
 }

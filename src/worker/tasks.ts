@@ -82,3 +82,9 @@ function findTask(module: Record<string, unknown>, source: TaskSource): FoundTas
       "importTask({ href, name }).",
   );
 }
+
+/** Whether a task's result has to be awaited. May throw: `then` can be a getter. */
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === "object" && value !== null &&
+    typeof (value as { then?: unknown }).then === "function";
+}

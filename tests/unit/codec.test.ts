@@ -138,6 +138,23 @@ describe("strings", () => {
     }
   });
 
+  test("one odd character in long strings, of lengths that runtimes treat otherwise", () => {
+    for (const length of [63, 64, 65, 256, 2047, 2048, 2049, 16_384, 65_536, 200_001]) {
+      for (const odd of ["z", "\u007f", "\u0080", "\u00ff", "\u0100", "\ud800"]) {
+        for (const place of [0, 1, (length >> 1) - 1, length >> 1, length - 2, length - 1]) {
+          const text = "x".repeat(place) + odd + "y".repeat(length - place - 1);
+          expect(roundTrip(text) === text, `${escape(odd)} at ${place} of ${length}`).toBe(true);
+        }
+      }
+    }
+    for (const length of [512 * 1024, 512 * 1024 + 1, 1_000_000]) {
+      for (const odd of ["z", "\u00ff"]) {
+        const text = "x".repeat(length - 1) + odd;
+        expect(roundTrip(text) === text).toBe(true);
+      }
+    }
+  });
+
   test("a byte order mark is text like any other", () => {
     for (const text of ["\ufeff", "\ufeffabc", `\ufeff${"x".repeat(50)}ä`, "\ufffe".repeat(40)]) {
       expect(roundTrip(text)).toBe(text);

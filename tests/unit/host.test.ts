@@ -173,8 +173,9 @@ describe("turn clock", () => {
 describe("safety check", () => {
   function createReceiver(state: Partial<Receiver>) {
     const receiver = {
+      isAnnounced: true,
       isWaitingInLoop: true,
-      isForgotten: true,
+      isLeftAlone: true,
       hasReason: true,
       progress: "1",
       wake: vi.fn(),
@@ -193,13 +194,13 @@ describe("safety check", () => {
     expect(receiver.wake).toHaveBeenCalledOnce();
   });
 
-  test("progress in between, one that has yet to look, or an empty ring are no finding", () => {
+  test("progress in between, one that is awake, or an empty ring are no finding", () => {
     const moving = createReceiver({});
     for (let look = 0; look < 5; look++) {
       moving.receiver.progress = String(look);
       moving.check.check();
     }
-    const awake = createReceiver({ isWaitingInLoop: false });
+    const awake = createReceiver({ isAnnounced: false, isWaitingInLoop: false });
     const empty = createReceiver({ hasReason: false });
     for (let look = 0; look < 5; look++) {
       awake.check.check();
@@ -211,11 +212,21 @@ describe("safety check", () => {
   });
 
   test("a posted wake that is not seen is posted again and counted apart", () => {
-    const { receiver, check } = createReceiver({ isForgotten: false });
+    const { receiver, check } = createReceiver({ isAnnounced: false });
     check.check();
     check.check();
     expect(check.statistics).toEqual({ hits: 0, lateWakes: 1 });
     expect(receiver.repost).toHaveBeenCalledOnce();
+  });
+
+  test("a thread that was held up before it looks again, or wakes, is woken, and counted apart", () => {
+    for (const state of [{ isWaitingInLoop: false }, { isLeftAlone: false }]) {
+      const { receiver, check } = createReceiver(state);
+      check.check();
+      check.check();
+      expect(check.statistics).toEqual({ hits: 0, lateWakes: 1 });
+      expect(receiver.wake).toHaveBeenCalledOnce();
+    }
   });
 });
 

@@ -115,7 +115,9 @@ export function readText(input: Input, at: number): string {
 function decode(input: Input, start: number, word: number): string {
   const u8 = input.memory.u8;
   if (word >= 0) return input.text.readUtf8(u8, start, start + word);
-  return readOneByte(input.text, u8, start, ~word);
+  return ~word > SHORT_UNITS
+    ? input.text.readAscii(u8, start, start + ~word)
+    : readOneByte(input.text, u8, start, ~word);
 }
 
 export function writeBoundedBytes(
