@@ -9,14 +9,16 @@ import { pause } from "../support/runtime.ts";
 import { chaosRound } from "./round.ts";
 
 /**
- * Worker threads of this process, by the names that runtimes give them; their own helpers come and go.
- * None where the system does not tell.
+ * Worker threads of this process, by the names that runtimes give them, and the processor time they have had in
+ * hundredths of a second; the runtimes' own helpers come and go. None where the system does not tell.
  */
 function workerThreads(): string[] {
   try {
     return readdirSync("/proc/self/task")
-      .map((task) => readFileSync(`/proc/self/task/${task}/comm`, "utf8").trim())
-      .filter((name) => /^(heddle|worker)-\d+$/.test(name));
+      .map((task) => readFileSync(`/proc/self/task/${task}/stat`, "utf8"))
+      .map((stat) => stat.match(/\(((?:heddle|worker)-\d+)\) (.*)/))
+      .filter((found) => found !== null)
+      .map(([, name, figures = ""]) => `${name} (${figures[0]}, ${figures.split(" ")[11]})`);
   } catch {
     return [];
   }
@@ -53,7 +55,10 @@ async function main(): Promise<void> {
   const lastMs = performance.now() + GONE_MS;
   while (workerThreads().length > 0 && performance.now() < lastMs) await pause(20);
   const left = workerThreads();
-  if (left.length > 0) faults.push(`threads are left: ${left.join(", ")}`);
+  await pause(500);
+  if (left.length > 0) {
+    faults.push(`threads are left: ${left.join(", ")}; later: ${workerThreads().join(", ")}`);
+  }
   const memoryMiB = Math.round(process.memoryUsage().rss / 2 ** 20);
   console.log(
     JSON.stringify({
