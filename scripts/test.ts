@@ -69,9 +69,12 @@ async function run(
   return await new Promise((resolve) => {
     child.on("error", (error) => resolve([1, String(error)]));
     child.on("close", (status) => resolve([status ?? 1, output]));
-    // What it leaves behind may keep its output open for ever.
-    child.on("exit", () => void setTimeout(() => child.stdout.destroy(), 5000).unref());
-    child.on("exit", () => void setTimeout(() => child.stderr.destroy(), 5000).unref());
+    child.on("exit", () => {
+      // What it leaves behind may keep its output open for ever.
+      for (const stream of [child.stdout, child.stderr]) {
+        setTimeout(() => stream.destroy(), 5000).unref();
+      }
+    });
   });
 }
 

@@ -3,8 +3,9 @@
  *
  *   0 → 1   the producer, by a store, after it has announced its park and before it looks for room
  *           once more
- *   1 → 0   the consumer, by compare-exchange, after it has published its head, and after it has
- *           announced a park of its own; it then wakes the producer
+ *   1 → 0   the consumer, by compare-exchange, after it has published its head, after it has announced a
+ *           park of its own, and after it has said in that park that it takes calls again; it then wakes
+ *           the producer
  *
  * No wake is lost. Producer: announce the park, store 1, look at the head, wait. Consumer: publish the
  * head, load the word, take it, load the parked word. All seq-cst. If the consumer's load misses the
@@ -21,7 +22,8 @@
  *
  * The host raises it in the request ring also for calls that it keeps for a worker with nothing to do.
  * The worker: announce the park, take the flag, wake the host. The host: announce the park, raise the
- * flag, look whether a worker is parked. Again store, then load on both sides.
+ * flag, look whether a worker is parked. Again store, then load on both sides. The same for a worker whose park
+ * waited for its own async tasks: store that it waits for calls (`waitsFor`), take the flag.
  */
 export class SpaceFlag {
   readonly #words: Int32Array<SharedArrayBuffer>;

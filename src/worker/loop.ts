@@ -490,7 +490,7 @@ export class WorkerLoop {
     if (this.#hasWork()) this.#resume();
     else {
       this.#sayWhatFor();
-      // The host may have looked for a worker that rests just before that was said.
+      // The host may have looked for a worker that rests just before that was said. Pairs as an announced park does.
       this.#replies.wakeForSpace();
     }
   }

@@ -168,7 +168,7 @@ describe("hard limits", () => {
 
   test("come after the caller's own, and say so", async () => {
     const pool = limitedPool({ hardTimeoutMs: 150 });
-    const limitOf = (error: Error): unknown => (error.cause as TimeoutError).kind;
+    const limitOf = (error: Error): unknown => (error.cause as TimeoutError | undefined)?.kind;
     const lost = new Promise<Error>((resolve) =>
       pool.addEventListener("workerLost", ({ detail: { error } }) => {
         if (limitOf(error) === "hard") resolve(error);

@@ -10,6 +10,8 @@ import type { Held } from "../../src/endpoint/hold.ts";
 import {
   FOR_CALLS,
   FOR_SPACE,
+  FOR_TASKS,
+  LOOP_PARKS,
   PARKED_WORD,
   REQUEST_RING,
   REQUEST_SPACE,
@@ -24,14 +26,15 @@ import { ANSWERED, NEAR } from "../../src/host/lanes.ts";
 import { ActiveCount } from "../../src/park/active-count.ts";
 import { HostParker, HostWaker } from "../../src/park/host-word.ts";
 import { SpaceFlag } from "../../src/park/space-flag.ts";
-import { Parker, Waker } from "../../src/park/wake-word.ts";
+import { IN_EVENT_LOOP, Parker, Waker } from "../../src/park/wake-word.ts";
 import { HEAD_POSITION, RING_HEADER_BYTES, TAIL_POSITION } from "../../src/ring/ring-layout.ts";
 import { currentRuntime } from "../../src/runtimes/current.ts";
 import { TaskSignals } from "../../src/worker/signals.ts";
 import { WorkerLoop } from "../../src/worker/loop.ts";
 import { Replies } from "../../src/worker/replies.ts";
-import { logAtomics, type NamedWord } from "../support/atomics-log.ts";
+import { logAtomics, logAtomicsUntil, type NamedWord } from "../support/atomics-log.ts";
 import { createEndpoints, type EndpointPair } from "../support/endpoints.ts";
+import { pause } from "../support/runtime.ts";
 import { createTestRing, push } from "../support/rings.ts";
 
 const CAPACITY = 4096;
@@ -234,7 +237,12 @@ describe("announce, then look again", () => {
   });
 
   /** A worker loop that finds nothing to do, with `cores` to spin on. */
-  function idleLoop(pair: EndpointPair, cores: number): WorkerLoop {
+  function idleLoop(
+    pair: EndpointPair,
+    cores: number,
+    f: (value: unknown) => unknown = (value) => value,
+    maxConcurrency = 4,
+  ): WorkerLoop {
     return new WorkerLoop({
       runtime: currentRuntime,
       endpoint: pair.worker,
@@ -248,7 +256,7 @@ describe("announce, then look again", () => {
       active: new ActiveCount([ActiveCount.create()], cores),
       control: pair.control,
       tasks: [{
-        f: (value) => value,
+        f,
         mayBorrow: false,
         index: 0,
         signature: undefined,
@@ -257,7 +265,7 @@ describe("announce, then look again", () => {
       signals: new TaskSignals(new SharedArrayBuffer(64), currentRuntime.now),
       times: new ServiceTimer(new SharedArrayBuffer(serviceTimesBytes(8)), currentRuntime.now),
       spinMs: 0.05,
-      maxConcurrency: 4,
+      maxConcurrency,
       onTurn: undefined,
       onClose: () => {},
       onCrash: (error) => {
@@ -303,6 +311,41 @@ describe("announce, then look again", () => {
       const announce = log.indexOf(`store parked=${announced}`);
       expect(log[announce + 1]).toBe(`compareExchange parked=${announced},0`);
     }
+  });
+
+  test("a parked worker that takes calls again says so, then looks whether the host waits for that", async () => {
+    const pair = createEndpoints(CAPACITY);
+    const { promise, resolve } = Promise.withResolvers<unknown>();
+    const loop = idleLoop(pair, 1, () => promise, 1);
+    pair.host.sendCall({ slot: 0, generation: 0 }, 0, [1]);
+    loop.start();
+    const { control } = pair;
+    const loopParks = (): number => Atomics.load(control, LOOP_PARKS);
+    while (Atomics.load(control, PARKED_WORD) !== IN_EVENT_LOOP) await pause(1);
+    expect(loopParks()).toBe(1);
+    expect(Atomics.load(control, WAITS_FOR)).toBe(FOR_TASKS);
+    new SpaceFlag(control, REQUEST_SPACE).raise();
+    const words = [
+      { name: "tail", words: tailOf(pair, "responses").words, index: TAIL_POSITION },
+      { name: "waitsFor", words: control, index: WAITS_FOR },
+      { name: "flag", words: control, index: REQUEST_SPACE },
+      { name: "loopParks", words: control, index: LOOP_PARKS },
+    ];
+    const log = await logAtomicsUntil(words, async () => {
+      resolve(2);
+      await promise;
+    });
+    const writes = log.filter((entry) => !entry.startsWith("load") || entry === "load flag");
+    expect(writes).toEqual([
+      "add loopParks=1",
+      expect.stringMatching(/^store tail=/),
+      "add loopParks=1",
+      `store waitsFor=${FOR_CALLS}`,
+      "load flag",
+      "compareExchange flag=1,0",
+    ]);
+    expect(Atomics.load(control, REQUEST_SPACE)).toBe(0);
+    expect([Atomics.load(control, PARKED_WORD), loopParks() % 2]).toEqual([IN_EVENT_LOOP, 1]);
   });
 
   test("a worker out of room announces its park, raises its flag, and looks again", () => {

@@ -13,6 +13,32 @@ export interface NamedWord {
 /** Runs `body` and returns its operations as `operation name=value`. Restores `Atomics`. */
 export function logAtomics(named: readonly NamedWord[], body: () => void): string[] {
   const log: string[] = [];
+  const restore = install(named, log);
+  try {
+    body();
+  } finally {
+    restore();
+  }
+  return log;
+}
+
+/** The same until a promise settles. */
+export async function logAtomicsUntil(
+  named: readonly NamedWord[],
+  body: () => Promise<void>,
+): Promise<string[]> {
+  const log: string[] = [];
+  const restore = install(named, log);
+  try {
+    await body();
+  } finally {
+    restore();
+  }
+  return log;
+}
+
+/** Has the operations written down in `log` until the function that it returns is called. */
+function install(named: readonly NamedWord[], log: string[]): () => void {
   const real = { ...Object.getOwnPropertyDescriptors(Atomics) };
   const keyOf = (words: Words, index: number) => words.byteOffset + 4 * index;
   const wrap = (operation: "load" | "store" | "compareExchange" | "add" | "exchange" | "wait") => {
@@ -28,17 +54,14 @@ export function logAtomics(named: readonly NamedWord[], body: () => void): strin
       return original(words, index, ...values);
     };
   };
-  try {
-    for (
-      const operation of ["load", "store", "compareExchange", "add", "exchange", "wait"] as const
-    ) {
-      Object.defineProperty(Atomics, operation, { value: wrap(operation), configurable: true });
-    }
-    body();
-  } finally {
+  for (
+    const operation of ["load", "store", "compareExchange", "add", "exchange", "wait"] as const
+  ) {
+    Object.defineProperty(Atomics, operation, { value: wrap(operation), configurable: true });
+  }
+  return () => {
     for (const [key, descriptor] of Object.entries(real)) {
       if (descriptor.configurable === true) Object.defineProperty(Atomics, key, descriptor);
     }
-  }
-  return log;
+  };
 }
