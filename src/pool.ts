@@ -209,6 +209,9 @@ class ThreadPool extends EventTarget {
           if (tickMs !== Infinity) this.#timekeeper.watch(tickMs);
           if (signal !== undefined) signals.watch(call, signal);
         },
+        onRenewed: (call) => {
+          if (call.settings.hasSignal) this.#endings.begin(call);
+        },
         onWorn: (lane) => void this.#supervisor.recycle(lane),
         onSpent: (lane) => this.#supervisor.retire(lane),
         onPark: () => {
@@ -410,16 +413,17 @@ class ThreadPool extends EventTarget {
     const { signal } = settings;
     return (...args) => {
       let call: PendingCall | undefined;
-      let generation = 0;
+      let own: Reject | undefined;
       const promise = new Promise((resolve: Resolve, reject: Reject) => {
+        own = reject;
         if (this.#closed !== undefined) reject(this.#closed);
         else if (signal?.aborted === true) reject(signal.reason);
         else call = scheduler.submit(task, args, resolve, reject, settings);
-        generation = call?.generation ?? 0;
       });
       if (!settings.hasSignal) return promise;
       const abort = (reason: unknown = abortError()): void => {
-        if (call?.generation === generation) this.#endings.abort(call, reason);
+        // Its slot may have another call by now.
+        if (call !== undefined && call.reject === own) this.#endings.abort(call, reason);
       };
       return Object.assign(promise, { reject: abort });
     };

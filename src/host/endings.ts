@@ -33,7 +33,7 @@ export class Endings {
     this.#options = options;
   }
 
-  /** A call has been made whose task gets a signal. */
+  /** A call has been made, or made again, whose task gets a signal: what had its slot before is over. */
   begin({ slot, generation }: PendingCall): void {
     clearAbort(this.#options.abortWords, slot, generation);
   }

@@ -61,6 +61,10 @@ export class PendingCall {
   }
 }
 
+function nextGeneration(generation: number): number {
+  return generation === LAST_GENERATION ? 0 : generation + 1;
+}
+
 export class InFlight {
   readonly #calls: PendingCall[] = [];
   readonly #free: PendingCall[] = [];
@@ -118,6 +122,11 @@ export class InFlight {
       : undefined;
   }
 
+  /** Whether anybody waits for this queued call still. */
+  has({ slot, generation }: QueuedCall): boolean {
+    return this.find(slot, generation) !== undefined;
+  }
+
   /** Settles a waiting call; nothing happens to one that is settled. */
   resolve(call: PendingCall, value: unknown): void {
     const { resolve } = call;
@@ -132,6 +141,12 @@ export class InFlight {
     if (reject === undefined) return;
     this.#release(call);
     reject(reason);
+  }
+
+  /** Gives a call that is made again an id of its own: its first run may go on, and must not be taken for this one. */
+  renew(call: PendingCall, again: QueuedCall): QueuedCall {
+    call.generation = nextGeneration(call.generation);
+    return call.again = { ...again, generation: call.generation };
   }
 
   /** Has something kept with the call, to be forgotten when it is over. */
@@ -176,7 +191,7 @@ export class InFlight {
     call.resolve = undefined;
     call.reject = undefined;
     call.isSubmitting = false;
-    call.generation = call.generation === LAST_GENERATION ? 0 : call.generation + 1;
+    call.generation = nextGeneration(call.generation);
     this.#free[this.#free.length] = call;
     if (call.settings !== PLAIN) this.#forgetSettings(call);
     if (--this.#size === 0) this.#onEmpty();

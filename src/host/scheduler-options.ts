@@ -12,6 +12,8 @@ export interface SchedulerEvents {
   onSubmit(): void;
   /** A call has been made that has settings of its own. */
   onSettings(call: PendingCall): void;
+  /** A call is made again, with another id. */
+  onRenewed(call: PendingCall): void;
   /** A lane has been given as many calls as `recycleAfter` says. May be told again and again. */
   onWorn(lane: Lane): void;
   /** A retired lane has answered every call. */

@@ -188,7 +188,7 @@ export class Scheduler implements HostWork {
   #prune(): void {
     this.#endedInQueue = 0;
     // What is being sent just now is out of the queue, and put back only if it is still wanted.
-    this.#queue.prune((call) => this.#isWaiting(call));
+    this.#queue.prune((call) => this.inFlight.has(call));
     this.#options.backpressure.shrunk(this.#waiting);
   }
 
@@ -412,15 +412,16 @@ export class Scheduler implements HostWork {
 
   /** Makes a call again whose worker was lost. False: it must not be. */
   retry(call: PendingCall): boolean {
-    const { again, settings } = call;
-    if (again === undefined || call.retries >= settings.maxRetries) return false;
+    if (call.again === undefined || call.retries >= call.settings.maxRetries) return false;
+    const again = this.inFlight.renew(call, call.again);
+    this.#events.onRenewed(call);
     call.retries++;
     call.lane = QUEUED_ON_HOST;
     call.begunMs = -1;
     this.#toCome++;
     this.#options.later(() => {
       this.#toCome--;
-      if (!this.#isWaiting(again)) {
+      if (!this.inFlight.has(again)) {
         this.#hasFewerToCome = true;
         this.#events.onSubmit();
         return;
@@ -441,8 +442,8 @@ export class Scheduler implements HostWork {
       // Taken first and put back if need be: a balancer of the user's own may do anything to the queue.
       for (let next = this.#queue.take(); next !== undefined; next = this.#queue.take()) {
         this.#inHand = next;
-        const isOver = !this.#isWaiting(next.call) || this.#trySend(next.call);
-        if (!isOver && this.#isWaiting(next.call)) this.#queue.putBack(next.call, next.number);
+        const isOver = !this.inFlight.has(next.call) || this.#trySend(next.call);
+        if (!isOver && this.inFlight.has(next.call)) this.#queue.putBack(next.call, next.number);
         this.#inHand = undefined;
         if (!isOver) break;
       }
@@ -475,7 +476,7 @@ export class Scheduler implements HostWork {
       // A balancer of the user's own may close the pool.
       return this.#offer(
         task,
-        (lane) => !this.#isWaiting(call) || this.#sendHeld(lane, call),
+        (lane) => !this.inFlight.has(call) || this.#sendHeld(lane, call),
       );
     } catch (error) {
       const pending = this.inFlight.find(slot, generation);
@@ -486,10 +487,6 @@ export class Scheduler implements HostWork {
 
   #offer(task: number, accepts: (lane: Lane) => boolean): boolean {
     return offer(this.#placement, this.#open, this.#times.loadOf(task), accepts);
-  }
-
-  #isWaiting({ slot, generation }: QueuedCall): boolean {
-    return this.inFlight.find(slot, generation) !== undefined;
   }
 
   /** False: no room in the lane. A call that cannot be sent at all is settled. */

@@ -11,7 +11,7 @@ import {
   sharedWords,
   until,
 } from "../support/conformance.ts";
-import { pause } from "../support/runtime.ts";
+import { capabilities, pause } from "../support/runtime.ts";
 
 function limitedPool(
   options: Parameters<typeof createLimitedPool>[0] = {},
@@ -330,6 +330,28 @@ describe("idempotent calls", () => {
     );
     expect(error).toBeInstanceOf(WorkerLostError);
     expect(Atomics.load(others, 2)).toBe(2);
+  });
+
+  test("whose worker was stopped do not go on there: its thread may", async () => {
+    const pool = limitedPool();
+    const [words, others] = [sharedWords(), sharedWords()];
+    const controller = new AbortController();
+    const { signal } = controller;
+    const stopping = rejection(pool.call.hang.with({ signal, killAfterMs: 0 })());
+    const again = pool.call.loopAtFirst.with({ idempotent: true })(words);
+    await begun(words);
+    controller.abort("stop");
+    expect(await stopping).toBe("stop");
+    await begun(words, 2);
+    await until(() => Atomics.load(words, 2) === 1 || capabilities.stopsLoops);
+    release(words);
+    expect(await again).toBe("over");
+    // Its promise's own way to end it has gone with that.
+    const once = pool.call.loopAtFirst.with({ idempotent: true })(others);
+    once.reject("given up");
+    expect(await rejection(once)).toBe("given up");
+    again.reject("nobody");
+    expect(pool.stats()).toMatchObject({ aborted: 2, workersLost: 1, inFlight: 0 });
   });
 
   test("others run once", async () => {

@@ -24,6 +24,19 @@ describe("in-flight slab", () => {
     for (const bad of [-1, 1, 1000, 2 ** 31 - 1]) expect(calls.find(bad, 0)).toBeUndefined();
   });
 
+  test("a call that is made again has an id of its own", () => {
+    const calls = new InFlight();
+    const call = calls.add(() => {}, () => {}, 0);
+    const { slot, generation } = call;
+    const held = { count: 0, inline: undefined, payload: undefined, transfer: [], mayKeep: true };
+    const first = { slot, generation, task: 0, held, priority: 0 };
+    const again = calls.renew(call, first);
+    expect(again).toEqual({ ...first, generation: generation + 1 });
+    expect(call.again).toBe(again);
+    expect([calls.has(first), calls.has(again)]).toEqual([false, true]);
+    expect(calls.size).toBe(1);
+  });
+
   test("every call settles exactly once, in any order (property)", () => {
     fc.assert(fc.property(fc.array(fc.nat(9), { maxLength: 200 }), (steps) => {
       const calls = new InFlight();
