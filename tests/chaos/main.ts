@@ -2,7 +2,7 @@
  * Chaos rounds, one after the other, for a time: `node tests/chaos/main.ts [--minutes N] [--seed N]`.
  * Prints what they came to as JSON; ends with 1 if anything did not hold, or if threads were left behind.
  */
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { isMain } from "../../src/mod.ts";
 import { pause } from "../support/runtime.ts";
@@ -13,14 +13,20 @@ import { chaosRound } from "./round.ts";
  * hundredths of a second; the runtimes' own helpers come and go. None where the system does not tell.
  */
 function workerThreads(): string[] {
+  const tasks = "/proc/self/task";
+  if (!existsSync(tasks)) return [];
+  return readdirSync(tasks)
+    .map((task) => statusOf(`${tasks}/${task}/stat`).match(/\(((?:heddle|worker)-\d+)\) (.*)/))
+    .filter((found) => found !== null)
+    .map(([, name, figures = ""]) => `${name} (${figures[0]}, ${figures.split(" ")[11]})`);
+}
+
+/** Nothing for a thread that has ended since it was listed: it says nothing of the others. */
+function statusOf(file: string): string {
   try {
-    return readdirSync("/proc/self/task")
-      .map((task) => readFileSync(`/proc/self/task/${task}/stat`, "utf8"))
-      .map((stat) => stat.match(/\(((?:heddle|worker)-\d+)\) (.*)/))
-      .filter((found) => found !== null)
-      .map(([, name, figures = ""]) => `${name} (${figures[0]}, ${figures.split(" ")[11]})`);
+    return readFileSync(file, "utf8");
   } catch {
-    return [];
+    return "";
   }
 }
 
