@@ -32,6 +32,13 @@ export const NO_SPACE = -1;
  */
 const REWIND_BYTES: number = 16 * 1024;
 
+/**
+ * Until the consumer has passed that padding, what is before it is all the room there is. Bursts that find it too
+ * little double the distance from which on the producer rewinds, up to the whole ring; so many times through the ring
+ * without that halve it.
+ */
+const EASY_TRIPS = 64;
+
 export class RingProducer {
   /** The records; offsets handed out by `claim` are bytes into it. */
   readonly memory: Memory;
@@ -41,7 +48,11 @@ export class RingProducer {
 
   readonly #header: Int32Array<SharedArrayBuffer>;
   readonly #mask: number;
-  readonly #rewindBytes: number;
+  readonly #leastRewindBytes: number;
+  #rewindBytes: number;
+  /** Position behind the padding of the last rewind. */
+  #rewoundTo: number;
+  #easyTrips = 0;
   #tail: number;
   /** Times that the tail has wrapped. */
   #tailWraps = 0;
@@ -62,9 +73,9 @@ export class RingProducer {
     this.capacity = memory.u8.length;
     this.#header = header;
     this.#mask = this.capacity - 1;
-    this.#rewindBytes = rewindBytes ?? Math.min(REWIND_BYTES, this.capacity >> 1);
-    this.#nextRewindCheck = this.#rewindBytes;
-    this.#tail = Atomics.load(header, TAIL_POSITION);
+    this.#leastRewindBytes = rewindBytes ?? Math.min(REWIND_BYTES, this.capacity >> 1);
+    this.#rewindBytes = this.#nextRewindCheck = this.#leastRewindBytes;
+    this.#rewoundTo = this.#tail = Atomics.load(header, TAIL_POSITION);
     this.#cachedHead = Atomics.load(header, HEAD_POSITION);
   }
 
@@ -82,13 +93,19 @@ export class RingProducer {
     const room = this.capacity - index;
     if (index >= this.#nextRewindCheck) {
       const used = this.#usedIfLittle(index);
-      if (used >= 0 && need <= index - used) return this.#open(tail, index, room, index - used);
+      if (used >= 0 && need <= index - used) {
+        this.#rewoundTo = (tail + room) | 0;
+        return this.#open(tail, index, room, index - used);
+      }
     }
     let free = this.capacity - ((tail - this.#cachedHead) | 0);
     const wanted = need <= room ? need : room + need;
     if (wanted > free) {
       free = this.#refreshFree();
-      if (wanted > free) return NO_SPACE;
+      if (wanted > free) {
+        if (this.#rewoundTo !== this.#cachedHead) this.#rewindLater();
+        return NO_SPACE;
+      }
     }
     if (need <= room) {
       this.limit = index + (free < room ? free : room);
@@ -225,6 +242,10 @@ export class RingProducer {
 
   /** Opens the record at index 0, behind a padding record that fills `room` bytes from `index`. */
   #open(tail: number, index: number, room: number, limit: number): number {
+    if (++this.#easyTrips === EASY_TRIPS) {
+      this.#easyTrips = 0;
+      this.#rewindBytes = Math.max(this.#leastRewindBytes, this.#rewindBytes >> 1);
+    }
     this.#nextRewindCheck = this.#rewindBytes;
     this.#paddingIndex = index;
     this.#claimPosition = (tail + room) | 0;
@@ -241,6 +262,15 @@ export class RingProducer {
     const next = index + this.#rewindBytes;
     this.#nextRewindCheck = next < this.capacity ? next : this.#rewindBytes;
     return -1;
+  }
+
+  /** There is no room; if that is for the padding of a rewind, which has not been passed, the next comes later. */
+  #rewindLater(): void {
+    if (((this.#rewoundTo - this.#cachedHead) | 0) <= 0) return;
+    this.#rewoundTo = this.#cachedHead; // once for each
+    this.#easyTrips = 0;
+    this.#rewindBytes = Math.min(2 * this.#rewindBytes, this.capacity);
+    this.#nextRewindCheck = Math.max(this.#nextRewindCheck, this.#rewindBytes);
   }
 
   #refreshFree(): number {
