@@ -41,7 +41,7 @@ async function measureCodec(
 export async function runCodec(contenders: readonly CodecContender[]): Promise<never> {
   const { contender: name, isQuick } = readArguments();
   const contender = chooseContender(contenders, name);
-  const budget = isQuick ? { seconds: 0.01, minSamples: 2 } : { seconds: 0.08, minSamples: 5 };
+  const budget = isQuick ? { seconds: 0.005, minSamples: 2 } : { seconds: 0.08, minSamples: 5 };
   const found: (RoundSamples | RoundGap)[] = [];
   for (const kind of CODEC_KINDS) {
     const place = { case: kind.name, size: 1 };

@@ -73,7 +73,8 @@ export async function runHeavyLoad(): Promise<void> {
   const workers = threads === 0 ? undefined : await startWorkers(contender, threads);
   const bench = new Bench({
     time: 0,
-    iterations: isQuick ? 2 : 5,
+    iterations: isQuick ? 1 : 5,
+    warmup: !isQuick,
     warmupTime: 0,
     warmupIterations: 1,
     throws: true,

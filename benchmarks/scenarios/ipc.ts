@@ -42,6 +42,6 @@ export async function runIpc(contenders: readonly EchoContender[]): Promise<neve
   return await runEchoes(
     chooseContender(contenders, contender),
     RUNS,
-    isQuick ? { seconds: 0.05, minSamples: 4 } : { seconds: 0.5, minSamples: 10 },
+    isQuick ? { seconds: 0.025, minSamples: 4 } : { seconds: 0.5, minSamples: 10 },
   );
 }

@@ -86,6 +86,6 @@ export async function runTokio(): Promise<never> {
   return await runEchoes(
     contender,
     contender === heddleEcho ? [...others, ...bytes] : bytes,
-    isQuick ? { seconds: 0.015, minSamples: 2 } : { seconds: 0.2, minSamples: 5 },
+    isQuick ? { seconds: 0.01, minSamples: 2 } : { seconds: 0.2, minSamples: 5 },
   );
 }

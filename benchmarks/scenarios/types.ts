@@ -32,6 +32,6 @@ export async function runTypes(contenders: readonly EchoContender[]): Promise<ne
   return await runEchoes(
     chooseContender(contenders, contender),
     isQuick ? RUNS.filter(({ batch }) => batch === QUICK_BATCH) : RUNS,
-    isQuick ? { seconds: 0.02, minSamples: 2 } : { seconds: 0.3, minSamples: 5 },
+    isQuick ? { seconds: 0.01, minSamples: 2 } : { seconds: 0.3, minSamples: 5 },
   );
 }

@@ -47,9 +47,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let Options { scenario, contender, is_quick } = read_options()?;
     let millis = match (scenario.as_str(), is_quick) {
         ("latency", false) => 350,
-        ("latency", true) => 100,
+        ("latency", true) => 40,
         (_, false) => 200,
-        (_, true) => 30,
+        (_, true) => 10,
     };
     let budget = Budget { time: Duration::from_millis(millis), min_samples: 20 };
     let mut figures = Figures::new(budget);
