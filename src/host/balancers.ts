@@ -111,6 +111,7 @@ function createBalancer(
   return {
     mayTakeBack: false,
     wakesFrom: Infinity,
+    sharesFrom: Infinity,
     pick(lanes: readonly Lane[], _load: CallLoad) {
       const open = lanes.filter(({ load }) => load.outstanding < prefetch);
       return open.length === 0 ? undefined : choose(open);
@@ -124,6 +125,7 @@ function createStrictFifo(): LaneChooser {
   return {
     mayTakeBack: false,
     wakesFrom: Infinity,
+    sharesFrom: Infinity,
     pick: (lanes) => lanes.find(({ load }) => load.outstanding === 0),
     forget() {},
   };

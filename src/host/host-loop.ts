@@ -88,6 +88,9 @@ export class HostLoop {
   #isScheduled = false;
   #secondLook: Timer | undefined;
   #looks = 0;
+  /** Answers taken so far, and when the next look was agreed upon. */
+  #answers = 0;
+  #answersAtLook = 0;
   #isParked = false;
 
   /** `spinMs`: longest spin for an answer before parking. */
@@ -176,7 +179,7 @@ export class HostLoop {
         isReady = outcome === CAME;
       }
     }
-    if (isReady) settled = work.drain(MAX_SETTLED_PER_POLL);
+    if (isReady) this.#answers += settled = work.drain(MAX_SETTLED_PER_POLL);
     if (this.#turn.isOver(1 + settled / SETTLED_PER_UNIT)) {
       // Calls made until the macrotask comes are polled for there.
       this.#isScheduled = true;
@@ -186,7 +189,8 @@ export class HostLoop {
     } else if (settled > 0) {
       this.kick();
     } else {
-      this.#park(hasSpun ? STUCK : AT_EASE);
+      // On few cores a worker may be late for want of one, which another worker would only take from it.
+      this.#park(hasSpun && this.#active.coresLeft > 1 ? STUCK : AT_EASE);
     }
   }
 
@@ -206,10 +210,14 @@ export class HostLoop {
    */
   #lookAgain(): void {
     if (this.#secondLook !== undefined) return;
+    this.#answersAtLook = this.#answers;
     this.#secondLook = this.#runtime.setTimeout(() => {
       this.#secondLook = undefined;
       if (!this.#work.isBusy) this.#looks = 0;
-      else if (this.#relieve(++this.#looks >= MAX_LOOKS ? OVERDUE : STUCK)) this.kick();
+      else if (this.#answers !== this.#answersAtLook) {
+        this.#looks = 0;
+        if (this.#isParked && this.#work.isCrowded) this.#lookAgain();
+      } else if (this.#relieve(++this.#looks >= MAX_LOOKS ? OVERDUE : STUCK)) this.kick();
     }, LOOK_AGAIN_MS);
     this.#secondLook.unref();
   }

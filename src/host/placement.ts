@@ -20,6 +20,8 @@ import {
 /** A backlog beyond this is worth waking another worker for; this much more for each that is awake. */
 export const PACKED: number = 50 * PER_US;
 const PACKED_PER_AWAKE: number = 10 * PER_US;
+/** A backlog beyond this is worth sharing with a worker that is awake anyway. */
+const SHARED: number = 20 * PER_US;
 /**
  * The same where another worker would have no core of its own, beside the host and those awake: they
  * would take turns, which costs more than it gains unless there is much to do.
@@ -45,12 +47,22 @@ export function isFree(lane: Lane): boolean {
   return lane.load.outstanding === 0 || lane.isResting;
 }
 
+/** From what backlog on calls are worth giving to another worker, in tenths of a microsecond. */
+export interface Worth {
+  /** One that has to be woken. */
+  readonly wakesFrom: number;
+  /** One that is awake, and has nothing to do. */
+  readonly sharesFrom: number;
+}
+
+function wakesFrom(coresLeft: number): number {
+  return coresLeft < 2 ? PACKED_WHEN_CROWDED : PACKED;
+}
+
 /** What chooses the lane of a call. */
-export interface LaneChooser {
+export interface LaneChooser extends Worth {
   /** Whether calls may be taken back from one lane and given to another. */
   readonly mayTakeBack: boolean;
-  /** The backlog from which on that is worth waking a worker for, in tenths of a microsecond. */
-  readonly wakesFrom: number;
   /** The lane for a call of this load; undefined: it waits on the host. */
   pick(lanes: readonly Lane[], load: CallLoad): Lane | undefined;
   /** A lane is gone, or took no more: it is not to be preferred. */
@@ -76,20 +88,25 @@ export function offer(
 export class Placement implements LaneChooser {
   readonly mayTakeBack = true;
   readonly #prefetch: number;
-  readonly #active: Pick<ActiveCount, "coresLeft">;
+  readonly #active: Pick<ActiveCount, "coresLeft" | "coresLeftBeside">;
   /** Where small calls went last. */
   #hot: Lane | undefined;
   /** The backlog up to which they go there, as it was when last asked. */
   #packed = PACKED;
 
   /** `prefetch`: most unanswered calls of one lane. */
-  constructor(prefetch: number, active: Pick<ActiveCount, "coresLeft">) {
+  constructor(prefetch: number, active: Pick<ActiveCount, "coresLeft" | "coresLeftBeside">) {
     this.#prefetch = prefetch;
     this.#active = active;
   }
 
   get wakesFrom(): number {
-    return this.#active.coresLeft < 2 ? PACKED_WHEN_CROWDED : PACKED;
+    return wakesFrom(this.#active.coresLeft);
+  }
+
+  /** Those awake have their cores, but perhaps none is left for the host, which would wake for each few answers. */
+  get sharesFrom(): number {
+    return this.#active.coresLeft < 1 ? PACKED_WHEN_CROWDED : SHARED;
   }
 
   pick(lanes: readonly Lane[], load: CallLoad): Lane | undefined {
@@ -130,7 +147,8 @@ export class Placement implements LaneChooser {
         best = lane;
       }
     }
-    const packed = this.#packed = Math.max(this.wakesFrom, awake * PACKED_PER_AWAKE);
+    const worthWaking = wakesFrom(this.#active.coresLeftBeside(awake));
+    const packed = this.#packed = Math.max(worthWaking, awake * PACKED_PER_AWAKE);
     if (best !== undefined && least + busy <= packed) return this.#hot = best;
     const chosen = free ?? best;
     if (chosen !== undefined) return this.#hot = chosen;

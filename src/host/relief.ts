@@ -5,8 +5,7 @@
 import type { TakenBack } from "../endpoint/endpoint.ts";
 import type { Held } from "../endpoint/hold.ts";
 import type { Lane } from "./lane.ts";
-import { PER_US } from "../endpoint/service-times.ts";
-import { backlogOf, isFree } from "./placement.ts";
+import { backlogOf, isFree, type Worth } from "./placement.ts";
 
 /** Answers are coming: only what is known to last is worth moving. */
 export const AT_EASE = 0;
@@ -23,23 +22,19 @@ export const MOVED = 1;
 export const UNDECIDED = 2;
 export type ReliefOutcome = typeof NOTHING | typeof MOVED | typeof UNDECIDED;
 
-/** A backlog beyond this is worth sharing with a worker that is awake anyway. */
-const SHARED: number = 20 * PER_US;
-
 /** A lane that has nothing to do, and those with calls that may wait, the most loaded first. */
 export interface Relief {
   readonly to: Lane;
   readonly from: readonly Lane[];
 }
 
-/** `wakesFrom`: the backlog that is worth waking a worker for. */
 export function findRelief(
   lanes: readonly Lane[],
   urgency: Urgency,
-  wakesFrom: number,
+  worth: Worth,
 ): Relief | undefined {
   const to = findFree(lanes);
-  const from = to && findLoaded(lanes, to, urgency, wakesFrom);
+  const from = to && findLoaded(lanes, to, urgency, worth);
   return to && from!.length > 0 ? { to, from: from! } : undefined;
 }
 
@@ -98,9 +93,9 @@ function findLoaded(
   lanes: readonly Lane[],
   to: Lane,
   urgency: Urgency,
-  wakesFrom: number,
+  worth: Worth,
 ): Lane[] {
-  const most = urgency !== AT_EASE ? -1 : to.isAwake ? SHARED : wakesFrom;
+  const most = urgency !== AT_EASE ? -1 : to.isAwake ? worth.sharesFrom : worth.wakesFrom;
   const least = urgency === OVERDUE ? 1 : 2;
   const loaded: [number, Lane][] = [];
   for (const lane of lanes) {

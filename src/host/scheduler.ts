@@ -297,7 +297,7 @@ export class Scheduler implements HostWork {
 
   relieve(urgency: Urgency): ReliefOutcome {
     if (this.#open.length < 2 || !this.#placement.mayTakeBack) return NOTHING;
-    const relief = findRelief(this.#open, urgency, this.#placement.wakesFrom);
+    const relief = findRelief(this.#open, urgency, this.#placement);
     return relief === undefined ? NOTHING : this.#mover.relieve(relief, urgency);
   }
 

@@ -50,6 +50,11 @@ export class ActiveCount {
     return this.#cores - Atomics.load(this.#count, 0);
   }
 
+  /** The same if at least `awake` workers are: those that have just been woken do not count themselves yet. */
+  coresLeftBeside(awake: number): number {
+    return this.#cores - Math.max(awake, Atomics.load(this.#count, 0));
+  }
+
   /**
    * Whether a core is left for one more thread beside the awake workers. Asked by the host before it
    * spins, and by a worker, itself counted, on the assumption that the host needs a core too.

@@ -142,7 +142,11 @@ function fakeLane(state: Partial<FakeLane> = {}): FakeLane {
 const lanesOf = (fakes: FakeLane[]): Lane[] => fakes as unknown as Lane[];
 
 describe("placement", () => {
-  const cores = { coresLeft: 4 };
+  const coresOf = (coresLeft: number, total = 16) => ({
+    coresLeft,
+    coresLeftBeside: (awake: number) => Math.min(coresLeft, total - awake),
+  });
+  const cores = coresOf(4);
 
   /** Indices of the lanes that take `count` calls of this load; −1: none. */
   function place(
@@ -169,7 +173,7 @@ describe("placement", () => {
 
   test("where a further worker would have no core of its own, much more is packed", () => {
     const fakes = [fakeLane(), fakeLane()];
-    const placed = place(new Placement(1024, { coresLeft: 1 }), fakes, load(100), 120);
+    const placed = place(new Placement(1024, coresOf(1)), fakes, load(100), 120);
     const each = PACKED_WHEN_CROWDED / 100;
     expect(placed.slice(0, each)).toEqual(Array.from({ length: each }, () => 0));
     expect(new Set(placed.slice(each))).toEqual(new Set([1]));
@@ -226,6 +230,13 @@ describe("placement", () => {
     expect(place(placement, fakes, load(100), 3)).toEqual([1, 1, 1]);
   });
 
+  test("a worker that has just been woken needs its core before it counts itself", () => {
+    const fakes = [fakeLane(), fakeLane()];
+    give(fakes[0]!.load, load(PACKED));
+    expect(place(new Placement(1024, coresOf(2, 2)), fakes, load(100), 1)).toEqual([0]);
+    expect(place(new Placement(1024, coresOf(2, 3)), fakes, load(100), 1)).toEqual([1]);
+  });
+
   test("the more workers are awake the more is packed on each", () => {
     const fakes = Array.from({ length: 9 }, () => fakeLane());
     for (const { load: laneLoad } of fakes.slice(0, 8)) give(laneLoad, load(PACKED + 100));
@@ -248,7 +259,10 @@ describe("placement", () => {
 
 describe("relief", () => {
   const find = (fakes: FakeLane[], urgency: 0 | 1 | 2): number[] | undefined => {
-    const relief = findRelief(lanesOf(fakes), urgency, PACKED);
+    const relief = findRelief(lanesOf(fakes), urgency, {
+      wakesFrom: PACKED,
+      sharesFrom: 200,
+    });
     return relief && [...relief.from, relief.to].map((lane) => fakes.indexOf(lane as never));
   };
   const busy = (tenths: number, count: number, kind = NEAR): FakeLane => {
@@ -277,6 +291,17 @@ describe("relief", () => {
     expect(find([busy(10, 3), fakeLane({ isAwake: false })], STUCK)).toEqual([0, 1]);
     expect(find([busy(10, 1), fakeLane({ isAwake: false })], STUCK)).toBeUndefined();
     expect(find([busy(10, 1), fakeLane({ isAwake: false })], OVERDUE)).toEqual([0, 1]);
+  });
+
+  test("what is shared with a worker that is awake depends on whether the host has a core", () => {
+    for (const [coresLeft, sharesFrom] of [[1, 200], [0, PACKED_WHEN_CROWDED]] as const) {
+      const placement = new Placement(1024, { coresLeft, coresLeftBeside: () => coresLeft });
+      expect(placement.sharesFrom).toBe(sharesFrom);
+      const enough = [busy(10, sharesFrom / 10 + 1), fakeLane()];
+      expect(findRelief(lanesOf(enough), AT_EASE, placement)).toBeDefined();
+      const few = [busy(10, sharesFrom / 10 - 1), fakeLane()];
+      expect(findRelief(lanesOf(few), AT_EASE, placement)).toBeUndefined();
+    }
   });
 
   test("half of what waits, all of what waits behind a long one, nothing of a worker that is just waking", () => {
