@@ -145,7 +145,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   },
   "thread-sweep": {
     about: "void calls, 1 to 1000 at once, with 1, 2, 4 and 8 workers",
-    rounds: quickOr(1, 3),
+    rounds: quickOr(1, 7),
     contenders: (choices) =>
       withWorkers(1, 2, 4, 8).flatMap(({ name, args }) => [
         { name, args },
@@ -170,7 +170,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   },
   "fan-out": {
     about: "8 tasks of 5 ms, 64 of 10 µs, 1,000 of 50 µs over 1 and 2 workers",
-    rounds: quickOr(1, 3),
+    rounds: quickOr(1, 5),
     contenders: () => withWorkers(1, 2),
     finish: (measurements) => addRatioToReference(addRatioToIdeal(measurements), isWithOneWorker),
   },

@@ -27,7 +27,7 @@ const FAN_OUTS: readonly FanOut[] = [
 export async function runFanOut(): Promise<never> {
   const { isQuick, threads } = readArguments();
   const { spinThenEcho, close } = await startHeddle(threads);
-  const budget = { seconds: isQuick ? 0.15 : 0.8, minSamples: 4 };
+  const budget = { seconds: isQuick ? 0.15 : 0.5, minSamples: 4 };
   const found: (RoundSamples | RoundGap)[] = [];
   for (const { name, count, us } of FAN_OUTS) {
     const run = async (): Promise<void> => {

@@ -24,7 +24,7 @@ const SEQUENTIAL_CALLS = 20;
 export async function runThreadSweep(): Promise<never> {
   const { contender, isQuick, threads } = readArguments();
   const { nothing, close } = await chooseContender([heddle, knitting], contender).start(threads);
-  const budget = { seconds: isQuick ? 0.1 : 0.35, minSamples: 20 };
+  const budget = { seconds: isQuick ? 0.1 : 0.15, minSamples: 20 };
   const found: (RoundSamples | RoundGap)[] = [];
   for (const size of BATCHES) {
     const batch = { size, sequential: SEQUENTIAL_CALLS, isEcho: false };

@@ -16,6 +16,12 @@ import type { Lane } from "./lane.ts";
 /** A look may take this share of the time until the next. */
 const MOST_LOOKING = 1 / 20;
 /**
+ * What looking at a call takes is reckoned to be this at least, in milliseconds, and grows by this factor at most from
+ * look to look: in one that took long the host may just not have had the processor.
+ */
+const LEAST_COST_MS = 0.0001;
+const MOST_GROWTH = 1.5;
+/**
  * A worker with calls to take that has neither taken nor answered one for so many hard timeouts does not run any,
  * and never will: each would have been stopped by its own limit.
  */
@@ -45,6 +51,7 @@ export class Timekeeper {
   #dueMs = 0;
   /** Whether the last look came so late that the host must have been busy. */
   #wasLate = false;
+  #costMs = LEAST_COST_MS;
   /** Lanes that had answers in hand at the last look. */
   #congested = new Set<number>();
   /** How far each lane was, and since when. */
@@ -89,7 +96,8 @@ export class Timekeeper {
     takeAnswers();
     const startMs = now();
     let tickMs = Infinity;
-    for (const call of inFlight.timedCalls()) {
+    const calls = inFlight.timedCalls();
+    for (const call of calls) {
       // What ends one call may run code that ends another.
       if (call.resolve === undefined) continue;
       this.#check(call, startMs, spared.has(call.lane));
@@ -106,10 +114,12 @@ export class Timekeeper {
         this.#options.stop(lane, new TimeoutError("silent", limitMs));
       } else if (mostUrgent !== undefined) tickMs = Math.min(tickMs, KILL_TICK_MS);
     }
+    const costMs = Math.max((now() - startMs) / (calls.length + 1), LEAST_COST_MS);
+    this.#costMs = Math.min(costMs, MOST_GROWTH * this.#costMs);
     // Calls made meanwhile may have set a tick of their own.
     if (tickMs >= this.#tickMs) return;
     this.stop();
-    this.#arm(tickMs, Math.max(tickMs, (now() - startMs) / MOST_LOOKING));
+    this.#arm(tickMs, Math.max(tickMs, this.#costMs * (calls.length + 1) / MOST_LOOKING));
   }
 
   /** `mayBeDone`: the answer may be in its worker's hands. */

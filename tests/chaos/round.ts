@@ -143,7 +143,7 @@ export async function chaosRound(seed: number): Promise<ChaosReport> {
     });
   };
 
-  const never = (): string => "answered though it cannot be";
+  const never = (value: unknown): string => `answered ${String(value)} though it cannot be`;
   const isIndex = (n: number) => (value: unknown): string | undefined =>
     value !== n
       ? `answered ${String(value)}`

@@ -15,6 +15,8 @@ interface Clock {
 function bench() {
   const clock: Clock = { nowMs: 1000, timers: [] };
   const begun = new Set<PendingCall>();
+  /** What it takes to look at one call. */
+  const cost = { lookMs: 0 };
   const ended: string[] = [];
   const inFlight = new InFlight();
   let looks = 0;
@@ -22,7 +24,10 @@ function bench() {
   const timekeeper = new Timekeeper({
     inFlight,
     endings: {
-      hasBegun: (call: PendingCall) => begun.has(call),
+      hasBegun: (call: PendingCall) => {
+        clock.nowMs += cost.lookMs;
+        return begun.has(call);
+      },
       expire: (call: PendingCall, kind: string) => {
         ended.push(`${call.slot} ${kind} at ${clock.nowMs - 1000}`);
         inFlight.reject(call, kind);
@@ -73,9 +78,9 @@ function bench() {
       clock.nowMs = Math.max(clock.nowMs, next.at);
       next.callback();
     }
-    clock.nowMs = end;
+    clock.nowMs = Math.max(clock.nowMs, end);
   };
-  return { clock, begun, createLane, ended, inFlight, make, pass, looks: () => looks };
+  return { clock, begun, cost, createLane, ended, inFlight, make, pass, looks: () => looks };
 }
 
 describe("timekeeper", () => {
@@ -167,6 +172,21 @@ describe("timekeeper", () => {
     pass(100);
     expect(ended).toContain("lane 0: The worker took no call for 200 ms.");
     expect(ended.some((end) => end.startsWith("0 timeout"))).toBe(true);
+  });
+
+  test("looks at very many calls take a twentieth of the time; one that was held up says nothing", () => {
+    const { clock, cost, make, pass, looks } = bench();
+    for (let n = 0; n < 10; n++) make({ timeoutMs: 160 });
+    pass(100);
+    cost.lookMs = 50;
+    pass(20); // one look, in which the host was not given the processor
+    cost.lookMs = 0;
+    expect(clock.timers[0]!.at - clock.nowMs).toBeLessThan(20);
+    cost.lookMs = 0.5;
+    for (let n = 0; n < 30; n++) pass(100);
+    const [before, startMs] = [looks(), clock.nowMs];
+    pass(2000);
+    expect((looks() - before) / ((clock.nowMs - startMs) / 105)).toBeCloseTo(1, 0);
   });
 
   test("a slot's next call does not inherit its limits", () => {
