@@ -59,7 +59,7 @@ export type SendOutcome = typeof SENT | typeof FULL | Held;
 /** Nobody waits for the call any more: encoding its arguments has run code that gave it up. */
 export const UNWANTED = 2;
 
-/** What a call is known by. Its generation changes when it is over. */
+/** What a call is known by. Its generation changes when it is over, and when it is made again. */
 export interface CallId {
   readonly slot: number;
   readonly generation: number;

@@ -94,8 +94,11 @@ export class Endings {
     if (call.lane === QUEUED_ON_HOST && !call.isSubmitting) {
       settle();
       onQueuedEnded();
-    } else if (lane === undefined) settle();
-    else if (lane.endpoint.tx.revokeAt(call.position)) {
+    } else if (lane === undefined) {
+      // Its worker may be one that is being stopped, whose thread goes on where it cannot be.
+      this.#raise(call);
+      settle();
+    } else if (lane.endpoint.tx.revokeAt(call.position)) {
       lane.load.remove(call.load);
       settle();
       onRevoked();

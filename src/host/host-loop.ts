@@ -168,7 +168,7 @@ export class HostLoop {
       hasSpun = true;
       isReady = spinUntil(this.#spin, this.#spinMs);
       if (isReady) this.#patience.earn();
-      // What waits behind something is moved at once instead.
+      // What waits behind something is moved instead, as soon as that may be (#park).
       else if (!work.isCrowded) {
         const outcome = this.#patience.spinOn();
         if (outcome === MAY_COME) {
@@ -213,11 +213,15 @@ export class HostLoop {
     this.#answersAtLook = this.#answers;
     this.#secondLook = this.#runtime.setTimeout(() => {
       this.#secondLook = undefined;
-      if (!this.#work.isBusy) this.#looks = 0;
-      else if (this.#answers !== this.#answersAtLook) {
+      if (!this.#work.isBusy) {
         this.#looks = 0;
+        return;
+      }
+      const isLast = ++this.#looks >= MAX_LOOKS;
+      // Answers that came meanwhile may be of others, so they put it off but do not begin the count anew.
+      if (!isLast && this.#answers !== this.#answersAtLook) {
         if (this.#isParked && this.#work.isCrowded) this.#lookAgain();
-      } else if (this.#relieve(++this.#looks >= MAX_LOOKS ? OVERDUE : STUCK)) this.kick();
+      } else if (this.#relieve(isLast ? OVERDUE : STUCK)) this.kick();
     }, LOOK_AGAIN_MS);
     this.#secondLook.unref();
   }

@@ -3,7 +3,8 @@
  * where it does so exactly once.
  *
  * A call's correlation id is its slot and the slot's generation. Taking a call out bumps the
- * generation, so an answer that comes late, for a call that was rejected meanwhile, finds nothing.
+ * generation, and so does making it again: an answer that comes late, for a call that was rejected meanwhile or
+ * from its first run, finds nothing.
  *
  * Calls are made wherever the user's stack happens to end. What must hold even then is written by plain
  * stores, without a call in between; the rest is mended by the next poll (`dropCutOff`).

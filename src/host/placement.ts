@@ -20,13 +20,13 @@ import {
 /** A backlog beyond this is worth waking another worker for; this much more for each that is awake. */
 export const PACKED: number = 50 * PER_US;
 const PACKED_PER_AWAKE: number = 10 * PER_US;
-/** A backlog beyond this is worth sharing with a worker that is awake anyway. */
-const SHARED: number = 20 * PER_US;
 /**
  * The same where another worker would have no core of its own, beside the host and those awake: they
  * would take turns, which costs more than it gains unless there is much to do.
  */
 export const PACKED_WHEN_CROWDED: number = 1000 * PER_US;
+/** A backlog beyond this is worth sharing with a worker that is awake anyway. */
+const SHARED: number = 20 * PER_US;
 /**
  * Unanswered calls of a lane with a long one among them, beyond which none is added unless they are done
  * within a millisecond: what waits there can be taken back, but each has to be sent twice then.
@@ -131,6 +131,7 @@ export class Placement implements LaneChooser {
     let best: Lane | undefined;
     let least = Infinity;
     let awake = 0;
+    let running = 0;
     for (const lane of lanes) {
       const { load } = lane;
       if (load.outstanding >= this.#prefetch) continue;
@@ -140,6 +141,7 @@ export class Placement implements LaneChooser {
         continue;
       }
       awake++;
+      if (lane.isAwake) running++;
       if (load.hasLong) continue;
       const backlog = backlogOf(lane);
       if (backlog < least) {
@@ -147,7 +149,7 @@ export class Placement implements LaneChooser {
         best = lane;
       }
     }
-    const worthWaking = wakesFrom(this.#active.coresLeftBeside(awake));
+    const worthWaking = wakesFrom(this.#active.coresLeftBeside(running));
     const packed = this.#packed = Math.max(worthWaking, awake * PACKED_PER_AWAKE);
     if (best !== undefined && least + busy <= packed) return this.#hot = best;
     const chosen = free ?? best;

@@ -9,7 +9,10 @@ import { backlogOf, isFree, type Worth } from "./placement.ts";
 
 /** Answers are coming: only what is known to last is worth moving. */
 export const AT_EASE = 0;
-/** No answer has come for as long as the host would spin: whatever waits behind something is moved. */
+/**
+ * No answer has come for as long as the host would spin, or for a millisecond where another worker would have no core:
+ * whatever waits behind something is moved.
+ */
 export const STUCK = 1;
 /** Nothing has moved for a long time: also calls of a worker that has not begun any. */
 export const OVERDUE = 2;

@@ -52,6 +52,7 @@ export class RingProducer {
   #rewindBytes: number;
   /** Position behind the padding of the last rewind. */
   #rewoundTo: number;
+  #isRewind = false;
   #easyTrips = 0;
   #tail: number;
   /** Times that the tail has wrapped. */
@@ -94,7 +95,7 @@ export class RingProducer {
     if (index >= this.#nextRewindCheck) {
       const used = this.#usedIfLittle(index);
       if (used >= 0 && need <= index - used) {
-        this.#rewoundTo = (tail + room) | 0;
+        this.#isRewind = true;
         return this.#open(tail, index, room, index - used);
       }
     }
@@ -113,6 +114,7 @@ export class RingProducer {
       this.#claimIndex = index;
       return index;
     }
+    this.#isRewind = false;
     return this.#open(tail, index, room, free - room);
   }
 
@@ -124,7 +126,9 @@ export class RingProducer {
     if (this.#paddingIndex !== NO_SPACE) {
       i32[lengthSlot(this.#paddingIndex)] = -(this.capacity - this.#paddingIndex);
       this.#paddingIndex = NO_SPACE;
+      if (this.#isRewind) this.#rewoundTo = this.#claimPosition;
     }
+    if (index === 0) this.#beginTrip();
     i32[lengthSlot(index)] = bytes;
     i32[stateSlot(index)] = queuedState(this.#sequence);
     const tail = (this.#claimPosition + bytes) | 0;
@@ -242,11 +246,6 @@ export class RingProducer {
 
   /** Opens the record at index 0, behind a padding record that fills `room` bytes from `index`. */
   #open(tail: number, index: number, room: number, limit: number): number {
-    if (++this.#easyTrips === EASY_TRIPS) {
-      this.#easyTrips = 0;
-      this.#rewindBytes = Math.max(this.#leastRewindBytes, this.#rewindBytes >> 1);
-    }
-    this.#nextRewindCheck = this.#rewindBytes;
     this.#paddingIndex = index;
     this.#claimPosition = (tail + room) | 0;
     this.#claimIndex = 0;
@@ -260,8 +259,17 @@ export class RingProducer {
     if (used <= index >> 1) return used;
     // Busy: look again only some way further on, or every claim would fetch the consumer's line.
     const next = index + this.#rewindBytes;
-    this.#nextRewindCheck = next < this.capacity ? next : this.#rewindBytes;
+    this.#nextRewindCheck = Math.min(next, this.capacity);
     return -1;
+  }
+
+  /** A record begins the ring anew, after padding or right behind the last one. */
+  #beginTrip(): void {
+    if (++this.#easyTrips === EASY_TRIPS) {
+      this.#easyTrips = 0;
+      this.#rewindBytes = Math.max(this.#leastRewindBytes, this.#rewindBytes >> 1);
+    }
+    this.#nextRewindCheck = this.#rewindBytes;
   }
 
   /** There is no room; if that is for the padding of a rewind, which has not been passed, the next comes later. */

@@ -24,6 +24,14 @@ test.each([0, 1, 5, 2 ** 30, MOST - 1, MOST])(
   },
 );
 
+test("making a call again tells the run before it, and not the new one", () => {
+  const words = wordsOf(true);
+  clearAbort(words, 3, 7);
+  expect(wasAborted(words, 3, 7)).toBe(false);
+  clearAbort(words, 3, 8);
+  expect([wasAborted(words, 3, 7), wasAborted(words, 3, 8)]).toEqual([true, false]);
+});
+
 test("a word is never too old, as each call brings it up to date", () => {
   const words = wordsOf(true);
   raiseAbort(words, 0, 5);

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { HostLoop, type HostWork } from "../../src/host/host-loop.ts";
 import { ANSWERED, NEAR } from "../../src/host/lanes.ts";
-import { AT_EASE, NOTHING, STUCK, type Urgency } from "../../src/host/relief.ts";
+import { AT_EASE, NOTHING, OVERDUE, STUCK, type Urgency } from "../../src/host/relief.ts";
 import { ActiveCount } from "../../src/park/active-count.ts";
 import { HostParker } from "../../src/park/host-word.ts";
 import { currentRuntime } from "../../src/runtimes/current.ts";
@@ -83,6 +83,17 @@ describe("a host that has spun in vain", () => {
     expect(timers).toHaveLength(1);
     timers[0]!();
     expect(asked).toEqual([AT_EASE, STUCK]);
+  });
+
+  test("does not wait for ever, whatever others answer", () => {
+    const { asked, timers, answer } = waitIn(2);
+    for (let look = 0; look < 10; look++) {
+      expect(asked).not.toContain(OVERDUE);
+      answer();
+      timers[look]!();
+    }
+    expect(asked).toContain(OVERDUE);
+    expect(asked).not.toContain(STUCK);
   });
 
   test("waits another one for each in which answers came", () => {

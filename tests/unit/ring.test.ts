@@ -211,6 +211,38 @@ describe("rewind", () => {
     expect(highest()).toBeLessThan(1024);
   });
 
+  test("light records that divide the ring lead back as well, when bursts have used all of it", () => {
+    const { producer, consumer } = createTestRing(65536, 0, 16_384);
+    const send = (bytes: number): boolean => {
+      const index = producer.claim(bytes);
+      if (index === NO_SPACE) return false;
+      producer.commit(index + bytes);
+      return true;
+    };
+    const drain = (): void => {
+      while (consumer.poll() !== EMPTY) consumer.release();
+      consumer.publish();
+    };
+    for (let each = 0; each < 20; each++) {
+      for (let n = 0; n < 10; n++) send(2048);
+      drain();
+      for (let n = 0; n < 30; n++) if (!send(2048)) drain();
+      drain();
+    }
+    const highest = (): number => {
+      let most = 0;
+      for (let each = 0; each < 4096; each++) {
+        most = Math.max(most, producer.tailPosition & 65535);
+        send(32);
+        drain();
+      }
+      return most;
+    };
+    expect(highest()).toBe(65536 - 32);
+    for (let each = 0; each < 200; each++) highest();
+    expect(highest()).toBeLessThan(20_000);
+  });
+
   test("never overwrites what is unread", () => {
     const { producer, consumer } = createTestRing(4096, 0, 256);
     let sent = 0;

@@ -12,6 +12,7 @@ import {
   UNKNOWN_LOAD,
 } from "../../src/endpoint/service-times.ts";
 import type { Lane } from "../../src/host/lane.ts";
+import { ActiveCount } from "../../src/park/active-count.ts";
 import { LaneLoad } from "../../src/host/lane-load.ts";
 import { PACKED, PACKED_WHEN_CROWDED, Placement } from "../../src/host/placement.ts";
 import { AT_EASE, findRelief, OVERDUE, STUCK, takeCalls } from "../../src/host/relief.ts";
@@ -235,6 +236,13 @@ describe("placement", () => {
     give(fakes[0]!.load, load(PACKED));
     expect(place(new Placement(1024, coresOf(2, 2)), fakes, load(100), 1)).toEqual([0]);
     expect(place(new Placement(1024, coresOf(2, 3)), fakes, load(100), 1)).toEqual([1]);
+  });
+
+  test("cores are counted beside those that are awake, or will be", () => {
+    const active = new ActiveCount([ActiveCount.create()], 4);
+    active.add(1);
+    active.add(1);
+    expect([0, 1, 2, 3, 5].map((awake) => active.coresLeftBeside(awake))).toEqual([2, 2, 2, 1, -1]);
   });
 
   test("the more workers are awake the more is packed on each", () => {
