@@ -62,10 +62,6 @@ export class PendingCall {
   }
 }
 
-function nextGeneration(generation: number): number {
-  return generation === LAST_GENERATION ? 0 : generation + 1;
-}
-
 export class InFlight {
   readonly #calls: PendingCall[] = [];
   readonly #free: PendingCall[] = [];
@@ -146,7 +142,7 @@ export class InFlight {
 
   /** Gives a call that is made again an id of its own: its first run may go on, and must not be taken for this one. */
   renew(call: PendingCall, again: QueuedCall): QueuedCall {
-    call.generation = nextGeneration(call.generation);
+    call.generation = call.generation === LAST_GENERATION ? 0 : call.generation + 1;
     return call.again = { ...again, generation: call.generation };
   }
 
@@ -192,7 +188,8 @@ export class InFlight {
     call.resolve = undefined;
     call.reject = undefined;
     call.isSubmitting = false;
-    call.generation = nextGeneration(call.generation);
+    // No function of its own: a stack that ends in its call would leave the call half released.
+    call.generation = call.generation === LAST_GENERATION ? 0 : call.generation + 1;
     this.#free[this.#free.length] = call;
     if (call.settings !== PLAIN) this.#forgetSettings(call);
     if (--this.#size === 0) this.#onEmpty();
