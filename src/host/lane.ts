@@ -298,26 +298,28 @@ export class Lane implements Receiver {
 
   async #close(): Promise<void> {
     if (this.#state === "gone") return;
-    const wasReady = this.#state === "ready";
+    const isStopping = this.#isStopped;
     this.#state = "closing";
     this.#reason ??= "the pool was closed";
     this.#handle.ref();
-    if (wasReady) {
-      const timer = this.#runtime.setTimeout(() => void this.#terminate(), this.#teardownTimeoutMs);
-      // SYNC(close): after the last call was committed. Pairs with the worker loop's rest, which looks at its ring
-      // once more when it has seen this. Needs release; waking relies on seq-cst (wake-word.ts).
-      Atomics.store(this.#control, IS_CLOSING, 1);
-      try {
-        this.waker.wake();
-      } catch (error) {
-        this.#cause ??= error; // a damaged parked word: no way to ask
-        void this.#terminate();
-      }
+    if (isStopping) {
       await this.#gone;
-      timer.clear();
-    } else {
-      await this.#terminate();
+      return;
     }
+    // One that is starting leaves as soon as it has started: stopping a thread while it evaluates a module has ended
+    // the whole process (Node 22, `location_ != nullptr` in ExecuteAsyncModule).
+    const timer = this.#runtime.setTimeout(() => void this.#terminate(), this.#teardownTimeoutMs);
+    // SYNC(close): after the last call was committed. Pairs with the worker loop's rest, which looks at its ring
+    // once more when it has seen this. Needs release; waking relies on seq-cst (wake-word.ts).
+    Atomics.store(this.#control, IS_CLOSING, 1);
+    try {
+      this.waker.wake();
+    } catch (error) {
+      this.#cause ??= error; // a damaged parked word: no way to ask
+      void this.#terminate();
+    }
+    await this.#gone;
+    timer.clear();
   }
 
   async #terminate(): Promise<void> {
