@@ -99,6 +99,8 @@ export const MAX_KEPT_SAMPLES = 60;
 
 /** What one process of a scenario prints for each figure of its round. */
 export interface RoundFigure {
+  /** Where one process measures several. */
+  readonly contender?: string;
   readonly case: string;
   readonly size: number;
   readonly unit: Unit;
@@ -113,6 +115,8 @@ export interface RoundFigure {
 }
 
 /** What one process of a scenario prints where it has no figure. */
-export type RoundGap = Required<Omit<Failure, "contender">>;
+export type RoundGap =
+  & Required<Omit<Failure, "contender">>
+  & Pick<RoundFigure, "contender">;
 
 export type RoundLine = RoundFigure | RoundGap;

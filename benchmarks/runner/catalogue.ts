@@ -14,6 +14,7 @@ import {
   isWithOneWorker,
 } from "../harness/derived.ts";
 import { ALONE, BESIDE_LONG, LAST_MICRO, LONG_TASK } from "../scenarios/mixed-cases.ts";
+import { SWEPT_WORKERS, workersOf } from "../scenarios/pools-in-turn.ts";
 import { MEMORY_WORKERS } from "../scenarios/startup-cases.ts";
 import type { Choices, Contender, Scenario } from "./scenario.ts";
 
@@ -48,12 +49,6 @@ const namedAndKnitting =
   ];
 
 const isOfKnitting = ({ contender }: Measurement): boolean => contender.startsWith(KNITTING);
-
-const workersOf = (count: number): string => count === 1 ? "1 worker" : `${count} workers`;
-
-/** Scenarios whose process takes as many workers as its command line says. */
-const withWorkers = (...counts: readonly number[]): readonly Contender[] =>
-  counts.map((count) => ({ name: workersOf(count), args: ["--threads", String(count)] }));
 
 /** The same split by worker_threads alone. */
 const byHand = (name: string): string => `${name}, by hand`;
@@ -145,12 +140,16 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   },
   "thread-sweep": {
     about: "void calls, 1 to 1000 at once, with 1, 2, 4 and 8 workers",
-    rounds: quickOr(1, 7),
-    contenders: (choices) =>
-      withWorkers(1, 2, 4, 8).flatMap(({ name, args }) => [
-        { name, args },
-        { ...knitting(choices), name: `${KNITTING}, ${name}`, args: withKnitting(args) },
-      ]),
+    rounds: quickOr(1, 3),
+    contenders: (choices) => [
+      byName("heddle"),
+      // A process for each size: what its closed pools leave running would slow the next down.
+      ...SWEPT_WORKERS.map((count) => ({
+        ...knitting(choices),
+        name: `${KNITTING}, ${workersOf(count)}`,
+        args: withKnitting(["--threads", String(count)]),
+      })),
+    ],
     finish: (measurements) =>
       addRatioToReference(
         measurements,
@@ -170,8 +169,8 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   },
   "fan-out": {
     about: "8 tasks of 5 ms, 64 of 10 µs, 1,000 of 50 µs over 1 and 2 workers",
-    rounds: quickOr(1, 5),
-    contenders: () => withWorkers(1, 2),
+    rounds: quickOr(1, 3),
+    contenders: named("heddle"),
     finish: (measurements) => addRatioToReference(addRatioToIdeal(measurements), isWithOneWorker),
   },
   "startup": {

@@ -93,7 +93,7 @@ class Collected {
       for (const line of await runChild(command(contender), timeoutMs, env)) {
         this.cases.add(line.case);
         if ("reason" in line) this.#addGap(contender, line);
-        else this.#addFigure(contender.name, line);
+        else this.#addFigure(line.contender ?? contender.name, line);
       }
     } catch (error) {
       const reason = (error as Error).message;
@@ -116,8 +116,8 @@ class Collected {
   /** Takes up what a round could not measure, once. */
   #addGap(contender: Contender, line: RoundGap): void {
     const gap: Failure = {
-      contender: contender.name,
       ...line,
+      contender: line.contender ?? contender.name,
       isSkipped: line.isSkipped || contender.isPeer === true,
     };
     const isKnown = this.failures.some((each) =>

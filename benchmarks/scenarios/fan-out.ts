@@ -3,11 +3,12 @@
  * spread over the workers; ones shorter than the wake of a worker should at least not suffer from the
  * second.
  */
-import { startHeddle } from "../contenders/heddle-tasks.ts";
+import { type HeddleCalls, startHeddle } from "../contenders/heddle-tasks.ts";
 import { attempt, finish, readArguments, type RoundSamples } from "../harness/child.ts";
 import { US_PER_MS } from "../harness/clock.ts";
 import type { RoundGap } from "../harness/schema.ts";
-import { takeSamples } from "../harness/timing.ts";
+import { type Budget, takeSamples } from "../harness/timing.ts";
+import { takePoolsInTurn, workersOf } from "./pools-in-turn.ts";
 
 const NS_PER_MS = 1e6;
 
@@ -23,11 +24,26 @@ const FAN_OUTS: readonly FanOut[] = [
   { name: "1,000 tasks of 50 µs", count: 1000, us: 50 },
 ];
 
-/** Runs one round with as many workers as the command line says, and prints the figures. */
+/** Runs one round and prints the figures. */
 export async function runFanOut(): Promise<never> {
-  const { isQuick, threads } = readArguments();
-  const { spinThenEcho, close } = await startHeddle(threads);
-  const budget = { seconds: isQuick ? 0.15 : 0.5, minSamples: 4 };
+  const { isQuick } = readArguments();
+  const budget = { seconds: isQuick ? 0.15 : 0.3, minSamples: 4 };
+  return finish(
+    await takePoolsInTurn({
+      sizes: [1, 2],
+      turns: isQuick ? 1 : 4,
+      start: startHeddle,
+      measure: (pool, workers) => fanOut(pool, workers, budget),
+      name: workersOf,
+    }),
+  );
+}
+
+async function fanOut(
+  { spinThenEcho }: HeddleCalls,
+  workers: number,
+  budget: Budget,
+): Promise<(RoundSamples | RoundGap)[]> {
   const found: (RoundSamples | RoundGap)[] = [];
   for (const { name, count, us } of FAN_OUTS) {
     const run = async (): Promise<void> => {
@@ -38,14 +54,13 @@ export async function runFanOut(): Promise<never> {
         if (values[n] !== n + 0.5) throw new Error(`sent ${n + 0.5}, got ${values[n]}`);
       }
     };
-    const ideal = count * us / US_PER_MS / threads;
+    const ideal = count * us / US_PER_MS / workers;
     found.push(
       await attempt(
-        { case: name, size: threads, unit: "ms", ideal },
+        { case: name, size: workers, unit: "ms", ideal },
         async () => (await takeSamples(run, budget)).map((ns) => ns / NS_PER_MS),
       ),
     );
   }
-  await close();
-  return finish(found);
+  return found;
 }
