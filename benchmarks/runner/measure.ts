@@ -27,7 +27,7 @@ export async function measure(run: Run, reference: ReferenceSpin): Promise<Scena
   const { rounds, finish, isPooled = false } = run.scenario;
   const startedAt = performance.now();
   const collected = new Collected(run);
-  const beforeMs = await reference.measure();
+  const beforeMs = await reference.measureBefore();
   const total = rounds(choices);
   for (let number = 1; number <= total; number++) {
     for (const contender of contenders) {
