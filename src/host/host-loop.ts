@@ -13,7 +13,7 @@ import { CAME, MAY_COME, Patience } from "../park/patience.ts";
 import { type SpinOptions, spinUntil } from "../park/spin.ts";
 import { TurnClock } from "../park/turn-clock.ts";
 import type { Runtime, Timer } from "../runtimes/runtime.ts";
-import { ANSWERED, NEAR, type Outlook } from "./lanes.ts";
+import { ALONE, ANSWERED, NEAR, type Outlook } from "./lanes.ts";
 import {
   AT_EASE,
   MOVED,
@@ -50,7 +50,9 @@ export interface HostWork {
   askForSpace(): void;
   /** Whether such a call could be sent now. */
   hasSpace(): boolean;
-  /** What can be expected of the workers. */
+  /** One for each worker. */
+  readonly lanes: readonly unknown[];
+  /** What can be expected of them. */
   outlook(): Outlook;
   /** Whether a call may be waiting behind another that a further worker could run. */
   readonly isCrowded: boolean;
@@ -164,7 +166,9 @@ export class HostLoop {
     work.flush();
     const outlook = work.outlook();
     let isReady = outlook === ANSWERED;
-    if (outlook === NEAR && this.#active.hasFreeCore) {
+    const isNear = outlook === NEAR ||
+      (outlook === ALONE && this.#active.coresLeft >= work.lanes.length);
+    if (isNear && this.#active.hasFreeCore) {
       hasSpun = true;
       isReady = spinUntil(this.#spin, this.#spinMs);
       if (isReady) this.#patience.earn();

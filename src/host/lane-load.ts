@@ -2,15 +2,35 @@
  * What the calls given to one lane and not answered yet amount to, by the estimates of the moment at
  * which each was given (`endpoint/service-times.ts`). Small calls are packed and large ones spread by it.
  */
-import { type CallLoad, FAR, KIND_MASK, LONG, NEAR, tenthsOf } from "../endpoint/service-times.ts";
+import {
+  type CallLoad,
+  FAR,
+  KIND_MASK,
+  LONG,
+  NEAR,
+  PER_US,
+  tenthsOf,
+} from "../endpoint/service-times.ts";
+
+/** What the way of an answer takes of a spin. */
+const TRANSIT_US = 5;
 
 export class LaneLoad {
   /** Calls. Counted by whoever gives the lane one, before it does; `remove` counts them out. */
   outstanding = 0;
   /** How long they keep the worker altogether, in tenths of a microsecond. */
   backlog = 0;
+  /** A long call beyond this outlasts a spin. */
+  readonly #spunTenths: number;
   #far = 0;
   #long = 0;
+  /** Of the long ones. */
+  #outlasting = 0;
+
+  /** `spinMs`: the host's longest spin for an answer. */
+  constructor(spinMs: number) {
+    this.#spunTenths = (1000 * spinMs - TRANSIT_US) * PER_US;
+  }
 
   /** What a call amounts to that has been counted. */
   add(load: CallLoad): void {
@@ -31,6 +51,7 @@ export class LaneLoad {
       this.backlog =
       this.#far =
       this.#long =
+      this.#outlasting =
         0;
   }
 
@@ -44,8 +65,16 @@ export class LaneLoad {
     return this.#long === 0 && this.outstanding > this.#far;
   }
 
+  /** The same where nobody else has anything to do: then long calls are, too, that a spin does not fall short of. */
+  get isNearAlone(): boolean {
+    return this.#outlasting === 0 && this.outstanding > this.#far;
+  }
+
   #count(load: CallLoad, change: 1 | -1): void {
     if ((load & KIND_MASK) === FAR) this.#far += change;
-    else if ((load & KIND_MASK) === LONG) this.#long += change;
+    else if ((load & KIND_MASK) === LONG) {
+      this.#long += change;
+      if (tenthsOf(load) > this.#spunTenths) this.#outlasting += change;
+    }
   }
 }

@@ -104,7 +104,7 @@ export class Lane implements Receiver {
   /** Raised while the host waits for room in the request ring. */
   readonly requestSpaceFlag: SpaceFlag;
   /** Calls sent and not answered. Owned by the scheduler. */
-  readonly load: LaneLoad = new LaneLoad();
+  readonly load: LaneLoad;
   /** Of those, calls that nobody waits for any more. */
   readonly abandoned: AbandonedCalls = new AbandonedCalls();
 
@@ -132,6 +132,7 @@ export class Lane implements Receiver {
     this.#events = events;
     this.#ringCapacity = ringCapacity;
     this.#teardownTimeoutMs = options.teardownTimeoutMs;
+    this.load = new LaneLoad(options.spinMs);
     this.#gone = new Promise((resolve) => this.#resolveGone = resolve);
     const memory = takeLaneMemory(ringCapacity);
     this.#control = new Int32Array(memory, 0, REQUEST_RING / 4);

@@ -1,4 +1,5 @@
 /** What the host asks of all its lanes, now and again while it waits. */
+import type { LaneLoad } from "./lane-load.ts";
 import type { Lane } from "./lane.ts";
 
 /** Whether any lane has answered something. Lanes without calls are left out: see `findUnasked`. */
@@ -25,19 +26,33 @@ export const DISTANT = 1;
 /** Nobody has answered, but one is worth spinning for. */
 export const NEAR = 2;
 export const ANSWERED = 3;
-export type Outlook = typeof IDLE | typeof DISTANT | typeof NEAR | typeof ANSWERED;
+/**
+ * Nobody has answered, and of the one worker that has calls an answer is worth spinning for, long as they are,
+ * if no other worker can want the host's core: one that is being woken might have to wait for it for milliseconds.
+ */
+export const ALONE = 4;
+export type Outlook =
+  | typeof IDLE
+  | typeof DISTANT
+  | typeof NEAR
+  | typeof ANSWERED
+  | typeof ALONE;
 
 /** All that a poll wants to know, by one look at each lane: the best of what they have. */
 export function outlookOf(lanes: readonly Lane[]): Outlook {
   let outlook: Outlook = IDLE;
+  let only: LaneLoad | undefined;
   for (let index = 0; index < lanes.length; index++) {
     const { load, endpoint } = lanes[index]!;
     if (load.outstanding === 0) continue;
     if (endpoint.rx.hasRecord) return ANSWERED;
     if (load.isNear) outlook = NEAR;
-    else if (outlook === IDLE) outlook = DISTANT;
+    else if (outlook === IDLE) {
+      outlook = DISTANT;
+      only = load;
+    } else only = undefined;
   }
-  return outlook;
+  return outlook === DISTANT && only !== undefined && only.isNearAlone ? ALONE : outlook;
 }
 
 /** Whether a call waits behind another. */

@@ -154,6 +154,7 @@ describe("announce, then look again", () => {
     const next: (() => void)[] = [];
     const work: HostWork = {
       isBusy: true,
+      lanes: [undefined],
       drain: () => 0,
       hasResponse: () => {
         log.push(`look, announced: ${Atomics.load(words, 0)}`);
@@ -215,6 +216,7 @@ describe("announce, then look again", () => {
       new ActiveCount([ActiveCount.create()], 0), // no core to spin on
       {
         isBusy: true,
+        lanes: [undefined],
         drain: () => 0,
         hasResponse: () => Atomics.load(words, 0) === 1,
         flush: () => {},

@@ -82,7 +82,7 @@ class Host {
     const lane = {
       id: 7,
       endpoint,
-      load: new LaneLoad(),
+      load: new LaneLoad(0),
       abandoned: new AbandonedCalls(),
       spaceFlag: { take: () => false },
       waitsForSpace: false,

@@ -1,7 +1,7 @@
-/** When a host that waits gives calls behind others to another worker. */
+/** When a host that waits spins, and when it gives calls behind others to another worker. */
 import { describe, expect, test } from "vitest";
 import { HostLoop, type HostWork } from "../../src/host/host-loop.ts";
-import { ANSWERED, NEAR } from "../../src/host/lanes.ts";
+import { ALONE, ANSWERED, DISTANT, NEAR, type Outlook } from "../../src/host/lanes.ts";
 import { AT_EASE, NOTHING, OVERDUE, STUCK, type Urgency } from "../../src/host/relief.ts";
 import { ActiveCount } from "../../src/park/active-count.ts";
 import { HostParker } from "../../src/park/host-word.ts";
@@ -27,6 +27,7 @@ function waitIn(cores: number): Waiting {
   let nowMs = 0;
   const work: HostWork = {
     isBusy: true,
+    lanes: [undefined],
     isCrowded: true,
     hasQueued: false,
     drain: () => answers === 0 ? 0 : answers--,
@@ -71,6 +72,65 @@ function waitIn(cores: number): Waiting {
   };
   return { asked, timers, answer };
 }
+
+/** How often a host looks for an answer that is `outlook` with so many workers, one of them awake, before it parks. */
+function looks(outlook: Outlook, workers: number, cores: number): number {
+  let found = 0;
+  let nowMs = 0;
+  const nothing = (): void => {};
+  const no = (): boolean => false;
+  const active = new ActiveCount([ActiveCount.create()], cores);
+  active.add(1);
+  const next: (() => void)[] = [];
+  const loop = new HostLoop(
+    {
+      ...currentRuntime,
+      now: () => nowMs += 0.01,
+      microtask: (callback) => void next.push(callback),
+      soon: (callback) => void next.push(callback),
+    },
+    new HostParker(new Int32Array(new SharedArrayBuffer(128)), 0),
+    active,
+    {
+      isBusy: true,
+      isCrowded: false,
+      hasQueued: false,
+      lanes: new Array(workers),
+      drain: () => 0,
+      hasResponse: () => ++found < 0,
+      hasSpace: no,
+      flush: nothing,
+      askForSpace: nothing,
+      onPark: nothing,
+      onIdle: nothing,
+      outlook: () => outlook,
+      relieve: () => NOTHING,
+    },
+    0.08,
+  );
+  loop.kick();
+  for (let callback = next.shift(); callback !== undefined; callback = next.shift()) callback();
+  expect(loop.isParked).toBe(true);
+  return found;
+}
+
+describe("a host that waits", () => {
+  /** The look between the announcement of a park and the park. */
+  const LAST_LOOK = 1;
+
+  test("spins for answers that are near, and for none that are not", () => {
+    expect(looks(NEAR, 1, 2)).toBeGreaterThan(LAST_LOOK);
+    expect(looks(NEAR, 1, 1)).toBe(LAST_LOOK);
+    expect(looks(DISTANT, 1, 2)).toBe(LAST_LOOK);
+  });
+
+  test("spins for a long call of one worker alone where every worker has a core beside it", () => {
+    expect(looks(ALONE, 1, 2)).toBeGreaterThan(LAST_LOOK);
+    expect(looks(ALONE, 3, 4)).toBeGreaterThan(LAST_LOOK);
+    expect(looks(ALONE, 2, 2)).toBe(LAST_LOOK);
+    expect(looks(ALONE, 4, 4)).toBe(LAST_LOOK);
+  });
+});
 
 describe("a host that has spun in vain", () => {
   test("has calls moved at once where another worker has a core", () => {

@@ -98,7 +98,7 @@ describe("service times", () => {
 
 describe("load of a lane", () => {
   test("adds up, and is near unless something long or only far calls are in it", () => {
-    const lane = new LaneLoad();
+    const lane = new LaneLoad(0.08);
     expect(lane.isNear).toBe(false);
     give(lane, load(10, FAR));
     expect(lane.isNear).toBe(false);
@@ -108,6 +108,13 @@ describe("load of a lane", () => {
     expect([lane.backlog, lane.isNear, lane.hasLong]).toEqual([930, false, true]);
     lane.remove(load(900, LONG));
     lane.remove(load(10, FAR));
+    expect([lane.backlog, lane.isNear, lane.hasLong]).toEqual([20, true, false]);
+    give(lane, load(750, LONG)); // too long to wait behind, but not to be spun for
+    expect([lane.isNear, lane.isNearAlone, lane.hasLong]).toEqual([false, true, true]);
+    give(lane, load(751, LONG));
+    expect(lane.isNearAlone).toBe(false);
+    lane.remove(load(751, LONG));
+    lane.remove(load(750, LONG));
     expect([lane.backlog, lane.isNear, lane.hasLong]).toEqual([20, true, false]);
     lane.remove(UNKNOWN_LOAD); // counted as something else: the end of all calls sets it right
     expect([lane.outstanding, lane.backlog, lane.isNear]).toEqual([0, 0, false]);
@@ -125,7 +132,7 @@ interface FakeLane {
 
 function fakeLane(state: Partial<FakeLane> = {}): FakeLane {
   const lane: FakeLane = {
-    load: new LaneLoad(),
+    load: new LaneLoad(0.08),
     isResting: false,
     isAwake: true,
     ready: 0,
