@@ -30,7 +30,7 @@ const RUNTIMES: Readonly<Record<string, { command: readonly string[]; version: s
 const HELP = `./run.sh [--json] [--quick] [--only NAMES] [--runtime NAMES] [--threads N]
          [--peer knitting=PATH] [--soak-minutes N] [--out DIR] [--list]
 
-  --json          write results/<runtime>/<scenario>.json only, no .md
+  --json          print each result on stdout too, a line of JSON each
   --quick         fewer rounds and samples; results and charts go to quick/
   --only          scenarios, with commas between them (--list names them)
   --runtime       node, deno, bun, tokio, with commas between them
@@ -155,10 +155,13 @@ function scriptRun(name: string, runtime: string): Run {
 function writeResult(result: ScenarioResult): void {
   const folder = `${out}results/${result.runtime}`;
   mkdirSync(folder, { recursive: true });
-  // Charts and comparisons read the JSON; the Markdown is for people.
-  writeFileSync(`${folder}/${result.scenario}.json`, `${JSON.stringify(result)}\n`);
-  if (!values.json) writeFileSync(`${folder}/${result.scenario}.md`, toMarkdown(result));
-  log(toMarkdown(result));
+  const json = `${JSON.stringify(result)}\n`;
+  const markdown = toMarkdown(result);
+  // Charts and comparisons read the JSON; the Markdown is for people, and says the same.
+  writeFileSync(`${folder}/${result.scenario}.json`, json);
+  writeFileSync(`${folder}/${result.scenario}.md`, markdown);
+  if (values.json) process.stdout.write(json);
+  log(markdown);
 }
 
 const startedAt = Date.now();

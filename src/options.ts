@@ -45,7 +45,9 @@ export interface PoolOptions {
    * Longest spin of the host for an answer and of a worker for a call before it sleeps, in microseconds,
    * 0 to 1000. Both spin only while a core is free, and only while what they wait for is near. After
    * many quick waits one that is late is spun on: 20 times as long, on the host up to five times over.
-   * Default 80; 0: never spin. Where waking a thread is quick (bare metal), 20 saves some CPU.
+   * For a task that is known to take longer than that, up to half as long again, the host spins long enough
+   * where only one worker has calls and there is a core for every worker and the host.
+   * Default 50; 0: never spin. Where waking a thread is quick (bare metal), 20 saves some CPU.
    */
   readonly spinMicroseconds?: number;
   /**
@@ -158,11 +160,8 @@ export interface ResolvedOptions {
 const MIN_RING_BYTES = 1024;
 const DEFAULT_RING_BYTES = 4 * 1024 * 1024;
 const DEFAULT_MAX_CONCURRENCY = 1024;
-/**
- * Waking a thread takes 3 to 12 µs on bare metal, 30 to 50 on a nested virtual machine. There a call for which
- * host and worker sleep in turn takes 95 µs longer, and as much more processor time: a spin costs less up to here.
- */
-const DEFAULT_SPIN_MICROSECONDS = 80;
+/** Waking a thread takes 3 to 12 µs on bare metal, 30 to 50 on a nested virtual machine. */
+const DEFAULT_SPIN_MICROSECONDS = 50;
 /** Calls that wait on the host for each worker: `maxQueue: "auto"`, and where `needsDrain` begins. */
 export const AUTO_QUEUE_PER_THREAD = 1024;
 const DEFAULT_IDLE_TIMEOUT_MS = 10_000;

@@ -46,12 +46,12 @@ const bytesAgainstTokio = (contender: string) => (runtime: string): string =>
     )
   ).join(" / ");
 
-/** At 512 KiB, 64 at once. */
+/** At 1 MiB, 64 at once. */
 const growth = (runtime: string): string => {
   const result = resultOf(runtime, "payload-growth");
   return ["string", "bytes"].map((kind) => {
     const of = (contender: string) =>
-      measurementOf(result, contender, `${kind}, 64 calls`, 512 * KIB)?.gigabytesPerSecond;
+      measurementOf(result, contender, `${kind}, 64 calls`, 1024 * KIB)?.gigabytesPerSecond;
     const theirs = of("Knitting");
     return `${figure(of("heddle"))} GB/s${
       theirs === undefined ? "" : ` (${times(of("heddle"), theirs)})`
@@ -90,7 +90,7 @@ function targets(): string {
     ),
     row("the same by `transfer()`", "", bytesAgainstTokio("heddle, transfer()")),
     row(
-      "512 KiB one way, 64 at once: string / bytes (against Knitting)",
+      "1 MiB one way, 64 at once: string / bytes (against Knitting)",
       "1.5 × Knitting",
       growth,
     ),

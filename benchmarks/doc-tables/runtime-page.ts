@@ -100,7 +100,7 @@ function types(runtime: string): string {
 
 function growth(runtime: string): string {
   const result = resultOf(runtime, "payload-growth");
-  const sizes = [32, 2 * KIB, 32 * KIB, 512 * KIB, 4096 * KIB];
+  const sizes = [32, 2 * KIB, 32 * KIB, 1024 * KIB, 4096 * KIB];
   const rows = ["string", "bytes"].flatMap((kind) =>
     ["1 call", "64 calls"].flatMap((calls) =>
       contenderRows(

@@ -169,7 +169,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   },
   "fan-out": {
     about: "8 tasks of 5 ms, 64 of 10 µs, 1,000 of 50 µs over 1 and 2 workers",
-    rounds: quickOr(1, 3),
+    rounds: quickOr(1, 2),
     contenders: named("heddle"),
     finish: (measurements) => addRatioToReference(addRatioToIdeal(measurements), isWithOneWorker),
   },

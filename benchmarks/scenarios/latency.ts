@@ -20,7 +20,7 @@ const SEQUENTIAL_CALLS = 500;
 export async function runLatency(contenders: readonly LatencyContender[]): Promise<void> {
   const { contender: name, isQuick, threads } = readArguments();
   const calls = await chooseContender(contenders, name).start(Math.max(1, threads));
-  const budget = isQuick ? { seconds: 0.02, minSamples: 4 } : { seconds: 0.35, minSamples: 20 };
+  const budget = isQuick ? { seconds: 0.02, minSamples: 4 } : { seconds: 0.3, minSamples: 20 };
   const figures: RoundSamples[] = [];
   for (const [index, each] of [calls.echo, calls.nothing, calls.asyncNothing].entries()) {
     if (each === undefined) continue;

@@ -22,7 +22,7 @@ const SIZES = [
   32 * KIB,
   128 * KIB,
   512 * KIB,
-  2 * MIB,
+  MIB,
   4 * MIB,
   16 * MIB,
 ] as const;

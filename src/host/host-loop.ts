@@ -13,6 +13,7 @@ import { CAME, MAY_COME, Patience } from "../park/patience.ts";
 import { type SpinOptions, spinUntil } from "../park/spin.ts";
 import { TurnClock } from "../park/turn-clock.ts";
 import type { Runtime, Timer } from "../runtimes/runtime.ts";
+import { SPUN_ALONE } from "./lane-load.ts";
 import { ALONE, ANSWERED, NEAR, type Outlook } from "./lanes.ts";
 import {
   AT_EASE,
@@ -166,11 +167,10 @@ export class HostLoop {
     work.flush();
     const outlook = work.outlook();
     let isReady = outlook === ANSWERED;
-    const isNear = outlook === NEAR ||
-      (outlook === ALONE && this.#active.coresLeft >= work.lanes.length);
-    if (isNear && this.#active.hasFreeCore) {
+    const isAlone = outlook === ALONE && this.#active.coresLeft >= work.lanes.length;
+    if ((outlook === NEAR || isAlone) && this.#active.hasFreeCore) {
       hasSpun = true;
-      isReady = spinUntil(this.#spin, this.#spinMs);
+      isReady = spinUntil(this.#spin, isAlone ? SPUN_ALONE * this.#spinMs : this.#spinMs);
       if (isReady) this.#patience.earn();
       // What waits behind something is moved instead, as soon as that may be (#park).
       else if (!work.isCrowded) {

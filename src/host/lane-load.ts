@@ -12,24 +12,29 @@ import {
   tenthsOf,
 } from "../endpoint/service-times.ts";
 
-/** What the way of an answer takes of a spin. */
-const TRANSIT_US = 5;
+/**
+ * A call for which host and worker sleep in turn takes two wakes longer, and as much more processor time. A spin
+ * is about one wake, so for calls of up to half as long again spinning is cheaper in every respect.
+ */
+const SPUN_FOR = 1.5;
+/** The host's spin for such a call, in usual ones: the answer has a way to go. */
+export const SPUN_ALONE = 1.6;
 
 export class LaneLoad {
   /** Calls. Counted by whoever gives the lane one, before it does; `remove` counts them out. */
   outstanding = 0;
   /** How long they keep the worker altogether, in tenths of a microsecond. */
   backlog = 0;
-  /** A long call beyond this outlasts a spin. */
+  /** A long call beyond this is not spun for. */
   readonly #spunTenths: number;
   #far = 0;
   #long = 0;
   /** Of the long ones. */
   #outlasting = 0;
 
-  /** `spinMs`: the host's longest spin for an answer. */
+  /** `spinMs`: the host's usual spin for an answer. */
   constructor(spinMs: number) {
-    this.#spunTenths = (1000 * spinMs - TRANSIT_US) * PER_US;
+    this.#spunTenths = SPUN_FOR * 1000 * spinMs * PER_US;
   }
 
   /** What a call amounts to that has been counted. */

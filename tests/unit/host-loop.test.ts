@@ -106,7 +106,7 @@ function looks(outlook: Outlook, workers: number, cores: number): number {
       outlook: () => outlook,
       relieve: () => NOTHING,
     },
-    0.08,
+    0.05,
   );
   loop.kick();
   for (let callback = next.shift(); callback !== undefined; callback = next.shift()) callback();

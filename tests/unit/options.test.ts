@@ -23,7 +23,7 @@ describe("options", () => {
       ringBytes: 4 * 1024 * 1024,
       maxPayloadBytes: Infinity,
       maxConcurrency: 1024,
-      spinMicroseconds: 80,
+      spinMicroseconds: 50,
       balancer: "adaptive",
       inliner: undefined,
       maxQueue: Infinity,

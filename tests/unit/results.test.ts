@@ -3,6 +3,7 @@ import { Ajv } from "ajv";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
+import { toMarkdown } from "../../benchmarks/harness/markdown.ts";
 import { MAX_KEPT_SAMPLES, type ScenarioResult } from "../../benchmarks/harness/schema.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -31,6 +32,10 @@ describe.each(files)("results/%s", (file) => {
       expect(Math.max(...rounds.map(({ length }) => length))).toBeLessThan(MAX_KEPT_SAMPLES + 2);
       expect(samples).toBeGreaterThanOrEqual(rounds.length);
     }
+  });
+
+  test("is what its Markdown says", () => {
+    expect(read(`results/${file.replace(/json$/, "md")}`)).toBe(toMarkdown(result));
   });
 
   test("names what it could not measure, and nothing went wrong", () => {

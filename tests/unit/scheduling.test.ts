@@ -98,7 +98,7 @@ describe("service times", () => {
 
 describe("load of a lane", () => {
   test("adds up, and is near unless something long or only far calls are in it", () => {
-    const lane = new LaneLoad(0.08);
+    const lane = new LaneLoad(0.05);
     expect(lane.isNear).toBe(false);
     give(lane, load(10, FAR));
     expect(lane.isNear).toBe(false);
@@ -132,7 +132,7 @@ interface FakeLane {
 
 function fakeLane(state: Partial<FakeLane> = {}): FakeLane {
   const lane: FakeLane = {
-    load: new LaneLoad(0.08),
+    load: new LaneLoad(0.05),
     isResting: false,
     isAwake: true,
     ready: 0,
