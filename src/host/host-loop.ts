@@ -167,7 +167,9 @@ export class HostLoop {
     work.flush();
     const outlook = work.outlook();
     let isReady = outlook === ANSWERED;
-    const isAlone = outlook === ALONE && this.#active.coresLeft >= work.lanes.length;
+    // What waits behind a long call is moved at once instead (#park).
+    const isAlone = outlook === ALONE && !work.isCrowded &&
+      this.#active.coresLeft >= work.lanes.length;
     if ((outlook === NEAR || isAlone) && this.#active.hasFreeCore) {
       hasSpun = true;
       isReady = spinUntil(this.#spin, isAlone ? SPUN_ALONE * this.#spinMs : this.#spinMs);

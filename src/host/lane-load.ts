@@ -70,7 +70,7 @@ export class LaneLoad {
     return this.#long === 0 && this.outstanding > this.#far;
   }
 
-  /** The same where nobody else has anything to do: then long calls are, too, that a spin does not fall short of. */
+  /** The same where no other worker has calls: then one that is long, but not too long for a spin, is worth it. */
   get isNearAlone(): boolean {
     return this.#outlasting === 0 && this.outstanding > this.#far;
   }

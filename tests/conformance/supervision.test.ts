@@ -1,5 +1,5 @@
 /** Workers that are replaced, given up, held to limits, and what they leave behind. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
@@ -20,6 +20,12 @@ function supervisedPool(
   options: Parameters<typeof createSupervisedPool>[0] = {},
 ): ReturnType<typeof createSupervisedPool> {
   return closedAfterTest(createSupervisedPool(options));
+}
+
+function temporaryFolder(): string {
+  const path = mkdtempSync(join(tmpdir(), "heddle-"));
+  onTestFinished(() => rmSync(path, { recursive: true }));
+  return path;
 }
 
 const MIB = 2 ** 20;
@@ -189,6 +195,24 @@ describe("onTeardown", () => {
     expect(idle.stats()).toMatchObject({ ready: 0, workersLost: 0 });
   });
 
+  test("they run in a worker that is still starting when its pool is closed", async () => {
+    const folder = process.env["HEDDLE_TEST_FOLDER"] = temporaryFolder();
+    onTestFinished(() => void delete process.env["HEDDLE_TEST_FOLDER"]);
+    const pool = createPool({ threads: 1, teardownTimeoutMs })({
+      started: importTask<() => void>({
+        href: new URL("../fixtures/slow-start.ts", import.meta.url).href,
+        name: "started",
+      }),
+    });
+    const ready = rejection(pool.ready);
+    await until(() => existsSync(join(folder, "begun")));
+    const closed = pool.shutdown();
+    writeFileSync(join(folder, "go"), "");
+    await closed;
+    expect(existsSync(join(folder, "left"))).toBe(true);
+    expect(await ready).toMatchObject({ code: "HEDDLE_POOL_CLOSED" });
+  });
+
   test("bad hooks are refused, on the host it does nothing", () => {
     expect(() => onTeardown(1 as never)).toThrow(InvalidArgumentError);
     onTeardown(() => expect.unreachable());
@@ -197,9 +221,8 @@ describe("onTeardown", () => {
 
 describe("permission", () => {
   function folder(): string {
-    const path = mkdtempSync(join(tmpdir(), "heddle-"));
+    const path = temporaryFolder();
     writeFileSync(join(path, "file"), "");
-    onTestFinished(() => rmSync(path, { recursive: true }));
     return path;
   }
 

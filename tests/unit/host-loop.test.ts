@@ -74,7 +74,7 @@ function waitIn(cores: number): Waiting {
 }
 
 /** How often a host looks for an answer that is `outlook` with so many workers, one of them awake, before it parks. */
-function looks(outlook: Outlook, workers: number, cores: number): number {
+function looks(outlook: Outlook, workers: number, cores: number, isCrowded = false): number {
   let found = 0;
   let nowMs = 0;
   const nothing = (): void => {};
@@ -93,7 +93,7 @@ function looks(outlook: Outlook, workers: number, cores: number): number {
     active,
     {
       isBusy: true,
-      isCrowded: false,
+      isCrowded,
       hasQueued: false,
       lanes: new Array(workers),
       drain: () => 0,
@@ -129,6 +129,8 @@ describe("a host that waits", () => {
     expect(looks(ALONE, 3, 4)).toBeGreaterThan(LAST_LOOK);
     expect(looks(ALONE, 2, 2)).toBe(LAST_LOOK);
     expect(looks(ALONE, 4, 4)).toBe(LAST_LOOK);
+    // Others could have what waits behind it.
+    expect(looks(ALONE, 3, 4, true)).toBe(LAST_LOOK);
   });
 });
 

@@ -12,6 +12,14 @@ import {
   UNKNOWN_LOAD,
 } from "../../src/endpoint/service-times.ts";
 import type { Lane } from "../../src/host/lane.ts";
+import {
+  ALONE,
+  DISTANT,
+  IDLE,
+  NEAR as NEAR_OUTLOOK,
+  type Outlook,
+  outlookOf,
+} from "../../src/host/lanes.ts";
 import { ActiveCount } from "../../src/park/active-count.ts";
 import { LaneLoad } from "../../src/host/lane-load.ts";
 import { PACKED, PACKED_WHEN_CROWDED, Placement } from "../../src/host/placement.ts";
@@ -138,7 +146,7 @@ function fakeLane(state: Partial<FakeLane> = {}): FakeLane {
     ready: 0,
     waiting: [],
     endpoint: {
-      rx: { countReady: () => lane.ready },
+      rx: { countReady: () => lane.ready, hasRecord: false },
       unbegunCalls: () => lane.waiting,
       takeBack: (index: number) => index < 0 ? undefined : { slot: index },
     },
@@ -148,6 +156,34 @@ function fakeLane(state: Partial<FakeLane> = {}): FakeLane {
 }
 
 const lanesOf = (fakes: FakeLane[]): Lane[] => fakes as unknown as Lane[];
+
+describe("what can be expected of the workers", () => {
+  const outlook = (...loads: readonly number[][]): Outlook =>
+    outlookOf(lanesOf(loads.map((given) => {
+      const lane = fakeLane();
+      for (const each of given) give(lane.load, each);
+      return lane;
+    })));
+  const quick = load(10);
+  const spunFor = load(600, LONG);
+  const tooLong = load(9000, LONG);
+
+  test("is the best that one of them has", () => {
+    expect(outlook([], [])).toBe(IDLE);
+    expect(outlook([tooLong], [quick], [])).toBe(NEAR_OUTLOOK);
+    expect(outlook([spunFor], [quick])).toBe(NEAR_OUTLOOK);
+    expect(outlook([tooLong], [])).toBe(DISTANT);
+    expect(outlook([load(10, FAR)], [])).toBe(DISTANT);
+  });
+
+  test("may be worth spinning for where long calls are one worker's alone", () => {
+    expect(outlook([], [spunFor, spunFor], [])).toBe(ALONE);
+    expect(outlook([spunFor, tooLong])).toBe(DISTANT);
+    expect(outlook([spunFor], [spunFor])).toBe(DISTANT);
+    expect(outlook([spunFor], [tooLong])).toBe(DISTANT);
+    expect(outlook([tooLong], [spunFor], [spunFor])).toBe(DISTANT);
+  });
+});
 
 describe("placement", () => {
   const coresOf = (coresLeft: number, total = 16) => ({
