@@ -169,7 +169,7 @@ export class HostLoop {
     let isReady = outlook === ANSWERED;
     // What waits behind a long call is moved at once instead (#park).
     const isAlone = outlook === ALONE && !work.isCrowded &&
-      this.#active.coresLeft >= work.lanes.length;
+      this.#active.coresLeftBeside(1) >= work.lanes.length;
     if ((outlook === NEAR || isAlone) && this.#active.hasFreeCore) {
       hasSpun = true;
       isReady = spinUntil(this.#spin, isAlone ? SPUN_ALONE * this.#spinMs : this.#spinMs);

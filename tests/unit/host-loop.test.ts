@@ -73,14 +73,24 @@ function waitIn(cores: number): Waiting {
   return { asked, timers, answer };
 }
 
+interface Situation {
+  readonly awake?: number;
+  readonly isCrowded?: boolean;
+}
+
 /** How often a host looks for an answer that is `outlook` with so many workers, one of them awake, before it parks. */
-function looks(outlook: Outlook, workers: number, cores: number, isCrowded = false): number {
+function looks(
+  outlook: Outlook,
+  workers: number,
+  cores: number,
+  { awake = 1, isCrowded = false }: Situation = {},
+): number {
   let found = 0;
   let nowMs = 0;
   const nothing = (): void => {};
   const no = (): boolean => false;
   const active = new ActiveCount([ActiveCount.create()], cores);
-  active.add(1);
+  for (let worker = 0; worker < awake; worker++) active.add(1);
   const next: (() => void)[] = [];
   const loop = new HostLoop(
     {
@@ -130,7 +140,10 @@ describe("a host that waits", () => {
     expect(looks(ALONE, 2, 2)).toBe(LAST_LOOK);
     expect(looks(ALONE, 4, 4)).toBe(LAST_LOOK);
     // Others could have what waits behind it.
-    expect(looks(ALONE, 3, 4, true)).toBe(LAST_LOOK);
+    expect(looks(ALONE, 3, 4, { isCrowded: true })).toBe(LAST_LOOK);
+    // The one that has the call may just be waking up, and does not count itself yet.
+    expect(looks(ALONE, 1, 2, { awake: 0 })).toBeGreaterThan(LAST_LOOK);
+    expect(looks(ALONE, 2, 2, { awake: 0 })).toBe(LAST_LOOK);
   });
 });
 
