@@ -75,7 +75,9 @@ export interface PoolOptions {
   /**
    * Calls that may wait on the host: a number from 1, or "auto", 1024 for each worker. Default: no
    * limit. Calls that await promises among their arguments wait as well; calls given to workers (up to
-   * 1024 each, and no more than `maxConcurrency` if that is more) do not. `pool.needsDrain` says when producers should pause, with a limit and without.
+   * 1024 each, or `maxConcurrency` if that is more) do not. Without a limit, `recycleAfter`, an inliner, a balancer and priorities, workers
+   * are given quick calls further ahead, up to 50 ms of work. `pool.needsDrain` says when producers should pause, with a limit
+   * and without, and counts what workers have beyond 1024.
    */
   readonly maxQueue?: number | "auto";
   /**

@@ -196,7 +196,7 @@ class ThreadPool extends EventTarget {
       holder,
       signatures,
       isPromise: runtime.isPromise,
-      placement: createChooser(options.balancer, options.maxConcurrency, activeCount),
+      placement: createChooser(options, activeCount),
       backpressure: this.#backpressure,
       serviceTimes: new ServiceTimes(serviceTimes),
       recycleAfter: options.recycleAfter,

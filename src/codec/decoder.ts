@@ -107,7 +107,7 @@ export class Decoder implements Reader {
     this.#sharedBuffers = sharedBuffers;
   }
 
-  /** Reads the one value in `[at…limit)`. */
+  /** Reads the one value in `[at, limit)`. */
   one(memory: Memory, at: number, limit: number): unknown {
     this.#begin(memory, at, limit, NO_EXTRAS);
     try {
@@ -121,7 +121,7 @@ export class Decoder implements Reader {
     }
   }
 
-  /** Reads `count` values that follow one another in `[at…limit)`. */
+  /** Reads `count` values that follow one another in `[at, limit)`. */
   all(
     memory: Memory,
     at: number,

@@ -36,13 +36,13 @@ export interface Borrowed {
   getBigUint64(offset: number, isBigEndian?: boolean): bigint;
   getFloat32(offset: number, isBigEndian?: boolean): number;
   getFloat64(offset: number, isBigEndian?: boolean): number;
-  /** Index of the next byte of this value from `from` on, or −1. */
+  /** Index of the next byte of this value from `from` on, or -1. */
   indexOf(byte: number, from?: number): number;
-  /** Copies `[start…end)` to `target`, from `targetStart` on; returns how many bytes. */
+  /** Copies `[start, end)` to `target`, from `targetStart` on; returns how many bytes. */
   copyTo(target: Uint8Array, targetStart?: number, start?: number, end?: number): number;
-  /** A copy of `[start…end)`, the task's own. */
+  /** A copy of `[start, end)`, the task's own. */
   slice(start?: number, end?: number): Uint8Array<ArrayBuffer>;
-  /** `[start…end)` as text, UTF-8. */
+  /** `[start, end)` as text, UTF-8. */
   text(start?: number, end?: number): string;
   /**
    * Visits all bytes in chunks, for hashing or parsing. The chunk is copied into one buffer used again

@@ -9,7 +9,7 @@ const FEW = 12;
 const MANY = 256;
 
 export class SeenObjects {
-  /** The object that is being written: an index, or −1. */
+  /** The object that is being written: an index, or -1. */
   current = -1;
   #count = 0;
   readonly #few: unknown[] = new Array<unknown>(FEW).fill(undefined);
@@ -23,7 +23,7 @@ export class SeenObjects {
     return this.#count;
   }
 
-  /** Where `object` was written before, or −1: it is at `position` now, within the current one. */
+  /** Where `object` was written before, or -1: it is at `position` now, within the current one. */
   visit(object: unknown, position: number): number {
     const count = this.#count;
     const few = this.#few;

@@ -13,7 +13,7 @@ export class SharedBuffers {
   readonly #origin: number;
   #next = 0;
 
-  /** `origin`: a number of its own for each thread of a pool, below 2²⁰. */
+  /** `origin`: a number of its own for each thread of a pool, below 2^20. */
   constructor(origin: number) {
     this.#origin = origin;
   }

@@ -122,7 +122,7 @@ export class TextSegments {
   /** What is left of the segment that was read last starts at `#taken`. */
   #segment = "";
   #taken = 0;
-  /** Where the next segment is, or −1: not within a TEXTS. */
+  /** Where the next segment is, or -1: not within a TEXTS. */
   #next = -1;
 
   get isOpen(): boolean {

@@ -78,7 +78,7 @@ export interface Writer {
   /** The shape with these keys, if there is one and the receiver will know it. */
   shapeOf(keys: readonly string[]): WritableShape | undefined;
 
-  /** Where this object has been written before, to be passed to `ref`, or −1: it is at `at` now. */
+  /** Where this object has been written before, to be passed to `ref`, or -1: it is at `at` now. */
   seenAt(object: object, at: number): number;
   /** The same for a buffer that is written as part of its view at `at`. */
   bufferSeenAt(buffer: object, at: number): number;

@@ -231,11 +231,11 @@ export class Endpoint {
     return !this.#isEncoding && this.#tellShapes() && this.tx.hasSpace(Endpoint.#heldBytes(held));
   }
 
-  /** Calls sent that the other side has not begun, newest last. May be stale. */
-  unbegunCalls(): number[] {
+  /** Of the `most` oldest calls those that the other side has not begun, newest last. May be stale. */
+  unbegunCalls(most?: number): number[] {
     const { tx } = this;
     const { i32 } = tx.memory;
-    return tx.unreleased().filter((index) =>
+    return tx.unreleased(most).filter((index) =>
       kindOf(i32[(index >> 2) + WHAT_WORD]!) === CALL && tx.isQueued(index)
     );
   }

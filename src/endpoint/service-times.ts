@@ -36,6 +36,11 @@ const MOST_TENTHS: number = 2 ** 29 - 2;
 /** Weight of a new measurement. */
 const WEIGHT = 0.25;
 /**
+ * Of so many first measurements the shortest counts, and a task is not known for a long one before: its code has never run,
+ * and a call of 0.2 ms may be one of 0.2 µs from then on.
+ */
+const COLD = 3;
+/**
  * What a measurement counts for at most, against the estimate: a collection or another thread may have got in
  * the way. A task that really has become slow is measured each time, and known for it after a few calls.
  */
@@ -82,9 +87,11 @@ export class ServiceTimes {
 export class ServiceTimer {
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #now: () => number;
-  /** By task: what this worker estimates; −1: nothing yet. */
+  /** By task: what this worker estimates; -1: nothing yet. */
   readonly #busy: Float64Array;
   readonly #latency: Float64Array;
+  /** By task: measurements, up to COLD. */
+  readonly #measured: Uint8Array;
   /** By task: calls not to be measured. */
   readonly #skips: Int32Array;
 
@@ -95,10 +102,11 @@ export class ServiceTimer {
     const tasks = this.#words.length;
     this.#busy = new Float64Array(tasks).fill(-1);
     this.#latency = new Float64Array(tasks).fill(-1);
+    this.#measured = new Uint8Array(tasks);
     this.#skips = new Int32Array(tasks);
   }
 
-  /** Before a call: the time, if this one is to be measured, otherwise −1. */
+  /** Before a call: the time, if this one is to be measured, otherwise -1. */
   begin(task: number): number {
     const skips = this.#skips;
     if (skips[task]! > 0) {
@@ -113,7 +121,12 @@ export class ServiceTimer {
    */
   end(task: number, startMs: number, isDone: boolean): void {
     const tenths = this.#tenthsSince(startMs);
-    const busy = this.#learn(this.#busy, task, tenths);
+    const isCold = this.#measured[task]! < COLD;
+    if (isCold) this.#measured[task]!++;
+    const least = isCold ? this.#busy[task]! : -1;
+    const busy = least >= 0
+      ? this.#busy[task] = Math.min(least, tenths)
+      : this.#learn(this.#busy, task, tenths);
     if (isDone) this.#latency[task] = busy;
     const most = Math.max(tenths, busy); // while they disagree there is something to learn
     this.#skips[task] = most < QUICK_TENTHS
@@ -143,6 +156,7 @@ export class ServiceTimer {
 
   #store(task: number): void {
     const busy = this.#busy[task]!;
+    if (busy > LONG_TENTHS && this.#measured[task]! < COLD) return;
     const kind = busy > LONG_TENTHS ? LONG : this.#latency[task]! > LONG_TENTHS ? FAR : NEAR;
     const stored = this.#words[task]!;
     const isClose = Math.abs(tenthsOf(stored) - busy) <= Math.max(STORED_CHANGE * busy, 1);

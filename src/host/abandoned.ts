@@ -7,6 +7,8 @@ export interface AbandonedCall {
   readonly limitMs: number | undefined;
   /** When the worker is stopped if it has not answered by then, in milliseconds; Infinity: never. */
   readonly killAtMs: number;
+  /** What it was allowed until then, counted from when it began or was given up, in milliseconds. */
+  readonly allowedMs: number;
 }
 
 export class AbandonedCalls {

@@ -7,6 +7,7 @@ import { PER_US } from "../endpoint/service-times.ts";
 import { InvalidArgumentError } from "../errors.ts";
 import type { Lane } from "./lane.ts";
 import type { ActiveCount } from "../park/active-count.ts";
+import { Depth, type DepthLimits } from "./depth.ts";
 import { isFree, type LaneChooser, Placement } from "./placement.ts";
 
 /** A worker as a balancer of the user's own sees it. */
@@ -81,39 +82,36 @@ const BY_NAME: Readonly<Record<Exclude<BalancerName, "adaptive">, () => Choose>>
 
 export const BALANCER_NAMES: readonly string[] = ["adaptive", ...Object.keys(BY_NAME)];
 
-/** Calls sent ahead to one worker. Enough to keep it busy with the smallest tasks. */
-const MIN_PREFETCH = 1024;
+export interface ChooserOptions extends DepthLimits {
+  readonly balancer: BalancerName | BalancerFunction | "strictFifo";
+}
 
-/** What chooses lanes, for workers that run up to `maxConcurrency` async tasks at once. */
-export function createChooser(
-  balancer: BalancerName | BalancerFunction | "strictFifo",
-  maxConcurrency: number,
-  active: ActiveCount,
-): LaneChooser {
-  // A worker may take this many calls without having answered one.
-  const prefetch = Math.max(MIN_PREFETCH, maxConcurrency);
+/** What chooses lanes. */
+export function createChooser(options: ChooserOptions, active: ActiveCount): LaneChooser {
+  const { balancer } = options;
+  const depth = new Depth(options, balancer === "adaptive");
   switch (balancer) {
     case "adaptive":
-      return new Placement(prefetch, active);
+      return new Placement(depth, active);
     case "strictFifo":
-      return createStrictFifo();
+      return createStrictFifo(depth);
     default:
-      return createBalancer(balancer, prefetch);
+      return createBalancer(balancer, depth);
   }
 }
 
-/** `prefetch`: most unanswered calls of one lane. */
 function createBalancer(
   balancer: Exclude<BalancerName, "adaptive"> | BalancerFunction,
-  prefetch: number,
+  depth: Depth,
 ): LaneChooser {
   const choose = typeof balancer === "function" ? byFunction(balancer) : BY_NAME[balancer]();
   return {
     mayTakeBack: false,
     wakesFrom: Infinity,
     sharesFrom: Infinity,
+    depth,
     pick(lanes: readonly Lane[], _load: CallLoad) {
-      const open = lanes.filter(({ load }) => load.outstanding < prefetch);
+      const open = lanes.filter(({ load }) => load.outstanding < depth.usual);
       return open.length === 0 ? undefined : choose(open);
     },
     forget() {},
@@ -121,11 +119,12 @@ function createBalancer(
 }
 
 /** Calls begin in the order in which they were made: a lane gets one when it has nothing to do. */
-function createStrictFifo(): LaneChooser {
+function createStrictFifo(depth: Depth): LaneChooser {
   return {
     mayTakeBack: false,
     wakesFrom: Infinity,
     sharesFrom: Infinity,
+    depth,
     pick: (lanes) => lanes.find(({ load }) => load.outstanding === 0),
     forget() {},
   };

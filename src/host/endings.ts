@@ -110,7 +110,8 @@ export class Endings {
       const hardMs = (call.begunMs < 0 ? nowMs : call.begunMs) + hardTimeoutMs;
       const killAtMs = Math.min(hardMs, nowMs + killAfterMs);
       const limitMs = killAtMs === hardMs ? hardTimeoutMs : undefined;
-      lane.abandoned.add(slot, generation, { load, killAtMs, limitMs });
+      const allowedMs = limitMs ?? killAfterMs;
+      lane.abandoned.add(slot, generation, { load, killAtMs, allowedMs, limitMs });
       if (hasEnd) onAbandoned();
       this.#raise(call);
       settle();

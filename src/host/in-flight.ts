@@ -45,7 +45,7 @@ export class PendingCall {
   settings: CallSettings = PLAIN;
   /** Where its record is in the lane's request ring (`RingProducer.position`). Set when it is sent. */
   position = 0;
-  /** When the timekeeper first saw it, and saw it begun, in milliseconds; −1: not yet. */
+  /** When the timekeeper first saw it, and saw it begun, in milliseconds; -1: not yet. */
   seenMs = -1;
   begunMs = -1;
   /** Its place among the calls with a time limit. */
@@ -53,7 +53,7 @@ export class PendingCall {
   /** What makes it again should its worker be lost, or be busy, and how often it was lost. */
   again: QueuedCall | undefined = undefined;
   retries = 0;
-  /** Its signal, and the promises among its arguments. */
+  /** Its signal; the promises among its arguments, or then the buffers that moved with it. */
   watch: CallWatch | undefined = undefined;
   waiting: CallWatch | undefined = undefined;
 

@@ -65,6 +65,11 @@ export class LaneLoad {
     return this.#long > 0;
   }
 
+  /** Whether all calls are answered soon. */
+  get isQuick(): boolean {
+    return this.#long === 0 && this.#far === 0;
+  }
+
   /** Whether an answer is worth spinning for: one comes soon, and nothing long is before it. */
   get isNear(): boolean {
     return this.#long === 0 && this.outstanding > this.#far;

@@ -12,6 +12,7 @@ import {
   ACTIVE_SHARE,
   FOR_CALLS,
   FOR_SPACE,
+  HOLDS_ANSWERS,
   IS_CLOSING,
   LOOP_PARKS,
   PARKED_WORD,
@@ -21,6 +22,7 @@ import {
   WAITS_FOR,
   WANTS_SPACE,
 } from "../endpoint/lane-layout.ts";
+import type { Held } from "../endpoint/hold.ts";
 import { packReason } from "../endpoint/reason.ts";
 import {
   type AbortMessage,
@@ -45,6 +47,7 @@ import {
 import { AbandonedCalls } from "./abandoned.ts";
 import { LaneLoad } from "./lane-load.ts";
 import { giveLaneMemory, takeLaneMemory } from "./lane-memory.ts";
+import { MovedBytes } from "./moved-bytes.ts";
 import type { Receiver } from "./safety-check.ts";
 
 export interface LaneOptions {
@@ -107,6 +110,8 @@ export class Lane implements Receiver {
   readonly load: LaneLoad;
   /** Of those, calls that nobody waits for any more. */
   readonly abandoned: AbandonedCalls = new AbandonedCalls();
+  /** Buffers that callers have given away to the worker. Owned by the scheduler. */
+  readonly moved: MovedBytes;
 
   readonly #runtime: Runtime;
   readonly #control: Int32Array<SharedArrayBuffer>;
@@ -133,6 +138,7 @@ export class Lane implements Receiver {
     this.#ringCapacity = ringCapacity;
     this.#teardownTimeoutMs = options.teardownTimeoutMs;
     this.load = new LaneLoad(options.spinMs);
+    this.moved = new MovedBytes(runtime.mostMovedBytes);
     this.#gone = new Promise((resolve) => this.#resolveGone = resolve);
     const memory = takeLaneMemory(ringCapacity);
     this.#control = new Int32Array(memory, 0, REQUEST_RING / 4);
@@ -224,6 +230,16 @@ export class Lane implements Receiver {
     return Atomics.load(this.#control, WAITS_FOR) === FOR_CALLS;
   }
 
+  /** Whether buffers of so many bytes may move to the worker now. */
+  hasRoomFor(movedBytes: number): boolean {
+    return movedBytes === 0 || this.moved.hasRoomFor(movedBytes, () => this.isResting);
+  }
+
+  /** Whether these values can be sent now. */
+  hasSpaceFor(held: Held): boolean {
+    return this.hasRoomFor(this.moved.bytesOf(held)) && this.endpoint.hasSpaceFor(held);
+  }
+
   get isWaitingInLoop(): boolean {
     return (Atomics.load(this.#control, LOOP_PARKS) & 1) === 1;
   }
@@ -237,9 +253,10 @@ export class Lane implements Receiver {
     return true;
   }
 
-  /** Whether the worker rests with answers for which its ring had no room. */
-  get waitsForSpace(): boolean {
-    return !this.isAwake && Atomics.load(this.#control, WAITS_FOR) === FOR_SPACE;
+  /** Whether the worker has answers in hand for which its ring had no room. No: they can be taken from the ring now. */
+  get holdsAnswers(): boolean {
+    // SYNC(holds-answers): pairs with Replies.flush. Needs acquire; look at the ring after it.
+    return Atomics.load(this.#control, HOLDS_ANSWERS) === 1;
   }
 
   get hasReason(): boolean {

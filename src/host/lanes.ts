@@ -70,6 +70,16 @@ export function findUnasked(lanes: readonly Lane[]): Lane[] {
   return lanes.filter(({ load, endpoint }) => load.outstanding === 0 && endpoint.rx.hasRecord);
 }
 
+/** Lanes that take calls and have been given as many as they should. */
+export function findWorn(open: readonly Lane[], recycleAfter: number): Lane[] {
+  return open.filter(({ endpoint }) => endpoint.tx.sequence >= recycleAfter);
+}
+
+/** Lanes that take no further calls and have answered all they had. */
+export function findSpent(lanes: readonly Lane[], open: readonly Lane[]): Lane[] {
+  return lanes.filter((lane) => lane.load.outstanding === 0 && !open.includes(lane));
+}
+
 /** Takes a lane out. False: it was not there. */
 export function remove(lanes: Lane[], lane: Lane): boolean {
   const index = lanes.indexOf(lane);

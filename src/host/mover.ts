@@ -5,9 +5,10 @@ import type { QueuedCall } from "./call-queue.ts";
 import { type InFlight, QUEUED_ON_HOST } from "./in-flight.ts";
 import type { Lane } from "./lane.ts";
 import {
-  OVERDUE,
+  type HeldOf,
   type Relief,
   type ReliefOutcome,
+  takeAll,
   takeCalls,
   tryRelief,
   type Urgency,
@@ -34,7 +35,7 @@ export class Mover {
   relieve(relief: Relief, urgency: Urgency): ReliefOutcome {
     return tryRelief(
       relief,
-      (from) => this.take(from, urgency),
+      (from) => this.take(from, (heldOf) => takeCalls(from, urgency, heldOf)),
       (to, calls) => {
         this.moved += calls.length;
         this.#putBack(calls.filter((call) => !this.#options.send(to, call)));
@@ -44,21 +45,22 @@ export class Mover {
 
   /** Queues all calls of a lane that are not begun. */
   queueAgain(lane: Lane): void {
-    const calls = this.take(lane, OVERDUE) ?? [];
+    const calls = this.take(lane, (heldOf) => takeAll(lane, heldOf)) ?? [];
     this.moved += calls.length;
     this.#putBack(calls);
   }
 
   /**
    * Calls of `from` that are to run elsewhere, and are its own no more; nobody waits for those left out.
-   * Undefined: none has been begun, so the worker is probably just waking up.
+   * Undefined: as `takeBack` says.
    */
-  take(from: Lane, urgency: Urgency): QueuedCall[] | undefined {
+  take(
+    from: Lane,
+    takeBack: (heldOf: HeldOf) => TakenBack[] | undefined,
+  ): QueuedCall[] | undefined {
     const { inFlight, failLane } = this.#options;
-    const heldOf = (slot: number, generation: number) =>
-      inFlight.find(slot, generation)?.again?.held;
     try {
-      const taken = takeCalls(from, urgency, heldOf);
+      const taken = takeBack((slot, generation) => inFlight.find(slot, generation)?.again?.held);
       return taken?.flatMap((call) => this.#count(from, call) ?? []);
     } catch (error) {
       // Only a ProtocolError comes this way: the ring of the worker that is to be relieved is damaged.

@@ -7,11 +7,13 @@
  * most a second one waits in a worker's ring, so that it has something to go on with.
  */
 import type { ActiveCount } from "../park/active-count.ts";
+import type { Depth } from "./depth.ts";
 import type { Lane } from "./lane.ts";
 import {
   type CallLoad,
   KIND_MASK,
   LONG,
+  NEAR,
   PER_US,
   tenthsOf,
   UNKNOWN_LOAD,
@@ -63,6 +65,8 @@ function wakesFrom(coresLeft: number): number {
 export interface LaneChooser extends Worth {
   /** Whether calls may be taken back from one lane and given to another. */
   readonly mayTakeBack: boolean;
+  /** How many calls it gives to one lane. */
+  readonly depth: Depth;
   /** The lane for a call of this load; undefined: it waits on the host. */
   pick(lanes: readonly Lane[], load: CallLoad): Lane | undefined;
   /** A lane is gone, or took no more: it is not to be preferred. */
@@ -87,16 +91,15 @@ export function offer(
 
 export class Placement implements LaneChooser {
   readonly mayTakeBack = true;
-  readonly #prefetch: number;
+  readonly depth: Depth;
   readonly #active: Pick<ActiveCount, "coresLeft" | "coresLeftBeside">;
   /** Where small calls went last. */
   #hot: Lane | undefined;
   /** The backlog up to which they go there, as it was when last asked. */
   #packed = PACKED;
 
-  /** `prefetch`: most unanswered calls of one lane. */
-  constructor(prefetch: number, active: Pick<ActiveCount, "coresLeft" | "coresLeftBeside">) {
-    this.#prefetch = prefetch;
+  constructor(depth: Depth, active: Pick<ActiveCount, "coresLeft" | "coresLeftBeside">) {
+    this.depth = depth;
     this.#active = active;
   }
 
@@ -112,21 +115,22 @@ export class Placement implements LaneChooser {
   pick(lanes: readonly Lane[], load: CallLoad): Lane | undefined {
     if ((load & KIND_MASK) === LONG || load === UNKNOWN_LOAD) return this.#pickForLong(lanes, load);
     const hot = this.#hot;
-    const busy = tenthsOf(load);
-    if (hot === undefined) return this.#pickForShort(lanes, busy);
+    if (hot === undefined) return this.#pickForShort(lanes, load);
     const { outstanding, backlog, hasLong } = hot.load;
     // Asked anew for each pile, and only when it gets so high that the answer matters.
     if (outstanding === 0) this.#packed = PACKED;
-    return backlog + busy <= this.#packed && !hasLong && outstanding < this.#prefetch
+    return backlog + tenthsOf(load) <= this.#packed && !hasLong && outstanding < this.depth.usual
       ? hot
-      : this.#pickForShort(lanes, busy);
+      : this.#pickForShort(lanes, load);
   }
 
   forget(lane: Lane): void {
     if (this.#hot === lane) this.#hot = undefined;
   }
 
-  #pickForShort(lanes: readonly Lane[], busy: number): Lane | undefined {
+  #pickForShort(lanes: readonly Lane[], callLoad: CallLoad): Lane | undefined {
+    const busy = tenthsOf(callLoad);
+    const isQuick = (callLoad & KIND_MASK) === NEAR;
     let free: Lane | undefined;
     let best: Lane | undefined;
     let least = Infinity;
@@ -134,7 +138,7 @@ export class Placement implements LaneChooser {
     let running = 0;
     for (const lane of lanes) {
       const { load } = lane;
-      if (load.outstanding >= this.#prefetch) continue;
+      if (!this.depth.hasRoom(load, isQuick)) continue;
       // Whose worker rests has nothing to do, be there answers to be read or not: it has to be woken.
       if (load.outstanding === 0 || lane.isResting) {
         free ??= lane;
@@ -161,10 +165,10 @@ export class Placement implements LaneChooser {
     let best: Lane | undefined;
     let least = PACKED;
     for (const lane of lanes) {
-      if (lane.load.outstanding < this.#prefetch && isFree(lane)) return lane;
+      if (lane.load.outstanding < this.depth.usual && isFree(lane)) return lane;
       if (lane.load.hasLong) continue;
       const backlog = backlogOf(lane);
-      if (backlog < least && lane.load.outstanding < this.#prefetch) {
+      if (backlog < least && lane.load.outstanding < this.depth.usual) {
         least = backlog;
         best = lane;
       }
@@ -178,7 +182,7 @@ export class Placement implements LaneChooser {
     for (const lane of lanes) {
       const { load } = lane;
       const isDeep = load.outstanding >= LONG_DEPTH && load.backlog + busy > DEEP;
-      if (isDeep || load.outstanding >= this.#prefetch) continue;
+      if (isDeep || load.outstanding >= this.depth.usual) continue;
       if (best === undefined || load.backlog < best.load.backlog) best = lane;
     }
     return best;

@@ -18,6 +18,12 @@ export const STUCK = 1;
 export const OVERDUE = 2;
 export type Urgency = typeof AT_EASE | typeof STUCK | typeof OVERDUE;
 
+/** Calls that are looked at, the oldest, and half as many taken: a ring may hold very many. */
+const MOST_LOOKED_AT = 2048;
+
+/** What is held of a call whose record does not have it. */
+export type HeldOf = (slot: number, generation: number) => Held | undefined;
+
 /** What came of looking for relief. */
 export const NOTHING = 0;
 export const MOVED = 1;
@@ -66,15 +72,26 @@ export function tryRelief<Taken>(
 export function takeCalls(
   from: Lane,
   urgency: Urgency,
-  heldOf: (slot: number, generation: number) => Held | undefined,
+  heldOf: HeldOf,
 ): TakenBack[] | undefined {
-  const waiting = from.endpoint.unbegunCalls();
+  const waiting = from.endpoint.unbegunCalls(MOST_LOOKED_AT);
+  // With more calls than are looked at there is enough to do for both, even if the worker is just waking up.
   const hasBegun = waiting.length < from.load.outstanding;
   if (!hasBegun && urgency !== OVERDUE) return undefined;
   // Behind a long one nothing should wait; otherwise each gets a half, and the older calls stay.
   const isBlocked = from.load.hasLong || urgency !== AT_EASE;
+  const first = isBlocked ? 0 : waiting.length - (waiting.length >> 1);
+  return takeBack(from, waiting.slice(first, first + MOST_LOOKED_AT / 2), heldOf);
+}
+
+/** Takes all calls of `from` back that its worker has not begun, oldest first. */
+export function takeAll(from: Lane, heldOf: HeldOf): TakenBack[] {
+  return takeBack(from, from.endpoint.unbegunCalls(), heldOf);
+}
+
+function takeBack(from: Lane, indices: readonly number[], heldOf: HeldOf): TakenBack[] {
   const taken: TakenBack[] = [];
-  for (const index of waiting.slice(isBlocked ? 0 : waiting.length - (waiting.length >> 1))) {
+  for (const index of indices) {
     const call = from.endpoint.takeBack(index, heldOf);
     if (call !== undefined) taken.push(call);
   }

@@ -29,7 +29,9 @@ import {
 import type { Lane } from "./lane.ts";
 import { type LaneChooser, offer } from "./placement.ts";
 import {
+  findSpent,
   findUnasked,
+  findWorn,
   hasAnswer,
   isAnyBlocked,
   isAnyBusy,
@@ -55,6 +57,7 @@ export class Scheduler implements HostWork {
   readonly #events: SchedulerEvents;
   readonly #times: ServiceTimes;
   readonly #placement: LaneChooser;
+  readonly #usualDepth: number;
   readonly #hasSignatures: boolean;
   #isFlushing = false;
   /** The call that a flush has taken from the queue. */
@@ -63,7 +66,6 @@ export class Scheduler implements HostWork {
   #endedInQueue = 0;
   /** Calls that are to be queued: when promises among their arguments settle, or after a pause. */
   #toCome = 0;
-  #hasFewerToCome = false;
   readonly #sender: Sender;
   readonly #mover: Mover;
   /** Set when the pool has been closed or has failed: for calls whose submission that happened in. */
@@ -75,6 +77,7 @@ export class Scheduler implements HostWork {
     this.#hasSignatures = options.signatures.some((signature) => signature !== undefined);
     this.#times = options.serviceTimes;
     this.#placement = options.placement;
+    this.#usualDepth = options.placement.depth.usual;
     this.inFlight = new InFlight(() => options.events.onEmpty());
     this.answers = new Answers(this.inFlight, options.signatures);
     this.#sender = new Sender(
@@ -110,7 +113,7 @@ export class Scheduler implements HostWork {
 
   /** Whether calls wait that a further worker would run: on the host, or behind a long one. */
   get isShortOfWorkers(): boolean {
-    return this.#queue.size > 0 || isAnyBlocked(this.#open);
+    return this.#waiting > this.#toCome || isAnyBlocked(this.#open);
   }
 
   get hasQueued(): boolean {
@@ -121,9 +124,9 @@ export class Scheduler implements HostWork {
     return this.#queue.size;
   }
 
-  /** Calls that wait on the host, or are going to. */
+  /** Calls that wait: on the host, or are going to, or deep in a ring. */
   get #waiting(): number {
-    return this.#queue.size + this.#toCome;
+    return this.#queue.size + this.#toCome + this.#placement.depth.excessOf(this.#open);
   }
 
   /**
@@ -154,7 +157,10 @@ export class Scheduler implements HostWork {
       settings,
     );
     const { generation } = call;
-    if (settings !== PLAIN) this.#events.onSettings(call);
+    if (settings !== PLAIN) {
+      if (settings.priority !== 0) this.#placement.depth.keepUsual();
+      this.#events.onSettings(call);
+    }
     if (call.generation !== generation) {
       // Its signal has been aborted by the balancer, or by who was told that the queue is short.
       this.inFlight.submitted(call, generation);
@@ -167,6 +173,7 @@ export class Scheduler implements HostWork {
         : this.#sender.sendCall(lane, call, task, load, args);
       if (sent === FULL) this.#submitHeld(call, task, isNumber ? [only] : args);
       else if (sent !== DONE) this.#enqueue(call, task, sent, lane);
+      if (lane.load.outstanding > this.#usualDepth) this.#grown();
       this.#events.onSubmit();
     }
     this.inFlight.submitted(call, generation);
@@ -214,7 +221,7 @@ export class Scheduler implements HostWork {
       if (!(error instanceof ProtocolError)) throw error;
     }
     lane.load.clear();
-    if (this.#queue.size > 0) {
+    if (this.#queue.size > 0 || this.#options.backpressure.needsDrain) {
       this.#flush();
       this.#events.onSubmit();
     }
@@ -256,12 +263,12 @@ export class Scheduler implements HostWork {
 
   flush(): void {
     // Polls flush, and none is made within a flush: whatever is left of one was cut off by the stack's end.
+    const { backpressure } = this.#options;
     this.#isFlushing = false;
     this.inFlight.dropCutOff();
     this.#sender.wakeUnwoken(this.#lanes);
     if (this.#queue.size > 0 || this.#inHand !== undefined) this.#flush();
-    else if (this.#hasFewerToCome) this.#options.backpressure.shrunk(this.#waiting);
-    this.#hasFewerToCome = false;
+    else if (backpressure.needsDrain) backpressure.shrunk(this.#waiting);
   }
 
   askForSpace(): void {
@@ -274,7 +281,7 @@ export class Scheduler implements HostWork {
     if (call === undefined) return false;
     try {
       return this.#offer(call.task, (lane) => {
-        const hasSpace = lane.endpoint.hasSpaceFor(call.held);
+        const hasSpace = lane.hasSpaceFor(call.held);
         this.#sender.wakeIfTold(lane);
         return hasSpace;
       });
@@ -337,17 +344,12 @@ export class Scheduler implements HostWork {
 
   #lookForSpent(): void {
     if (this.#open.length === this.#lanes.length) return;
-    for (const lane of this.#lanes.slice()) {
-      if (lane.load.outstanding === 0 && !this.#open.includes(lane)) this.#events.onSpent(lane);
-    }
+    for (const lane of findSpent(this.#lanes, this.#open)) this.#events.onSpent(lane);
   }
 
   #lookForWorn(): void {
-    const { recycleAfter } = this.#options;
-    if (recycleAfter === Infinity) return;
-    for (const lane of this.#open.slice()) {
-      if (lane.endpoint.tx.sequence >= recycleAfter) this.#events.onWorn(lane);
-    }
+    if (this.#options.recycleAfter === Infinity) return;
+    for (const lane of findWorn(this.#open, this.#options.recycleAfter)) this.#events.onWorn(lane);
   }
 
   #submitHeld(call: PendingCall, task: number, args: readonly unknown[]): void {
@@ -378,7 +380,6 @@ export class Scheduler implements HostWork {
       onOver: () => {
         waiting.onOver();
         this.#toCome--;
-        this.#hasFewerToCome = true;
         this.#events.onSubmit(); // a poll tells who waits for the queue to shrink
       },
     };
@@ -406,8 +407,13 @@ export class Scheduler implements HostWork {
 
   #pushed(): void {
     this.#flush();
-    this.#options.backpressure.grown(this.#waiting);
-    if (this.#queue.size > 0) this.#events.onWait();
+    this.#grown();
+  }
+
+  #grown(): void {
+    const waiting = this.#waiting;
+    this.#options.backpressure.grown(waiting);
+    if (waiting > this.#toCome) this.#events.onWait();
   }
 
   /** Makes a call again whose worker was lost. False: it must not be. */
@@ -421,13 +427,10 @@ export class Scheduler implements HostWork {
     this.#toCome++;
     this.#options.later(() => {
       this.#toCome--;
-      if (!this.inFlight.has(again)) {
-        this.#hasFewerToCome = true;
-        this.#events.onSubmit();
-        return;
+      if (this.inFlight.has(again)) {
+        this.#queue.push(again);
+        this.#pushed();
       }
-      this.#queue.push(again);
-      this.#pushed();
       this.#events.onSubmit();
     }, retryDelayMs(call.retries));
     return true;

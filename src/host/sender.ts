@@ -93,6 +93,8 @@ export class Sender {
   /** The same with what is held of a waiting call. False: no room. */
   sendHeld(lane: Lane, queued: QueuedCall, load: CallLoad): boolean {
     const { slot, generation, task, held } = queued;
+    const movedBytes = lane.moved.bytesOf(held);
+    if (!lane.hasRoomFor(movedBytes)) return false;
     const call = this.#inFlight.find(slot, generation)!;
     const keeps = mustKeep(queued, call);
     if (keeps) this.#inFlight.keep(call).again = queued;
@@ -111,6 +113,7 @@ export class Sender {
       this.#rejectUnsent(lane, slot, generation, error);
       return true;
     }
+    if (movedBytes > 0) this.#inFlight.keep(call).waiting = lane.moved.add(movedBytes);
     this.#sent(lane, call, load);
     return true;
   }

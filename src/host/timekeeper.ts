@@ -4,8 +4,9 @@
  * No clock is read when a call is made, nor when it begins: each look stamps what it sees for the first
  * time, so limits count from the first look after the fact. They are never kept early, and about two
  * looks late at most (`CallSettings.tickMs` apart). What a worker has answered counts as in time: a look
- * takes the answers first, however long the host itself was busy, and calls of a worker that still has answers for which
- * its ring had no room are left alone.
+ * takes the answers first, however long the host itself was busy. Those that a worker still holds, since its ring had no
+ * room for them, are not there yet: limits of its calls count from the last answer that it has handed over, so that one
+ * that never hands over the rest is found out.
  */
 import { TimeoutError } from "../errors.ts";
 import type { Timer } from "../runtimes/runtime.ts";
@@ -52,8 +53,8 @@ export class Timekeeper {
   /** Whether the last look came so late that the host must have been busy. */
   #wasLate = false;
   #costMs = LEAST_COST_MS;
-  /** Lanes that had answers in hand at the last look. */
-  #congested = new Set<number>();
+  /** How many bytes of answers each lane that holds more of them had handed over, and since when. */
+  #handedOver = new Map<Lane, { readonly bytes: number; readonly sinceMs: number }>();
   /** How far each lane was, and since when. */
   readonly #progress = new WeakMap<Lane, { readonly at: string; readonly sinceMs: number }>();
 
@@ -87,29 +88,33 @@ export class Timekeeper {
     // Once: where the host is busy all the time, limits are kept late, but they are kept.
     const mayBeDone = isLate && !this.#wasLate;
     this.#wasLate = isLate;
-    const congested = lanes().filter((lane) => lane.waitsForSpace).map(({ id }) => id);
-    const spared = new Set([...congested, ...this.#congested]);
-    if (mayBeDone) { for (const { id } of lanes()) spared.add(id); }
-    this.#congested = new Set(congested);
+    // Before the answers are taken: what a worker no longer holds then is among them.
+    const holding = lanes().filter((lane) => lane.holdsAnswers);
     this.#timer = undefined;
     this.#tickMs = Infinity;
     takeAnswers();
     const startMs = now();
+    const notBefore = this.#handOvers(holding, startMs);
+    const countsFrom = (laneId: number): number =>
+      mayBeDone ? startMs : notBefore.get(laneId) ?? -Infinity;
     let tickMs = Infinity;
     const calls = inFlight.timedCalls();
     for (const call of calls) {
       // What ends one call may run code that ends another.
       if (call.resolve === undefined) continue;
-      this.#check(call, startMs, spared.has(call.lane));
+      this.#check(call, startMs, countsFrom(call.lane));
       tickMs = Math.min(tickMs, call.settings.tickMs);
     }
     for (const lane of lanes().slice()) {
       const { mostUrgent } = lane.abandoned;
       const isSilent = this.#isSilent(lane, startMs);
-      const isSpared = spared.has(lane.id);
-      if (mostUrgent !== undefined && startMs >= mostUrgent.killAtMs && !isSpared) {
+      const fromMs = countsFrom(lane.id);
+      if (
+        mostUrgent !== undefined &&
+        startMs >= Math.max(mostUrgent.killAtMs, fromMs + mostUrgent.allowedMs)
+      ) {
         this.#options.stop(lane, new TimeoutError("hard", mostUrgent.limitMs));
-      } else if (isSilent && !isSpared) {
+      } else if (isSilent && !mayBeDone) {
         const limitMs = SILENT_TIMEOUTS * this.#options.hardTimeoutMs;
         this.#options.stop(lane, new TimeoutError("silent", limitMs));
       } else if (mostUrgent !== undefined) tickMs = Math.min(tickMs, KILL_TICK_MS);
@@ -122,14 +127,29 @@ export class Timekeeper {
     this.#arm(tickMs, Math.max(tickMs, this.#costMs * (calls.length + 1) / MOST_LOOKING));
   }
 
-  /** `mayBeDone`: the answer may be in its worker's hands. */
-  #check(call: PendingCall, nowMs: number, mayBeDone: boolean): void {
+  /** When each of these lanes last handed over an answer, by their ids. */
+  #handOvers(holding: readonly Lane[], nowMs: number): Map<number, number> {
+    const before = this.#handedOver;
+    const notBefore = new Map<number, number>();
+    this.#handedOver = new Map();
+    for (const lane of holding) {
+      const bytes = lane.endpoint.rx.headPosition;
+      const seen = before.get(lane);
+      const sinceMs = seen?.bytes === bytes ? seen.sinceMs : nowMs;
+      this.#handedOver.set(lane, { bytes, sinceMs });
+      notBefore.set(lane.id, sinceMs);
+    }
+    return notBefore;
+  }
+
+  /** Its limits count from `fromMs` at the earliest. */
+  #check(call: PendingCall, nowMs: number, fromMs: number): void {
     const { endings } = this.#options;
     const { timeoutMs, deadlineMs, hardTimeoutMs } = call.settings;
     if (call.seenMs < 0) call.seenMs = nowMs;
     if (call.begunMs < 0 && endings.hasBegun(call)) call.begunMs = nowMs;
-    const runMs = call.begunMs < 0 || mayBeDone ? 0 : nowMs - call.begunMs;
-    const waitMs = mayBeDone ? 0 : nowMs - call.seenMs;
+    const runMs = call.begunMs < 0 ? 0 : nowMs - Math.max(call.begunMs, fromMs);
+    const waitMs = nowMs - Math.max(call.seenMs, fromMs);
     // The caller's own limits first: the worker is stopped by what the call leaves behind.
     if (runMs >= timeoutMs && timeoutMs <= hardTimeoutMs) endings.expire(call, "timeout");
     else if (runMs >= hardTimeoutMs) this.#stop(call);

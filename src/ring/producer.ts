@@ -184,15 +184,15 @@ export class RingProducer {
   }
 
   /**
-   * Indices of the records that the consumer has not handed back, oldest first: claimed ones among
+   * Indices of the `most` oldest records that the consumer has not handed back: claimed ones among
    * them. Their bytes stay what they are until this producer claims again: it alone reuses them.
    */
-  unreleased(): number[] {
+  unreleased(most: number = Infinity): number[] {
     const indices: number[] = [];
     const { i32 } = this.memory;
     let left = this.capacity - this.#refreshFree();
     let position = this.#cachedHead;
-    while (left > 0) {
+    while (left > 0 && indices.length < most) {
       const index = position & this.#mask;
       const length = i32[lengthSlot(index)]!;
       const bytes = Math.abs(length);
@@ -253,7 +253,7 @@ export class RingProducer {
     return 0;
   }
 
-  /** Bytes not released yet if they are at most half of those before `index`, otherwise −1. */
+  /** Bytes not released yet if they are at most half of those before `index`, otherwise -1. */
   #usedIfLittle(index: number): number {
     const used = this.capacity - this.#refreshFree();
     if (used <= index >> 1) return used;

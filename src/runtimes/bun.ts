@@ -27,6 +27,7 @@ export function createBunRuntime(): Runtime {
     name: "bun",
     microtask: microtaskByQueue,
     turnsPerYield: 1,
+    mostMovedBytes: Infinity,
     refuseLimits: ({ resourceLimits, permission }) => [
       ...(resourceLimits === undefined ? [] : ["Bun ignores resourceLimits of workers"]),
       ...(permission === undefined ? [] : ["Bun cannot deny its threads anything"]),

@@ -11,6 +11,7 @@ export function createDenoRuntime(): Runtime {
     name: "deno",
     microtask: microtaskByPromise,
     turnsPerYield: 24,
+    mostMovedBytes: Infinity,
     refuseLimits: ({ resourceLimits, permission }) => [
       // One that reaches its limit in a promise's callback, or a message's, never runs nor ends again (2.9).
       ...(resourceLimits === undefined ? [] : ["Deno leaves workers hanging at resourceLimits"]),

@@ -8,6 +8,7 @@ export function createNodeRuntime(): Runtime {
     name: "node",
     microtask: microtaskByPromise,
     turnsPerYield: 1,
+    mostMovedBytes: 8 * 2 ** 20,
     refuseLimits: ({ permission }) => permission === undefined ? [] : refusePermission(permission),
     confineSelf,
     limitOptions: ({ resourceLimits, permission }, files) => ({

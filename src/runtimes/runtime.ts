@@ -28,14 +28,14 @@ export interface TextAccess {
     units: Uint16Array<SharedArrayBuffer>,
     start: number,
   ): void;
-  /** Reads `[start…end)`, one byte per unit. */
+  /** Reads `[start, end)`, one byte per unit. */
   readOneByte(source: Uint8Array<SharedArrayBuffer>, start: number, end: number): string;
   /** The same where no byte is above 0x7f. For others it returns some text or other. */
   readAscii(source: Uint8Array<SharedArrayBuffer>, start: number, end: number): string;
-  /** Reads `[start…end)`, two bytes per unit, little-endian. */
+  /** Reads `[start, end)`, two bytes per unit, little-endian. */
   readTwoByte(source: Uint8Array<SharedArrayBuffer>, start: number, end: number): string;
   /**
-   * UTF-8 encodes as much of `text` as fits `target[start…end)`. Sets `read` (UTF-16 units consumed)
+   * UTF-8 encodes as much of `text` as fits `target[start, end)`. Sets `read` (UTF-16 units consumed)
    * and `written` (bytes). Lone surrogates become U+FFFD: callers check for them.
    */
   encodeInto(
@@ -44,13 +44,13 @@ export interface TextAccess {
     start: number,
     end: number,
   ): { read: number; written: number };
-  /** Decodes `[start…end)`, known to be valid UTF-8. A leading byte order mark is kept. */
+  /** Decodes `[start, end)`, known to be valid UTF-8. A leading byte order mark is kept. */
   readUtf8(source: Uint8Array<SharedArrayBuffer>, start: number, end: number): string;
 }
 
 /** Copies bytes out of shared memory and knows the runtime's `Buffer`. */
 export interface ByteAccess {
-  /** A fresh, exact, unshared copy of `source[start…end)`, alone in its buffer. */
+  /** A fresh, exact, unshared copy of `source[start, end)`, alone in its buffer. */
   copyOut(
     source: Uint8Array<SharedArrayBuffer>,
     start: number,
@@ -86,7 +86,7 @@ export interface ObjectKinds {
    */
   readonly clonesLive: boolean;
   /**
-   * How many indices an array has, holes apart, or more where counting is slow; −1 if it has
+   * How many indices an array has, holes apart, or more where counting is slow; -1 if it has
    * enumerable properties besides.
    */
   countIndices(array: readonly unknown[]): number;
@@ -185,6 +185,8 @@ export interface Runtime extends CodecAccess {
   readonly soon: (callback: () => void) => void;
   /** Turns in a row until I/O has surely had its chance; see `park/turn-clock.ts`. */
   readonly turnsPerYield: number;
+  /** Most bytes in buffers that are given to one worker before it answers; see `host/moved-bytes.ts`. */
+  readonly mostMovedBytes: number;
   /** By internal slot: runs no user code, whatever proxy it is given. */
   readonly isPromise: (value: unknown) => value is Promise<unknown>;
   /** Spin hint to the core; a no-op where `Atomics.pause` is missing. */

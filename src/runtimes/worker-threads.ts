@@ -141,7 +141,7 @@ export type LimitOptions = Pick<WorkerOptions, "resourceLimits" | "execArgv" | "
 
 /** What the adapters add or replace. */
 export type RuntimeSpecifics =
-  & Pick<Runtime, "name" | "microtask" | "turnsPerYield" | "refuseLimits">
+  & Pick<Runtime, "name" | "microtask" | "turnsPerYield" | "mostMovedBytes" | "refuseLimits">
   & Partial<Omit<Runtime, keyof CodecAccess | "spawnWorker">>
   & {
     /** `files`: what the worker has to read to start. */

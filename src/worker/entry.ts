@@ -82,6 +82,7 @@ const replies = new Replies(
   new HostWaker(hostControl, HOST_PARKED_WORD, () => post(WAKE)),
   new SpaceFlag(control, WANTS_SPACE),
   new SpaceFlag(control, REQUEST_SPACE),
+  control,
 );
 
 let loop: WorkerLoop | undefined;

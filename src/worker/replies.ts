@@ -9,6 +9,7 @@ import { isError, textOf } from "../codec/fault.ts";
 import { type Endpoint, FULL, type SendOutcome, SENT } from "../endpoint/endpoint.ts";
 import { type Kind, RESULT, RESULT_NUMBER, THROWN } from "../endpoint/frame.ts";
 import { type Held, RESULT_NAME } from "../endpoint/hold.ts";
+import { HOLDS_ANSWERS } from "../endpoint/lane-layout.ts";
 import type { HostWaker } from "../park/host-word.ts";
 import type { SpaceFlag } from "../park/space-flag.ts";
 
@@ -32,6 +33,7 @@ export class Replies {
   readonly #hostWaker: HostWaker;
   readonly #spaceFlag: SpaceFlag;
   readonly #requestSpaceFlag: SpaceFlag;
+  readonly #control: Int32Array<SharedArrayBuffer>;
   #backlog: Reply[] = [];
 
   constructor(
@@ -39,11 +41,13 @@ export class Replies {
     hostWaker: HostWaker,
     spaceFlag: SpaceFlag,
     requestSpaceFlag: SpaceFlag,
+    control: Int32Array<SharedArrayBuffer>,
   ) {
     this.#endpoint = endpoint;
     this.#hostWaker = hostWaker;
     this.#spaceFlag = spaceFlag;
     this.#requestSpaceFlag = requestSpaceFlag;
+    this.#control = control;
   }
 
   /** Wake messages posted to the host so far. */
@@ -93,7 +97,10 @@ export class Replies {
     let sent = 0;
     while (sent < this.#backlog.length && this.#trySend(this.#backlog[sent]!)) sent++;
     this.#backlog.splice(0, sent);
-    return this.#backlog.length === 0;
+    if (this.#backlog.length > 0) return false;
+    // SYNC(holds-answers): who sees this sees them all in the ring. Pairs with Lane.holdsAnswers. Needs release.
+    Atomics.store(this.#control, HOLDS_ANSWERS, 0);
+    return true;
   }
 
   /** Wakes the host if it waits for room in the request ring; after handing some back. */
@@ -143,7 +150,11 @@ export class Replies {
   }
 
   #send(reply: Reply): void {
-    if (this.#backlog.length > 0 || !this.#trySend(reply)) this.#backlog.push(reply);
+    if (this.#backlog.length === 0) {
+      if (this.#trySend(reply)) return;
+      Atomics.store(this.#control, HOLDS_ANSWERS, 1);
+    }
+    this.#backlog.push(reply);
   }
 
   #trySend(reply: Reply): boolean {

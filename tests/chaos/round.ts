@@ -94,6 +94,8 @@ const EXPECTED = new Set([
   "HEDDLE_QUEUE_FULL",
 ]);
 const ABORTED = "aborted by chaos";
+/** Calls of a burst are numbered from here. */
+const FIRST_EXTRA = 1_000_000;
 
 export async function chaosRound(seed: number): Promise<ChaosReport> {
   const random = createRandom(seed);
@@ -208,8 +210,32 @@ export async function chaosRound(seed: number): Promise<ChaosReport> {
     }
   };
 
+  let extra = FIRST_EXTRA;
+  /** More quick calls than are sent ahead as a rule, or more bytes than are given away together. */
+  const makeBurst = (): void => {
+    const { echo } = pool.call;
+    if (random() < 0.5) {
+      const end = extra + 1500 + upTo(random, 3000);
+      for (; extra < end; extra++) {
+        const value = extra;
+        follow(value, echo(value), (answer) => answer === value ? undefined : "another value");
+      }
+      return;
+    }
+    for (let left = 12; left > 0; left--, extra++) {
+      const bytes = new Uint8Array(2 ** 20).fill(left);
+      const sum = left;
+      follow(extra, echo(transfer(bytes)), (answer) => {
+        const got = answer as Uint8Array;
+        return got.length === 2 ** 20 && got[0] === sum && got.at(-1) === sum ? undefined : "bytes";
+      });
+    }
+  };
+
+  const burstAt = random() < 0.3 ? upTo(random, most) : Infinity;
   for (let n = 0; n < most;) {
     const end = Math.min(n + 1 + upTo(random, 30), most);
+    if (burstAt >= n && burstAt < end) makeBurst();
     for (; n < end; n++) makeCall(n);
     if (random() < 0.7) await pause(random() * 12);
   }
@@ -241,7 +267,8 @@ export async function chaosRound(seed: number): Promise<ChaosReport> {
   }
   checkStatistics(pool.stats(), faults);
   const { workersLost, recycled } = pool.stats();
-  return { seed, calls: most, outcomes, workersLost, exhausted, recycled, faults };
+  const calls = most + extra - FIRST_EXTRA;
+  return { seed, calls, outcomes, workersLost, exhausted, recycled, faults };
 }
 
 function checkStatistics({ inFlight, queued, safetyHits }: PoolStatistics, faults: string[]): void {

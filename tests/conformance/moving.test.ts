@@ -166,6 +166,34 @@ describe("moved buffers", () => {
     expect(await call.lengthOfGiven()).toBe(0);
   });
 
+  const megabytes = (count: number) =>
+    Array.from({ length: count }, (_, index) => new Uint8Array(1 << 20).fill(index));
+
+  test("many at once, more than are sent together, and small calls among them", async () => {
+    for (const threads of [1, 2]) {
+      const { call } = pool({ threads });
+      for (let round = 0; round < 2; round++) {
+        const sent = megabytes(40);
+        const back = sent.map((bytes) => call.takeAndGive(transfer(bytes)));
+        const small = call.echo("small");
+        const large = call.takeAndGive(transfer(new Uint8Array(30 << 20).fill(7)));
+        expect(sent.map(({ length }) => length)).toEqual(sent.map(() => 0));
+        expect((await Promise.all(back)).map((bytes) => [bytes.length, bytes[0], bytes[1]]))
+          .toEqual(sent.map((_, index) => [1 << 20, index + 1, index]));
+        expect(await small).toBe("small");
+        expect((await large)[0]).toBe(8);
+      }
+    }
+  });
+
+  test("async tasks may keep any number of them", async () => {
+    const { call } = pool();
+    const count = 40;
+    const begun = new Int32Array(new SharedArrayBuffer(4));
+    const back = megabytes(count).map((bytes) => call.gather(transfer(bytes), begun, count));
+    expect((await Promise.all(back)).map((bytes) => bytes[1])).toEqual([...back.keys()]);
+  });
+
   test("inside other values, several times, and as a Buffer", async () => {
     const { call } = pool();
     const shared = new ArrayBuffer(64);

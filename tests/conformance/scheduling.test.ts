@@ -1,6 +1,8 @@
 /** Which worker runs what, as callers see it: nothing waits behind a long call, everything runs once. */
 import { describe, expect, test } from "vitest";
-import { begun, release, sharedWords, testPool } from "../support/conformance.ts";
+import type { PoolOptions } from "../../src/mod.ts";
+import type { TestPool } from "../fixtures/tasks.ts";
+import { begun, rejection, release, sharedWords, testPool } from "../support/conformance.ts";
 import { pause } from "../support/runtime.ts";
 
 /** The order in which calls settle. */
@@ -45,6 +47,98 @@ describe("nothing waits behind a long call while another worker is free", () => 
       const workers = await Promise.all(Array.from({ length: 3 }, () => pool.call.meet(words, 3)));
       expect(new Set(workers).size).toBe(3);
     }
+  });
+});
+
+describe("bursts of quick calls", () => {
+  /** A pool that knows `echo` and `hold(0)` for quick ones. */
+  async function knowingPool(options: PoolOptions = {}) {
+    const pool = testPool({ threads: 1, ...options });
+    await pool.ready;
+    for (let n = 0; n < 200; n++) await Promise.all([pool.call.echo(n), pool.call.hold(0)]);
+    return pool;
+  }
+
+  const burst = (pool: TestPool, calls: number): Promise<unknown>[] =>
+    Array.from({ length: calls }, (_, n) => pool.call.echo(n % 3 === 0 ? n : { n }));
+  const answers = (calls: number): unknown[] =>
+    Array.from({ length: calls }, (_, n) => n % 3 === 0 ? n : { n });
+
+  test("go into the rings, and producers are told all the same", async () => {
+    for (const threads of [1, 2]) {
+      const pool = await knowingPool({ threads });
+      // A worker that is held up while it measures takes tasks for slow ones, for a while.
+      for (let queued = 1; queued > 0;) {
+        const calls = burst(pool, 6000);
+        ({ queued } = pool.stats());
+        expect(pool.needsDrain).toBe(true);
+        await pool.drained();
+        expect(pool.needsDrain).toBe(false);
+        expect(pool.stats().inFlight).toBeLessThanOrEqual(threads * 2048);
+        expect(await Promise.all(calls)).toEqual(answers(6000));
+      }
+    }
+  });
+
+  test("wait on the host where their order or number matters", async () => {
+    const kept = [
+      { maxQueue: 100_000 },
+      { inliner: true },
+      { balancer: "leastLoaded" },
+      { recycleAfter: 100_000 },
+    ];
+    for (const options of kept) {
+      const pool = await knowingPool(options as PoolOptions);
+      const calls = burst(pool, 6000);
+      expect(pool.stats().queued).toBeGreaterThan(0);
+      expect(await Promise.all(calls)).toEqual(answers(6000));
+    }
+    const pool = await knowingPool();
+    const order: string[] = [];
+    await pool.call.echo.with({ priority: "high" })(0);
+    const calls = burst(pool, 4000).map((call) => call.then(() => order.push("normal")));
+    calls.push(pool.call.echo.with({ priority: "high" })(1).then(() => order.push("high")));
+    await Promise.all(calls);
+    expect(order.length - order.indexOf("high")).toBeGreaterThan(500);
+  });
+
+  test("are let go by producers' aborts", async () => {
+    const pool = await knowingPool();
+    const words = sharedWords();
+    const held = pool.call.hold(0, words);
+    const controller = new AbortController();
+    const { signal } = controller;
+    const calls = Array.from({ length: 3000 }, (_, n) => pool.call.echo.with({ signal })(n));
+    const settled = Promise.allSettled(calls);
+    await begun(words);
+    expect(pool.needsDrain).toBe(true);
+    const drained = pool.drained();
+    controller.abort();
+    await drained;
+    expect((await settled).every(({ status }) => status === "rejected")).toBe(true);
+    release(words);
+    await held;
+  });
+
+  test("are run by another worker if one of them turns out to be long", async () => {
+    const pool = await knowingPool({ threads: 2 });
+    const words = sharedWords();
+    const long = pool.call.hold(0, words);
+    await Promise.all(Array.from({ length: 5000 }, () => pool.call.hold(0)));
+    expect(words[0]).toBe(0);
+    release(words);
+    await long;
+  });
+
+  test("and what a dead worker had not begun", async () => {
+    const pool = await knowingPool({ threads: 2 });
+    const calls = burst(pool, 4000);
+    const dead = rejection(pool.call.exit(7));
+    calls.push(...burst(pool, 4000));
+    const settled = await Promise.allSettled(calls);
+    expect(await dead).toMatchObject({ code: "HEDDLE_WORKER_LOST" });
+    const values = settled.map((one) => one.status === "fulfilled" ? one.value : "lost");
+    expect(values).toEqual([...answers(4000), ...answers(4000)]);
   });
 });
 
@@ -278,11 +372,14 @@ describe("backpressure", () => {
       const pool = testPool({ threads: 1, ...options });
       await pool.ready;
       let most = 0;
+      let mostInFlight = 0;
       let pauses = 0;
       const calls: Promise<unknown>[] = [];
       for (let n = 0; n < 6_000; n++) {
         calls.push(pool.call.echo(n));
-        most = Math.max(most, pool.stats().queued);
+        const { queued, inFlight } = pool.stats();
+        most = Math.max(most, queued);
+        mostInFlight = Math.max(mostInFlight, inFlight);
         if (!pool.needsDrain) continue;
         pauses++;
         await pool.drained();
@@ -291,6 +388,7 @@ describe("backpressure", () => {
       expect(await Promise.all(calls)).toEqual(calls.map((_, n) => n));
       expect(pauses).toBeGreaterThan(0);
       expect(most).toBeLessThanOrEqual(options.maxQueue ?? 1024);
+      expect(mostInFlight).toBeLessThanOrEqual(1024 + (options.maxQueue ?? 1024));
     }
   });
 

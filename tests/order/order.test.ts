@@ -11,6 +11,7 @@ import {
   FOR_CALLS,
   FOR_SPACE,
   FOR_TASKS,
+  HOLDS_ANSWERS,
   LOOP_PARKS,
   PARKED_WORD,
   REQUEST_RING,
@@ -129,6 +130,7 @@ describe("publish before looking at who is parked", () => {
       new HostWaker(words, 0, () => {}),
       new SpaceFlag(pair.control, WANTS_SPACE),
       new SpaceFlag(pair.control, REQUEST_SPACE),
+      pair.control,
     );
     const log = logAtomics(
       [tailOf(pair, "responses"), { name: "host", words, index: 0 }],
@@ -141,6 +143,29 @@ describe("publish before looking at who is parked", () => {
     const published = log.filter((entry) => entry.startsWith("store responses.tail"));
     expect(published).toHaveLength(3);
     for (const entry of published) expect(log[log.indexOf(entry) + 1]).toBe("load host");
+  });
+
+  test("worker: all answers that it held, then that it holds none", () => {
+    const pair = createEndpoints(CAPACITY);
+    const replies = new Replies(
+      pair.worker,
+      new HostWaker(new Int32Array(new SharedArrayBuffer(128)), 0, () => {}),
+      new SpaceFlag(pair.control, WANTS_SPACE),
+      new SpaceFlag(pair.control, REQUEST_SPACE),
+      pair.control,
+    );
+    while (pair.worker.sendNumber(0, 0, RESULT_NUMBER, 0, 1) === 0);
+    const holds = { name: "holds", words: pair.control, index: HOLDS_ANSWERS };
+    const held = logAtomics([tailOf(pair, "responses"), holds], () => {
+      for (let n = 0; n < 3; n++) replies.result(0, 0, n);
+    });
+    expect(held).toEqual(["store holds=1"]);
+    while (pair.host.rx.poll() >= 0) pair.host.rx.release();
+    const log = logAtomics([tailOf(pair, "responses"), holds], () => replies.flush());
+    expect(log.map((entry) => entry.replace(/tail=-?\d+/, "tail"))).toEqual([
+      ...Array(3).fill("store responses.tail"),
+      "store holds=0",
+    ]);
   });
 });
 
@@ -253,6 +278,7 @@ describe("announce, then look again", () => {
         new HostWaker(new Int32Array(new SharedArrayBuffer(128)), 0, () => {}),
         new SpaceFlag(pair.control, WANTS_SPACE),
         new SpaceFlag(pair.control, REQUEST_SPACE),
+        pair.control,
       ),
       parker: new Parker(pair.control, PARKED_WORD),
       active: new ActiveCount([ActiveCount.create()], cores),

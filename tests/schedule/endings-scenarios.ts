@@ -20,7 +20,7 @@ import { InFlight, type PendingCall } from "../../src/host/in-flight.ts";
 import type { Lane } from "../../src/host/lane.ts";
 import { LaneLoad } from "../../src/host/lane-load.ts";
 import { Mover } from "../../src/host/mover.ts";
-import { OVERDUE } from "../../src/host/relief.ts";
+import { takeAll } from "../../src/host/relief.ts";
 import { Timekeeper } from "../../src/host/timekeeper.ts";
 import { BLOCKED, Parker, RUNNING, Waker } from "../../src/park/wake-word.ts";
 import type { RingProducer } from "../../src/ring/producer.ts";
@@ -85,7 +85,7 @@ class Host {
       load: new LaneLoad(0),
       abandoned: new AbandonedCalls(),
       spaceFlag: { take: () => false },
-      waitsForSpace: false,
+      holdsAnswers: false,
     };
     this.lanes = [lane as unknown as Lane];
     this.endings = new Endings({
@@ -231,7 +231,7 @@ function kill(memory: SharedArrayBuffer, revoke?: Revoke): void {
   });
   answers.take(lane, MOST_ANSWERS);
   const control = words(memory);
-  for (const { slot, generation } of mover.take(lane, OVERDUE) ?? []) {
+  for (const { slot, generation } of mover.take(lane, (heldOf) => takeAll(lane, heldOf)) ?? []) {
     const call = inFlight.find(slot, generation)!;
     const n = host.calls.indexOf(call);
     inFlight.resolve(call, undefined);

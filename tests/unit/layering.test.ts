@@ -99,6 +99,11 @@ describe.each(sources)("$path", ({ path, text, imports }) => {
   test("is of a readable size", () => {
     expect(text.split("\n").length).toBeLessThanOrEqual(500);
   });
+
+  test("has members' comments in Latin-1: they stay in the build, which engines keep at a byte a unit then", () => {
+    const comments = text.split("\n").filter((line) => /^ {2,}(?:\/\*\*|\*)/.test(line));
+    expect(comments.filter((line) => /[\u0100-\uffff]/.test(line))).toEqual([]);
+  });
 });
 
 test("there are no import cycles", () => {

@@ -22,9 +22,18 @@ import {
 } from "../../src/host/lanes.ts";
 import { ActiveCount } from "../../src/park/active-count.ts";
 import { LaneLoad } from "../../src/host/lane-load.ts";
+import { Depth, type DepthLimits } from "../../src/host/depth.ts";
+import { MovedBytes } from "../../src/host/moved-bytes.ts";
+import type { PendingCall } from "../../src/host/in-flight.ts";
 import { PACKED, PACKED_WHEN_CROWDED, Placement } from "../../src/host/placement.ts";
-import { AT_EASE, findRelief, OVERDUE, STUCK, takeCalls } from "../../src/host/relief.ts";
+import { AT_EASE, findRelief, OVERDUE, STUCK, takeAll, takeCalls } from "../../src/host/relief.ts";
 import { SpinLength } from "../../src/park/spin-length.ts";
+
+const depthOf = (usual: number, maxQueue = 1): Depth =>
+  Object.assign(
+    new Depth({ maxConcurrency: 1, maxQueue, inliner: undefined, recycleAfter: Infinity }, true),
+    { usual },
+  );
 
 const load = (tenths: number, kind = NEAR): number => ((tenths + 1) << 2) | kind;
 
@@ -33,6 +42,106 @@ function give(lane: LaneLoad, callLoad: number): void {
   lane.outstanding++;
   lane.add(callLoad);
 }
+
+describe("depth", () => {
+  const limits: DepthLimits = {
+    maxConcurrency: 8,
+    maxQueue: Infinity,
+    inliner: undefined,
+    recycleAfter: Infinity,
+  };
+  function laneWith(calls: number, tenths: number, kind = NEAR): LaneLoad {
+    const lane = new LaneLoad(0.05);
+    for (let call = 0; call < calls; call++) give(lane, load(tenths, kind));
+    return lane;
+  }
+
+  test("1024 calls as a rule, or as many as a worker runs at once", () => {
+    const depth = new Depth(limits, false);
+    expect(depth.hasRoom(laneWith(1023, 1), true)).toBe(true);
+    expect(depth.hasRoom(laneWith(1024, 1), true)).toBe(false);
+    expect(new Depth({ ...limits, maxConcurrency: 2000 }, false).usual).toBe(2000);
+  });
+
+  test("more of quick calls, up to 50 ms, as long as their order does not matter", () => {
+    const depth = new Depth(limits, true);
+    const many = laneWith(20_000, 20);
+    expect(depth.hasRoom(many, true)).toBe(true);
+    expect(depth.hasRoom(many, false)).toBe(false);
+    expect(depth.hasRoom(laneWith(20_000, 30), true)).toBe(false);
+    for (const kind of [FAR, LONG]) {
+      const mixed = laneWith(2000, 1);
+      give(mixed, load(1, kind));
+      expect(depth.hasRoom(mixed, true)).toBe(false);
+    }
+    for (const other of [{ maxQueue: 1e6 }, { inliner: {} }, { recycleAfter: 1e6 }]) {
+      expect(new Depth({ ...limits, ...other }, true).hasRoom(many, true)).toBe(false);
+    }
+    depth.keepUsual();
+    expect(depth.hasRoom(many, true)).toBe(false);
+    expect(depth.hasRoom(laneWith(1000, 1), false)).toBe(true);
+  });
+
+  test("what is beyond the usual counts as waiting", () => {
+    const lanes = [10, 1024, 1030, 2000].map((calls) => ({ load: laneWith(calls, 1) }));
+    expect(new Depth(limits, true).excessOf(lanes)).toBe(6 + 976);
+  });
+});
+
+describe("moved bytes", () => {
+  const isBusy = () => false;
+  const isResting = () => true;
+  const over = {} as PendingCall;
+
+  test("answers make room, whichever they are of", () => {
+    const moved = new MovedBytes(100);
+    const watches = [40, 40, 20].map((bytes) => {
+      expect(moved.hasRoomFor(bytes, isBusy)).toBe(true);
+      return moved.add(bytes);
+    });
+    expect(moved.hasRoomFor(1, isBusy)).toBe(false);
+    watches[0]!.onOver(over);
+    expect(moved.hasRoomFor(33, isBusy)).toBe(true);
+    expect(moved.hasRoomFor(34, isBusy)).toBe(false);
+    for (const watch of watches.slice(1)) watch.onOver(over);
+    moved.add(60).onOver(over);
+    for (const bytes of [50, 50]) moved.add(bytes);
+    expect(moved.hasRoomFor(1, isBusy)).toBe(false);
+  });
+
+  test("what is larger than the limit goes all the same, two at a time", () => {
+    const moved = new MovedBytes(100);
+    for (let call = 0; call < 2; call++) {
+      expect(moved.hasRoomFor(1000, isBusy)).toBe(true);
+      moved.add(1000);
+    }
+    expect(moved.hasRoomFor(1000, isBusy)).toBe(false);
+  });
+
+  test("a worker that waits for calls gets some, and what it has kept no longer counts", () => {
+    const moved = new MovedBytes(100);
+    const kept = [60, 40].map((bytes) => moved.add(bytes));
+    expect(moved.hasRoomFor(10, isBusy)).toBe(false);
+    expect(moved.hasRoomFor(10, isResting)).toBe(true);
+    const watches = [50, 50].map((bytes) => moved.add(bytes));
+    expect(moved.hasRoomFor(10, isBusy)).toBe(false);
+    for (const watch of kept) watch.onOver(over);
+    expect(moved.hasRoomFor(10, isBusy)).toBe(false);
+    watches[0]!.onOver(over);
+    expect(moved.hasRoomFor(50, isBusy)).toBe(true);
+  });
+
+  test("copies that heddle has made do not count, nor do ports", () => {
+    const { port1, port2 } = new MessageChannel();
+    const transfer = [new ArrayBuffer(8), port1, new ArrayBuffer(16)];
+    const held = { count: 1, inline: undefined, payload: undefined, transfer };
+    const moved = new MovedBytes(100);
+    expect(moved.bytesOf({ ...held, mayKeep: false })).toBe(24);
+    expect(moved.bytesOf({ ...held, mayKeep: true })).toBe(0);
+    expect(new MovedBytes(Infinity).bytesOf({ ...held, mayKeep: false })).toBe(0);
+    port2.close();
+  });
+});
 
 describe("service times", () => {
   function timer() {
@@ -85,6 +194,21 @@ describe("service times", () => {
     expect(tenthsOf(times.loadOf(0))).toBeLessThan(20);
   });
 
+  test("first calls run cold code: the shortest of three counts, and none is long before", () => {
+    const { times, run } = timer();
+    run(300);
+    run(400);
+    expect(times.loadOf(0)).toBe(UNKNOWN_LOAD);
+    run(2);
+    expect(times.loadOf(0) & KIND_MASK).toBe(NEAR);
+    expect(tenthsOf(times.loadOf(0))).toBe(20);
+    for (const us of [300, 200, 400]) run(us, 1);
+    expect(times.loadOf(1) & KIND_MASK).toBe(LONG);
+    expect(tenthsOf(times.loadOf(1))).toBe(2000);
+    run(1000, 1);
+    expect(tenthsOf(times.loadOf(1))).toBe(4000);
+  });
+
   test("an async task is far, however quickly it lets go of its worker", () => {
     const { times, timing, clock, run } = timer();
     const start = clock.ms;
@@ -98,7 +222,7 @@ describe("service times", () => {
 
   test("hours do not overflow", () => {
     const { times, run } = timer();
-    run(3_600_000_000);
+    for (let call = 0; call < 3; call++) run(3_600_000_000);
     expect(tenthsOf(times.loadOf(0))).toBeGreaterThan(500_000_000);
     expect(times.loadOf(0) & KIND_MASK).toBe(LONG);
   });
@@ -147,7 +271,7 @@ function fakeLane(state: Partial<FakeLane> = {}): FakeLane {
     waiting: [],
     endpoint: {
       rx: { countReady: () => lane.ready, hasRecord: false },
-      unbegunCalls: () => lane.waiting,
+      unbegunCalls: (most?: number) => lane.waiting.slice(0, most),
       takeBack: (index: number) => index < 0 ? undefined : { slot: index },
     },
     ...state,
@@ -208,7 +332,7 @@ describe("placement", () => {
 
   test("small calls pile up on one lane until that would take longer than a wake", () => {
     const fakes = [fakeLane(), fakeLane()];
-    const placed = place(new Placement(1024, cores), fakes, load(100), 30);
+    const placed = place(new Placement(depthOf(1024), cores), fakes, load(100), 30);
     const each = PACKED / 100;
     expect(placed.slice(0, each)).toEqual(Array.from({ length: each }, () => 0));
     expect(placed.slice(each, 2 * each)).toEqual(Array.from({ length: each }, () => 1));
@@ -217,7 +341,7 @@ describe("placement", () => {
 
   test("where a further worker would have no core of its own, much more is packed", () => {
     const fakes = [fakeLane(), fakeLane()];
-    const placed = place(new Placement(1024, coresOf(1)), fakes, load(100), 120);
+    const placed = place(new Placement(depthOf(1024), coresOf(1)), fakes, load(100), 120);
     const each = PACKED_WHEN_CROWDED / 100;
     expect(placed.slice(0, each)).toEqual(Array.from({ length: each }, () => 0));
     expect(new Set(placed.slice(each))).toEqual(new Set([1]));
@@ -225,7 +349,7 @@ describe("placement", () => {
 
   test("answers that are there already do not count as backlog", () => {
     const fakes = [fakeLane(), fakeLane()];
-    const placement = new Placement(1024, cores);
+    const placement = new Placement(depthOf(1024), cores);
     place(placement, fakes, load(10), 50);
     fakes[0]!.ready = 45;
     expect(place(placement, fakes, load(10), 20)).toEqual(Array.from({ length: 20 }, () => 0));
@@ -234,13 +358,21 @@ describe("placement", () => {
   test("long calls, and those of unmeasured tasks, go to lanes with nothing to do", () => {
     for (const callLoad of [load(5000, LONG), UNKNOWN_LOAD]) {
       const fakes = [fakeLane(), fakeLane(), fakeLane()];
-      expect(place(new Placement(1024, cores), fakes, callLoad, 7)).toEqual([0, 1, 2, 0, 1, 2, -1]);
+      expect(place(new Placement(depthOf(1024), cores), fakes, callLoad, 7)).toEqual([
+        0,
+        1,
+        2,
+        0,
+        1,
+        2,
+        -1,
+      ]);
     }
   });
 
   test("small calls avoid lanes with a long one, and wait behind it at the very last", () => {
     const fakes = [fakeLane(), fakeLane()];
-    const placement = new Placement(1024, cores);
+    const placement = new Placement(depthOf(1024), cores);
     give(fakes[0]!.load, load(9000, LONG));
     expect(new Set(place(placement, fakes, load(1), 500))).toEqual(new Set([1]));
     give(fakes[1]!.load, load(90_000, LONG));
@@ -258,7 +390,7 @@ describe("placement", () => {
     for (const { load: laneLoad } of fakes) {
       for (let n = 0; n < 5; n++) give(laneLoad, load(9000, LONG));
     }
-    const placement = new Placement(1024, cores);
+    const placement = new Placement(depthOf(1024), cores);
     expect(place(placement, fakes, load(9000, LONG), 1)).toEqual([-1]);
     fakes[1]!.isResting = true;
     expect(place(placement, fakes, load(9000, LONG), 1)).toEqual([1]);
@@ -267,7 +399,7 @@ describe("placement", () => {
 
   test("a worker that rests is not woken for a small call while another is awake", () => {
     const fakes = [fakeLane(), fakeLane()];
-    const placement = new Placement(1024, cores);
+    const placement = new Placement(depthOf(1024), cores);
     place(placement, fakes, load(100), 10); // five each
     fakes[0]!.isResting = true; // answered them all, and nobody has read that yet
     fakes[1]!.ready = 4;
@@ -277,8 +409,8 @@ describe("placement", () => {
   test("a worker that has just been woken needs its core before it counts itself", () => {
     const fakes = [fakeLane(), fakeLane()];
     give(fakes[0]!.load, load(PACKED));
-    expect(place(new Placement(1024, coresOf(2, 2)), fakes, load(100), 1)).toEqual([0]);
-    expect(place(new Placement(1024, coresOf(2, 3)), fakes, load(100), 1)).toEqual([1]);
+    expect(place(new Placement(depthOf(1024), coresOf(2, 2)), fakes, load(100), 1)).toEqual([0]);
+    expect(place(new Placement(depthOf(1024), coresOf(2, 3)), fakes, load(100), 1)).toEqual([1]);
   });
 
   test("cores are counted beside those that are awake, or will be", () => {
@@ -291,17 +423,17 @@ describe("placement", () => {
   test("the more workers are awake the more is packed on each", () => {
     const fakes = Array.from({ length: 9 }, () => fakeLane());
     for (const { load: laneLoad } of fakes.slice(0, 8)) give(laneLoad, load(PACKED + 100));
-    expect(place(new Placement(1024, cores), fakes, load(100), 1)).not.toEqual([8]);
+    expect(place(new Placement(depthOf(1024), cores), fakes, load(100), 1)).not.toEqual([8]);
     for (const { load: laneLoad } of fakes.slice(0, 8)) give(laneLoad, load(PACKED));
-    expect(place(new Placement(1024, cores), fakes, load(100), 1)).toEqual([8]);
+    expect(place(new Placement(depthOf(1024), cores), fakes, load(100), 1)).toEqual([8]);
   });
 
   test("no lane gets more than its fill, and a lane that is gone nothing", () => {
     const fakes = [fakeLane(), fakeLane()];
-    const placement = new Placement(8, cores);
+    const placement = new Placement(depthOf(8), cores);
     expect(place(placement, fakes, load(0), 20).filter((lane) => lane < 0)).toHaveLength(4);
     const [gone, left] = [fakeLane(), fakeLane()];
-    const other = new Placement(8, cores);
+    const other = new Placement(depthOf(8), cores);
     place(other, [gone, left], load(0), 1);
     other.forget(lanesOf([gone])[0]!);
     expect(place(other, [left], load(0), 1)).toEqual([0]);
@@ -346,7 +478,10 @@ describe("relief", () => {
 
   test("what is shared with a worker that is awake depends on whether the host has a core", () => {
     for (const [coresLeft, sharesFrom] of [[1, 200], [0, PACKED_WHEN_CROWDED]] as const) {
-      const placement = new Placement(1024, { coresLeft, coresLeftBeside: () => coresLeft });
+      const placement = new Placement(depthOf(1024), {
+        coresLeft,
+        coresLeftBeside: () => coresLeft,
+      });
       expect(placement.sharesFrom).toBe(sharesFrom);
       const enough = [busy(10, sharesFrom / 10 + 1), fakeLane()];
       expect(findRelief(lanesOf(enough), AT_EASE, placement)).toBeDefined();
@@ -369,6 +504,19 @@ describe("relief", () => {
     waking.waiting = [1, 2];
     expect(take(waking, STUCK)).toBeUndefined();
     expect(take(waking, OVERDUE)).toEqual([1, 2]);
+  });
+
+  test("of very many calls some at a time, oldest first, but all of a worker that takes no more", () => {
+    const count = 5000;
+    const lane = busy(1, count);
+    lane.waiting = Array.from({ length: count }, (_, n) => n + 1);
+    const slots = (taken?: readonly { readonly slot: number }[]) => taken!.map(({ slot }) => slot);
+    const [real] = lanesOf([lane]);
+    const stuck = slots(takeCalls(real!, STUCK, () => undefined));
+    expect(stuck).toEqual(lane.waiting.slice(0, 1024));
+    const shared = slots(takeCalls(real!, AT_EASE, () => undefined));
+    expect(shared).toEqual(lane.waiting.slice(1024, 2048));
+    expect(slots(takeAll(real!, () => undefined))).toEqual(lane.waiting);
   });
 });
 

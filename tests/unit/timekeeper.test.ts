@@ -1,5 +1,6 @@
 /** Time limits on a clock of the test's own: when they are kept, and what a look costs. */
 import { describe, expect, test } from "vitest";
+import type { AbandonedCall } from "../../src/host/abandoned.ts";
 import { createSettings, type GivenSettings } from "../../src/host/call-settings.ts";
 import type { Endings } from "../../src/host/endings.ts";
 import { InFlight, type PendingCall } from "../../src/host/in-flight.ts";
@@ -62,8 +63,8 @@ function bench() {
         rx: { headPosition: 0 },
         unbegunCalls: () => [0],
       },
-      waitsForSpace: false,
-      abandoned: { killAtMs: Infinity },
+      holdsAnswers: false,
+      abandoned: { mostUrgent: undefined as Partial<AbandonedCall> | undefined },
     };
     lanes.push(lane as unknown as Lane);
     return lane;
@@ -161,17 +162,41 @@ describe("timekeeper", () => {
     expect(new Set(ended)).toEqual(new Set(["lane 0: The worker took no call for 200 ms."]));
   });
 
-  test("calls of a worker that waits for room for its answers are left alone", () => {
+  test("limits of a worker that holds answers count from the last that it has handed over", () => {
     const { begun, createLane, ended, make, pass } = bench();
     const lane = createLane(0);
-    begun.add(make({ timeoutMs: 100 }));
-    lane.waitsForSpace = true;
-    pass(1000);
+    begun.add(make({ timeoutMs: 160 }));
+    make({ deadlineMs: 200 });
+    lane.holdsAnswers = true;
+    for (let n = 0; n < 20; n++) {
+      pass(110);
+      lane.endpoint.rx.headPosition++;
+    }
     expect(ended).toEqual([]);
-    lane.waitsForSpace = false;
-    pass(100);
-    expect(ended).toContain("lane 0: The worker took no call for 200 ms.");
-    expect(ended.some((end) => end.startsWith("0 timeout"))).toBe(true);
+    pass(150);
+    expect(ended).toEqual([]);
+    pass(110);
+    expect(ended.filter((end) => !end.startsWith("lane"))).toEqual([
+      expect.stringMatching(/^0 timeout/),
+      expect.stringMatching(/^1 deadline/),
+    ]);
+  });
+
+  test("a worker whose abandoned call may be among the answers it holds is given time", () => {
+    const { createLane, ended, make, pass, clock } = bench();
+    const lane = createLane(0);
+    lane.endpoint.tx.hasUnread = false;
+    make({ deadlineMs: 100_000, hardTimeoutMs: 90 });
+    lane.abandoned.mostUrgent = { killAtMs: clock.nowMs + 30, allowedMs: 90, limitMs: 90 };
+    lane.holdsAnswers = true;
+    for (let n = 0; n < 20; n++) {
+      pass(60);
+      lane.endpoint.rx.headPosition++;
+    }
+    expect(ended).toEqual([]);
+    lane.holdsAnswers = false;
+    pass(20);
+    expect(ended).toContainEqual(expect.stringMatching(/^lane 0: .* 90 ms/));
   });
 
   test("looks at very many calls take a twentieth of the time; one that was held up says nothing", () => {
