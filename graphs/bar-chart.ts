@@ -97,7 +97,7 @@ export const nameOf = ({ runtime, version }: ScenarioResult): string => `${runti
 /** A figure of the measurement that fits, if there is one. */
 export function figureOf(
   { measurements }: ScenarioResult,
-  figure: "p50" | "mean" | "ratioToBaseline" | "ratioToIdeal",
+  figure: "p50" | "p99" | "mean" | "perCall" | "ratioToBaseline" | "ratioToIdeal",
   fits: (measurement: Measurement) => boolean,
 ): Figure | null {
   const found = measurements.find(fits);

@@ -10,7 +10,7 @@ import { heavyLoadChart, latencyChart } from "./charts.ts";
 import { renderPage } from "./page.ts";
 import { ipcCharts } from "./ipc-charts.ts";
 import { codecCharts, payloadGrowthCharts, typesCharts } from "./payload-charts.ts";
-import { fanOutCharts, idleCostCharts, mixedLoadCharts } from "./scheduling-charts.ts";
+import { burstCharts, fanOutCharts, idleCostCharts, mixedLoadCharts } from "./scheduling-charts.ts";
 import { soakCharts, startupCharts } from "./operation-charts.ts";
 import type { ChartSpec } from "./style.ts";
 import { applyFixedTicks } from "./ticks.ts";
@@ -48,6 +48,7 @@ const SHARED_CHARTS = {
   "ipc": ipcCharts,
   "heavy-load": heavyLoadChart,
   "idle-cost": idleCostCharts,
+  "burst": burstCharts,
   "mixed-load": mixedLoadCharts,
   "fan-out": fanOutCharts,
   "startup": startupCharts,

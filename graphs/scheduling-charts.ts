@@ -1,4 +1,10 @@
 /** Bar charts of the scenarios about waiting and scheduling, all runtimes in each. */
+import {
+  BURST_CASE,
+  BURST_SIZES,
+  TIMER_CASE,
+  TIMER_SIZES,
+} from "../benchmarks/scenarios/burst-cases.ts";
 import { AWAITING, IDLE } from "../benchmarks/scenarios/idle-cases.ts";
 import {
   BESIDE_LONG,
@@ -34,6 +40,53 @@ export function idleCostCharts(results: Results): ChartSpec[] {
             result,
             "mean",
             (each) => each.contender === contender && each.case === chart.case,
+          )
+        ),
+      })),
+    })
+  );
+}
+
+export function burstCharts(results: Results): ChartSpec[] {
+  const calls = results.flatMap((result) => BURST_SIZES.map((size) => ({ result, size })));
+  const ticks = results.flatMap((result) => TIMER_SIZES.map((size) => ({ result, size })));
+  const charts = [
+    {
+      name: "burst",
+      heading: "f64 echoes at once, one worker: time a call (p50)",
+      yAxis: "µs a call (lower is better)",
+      field: "perCall",
+      case: BURST_CASE,
+      places: calls,
+    },
+    {
+      name: "burst-timers",
+      heading: "A 1 ms timer of the host meanwhile: how late it is (p99)",
+      yAxis: "µs late (logarithmic, lower is better)",
+      field: "p99",
+      case: TIMER_CASE,
+      places: ticks,
+    },
+  ] as const;
+  return charts.flatMap(({ name, heading, yAxis, field, case: measured, places }) =>
+    barChart(results, {
+      name,
+      heading,
+      xAxis: "calls at once",
+      yAxis,
+      isLogarithmic: field === "p99",
+      groups: places.map(({ result, size }) => [
+        size === 1 ? "one by one" : size.toLocaleString("en"),
+        nameOf(result),
+      ]),
+      bars: ["heddle", "Knitting", "postMessage"].map((contender) => ({
+        label: contender,
+        color: COLORS[contender],
+        values: places.map(({ result, size }) =>
+          figureOf(
+            result,
+            field,
+            (each) => each.contender === contender && each.case === measured && each.size === size,
           )
         ),
       })),

@@ -1,4 +1,5 @@
 /** The tables of docs/waiting.md. */
+import { BURST_CASE, BURST_SIZES, TIMER_CASE, TIMER_SIZES } from "../scenarios/burst-cases.ts";
 import { AWAITING, IDLE } from "../scenarios/idle-cases.ts";
 import { ALONE, BESIDE_LONG, LAST_MICRO } from "../scenarios/mixed-cases.ts";
 import type { Measurement } from "../harness/schema.ts";
@@ -35,6 +36,15 @@ function sweep(batch: number, key: "ratioToReference" | "meanRatioToReference"):
   );
 }
 
+const burst = (label: string, contender: string): string[] =>
+  row(
+    label,
+    (runtime) =>
+      BURST_SIZES.map((size) =>
+        figure(measurementOf(resultOf(runtime, "burst"), contender, BURST_CASE, size)?.perCall)
+      ).join(" / "),
+  );
+
 const idle = (label: string, name: string): string[] =>
   row(label, (runtime) => {
     const { measurements } = resultOf(runtime, "idle-cost");
@@ -63,6 +73,16 @@ function overview(): string {
       sweep(batch, "ratioToReference"),
       sweep(batch, "meanRatioToReference"),
     ]),
+    burst("f64 echoes, 1,000 / 10,000 / 100,000 at once, µs a call", "heddle"),
+    burst("the same, Knitting", "Knitting"),
+    row(
+      "1 ms timer of the host, p99 late: calls awaited one by one / 100,000 at once",
+      (runtime) => {
+        const late = (size: number) =>
+          measurementOf(resultOf(runtime, "burst"), "heddle", TIMER_CASE, size)?.p99;
+        return TIMER_SIZES.map((size) => `${figure((late(size) ?? NaN) / 1000)} ms`).join(" / ");
+      },
+    ),
     idle("idle pool of 4: % of a core, and 4 bare workers", IDLE),
     idle("host while 100 ms tasks run, % of a core, and a raw worker's", AWAITING),
     row("one quick call beside 100 ms tasks, alone", (runtime) => {

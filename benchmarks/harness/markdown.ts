@@ -10,6 +10,7 @@ import {
 } from "./payload-tables.ts";
 import type { Measurement, ScenarioResult } from "./schema.ts";
 import {
+  burstTable,
   fanOutTable,
   idleCostTable,
   latenessTable,
@@ -27,6 +28,7 @@ const TABLES: Readonly<Record<string, (result: ScenarioResult) => string[]>> = {
   "lateness": latenessTable,
   "idle-cost": idleCostTable,
   "thread-sweep": threadSweepTable,
+  "burst": burstTable,
   "mixed-load": mixedLoadTable,
   "fan-out": fanOutTable,
   "tokio": tokioTable,

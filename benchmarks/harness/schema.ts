@@ -29,7 +29,7 @@ export interface Measurement {
   /** Heavy load: against the main thread alone, and that divided by the threads. */
   readonly speedUp?: number;
   readonly efficiency?: number;
-  /** Payloads: calls in a batch, and p50 divided by them. */
+  /** Payloads and bursts: calls in a batch, and p50 divided by them. */
   readonly calls?: number;
   readonly perCall?: number;
   /** Payload growth: 10^9 bytes per second, one way. */
@@ -104,7 +104,7 @@ export interface RoundFigure {
   readonly case: string;
   readonly size: number;
   readonly unit: Unit;
-  /** Payloads: calls in a batch. */
+  /** Payloads and bursts: calls in a batch. */
   readonly calls?: number;
   /** Fan-out: the tasks' own time divided among the workers. */
   readonly ideal?: number;

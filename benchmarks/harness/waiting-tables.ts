@@ -66,6 +66,23 @@ export function threadSweepTable(result: ScenarioResult): string[] {
   ];
 }
 
+export function burstTable(result: ScenarioResult): string[] {
+  return [
+    ...rowTable(
+      result,
+      ["case", "contender", "calls at once"],
+      [
+        ...figures("µs", "p50", "mean", "p99", "min"),
+        column("µs per call", ({ perCall }) => String(perCall ?? "–")),
+        samples,
+      ],
+      sizeOnly,
+    ),
+    "",
+    "Timer: how late it is, from when the calls have been made until all are answered; with 1, while calls are awaited one after the other.",
+  ];
+}
+
 export function mixedLoadTable(result: ScenarioResult): string[] {
   return [
     ...rowTable(

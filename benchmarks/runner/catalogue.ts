@@ -71,7 +71,8 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     rounds: quickOr(1, 3),
     contenders: (choices) => [
       ...namedAndKnitting("heddle", FLOOR, "postMessage", "Piscina")(choices),
-      ...[2, 4].map((count) => ({
+      // What more workers cost, a quick run says in thread-sweep.
+      ...(choices.isQuick ? [] : [2, 4]).map((count) => ({
         name: `heddle, ${workersOf(count)}`,
         args: ["--contender", "heddle", "--threads", String(count)],
       })),
@@ -156,6 +157,12 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
         (candidate, of) =>
           isWithOneWorker(candidate, of) && isOfKnitting(candidate) === isOfKnitting(of),
       ),
+  },
+  "burst": {
+    about: "1,000 to 100,000 f64 echoes at once, and a timer of the host meanwhile",
+    rounds: quickOr(1, 2),
+    contenders: namedAndKnitting("heddle", "postMessage"),
+    finish: addPerCall,
   },
   "mixed-load": {
     about: "micro-tasks alone and beside a task of 100 ms",
