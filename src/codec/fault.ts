@@ -7,6 +7,7 @@
  * so reporting an error never fails for what it carries.
  */
 import { PayloadTooLargeError } from "../errors.ts";
+import type { CodecAccess } from "../runtimes/runtime.ts";
 import type { Reader } from "./reader.ts";
 import type { Writer } from "./writer.ts";
 import {
@@ -146,7 +147,8 @@ export function readError(reader: Reader, at: number, word: number): Error {
   const isReferenced = (word & REFERENCED) !== 0;
   const hasCause = (word & HAS_CAUSE) !== 0;
   const options = hasCause && !isReferenced ? { cause: reader.value(reader.next) } : undefined;
-  const error = createError(type, name, message, options);
+  const error = createBareError(reader.access, type, message) ??
+    createError(type, name, message, options);
   if (isReferenced) reader.register(at, error);
   if (isStackAssignable && typeof stack === "string") error.stack = stack;
   else define(error, "stack", stack, false);
@@ -159,6 +161,12 @@ export function readError(reader: Reader, at: number, word: number): Error {
     const key = reader.key(reader.next);
     define(error, key, reader.value(reader.next), true);
   }
+  return error;
+}
+
+function createBareError(access: CodecAccess, type: string, message: string): Error | undefined {
+  const error = access.errors.bare(type);
+  if (error !== undefined) error.message = message;
   return error;
 }
 

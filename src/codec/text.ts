@@ -22,14 +22,9 @@ export function writeText(writer: Writer, text: string, from: number): number {
   if (units > SHORT_STRING_UNITS) return writeLongText(writer, text, from);
   const at = writer.room(from, VALUE_HEADER_BYTES + SHORT_STRING_UNITS);
   const start = at + VALUE_HEADER_BYTES;
-  const u8 = writer.u8;
-  let seen = 0;
-  for (let unit = 0; unit < units; unit++) {
-    const code = text.charCodeAt(unit);
-    seen |= code;
-    u8[start + unit] = code;
+  if (writer.access.text.writeUnits(text, writer.u8, start) > 0xff) {
+    return writeTwoByte(writer, text, at);
   }
-  if (seen > 0xff) return writeTwoByte(writer, text, at);
   const i32 = writer.i32;
   i32[at >> 2] = ONE_BYTE;
   i32[(at >> 2) + 1] = units;

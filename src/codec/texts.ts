@@ -88,16 +88,13 @@ function writeSegment(
 ): number {
   let at = writer.room(from, VALUE_HEADER_BYTES + align8(units));
   const { u8 } = writer;
+  const access = writer.access.text;
   let next = at + VALUE_HEADER_BYTES;
   let seen = 0;
   for (let index = first; index < end; index++) {
     const text = texts[index]!;
-    const { length } = text;
-    for (let unit = 0; unit < length; unit++) {
-      const code = text.charCodeAt(unit);
-      seen |= code;
-      u8[next++] = code;
-    }
+    seen |= access.writeUnits(text, u8, next);
+    next += text.length;
   }
   let bytesEach = 1;
   if (seen > 0xff) {

@@ -36,6 +36,7 @@ export function createBunRuntime(): Runtime {
     memoryBytes: () => process.memoryUsage().heapUsed,
     text: {
       loopUnits: 8,
+      writeUnits: writeUnitsByFours,
       writeOneByte: (text, target, start) => {
         const { length } = text;
         if (length <= SEARCHED_UNITS) {
@@ -85,6 +86,31 @@ export function createBunRuntime(): Runtime {
       },
     },
   });
+}
+
+/** In two thirds of the time that one unit after the other takes; on V8 it gains nothing. */
+function writeUnitsByFours(text: string, target: Uint8Array, start: number): number {
+  const { length } = text;
+  let seen = 0;
+  let unit = 0;
+  let at = start;
+  for (const fours = length - 3; unit < fours; unit += 4, at += 4) {
+    const first = text.charCodeAt(unit);
+    const second = text.charCodeAt(unit + 1);
+    const third = text.charCodeAt(unit + 2);
+    const fourth = text.charCodeAt(unit + 3);
+    seen |= first | second | third | fourth;
+    target[at] = first;
+    target[at + 1] = second;
+    target[at + 2] = third;
+    target[at + 3] = fourth;
+  }
+  for (; unit < length; unit++, at++) {
+    const code = text.charCodeAt(unit);
+    seen |= code;
+    target[at] = code;
+  }
+  return seen;
 }
 
 /**

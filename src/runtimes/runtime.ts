@@ -14,6 +14,11 @@ export interface TextAccess {
   /** Longest one-byte string, in units, that a loop in JavaScript reads faster than `readOneByte`. */
   readonly loopUnits: number;
   /**
+   * Writes the low byte of each unit of a short `text` at `start`, by a loop; returns all units or'ed: above 0xff if
+   * one of them is.
+   */
+  writeUnits(text: string, target: Uint8Array<SharedArrayBuffer>, start: number): number;
+  /**
    * Writes `text` with one byte per unit at `start`, if no unit is above 0xff. NOT_ONE_BYTE: there is one,
    * and up to `text.length` bytes from `start` are undefined now. ASCII only where that is known for nothing.
    */
@@ -92,11 +97,21 @@ export interface ObjectKinds {
   countIndices(array: readonly unknown[]): number;
 }
 
+/** Makes errors for the codec. */
+export interface ErrorAccess {
+  /**
+   * An error of the built-in class of this name, with an own message and stack, both empty, where the constructor is
+   * slow; undefined where it is not, and for classes it does not know.
+   */
+  bare(type: string): Error | undefined;
+}
+
 /** What the codec needs of a runtime. */
 export interface CodecAccess {
   readonly text: TextAccess;
   readonly bytes: ByteAccess;
   readonly kinds: ObjectKinds;
+  readonly errors: ErrorAccess;
 }
 
 /** Heap limits of a worker, in MiB, as the runtime's own workers take them. */

@@ -36,6 +36,16 @@ export const ABOVE_ONE_BYTE: RegExp = /[\u0100-\uffff]/;
 
 export const textAccess: TextAccess = {
   loopUnits: 24,
+  writeUnits: (text, target, start) => {
+    const { length } = text;
+    let seen = 0;
+    for (let unit = 0; unit < length; unit++) {
+      const code = text.charCodeAt(unit);
+      seen |= code;
+      target[start + unit] = code;
+    }
+    return seen;
+  },
   writeOneByte: (text, target, start) => {
     if (ABOVE_ONE_BYTE.test(text)) return NOT_ONE_BYTE;
     latin1Write.call(target, text, start, text.length);

@@ -194,5 +194,6 @@ export function createRuntime(specifics: RuntimeSpecifics): Runtime {
     text: { ...textAccess, ...specifics.text },
     bytes: { ...byteAccess, ...specifics.bytes },
     kinds: { ...objectKinds, ...specifics.kinds },
+    errors: { bare: () => undefined, ...specifics.errors },
   };
 }

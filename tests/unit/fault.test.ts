@@ -25,6 +25,27 @@ describe("what arrives", () => {
     },
   );
 
+  test("each is an error of its own, with the properties that a new one has", () => {
+    // Bun's have where they were made as well.
+    const shapeOf = (error: Error) =>
+      ["message", "cause", "stack"].map((key) => {
+        const found = Object.getOwnPropertyDescriptor(error, key);
+        return [found?.enumerable, found?.configurable, key === "stack" || found?.writable];
+      });
+    // More than are made at once, where that is done.
+    const errors = Array.from(
+      { length: 40 },
+      (_, n) => new (n % 2 === 0 ? TypeError : Error)(`m${n}`, { cause: n }),
+    );
+    const arrived = errors.map((error) => arrive(error));
+    expect(new Set(arrived).size).toBe(errors.length);
+    for (const [n, error] of arrived.entries()) {
+      expect([error.message, error.cause, error.stack]).toEqual([`m${n}`, n, errors[n]!.stack]);
+      expect(shapeOf(error)).toEqual(shapeOf(errors[n]!));
+      expect(Object.prototype.toString.call(error)).toBe("[object Error]");
+    }
+  });
+
   test("a subclass arrives as its nearest built-in class, with its name and fields", () => {
     class HttpError extends RangeError {
       readonly status = 404;
