@@ -231,12 +231,13 @@ export class Endpoint {
     return !this.#isEncoding && this.#tellShapes() && this.tx.hasSpace(Endpoint.#heldBytes(held));
   }
 
-  /** Of the `most` oldest calls those that the other side has not begun, newest last. May be stale. */
+  /** The `most` oldest calls that the other side has not begun, newest last. May be stale. */
   unbegunCalls(most?: number): number[] {
     const { tx } = this;
     const { i32 } = tx.memory;
-    return tx.unreleased(most).filter((index) =>
-      kindOf(i32[(index >> 2) + WHAT_WORD]!) === CALL && tx.isQueued(index)
+    return tx.unreleased(
+      most,
+      (index) => kindOf(i32[(index >> 2) + WHAT_WORD]!) === CALL && tx.isQueued(index),
     );
   }
 

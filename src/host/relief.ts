@@ -18,7 +18,7 @@ export const STUCK = 1;
 export const OVERDUE = 2;
 export type Urgency = typeof AT_EASE | typeof STUCK | typeof OVERDUE;
 
-/** Calls that are looked at, the oldest, and half as many taken: a ring may hold very many. */
+/** Waiting calls that are looked at, the oldest, and half as many taken: a ring may hold very many. */
 const MOST_LOOKED_AT = 2048;
 
 /** What is held of a call whose record does not have it. */

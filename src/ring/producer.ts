@@ -184,10 +184,10 @@ export class RingProducer {
   }
 
   /**
-   * Indices of the `most` oldest records that the consumer has not handed back: claimed ones among
-   * them. Their bytes stay what they are until this producer claims again: it alone reuses them.
+   * Indices of records that the consumer has not handed back, claimed and revoked ones among them: of the `most` oldest
+   * that are wanted. Their bytes stay what they are until this producer claims again: it alone reuses them.
    */
-  unreleased(most: number = Infinity): number[] {
+  unreleased(most: number = Infinity, isWanted?: (index: number) => boolean): number[] {
     const indices: number[] = [];
     const { i32 } = this.memory;
     let left = this.capacity - this.#refreshFree();
@@ -199,7 +199,7 @@ export class RingProducer {
       if (bytes < RECORD_HEADER_BYTES || bytes > left || (bytes & 7) !== 0) {
         throw new ProtocolError(`Record length ${length} at index ${index} has been overwritten.`);
       }
-      if (length > 0) indices.push(index);
+      if (length > 0 && isWanted?.(index) !== false) indices.push(index);
       position = (position + bytes) | 0;
       left -= bytes;
     }

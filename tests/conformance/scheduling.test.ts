@@ -120,15 +120,21 @@ describe("bursts of quick calls", () => {
     await held;
   });
 
-  test("are run by another worker if one of them turns out to be long", async () => {
-    const pool = await knowingPool({ threads: 2 });
-    const words = sharedWords();
-    const long = pool.call.hold(0, words);
-    await Promise.all(Array.from({ length: 5000 }, () => pool.call.hold(0)));
-    expect(words[0]).toBe(0);
-    release(words);
-    await long;
-  });
+  test.each([0, 100, 5000, 10_000])(
+    "are run by another worker if one of them, after %d others, turns out to be long",
+    async (before) => {
+      const pool = await knowingPool({ threads: 2 });
+      const words = sharedWords();
+      const quick = (calls: number) => Array.from({ length: calls }, () => pool.call.hold(0));
+      const calls = quick(before);
+      const long = pool.call.hold(0, words);
+      calls.push(...quick(20_000 - before));
+      await Promise.all(calls);
+      expect(words[0]).toBe(0);
+      release(words);
+      await long;
+    },
+  );
 
   test("and what a dead worker had not begun", async () => {
     const pool = await knowingPool({ threads: 2 });
