@@ -12,8 +12,8 @@
  *   640   waitsFor     i32   worker, before it announces a park, and when an answer given while parked has
  *                            changed it: what it waits for (constants below). The host reads it after the
  *                            parked word
- *   644   holdsAnswers i32   worker: 1 while it holds answers for which the response ring had no room. All that it
- *                            held is in the ring before this is 0 again (the host's time limits read it)
+ *   644   answersHeld  i32   worker: how many answers ever found no room in the response ring
+ *   648   handedOver   i32   worker: how many of those are in it by now (the host's time limits read both)
  *   768   requestSpace i32   host waits for room in the request ring, or for a worker with nothing to
  *                            do; edges: park/space-flag.ts
  *   896   request ring       host produces, worker consumes (ring-layout.ts)
@@ -41,8 +41,9 @@ export const FOR_CALLS = 0;
 export const FOR_SPACE = 1;
 export const FOR_TASKS = 2;
 
-/** On the line of WAITS_FOR: both are the worker's to write, and not written while calls flow. */
-export const HOLDS_ANSWERS: number = WAITS_FOR + 1;
+/** On the line of WAITS_FOR: all are the worker's to write, and not written while calls flow. */
+export const ANSWERS_HELD: number = WAITS_FOR + 1;
+export const ANSWERS_HANDED_OVER: number = WAITS_FOR + 2;
 
 export const REQUEST_SPACE: number = (6 * CACHE_LINE) / 4;
 

@@ -1,5 +1,9 @@
 /** Calls of one lane that were settled for their caller while the worker goes on with them. */
 import type { CallLoad } from "../endpoint/service-times.ts";
+import type { HeldAnswers } from "./held-answers.ts";
+
+/** So long at least a worker that holds answers may hand over none. */
+const LEAST_STUCK_MS = 50;
 
 export interface AbandonedCall {
   readonly load: CallLoad;
@@ -32,11 +36,22 @@ export class AbandonedCalls {
     return call;
   }
 
-  /** The one for whose sake the worker is to be stopped first; undefined: for none. */
-  get mostUrgent(): AbandonedCall | undefined {
+  /** Whether the worker may have to be stopped for one of them. */
+  get hasLimits(): boolean {
+    for (const { killAtMs } of this.#calls.values()) if (killAtMs !== Infinity) return true;
+    return false;
+  }
+
+  /** The one for whose sake the worker is to be stopped now, the longest overdue; undefined: for none. */
+  findLate(held: HeldAnswers | undefined, nowMs: number): AbandonedCall | undefined {
     let first: AbandonedCall | undefined;
     for (const call of this.#calls.values()) {
-      if (call.killAtMs < (first?.killAtMs ?? Infinity)) first = call;
+      const { killAtMs, allowedMs } = call;
+      if (killAtMs > nowMs || killAtMs >= (first?.killAtMs ?? Infinity)) continue;
+      // A worker that holds answers is given as long again as it last handed one over, and a moment at least.
+      const isLate = held === undefined || held.knownUntilMs >= killAtMs ||
+        nowMs - held.movedMs >= Math.max(allowedMs, LEAST_STUCK_MS);
+      if (isLate) first = call;
     }
     return first;
   }

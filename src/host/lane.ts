@@ -10,9 +10,10 @@ import { textOf } from "../codec/fault.ts";
 import { Endpoint } from "../endpoint/endpoint.ts";
 import {
   ACTIVE_SHARE,
+  ANSWERS_HANDED_OVER,
+  ANSWERS_HELD,
   FOR_CALLS,
   FOR_SPACE,
-  HOLDS_ANSWERS,
   IS_CLOSING,
   LOOP_PARKS,
   PARKED_WORD,
@@ -253,10 +254,13 @@ export class Lane implements Receiver {
     return true;
   }
 
-  /** Whether the worker has answers in hand for which its ring had no room. No: they can be taken from the ring now. */
-  get holdsAnswers(): boolean {
-    // SYNC(holds-answers): pairs with Replies.flush. Needs acquire; look at the ring after it.
-    return Atomics.load(this.#control, HOLDS_ANSWERS) === 1;
+  get answersHeld(): number {
+    return Atomics.load(this.#control, ANSWERS_HELD);
+  }
+
+  get answersHandedOver(): number {
+    // SYNC(handed-over): pairs with Replies.flush. Needs acquire; look at the ring after it.
+    return Atomics.load(this.#control, ANSWERS_HANDED_OVER);
   }
 
   get hasReason(): boolean {

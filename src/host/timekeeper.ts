@@ -4,13 +4,13 @@
  * No clock is read when a call is made, nor when it begins: each look stamps what it sees for the first
  * time, so limits count from the first look after the fact. They are never kept early, and about two
  * looks late at most (`CallSettings.tickMs` apart). What a worker has answered counts as in time: a look
- * takes the answers first, however long the host itself was busy. Those that a worker still holds, since its ring had no
- * room for them, are not there yet: limits of its calls count from the last answer that it has handed over, so that one
- * that never hands over the rest is found out.
+ * takes the answers first, however long the host itself was busy, and waits for those that a worker still holds, since
+ * its ring had no room for them (`held-answers.ts`).
  */
 import { TimeoutError } from "../errors.ts";
 import type { Timer } from "../runtimes/runtime.ts";
 import type { Endings } from "./endings.ts";
+import { HeldAnswers } from "./held-answers.ts";
 import type { InFlight, PendingCall } from "./in-flight.ts";
 import type { Lane } from "./lane.ts";
 
@@ -44,6 +44,11 @@ export interface TimekeeperOptions {
   readonly stop: (lane: Lane, error: Error) => void;
 }
 
+/** How long what began at `sinceMs` has certainly not been answered. */
+function unansweredMs(held: HeldAnswers | undefined, sinceMs: number, nowMs: number): number {
+  return held === undefined ? nowMs - sinceMs : held.unansweredMs(sinceMs, nowMs);
+}
+
 export class Timekeeper {
   readonly #options: TimekeeperOptions;
   #timer: Timer | undefined;
@@ -53,8 +58,7 @@ export class Timekeeper {
   /** Whether the last look came so late that the host must have been busy. */
   #wasLate = false;
   #costMs = LEAST_COST_MS;
-  /** How many bytes of answers each lane that holds more of them had handed over, and since when. */
-  #handedOver = new Map<Lane, { readonly bytes: number; readonly sinceMs: number }>();
+  readonly #held = new WeakMap<Lane, HeldAnswers>();
   /** How far each lane was, and since when. */
   readonly #progress = new WeakMap<Lane, { readonly at: string; readonly sinceMs: number }>();
 
@@ -88,36 +92,30 @@ export class Timekeeper {
     // Once: where the host is busy all the time, limits are kept late, but they are kept.
     const mayBeDone = isLate && !this.#wasLate;
     this.#wasLate = isLate;
-    // Before the answers are taken: what a worker no longer holds then is among them.
-    const holding = lanes().filter((lane) => lane.holdsAnswers);
+    // Before the answers are taken: what a worker has handed over by then is among them.
+    const held = this.#lookAtHeld();
     this.#timer = undefined;
     this.#tickMs = Infinity;
     takeAnswers();
     const startMs = now();
-    const notBefore = this.#handOvers(holding, startMs);
-    const countsFrom = (laneId: number): number =>
-      mayBeDone ? startMs : notBefore.get(laneId) ?? -Infinity;
     let tickMs = Infinity;
     const calls = inFlight.timedCalls();
     for (const call of calls) {
       // What ends one call may run code that ends another.
       if (call.resolve === undefined) continue;
-      this.#check(call, startMs, countsFrom(call.lane));
+      this.#check(call, startMs, mayBeDone, held.get(call.lane));
       tickMs = Math.min(tickMs, call.settings.tickMs);
     }
     for (const lane of lanes().slice()) {
-      const { mostUrgent } = lane.abandoned;
+      const { abandoned } = lane;
       const isSilent = this.#isSilent(lane, startMs);
-      const fromMs = countsFrom(lane.id);
-      if (
-        mostUrgent !== undefined &&
-        startMs >= Math.max(mostUrgent.killAtMs, fromMs + mostUrgent.allowedMs)
-      ) {
-        this.#options.stop(lane, new TimeoutError("hard", mostUrgent.limitMs));
+      const lateCall = mayBeDone ? undefined : abandoned.findLate(held.get(lane.id), startMs);
+      if (lateCall !== undefined) {
+        this.#options.stop(lane, new TimeoutError("hard", lateCall.limitMs));
       } else if (isSilent && !mayBeDone) {
         const limitMs = SILENT_TIMEOUTS * this.#options.hardTimeoutMs;
         this.#options.stop(lane, new TimeoutError("silent", limitMs));
-      } else if (mostUrgent !== undefined) tickMs = Math.min(tickMs, KILL_TICK_MS);
+      } else if (abandoned.hasLimits) tickMs = Math.min(tickMs, KILL_TICK_MS);
     }
     const costMs = Math.max((now() - startMs) / (calls.length + 1), LEAST_COST_MS);
     this.#costMs = Math.min(costMs, MOST_GROWTH * this.#costMs);
@@ -127,29 +125,36 @@ export class Timekeeper {
     this.#arm(tickMs, Math.max(tickMs, this.#costMs * (calls.length + 1) / MOST_LOOKING));
   }
 
-  /** When each of these lanes last handed over an answer, by their ids. */
-  #handOvers(holding: readonly Lane[], nowMs: number): Map<number, number> {
-    const before = this.#handedOver;
-    const notBefore = new Map<number, number>();
-    this.#handedOver = new Map();
-    for (const lane of holding) {
-      const bytes = lane.endpoint.rx.headPosition;
-      const seen = before.get(lane);
-      const sinceMs = seen?.bytes === bytes ? seen.sinceMs : nowMs;
-      this.#handedOver.set(lane, { bytes, sinceMs });
-      notBefore.set(lane.id, sinceMs);
+  /** What each lane's worker holds, by the lane's id. */
+  #lookAtHeld(): Map<number, HeldAnswers> {
+    const nowMs = this.#options.now();
+    const views = new Map<number, HeldAnswers>();
+    for (const lane of this.#options.lanes()) {
+      let view = this.#held.get(lane);
+      if (view === undefined) this.#held.set(lane, view = new HeldAnswers());
+      view.look(lane, nowMs);
+      views.set(lane.id, view);
     }
-    return notBefore;
+    return views;
   }
 
-  /** Its limits count from `fromMs` at the earliest. */
-  #check(call: PendingCall, nowMs: number, fromMs: number): void {
+  /** `mayBeDone`: one that has begun is left alone. `held`: of its worker, if it has one. */
+  #check(
+    call: PendingCall,
+    nowMs: number,
+    mayBeDone: boolean,
+    held: HeldAnswers | undefined,
+  ): void {
     const { endings } = this.#options;
     const { timeoutMs, deadlineMs, hardTimeoutMs } = call.settings;
     if (call.seenMs < 0) call.seenMs = nowMs;
     if (call.begunMs < 0 && endings.hasBegun(call)) call.begunMs = nowMs;
-    const runMs = call.begunMs < 0 ? 0 : nowMs - Math.max(call.begunMs, fromMs);
-    const waitMs = nowMs - Math.max(call.seenMs, fromMs);
+    let runMs = 0;
+    let waitMs = nowMs - call.seenMs; // what has not begun is not answered either
+    if (call.begunMs >= 0) {
+      runMs = mayBeDone ? 0 : unansweredMs(held, call.begunMs, nowMs);
+      waitMs = mayBeDone ? 0 : unansweredMs(held, call.seenMs, nowMs);
+    }
     // The caller's own limits first: the worker is stopped by what the call leaves behind.
     if (runMs >= timeoutMs && timeoutMs <= hardTimeoutMs) endings.expire(call, "timeout");
     else if (runMs >= hardTimeoutMs) this.#stop(call);

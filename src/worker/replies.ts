@@ -9,7 +9,7 @@ import { isError, textOf } from "../codec/fault.ts";
 import { type Endpoint, FULL, type SendOutcome, SENT } from "../endpoint/endpoint.ts";
 import { type Kind, RESULT, RESULT_NUMBER, THROWN } from "../endpoint/frame.ts";
 import { type Held, RESULT_NAME } from "../endpoint/hold.ts";
-import { HOLDS_ANSWERS } from "../endpoint/lane-layout.ts";
+import { ANSWERS_HANDED_OVER, ANSWERS_HELD } from "../endpoint/lane-layout.ts";
 import type { HostWaker } from "../park/host-word.ts";
 import type { SpaceFlag } from "../park/space-flag.ts";
 
@@ -97,10 +97,9 @@ export class Replies {
     let sent = 0;
     while (sent < this.#backlog.length && this.#trySend(this.#backlog[sent]!)) sent++;
     this.#backlog.splice(0, sent);
-    if (this.#backlog.length > 0) return false;
-    // SYNC(holds-answers): who sees this sees them all in the ring. Pairs with Lane.holdsAnswers. Needs release.
-    Atomics.store(this.#control, HOLDS_ANSWERS, 0);
-    return true;
+    // SYNC(handed-over): who sees this sees them in the ring. Pairs with Lane.answersHandedOver. Needs release.
+    if (sent > 0) Atomics.add(this.#control, ANSWERS_HANDED_OVER, sent);
+    return this.#backlog.length === 0;
   }
 
   /** Wakes the host if it waits for room in the request ring; after handing some back. */
@@ -150,11 +149,9 @@ export class Replies {
   }
 
   #send(reply: Reply): void {
-    if (this.#backlog.length === 0) {
-      if (this.#trySend(reply)) return;
-      Atomics.store(this.#control, HOLDS_ANSWERS, 1);
-    }
+    if (this.#backlog.length === 0 && this.#trySend(reply)) return;
     this.#backlog.push(reply);
+    Atomics.add(this.#control, ANSWERS_HELD, 1);
   }
 
   #trySend(reply: Reply): boolean {

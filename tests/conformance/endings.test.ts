@@ -216,6 +216,26 @@ describe("hard limits", () => {
     }
     expect(late).toBe(0);
   });
+
+  test("are kept where the worker always has answers in hand, as the host takes them slowly", async () => {
+    const pool = limitedPool({ ringBytes: 65_536 });
+    const words = sharedWords();
+    const stuck = rejection(pool.call.answerWhen.with({ timeout: 50 })(words));
+    await begun(words);
+    let isOver = false;
+    void stuck.then(() => isOver = true);
+    // Goes on until it is: were it not, the test would never end.
+    const feed = async (): Promise<void> => {
+      while (!isOver) {
+        expect(await pool.call.bytesLater(0, 10_000)).toHaveLength(10_000);
+        const end = performance.now() + 0.3;
+        while (performance.now() < end);
+      }
+    };
+    await Promise.all(Array.from({ length: 100 }, feed));
+    expect(await stuck).toMatchObject({ kind: "timeout" });
+    release(words);
+  });
 });
 
 describe("the host's own share", () => {

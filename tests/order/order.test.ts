@@ -8,10 +8,11 @@ import { SENT } from "../../src/endpoint/endpoint.ts";
 import { CALL, RESULT_NUMBER } from "../../src/endpoint/frame.ts";
 import type { Held } from "../../src/endpoint/hold.ts";
 import {
+  ANSWERS_HANDED_OVER,
+  ANSWERS_HELD,
   FOR_CALLS,
   FOR_SPACE,
   FOR_TASKS,
-  HOLDS_ANSWERS,
   LOOP_PARKS,
   PARKED_WORD,
   REQUEST_RING,
@@ -145,7 +146,7 @@ describe("publish before looking at who is parked", () => {
     for (const entry of published) expect(log[log.indexOf(entry) + 1]).toBe("load host");
   });
 
-  test("worker: all answers that it held, then that it holds none", () => {
+  test("worker: answers that it held, then that it has handed them over", () => {
     const pair = createEndpoints(CAPACITY);
     const replies = new Replies(
       pair.worker,
@@ -155,17 +156,24 @@ describe("publish before looking at who is parked", () => {
       pair.control,
     );
     while (pair.worker.sendNumber(0, 0, RESULT_NUMBER, 0, 1) === 0);
-    const holds = { name: "holds", words: pair.control, index: HOLDS_ANSWERS };
-    const held = logAtomics([tailOf(pair, "responses"), holds], () => {
+    const named = [
+      tailOf(pair, "responses"),
+      { name: "held", words: pair.control, index: ANSWERS_HELD },
+      { name: "handed over", words: pair.control, index: ANSWERS_HANDED_OVER },
+    ];
+    const held = logAtomics(named, () => {
       for (let n = 0; n < 3; n++) replies.result(0, 0, n);
     });
-    expect(held).toEqual(["store holds=1"]);
+    expect(held.filter((entry) => entry.includes("held"))).toHaveLength(3);
+    expect(held.some((entry) => /tail|handed/.test(entry))).toBe(false);
     while (pair.host.rx.poll() >= 0) pair.host.rx.release();
-    const log = logAtomics([tailOf(pair, "responses"), holds], () => replies.flush());
-    expect(log.map((entry) => entry.replace(/tail=-?\d+/, "tail"))).toEqual([
-      ...Array(3).fill("store responses.tail"),
-      "store holds=0",
+    const log = logAtomics(named, () => replies.flush());
+    expect(log.map((entry) => /tail|handed over/.exec(entry)?.[0])).toEqual([
+      ...Array(3).fill("tail"),
+      "handed over",
     ]);
+    const counts = [ANSWERS_HELD, ANSWERS_HANDED_OVER].map((index) => pair.control[index]);
+    expect(counts).toEqual([3, 3]);
   });
 });
 

@@ -85,7 +85,8 @@ class Host {
       load: new LaneLoad(0),
       abandoned: new AbandonedCalls(),
       spaceFlag: { take: () => false },
-      holdsAnswers: false,
+      answersHeld: 0,
+      answersHandedOver: 0,
     };
     this.lanes = [lane as unknown as Lane];
     this.endings = new Endings({

@@ -1,6 +1,6 @@
 /** Time limits on a clock of the test's own: when they are kept, and what a look costs. */
 import { describe, expect, test } from "vitest";
-import type { AbandonedCall } from "../../src/host/abandoned.ts";
+import { AbandonedCalls } from "../../src/host/abandoned.ts";
 import { createSettings, type GivenSettings } from "../../src/host/call-settings.ts";
 import type { Endings } from "../../src/host/endings.ts";
 import { InFlight, type PendingCall } from "../../src/host/in-flight.ts";
@@ -63,8 +63,9 @@ function bench() {
         rx: { headPosition: 0 },
         unbegunCalls: () => [0],
       },
-      holdsAnswers: false,
-      abandoned: { mostUrgent: undefined as Partial<AbandonedCall> | undefined },
+      answersHeld: 0,
+      answersHandedOver: 0,
+      abandoned: new AbandonedCalls(),
     };
     lanes.push(lane as unknown as Lane);
     return lane;
@@ -162,18 +163,20 @@ describe("timekeeper", () => {
     expect(new Set(ended)).toEqual(new Set(["lane 0: The worker took no call for 200 ms."]));
   });
 
-  test("limits of a worker that holds answers count from the last that it has handed over", () => {
+  test("a worker that hands over what it holds is waited for, one that does not get on is not", () => {
     const { begun, createLane, ended, make, pass } = bench();
     const lane = createLane(0);
+    lane.endpoint.tx.hasUnread = false;
     begun.add(make({ timeoutMs: 160 }));
-    make({ deadlineMs: 200 });
-    lane.holdsAnswers = true;
+    begun.add(make({ deadlineMs: 200 }));
+    pass(50);
+    lane.answersHeld = 1000;
     for (let n = 0; n < 20; n++) {
       pass(110);
-      lane.endpoint.rx.headPosition++;
+      lane.answersHandedOver++;
     }
     expect(ended).toEqual([]);
-    pass(150);
+    pass(140);
     expect(ended).toEqual([]);
     pass(110);
     expect(ended.filter((end) => !end.startsWith("lane"))).toEqual([
@@ -182,21 +185,68 @@ describe("timekeeper", () => {
     ]);
   });
 
+  test("a worker that always holds answers, but ever new ones, is not waited for longer than for those", () => {
+    const { begun, createLane, ended, inFlight, make, pass } = bench();
+    const lane = createLane(0);
+    lane.endpoint.tx.hasUnread = false;
+    begun.add(make({ timeoutMs: 160 }));
+    const held = make({ timeoutMs: 160 });
+    begun.add(held);
+    lane.answersHeld = 10;
+    for (let ms = 0; ms < 400; ms += 10) {
+      lane.answersHeld++;
+      lane.answersHandedOver++;
+      // Among those that it held when the time was over.
+      if (ms === 260) inFlight.resolve(held, "in time");
+      pass(10);
+    }
+    // A hundred milliseconds' worth is held, of which each look that is waited for begins a new.
+    expect(ended).toEqual([expect.stringMatching(/^0 timeout at (2[6-9]|3[0-8])\d$/)]);
+  });
+
+  test("what has not begun is not among them", () => {
+    const { createLane, ended, make, pass } = bench();
+    const lane = createLane(0);
+    lane.answersHeld = 10;
+    make({ deadlineMs: 160 });
+    pass(200);
+    expect(ended).toEqual([expect.stringMatching(/^0 deadline at 1[67]\d$/)]);
+  });
+
   test("a worker whose abandoned call may be among the answers it holds is given time", () => {
     const { createLane, ended, make, pass, clock } = bench();
     const lane = createLane(0);
     lane.endpoint.tx.hasUnread = false;
     make({ deadlineMs: 100_000, hardTimeoutMs: 90 });
-    lane.abandoned.mostUrgent = { killAtMs: clock.nowMs + 30, allowedMs: 90, limitMs: 90 };
-    lane.holdsAnswers = true;
+    const add = (slot: number, killAtMs: number, allowedMs: number): void =>
+      lane.abandoned.add(slot, 1, { load: 0, killAtMs, allowedMs, limitMs: allowedMs });
+    add(7, clock.nowMs + 30, 90);
+    lane.answersHeld = 1000;
     for (let n = 0; n < 20; n++) {
       pass(60);
-      lane.endpoint.rx.headPosition++;
+      lane.answersHandedOver++;
     }
     expect(ended).toEqual([]);
-    lane.holdsAnswers = false;
+    lane.answersHandedOver = 1000;
     pass(20);
     expect(ended).toContainEqual(expect.stringMatching(/^lane 0: .* 90 ms/));
+  });
+
+  test("one that hands over none is stopped for whichever of its calls is due", () => {
+    const { createLane, ended, make, pass, clock } = bench();
+    const lane = createLane(0);
+    lane.endpoint.tx.hasUnread = false;
+    make({ deadlineMs: 100_000, hardTimeoutMs: 90 });
+    const add = (slot: number, killAtMs: number, allowedMs: number): void =>
+      lane.abandoned.add(slot, 1, { load: 0, killAtMs, allowedMs, limitMs: allowedMs });
+    add(1, clock.nowMs + 20, 10_000);
+    add(2, clock.nowMs + 40, 30);
+    add(3, clock.nowMs + 60, 0);
+    lane.answersHeld = 1000;
+    pass(40);
+    expect(ended).toEqual([]);
+    pass(40);
+    expect(ended).toContainEqual(expect.stringMatching(/^lane 0: .* 30 ms/));
   });
 
   test("looks at very many calls take a twentieth of the time; one that was held up says nothing", () => {
