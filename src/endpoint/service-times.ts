@@ -40,6 +40,8 @@ const WEIGHT = 0.25;
  * and a call of 0.2 ms may be one of 0.2 µs from then on.
  */
 const COLD = 3;
+/** What takes longer is long, however cold its code: 10 ms. */
+const COLD_TENTHS: number = 10_000 * PER_US;
 /**
  * What a measurement counts for at most, against the estimate: a collection or another thread may have got in
  * the way. A task that really has become slow is measured each time, and known for it after a few calls.
@@ -156,7 +158,7 @@ export class ServiceTimer {
 
   #store(task: number): void {
     const busy = this.#busy[task]!;
-    if (busy > LONG_TENTHS && this.#measured[task]! < COLD) return;
+    if (busy > LONG_TENTHS && busy <= COLD_TENTHS && this.#measured[task]! < COLD) return;
     const kind = busy > LONG_TENTHS ? LONG : this.#latency[task]! > LONG_TENTHS ? FAR : NEAR;
     const stored = this.#words[task]!;
     const isClose = Math.abs(tenthsOf(stored) - busy) <= Math.max(STORED_CHANGE * busy, 1);

@@ -34,11 +34,38 @@ export class Answers {
   readonly #inFlight: InFlight;
   readonly #signatures: readonly (Signature | undefined)[];
   readonly #hasSignatures: boolean;
+  /** Index of the lane that is looked at first. */
+  #next = 0;
 
   constructor(inFlight: InFlight, signatures: readonly (Signature | undefined)[]) {
     this.#inFlight = inFlight;
     this.#signatures = signatures;
     this.#hasSignatures = signatures.some((signature) => signature !== undefined);
+  }
+
+  /**
+   * Settles up to `max` calls that `lanes` have answered, from where it stopped the last time: one lane's answers do not
+   * keep another's waiting. `onDamaged` takes a lane whose ring is damaged out of `lanes`.
+   */
+  takeFrom(
+    lanes: readonly Lane[],
+    max: number,
+    onDamaged: (lane: Lane, error: Error) => void,
+  ): number {
+    let settled = 0;
+    for (let left = lanes.length; left > 0 && settled < max; left--) {
+      if (this.#next >= lanes.length) this.#next = 0;
+      const lane = lanes[this.#next++]!;
+      if (lane.load.outstanding === 0) continue;
+      try {
+        settled += this.take(lane, max - settled);
+      } catch (error) {
+        // Only a ProtocolError comes this way.
+        onDamaged(lane, error as Error);
+        this.#next--;
+      }
+    }
+    return settled;
   }
 
   /** Settles up to `max` calls that `lane` has answered. Throws ProtocolError for a damaged ring. */

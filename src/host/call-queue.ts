@@ -62,15 +62,19 @@ class Level {
     return this.#calls[this.#first]!;
   }
 
-  /** Puts a call before all others of its priority. */
-  putBack(call: QueuedCall, number: number): void {
-    if (this.#first > 0) this.#first--;
-    else {
-      this.#calls.unshift(call);
-      this.#numbers.unshift(number);
+  /** Puts calls, in this order and under this number, before all others of their priority. */
+  putBack(calls: readonly QueuedCall[], number: number): void {
+    const lacking = calls.length - this.#first;
+    if (lacking > 0) {
+      this.#calls = calls.slice(0, lacking).concat(this.#calls);
+      this.#numbers = new Array<number>(lacking).fill(number).concat(this.#numbers);
+      this.#first += lacking;
     }
-    this.#calls[this.#first] = call;
-    this.#numbers[this.#first] = number;
+    this.#first -= calls.length;
+    for (let index = 0; index < calls.length; index++) {
+      this.#calls[this.#first + index] = calls[index]!;
+      this.#numbers[this.#first + index] = number;
+    }
   }
 
   /** Drops the calls that `isWanted` does not want. */
@@ -126,10 +130,18 @@ export class CallQueue {
     return taken;
   }
 
-  /** Puts a call back that was taken: it is the next again. Without a number: before all others. */
-  putBack(call: QueuedCall, number: number = -Infinity): void {
-    this.#levelOf(call).putBack(call, number);
+  /** Puts a call back that was taken: it is the next again. */
+  putBack(call: QueuedCall, number: number): void {
+    this.#levelOf(call).putBack([call], number);
     this.#size++;
+  }
+
+  /** Puts calls that had left the queue, in this order, before all others of their priority. */
+  putBackAll(calls: readonly QueuedCall[]): void {
+    for (const level of Map.groupBy(calls, ({ priority }) => priority).values()) {
+      this.#levelOf(level[0]!).putBack(level, -Infinity);
+    }
+    this.#size += calls.length;
   }
 
   /** Drops the calls that `isWanted` does not want; the others keep their order. */

@@ -16,9 +16,9 @@ export interface AnswerCounts {
 
 export class HeldAnswers {
   /** What had been answered by then, in milliseconds, has been taken. */
-  knownUntilMs = -Infinity;
+  knownUntilMs: number = -Infinity;
   /** When the worker last handed an answer over that it had held, or began to hold some. */
-  movedMs = -Infinity;
+  movedMs: number = -Infinity;
   #isHolding = false;
   #handedOver = 0;
   /** How many were held at the look that is waited for, and when that was. */

@@ -18,8 +18,8 @@ export interface MoverOptions {
   readonly inFlight: InFlight;
   /** Sends a call to a lane; false: no room. */
   readonly send: (lane: Lane, call: QueuedCall) => boolean;
-  /** Queues a call before all others of its priority. */
-  readonly putBack: (call: QueuedCall) => void;
+  /** Queues calls, in this order, before all others of their priority. */
+  readonly putBack: (calls: readonly QueuedCall[]) => void;
   readonly failLane: (lane: Lane, error: Error) => void;
 }
 
@@ -38,7 +38,7 @@ export class Mover {
       (from) => this.take(from, (heldOf) => takeCalls(from, urgency, heldOf)),
       (to, calls) => {
         this.moved += calls.length;
-        this.#putBack(calls.filter((call) => !this.#options.send(to, call)));
+        this.#options.putBack(calls.filter((call) => !this.#options.send(to, call)));
       },
     );
   }
@@ -47,7 +47,7 @@ export class Mover {
   queueAgain(lane: Lane): void {
     const calls = this.take(lane, (heldOf) => takeAll(lane, heldOf)) ?? [];
     this.moved += calls.length;
-    this.#putBack(calls);
+    this.#options.putBack(calls);
   }
 
   /**
@@ -90,10 +90,5 @@ export class Mover {
     if (call === undefined) return undefined;
     call.lane = QUEUED_ON_HOST;
     return { ...taken, priority: call.settings.priority };
-  }
-
-  /** In their order. */
-  #putBack(calls: readonly QueuedCall[]): void {
-    for (const call of calls.toReversed()) this.#options.putBack(call);
   }
 }

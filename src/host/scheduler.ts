@@ -68,6 +68,7 @@ export class Scheduler implements HostWork {
   #toCome = 0;
   readonly #sender: Sender;
   readonly #mover: Mover;
+  readonly #failDamaged = (lane: Lane, error: Error): void => this.failLane(lane, error);
   /** Set when the pool has been closed or has failed: for calls whose submission that happened in. */
   #closed: (() => unknown) | undefined;
 
@@ -88,7 +89,7 @@ export class Scheduler implements HostWork {
     this.#mover = new Mover({
       inFlight: this.inFlight,
       send: (lane, call) => this.#sendHeld(lane, call),
-      putBack: (call) => this.#queue.putBack(call),
+      putBack: (calls) => this.#queue.putBackAll(calls),
       failLane: (lane, error) => this.failLane(lane, error),
     });
   }
@@ -238,20 +239,7 @@ export class Scheduler implements HostWork {
   }
 
   drain(max: number): number {
-    let settled = 0;
-    for (let index = 0; index < this.#lanes.length; index++) {
-      const lane = this.#lanes[index]!;
-      if (lane.load.outstanding === 0) continue;
-      try {
-        const answers = this.answers.take(lane, max - settled);
-        if (answers === 0) continue;
-        settled += answers;
-      } catch (error) {
-        // Only a ProtocolError comes this way.
-        this.failLane(lane, error as Error);
-        index--;
-      }
-    }
+    const settled = this.answers.takeFrom(this.#lanes, max, this.#failDamaged);
     if (settled > 0) {
       this.flush();
       this.relieve(AT_EASE);

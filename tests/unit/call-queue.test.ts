@@ -45,6 +45,29 @@ test("a low call is overtaken by a thousand later ones, and not by one more", ()
   expect(before).toBe(OVERTAKEN_PER_LEVEL);
 });
 
+test("calls that come back are the next of their priority, in their order, however many", () => {
+  for (const [taken, back] of [[0, 4], [2, 4], [6, 4], [10, 100_000]] as const) {
+    const queue = new CallQueue();
+    for (let n = 0; n < 20; n++) queue.push(call(n, n % 2));
+    const first: number[] = [];
+    for (let n = 0; n < taken; n++) first.push(queue.take()!.call.slot);
+    const returned = Array.from({ length: back }, (_, n) => call(100 + n, n % 2));
+    queue.putBackAll(returned);
+    expect(queue.size).toBe(20 - taken + back);
+    const order: QueuedCall[] = [];
+    for (let next = queue.take(); next !== undefined; next = queue.take()) order.push(next.call);
+    for (const level of [0, 1]) {
+      const waiting = Array.from({ length: 20 }, (_, n) => n).filter((n) =>
+        n % 2 === level && !first.includes(n)
+      );
+      expect(order.filter(({ priority }) => priority === level).map(({ slot }) => slot)).toEqual([
+        ...returned.filter(({ priority }) => priority === level).map(({ slot }) => slot),
+        ...waiting,
+      ]);
+    }
+  }
+});
+
 test("what nobody wants any more is dropped, and the others keep their order", () => {
   const calls = fc.array(fc.constantFrom(0, 0, 1, -1), { maxLength: 60 });
   fc.assert(

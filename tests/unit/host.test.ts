@@ -2,6 +2,9 @@
 import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
 import { CONTROL_BYTES } from "../../src/endpoint/lane-layout.ts";
+import { ProtocolError } from "../../src/errors.ts";
+import { Answers } from "../../src/host/answers.ts";
+import type { Lane } from "../../src/host/lane.ts";
 import { giveLaneMemory, takeLaneMemory } from "../../src/host/lane-memory.ts";
 import { CallQueue } from "../../src/host/call-queue.ts";
 import { InFlight, type PendingCall } from "../../src/host/in-flight.ts";
@@ -119,6 +122,56 @@ test("call queue keeps order through compaction", () => {
   expect(shifted).toBeGreaterThan(5000);
   queue.clear();
   expect(queue.peek()).toBeUndefined();
+});
+
+describe("answers", () => {
+  interface FakeLane {
+    readonly load: { outstanding: number };
+    ready: number;
+  }
+
+  class FakeAnswers extends Answers {
+    readonly order: number[] = [];
+    lanes: FakeLane[] = [];
+
+    override take(lane: Lane, max: number): number {
+      const fake = lane as unknown as FakeLane;
+      if (fake.ready < 0) throw new ProtocolError("damaged");
+      const taken = Math.min(fake.ready, max);
+      if (taken > 0) this.order.push(this.lanes.indexOf(fake));
+      fake.ready -= taken;
+      fake.load.outstanding -= taken;
+      return taken;
+    }
+  }
+
+  function fakeAnswers(...ready: number[]): FakeAnswers {
+    const answers = new FakeAnswers(new InFlight(), []);
+    answers.lanes = ready.map((count) => ({
+      load: { outstanding: Math.abs(count) },
+      ready: count,
+    }));
+    return answers;
+  }
+
+  const takeFrom = (answers: FakeAnswers, max: number): number =>
+    answers.takeFrom(answers.lanes as unknown as Lane[], max, (lane) => {
+      answers.lanes.splice(answers.lanes.indexOf(lane as unknown as FakeLane), 1);
+    });
+
+  test("of one lane do not keep another's waiting, however many there are", () => {
+    const answers = fakeAnswers(100_000, 1, 5, 100_000);
+    for (let poll = 0; poll < 5; poll++) expect(takeFrom(answers, 1024)).toBe(1024);
+    expect(answers.order).toEqual([0, 1, 2, 3, 0, 3, 0]);
+  });
+
+  test("are all taken where there is room for them, from damaged lanes' neighbours too", () => {
+    const answers = fakeAnswers(3, -1, -1, 4, 0, -1);
+    expect(takeFrom(answers, 5)).toBe(5);
+    expect(takeFrom(answers, 1024)).toBe(2);
+    expect(takeFrom(answers, 1024)).toBe(0);
+    expect(answers.lanes.map(({ load }) => load.outstanding)).toEqual([0, 0, 0]);
+  });
 });
 
 describe("turn clock", () => {

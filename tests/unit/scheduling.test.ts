@@ -194,6 +194,16 @@ describe("service times", () => {
     expect(tenthsOf(times.loadOf(0))).toBeLessThan(20);
   });
 
+  test("a first call of more than 10 ms is long; a quick second one sets that right", () => {
+    const { times, run } = timer();
+    run(9000, 1);
+    expect(times.loadOf(1)).toBe(UNKNOWN_LOAD);
+    run(11_000);
+    expect(times.loadOf(0) & KIND_MASK).toBe(LONG);
+    run(1);
+    expect([times.loadOf(0) & KIND_MASK, tenthsOf(times.loadOf(0))]).toEqual([NEAR, 10]);
+  });
+
   test("first calls run cold code: the shortest of three counts, and none is long before", () => {
     const { times, run } = timer();
     run(300);
