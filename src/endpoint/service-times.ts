@@ -158,7 +158,9 @@ export class ServiceTimer {
 
   #store(task: number): void {
     const busy = this.#busy[task]!;
-    if (busy > LONG_TENTHS && busy <= COLD_TENTHS && this.#measured[task]! < COLD) return;
+    // What another worker knows of a task is not put right by code that is cold here.
+    const mayBeLong = busy > COLD_TENTHS && this.#words[task] === 0;
+    if (busy > LONG_TENTHS && !mayBeLong && this.#measured[task]! < COLD) return;
     const kind = busy > LONG_TENTHS ? LONG : this.#latency[task]! > LONG_TENTHS ? FAR : NEAR;
     const stored = this.#words[task]!;
     const isClose = Math.abs(tenthsOf(stored) - busy) <= Math.max(STORED_CHANGE * busy, 1);

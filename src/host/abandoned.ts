@@ -1,9 +1,6 @@
 /** Calls of one lane that were settled for their caller while the worker goes on with them. */
 import type { CallLoad } from "../endpoint/service-times.ts";
-import type { HeldAnswers } from "./held-answers.ts";
-
-/** So long at least a worker that holds answers may hand over none. */
-const LEAST_STUCK_MS = 50;
+import { type HeldAnswers, LEAST_STUCK_MS } from "./held-answers.ts";
 
 export interface AbandonedCall {
   readonly load: CallLoad;
@@ -42,15 +39,15 @@ export class AbandonedCalls {
     return false;
   }
 
-  /** The one for whose sake the worker is to be stopped now, the longest overdue; undefined: for none. */
-  findLate(held: HeldAnswers | undefined, nowMs: number): AbandonedCall | undefined {
+  /** The one for whose sake the worker is to be stopped at the look of `lookMs`, the longest overdue; undefined: for none. */
+  findLate(held: HeldAnswers | undefined, lookMs: number): AbandonedCall | undefined {
     let first: AbandonedCall | undefined;
     for (const call of this.#calls.values()) {
       const { killAtMs, allowedMs } = call;
-      if (killAtMs > nowMs || killAtMs >= (first?.killAtMs ?? Infinity)) continue;
+      if (killAtMs > lookMs || killAtMs >= (first?.killAtMs ?? Infinity)) continue;
       // A worker that holds answers is given as long again as it last handed one over, and a moment at least.
       const isLate = held === undefined || held.knownUntilMs >= killAtMs ||
-        nowMs - held.movedMs >= Math.max(allowedMs, LEAST_STUCK_MS);
+        lookMs - held.movedMs >= Math.max(allowedMs, LEAST_STUCK_MS);
       if (isLate) first = call;
     }
     return first;

@@ -45,8 +45,8 @@ export interface TimekeeperOptions {
 }
 
 /** How long what began at `sinceMs` has certainly not been answered. */
-function unansweredMs(held: HeldAnswers | undefined, sinceMs: number, nowMs: number): number {
-  return held === undefined ? nowMs - sinceMs : held.unansweredMs(sinceMs, nowMs);
+function unansweredMs(held: HeldAnswers | undefined, sinceMs: number, lookMs: number): number {
+  return held === undefined ? lookMs - sinceMs : held.unansweredMs(sinceMs, lookMs);
 }
 
 export class Timekeeper {
@@ -88,12 +88,13 @@ export class Timekeeper {
 
   #look(): void {
     const { inFlight, now, lanes, takeAnswers } = this.#options;
-    const isLate = now() - this.#dueMs > this.#tickMs;
+    const lookMs = now();
+    const isLate = lookMs - this.#dueMs > this.#tickMs;
     // Once: where the host is busy all the time, limits are kept late, but they are kept.
     const mayBeDone = isLate && !this.#wasLate;
     this.#wasLate = isLate;
     // Before the answers are taken: what a worker has handed over by then is among them.
-    const held = this.#lookAtHeld();
+    const held = this.#lookAtHeld(lookMs);
     this.#timer = undefined;
     this.#tickMs = Infinity;
     takeAnswers();
@@ -103,13 +104,13 @@ export class Timekeeper {
     for (const call of calls) {
       // What ends one call may run code that ends another.
       if (call.resolve === undefined) continue;
-      this.#check(call, startMs, mayBeDone, held.get(call.lane));
+      this.#check(call, startMs, mayBeDone ? undefined : lookMs, held.get(call.lane));
       tickMs = Math.min(tickMs, call.settings.tickMs);
     }
     for (const lane of lanes().slice()) {
       const { abandoned } = lane;
-      const isSilent = this.#isSilent(lane, startMs);
-      const lateCall = mayBeDone ? undefined : abandoned.findLate(held.get(lane.id), startMs);
+      const isSilent = this.#isSilent(lane, lookMs);
+      const lateCall = mayBeDone ? undefined : abandoned.findLate(held.get(lane.id), lookMs);
       if (lateCall !== undefined) {
         this.#options.stop(lane, new TimeoutError("hard", lateCall.limitMs));
       } else if (isSilent && !mayBeDone) {
@@ -126,23 +127,25 @@ export class Timekeeper {
   }
 
   /** What each lane's worker holds, by the lane's id. */
-  #lookAtHeld(): Map<number, HeldAnswers> {
-    const nowMs = this.#options.now();
+  #lookAtHeld(lookMs: number): Map<number, HeldAnswers> {
     const views = new Map<number, HeldAnswers>();
     for (const lane of this.#options.lanes()) {
       let view = this.#held.get(lane);
       if (view === undefined) this.#held.set(lane, view = new HeldAnswers());
-      view.look(lane, nowMs);
+      view.look(lane, lane.endpoint.rx.headPosition, lookMs);
       views.set(lane.id, view);
     }
     return views;
   }
 
-  /** `mayBeDone`: one that has begun is left alone. `held`: of its worker, if it has one. */
+  /**
+   * What has begun is judged as of `lookMs`, before the answers were taken: one that was given meanwhile may not have been
+   * seen; undefined: not at all. `held`: of its worker, if it has one.
+   */
   #check(
     call: PendingCall,
     nowMs: number,
-    mayBeDone: boolean,
+    lookMs: number | undefined,
     held: HeldAnswers | undefined,
   ): void {
     const { endings } = this.#options;
@@ -152,8 +155,8 @@ export class Timekeeper {
     let runMs = 0;
     let waitMs = nowMs - call.seenMs; // what has not begun is not answered either
     if (call.begunMs >= 0) {
-      runMs = mayBeDone ? 0 : unansweredMs(held, call.begunMs, nowMs);
-      waitMs = mayBeDone ? 0 : unansweredMs(held, call.seenMs, nowMs);
+      runMs = lookMs === undefined ? 0 : unansweredMs(held, call.begunMs, lookMs);
+      waitMs = lookMs === undefined ? 0 : unansweredMs(held, call.seenMs, lookMs);
     }
     // The caller's own limits first: the worker is stopped by what the call leaves behind.
     if (runMs >= timeoutMs && timeoutMs <= hardTimeoutMs) endings.expire(call, "timeout");

@@ -20,12 +20,12 @@ interface AnsweredTask {
 }
 
 interface Reply {
-  readonly kind: Kind;
+  kind: Kind;
   readonly slot: number;
   readonly generation: number;
   /** The task's index, for results of a declared shape. */
-  readonly task: number;
-  readonly held: Held;
+  task: number;
+  held: Held;
 }
 
 export class Replies {
@@ -95,10 +95,12 @@ export class Replies {
   /** Sends what is in the backlog, as far as there is room. True: all of it. */
   flush(): boolean {
     let sent = 0;
-    while (sent < this.#backlog.length && this.#trySend(this.#backlog[sent]!)) sent++;
+    while (sent < this.#backlog.length && this.#trySend(this.#backlog[sent]!)) {
+      sent++;
+      // SYNC(handed-over): who sees this sees it in the ring. Pairs with Lane.answersHandedOver. Needs release.
+      Atomics.add(this.#control, ANSWERS_HANDED_OVER, 1);
+    }
     this.#backlog.splice(0, sent);
-    // SYNC(handed-over): who sees this sees them in the ring. Pairs with Lane.answersHandedOver. Needs release.
-    if (sent > 0) Atomics.add(this.#control, ANSWERS_HANDED_OVER, sent);
     return this.#backlog.length === 0;
   }
 
@@ -163,11 +165,14 @@ export class Replies {
       }
     } catch (error) {
       // A runtime may refuse to post what it was willing to clone. An error needs no port as a rule:
-      // if that fails too, the loop ends the worker.
+      // if that fails too, the loop ends the worker. It takes the place of what was refused.
       if (kind === THROWN) throw error;
-      this.#endpoint.tx.abort();
-      this.thrown(slot, generation, error);
-      return true;
+      const { tx, holder } = this.#endpoint;
+      tx.abort();
+      reply.kind = THROWN;
+      reply.task = 0;
+      reply.held = holder.holdError(isError(error) ? error : new Error(textOf(error)));
+      return this.#trySend(reply);
     }
     this.#hostWaker.wake();
     return true;

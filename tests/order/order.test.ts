@@ -5,7 +5,15 @@
  */
 import { describe, expect, test } from "vitest";
 import { SENT } from "../../src/endpoint/endpoint.ts";
-import { CALL, RESULT_NUMBER } from "../../src/endpoint/frame.ts";
+import {
+  CALL,
+  kindOf,
+  RESULT,
+  RESULT_NUMBER,
+  SLOT_WORD,
+  THROWN,
+  WHAT_WORD,
+} from "../../src/endpoint/frame.ts";
 import type { Held } from "../../src/endpoint/hold.ts";
 import {
   ANSWERS_HANDED_OVER,
@@ -168,12 +176,30 @@ describe("publish before looking at who is parked", () => {
     expect(held.some((entry) => /tail|handed/.test(entry))).toBe(false);
     while (pair.host.rx.poll() >= 0) pair.host.rx.release();
     const log = logAtomics(named, () => replies.flush());
-    expect(log.map((entry) => /tail|handed over/.exec(entry)?.[0])).toEqual([
-      ...Array(3).fill("tail"),
-      "handed over",
-    ]);
-    const counts = [ANSWERS_HELD, ANSWERS_HANDED_OVER].map((index) => pair.control[index]);
-    expect(counts).toEqual([3, 3]);
+    const order = log.map((entry) => /tail|handed over/.exec(entry)?.[0]);
+    expect(order).toEqual(
+      Array.from({ length: 6 }, (_, n) => n % 2 === 0 ? "tail" : "handed over"),
+    );
+    const counts = () => [ANSWERS_HELD, ANSWERS_HANDED_OVER].map((index) => pair.control[index]);
+    expect(counts()).toEqual([3, 3]);
+    // One that turns out to be impossible to send keeps its place.
+    while (pair.host.rx.poll() >= 0) pair.host.rx.release();
+    while (pair.worker.sendNumber(0, 0, RESULT_NUMBER, 0, 1) === 0);
+    replies.result(1, 0, { shared: new SharedArrayBuffer(8) });
+    replies.result(2, 0, 5);
+    while (pair.host.rx.poll() >= 0) pair.host.rx.release();
+    pair.onPost = () => {
+      throw new TypeError("refused");
+    };
+    expect(replies.flush()).toBe(true);
+    const answers: (readonly [slot: number, kind: number])[] = [];
+    const { i32 } = pair.host.rx.memory;
+    for (let at = pair.host.rx.poll() >> 2; at >= 0; at = pair.host.rx.poll() >> 2) {
+      answers.push([i32[at + SLOT_WORD]!, kindOf(i32[at + WHAT_WORD]!)]);
+      pair.host.rx.release();
+    }
+    expect(answers).toEqual([[1, THROWN], [2, RESULT]]);
+    expect(counts()).toEqual([5, 5]);
   });
 });
 

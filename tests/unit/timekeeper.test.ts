@@ -17,7 +17,7 @@ function bench() {
   const clock: Clock = { nowMs: 1000, timers: [] };
   const begun = new Set<PendingCall>();
   /** What it takes to look at one call. */
-  const cost = { lookMs: 0 };
+  const cost = { lookMs: 0, takeMs: 0 };
   const ended: string[] = [];
   const inFlight = new InFlight();
   let looks = 0;
@@ -45,7 +45,10 @@ function bench() {
       };
       return { clear, ref: () => {}, unref: () => {} };
     },
-    takeAnswers: () => void looks++,
+    takeAnswers: () => {
+      looks++;
+      clock.nowMs += cost.takeMs;
+    },
     stop: (lane, error) => void ended.push(`lane ${lane.id}: ${error.message}`),
   });
   const make = (given: GivenSettings): PendingCall => {
@@ -202,6 +205,53 @@ describe("timekeeper", () => {
     }
     // A hundred milliseconds' worth is held, of which each look that is waited for begins a new.
     expect(ended).toEqual([expect.stringMatching(/^0 timeout at (2[6-9]|3[0-8])\d$/)]);
+  });
+
+  test("nor does the time count in which the host was away, and took none", () => {
+    const { begun, clock, createLane, ended, make, pass } = bench();
+    const lane = createLane(0);
+    lane.endpoint.tx.hasUnread = false;
+    begun.add(make({ timeoutMs: 160 }));
+    lane.answersHeld = 10;
+    pass(50);
+    clock.nowMs += 1000;
+    pass(0);
+    lane.endpoint.rx.headPosition++; // what was in the ring: now there is room
+    pass(100);
+    expect(ended).toEqual([]);
+    pass(100);
+    expect(ended).toEqual([expect.stringMatching(/^0 timeout/)]);
+  });
+
+  test("what is answered while other answers are taken is in time, however long that takes", () => {
+    const { begun, cost, createLane, ended, inFlight, make, pass, clock } = bench();
+    const lane = createLane(0);
+    lane.endpoint.tx.hasUnread = false;
+    const calls = [{ timeoutMs: 160 }, { hardTimeoutMs: 160 }, { deadlineMs: 160 }].map(make);
+    for (const call of calls) begun.add(call);
+    lane.abandoned.add(7, 1, { load: 0, killAtMs: clock.nowMs + 100, allowedMs: 0, limitMs: 100 });
+    pass(60);
+    cost.takeMs = 200;
+    pass(10); // one look
+    expect(ended).toEqual([]);
+    cost.takeMs = 0;
+    lane.abandoned.take(7, 1);
+    for (const call of calls) inFlight.resolve(call, "in time");
+    pass(100);
+    expect(ended).toEqual([]);
+  });
+
+  test("a worker that holds answers is given a moment to hand them over, however short the limit", () => {
+    const { begun, createLane, ended, make, pass } = bench();
+    const lane = createLane(0);
+    lane.endpoint.tx.hasUnread = false;
+    begun.add(make({ timeoutMs: 10 }));
+    pass(2);
+    lane.answersHeld = 1;
+    pass(40);
+    expect(ended).toEqual([]);
+    pass(20);
+    expect(ended).toEqual([expect.stringMatching(/^0 timeout/)]);
   });
 
   test("what has not begun is not among them", () => {
