@@ -20,6 +20,7 @@ import {
   VALUE_HEADER_BYTES,
 } from "./tags.ts";
 
+/** Those that structured clone tells apart. */
 const BUILT_IN: Readonly<Record<string, ErrorConstructor>> = {
   EvalError,
   RangeError,
@@ -165,7 +166,7 @@ export function readError(reader: Reader, at: number, word: number): Error {
 }
 
 function createBareError(access: CodecAccess, type: string, message: string): Error | undefined {
-  const error = access.errors.bare(type);
+  const error = Object.hasOwn(BUILT_IN, type) ? access.errors.bare(BUILT_IN[type]!) : undefined;
   if (error !== undefined) error.message = message;
   return error;
 }

@@ -12,8 +12,10 @@
  *   640   waitsFor     i32   worker, before it announces a park, and when an answer given while parked has
  *                            changed it: what it waits for (constants below). The host reads it after the
  *                            parked word
- *   644   answersHeld  i32   worker: how many answers ever found no room in the response ring
- *   648   handedOver   i32   worker: how many of those are in it by now (the host's time limits read both)
+ *   644   answersHeld  i32   worker: how many answers ever found no room in the response ring; added before
+ *                            any of them is handed over
+ *   648   handedOver   i32   worker: how many of those are in it by now; added after each is. The host's time
+ *                            limits read this, then answersHeld, then the ring (host/held-answers.ts)
  *   768   requestSpace i32   host waits for room in the request ring, or for a worker with nothing to
  *                            do; edges: park/space-flag.ts
  *   896   request ring       host produces, worker consumes (ring-layout.ts)

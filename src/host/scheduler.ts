@@ -84,13 +84,13 @@ export class Scheduler implements HostWork {
     this.#sender = new Sender(
       this.inFlight,
       options.signatures,
-      (lane, error) => this.failLane(lane, error),
+      this.#failDamaged,
     );
     this.#mover = new Mover({
       inFlight: this.inFlight,
       send: (lane, call) => this.#sendHeld(lane, call),
       putBack: (calls) => this.#queue.putBackAll(calls),
-      failLane: (lane, error) => this.failLane(lane, error),
+      failLane: this.#failDamaged,
     });
   }
 

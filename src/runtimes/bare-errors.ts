@@ -10,35 +10,20 @@ const { structuredClone } = globalThis;
 /** How many of a class are made at once. */
 const AT_ONCE = 16;
 
-/** Those that structured clone tells apart. */
-const CLASSES: readonly ErrorConstructor[] = [
-  Error,
-  EvalError,
-  RangeError,
-  ReferenceError,
-  SyntaxError,
-  TypeError,
-  URIError,
-];
-
 interface Stock {
-  readonly create: ErrorConstructor;
-  originals: readonly Error[] | undefined;
+  readonly originals: readonly Error[];
   errors: Error[];
 }
 
-const stocks: ReadonlyMap<string, Stock> = new Map(
-  CLASSES.map((create) => [create.name, { create, originals: undefined, errors: [] }]),
-);
+const stocks = new Map<ErrorConstructor, Stock>();
 
-/** An error of this built-in class with an own message and stack, both empty; undefined for any other class. */
-export function bareError(type: string): Error | undefined {
-  const stock = stocks.get(type);
-  if (stock === undefined) return undefined;
-  if (stock.errors.length === 0) {
-    stock.originals ??= createMany(stock.create);
-    stock.errors = structuredClone(stock.originals) as Error[];
+/** See `ErrorAccess.bare`. */
+export function bareError(create: ErrorConstructor): Error | undefined {
+  let stock = stocks.get(create);
+  if (stock === undefined) {
+    stocks.set(create, stock = { originals: createMany(create), errors: [] });
   }
+  if (stock.errors.length === 0) stock.errors = structuredClone(stock.originals) as Error[];
   return stock.errors.pop();
 }
 

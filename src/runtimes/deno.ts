@@ -25,7 +25,7 @@ export function createDenoRuntime(): Runtime {
         // A unit above 0x7f takes two bytes, so only ASCII is read to its end within this room.
         const { read } = textAccess.encodeInto(text, target, start, start + length);
         if (read === length) return ASCII;
-        for (let unit = 0; unit < length; unit++) target[start + unit] = text.charCodeAt(unit);
+        textAccess.writeUnits(text, target, start);
         return LATIN1;
       },
       writeTwoByte: writeTwoByteByLoop,

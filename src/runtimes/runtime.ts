@@ -100,10 +100,10 @@ export interface ObjectKinds {
 /** Makes errors for the codec. */
 export interface ErrorAccess {
   /**
-   * An error of the built-in class of this name, with an own message and stack, both empty, where the constructor is
-   * slow; undefined where it is not, and for classes it does not know.
+   * An error of this class, one of those that structured clone tells apart, with an own message and stack, both empty,
+   * where the constructor is slow; undefined where it is not.
    */
-  bare(type: string): Error | undefined;
+  bare(create: ErrorConstructor): Error | undefined;
 }
 
 /** What the codec needs of a runtime. */

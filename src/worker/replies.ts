@@ -153,6 +153,7 @@ export class Replies {
   #send(reply: Reply): void {
     if (this.#backlog.length === 0 && this.#trySend(reply)) return;
     this.#backlog.push(reply);
+    // Before it can be handed over: the host never sees more of those than of these.
     Atomics.add(this.#control, ANSWERS_HELD, 1);
   }
 

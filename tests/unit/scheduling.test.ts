@@ -157,7 +157,7 @@ describe("service times", () => {
       clock.ms += us / 1000;
       if (start >= 0) timing.end(task, start, isDone);
     };
-    return { times: new ServiceTimes(buffer), timing, clock, measures, run };
+    return { buffer, times: new ServiceTimes(buffer), timing, clock, measures, run };
   }
 
   test("nothing is known at first, then what is measured, per task", () => {
@@ -195,13 +195,19 @@ describe("service times", () => {
   });
 
   test("a first call of more than 10 ms is long; a quick second one sets that right", () => {
-    const { times, run } = timer();
+    const { buffer, clock, times, run } = timer();
     run(9000, 1);
     expect(times.loadOf(1)).toBe(UNKNOWN_LOAD);
     run(11_000);
     expect(times.loadOf(0) & KIND_MASK).toBe(LONG);
     run(1);
     expect([times.loadOf(0) & KIND_MASK, tenthsOf(times.loadOf(0))]).toEqual([NEAR, 10]);
+    // Nor does a worker that is new to the task make it long for those that know it.
+    const other = new ServiceTimer(buffer, () => clock.ms);
+    const start = other.begin(0);
+    clock.ms += 15;
+    other.end(0, start, true);
+    expect(times.loadOf(0) & KIND_MASK).toBe(NEAR);
   });
 
   test("first calls run cold code: the shortest of three counts, and none is long before", () => {

@@ -73,6 +73,17 @@ function bench() {
     lanes.push(lane as unknown as Lane);
     return lane;
   };
+  let abandoned = 0;
+  /** A call of the lane is given up that was allowed `allowedMs`, of which `leftMs` are left; returns its slot. */
+  const abandon = (
+    lane: ReturnType<typeof createLane>,
+    leftMs: number,
+    allowedMs: number,
+  ): number => {
+    const killAtMs = clock.nowMs + leftMs;
+    lane.abandoned.add(++abandoned, 1, { load: 0, killAtMs, allowedMs, limitMs: allowedMs });
+    return abandoned;
+  };
   /** Lets time pass, timers and all. */
   const pass = (ms: number): void => {
     const end = clock.nowMs + ms;
@@ -85,7 +96,18 @@ function bench() {
     }
     clock.nowMs = Math.max(clock.nowMs, end);
   };
-  return { clock, begun, cost, createLane, ended, inFlight, make, pass, looks: () => looks };
+  return {
+    abandon,
+    clock,
+    begun,
+    cost,
+    createLane,
+    ended,
+    inFlight,
+    make,
+    pass,
+    looks: () => looks,
+  };
 }
 
 describe("timekeeper", () => {
@@ -224,18 +246,18 @@ describe("timekeeper", () => {
   });
 
   test("what is answered while other answers are taken is in time, however long that takes", () => {
-    const { begun, cost, createLane, ended, inFlight, make, pass, clock } = bench();
+    const { abandon, begun, cost, createLane, ended, inFlight, make, pass } = bench();
     const lane = createLane(0);
     lane.endpoint.tx.hasUnread = false;
     const calls = [{ timeoutMs: 160 }, { hardTimeoutMs: 160 }, { deadlineMs: 160 }].map(make);
     for (const call of calls) begun.add(call);
-    lane.abandoned.add(7, 1, { load: 0, killAtMs: clock.nowMs + 100, allowedMs: 0, limitMs: 100 });
+    const slot = abandon(lane, 100, 0);
     pass(60);
     cost.takeMs = 200;
     pass(10); // one look
     expect(ended).toEqual([]);
     cost.takeMs = 0;
-    lane.abandoned.take(7, 1);
+    lane.abandoned.take(slot, 1);
     for (const call of calls) inFlight.resolve(call, "in time");
     pass(100);
     expect(ended).toEqual([]);
@@ -264,13 +286,11 @@ describe("timekeeper", () => {
   });
 
   test("a worker whose abandoned call may be among the answers it holds is given time", () => {
-    const { createLane, ended, make, pass, clock } = bench();
+    const { abandon, createLane, ended, make, pass } = bench();
     const lane = createLane(0);
     lane.endpoint.tx.hasUnread = false;
     make({ deadlineMs: 100_000, hardTimeoutMs: 90 });
-    const add = (slot: number, killAtMs: number, allowedMs: number): void =>
-      lane.abandoned.add(slot, 1, { load: 0, killAtMs, allowedMs, limitMs: allowedMs });
-    add(7, clock.nowMs + 30, 90);
+    abandon(lane, 30, 90);
     lane.answersHeld = 1000;
     for (let n = 0; n < 20; n++) {
       pass(60);
@@ -283,15 +303,13 @@ describe("timekeeper", () => {
   });
 
   test("one that hands over none is stopped for whichever of its calls is due", () => {
-    const { createLane, ended, make, pass, clock } = bench();
+    const { abandon, createLane, ended, make, pass } = bench();
     const lane = createLane(0);
     lane.endpoint.tx.hasUnread = false;
     make({ deadlineMs: 100_000, hardTimeoutMs: 90 });
-    const add = (slot: number, killAtMs: number, allowedMs: number): void =>
-      lane.abandoned.add(slot, 1, { load: 0, killAtMs, allowedMs, limitMs: allowedMs });
-    add(1, clock.nowMs + 20, 10_000);
-    add(2, clock.nowMs + 40, 30);
-    add(3, clock.nowMs + 60, 0);
+    abandon(lane, 20, 10_000);
+    abandon(lane, 40, 30);
+    abandon(lane, 60, 0);
     lane.answersHeld = 1000;
     pass(40);
     expect(ended).toEqual([]);
