@@ -9,7 +9,6 @@
 import { align8Large } from "../memory/align.ts";
 import type { Reader } from "./reader.ts";
 import type { Writer } from "./writer.ts";
-import { normalizeNumber } from "./numbers.ts";
 import { defineProperty } from "./shapes.ts";
 import {
   ARRAY,
@@ -28,6 +27,9 @@ const MANY_HOLES = 1 << 12;
 
 /** Longest array that is made as a literal. */
 const SHORT_LENGTH = 4;
+
+/** V8 makes longer arrays as tables: twelve times slower to fill than to grow. */
+const MAX_READY_LENGTH = 1 << 24;
 
 const { hasOwn } = Object;
 
@@ -202,31 +204,42 @@ export function readArray(reader: Reader, at: number, word: number, tag: number)
     reader.next = start;
     return readShort(reader, length);
   }
-  const array: unknown[] = [];
+  if (tag === INTS) return readInts(reader, at, word, length);
+  if (tag === DOUBLES) return readDoubles(reader, at, word, length);
+  const array = length <= MAX_READY_LENGTH ? new Array<unknown>(length) : [];
   if ((word & REFERENCED) !== 0) reader.register(at, array);
-  if (tag === INTS) {
-    const { i32 } = reader;
-    for (let index = 0, slot = start >> 2; index < length; index++, slot++) {
-      array[index] = i32[slot];
-    }
-    reader.next = start + align8Large(4 * length);
-    return array;
-  }
-  if (tag === DOUBLES) {
-    const { f64 } = reader;
-    for (let index = 0, slot = start >> 3; index < length; index++, slot++) {
-      array[index] = normalizeNumber(f64[slot]!);
-    }
-    reader.next = start + 8 * length;
-    return array;
-  }
   reader.next = start;
   for (let index = 0; index < length; index++) {
     const value = readElement(reader);
-    // By index: `push` may be somebody else's.
-    if (value === ABSENT) array.length = index + 1;
-    else array[index] = value;
+    if (value !== ABSENT) array[index] = value;
   }
+  if (array.length < length) array.length = length; // holes at the end
+  return array;
+}
+
+/*
+ * Filling an array that is as long as it will be takes a third to a seventh of the time that growing one takes. V8
+ * remembers for each `new Array` in the source what its arrays came to hold, hence one for each kind.
+ */
+
+function readInts(reader: Reader, at: number, word: number, length: number): unknown[] {
+  const array: unknown[] = length <= MAX_READY_LENGTH ? new Array<number>(length) : [];
+  if ((word & REFERENCED) !== 0) reader.register(at, array);
+  const { i32 } = reader;
+  const first = (at + VALUE_HEADER_BYTES) >> 2;
+  for (let index = 0; index < length; index++) array[index] = i32[first + index];
+  reader.next = at + VALUE_HEADER_BYTES + align8Large(4 * length);
+  return array;
+}
+
+/** Engines keep such arrays as doubles: a whole number among them need not be normalized. */
+function readDoubles(reader: Reader, at: number, word: number, length: number): unknown[] {
+  const array: unknown[] = length <= MAX_READY_LENGTH ? new Array<number>(length) : [];
+  if ((word & REFERENCED) !== 0) reader.register(at, array);
+  const { f64 } = reader;
+  const first = (at + VALUE_HEADER_BYTES) >> 3;
+  for (let index = 0; index < length; index++) array[index] = f64[first + index];
+  reader.next = at + VALUE_HEADER_BYTES + 8 * length;
   return array;
 }
 

@@ -1,14 +1,8 @@
 /** Bun: `queueMicrotask` is the cheaper microtask, and `slice` copies out without zeroing first. */
 import process from "node:process";
-import { inspect } from "node:util";
+import { inspectFrom } from "./array-keys.ts";
 import { ASCII, LATIN1, NOT_ONE_BYTE, type Runtime } from "./runtime.ts";
-import {
-  ABOVE_ONE_BYTE,
-  countIndicesByKeys,
-  latin1Slice,
-  latin1Write,
-  textAccess,
-} from "./values.ts";
+import { ABOVE_ONE_BYTE, latin1Slice, latin1Write, textAccess } from "./values.ts";
 import { createRuntime, microtaskByQueue } from "./worker-threads.ts";
 
 /** Above this many units writing them as ASCII is faster than the search by pattern. */
@@ -16,11 +10,6 @@ const SEARCHED_UNITS = 64;
 
 /** Strings of ASCII between these lengths are made from UTF-8 in half the time that one byte per unit takes. */
 const DECODED_UNITS = { least: 2048, most: 512 * 1024 } as const;
-
-/** Arrays from this length are asked by `inspect` whether they have keys that are no indices. */
-const INSPECTED_LENGTH = 24;
-/** Beyond it an array may be mostly holes, which only counting tells. */
-const COUNTED_LENGTH = 1 << 20;
 
 export function createBunRuntime(): Runtime {
   return createRuntime({
@@ -77,13 +66,7 @@ export function createBunRuntime(): Runtime {
           return false; // the question asked
         }
       },
-      countIndices: (array) => {
-        const { length } = array;
-        if (length < INSPECTED_LENGTH || length > COUNTED_LENGTH) return countIndicesByKeys(array);
-        return inspect(array, INSPECT_OPTIONS) === inspectedArray(length)
-          ? length
-          : countIndicesByKeys(array);
-      },
+      countIndices: inspectFrom(24),
     },
   });
 }
@@ -111,15 +94,4 @@ function writeUnitsByFours(text: string, target: Uint8Array, start: number): num
     target[at] = code;
   }
   return seen;
-}
-
-/**
- * Listing the keys of an array costs 30 to 90 ns an element here. Inspecting it with no element shown
- * costs half a microsecond whatever the length, and shows any other key there is. If the format ever
- * changes, keys are listed.
- */
-const INSPECT_OPTIONS = { maxArrayLength: 0, depth: 0, customInspect: false } as const;
-
-function inspectedArray(length: number): string {
-  return `[ ... ${length} more items ]`;
 }

@@ -3,6 +3,7 @@
  * and writing strings through `node:buffer` is a loop with bounds to check (1.7 ms for 1 MiB).
  */
 import { ASCII, LATIN1, NOT_ONE_BYTE, type Permission, type Runtime } from "./runtime.ts";
+import { inspectFrom } from "./array-keys.ts";
 import { bareError } from "./bare-errors.ts";
 import { ABOVE_ONE_BYTE, textAccess, writeTwoByteByLoop } from "./values.ts";
 import { createRuntime, microtaskByPromise } from "./worker-threads.ts";
@@ -30,6 +31,7 @@ export function createDenoRuntime(): Runtime {
       },
       writeTwoByte: writeTwoByteByLoop,
     },
+    kinds: { countIndices: inspectFrom(2000) },
     errors: { bare: bareError },
   });
 }

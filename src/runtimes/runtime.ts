@@ -91,8 +91,7 @@ export interface ObjectKinds {
    */
   readonly clonesLive: boolean;
   /**
-   * How many indices an array has, holes apart, or more where counting is slow; -1 if it has
-   * enumerable properties besides.
+   * How many indices an array has, holes apart; -1 if it has enumerable properties besides. Runs no user code.
    */
   countIndices(array: readonly unknown[]): number;
 }

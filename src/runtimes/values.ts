@@ -4,6 +4,7 @@
  */
 import { Buffer } from "node:buffer";
 import { types } from "node:util";
+import { inspectFrom } from "./array-keys.ts";
 import {
   type ByteAccess,
   LATIN1,
@@ -90,20 +91,6 @@ export const byteAccess: ByteAccess = {
   toBuffer: (bytes) => Buffer.from(bytes),
 };
 
-/** Own enumerable keys come in order: indices first, so the last one tells whether there are others. */
-export function countIndicesByKeys(array: readonly unknown[]): number {
-  const { length } = array;
-  const keys = Object.keys(array);
-  const count = keys.length;
-  if (count === length && (count === 0 || keys[count - 1] === String(length - 1))) return count;
-  return count === 0 || isIndex(keys[count - 1]!) ? count : -1;
-}
-
-/** Whether `key` is an array index in canonical form (below 2³² − 1). */
-function isIndex(key: string): boolean {
-  return /^(?:0|[1-9][0-9]{0,9})$/.test(key) && Number(key) < 2 ** 32 - 1;
-}
-
 export const objectKinds: ObjectKinds = {
   isProxy: types.isProxy,
   isArrayBuffer: types.isArrayBuffer,
@@ -124,5 +111,5 @@ export const objectKinds: ObjectKinds = {
       types.isWeakSet(value) || types.isGeneratorObject(value) || types.isMapIterator(value) ||
       types.isSetIterator(value) || types.isModuleNamespaceObject(value)),
   clonesLive: false,
-  countIndices: countIndicesByKeys,
+  countIndices: inspectFrom(128),
 };
