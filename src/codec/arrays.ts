@@ -19,6 +19,7 @@ import {
   NUMBER,
   REFERENCED,
   SPARSE,
+  TEXT,
   VALUE_HEADER_BYTES,
 } from "./tags.ts";
 
@@ -209,9 +210,16 @@ export function readArray(reader: Reader, at: number, word: number, tag: number)
   const array = length <= MAX_READY_LENGTH ? new Array<unknown>(length) : [];
   if ((word & REFERENCED) !== 0) reader.register(at, array);
   reader.next = start;
+  const { i32, limit } = reader;
   for (let index = 0; index < length; index++) {
-    const value = readElement(reader);
-    if (value !== ABSENT) array[index] = value;
+    const next = reader.next;
+    const element = next < limit ? i32[next >> 2] : undefined;
+    // On the spot in two thirds of the time.
+    if (element === TEXT) {
+      reader.next = next + VALUE_HEADER_BYTES;
+      array[index] = reader.gathered(i32[(next >> 2) + 1]!, next);
+    } else if (element === HOLE) reader.next = next + VALUE_HEADER_BYTES;
+    else array[index] = reader.value(next);
   }
   if (array.length < length) array.length = length; // holes at the end
   return array;

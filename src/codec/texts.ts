@@ -21,7 +21,7 @@ export const MAX_GATHERED_UNITS = 64;
 /** A segment is not begun anew below this many units. */
 const SEGMENT_UNITS = 2048;
 /** Places kept for the next object's strings. */
-const KEPT = 256;
+const KEPT = 4096;
 
 /** An encoder's side. */
 export class GatheredTexts implements TextCollector {
