@@ -32,17 +32,19 @@ const SHORT_LENGTH = 4;
 /** V8 makes longer arrays as tables: twelve times slower to fill than to grow. */
 const MAX_READY_LENGTH = 1 << 24;
 
-const { hasOwn } = Object;
+const { getPrototypeOf, hasOwn, keys: keysOf } = Object;
+const ArrayPrototype = Array.prototype;
+const ObjectPrototype = Object.prototype;
 
 export function writeArray(writer: Writer, array: readonly unknown[], from: number): number {
   const { length } = array;
   const { kinds } = writer.access;
   const indices = kinds.countIndices(array);
-  if (indices < 0 || 2 * indices < length) return writeEntries(writer, array, from);
+  if (indices < 0 || 2 * indices < length) return writeEntries(writer, array, from, indices >= 0);
   if (indices < length) {
     return kinds.clonesLive
       ? writeWithHoles(writer, array, from)
-      : writeEntries(writer, array, from);
+      : writeEntries(writer, array, from, true);
   }
   if (length === 0) return writer.header(ARRAY, 0, from);
   const first = array[0];
@@ -54,9 +56,14 @@ export function writeArray(writer: Writer, array: readonly unknown[], from: numb
 /** Asks for each element whether it is there when its turn comes. */
 function writeWithHoles(writer: Writer, array: readonly unknown[], from: number): number {
   const { length } = array;
+  // `in` is ten times quicker than `hasOwn`, and says the same where no element can be inherited.
+  const isOwnIfIn = getPrototypeOf(array) === ArrayPrototype && ArrayPrototype.length === 0 &&
+    keysOf(ObjectPrototype).length === 0;
   let at = writer.header(ARRAY, length, from);
   for (let index = 0; index < length; index++) {
-    at = hasOwn(array, index) ? writer.value(array[index], at) : writer.tag(HOLE, at);
+    at = isOwnIfIn && index in array || !isOwnIfIn && hasOwn(array, index)
+      ? writer.value(array[index], at)
+      : writer.tag(HOLE, at);
   }
   return at;
 }
@@ -179,8 +186,14 @@ function unpackDoubles(
   return writeRest(writer, array, done, length, value, at + VALUE_HEADER_BYTES + 16 * done);
 }
 
-function writeEntries(writer: Writer, array: readonly unknown[], from: number): number {
-  const keys = Object.keys(array);
+/** `hasIndicesOnly`: no other keys. */
+function writeEntries(
+  writer: Writer,
+  array: readonly unknown[],
+  from: number,
+  hasIndicesOnly: boolean,
+): number {
+  const keys = keysOf(array);
   let at = writer.room(from, VALUE_HEADER_BYTES + 8);
   const start = at - writer.base;
   writer.i32[at >> 2] = SPARSE;
@@ -190,7 +203,7 @@ function writeEntries(writer: Writer, array: readonly unknown[], from: number): 
   for (const key of keys) {
     if (!hasOwn(array, key)) continue;
     const value = (array as unknown as Record<string, unknown>)[key];
-    at = writer.value(value, writer.value(key, at));
+    at = writer.value(value, writer.value(hasIndicesOnly ? Number(key) : key, at));
     entries++;
   }
   writer.i32[((writer.base + start) >> 2) + 1] = entries;
@@ -304,10 +317,17 @@ export function readEntries(reader: Reader, at: number, word: number): unknown[]
   for (let entry = 0; entry < entries; entry++) {
     const key = reader.value(reader.next);
     const value = reader.value(reader.next);
-    if (typeof key !== "string" || key === "length") throw reader.corrupt("array key", at);
-    defineProperty(array, key, value);
+    if (!isIndexBelow(length, key)) {
+      if (typeof key !== "string" || key === "length") throw reader.corrupt("array key", at);
+      defineProperty(array, key, value);
+    } else if (key in array) defineProperty(array, String(key), value);
+    else array[key] = value;
   }
   return array;
+}
+
+function isIndexBelow(length: number, key: unknown): key is number {
+  return typeof key === "number" && Number.isInteger(key) && key >= 0 && key < length;
 }
 
 /** Makes the engine keep elements in a table: then setting the length takes no memory for holes. */

@@ -13,7 +13,7 @@ import { inherits, isPlatformObject } from "./platform.ts";
 import { writeError } from "./fault.ts";
 import { normalizeNumber } from "./numbers.ts";
 import { getterOf } from "./intrinsics.ts";
-import { defineProperty } from "./shapes.ts";
+import { defineProperty, MAX_SHAPE_KEYS } from "./shapes.ts";
 import {
   BOXED,
   DATE,
@@ -32,7 +32,9 @@ import {
 } from "./tags.ts";
 import { writeWrapped } from "./wrappers.ts";
 
-const { hasOwn, keys: keysOf } = Object;
+const { hasOwn, keys: keysOf, setPrototypeOf } = Object;
+const { ownKeys } = Reflect;
+const ObjectPrototype = Object.prototype;
 const mapForEach: <K, V>(this: Map<K, V>, visit: (value: V, key: K) => void) => void =
   Map.prototype.forEach;
 const setForEach: <V>(this: Set<V>, visit: (value: V) => void) => void = Set.prototype.forEach;
@@ -76,7 +78,7 @@ export function writePlain(
   if (keys[0] === "0" && writer.access.kinds.isArguments(object)) {
     throw writer.refuse(object, "it is the arguments object of a function");
   }
-  return writeProperties(writer, object, keys, from);
+  return writeProperties(writer, object, keys, from, true);
 }
 
 /** Writes the properties `keys` of an object as those of a plain one. */
@@ -85,10 +87,11 @@ function writeProperties(
   object: Record<string, unknown>,
   keys: readonly string[],
   from: number,
+  isPlain: boolean,
 ): number {
   const shape = writer.shapeOf(keys);
   return shape === undefined
-    ? writeKeyed(writer, object, keys, from)
+    ? writeKeyed(writer, object, keys, from, isPlain)
     : writeShaped(writer, shape, object, from);
 }
 
@@ -107,23 +110,44 @@ export function writeShaped(
   return end;
 }
 
+/**
+ * Writes an object with its keys. What a getter has removed by the time it has its turn is left out. `isPlain`: nothing
+ * but Object.prototype could be inherited from.
+ */
 function writeKeyed(
   writer: Writer,
   object: Record<string, unknown>,
   keys: readonly string[],
   from: number,
+  isPlain: boolean,
 ): number {
   const start = from - writer.base;
+  // Asking for each key takes longer than reading it.
+  const mayInheritAny = !isPlain || keys.length <= MAX_SHAPE_KEYS || !inheritsFunctionsOnly();
   let at = writer.header(KEYED, 0, from);
   let properties = 0;
   for (const key of keys) {
-    if (!hasOwn(object, key)) continue; // removed by a getter
+    if (mayInheritAny && !hasOwn(object, key)) continue;
     const value = object[key];
+    if (
+      (value === undefined || typeof value === "function" || key === "__proto__") &&
+      !hasOwn(object, key)
+    ) continue;
     at = writer.value(value, writer.value(key, at));
     properties++;
   }
   writer.i32[((writer.base + start) >> 2) + 1] = properties;
   return at;
+}
+
+/** Keys of Object.prototype as it comes: functions, and `__proto__`. */
+const STANDARD_KEYS = ownKeys(ObjectPrototype).filter((key) =>
+  key === "__proto__" ||
+  typeof (ObjectPrototype as Record<PropertyKey, unknown>)[key] === "function"
+);
+
+function inheritsFunctionsOnly(): boolean {
+  return ownKeys(ObjectPrototype).length === STANDARD_KEYS.length;
 }
 
 /** Writes an object with a prototype of its own. */
@@ -174,8 +198,8 @@ function writeInstance(
   keys: readonly string[],
   at: number,
 ): number {
-  for (const key of keys) if (key in prototype) return writeKeyed(writer, object, keys, at);
-  return writeProperties(writer, object, keys, at);
+  for (const key of keys) if (key in prototype) return writeKeyed(writer, object, keys, at, false);
+  return writeProperties(writer, object, keys, at, false);
 }
 
 function isDOMException(kinds: ObjectKinds, prototype: object): boolean {
@@ -306,7 +330,7 @@ function writeByRuntime(writer: Writer, object: object, from: number): number {
   const keys = keysOf(clone);
   return keys.length === 0 && writer.access.kinds.isOrdinary(clone)
     ? writer.header(KEYED, 0, from)
-    : writeProperties(writer, clone as Record<string, unknown>, keys, from);
+    : writeProperties(writer, clone as Record<string, unknown>, keys, from, true);
 }
 
 /** Reads OBJECT at `at`, whose first word is `word`. */
@@ -329,16 +353,23 @@ export function readObject(reader: Reader, at: number, word: number): object {
   return object;
 }
 
-/** Reads KEYED at `at`. */
+/**
+ * Reads KEYED at `at`. With many properties, an object without a prototype is made first: it is a table of its own from
+ * the start, and keys need not be looked for in one (a fifth of the time on V8).
+ */
 export function readKeyed(reader: Reader, at: number, word: number): object {
   const properties = reader.count(at, 2 * VALUE_HEADER_BYTES);
-  const object: Record<string, unknown> = {};
+  const isTable = properties > MAX_SHAPE_KEYS;
+  const object = (isTable ? { __proto__: null } : {}) as Record<string, unknown>;
   if ((word & REFERENCED) !== 0) reader.register(at, object);
   reader.next = at + VALUE_HEADER_BYTES;
   for (let property = 0; property < properties; property++) {
     const key = reader.key(reader.next);
-    defineProperty(object, key, reader.value(reader.next));
+    const value = reader.value(reader.next);
+    if (isTable) object[key] = value;
+    else defineProperty(object, key, value);
   }
+  if (isTable) setPrototypeOf(object, ObjectPrototype);
   return object;
 }
 

@@ -23,6 +23,8 @@ const MAX_KEY_UNITS = 256;
 export const MAX_SHAPES = 1024;
 /** Key lists seen once. When there are so many they are forgotten. */
 const MAX_CANDIDATES = 256;
+/** Wrong guesses in a row after which there are none until an object has a shape: Dates, say, or large dictionaries. */
+const MAX_MISSES = 8;
 /** Shapes with the same first key that are looked through. */
 const MAX_BUCKET = 32;
 
@@ -46,6 +48,7 @@ export class ShapeRegistry {
   readonly #candidates = new Map<string, readonly string[]>();
   readonly #isCompiling: boolean;
   #last: SentShape | undefined;
+  #misses = 0;
 
   constructor(isCompiling: boolean = canCompile()) {
     this.#isCompiling = isCompiling;
@@ -61,16 +64,23 @@ export class ShapeRegistry {
     return this.#shapes.slice(first, first + count).map(({ keys }) => keys);
   }
 
-  /** The shape that came next last time, if this object has it. */
+  /** The shape that came next last time, if this object has it. Not asked among many objects of no shape. */
   guess(object: object): SentShape | undefined {
     const guess = this.#last?.follower;
-    return guess !== undefined && guess.fits(object) ? this.#last = guess : undefined;
+    if (guess === undefined || this.#misses >= MAX_MISSES) return undefined;
+    if (!guess.fits(object)) {
+      this.#misses++;
+      return undefined;
+    }
+    this.#misses = 0;
+    return this.#last = guess;
   }
 
   /** The shape with these keys, if it is registered. */
   find(keys: readonly string[]): SentShape | undefined {
     const found = this.#look(keys);
     if (found === undefined) return undefined;
+    this.#misses = 0;
     const last = this.#last;
     if (last !== undefined) last.follower = found;
     return this.#last = found;

@@ -23,7 +23,7 @@
  *   OBJECT       shape            values in the order of the shape's keys; flag PARTIAL
  *   KEYED        properties       per property: value (key), value
  *   ARRAY        length           values
- *   SPARSE       entries          f64 length; per entry: value (key), value
+ *   SPARSE       entries          f64 length; per entry: value (an index, or a key), value
  *   INTS         length           i32 per element
  *   DOUBLES      length           f64 per element
  *   MAP          entries          per entry: value (key), value

@@ -170,6 +170,23 @@ describe("prototypes with elements", () => {
   }
 });
 
+test("elements are set whatever Array.prototype has in their place", () => {
+  const array: unknown[] = new Array(2000);
+  array[1777] = "own";
+  const fail = (): never => {
+    throw new Error("asked");
+  };
+  Object.defineProperty(Array.prototype, "1777", { get: fail, set: fail, configurable: true });
+  let arrived: unknown;
+  try {
+    [arrived] = roundTrip([array]);
+  } finally {
+    Reflect.deleteProperty(Array.prototype, "1777");
+    Array.prototype.length = 0;
+  }
+  expect(differences(arrived, array)).toEqual([]);
+});
+
 test("counting by inspection and by keys says the same", () => {
   const inspected = inspectFrom(0);
   for (const length of [0, 1, 2, ...LENGTHS]) {

@@ -35,6 +35,31 @@ function pairOf(isCompiling: boolean): { registry: ShapeRegistry; trip(value: un
   };
 }
 
+test("objects of no shape are not asked for one for ever", () => {
+  const registry = new ShapeRegistry(true);
+  const keys = ["id", "name"];
+  registry.find(keys);
+  const shape = registry.find(keys)!;
+  registry.find(keys); // now it follows itself
+  let asked = 0;
+  const { fits } = shape;
+  Object.assign(shape, {
+    fits: (object: object) => {
+      asked++;
+      return fits(object);
+    },
+  });
+  for (let date = 0; date < 1000; date++) expect(registry.guess(new Date())).toBe(undefined);
+  expect(asked).toBeLessThan(20);
+  expect(registry.find(keys)).toBe(shape);
+  expect(registry.guess({ id: 1, name: "a" })).toBe(shape);
+  // One among them changes nothing.
+  for (let pair = 0; pair < 100; pair++) {
+    expect(registry.guess(new Date())).toBe(undefined);
+    expect(registry.guess({ id: 1, name: "a" })).toBe(shape);
+  }
+});
+
 describe.each([["compiled", true], ["looping", false]])("%s", (_, isCompiling) => {
   test("every kind of key and value, at each sight of the shape", () => {
     const { trip } = pairOf(isCompiling);
