@@ -13,7 +13,7 @@ import { inherits, isPlatformObject } from "./platform.ts";
 import { writeError } from "./fault.ts";
 import { normalizeNumber } from "./numbers.ts";
 import { getterOf } from "./intrinsics.ts";
-import { defineProperty, MAX_SHAPE_KEYS } from "./shapes.ts";
+import { defineProperty } from "./shapes.ts";
 import {
   BOXED,
   DATE,
@@ -31,6 +31,9 @@ import {
   VALUE_HEADER_BYTES,
 } from "./tags.ts";
 import { writeWrapped } from "./wrappers.ts";
+
+/** Objects with more keys of their own are taken for tables, not for records. */
+const TABLE_KEYS = 32;
 
 const { hasOwn, keys: keysOf, setPrototypeOf } = Object;
 const { ownKeys } = Reflect;
@@ -123,7 +126,7 @@ function writeKeyed(
 ): number {
   const start = from - writer.base;
   // Asking for each key takes longer than reading it.
-  const mayInheritAny = !isPlain || keys.length <= MAX_SHAPE_KEYS || !inheritsFunctionsOnly();
+  const mayInheritAny = !isPlain || keys.length <= TABLE_KEYS || !inheritsFunctionsOnly();
   let at = writer.header(KEYED, 0, from);
   let properties = 0;
   for (const key of keys) {
@@ -359,7 +362,7 @@ export function readObject(reader: Reader, at: number, word: number): object {
  */
 export function readKeyed(reader: Reader, at: number, word: number): object {
   const properties = reader.count(at, 2 * VALUE_HEADER_BYTES);
-  const isTable = properties > MAX_SHAPE_KEYS;
+  const isTable = properties > TABLE_KEYS;
   const object = (isTable ? { __proto__: null } : {}) as Record<string, unknown>;
   if ((word & REFERENCED) !== 0) reader.register(at, object);
   reader.next = at + VALUE_HEADER_BYTES;

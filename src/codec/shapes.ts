@@ -16,11 +16,12 @@ import type { WritableShape } from "./writer.ts";
 import { canCompile } from "./code-generation.ts";
 import { compileReader, compileWriter } from "./shape-compiler.ts";
 
-/** Objects with more keys carry them. */
-export const MAX_SHAPE_KEYS = 64;
+/** Objects with more keys carry them: V8 makes no object of more than these that is quick to read. */
+export const MAX_SHAPE_KEYS = 128;
 const MAX_KEY_UNITS = 256;
-/** Shapes per sender: what a hostile stream of ever new key lists can cost each receiver. */
+/** Shapes per sender, and keys of all of them: what a hostile stream of ever new key lists can cost each receiver. */
 export const MAX_SHAPES = 1024;
+export const MAX_KEYS_OF_SHAPES: number = 64 * MAX_SHAPES;
 /** Key lists seen once. When there are so many they are forgotten. */
 const MAX_CANDIDATES = 256;
 /** Wrong guesses in a row after which there are none until an object has a shape: Dates, say, or large dictionaries. */
@@ -49,6 +50,7 @@ export class ShapeRegistry {
   readonly #isCompiling: boolean;
   #last: SentShape | undefined;
   #misses = 0;
+  #keyCount = 0;
 
   constructor(isCompiling: boolean = canCompile()) {
     this.#isCompiling = isCompiling;
@@ -93,6 +95,7 @@ export class ShapeRegistry {
       for (const shape of bucket) if (sameKeys(shape.keys, keys)) return shape;
     }
     if (keys.length > MAX_SHAPE_KEYS || this.#shapes.length >= MAX_SHAPES) return undefined;
+    if (this.#keyCount + keys.length > MAX_KEYS_OF_SHAPES) return undefined;
     for (const key of keys) if (key.length > MAX_KEY_UNITS) return undefined;
     const name = `${first}\n${keys[keys.length - 1]}\n${keys.length}`;
     const candidate = this.#candidates.get(name);
@@ -116,6 +119,7 @@ export class ShapeRegistry {
     const fits = keys[0] === "0" ? () => false : code.fits;
     const shape: SentShape = { id: this.#shapes.length, keys, ...code, fits, follower: undefined };
     this.#shapes.push(shape);
+    this.#keyCount += keys.length;
     bucket.push(shape);
     this.#byFirstKey.set(keys[0]!, bucket);
     return shape;
@@ -142,6 +146,7 @@ function loopWriter(keys: readonly string[]): Pick<WritableShape, "write" | "fit
 export class ReceivedShapes {
   readonly #shapes: ReadableShape[] = [];
   readonly #isCompiling: boolean;
+  #keyCount = 0;
 
   constructor(isCompiling: boolean = canCompile()) {
     this.#isCompiling = isCompiling;
@@ -163,6 +168,8 @@ export class ReceivedShapes {
     }
     for (const keys of lists) {
       if (!isKeyList(keys)) throw new ProtocolError("A shape that is not a list of keys.");
+      this.#keyCount += keys.length;
+      if (this.#keyCount > MAX_KEYS_OF_SHAPES) throw new ProtocolError("Shapes of too many keys.");
       this.#shapes.push(createReceived(keys, this.#isCompiling));
     }
   }

@@ -4,7 +4,7 @@ import { MAX_SHAPE_KEYS } from "../../src/codec/shapes.ts";
 import { roundTrip } from "../support/codec.ts";
 import { differences } from "../support/same.ts";
 
-const SIZES = [MAX_SHAPE_KEYS, MAX_SHAPE_KEYS + 1, 1000];
+const SIZES = [32, 33, MAX_SHAPE_KEYS, MAX_SHAPE_KEYS + 1, 1000];
 
 type Dictionary = Record<string, unknown>;
 

@@ -2,7 +2,13 @@ import { describe, expect, test } from "vitest";
 import { Decoder } from "../../src/codec/decoder.ts";
 import { Encoder } from "../../src/codec/encoder.ts";
 import { SeenObjects } from "../../src/codec/seen-objects.ts";
-import { MAX_SHAPES, ReceivedShapes, ShapeRegistry } from "../../src/codec/shapes.ts";
+import {
+  MAX_KEYS_OF_SHAPES,
+  MAX_SHAPE_KEYS,
+  MAX_SHAPES,
+  ReceivedShapes,
+  ShapeRegistry,
+} from "../../src/codec/shapes.ts";
 import { SharedBuffers } from "../../src/codec/shared-buffers.ts";
 import { ProtocolError } from "../../src/errors.ts";
 import { currentRuntime } from "../../src/runtimes/current.ts";
@@ -116,6 +122,20 @@ describe.each([["compiled", true], ["looping", false]])("%s", (_, isCompiling) =
     }
   });
 
+  test("hostile streams of wide shapes stay bounded and correct", () => {
+    const { registry, trip } = pairOf(isCompiling);
+    const wide = MAX_SHAPE_KEYS - 1;
+    const most = Math.floor(MAX_KEYS_OF_SHAPES / wide);
+    for (let n = 0; n < most + 20; n++) {
+      const object = Object.fromEntries(
+        Array.from({ length: wide }, (_, key) => [`${n}.${key}`, key]),
+      );
+      for (let round = 0; round < 2; round++) trip(object);
+      if (n % 100 === 0 || n >= most) expect(trip(object)).toEqual(object);
+    }
+    expect(registry.size).toBe(most);
+  });
+
   test("hostile streams of ever new shapes stay bounded and correct", () => {
     const { registry, trip } = pairOf(isCompiling);
     for (let n = 0; n < 3000; n++) expect(trip({ [`only${n}`]: n })).toEqual({ [`only${n}`]: n });
@@ -138,6 +158,11 @@ describe("telling", () => {
     for (const bad of [[0, ["a"]], [3, ["a"]], [2, "a"], [2, [1]], [2, ["a", "a"]], null, {}]) {
       expect(() => received.learn(bad)).toThrow(ProtocolError);
     }
+    const wide = Array.from({ length: MAX_SHAPE_KEYS }, (_, key) => `${key}`);
+    const many = Array.from({ length: MAX_KEYS_OF_SHAPES / MAX_SHAPE_KEYS }, () => wide);
+    new ReceivedShapes().learn([0, ...many]);
+    expect(() => new ReceivedShapes().learn([0, ...many, ["one more"]])).toThrow(ProtocolError);
+    expect(() => new ReceivedShapes().learn([0, [...wide, "one more"]])).toThrow(ProtocolError);
   });
 
   test("each lane is told on its own, however small its ring", () => {
