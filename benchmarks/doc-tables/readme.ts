@@ -56,6 +56,11 @@ function heavyLoad(): string {
 const PAYLOADS: readonly (readonly [name: string, label: string])[] = [
   ["object, 200 B", "object of 200 B"],
   ["array, 50 records", "50 records × 6 fields"],
+  ["array, 1,000 numbers", "1,000 numbers"],
+  ["array, 1,000 strings", "1,000 strings"],
+  ["array, 1,000 points", "1,000 objects of 2 numbers"],
+  ["array, 1,000 Dates", "1,000 `Date`s"],
+  ["object, 1,000 keys", "object of 1,000 keys"],
   ["string, 1,024 ASCII", "string, 1,024 ASCII"],
   ["string, 512 Cyrillic", "string, 512 Cyrillic"],
   ["Map, 1,000 entries", "`Map` of 1,000"],

@@ -2,12 +2,16 @@
 import { byteArray, nodeBuffer } from "./bytes.ts";
 import {
   cyclicGraph,
+  dates,
+  dictionary,
   errorWithCause,
   numberMap,
   numbers,
   particle,
+  points,
   records,
   user,
+  words,
 } from "./objects.ts";
 import { MANY_VARIANTS, type PayloadKind } from "./payload.ts";
 import { STRUCT_KIND } from "./struct-kind.ts";
@@ -46,6 +50,10 @@ export const KINDS: readonly PayloadKind[] = [
   plain("object, 8 numbers", particle),
   plain("array, 50 records", (variant) => records(50, variant)),
   plain("array, 1,000 numbers", (variant) => numbers(1000, variant)),
+  plain("array, 1,000 strings", (variant) => words(1000, variant)),
+  plain("array, 1,000 points", (variant) => points(1000, variant)),
+  object("array, 1,000 Dates", (variant) => dates(1000, variant)),
+  plain("object, 1,000 keys", (variant) => dictionary(1000, variant)),
   object("Map, 1,000 entries", (variant) => numberMap(1000, variant)),
   object("Set, 1,000 entries", (variant) => new Set(numbers(1000, variant))),
   object("Date", (variant) => new Date(Date.UTC(2026, 0, 1) + variant)),

@@ -43,6 +43,26 @@ export function numbers(count: number, variant: number): number[] {
   return Array.from({ length: count }, (_, index) => (index + variant) / 2);
 }
 
+export function points(count: number, variant: number): { x: number; y: number }[] {
+  return numbers(count, variant).map((x, index) => ({ x, y: x + index }));
+}
+
+export function words(count: number, variant: number): string[] {
+  return Array.from({ length: count }, (_, index) => `word ${index + variant}`);
+}
+
+/** As a program counts words: one key after the other. */
+export function dictionary(count: number, variant: number): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const [index, word] of words(count, variant).entries()) counts[word] = index;
+  return counts;
+}
+
+export function dates(count: number, variant: number): Date[] {
+  const first = Date.UTC(2026, 0, 1) + variant;
+  return Array.from({ length: count }, (_, day) => new Date(first + 86_400_000 * day));
+}
+
 export function numberMap(count: number, variant: number): Map<string, number> {
   return new Map(numbers(count, variant).map((value, index) => [`key-${index}`, value]));
 }

@@ -43,7 +43,8 @@ const mapForEach: <K, V>(this: Map<K, V>, visit: (value: V, key: K) => void) => 
 const setForEach: <V>(this: Set<V>, visit: (value: V) => void) => void = Set.prototype.forEach;
 const mapEntries: <K, V>(this: Map<K, V>) => Iterator<[K, V]> = Map.prototype.entries;
 const setValues: <V>(this: Set<V>) => Iterator<V> = Set.prototype.values;
-const timeOf: (this: Date) => number = Date.prototype.getTime;
+const DatePrototype = Date.prototype;
+const timeOf: (this: Date) => number = DatePrototype.getTime;
 const sourceOf = getterOf<string>(RegExp.prototype, "source");
 /** Flag by flag: the getter of them all reads properties that an object may have of its own. */
 const flagGetters: readonly (readonly [string, (this: unknown) => boolean])[] = [
@@ -170,9 +171,10 @@ export function writeSpecial(
     }
   }
   const { kinds } = writer.access;
+  if (prototype === DatePrototype && kinds.isDate(object)) return writeDate(writer, object, at);
   if (kinds.isMap(object)) return writeMap(writer, object, at);
   if (kinds.isSet(object)) return writeSet(writer, object, at);
-  if (kinds.isDate(object)) return writer.double(DATE, timeOf.call(object), at);
+  if (kinds.isDate(object)) return writeDate(writer, object, at);
   if (kinds.isNativeError(object) || isDOMException(kinds, prototype)) {
     return writeError(writer, object as Error, at);
   }
@@ -191,6 +193,10 @@ export function writeSpecial(
   }
   writer.lastClass = prototype;
   return writeInstance(writer, object as Record<string, unknown>, prototype, keys, at);
+}
+
+function writeDate(writer: Writer, date: Date, at: number): number {
+  return writer.double(DATE, timeOf.call(date), at);
 }
 
 /** A property that a getter removes must not be read from the prototype: then keys are asked for. */
