@@ -71,6 +71,8 @@ export interface ShapeSource {
 const hexPattern = /^[0-9a-f]+$/;
 const NO_EXTRAS: readonly unknown[] = [];
 const PENDING_VALUE = Symbol();
+/** For arrays with holes, of which only the elements take bytes. */
+const FREE_BYTES = 64 * 1024;
 const NO_MEMORY: Memory = viewMemory(new SharedArrayBuffer(0));
 
 export class Decoder implements Reader {
@@ -92,6 +94,8 @@ export class Decoder implements Reader {
   readonly #texts = new TextSegments();
   #memory: Memory | undefined;
   #base = 0;
+  /** Elements of arrays that were made before they were read. */
+  #reserved = 0;
   /** Arguments whose values come behind the others. */
   #pending = 0;
   #extras: readonly unknown[] = NO_EXTRAS;
@@ -164,6 +168,7 @@ export class Decoder implements Reader {
       this.u8 = memory.u8;
     }
     this.#base = at;
+    this.#reserved = 0;
     this.#pending = 0;
     this.limit = limit;
     this.#extras = extras;
@@ -297,6 +302,11 @@ export class Decoder implements Reader {
       throw this.corrupt(`count ${count}`, at);
     }
     return count;
+  }
+
+  mayReserve(elements: number): boolean {
+    this.#reserved += elements;
+    return VALUE_HEADER_BYTES * this.#reserved <= this.limit - this.#base + FREE_BYTES;
   }
 
   size(at: number, start: number): number {

@@ -36,7 +36,6 @@ import { writeWrapped } from "./wrappers.ts";
 const TABLE_KEYS = 32;
 
 const { hasOwn, keys: keysOf, setPrototypeOf } = Object;
-const { ownKeys } = Reflect;
 const ObjectPrototype = Object.prototype;
 const mapForEach: <K, V>(this: Map<K, V>, visit: (value: V, key: K) => void) => void =
   Map.prototype.forEach;
@@ -82,7 +81,7 @@ export function writePlain(
   if (keys[0] === "0" && writer.access.kinds.isArguments(object)) {
     throw writer.refuse(object, "it is the arguments object of a function");
   }
-  return writeProperties(writer, object, keys, from, true);
+  return writeProperties(writer, object, keys, from);
 }
 
 /** Writes the properties `keys` of an object as those of a plain one. */
@@ -91,11 +90,10 @@ function writeProperties(
   object: Record<string, unknown>,
   keys: readonly string[],
   from: number,
-  isPlain: boolean,
 ): number {
   const shape = writer.shapeOf(keys);
   return shape === undefined
-    ? writeKeyed(writer, object, keys, from, isPlain)
+    ? writeKeyed(writer, object, keys, from)
     : writeShaped(writer, shape, object, from);
 }
 
@@ -114,44 +112,23 @@ export function writeShaped(
   return end;
 }
 
-/**
- * Writes an object with its keys. What a getter has removed by the time it has its turn is left out. `isPlain`: nothing
- * but Object.prototype could be inherited from.
- */
 function writeKeyed(
   writer: Writer,
   object: Record<string, unknown>,
   keys: readonly string[],
   from: number,
-  isPlain: boolean,
 ): number {
   const start = from - writer.base;
-  // Asking for each key takes longer than reading it.
-  const mayInheritAny = !isPlain || keys.length <= TABLE_KEYS || !inheritsFunctionsOnly();
   let at = writer.header(KEYED, 0, from);
   let properties = 0;
   for (const key of keys) {
-    if (mayInheritAny && !hasOwn(object, key)) continue;
+    if (!hasOwn(object, key)) continue; // removed by a getter
     const value = object[key];
-    if (
-      (value === undefined || typeof value === "function" || key === "__proto__") &&
-      !hasOwn(object, key)
-    ) continue;
     at = writer.value(value, writer.value(key, at));
     properties++;
   }
   writer.i32[((writer.base + start) >> 2) + 1] = properties;
   return at;
-}
-
-/** Keys of Object.prototype as it comes: functions, and `__proto__`. */
-const STANDARD_KEYS = ownKeys(ObjectPrototype).filter((key) =>
-  key === "__proto__" ||
-  typeof (ObjectPrototype as Record<PropertyKey, unknown>)[key] === "function"
-);
-
-function inheritsFunctionsOnly(): boolean {
-  return ownKeys(ObjectPrototype).length === STANDARD_KEYS.length;
 }
 
 /** Writes an object with a prototype of its own. */
@@ -207,8 +184,8 @@ function writeInstance(
   keys: readonly string[],
   at: number,
 ): number {
-  for (const key of keys) if (key in prototype) return writeKeyed(writer, object, keys, at, false);
-  return writeProperties(writer, object, keys, at, false);
+  for (const key of keys) if (key in prototype) return writeKeyed(writer, object, keys, at);
+  return writeProperties(writer, object, keys, at);
 }
 
 function isDOMException(kinds: ObjectKinds, prototype: object): boolean {
@@ -339,7 +316,7 @@ function writeByRuntime(writer: Writer, object: object, from: number): number {
   const keys = keysOf(clone);
   return keys.length === 0 && writer.access.kinds.isOrdinary(clone)
     ? writer.header(KEYED, 0, from)
-    : writeProperties(writer, clone as Record<string, unknown>, keys, from, true);
+    : writeProperties(writer, clone as Record<string, unknown>, keys, from);
 }
 
 /** Reads OBJECT at `at`, whose first word is `word`. */

@@ -45,6 +45,11 @@ export interface Reader {
   check(at: number, bytes: number): void;
   /** The aux word at `at` as a number of things of at least `bytesEach` bytes, which must be there. */
   count(at: number, bytesEach: number, headerBytes?: number): number;
+  /**
+   * Whether so many elements may be made before they are read. Damaged arrays within arrays could each claim the same
+   * bytes; those of a sound value come to no more than there are bytes for.
+   */
+  mayReserve(elements: number): boolean;
   /** The f64 behind the header at `at` as a number of bytes from `start`, which must be there. */
   size(at: number, start: number): number;
   corrupt(what: string, at: number): Error;

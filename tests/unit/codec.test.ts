@@ -4,6 +4,7 @@ import { Decoder } from "../../src/codec/decoder.ts";
 import { Encoder } from "../../src/codec/encoder.ts";
 import { normalizeNumber } from "../../src/codec/numbers.ts";
 import { SharedBuffers } from "../../src/codec/shared-buffers.ts";
+import { ARRAY, SPARSE } from "../../src/codec/tags.ts";
 import { DataCloneError, PayloadTooLargeError, ProtocolError } from "../../src/errors.ts";
 import { viewMemory } from "../../src/memory/views.ts";
 import { currentRuntime } from "../../src/runtimes/current.ts";
@@ -359,6 +360,35 @@ describe("damage", () => {
     for (const length of [65 * 8, 2 ** 40, -1, NaN, 0.5, Infinity]) {
       memory.f64[1] = length;
       expect(() => decoder.one(memory, 0, end)).toThrow(ProtocolError);
+    }
+  });
+
+  test("arrays that all claim the same bytes are refused before those are allocated", () => {
+    const large = viewMemory(new SharedArrayBuffer(4 << 20));
+    const bytes = large.u8.length;
+    const claims: Record<string, (at: number) => number> = {
+      // All that is left, and the next one within: four gigabytes, at eight bytes an element.
+      ARRAY: (at) => {
+        large.i32.set([ARRAY, ((bytes - at) >> 3) - 1], at >> 2);
+        return at + 8;
+      },
+      // Nothing but holes, nearly as many as are not worth a table: eight gigabytes.
+      SPARSE: (at) => {
+        large.i32.set([SPARSE, 0], at >> 2);
+        large.f64[(at >> 3) + 1] = 4000;
+        return at + 16;
+      },
+    };
+    for (const [name, claim] of Object.entries(claims)) {
+      const end = name === "ARRAY" ? 8000 : bytes - 16;
+      let at = 8;
+      let count = 0;
+      for (; at < end; count++) at = claim(at);
+      large.i32.set([ARRAY, count + 1]);
+      large.i32[at >> 2] = 0xff; // no tag
+      const before = process.memoryUsage().rss;
+      expect(() => decoder.one(large, 0, bytes)).toThrow(ProtocolError);
+      expect(process.memoryUsage().rss - before).toBeLessThan(400 << 20);
     }
   });
 

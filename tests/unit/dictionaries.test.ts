@@ -124,6 +124,41 @@ describe("what a getter does to keys that come later", () => {
   }
 });
 
+describe("what a getter gives the object to inherit", () => {
+  const acts: Record<string, (object: Dictionary) => void> = {
+    "a prototype": (object) => Object.setPrototypeOf(object, { gone: "inherited" }),
+    "a prototype that listens": (object) =>
+      Object.setPrototypeOf(
+        object,
+        new Proxy({}, {
+          get: () => {
+            throw new Error("asked");
+          },
+          has: () => {
+            throw new Error("asked");
+          },
+        }),
+      ),
+    "more in Object.prototype": () => {
+      (Object.prototype as Dictionary)["gone"] = "inherited";
+    },
+  };
+  afterEach(() => {
+    Reflect.deleteProperty(Object.prototype, "gone");
+  });
+  for (const [name, act] of Object.entries(acts)) {
+    test.each([MAX_SHAPE_KEYS + 1, 1000])(`${name}, %d keys`, (size) => {
+      const object = first(size, (each) => {
+        delete each["gone"];
+        act(each);
+      }, { gone: "own" });
+      const arrived = roundTrip([object])[0] as Dictionary;
+      expect(Object.hasOwn(arrived, "gone")).toBe(false);
+      expect(Object.keys(arrived).length).toBe(size + 1);
+    });
+  }
+});
+
 describe("where Object.prototype has more than usual", () => {
   const names = ["inherited", "hidden"];
   afterEach(() => {

@@ -5,7 +5,7 @@
 // oxlint-disable no-extend-native no-array-constructor -- what users may do
 import { afterEach, describe, expect, test } from "vitest";
 import { inspect } from "node:util";
-import { countIndicesByKeys, inspectFrom } from "../../src/runtimes/array-keys.ts";
+import { countIndicesByKeys, inspectFrom, showsNoKeys } from "../../src/runtimes/array-keys.ts";
 import { roundTrip } from "../support/codec.ts";
 import { differences } from "../support/same.ts";
 
@@ -129,6 +129,40 @@ describe("asking runs no code", () => {
     });
   }
 
+  test("nor with a class of arrays that has an opinion", () => {
+    let asked = 0;
+    const hasInstance = (): boolean => ++asked > 0;
+    Object.defineProperty(Array, Symbol.hasInstance, { value: hasInstance, configurable: true });
+    try {
+      expect(inspectFrom(1)(numbers(3000))).toBe(3000);
+    } finally {
+      Reflect.deleteProperty(Array, Symbol.hasInstance);
+    }
+    expect(asked).toBe(0);
+  });
+
+  test.each(LENGTHS)("nor with elements, however many keys there are, %d", (length) => {
+    let asked = 0;
+    const array = Object.defineProperty(numbers(length), 0, {
+      get: () => asked++,
+      enumerable: true,
+      configurable: true,
+    });
+    for (let key = 0; key < 60; key++) Object.assign(array, { [`k${key}`]: 1 });
+    expect(inspectFrom(0)(array)).toBe(-1);
+    expect(asked).toBe(0);
+    roundTrip([array]);
+    expect(asked).toBe(1);
+  });
+
+  test("what throws when it is shown does not harm the call", () => {
+    expectLikeClone(() =>
+      Object.assign(numbers(3000), {
+        [Symbol("x")]: Object.defineProperty({}, Symbol.toStringTag, getter),
+      })
+    );
+  });
+
   test("nor with getters of keys that it shows", () => {
     const { defaultOptions } = inspect;
     const before = { ...defaultOptions };
@@ -153,14 +187,17 @@ describe("prototypes with elements", () => {
     for (const prototype of Object.values(prototypes)) Reflect.deleteProperty(prototype, "3");
     Array.prototype.length = 0;
   });
-  for (const [name, prototype] of Object.entries(prototypes)) {
-    test.each(LENGTHS)(`do not fill holes: ${name}, %d`, (length) => {
+  const named = Object.entries(prototypes).flatMap(([name, prototype]) =>
+    [true, false].map((enumerable) => [name, prototype, enumerable] as const)
+  );
+  for (const [name, prototype, enumerable] of named) {
+    test.each(LENGTHS)(`do not fill holes: ${name} (${enumerable}), %d`, (length) => {
       const array = numbers(length);
       delete array[3];
       Object.defineProperty(prototype, "3", {
         value: "inherited",
         writable: true,
-        enumerable: true,
+        enumerable,
         configurable: true,
       });
       const arrived = roundTrip([array])[0] as unknown[];
@@ -168,6 +205,19 @@ describe("prototypes with elements", () => {
       expect(differences(arrived, array)).toEqual([]);
     });
   }
+});
+
+test("one between Array.prototype and Object.prototype does not fill them either", () => {
+  const array = numbers(3000);
+  delete array[3];
+  Object.setPrototypeOf(Array.prototype, { 3: "inherited" });
+  let arrived: unknown;
+  try {
+    [arrived] = roundTrip([array]);
+  } finally {
+    Object.setPrototypeOf(Array.prototype, Object.prototype);
+  }
+  expect(differences(arrived, array)).toEqual([]);
 });
 
 test("elements are set whatever Array.prototype has in their place", () => {
@@ -185,6 +235,27 @@ test("elements are set whatever Array.prototype has in their place", () => {
     Array.prototype.length = 0;
   }
   expect(differences(arrived, array)).toEqual([]);
+});
+
+test("inspection tells arrays with and without keys apart, whatever its defaults", () => {
+  const { defaultOptions } = inspect;
+  const before = { ...defaultOptions };
+  const arrays = [numbers(3000), Object.assign(numbers(3000), { extra: 1 })] as const;
+  for (
+    const options of [
+      {},
+      { showHidden: true },
+      { breakLength: 10, compact: 3 },
+      { compact: false, colors: true },
+    ]
+  ) {
+    inspect.defaultOptions = options;
+    try {
+      expect(arrays.map(showsNoKeys)).toEqual([true, false]);
+    } finally {
+      inspect.defaultOptions = before;
+    }
+  }
 });
 
 test("counting by inspection and by keys says the same", () => {
