@@ -2,7 +2,8 @@
  * Whether an array has enumerable properties besides its elements. The language answers by listing all keys, a string
  * for each index: 6 to 30 ns an element on V8, 30 to 90 on JavaScriptCore, which for long arrays is more than
  * everything else that is done with them. `inspect` with no element shown takes 1 µs (Node, Bun) or 6 (Deno) whatever
- * the length, and shows any other key there is; looking for holes takes 0.4 to 1 ns an element.
+ * the length, and shows any other key there is; looking for holes takes 0.4 ns an element, and 5 (V8) until that loop has
+ * been optimized for good.
  *
  * What it shows it formats. So one thing may run that structured clone does not: the getter of a `Symbol.toStringTag`,
  * or of an error's name, in the value of such another key of a long array.
@@ -30,11 +31,22 @@ const { ownKeys } = Reflect;
 const ArrayPrototype = Array.prototype;
 const ObjectPrototype = Object.prototype;
 
-/** `ObjectKinds.countIndices` by inspection of arrays from this length on. */
-export function inspectFrom(least: number): ObjectKinds["countIndices"] {
+/** Where holes are not looked for, a longer array is: it may be empty and of any length. */
+const MAX_UNSEEN_HOLES = 1 << 20;
+
+/**
+ * `ObjectKinds.countIndices` by inspection of arrays from this length on. `clonesLive`: holes are counted as indices,
+ * since each is asked for when its turn comes.
+ */
+export function inspectFrom(
+  least: number,
+  { clonesLive }: { readonly clonesLive: boolean },
+): ObjectKinds["countIndices"] {
   return (array) => {
-    if (array.length < least || !isUsual(array)) return countIndicesByKeys(array);
-    const count = countPresent(array);
+    const { length } = array;
+    if (length < least || !isUsual(array)) return countIndicesByKeys(array);
+    const isLive = clonesLive && length <= MAX_UNSEEN_HOLES;
+    const count = isLive ? length : countPresent(array);
     return count >= 0 && showsNoKeys(array) ? count : countIndicesByKeys(array);
   };
 }

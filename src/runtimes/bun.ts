@@ -66,7 +66,7 @@ export function createBunRuntime(): Runtime {
           return false; // the question asked
         }
       },
-      countIndices: inspectFrom(24),
+      countIndices: inspectFrom(32, { clonesLive: true }),
     },
   });
 }

@@ -31,7 +31,7 @@ export function createDenoRuntime(): Runtime {
       },
       writeTwoByte: writeTwoByteByLoop,
     },
-    kinds: { countIndices: inspectFrom(2000) },
+    kinds: { countIndices: inspectFrom(2000, { clonesLive: false }) },
     errors: { bare: bareError },
   });
 }

@@ -91,7 +91,8 @@ export interface ObjectKinds {
    */
   readonly clonesLive: boolean;
   /**
-   * How many indices an array has, holes apart; -1 if it has enumerable properties besides. Runs no user code.
+   * How many indices an array has, holes apart (or with them, where clones are live); -1 if it has enumerable
+   * properties besides.
    */
   countIndices(array: readonly unknown[]): number;
 }

@@ -111,5 +111,5 @@ export const objectKinds: ObjectKinds = {
       types.isWeakSet(value) || types.isGeneratorObject(value) || types.isMapIterator(value) ||
       types.isSetIterator(value) || types.isModuleNamespaceObject(value)),
   clonesLive: false,
-  countIndices: inspectFrom(256),
+  countIndices: inspectFrom(512, { clonesLive: false }),
 };
