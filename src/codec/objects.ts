@@ -350,8 +350,10 @@ export function readKeyed(reader: Reader, at: number, word: number): object {
   if ((word & REFERENCED) !== 0) reader.register(at, object);
   reader.next = at + VALUE_HEADER_BYTES;
   for (let property = 0; property < properties; property++) {
-    const key = reader.key(reader.next);
-    const value = reader.value(reader.next);
+    const keyAt = reader.next;
+    const key = readPart(reader, keyAt);
+    if (typeof key !== "string") throw reader.corrupt("key", keyAt);
+    const value = readPart(reader, reader.next);
     if (isTable) object[key] = value;
     else defineProperty(object, key, value);
   }
@@ -382,7 +384,7 @@ export function readSet(reader: Reader, at: number, word: number): Set<unknown> 
   return set;
 }
 
-/** Reads a value of a Map or Set at `at`; texts and numbers on the spot, which is quicker by a tenth. */
+/** Reads a part of a Map, a Set or a KEYED at `at`; texts and numbers on the spot, which is quicker by a tenth. */
 function readPart(reader: Reader, at: number): unknown {
   const { i32 } = reader;
   const word = at + 16 <= reader.limit ? i32[at >> 2]! : REST;
