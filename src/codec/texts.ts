@@ -11,6 +11,7 @@
  * A slice keeps its segment in memory, hence their limited size.
  */
 import { align8 } from "../memory/align.ts";
+import { NOT_ONE_BYTE, type TextAccess } from "../runtimes/runtime.ts";
 import type { Reader } from "./reader.ts";
 import { TEXTS, VALUE_HEADER_BYTES } from "./tags.ts";
 import { readOneByte } from "./text.ts";
@@ -89,15 +90,12 @@ function writeSegment(
   let at = writer.room(from, VALUE_HEADER_BYTES + align8(units));
   const { u8 } = writer;
   const access = writer.access.text;
-  let next = at + VALUE_HEADER_BYTES;
-  let seen = 0;
-  for (let index = first; index < end; index++) {
-    const text = texts[index]!;
-    seen |= access.writeUnits(text, u8, next);
-    next += text.length;
-  }
+  const start = at + VALUE_HEADER_BYTES;
+  const isOneByte = end - first < access.joinedTexts
+    ? writeEach(access, texts, first, end, u8, start)
+    : writeJoined(access, texts, first, end, u8, start);
   let bytesEach = 1;
-  if (seen > 0xff) {
+  if (!isOneByte) {
     bytesEach = 2;
     at = writer.room(at, VALUE_HEADER_BYTES + align8(2 * units));
     const { u16 } = writer.memory;
@@ -112,6 +110,39 @@ function writeSegment(
   i32[at >> 2] = units;
   i32[(at >> 2) + 1] = bytesEach;
   return at + VALUE_HEADER_BYTES + align8(bytesEach * units);
+}
+
+/** One after the other. False: some unit takes more than a byte. */
+function writeEach(
+  access: TextAccess,
+  texts: readonly string[],
+  first: number,
+  end: number,
+  u8: Uint8Array<SharedArrayBuffer>,
+  start: number,
+): boolean {
+  let next = start;
+  let seen = 0;
+  for (let index = first; index < end; index++) {
+    const text = texts[index]!;
+    seen |= access.writeUnits(text, u8, next);
+    next += text.length;
+  }
+  return seen <= 0xff;
+}
+
+/** By one native call. */
+function writeJoined(
+  access: TextAccess,
+  texts: readonly string[],
+  first: number,
+  end: number,
+  u8: Uint8Array<SharedArrayBuffer>,
+  start: number,
+): boolean {
+  let joined = "";
+  for (let index = first; index < end; index++) joined += texts[index]!;
+  return access.writeOneByte(joined, u8, start) !== NOT_ONE_BYTE;
 }
 
 /** A decoder's side. */

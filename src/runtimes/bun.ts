@@ -24,6 +24,7 @@ export function createBunRuntime(): Runtime {
     // `getHeapStatistics` takes milliseconds here.
     memoryBytes: () => process.memoryUsage().heapUsed,
     text: {
+      joinedTexts: Infinity,
       loopUnits: 8,
       writeUnits: writeUnitsByFours,
       writeOneByte: (text, target, start) => {

@@ -20,6 +20,7 @@ export function createDenoRuntime(): Runtime {
       ...(permission === undefined ? [] : refusePermission(permission)),
     ],
     text: {
+      joinedTexts: Infinity,
       writeOneByte: (text, target, start) => {
         if (ABOVE_ONE_BYTE.test(text)) return NOT_ONE_BYTE;
         const { length } = text;

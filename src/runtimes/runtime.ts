@@ -11,6 +11,8 @@ export type Written = typeof NOT_ONE_BYTE | typeof LATIN1 | typeof ASCII;
 
 /** Reads and writes strings in shared memory by the fastest verified way of the runtime. */
 export interface TextAccess {
+  /** From so many short strings on, joining them and one `writeOneByte` are faster than `writeUnits` for each. */
+  readonly joinedTexts: number;
   /** Longest one-byte string, in units, that a loop in JavaScript reads faster than `readOneByte`. */
   readonly loopUnits: number;
   /**

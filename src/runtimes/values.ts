@@ -36,6 +36,7 @@ const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 export const ABOVE_ONE_BYTE: RegExp = /[\u0100-\uffff]/;
 
 export const textAccess: TextAccess = {
+  joinedTexts: 48,
   loopUnits: 24,
   writeUnits: (text, target, start) => {
     const { length } = text;

@@ -34,6 +34,19 @@ describe("gathered texts", () => {
     }
   });
 
+  test("any number of them, with one that takes two bytes a unit at any place", () => {
+    for (const count of [1, 2, 47, 48, 49, 300, 1000]) {
+      const list = Array.from({ length: count }, (_, index) => index % 7 === 0 ? "" : `é${index}`);
+      expect(roundTrip([list])).toEqual([list]);
+      for (const place of [0, count >> 1, count - 1]) {
+        for (const odd of ["ж", "\ud800", "\udc00x", "\u{1f600}", "\u0100", "\u00ff"]) {
+          const mixed = list.with(place, odd);
+          expect(roundTrip([mixed])).toEqual([mixed]);
+        }
+      }
+    }
+  });
+
   test("only empty strings take no segment", () => {
     const bytes = encode([["", ""]]);
     expect(decode(bytes, 1)).toEqual([["", ""]]);
