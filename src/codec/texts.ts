@@ -91,11 +91,8 @@ function writeSegment(
   const { u8 } = writer;
   const access = writer.access.text;
   const start = at + VALUE_HEADER_BYTES;
-  const isOneByte = end - first < access.joinedTexts
-    ? writeEach(access, texts, first, end, u8, start)
-    : writeJoined(access, texts, first, end, u8, start);
   let bytesEach = 1;
-  if (!isOneByte) {
+  if (!writeOneByte(access, texts, first, end, u8, start)) {
     bytesEach = 2;
     at = writer.room(at, VALUE_HEADER_BYTES + align8(2 * units));
     const { u16 } = writer.memory;
@@ -112,8 +109,8 @@ function writeSegment(
   return at + VALUE_HEADER_BYTES + align8(bytesEach * units);
 }
 
-/** One after the other. False: some unit takes more than a byte. */
-function writeEach(
+/** One after the other, or many by one native call. False: some unit takes more than a byte. */
+function writeOneByte(
   access: TextAccess,
   texts: readonly string[],
   first: number,
@@ -121,6 +118,11 @@ function writeEach(
   u8: Uint8Array<SharedArrayBuffer>,
   start: number,
 ): boolean {
+  if (end - first >= access.joinedTexts) {
+    let joined = "";
+    for (let index = first; index < end; index++) joined += texts[index]!;
+    return access.writeOneByte(joined, u8, start) !== NOT_ONE_BYTE;
+  }
   let next = start;
   let seen = 0;
   for (let index = first; index < end; index++) {
@@ -129,20 +131,6 @@ function writeEach(
     next += text.length;
   }
   return seen <= 0xff;
-}
-
-/** By one native call. */
-function writeJoined(
-  access: TextAccess,
-  texts: readonly string[],
-  first: number,
-  end: number,
-  u8: Uint8Array<SharedArrayBuffer>,
-  start: number,
-): boolean {
-  let joined = "";
-  for (let index = first; index < end; index++) joined += texts[index]!;
-  return access.writeOneByte(joined, u8, start) !== NOT_ONE_BYTE;
 }
 
 /** A decoder's side. */
