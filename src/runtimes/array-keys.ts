@@ -20,7 +20,6 @@ const INSPECT_OPTIONS = {
   showHidden: false,
   compact: false,
   sorted: false,
-  colors: false,
 } as const;
 
 /** More holes than elements, and than this: an array may be empty and of any length. */
