@@ -213,6 +213,8 @@ export class Decoder implements Reader {
         return this.#texts.take(this, this.i32[(at >> 2) + 1]!, at);
       case TWO_BYTE:
         return this.#twoByte(at);
+      case STRUCT:
+        return this.#struct(at, word);
       default:
         return this.#rare(at, word);
     }
@@ -262,8 +264,6 @@ export class Decoder implements Reader {
         return readEnvelope(this, at, word);
       case LOAN:
         return this.#noted(at, word, readLoan(this, at));
-      case STRUCT:
-        return this.#struct(at, word);
       case PENDING:
         this.#pending++;
         this.next = at + VALUE_HEADER_BYTES;

@@ -10,7 +10,7 @@
 import { PayloadTooLargeError } from "../errors.ts";
 import { align8Large } from "../memory/align.ts";
 import { type Memory, viewMemory } from "../memory/views.ts";
-import type { CodecAccess, TextAccess } from "../runtimes/runtime.ts";
+import type { CodecAccess } from "../runtimes/runtime.ts";
 import { writeView } from "./bytes.ts";
 import { Extras } from "./extras.ts";
 import { writeError } from "./fault.ts";
@@ -20,6 +20,8 @@ import { refusal } from "./refusal.ts";
 import { SeenObjects } from "./seen-objects.ts";
 import type { ShapeRegistry } from "./shapes.ts";
 import type { SharedBuffers } from "./shared-buffers.ts";
+import { located } from "./struct/mismatch.ts";
+import { Output } from "./struct/output.ts";
 import type { DeclaredValue } from "./struct/signature.ts";
 import {
   EXTRA,
@@ -111,10 +113,14 @@ export class Encoder implements Writer {
   #isInScratch = false;
   /** Bytes of the values that were copied for the payload message. */
   #copiedBytes = 0;
-  /** Somebody has given Object.prototype an enumerable property: no shape can be guessed. */
-  #isPolluted = false;
+  /**
+   * Somebody has given Object.prototype an enumerable property: no shape can be guessed. Undefined: no
+   * object has come yet for which that matters.
+   */
+  #isPolluted: boolean | undefined;
   readonly #seen = new SeenObjects();
   readonly texts: GatheredTexts = new GatheredTexts();
+  readonly #structs = new Output(this);
   #depth = 0;
 
   constructor(options: EncoderOptions) {
@@ -132,7 +138,7 @@ export class Encoder implements Writer {
     this.#grow = grow;
     this.knownShapes = knownShapes;
     this.#isInScratch = false;
-    this.#isPolluted = hasEnumerable(PLAIN);
+    this.#isPolluted = undefined;
     this.moveTo(memory, base, limit);
     return base;
   }
@@ -145,7 +151,7 @@ export class Encoder implements Writer {
     this.knownShapes = this.#shapes === undefined ? 0 : Infinity;
     const scratch = this.#smallScratch();
     this.#isInScratch = true;
-    this.#isPolluted = hasEnumerable(PLAIN);
+    this.#isPolluted = undefined;
     this.moveTo(scratch, 0, scratch.u8.length);
     return 0;
   }
@@ -356,7 +362,8 @@ export class Encoder implements Writer {
   }
 
   guessShape(object: object): WritableShape | undefined {
-    const shape = this.#isPolluted ? undefined : this.#shapes?.guess(object);
+    const isPolluted = this.#isPolluted ??= hasEnumerable(PLAIN);
+    const shape = isPolluted ? undefined : this.#shapes?.guess(object);
     return shape !== undefined && shape.id < this.knownShapes ? shape : undefined;
   }
 
@@ -459,16 +466,15 @@ export class Encoder implements Writer {
   struct(declared: DeclaredValue, position: number, value: unknown, from: number): number {
     const start = from - this.base;
     const at = this.header(STRUCT | (position << 8), 0, from);
-    const path = this.list === undefined ? this.name : `${this.name}[${position}]`;
-    const end = declared.codec.write(this, at, value, path);
+    let end: number;
+    try {
+      end = declared.codec.write(this.#structs, at, value);
+    } catch (error) {
+      throw located(error, this.list === undefined ? this.name : `${this.name}[${position}]`);
+    }
     const first = this.base + start;
     this.i32[(first >> 2) + 1] = end - first - VALUE_HEADER_BYTES;
     return end;
-  }
-
-  /** For struct codecs: see `StructWriter`. */
-  get text(): TextAccess {
-    return this.access.text;
   }
 
   #symbol(value: symbol, from: number): number {

@@ -43,12 +43,13 @@ export function encodeDeclared(
   values: readonly unknown[],
   declared: DeclaredValues,
   from: number,
-  isPending: readonly boolean[] = [],
+  isPending?: readonly boolean[],
 ): number {
+  const count = countDeclared(values, declared);
   let at = from;
-  for (let index = 0; index < countDeclared(values, declared); index++) {
+  for (let index = 0; index < count; index++) {
     const one = declared[index];
-    at = isPending[index] === true
+    at = isPending !== undefined && isPending[index] === true
       ? encoder.tag(PENDING, at)
       : one === undefined
       ? encoder.root(values[index], at)

@@ -11,6 +11,8 @@ const SEARCHED_UNITS = 64;
 /** Strings of ASCII between these lengths are made from UTF-8 in half the time that one byte per unit takes. */
 const DECODED_UNITS = { least: 2048, most: 512 * 1024 } as const;
 
+const { keys: keysOf } = Object;
+
 export function createBunRuntime(): Runtime {
   return createRuntime({
     name: "bun",
@@ -68,6 +70,8 @@ export function createBunRuntime(): Runtime {
         }
       },
       countIndices: inspectFrom(32, { clonesLive: true }),
+      // JavaScriptCore keeps the list with the structure: 2 ns where a loop over eight keys takes 12.
+      countKeys: (object) => keysOf(object).length,
     },
   });
 }

@@ -97,6 +97,8 @@ export interface ObjectKinds {
    * properties besides.
    */
   countIndices(array: readonly unknown[]): number;
+  /** How many enumerable string keys an object has, in the quickest way: with those it inherits, or without. */
+  countKeys(object: object): number;
 }
 
 /** Makes errors for the codec. */

@@ -113,4 +113,9 @@ export const objectKinds: ObjectKinds = {
       types.isSetIterator(value) || types.isModuleNamespaceObject(value)),
   clonesLive: false,
   countIndices: inspectFrom(512, { clonesLive: false }),
+  countKeys: (object) => {
+    let count = 0;
+    for (const _ in object) count++;
+    return count;
+  },
 };

@@ -2,7 +2,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { PlanMode } from "../../src/codec/struct/build-plan.ts";
 import type { Field, Fields, OptionalField, Struct } from "../../src/codec/struct/field-types.ts";
-import type { StructWriter } from "../../src/codec/struct/output.ts";
+import { located } from "../../src/codec/struct/mismatch.ts";
+import { Output, type StructWriter } from "../../src/codec/struct/output.ts";
 import {
   array,
   bool,
@@ -36,7 +37,7 @@ const START = 16;
 
 /** Moves to a fresh memory, at another offset, whenever it is asked for more than it has. */
 class MovingWriter implements StructWriter {
-  readonly text = text;
+  readonly access = currentRuntime;
   memory: Memory = viewMemory(new SharedArrayBuffer(START));
   moves = 0;
   /** Where the struct started is now this much further on. */
@@ -58,9 +59,13 @@ class MovingWriter implements StructWriter {
 
 function write(schema: Struct<Fields>, value: unknown, mode: PlanMode): [MovingWriter, number] {
   const writer = new MovingWriter();
-  const end = codecOf(schema, mode).write(writer, START, value, "args[0]");
-  expect(end % 8).toBe(0);
-  return [writer, end];
+  try {
+    const end = codecOf(schema, mode).write(new Output(writer), START, value);
+    expect(end % 8).toBe(0);
+    return [writer, end];
+  } catch (error) {
+    throw located(error, "args[0]");
+  }
 }
 
 /** What arrives for `value`, read by either plan and by views, which must agree. */
@@ -285,7 +290,7 @@ describe("arrays", () => {
       }
       const codec = codecOf(struct({ v: array(field) }));
       const writer = new MovingWriter();
-      const end = codec.write(writer, START, { v: values }, "v");
+      const end = codec.write(new Output(writer), START, { v: values });
       const view = codec.view(writer.memory, text, START + writer.shift, end);
       expect(view.v.copy()).toEqual(typed);
     }
@@ -418,6 +423,8 @@ describe("structs", () => {
     );
     misfit(schema, { x: 1, y: 2, z: undefined });
     misfit(schema, Object.assign(Object.create(null), { x: 1, z: 2 }));
+    // As many keys as fields were found, by inheritance.
+    expect(misfit(schema, Object.assign(Object.create({ x: 1 }), { z: 2 })).path).toBe("args[0].z");
     class Fancy {
       hidden = 1;
       get x(): number {
@@ -494,13 +501,13 @@ describe("structs", () => {
     const full = new Error("full");
     const writer: StructWriter = {
       memory: viewMemory(new SharedArrayBuffer(8)),
-      text,
+      access: currentRuntime,
       room: () => {
         throw full;
       },
     };
     for (const mode of MODES) {
-      expect(() => codecOf(User, mode).write(writer, 0, user, "v")).toThrow(full);
+      expect(() => codecOf(User, mode).write(new Output(writer), 0, user)).toThrow(full);
     }
   });
 });
@@ -788,6 +795,7 @@ test.runIf(capabilities.forbidsCode)(
     const source = `
     import { struct, f64, utf8, array, optional } from "${src("codec/struct/schema.ts")}";
     import { codecOf } from "${src("codec/struct/struct-codec.ts")}";
+    import { Output } from "${src("codec/struct/output.ts")}";
     import { viewMemory } from "${src("memory/views.ts")}";
     import { currentRuntime } from "${src("runtimes/current.ts")}";
     try { new Function(""); throw "code generation is allowed"; } catch (error) {
@@ -797,8 +805,8 @@ test.runIf(capabilities.forbidsCode)(
     const memory = viewMemory(new SharedArrayBuffer(4096));
     const S = struct({ x: f64, s: utf8(), a: array(struct({ y: f64 })), o: optional(f64) });
     const codec = codecOf(S);
-    const writer = { memory, text, room: (at) => at };
-    const end = codec.write(writer, 8, { x: 1, s: "ä", a: [{ y: 2 }] }, "v");
+    const out = new Output({ memory, access: currentRuntime, room: (at) => at });
+    const end = codec.write(out, 8, { x: 1, s: "ä", a: [{ y: 2 }] });
     const view = codec.view(memory, text, 8, end);
     console.log(JSON.stringify([codec.read(memory, text, 8, end), view.toObject(), view.a.at(0).y]));
   `;

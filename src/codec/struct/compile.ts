@@ -12,7 +12,14 @@ import { HELPERS, SCALARS, storeTypedArray } from "./scalars.ts";
 import type { ArrayShape, PlacedField, StructShape } from "./shape.ts";
 import { expectedOf, isScalar, PRESENCE_BITS } from "./shape.ts";
 import { boundedLength } from "./text.ts";
-import { checkEachKey, countElements, defineKey, isInheritedKey, ownValue } from "./values.ts";
+import {
+  checkEachKey,
+  countElements,
+  defineKey,
+  hasPlainPrototype,
+  isInheritedKey,
+  ownValue,
+} from "./values.ts";
 
 const VIEWS = ["i32", "f64", "i64", "u8"] as const;
 
@@ -46,7 +53,7 @@ export function compileStruct(shape: StructShape, plans: readonly Plan[]): Plan 
     mismatch,
     within,
     checkEachKey,
-    Object,
+    hasPlainPrototype,
     misfit: (place: number, value: unknown) => {
       const { key, shape: of } = shape.fields[place]!;
       return within(mismatch(expectedOf(of), value), propertyStep(key));
@@ -92,12 +99,11 @@ function structWriter(shape: StructShape): string {
     required,
     ...fields.filter(({ bit }) => bit >= 0).map(({ index }) => `(v${index} === undefined ? 0 : 1)`),
   ].join(" + ");
-  const check = keys.includes("constructor") ? "checkEachKey(known, value);" : `let count = 0;
-for (const key in value) count++;
-if (count !== ${given} || value.constructor !== Object) checkEachKey(known, value);`;
   return `if (typeof value !== "object" || value === null${orArray}) throw mismatch(expected, value);
 ${values.join("\n")}
-${check}
+if (!hasPlainPrototype(value) || out.writer.access.kinds.countKeys(value) !== ${given}) {
+checkEachKey(known, value);
+}
 const at = out.base + rel;
 ${declareViews(inline, "out.writer.memory")}${inline}${
     calls === ""

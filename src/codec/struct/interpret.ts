@@ -20,7 +20,14 @@ import {
   writeBytes,
   writeText,
 } from "./text.ts";
-import { checkKeys, countElements, defineKey, isInheritedKey, ownValue } from "./values.ts";
+import {
+  checkEachKey,
+  countElements,
+  defineKey,
+  hasPlainPrototype,
+  isInheritedKey,
+  ownValue,
+} from "./values.ts";
 
 export function scalarPlan(shape: ScalarShape): Plan {
   const { expected, fits, store, load } = SCALARS[shape.kind];
@@ -112,7 +119,8 @@ export function interpretStruct(shape: StructShape, plans: readonly Plan[]): Pla
         inherited[index] ? ownValue(object, key) : object[key]
       );
       const isGiven = fields.filter(({ bit, index }) => bit < 0 || values[index] !== undefined);
-      checkKeys(known, object, isGiven.length);
+      const count = out.writer.access.kinds.countKeys(object);
+      if (count !== isGiven.length || !hasPlainPrototype(object)) checkEachKey(known, object);
       for (let word = 0; word < presenceWords; word++) {
         let bits = 0;
         for (const { bit, index } of fields) {

@@ -5,7 +5,7 @@
  */
 import { align8Large } from "../../memory/align.ts";
 import type { Memory } from "../../memory/views.ts";
-import type { TextAccess } from "../../runtimes/runtime.ts";
+import type { ObjectKinds, TextAccess } from "../../runtimes/runtime.ts";
 import { Mismatch } from "./mismatch.ts";
 
 /** The caller's side of writing: memory that can grow. */
@@ -17,7 +17,13 @@ export interface StructWriter {
    * What was written so far is kept, at the same distance from `at`. Throws if there is no more.
    */
   room(at: number, bytes: number): number;
+  readonly access: StructAccess;
+}
+
+/** What structs need of a runtime. */
+export interface StructAccess {
   readonly text: TextAccess;
+  readonly kinds: Pick<ObjectKinds, "countKeys">;
 }
 
 /** Bytes of a struct with its tail at most: distances are int32. */
@@ -26,14 +32,17 @@ const MAX_BYTES = 2 ** 31 - 8;
 export class Output {
   readonly writer: StructWriter;
   /** Address of the struct. */
-  base: number;
+  base = 0;
   /** Where the tail ends so far, relative to `base`; a multiple of 8. */
-  end: number;
+  end = 0;
 
-  /** Starts a struct of `fixedBytes` (a multiple of 8) at `at`. */
-  constructor(writer: StructWriter, at: number, fixedBytes: number) {
+  constructor(writer: StructWriter) {
     this.writer = writer;
-    this.base = writer.room(at, fixedBytes);
+  }
+
+  /** Starts a struct of `fixedBytes` (a multiple of 8) at `at`, and forgets the one before. */
+  begin(at: number, fixedBytes: number): void {
+    this.base = this.writer.room(at, fixedBytes);
     this.end = fixedBytes;
   }
 

@@ -13,8 +13,8 @@ import { InvalidArgumentError } from "../../errors.ts";
 import { type PlanMode, planOf } from "./build-plan.ts";
 import type { Field, Infer, InferView } from "./field-types.ts";
 import { corrupt, Input } from "./input.ts";
-import { describeValue, located } from "./mismatch.ts";
-import { Output, type StructWriter } from "./output.ts";
+import { describeValue } from "./mismatch.ts";
+import type { Output } from "./output.ts";
 import type { Plan } from "./plan.ts";
 import { shapeOf } from "./schema.ts";
 import { describeShape, type StructShape } from "./shape.ts";
@@ -48,17 +48,13 @@ export class StructCodec<Value, View> {
   }
 
   /**
-   * Writes `value` at `at` (8-aligned), which errors call `path`; returns where it ends. Throws a
-   * StructError for a value that does not fit, and whatever `writer.room` or a getter throws; what has
-   * been written by then is of no use.
+   * Writes `value` at `at` (8-aligned); returns where it ends. Throws a Mismatch, which `located` makes
+   * an error of, for a value that does not fit, and whatever `room` of the writer or a getter throws;
+   * what has been written by then is of no use.
    */
-  write(writer: StructWriter, at: number, value: unknown, path: string): number {
-    const out = new Output(writer, at, this.fixedBytes);
-    try {
-      this.#plan.write(out, 0, value);
-    } catch (error) {
-      throw located(error, path);
-    }
+  write(out: Output, at: number, value: unknown): number {
+    out.begin(at, this.fixedBytes);
+    this.#plan.write(out, 0, value);
     return out.base + out.end;
   }
 

@@ -28,9 +28,9 @@ export function writeBoundedText(
   expected: string,
 ): void {
   if (typeof value !== "string") throw mismatch(expected, value);
-  const { memory, text } = out.writer;
+  const { memory, access } = out.writer;
   const at = out.base + rel;
-  const word = encode(text, memory.u8, at + LENGTH_BYTES, max, value);
+  const word = encode(access.text, memory.u8, at + LENGTH_BYTES, max, value);
   if (word === NO_FIT) {
     throw new Mismatch(expected, `a string of ${utf8Length(value, expected)} UTF-8 bytes`);
   }
@@ -45,12 +45,12 @@ export function writeText(out: Output, rel: number, value: unknown, expected: st
   let bytes = value.length;
   let start = out.offer(bytes);
   let writer = out.writer;
-  let word = encode(writer.text, writer.memory.u8, out.base + start, bytes, value);
+  let word = encode(writer.access.text, writer.memory.u8, out.base + start, bytes, value);
   if (word === NO_FIT) {
     bytes = utf8Length(value, expected);
     start = out.offer(bytes);
     writer = out.writer;
-    word = encode(writer.text, writer.memory.u8, out.base + start, bytes, value);
+    word = encode(writer.access.text, writer.memory.u8, out.base + start, bytes, value);
     if (word === NO_FIT) {
       throw new Error("The runtime's UTF-8 encoder did not use the room it had.");
     }

@@ -25,28 +25,18 @@ export function defineKey(object: object, key: string, value: unknown): void {
   });
 }
 
-/**
- * Refuses own enumerable keys that the struct does not have; `given` of those it has had a value. Reads
- * no property but `constructor`.
- */
-export function checkKeys(
-  known: ReadonlySet<string>,
-  object: Readonly<Record<string, unknown>>,
-  given: number,
-): void {
-  if (!known.has("constructor") && object["constructor"] === Object) {
-    let count = 0;
-    for (const _ in object) count++;
-    if (count === given) return;
-  }
-  checkEachKey(known, object);
+const { getPrototypeOf } = Object;
+const ObjectPrototype = Object.prototype;
+
+export function hasPlainPrototype(object: object): boolean {
+  return getPrototypeOf(object) === ObjectPrototype;
 }
 
 /**
- * The part of `checkKeys` that is not compiled into a writer. It is skipped for an object made by
- * `Object` with just as many enumerable keys as were read: they are the same ones, because such an
- * object inherits no field, unless somebody took the trouble to hide a field from enumeration.
- * Comparing each key would double the time to write a struct of eight numbers.
+ * Refuses own enumerable keys that the struct does not have. It is skipped for a plain object with just
+ * as many enumerable keys as were read: they are the same ones, because such an object inherits no
+ * field, unless somebody took the trouble to hide a field from enumeration, or gave `Object.prototype`
+ * one. Comparing each key would double the time to write a struct of eight numbers.
  */
 export function checkEachKey(known: ReadonlySet<string>, object: object): void {
   for (const key of Object.keys(object)) {
