@@ -228,6 +228,36 @@ describe("text and bytes", () => {
     }
   });
 
+  test("many in one record, of every length and in between other things", () => {
+    const line = struct({
+      name: utf8(),
+      code: utf8(12),
+      data: bytes(),
+      note: optional(utf8()),
+      n: f64,
+    });
+    const schema = struct({ title: utf8(), lines: array(line), words: array(utf8()), end: utf8() });
+    const text = (length: number, from: number): string =>
+      String.fromCharCode(...Array.from({ length }, (_, unit) => 32 + (from + unit) % 95));
+    for (const longest of [8, 24, 70, 300, 3000]) {
+      const value = {
+        title: text(longest, 7),
+        lines: Array.from({ length: 60 }, (_, index) => ({
+          name: index % 9 === 4
+            ? `\u00e9 ${text(index, 3)} \ud83d\ude00`
+            : text((index * 37) % longest, index),
+          code: text(index % 13, index),
+          data: new Uint8Array(index % 5 === 0 ? (index * 29) % longest : 0).fill(0xe9),
+          ...(index % 2 === 0 ? { note: text(index, 50) } : {}),
+          n: index / 3,
+        })),
+        words: Array.from({ length: 200 }, (_, index) => text(index % 66, index)),
+        end: "",
+      };
+      expect(roundTrip(schema, value)).toStrictEqual(value);
+    }
+  });
+
   test("bytes", () => {
     for (const length of [0, 1, 7, 8, 9, 16, 1000]) {
       const value = new Uint8Array(length).map((_, index) => index * 7);
@@ -295,6 +325,15 @@ describe("arrays", () => {
       expect(view.v.copy()).toEqual(typed);
     }
     misfit(one(array(bool)), { v: new Uint8Array(1) });
+  });
+
+  test("of fractions, of whole numbers, and of both", () => {
+    const odd = [-0, NaN, Infinity, -Infinity, 2 ** 31, -(2 ** 31), 2 ** 53, 5e-324];
+    const lists = [[1, 2, 3], [0.5, 1, 2, -0], [1, 0.5, -0], [-0, 1], [NaN, 1], [2 ** 31, 7], odd];
+    for (const list of [...lists, ...odd.map((first) => [first, ...odd]), []]) {
+      expect(valueOf(array(f64), list)).toStrictEqual(list);
+      expect(valueOf(array(f64, 9), list)).toStrictEqual(list);
+    }
   });
 
   test("of structs, strings, bytes and arrays", () => {

@@ -53,9 +53,9 @@ export class ElementsView {
 
   toArray(): unknown[] {
     const { source, start, count, stride } = this.open();
-    const values: unknown[] = [];
+    const values = new Array<unknown>(count);
     for (let index = 0; index < count; index++) {
-      values.push(this.#plan.read(source, start + index * stride));
+      values[index] = this.#plan.read(source, start + index * stride);
     }
     return values;
   }

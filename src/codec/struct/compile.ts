@@ -172,6 +172,17 @@ function structReader(shape: StructShape): string {
   return `${declareViews(reads, "input.memory")}${reads}${result}`;
 }
 
+/**
+ * An array of numbers that are no small integers, to judge by the first, is one of doubles in any case:
+ * then each is taken as it is, which is twice as quick.
+ */
+const DOUBLES_READER = `const first = count > 0 ? f64[at >> 3] : 0;
+if ((first | 0) !== first) {
+  for (let index = 0, from = at >> 3; index < count; index++) values[index] = f64[from + index];
+  return values;
+}
+`;
+
 export function compileArray(shape: ArrayShape, element: Plan): Plan {
   const { of, max, elementsAt } = shape;
   const stride = of.size;
@@ -228,9 +239,9 @@ throw within(error, "[" + index + "]");
 },
 read(input, at0) {
 ${open}
-${scalar === undefined ? "" : declareViews(load, "input.memory")}const values = [];
-for (let index = 0; index < count; index++) {
-values.push(${load});
+${scalar === undefined ? "" : declareViews(load, "input.memory")}const values = new Array(count);
+${of.kind === "f64" ? DOUBLES_READER : ""}for (let index = 0; index < count; index++) {
+values[index] = ${load};
 at += ${stride};
 }
 return values;

@@ -88,9 +88,9 @@ export function interpretArray(shape: ArrayShape, element: Plan): Plan {
     read: (input, at) => {
       const start = max === undefined ? input.openArray(at, stride) : at + elementsAt;
       const count = max === undefined ? input.count : boundedLength(input, at, max);
-      const values: unknown[] = [];
+      const values = new Array<unknown>(count);
       for (let index = 0; index < count; index++) {
-        values.push(element.read(input, start + index * stride));
+        values[index] = element.read(input, start + index * stride);
       }
       return values;
     },

@@ -182,6 +182,20 @@ function roundUp(bytes: number, align: number): number {
   return Math.ceil(bytes / align) * align;
 }
 
+/** Strings in the tail: how many there may be. */
+export function countTailTexts(shape: Shape): number {
+  switch (shape.kind) {
+    case "utf8":
+      return shape.isDeep ? 1 : 0;
+    case "array":
+      return countTailTexts(shape.of) === 0 ? 0 : Infinity;
+    case "struct":
+      return shape.fields.reduce((count, field) => count + countTailTexts(field.shape), 0);
+    default:
+      return 0;
+  }
+}
+
 /** The whole shape in words: two shapes have the same layout and keys if and only if these are equal. */
 export function describeShape(shape: Shape): string {
   const most = "max" in shape && shape.max !== undefined ? shape.max : "";

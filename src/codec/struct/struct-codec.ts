@@ -17,8 +17,9 @@ import { describeValue } from "./mismatch.ts";
 import type { Output } from "./output.ts";
 import type { Plan } from "./plan.ts";
 import { shapeOf } from "./schema.ts";
-import { describeShape, type StructShape } from "./shape.ts";
+import { countTailTexts, describeShape, type StructShape } from "./shape.ts";
 import { Source, type Viewer } from "./source.ts";
+import { LEAST_TEXTS, TextWindow } from "./text-window.ts";
 import { viewerOf } from "./views.ts";
 
 export class StructCodec<Value, View> {
@@ -33,12 +34,15 @@ export class StructCodec<Value, View> {
   readonly #mode: PlanMode;
   readonly #plan: Plan;
   #viewer: Viewer | undefined;
+  /** Whether there are enough strings in the tail for reading them together. */
+  readonly #hasTexts: boolean;
 
   constructor(shape: StructShape, mode: PlanMode) {
     this.fixedBytes = align8(shape.size);
     this.isFixed = !shape.isDeep;
     this.#shape = shape;
     this.#mode = mode;
+    this.#hasTexts = countTailTexts(shape) >= LEAST_TEXTS;
     this.#plan = planOf(shape, mode);
   }
 
@@ -61,7 +65,8 @@ export class StructCodec<Value, View> {
   /** Reads the value at `at`, of a record that ends at `limit` (both 8-aligned); sets `end`. */
   read(memory: Memory, text: TextAccess, at: number, limit: number): Value {
     const end = this.#endOfFixedPart(memory, at, limit);
-    const input = new Input(memory, text, limit, end);
+    const window = this.#hasTexts ? new TextWindow() : undefined;
+    const input = new Input(memory, text, limit, end, window);
     const value = this.#plan.read(input, at) as Value;
     this.end = input.end;
     return value;

@@ -5,8 +5,7 @@
  * JavaScript, where a native call costs more than it saves; all else through the runtime's encoder.
  */
 import type { TextAccess } from "../../runtimes/runtime.ts";
-import { readOneByte } from "../text.ts";
-import { corrupt, type Input } from "./input.ts";
+import { corrupt, type Input, readAscii } from "./input.ts";
 import { lengthOfTyped, Mismatch, mismatch } from "./mismatch.ts";
 import type { Output } from "./output.ts";
 import { LENGTH_BYTES } from "./shape.ts";
@@ -69,15 +68,7 @@ function encode(
 ): number {
   const units = text.length;
   if (units > room) return NO_FIT;
-  if (units <= SHORT_UNITS) {
-    let seen = 0;
-    for (let unit = 0; unit < units; unit++) {
-      const code = text.charCodeAt(unit);
-      seen |= code;
-      u8[start + unit] = code;
-    }
-    if (seen < 0x80) return ~units;
-  }
+  if (units <= SHORT_UNITS && access.writeUnits(text, u8, start) < 0x80) return ~units;
   const { read, written } = access.encodeInto(text, u8, start, start + room);
   if (written === units && read === units) return ~units;
   return read === units && text.isWellFormed() ? written : NO_FIT;
@@ -103,21 +94,19 @@ function utf8Length(text: string, expected: string): number {
 export function readBoundedText(input: Input, at: number, max: number): string {
   const word = input.memory.i32[at >> 2]!;
   if ((word < 0 ? ~word : word) > max) throw corrupt(`length word ${word}`, at);
-  return decode(input, at + LENGTH_BYTES, word);
+  const start = at + LENGTH_BYTES;
+  return word < 0 ? readAscii(input, start, ~word) : readUtf8(input, start, word);
 }
 
 export function readText(input: Input, at: number): string {
   const word = input.memory.i32[(at >> 2) + 1]!;
-  return decode(input, input.openBytes(at, word < 0 ? ~word : word), word);
+  const start = input.openBytes(at, word < 0 ? ~word : word);
+  return word < 0 ? input.tailText(start, ~word) : readUtf8(input, start, word);
 }
 
 /** Damaged bytes give some text or other; reading does not go beyond them. */
-function decode(input: Input, start: number, word: number): string {
-  const u8 = input.memory.u8;
-  if (word >= 0) return input.text.readUtf8(u8, start, start + word);
-  return ~word > SHORT_UNITS
-    ? input.text.readAscii(u8, start, start + ~word)
-    : readOneByte(input.text, u8, start, ~word);
+function readUtf8({ memory: { u8 }, text }: Input, start: number, length: number): string {
+  return text.readUtf8(u8, start, start + length);
 }
 
 export function writeBoundedBytes(
