@@ -34,7 +34,7 @@ import {
   type WorkerStart,
 } from "../endpoint/worker-start.ts";
 import { TaskNotFoundError, type WorkerLoss, WorkerStartError } from "../errors.ts";
-import type { SharedWord } from "../park/active-count.ts";
+import { ActiveCount, type SharedWord } from "../park/active-count.ts";
 import { SpaceFlag } from "../park/space-flag.ts";
 import { RUNNING, Waker } from "../park/wake-word.ts";
 import { SpscRing } from "../ring/spsc-ring.ts";
@@ -183,7 +183,8 @@ export class Lane implements Receiver {
     }
     this.spaceFlag = new SpaceFlag(this.#control, WANTS_SPACE);
     this.requestSpaceFlag = new SpaceFlag(this.#control, REQUEST_SPACE);
-    this.waker = new Waker(this.#control, PARKED_WORD, () => this.#handle.post(WAKE));
+    const { words } = new ActiveCount(start.active, runtime.cores);
+    this.waker = new Waker(this.#control, PARKED_WORD, () => this.#handle.post(WAKE), words);
     this.#handle.onMessage((message) => this.#onMessage(message));
     this.#handle.onError((error) => {
       this.#cause ??= error;
@@ -388,6 +389,7 @@ export class Lane implements Receiver {
     if (this.#state === "gone") return;
     const wasStarting = this.#state === "starting";
     this.#state = "gone";
+    this.waker.retire();
     this.#startTimer?.clear();
     this.#resolveGone();
     const reason = this.#reason ?? "it exited";

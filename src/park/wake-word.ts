@@ -8,7 +8,9 @@
  * Edges and who may take them:
  *   0 → 1, 0 → 2   the worker, by a store (only the worker leaves 0)
  *   1 → 0, 2 → 0   the worker or any waker, by compare-exchange; the winner of a waker's exchange
- *                  owes exactly one notify (from 1) or one message (from 2)
+ *                  owes exactly one notify (from 1) or one message (from 2). The winner, whoever it
+ *                  is, counts the worker as awake (active-count.ts), which has taken itself out of
+ *                  the count before it parked
  *
  * No wake is lost. Worker: store parked, then re-check its rings, then wait. Waker: publish (store
  * the tail, the head or the closing flag), then load parked. All four are seq-cst, so in the total
@@ -22,23 +24,37 @@
  * `notify(1)` wakes the async waiter and the blocked thread sleeps on (measured on all runtimes).
  */
 import { ProtocolError } from "../errors.ts";
+import type { OneWord } from "./active-count.ts";
 
 export const RUNNING = 0;
 export const BLOCKED = 1;
 export const IN_EVENT_LOOP = 2;
 
+function addTo(counts: readonly OneWord[], delta: 1 | -1): void {
+  for (let word = 0; word < counts.length; word++) Atomics.add(counts[word]!, 0, delta);
+}
+
 /** The worker's side. */
 export class Parker {
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #index: number;
+  readonly #counts: readonly OneWord[];
 
-  constructor(words: Int32Array<SharedArrayBuffer>, index: number) {
+  /** `counts`: where the worker is counted while it is awake, as it is from now on. */
+  constructor(
+    words: Int32Array<SharedArrayBuffer>,
+    index: number,
+    counts: readonly OneWord[] = [],
+  ) {
     this.#words = words;
     this.#index = index;
+    this.#counts = counts;
+    addTo(counts, 1);
   }
 
   /** Announces that the worker is about to wait. Re-check the rings after this, then wait. */
   announce(state: typeof BLOCKED | typeof IN_EVENT_LOOP): void {
+    addTo(this.#counts, -1);
     // SYNC(worker-parked): pairs with Waker.wake. Needs seq-cst (see above).
     Atomics.store(this.#words, this.#index, state);
   }
@@ -48,7 +64,9 @@ export class Parker {
    * a message (a spurious turn) is on its way.
    */
   cancel(state: typeof BLOCKED | typeof IN_EVENT_LOOP): boolean {
-    return Atomics.compareExchange(this.#words, this.#index, state, RUNNING) === state;
+    if (Atomics.compareExchange(this.#words, this.#index, state, RUNNING) !== state) return false;
+    addTo(this.#counts, 1);
+    return true;
   }
 
   /** Blocks after `announce(BLOCKED)` and a re-check. True: woken; false: `timeoutMs` passed. */
@@ -63,12 +81,23 @@ export class Waker {
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #index: number;
   readonly #post: () => void;
+  readonly #counts: readonly OneWord[];
+  #isGone = false;
 
-  /** `post` sends the worker one message that makes its event loop run the worker loop. */
-  constructor(words: Int32Array<SharedArrayBuffer>, index: number, post: () => void) {
+  /**
+   * `post` sends the worker one message that makes its event loop run the worker loop. `counts`: as its
+   * `Parker` has them.
+   */
+  constructor(
+    words: Int32Array<SharedArrayBuffer>,
+    index: number,
+    post: () => void,
+    counts: readonly OneWord[] = [],
+  ) {
     this.#words = words;
     this.#index = index;
     this.#post = post;
+    this.#counts = counts;
   }
 
   /** Call after publishing. Costs one load of an unshared-most-of-the-time line when it runs. */
@@ -87,7 +116,13 @@ export class Waker {
     this.#post();
   }
 
+  /** The worker is gone: this waker wakes nobody any more, and counts nobody. */
+  retire(): void {
+    this.#isGone = true;
+  }
+
   #unpark(): void {
+    if (this.#isGone) return;
     for (;;) {
       const state = Atomics.load(this.#words, this.#index);
       if (state === RUNNING) return;
@@ -95,6 +130,8 @@ export class Waker {
         throw new ProtocolError(`Parked word holds ${state}; it may only hold 0, 1 or 2.`);
       }
       if (Atomics.compareExchange(this.#words, this.#index, state, RUNNING) !== state) continue;
+      // Before the worker can run. No call: the stack may end in it, and the worker would never be counted.
+      for (let word = 0; word < this.#counts.length; word++) Atomics.add(this.#counts[word]!, 0, 1);
       if (state === BLOCKED) Atomics.notify(this.#words, this.#index, 1);
       else this.#post();
       return;

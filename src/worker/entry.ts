@@ -157,12 +157,13 @@ async function main(): Promise<void> {
     return;
   }
   realm.isLoading = false;
+  const active = new ActiveCount(start.active, runtime.cores);
   loop = new WorkerLoop({
     runtime,
     endpoint,
     replies,
-    parker: new Parker(control, PARKED_WORD),
-    active: new ActiveCount(start.active, runtime.cores),
+    parker: new Parker(control, PARKED_WORD, active.words),
+    active,
     control,
     tasks,
     maxConcurrency: start.maxConcurrency,

@@ -100,7 +100,6 @@ export class WorkerLoop {
   #idleTurns = 0;
   #hostWakesSeen = 0;
   #isParkedInLoop = false;
-  #isActive = false;
 
   constructor(options: WorkerLoopOptions) {
     this.#runtime = options.runtime;
@@ -142,7 +141,6 @@ export class WorkerLoop {
 
   /** Takes up work for the first time. */
   start(): void {
-    this.#setActive(true);
     this.#run();
   }
 
@@ -221,14 +219,12 @@ export class WorkerLoop {
   #block(hasWokenHost: boolean): boolean {
     const parker = this.#parker;
     this.#handBackSpace();
-    this.#setActive(false);
     this.#sayWhatFor();
     const startMs = this.#runtime.now();
     this.#announce(BLOCKED);
     // The re-check that closes the window between the last poll and the wait.
     if (this.#hasWork() || this.#isClosing()) parker.cancel(BLOCKED);
     else parker.block(BLOCK_MS);
-    this.#setActive(true);
     const hasWork = this.#hasWork() || this.#isClosing();
     // How long a host takes that had to be woken says nothing about how calls come.
     this.#anticipation.slept(startMs, this.#runtime.now(), !hasWokenHost);
@@ -244,7 +240,6 @@ export class WorkerLoop {
   #parkInLoop(): boolean {
     this.#onTurn?.();
     this.#handBackSpace();
-    this.#setActive(false);
     this.#sayWhatFor();
     this.#announce(IN_EVENT_LOOP);
     // The re-check that closes the window between the last poll and the return.
@@ -269,7 +264,6 @@ export class WorkerLoop {
     this.#idleTurns = 0;
     // Losing the exchange means that a message is on its way: ignored when it comes.
     this.#parker.cancel(IN_EVENT_LOOP);
-    this.#setActive(true);
   }
 
   #resume(): void {
@@ -316,12 +310,6 @@ export class WorkerLoop {
 
   #isClosing(): boolean {
     return Atomics.load(this.#control, IS_CLOSING) === 1;
-  }
-
-  #setActive(isActive: boolean): void {
-    if (this.#isActive === isActive) return;
-    this.#isActive = isActive;
-    this.#active.add(isActive ? 1 : -1);
   }
 
   #execute(index: number): void {

@@ -30,6 +30,8 @@ const WANTS_SPACE = 2;
 const MESSAGES = 3;
 const POSTS = 4;
 const PARKS = 5;
+/** How many workers count as awake. */
+const ACTIVE = 6;
 /** What was received, in order: a count and the values. Written by one thread, not atomically. */
 const RECEIVED = 8;
 const CONTROL_BYTES = 256;
@@ -226,8 +228,13 @@ const spin = () => (Atomics as unknown as { pause(): void }).pause();
 
 type Rest = (parker: Parker, consumer: RingConsumer, control: Words) => void;
 
-/** A worker that rests by `rest`, and a host that sends and wakes. */
-function parking(count: number, rest: Rest, wake?: (waker: Waker) => void): Scenario {
+/** A worker that rests by `rest`, and a host that sends and wakes, and counts whom it wakes if `isCounting`. */
+function parking(
+  count: number,
+  rest: Rest,
+  wake?: (waker: Waker) => void,
+  isCounting = true,
+): Scenario {
   return {
     bytes: CONTROL_BYTES + ringBytes(64),
     reset: (memory) => void SpscRing.create(memory, RING_0, 64),
@@ -235,7 +242,8 @@ function parking(count: number, rest: Rest, wake?: (waker: Waker) => void): Scen
       (memory) => {
         const control = words(memory);
         const producer = SpscRing.attach(memory, RING_0).takeProducer();
-        const waker = new Waker(control, PARKED, () => post(control));
+        const counts = isCounting ? [control.subarray(ACTIVE)] : [];
+        const waker = new Waker(control, PARKED, () => post(control), counts);
         for (const value of range(count)) {
           if (!send(producer, value)) throw new Error("the ring holds them all");
           if (wake === undefined) waker.wake();
@@ -245,7 +253,7 @@ function parking(count: number, rest: Rest, wake?: (waker: Waker) => void): Scen
       (memory) => {
         const control = words(memory);
         const consumer = SpscRing.attach(memory, RING_0).takeConsumer();
-        const parker = new Parker(control, PARKED);
+        const parker = new Parker(control, PARKED, [control.subarray(ACTIVE)]);
         for (let left = count; left > 0;) {
           if (receive(consumer, control)) left--;
           else rest(parker, consumer, control);
@@ -255,6 +263,7 @@ function parking(count: number, rest: Rest, wake?: (waker: Waker) => void): Scen
     check(memory) {
       const control = words(memory);
       if (control[POSTS]! > control[PARKS]!) return "more messages than parks";
+      if (control[ACTIVE] !== 1) return `lost count: ${control[ACTIVE]}`;
       return expectReceived(memory, range(count));
     },
   };
@@ -433,6 +442,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     parker.cancel();
   }, wakeHost),
   ...endingsScenarios,
+  "broken: woken and not counted": parking(2, block(Infinity), undefined, false),
   "broken: rest without telling a host that keeps calls": keeping(false),
   "broken: taken back without an exchange": revoking(2, (producer, index) => {
     const { i32 } = producer.memory;

@@ -44,7 +44,7 @@ function waitIn(cores: number): Waiting {
     },
   };
   const active = new ActiveCount([ActiveCount.create()], cores);
-  active.add(1);
+  Atomics.add(active.words[0]!, 0, 1);
   const later = (callback: () => void) => {
     timers.push(callback);
     return { ref: () => {}, unref: () => {}, clear: () => {} };
@@ -90,7 +90,7 @@ function looks(
   const nothing = (): void => {};
   const no = (): boolean => false;
   const active = new ActiveCount([ActiveCount.create()], cores);
-  for (let worker = 0; worker < awake; worker++) active.add(1);
+  for (let worker = 0; worker < awake; worker++) Atomics.add(active.words[0]!, 0, 1);
   const next: (() => void)[] = [];
   const loop = new HostLoop(
     {

@@ -422,7 +422,7 @@ describe("placement", () => {
     expect(place(placement, fakes, load(100), 3)).toEqual([1, 1, 1]);
   });
 
-  test("a worker that has just been woken needs its core before it counts itself", () => {
+  test("a worker that is awake needs its core, be it counted yet or not", () => {
     const fakes = [fakeLane(), fakeLane()];
     give(fakes[0]!.load, load(PACKED));
     expect(place(new Placement(depthOf(1024), coresOf(2, 2)), fakes, load(100), 1)).toEqual([0]);
@@ -431,8 +431,8 @@ describe("placement", () => {
 
   test("cores are counted beside those that are awake, or will be", () => {
     const active = new ActiveCount([ActiveCount.create()], 4);
-    active.add(1);
-    active.add(1);
+    Atomics.add(active.words[0]!, 0, 1);
+    Atomics.add(active.words[0]!, 0, 1);
     expect([0, 1, 2, 3, 5].map((awake) => active.coresLeftBeside(awake))).toEqual([2, 2, 2, 1, -1]);
   });
 
