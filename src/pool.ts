@@ -64,9 +64,6 @@ const DRAIN_MS = 5000;
  */
 export const isMain: boolean = workerRealm() === undefined;
 
-/** Shared by all pools of this thread: how many of their workers are awake. */
-let activeOfThread: SharedWord | undefined;
-
 /**
  * Starts workers for a set of tasks.
  *
@@ -97,7 +94,7 @@ export function createPool(
   return (tasks) => {
     const signatures = Object.values(Object(tasks) as TaskMap).map(declaredBy);
     const sources = locateTasks(tasks, signatures, caller, runtime);
-    const active = realm?.active ?? [activeOfThread ??= ActiveCount.create()];
+    const active = realm?.active ?? [ActiveCount.ofThread()];
     const hostTasks = Object.values(tasks).map((entry, task) => ({
       signature: signatures[task],
       settings: settingsOfTask(entry),

@@ -7,7 +7,8 @@
  *   256   loopParks    i32   worker: odd while it waits in its event loop, from after its second look on, but
  *                            not while it gives an async answer (the safety check reads it)
  *   384   activeShare  i32   what this worker, and workers of pools nested in it, and who wakes them, add
- *                            to the ActiveCount of the thread (atomic add); host takes it after death
+ *                            to the ActiveCount of the thread (atomic add); host takes it after death, and
+ *                            leaves it far below zero
  *   512   isClosing    i32   host 0→1, once: finish and exit
  *   640   waitsFor     i32   worker, before it announces a park, and when an answer given while parked has
  *                            changed it: what it waits for (constants below). The host reads it after the

@@ -389,7 +389,6 @@ export class Lane implements Receiver {
     if (this.#state === "gone") return;
     const wasStarting = this.#state === "starting";
     this.#state = "gone";
-    this.waker.retire();
     this.#startTimer?.clear();
     this.#resolveGone();
     const reason = this.#reason ?? "it exited";

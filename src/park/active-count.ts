@@ -12,8 +12,10 @@
  * The first word is the count. Behind it stand the shares: one word in the lane of the worker itself
  * and of each worker its pool is nested in (`lane-layout.ts`), so that the host of a worker that dies
  * can take back what it, and all that was nested in it, had added. Every word is written by atomic adds
- * of the workers below it and of who wakes them, and by `takeBack` of the host above it. A worker killed
- * between two of its adds leaves the count off by one.
+ * of the workers below it and of who wakes them, and by `takeBack` of the host above it, after which the
+ * share is far below zero: a thread that goes on although it was given up, which some runtimes cannot
+ * stop, finds that and touches no word above. A worker killed between two of its adds leaves the count
+ * off by one.
  */
 export interface SharedWord {
   readonly buffer: SharedArrayBuffer;
@@ -23,8 +25,21 @@ export interface SharedWord {
 /** A shared word, at index 0. */
 export type OneWord = Int32Array<SharedArrayBuffer>;
 
+/** A share that was taken back, and what is below it whatever is added to it later. */
+const GONE: number = -(2 ** 30);
+export const GONE_FROM: number = GONE / 2;
+
+/** Counts a worker as awake (1) or not (-1), in its own share first and in the count last. */
+export function countAwake(words: readonly OneWord[], delta: 1 | -1): void {
+  for (let word = words.length - 1; word >= 0; word--) {
+    if (Atomics.add(words[word]!, 0, delta) < GONE_FROM) return;
+  }
+}
+
+let countOfThread: SharedWord | undefined;
+
 export class ActiveCount {
-  /** The words, each by itself: a worker that wakes up adds 1 to all of them, one that parks takes 1 away. */
+  /** For `countAwake`. */
   readonly words: readonly OneWord[];
   readonly #count: OneWord;
   readonly #cores: number;
@@ -36,15 +51,22 @@ export class ActiveCount {
     this.#cores = cores;
   }
 
-  /** A new count, for a thread's first pool. */
   static create(): SharedWord {
     return { buffer: new SharedArrayBuffer(128), index: 0 };
   }
 
+  /** The count of all pools of this thread, unless it is a worker of one. */
+  static ofThread(): SharedWord {
+    return countOfThread ??= ActiveCount.create();
+  }
+
   /** Host: a worker is gone; takes its share out of the count and of the shares above. */
   takeBack(share: SharedWord): void {
-    const left = Atomics.exchange(new Int32Array(share.buffer), share.index, 0);
-    if (left !== 0) { for (const word of this.words) Atomics.sub(word, 0, left); }
+    const left = Atomics.exchange(new Int32Array(share.buffer), share.index, GONE);
+    if (left === 0 || left < GONE_FROM) return;
+    for (let word = this.words.length - 1; word >= 0; word--) {
+      if (Atomics.sub(this.words[word]!, 0, left) < GONE_FROM) return;
+    }
   }
 
   /** Cores that no awake worker needs; may be negative. The host needs one of them. */

@@ -24,15 +24,11 @@
  * `notify(1)` wakes the async waiter and the blocked thread sleeps on (measured on all runtimes).
  */
 import { ProtocolError } from "../errors.ts";
-import type { OneWord } from "./active-count.ts";
+import { countAwake, GONE_FROM, type OneWord } from "./active-count.ts";
 
 export const RUNNING = 0;
 export const BLOCKED = 1;
 export const IN_EVENT_LOOP = 2;
-
-function addTo(counts: readonly OneWord[], delta: 1 | -1): void {
-  for (let word = 0; word < counts.length; word++) Atomics.add(counts[word]!, 0, delta);
-}
 
 /** The worker's side. */
 export class Parker {
@@ -49,12 +45,12 @@ export class Parker {
     this.#words = words;
     this.#index = index;
     this.#counts = counts;
-    addTo(counts, 1);
+    countAwake(counts, 1);
   }
 
   /** Announces that the worker is about to wait. Re-check the rings after this, then wait. */
   announce(state: typeof BLOCKED | typeof IN_EVENT_LOOP): void {
-    addTo(this.#counts, -1);
+    countAwake(this.#counts, -1);
     // SYNC(worker-parked): pairs with Waker.wake. Needs seq-cst (see above).
     Atomics.store(this.#words, this.#index, state);
   }
@@ -65,7 +61,7 @@ export class Parker {
    */
   cancel(state: typeof BLOCKED | typeof IN_EVENT_LOOP): boolean {
     if (Atomics.compareExchange(this.#words, this.#index, state, RUNNING) !== state) return false;
-    addTo(this.#counts, 1);
+    countAwake(this.#counts, 1);
     return true;
   }
 
@@ -82,7 +78,6 @@ export class Waker {
   readonly #index: number;
   readonly #post: () => void;
   readonly #counts: readonly OneWord[];
-  #isGone = false;
 
   /**
    * `post` sends the worker one message that makes its event loop run the worker loop. `counts`: as its
@@ -116,13 +111,7 @@ export class Waker {
     this.#post();
   }
 
-  /** The worker is gone: this waker wakes nobody any more, and counts nobody. */
-  retire(): void {
-    this.#isGone = true;
-  }
-
   #unpark(): void {
-    if (this.#isGone) return;
     for (;;) {
       const state = Atomics.load(this.#words, this.#index);
       if (state === RUNNING) return;
@@ -130,8 +119,12 @@ export class Waker {
         throw new ProtocolError(`Parked word holds ${state}; it may only hold 0, 1 or 2.`);
       }
       if (Atomics.compareExchange(this.#words, this.#index, state, RUNNING) !== state) continue;
-      // Before the worker can run. No call: the stack may end in it, and the worker would never be counted.
-      for (let word = 0; word < this.#counts.length; word++) Atomics.add(this.#counts[word]!, 0, 1);
+      // Before the worker can run. As `countAwake` does it, but without a call: should the stack end in
+      // one, the worker would never be counted.
+      const counts = this.#counts;
+      for (let word = counts.length - 1; word >= 0; word--) {
+        if (Atomics.add(counts[word]!, 0, 1) < GONE_FROM) break;
+      }
       if (state === BLOCKED) Atomics.notify(this.#words, this.#index, 1);
       else this.#post();
       return;

@@ -1,17 +1,20 @@
 import { describe, expect, test } from "vitest";
 import { ActiveCount } from "../../src/park/active-count.ts";
-import { BLOCKED, IN_EVENT_LOOP, Parker, RUNNING, Waker } from "../../src/park/wake-word.ts";
+import { BLOCKED, IN_EVENT_LOOP, Parker, Waker } from "../../src/park/wake-word.ts";
 
 const CORES = 4;
 
 /** A worker and who wakes it, both in this thread, and what counts the worker. */
 function workerAndWaker() {
   const words = new Int32Array(new SharedArrayBuffer(128));
+  const count = ActiveCount.create();
   const share = { buffer: new SharedArrayBuffer(128), index: 3 };
-  const active = new ActiveCount([ActiveCount.create(), share], CORES);
+  /** As the host has it. */
+  const active = new ActiveCount([count], CORES);
   const coresAtPost: number[] = [];
-  const waker = new Waker(words, 0, () => coresAtPost.push(active.coresLeft), active.words);
-  return { parker: new Parker(words, 0, active.words), waker, active, share, coresAtPost };
+  const counts = new ActiveCount([count, share], CORES).words;
+  const waker = new Waker(words, 0, () => coresAtPost.push(active.coresLeft), counts);
+  return { parker: new Parker(words, 0, counts), waker, active, share, coresAtPost };
 }
 
 describe("a worker counts as awake", () => {
@@ -44,18 +47,35 @@ describe("a worker counts as awake", () => {
     expect(active.coresLeft).toBe(CORES - 1);
   });
 
-  test("no more when it is gone, be it woken then or not", () => {
-    const { parker, waker, active, share, coresAtPost } = workerAndWaker();
+  test("no more when it was given up, even if its thread goes on, and others wake it", () => {
+    const { parker, waker, active, share } = workerAndWaker();
     parker.announce(IN_EVENT_LOOP);
     waker.wake();
     active.takeBack(share);
+    active.takeBack(share);
     expect(active.coresLeft).toBe(CORES);
-    parker.announce(IN_EVENT_LOOP); // a thread that was given up, and goes on
-    const { coresLeft } = active;
-    waker.retire();
-    waker.wake();
-    expect(waker.state).not.toBe(RUNNING);
-    expect(active.coresLeft).toBe(coresLeft);
-    expect(coresAtPost).toHaveLength(1);
+    for (let time = 0; time < 3; time++) {
+      parker.announce(IN_EVENT_LOOP);
+      expect(active.coresLeft).toBe(CORES);
+      if (time > 0) waker.wake();
+      parker.cancel(IN_EVENT_LOOP);
+      expect(active.coresLeft).toBe(CORES);
+    }
+  });
+
+  test("with all that is nested in it, and not after it was given up", () => {
+    const count = ActiveCount.create();
+    const [outer, inner] = [ActiveCount.create(), ActiveCount.create()];
+    const words = new Int32Array(new SharedArrayBuffer(128));
+    const host = new ActiveCount([count], CORES);
+    const worker = new Parker(words, 0, new ActiveCount([count, outer], CORES).words);
+    const nested = new Parker(words, 1, new ActiveCount([count, outer, inner], CORES).words);
+    expect(host.coresLeft).toBe(CORES - 2);
+    host.takeBack(outer);
+    expect(host.coresLeft).toBe(CORES);
+    worker.announce(BLOCKED);
+    nested.announce(BLOCKED);
+    new Waker(words, 1, () => {}, new ActiveCount([count, outer, inner], CORES).words).wake();
+    expect(host.coresLeft).toBe(CORES);
   });
 });
