@@ -6,26 +6,24 @@
  *   128   wantsSpace   i32   park/space-flag.ts lists every edge
  *   256   loopParks    i32   worker: odd while it waits in its event loop, from after its second look on, but
  *                            not while it gives an async answer (the safety check reads it)
- *   384   activeShare  i32   what this worker, and workers of pools nested in it, and who wakes them, add
- *                            to the ActiveCount of the thread (atomic add); host takes it after death, and
- *                            leaves it far below zero
- *   512   isClosing    i32   host 0→1, once: finish and exit
- *   640   waitsFor     i32   worker, before it announces a park, and when an answer given while parked has
+ *   384   isClosing    i32   host 0→1, once: finish and exit
+ *   512   waitsFor     i32   worker, before it announces a park, and when an answer given while parked has
  *                            changed it: what it waits for (constants below). The host reads it after the
  *                            parked word
- *   644   answersHeld  i32   worker: how many answers ever found no room in the response ring; added before
+ *   516   answersHeld  i32   worker: how many answers ever found no room in the response ring; added before
  *                            any of them is handed over
- *   648   handedOver   i32   worker: how many of those are in it by now; added after each is. The host's time
+ *   520   handedOver   i32   worker: how many of those are in it by now; added after each is. The host's time
  *                            limits read this, then answersHeld, then the ring (host/held-answers.ts)
- *   768   requestSpace i32   host waits for room in the request ring, or for a worker with nothing to
+ *   640   requestSpace i32   host waits for room in the request ring, or for a worker with nothing to
  *                            do; edges: park/space-flag.ts
- *   896   request ring       host produces, worker consumes (ring-layout.ts)
+ *   768   request ring       host produces, worker consumes (ring-layout.ts)
  *   …     response ring      worker produces, host consumes
  *
  * The same memory may serve one lane after another (host/lane-memory.ts), when the worker before has ended by itself;
  * control words and ring headers are then written anew before it is shared, the records are not.
  *
- * The memory shared by all lanes of a pool, one line: parked (i32), edges in park/host-word.ts.
+ * The memory shared by all lanes of a pool, one line: parked (i32), edges in park/host-word.ts. How many
+ * workers of a thread are awake is counted in memory of its own (park/active-count.ts).
  */
 import { CACHE_LINE } from "../memory/align.ts";
 import { ringBytes } from "../ring/ring-layout.ts";
@@ -34,10 +32,9 @@ import { ringBytes } from "../ring/ring-layout.ts";
 export const PARKED_WORD = 0;
 export const WANTS_SPACE: number = CACHE_LINE / 4;
 export const LOOP_PARKS: number = (2 * CACHE_LINE) / 4;
-export const ACTIVE_SHARE: number = (3 * CACHE_LINE) / 4;
-export const IS_CLOSING: number = (4 * CACHE_LINE) / 4;
+export const IS_CLOSING: number = (3 * CACHE_LINE) / 4;
 
-export const WAITS_FOR: number = (5 * CACHE_LINE) / 4;
+export const WAITS_FOR: number = (4 * CACHE_LINE) / 4;
 
 /** Values of WAITS_FOR: calls; room in its response ring; its own async tasks (maxConcurrency). */
 export const FOR_CALLS = 0;
@@ -48,9 +45,9 @@ export const FOR_TASKS = 2;
 export const ANSWERS_HELD: number = WAITS_FOR + 1;
 export const ANSWERS_HANDED_OVER: number = WAITS_FOR + 2;
 
-export const REQUEST_SPACE: number = (6 * CACHE_LINE) / 4;
+export const REQUEST_SPACE: number = (5 * CACHE_LINE) / 4;
 
-export const CONTROL_BYTES: number = 7 * CACHE_LINE;
+export const CONTROL_BYTES: number = 6 * CACHE_LINE;
 export const REQUEST_RING: number = CONTROL_BYTES;
 
 /** Byte offset of the response ring behind a request ring of this capacity. */

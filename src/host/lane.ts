@@ -9,7 +9,6 @@ import { type Codec, unpackError } from "../codec/codec.ts";
 import { textOf } from "../codec/fault.ts";
 import { Endpoint } from "../endpoint/endpoint.ts";
 import {
-  ACTIVE_SHARE,
   ANSWERS_HANDED_OVER,
   ANSWERS_HELD,
   FOR_CALLS,
@@ -114,6 +113,9 @@ export class Lane implements Receiver {
   /** Buffers that callers have given away to the worker. Owned by the scheduler. */
   readonly moved: MovedBytes;
 
+  /** Its share of the ActiveCount, to be taken back after its death. */
+  readonly activeShare: SharedWord = ActiveCount.create();
+
   readonly #runtime: Runtime;
   readonly #control: Int32Array<SharedArrayBuffer>;
   readonly #handle: WorkerHandle;
@@ -209,11 +211,6 @@ export class Lane implements Receiver {
 
   get state(): LaneState {
     return this.#state;
-  }
-
-  /** Its share of the ActiveCount, to be taken back after its death. */
-  get activeShare(): SharedWord {
-    return { buffer: this.#control.buffer, index: ACTIVE_SHARE };
   }
 
   /** Whether it has ever answered a call. */

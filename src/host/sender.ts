@@ -127,7 +127,7 @@ export class Sender {
   wakeUnwoken(lanes: readonly Lane[]): void {
     if (!this.#hasUnwoken) return;
     this.#hasUnwoken = false;
-    for (const lane of lanes.slice()) this.#wake(lane);
+    for (const lane of lanes.slice()) this.#wake(lane, true);
   }
 
   /** A call was committed to the lane's ring, and counted by `outstanding`. */
@@ -146,9 +146,10 @@ export class Sender {
     else if (call !== undefined) this.#inFlight.reject(call, error);
   }
 
-  #wake(lane: Lane): void {
+  #wake(lane: Lane, isAgain = false): void {
     try {
-      lane.waker.wake();
+      if (isAgain) lane.waker.wakeAgain();
+      else lane.waker.wake();
     } catch (error) {
       if (error instanceof ProtocolError) this.#failLane(lane, error);
       else this.#hasUnwoken = true; // the stack has overflowed: the next poll wakes it

@@ -9,9 +9,10 @@
  * another spins on the core that it needs. With two pools used in turn on two cores the first calls
  * after each change took 0.1 to 1 ms instead of 0.03.
  *
- * The first word is the count. Behind it stand the shares: one word in the lane of the worker itself
- * and of each worker its pool is nested in (`lane-layout.ts`), so that the host of a worker that dies
- * can take back what it, and all that was nested in it, had added. Every word is written by atomic adds
+ * The first word is the count. Behind it stand the shares: one word of the worker itself and of each
+ * worker its pool is nested in, so that the host of a worker that dies can take back what it, and all
+ * that was nested in it, had added. Each has memory of its own, which is not used again as that of lanes
+ * is: threads that were given up may look at it for as long as they like. Every word is written by atomic adds
  * of the workers below it and of who wakes them, and by `takeBack` of the host above it, after which the
  * share is far below zero: a thread that goes on although it was given up, which some runtimes cannot
  * stop, finds that and touches no word above. A worker killed between two of its adds leaves the count

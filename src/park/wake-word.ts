@@ -78,6 +78,8 @@ export class Waker {
   readonly #index: number;
   readonly #post: () => void;
   readonly #counts: readonly OneWord[];
+  /** A worker was taken out of its park, and the message that it waits for could not be posted. */
+  #owesPost = false;
 
   /**
    * `post` sends the worker one message that makes its event loop run the worker loop. `counts`: as its
@@ -106,6 +108,18 @@ export class Waker {
     return Atomics.load(this.#words, this.#index);
   }
 
+  /** Again, after a `wake` that threw: the stack has ended in it, perhaps between the exchange and the message. */
+  wakeAgain(): void {
+    if (this.#owesPost) this.#postOwed();
+    this.wake();
+  }
+
+  #postOwed(): void {
+    this.#owesPost = true; // until it has been posted
+    this.#post();
+    this.#owesPost = false;
+  }
+
   /** Posts again for a worker whose wake message does not seem to arrive. Spurious at worst. */
   repost(): void {
     this.#post();
@@ -126,7 +140,11 @@ export class Waker {
         if (Atomics.add(counts[word]!, 0, 1) < GONE_FROM) break;
       }
       if (state === BLOCKED) Atomics.notify(this.#words, this.#index, 1);
-      else this.#post();
+      else {
+        // A store before the call: should the stack end in it, the message is still owed.
+        this.#owesPost = true;
+        this.#postOwed();
+      }
       return;
     }
   }

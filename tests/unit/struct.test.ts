@@ -24,6 +24,7 @@ import {
   utf8,
 } from "../../src/codec/struct/schema.ts";
 import { codecOf } from "../../src/codec/struct/struct-codec.ts";
+import { TextWindow } from "../../src/codec/struct/text-window.ts";
 import { LoanExpiredError, StructError } from "../../src/errors.ts";
 import { revokeView, viewToObject } from "../../src/codec/struct/views.ts";
 import { HeddleError, InvalidArgumentError, ProtocolError } from "../../src/errors.ts";
@@ -255,6 +256,34 @@ describe("text and bytes", () => {
         end: "",
       };
       expect(roundTrip(schema, value)).toStrictEqual(value);
+    }
+  });
+
+  test("what is read around strings to cut them out is bounded by the strings", () => {
+    const memory = viewMemory(new SharedArrayBuffer(1 << 20));
+    memory.u8.fill(97);
+    for (
+      const [length, gap] of [[8, 0], [3, 5], [20, 4], [64, 100], [8, 300], [20, 2100]] as const
+    ) {
+      let read = 0;
+      const counting = {
+        ...text,
+        readOneByte: (source: Uint8Array<SharedArrayBuffer>, start: number, end: number) => {
+          read += end - start;
+          return text.readOneByte(source, start, end);
+        },
+      };
+      const window = new TextWindow();
+      let count = 0;
+      for (let at = 0; at < 400_000; at += length + gap) {
+        if (!window.isPoor) {
+          const cut = window.cut(counting, memory.u8, 400_000 + length, at, length);
+          expect(cut).toBe("a".repeat(length));
+        }
+        count++;
+      }
+      expect(read).toBeLessThan(512 + 8 * count * Math.max(8, length));
+      expect(window.isPoor).toBe(gap > 100);
     }
   });
 

@@ -47,6 +47,25 @@ describe("a worker counts as awake", () => {
     expect(active.coresLeft).toBe(CORES - 1);
   });
 
+  test("though its message could not be posted, which comes later", () => {
+    const words = new Int32Array(new SharedArrayBuffer(128));
+    const count = new ActiveCount([ActiveCount.create()], CORES);
+    let posts = 0;
+    const waker = new Waker(words, 0, () => {
+      if (++posts === 1) throw new RangeError("the stack ends here");
+    }, count.words);
+    const parker = new Parker(words, 0, count.words);
+    parker.announce(IN_EVENT_LOOP);
+    expect(() => waker.wake()).toThrow(RangeError);
+    waker.wake();
+    expect(posts).toBe(1);
+    waker.wakeAgain();
+    waker.wakeAgain();
+    expect(posts).toBe(2);
+    expect(parker.cancel(IN_EVENT_LOOP)).toBe(false);
+    expect(count.coresLeft).toBe(CORES - 1);
+  });
+
   test("no more when it was given up, even if its thread goes on, and others wake it", () => {
     const { parker, waker, active, share } = workerAndWaker();
     parker.announce(IN_EVENT_LOOP);

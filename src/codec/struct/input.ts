@@ -55,9 +55,10 @@ export class Input {
 
   /** The `length` bytes of the tail from `start`, which are ASCII: strings of the tail come one behind the other. */
   tailText(start: number, length: number): string {
-    return this.#window === undefined || length > MAX_CUT_BYTES
+    const window = this.#window;
+    return window === undefined || window.isPoor || length > MAX_CUT_BYTES
       ? readAscii(this, start, length)
-      : this.#window.cut(this.text, this.memory.u8, this.limit, start, length);
+      : window.cut(this.text, this.memory.u8, this.limit, start, length);
   }
 
   #follow(at: number, bytes: number): number {

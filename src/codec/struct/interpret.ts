@@ -119,8 +119,10 @@ export function interpretStruct(shape: StructShape, plans: readonly Plan[]): Pla
         inherited[index] ? ownValue(object, key) : object[key]
       );
       const isGiven = fields.filter(({ bit, index }) => bit < 0 || values[index] !== undefined);
-      const count = out.writer.access.kinds.countKeys(object);
-      if (count !== isGiven.length || !hasPlainPrototype(object)) checkEachKey(known, object);
+      const { countKeys } = out.writer.access.kinds;
+      if (!hasPlainPrototype(object) || countKeys(object) !== isGiven.length) {
+        checkEachKey(known, object);
+      }
       for (let word = 0; word < presenceWords; word++) {
         let bits = 0;
         for (const { bit, index } of fields) {

@@ -3,9 +3,10 @@
  * call, and the strings cut out of that. A string of its own costs an engine 30 to 60 ns to make, a
  * slice of one 10 to 15.
  *
- * A slice keeps the whole in memory, hence its limited size. It begins small, since what follows the
- * first strings need not be text.
+ * A slice keeps the whole in memory, hence its limited size. It begins small, and is given up for the
+ * record once little of what was read was text: then each string is read by itself.
  */
+import { align8 } from "../../memory/align.ts";
 import type { TextAccess } from "../../runtimes/runtime.ts";
 
 /** From so many strings on it is quicker than reading each by itself. */
@@ -14,11 +15,17 @@ export const LEAST_TEXTS = 3;
 export const MAX_CUT_BYTES = 64;
 const FIRST_BYTES = 256;
 const MOST_BYTES = 2048;
+/** Of what was read, so much has to be strings, each with its padding: one part in this many. */
+const LEAST_SHARE = 4;
 
 export class TextWindow {
+  /** Whether there is too little text for this. */
+  isPoor = false;
   #text = "";
   #start = 0;
   #bytes = FIRST_BYTES;
+  /** Bytes of the present text that were cut out, with their padding. */
+  #cut = 0;
 
   /**
    * The `length` bytes from `start`, which are ASCII, of a record that ends at `limit`. Strings are asked
@@ -33,11 +40,15 @@ export class TextWindow {
   ): string {
     let from = start - this.#start;
     if (from + length > this.#text.length) {
-      this.#text = access.readOneByte(u8, start, Math.min(start + this.#bytes, limit));
+      this.isPoor = LEAST_SHARE * this.#cut < this.#text.length;
+      const bytes = this.isPoor ? length : this.#bytes;
+      this.#text = access.readOneByte(u8, start, Math.min(start + bytes, limit));
       this.#start = start;
       this.#bytes = Math.min(2 * this.#bytes, MOST_BYTES);
+      this.#cut = 0;
       from = 0;
     }
+    this.#cut += align8(length);
     return this.#text.substring(from, from + length);
   }
 }

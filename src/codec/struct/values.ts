@@ -36,7 +36,8 @@ export function hasPlainPrototype(object: object): boolean {
  * Refuses own enumerable keys that the struct does not have. It is skipped for a plain object with just
  * as many enumerable keys as were read: they are the same ones, because such an object inherits no
  * field, unless somebody took the trouble to hide a field from enumeration, or gave `Object.prototype`
- * one. Comparing each key would double the time to write a struct of eight numbers.
+ * one (as `countKeys` counts them, a runtime may then let as many other keys pass, unsent, where another
+ * refuses them). Comparing each key would double the time to write a struct of eight numbers.
  */
 export function checkEachKey(known: ReadonlySet<string>, object: object): void {
   for (const key of Object.keys(object)) {
