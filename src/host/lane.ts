@@ -33,7 +33,7 @@ import {
   type WorkerStart,
 } from "../endpoint/worker-start.ts";
 import { TaskNotFoundError, type WorkerLoss, WorkerStartError } from "../errors.ts";
-import { ActiveCount, type SharedWord } from "../park/active-count.ts";
+import { ActiveCount, type SharedWord, wordsOf } from "../park/active-count.ts";
 import { SpaceFlag } from "../park/space-flag.ts";
 import { RUNNING, Waker } from "../park/wake-word.ts";
 import { SpscRing } from "../ring/spsc-ring.ts";
@@ -185,8 +185,12 @@ export class Lane implements Receiver {
     }
     this.spaceFlag = new SpaceFlag(this.#control, WANTS_SPACE);
     this.requestSpaceFlag = new SpaceFlag(this.#control, REQUEST_SPACE);
-    const { words } = new ActiveCount(start.active, runtime.cores);
-    this.waker = new Waker(this.#control, PARKED_WORD, () => this.#handle.post(WAKE), words);
+    this.waker = new Waker(
+      this.#control,
+      PARKED_WORD,
+      () => this.#handle.post(WAKE),
+      wordsOf(start.active),
+    );
     this.#handle.onMessage((message) => this.#onMessage(message));
     this.#handle.onError((error) => {
       this.#cause ??= error;

@@ -92,13 +92,13 @@ export function offer(
 export class Placement implements LaneChooser {
   readonly mayTakeBack = true;
   readonly depth: Depth;
-  readonly #active: Pick<ActiveCount, "coresLeft" | "coresLeftBeside">;
+  readonly #active: Pick<ActiveCount, "coresLeft">;
   /** Where small calls went last. */
   #hot: Lane | undefined;
   /** The backlog up to which they go there, as it was when last asked. */
   #packed = PACKED;
 
-  constructor(depth: Depth, active: Pick<ActiveCount, "coresLeft" | "coresLeftBeside">) {
+  constructor(depth: Depth, active: Pick<ActiveCount, "coresLeft">) {
     this.depth = depth;
     this.#active = active;
   }
@@ -135,7 +135,6 @@ export class Placement implements LaneChooser {
     let best: Lane | undefined;
     let least = Infinity;
     let awake = 0;
-    let running = 0;
     for (const lane of lanes) {
       const { load } = lane;
       if (!this.depth.hasRoom(load, isQuick)) continue;
@@ -145,7 +144,6 @@ export class Placement implements LaneChooser {
         continue;
       }
       awake++;
-      if (lane.isAwake) running++;
       if (load.hasLong) continue;
       const backlog = backlogOf(lane);
       if (backlog < least) {
@@ -153,8 +151,7 @@ export class Placement implements LaneChooser {
         best = lane;
       }
     }
-    const worthWaking = wakesFrom(this.#active.coresLeftBeside(running));
-    const packed = this.#packed = Math.max(worthWaking, awake * PACKED_PER_AWAKE);
+    const packed = this.#packed = Math.max(this.wakesFrom, awake * PACKED_PER_AWAKE);
     if (best !== undefined && least + busy <= packed) return this.#hot = best;
     const chosen = free ?? best;
     if (chosen !== undefined) return this.#hot = chosen;

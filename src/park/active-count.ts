@@ -37,6 +37,10 @@ export function countAwake(words: readonly OneWord[], delta: 1 | -1): void {
   }
 }
 
+export function wordsOf(shared: readonly SharedWord[]): OneWord[] {
+  return shared.map(({ buffer, index }) => new Int32Array(buffer, 4 * index, 1));
+}
+
 let countOfThread: SharedWord | undefined;
 
 export class ActiveCount {
@@ -47,7 +51,7 @@ export class ActiveCount {
 
   /** `words[0]` is the count, the others are shares; `cores` is what this process may use. */
   constructor(words: readonly SharedWord[], cores: number) {
-    this.words = words.map(({ buffer, index }) => new Int32Array(buffer, 4 * index, 1));
+    this.words = wordsOf(words);
     this.#count = this.words[0]!;
     this.#cores = cores;
   }

@@ -115,7 +115,6 @@ export class Waker {
   }
 
   #postOwed(): void {
-    this.#owesPost = true; // until it has been posted
     this.#post();
     this.#owesPost = false;
   }

@@ -326,10 +326,7 @@ describe("what can be expected of the workers", () => {
 });
 
 describe("placement", () => {
-  const coresOf = (coresLeft: number, total = 16) => ({
-    coresLeft,
-    coresLeftBeside: (awake: number) => Math.min(coresLeft, total - awake),
-  });
+  const coresOf = (coresLeft: number) => ({ coresLeft });
   const cores = coresOf(4);
 
   /** Indices of the lanes that take `count` calls of this load; −1: none. */
@@ -422,13 +419,6 @@ describe("placement", () => {
     expect(place(placement, fakes, load(100), 3)).toEqual([1, 1, 1]);
   });
 
-  test("a worker that is awake needs its core, be it counted yet or not", () => {
-    const fakes = [fakeLane(), fakeLane()];
-    give(fakes[0]!.load, load(PACKED));
-    expect(place(new Placement(depthOf(1024), coresOf(2, 2)), fakes, load(100), 1)).toEqual([0]);
-    expect(place(new Placement(depthOf(1024), coresOf(2, 3)), fakes, load(100), 1)).toEqual([1]);
-  });
-
   test("cores are counted beside those that are awake, or will be", () => {
     const active = new ActiveCount([ActiveCount.create()], 4);
     Atomics.add(active.words[0]!, 0, 1);
@@ -494,10 +484,7 @@ describe("relief", () => {
 
   test("what is shared with a worker that is awake depends on whether the host has a core", () => {
     for (const [coresLeft, sharesFrom] of [[1, 200], [0, PACKED_WHEN_CROWDED]] as const) {
-      const placement = new Placement(depthOf(1024), {
-        coresLeft,
-        coresLeftBeside: () => coresLeft,
-      });
+      const placement = new Placement(depthOf(1024), { coresLeft });
       expect(placement.sharesFrom).toBe(sharesFrom);
       const enough = [busy(10, sharesFrom / 10 + 1), fakeLane()];
       expect(findRelief(lanesOf(enough), AT_EASE, placement)).toBeDefined();

@@ -6,11 +6,7 @@ import { align8Large } from "../../memory/align.ts";
 import type { Memory } from "../../memory/views.ts";
 import type { TextAccess } from "../../runtimes/runtime.ts";
 import { ProtocolError } from "../../errors.ts";
-import { readOneByte } from "../text.ts";
-import { MAX_CUT_BYTES, type TextWindow } from "./text-window.ts";
-
-/** Longest string that is not read as ASCII, which is quicker for long ones alone. */
-const SHORT_UNITS = 24;
+import type { TextWindow } from "./text-window.ts";
 
 export class Input {
   memory: Memory;
@@ -21,10 +17,9 @@ export class Input {
   end: number;
   /** After `openArray`. */
   count = 0;
-  /** For records with several strings in the tail. */
-  readonly #window: TextWindow | undefined;
+  /** For strings in the tail, if there may be several and they are read in order. */
+  readonly window: TextWindow | undefined;
 
-  /** `window`: for strings in the tail, if they are read in order. */
   constructor(
     memory: Memory,
     text: TextAccess,
@@ -36,7 +31,7 @@ export class Input {
     this.text = text;
     this.limit = limit;
     this.end = end;
-    this.#window = window;
+    this.window = window;
   }
 
   /** Follows the slot of an array at `at` with elements of `stride` bytes; sets `count`. */
@@ -53,14 +48,6 @@ export class Input {
     return this.#follow(at, length);
   }
 
-  /** The `length` bytes of the tail from `start`, which are ASCII: strings of the tail come one behind the other. */
-  tailText(start: number, length: number): string {
-    const window = this.#window;
-    return window === undefined || window.isPoor || length > MAX_CUT_BYTES
-      ? readAscii(this, start, length)
-      : window.cut(this.text, this.memory.u8, this.limit, start, length);
-  }
-
   #follow(at: number, bytes: number): number {
     const start = at + this.memory.i32[at >> 2]!;
     const end = start + align8Large(bytes);
@@ -70,13 +57,6 @@ export class Input {
     this.end = end;
     return start;
   }
-}
-
-/** Text by itself, of bytes that are ASCII. Others give some text or other. */
-export function readAscii({ memory: { u8 }, text }: Input, start: number, length: number): string {
-  return length > SHORT_UNITS
-    ? text.readAscii(u8, start, start + length)
-    : readOneByte(text, u8, start, length);
 }
 
 /** The memory of a record holds what no writer has put there. */

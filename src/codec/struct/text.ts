@@ -5,15 +5,14 @@
  * JavaScript, where a native call costs more than it saves; all else through the runtime's encoder.
  */
 import type { TextAccess } from "../../runtimes/runtime.ts";
-import { corrupt, type Input, readAscii } from "./input.ts";
+import { readOneByte, SHORT_STRING_UNITS } from "../text.ts";
+import { corrupt, type Input } from "./input.ts";
 import { lengthOfTyped, Mismatch, mismatch } from "./mismatch.ts";
 import type { Output } from "./output.ts";
 import { LENGTH_BYTES } from "./shape.ts";
+import { MAX_CUT_BYTES } from "./text-window.ts";
 
 type SharedBytes = Uint8Array<SharedArrayBuffer>;
-
-/** Longest string written by the loop, in UTF-16 units. */
-const SHORT_UNITS = 24;
 
 /** What `encode` returns for text that does not fit: no length word, which is an int32. */
 const NO_FIT: number = 2 ** 31;
@@ -68,7 +67,7 @@ function encode(
 ): number {
   const units = text.length;
   if (units > room) return NO_FIT;
-  if (units <= SHORT_UNITS && access.writeUnits(text, u8, start) < 0x80) return ~units;
+  if (units <= SHORT_STRING_UNITS && access.writeUnits(text, u8, start) < 0x80) return ~units;
   const { read, written } = access.encodeInto(text, u8, start, start + room);
   if (written === units && read === units) return ~units;
   return read === units && text.isWellFormed() ? written : NO_FIT;
@@ -101,10 +100,20 @@ export function readBoundedText(input: Input, at: number, max: number): string {
 export function readText(input: Input, at: number): string {
   const word = input.memory.i32[(at >> 2) + 1]!;
   const start = input.openBytes(at, word < 0 ? ~word : word);
-  return word < 0 ? input.tailText(start, ~word) : readUtf8(input, start, word);
+  if (word >= 0) return readUtf8(input, start, word);
+  const { window } = input;
+  return window === undefined || window.isPoor || ~word > MAX_CUT_BYTES
+    ? readAscii(input, start, ~word)
+    : window.cut(input.text, input.memory.u8, input.limit, start, ~word);
 }
 
-/** Damaged bytes give some text or other; reading does not go beyond them. */
+/** Damaged bytes give some text or other, as they do below; reading does not go beyond them. */
+function readAscii({ memory: { u8 }, text }: Input, start: number, length: number): string {
+  return length > SHORT_STRING_UNITS
+    ? text.readAscii(u8, start, start + length)
+    : readOneByte(text, u8, start, length);
+}
+
 function readUtf8({ memory: { u8 }, text }: Input, start: number, length: number): string {
   return text.readUtf8(u8, start, start + length);
 }
