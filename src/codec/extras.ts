@@ -51,9 +51,19 @@ export class Extras {
     return this.#moving !== undefined || this.#moved !== undefined;
   }
 
-  /** All that moves, be it part of a value or not. */
-  get allMoved(): readonly unknown[] {
-    return [...this.#transfer, ...this.#moving ?? []];
+  /** All that moves and is part of a value. */
+  get transfer(): readonly unknown[] {
+    return this.#transfer;
+  }
+
+  /** What was to move but is part of no value. */
+  get unused(): ReadonlySet<unknown> | undefined {
+    return this.#moving;
+  }
+
+  /** Whether an object that moves is the caller's own, and no copy. */
+  isOriginal(object: unknown): boolean {
+    return this.#moved?.has(object) === true;
   }
 
   /** Takes over those of values that were encoded before. */

@@ -43,6 +43,7 @@ const setForEach: <V>(this: Set<V>, visit: (value: V) => void) => void = Set.pro
 const mapEntries: <K, V>(this: Map<K, V>) => Iterator<[K, V]> = Map.prototype.entries;
 const setValues: <V>(this: Set<V>) => Iterator<V> = Set.prototype.values;
 const DatePrototype = Date.prototype;
+const ArrayBufferPrototype = ArrayBuffer.prototype;
 const timeOf: (this: Date) => number = DatePrototype.getTime;
 const sourceOf = getterOf<string>(RegExp.prototype, "source");
 /** Flag by flag: the getter of them all reads properties that an object may have of its own. */
@@ -148,7 +149,11 @@ export function writeSpecial(
     }
   }
   const { kinds } = writer.access;
+  // What the prototype promises is asked first: each question is a native call.
   if (prototype === DatePrototype && kinds.isDate(object)) return writeDate(writer, object, at);
+  if (prototype === ArrayBufferPrototype && kinds.isArrayBuffer(object)) {
+    return writeBuffer(writer, object, at);
+  }
   if (kinds.isMap(object)) return writeMap(writer, object, at);
   if (kinds.isSet(object)) return writeSet(writer, object, at);
   if (kinds.isDate(object)) return writeDate(writer, object, at);

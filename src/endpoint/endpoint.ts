@@ -24,6 +24,7 @@ import {
   countOf,
   FRAME_BYTES,
   GENERATION_WORD,
+  IN_RECORD,
   INLINE,
   type Kind,
   kindOf,
@@ -43,12 +44,13 @@ import {
 import {
   ARGUMENTS,
   countDeclared,
+  detached,
   encodeDeclared,
   type Held,
   Holder,
   RESULT_NAME,
 } from "./hold.ts";
-import { PayloadInbox } from "./payload-inbox.ts";
+import { bufferOf, messageOf, type Payload, PayloadInbox } from "./payload-inbox.ts";
 
 /** Committed. */
 export const SENT = 0;
@@ -211,8 +213,8 @@ export class Endpoint {
   }
 
   /**
-   * Sends held values, of which `transfer` moves; without it they can be sent again. False: no room now,
-   * nothing was posted.
+   * Sends held values, of which `transfer` moves (all that is `attached` among it); without it they can be
+   * sent again. False: no room now, nothing was posted.
    */
   sendHeld(
     kind: Kind,
@@ -268,7 +270,7 @@ export class Endpoint {
     const values = u8.subarray(index + FRAME_BYTES, index + i32[word]!);
     const inline = location === NUMBER_ONLY ? encodeNumber(values) : new Uint8Array(values);
     const count = countOf(what);
-    const held = { count, inline, payload: undefined, transfer: [], mayKeep: true };
+    const held = { count, inline, payload: undefined, transfer: [], mayKeep: true, attached: [] };
     return { slot, generation, task, held };
   }
 
@@ -303,11 +305,14 @@ export class Endpoint {
         if (end - index < PLACEHOLDER_BYTES) {
           throw new ProtocolError(`Placeholder record of ${end - index} bytes.`);
         }
-        const { buffer, bytes, extras } = this.#inbox.take(memory.i32[(index + FRAME_BYTES) >> 2]!);
-        if (buffer === undefined) {
-          return this.decoder.all(memory, index + PLACEHOLDER_BYTES, end, count, extras);
+        const word = (index + FRAME_BYTES) >> 2;
+        const parts = this.#inbox.take(memory.i32[word]!);
+        const bytes = memory.i32[word + 1]!;
+        if (bytes === IN_RECORD) {
+          return this.decoder.all(memory, index + PLACEHOLDER_BYTES, end, count, parts);
         }
-        const values = this.decoder.all(viewMemory(buffer), 0, bytes, count, extras);
+        const buffer = viewMemory(bufferOf(parts, bytes));
+        const values = this.decoder.all(buffer, 0, bytes, count, parts);
         this.decoder.forget();
         return values;
       }
@@ -375,7 +380,7 @@ export class Endpoint {
     const encoder = this.#encoder;
     if (encoder.isInScratch || !encoder.extras.isEmpty) {
       this.tx.abort();
-      return this.holder.take(encoder, end, count);
+      return this.holder.take(encoder, end, count, true);
     }
     encoder.checkSize(end);
     const index = encoder.base - FRAME_BYTES;
@@ -437,13 +442,28 @@ export class Endpoint {
     // between: this side alone claims, and nothing runs here but the post.
     if (!tx.hasSpace(bytes)) return false;
     const sequence = this.#posted;
-    this.#port.post([sequence, payload.buffer, payload.bytes, payload.extras], transfer);
+    this.#post(held, payload, transfer);
     this.#posted = (sequence + 1) | 0;
     const index = tx.claim(bytes);
-    tx.memory.i32[(index + FRAME_BYTES) >> 2] = sequence;
+    const { i32 } = tx.memory;
+    i32[(index + FRAME_BYTES) >> 2] = sequence;
+    i32[((index + FRAME_BYTES) >> 2) + 1] = payload.buffer === undefined
+      ? IN_RECORD
+      : payload.bytes;
     if (inline !== undefined) tx.memory.u8.set(inline, index + PLACEHOLDER_BYTES);
     this.#commit(index, index + bytes, slot, generation, packWhat(kind, PORT, count), task);
     return true;
+  }
+
+  /** A port says in words of its own what cannot be moved, if at all: `detached` has the error that users get. */
+  #post(held: Held, payload: Payload, transfer: readonly unknown[]): void {
+    try {
+      this.#port.post(messageOf(payload), transfer);
+    } catch (error) {
+      if (held.attached.length === 0) throw error;
+      const other = detached(held);
+      this.#port.post(messageOf(other.payload!), other.transfer);
+    }
   }
 
   #commit(

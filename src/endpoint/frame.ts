@@ -17,10 +17,11 @@
  *   location INLINE    the values follow, encoded by the codec
  *            NUMBER_ONLY  one number: an f64 at byte 24. A record of 32 bytes, so that the most frequent
  *                      records never straddle a cache line
- *            PORT      i32 sequence, i32 0: message `sequence` of the payload port belongs to it
- *                      (payload-inbox.ts): a SharedArrayBuffer with the encoded values if they are too
- *                      large for the ring, and the objects they refer to that only a port can carry.
- *                      Encoded values that are not in such a buffer follow at byte 32
+ *            PORT      i32 sequence, i32 bytes: message `sequence` of the payload port belongs to it
+ *                      (payload-inbox.ts): the objects that the encoded values refer to and only a port
+ *                      can carry. Behind them a SharedArrayBuffer with the encoded values in its first
+ *                      `bytes` bytes, if they are too large for the ring; if `bytes` is IN_RECORD they
+ *                      follow at byte 32
  */
 
 /** The frame's fields as int32 words from the start of the record. */
@@ -31,8 +32,10 @@ export const TASK_WORD = 5;
 
 /** Record header and frame: where values start. */
 export const FRAME_BYTES = 24;
-/** Frame and the sequence number of a payload message. */
+/** Frame, sequence number of a payload message, and bytes of the values in it. */
 export const PLACEHOLDER_BYTES = 32;
+/** Bytes of a placeholder whose values follow it. */
+export const IN_RECORD = -1;
 /** Frame and one f64. */
 export const NUMBER_FRAME_BYTES = 32;
 

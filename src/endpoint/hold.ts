@@ -8,9 +8,11 @@
  */
 import { type Codec, encodingError } from "../codec/codec.ts";
 import type { Encoder } from "../codec/encoder.ts";
+import type { Extras } from "../codec/extras.ts";
 import type { DeclaredValues } from "../codec/struct/signature.ts";
 import { DataCloneError } from "../errors.ts";
 import { PENDING } from "../codec/tags.ts";
+import type { ObjectKinds } from "../runtimes/runtime.ts";
 import type { Payload } from "./payload-inbox.ts";
 
 /** What values are called in the path of a part that cannot be cloned. */
@@ -28,9 +30,15 @@ export interface Held {
   readonly transfer: readonly unknown[];
   /** Whether it can be sent again: what moves, if anything, are copies that may be copied instead. */
   readonly mayKeep: boolean;
+  /**
+   * Those of what moves that are the caller's own and not detached yet, since posting does that as well. Whoever does
+   * not send them at once detaches them (`detached`) before any code of the user's runs.
+   */
+  readonly attached: readonly ArrayBuffer[];
 }
 
 const NOTHING_DECLARED: DeclaredValues = [];
+const NONE: readonly ArrayBuffer[] = [];
 
 /** Values, and as many as are declared: what is missing does not fit its declaration. */
 export function countDeclared(values: readonly unknown[], declared: DeclaredValues): number {
@@ -142,47 +150,67 @@ export class Holder {
     }
   }
 
-  /** What an encoder has written up to `end`, as held values. What is to move is detached now. */
-  take(encoder: Encoder, end: number, count: number): Held {
+  /**
+   * What an encoder has written up to `end`, as held values. What is to move is detached now, or, if
+   * `isLeaving`, when it is posted or `detached`.
+   */
+  take(encoder: Encoder, end: number, count: number, isLeaving = false): Held {
     encoder.checkSize(end);
     const bytes = end - encoder.base;
-    const extras = [...encoder.extras.objects];
-    const mayKeep = !encoder.extras.movesOriginals;
-    const transfer = moveNow(encoder, extras);
-    if (bytes <= this.#maxInlineBytes) {
-      const inline = new Uint8Array(bytes);
-      inline.set(encoder.u8.subarray(encoder.base, end));
-      // A message also if something is only to be moved.
-      const hasMessage = extras.length > 0 || transfer.length > 0;
-      const payload = hasMessage ? { buffer: undefined, bytes: 0, extras } : undefined;
-      return { count, inline, payload, transfer, mayKeep };
+    const { extras: gathered } = encoder;
+    const { kinds } = encoder.access;
+    checkAttached(gathered, kinds);
+    const extras = [...gathered.objects];
+    const transfer = [...gathered.transfer];
+    const mayKeep = !gathered.movesOriginals;
+    for (const object of gathered.unused ?? []) {
+      if (kinds.isArrayBuffer(object)) detach(object);
+      else transfer.push(object);
     }
-    const payload = { buffer: encoder.takeScratch(), bytes, extras };
-    return { count, inline: undefined, payload, transfer, mayKeep };
+    const isInline = bytes <= this.#maxInlineBytes;
+    let inline: Uint8Array<ArrayBuffer> | undefined;
+    if (isInline) {
+      inline = new Uint8Array(bytes);
+      inline.set(encoder.u8.subarray(encoder.base, end));
+    }
+    const buffer = isInline ? undefined : encoder.takeScratch();
+    // A message also if something is only to be moved.
+    const hasMessage = !isInline || extras.length > 0 || transfer.length > 0;
+    const payload = hasMessage ? { buffer, bytes: isInline ? 0 : bytes, extras } : undefined;
+    const attached = mayKeep
+      ? NONE
+      : transfer.filter((object): object is ArrayBuffer =>
+        kinds.isArrayBuffer(object) && gathered.isOriginal(object)
+      );
+    const held = { count, inline, payload, transfer, mayKeep, attached };
+    return isLeaving ? held : detached(held);
+  }
+}
+
+/** All or none: nothing is detached if something cannot be. */
+function checkAttached({ transfer, unused }: Extras, kinds: ObjectKinds): void {
+  for (const objects of [transfer, unused ?? []]) {
+    for (const object of objects) {
+      if (kinds.isArrayBuffer(object) && object.detached) {
+        throw new DataCloneError("An ArrayBuffer cannot be moved: it is detached.");
+      }
+    }
   }
 }
 
 /**
- * Detaches the buffers that are to move, as a transfer does at the moment it is asked for, and puts
- * what they became into `extras`. Returns the transfer list.
+ * The same with the buffers detached that are to move, as a transfer does at the moment it is asked for, and what they
+ * became in their place.
  */
-function moveNow(encoder: Encoder, extras: unknown[]): unknown[] {
-  const { kinds } = encoder.access;
-  const all = encoder.extras.allMoved;
-  // All or none: nothing is detached if something cannot be.
-  for (const object of all) {
-    if (kinds.isArrayBuffer(object) && object.detached) {
-      throw new DataCloneError("An ArrayBuffer cannot be moved: it is detached.");
-    }
+export function detached(held: Held): Held {
+  const { attached } = held;
+  if (attached.length === 0) return held;
+  const extras = [...held.payload!.extras];
+  const transfer = [...held.transfer];
+  for (const buffer of attached) {
+    extras[extras.indexOf(buffer)] = transfer[transfer.indexOf(buffer)] = detach(buffer);
   }
-  const moved: unknown[] = [];
-  for (const object of all) {
-    const index = extras.indexOf(object);
-    if (!kinds.isArrayBuffer(object)) moved.push(object);
-    else if (index < 0) detach(object); // it was to move, but is part of no value
-    else moved.push(extras[index] = detach(object));
-  }
-  return moved;
+  return { ...held, payload: { ...held.payload!, extras }, transfer, attached: NONE };
 }
 
 function detach(buffer: ArrayBuffer): ArrayBuffer {

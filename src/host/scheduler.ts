@@ -387,7 +387,9 @@ export class Scheduler implements HostWork {
     if (settings.maxRetries > 0 && held.mayKeep) call.again = queued;
     const mayGo = chosen !== undefined && this.#queue.size === 0 && this.#open.includes(chosen);
     if (mayGo && this.#sendHeld(chosen, queued)) return;
-    this.#queue.push(queued);
+    const kept = this.#sender.toKeep(call, held);
+    if (kept === undefined) return;
+    this.#queue.push(kept === held ? queued : { ...queued, held: kept });
     // Not before: a call that the stack's end cuts off is found by this.
     call.isSubmitting = false;
     this.#pushed();

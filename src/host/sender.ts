@@ -5,6 +5,7 @@
 import type { Signature } from "../codec/struct/signature.ts";
 import { FULL, type SendOutcome, SENT, UNWANTED } from "../endpoint/endpoint.ts";
 import { CALL, CALL_WITH_NUMBER } from "../endpoint/frame.ts";
+import { detached, type Held } from "../endpoint/hold.ts";
 import type { CallLoad } from "../endpoint/service-times.ts";
 import { ProtocolError } from "../errors.ts";
 import type { QueuedCall } from "./call-queue.ts";
@@ -116,6 +117,16 @@ export class Sender {
     if (movedBytes > 0) this.#inFlight.keep(call).waiting = lane.moved.add(movedBytes);
     this.#sent(lane, call, load);
     return true;
+  }
+
+  /** `held` as it can wait on the host. Undefined: something of it cannot be moved, and the call is settled. */
+  toKeep(call: PendingCall, held: Held): Held | undefined {
+    try {
+      return detached(held);
+    } catch (error) {
+      this.#inFlight.reject(call, error);
+      return undefined;
+    }
   }
 
   /** Shapes were told to the lane's worker, but no call followed them. */

@@ -8,7 +8,7 @@ import type { Signature } from "../codec/struct/signature.ts";
 import { isError, textOf } from "../codec/fault.ts";
 import { type Endpoint, FULL, type SendOutcome, SENT } from "../endpoint/endpoint.ts";
 import { type Kind, RESULT, RESULT_NUMBER, THROWN } from "../endpoint/frame.ts";
-import { type Held, RESULT_NAME } from "../endpoint/hold.ts";
+import { detached, type Held, RESULT_NAME } from "../endpoint/hold.ts";
 import { ANSWERS_HANDED_OVER, ANSWERS_HELD } from "../endpoint/lane-layout.ts";
 import type { HostWaker } from "../park/host-word.ts";
 import type { SpaceFlag } from "../park/space-flag.ts";
@@ -152,6 +152,7 @@ export class Replies {
 
   #send(reply: Reply): void {
     if (this.#backlog.length === 0 && this.#trySend(reply)) return;
+    reply.held = detached(reply.held);
     this.#backlog.push(reply);
     // Before it can be handed over: the host never sees more of those than of these.
     Atomics.add(this.#control, ANSWERS_HELD, 1);

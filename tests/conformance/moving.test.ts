@@ -186,6 +186,21 @@ describe("moved buffers", () => {
     }
   });
 
+  test("those for which there is no room yet are gone as well", async () => {
+    const { call } = pool();
+    const gate = new Int32Array(new SharedArrayBuffer(4)).fill(1);
+    for (let known = 0; known < 8; known++) { // as quick, so that a worker is given more than two
+      await call.giveThrough(gate, transfer(new Uint8Array(8)));
+    }
+    Atomics.store(gate, 0, 0);
+    const sent = megabytes(20);
+    const back = sent.map((bytes) => call.giveThrough(gate, transfer(bytes)));
+    expect(sent.map(({ length }) => length)).toEqual(sent.map(() => 0));
+    Atomics.store(gate, 0, 1);
+    Atomics.notify(gate, 0);
+    expect((await Promise.all(back)).map((bytes) => bytes[1])).toEqual([...back.keys()]);
+  });
+
   test("async tasks may keep any number of them", async () => {
     const { call } = pool();
     const count = 40;
@@ -250,6 +265,35 @@ describe("moved buffers", () => {
     gone.transfer();
     expect(await rejection(call.echo(transfer(gone)))).toMatchObject({ code: "HEDDLE_DATA_CLONE" });
     expect(await call.echo(1)).toBe(1);
+  });
+
+  test("memory of WebAssembly stays where it is, given by whom and whenever", async () => {
+    const refused = {
+      code: "HEDDLE_DATA_CLONE",
+      message: expect.stringMatching(/cannot be moved/),
+    };
+    const made = pool();
+    const { buffer } = new WebAssembly.Memory({ initial: 1 });
+    const waiting = rejection(made.call.echo(transfer(buffer))); // its worker is starting
+    await made.ready;
+    expect(await rejection(made.call.echo(transfer(buffer)))).toMatchObject(refused);
+    expect(await waiting).toMatchObject(refused);
+    expect(buffer.byteLength).toBe(65536);
+    expect(await rejection(made.call.giveWasmMemory())).toMatchObject(refused);
+    expect(await made.call.echo(transfer(new ArrayBuffer(3)))).toEqual(new ArrayBuffer(3));
+  });
+
+  test("results that wait for room are out of their task's hands", async () => {
+    const made = pool({ ringBytes: 4096 });
+    await made.ready;
+    const isGone = new Int32Array(new SharedArrayBuffer(4));
+    for (let known = 0; known < 8; known++) await made.call.giveWithText(0); // as quick
+    await made.call.watchGiven(4, isGone);
+    const given = Array.from({ length: 8 }, () => made.call.giveWithText(850)); // three fit
+    const end = performance.now() + 20_000;
+    while (Atomics.load(isGone, 0) === 0 && performance.now() < end); // and no answer is taken
+    expect(isGone[0]).toBe(1);
+    for (const { bytes } of await Promise.all(given)) expect(bytes).toEqual(new Uint8Array(8));
   });
 });
 

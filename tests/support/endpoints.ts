@@ -1,7 +1,7 @@
 /** Two endpoints of one lane in one thread, over real rings and a channel made of two arrays. */
 import { Codec } from "../../src/codec/codec.ts";
 import { Endpoint } from "../../src/endpoint/endpoint.ts";
-import type { Holder } from "../../src/endpoint/hold.ts";
+import type { Held, Holder } from "../../src/endpoint/hold.ts";
 import {
   CONTROL_BYTES,
   laneBytes,
@@ -23,6 +23,12 @@ export interface EndpointPair {
   readonly toHost: unknown[];
   /** Called by every post, before the message is there. */
   onPost: () => void;
+}
+
+/** Held values of which only these things matter. */
+export function createHeld(parts: Partial<Held> = {}): Held {
+  const nothing = { inline: undefined, payload: undefined, transfer: [], attached: [] };
+  return { count: 0, mayKeep: true, ...nothing, ...parts };
 }
 
 /** The codec of one side, as pools make it. */

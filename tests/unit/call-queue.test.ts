@@ -2,12 +2,13 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { CallQueue, OVERTAKEN_PER_LEVEL, type QueuedCall } from "../../src/host/call-queue.ts";
+import { createHeld } from "../support/endpoints.ts";
 
 const call = (slot: number, priority: number): QueuedCall => ({
   slot,
   generation: 0,
   task: 0,
-  held: { count: 0, inline: undefined, payload: undefined, transfer: [], mayKeep: true },
+  held: createHeld(),
   priority,
 });
 

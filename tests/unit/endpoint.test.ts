@@ -3,7 +3,7 @@ import { transfer } from "../../src/codec/wrappers.ts";
 import { DataCloneError, PayloadTooLargeError, ProtocolError } from "../../src/errors.ts";
 import { FULL, SENT } from "../../src/endpoint/endpoint.ts";
 import { CALL, CALL_WITH_NUMBER } from "../../src/endpoint/frame.ts";
-import type { Held } from "../../src/endpoint/hold.ts";
+import { detached, type Held } from "../../src/endpoint/hold.ts";
 import { receive, send } from "../support/codec.ts";
 import { createEndpoints } from "../support/endpoints.ts";
 
@@ -180,17 +180,72 @@ describe("user code while encoding", () => {
 });
 
 describe("moving", () => {
-  test("a buffer moves, its source is detached at once, and views find it", () => {
+  test("a buffer moves, its source is detached by the sending, and views find it", () => {
+    for (const isKept of [false, true]) {
+      const pair = createEndpoints(CAPACITY);
+      const bytes = new Uint8Array(CAPACITY).fill(3);
+      let held = pair.host.sendCall({ slot: 5, generation: 6 }, 7, [
+        transfer({ bytes, again: bytes }, [bytes.buffer]),
+      ]) as Held;
+      if (isKept) {
+        held = detached(held);
+        expect(bytes.length).toBe(0);
+        expect(detached(held)).toBe(held);
+      }
+      expect(pair.host.sendHeld(CALL, 5, 6, 7, held)).toBe(true);
+      expect(bytes.length).toBe(0);
+      const [arrived] = receive(pair) as [{ bytes: Uint8Array; again: Uint8Array }];
+      expect(arrived.bytes).toEqual(new Uint8Array(CAPACITY).fill(3));
+      expect(arrived.again).toBe(arrived.bytes);
+    }
+  });
+
+  test("what is held to be sent later is detached at once", () => {
+    const { holder } = createEndpoints(CAPACITY);
+    const bytes = new Uint8Array(100).fill(3);
+    const held = holder.hold([transfer(bytes)]);
+    expect([bytes.length, held.attached, held.transfer.length]).toEqual([0, [], 1]);
+  });
+
+  test("what a port does not take is detached for it", () => {
     const pair = createEndpoints(CAPACITY);
-    const bytes = new Uint8Array(CAPACITY).fill(3);
-    const held = pair.host.sendCall({ slot: 5, generation: 6 }, 7, [
-      transfer({ bytes, again: bytes }, [bytes.buffer]),
-    ]);
-    expect(bytes.length).toBe(0);
-    expect(pair.host.sendHeld(CALL, 5, 6, 7, held as Held)).toBe(true);
-    const [arrived] = receive(pair) as [{ bytes: Uint8Array; again: Uint8Array }];
-    expect(arrived.bytes).toEqual(new Uint8Array(CAPACITY).fill(3));
-    expect(arrived.again).toBe(arrived.bytes);
+    const bytes = new Uint8Array(100).fill(3);
+    const held = pair.host.sendCall({ slot: 5, generation: 6 }, 7, [transfer(bytes)]) as Held;
+    expect(held.attached).toEqual([bytes.buffer]);
+    let posts = 0;
+    pair.onPost = () => {
+      if (posts++ === 0) throw new TypeError("not that one");
+    };
+    expect(pair.host.sendHeld(CALL, 5, 6, 7, held)).toBe(true);
+    expect([posts, bytes.length]).toEqual([2, 0]);
+    expect(receive(pair)).toEqual([new Uint8Array(100).fill(3)]);
+  });
+
+  test("a record that asks for more than its message has is a ProtocolError", () => {
+    for (const bytes of [-2, 2 ** 30]) {
+      const pair = createEndpoints(CAPACITY);
+      const held = pair.host.sendCall({ slot: 5, generation: 6 }, 7, [
+        "x".repeat(CAPACITY),
+      ]) as Held;
+      const payload = { ...held.payload!, bytes };
+      expect(pair.host.sendHeld(CALL, 5, 6, 7, { ...held, payload })).toBe(true);
+      expect(() => receive(pair)).toThrow(ProtocolError);
+    }
+  });
+
+  test("a message names its parts and nothing else, and its record where the values are", () => {
+    const pair = createEndpoints(CAPACITY);
+    const shared = new SharedArrayBuffer(8);
+    for (const size of [8, CAPACITY]) {
+      const text = "x".repeat(size);
+      const held = pair.host.sendCall({ slot: 5, generation: 6 }, 7, [shared, text]) as Held;
+      expect(pair.host.sendHeld(CALL, 5, 6, 7, held)).toBe(true);
+      const [first, ...others] = pair.toWorker[0] as unknown[];
+      expect(first).toBeInstanceOf(SharedArrayBuffer);
+      expect(others.length).toBe(size === CAPACITY ? 1 : 0);
+      const [arrived, other] = receive(pair);
+      expect([(arrived as SharedArrayBuffer).byteLength, other]).toEqual([8, text]);
+    }
   });
 });
 

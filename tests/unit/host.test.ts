@@ -11,6 +11,7 @@ import { InFlight, type PendingCall } from "../../src/host/in-flight.ts";
 import { type Receiver, SafetyCheck } from "../../src/host/safety-check.ts";
 import { TurnClock } from "../../src/park/turn-clock.ts";
 import { currentRuntime } from "../../src/runtimes/current.ts";
+import { createHeld } from "../support/endpoints.ts";
 
 describe("in-flight slab", () => {
   test("a settled call's id is never taken for the slot's next call", () => {
@@ -31,7 +32,7 @@ describe("in-flight slab", () => {
     const calls = new InFlight();
     const call = calls.add(() => {}, () => {}, 0);
     const { slot, generation } = call;
-    const held = { count: 0, inline: undefined, payload: undefined, transfer: [], mayKeep: true };
+    const held = createHeld();
     const first = { slot, generation, task: 0, held, priority: 0 };
     const again = calls.renew(call, first);
     expect(again).toEqual({ ...first, generation: generation + 1 });

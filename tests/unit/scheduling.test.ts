@@ -28,6 +28,7 @@ import type { PendingCall } from "../../src/host/in-flight.ts";
 import { PACKED, PACKED_WHEN_CROWDED, Placement } from "../../src/host/placement.ts";
 import { AT_EASE, findRelief, OVERDUE, STUCK, takeAll, takeCalls } from "../../src/host/relief.ts";
 import { SpinLength } from "../../src/park/spin-length.ts";
+import { createHeld } from "../support/endpoints.ts";
 
 const depthOf = (usual: number, maxQueue = 1): Depth =>
   Object.assign(
@@ -134,7 +135,7 @@ describe("moved bytes", () => {
   test("copies that heddle has made do not count, nor do ports", () => {
     const { port1, port2 } = new MessageChannel();
     const transfer = [new ArrayBuffer(8), port1, new ArrayBuffer(16)];
-    const held = { count: 1, inline: undefined, payload: undefined, transfer };
+    const held = createHeld({ transfer });
     const moved = new MovedBytes(100);
     expect(moved.bytesOf({ ...held, mayKeep: false })).toBe(24);
     expect(moved.bytesOf({ ...held, mayKeep: true })).toBe(0);
