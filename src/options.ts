@@ -4,6 +4,7 @@ import { textOf } from "./codec/fault.ts";
 import { InvalidArgumentError } from "./errors.ts";
 import { BALANCER_NAMES, type BalancerFunction, type BalancerName } from "./host/balancers.ts";
 import type { InlinerLimits } from "./host/inliner.ts";
+import type { RingSizes } from "./endpoint/lane-layout.ts";
 import { MAX_CAPACITY } from "./ring/ring-layout.ts";
 import { checkCapacity } from "./ring/spsc-ring.ts";
 import {
@@ -28,11 +29,11 @@ export interface PoolOptions {
   readonly maxThreads?: number;
   readonly idleTimeoutMs?: number;
   /**
-   * Bytes of each worker's request ring and of its response ring, a power of two. Default 4 MiB.
-   * Memory is used only as far as traffic needs it. Values larger than a quarter of it travel beside
-   * the ring, which is slower.
+   * Bytes of each worker's request ring and of its response ring, a power of two for both or one for each.
+   * Default 4 MiB. Memory is used only as far as traffic needs it. Values larger than a quarter of their ring
+   * travel beside it, which is slower.
    */
-  readonly ringBytes?: number;
+  readonly ringBytes?: number | Partial<RingSizes>;
   /**
    * Most bytes that the arguments of one call, or its result, may take when encoded (about their size
    * in memory; strings one or two bytes a character). What is larger rejects its call with
@@ -135,7 +136,7 @@ export interface ResolvedOptions {
   readonly minThreads: number;
   readonly maxThreads: number;
   readonly idleTimeoutMs: number;
-  readonly ringBytes: number;
+  readonly ringBytes: RingSizes;
   readonly maxPayloadBytes: number;
   readonly maxConcurrency: number;
   readonly spinMicroseconds: number;
@@ -216,13 +217,6 @@ export function resolveOptions(
   }
   const own = (key: keyof PoolOptions): unknown =>
     Object.hasOwn(options, key) ? options[key] : undefined;
-  const ringBytes = checkInteger(
-    "ringBytes",
-    own("ringBytes") ?? DEFAULT_RING_BYTES,
-    MIN_RING_BYTES,
-    MAX_CAPACITY,
-  );
-  checkCapacity(ringBytes, "ringBytes");
   const maxPayloadBytes = own("maxPayloadBytes") ?? Infinity;
   if (typeof maxPayloadBytes !== "number" || !(maxPayloadBytes >= 1)) {
     throw new InvalidArgumentError(
@@ -255,7 +249,7 @@ export function resolveOptions(
       ? Infinity
       : checkInteger("maxQueue", maxQueue, 1, Number.MAX_SAFE_INTEGER),
     queuePolicy,
-    ringBytes,
+    ringBytes: checkRingBytes(own("ringBytes") ?? DEFAULT_RING_BYTES),
     maxPayloadBytes,
     maxConcurrency: checkInteger(
       "maxConcurrency",
@@ -313,6 +307,31 @@ function checkSize(
   const idleTimeoutMs = own("idleTimeoutMs") ?? DEFAULT_IDLE_TIMEOUT_MS;
   if (idleTimeoutMs !== Infinity) checkInteger("idleTimeoutMs", idleTimeoutMs, 1, MAX_TIMER_MS);
   return { minThreads, maxThreads, idleTimeoutMs: idleTimeoutMs as number };
+}
+
+function checkRingBytes(bytes: unknown): RingSizes {
+  if (typeof bytes !== "object" || bytes === null) {
+    const capacity = checkRing("ringBytes", bytes);
+    return { requests: capacity, responses: capacity };
+  }
+  for (const key of Object.keys(bytes)) {
+    if (key !== "requests" && key !== "responses") {
+      throw new InvalidArgumentError(
+        `ringBytes has no option "${key}"; it takes: requests, responses.`,
+      );
+    }
+  }
+  const sizeOf = (key: keyof RingSizes): number => {
+    const size = Object.hasOwn(bytes, key) ? (bytes as Partial<RingSizes>)[key] : undefined;
+    return checkRing(`ringBytes.${key}`, size ?? DEFAULT_RING_BYTES);
+  };
+  return { requests: sizeOf("requests"), responses: sizeOf("responses") };
+}
+
+function checkRing(name: string, bytes: unknown): number {
+  const capacity = checkInteger(name, bytes, MIN_RING_BYTES, MAX_CAPACITY);
+  checkCapacity(capacity, name);
+  return capacity;
 }
 
 function checkInliner(inliner: unknown): InlinerLimits | undefined {

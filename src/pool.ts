@@ -187,7 +187,7 @@ class ThreadPool extends EventTarget {
     const activeCount = new ActiveCount(active, runtime.cores);
     const serviceTimes = new SharedArrayBuffer(serviceTimesBytes(sources.length));
     const spinMs = options.spinMicroseconds / 1000;
-    const holder = new Holder(codec, maxInlineBytes(options.ringBytes));
+    const holder = new Holder(codec, maxInlineBytes(options.ringBytes.requests));
     const signatures = tasks.map(({ signature }) => signature);
     this.#scheduler = new Scheduler({
       holder,
@@ -274,7 +274,7 @@ class ThreadPool extends EventTarget {
       runtime,
       codec,
       workerEntry: workerEntry(),
-      ringCapacity: options.ringBytes,
+      ringSizes: options.ringBytes,
       hostControl,
       active,
       serviceTimes,

@@ -50,14 +50,20 @@ export const REQUEST_SPACE: number = (5 * CACHE_LINE) / 4;
 export const CONTROL_BYTES: number = 6 * CACHE_LINE;
 export const REQUEST_RING: number = CONTROL_BYTES;
 
+/** Capacities of a lane's rings, in bytes. */
+export interface RingSizes {
+  readonly requests: number;
+  readonly responses: number;
+}
+
 /** Byte offset of the response ring behind a request ring of this capacity. */
-export function responseRing(capacity: number): number {
-  return REQUEST_RING + ringBytes(capacity);
+export function responseRing(requestCapacity: number): number {
+  return REQUEST_RING + ringBytes(requestCapacity);
 }
 
 /** Bytes of a whole lane. */
-export function laneBytes(capacity: number): number {
-  return responseRing(capacity) + ringBytes(capacity);
+export function laneBytes({ requests, responses }: RingSizes): number {
+  return responseRing(requests) + ringBytes(responses);
 }
 
 /** The pool's own shared word, in a buffer of its own. */

@@ -22,7 +22,8 @@ export interface WorkerStart {
   readonly workerId: number;
   /** The lane's memory (lane-layout.ts). */
   readonly lane: SharedArrayBuffer;
-  readonly ringCapacity: number;
+  /** Bytes; the response ring follows. */
+  readonly requestCapacity: number;
   /** The pool's parked word (lane-layout.ts). */
   readonly hostControl: SharedArrayBuffer;
   /** The ActiveCount's words for this worker: the count, shares above, its own share. */

@@ -3,29 +3,31 @@
  * this thread: shared memory is returned to the system late (engines do not count it when they decide to
  * collect, and the allocator keeps what it gets back), so that 1,000 pools one after the other came to 2.5 GiB.
  */
-import { CONTROL_BYTES, laneBytes } from "../endpoint/lane-layout.ts";
+import { CONTROL_BYTES, laneBytes, type RingSizes } from "../endpoint/lane-layout.ts";
 
 /** Memory kept at most, in bytes of address space: eight lanes with rings of the default size. */
 const MOST_KEPT_BYTES = 72 * 2 ** 20;
 
-/** By ring capacity. */
-const kept = new Map<number, SharedArrayBuffer[]>();
+/** By ring capacities. */
+const kept = new Map<string, SharedArrayBuffer[]>();
 let keptBytes = 0;
 
+const keyOf = ({ requests, responses }: RingSizes): string => `${requests} ${responses}`;
+
 /** Memory for a lane; its control words are zero, its rings are to be created. */
-export function takeLaneMemory(ringCapacity: number): SharedArrayBuffer {
-  const memory = kept.get(ringCapacity)?.pop();
-  if (memory === undefined) return new SharedArrayBuffer(laneBytes(ringCapacity));
+export function takeLaneMemory(sizes: RingSizes): SharedArrayBuffer {
+  const memory = kept.get(keyOf(sizes))?.pop();
+  if (memory === undefined) return new SharedArrayBuffer(laneBytes(sizes));
   keptBytes -= memory.byteLength;
   new Int32Array(memory, 0, CONTROL_BYTES / 4).fill(0);
   return memory;
 }
 
 /** Memory that nobody looks at any more: neither its host nor its worker, whose thread has come to its end. */
-export function giveLaneMemory(memory: SharedArrayBuffer, ringCapacity: number): void {
+export function giveLaneMemory(memory: SharedArrayBuffer, sizes: RingSizes): void {
   if (keptBytes + memory.byteLength > MOST_KEPT_BYTES) return;
-  const others = kept.get(ringCapacity);
-  if (others === undefined) kept.set(ringCapacity, [memory]);
+  const others = kept.get(keyOf(sizes));
+  if (others === undefined) kept.set(keyOf(sizes), [memory]);
   else others.push(memory);
   keptBytes += memory.byteLength;
 }

@@ -19,6 +19,7 @@ import {
   REQUEST_RING,
   REQUEST_SPACE,
   responseRing,
+  type RingSizes,
   WAITS_FOR,
   WANTS_SPACE,
 } from "../endpoint/lane-layout.ts";
@@ -54,7 +55,7 @@ export interface LaneOptions {
   readonly runtime: Runtime;
   readonly codec: Codec;
   readonly workerEntry: URL;
-  readonly ringCapacity: number;
+  readonly ringSizes: RingSizes;
   readonly hostControl: SharedArrayBuffer;
   /** The count of awake workers, and the shares above this pool's workers (ActiveCount). */
   readonly active: readonly SharedWord[];
@@ -121,7 +122,7 @@ export class Lane implements Receiver {
   readonly #handle: WorkerHandle;
   readonly #events: LaneEvents;
   readonly #gone: Promise<void>;
-  readonly #ringCapacity: number;
+  readonly #ringSizes: RingSizes;
   readonly #teardownTimeoutMs: number;
   #startTimer: Timer | undefined;
   #resolveGone!: () => void;
@@ -134,19 +135,20 @@ export class Lane implements Receiver {
   #startError: Error | undefined;
 
   constructor(id: number, options: LaneOptions, events: LaneEvents) {
-    const { runtime, ringCapacity } = options;
+    const { runtime, ringSizes } = options;
     this.id = id;
     this.#runtime = runtime;
     this.#events = events;
-    this.#ringCapacity = ringCapacity;
+    this.#ringSizes = ringSizes;
     this.#teardownTimeoutMs = options.teardownTimeoutMs;
     this.load = new LaneLoad(options.spinMs);
     this.moved = new MovedBytes(runtime.mostMovedBytes);
     this.#gone = new Promise((resolve) => this.#resolveGone = resolve);
-    const memory = takeLaneMemory(ringCapacity);
+    const memory = takeLaneMemory(ringSizes);
     this.#control = new Int32Array(memory, 0, REQUEST_RING / 4);
-    const requests = SpscRing.create(memory, REQUEST_RING, ringCapacity);
-    const responses = SpscRing.create(memory, responseRing(ringCapacity), ringCapacity);
+    const { requests: requestCapacity, responses: responseCapacity } = ringSizes;
+    const requests = SpscRing.create(memory, REQUEST_RING, requestCapacity);
+    const responses = SpscRing.create(memory, responseRing(requestCapacity), responseCapacity);
     const { local, remote } = runtime.createChannel();
     this.endpoint = new Endpoint(
       requests.takeProducer(),
@@ -157,7 +159,7 @@ export class Lane implements Receiver {
     const start: WorkerStart = {
       workerId: id,
       lane: memory,
-      ringCapacity,
+      requestCapacity,
       hostControl: options.hostControl,
       active: [...options.active, this.activeShare],
       payloadPort: remote,
@@ -408,7 +410,7 @@ export class Lane implements Receiver {
     this.endpoint.close();
     // A worker that ended by itself does nothing after that; the thread of one that was stopped may go on (Deno).
     if (!this.#isStopped && exitCode !== undefined) {
-      giveLaneMemory(this.#control.buffer, this.#ringCapacity);
+      giveLaneMemory(this.#control.buffer, this.#ringSizes);
     }
   }
 }

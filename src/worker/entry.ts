@@ -72,7 +72,7 @@ const codec = new Codec({
   mayLend: false,
 });
 const endpoint = new Endpoint(
-  SpscRing.attach(start.lane, responseRing(start.ringCapacity)).takeProducer(),
+  SpscRing.attach(start.lane, responseRing(start.requestCapacity)).takeProducer(),
   SpscRing.attach(start.lane, REQUEST_RING).takeConsumer(),
   codec,
   runtime.openPort(start.payloadPort),

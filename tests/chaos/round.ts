@@ -41,13 +41,15 @@ const upTo = (random: Random, most: number): number => Math.floor(random() * (mo
 const oneOf = <T>(random: Random, values: readonly T[]): T =>
   values[upTo(random, values.length - 1)]!;
 
+const RING_BYTES = [1024, 4096, 65_536, 4_194_304] as const;
+
 function randomOptions(random: Random): PoolOptions {
   const threads = 1 + upTo(random, 2);
   const hasLimits = capabilities.resourceLimits && random() < 0.2;
   return {
     moduleUrl: new URL("../fixtures/chaos-tasks.ts", import.meta.url),
     threads,
-    ringBytes: oneOf(random, [1024, 4096, 65_536, 4_194_304]),
+    ringBytes: { requests: oneOf(random, RING_BYTES), responses: oneOf(random, RING_BYTES) },
     maxConcurrency: oneOf(random, [1, 4, 1024]),
     // Loops end by this and nothing else.
     hardTimeoutMs: hasLimits ? 1000 : 150,

@@ -110,6 +110,15 @@ describe("calls", () => {
     expect(await Promise.all(values.map((value) => call.echo(value)))).toEqual(values);
   });
 
+  test("rings of two sizes", async () => {
+    const values = Array.from({ length: 600 }, (_, n) => `${n} `.repeat(n % 300));
+    const sizes = [{ requests: 1024, responses: 65_536 }, { requests: 65_536, responses: 1024 }];
+    for (const ringBytes of sizes) {
+      const { call } = testPool({ ringBytes });
+      expect(await Promise.all(values.map((value) => call.echo(value)))).toEqual(values);
+    }
+  });
+
   test("answers that do not fit the response ring wait in the worker", async () => {
     const { call } = testPool({ ringBytes: 4096 });
     const answers = await Promise.all(Array.from({ length: 500 }, () => call.large(900)));

@@ -37,7 +37,7 @@ export function createCodec(origin: number, maxPayloadBytes = Infinity): Codec {
 }
 
 export function createEndpoints(capacity = 4096, maxPayloadBytes = Infinity): EndpointPair {
-  const lane = new SharedArrayBuffer(laneBytes(capacity));
+  const lane = new SharedArrayBuffer(laneBytes({ requests: capacity, responses: capacity }));
   const requests = SpscRing.create(lane, REQUEST_RING, capacity);
   const responses = SpscRing.create(lane, responseRing(capacity), capacity);
   const pair = {

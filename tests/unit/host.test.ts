@@ -298,18 +298,20 @@ describe("safety check", () => {
 });
 
 describe("memory of lanes", () => {
-  test("is used again for rings of the same size, with clean control words, up to a limit", () => {
-    const first = takeLaneMemory(4096);
+  test("is used again for rings of the same sizes, with clean control words, up to a limit", () => {
+    const sizes = { requests: 4096, responses: 8192 };
+    const first = takeLaneMemory(sizes);
     new Int32Array(first).fill(7);
-    giveLaneMemory(first, 4096);
-    expect(takeLaneMemory(8192)).not.toBe(first);
-    const again = takeLaneMemory(4096);
+    giveLaneMemory(first, sizes);
+    expect(takeLaneMemory({ requests: 8192, responses: 4096 })).not.toBe(first);
+    const again = takeLaneMemory({ ...sizes });
     expect(again).toBe(first);
     expect(new Set(new Int32Array(again, 0, CONTROL_BYTES / 4))).toEqual(new Set([0]));
-    expect(takeLaneMemory(4096)).not.toBe(first);
-    const large = Array.from({ length: 4 }, () => takeLaneMemory(2 ** 24));
-    for (const memory of large) giveLaneMemory(memory, 2 ** 24);
-    const reused = large.map(() => takeLaneMemory(2 ** 24)).filter((each) => large.includes(each));
+    expect(takeLaneMemory(sizes)).not.toBe(first);
+    const wide = { requests: 2 ** 24, responses: 2 ** 24 };
+    const large = Array.from({ length: 4 }, () => takeLaneMemory(wide));
+    for (const memory of large) giveLaneMemory(memory, wide);
+    const reused = large.map(() => takeLaneMemory(wide)).filter((each) => large.includes(each));
     expect(reused).toHaveLength(2); // of 32 MiB each
   });
 });

@@ -20,7 +20,7 @@ describe("options", () => {
       startTimeoutMs: 60_000,
       teardownTimeoutMs: 1000,
       idleTimeoutMs: 10_000,
-      ringBytes: 4 * 1024 * 1024,
+      ringBytes: { requests: 4 * 1024 * 1024, responses: 4 * 1024 * 1024 },
       maxPayloadBytes: Infinity,
       maxConcurrency: 1024,
       spinMicroseconds: 50,
@@ -34,6 +34,19 @@ describe("options", () => {
     expect(resolveOptions({}, { cores: 1, refuseLimits }).maxThreads).toBe(1);
   });
 
+  test("ring sizes are one for both directions, or one for each", () => {
+    const resolve = (ringBytes: Required<PoolOptions>["ringBytes"]) =>
+      resolveOptions({ ringBytes }, { cores: 1, refuseLimits }).ringBytes;
+    const usual = 4 * 1024 * 1024;
+    expect(resolve(1024)).toEqual({ requests: 1024, responses: 1024 });
+    expect(resolve({ requests: 1024, responses: 2048 })).toEqual({
+      requests: 1024,
+      responses: 2048,
+    });
+    expect(resolve({ responses: 2048 })).toEqual({ requests: usual, responses: 2048 });
+    expect(resolve({})).toEqual({ requests: usual, responses: usual });
+  });
+
   const bad: [PoolOptions | unknown, RegExp][] = [
     [{ threads: 0 }, /threads must be an integer from 1 to 1024, got 0/],
     [{ threads: -1 }, /threads .* got -1/],
@@ -45,6 +58,9 @@ describe("options", () => {
     [{ ringBytes: 1023 }, /ringBytes .* got 1023/],
     [{ ringBytes: 3000 }, /ringBytes must be a power of two .* got 3000/],
     [{ ringBytes: 2 ** 31 }, /ringBytes/],
+    [{ ringBytes: { requests: 3000 } }, /ringBytes\.requests must be a power of two .* got 3000/],
+    [{ ringBytes: { responses: "1k" } }, /ringBytes\.responses .* got "1k"/],
+    [{ ringBytes: { request: 1024 } }, /ringBytes has no option "request".*requests, responses/],
     [{ maxConcurrency: 0 }, /maxConcurrency .* got 0/],
     [{ keepAlive: 1 }, /keepAlive must be a boolean, got 1/],
     [{ moduleUrl: 7 }, /moduleUrl must be a string or URL, got 7/],
