@@ -310,7 +310,7 @@ function checkSize(
 }
 
 function checkRingBytes(bytes: unknown): RingSizes {
-  if (typeof bytes !== "object" || bytes === null) {
+  if (!isPlainObject(bytes)) {
     const capacity = checkRing("ringBytes", bytes);
     return { requests: capacity, responses: capacity };
   }
@@ -322,10 +322,16 @@ function checkRingBytes(bytes: unknown): RingSizes {
     }
   }
   const sizeOf = (key: keyof RingSizes): number => {
-    const size = Object.hasOwn(bytes, key) ? (bytes as Partial<RingSizes>)[key] : undefined;
+    const size = Object.hasOwn(bytes, key) ? bytes[key] : undefined;
     return checkRing(`ringBytes.${key}`, size ?? DEFAULT_RING_BYTES);
   };
   return { requests: sizeOf("requests"), responses: sizeOf("responses") };
+}
+
+function isPlainObject(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== "object" || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
 function checkRing(name: string, bytes: unknown): number {

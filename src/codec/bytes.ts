@@ -10,6 +10,8 @@
  */
 import { align8Large } from "../memory/align.ts";
 import {
+  bufferIsDetached,
+  bufferLength,
   getterOf,
   typedArrayBuffer,
   typedArrayLength,
@@ -68,10 +70,8 @@ const typedArrayAt: (this: unknown, index: number) => unknown = typedArrayProtot
 const dataViewBuffer = getterOf<ArrayBufferLike>(DataView.prototype, "buffer");
 const dataViewOffset = getterOf<number>(DataView.prototype, "byteOffset");
 const dataViewLength = getterOf<number>(DataView.prototype, "byteLength");
-const bufferLength = getterOf<number>(ArrayBuffer.prototype, "byteLength");
 const bufferMaximum = getterOf<number>(ArrayBuffer.prototype, "maxByteLength");
 const bufferIsResizable = getterOf<boolean>(ArrayBuffer.prototype, "resizable");
-const bufferIsDetached = getterOf<boolean>(ArrayBuffer.prototype, "detached");
 const sharedIsGrowable = getterOf<boolean>(SharedArrayBuffer.prototype, "growable");
 const sharedLength = getterOf<number>(SharedArrayBuffer.prototype, "byteLength");
 

@@ -1,5 +1,5 @@
 /**
- * Getters as the language made them: they read internal slots, so neither a subclass, a property of the
+ * Getters and methods as the language made them: they read internal slots, so neither a subclass, a property of the
  * object's own nor a changed prototype can run code or lie.
  */
 
@@ -21,3 +21,14 @@ export const typedArrayBuffer: (this: unknown) => ArrayBufferLike = getterOf(
   typedArrayPrototype,
   "buffer",
 );
+
+export const bufferLength: (this: unknown) => number = getterOf(
+  ArrayBuffer.prototype,
+  "byteLength",
+);
+export const bufferIsDetached: (this: unknown) => boolean = getterOf(
+  ArrayBuffer.prototype,
+  "detached",
+);
+/** Throws TypeError for a buffer that cannot be detached. */
+export const transferBuffer: (this: ArrayBuffer) => ArrayBuffer = ArrayBuffer.prototype.transfer;

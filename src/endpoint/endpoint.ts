@@ -44,13 +44,13 @@ import {
 import {
   ARGUMENTS,
   countDeclared,
-  detached,
   encodeDeclared,
   type Held,
   Holder,
   RESULT_NAME,
 } from "./hold.ts";
-import { bufferOf, messageOf, type Payload, PayloadInbox } from "./payload-inbox.ts";
+import { bufferOf, PayloadInbox } from "./payload-inbox.ts";
+import { postPayload } from "./post-payload.ts";
 
 /** Committed. */
 export const SENT = 0;
@@ -311,7 +311,7 @@ export class Endpoint {
         if (bytes === IN_RECORD) {
           return this.decoder.all(memory, index + PLACEHOLDER_BYTES, end, count, parts);
         }
-        const buffer = viewMemory(bufferOf(parts, bytes));
+        const buffer = viewMemory(bufferOf(parts, bytes, this.#codec.access.kinds));
         const values = this.decoder.all(buffer, 0, bytes, count, parts);
         this.decoder.forget();
         return values;
@@ -441,8 +441,8 @@ export class Endpoint {
     // The message goes first, so that it is there when the record is seen. Space can only grow in
     // between: this side alone claims, and nothing runs here but the post.
     if (!tx.hasSpace(bytes)) return false;
+    postPayload(this.#port, held, transfer);
     const sequence = this.#posted;
-    this.#post(held, payload, transfer);
     this.#posted = (sequence + 1) | 0;
     const index = tx.claim(bytes);
     const { i32 } = tx.memory;
@@ -453,17 +453,6 @@ export class Endpoint {
     if (inline !== undefined) tx.memory.u8.set(inline, index + PLACEHOLDER_BYTES);
     this.#commit(index, index + bytes, slot, generation, packWhat(kind, PORT, count), task);
     return true;
-  }
-
-  /** A port says in words of its own what cannot be moved, if at all: `detached` has the error that users get. */
-  #post(held: Held, payload: Payload, transfer: readonly unknown[]): void {
-    try {
-      this.#port.post(messageOf(payload), transfer);
-    } catch (error) {
-      if (held.attached.length === 0) throw error;
-      const other = detached(held);
-      this.#port.post(messageOf(other.payload!), other.transfer);
-    }
   }
 
   #commit(

@@ -9,6 +9,7 @@
 import { type Codec, encodingError } from "../codec/codec.ts";
 import type { Encoder } from "../codec/encoder.ts";
 import type { Extras } from "../codec/extras.ts";
+import { bufferIsDetached, transferBuffer } from "../codec/intrinsics.ts";
 import type { DeclaredValues } from "../codec/struct/signature.ts";
 import { DataCloneError } from "../errors.ts";
 import { PENDING } from "../codec/tags.ts";
@@ -187,11 +188,11 @@ export class Holder {
   }
 }
 
-/** All or none: nothing is detached if something cannot be. */
+/** Before any is detached: nothing moves if something has moved already. */
 function checkAttached({ transfer, unused }: Extras, kinds: ObjectKinds): void {
   for (const objects of [transfer, unused ?? []]) {
     for (const object of objects) {
-      if (kinds.isArrayBuffer(object) && object.detached) {
+      if (kinds.isArrayBuffer(object) && bufferIsDetached.call(object)) {
         throw new DataCloneError("An ArrayBuffer cannot be moved: it is detached.");
       }
     }
@@ -215,7 +216,7 @@ export function detached(held: Held): Held {
 
 function detach(buffer: ArrayBuffer): ArrayBuffer {
   try {
-    return buffer.transfer();
+    return transferBuffer.call(buffer);
   } catch (error) {
     throw new DataCloneError(`An ArrayBuffer cannot be moved: ${(error as Error).message}`, {
       cause: error,

@@ -6,7 +6,7 @@
  * as received and fails the record that asks for it, nothing else.
  */
 import { DataCloneError, ProtocolError } from "../errors.ts";
-import type { PayloadPort } from "../runtimes/runtime.ts";
+import type { ObjectKinds, PayloadPort } from "../runtimes/runtime.ts";
 
 /** What goes beside the record of held values, in a message of its own. */
 export interface Payload {
@@ -23,14 +23,15 @@ export interface Payload {
  */
 export type PayloadMessage = readonly unknown[];
 
-export function messageOf({ buffer, extras }: Payload): PayloadMessage {
-  return buffer === undefined ? extras : [...extras, buffer];
-}
-
 /** The buffer in a message whose record says that it has so many bytes of encoded values. */
-export function bufferOf(parts: PayloadMessage, bytes: number): SharedArrayBuffer {
+export function bufferOf(
+  parts: PayloadMessage,
+  bytes: number,
+  { isSharedArrayBuffer }: ObjectKinds,
+): SharedArrayBuffer {
   const buffer = parts[parts.length - 1];
-  if (!(buffer instanceof SharedArrayBuffer) || bytes < 0 || bytes > buffer.byteLength) {
+  // Of another realm perhaps: ports deserialize in the thread's own.
+  if (!isSharedArrayBuffer(buffer) || bytes < 0 || bytes > buffer.byteLength) {
     throw new ProtocolError(`Placeholder record for ${bytes} bytes that its message lacks.`);
   }
   return buffer;

@@ -142,7 +142,7 @@ export class Lane implements Receiver {
     this.#ringSizes = ringSizes;
     this.#teardownTimeoutMs = options.teardownTimeoutMs;
     this.load = new LaneLoad(options.spinMs);
-    this.moved = new MovedBytes(runtime.mostMovedBytes);
+    this.moved = new MovedBytes(runtime.mostMovedBytes, runtime.kinds.isArrayBuffer);
     this.#gone = new Promise((resolve) => this.#resolveGone = resolve);
     const memory = takeLaneMemory(ringSizes);
     this.#control = new Int32Array(memory, 0, REQUEST_RING / 4);

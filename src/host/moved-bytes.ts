@@ -10,7 +10,9 @@
  * Room is made by answers, and by a worker that waits for calls: its tasks are async, and keep what they were given
  * for as long as they like.
  */
+import { bufferLength } from "../codec/intrinsics.ts";
 import type { Held } from "../endpoint/hold.ts";
+import type { ObjectKinds } from "../runtimes/runtime.ts";
 import type { CallWatch } from "./in-flight.ts";
 
 /** Calls with larger buffers: so that the worker has one to go on with. */
@@ -35,17 +37,21 @@ class Batch implements CallWatch {
 
 export class MovedBytes {
   readonly #most: number;
+  readonly #isArrayBuffer: ObjectKinds["isArrayBuffer"];
   #batch = new Batch();
 
-  constructor(most: number) {
+  constructor(most: number, isArrayBuffer: ObjectKinds["isArrayBuffer"]) {
     this.#most = most;
+    this.#isArrayBuffer = isArrayBuffer;
   }
 
   /** What callers give away with these values, as far as it counts; none any more once it has been sent. */
   bytesOf({ transfer, mayKeep }: Held): number {
     let bytes = 0;
     if (mayKeep || this.#most === Infinity) return bytes;
-    for (const object of transfer) if (object instanceof ArrayBuffer) bytes += object.byteLength;
+    for (const object of transfer) {
+      if (this.#isArrayBuffer(object)) bytes += bufferLength.call(object);
+    }
     return bytes;
   }
 

@@ -1,11 +1,15 @@
+import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
 import { transfer } from "../../src/codec/wrappers.ts";
 import { DataCloneError, PayloadTooLargeError, ProtocolError } from "../../src/errors.ts";
 import { FULL, SENT } from "../../src/endpoint/endpoint.ts";
 import { CALL, CALL_WITH_NUMBER } from "../../src/endpoint/frame.ts";
 import { detached, type Held } from "../../src/endpoint/hold.ts";
+import { bufferOf } from "../../src/endpoint/payload-inbox.ts";
 import { receive, send } from "../support/codec.ts";
 import { createEndpoints } from "../support/endpoints.ts";
+import { MovedBytes } from "../../src/host/moved-bytes.ts";
+import { currentRuntime } from "../../src/runtimes/current.ts";
 
 const CAPACITY = 4096;
 
@@ -205,6 +209,59 @@ describe("moving", () => {
     const bytes = new Uint8Array(100).fill(3);
     const held = holder.hold([transfer(bytes)]);
     expect([bytes.length, held.attached, held.transfer.length]).toEqual([0, [], 1]);
+  });
+
+  test("only what is the caller's own is attached: copies of large buffers just move", () => {
+    const pair = createEndpoints(CAPACITY);
+    const bytes = new Uint8Array(8);
+    const value = transfer({ copied: new Uint8Array(70_000), bytes }, [bytes.buffer]);
+    const held = pair.host.sendCall({ slot: 5, generation: 6 }, 7, [value]) as Held;
+    expect([held.attached, held.transfer.length]).toEqual([[bytes.buffer], 2]);
+  });
+
+  test("nothing is detached beside what has moved already, be it part of the value or not", () => {
+    const pair = createEndpoints(CAPACITY);
+    const [gone, good] = [new ArrayBuffer(8), new ArrayBuffer(8)];
+    structuredClone(gone, { transfer: [gone] });
+    for (const list of [[good, gone], [gone, good]]) {
+      const send = () => pair.host.sendCall({ slot: 5, generation: 6 }, 7, [transfer({}, list)]);
+      expect(send).toThrow(DataCloneError);
+      expect(good.byteLength).toBe(8);
+    }
+  });
+
+  test("what a port refuses is told in its words, if it has begun to detach", () => {
+    const pair = createEndpoints(CAPACITY);
+    const bytes = new Uint8Array(100);
+    const held = pair.host.sendCall({ slot: 5, generation: 6 }, 7, [transfer(bytes)]) as Held;
+    pair.onPost = () => {
+      structuredClone(bytes.buffer, { transfer: [bytes.buffer] });
+      throw new TypeError("the stream is locked");
+    };
+    expect(() => pair.host.sendHeld(CALL, 5, 6, 7, held)).toThrow(
+      expect.objectContaining({ code: "HEDDLE_DATA_CLONE", message: "the stream is locked" }),
+    );
+    pair.onPost = () => {};
+    expect(send(pair, [new SharedArrayBuffer(8)])).toHaveLength(1);
+  });
+
+  test("the buffer of a message may be of another realm", () => {
+    const buffer = runInNewContext("new SharedArrayBuffer(16)") as SharedArrayBuffer;
+    expect(bufferOf([1, buffer], 16, currentRuntime.kinds)).toBe(buffer);
+    expect(() => bufferOf([1], 16, currentRuntime.kinds)).toThrow(ProtocolError);
+  });
+
+  test("methods of the buffer's own are not called", () => {
+    const pair = createEndpoints(CAPACITY);
+    const buffer = Object.defineProperties(new ArrayBuffer(8), {
+      transfer: { value: () => expect.unreachable() },
+      detached: { get: () => expect.unreachable() },
+      byteLength: { get: () => expect.unreachable() },
+    });
+    const held = pair.host.sendCall({ slot: 5, generation: 6 }, 7, [transfer(buffer)]) as Held;
+    expect(new MovedBytes(100, currentRuntime.kinds.isArrayBuffer).bytesOf(held)).toBe(8);
+    const [moved] = detached(held).transfer;
+    expect(structuredClone(moved)).toEqual(new ArrayBuffer(8));
   });
 
   test("what a port does not take is detached for it", () => {

@@ -28,7 +28,10 @@ import type { PendingCall } from "../../src/host/in-flight.ts";
 import { PACKED, PACKED_WHEN_CROWDED, Placement } from "../../src/host/placement.ts";
 import { AT_EASE, findRelief, OVERDUE, STUCK, takeAll, takeCalls } from "../../src/host/relief.ts";
 import { SpinLength } from "../../src/park/spin-length.ts";
+import { currentRuntime } from "../../src/runtimes/current.ts";
 import { createHeld } from "../support/endpoints.ts";
+
+const { isArrayBuffer } = currentRuntime.kinds;
 
 const depthOf = (usual: number, maxQueue = 1): Depth =>
   Object.assign(
@@ -95,7 +98,7 @@ describe("moved bytes", () => {
   const over = {} as PendingCall;
 
   test("answers make room, whichever they are of", () => {
-    const moved = new MovedBytes(100);
+    const moved = new MovedBytes(100, isArrayBuffer);
     const watches = [40, 40, 20].map((bytes) => {
       expect(moved.hasRoomFor(bytes, isBusy)).toBe(true);
       return moved.add(bytes);
@@ -111,7 +114,7 @@ describe("moved bytes", () => {
   });
 
   test("what is larger than the limit goes all the same, two at a time", () => {
-    const moved = new MovedBytes(100);
+    const moved = new MovedBytes(100, isArrayBuffer);
     for (let call = 0; call < 2; call++) {
       expect(moved.hasRoomFor(1000, isBusy)).toBe(true);
       moved.add(1000);
@@ -120,7 +123,7 @@ describe("moved bytes", () => {
   });
 
   test("a worker that waits for calls gets some, and what it has kept no longer counts", () => {
-    const moved = new MovedBytes(100);
+    const moved = new MovedBytes(100, isArrayBuffer);
     const kept = [60, 40].map((bytes) => moved.add(bytes));
     expect(moved.hasRoomFor(10, isBusy)).toBe(false);
     expect(moved.hasRoomFor(10, isResting)).toBe(true);
@@ -136,10 +139,10 @@ describe("moved bytes", () => {
     const { port1, port2 } = new MessageChannel();
     const transfer = [new ArrayBuffer(8), port1, new ArrayBuffer(16)];
     const held = createHeld({ transfer });
-    const moved = new MovedBytes(100);
+    const moved = new MovedBytes(100, isArrayBuffer);
     expect(moved.bytesOf({ ...held, mayKeep: false })).toBe(24);
     expect(moved.bytesOf({ ...held, mayKeep: true })).toBe(0);
-    expect(new MovedBytes(Infinity).bytesOf({ ...held, mayKeep: false })).toBe(0);
+    expect(new MovedBytes(Infinity, isArrayBuffer).bytesOf({ ...held, mayKeep: false })).toBe(0);
     port2.close();
   });
 });
