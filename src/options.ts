@@ -310,9 +310,14 @@ function checkSize(
 }
 
 function checkRingBytes(bytes: unknown): RingSizes {
-  if (!isPlainObject(bytes)) {
+  if (typeof bytes !== "object") {
     const capacity = checkRing("ringBytes", bytes);
     return { requests: capacity, responses: capacity };
+  }
+  if (!isPlainObject(bytes)) {
+    throw new InvalidArgumentError(
+      `ringBytes must be an integer or an object of requests and responses, got ${show(bytes)}.`,
+    );
   }
   for (const key of Object.keys(bytes)) {
     if (key !== "requests" && key !== "responses") {
