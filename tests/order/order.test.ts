@@ -189,6 +189,7 @@ describe("publish before looking at who is parked", () => {
     replies.result(2, 0, 5);
     while (pair.host.rx.poll() >= 0) pair.host.rx.release();
     pair.onPost = () => {
+      pair.onPost = () => {}; // the error may be too large for so small a ring
       throw new TypeError("refused");
     };
     expect(replies.flush()).toBe(true);
