@@ -333,8 +333,9 @@ function checkRingBytes(bytes: unknown): RingSizes {
   return { requests: sizeOf("requests"), responses: sizeOf("responses") };
 }
 
-function isPlainObject(value: unknown): value is Record<string, unknown> {
-  if (typeof value !== "object" || value === null) return false;
+/** Of any realm. */
+function isPlainObject(value: object | null): value is Record<string, unknown> {
+  if (value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }

@@ -446,10 +446,9 @@ export class Endpoint {
     this.#posted = (sequence + 1) | 0;
     const index = tx.claim(bytes);
     const { i32 } = tx.memory;
-    i32[(index + FRAME_BYTES) >> 2] = sequence;
-    i32[((index + FRAME_BYTES) >> 2) + 1] = payload.buffer === undefined
-      ? IN_RECORD
-      : payload.bytes;
+    const word = (index + FRAME_BYTES) >> 2;
+    i32[word] = sequence;
+    i32[word + 1] = payload.buffer === undefined ? IN_RECORD : payload.bytes;
     if (inline !== undefined) tx.memory.u8.set(inline, index + PLACEHOLDER_BYTES);
     this.#commit(index, index + bytes, slot, generation, packWhat(kind, PORT, count), task);
     return true;
