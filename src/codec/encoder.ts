@@ -231,6 +231,8 @@ export class Encoder implements Writer {
       }
     }
     scratch.u8.set(from);
+    // For good: the owner of claimed memory knows nothing of what is here now, and may have room again meanwhile.
+    this.#grow = undefined;
     this.#isInScratch = true;
     this.moveTo(scratch, 0, scratch.u8.length);
   }

@@ -67,7 +67,7 @@ function randomOptions(random: Random): PoolOptions {
 }
 
 function randomValue(random: Random, n: number): unknown {
-  switch (upTo(random, 7)) {
+  switch (upTo(random, 8)) {
     case 0:
       return n;
     case 1:
@@ -82,9 +82,16 @@ function randomValue(random: Random, n: number): unknown {
       return Array.from({ length: upTo(random, 200) }, (_, id) => ({ id, n }));
     case 6:
       return new Float64Array(upTo(random, 40_000)).fill(n);
+    case 7:
+      return manyParts(random, n);
     default:
       return undefined;
   }
+}
+
+/** Up to half a MiB, written part by part. */
+function manyParts(random: Random, n: number): unknown[] {
+  return Array.from({ length: upTo(random, 60_000) }, (_, index) => index % 2 === 0 ? n : true);
 }
 
 /** Codes that a call may end with when workers die, time is up, or the pool is closed. */
@@ -213,10 +220,21 @@ export async function chaosRound(seed: number): Promise<ChaosReport> {
   };
 
   let extra = FIRST_EXTRA;
-  /** More quick calls than are sent ahead as a rule, or more bytes than are given away together. */
+  /**
+   * More quick calls than are sent ahead as a rule, more large values than a ring has room for, or more bytes than are
+   * given away together.
+   */
   const makeBurst = (): void => {
     const { echo } = pool.call;
-    if (random() < 0.5) {
+    const kind = random();
+    if (kind < 0.25) {
+      for (let left = 40; left > 0; left--, extra++) {
+        const value = manyParts(random, extra);
+        follow(extra, echo(value), (answer) => differences(answer, value)[0]);
+      }
+      return;
+    }
+    if (kind < 0.6) {
       const end = extra + 1500 + upTo(random, 3000);
       for (; extra < end; extra++) {
         const value = extra;

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createTestPool, type TestPool } from "../fixtures/tasks.ts";
 import { rejection, testPool } from "../support/conformance.ts";
+import { createRandom, seedOfRun } from "../support/random.ts";
 
 const cyclic: { self?: unknown; list: unknown[] } = { list: [] };
 cyclic.self = cyclic;
@@ -188,6 +189,32 @@ test("arguments are taken when the call is made", async () => {
   object.a = 2;
   bytes[0] = 9;
   expect(await Promise.all(calls)).toEqual([{ a: 1 }, new Uint8Array([1, 2, 3])]);
+});
+
+describe("crowds", () => {
+  /** Numbers and booleans in turn are not packed, so that they are written part by part. */
+  const parts = (length: number, n: number): unknown[] =>
+    Array.from({ length }, (_, index) => index % 2 === 0 ? n : index % 3 === 0);
+
+  test.each(["echo", "asyncEcho"] as const)(
+    "%s: values of many parts, more of them at once than rings have room for",
+    async (task) => {
+      const { call } = testPool();
+      const random = createRandom(seedOfRun());
+      for (let round = 0; round < 4; round++) {
+        const values = Array.from(
+          { length: 60 },
+          (_, n) => parts(1000 + Math.floor(random() * 60_000), n),
+        );
+        const answers = await Promise.all(values.map((value) => call[task](value)));
+        for (const [n, value] of values.entries()) {
+          const answer = answers[n] as unknown[];
+          expect(answer.length).toBe(value.length);
+          expect(answer.findIndex((part, index) => part !== value[index])).toBe(-1);
+        }
+      }
+    },
+  );
 });
 
 describe("refusals", () => {

@@ -53,7 +53,8 @@ function randomRecord(random: Random, n: number): unknown {
   });
   const record = Object.fromEntries(keys.map((key, index) => [key, index % 2 === 0 ? n : key]));
   if (random() < 0.7) return { n, record, list: [n, record] };
-  return Array.from({ length: Math.floor(random() ** 4 * 300) }, (_, id) => ({ id, ...record }));
+  const most = random() < 0.9 ? 300 : 3000;
+  return Array.from({ length: Math.floor(random() ** 4 * most) }, (_, id) => ({ id, ...record }));
 }
 
 async function randomPause(random: Random): Promise<void> {

@@ -134,6 +134,38 @@ describe("no room", () => {
     expect(reads).toBe(1);
   });
 
+  test("room that comes while a value is encoded elsewhere for want of it changes nothing", () => {
+    const capacity = 2 ** 20;
+    const pair = createEndpoints(capacity);
+    const filling = Array.from(
+      { length: 5 },
+      (_, index) => "f".repeat(capacity / 4 - 1024 * index),
+    );
+    let sent = 0;
+    while (pair.host.sendCall({ slot: 1, generation: 1 }, 0, [filling[sent]]) === SENT) sent++;
+    while (pair.host.sendNumber(1, 1, CALL_WITH_NUMBER, 0, sent) === SENT) sent++;
+    receive(pair); // room for the beginning of a record, not for all of it
+    pair.worker.rx.publish();
+    const room = capacity / 4;
+    while (pair.host.tx.hasSpace(room - 2048)) {
+      expect(pair.host.sendNumber(1, 1, CALL_WITH_NUMBER, 0, sent++)).toBe(SENT);
+    }
+    const value = {
+      first: "a".repeat(room - 1024), // beyond the room
+      get second() {
+        for (let record = 1; record < sent; record++) receive(pair);
+        pair.worker.rx.publish();
+        return "b";
+      },
+      third: Array.from({ length: 20 }, (_, index) => `${index} `.repeat(50)),
+    };
+    const held = pair.host.sendCall({ slot: 1, generation: 1 }, 0, [value]) as Held;
+    expect(held).toBeTypeOf("object");
+    expect(pair.host.sendHeld(CALL, 1, 1, 0, held)).toBe(true);
+    const [arrived] = receive(pair) as [typeof value];
+    expect(arrived).toEqual({ first: value.first, second: "b", third: value.third });
+  });
+
   test("maxPayloadBytes holds for what goes inline and for what does not", () => {
     const pair = createEndpoints(CAPACITY, 300);
     expect(() => pair.host.sendCall({ slot: 0, generation: 0 }, 0, ["x".repeat(400)])).toThrow(
