@@ -15,6 +15,7 @@ export async function runEchoes(
   const found: (RoundSamples | RoundGap)[] = [];
   for (const route of ROUTES) {
     const worker = new RouteWorker(contender, route);
+    let isFirst = true;
     for (const run of runs.filter(({ kind }) => kind.route === route)) {
       const { case: name, size, batch, kind } = run;
       const skipped = run.skipped ?? contender.refuses(kind);
@@ -24,7 +25,8 @@ export async function runEchoes(
       }
       try {
         const { echo } = await worker.calls();
-        const samples = await measureEcho(echo, run, budget);
+        const samples = await measureEcho(echo, run, budget, isFirst);
+        isFirst = false;
         found.push({ case: name, size, calls: batch, unit: "µs", samples });
       } catch (error) {
         found.push({ case: name, size, reason: describe(error), isSkipped: false });

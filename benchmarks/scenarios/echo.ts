@@ -5,6 +5,7 @@
  * of calls at once is one sample. All answers of an untimed batch before and of one after are compared
  * with what was sent.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Echo } from "../contenders/echo-contender.ts";
 import { type Budget, takeSamples } from "../harness/timing.ts";
 import type { PayloadKind } from "../payloads/payload.ts";
@@ -30,8 +31,24 @@ const NS_PER_US = 1000;
 /** An answer that takes longer than this is lost. */
 const ANSWER_TIMEOUT_MS = 10_000;
 
-/** Microseconds per batch. */
-export async function measureEcho(echo: Echo, run: EchoRun, budget: Budget): Promise<number[]> {
+/**
+ * Echoes for longest before the first figure of a worker, by share of the budget and at most: engines compile what
+ * is hot in threads of their own, four of them on Node, which want the two cores for the first quarter of a second.
+ */
+const FIRST_WARM_UP = 5;
+const MOST_WARM_UP_MS = 500;
+
+/** Rest before each figure, by share of the budget and at most: the last one's garbage is collected by such threads as well. */
+const REST = 0.5;
+const MOST_REST_MS = 50;
+
+/** Microseconds per batch. `isFirst`: the worker has only just started. */
+export async function measureEcho(
+  echo: Echo,
+  run: EchoRun,
+  budget: Budget,
+  isFirst: boolean,
+): Promise<number[]> {
   const { kind, batch, sequentialCalls } = run;
   // What is moved is gone until its answer brings it back: one value for each call at once.
   const count = kind.route === "move" ? batch : run.variants;
@@ -40,10 +57,18 @@ export async function measureEcho(echo: Echo, run: EchoRun, budget: Budget): Pro
     ? oneAfterTheOther(echo, values, sequentialCalls, kind)
     : allAtOnce(echo, values, batch, kind);
   await withinTimeout(checkBatch(echo, values, batch, kind));
+  const budgetMs = 1000 * budget.seconds;
+  if (isFirst) await repeat(calls, Math.min(FIRST_WARM_UP * budgetMs, MOST_WARM_UP_MS));
+  await sleep(Math.min(REST * budgetMs, MOST_REST_MS));
   const samples = await takeSamples(calls, budget);
   await withinTimeout(checkBatch(echo, values, batch, kind));
   const divisor = (batch === 1 ? sequentialCalls : 1) * NS_PER_US;
   return samples.map((ns) => ns / divisor);
+}
+
+async function repeat(calls: () => Promise<void>, ms: number): Promise<void> {
+  const endMs = performance.now() + ms;
+  while (performance.now() < endMs) await calls();
 }
 
 function oneAfterTheOther(
