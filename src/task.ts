@@ -150,11 +150,25 @@ export function task<const A extends readonly ArgumentSchema[], T>(
     readonly f: (...args: ArgumentsTaken<A>) => T;
   },
 ): Task<(...args: ArgumentsTaken<A>) => T, (...args: ArgumentsGiven<A>) => T>;
+export function task<const A extends readonly ArgumentSchema[], R extends Struct<Fields>>(
+  definition: TaskOptions & {
+    readonly abortSignal: AbortSignalOption;
+    readonly args: A;
+    readonly returns: R;
+    readonly f: (
+      ...args: [...ArgumentsTaken<A>, TaskSignal]
+    ) => InferInput<R> | PromiseLike<InferInput<R>>;
+  },
+):
+  & Task<
+    (...args: [...ArgumentsTaken<A>, TaskSignal]) => InferInput<R> | PromiseLike<InferInput<R>>,
+    (...args: ArgumentsGiven<A>) => Infer<R>
+  >
+  & { readonly abortSignal: true };
 export function task<const A extends readonly ArgumentSchema[], T>(
   definition: TaskOptions & {
     readonly abortSignal: AbortSignalOption;
     readonly args: A;
-    readonly returns?: Struct<Fields>;
     readonly f: (...args: [...ArgumentsTaken<A>, TaskSignal]) => T;
   },
 ):
@@ -170,6 +184,18 @@ export function task<
     readonly f: F;
   },
 ): Task<AnyFunction, (...args: Parameters<F>) => Infer<R>>;
+export function task<
+  R extends Struct<Fields>,
+  F extends (...args: never[]) => InferInput<R> | PromiseLike<InferInput<R>>,
+>(
+  definition: TaskOptions & {
+    readonly abortSignal: AbortSignalOption;
+    readonly returns: R;
+    readonly f: F;
+  },
+): Task<AnyFunction, (...args: WithoutSignal<Parameters<F>>) => Infer<R>> & {
+  readonly abortSignal: true;
+};
 export function task<F extends AnyFunction>(
   definition: TaskOptions & { readonly abortSignal: AbortSignalOption; readonly f: F },
 ): Task<F, (...args: WithoutSignal<Parameters<F>>) => ReturnType<F>> & {
@@ -255,20 +281,40 @@ export function declaredBy(entry: unknown): Signature | undefined {
   return signatureOf(args, returns);
 }
 
+/** What {@link importTask} is told. */
+export interface TaskSource extends TaskOptions {
+  /** The module: a URL, or a path, which is relative to the current folder of the process. */
+  readonly href: string | URL;
+  /** The name under which it exports the task. */
+  readonly name: string;
+  /** What the task itself declares: the host does not see its module. */
+  readonly args?: readonly ArgumentSchema[];
+  readonly returns?: Struct<Fields>;
+}
+
+/** The function that callers of a task see: that of a declared task, or the function itself. */
+export type CalledFunction<T extends AnyFunction | Task> = T extends Task<AnyFunction, infer C> ? C
+  : T extends AnyFunction ? T
+  : never;
+
 /**
  * Names a task of a module that the host does not load: a path or URL and an export name. The key in
- * the pool is free to differ from the export name.
+ * the pool is free to differ from the export name. `T` is the function, or the declared task:
+ * `importTask<typeof import("./tasks.ts").f>`.
  */
-export function importTask<F extends AnyFunction = AnyFunction>(
-  source: TaskOptions & {
-    readonly href: string | URL;
-    readonly name: string;
-    readonly abortSignal?: AbortSignalOption;
-    /** What the task itself declares: the host does not see its module. */
-    readonly args?: readonly ArgumentSchema[];
-    readonly returns?: Struct<Fields>;
-  },
-): ImportedTask<F> {
+export function importTask<T extends AnyFunction | Task = AnyFunction>(
+  source: TaskSource & { readonly abortSignal: AbortSignalOption },
+):
+  & ImportedTask<
+    (...args: WithoutSignal<Parameters<CalledFunction<T>>>) => ReturnType<CalledFunction<T>>
+  >
+  & { readonly abortSignal: true };
+export function importTask<T extends AnyFunction | Task = AnyFunction>(
+  source: TaskSource & { readonly abortSignal?: false },
+): ImportedTask<CalledFunction<T>>;
+export function importTask(
+  source: TaskSource & { readonly abortSignal?: AbortSignalOption },
+): ImportedTask {
   const { href, name, args, returns, abortSignal, ...options } = source;
   if (typeof name !== "string" || (typeof href !== "string" && !(href instanceof URL))) {
     throw new InvalidArgumentError(

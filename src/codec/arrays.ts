@@ -47,7 +47,7 @@ export function writeArray(writer: Writer, array: readonly unknown[], from: numb
   if (length === 0) return writer.header(ARRAY, 0, from);
   const first = array[0];
   return typeof first === "number"
-    ? writeInts(writer, array, from, first)
+    ? writeInts(writer, array, length, from, first)
     : writeRest(writer, array, 0, length, first, writer.header(ARRAY, length, from));
 }
 
@@ -85,10 +85,10 @@ function writeRest(
 function writeInts(
   writer: Writer,
   array: readonly unknown[],
+  length: number,
   from: number,
   first: number,
 ): number {
-  const { length } = array;
   const bytes = VALUE_HEADER_BYTES + align8Large(4 * length);
   const at = writer.room(from, bytes);
   const { i32 } = writer;

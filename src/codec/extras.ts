@@ -78,6 +78,8 @@ export class Extras {
     while (this.#objects.length > extras) {
       const left = this.#objects.pop();
       if (this.#transfer.at(-1) === left) this.#transfer.pop();
+      // It moves all the same.
+      if (this.#moved?.delete(left) === true) this.#moving!.add(left);
     }
   }
 

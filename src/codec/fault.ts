@@ -2,10 +2,11 @@
  * Errors, by their fields: structured clone turns a subclass and AggregateError into plain Error, loses
  * `.errors` and own properties, and on Bun loses `cause`.
  *
- * What arrives is an error of the nearest built-in class with `name`, `message`, `stack`, `cause`,
- * `AggregateError.errors` and the own enumerable properties. Parts that cannot be cloned are left out,
+ * What arrives is an error of the nearest built-in class, or class of heddle's own, with `name`, `message`, `stack`,
+ * `cause`, `AggregateError.errors` and the own enumerable properties. Parts that cannot be cloned are left out,
  * so reporting an error never fails for what it carries.
  */
+import * as own from "../errors.ts";
 import { PayloadTooLargeError } from "../errors.ts";
 import type { CodecAccess } from "../runtimes/runtime.ts";
 import type { Reader } from "./reader.ts";
@@ -31,8 +32,16 @@ const BUILT_IN: Readonly<Record<string, ErrorConstructor>> = {
   Error,
 };
 
+/** Those of heddle's own, by what stands for them: no other error's class can be called that. */
+const OWN_PREFIX = "heddle ";
+const OWN_PROTOTYPES: ReadonlyMap<string, object> = new Map(
+  Object.entries(own).map(([name, { prototype }]) => [OWN_PREFIX + name, prototype]),
+);
+
 /** What is nested deeper within errors is left out: long chains of causes must not fail for the stack. */
 export const MAX_ERROR_DEPTH = 500;
+
+const { setPrototypeOf } = Object;
 
 const OWN_FIELDS: ReadonlySet<string> = new Set(["name", "message", "stack", "cause", "errors"]);
 
@@ -150,6 +159,8 @@ export function readError(reader: Reader, at: number, word: number): Error {
   const options = hasCause && !isReferenced ? { cause: reader.value(reader.next) } : undefined;
   const error = createBareError(reader.access, type, message) ??
     createError(type, name, message, options);
+  const prototype = OWN_PROTOTYPES.get(type);
+  if (prototype !== undefined) setPrototypeOf(error, prototype);
   if (isReferenced) reader.register(at, error);
   if (isStackAssignable && typeof stack === "string") error.stack = stack;
   else define(error, "stack", stack, false);
@@ -166,7 +177,12 @@ export function readError(reader: Reader, at: number, word: number): Error {
 }
 
 function createBareError(access: CodecAccess, type: string, message: string): Error | undefined {
-  const error = Object.hasOwn(BUILT_IN, type) ? access.errors.bare(BUILT_IN[type]!) : undefined;
+  const constructor = OWN_PROTOTYPES.has(type)
+    ? Error
+    : Object.hasOwn(BUILT_IN, type)
+    ? BUILT_IN[type]!
+    : undefined;
+  const error = constructor === undefined ? undefined : access.errors.bare(constructor);
   if (error !== undefined) error.message = message;
   return error;
 }
@@ -206,11 +222,12 @@ function construct(
   return new constructor(message, options);
 }
 
-const TYPE_OF_PROTOTYPE: ReadonlyMap<object, string> = new Map(
-  Object.entries({ ...BUILT_IN, AggregateError, DOMException }).map((
+const TYPE_OF_PROTOTYPE: ReadonlyMap<object, string> = new Map([
+  ...Object.entries({ ...BUILT_IN, AggregateError, DOMException }).map((
     [type, { prototype }],
-  ) => [prototype as object, type]),
-);
+  ): [object, string] => [prototype as object, type]),
+  ...[...OWN_PROTOTYPES].map(([type, prototype]): [object, string] => [prototype, type]),
+]);
 /** A proxy can make a chain of prototypes endless. */
 const MAX_PROTOTYPES = 100;
 

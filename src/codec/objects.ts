@@ -35,7 +35,7 @@ import { writeWrapped } from "./wrappers.ts";
 /** Objects with more keys of their own are taken for tables, not for records. */
 const TABLE_KEYS = 32;
 
-const { hasOwn, keys: keysOf, setPrototypeOf } = Object;
+const { getOwnPropertyDescriptor, hasOwn, keys: keysOf, setPrototypeOf } = Object;
 const ObjectPrototype = Object.prototype;
 const mapForEach: <K, V>(this: Map<K, V>, visit: (value: V, key: K) => void) => void =
   Map.prototype.forEach;
@@ -43,6 +43,11 @@ const setForEach: <V>(this: Set<V>, visit: (value: V) => void) => void = Set.pro
 const mapEntries: <K, V>(this: Map<K, V>) => Iterator<[K, V]> = Map.prototype.entries;
 const setValues: <V>(this: Set<V>) => Iterator<V> = Set.prototype.values;
 const DatePrototype = Date.prototype;
+/** Objects that inherit from these have slots of that kind, or not: each has to be asked. */
+const SLOTTED: ReadonlySet<object> = new Set(
+  [Map, Set, Date, RegExp, Error, ArrayBuffer, SharedArrayBuffer, Number, String, Boolean, BigInt]
+    .map(({ prototype }): object => prototype),
+);
 const ArrayBufferPrototype = ArrayBuffer.prototype;
 const timeOf: (this: Date) => number = DatePrototype.getTime;
 const sourceOf = getterOf<string>(RegExp.prototype, "source");
@@ -173,7 +178,7 @@ export function writeSpecial(
   if (keys.length === 0 || isPlatformObject(kinds, prototype)) {
     return writeByRuntime(writer, object, at);
   }
-  writer.lastClass = prototype;
+  if (!inherits(kinds, prototype, (parent) => SLOTTED.has(parent))) writer.lastClass = prototype;
   return writeInstance(writer, object as Record<string, unknown>, prototype, keys, at);
 }
 
@@ -319,9 +324,17 @@ function writeByRuntime(writer: Writer, object: object, from: number): number {
   }
   if (Object.getPrototypeOf(clone) !== Object.prototype) return writer.extra(object, from, false);
   const keys = keysOf(clone);
-  return keys.length === 0 && writer.access.kinds.isOrdinary(clone)
-    ? writer.header(KEYED, 0, from)
-    : writeProperties(writer, clone as Record<string, unknown>, keys, from);
+  if (keys.length === 0 && writer.access.kinds.isOrdinary(clone)) {
+    return writer.header(KEYED, 0, from);
+  }
+  // Of the object itself, since its parts may be parts of other things, unless that would run getters once more.
+  const source = keys.every((key) => isData(object, key)) ? object : clone;
+  return writeProperties(writer, source as Record<string, unknown>, keys, from);
+}
+
+function isData(object: object, key: string): boolean {
+  const property = getOwnPropertyDescriptor(object, key);
+  return property !== undefined && "value" in property;
 }
 
 /** Reads OBJECT at `at`, whose first word is `word`. */

@@ -7,6 +7,8 @@
  */
 const FEW = 12;
 const MANY = 256;
+/** Places that are kept for the next value; what one of more objects needed is given back. */
+const KEPT = 4096;
 
 export class SeenObjects {
   /** The object that is being written: an index, or -1. */
@@ -37,7 +39,7 @@ export class SeenObjects {
       if (index >= 0) return this.#positions[index]!;
       this.#more.push(object);
       this.#map?.set(object, count);
-      if (count === this.#positions.length) this.#grow();
+      if (count === this.#positions.length) this.#resize(2 * count);
     }
     this.#positions[count] = position;
     this.#parents[count] = this.current;
@@ -72,6 +74,7 @@ export class SeenObjects {
       for (const object of this.#more.splice(Math.max(0, count - FEW))) this.#map?.delete(object);
     }
     this.#count = count;
+    if (this.#positions.length > KEPT && count <= KEPT) this.#resize(KEPT);
   }
 
   #find(object: unknown): number {
@@ -91,11 +94,11 @@ export class SeenObjects {
     return map;
   }
 
-  #grow(): void {
-    const positions = new Int32Array(2 * this.#count);
-    const parents = new Int32Array(2 * this.#count);
-    positions.set(this.#positions);
-    parents.set(this.#parents);
+  #resize(places: number): void {
+    const positions = new Int32Array(places);
+    const parents = new Int32Array(places);
+    positions.set(this.#positions.subarray(0, this.#count));
+    parents.set(this.#parents.subarray(0, this.#count));
     this.#positions = positions;
     this.#parents = parents;
   }

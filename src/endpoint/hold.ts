@@ -13,7 +13,7 @@ import { bufferIsDetached, transferBuffer } from "../codec/intrinsics.ts";
 import type { DeclaredValues } from "../codec/struct/signature.ts";
 import { DataCloneError } from "../errors.ts";
 import { PENDING } from "../codec/tags.ts";
-import type { ObjectKinds } from "../runtimes/runtime.ts";
+import type { CodecAccess } from "../runtimes/runtime.ts";
 import type { Payload } from "./payload-inbox.ts";
 
 /** What values are called in the path of a part that cannot be cloned. */
@@ -160,7 +160,7 @@ export class Holder {
     const bytes = end - encoder.base;
     const { extras: gathered } = encoder;
     const { kinds } = encoder.access;
-    checkAttached(gathered, kinds);
+    checkMovable(gathered, encoder.access);
     const extras = [...gathered.objects];
     const transfer = [...gathered.transfer];
     const mayKeep = !gathered.movesOriginals;
@@ -188,13 +188,18 @@ export class Holder {
   }
 }
 
-/** Before any is detached: nothing moves if something has moved already. */
-function checkAttached({ transfer, unused }: Extras, kinds: ObjectKinds): void {
+/** Before any is detached: nothing moves if something has moved already, or must not. */
+function checkMovable({ transfer, unused }: Extras, { kinds, bytes }: CodecAccess): void {
   for (const objects of [transfer, unused ?? []]) {
     for (const object of objects) {
-      if (kinds.isArrayBuffer(object) && bufferIsDetached.call(object)) {
-        throw new DataCloneError("An ArrayBuffer cannot be moved: it is detached.");
-      }
+      if (!kinds.isArrayBuffer(object)) continue;
+      const why = bufferIsDetached.call(object)
+        ? "it is detached"
+        // Not all engines keep to it.
+        : bytes.isUntransferable(object)
+        ? "it is marked as untransferable"
+        : undefined;
+      if (why !== undefined) throw new DataCloneError(`An ArrayBuffer cannot be moved: ${why}.`);
     }
   }
 }

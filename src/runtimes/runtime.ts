@@ -66,6 +66,8 @@ export interface ByteAccess {
   /** A fresh, exact, unshared copy of `length` bytes of `source` from `start`. */
   copy(source: ArrayBufferLike, start: number, length: number): ArrayBuffer;
   isBuffer(value: object): boolean;
+  /** Whether somebody has said that it must not be moved, as Node has of the pool that small Buffers are parts of. */
+  isUntransferable(buffer: ArrayBuffer): boolean;
   /** A Node `Buffer` over the whole of `bytes`. */
   toBuffer(bytes: ArrayBuffer): Uint8Array;
 }

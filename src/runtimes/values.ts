@@ -4,6 +4,7 @@
  */
 import { Buffer } from "node:buffer";
 import { types } from "node:util";
+import { isMarkedAsUntransferable } from "node:worker_threads";
 import { inspectFrom } from "./array-keys.ts";
 import {
   type ByteAccess,
@@ -89,6 +90,7 @@ export const byteAccess: ByteAccess = {
   },
   copy: (source, start, length) => new Uint8Array(new Uint8Array(source, start, length)).buffer,
   isBuffer: (value) => Buffer.isBuffer(value),
+  isUntransferable: isMarkedAsUntransferable,
   toBuffer: (bytes) => Buffer.from(bytes),
 };
 

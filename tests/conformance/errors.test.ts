@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { DataCloneError, HeddleError, TimeoutError, WorkerLostError } from "../../src/mod.ts";
 import { createBrokenPool, createTestPool, notExported } from "../fixtures/tasks.ts";
 import { rejection, testPool } from "../support/conformance.ts";
 
@@ -37,6 +38,27 @@ describe("errors thrown by tasks", () => {
       expect(await rejection(call[task]("function"))).toBeInstanceOf(Error);
     });
   }
+
+  test("errors of heddle's own keep their class, and others do not get it", async () => {
+    const { call } = testPool();
+    const refused = await rejection(call.returnFunction());
+    expect(refused).toBeInstanceOf(DataCloneError);
+    expect(refused).toBeInstanceOf(HeddleError);
+    expect(refused).toMatchObject({ name: "DataCloneError", code: "HEDDLE_DATA_CLONE" });
+    expect(Object.keys(refused as object)).toEqual(["code"]);
+    const sent = new WorkerLostError({ workerId: 3, exitCode: 1, reason: "why" }, { cause: 5 });
+    const arrived = await call.echo(sent);
+    expect(arrived).toBeInstanceOf(WorkerLostError);
+    expect(arrived).toMatchObject({ workerId: 3, exitCode: 1, reason: "why", cause: 5 });
+    expect([(arrived as Error).message, (arrived as Error).stack]).toEqual([
+      sent.message,
+      sent.stack,
+    ]);
+    const named = Object.assign(new Error("mine"), { name: "DataCloneError" });
+    expect(await call.echo(named)).not.toBeInstanceOf(HeddleError);
+    class Derived extends TimeoutError {}
+    expect(await call.echo(new Derived("timeout", 5))).toBeInstanceOf(TimeoutError);
+  });
 
   test("neighbours are not disturbed", async () => {
     const { call } = testPool();

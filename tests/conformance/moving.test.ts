@@ -1,4 +1,5 @@
 /** Values that do not cross as copies of whatever comes: declared, lent, moved, limited. */
+import { isMarkedAsUntransferable, markAsUntransferable } from "node:worker_threads";
 import { afterEach, describe, expect, test } from "vitest";
 import { borrow, createPool, f64, importTask, struct, transfer, view } from "../../src/mod.ts";
 import { createMovingPool, type MovingPool, Point, type Track } from "../fixtures/moving-tasks.ts";
@@ -286,6 +287,28 @@ describe("moved buffers", () => {
     expect(await waiting).toMatchObject(refused);
     expect(buffer.byteLength).toBe(65536);
     expect(await rejection(made.call.giveWasmMemory())).toMatchObject(refused);
+    expect(await made.call.echo(transfer(new ArrayBuffer(3)))).toEqual(new ArrayBuffer(3));
+  });
+
+  test("what is marked as untransferable stays where it is, whenever it is given", async () => {
+    const refused = {
+      code: "HEDDLE_DATA_CLONE",
+      message: expect.stringMatching(/marked as untransferable/),
+    };
+    const made = pool();
+    const buffer = new ArrayBuffer(8);
+    markAsUntransferable(buffer);
+    const waiting = rejection(made.call.echo(transfer(buffer))); // its worker is starting
+    await made.ready;
+    expect(await rejection(made.call.echo(transfer(buffer)))).toMatchObject(refused);
+    expect(await waiting).toMatchObject(refused);
+    expect(buffer.byteLength).toBe(8);
+    const { buffer: shown } = Buffer.from("abc"); // a part of Node's pool
+    if (isMarkedAsUntransferable(shown)) {
+      const bytes = new Uint8Array(shown, 0, 3);
+      expect(await rejection(made.call.echo(transfer(bytes)))).toMatchObject(refused);
+      expect(shown.byteLength).toBeGreaterThan(0);
+    }
     expect(await made.call.echo(transfer(new ArrayBuffer(3)))).toEqual(new ArrayBuffer(3));
   });
 

@@ -1,5 +1,14 @@
 /** Compile-time assertions: what `pool.call` accepts and returns. Checked by `npm run typecheck`. */
-import { createPool, importTask, type Pool, task } from "../../src/mod.ts";
+import {
+  type AbortablePromise,
+  createPool,
+  f64,
+  importTask,
+  type Pool,
+  struct,
+  task,
+  type TaskSignal,
+} from "../../src/mod.ts";
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true
   : false;
@@ -57,4 +66,58 @@ export async function refused(): Promise<void> {
   createPool()({ value: 42 });
   // @ts-expect-error no such event
   pool.addEventListener("nope", () => {});
+}
+
+const Point = struct({ x: f64, y: f64 });
+const mirror = task({ args: [Point], returns: Point, f: ({ x, y }) => ({ x: y, y: x }) });
+const listen = task({
+  abortSignal: true,
+  f: (n: number, signal: TaskSignal) => signal.aborted ? 0 : n,
+});
+const place = task({
+  abortSignal: true,
+  returns: Point,
+  f: (n: number, signal: TaskSignal) => ({ x: n, y: signal.aborted ? 0 : n }),
+});
+const turn = task({
+  abortSignal: true,
+  args: [Point],
+  returns: Point,
+  f: ({ x, y }, signal) => signal.aborted ? { x, y } : { x: y, y: x },
+});
+const href = "./x.ts";
+const others = createPool()({
+  mirror: importTask<typeof mirror>({ href, name: "mirror", args: [Point], returns: Point }),
+  square: importTask<typeof square>({ href, name: "square" }),
+  listen: importTask<typeof listen>({ href, name: "listen", abortSignal: true }),
+  wait: importTask<(n: number, signal: TaskSignal) => string>({
+    href,
+    name: "wait",
+    abortSignal: true,
+  }),
+  place,
+  turn,
+});
+type XY = { x: number; y: number };
+assert<Equal<ReturnType<typeof others.call.mirror>, Promise<XY>>>();
+assert<Equal<ReturnType<typeof others.call.square>, Promise<number>>>();
+assert<Equal<ReturnType<typeof others.call.listen>, AbortablePromise<number>>>();
+assert<Equal<ReturnType<typeof others.call.wait>, AbortablePromise<string>>>();
+assert<Equal<ReturnType<typeof others.call.place>, AbortablePromise<XY>>>();
+assert<Equal<ReturnType<typeof others.call.turn>, AbortablePromise<XY>>>();
+
+export async function imported(): Promise<void> {
+  await others.call.mirror({ x: 1, y: 2 });
+  await others.call.listen(1);
+  await others.call.place(1);
+  await others.call.turn({ x: 1, y: 2 });
+  others.call.wait(1).reject();
+  // @ts-expect-error the signal is not the caller's to give
+  await others.call.wait(1, new AbortController().signal);
+  // @ts-expect-error an argument of the wrong type
+  await others.call.square("1");
+  // @ts-expect-error not what is declared
+  task({ abortSignal: true, args: [Point], returns: Point, f: () => ({ x: "no" }) });
+  // @ts-expect-error not what is declared
+  task({ abortSignal: true, returns: Point, f: () => ({ x: 1 }) });
 }

@@ -5,6 +5,7 @@ import { DataCloneError } from "../../src/errors.ts";
 import { CALL } from "../../src/endpoint/frame.ts";
 import { receive, roundTrip, send } from "../support/codec.ts";
 import { createEndpoints } from "../support/endpoints.ts";
+import { currentRuntime } from "../../src/runtimes/current.ts";
 import * as namespace from "../support/random.ts";
 
 describe("packed arrays that stop being numbers", () => {
@@ -243,4 +244,99 @@ test("room for a held call counts what has to be told before it", () => {
   for (let round = 0; round < 20; round++) {
     expect(pair.host.hasSpaceFor(small)).toBe(pair.host.sendHeld(CALL, 0, 0, 0, small));
   }
+});
+
+describe("identity and kind", () => {
+  test("an object that only the runtime can judge shares its parts with others, and with itself", () => {
+    const part = { n: 1 };
+    class Source extends EventTarget {
+      readonly me: unknown = this;
+      readonly part: object = part;
+    }
+    const make = (): unknown[] => [part, new Source()];
+    let expected: unknown[];
+    try {
+      expected = structuredClone(make());
+    } catch (error) {
+      expect(() => roundTrip(make())).toThrow(DataCloneError);
+      expect(error).toMatchObject({ name: "DataCloneError" });
+      return;
+    }
+    const [arrived, source] = roundTrip([make()])[0] as [object, { part?: object; me?: object }];
+    expect(Object.keys(source)).toEqual(Object.keys(expected[1] as object));
+    expect(source.part === arrived).toBe((expected[1] as { part?: object }).part === expected[0]);
+    expect(source.me === source).toBe((expected[1] as { me?: object }).me === expected[1]);
+  });
+
+  test("its getters run once", () => {
+    let reads = 0;
+    const target = Object.defineProperty(new EventTarget(), "read", {
+      enumerable: true,
+      get: () => ++reads,
+    });
+    try {
+      structuredClone(target);
+    } catch {
+      return; // the runtime refuses it
+    }
+    reads = 0;
+    expect(roundTrip([target])).toEqual([
+      structuredClone(Object.assign(new EventTarget(), { read: 1 })),
+    ]);
+    expect(reads).toBe(1);
+  });
+
+  test("errors and Maps that follow objects which only inherit from their class", () => {
+    class Failure extends Error {
+      readonly status = 5;
+    }
+    class Table extends Map<string, number> {
+      readonly label = "t";
+    }
+    const fake = Object.assign(Object.create(Failure.prototype) as object, { a: 1 });
+    const fakeTable = Object.assign(Object.create(Table.prototype) as object, { a: 1 });
+    const [values] = roundTrip([[fake, new Failure("boom"), fakeTable, new Table([["x", 1]])]]);
+    const [first, error, third, table] = values as unknown[];
+    expect([first, third]).toEqual([{ a: 1 }, { a: 1 }]);
+    expect(error).toBeInstanceOf(Error);
+    expect(error).toMatchObject({ message: "boom", status: 5 });
+    expect(table).toEqual(new Map([["x", 1]]));
+  });
+});
+
+describe("lengths that change while the first element is read", () => {
+  const withGetter = (rest: number[], act: (array: unknown[]) => void): unknown[] =>
+    Object.defineProperty([0, ...rest] as unknown[], 0, {
+      enumerable: true,
+      configurable: true,
+      get(this: unknown[]) {
+        act(this);
+        return 7;
+      },
+    });
+
+  test.runIf(!currentRuntime.kinds.clonesLive)("are those from before", () => {
+    expect(roundTrip([withGetter([], (array) => array.push(1, 2))])).toEqual([[7]]);
+    expect(roundTrip([withGetter([], (array) => array.length = 4)])).toEqual([[7]]);
+  });
+
+  test("an array that shrinks to nothing is written within its room", () => {
+    const pair = createEndpoints(4096);
+    for (let units = 0; units < 64; units++) {
+      const value = withGetter([1, 2, 3], (array) => array.length = 1);
+      const [text, array, after] = send(pair, ["x".repeat(units), value, "after"]);
+      expect([text, after]).toEqual(["x".repeat(units), "after"]);
+      expect((array as unknown[])[0]).toBe(7);
+    }
+  });
+});
+
+test("what was to move does so although the property of an error that had it is left out", () => {
+  const pair = createEndpoints(4096);
+  const buffer = new ArrayBuffer(8);
+  const error = Object.assign(new Error("e"), { part: { buffer, f: () => {} } });
+  const [arrived] = send(pair, [transfer(error, [buffer])]);
+  expect(arrived).toBeInstanceOf(Error);
+  expect(Object.hasOwn(arrived as object, "part")).toBe(false);
+  expect(buffer.byteLength).toBe(0);
 });
