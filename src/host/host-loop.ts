@@ -9,8 +9,8 @@
  */
 import type { ActiveCount } from "../park/active-count.ts";
 import type { HostParker } from "../park/host-word.ts";
-import { CAME, MAY_COME, Patience } from "../park/patience.ts";
-import { type SpinOptions, spinUntil } from "../park/spin.ts";
+import { CAME, MAY_COME } from "../park/patience.ts";
+import { CAME_SOON, FUTILE, Spinner } from "../park/spinner.ts";
 import { TurnClock } from "../park/turn-clock.ts";
 import type { Runtime, Timer } from "../runtimes/runtime.ts";
 import { SPUN_ALONE } from "./lane-load.ts";
@@ -84,9 +84,8 @@ export class HostLoop {
   readonly #turn: TurnClock;
   readonly #microtask: (callback: () => void) => void;
   readonly #runtime: Runtime;
-  readonly #spin: SpinOptions;
   readonly #spinMs: number;
-  readonly #patience: Patience;
+  readonly #spinner: Spinner;
   readonly #poll: () => void;
   #isScheduled = false;
   #secondLook: Timer | undefined;
@@ -111,13 +110,12 @@ export class HostLoop {
     this.#active = active;
     this.#microtask = runtime.microtask;
     this.#poll = () => this.#pollOnce();
-    this.#spin = {
+    this.#spinner = new Spinner({
       isReady: () => work.hasResponse(),
       mayGoOn: () => active.hasFreeCore,
       pause: runtime.pause,
       now: runtime.now,
-    };
-    this.#patience = new Patience(this.#spin, spinMs);
+    }, spinMs);
     this.#turn = new TurnClock({
       now: runtime.now,
       soon: runtime.soon,
@@ -171,19 +169,16 @@ export class HostLoop {
     const isAlone = outlook === ALONE && !work.isCrowded &&
       this.#active.coresLeftBeside(1) >= work.lanes.length;
     if ((outlook === NEAR || isAlone) && this.#active.hasFreeCore) {
-      hasSpun = true;
-      isReady = spinUntil(this.#spin, isAlone ? SPUN_ALONE * this.#spinMs : this.#spinMs);
-      if (isReady) this.#patience.earn();
-      // What waits behind something is moved instead, as soon as that may be (#park).
-      else if (!work.isCrowded) {
-        const outcome = this.#patience.spinOn();
-        if (outcome === MAY_COME) {
-          this.#isScheduled = true;
-          this.#turn.yieldTurn();
-          return;
-        }
-        isReady = outcome === CAME;
+      const budgetMs = isAlone ? SPUN_ALONE * this.#spinMs : this.#spinMs;
+      // What waits behind something is moved instead of spun for patiently, as soon as that may be (#park).
+      const outcome = this.#spinner.spin(budgetMs, work.isCrowded);
+      if (outcome === MAY_COME) {
+        this.#isScheduled = true;
+        this.#turn.yieldTurn();
+        return;
       }
+      hasSpun = outcome !== FUTILE;
+      isReady = outcome === CAME_SOON || outcome === CAME;
     }
     if (isReady) this.#answers += settled = work.drain(MAX_SETTLED_PER_POLL);
     if (this.#turn.isOver(1 + settled / SETTLED_PER_UNIT)) {
@@ -245,7 +240,7 @@ export class HostLoop {
       return;
     }
     this.#isParked = true;
-    this.#patience.endWait();
+    this.#spinner.endWait();
     this.#work.onPark();
   }
 }

@@ -26,6 +26,13 @@ const USUAL_SPINS = 20;
 const LEAST_SPIN_MS = 0.02;
 /** So many spins are one wait at most, with turns of the event loop between. */
 const SPINS = 5;
+/**
+ * A spin that outlasts its budget by so much was interrupted: the system gave the core to another thread, that which is
+ * waited for perhaps. Then spinning is what keeps it from coming, and some turns of the system's clock later, for which
+ * patience is left, it has either moved one of the two to another core or has none.
+ */
+const INTERRUPTED_MS = 0.25;
+const LEFT_MS = 5;
 
 /** What came of spinning on. */
 export const OUT_OF_PATIENCE = 0;
@@ -45,6 +52,11 @@ export class Patience {
   constructor(spin: SpinOptions, usualMs: number) {
     this.#spin = spin;
     this.#spinMs = Math.min(USUAL_SPINS * usualMs, MOST_SPIN_MS);
+  }
+
+  /** Patience for so long, whatever was earned. */
+  give(creditMs: number): void {
+    this.#creditMs = creditMs;
   }
 
   /** A wait has ended within the usual spin. */
@@ -68,6 +80,7 @@ export class Patience {
     const isReady = spinUntil(this.#spin, budgetMs);
     const spentMs = now() - startMs;
     this.#creditMs -= spentMs;
+    if (spentMs > budgetMs + INTERRUPTED_MS) this.#creditMs = Math.min(this.#creditMs, LEFT_MS);
     if (isReady) {
       this.#waitedMs = 0;
       return CAME;

@@ -32,6 +32,7 @@ export function spinUntil(options: SpinOptions, budgetMs: number): boolean {
     }
     const nowMs = now();
     if (deadlineMs === 0) deadlineMs = nowMs + budgetMs;
-    else if (nowMs >= deadlineMs || !mayGoOn()) return false;
+    // Once more: if the thread was interrupted, much may have happened.
+    else if (nowMs >= deadlineMs || !mayGoOn()) return isReady();
   }
 }

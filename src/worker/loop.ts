@@ -31,7 +31,6 @@ import {
 } from "../endpoint/lane-layout.ts";
 import { ProtocolError } from "../errors.ts";
 import type { ActiveCount } from "../park/active-count.ts";
-import { CAME } from "../park/patience.ts";
 import { TurnClock } from "../park/turn-clock.ts";
 import { BLOCKED, IN_EVENT_LOOP, type Parker } from "../park/wake-word.ts";
 import { EMPTY } from "../ring/consumer.ts";
@@ -187,7 +186,7 @@ export class WorkerLoop {
     if (this.#asyncInFlight === 0) {
       const hasWokenHost = this.#hasWokenHost();
       if (!hasWokenHost && this.#active.hasFreeCore) {
-        if (this.#anticipation.spin() === CAME) return true;
+        if (this.#anticipation.spin()) return true;
       }
       if (this.#block(hasWokenHost)) {
         if (!this.#turn.check(this.#runtime.now())) return true;

@@ -9,14 +9,24 @@ const MOST_CREDIT_MS = 50;
 const AT_ONCE_MS = 1;
 const WAIT_MS = 5;
 const EARNED_MS = 0.01;
+/** What is left after an interruption. */
+const LEFT_MS = 5;
+/** What the system gives to another thread at once. */
+const INTERRUPTION_MS = 3;
 
 function createPatience(usualMs = USUAL_MS) {
-  const state = { nowMs: 1000, readyAtMs: Infinity, mayGoOn: true };
+  const state = { nowMs: 1000, readyAtMs: Infinity, mayGoOn: true, interruptedAtMs: Infinity };
+  const now = (): number => {
+    state.nowMs += 0.001;
+    if (state.nowMs < state.interruptedAtMs) return state.nowMs;
+    state.interruptedAtMs = Infinity;
+    return state.nowMs += INTERRUPTION_MS;
+  };
   const patience = new Patience({
     isReady: () => state.nowMs >= state.readyAtMs,
     mayGoOn: () => state.mayGoOn,
     pause: () => {},
-    now: () => state.nowMs += 0.001,
+    now,
   }, usualMs);
   const spinOn = (): { outcome: number; tookMs: number } => {
     const from = state.nowMs;
@@ -102,6 +112,19 @@ describe("patience", () => {
     const totalMs = exhaust(all);
     expect(totalMs).toBeGreaterThan(MOST_CREDIT_MS * 0.9);
     expect(totalMs).toBeLessThan(MOST_CREDIT_MS * 1.1);
+  });
+
+  test("once the system has interrupted a spin little is left, whatever came: another thread wants the core", () => {
+    const all = createPatience();
+    const { patience, spinOn, state } = all;
+    for (let n = 0; n < 4000; n++) patience.earn();
+    state.interruptedAtMs = state.nowMs + 0.2;
+    state.readyAtMs = state.nowMs + 0.3;
+    expect(spinOn().outcome).toBe(CAME);
+    state.readyAtMs = Infinity;
+    const totalMs = exhaust(all);
+    expect(totalMs).toBeGreaterThan(LEFT_MS * 0.9);
+    expect(totalMs).toBeLessThan(LEFT_MS * 1.1);
   });
 
   test("whoever may not spin has none", () => {
