@@ -297,6 +297,11 @@ function checkSize(
   );
   if (least !== undefined) checkInteger("minThreads", least, 0, MAX_THREADS);
   if (most !== undefined) checkInteger("maxThreads", most, 1, MAX_THREADS);
+  if (own("threads") !== undefined && most !== undefined && threads > (most as number)) {
+    throw new InvalidArgumentError(
+      `threads, ${threads}, must not be more than maxThreads, ${most}.`,
+    );
+  }
   const maxThreads = (most ?? Math.max(threads, least as number ?? 0)) as number;
   const minThreads = (least ?? Math.min(threads, maxThreads)) as number;
   if (minThreads > maxThreads) {
@@ -342,7 +347,7 @@ function isPlainObject(value: object | null): value is Record<string, unknown> {
 
 function checkRing(name: string, bytes: unknown): number {
   const capacity = checkInteger(name, bytes, MIN_RING_BYTES, MAX_CAPACITY);
-  checkCapacity(capacity, name);
+  checkCapacity(capacity, name, MIN_RING_BYTES);
   return capacity;
 }
 

@@ -51,7 +51,10 @@ export interface PoolEvents {
 export interface Pool<Tasks extends TaskMap> extends AsyncDisposable, Disposable {
   /** The tasks as local async functions. */
   readonly call: Calls<Tasks>;
-  /** Resolves when all workers are ready; rejects if the task modules cannot be loaded. */
+  /**
+   * Resolves when all workers are ready; rejects with WorkerStartError or TaskNotFoundError if the task modules cannot be
+   * loaded, with PoolClosedError if the pool is closed before.
+   */
   readonly ready: Promise<void>;
   /**
    * Whether so many calls wait on the host (`maxQueue`, at most 1024 for each worker) that whoever makes

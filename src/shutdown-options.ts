@@ -1,5 +1,5 @@
 /** What `pool.shutdown` may be told. */
-import { textOf } from "./codec/fault.ts";
+import { describeValue } from "./codec/struct/mismatch.ts";
 import { InvalidArgumentError } from "./errors.ts";
 
 export interface ShutdownOptions {
@@ -24,7 +24,7 @@ export function checkShutdown(options: unknown, defaultMs: number): number {
     ...options,
   } as ShutdownOptions;
   if (typeof drain !== "boolean") {
-    throw new InvalidArgumentError(`drain must be a boolean, got ${textOf(drain)}.`);
+    throw new InvalidArgumentError(`drain must be a boolean, got ${describeValue(drain)}.`);
   }
   const checked = checkMs(timeoutMs);
   return drain ? checked : 0;
@@ -32,5 +32,7 @@ export function checkShutdown(options: unknown, defaultMs: number): number {
 
 function checkMs(timeoutMs: unknown): number {
   if (typeof timeoutMs === "number" && timeoutMs >= 0) return timeoutMs;
-  throw new InvalidArgumentError(`timeoutMs must be a number from 0, got ${textOf(timeoutMs)}.`);
+  throw new InvalidArgumentError(
+    `timeoutMs must be a number from 0, got ${describeValue(timeoutMs)}.`,
+  );
 }

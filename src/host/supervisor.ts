@@ -2,7 +2,7 @@
  * Keeps a pool's workers running: starts them, replaces the ones that end, closes them all.
  *
  * A worker that cannot start before any worker of the pool was ready fails the pool: the task modules
- * are broken. So do several in a row later on, and ten that end, without an answer of theirs or of any other
+ * are broken. So do several in a row later on, if there is none that takes calls, and ten that end, without an answer of theirs or of any other
  * worker in between; those that heddle itself has stopped do not count. Other deaths are replaced, after a pause that grows
  * with each such worker. How many there are between the pool's limits is for `elastic.ts` to say.
  *
@@ -281,10 +281,11 @@ export class Supervisor {
     return false;
   }
 
-  /** Counts a failed start. */
+  /** Counts a failed start. A pool whose workers take calls goes on with those it has. */
   #isStartHopeless(): boolean {
     this.#startFailures++;
-    return !this.#wasAnyReady || this.#startFailures >= MAX_START_FAILURES;
+    if (!this.#wasAnyReady) return true;
+    return this.#startFailures >= MAX_START_FAILURES && this.#scheduler.open.length === 0;
   }
 
   #replaceLater(): void {

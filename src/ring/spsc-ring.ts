@@ -24,10 +24,14 @@ import {
 } from "./ring-layout.ts";
 
 /** Throws unless `capacity` is a power of two a ring can have. */
-export function checkCapacity(capacity: number, name = "capacity"): void {
-  if (!isPowerOfTwo(capacity) || capacity < MIN_CAPACITY || capacity > MAX_CAPACITY) {
+export function checkCapacity(
+  capacity: number,
+  name = "capacity",
+  least: number = MIN_CAPACITY,
+): void {
+  if (!isPowerOfTwo(capacity) || capacity < least || capacity > MAX_CAPACITY) {
     throw new InvalidArgumentError(
-      `${name} must be a power of two from ${MIN_CAPACITY} to ${MAX_CAPACITY} bytes, got ${capacity}.`,
+      `${name} must be a power of two from ${least} to ${MAX_CAPACITY} bytes, got ${capacity}.`,
     );
   }
 }

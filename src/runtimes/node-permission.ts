@@ -110,10 +110,13 @@ export function confine(permission: Permission, files: readonly string[]): Limit
   for (const key of ["read", "write"] as const) {
     const [flag] = PATH_FLAGS[key];
     if (permission[key] === true) execArgv.push(`${flag}=*`);
-    else execArgv.push(...pathsOf(permission[key]).map((path) => `${flag}=${path}`));
-  }
-  if (permission.read !== true) {
-    execArgv.push(...neededPaths(files).map((path) => `${PATH_FLAGS.read[0]}=${path}`));
+    else {
+      const paths = pathsOf(permission[key]);
+      if (key === "read") paths.push(...neededPaths(files));
+      // Folders before what is in them: Node says of the others that they may not be read themselves.
+      paths.sort((a, b) => a.length - b.length);
+      execArgv.push(...paths.map((path) => `${flag}=${path}`));
+    }
   }
   for (const key of Object.keys(FLAGS) as (keyof typeof FLAGS)[]) {
     const [flag] = FLAGS[key];

@@ -1,5 +1,5 @@
 /** Workers that are replaced, given up, held to limits, and what they leave behind. */
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
@@ -102,6 +102,43 @@ describe("a worker that stops answering", () => {
     while (performance.now() < end);
     expect(await pool.call.echo("ready long ago")).toBe("ready long ago");
     expect(pool.stats().workersStarted).toBe(1);
+  });
+
+  describe("of which only the first can start", () => {
+    function firstOnly(maxThreads: number) {
+      const folder = process.env["HEDDLE_TEST_FOLDER"] = temporaryFolder();
+      onTestFinished(() => void delete process.env["HEDDLE_TEST_FOLDER"]);
+      const href = new URL("../fixtures/first-only.ts", import.meta.url).href;
+      const pool = closedAfterTest(
+        createPool({ minThreads: 1, maxThreads })({
+          wait: importTask<(ms: number) => number>({ href, name: "wait" }),
+          leave: importTask<() => void>({ href, name: "leave" }),
+        }),
+      );
+      const loads = (): number => readFileSync(join(folder, "loads")).length;
+      return { pool, loads };
+    }
+
+    test("the pool goes on with it", async () => {
+      const { pool, loads } = firstOnly(3);
+      await pool.ready;
+      // There is always one more that a further worker would run, until far more than five have failed.
+      while (loads() < 9) {
+        await Promise.all(Array.from({ length: 6 }, () => pool.call.wait(20)));
+      }
+      expect(await pool.call.wait(1)).toBe(1);
+      expect(pool.stats()).toMatchObject({ ready: 1, inFlight: 0 });
+    });
+
+    test("when that has ended and five more have failed, the pool has", async () => {
+      const { pool, loads } = firstOnly(1);
+      await pool.ready;
+      expect(await rejection(pool.call.leave())).toMatchObject({ code: "HEDDLE_WORKER_LOST" });
+      const error = await rejection(pool.call.wait(1)) as Error;
+      expect(error).toMatchObject({ code: "HEDDLE_WORKER_START" });
+      expect(error.message).toMatch(/^5 workers in a row could not be started: /);
+      expect(loads()).toBe(6);
+    });
   });
 
   test("one that never becomes ready fails the pool, after its time", async () => {
