@@ -48,6 +48,9 @@ describe("options", () => {
   });
 
   const bad: [PoolOptions | unknown, RegExp][] = [
+    [{ threads: 3, maxThreads: 2 }, /threads, 3, must not be more than maxThreads, 2/],
+    [{ minThreads: 3, maxThreads: 2 }, /minThreads, 3, must not be more than maxThreads, 2/],
+    [{ ringBytes: 3000 }, /power of two from 1024 to/],
     [{ threads: 0 }, /threads must be an integer from 1 to 1024, got 0/],
     [{ threads: -1 }, /threads .* got -1/],
     [{ threads: 1.5 }, /threads .* got 1.5/],
