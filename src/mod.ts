@@ -73,6 +73,7 @@ export {
   type AnyFunction,
   type Call,
   type CallArguments,
+  type CalledFunction,
   type Calls,
   type ImportedTask,
   importTask,
@@ -80,6 +81,7 @@ export {
   task,
   type TaskFunctionOf,
   type TaskMap,
+  type TaskSource,
   type WithoutSignal,
 } from "./task.ts";
 export {

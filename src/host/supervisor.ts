@@ -2,9 +2,9 @@
  * Keeps a pool's workers running: starts them, replaces the ones that end, closes them all.
  *
  * A worker that cannot start before any worker of the pool was ready fails the pool: the task modules
- * are broken. So do several in a row later on, if there is none that takes calls, and ten that end, without an answer of theirs or of any other
- * worker in between; those that heddle itself has stopped do not count. Other deaths are replaced, after a pause that grows
- * with each such worker. How many there are between the pool's limits is for `elastic.ts` to say.
+ * are broken. So do several in a row later on, if there is none that takes calls, and ten that end, without an answer of
+ * theirs or of any other worker in between; those that heddle itself has stopped do not count. Other deaths are replaced,
+ * after a pause that grows with each such worker. How many there are between the pool's limits is for `elastic.ts` to say.
  *
  * A worker that has had its share of calls or memory goes on until another is ready in its place, then
  * drains: it takes no more calls, and is closed when it has answered those it has.
