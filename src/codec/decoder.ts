@@ -115,8 +115,10 @@ export class Decoder implements Reader {
   one(memory: Memory, at: number, limit: number): unknown {
     this.#begin(memory, at, limit, NO_EXTRAS);
     try {
-      const value = this.value(at);
-      return value === PENDING_VALUE ? this.value(this.next) : value;
+      let value = this.value(at);
+      if (value === PENDING_VALUE) value = this.value(this.next);
+      if (this.next !== limit) throw this.corrupt("end", this.next);
+      return value;
     } catch (error) {
       throw explain(error, limit - at);
     } finally {
@@ -139,6 +141,7 @@ export class Decoder implements Reader {
       this.next = at;
       for (let index = 0; index < count; index++) values[index] = this.value(this.next);
       if (this.#pending > 0) this.#fillIn(values);
+      if (this.next !== limit) throw this.corrupt("end", this.next);
       return values;
     } catch (error) {
       throw explain(error, limit - at);

@@ -182,7 +182,8 @@ export class Encoder implements Writer {
     if (this.#seen.count > 0) this.#seen.forget(0);
     this.#seen.current = -1; // or an exception has left it
     this.#depth = 0;
-    if (this.texts.isOpen) this.texts.abort();
+    // Also if they were being written when that failed: the next value must not get them.
+    if (this.texts.isOpen || this.texts.count > 0) this.texts.abort();
     this.#grow = undefined;
     this.extras.clear();
     this.#copiedBytes = 0;

@@ -56,9 +56,12 @@ export function isError(value: unknown): value is Error {
   }
 }
 
-/** V8 and JavaScriptCore say so in a RangeError with these words. */
+/** What V8 and JavaScriptCore say in a RangeError. */
+const STACK_OVERFLOW = "Maximum call stack size exceeded";
+
 export function isStackOverflow(error: unknown): boolean {
-  return error instanceof RangeError && /^maximum call stack size exceeded/i.test(error.message);
+  // By no pattern: the stack may end in matching one.
+  return error instanceof RangeError && error.message.startsWith(STACK_OVERFLOW);
 }
 
 /** Text for any value, errors by their message. Never throws. */
@@ -279,5 +282,12 @@ function ownKeys(error: Error): string[] {
 }
 
 function define(error: Error, key: string, value: unknown, enumerable: boolean): void {
-  Object.defineProperty(error, key, { value, enumerable, writable: true, configurable: true });
+  // Without a prototype, to which somebody may have given a `get`.
+  Object.defineProperty(error, key, {
+    __proto__: null,
+    value,
+    enumerable,
+    writable: true,
+    configurable: true,
+  } as PropertyDescriptor);
 }

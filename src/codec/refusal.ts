@@ -2,5 +2,8 @@
 import { DataCloneError } from "../errors.ts";
 
 export function refusal(path: string, why: string, options?: ErrorOptions): DataCloneError {
-  return new DataCloneError(`${path} cannot be cloned: ${why.replace(/\.$/, "")}.`, options);
+  return new DataCloneError(
+    `${path} cannot be cloned: ${why.endsWith(".") ? why.slice(0, -1) : why}.`,
+    options,
+  );
 }

@@ -199,11 +199,13 @@ function loopReader(keys: readonly string[]): ReadableShape["read"] {
 /** An own property, whatever the prototype has under that name. */
 export function defineProperty(object: object, key: string, value: unknown): void {
   if (key in object) {
+    // Without a prototype, to which somebody may have given a `get`.
     Object.defineProperty(object, key, {
+      __proto__: null,
       value,
       writable: true,
       enumerable: true,
       configurable: true,
-    });
+    } as PropertyDescriptor);
   } else (object as Record<string, unknown>)[key] = value;
 }

@@ -25,8 +25,18 @@ export function callerOf(callee: (...args: never[]) => unknown): string | undefi
     StackError.captureStackTrace(holder, callee);
     const sites = holder.stack as readonly CallSite[] | string;
     return typeof sites === "string" ? undefined : sites[0]?.getFileName() ?? undefined;
+  } catch {
+    return undefined; // frozen
   } finally {
-    StackError.stackTraceLimit = stackTraceLimit;
-    StackError.prepareStackTrace = prepareStackTrace;
+    restore(prepareStackTrace, stackTraceLimit);
+  }
+}
+
+function restore(prepare: typeof StackError.prepareStackTrace, limit: number): void {
+  try {
+    StackError.stackTraceLimit = limit;
+    StackError.prepareStackTrace = prepare;
+  } catch {
+    // frozen: it was not changed
   }
 }

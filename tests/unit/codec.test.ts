@@ -392,7 +392,7 @@ describe("damage", () => {
     }
   });
 
-  test("a cut-off value is refused", () => {
+  test("a value that is cut off or not all of its record is refused", () => {
     for (
       const value of [1.5, "some text that is long enough to be native", 2n ** 70n, Buffer.alloc(9)]
     ) {
@@ -400,6 +400,8 @@ describe("damage", () => {
       for (let limit = 0; limit < end; limit += 8) {
         expect(() => decoder.one(memory, 0, limit)).toThrow(ProtocolError);
       }
+      expect(() => decoder.one(memory, 0, end + 8)).toThrow(/corrupt: impossible end/);
+      expect(() => decoder.all(memory, 0, end + 8, 1)).toThrow(/corrupt: impossible end/);
     }
   });
 });

@@ -1,7 +1,7 @@
 /** What a hostile review of the codec broke once. Each is a bug that was there. */
 import { describe, expect, test } from "vitest";
 import { Envelope, transfer } from "../../src/codec/wrappers.ts";
-import { DataCloneError } from "../../src/errors.ts";
+import { DataCloneError, PayloadTooLargeError } from "../../src/errors.ts";
 import { CALL } from "../../src/endpoint/frame.ts";
 import { receive, roundTrip, send } from "../support/codec.ts";
 import { createEndpoints } from "../support/endpoints.ts";
@@ -339,4 +339,68 @@ test("what was to move does so although the property of an error that had it is 
   expect(arrived).toBeInstanceOf(Error);
   expect(Object.hasOwn(arrived as object, "part")).toBe(false);
   expect(buffer.byteLength).toBe(0);
+});
+
+describe("strings of a value that was refused while they were written", () => {
+  const names = Array.from({ length: 400 }, (_, index) => `secret ${index}`);
+
+  test("reach no other", () => {
+    const pair = createEndpoints(65_536, 5000);
+    const next = [{ name: "good" }, ["a", "b"], "plain"];
+    for (let round = 0; round < 3; round++) {
+      expect(() => send(pair, [names])).toThrow(PayloadTooLargeError);
+      expect(() => pair.holder.hold([names])).toThrow(PayloadTooLargeError);
+      expect(send(pair, next)).toEqual(next);
+      pair.host.sendHeld(CALL, 5, 6, 7, pair.holder.hold(next));
+      expect(receive(pair)).toEqual(next);
+    }
+  });
+
+  test("nor when the stack ends in them", () => {
+    const pair = createEndpoints(65_536);
+    const value = { list: names.slice(0, 50) };
+    let failed = 0;
+    for (let round = 0; round < 40; round++) {
+      const dive = (): void => {
+        try {
+          dive();
+        } catch {
+          // Deep enough for some of it, at one depth or another.
+        }
+        if (failed > 50 * (round + 1)) return;
+        try {
+          pair.host.sendCall({ slot: 5, generation: 6 }, 7, [value]);
+        } catch {
+          failed++;
+        }
+      };
+      dive();
+      for (let record = pair.worker.rx.poll(); record >= 0; record = pair.worker.rx.poll()) {
+        expect(receive(pair)).toEqual([value]);
+      }
+      pair.worker.rx.publish();
+      expect(send(pair, [{ name: "good" }])).toEqual([{ name: "good" }]);
+    }
+    expect(failed).toBeGreaterThan(0);
+  });
+});
+
+test("what somebody gives to Object.prototype is no part of property descriptors", () => {
+  const pair = createEndpoints(65_536);
+  const error = Object.assign(new Error("e", { cause: 1 }), { code: "C" });
+  const value = { constructor: 1, nested: JSON.parse('{"__proto__": 2, "toString": 3}') as object };
+  let arrived: unknown[];
+  Object.defineProperty(Object.prototype, "get", {
+    value: () => 5,
+    configurable: true,
+    writable: true,
+  });
+  try {
+    arrived = send(pair, [value, error]);
+  } finally {
+    delete (Object.prototype as { get?: unknown }).get;
+  }
+  const [first, second] = arrived as [typeof value, typeof error];
+  expect(Object.entries(first)).toEqual(Object.entries(value));
+  expect([second.message, second.code, second.cause]).toEqual(["e", "C", 1]);
 });

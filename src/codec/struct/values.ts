@@ -18,11 +18,12 @@ export function ownValue(object: object, key: string): unknown {
 
 export function defineKey(object: object, key: string, value: unknown): void {
   Object.defineProperty(object, key, {
+    __proto__: null,
     value,
     writable: true,
     enumerable: true,
     configurable: true,
-  });
+  } as PropertyDescriptor);
 }
 
 const { getPrototypeOf } = Object;
