@@ -91,7 +91,7 @@ describe("what an error carries and has to leave out", () => {
   });
 
   test("does not count", () => {
-    const pair = createEndpoints(65_536, 5000);
+    const pair = createEndpoints(65_536, 40_000);
     const error = Object.assign(new Error("e"), { part: { text: "x".repeat(4000), cannot } });
     expect(send(pair, [error, "y".repeat(2000)])[1]).toHaveLength(2000);
   });
@@ -342,10 +342,11 @@ test("what was to move does so although the property of an error that had it is 
 });
 
 describe("strings of a value that was refused while they were written", () => {
-  const names = Array.from({ length: 400 }, (_, index) => `secret ${index}`);
+  /** What tells them apart fits scratch memory, and the strings do not. */
+  const names = Array.from({ length: 1500 }, (_, index) => `secret ${index}`.padEnd(60));
 
   test("reach no other", () => {
-    const pair = createEndpoints(65_536, 5000);
+    const pair = createEndpoints(65_536, 40_000);
     const next = [{ name: "good" }, ["a", "b"], "plain"];
     for (let round = 0; round < 3; round++) {
       expect(() => send(pair, [names])).toThrow(PayloadTooLargeError);
