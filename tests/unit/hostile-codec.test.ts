@@ -356,34 +356,6 @@ describe("strings of a value that was refused while they were written", () => {
       expect(receive(pair)).toEqual(next);
     }
   });
-
-  test("nor when the stack ends in them", () => {
-    const pair = createEndpoints(65_536);
-    const value = { list: names.slice(0, 50) };
-    let failed = 0;
-    for (let round = 0; round < 40; round++) {
-      const dive = (): void => {
-        try {
-          dive();
-        } catch {
-          // Deep enough for some of it, at one depth or another.
-        }
-        if (failed > 50 * (round + 1)) return;
-        try {
-          pair.host.sendCall({ slot: 5, generation: 6 }, 7, [value]);
-        } catch {
-          failed++;
-        }
-      };
-      dive();
-      for (let record = pair.worker.rx.poll(); record >= 0; record = pair.worker.rx.poll()) {
-        expect(receive(pair)).toEqual([value]);
-      }
-      pair.worker.rx.publish();
-      expect(send(pair, [{ name: "good" }])).toEqual([{ name: "good" }]);
-    }
-    expect(failed).toBeGreaterThan(0);
-  });
 });
 
 test("what somebody gives to Object.prototype is no part of property descriptors", () => {
