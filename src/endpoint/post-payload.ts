@@ -1,9 +1,8 @@
 /** Sending side of a payload port: what held values say goes by it, in one message. */
 import { isStackOverflow, textOf } from "../codec/fault.ts";
-import { bufferIsDetached } from "../codec/intrinsics.ts";
 import { DataCloneError } from "../errors.ts";
 import type { PayloadPort } from "../runtimes/runtime.ts";
-import { detached, type Held } from "./hold.ts";
+import type { Held } from "./hold.ts";
 import type { PayloadMessage } from "./payload-inbox.ts";
 
 /**
@@ -11,17 +10,8 @@ import type { PayloadMessage } from "./payload-inbox.ts";
  * cannot be cloned or moved; nothing was posted then.
  */
 export function postPayload(port: PayloadPort, held: Held, transfer: readonly unknown[]): void {
-  const { attached } = held;
   try {
     port.post(messageOf(held), transfer);
-    return;
-  } catch (error) {
-    // `detached` knows better what cannot be moved, unless the port has begun with it.
-    if (attached.length === 0 || attached.some(isDetached)) throw refusalOf(error);
-  }
-  const kept = detached(held);
-  try {
-    port.post(messageOf(kept), kept.transfer);
   } catch (error) {
     throw refusalOf(error);
   }
@@ -32,9 +22,10 @@ function messageOf({ payload }: Held): PayloadMessage {
   return buffer === undefined ? extras : [...extras, buffer];
 }
 
-const isDetached = (buffer: ArrayBuffer): boolean => bufferIsDetached.call(buffer);
-
-/** Ports refuse in errors of the runtime's own. */
+/** Ports refuse in errors of the runtime's own, which name no part. */
 function refusalOf(error: unknown): unknown {
-  return isStackOverflow(error) ? error : new DataCloneError(textOf(error), { cause: error });
+  if (isStackOverflow(error)) return error;
+  return new DataCloneError(`A part cannot be cloned or cannot be moved: ${textOf(error)}`, {
+    cause: error,
+  });
 }
