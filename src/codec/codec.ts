@@ -40,6 +40,11 @@ export class Codec {
     };
   }
 
+  /** Most bytes of one call's arguments, or of one result. */
+  get maxPayloadBytes(): number {
+    return this.#options.maxPayloadBytes;
+  }
+
   /** An encoder that nobody uses: encoding runs user code, which may encode in turn. */
   lend(): Encoder {
     return this.#idle.pop() ?? new Encoder(this.#options);

@@ -57,7 +57,8 @@ import {
   VALUE_HEADER_BYTES,
   VIEW,
 } from "./tags.ts";
-import type { DeclaredValues } from "./struct/signature.ts";
+import { Input } from "./struct/input.ts";
+import type { DeclaredValue, DeclaredValues } from "./struct/signature.ts";
 import { revokeView } from "./struct/views.ts";
 import { readOneByte } from "./text.ts";
 import { TextSegments } from "./texts.ts";
@@ -93,6 +94,8 @@ export class Decoder implements Reader {
   readonly #sharedBuffers: SharedBuffers;
   readonly #texts = new TextSegments();
   #memory: Memory | undefined;
+  /** For values of declared shapes that always take the same room. */
+  #input: Input | undefined;
   #base = 0;
   /** Elements of arrays that were made before they were read. */
   #reserved = 0;
@@ -113,6 +116,12 @@ export class Decoder implements Reader {
 
   /** Reads the one value in `[at, limit)`. */
   one(memory: Memory, at: number, limit: number): unknown {
+    if (this.declared !== undefined && memory.i32[at >> 2] === STRUCT) {
+      const only = this.declared[0];
+      if (only !== undefined && isWhole(only, memory, at, limit)) {
+        return this.#fixed(only.codec, memory, at, limit);
+      }
+    }
     this.#begin(memory, at, limit, NO_EXTRAS);
     try {
       let value = this.value(at);
@@ -152,6 +161,17 @@ export class Decoder implements Reader {
     }
   }
 
+  #fixed(codec: DeclaredValue["codec"], memory: Memory, at: number, limit: number): unknown {
+    const input = this.#input ??= new Input(memory, this.access.text, limit, limit);
+    input.memory = memory;
+    input.limit = input.end = limit;
+    try {
+      return codec.readFixed(input, at + VALUE_HEADER_BYTES);
+    } catch (error) {
+      throw explain(error, limit - at);
+    }
+  }
+
   #fillIn(values: unknown[]): void {
     for (const [index, value] of values.entries()) {
       if (value === PENDING_VALUE) values[index] = this.value(this.next);
@@ -160,6 +180,7 @@ export class Decoder implements Reader {
 
   /** Lets go of memory that is not read again. */
   forget(): void {
+    this.#input = undefined;
     this.#begin(NO_MEMORY, 0, 0, NO_EXTRAS);
   }
 
@@ -408,6 +429,18 @@ export class Decoder implements Reader {
     if (!this.access.kinds.isSharedArrayBuffer(buffer)) throw this.corrupt("shared buffer", at);
     return this.#sharedBuffers.adopt(id, buffer);
   }
+}
+
+/** Whether the struct in `[at, limit)` takes just that room, as all of its shape do. */
+function isWhole(
+  { codec, isView }: DeclaredValue,
+  { i32 }: Memory,
+  at: number,
+  limit: number,
+): boolean {
+  const { fixedBytes } = codec;
+  return codec.isFixed && !isView && limit - at === VALUE_HEADER_BYTES + fixedBytes &&
+    i32[(at >> 2) + 1] === fixedBytes;
 }
 
 /** Whatever goes wrong becomes a coded error: too deep a nesting for this thread's stack, or damage. */

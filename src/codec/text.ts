@@ -16,8 +16,16 @@ export const SHORT_STRING_UNITS = 24;
 /** Longest string read without a native call on any runtime (`TextAccess.loopUnits`). */
 const LONGEST_LOOP_UNITS = 24;
 
+/** What writing a string needs of a writer. */
+export type TextWriter = Pick<Writer, "room" | "memory" | "i32" | "u8" | "access">;
+
+/** Bytes that a string of so many units takes at most, while it is being written. */
+export function roomForText(units: number): number {
+  return VALUE_HEADER_BYTES + Math.max(SHORT_STRING_UNITS, 2 * units + 8);
+}
+
 /** Writes `text` at `at`; returns where it ends. */
-export function writeText(writer: Writer, text: string, from: number): number {
+export function writeText(writer: TextWriter, text: string, from: number): number {
   const units = text.length;
   if (units > SHORT_STRING_UNITS) return writeLongText(writer, text, from);
   const at = writer.room(from, VALUE_HEADER_BYTES + SHORT_STRING_UNITS);
@@ -31,7 +39,7 @@ export function writeText(writer: Writer, text: string, from: number): number {
   return align8(start + units);
 }
 
-function writeLongText(writer: Writer, text: string, from: number): number {
+function writeLongText(writer: TextWriter, text: string, from: number): number {
   const units = text.length;
   const at = writer.room(from, VALUE_HEADER_BYTES + align8(units));
   const written = writer.access.text.writeOneByte(text, writer.u8, at + VALUE_HEADER_BYTES);
@@ -42,7 +50,7 @@ function writeLongText(writer: Writer, text: string, from: number): number {
   return align8(at + VALUE_HEADER_BYTES + units);
 }
 
-function writeTwoByte(writer: Writer, text: string, from: number): number {
+function writeTwoByte(writer: TextWriter, text: string, from: number): number {
   const units = text.length;
   const at = writer.room(from, VALUE_HEADER_BYTES + 2 * units + 8);
   const i32 = writer.i32;

@@ -10,31 +10,27 @@ import { type Codec, encodingError } from "../codec/codec.ts";
 import type { Decoder } from "../codec/decoder.ts";
 import type { Encoder, Grow } from "../codec/encoder.ts";
 import { isError } from "../codec/fault.ts";
-import { normalizeNumber } from "../codec/numbers.ts";
 import { ReceivedShapes } from "../codec/shapes.ts";
-import type { DeclaredValues } from "../codec/struct/signature.ts";
-import { NUMBER, VALUE_HEADER_BYTES } from "../codec/tags.ts";
+import { located } from "../codec/struct/mismatch.ts";
+import type { DeclaredValue, DeclaredValues } from "../codec/struct/signature.ts";
 import { ProtocolError } from "../errors.ts";
-import { viewMemory } from "../memory/views.ts";
 import type { RingConsumer } from "../ring/consumer.ts";
 import { NO_SPACE, type RingProducer } from "../ring/producer.ts";
 import type { PayloadPort } from "../runtimes/runtime.ts";
 import {
   CALL,
-  countOf,
+  CALL_WITH_VALUE,
   FRAME_BYTES,
   GENERATION_WORD,
   IN_RECORD,
   INLINE,
   type Kind,
-  kindOf,
-  locationOf,
   NUMBER_FRAME_BYTES,
-  NUMBER_ONLY,
   packWhat,
   PLACEHOLDER_BYTES,
   PORT,
-  type RESULT,
+  RESULT,
+  RESULT_VALUE,
   SHAPES,
   SLOT_WORD,
   TASK_WORD,
@@ -49,8 +45,17 @@ import {
   Holder,
   RESULT_NAME,
 } from "./hold.ts";
-import { bufferOf, PayloadInbox } from "./payload-inbox.ts";
 import { postPayload } from "./post-payload.ts";
+import { ReceivedValues } from "./received-values.ts";
+import { SizedValues, UNSIZED } from "./sized-values.ts";
+import {
+  type CallId,
+  type HeldOf,
+  revokeCall,
+  takeBack,
+  type TakenBack,
+  unbegunCalls,
+} from "./taken-back.ts";
 
 /** Committed. */
 export const SENT = 0;
@@ -61,14 +66,10 @@ export type SendOutcome = typeof SENT | typeof FULL | Held;
 /** Nobody waits for the call any more: encoding its arguments has run code that gave it up. */
 export const UNWANTED = 2;
 
-/** What a call is known by. Its generation changes when it is over, and when it is made again. */
-export interface CallId {
-  readonly slot: number;
-  readonly generation: number;
-}
-
 /** What a first claim asks for; most records fit, and `limit` usually allows far more. */
 const FIRST_CLAIM_BYTES = 128;
+
+const FIRST_ARGUMENT = `${ARGUMENTS}[0]`;
 
 /** Beside a payload of a quarter of the ring: the value's own header. */
 const VALUE_OVERHEAD_BYTES = 32;
@@ -81,14 +82,6 @@ export function maxInlineBytes(capacity: number): number {
   return (capacity >> 2) + VALUE_OVERHEAD_BYTES;
 }
 
-/** A call that was sent and taken back. */
-export interface TakenBack {
-  readonly slot: number;
-  readonly generation: number;
-  readonly task: number;
-  readonly held: Held;
-}
-
 export class Endpoint {
   readonly tx: RingProducer;
   readonly rx: RingConsumer;
@@ -96,11 +89,11 @@ export class Endpoint {
   readonly holder: Holder;
   readonly #codec: Codec;
   readonly #encoder: Encoder;
-  readonly #shapes = new ReceivedShapes();
   readonly #port: PayloadPort;
-  readonly #inbox: PayloadInbox;
+  readonly #received: ReceivedValues;
   readonly #maxInlineBytes: number;
   readonly #grow: Grow;
+  readonly #sized: SizedValues;
   /** Shapes of ours that the other side knows. */
   #toldShapes = 0;
   #isEncoding = false;
@@ -114,12 +107,15 @@ export class Endpoint {
     this.rx = rx;
     this.#codec = codec;
     this.#encoder = codec.lend();
-    this.decoder = codec.decoder(this.#shapes);
+    const shapes = new ReceivedShapes();
+    this.decoder = codec.decoder(shapes);
     this.#port = port;
-    this.#inbox = new PayloadInbox(port);
+    this.#received = new ReceivedValues(rx, this.decoder, shapes, port, codec.access.kinds);
     this.#maxInlineBytes = maxInlineBytes(tx.capacity);
     this.holder = new Holder(codec, this.#maxInlineBytes);
     this.#grow = (written, bytes) => this.#claimMore(written, bytes);
+    const maxBytes = Math.min(this.#maxInlineBytes, codec.maxPayloadBytes);
+    this.#sized = new SizedValues(tx.memory, codec.access, maxBytes);
   }
 
   /**
@@ -134,6 +130,19 @@ export class Endpoint {
   ): SendOutcome | typeof UNWANTED {
     const { slot, generation } = call;
     const { length } = args;
+    if (length === 1 && (declared === undefined || declared.length <= 1)) {
+      const outcome = this.#sendSized(
+        CALL_WITH_VALUE,
+        slot,
+        generation,
+        task,
+        args[0],
+        declared?.[0],
+        FIRST_ARGUMENT,
+        call,
+      );
+      if (outcome !== UNSIZED) return outcome;
+    }
     const index = this.#claim();
     if (index === NO_SPACE) return FULL;
     const encoder = this.#encoder;
@@ -191,6 +200,19 @@ export class Endpoint {
     task = 0,
     declared?: DeclaredValues,
   ): SendOutcome {
+    if (kind === RESULT) {
+      const outcome = this.#sendSized(
+        RESULT_VALUE,
+        slot,
+        generation,
+        task,
+        value,
+        declared?.[0],
+        RESULT_NAME,
+      );
+      // There is no call that could be given up.
+      if (outcome !== UNSIZED) return outcome as SendOutcome;
+    }
     const index = this.#claim();
     if (index === NO_SPACE) return FULL;
     const encoder = this.#encoder;
@@ -209,6 +231,44 @@ export class Endpoint {
       // A plain store: should the stack have overflowed, no call would get through here.
       this.#isEncoding = false;
       this.#encoder.end();
+    }
+  }
+
+  /** The shorter way for a value whose room is known beforehand. `call`: over perhaps, when its getters have run. */
+  #sendSized(
+    what: number,
+    slot: number,
+    generation: number,
+    task: number,
+    value: unknown,
+    declared: DeclaredValue | undefined,
+    path: string,
+    call?: CallId,
+  ): typeof SENT | typeof FULL | typeof UNWANTED | typeof UNSIZED {
+    const bytes = this.#sized.roomFor(value, declared);
+    if (bytes === UNSIZED) return UNSIZED;
+    if (this.#isEncoding) return FULL;
+    const { tx } = this;
+    const index = tx.claim(FRAME_BYTES + bytes);
+    if (index === NO_SPACE) return FULL;
+    const start = index + FRAME_BYTES;
+    if (declared === undefined) {
+      this.#commit(index, this.#sized.write(value, start), slot, generation, what, task);
+      return SENT;
+    }
+    this.#isEncoding = true;
+    try {
+      const end = this.#sized.writeStruct(declared.codec, value, start);
+      if (call !== undefined && call.generation !== generation) {
+        tx.abort();
+        return UNWANTED;
+      }
+      this.#commit(index, end, slot, generation, what, task);
+      return SENT;
+    } catch (error) {
+      throw encodingError(located(error, path), path);
+    } finally {
+      this.#isEncoding = false;
     }
   }
 
@@ -235,52 +295,17 @@ export class Endpoint {
 
   /** The `most` oldest calls that the other side has not begun, newest last. May be stale. */
   unbegunCalls(most?: number): number[] {
-    const { tx } = this;
-    const { i32 } = tx.memory;
-    return tx.unreleased(
-      most,
-      (index) => kindOf(i32[(index >> 2) + WHAT_WORD]!) === CALL && tx.isQueued(index),
-    );
+    return unbegunCalls(this.tx, most);
   }
 
-  /**
-   * Takes the call at `index` back, to be sent elsewhere. Undefined: the other side has begun it, or a
-   * message belongs to it, which has left, and `heldOf` knows no more what was in it.
-   */
-  takeBack(
-    index: number,
-    heldOf: (slot: number, generation: number) => Held | undefined,
-  ): TakenBack | undefined {
-    const { tx } = this;
-    const { i32, u8 } = tx.memory;
-    const word = index >> 2;
-    const what = i32[word + WHAT_WORD]!;
-    const [slot, generation, task] = [
-      i32[word + SLOT_WORD]!,
-      i32[word + GENERATION_WORD]!,
-      i32[word + TASK_WORD]!,
-    ];
-    const location = locationOf(what);
-    if (location === PORT) {
-      const held = heldOf(slot, generation);
-      return held !== undefined && tx.revoke(index) ? { slot, generation, task, held } : undefined;
-    }
-    if (!tx.revoke(index)) return undefined;
-    // A revoked record's bytes are this side's until it claims again.
-    const values = u8.subarray(index + FRAME_BYTES, index + i32[word]!);
-    const inline = location === NUMBER_ONLY ? encodeNumber(values) : new Uint8Array(values);
-    const count = countOf(what);
-    const held = { count, inline, payload: undefined, transfer: [], mayKeep: true, attached: [] };
-    return { slot, generation, task, held };
+  /** Takes the call at `index` back, to be sent elsewhere, if that can be. */
+  takeBack(index: number, heldOf: HeldOf): TakenBack | undefined {
+    return takeBack(this.tx, index, heldOf);
   }
 
   /** Takes the call at `index` back for good. Undefined: the other side has begun it. */
   revokeCall(index: number): CallId | undefined {
-    const { tx } = this;
-    if (!tx.revoke(index)) return undefined;
-    const { i32 } = tx.memory;
-    const word = index >> 2;
-    return { slot: i32[word + SLOT_WORD]!, generation: i32[word + GENERATION_WORD]! };
+    return revokeCall(this.tx, index);
   }
 
   /** Bytes of ring that held values take. */
@@ -291,52 +316,17 @@ export class Endpoint {
 
   /** All values of the polled record at `index`. Throws DataCloneError for an unreadable one. */
   readValues(index: number, what: number): unknown[] {
-    const { memory, end } = this.rx;
-    const count = countOf(what);
-    switch (locationOf(what)) {
-      case INLINE:
-        return this.decoder.all(memory, index + FRAME_BYTES, end, count);
-      case NUMBER_ONLY:
-        if (end - index < NUMBER_FRAME_BYTES) {
-          throw new ProtocolError(`Number record of ${end - index} bytes.`);
-        }
-        return [normalizeNumber(memory.f64[(index + FRAME_BYTES) >> 3]!)];
-      case PORT: {
-        if (end - index < PLACEHOLDER_BYTES) {
-          throw new ProtocolError(`Placeholder record of ${end - index} bytes.`);
-        }
-        const word = (index + FRAME_BYTES) >> 2;
-        const parts = this.#inbox.take(memory.i32[word]!);
-        const bytes = memory.i32[word + 1]!;
-        if (bytes === IN_RECORD) {
-          return this.decoder.all(memory, index + PLACEHOLDER_BYTES, end, count, parts);
-        }
-        const buffer = viewMemory(bufferOf(parts, bytes, this.#codec.access.kinds));
-        const values = this.decoder.all(buffer, 0, bytes, count, parts);
-        this.decoder.forget();
-        return values;
-      }
-      default:
-        throw new ProtocolError(`Frame with unknown location ${locationOf(what)}.`);
-    }
+    return this.#received.values(index, what);
   }
 
   /** Drops the polled record at `index`, which its sender has taken back, and the message it stands for. */
   discard(index: number): void {
-    const { memory, end } = this.rx;
-    const what = memory.i32[(index >> 2) + WHAT_WORD]!;
-    if (locationOf(what) !== PORT || end - index < PLACEHOLDER_BYTES) return;
-    try {
-      this.#inbox.take(memory.i32[(index + FRAME_BYTES) >> 2]!);
-    } catch (error) {
-      if (error instanceof ProtocolError) throw error;
-      // What cannot be deserialized is dropped as well.
-    }
+    this.#received.discard(index);
   }
 
   /** Learns the shapes that the polled SHAPES record at `index` tells. */
   learnShapes(index: number, what: number): void {
-    this.#shapes.learn(this.readValues(index, what)[0]);
+    this.#received.learnShapes(index, what);
   }
 
   /**
@@ -470,14 +460,6 @@ export class Endpoint {
     i32[word + TASK_WORD] = task;
     this.tx.commit(end);
   }
-}
-
-/** The value of a NUMBER_ONLY record as the codec writes it. */
-function encodeNumber(bits: Uint8Array): Uint8Array<ArrayBuffer> {
-  const encoded = new Uint8Array(2 * VALUE_HEADER_BYTES);
-  encoded[0] = NUMBER;
-  encoded.set(bits.subarray(0, 8), VALUE_HEADER_BYTES);
-  return encoded;
 }
 
 /** Checks that the polled record can hold a frame. */

@@ -1,11 +1,10 @@
 /** Takes calls that no worker has begun back from their lane, and gives them to another or to the queue. */
-import type { TakenBack } from "../endpoint/endpoint.ts";
 import { UNKNOWN_LOAD } from "../endpoint/service-times.ts";
+import type { HeldOf, TakenBack } from "../endpoint/taken-back.ts";
 import type { QueuedCall } from "./call-queue.ts";
 import { type InFlight, QUEUED_ON_HOST } from "./in-flight.ts";
 import type { Lane } from "./lane.ts";
 import {
-  type HeldOf,
   type Relief,
   type ReliefOutcome,
   takeAll,

@@ -2,8 +2,7 @@
  * Finds calls that wait behind others in one lane while another has nothing to do. The host looks when
  * answers have come, and before it goes to sleep.
  */
-import type { TakenBack } from "../endpoint/endpoint.ts";
-import type { Held } from "../endpoint/hold.ts";
+import type { HeldOf, TakenBack } from "../endpoint/taken-back.ts";
 import type { Lane } from "./lane.ts";
 import { backlogOf, isFree, type Worth } from "./placement.ts";
 
@@ -20,9 +19,6 @@ export type Urgency = typeof AT_EASE | typeof STUCK | typeof OVERDUE;
 
 /** Waiting calls that are looked at, the oldest, and half as many taken: a ring may hold very many. */
 const MOST_LOOKED_AT = 2048;
-
-/** What is held of a call whose record does not have it. */
-export type HeldOf = (slot: number, generation: number) => Held | undefined;
 
 /** What came of looking for relief. */
 export const NOTHING = 0;

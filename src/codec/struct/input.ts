@@ -12,7 +12,7 @@ export class Input {
   memory: Memory;
   readonly text: TextAccess;
   /** Address at which the record ends. */
-  readonly limit: number;
+  limit: number;
   /** Address at which what has been read so far ends; the next part of the tail starts there or later. */
   end: number;
   /** After `openArray`. */

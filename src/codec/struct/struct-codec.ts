@@ -72,6 +72,11 @@ export class StructCodec<Value, View> {
     return value;
   }
 
+  /** The same for a shape that `isFixed`, of which `input` has all `fixedBytes` at `at`. */
+  readFixed(input: Input, at: number): Value {
+    return this.#plan.read(input, at) as Value;
+  }
+
   /**
    * Looks at the value at `at` without copying it. The memory must stay as it is until the view is
    * revoked. Damage is found when what is damaged is looked at.

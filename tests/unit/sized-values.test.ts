@@ -1,0 +1,206 @@
+/** The shorter way of values whose room is known: the same bytes, errors and refusals as by the encoder. */
+import { describe, expect, test } from "vitest";
+import { signatureOf } from "../../src/codec/struct/signature.ts";
+import { array, bool, f64, i32, optional, struct, utf8 } from "../../src/mod.ts";
+import { FULL, SENT, UNWANTED } from "../../src/endpoint/endpoint.ts";
+import {
+  CALL_WITH_VALUE,
+  FRAME_BYTES,
+  RESULT,
+  RESULT_VALUE,
+  WHAT_WORD,
+} from "../../src/endpoint/frame.ts";
+import { PayloadTooLargeError, ProtocolError, StructError } from "../../src/errors.ts";
+import { encode, receive, send } from "../support/codec.ts";
+import { createEndpoints, type EndpointPair } from "../support/endpoints.ts";
+
+const CALL_ID = { slot: 5, generation: 6 };
+const Point = struct({ x: f64, y: i32, isOn: bool, name: utf8(12), tail: array(f64, 3) });
+const point = { x: 0.1, y: -7, isOn: true, name: "später", tail: [-0, NaN] };
+const { args, returns } = signatureOf([Point], Point)!;
+
+const LENGTHS = [0, 1, 7, 8, 23, 24, 25, 64, 511, 512, 513];
+const texts = LENGTHS.flatMap((units) => [
+  "a".repeat(units),
+  "é".repeat(units),
+  "ж".repeat(units),
+  "a".repeat(units) + "\ud800",
+]);
+const values = [undefined, null, true, false, ...texts];
+
+/** The bytes of the values of the record that comes next. */
+function nextBytes({ worker }: EndpointPair): { what: number; bytes: Uint8Array } {
+  const { rx } = worker;
+  const index = rx.poll();
+  expect(rx.acquire(index)).toBe(true);
+  const { i32: words, u8 } = rx.memory;
+  const bytes = u8.slice(index + FRAME_BYTES, rx.end);
+  rx.release();
+  return { what: words[(index >> 2) + WHAT_WORD]!, bytes };
+}
+
+describe("values without parts", () => {
+  test("are the same bytes as the encoder's", () => {
+    const pair = createEndpoints(1 << 16);
+    for (const value of values) {
+      // Memory that is not all zero, as the ring's is after its first round.
+      pair.host.tx.memory.u8.fill(0);
+      expect(pair.host.sendCall(CALL_ID, 7, [value])).toBe(SENT);
+      const { what, bytes } = nextBytes(pair);
+      expect(what).toBe(CALL_WITH_VALUE);
+      expect(bytes).toEqual(encode([value]));
+    }
+  });
+
+  test("arrive at every position of a ring, as calls and as results", () => {
+    const pair = createEndpoints(4096);
+    for (let round = 0; round < 40; round++) {
+      for (const value of values) {
+        expect(send(pair, [value])).toEqual([value]);
+        expect(pair.worker.sendValue(RESULT, 5, 6, value)).toBe(SENT);
+        const { rx } = pair.host;
+        const index = rx.poll();
+        expect(pair.host.readValues(index, RESULT_VALUE)).toEqual([value]);
+        rx.release();
+      }
+    }
+  });
+
+  test("find a full ring full, and room again", () => {
+    const pair = createEndpoints(4096);
+    let sent = 0;
+    while (pair.host.sendCall(CALL_ID, 7, ["a".repeat(40)]) === SENT) sent++;
+    expect(sent).toBeGreaterThan(40);
+    expect(pair.host.sendCall(CALL_ID, 7, ["a".repeat(40)])).toBe(FULL);
+    while (sent-- > 0) expect(receive(pair)).toEqual(["a".repeat(40)]);
+    expect(send(pair, ["b"])).toEqual(["b"]);
+  });
+
+  test("are limited by what they take, not by what they might", () => {
+    const limit = 8 + 104;
+    const pair = createEndpoints(1 << 16, limit);
+    expect(send(pair, ["a".repeat(100)])).toEqual(["a".repeat(100)]);
+    expect(send(pair, ["ж".repeat(48)])).toEqual(["ж".repeat(48)]);
+    for (const text of ["a".repeat(105), "ж".repeat(53)]) {
+      expect(() => pair.host.sendCall(CALL_ID, 7, [text])).toThrow(PayloadTooLargeError);
+    }
+    expect(() => createEndpoints(4096, 0).host.sendCall(CALL_ID, 7, [true]))
+      .toThrow(PayloadTooLargeError);
+  });
+});
+
+describe("an only value of a declared shape that always takes the same", () => {
+  test("arrives at every position of a ring, as a call and as a result", () => {
+    const pair = createEndpoints(4096);
+    pair.worker.decoder.declared = args;
+    pair.host.decoder.declared = returns;
+    for (let round = 0; round < 200; round++) {
+      const value = { ...point, y: round, name: "x".repeat(round % 13) };
+      expect(pair.host.sendCall(CALL_ID, 7, [value], args)).toBe(SENT);
+      const { rx } = pair.worker;
+      const index = rx.poll();
+      expect(rx.acquire(index)).toBe(true);
+      expect(pair.worker.decoder.one(rx.memory, index + FRAME_BYTES, rx.end)).toEqual(value);
+      rx.release();
+      expect(pair.worker.sendValue(RESULT, 5, 6, value, 7, returns)).toBe(SENT);
+      const answer = pair.host.rx.poll();
+      const { memory, end } = pair.host.rx;
+      expect(pair.host.decoder.one(memory, answer + FRAME_BYTES, end)).toEqual(value);
+      pair.host.rx.release();
+    }
+  });
+
+  test("is the same bytes among others, held, and alone", () => {
+    const pair = createEndpoints(1 << 16);
+    const held = pair.holder.hold([point], "args", args);
+    expect(pair.host.sendCall(CALL_ID, 7, [point], args)).toBe(SENT);
+    expect(nextBytes(pair).bytes).toEqual(held.inline);
+  });
+
+  test("is told where it does not fit, and keeps nothing from being sent", () => {
+    const pair = createEndpoints(1 << 16);
+    const bad = { ...point, y: 0.5 };
+    expect(() => pair.host.sendCall(CALL_ID, 7, [bad], args)).toThrow(
+      expect.objectContaining({
+        code: "HEDDLE_STRUCT_MISMATCH",
+        message: expect.stringMatching(/args\[0\]\.y/),
+      }),
+    );
+    expect(() => pair.worker.sendValue(RESULT, 5, 6, bad, 7, returns)).toThrow(StructError);
+    expect(() => pair.worker.sendValue(RESULT, 5, 6, bad, 7, returns)).toThrow(/result\.y/);
+    expect(() => pair.host.sendCall(CALL_ID, 7, [], args)).toThrow(/args\[0\]/);
+    const thrown = new Error("mine");
+    const getter = {
+      ...point,
+      get x(): number {
+        throw thrown;
+      },
+    };
+    expect(() => pair.host.sendCall(CALL_ID, 7, [getter], args)).toThrow(thrown);
+    expect(send(pair, [1])).toEqual([1]);
+  });
+
+  test("keeps others from being sent while its getters run, and is not if they give it up", () => {
+    const pair = createEndpoints(1 << 16);
+    const outcomes: unknown[] = [];
+    const call = { slot: 5, generation: 6 };
+    const value = {
+      ...point,
+      get x(): number {
+        outcomes.push(
+          pair.host.sendCall(CALL_ID, 7, ["a"]),
+          pair.host.sendCall(CALL_ID, 7, [point], args),
+          pair.host.sendNumber(5, 6, 7, 8, 9),
+        );
+        return 1;
+      },
+    };
+    expect(pair.host.sendCall(call, 7, [value], args)).toBe(SENT);
+    expect(outcomes).toEqual([FULL, FULL, FULL]);
+    const given = {
+      ...point,
+      get x(): number {
+        call.generation++;
+        return 1;
+      },
+    };
+    expect(pair.host.sendCall(call, 7, [given], args)).toBe(UNWANTED);
+    pair.worker.decoder.declared = args;
+    expect(receive(pair)).toEqual([{ ...point, x: 1 }]);
+    expect(pair.worker.rx.hasRecord).toBe(false);
+  });
+
+  test("too large for its limit is refused, and one whose room is not known goes the other way", () => {
+    const pair = createEndpoints(1 << 16, 32);
+    expect(() => pair.host.sendCall(CALL_ID, 7, [point], args)).toThrow(PayloadTooLargeError);
+    const Open = struct({ text: utf8(), more: optional(f64) });
+    const open = signatureOf([Open], Open)!.args;
+    const roomy = createEndpoints(1 << 16);
+    roomy.worker.decoder.declared = open;
+    const value = { text: "x".repeat(5000), more: 1 };
+    expect(roomy.host.sendCall(CALL_ID, 7, [value], open)).toBe(SENT);
+    expect(receive(roomy)).toEqual([value]);
+  });
+
+  test("that is damaged is a ProtocolError or another value, whatever byte is wrong", () => {
+    const pair = createEndpoints(1 << 16);
+    const { decoder } = pair.worker;
+    decoder.declared = args;
+    let refused = 0;
+    for (let byte = 0; byte < 8 + args![0]!.codec.fixedBytes; byte++) {
+      expect(pair.host.sendCall(CALL_ID, 7, [point], args)).toBe(SENT);
+      const { rx } = pair.worker;
+      const index = rx.poll();
+      expect(rx.acquire(index)).toBe(true);
+      rx.memory.u8[index + FRAME_BYTES + byte]! ^= 0xff;
+      try {
+        expect(decoder.one(rx.memory, index + FRAME_BYTES, rx.end)).toBeTypeOf("object");
+      } catch (error) {
+        expect(error).toBeInstanceOf(ProtocolError);
+        refused++;
+      }
+      rx.release();
+    }
+    expect(refused).toBeGreaterThan(8);
+  });
+});
