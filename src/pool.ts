@@ -14,15 +14,12 @@ import { abortError } from "./endpoint/reason.ts";
 import { HOST_CONTROL_BYTES, HOST_PARKED_WORD } from "./endpoint/lane-layout.ts";
 import { ServiceTimes, serviceTimesBytes } from "./endpoint/service-times.ts";
 import type { TaskSource } from "./endpoint/worker-start.ts";
-import {
-  InvalidArgumentError,
-  NestedPoolError,
-  PoolClosedError,
-  UnknownTaskError,
-} from "./errors.ts";
+import { InvalidArgumentError, NestedPoolError, PoolClosedError } from "./errors.ts";
 import { MOST_ANSWERS } from "./host/answers.ts";
+import { disown } from "./host/arguments-in-waiting.ts";
 import { Backpressure } from "./host/backpressure.ts";
 import { createChooser } from "./host/balancers.ts";
+import { addCall, createCallTable } from "./host/call-table.ts";
 import { HostLoop } from "./host/host-loop.ts";
 import { Inliner } from "./host/inliner.ts";
 import {
@@ -372,15 +369,7 @@ class ThreadPool extends EventTarget {
     isStrictFifo: boolean,
   ): typeof this.call {
     const names = sources.map(({ name }) => name);
-    const calls = Object.create(
-      new Proxy(Object.create(null) as object, {
-        get: (_target, key) => {
-          // Promises and inspectors ask for these of any object.
-          if (typeof key === "symbol" || key === "then" || key === "toJSON") return undefined;
-          throw new UnknownTaskError(key, names);
-        },
-      }),
-    ) as typeof this.call;
+    const calls = createCallTable(names) as typeof this.call;
     const scheduler = this.#scheduler;
     for (const [task, name] of names.entries()) {
       const at = (asked: GivenSettings) => {
@@ -391,15 +380,19 @@ class ThreadPool extends EventTarget {
         }
         return (...args: unknown[]): Promise<unknown> =>
           new Promise((resolve: Resolve, reject: Reject) => {
-            if (this.#closed !== undefined) reject(this.#closed);
-            else scheduler.submit(task, args, resolve, reject, settings);
+            if (this.#closed === undefined) {
+              scheduler.submit(task, args, resolve, reject, settings);
+              return;
+            }
+            disown(args, this.#runtime.isPromise);
+            reject(this.#closed);
           });
       };
       const own = given[task]!;
       const call = Object.assign(at(own), {
         with: (options: CallOptions) => at({ ...own, ...checkCallOptions(options) }),
       });
-      Object.defineProperty(calls, name, { value: call, enumerable: true });
+      addCall(calls, name, call);
     }
     return calls;
   }
@@ -413,9 +406,12 @@ class ThreadPool extends EventTarget {
       let own: Reject | undefined;
       const promise = new Promise((resolve: Resolve, reject: Reject) => {
         own = reject;
-        if (this.#closed !== undefined) reject(this.#closed);
-        else if (signal?.aborted === true) reject(signal.reason);
-        else call = scheduler.submit(task, args, resolve, reject, settings);
+        if (this.#closed === undefined && signal?.aborted !== true) {
+          call = scheduler.submit(task, args, resolve, reject, settings);
+          return;
+        }
+        disown(args, this.#runtime.isPromise);
+        reject(this.#closed ?? signal?.reason);
       });
       if (!settings.hasSignal) return promise;
       const abort = (reason: unknown = abortError()): void => {

@@ -13,10 +13,11 @@ import {
   bufferIsDetached,
   bufferLength,
   getterOf,
+  isThere,
   typedArrayBuffer,
   typedArrayLength,
   typedArrayName,
-  typedArrayPrototype,
+  typedArrayOffset,
 } from "./intrinsics.ts";
 import type { Reader } from "./reader.ts";
 import type { Writer } from "./writer.ts";
@@ -65,8 +66,6 @@ const KIND_OF_NAME: ReadonlyMap<string, number> = new Map(
   KIND_NAMES.map((name, kind) => [name, kind]),
 );
 
-const typedArrayOffset = getterOf<number>(typedArrayPrototype, "byteOffset");
-const typedArrayAt: (this: unknown, index: number) => unknown = typedArrayPrototype.at;
 const dataViewBuffer = getterOf<ArrayBufferLike>(DataView.prototype, "buffer");
 const dataViewOffset = getterOf<number>(DataView.prototype, "byteOffset");
 const dataViewLength = getterOf<number>(DataView.prototype, "byteLength");
@@ -144,13 +143,8 @@ function writeDataView(writer: Writer, view: ArrayBufferView, from: number): num
   return writePart(writer, DATA_VIEW, view, dataViewBuffer.call(view), from, offset, length);
 }
 
-/** The intrinsic methods refuse a view whose buffer is detached, or has shrunk below it. */
 function checkBounds(writer: Writer, view: ArrayBufferView): void {
-  try {
-    typedArrayAt.call(view, 0);
-  } catch {
-    throw writer.refuse(view, "its buffer is detached or too small for it");
-  }
+  if (!isThere(view)) throw writer.refuse(view, "its buffer is detached or too small for it");
 }
 
 function writeNodeBuffer(
@@ -265,12 +259,7 @@ function followsItsBuffer(view: ArrayBufferView, offset: number, elementBytes: n
 
 function isInBounds(view: ArrayBufferView): boolean {
   if (typedArrayName.call(view) === undefined) return view.byteLength >= 0;
-  try {
-    typedArrayAt.call(view, 0);
-    return true;
-  } catch {
-    return false; // the question asked
-  }
+  return isThere(view);
 }
 
 /** Reads a BUFFER at `at`, whose first word is `word`. */

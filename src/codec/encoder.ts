@@ -52,6 +52,8 @@ import { writePlain, writeShaped, writeSpecial } from "./objects.ts";
  * `structuredClone` does too, and at some 7,000 on JavaScriptCore.
  */
 export const MAX_DEPTH = 10_000;
+/** Most that is asked for in advance by what will not need all of it: writers of objects, short strings. */
+const MOST_SPARE_BYTES = 512;
 /** Scratch memory that is kept for the next value. */
 const SCRATCH_BYTES = 64 * 1024;
 /** Offsets are int32. */
@@ -214,7 +216,8 @@ export class Encoder implements Writer {
   #makeRoom(at: number, bytes: number): number {
     const written = at - this.base;
     const needed = written + bytes;
-    this.checkSize(at + bytes);
+    // More is asked for than is needed, perhaps; what was written is checked in the end.
+    this.checkSize(at + Math.max(0, bytes - MOST_SPARE_BYTES));
     if (this.#grow?.(written, bytes) !== true) this.#growScratch(written, needed);
     return this.base + written;
   }
@@ -249,6 +252,11 @@ export class Encoder implements Writer {
       ? MAX_ENCODED_BYTES
       : Math.min(this.#maxPayloadBytes, MAX_ENCODED_BYTES);
     if (bytes > limit) throw new PayloadTooLargeError(bytes, limit);
+  }
+
+  /** Of the values so far, and of those that they continue. */
+  get copiedBytes(): number {
+    return this.#copiedBytes;
   }
 
   countCopied(bytes: number, at: number): void {

@@ -43,7 +43,8 @@ export const MAX_ERROR_DEPTH = 500;
 
 const { setPrototypeOf } = Object;
 
-const OWN_FIELDS: ReadonlySet<string> = new Set(["name", "message", "stack", "cause", "errors"]);
+/** What every error arrives with; anything else that is its own crosses as a property. */
+const FIELDS: ReadonlySet<string> = new Set(["name", "message", "stack", "cause"]);
 
 /** Whether `value` is an error of this or of another realm, a DOMException included. */
 export function isError(value: unknown): value is Error {
@@ -97,10 +98,11 @@ export function writeError(writer: Writer, error: Error, from: number): number {
   }
   let properties = 0;
   for (const key of ownKeys(error)) {
-    if (OWN_FIELDS.has(key)) continue;
+    if (isField(key, type, name)) continue;
     const before = at - writer.base;
     const mark = writer.mark();
-    const end = writeIfCloneable(writer, read(error, key), writer.value(key, at));
+    const value = key === "name" ? name : read(error, key);
+    const end = writeIfCloneable(writer, value, writer.value(key, at));
     if (end >= 0) properties++;
     else writer.rewind(mark); // the key as well
     at = end >= 0 ? end : writer.base + before;
@@ -109,6 +111,12 @@ export function writeError(writer: Writer, error: Error, from: number): number {
   writer.i32[word]! |= flags;
   writer.i32[word + 1] = properties;
   return at;
+}
+
+/** Whether a property has been written as one of the error's fields. */
+function isField(key: string, type: string, name: unknown): boolean {
+  if (key === "errors") return type === "AggregateError";
+  return FIELDS.has(key) && (key !== "name" || typeof name === "string");
 }
 
 function writeErrors(writer: Writer, errors: readonly unknown[], from: number): number {
@@ -246,6 +254,7 @@ function typeOf(error: Error): string {
     return "Error"; // a proxy that refuses even to be looked at
   }
   const name = read(error, "name"); // another realm's
+  if (name === "AggregateError") return name;
   return typeof name === "string" && Object.hasOwn(BUILT_IN, name) ? name : "Error";
 }
 

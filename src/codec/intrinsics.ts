@@ -22,6 +22,12 @@ export const typedArrayBuffer: (this: unknown) => ArrayBufferLike = getterOf(
   "buffer",
 );
 
+export const typedArrayOffset: (this: unknown) => number = getterOf(
+  typedArrayPrototype,
+  "byteOffset",
+);
+const typedArrayAt: (this: unknown, index: number) => unknown = typedArrayPrototype.at;
+
 export const bufferLength: (this: unknown) => number = getterOf(
   ArrayBuffer.prototype,
   "byteLength",
@@ -32,3 +38,13 @@ export const bufferIsDetached: (this: unknown) => boolean = getterOf(
 );
 /** Throws TypeError for a buffer that cannot be detached. */
 export const transferBuffer: (this: ArrayBuffer) => ArrayBuffer = ArrayBuffer.prototype.transfer;
+
+/** Whether the bytes that a typed array shows are there: neither detached nor beyond the end of their buffer. */
+export function isThere(view: unknown): boolean {
+  try {
+    typedArrayAt.call(view, 0);
+    return true;
+  } catch {
+    return false; // nothing else about a view makes this throw
+  }
+}

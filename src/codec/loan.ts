@@ -10,6 +10,7 @@ import { align8Large } from "../memory/align.ts";
 import { InvalidArgumentError, LoanExpiredError } from "../errors.ts";
 import type { Reader, Revocable } from "./reader.ts";
 import type { Writer } from "./writer.ts";
+import { isThere, typedArrayName } from "./intrinsics.ts";
 import { LOAN, VALUE_HEADER_BYTES } from "./tags.ts";
 
 const HEADER_BYTES: number = VALUE_HEADER_BYTES + 8;
@@ -74,27 +75,38 @@ export class Loan {
  */
 export function borrow(bytes: ArrayBufferView | ArrayBufferLike): Borrowed {
   // Of fixed length: shared memory may grow while it is copied.
-  if (ArrayBuffer.isView(bytes)) {
-    return lend(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (!ArrayBuffer.isView(bytes) && !isBuffer(bytes)) {
+    throw new InvalidArgumentError(
+      `borrow() takes an ArrayBuffer or a view of one, got ${
+        bytes === null ? "null" : typeof bytes
+      }.`,
+    );
   }
-  if (bytes instanceof ArrayBuffer || bytes instanceof SharedArrayBuffer) {
-    return lend(bytes, 0, bytes.byteLength);
+  try {
+    const shown = isBuffer(bytes)
+      ? new Uint8Array(bytes, 0, bytes.byteLength)
+      : new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    // A typed array that is out of bounds has no length, of a DataView it cannot be asked.
+    if (typedArrayName.call(bytes) === undefined || isThere(bytes)) {
+      return new Loan(shown) as unknown as Borrowed;
+    }
+  } catch (error) {
+    throw new InvalidArgumentError(GONE, { cause: error });
   }
-  throw new InvalidArgumentError(
-    `borrow() takes an ArrayBuffer or a view of one, got ${
-      bytes === null ? "null" : typeof bytes
-    }.`,
-  );
+  throw new InvalidArgumentError(GONE);
 }
 
-function lend(buffer: ArrayBufferLike, start: number, length: number): Borrowed {
-  try {
-    return new Loan(new Uint8Array(buffer, start, length)) as unknown as Borrowed;
-  } catch (error) {
-    throw new InvalidArgumentError("borrow() takes bytes that are there: the buffer is detached.", {
-      cause: error,
-    });
-  }
+const GONE = "borrow() takes bytes that are there: their buffer is detached, or has shrunk.";
+
+function isBuffer(bytes: unknown): bytes is ArrayBufferLike {
+  return bytes instanceof ArrayBuffer || bytes instanceof SharedArrayBuffer;
+}
+
+const AsyncFunction = (async () => {}).constructor;
+
+/** Whether a task may read in place: an async function may read later. */
+export function mayBorrow(f: unknown): boolean {
+  return !(f instanceof AsyncFunction);
 }
 
 /** Whether `object` is what a task was lent. */
@@ -106,6 +118,7 @@ export function writeLoan(writer: Writer, loan: Loan, from: number): number {
   if (!writer.mayLend) throw writer.refuse(loan, "only arguments of a call can be lent");
   const { bytes } = loan;
   const { length } = bytes;
+  if (length === 0 && !isThere(bytes)) throw writer.refuse(loan, "the bytes lent are gone");
   const at = writer.room(from, HEADER_BYTES + align8Large(length));
   writer.i32[at >> 2] = LOAN;
   writer.f64[(at >> 3) + 1] = length;

@@ -30,7 +30,7 @@ import {
   TEXT,
   VALUE_HEADER_BYTES,
 } from "./tags.ts";
-import { writeWrapped } from "./wrappers.ts";
+import { WRAPPERS, writeWrapped } from "./wrappers.ts";
 
 /** Objects with more keys of their own are taken for tables, not for records. */
 const TABLE_KEYS = 32;
@@ -44,10 +44,23 @@ const mapEntries: <K, V>(this: Map<K, V>) => Iterator<[K, V]> = Map.prototype.en
 const setValues: <V>(this: Set<V>) => Iterator<V> = Set.prototype.values;
 const DatePrototype = Date.prototype;
 /** Objects that inherit from these have slots of that kind, or not: each has to be asked. */
-const SLOTTED: ReadonlySet<object> = new Set(
-  [Map, Set, Date, RegExp, Error, ArrayBuffer, SharedArrayBuffer, Number, String, Boolean, BigInt]
+const SLOTTED: ReadonlySet<object> = new Set([
+  ...[
+    Map,
+    Set,
+    Date,
+    RegExp,
+    Error,
+    ArrayBuffer,
+    SharedArrayBuffer,
+    Number,
+    String,
+    Boolean,
+    BigInt,
+  ]
     .map(({ prototype }): object => prototype),
-);
+  ...WRAPPERS,
+]);
 const ArrayBufferPrototype = ArrayBuffer.prototype;
 const timeOf: (this: Date) => number = DatePrototype.getTime;
 const sourceOf = getterOf<string>(RegExp.prototype, "source");
@@ -175,8 +188,12 @@ export function writeSpecial(
   const wrapped = writeWrapped(writer, object, at);
   if (wrapped >= 0) return wrapped;
   const keys = keysOf(object);
-  if (keys.length === 0 || isPlatformObject(kinds, prototype)) {
+  if (keys.length === 0 || writer.isTransferred(object) || isPlatformObject(kinds, prototype)) {
     return writeByRuntime(writer, object, at);
+  }
+  // To look for a key in a proxy would run its trap.
+  if (inherits(kinds, prototype, kinds.isProxy)) {
+    return writeKeyed(writer, object as Record<string, unknown>, keys, at);
   }
   if (!inherits(kinds, prototype, (parent) => SLOTTED.has(parent))) writer.lastClass = prototype;
   return writeInstance(writer, object as Record<string, unknown>, prototype, keys, at);

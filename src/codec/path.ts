@@ -3,6 +3,8 @@
  * that were being written, so that encoding pays nothing for it, and without running a getter again.
  */
 
+import { Transfer } from "./transfer.ts";
+
 const mapForEach: (
   this: Map<unknown, unknown>,
   visit: (value: unknown, key: unknown) => void,
@@ -25,7 +27,7 @@ function stepTo(parent: object, part: unknown): string {
   if (parent instanceof Map) {
     let found = "";
     mapForEach.call(parent, (value, key) => {
-      if (Object.is(value, part)) found ||= `.get(${keyText(key)})`;
+      if (Object.is(unwrapped(value), unwrapped(part))) found ||= `.get(${keyText(key)})`;
       else if (Object.is(key, part)) found ||= ".keys()";
     });
     return found;
@@ -43,10 +45,17 @@ function stepToProperty(parent: object, part: unknown): string {
     const property = Reflect.getOwnPropertyDescriptor(parent, key);
     if (property === undefined) continue;
     if ("value" in property) {
-      if (Object.is(property.value, part)) return step(key, isArray);
+      if (Object.is(unwrapped(property.value), unwrapped(part))) return step(key, isArray);
     } else getters.push(key);
   }
   return getters.length === 1 ? step(getters[0]!, isArray) : "";
+}
+
+/** What is written in the place of a value: a wrapper stands for what is in it. */
+function unwrapped(value: unknown): unknown {
+  const isTransfer = typeof value === "object" && value !== null &&
+    Transfer.listOf(value) !== undefined;
+  return isTransfer ? (value as Transfer).value : value;
 }
 
 function step(key: string, isArray: boolean): string {

@@ -1,6 +1,6 @@
 /**
  * Objects of the platform (Blob, MessagePort, Event, …): those with a prototype of a global class that
- * is not of the language. Only the runtime knows what structured clone makes of them.
+ * is not of the language, or of another that the runtime knows (KeyObject, Histogram). Only the runtime knows what structured clone makes of them.
  */
 import type { ObjectKinds } from "../runtimes/runtime.ts";
 
@@ -37,13 +37,14 @@ const platformNames: ReadonlySet<string> = new Set(
 const known = new WeakMap<object, boolean>();
 const { getOwnPropertyDescriptor } = Object;
 
-/** Whether a prototype is that of a global class. Runs no code of the object's owner. */
+/** Whether a prototype is that of a class of the platform. Runs no code of the object's owner. */
 function isOfPlatform(kinds: ObjectKinds, prototype: object): boolean {
   const before = known.get(prototype);
   if (before !== undefined) return before;
   if (kinds.isProxy(prototype)) return false;
   const found = getOwnPropertyDescriptor(prototype, "constructor")?.value as unknown;
-  const isPlatform = typeof found === "function" && !kinds.isProxy(found) && isGlobalClass(found);
+  const isClass = typeof found === "function" && !kinds.isProxy(found);
+  const isPlatform = isClass && isGlobalClass(found) || kinds.isHostClass(prototype);
   known.set(prototype, isPlatform);
   return isPlatform;
 }

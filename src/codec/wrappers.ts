@@ -8,6 +8,7 @@ import type { Writer } from "./writer.ts";
 import { isBorrowed, Loan, writeLoan } from "./loan.ts";
 import { isStructView } from "./struct/views.ts";
 import { ENVELOPE, REFERENCED, VALUE_HEADER_BYTES } from "./tags.ts";
+import { Transfer } from "./transfer.ts";
 
 /**
  * A header and a payload that cross together: plain data that says what the payload is, and the
@@ -31,20 +32,12 @@ export class Envelope<Header = unknown, Payload = unknown> {
   }
 }
 
-/** A value some of whose parts are to move. Kept private: users see the value's own type. */
-class Transfer {
-  readonly value: unknown;
-  readonly #list: readonly unknown[];
-
-  constructor(value: unknown, list: readonly unknown[]) {
-    this.value = value;
-    this.#list = list;
-  }
-
-  static listOf(object: object): readonly unknown[] | undefined {
-    return #list in object ? object.#list : undefined;
-  }
-}
+/** What tells these apart are slots of their own: others may have their prototypes. */
+export const WRAPPERS: readonly object[] = [
+  Envelope.prototype,
+  Transfer.prototype,
+  Loan.prototype,
+];
 
 /**
  * Moves instead of copying: wrap an argument of a call, or the result of a task. Whoever gives it away

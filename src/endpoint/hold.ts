@@ -13,7 +13,7 @@ import { bufferIsDetached, transferBuffer } from "../codec/intrinsics.ts";
 import type { DeclaredValues } from "../codec/struct/signature.ts";
 import { DataCloneError } from "../errors.ts";
 import { PENDING } from "../codec/tags.ts";
-import type { CodecAccess } from "../runtimes/runtime.ts";
+import type { CodecAccess, ObjectKinds } from "../runtimes/runtime.ts";
 import type { Payload } from "./payload-inbox.ts";
 
 /** What values are called in the path of a part that cannot be cloned. */
@@ -36,6 +36,8 @@ export interface Held {
    * not send them at once detaches them (`detached`) before any code of the user's runs.
    */
   readonly attached: readonly ArrayBuffer[];
+  /** Bytes of the values that are in copies of their own, beside the encoded ones. */
+  readonly copiedBytes: number;
 }
 
 const NOTHING_DECLARED: DeclaredValues = [];
@@ -75,6 +77,11 @@ export class Holder {
   constructor(codec: Codec, maxInlineBytes: number) {
     this.#codec = codec;
     this.#maxInlineBytes = maxInlineBytes;
+  }
+
+  /** What tells the parts of held values apart. */
+  get kinds(): ObjectKinds {
+    return this.#codec.access.kinds;
   }
 
   /**
@@ -120,9 +127,11 @@ export class Holder {
       let at = encoder.room(encoder.beginInScratch(), bytes.length);
       encoder.u8.set(bytes, at);
       at += bytes.length;
+      encoder.countCopied(held.copiedBytes, at);
       encoder.extras.resume(payload?.extras ?? [], held.transfer);
       for (const [index, value] of values.entries()) {
         const position = positions[index]!;
+        encoder.name = `${ARGUMENTS}[${position}]`;
         const one = declared[position];
         at = one === undefined ? encoder.root(value, at) : encoder.struct(one, position, value, at);
       }
@@ -183,7 +192,8 @@ export class Holder {
       : transfer.filter((object): object is ArrayBuffer =>
         kinds.isArrayBuffer(object) && gathered.isOriginal(object)
       );
-    const held = { count, inline, payload, transfer, mayKeep, attached };
+    const { copiedBytes } = encoder;
+    const held = { count, inline, payload, transfer, mayKeep, attached, copiedBytes };
     return isLeaving ? held : detached(held);
   }
 }

@@ -74,7 +74,10 @@ export class PayloadInbox {
       if (received === undefined) {
         throw new ProtocolError(`Payload message ${wanted} is missing from its port.`);
       }
-      early = { parts: received.message as PayloadMessage };
+      const { message } = received;
+      // A thread that Node is ending gets undefined, whatever was posted.
+      if (!Array.isArray(message)) throw new ProtocolError(`Payload message ${wanted} is no list.`);
+      early = { parts: message };
     } catch (error) {
       if (error instanceof ProtocolError) throw error;
       early = { error };

@@ -74,13 +74,13 @@ export class ReceivedValues {
     }
   }
 
-  /** Drops the polled record at `index`, and the message it stands for. */
+  /** Drops the polled record at `index`, and the message it stands for: ports in it are closed. */
   discard(index: number): void {
     const { memory, end } = this.#rx;
     const what = memory.i32[(index >> 2) + WHAT_WORD]!;
     if (locationOf(what) !== PORT || end - index < PLACEHOLDER_BYTES) return;
     try {
-      this.#inbox.take(memory.i32[(index + FRAME_BYTES) >> 2]!);
+      for (const part of this.#inbox.take(memory.i32[(index + FRAME_BYTES) >> 2]!)) close(part);
     } catch (error) {
       if (error instanceof ProtocolError) throw error;
       // What cannot be deserialized is dropped as well.
@@ -91,4 +91,9 @@ export class ReceivedValues {
   learnShapes(index: number, what: number): void {
     this.#shapes.learn(this.values(index, what)[0]);
   }
+}
+
+/** Whoever has the other end of a port that nobody gets is to hear of it. */
+function close(part: unknown): void {
+  if (typeof MessagePort === "function" && part instanceof MessagePort) part.close();
 }

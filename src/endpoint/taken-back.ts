@@ -28,6 +28,15 @@ export interface TakenBack extends CallId {
   readonly held: Held;
 }
 
+/** Values that are all in their record. */
+const NOTHING_BESIDE: Omit<Held, "count" | "inline"> = {
+  payload: undefined,
+  transfer: [],
+  mayKeep: true,
+  attached: [],
+  copiedBytes: 0,
+};
+
 /** What is held of a call whose record does not have it. */
 export type HeldOf = (slot: number, generation: number) => Held | undefined;
 
@@ -62,8 +71,7 @@ export function takeBack(tx: RingProducer, index: number, heldOf: HeldOf): Taken
   // A revoked record's bytes are this side's until it claims again.
   const values = u8.subarray(index + FRAME_BYTES, index + i32[word]!);
   const inline = location === NUMBER_ONLY ? encodeNumber(values) : new Uint8Array(values);
-  const count = countOf(what);
-  const held = { count, inline, payload: undefined, transfer: [], mayKeep: true, attached: [] };
+  const held = { ...NOTHING_BESIDE, count: countOf(what), inline };
   return { slot, generation, task, held };
 }
 

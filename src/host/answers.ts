@@ -129,24 +129,29 @@ export class Answers {
     if ((kind !== RESULT && kind !== THROWN) || countOf(what) !== 1) {
       throw new ProtocolError(`Answer of kind ${kind} with ${countOf(what)} values.`);
     }
-    const { i32 } = endpoint.rx.memory;
-    const word = index >> 2;
-    // Settled for its caller before, perhaps.
-    const given = call ?? lane.abandoned.take(i32[word + SLOT_WORD]!, i32[word + GENERATION_WORD]!);
+    if (call === undefined) {
+      // Settled for its caller before, perhaps.
+      const { i32 } = endpoint.rx.memory;
+      const word = index >> 2;
+      const given = lane.abandoned.take(i32[word + SLOT_WORD]!, i32[word + GENERATION_WORD]!);
+      endpoint.discard(index);
+      load.remove(given?.load ?? UNKNOWN_LOAD);
+      if (endpoint.rx.release()) helpWorker(lane);
+      this.late++;
+      return;
+    }
     let value: unknown;
     let isRejection = kind === THROWN;
     try {
-      // Read even if nobody waits any more: the payload message must not stay in the port.
       value = endpoint.readValues(index, what)[0];
     } catch (error) {
       if (error instanceof ProtocolError) throw error;
       value = error; // what could not be deserialized fails its own call only
       isRejection = true;
     }
-    load.remove(given?.load ?? UNKNOWN_LOAD);
+    load.remove(call.load);
     if (endpoint.rx.release()) helpWorker(lane);
-    if (call === undefined) this.late++;
-    else if (isRejection) this.#inFlight.reject(call, value);
+    if (isRejection) this.#inFlight.reject(call, value);
     else this.#inFlight.resolve(call, value);
   }
 }

@@ -6,6 +6,12 @@ import type { DeclaredValues } from "../codec/struct/signature.ts";
 import { ARGUMENTS, type Held, type Holder } from "../endpoint/hold.ts";
 import type { CallWatch } from "./in-flight.ts";
 
+const promiseThen: (
+  this: Promise<unknown>,
+  onValue: undefined,
+  onReason: () => void,
+) => unknown = Promise.prototype.then;
+
 type IsPromise = (value: unknown) => value is Promise<unknown>;
 
 export class ArgumentsInWaiting implements CallWatch {
@@ -28,8 +34,10 @@ export class ArgumentsInWaiting implements CallWatch {
     this.#declared = declared;
     const isPending = args.map((value) => isPromise(value));
     this.#positions = [...isPending.keys()].filter((position) => isPending[position]);
-    this.#others = holder.hold(args, ARGUMENTS, declared, isPending);
     this.#settled = Promise.all(this.#positions.map((position) => args[position]));
+    // Before what may throw, and for what nobody waits for any more.
+    this.#settled.catch(() => {});
+    this.#others = holder.hold(args, ARGUMENTS, declared, isPending);
   }
 
   /**
@@ -55,6 +63,18 @@ export class ArgumentsInWaiting implements CallWatch {
 
   onOver(): void {
     this.#others = undefined;
+  }
+}
+
+/** Handles the rejections of promises among the arguments of a call that is refused: its caller hears of that alone. */
+export function disown(args: readonly unknown[], isPromise: IsPromise): void {
+  for (const value of args) {
+    if (!isPromise(value)) continue;
+    try {
+      promiseThen.call(value, undefined, () => {});
+    } catch {
+      // A promise of a class that makes no others.
+    }
   }
 }
 

@@ -100,6 +100,7 @@ export class Endings {
       settle();
     } else if (lane.endpoint.tx.revokeAt(call.position)) {
       lane.load.remove(call.load);
+      lane.revoked.revoked(call.position);
       settle();
       onRevoked();
     } else {

@@ -9,6 +9,7 @@
 import type { Codec } from "../codec/codec.ts";
 import type { Decoder } from "../codec/decoder.ts";
 import { isError } from "../codec/fault.ts";
+import { mayBorrow } from "../codec/loan.ts";
 import { ReceivedShapes } from "../codec/shapes.ts";
 import type { Signature } from "../codec/struct/signature.ts";
 import { type Held, type Holder, RESULT_NAME } from "../endpoint/hold.ts";
@@ -98,8 +99,7 @@ export class Inliner {
     let kind: "resolve" | "reject" = "resolve";
     let value: unknown;
     try {
-      const f = functions[task]!; // not as a method: `this` is the task's own business
-      value = await f(...this.#decode(held, task));
+      value = await this.#call(functions[task]!, held, task);
     } catch (error) {
       kind = "reject";
       value = error;
@@ -109,6 +109,25 @@ export class Inliner {
     const call = inFlight.find(slot, generation);
     if (call !== undefined) inFlight[outcome](call, copied);
     onRoom();
+  }
+
+  /** Runs a task as a worker does: what it was lent and shown, it may read until it returns. */
+  #call(f: (...args: unknown[]) => unknown, held: Held, task: number): unknown {
+    const decoder = this.#decoder;
+    decoder.declared = this.#options.signatures[task]?.args;
+    decoder.isLending = mayBorrow(f);
+    let args: unknown[];
+    try {
+      args = this.#read(held);
+    } finally {
+      decoder.isLending = false;
+    }
+    const lent = decoder.lent.splice(0);
+    try {
+      return f(...args);
+    } finally {
+      for (const loan of lent) loan.revoke();
+    }
   }
 
   /** What the caller gets of what a task returned or threw. */
@@ -128,11 +147,6 @@ export class Inliner {
     } catch (error) {
       return ["reject", error]; // it cannot be cloned, or a getter threw
     }
-  }
-
-  #decode(held: Held, task: number): unknown[] {
-    this.#decoder.declared = this.#options.signatures[task]?.args;
-    return this.#read(held);
   }
 
   #read({ count, inline, payload }: Held): unknown[] {

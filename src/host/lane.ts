@@ -49,6 +49,7 @@ import { AbandonedCalls } from "./abandoned.ts";
 import { LaneLoad } from "./lane-load.ts";
 import { giveLaneMemory, takeLaneMemory } from "./lane-memory.ts";
 import { MovedBytes } from "./moved-bytes.ts";
+import { RevokedMessages } from "./revoked-messages.ts";
 import type { Receiver } from "./safety-check.ts";
 
 export interface LaneOptions {
@@ -113,6 +114,8 @@ export class Lane implements Receiver {
   readonly abandoned: AbandonedCalls = new AbandonedCalls();
   /** Buffers that callers have given away to the worker. Owned by the scheduler. */
   readonly moved: MovedBytes;
+  /** Messages that the worker has before it for nothing. Owned by the scheduler. */
+  readonly revoked: RevokedMessages;
 
   /** Its share of the ActiveCount, to be taken back after its death. */
   readonly activeShare: SharedWord = ActiveCount.create();
@@ -156,6 +159,7 @@ export class Lane implements Receiver {
       options.codec,
       local,
     );
+    this.revoked = new RevokedMessages(this.endpoint.tx);
     const start: WorkerStart = {
       workerId: id,
       lane: memory,
@@ -235,14 +239,15 @@ export class Lane implements Receiver {
     return Atomics.load(this.#control, WAITS_FOR) === FOR_CALLS;
   }
 
-  /** Whether buffers of so many bytes may move to the worker now. */
-  hasRoomFor(movedBytes: number): boolean {
+  /** Whether the worker may have these values now, of which so many bytes move. */
+  hasRoomFor(held: Held, movedBytes: number): boolean {
+    if (held.payload !== undefined && this.revoked.areTooMany) return false;
     return movedBytes === 0 || this.moved.hasRoomFor(movedBytes, () => this.isResting);
   }
 
   /** Whether these values can be sent now. */
   hasSpaceFor(held: Held): boolean {
-    return this.hasRoomFor(this.moved.bytesOf(held)) && this.endpoint.hasSpaceFor(held);
+    return this.hasRoomFor(held, this.moved.bytesOf(held)) && this.endpoint.hasSpaceFor(held);
   }
 
   get isWaitingInLoop(): boolean {

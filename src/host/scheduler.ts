@@ -9,7 +9,7 @@
 import { FULL } from "../endpoint/endpoint.ts";
 import type { ServiceTimes } from "../endpoint/service-times.ts";
 import { ARGUMENTS, type Held } from "../endpoint/hold.ts";
-import { ArgumentsInWaiting, hasPromise } from "./arguments-in-waiting.ts";
+import { ArgumentsInWaiting, disown, hasPromise } from "./arguments-in-waiting.ts";
 import { ProtocolError } from "../errors.ts";
 import { Answers, MOST_ANSWERS } from "./answers.ts";
 import { CallQueue, type QueuedCall, type TakenCall } from "./call-queue.ts";
@@ -85,6 +85,7 @@ export class Scheduler implements HostWork {
       this.inFlight,
       options.signatures,
       this.#failDamaged,
+      options.holder.kinds,
     );
     this.#mover = new Mover({
       inFlight: this.inFlight,
@@ -143,18 +144,24 @@ export class Scheduler implements HostWork {
   ): PendingCall | undefined {
     const only = args.length === 1 ? args[0] : undefined;
     const isNumber = typeof only === "number" && !this.#hasSignatures;
-    // What may have to be made again is held first.
-    const mayGo = this.#queue.size === 0 && settings.maxRetries === 0 &&
+    const mayGo = this.#queue.size === 0 &&
       (isNumber || !hasPromise(args, this.#options.isPromise));
     const load = this.#times.loadOf(task);
     const isInlined = this.inliner?.takesFirst(task, 1) === true;
     const lane = mayGo && !isInlined ? this.#placement.pick(this.#open, load) : undefined;
-    if (lane === undefined) this.#admit();
-    if (this.#closed !== undefined) throw this.#closed(); // by a balancer of the user's own
+    try {
+      if (lane === undefined) this.#admit();
+      if (this.#closed !== undefined) throw this.#closed(); // by a balancer of the user's own
+    } catch (error) {
+      disown(args, this.#options.isPromise);
+      throw error;
+    }
+    // What may have to be made again is held first.
+    const isHeld = lane === undefined || settings.maxRetries > 0;
     const call = this.inFlight.add(
       resolve,
       reject,
-      lane === undefined ? QUEUED_ON_HOST : lane.id,
+      isHeld ? QUEUED_ON_HOST : lane.id,
       settings,
     );
     const { generation } = call;
@@ -167,7 +174,7 @@ export class Scheduler implements HostWork {
       this.inFlight.submitted(call, generation);
       return undefined;
     }
-    if (lane === undefined) this.#submitHeld(call, task, args);
+    if (isHeld) this.#submitHeld(call, task, args, lane);
     else {
       const sent = isNumber
         ? this.#sender.sendNumber(lane, call, task, load, only)
@@ -340,7 +347,8 @@ export class Scheduler implements HostWork {
     for (const lane of findWorn(this.#open, this.#options.recycleAfter)) this.#events.onWorn(lane);
   }
 
-  #submitHeld(call: PendingCall, task: number, args: readonly unknown[]): void {
+  /** `chosen`: a lane that can have it, once it is held. */
+  #submitHeld(call: PendingCall, task: number, args: readonly unknown[], chosen?: Lane): void {
     const { generation } = call;
     const { isPromise, holder, signatures } = this.#options;
     const declared = signatures[task]?.args;
@@ -352,7 +360,7 @@ export class Scheduler implements HostWork {
       } else {
         const held = holder.hold(args, ARGUMENTS, declared);
         // Holding runs getters, which may do anything to this pool, closing it included.
-        if (call.generation === generation) this.#enqueue(call, task, held);
+        if (call.generation === generation) this.#enqueue(call, task, held, chosen);
       }
     } catch (error) {
       if (call.generation === generation) this.inFlight.reject(call, error);

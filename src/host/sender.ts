@@ -12,6 +12,8 @@ import type { QueuedCall } from "./call-queue.ts";
 import { PLAIN } from "./call-settings.ts";
 import { type InFlight, type PendingCall, QUEUED_ON_HOST } from "./in-flight.ts";
 import type { Lane } from "./lane.ts";
+import { messageBytes } from "./revoked-messages.ts";
+import type { ObjectKinds } from "../runtimes/runtime.ts";
 
 /** The call was sent, or settled because it cannot be. */
 export const DONE = true;
@@ -20,6 +22,7 @@ export class Sender {
   readonly #inFlight: InFlight;
   readonly #signatures: readonly (Signature | undefined)[];
   readonly #failLane: (lane: Lane, error: Error) => void;
+  readonly #kinds: ObjectKinds;
   #hasUnwoken = false;
 
   /** `failLane`: its rings or words are damaged. */
@@ -27,7 +30,9 @@ export class Sender {
     inFlight: InFlight,
     signatures: readonly (Signature | undefined)[],
     failLane: (lane: Lane, error: Error) => void,
+    kinds: ObjectKinds,
   ) {
+    this.#kinds = kinds;
     this.#inFlight = inFlight;
     this.#signatures = signatures;
     this.#failLane = failLane;
@@ -95,8 +100,9 @@ export class Sender {
   sendHeld(lane: Lane, queued: QueuedCall, load: CallLoad): boolean {
     const { slot, generation, task, held } = queued;
     const movedBytes = lane.moved.bytesOf(held);
-    if (!lane.hasRoomFor(movedBytes)) return false;
+    if (!lane.hasRoomFor(held, movedBytes)) return false;
     const call = this.#inFlight.find(slot, generation)!;
+    const bytes = call.settings === PLAIN ? 0 : messageBytes(held, this.#kinds);
     const keeps = mustKeep(queued, call);
     if (keeps) this.#inFlight.keep(call).again = queued;
     call.lane = lane.id;
@@ -116,6 +122,7 @@ export class Sender {
     }
     if (movedBytes > 0) this.#inFlight.keep(call).waiting = lane.moved.add(movedBytes);
     this.#sent(lane, call, load);
+    if (bytes > 0) lane.revoked.sent(call.position, bytes);
     return true;
   }
 

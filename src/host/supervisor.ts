@@ -298,8 +298,8 @@ export class Supervisor {
       this.#timers.delete(timer);
       if (!this.#isClosing) this.#startOrReplaceLater();
     }, delayMs);
-    // Calls in flight keep the process running by themselves; an idle pool must not.
-    timer.unref();
+    // Calls in flight keep the process running by themselves, and so does a worker that starts; an idle pool must not.
+    if (this.#wereAllReady) timer.unref();
     this.#timers.add(timer);
   }
 

@@ -213,12 +213,12 @@ export class RingProducer {
 
   /** Whether the consumer has taken the record committed at `position`. False may be stale. */
   hasTaken(position: number): boolean {
-    return this.#isReleased(position) || !this.isQueued(position & this.#mask);
+    return this.isReleased(position) || !this.isQueued(position & this.#mask);
   }
 
   /** Takes the record committed at `position` back if the consumer has not taken it: see `revoke`. */
   revokeAt(position: number): boolean {
-    return !this.#isReleased(position) && this.revoke(position & this.#mask);
+    return !this.isReleased(position) && this.revoke(position & this.#mask);
   }
 
   /**
@@ -235,7 +235,7 @@ export class RingProducer {
   }
 
   /** Only what is not released is still the record that was committed there. */
-  #isReleased(position: number): boolean {
+  isReleased(position: number): boolean {
     return position < this.#unwrapped(Atomics.load(this.#header, HEAD_POSITION));
   }
 

@@ -54,6 +54,9 @@ export function refusePermission(permission: Permission): string[] {
     }
   }
   for (const key of ["read", "write"] as const) {
+    for (const path of pathsOf(permission[key])) {
+      if (path.includes("*")) reasons.push(`Node takes the * in ${path} for anything`);
+    }
     const scope = PATH_FLAGS[key][1];
     const paths = permission[key] === true ? [undefined] : pathsOf(permission[key]);
     for (const path of paths) {

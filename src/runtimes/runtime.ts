@@ -87,6 +87,8 @@ export interface ObjectKinds {
   isModuleNamespace(value: object): boolean;
   /** The `arguments` of a function. */
   isArguments(value: object): boolean;
+  /** Whether instances of the class of this prototype, which is no global one, are cloned in a way of the runtime's own. */
+  isHostClass(prototype: object): boolean;
   /** None of the above, nor anything else with slots that the runtime tells: plain by all we know. */
   isOrdinary(value: object): boolean;
   /**
@@ -180,6 +182,11 @@ export interface ParentHandle {
   onMessage(listener: (message: unknown) => void): void;
   /** Keeps unhandled rejections from ending the worker and reports them. */
   onUnhandledRejection(listener: (reason: unknown) => void): void;
+  /**
+   * Whether an exception that nobody has caught is ending this thread. Code may still run in it: on Node
+   * the promise callbacks that were due.
+   */
+  isDoomed(): boolean;
   /** Ends this worker. */
   exit(code: number): void;
 }

@@ -3,6 +3,7 @@
  * kind of object something is. As Node does it; Deno and Bun replace what they do otherwise.
  */
 import { Buffer } from "node:buffer";
+import process from "node:process";
 import { types } from "node:util";
 import { isMarkedAsUntransferable } from "node:worker_threads";
 import { inspectFrom } from "./array-keys.ts";
@@ -94,6 +95,14 @@ export const byteAccess: ByteAccess = {
   toBuffer: (bytes) => Buffer.from(bytes),
 };
 
+const { getOwnPropertySymbols } = Object;
+/** What Node and Deno mark their classes with that structured clone is to know. */
+const HOST_SYMBOLS: ReadonlySet<string | undefined> = new Set([
+  "messaging_clone_symbol",
+  "Deno.core.hostObject",
+]);
+const { getBuiltinModule } = process;
+
 export const objectKinds: ObjectKinds = {
   isProxy: types.isProxy,
   isArrayBuffer: types.isArrayBuffer,
@@ -106,6 +115,11 @@ export const objectKinds: ObjectKinds = {
   isBoxedPrimitive: types.isBoxedPrimitive,
   isModuleNamespace: types.isModuleNamespaceObject,
   isArguments: types.isArgumentsObject,
+  isHostClass: (prototype) =>
+    getOwnPropertySymbols(prototype).some(({ description }) => HOST_SYMBOLS.has(description)) ||
+    // Asked for last: loading that module takes Deno 40 ms.
+    (Object.hasOwn(prototype, Symbol.toStringTag) &&
+      prototype === getBuiltinModule?.("node:crypto")?.KeyObject.prototype),
   isOrdinary: (value) =>
     !(types.isMap(value) || types.isSet(value) || types.isDate(value) || types.isRegExp(value) ||
       types.isNativeError(value) || types.isBoxedPrimitive(value) ||

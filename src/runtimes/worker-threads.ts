@@ -108,15 +108,23 @@ class ThreadHandle implements WorkerHandle {
   }
 }
 
+/** As it was when heddle was loaded. */
+const exit: (code: number) => void = process.exit.bind(process);
+
 function parent(): { readonly handle: ParentHandle; readonly data: unknown } {
   if (parentPort === null) throw new Error("Not in a worker thread.");
   const port = parentPort;
+  let isDoomed = false;
+  process.on("uncaughtExceptionMonitor", () => {
+    isDoomed = process.listenerCount("uncaughtException") === 0;
+  });
   return {
     handle: {
       post: (message) => port.postMessage(message),
       onMessage: (listener) => void port.on("message", listener),
       onUnhandledRejection: (listener) => void process.on("unhandledRejection", listener),
-      exit: (code) => process.exit(code),
+      isDoomed: () => isDoomed,
+      exit,
     },
     data: workerData,
   };

@@ -112,9 +112,16 @@ function watchMemory(): (() => void) | undefined {
   return () => watch.look();
 }
 
-/** An uncaught exception, from a macrotask of its own: ends the worker and tells the host. */
+/** How long an uncaught exception has to end the worker. */
+const CRASH_MS = 100;
+
+/**
+ * An uncaught exception, from a macrotask of its own: ends the worker and tells the host. If a task's module handles
+ * such exceptions, it is ended all the same: its loop has stopped.
+ */
 function crash(error: unknown): void {
   runtime.soon(() => {
+    runtime.setTimeout(() => host.exit(1), CRASH_MS);
     throw error;
   });
 }
@@ -171,6 +178,7 @@ async function main(): Promise<void> {
     signals,
     spinMs: start.spinMs,
     onTurn: watchMemory(),
+    isDoomed: () => host.isDoomed(),
     onClose: () => void leave(),
     onCrash: crash,
   });

@@ -72,6 +72,8 @@ export interface WorkerLoopOptions {
   readonly spinMs: number;
   /** The event loop is about to turn, after work. */
   readonly onTurn: (() => void) | undefined;
+  /** Whether the thread is about to end: nothing is begun any more. */
+  readonly isDoomed: () => boolean;
   /** The host asked this worker to leave. May be called again. */
   readonly onClose: () => void;
   /** The loop cannot go on: shared memory is damaged. Must end the worker. */
@@ -114,7 +116,9 @@ export class WorkerLoop {
     this.#onTurn = options.onTurn;
     this.#onClose = options.onClose;
     this.#onCrash = options.onCrash;
+    const { isDoomed } = options;
     this.#run = () => {
+      if (isDoomed()) return;
       try {
         this.#work();
       } catch (error) {
@@ -360,18 +364,14 @@ export class WorkerLoop {
     }
     // Before the task runs: a long one must not keep the ring's bytes.
     this.#release();
-    if (task.hasSignal) {
-      args = this.#withSignal(
-        args ?? (what === CALL_WITH_NOTHING ? [] : [argument]),
-        task,
-        slot,
-        generation,
-      );
-    }
     const { f } = task;
     const startMs = this.#times.begin(task.index);
     let result: unknown;
     try {
+      if (task.hasSignal) {
+        args ??= what === CALL_WITH_NOTHING ? [] : [argument];
+        args = this.#withSignal(args, task, slot, generation);
+      }
       result = args !== undefined ? f(...args) : what === CALL_WITH_NOTHING ? f() : f(argument);
       if (isThenable(result)) {
         this.#settleLater(slot, generation, task, result, startMs);

@@ -26,6 +26,8 @@ interface Reply {
   /** The task's index, for results of a declared shape. */
   task: number;
   held: Held;
+  /** It says why what there was to say cannot be sent. */
+  isSubstitute: boolean;
 }
 
 export class Replies {
@@ -142,7 +144,7 @@ export class Replies {
       : kind === THROWN && isError(value)
       ? endpoint.holder.holdError(value)
       : endpoint.holder.hold([value], RESULT_NAME, returns);
-    this.#send({ kind, slot, generation, task: index, held });
+    this.#send({ kind, slot, generation, task: index, held, isSubstitute: false });
   }
 
   /** Shapes were told: the host reads them even if no answer follows for now. */
@@ -168,9 +170,10 @@ export class Replies {
     } catch (error) {
       // A runtime may refuse to post what it was willing to clone. An error needs no port as a rule:
       // if that fails too, the loop ends the worker. It takes the place of what was refused.
-      if (kind === THROWN) throw error;
+      if (reply.isSubstitute) throw error;
       const { tx, holder } = this.#endpoint;
       tx.abort();
+      reply.isSubstitute = true;
       reply.kind = THROWN;
       reply.task = 0;
       reply.held = holder.holdError(isError(error) ? error : new Error(textOf(error)));

@@ -54,6 +54,11 @@ export class TaskSignals {
   }
 }
 
+/** With a descriptor that inherits nothing: somebody may have given `Object.prototype` a `get`. */
+function defineOwn(signal: AbortSignal, key: string, descriptor: PropertyDescriptor): void {
+  Object.defineProperty(signal, key, { __proto__: null, ...descriptor } as PropertyDescriptor);
+}
+
 /** Exact for 4 million slots. */
 function keyOf(slot: number, generation: number): number {
   return slot * 2 ** 31 + generation;
@@ -75,15 +80,13 @@ function createSignal(
     // The caller's own reason comes with the event.
     return wasTold() ? early ??= abortError() : undefined;
   };
-  return Object.defineProperties(signal, {
-    aborted: { get: isAborted },
-    reason: { get: reason },
-    throwIfAborted: {
-      value: () => {
-        if (isAborted()) throw reason();
-      },
-    },
-    hasAborted: { value: isAborted },
-    now: { value: now },
-  }) as TaskSignal;
+  const throwIfAborted = (): void => {
+    if (isAborted()) throw reason();
+  };
+  defineOwn(signal, "aborted", { get: isAborted });
+  defineOwn(signal, "reason", { get: reason });
+  defineOwn(signal, "throwIfAborted", { value: throwIfAborted });
+  defineOwn(signal, "hasAborted", { value: isAborted });
+  defineOwn(signal, "now", { value: now });
+  return signal as TaskSignal;
 }

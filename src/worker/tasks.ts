@@ -1,5 +1,6 @@
 /** Loads the modules of a pool's tasks in the worker and finds each task by its export name. */
 import type { TaskSource } from "../endpoint/worker-start.ts";
+import { mayBorrow } from "../codec/loan.ts";
 import { describeSignature, type Signature, signatureOf } from "../codec/struct/signature.ts";
 import { InvalidArgumentError, TaskNotFoundError } from "../errors.ts";
 
@@ -46,14 +47,12 @@ function checkSignature({ name, moduleUrl, declares }: TaskSource, found: FoundT
   );
 }
 
-const AsyncFunction = (async () => {}).constructor;
-
 type FoundTask = Omit<WorkerTask, "index">;
 
 function createTask(f: unknown, declared: DeclaredTask): FoundTask {
   return {
     f: f as WorkerTask["f"],
-    mayBorrow: !(f instanceof AsyncFunction),
+    mayBorrow: mayBorrow(f),
     signature: signatureOf(declared.args, declared.returns),
     hasSignal: declared.abortSignal !== undefined && declared.abortSignal !== false,
   };

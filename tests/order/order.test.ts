@@ -330,6 +330,7 @@ describe("announce, then look again", () => {
       spinMs: 0.05,
       maxConcurrency,
       onTurn: undefined,
+      isDoomed: () => false,
       onClose: () => {},
       onCrash: (error) => {
         throw error;

@@ -27,7 +27,13 @@ export interface EndpointPair {
 
 /** Held values of which only these things matter. */
 export function createHeld(parts: Partial<Held> = {}): Held {
-  const nothing = { inline: undefined, payload: undefined, transfer: [], attached: [] };
+  const nothing = {
+    inline: undefined,
+    payload: undefined,
+    transfer: [],
+    attached: [],
+    copiedBytes: 0,
+  };
   return { count: 0, mayKeep: true, ...nothing, ...parts };
 }
 

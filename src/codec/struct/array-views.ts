@@ -36,8 +36,8 @@ export class ElementsView {
   }
 
   at(index: number): unknown {
+    const whole = Math.trunc(index) || 0; // before: it may run code
     const { source, start, count, stride } = this.open();
-    const whole = Math.trunc(index) || 0;
     const place = whole < 0 ? count + whole : whole;
     if (place < 0 || place >= count) return undefined;
     return this.#viewer(source, start + place * stride);

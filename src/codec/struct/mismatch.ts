@@ -3,7 +3,7 @@
  * way out, so that writing a value that fits builds no string.
  */
 import { StructError } from "../../errors.ts";
-import { typedArrayBuffer, typedArrayLength, typedArrayName } from "../intrinsics.ts";
+import { isThere, typedArrayLength, typedArrayName } from "../intrinsics.ts";
 
 /** Longest excerpt of a value in a message, in UTF-16 units. */
 const MAX_EXCERPT_UNITS = 60;
@@ -77,7 +77,7 @@ function excerpt(text: string): string {
 
 /**
  * Elements of `value` if it is a typed array called `name`. Throws Mismatch for anything else, and for
- * one whose buffer has been transferred away.
+ * one whose bytes are gone.
  */
 export function lengthOfTyped(
   value: unknown,
@@ -86,17 +86,8 @@ export function lengthOfTyped(
 ): number {
   if (name === undefined || typedArrayName.call(value) !== name) throw mismatch(expected, value);
   const length = typedArrayLength.call(value);
-  if (length === 0 && isDetached(typedArrayBuffer.call(value))) {
-    throw new Mismatch(expected, `a detached ${name}`);
+  if (length === 0 && !isThere(value)) {
+    throw new Mismatch(expected, `a ${name} whose bytes are gone`);
   }
   return length;
-}
-
-function isDetached(buffer: ArrayBufferLike): boolean {
-  try {
-    new Uint8Array(buffer);
-    return false;
-  } catch {
-    return true; // nothing else about a buffer makes this throw
-  }
 }

@@ -6,6 +6,7 @@
  * The source text may use `at`-like expressions in bytes, the views of a Memory by name, and `HELPERS`.
  */
 import type { Memory } from "../../memory/views.ts";
+import { typedArrayBuffer, typedArrayOffset } from "../intrinsics.ts";
 import { normalizeNumber } from "../numbers.ts";
 
 export type ScalarKind =
@@ -245,24 +246,27 @@ export function storeTypedArray(
   values: ArrayLike<number> & ArrayLike<bigint>,
   count: number,
 ): void {
+  // As many as were counted: shared memory may grow while it is copied.
+  const buffer = typedArrayBuffer.call(values);
+  const offset = typedArrayOffset.call(values);
   switch (kind) {
     case "f64":
-      memory.f64.set(values, at >> 3);
+      memory.f64.set(new Float64Array(buffer, offset, count), at >> 3);
       break;
     case "f32":
-      new Float32Array(memory.u8.buffer, memory.u8.byteOffset + at, count).set(values);
+      memory.u8.set(new Uint8Array(buffer, offset, 4 * count), at);
       break;
     case "i8":
     case "u8":
-      memory.u8.set(values, at);
+      memory.u8.set(new Uint8Array(buffer, offset, count), at);
       break;
     case "i32":
     case "u32":
-      memory.i32.set(values, at >> 2);
+      memory.i32.set(new Int32Array(buffer, offset, count), at >> 2);
       break;
     case "i64":
     case "u64":
-      memory.i64.set(values, at >> 3);
+      memory.i64.set(new BigInt64Array(buffer, offset, count), at >> 3);
       break;
     default:
       for (let index = 0; index < count; index++) {

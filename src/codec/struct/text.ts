@@ -5,6 +5,7 @@
  * JavaScript, where a native call costs more than it saves; all else through the runtime's encoder.
  */
 import type { TextAccess } from "../../runtimes/runtime.ts";
+import { typedArrayBuffer, typedArrayOffset } from "../intrinsics.ts";
 import { readOneByte, SHORT_STRING_UNITS } from "../text.ts";
 import { corrupt, type Input } from "./input.ts";
 import { lengthOfTyped, Mismatch, mismatch } from "./mismatch.ts";
@@ -49,9 +50,7 @@ export function writeText(out: Output, rel: number, value: unknown, expected: st
     start = out.offer(bytes);
     writer = out.writer;
     word = encode(writer.access.text, writer.memory.u8, out.base + start, bytes, value);
-    if (word === NO_FIT) {
-      throw new Error("The runtime's UTF-8 encoder did not use the room it had.");
-    }
+    if (word === NO_FIT) throw new Mismatch(expected, "a string that changes its length");
   }
   out.take(bytes);
   out.point(rel, start, word);
@@ -68,9 +67,43 @@ function encode(
   const units = text.length;
   if (units > room) return NO_FIT;
   if (units <= SHORT_STRING_UNITS && access.writeUnits(text, u8, start) < 0x80) return ~units;
-  const { read, written } = access.encodeInto(text, u8, start, start + room);
-  if (written === units && read === units) return ~units;
-  return read === units && text.isWellFormed() ? written : NO_FIT;
+  let { read, written } = access.encodeInto(text, u8, start, start + room);
+  if (read < units) {
+    const last = writeLast(text, read, u8, start + written, start + room);
+    if (last < 0) return NO_FIT;
+    written = last - start;
+    read = units;
+  }
+  if (written === units) return ~units;
+  return text.isWellFormed() ? written : NO_FIT;
+}
+
+/**
+ * Writes the characters from unit `from` on into `[at, end)`; returns where they end, or -1 if there are more. Node 26
+ * leaves the last one out although there is room for it (nodejs/node#65994), so little is ever written here.
+ */
+function writeLast(text: string, from: number, u8: SharedBytes, at: number, end: number): number {
+  let next = at;
+  for (let unit = from; unit < text.length; unit++) {
+    const code = text.codePointAt(unit)!;
+    const bytes = utf8Bytes(code);
+    if (next + bytes > end) return -1;
+    if (bytes === 1) u8[next] = code;
+    else {
+      // The first byte tells how many there are, each of the others has six bits.
+      u8[next] = ((0xf00 >> bytes) & 0xff) | (code >> 6 * (bytes - 1));
+      for (let byte = 1; byte < bytes; byte++) {
+        u8[next + byte] = 0x80 | ((code >> 6 * (bytes - 1 - byte)) & 0x3f);
+      }
+    }
+    next += bytes;
+    if (bytes === 4) unit++;
+  }
+  return next;
+}
+
+function utf8Bytes(code: number): number {
+  return code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
 }
 
 /** Bytes of `text` in UTF-8. Throws Mismatch for a lone surrogate. */
@@ -84,7 +117,7 @@ function utf8Length(text: string, expected: string): number {
         `a string with a lone surrogate at ${unit}, which UTF-8 cannot express`,
       );
     }
-    bytes += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    bytes += utf8Bytes(code);
     if (code >= 0x10000) unit++;
   }
   return bytes;
@@ -130,13 +163,13 @@ export function writeBoundedBytes(
   const { i32, u8 } = out.writer.memory;
   const at = out.base + rel;
   i32[at >> 2] = length;
-  u8.set(value as Uint8Array, at + LENGTH_BYTES);
+  u8.set(fixedView(value as Uint8Array, length), at + LENGTH_BYTES);
 }
 
 export function writeBytes(out: Output, rel: number, value: unknown, expected: string): void {
   const length = lengthOfTyped(value, "Uint8Array", expected);
   const start = out.reserve(length);
-  out.writer.memory.u8.set(value as Uint8Array, out.base + start);
+  out.writer.memory.u8.set(fixedView(value as Uint8Array, length), out.base + start);
   out.point(rel, start, length);
 }
 
@@ -147,6 +180,11 @@ export function readBoundedBytes(input: Input, at: number, max: number): Uint8Ar
 export function readBytes(input: Input, at: number): Uint8Array<ArrayBuffer> {
   const length = input.memory.i32[(at >> 2) + 1]!;
   return copyBytes(input.memory.u8, input.openBytes(at, length), length);
+}
+
+/** The bytes that were counted: shared memory may grow while it is copied. */
+function fixedView(bytes: Uint8Array, length: number): Uint8Array {
+  return new Uint8Array(typedArrayBuffer.call(bytes), typedArrayOffset.call(bytes), length);
 }
 
 /** The length or count in front of bounded data, checked. */
