@@ -28,3 +28,16 @@ test("an Envelope among the arguments, and within an object", async () => {
   expect(nested.envelope).toBeInstanceOf(Envelope);
   expect([nested.envelope.header, nested.envelope.payload.byteLength]).toEqual([{ n: 1 }, 4]);
 });
+
+test("an Envelope is one behind a copy that has but its prototype", async () => {
+  const { call } = testPool();
+  const envelope = new Envelope(1, 2);
+  const copy = Object.assign(Object.create(Envelope.prototype) as object, envelope);
+  for (const list of [[envelope, copy], [copy, envelope], [copy, copy, envelope]]) {
+    const arrived = await call.echo(list) as object[];
+    expect(arrived.map((one) => one instanceof Envelope)).toEqual(
+      list.map((one) => one === envelope),
+    );
+    for (const one of arrived) expect({ ...one }).toEqual({ header: 1, payload: 2 });
+  }
+});

@@ -1,7 +1,9 @@
+import { format, inspect } from "node:util";
 import { describe, expect, test } from "vitest";
 import { DataCloneError, HeddleError, TimeoutError, WorkerLostError } from "../../src/mod.ts";
 import { createBrokenPool, createTestPool, notExported } from "../fixtures/tasks.ts";
 import { rejection, testPool } from "../support/conformance.ts";
+import { runScript } from "../support/runtime.ts";
 
 describe("errors thrown by tasks", () => {
   for (const task of ["fail", "failLater"] as const) {
@@ -77,11 +79,27 @@ describe("bad input", () => {
     const { call } = testPool();
     const calls = call as unknown as Record<string, () => Promise<unknown>>;
     expect(() => calls["nope"]).toThrow(/No task named "nope" in this pool; it has: echo/);
-    for (const key of ["constructor", "toString", "__proto__", "hasOwnProperty"]) {
+    for (const key of ["toString", "__proto__", "hasOwnProperty"]) {
       expect(() => calls[key]).toThrow(/No task named/);
     }
     expect(await call).toBe(call); // not a thenable
     expect(Object.keys(call)).toContain("echo");
+  });
+
+  test("a pool and its calls can be printed", () => {
+    const pool = testPool();
+    for (const value of [pool, pool.call, { pool }]) {
+      expect(inspect(value, { depth: 5 })).toBeTypeOf("string");
+      expect(format("%o %O", value, value)).toBeTypeOf("string");
+    }
+  });
+
+  test("promises among the arguments of a call that is refused are not unhandled", async () => {
+    const { code, output } = await runScript("refused-arguments.ts");
+    expect({ code, output }).toEqual({
+      code: 0,
+      output: "QUEUE_FULL AbortError DATA_CLONE POOL_CLOSED\n",
+    });
   });
 
   test.each([[{ threads: 0 }], [{ threads: 1.5 }], [{ threads: "2" as never }], [

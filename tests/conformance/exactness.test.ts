@@ -3,7 +3,8 @@
  * what must arrive and what must be refused, on a value made anew, wherever runtimes differ.
  */
 // oxlint-disable no-sparse-arrays -- holes are among what is tested
-import { createSecretKey } from "node:crypto";
+import { createSecretKey, KeyObject } from "node:crypto";
+import { runInNewContext } from "node:vm";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
 import {
   createExactnessPool,
@@ -622,6 +623,22 @@ describe("refused or accepted as structuredClone does", () => {
     expect(Object.keys(arrived as object)).toEqual([]);
   });
 
+  test("no trap of a Proxy that is a prototype runs", async () => {
+    const { call } = commonPool();
+    const traps = Object.fromEntries(
+      ["has", "get", "ownKeys", "getPrototypeOf", "getOwnPropertyDescriptor"].map((trap) => [
+        trap,
+        () => {
+          throw new Error(trap);
+        },
+      ]),
+    );
+    for (let time = 0; time < 3; time++) {
+      const object = Object.assign(Object.create(new Proxy({}, traps)) as object, { a: 1 });
+      expect(await call.echo(object)).toEqual({ a: 1 });
+    }
+  });
+
   test("no trap of a Proxy runs", async () => {
     const pool = commonPool();
     const traps: PropertyKey[] = [];
@@ -808,6 +825,25 @@ describe("errors", () => {
     }
   });
 
+  test("with an `errors` or a `name` of its own that is no AggregateError's", async () => {
+    const { call } = commonPool();
+    class ValidationError extends TypeError {
+      readonly errors = [{ path: "a" }];
+      readonly status = 422;
+    }
+    for (let time = 0; time < 3; time++) {
+      const arrived = await call.echo(new ValidationError("no")) as ValidationError;
+      expect(arrived).toBeInstanceOf(TypeError);
+      expect([arrived.errors, arrived.status]).toEqual([[{ path: "a" }], 422]);
+      const odd = Object.assign(new Error("odd"), { name: 5, errors: { a: "required" } });
+      expect(await call.echo(odd)).toMatchObject({ name: 5, errors: { a: "required" } });
+    }
+    const other = runInNewContext("new AggregateError([1, 2], 'several')") as Error;
+    const arrived = await call.echo(other) as AggregateError;
+    expect(arrived).toBeInstanceOf(AggregateError);
+    expect([arrived.message, arrived.errors]).toEqual(["several", [1, 2]]);
+  });
+
   test("AggregateError with errors that are shared with the rest", async () => {
     const { call } = commonPool();
     const one = new SyntaxError("one");
@@ -973,6 +1009,14 @@ describe("platform objects", () => {
     expect(arrived.n).toBe(1);
     expect(arrived.blobs[0]).toBe(arrived.blobs[1]);
     expect(await arrived.blobs[0]!.text()).toBe("first second");
+  });
+
+  test("keys with properties of somebody's own stay keys", async () => {
+    const { call } = commonPool();
+    const key = Object.assign(createSecretKey(Buffer.from("abcdefgh")), { kid: "k1" });
+    const [arrived] = await call.echoAll(key) as [KeyObject];
+    expect(arrived).toBeInstanceOf(KeyObject);
+    expect(arrived.export()).toEqual(Buffer.from("abcdefgh"));
   });
 
   test("keys arrive where structuredClone takes them", async () => {

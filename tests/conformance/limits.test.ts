@@ -318,6 +318,29 @@ describe("abort", () => {
   });
 });
 
+test("large arguments of calls that were given up do not pile up behind a long one", async () => {
+  const pool = limitedPool();
+  await pool.ready;
+  const words = sharedWords();
+  const long = pool.call.untilSet(words);
+  await begun(words);
+  for (let call = 0; call < 70; call++) {
+    const controller = new AbortController();
+    const waiting = rejection(
+      pool.call.echo.with({ signal: controller.signal })(new Uint8Array(2 ** 20)),
+    );
+    controller.abort("given up");
+    expect(await waiting).toBe("given up");
+  }
+  // 64 MiB wait in the worker's port for nothing: what comes now waits here, where it can be dropped.
+  const kept = pool.call.echo(new Uint8Array(2 ** 20).fill(7));
+  expect(pool.stats().queued).toBe(1);
+  release(words);
+  await long;
+  expect(await kept).toEqual(new Uint8Array(2 ** 20).fill(7));
+  expect(await pool.call.echo(new Uint8Array(2 ** 20))).toEqual(new Uint8Array(2 ** 20));
+});
+
 describe("idempotent calls", () => {
   test("are made again when their worker is lost, so often and no more", async () => {
     const pool = limitedPool();

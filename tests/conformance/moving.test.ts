@@ -4,6 +4,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { borrow, createPool, f64, importTask, struct, transfer, view } from "../../src/mod.ts";
 import { createMovingPool, type MovingPool, Point, type Track } from "../fixtures/moving-tasks.ts";
 import { rejection } from "../support/conformance.ts";
+import { capabilities } from "../support/runtime.ts";
 
 const open = new Set<MovingPool>();
 
@@ -272,6 +273,86 @@ describe("moved buffers", () => {
     gone.transfer();
     expect(await rejection(call.echo(transfer(gone)))).toMatchObject({ code: "HEDDLE_DATA_CLONE" });
     expect(await call.echo(1)).toBe(1);
+  });
+
+  test("bytes that are gone when they are lent, or sent after, are refused by name", async () => {
+    const { call } = pool();
+    const resizable = () => new ArrayBuffer(16, { maxByteLength: 32 });
+    const [shrunk, detached, later, shrinking] = [
+      resizable(),
+      new ArrayBuffer(8),
+      new Uint8Array(8),
+      resizable(),
+    ];
+    const [beyond, view8] = [new Uint8Array(shrunk, 8, 8), new DataView(detached)];
+    const lent = [borrow(later), borrow(new Uint8Array(shrinking, 8, 8))];
+    shrunk.resize(4);
+    shrinking.resize(4);
+    for (const buffer of [detached, later.buffer]) structuredClone(buffer, { transfer: [buffer] });
+    for (const gone of [beyond, view8, detached]) {
+      expect(() => borrow(gone)).toThrow(
+        expect.objectContaining({ code: "HEDDLE_INVALID_ARGUMENT" }),
+      );
+    }
+    for (const loan of lent) {
+      expect(await rejection(call.echo(loan))).toMatchObject({
+        code: "HEDDLE_DATA_CLONE",
+        message: expect.stringMatching(/^args\[0\] .*gone/),
+      });
+    }
+  });
+
+  test("parts that are refused are named where they are, in transfer() and in promises", async () => {
+    const { call } = pool();
+    const echoAll = call.echoAll as (...args: unknown[]) => Promise<unknown>;
+    const bad = () => ({ user: { onClick() {} }, x: new ArrayBuffer(1) });
+    const given = () => {
+      const value = bad();
+      return transfer(value, [value.x]);
+    };
+    const messageOf = async (...args: unknown[]) =>
+      (await rejection(echoAll(...args)) as Error).message;
+    expect(await messageOf(1, given())).toMatch(/^args\[1\]\.user\.onClick /);
+    expect(await messageOf(1, { p: given() })).toMatch(/^args\[1\]\.p\.user\.onClick /);
+    expect(await messageOf(1, new Map([["k", given()]]))).toMatch(
+      /^args\[1\]\.get\(k\)\.user\.onClick /,
+    );
+    expect(await messageOf(1, Promise.resolve(bad()))).toMatch(/^args\[1\]\.user\.onClick /);
+    const misfit = call.mirror(Promise.resolve({ x: 1, y: "no" }) as never);
+    expect(await rejection(misfit)).toMatchObject({ path: "args[0].y" });
+  });
+
+  test("what a task on the host was lent and shown expires as in a worker", async () => {
+    const made = pool({ inliner: { position: "first", batchSize: 100 } });
+    await made.ready;
+    expect(await made.call.keepView(track(2))).toBe("Прогулка");
+    expect(await rejection(made.call.nameOfKept())).toMatchObject({ code: "HEDDLE_LOAN_EXPIRED" });
+    expect(await rejection(made.call.giveView(track(2), "points"))).toMatchObject({
+      code: "HEDDLE_DATA_CLONE",
+    });
+    expect(await made.call.lengthOf(track(3), 2)).toBeCloseTo(4 * Math.sqrt(5));
+    expect(made.stats().inlined).toBe(4);
+  });
+
+  test("the other end of a port hears when nobody gets it", async () => {
+    const made = pool();
+    await made.ready;
+    const { port1, port2 } = new MessageChannel();
+    const closed = new Promise((resolve) => port2.addEventListener("close", resolve));
+    port2.start();
+    const controller = new AbortController();
+    const { signal } = controller;
+    const words = new Int32Array(new SharedArrayBuffer(8));
+    const long = made.call.holdUntil(words);
+    const call = made.call.echo.with({ signal })(transfer({ port1 }, [port1]));
+    while (Atomics.load(words, 1) === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+    controller.abort();
+    expect(await rejection(call)).toMatchObject({ name: "AbortError" });
+    Atomics.store(words, 0, 1);
+    Atomics.notify(words, 0);
+    await long;
+    if (capabilities.tellsOfClosedPorts) await closed;
+    port2.close();
   });
 
   test("memory of WebAssembly stays where it is, given by whom and whenever", async () => {

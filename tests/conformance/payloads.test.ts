@@ -217,6 +217,27 @@ describe("crowds", () => {
   );
 });
 
+describe("maxPayloadBytes", () => {
+  test("counts what values take, whatever the ring, and what comes by promises", async () => {
+    const record = (seed: number) =>
+      Object.fromEntries(Array.from({ length: 24 }, (_, key) => [`key${key}`, seed + key]));
+    for (const ringBytes of [4096, 2 ** 20]) {
+      const { call, ready } = testPool({ maxPayloadBytes: 1040, ringBytes });
+      await ready;
+      for (let time = 0; time < 4; time++) await call.echo(record(time)); // its keys are sent once
+      const records = Array.from({ length: 5 }, (_, row) => record(row));
+      for (let time = 0; time < 4; time++) expect(await call.echo(records)).toEqual(records);
+    }
+    const { call } = testPool({ maxPayloadBytes: 100_000 });
+    const large = () => new Uint8Array(80_000);
+    expect(await call.count(large(), 1)).toBe(2);
+    for (const other of [large(), Promise.resolve(large())]) {
+      const refused = rejection(call.count(large(), other));
+      expect(await refused).toMatchObject({ code: "HEDDLE_PAYLOAD_TOO_LARGE" });
+    }
+  });
+});
+
 describe("refusals", () => {
   test("what cannot be cloned rejects its own call alone", async () => {
     const { call } = testPool();

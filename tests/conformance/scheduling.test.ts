@@ -373,6 +373,17 @@ describe("backpressure", () => {
     expect(await pool.call.echo(1)).toBe(1);
   });
 
+  test("a call that a free worker can have is not refused, be it one that may be made again", async () => {
+    const pool = testPool({ threads: 1, maxQueue: 1 });
+    await pool.ready;
+    const { promise, resolve } = Promise.withResolvers<number>();
+    const waiting = pool.call.echo(promise); // on the host
+    expect(await pool.call.echo(1)).toBe(1);
+    expect(await pool.call.echo.with({ idempotent: true })(2)).toBe(2);
+    resolve(3);
+    expect(await waiting).toBe(3);
+  });
+
   test("needsDrain and drain bound what a producer that heeds them has waiting", async () => {
     for (const options of [{ maxQueue: 50, queuePolicy: "wait" as const }, { maxQueue: 50 }, {}]) {
       const pool = testPool({ threads: 1, ...options });

@@ -84,6 +84,11 @@ describe("the process", () => {
     expect({ code, output }).toEqual({ code: 0, output: "slow\n" });
   });
 
+  test("is kept running until a pool is ready, though a worker ends while it starts", async () => {
+    const { code, output } = await runScript("starting-again.ts");
+    expect({ code, output }).toEqual({ code: 0, output: "1\n" });
+  });
+
   test("is kept running by an idle pool that was asked to", async () => {
     const { code, output } = await runScript("keep-alive.ts");
     expect({ code, output }).toEqual({ code: 0, output: "still here\n" });

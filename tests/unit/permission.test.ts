@@ -2,7 +2,7 @@ import { dirname, join } from "node:path";
 import process from "node:process";
 import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
-import { confine } from "../../src/runtimes/node-permission.ts";
+import { confine, refusePermission } from "../../src/runtimes/node-permission.ts";
 import { runtimeName } from "../support/runtime.ts";
 
 test.runIf(runtimeName === "node")(
@@ -31,5 +31,15 @@ test.runIf(runtimeName === "node")(
       const before = read.slice(0, index);
       expect(before.filter((other) => other.startsWith(`${path}/`))).toEqual([]);
     }
+  },
+);
+
+test.runIf(runtimeName === "node")(
+  "a path with a *, which Node takes for anything, is refused",
+  () => {
+    const nothing = { net: true, run: true, env: true, workers: true, ffi: true, wasi: true };
+    const refused = (read: string[]) => refusePermission({ ...nothing, read, write: false });
+    expect(refused(["a*b"])).toContainEqual(expect.stringMatching(/a\*b for anything/));
+    expect(refused(["ab", "."])).toEqual([]);
   },
 );

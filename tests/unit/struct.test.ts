@@ -216,6 +216,47 @@ describe("text and bytes", () => {
     );
   });
 
+  test("of every length, in room that is just enough", () => {
+    for (let units = 1; units < 600; units += units < 80 ? 1 : 17) {
+      for (const unit of ["я", "中", "😀", "aя", "א "]) {
+        const value = unit.repeat(units);
+        const size = new TextEncoder().encode(value).length;
+        for (const field of [utf8(), utf8(size)]) expect(valueOf(field, value)).toBe(value);
+        expect(misfit(one(utf8(size - 1)), { v: value }).got).toContain(`${size} UTF-8 bytes`);
+      }
+    }
+  });
+
+  test("what shares its memory may grow while it is written: what was counted arrives", () => {
+    const fields: [Field, new (buffer: SharedArrayBuffer) => ArrayLike<unknown>][] = [
+      [bytes(), Uint8Array],
+      [array(f64), Float64Array],
+      [array(f32), Float32Array],
+      [array(i32), Int32Array],
+      [array(i16), Int16Array],
+      [array(i64), BigInt64Array],
+    ];
+    for (const [field, View] of fields) {
+      for (const mode of MODES) {
+        const buffer = new SharedArrayBuffer(16, { maxByteLength: 1 << 16 });
+        class GrowingWriter extends MovingWriter {
+          override room(at: number, size: number): number {
+            if (at > START + 8) buffer.grow(1 << 16);
+            return super.room(at, size);
+          }
+        }
+        const writer = new GrowingWriter();
+        const value = new View(buffer); // follows its buffer
+        const { length } = value;
+        const codec = codecOf(one(field), mode);
+        const end = codec.write(new Output(writer), START, { v: value });
+        expect(buffer.byteLength).toBe(1 << 16);
+        const read = codec.read(writer.memory, text, START + writer.shift, end) as { v: unknown[] };
+        expect(read.v.length).toBe(length);
+      }
+    }
+  });
+
   test("lone surrogates have no UTF-8", () => {
     for (const value of ["\ud800", "a\udc00", `${"x".repeat(30)}\ud83d`, "\udc00\ud800"]) {
       for (const field of [utf8(), utf8(200)]) {
