@@ -6,7 +6,8 @@ export default defineConfig({
   format: ["esm"],
   target: "node22",
   platform: "node",
-  dts: { entry: { mod: "src/mod.ts" } },
+  // Readers of `using`'s types need no setting of their own.
+  dts: { entry: { mod: "src/mod.ts" }, banner: '/// <reference lib="esnext.disposable" />\n' },
   sourcemap: true,
   clean: true,
   removeNodeProtocol: false,
