@@ -1,6 +1,7 @@
 /**
  * Objects of the platform (Blob, MessagePort, Event, …): those with a prototype of a global class that
- * is not of the language, or of another that the runtime knows (KeyObject, Histogram). Only the runtime knows what structured clone makes of them.
+ * is not of the language, or of another that the runtime knows (KeyObject, Histogram). Only the runtime
+ * knows what structured clone makes of them.
  */
 import type { ObjectKinds } from "../runtimes/runtime.ts";
 

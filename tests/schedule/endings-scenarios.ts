@@ -13,6 +13,7 @@ import {
   SLOT_WORD,
 } from "../../src/endpoint/frame.ts";
 import { AbandonedCalls } from "../../src/host/abandoned.ts";
+import { RevokedMessages } from "../../src/host/revoked-messages.ts";
 import { Answers, MOST_ANSWERS } from "../../src/host/answers.ts";
 import { createSettings, type GivenSettings } from "../../src/host/call-settings.ts";
 import { Endings } from "../../src/host/endings.ts";
@@ -84,6 +85,7 @@ class Host {
       endpoint,
       load: new LaneLoad(0),
       abandoned: new AbandonedCalls(),
+      revoked: new RevokedMessages(endpoint.tx),
       spaceFlag: { take: () => false },
       answersHeld: 0,
       answersHandedOver: 0,
