@@ -9,7 +9,7 @@
 import { align8Large } from "../memory/align.ts";
 import type { Reader } from "./reader.ts";
 import type { Writer } from "./writer.ts";
-import { defineProperty } from "./shapes.ts";
+import { setOwn } from "./own-property.ts";
 import {
   ARRAY,
   DOUBLES,
@@ -313,8 +313,8 @@ export function readEntries(reader: Reader, at: number, word: number): unknown[]
     const value = reader.value(reader.next);
     if (!isIndexBelow(length, key)) {
       if (typeof key !== "string" || key === "length") throw reader.corrupt("array key", at);
-      defineProperty(array, key, value);
-    } else if (key in array) defineProperty(array, String(key), value);
+      setOwn(array, key, value);
+    } else if (key in array) setOwn(array, String(key), value);
     else array[key] = value;
   }
   return array;

@@ -9,6 +9,7 @@
 import * as own from "../errors.ts";
 import { PayloadTooLargeError } from "../errors.ts";
 import type { CodecAccess } from "../runtimes/runtime.ts";
+import { defineValue } from "./own-property.ts";
 import type { Reader } from "./reader.ts";
 import type { Writer } from "./writer.ts";
 import {
@@ -174,15 +175,15 @@ export function readError(reader: Reader, at: number, word: number): Error {
   if (prototype !== undefined) setPrototypeOf(error, prototype);
   if (isReferenced) reader.register(at, error);
   if (isStackAssignable && typeof stack === "string") error.stack = stack;
-  else define(error, "stack", stack, false);
-  if (name !== undefined && error.name !== name) define(error, "name", name, false);
+  else defineValue(error, "stack", stack, false);
+  if (name !== undefined && error.name !== name) defineValue(error, "name", name, false);
   if (hasCause && (isReferenced || !hasOwn(error, "cause"))) {
-    define(error, "cause", isReferenced ? reader.value(reader.next) : options!.cause, false);
+    defineValue(error, "cause", isReferenced ? reader.value(reader.next) : options!.cause, false);
   }
-  if ((word & HAS_ERRORS) !== 0) define(error, "errors", reader.value(reader.next), false);
+  if ((word & HAS_ERRORS) !== 0) defineValue(error, "errors", reader.value(reader.next), false);
   for (let property = 0; property < properties; property++) {
     const key = reader.key(reader.next);
-    define(error, key, reader.value(reader.next), true);
+    defineValue(error, key, reader.value(reader.next), true);
   }
   return error;
 }
@@ -288,15 +289,4 @@ function ownKeys(error: Error): string[] {
   } catch {
     return []; // a proxy's own failure, as above
   }
-}
-
-function define(error: Error, key: string, value: unknown, enumerable: boolean): void {
-  // Without a prototype, to which somebody may have given a `get`.
-  Object.defineProperty(error, key, {
-    __proto__: null,
-    value,
-    enumerable,
-    writable: true,
-    configurable: true,
-  } as PropertyDescriptor);
 }

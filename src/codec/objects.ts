@@ -13,7 +13,7 @@ import { inherits, isPlatformObject } from "./platform.ts";
 import { writeError } from "./fault.ts";
 import { normalizeNumber } from "./numbers.ts";
 import { getterOf } from "./intrinsics.ts";
-import { defineProperty } from "./shapes.ts";
+import { setOwn } from "./own-property.ts";
 import {
   BOXED,
   DATE,
@@ -369,7 +369,7 @@ export function readObject(reader: Reader, at: number, word: number): object {
     const next = reader.next;
     if (next < reader.limit && reader.i32[next >> 2] === HOLE) {
       reader.next = next + VALUE_HEADER_BYTES;
-    } else defineProperty(object, key, reader.value(next));
+    } else setOwn(object, key, reader.value(next));
   }
   return object;
 }
@@ -390,7 +390,7 @@ export function readKeyed(reader: Reader, at: number, word: number): object {
     if (typeof key !== "string") throw reader.corrupt("key", keyAt);
     const value = readPart(reader, reader.next);
     if (isTable) object[key] = value;
-    else defineProperty(object, key, value);
+    else setOwn(object, key, value);
   }
   if (isTable) setPrototypeOf(object, ObjectPrototype);
   return object;

@@ -14,6 +14,7 @@ import { ProtocolError } from "../errors.ts";
 import type { ReadableShape } from "./reader.ts";
 import type { WritableShape } from "./writer.ts";
 import { canCompile } from "./code-generation.ts";
+import { setOwn } from "./own-property.ts";
 import { compileReader, compileWriter } from "./shape-compiler.ts";
 
 /** Objects with more keys carry them: 100 keys gained four fifths of the time this way on Node, 250 a quarter at best. */
@@ -189,23 +190,9 @@ function loopReader(keys: readonly string[]): ReadableShape["read"] {
     const object: Record<string, unknown> = {};
     let next = at;
     for (const key of keys) {
-      defineProperty(object, key, reader.value(next));
+      setOwn(object, key, reader.value(next));
       next = reader.next;
     }
     return object;
   };
-}
-
-/** An own property, whatever the prototype has under that name. */
-export function defineProperty(object: object, key: string, value: unknown): void {
-  if (key in object) {
-    // Without a prototype, to which somebody may have given a `get`.
-    Object.defineProperty(object, key, {
-      __proto__: null,
-      value,
-      writable: true,
-      enumerable: true,
-      configurable: true,
-    } as PropertyDescriptor);
-  } else (object as Record<string, unknown>)[key] = value;
 }

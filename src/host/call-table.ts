@@ -1,4 +1,5 @@
 /** `pool.call`: the tasks of a pool by name, which says so when it is asked for one that there is not. */
+import { defineOwn } from "../codec/own-property.ts";
 import { UnknownTaskError } from "../errors.ts";
 
 /** What promises, inspectors and test runners ask of any object. */
@@ -27,7 +28,5 @@ export function createCallTable(names: readonly string[]): object {
 }
 
 export function addCall(table: object, name: string, call: unknown): void {
-  // Without a prototype, to which somebody may have given a `get`.
-  const descriptor = { __proto__: null, value: call, enumerable: true };
-  Object.defineProperty(table, name, descriptor as PropertyDescriptor);
+  defineOwn(table, name, { value: call, enumerable: true });
 }

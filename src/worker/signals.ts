@@ -3,6 +3,7 @@
  * once that their call was given up, in the midst of synchronous code. The event comes with the reason,
  * when the worker's event loop turns.
  */
+import { defineOwn } from "../codec/own-property.ts";
 import { wasAborted } from "../endpoint/abort-words.ts";
 import { abortError } from "../endpoint/reason.ts";
 
@@ -52,11 +53,6 @@ export class TaskSignals {
     open.isDelivering = true;
     open.controller.abort(reason);
   }
-}
-
-/** With a descriptor that inherits nothing: somebody may have given `Object.prototype` a `get`. */
-function defineOwn(signal: AbortSignal, key: string, descriptor: PropertyDescriptor): void {
-  Object.defineProperty(signal, key, { __proto__: null, ...descriptor } as PropertyDescriptor);
 }
 
 /** Exact for 4 million slots. */

@@ -7,6 +7,7 @@
  */
 import { mismatch, within } from "./mismatch.ts";
 import { propertyStep } from "../path.ts";
+import { defineValue } from "../own-property.ts";
 import type { Plan } from "./plan.ts";
 import { HELPERS, SCALARS, storeTypedArray } from "./scalars.ts";
 import type { ArrayShape, PlacedField, StructShape } from "./shape.ts";
@@ -15,7 +16,6 @@ import { boundedLength } from "./text.ts";
 import {
   checkEachKey,
   countElements,
-  defineKey,
   hasPlainPrototype,
   isInheritedKey,
   ownValue,
@@ -59,7 +59,7 @@ export function compileStruct(shape: StructShape, plans: readonly Plan[]): Plan 
       return within(mismatch(expectedOf(of), value), propertyStep(key));
     },
     ownValue,
-    defineKey,
+    defineValue,
   };
   shape.fields.forEach((field, place) => {
     names[`step${place}`] = propertyStep(field.key);
@@ -162,7 +162,7 @@ function structReader(shape: StructShape): string {
   const optional = inOrder.filter(({ bit }) => bit >= 0).map(({ key, index }) => {
     const name = JSON.stringify(key);
     const set = isInheritedKey(key)
-      ? `defineKey(result, ${name}, v${index});`
+      ? `defineValue(result, ${name}, v${index});`
       : `result[${name}] = v${index};`;
     return `if (v${index} !== undefined) ${set}\n`;
   }).join("");

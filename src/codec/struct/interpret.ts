@@ -6,6 +6,7 @@
 import { SCALARS, storeTypedArray } from "./scalars.ts";
 import { mismatch, within } from "./mismatch.ts";
 import { propertyStep } from "../path.ts";
+import { defineValue } from "../own-property.ts";
 import type { Plan } from "./plan.ts";
 import type { ArrayShape, ScalarShape, StructShape, TextShape } from "./shape.ts";
 import { expectedOf, isScalar, PRESENCE_BITS } from "./shape.ts";
@@ -23,7 +24,6 @@ import {
 import {
   checkEachKey,
   countElements,
-  defineKey,
   hasPlainPrototype,
   isInheritedKey,
   ownValue,
@@ -151,7 +151,7 @@ export function interpretStruct(shape: StructShape, plans: readonly Plan[]): Pla
         const { key, bit, index } = fields[place]!;
         const value = values[place];
         if (bit >= 0 && value === undefined) continue; // no field reads as undefined
-        if (inherited[index]) defineKey(result, key, value);
+        if (inherited[index]) defineValue(result, key, value);
         else result[key] = value;
       }
       return result;

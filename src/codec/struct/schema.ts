@@ -3,6 +3,7 @@
  * without behaviour; `struct-codec.ts` writes and reads what they declare.
  */
 import { InvalidArgumentError } from "../../errors.ts";
+import { defineOwn } from "../own-property.ts";
 import type {
   ArrayField,
   BoolField,
@@ -27,7 +28,7 @@ const SHAPE: unique symbol = Symbol.for("heddle.shape");
 /** A frozen field and, out of sight, its shape. What its type says beyond that is for the compiler. */
 function makeField<F>(shape: Shape, properties: object): F {
   const field = { kind: shape.kind, ...properties };
-  Object.defineProperty(field, SHAPE, { value: shape });
+  defineOwn(field, SHAPE, { value: shape });
   return Object.freeze(field) as unknown as F;
 }
 

@@ -16,16 +16,6 @@ export function ownValue(object: object, key: string): unknown {
   return Object.hasOwn(object, key) ? (object as Record<string, unknown>)[key] : undefined;
 }
 
-export function defineKey(object: object, key: string, value: unknown): void {
-  Object.defineProperty(object, key, {
-    __proto__: null,
-    value,
-    writable: true,
-    enumerable: true,
-    configurable: true,
-  } as PropertyDescriptor);
-}
-
 const { getPrototypeOf } = Object;
 const ObjectPrototype = Object.prototype;
 
