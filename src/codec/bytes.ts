@@ -9,12 +9,14 @@
  * nor a proxy can run code or lie.
  */
 import { align8Large } from "../memory/align.ts";
+import type { CodecAccess } from "../runtimes/runtime.ts";
 import {
   bufferIsDetached,
   bufferLength,
   getterOf,
   isThere,
   typedArrayBuffer,
+  typedArrayBytes,
   typedArrayLength,
   typedArrayName,
   typedArrayOffset,
@@ -74,6 +76,9 @@ const bufferIsResizable = getterOf<boolean>(ArrayBuffer.prototype, "resizable");
 const sharedIsGrowable = getterOf<boolean>(SharedArrayBuffer.prototype, "growable");
 const sharedLength = getterOf<number>(SharedArrayBuffer.prototype, "byteLength");
 
+/** What writing the bytes of a whole buffer needs of a writer. */
+export type BytesWriter = Pick<Writer, "room" | "i32" | "f64" | "u8">;
+
 /** Bytes before a buffer's own. */
 const HEADER_BYTES: number = VALUE_HEADER_BYTES + 8;
 /**
@@ -104,27 +109,66 @@ export function writeBuffer(writer: Writer, buffer: ArrayBuffer, from: number): 
   return at + headerBytes + align8Large(length);
 }
 
+/**
+ * The kind of a typed array of this name that shows all of `buffer`, an unshared one of fixed size which goes within
+ * the encoding, as most do; -1 for any other. Runs no code of the user's.
+ */
+function wholeKind(
+  access: CodecAccess,
+  view: object,
+  name: string,
+  buffer: ArrayBufferLike,
+): number {
+  const kind = name === "Uint8Array" ? UINT8_ARRAY : KIND_OF_NAME.get(name);
+  if (kind === undefined || access.bytes.isBuffer(view)) return -1;
+  if (!access.kinds.isArrayBuffer(buffer) || bufferIsResizable.call(buffer)) return -1;
+  const bytes = bufferLength.call(buffer);
+  const isWhole = bytes > 0 && bytes <= MAX_EMBEDDED_BYTES && typedArrayBytes.call(view) === bytes;
+  return isWhole ? kind : -1;
+}
+
+/** Writes a typed array that is all there is to write, and all of its buffer. */
+export class OnlyBytes {
+  readonly #access: CodecAccess;
+  #kind = -1;
+
+  constructor(access: CodecAccess) {
+    this.#access = access;
+  }
+
+  /** Bytes that it takes; -1 for any other view, of which `write` cannot be asked. */
+  roomFor(view: object): number {
+    const name = typedArrayName.call(view);
+    if (name === undefined) return -1;
+    const buffer = typedArrayBuffer.call(view);
+    this.#kind = wholeKind(this.#access, view, name, buffer);
+    return this.#kind < 0 ? -1 : HEADER_BYTES + align8Large(bufferLength.call(buffer));
+  }
+
+  /** Writes the view that `roomFor` was asked for last; nothing may have run since. */
+  write(writer: BytesWriter, view: object, at: number): number {
+    return writeWhole(writer, this.#kind, view, at, typedArrayBytes.call(view));
+  }
+}
+
 /** Writes a typed array, DataView or Node Buffer. */
 export function writeView(writer: Writer, view: ArrayBufferView, from: number): number {
   const name = typedArrayName.call(view);
   if (name === undefined) return writeDataView(writer, view, from);
   const seen = writer.seenAt(view, from);
   if (seen >= 0) return writer.ref(seen, from);
+  const { access } = writer;
+  const buffer = typedArrayBuffer.call(view);
   const length = typedArrayLength.call(view);
-  if (writer.access.bytes.isBuffer(view)) return writeNodeBuffer(writer, view, from, length);
+  const whole = wholeKind(access, view, name, buffer);
+  if (whole >= 0 && !writer.isTransferred(buffer)) {
+    return writer.bufferSeenAt(buffer, from) < 0
+      ? writeWhole(writer, whole, view, from, typedArrayBytes.call(view))
+      : writePart(writer, whole, view, buffer, from, 0, length);
+  }
+  if (access.bytes.isBuffer(view)) return writeNodeBuffer(writer, view, from, length);
   const kind = KIND_OF_NAME.get(name);
   if (kind === undefined) throw writer.refuse(view, `heddle does not know ${name}`);
-  const buffer = typedArrayBuffer.call(view);
-  const byteLength = length * KINDS[kind]!.bytesPerElement;
-  if (
-    length > 0 && writer.access.kinds.isArrayBuffer(buffer) &&
-    bufferLength.call(buffer) === byteLength && !bufferIsResizable.call(buffer) &&
-    byteLength <= MAX_EMBEDDED_BYTES && !writer.isTransferred(buffer)
-  ) {
-    const known = writer.bufferSeenAt(buffer, from);
-    if (known < 0) return writeWhole(writer, kind, view, buffer, from, byteLength);
-    return writePart(writer, kind, view, buffer, from, 0, length);
-  }
   if (length === 0) checkBounds(writer, view);
   return writePart(writer, kind, view, buffer, from, typedArrayOffset.call(view), length);
 }
@@ -173,17 +217,18 @@ function writeNodeBuffer(
 }
 
 function writeWhole(
-  writer: Writer,
+  writer: BytesWriter,
   kind: number,
-  view: ArrayBufferView,
-  buffer: ArrayBuffer,
+  view: object,
   from: number,
   byteLength: number,
 ): number {
   const at = writer.room(from, HEADER_BYTES + align8Large(byteLength));
   writer.i32[at >> 2] = BYTES | (kind << 8);
   writer.f64[(at >> 3) + 1] = byteLength;
-  const bytes = kind === UINT8_ARRAY ? view as Uint8Array : new Uint8Array(buffer);
+  const bytes = kind === UINT8_ARRAY
+    ? view as Uint8Array
+    : new Uint8Array(typedArrayBuffer.call(view));
   writer.u8.set(bytes, at + HEADER_BYTES);
   return at + HEADER_BYTES + align8Large(byteLength);
 }

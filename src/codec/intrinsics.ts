@@ -17,6 +17,11 @@ export const typedArrayName: (this: unknown) => string | undefined = getterOf(
 );
 /** Elements; 0 for a view that is out of bounds. */
 export const typedArrayLength: (this: unknown) => number = getterOf(typedArrayPrototype, "length");
+/** Bytes; 0 for a view that is out of bounds. */
+export const typedArrayBytes: (this: unknown) => number = getterOf(
+  typedArrayPrototype,
+  "byteLength",
+);
 export const typedArrayBuffer: (this: unknown) => ArrayBufferLike = getterOf(
   typedArrayPrototype,
   "buffer",

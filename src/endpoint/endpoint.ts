@@ -131,17 +131,20 @@ export class Endpoint {
     const { slot, generation } = call;
     const { length } = args;
     if (length === 1 && (declared === undefined || declared.length <= 1)) {
-      const outcome = this.#sendSized(
-        CALL_WITH_VALUE,
-        slot,
-        generation,
-        task,
-        args[0],
-        declared?.[0],
-        FIRST_ARGUMENT,
-        call,
-      );
-      if (outcome !== UNSIZED) return outcome;
+      const bytes = this.#sized.roomFor(args[0], declared?.[0]);
+      if (bytes !== UNSIZED) {
+        return this.#sendSized(
+          bytes,
+          CALL_WITH_VALUE,
+          slot,
+          generation,
+          task,
+          args[0],
+          declared?.[0],
+          FIRST_ARGUMENT,
+          call,
+        );
+      }
     }
     const index = this.#claim();
     if (index === NO_SPACE) return FULL;
@@ -201,17 +204,20 @@ export class Endpoint {
     declared?: DeclaredValues,
   ): SendOutcome {
     if (kind === RESULT) {
-      const outcome = this.#sendSized(
-        RESULT_VALUE,
-        slot,
-        generation,
-        task,
-        value,
-        declared?.[0],
-        RESULT_NAME,
-      );
-      // There is no call that could be given up.
-      if (outcome !== UNSIZED) return outcome as SendOutcome;
+      const bytes = this.#sized.roomFor(value, declared?.[0]);
+      if (bytes !== UNSIZED) {
+        // There is no call that could be given up.
+        return this.#sendSized(
+          bytes,
+          RESULT_VALUE,
+          slot,
+          generation,
+          task,
+          value,
+          declared?.[0],
+          RESULT_NAME,
+        ) as SendOutcome;
+      }
     }
     const index = this.#claim();
     if (index === NO_SPACE) return FULL;
@@ -234,8 +240,12 @@ export class Endpoint {
     }
   }
 
-  /** The shorter way for a value whose room is known beforehand. `call`: over perhaps, when its getters have run. */
+  /**
+   * The shorter way for a value that takes `bytes` at most, as is known beforehand. `call`: over perhaps, when its
+   * getters have run.
+   */
   #sendSized(
+    bytes: number,
     what: number,
     slot: number,
     generation: number,
@@ -244,9 +254,7 @@ export class Endpoint {
     declared: DeclaredValue | undefined,
     path: string,
     call?: CallId,
-  ): typeof SENT | typeof FULL | typeof UNWANTED | typeof UNSIZED {
-    const bytes = this.#sized.roomFor(value, declared);
-    if (bytes === UNSIZED) return UNSIZED;
+  ): typeof SENT | typeof FULL | typeof UNWANTED {
     if (this.#isEncoding) return FULL;
     const { tx } = this;
     const index = tx.claim(FRAME_BYTES + bytes);

@@ -1,9 +1,10 @@
 /**
- * Values whose room is known before they are written: those without parts, and those of a declared shape that
- * always takes the same. As the only value of a record they can do without what an encoder is for (growing,
+ * Values whose room is known before they are written: those without parts, typed arrays that are all of their buffer,
+ * and those of a declared shape that always takes the same. As the only value of a record they can do without what an encoder is for (growing,
  * references, parts that move, places of what cannot be cloned), which is half of what sending one takes.
  * The bytes are the same.
  */
+import { type BytesWriter, OnlyBytes } from "../codec/bytes.ts";
 import { Output, type StructWriter } from "../codec/struct/output.ts";
 import type { DeclaredValue } from "../codec/struct/signature.ts";
 import type { StructCodec } from "../codec/struct/struct-codec.ts";
@@ -21,12 +22,14 @@ const MAX_UNITS = 512;
 export class SizedValues {
   readonly #maxBytes: number;
   readonly #window: Window;
+  readonly #bytes: OnlyBytes;
   readonly #output: Output;
 
   /** `maxBytes`: most that a record may carry, and a value may take. */
   constructor(memory: Memory, access: CodecAccess, maxBytes: number) {
     this.#maxBytes = maxBytes;
     this.#window = new Window(memory, access);
+    this.#bytes = new OnlyBytes(access);
     this.#output = new Output(this.#window);
   }
 
@@ -36,6 +39,9 @@ export class SizedValues {
     if (declared !== undefined) {
       if (!declared.codec.isFixed) return UNSIZED;
       bytes = VALUE_HEADER_BYTES + declared.codec.fixedBytes;
+    } else if (typeof value === "object" && value !== null) {
+      if (!ArrayBuffer.isView(value)) return UNSIZED;
+      bytes = this.#bytes.roomFor(value);
     } else if (typeof value === "string") {
       if (value.length > MAX_UNITS) return UNSIZED;
       bytes = roomForText(value.length);
@@ -48,6 +54,9 @@ export class SizedValues {
   /** Writes a value of no declared shape, for which there is room at `at`. Runs no code of the user's. */
   write(value: unknown, at: number): number {
     if (typeof value === "string") return writeText(this.#window, value, at);
+    if (typeof value === "object" && value !== null) {
+      return this.#bytes.write(this.#window, value, at);
+    }
     this.#window.i32[at >> 2] = value === undefined
       ? UNDEFINED
       : value === null
@@ -68,15 +77,17 @@ export class SizedValues {
 }
 
 /** Memory in which there is room for what is written. */
-class Window implements TextWriter, StructWriter {
+class Window implements TextWriter, BytesWriter, StructWriter {
   readonly memory: Memory;
   readonly i32: Int32Array<SharedArrayBuffer>;
+  readonly f64: Float64Array<SharedArrayBuffer>;
   readonly u8: Uint8Array<SharedArrayBuffer>;
   readonly access: CodecAccess;
 
   constructor(memory: Memory, access: CodecAccess) {
     this.memory = memory;
     this.i32 = memory.i32;
+    this.f64 = memory.f64;
     this.u8 = memory.u8;
     this.access = access;
   }

@@ -89,6 +89,92 @@ describe("values without parts", () => {
   });
 });
 
+const VIEWS = [
+  Uint8Array,
+  Int8Array,
+  Uint8ClampedArray,
+  Int16Array,
+  Uint16Array,
+  Int32Array,
+  Uint32Array,
+  Float32Array,
+  Float64Array,
+];
+
+function counting(length: number): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(length).map((_, index) => index + 1);
+}
+
+class Sub extends Uint8Array {}
+
+describe("typed arrays", () => {
+  const whole = VIEWS.flatMap((View) =>
+    [1, 3, 8, 1000].map((length) => new View(counting(length * View.BYTES_PER_ELEMENT).buffer))
+  );
+  const tracking = new Uint8Array(new ArrayBuffer(16, { maxByteLength: 32 }));
+  const others: ArrayBufferView[] = [
+    new BigInt64Array([1n, -1n]),
+    new Sub(5),
+    Object.assign(counting(9), { own: 1 }),
+    // Not all of their buffer, one that changes its size, or none of the kinds that go this way.
+    counting(64).subarray(8, 24),
+    counting(64).subarray(0, 24),
+    new Float64Array(new ArrayBuffer(64), 8),
+    new Uint8Array(),
+    new DataView(new ArrayBuffer(24), 8, 9),
+    Buffer.from("Straße"),
+    Buffer.from(counting(12).buffer),
+    tracking,
+    new Uint8Array(tracking.buffer, 0, 16),
+  ];
+
+  test("are the same bytes as the encoder's, whole or not", () => {
+    const pair = createEndpoints(1 << 18);
+    for (const view of [...whole, ...others]) {
+      pair.host.tx.memory.u8.fill(0);
+      expect(pair.host.sendCall(CALL_ID, 7, [view])).toBe(SENT);
+      const { what, bytes } = nextBytes(pair);
+      expect(what).toBe(CALL_WITH_VALUE);
+      expect(bytes, view.constructor.name).toEqual(encode([view]));
+    }
+  });
+
+  test("arrive at every position of a ring, as calls and as results", () => {
+    const pair = createEndpoints(1 << 15);
+    for (let round = 0; round < 10; round++) {
+      for (const view of [...whole, ...others].filter((view) => view.byteLength <= 8000)) {
+        const expected = view instanceof Sub ? new Uint8Array(view) : structuredClone(view);
+        const [got] = send(pair, [view]) as [ArrayBufferView];
+        expect(got.buffer).not.toBe(view.buffer);
+        if (!Buffer.isBuffer(view)) {
+          expect(got).toEqual(expected);
+          expect(got.buffer.byteLength).toBe(expected.buffer.byteLength);
+        } else expect(view.equals(got as Buffer)).toBe(true);
+        expect(pair.worker.sendValue(RESULT, 5, 6, view)).toBe(SENT);
+        const { rx } = pair.host;
+        const index = rx.poll();
+        expect(pair.host.readValues(index, RESULT_VALUE)).toEqual([got]);
+        rx.release();
+      }
+    }
+  });
+
+  test("are limited by their bytes, find a full ring full, and are refused when they are gone", () => {
+    const pair = createEndpoints(1 << 16, 16 + 96);
+    expect(send(pair, [counting(96)])).toEqual([counting(96)]);
+    expect(() => pair.host.sendCall(CALL_ID, 7, [counting(97)])).toThrow(PayloadTooLargeError);
+    const small = createEndpoints(4096);
+    let sent = 0;
+    while (small.host.sendCall(CALL_ID, 7, [counting(200)]) === SENT) sent++;
+    expect(sent).toBeGreaterThan(10);
+    while (sent-- > 0) expect(receive(small)).toEqual([counting(200)]);
+    const gone = counting(8);
+    gone.buffer.transfer();
+    expect(() => small.host.sendCall(CALL_ID, 7, [gone])).toThrow(/args\[0\].*detached/);
+    expect(send(small, [counting(8)])).toEqual([counting(8)]);
+  });
+});
+
 describe("an only value of a declared shape that always takes the same", () => {
   test("arrives at every position of a ring, as a call and as a result", () => {
     const pair = createEndpoints(4096);
