@@ -3,10 +3,13 @@
  * for references to it, and within which other, for the path of one that cannot be cloned.
  *
  * Most values are of few objects, which a loop compares with; more are searched by the engine, at a
- * third of a nanosecond each; many go into a Map, whose first use of an object as a key costs some 80.
+ * third of a nanosecond each; many go into a Set, which takes 20 to 40 to tell whether one is new. If some come again
+ * they are searched for, if many do, a Map takes over, which knows where each is.
  */
 const FEW = 12;
-const MANY = 256;
+const MANY = 96;
+/** Searching for objects that come again may have taken so many looks for each of all objects, about what the Map takes. */
+const LOOKS_EACH = 64;
 /** Places that are kept for the next value; what one of more objects needed is given back. */
 const KEPT = 4096;
 
@@ -19,6 +22,9 @@ export class SeenObjects {
   readonly #more: unknown[] = [];
   #positions = new Int32Array(MANY);
   #parents = new Int32Array(MANY);
+  /** Those of `#more`. */
+  #set: Set<unknown> | undefined;
+  #looks = 0;
   #map: Map<unknown, number> | undefined;
 
   get count(): number {
@@ -35,10 +41,8 @@ export class SeenObjects {
     }
     if (count < FEW) few[count] = object;
     else {
-      const index = this.#find(object);
+      const index = this.#add(object, count);
       if (index >= 0) return this.#positions[index]!;
-      this.#more.push(object);
-      this.#map?.set(object, count);
       if (count === this.#positions.length) this.#resize(2 * count);
     }
     this.#positions[count] = position;
@@ -69,21 +73,48 @@ export class SeenObjects {
       this.#few[index] = undefined;
     }
     if (this.#count > FEW) {
-      // Before: taking them out of the Map one by one takes as long as putting them in.
-      if (count <= MANY) this.#map = undefined;
-      for (const object of this.#more.splice(Math.max(0, count - FEW))) this.#map?.delete(object);
+      // Before: taking them out one by one takes as long as putting them in.
+      if (count <= MANY) {
+        this.#set = this.#map = undefined;
+        this.#looks = 0;
+      }
+      for (const object of this.#more.splice(Math.max(0, count - FEW))) {
+        this.#set?.delete(object);
+        this.#map?.delete(object);
+      }
     }
     this.#count = count;
     if (this.#positions.length > KEPT && count <= KEPT) this.#resize(KEPT);
   }
 
-  #find(object: unknown): number {
-    if (this.#count < MANY) {
-      const index = this.#more.indexOf(object);
-      return index < 0 ? -1 : index + FEW;
+  /** The index of an object that is no new one, or -1: it has been added. */
+  #add(object: unknown, count: number): number {
+    const more = this.#more;
+    if (count < MANY) {
+      const index = more.indexOf(object);
+      if (index >= 0) return index + FEW;
+    } else if (this.#map !== undefined) {
+      const index = this.#map.get(object);
+      if (index !== undefined) return index;
+      this.#map.set(object, count);
+    } else {
+      const set = this.#set ??= new Set(more);
+      const { size } = set;
+      if (set.add(object).size === size) return this.#search(object, count);
     }
-    this.#map ??= this.#mapped();
-    return this.#map.get(object) ?? -1;
+    more.push(object);
+    return -1;
+  }
+
+  /** The index of an object that the Set has. */
+  #search(object: unknown, count: number): number {
+    const index = this.#more.indexOf(object) + FEW;
+    this.#looks += index;
+    if (this.#looks > LOOKS_EACH * count) {
+      this.#map = this.#mapped();
+      this.#set = undefined;
+    }
+    return index;
   }
 
   /** One by one: 4 to 15 % quicker, for a thousand objects, than from a list of pairs. */

@@ -13,6 +13,7 @@ import { SharedBuffers } from "../../src/codec/shared-buffers.ts";
 import { ProtocolError } from "../../src/errors.ts";
 import { currentRuntime } from "../../src/runtimes/current.ts";
 import { roundTrip, send } from "../support/codec.ts";
+import { createRandom } from "../support/random.ts";
 import { createEndpoints } from "../support/endpoints.ts";
 import { capabilities, runCode } from "../support/runtime.ts";
 
@@ -209,7 +210,7 @@ test.runIf(capabilities.forbidsCode)(
 );
 
 describe("objects seen", () => {
-  test.each([5, 12, 13, 255, 256, 257, 268, 269, 2000])(
+  test.each([5, 12, 13, 95, 96, 97, 108, 109, 191, 192, 193, 2000])(
     "%i of them, and forgotten again",
     (count) => {
       const seen = new SeenObjects();
@@ -241,6 +242,31 @@ describe("objects seen", () => {
       }
     },
   );
+
+  // Few that come again are searched for, many are looked up: both, and what is forgotten between.
+  test.each([0.01, 0.2, 0.7])("of which %d come again, in any order", (share) => {
+    const random = createRandom(1 + 100 * share);
+    const seen = new SeenObjects();
+    for (let round = 0; round < 20; round++) {
+      const objects: object[] = [];
+      for (let step = 0; step < 1500; step++) {
+        const draw = random();
+        if (draw < 0.001) {
+          objects.length = Math.floor(random() * objects.length);
+          seen.forget(objects.length);
+        } else if (draw < share && objects.length > 0) {
+          const index = Math.floor(random() * objects.length);
+          expect(seen.visit(objects[index], 1)).toBe(8 * index);
+        } else {
+          const object = {};
+          expect(seen.visit(object, 8 * objects.length)).toBe(-1);
+          objects.push(object);
+        }
+        expect(seen.count).toBe(objects.length);
+      }
+      seen.forget(0);
+    }
+  });
 });
 
 describe("strings remembered", () => {
