@@ -21,6 +21,7 @@ import {
   typedArrayName,
   typedArrayOffset,
 } from "./intrinsics.ts";
+import { inherits } from "./platform.ts";
 import type { Reader } from "./reader.ts";
 import type { Writer } from "./writer.ts";
 import { BUFFER, BYTES, RESIZABLE, TRACKING, VALUE_HEADER_BYTES, VIEW } from "./tags.ts";
@@ -68,6 +69,8 @@ const KIND_OF_NAME: ReadonlyMap<string, number> = new Map(
   KIND_NAMES.map((name, kind) => [name, kind]),
 );
 
+const { getPrototypeOf } = Object;
+const Uint8ArrayPrototype = Uint8Array.prototype;
 const dataViewBuffer = getterOf<ArrayBufferLike>(DataView.prototype, "buffer");
 const dataViewOffset = getterOf<number>(DataView.prototype, "byteOffset");
 const dataViewLength = getterOf<number>(DataView.prototype, "byteLength");
@@ -109,6 +112,14 @@ export function writeBuffer(writer: Writer, buffer: ArrayBuffer, from: number): 
   return at + headerBytes + align8Large(length);
 }
 
+/** Like `instanceof`, but runs no trap of a proxy that the view inherits from. */
+function isNodeBuffer({ bytes, kinds }: CodecAccess, view: object): boolean {
+  const { bufferPrototype } = bytes;
+  const prototype = getPrototypeOf(view) as object | null;
+  if (prototype === Uint8ArrayPrototype || prototype === null) return false;
+  return inherits(kinds, prototype, (parent) => parent === bufferPrototype);
+}
+
 /**
  * The kind of a typed array of this name that shows all of `buffer`, an unshared one of fixed size which goes within
  * the encoding, as most do; -1 for any other. Runs no code of the user's.
@@ -120,7 +131,7 @@ function wholeKind(
   buffer: ArrayBufferLike,
 ): number {
   const kind = name === "Uint8Array" ? UINT8_ARRAY : KIND_OF_NAME.get(name);
-  if (kind === undefined || access.bytes.isBuffer(view)) return -1;
+  if (kind === undefined || (kind === UINT8_ARRAY && isNodeBuffer(access, view))) return -1;
   if (!access.kinds.isArrayBuffer(buffer) || bufferIsResizable.call(buffer)) return -1;
   const bytes = bufferLength.call(buffer);
   const isWhole = bytes > 0 && bytes <= MAX_EMBEDDED_BYTES && typedArrayBytes.call(view) === bytes;
@@ -166,8 +177,10 @@ export function writeView(writer: Writer, view: ArrayBufferView, from: number): 
       ? writeWhole(writer, whole, view, from, typedArrayBytes.call(view))
       : writePart(writer, whole, view, buffer, from, 0, length);
   }
-  if (access.bytes.isBuffer(view)) return writeNodeBuffer(writer, view, from, length);
   const kind = KIND_OF_NAME.get(name);
+  if (kind === UINT8_ARRAY && isNodeBuffer(access, view)) {
+    return writeNodeBuffer(writer, view, from, length);
+  }
   if (kind === undefined) throw writer.refuse(view, `heddle does not know ${name}`);
   if (length === 0) checkBounds(writer, view);
   return writePart(writer, kind, view, buffer, from, typedArrayOffset.call(view), length);

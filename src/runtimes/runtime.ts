@@ -65,7 +65,8 @@ export interface ByteAccess {
   ): Uint8Array<ArrayBuffer>;
   /** A fresh, exact, unshared copy of `length` bytes of `source` from `start`. */
   copy(source: ArrayBufferLike, start: number, length: number): ArrayBuffer;
-  isBuffer(value: object): boolean;
+  /** Of Node's `Buffer`. */
+  readonly bufferPrototype: object;
   /** Whether somebody has said that it must not be moved, as Node has of the pool that small Buffers are parts of. */
   isUntransferable(buffer: ArrayBuffer): boolean;
   /** A Node `Buffer` over the whole of `bytes`. */

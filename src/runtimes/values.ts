@@ -90,7 +90,7 @@ export const byteAccess: ByteAccess = {
     return new Uint8Array(source.subarray(start, end));
   },
   copy: (source, start, length) => new Uint8Array(new Uint8Array(source, start, length)).buffer,
-  isBuffer: (value) => Buffer.isBuffer(value),
+  bufferPrototype: Buffer.prototype,
   isUntransferable: isMarkedAsUntransferable,
   toBuffer: (bytes) => Buffer.from(bytes),
 };

@@ -249,16 +249,17 @@ describe("objects seen", () => {
     const seen = new SeenObjects();
     for (let round = 0; round < 20; round++) {
       const objects: object[] = [];
+      let forgotten: object[] = [];
       for (let step = 0; step < 1500; step++) {
         const draw = random();
         if (draw < 0.001) {
-          objects.length = Math.floor(random() * objects.length);
+          forgotten = objects.splice(Math.floor(random() * objects.length));
           seen.forget(objects.length);
         } else if (draw < share && objects.length > 0) {
           const index = Math.floor(random() * objects.length);
           expect(seen.visit(objects[index], 1)).toBe(8 * index);
         } else {
-          const object = {};
+          const object = forgotten.pop() ?? {};
           expect(seen.visit(object, 8 * objects.length)).toBe(-1);
           objects.push(object);
         }
@@ -266,6 +267,26 @@ describe("objects seen", () => {
       }
       seen.forget(0);
     }
+  });
+
+  test("are not searched for one by one if very many come again", () => {
+    const seen = new SeenObjects();
+    const objects = Array.from({ length: 5000 }, () => ({}));
+    for (const [index, object] of objects.entries()) seen.visit(object, 8 * index);
+    const { indexOf } = Array.prototype;
+    let searches = 0;
+    Array.prototype.indexOf = function (this: unknown[], ...args) {
+      searches++;
+      return indexOf.apply(this, args);
+    };
+    try {
+      for (const object of objects) seen.visit(object, 0);
+    } finally {
+      Array.prototype.indexOf = indexOf;
+    }
+    // A few are: a Map of all takes as long as hundreds of searches.
+    expect(searches).toBeGreaterThan(0);
+    expect(searches).toBeLessThan(1000);
   });
 });
 

@@ -11,6 +11,9 @@ import {
   WHAT_WORD,
 } from "../../src/endpoint/frame.ts";
 import { PayloadTooLargeError, ProtocolError, StructError } from "../../src/errors.ts";
+import { SizedValues, UNSIZED } from "../../src/endpoint/sized-values.ts";
+import { currentRuntime } from "../../src/runtimes/current.ts";
+import { MAX_EMBEDDED_BYTES } from "../../src/codec/bytes.ts";
 import { encode, receive, send } from "../support/codec.ts";
 import { createEndpoints, type EndpointPair } from "../support/endpoints.ts";
 
@@ -136,6 +139,43 @@ describe("typed arrays", () => {
       const { what, bytes } = nextBytes(pair);
       expect(what).toBe(CALL_WITH_VALUE);
       expect(bytes, view.constructor.name).toEqual(encode([view]));
+    }
+  });
+
+  test("go the shorter way if they are all of a buffer that a record carries", () => {
+    const { tx } = createEndpoints(1 << 20).host;
+    const sized = new SizedValues(tx.memory, currentRuntime, 1 << 18);
+    for (const view of [...whole, new Uint8Array(MAX_EMBEDDED_BYTES)]) {
+      expect(sized.roomFor(view, undefined)).toBeGreaterThanOrEqual(view.byteLength + 16);
+    }
+    const shared = new Uint8Array(new SharedArrayBuffer(8));
+    const large = new Uint8Array(MAX_EMBEDDED_BYTES + 1);
+    for (const view of [...others.slice(3), shared, large]) {
+      expect(sized.roomFor(view, undefined)).toBe(UNSIZED);
+    }
+  });
+
+  test("whose prototype is a proxy run none of its traps, alone or among others", () => {
+    const pair = createEndpoints(1 << 16);
+    const trap = (): never => {
+      throw new Error("a trap has run");
+    };
+    const traps = { getPrototypeOf: trap, get: trap, has: trap, getOwnPropertyDescriptor: trap };
+    for (const view of [counting(8), counting(16).subarray(1, 9), Buffer.from("12345678")]) {
+      Object.setPrototypeOf(view, new Proxy({}, traps));
+      expect(send(pair, [view])).toHaveLength(1);
+      expect(send(pair, [view, 1])).toHaveLength(2);
+    }
+  });
+
+  test("of several bytes an element are no Buffers, whatever they inherit from", () => {
+    const pair = createEndpoints(1 << 16);
+    const numbers = new Float64Array([0.5, 1, 2]);
+    for (const view of [numbers.slice(), numbers.subarray(1)]) {
+      const expected = structuredClone(view);
+      Object.setPrototypeOf(view, Buffer.prototype);
+      expect(send(pair, [view])).toEqual([expected]);
+      expect(send(pair, [view, 1])).toEqual([expected, 1]);
     }
   });
 
