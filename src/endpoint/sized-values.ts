@@ -1,8 +1,8 @@
 /**
- * Values whose room is known before they are written: those without parts, typed arrays that are all of their buffer,
- * and those of a declared shape that always takes the same. As the only value of a record they can do without what an encoder is for (growing,
- * references, parts that move, places of what cannot be cloned), which is half of what sending one takes.
- * The bytes are the same.
+ * Values whose room is known before they are written: those without parts, typed arrays that are all of their
+ * buffer, and those of a declared shape that always takes the same. As the only value of a record they can do
+ * without what an encoder is for (growing, references, parts that move, places of what cannot be cloned), which is
+ * half of what sending one takes. The bytes are the same.
  */
 import { type BytesWriter, OnlyBytes } from "../codec/bytes.ts";
 import { Output, type StructWriter } from "../codec/struct/output.ts";
@@ -13,7 +13,7 @@ import { roomForText, type TextWriter, writeText } from "../codec/text.ts";
 import type { Memory } from "../memory/views.ts";
 import type { CodecAccess } from "../runtimes/runtime.ts";
 
-/** The room for a value is not known beforehand, or too large. */
+/** The room for a value is not known beforehand, or too large. As `OnlyBytes` says it. */
 export const UNSIZED = -1;
 
 /** Longest string, in UTF-16 units: the room for longer ones is asked for as they need it. */
@@ -33,7 +33,7 @@ export class SizedValues {
     this.#output = new Output(this.#window);
   }
 
-  /** Bytes that a value takes at most, or UNSIZED. */
+  /** Bytes that a value takes at most, or UNSIZED. Runs no code of the user's. */
   roomFor(value: unknown, declared: DeclaredValue | undefined): number {
     let bytes: number;
     if (declared !== undefined) {
