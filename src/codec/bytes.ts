@@ -117,48 +117,54 @@ function isNodeBuffer({ bytes, kinds }: CodecAccess, view: object): boolean {
   const { bufferPrototype } = bytes;
   const prototype = getPrototypeOf(view) as object | null;
   if (prototype === Uint8ArrayPrototype || prototype === null) return false;
-  return inherits(kinds, prototype, (parent) => parent === bufferPrototype);
+  return prototype === bufferPrototype ||
+    inherits(kinds, prototype, (parent) => parent === bufferPrototype);
 }
 
-/**
- * The kind of a typed array of this name that shows all of `buffer`, an unshared one of fixed size which goes within
- * the encoding, as most do; -1 for any other. Runs no code of the user's.
- */
-function wholeKind(
-  access: CodecAccess,
-  view: object,
-  name: string,
-  buffer: ArrayBufferLike,
-): number {
-  const kind = name === "Uint8Array" ? UINT8_ARRAY : KIND_OF_NAME.get(name);
-  if (kind === undefined || (kind === UINT8_ARRAY && isNodeBuffer(access, view))) return -1;
-  if (!access.kinds.isArrayBuffer(buffer) || bufferIsResizable.call(buffer)) return -1;
+/** The kind of a typed array of this name, or undefined. Runs no code of the user's. */
+function kindOf(access: CodecAccess, view: object, name: string): number | undefined {
+  if (name !== "Uint8Array") return KIND_OF_NAME.get(name);
+  return isNodeBuffer(access, view) ? NODE_BUFFER : UINT8_ARRAY;
+}
+
+/** Bytes of `buffer` if it is an unshared one of fixed size that goes within the encoding, and all of it is shown; or 0. */
+function wholeBytes({ kinds }: CodecAccess, view: object, buffer: ArrayBufferLike): number {
+  if (!kinds.isArrayBuffer(buffer) || bufferIsResizable.call(buffer)) return 0;
   const bytes = bufferLength.call(buffer);
-  const isWhole = bytes > 0 && bytes <= MAX_EMBEDDED_BYTES && typedArrayBytes.call(view) === bytes;
-  return isWhole ? kind : -1;
+  return bytes <= MAX_EMBEDDED_BYTES && typedArrayBytes.call(view) === bytes ? bytes : 0;
 }
 
-/** Writes a typed array that is all there is to write, and all of its buffer. */
+/** Writes bytes that are all there is to write: a typed array that is all of its buffer, or a Node Buffer. */
 export class OnlyBytes {
   readonly #access: CodecAccess;
-  #kind = -1;
+  #kind = UINT8_ARRAY;
+  #byteLength = 0;
 
   constructor(access: CodecAccess) {
     this.#access = access;
   }
 
-  /** Bytes that it takes; -1 for any other view, of which `write` cannot be asked. */
+  /** Bytes that it takes; -1 for any other view, of which `write` cannot be asked. Runs no code of the user's. */
   roomFor(view: object): number {
     const name = typedArrayName.call(view);
     if (name === undefined) return -1;
-    const buffer = typedArrayBuffer.call(view);
-    this.#kind = wholeKind(this.#access, view, name, buffer);
-    return this.#kind < 0 ? -1 : HEADER_BYTES + align8Large(bufferLength.call(buffer));
+    const kind = kindOf(this.#access, view, name);
+    if (kind === undefined) return -1;
+    const bytes = kind === NODE_BUFFER
+      ? typedArrayLength.call(view)
+      : wholeBytes(this.#access, view, typedArrayBuffer.call(view));
+    // Of none it may be asked whether they are there.
+    if (bytes === 0 || bytes > MAX_EMBEDDED_BYTES) return -1;
+    this.#kind = kind;
+    this.#byteLength = bytes;
+    return HEADER_BYTES + align8Large(bytes);
   }
 
   /** Writes the view that `roomFor` was asked for last; nothing may have run since. */
   write(writer: BytesWriter, view: object, at: number): number {
-    return writeWhole(writer, this.#kind, view, at, typedArrayBytes.call(view));
+    return this.#kind === NODE_BUFFER
+      ? writeNodeBytes(writer, view, at, this.#byteLength)
+      : writeWhole(writer, this.#kind, view, at, this.#byteLength);
   }
 }
 
@@ -171,17 +177,15 @@ export function writeView(writer: Writer, view: ArrayBufferView, from: number): 
   const { access } = writer;
   const buffer = typedArrayBuffer.call(view);
   const length = typedArrayLength.call(view);
-  const whole = wholeKind(access, view, name, buffer);
-  if (whole >= 0 && !writer.isTransferred(buffer)) {
-    return writer.bufferSeenAt(buffer, from) < 0
-      ? writeWhole(writer, whole, view, from, typedArrayBytes.call(view))
-      : writePart(writer, whole, view, buffer, from, 0, length);
-  }
-  const kind = KIND_OF_NAME.get(name);
-  if (kind === UINT8_ARRAY && isNodeBuffer(access, view)) {
-    return writeNodeBuffer(writer, view, from, length);
-  }
+  const kind = kindOf(access, view, name);
+  if (kind === NODE_BUFFER) return writeNodeBuffer(writer, view, from, length);
   if (kind === undefined) throw writer.refuse(view, `heddle does not know ${name}`);
+  const bytes = wholeBytes(access, view, buffer);
+  if (bytes > 0 && !writer.isTransferred(buffer)) {
+    return writer.bufferSeenAt(buffer, from) < 0
+      ? writeWhole(writer, kind, view, from, bytes)
+      : writePart(writer, kind, view, buffer, from, 0, length);
+  }
   if (length === 0) checkBounds(writer, view);
   return writePart(writer, kind, view, buffer, from, typedArrayOffset.call(view), length);
 }
@@ -221,10 +225,15 @@ function writeNodeBuffer(
     const at = writeViewHeader(writer, NODE_BUFFER, 0, length, from);
     return writer.extra(copy, at, true);
   }
+  return writeNodeBytes(writer, view, from, length);
+}
+
+function writeNodeBytes(writer: BytesWriter, view: object, from: number, length: number): number {
   const at = writer.room(from, HEADER_BYTES + align8Large(length));
   writer.i32[at >> 2] = BYTES | (NODE_BUFFER << 8);
   writer.f64[(at >> 3) + 1] = length;
   // Of fixed length: shared memory may have grown meanwhile.
+  const buffer = typedArrayBuffer.call(view);
   writer.u8.set(new Uint8Array(buffer, typedArrayOffset.call(view), length), at + HEADER_BYTES);
   return at + HEADER_BYTES + align8Large(length);
 }
