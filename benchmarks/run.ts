@@ -15,17 +15,11 @@ import { ReferenceSpin } from "./runner/busy.ts";
 import { KNITTING } from "./contenders/knitting.ts";
 import { SCENARIOS } from "./runner/catalogue.ts";
 import { countFailed, log, measure, type Run } from "./runner/measure.ts";
+import { RUNTIMES } from "./runner/runtimes.ts";
 import type { Choices } from "./runner/scenario.ts";
 import { hasCargo, tokioRun } from "./runner/tokio.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
-const bin = (name: string): string => `${root}node_modules/.bin/${name}`;
-
-const RUNTIMES: Readonly<Record<string, { command: readonly string[]; version: string }>> = {
-  node: { command: [bin("node")], version: process.version.slice(1) },
-  deno: { command: [bin("deno"), "run", "-A", "--quiet"], version: versionOf("deno") },
-  bun: { command: [bin("bun")], version: versionOf("bun") },
-};
 
 const HELP = `./run.sh [--json] [--quick] [--only NAMES] [--runtime NAMES] [--threads N]
          [--peer knitting=PATH] [--soak-minutes N] [--out DIR] [--list]

@@ -1,9 +1,10 @@
 /**
  * What got slower between two result sets, and how sure that is: the ratio of medians with a 95 % confidence
- * interval by bootstrap over rounds, and over the samples within each (Efron's percentile interval). Rounds differ by more
+ * interval by bootstrap over rounds, and over the samples within each. Rounds differ by more
  * than samples of one, so a figure of one round says little: its interval is that of its samples alone.
  */
-import { medianSorted, quantileSorted } from "simple-statistics";
+import { medianSorted } from "simple-statistics";
+import { bootstrapInterval, type Draw } from "./bootstrap.ts";
 import type { Measurement, ScenarioResult } from "./schema.ts";
 
 export interface Change {
@@ -21,31 +22,16 @@ export interface Change {
   readonly high: number;
 }
 
-const RESAMPLES = 500;
 /** What is called slower or quicker: by more than this, and surely so. */
 export const NOTABLE = 0.05;
-
-/** A stream of numbers from 0 up to 1 that is the same every time (mulberry32). */
-function createRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = state + 0x6d2b79f5 | 0;
-    let mixed = Math.imul(state ^ state >>> 15, 1 | state);
-    mixed = mixed + Math.imul(mixed ^ mixed >>> 7, 61 | mixed) ^ mixed;
-    return ((mixed ^ mixed >>> 14) >>> 0) / 2 ** 32;
-  };
-}
-
-const draw = <Item>(items: readonly Item[], random: () => number): Item =>
-  items[Math.floor(random() * items.length)]!;
 
 const sortedMedian = (values: number[]): number => medianSorted(values.sort((a, b) => a - b));
 
 /** The median over rounds of each round's median, of rounds and samples drawn anew. */
-function resample(rounds: Measurement["rounds"], random: () => number): number {
+function resample(rounds: Measurement["rounds"], draw: Draw): number {
   return sortedMedian(rounds.map(() => {
-    const round = draw(rounds, random);
-    return sortedMedian(round.map(() => draw(round, random)));
+    const round = draw(rounds);
+    return sortedMedian(round.map(() => draw(round)));
   }));
 }
 
@@ -53,15 +39,9 @@ export function compareMeasurements(
   before: Measurement,
   after: Measurement,
 ): Pick<Change, "ratio" | "low" | "high"> {
-  const random = createRandom(1);
-  const ratios = Array.from(
-    { length: RESAMPLES },
-    () => resample(after.rounds, random) / resample(before.rounds, random),
-  ).sort((a, b) => a - b);
   return {
     ratio: after.p50 / before.p50,
-    low: quantileSorted(ratios, 0.025),
-    high: quantileSorted(ratios, 0.975),
+    ...bootstrapInterval((draw) => resample(after.rounds, draw) / resample(before.rounds, draw)),
   };
 }
 

@@ -23,11 +23,14 @@ export function runChild(
   let stderr = "";
   child.stdout.on("data", (chunk) => stdout += String(chunk));
   child.stderr.on("data", (chunk) => stderr += String(chunk));
-  const timer = setTimeout(() => child.kill("SIGKILL"), timeoutMs);
+  const kill = (): void => void child.kill("SIGKILL");
+  const timer = setTimeout(kill, timeoutMs);
+  process.on("exit", kill);
   return new Promise((resolve, reject) => {
     child.on("error", reject);
     child.on("close", (code, signal) => {
       clearTimeout(timer);
+      process.off("exit", kill);
       const line = stdout.trim().split("\n").at(-1) ?? "";
       if (code !== 0 || !line.startsWith("[")) {
         const reason = stderr.trim().split("\n").slice(-REASON_LINES).join("\n");

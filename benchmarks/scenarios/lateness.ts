@@ -12,7 +12,7 @@ import {
 } from "../harness/child.ts";
 import { checkClock } from "../harness/clock-check.ts";
 import type { RoundGap } from "../harness/schema.ts";
-import { takeLateness } from "./spin-lateness.ts";
+import { takeLatenessSamples } from "./spin-lateness.ts";
 
 interface Duration {
   readonly us: number;
@@ -29,9 +29,6 @@ const DURATIONS: readonly Duration[] = [
   { us: 100_000, samples: 15, quickSamples: 5 },
 ];
 
-/** Tasks before the first that counts: one for every so many that do, so that estimates settle. */
-const COUNTED_PER_WARM_UP = 5;
-
 /** Runs one round of the contender named on the command line and prints its figures. */
 export async function runLateness(contenders: readonly SpinContender[]): Promise<never> {
   const { contender, isQuick } = readArguments();
@@ -40,13 +37,12 @@ export async function runLateness(contenders: readonly SpinContender[]): Promise
   const found: (RoundSamples | RoundGap)[] = [];
   for (const { us, samples, quickSamples } of DURATIONS) {
     const count = isQuick ? quickSamples : samples;
-    const take = async (): Promise<number[]> => {
-      for (let n = 0; n < count / COUNTED_PER_WARM_UP; n++) await takeLateness(spin, us);
-      const samples: number[] = [];
-      for (let n = 0; n < count; n++) samples.push(await takeLateness(spin, us));
-      return samples;
-    };
-    found.push(await attempt({ case: "spinning task", size: us, unit: "µs" }, take));
+    found.push(
+      await attempt(
+        { case: "spinning task", size: us, unit: "µs" },
+        () => takeLatenessSamples(spin, us, count),
+      ),
+    );
   }
   await close();
   return finish(found);
