@@ -1,56 +1,22 @@
 /**
- * `createPool`: the composition root. Builds the host's side of a pool, hands out the typed calls and
- * owns the shutdown.
+ * `createPool`: finds the tasks, has the host's side of a pool made (`wiring.ts`), hands out the typed calls
+ * (`call-proxy.ts`) and owns the shutdown.
  */
-import { type CallOptions, checkCallOptions } from "./call-options.ts";
-import { checkShutdown, type ShutdownOptions } from "./shutdown-options.ts";
-import { Codec } from "./codec/codec.ts";
+import { type CallProxy, createCallProxy } from "./call-proxy.ts";
 import { textOf } from "./codec/fault.ts";
 import { describeSignature, type Signature } from "./codec/struct/signature.ts";
-import { maxInlineBytes } from "./endpoint/endpoint.ts";
-import { Holder } from "./endpoint/hold.ts";
-import { createAbortWords } from "./endpoint/abort-words.ts";
-import { abortError } from "./endpoint/reason.ts";
-import { HOST_CONTROL_BYTES, HOST_PARKED_WORD } from "./endpoint/lane-layout.ts";
-import { ServiceTimes, serviceTimesBytes } from "./endpoint/service-times.ts";
 import type { TaskSource } from "./endpoint/worker-start.ts";
 import { InvalidArgumentError, NestedPoolError, PoolClosedError } from "./errors.ts";
-import { MOST_ANSWERS } from "./host/answers.ts";
-import { disown } from "./host/arguments-in-waiting.ts";
-import { Backpressure } from "./host/backpressure.ts";
-import { createChooser } from "./host/balancers.ts";
-import { addCall, createCallTable } from "./host/call-table.ts";
-import { HostLoop } from "./host/host-loop.ts";
-import { Inliner } from "./host/inliner.ts";
-import {
-  type CallSettings,
-  createSettings,
-  type GivenSettings,
-  isPlain,
-  PLAIN,
-} from "./host/call-settings.ts";
-import { Endings } from "./host/endings.ts";
-import type { PendingCall, Reject, Resolve } from "./host/in-flight.ts";
-import { Signals } from "./host/signals.ts";
-import { Timekeeper } from "./host/timekeeper.ts";
-import type { LaneOptions } from "./host/lane.ts";
-import { type Receiver, SafetyCheck } from "./host/safety-check.ts";
-import { Scheduler } from "./host/scheduler.ts";
-import { Supervisor } from "./host/supervisor.ts";
-import {
-  AUTO_QUEUE_PER_THREAD,
-  type PoolOptions,
-  type ResolvedOptions,
-  resolveOptions,
-} from "./options.ts";
+import { type PoolOptions, resolveOptions } from "./options.ts";
+import { ActiveCount } from "./park/active-count.ts";
 import type { Pool, PoolEvents, PoolStatistics } from "./pool-types.ts";
-import { ActiveCount, type SharedWord } from "./park/active-count.ts";
-import { HostParker } from "./park/host-word.ts";
 import { callerOf } from "./realm/call-site.ts";
 import { workerRealm } from "./realm/worker-realm.ts";
 import { currentRuntime } from "./runtimes/current.ts";
 import { MAX_TIMER_MS, type Runtime } from "./runtimes/runtime.ts";
+import { checkShutdown, type ShutdownOptions } from "./shutdown-options.ts";
 import { declaredBy, functionOf, locateTask, settingsOfTask, type TaskMap } from "./task.ts";
+import { type PoolParts, type PoolSpec, wire } from "./wiring.ts";
 
 /** How long `shutdown()` waits for calls in flight. */
 const DRAIN_MS = 5000;
@@ -97,7 +63,14 @@ export function createPool(
       settings: settingsOfTask(entry),
       f: functionOf(entry),
     }));
-    const pool = new ThreadPool(resolved, sources, hostTasks, runtime, active);
+    const pool = new ThreadPool({
+      options: resolved,
+      sources,
+      tasks: hostTasks,
+      runtime,
+      active,
+      workerEntry: workerEntry(),
+    });
     return pool as unknown as Pool<typeof tasks>;
   };
 }
@@ -131,180 +104,38 @@ function workerEntry(): URL {
   return new URL(`./worker/entry.${extension}`, import.meta.url);
 }
 
-/** What the host knows of a task. */
-interface HostTask {
-  readonly signature: Signature | undefined;
-  readonly settings: GivenSettings;
-  /** The function, unless only workers load it. */
-  readonly f: ((...args: unknown[]) => unknown) | undefined;
-}
-
 class ThreadPool extends EventTarget {
-  readonly call: Record<string, (...args: unknown[]) => Promise<unknown>>;
+  readonly call: CallProxy;
   readonly ready: Promise<void>;
   readonly #runtime: Runtime;
-  readonly #scheduler: Scheduler;
-  readonly #loop: HostLoop;
-  readonly #safety: SafetyCheck;
-  readonly #supervisor: Supervisor;
-  readonly #backpressure: Backpressure;
-  readonly #timekeeper: Timekeeper;
-  readonly #endings: Endings;
   readonly #keepAlive: boolean;
+  readonly #parts: PoolParts;
   readonly #rejectReady: (error: Error) => void;
-  #closed: Error | undefined;
   #closing: Promise<void> | undefined;
   #onDrained: (() => void) | undefined;
 
-  constructor(
-    options: ResolvedOptions,
-    sources: readonly TaskSource[],
-    tasks: readonly HostTask[],
-    runtime: Runtime,
-    active: readonly SharedWord[],
-  ) {
+  constructor(spec: PoolSpec) {
     super();
+    const { options, runtime } = spec;
     this.#runtime = runtime;
     this.#keepAlive = options.keepAlive;
-    const codec = new Codec({
-      access: runtime,
-      origin: 0,
-      maxPayloadBytes: options.maxPayloadBytes,
-      mayLend: true,
-    });
-    const autoQueue = AUTO_QUEUE_PER_THREAD * options.maxThreads;
-    this.#backpressure = new Backpressure({
-      maxQueue: options.maxQueue,
-      policy: options.queuePolicy,
-      highWaterMark: Math.min(options.maxQueue, autoQueue),
-      onDrain: () => void this.#emit("drain", {}),
-    });
-    const hostControl = new SharedArrayBuffer(HOST_CONTROL_BYTES);
-    const parker = new HostParker(new Int32Array(hostControl), HOST_PARKED_WORD);
-    const activeCount = new ActiveCount(active, runtime.cores);
-    const serviceTimes = new SharedArrayBuffer(serviceTimesBytes(sources.length));
-    const spinMs = options.spinMicroseconds / 1000;
-    const holder = new Holder(codec, maxInlineBytes(options.ringBytes.requests));
-    const signatures = tasks.map(({ signature }) => signature);
-    this.#scheduler = new Scheduler({
-      holder,
-      signatures,
-      isPromise: runtime.isPromise,
-      placement: createChooser(options, activeCount),
-      backpressure: this.#backpressure,
-      serviceTimes: new ServiceTimes(serviceTimes),
-      recycleAfter: options.recycleAfter,
-      later: (callback, delayMs) => runtime.setTimeout(callback, delayMs).unref(),
-      events: {
-        onSubmit: () => this.#loop.kick(),
-        onSettings: (call) => {
-          const { hasSignal, signal, tickMs } = call.settings;
-          if (hasSignal) this.#endings.begin(call);
-          if (tickMs !== Infinity) this.#timekeeper.watch(tickMs);
-          if (signal !== undefined) signals.watch(call, signal);
-        },
-        onRenewed: (call) => {
-          if (call.settings.hasSignal) this.#endings.begin(call);
-        },
-        onWorn: (lane) => void this.#supervisor.recycle(lane),
-        onSpent: (lane) => this.#supervisor.retire(lane),
-        onPark: () => {
-          // A worker may go on with what nobody waits for.
-          if (this.#scheduler.inFlight.size > 0) this.#safety.hold();
-          this.#supervisor.look();
-        },
-        onWait: () => this.#supervisor.look(),
-        onIdle: () => {
-          if (this.#scheduler.inFlight.size > 0) this.#safety.hold();
-        },
-        onEmpty: () => this.#onEmpty(),
-      },
-    });
-    const abortWords = createAbortWords(tasks.some(({ settings }) => settings.hasSignal === true));
-    const { inFlight } = this.#scheduler;
-    const lanes = () => this.#scheduler.lanes;
-    const endings = new Endings({
-      inFlight,
-      lanes,
-      abortWords: new Int32Array(abortWords),
-      now: runtime.now,
-      onQueuedEnded: () => this.#scheduler.onEndedInQueue(),
-      onRevoked: () => this.#loop.kick(),
-      onAbandoned: () => this.#timekeeper.watch(),
-    });
-    const signals = new Signals((call, reason) => endings.abort(call, reason));
-    this.#timekeeper = new Timekeeper({
-      inFlight,
-      endings,
-      lanes,
-      hardTimeoutMs: options.hardTimeoutMs,
-      now: runtime.now,
-      setTimeout: runtime.setTimeout,
-      takeAnswers: () => void this.#scheduler.drain(MOST_ANSWERS),
-      stop: (lane, error) => this.#scheduler.failLane(lane, error),
-    });
-    this.#endings = endings;
-    if (options.inliner !== undefined) {
-      this.#scheduler.inliner = new Inliner({
-        ...options.inliner,
-        codec,
-        holder,
-        inFlight: this.#scheduler.inFlight,
-        functions: tasks.map(({ f, settings }) => settings.hasSignal === true ? undefined : f),
-        signatures,
-        maxConcurrency: options.maxConcurrency,
-        soon: runtime.soon,
-        onRoom: () => this.#loop.kick(),
-      });
-    }
-    this.#loop = new HostLoop(runtime, parker, activeCount, this.#scheduler, spinMs);
-    this.#safety = new SafetyCheck(
-      runtime,
-      () => this.#receivers(parker),
-      () => this.#loop.onTick(),
-    );
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     promise.catch(() => {}); // whoever asks for `ready` sees it; calls see it too
     this.ready = promise;
     this.#rejectReady = reject;
-    const laneOptions: LaneOptions = {
-      runtime,
-      codec,
-      workerEntry: workerEntry(),
-      ringSizes: options.ringBytes,
-      hostControl,
-      active,
-      serviceTimes,
-      spinMs,
-      tasks: sources,
-      maxConcurrency: options.maxConcurrency,
-      maxPayloadBytes: options.maxPayloadBytes,
-      abortWords,
-      limits: options.workerLimits,
-      maxWorkerMemory: options.maxWorkerMemory,
-      startTimeoutMs: options.startTimeoutMs,
-      teardownTimeoutMs: options.teardownTimeoutMs,
-    };
-    this.#supervisor = new Supervisor(
-      options,
-      laneOptions,
-      this.#scheduler,
-      activeCount,
-      {
-        onWake: () => this.#loop.onWakeMessage(),
-        onReady: resolve,
-        onFailed: (error) => this.#fail(error),
-        onLost: (call, error) => this.#endings.lose(call, error),
-        onUnhandledRejection: (workerId, error) => this.#reportRejection(workerId, error),
-        onWorkerLost: (error) => this.#emit("workerLost", { error }),
-      },
-    );
-    const { hardTimeoutMs } = options;
-    const given = tasks.map(({ settings }) => ({ ...settings, hardTimeoutMs }));
-    this.call = this.#createCalls(sources, given, options.balancer === "strictFifo");
-    if (this.#keepAlive) this.#safety.hold();
+    this.#parts = wire(spec, {
+      onEmpty: () => this.#onEmpty(),
+      onReady: resolve,
+      onFailed: (error) => this.#fail(error),
+      onDrain: () => void this.#emit("drain", {}),
+      onUnhandledRejection: (workerId, error) => this.#reportRejection(workerId, error),
+      onWorkerLost: (error) => this.#emit("workerLost", { error }),
+    });
+    const { scheduler, endings, safety, supervisor } = this.#parts;
+    this.call = createCallProxy(spec, scheduler, endings);
+    if (this.#keepAlive) safety.hold();
     try {
-      this.#supervisor.start();
+      supervisor.start();
     } catch (error) {
       this.#fail(error as Error);
       throw error;
@@ -312,7 +143,7 @@ class ThreadPool extends EventTarget {
   }
 
   get needsDrain(): boolean {
-    return this.#backpressure.needsDrain;
+    return this.#parts.backpressure.needsDrain;
   }
 
   drained(): Promise<void> {
@@ -323,23 +154,24 @@ class ThreadPool extends EventTarget {
   }
 
   stats(): PoolStatistics {
-    const { inFlight, queued, open, answers, moved } = this.#scheduler;
+    const { scheduler, supervisor, loop, safety, endings } = this.#parts;
+    const { inFlight, queued, lanes, answers, moved } = scheduler;
     return {
       inFlight: inFlight.size,
       queued,
-      ready: open.length,
-      workersStarted: this.#supervisor.started,
-      workersLost: this.#supervisor.lost,
-      recycled: this.#supervisor.recycled,
-      inlined: this.#scheduler.inliner?.ran ?? 0,
+      ready: lanes.open.length,
+      workersStarted: supervisor.started,
+      workersLost: supervisor.lost,
+      recycled: supervisor.recycled,
+      inlined: scheduler.inliner?.ran ?? 0,
       moved,
-      parks: this.#loop.statistics.parks,
-      wakeMessages: this.#loop.statistics.wakeMessages,
-      safetyHits: this.#safety.statistics.hits,
-      lateWakes: this.#safety.statistics.lateWakes,
+      parks: loop.statistics.parks,
+      wakeMessages: loop.statistics.wakeMessages,
+      safetyHits: safety.statistics.hits,
+      lateWakes: safety.statistics.lateWakes,
       lateAnswers: answers.late,
-      timedOut: this.#endings.timedOut,
-      aborted: this.#endings.aborted,
+      timedOut: endings.timedOut,
+      aborted: endings.aborted,
     };
   }
 
@@ -350,7 +182,6 @@ class ThreadPool extends EventTarget {
     } catch (error) {
       return Promise.reject(error);
     }
-    this.#closed ??= new PoolClosedError();
     return this.#closing ??= this.#close(timeoutMs);
   }
 
@@ -362,75 +193,17 @@ class ThreadPool extends EventTarget {
     return this.shutdown();
   }
 
-  /** Own properties are the tasks; anything else that is asked for is a mistake, told at once. */
-  #createCalls(
-    sources: readonly TaskSource[],
-    given: readonly GivenSettings[],
-    isStrictFifo: boolean,
-  ): typeof this.call {
-    const names = sources.map(({ name }) => name);
-    const calls = createCallTable(names) as typeof this.call;
-    const scheduler = this.#scheduler;
-    for (const [task, name] of names.entries()) {
-      const at = (asked: GivenSettings) => {
-        const all = createSettings(isStrictFifo ? { ...asked, priority: 0 } : asked);
-        const settings = isPlain(all) ? PLAIN : all;
-        if (settings.hasSignal || settings.signal !== undefined) {
-          return this.#abortable(task, settings);
-        }
-        return (...args: unknown[]): Promise<unknown> =>
-          new Promise((resolve: Resolve, reject: Reject) => {
-            if (this.#closed === undefined) {
-              scheduler.submit(task, args, resolve, reject, settings);
-              return;
-            }
-            disown(args, this.#runtime.isPromise);
-            reject(this.#closed);
-          });
-      };
-      const own = given[task]!;
-      const call = Object.assign(at(own), {
-        with: (options: CallOptions) => at({ ...own, ...checkCallOptions(options) }),
-      });
-      addCall(calls, name, call);
-    }
-    return calls;
-  }
-
-  /** Calls that may be aborted: the promises of a task with a signal have a method for it. */
-  #abortable(task: number, settings: CallSettings): (...args: unknown[]) => Promise<unknown> {
-    const scheduler = this.#scheduler;
-    const { signal } = settings;
-    return (...args) => {
-      let call: PendingCall | undefined;
-      let own: Reject | undefined;
-      const promise = new Promise((resolve: Resolve, reject: Reject) => {
-        own = reject;
-        if (this.#closed === undefined && signal?.aborted !== true) {
-          call = scheduler.submit(task, args, resolve, reject, settings);
-          return;
-        }
-        disown(args, this.#runtime.isPromise);
-        reject(this.#closed ?? signal?.reason);
-      });
-      if (!settings.hasSignal) return promise;
-      const abort = (reason: unknown = abortError()): void => {
-        // Its slot may have another call by now.
-        if (call !== undefined && call.reject === own) this.#endings.abort(call, reason);
-      };
-      return Object.assign(promise, { reject: abort });
-    };
-  }
-
   #onEmpty(): void {
-    if (!this.#keepAlive) this.#safety.release();
+    if (!this.#keepAlive) this.#parts.safety.release();
     this.#onDrained?.();
   }
 
   async #close(timeoutMs: number): Promise<void> {
-    this.#supervisor.drain();
-    this.#loop.kick(); // calls whose submission a stack overflow has cut off are settled there
-    if (this.#scheduler.inFlight.size > 0 && timeoutMs > 0) {
+    const { scheduler, supervisor, loop } = this.#parts;
+    scheduler.refuse(new PoolClosedError());
+    supervisor.drain();
+    loop.kick(); // calls whose submission a stack overflow has cut off are settled there
+    if (scheduler.inFlight.size > 0 && timeoutMs > 0) {
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#onDrained = resolve;
       const timer = timeoutMs <= MAX_TIMER_MS
@@ -440,23 +213,24 @@ class ThreadPool extends EventTarget {
       timer?.clear();
     }
     const unfinished = "The pool was closed before this call was answered.";
-    this.#endings.tellAll(new PoolClosedError(unfinished));
-    this.#scheduler.rejectAll(() => new PoolClosedError(unfinished));
-    this.#rejectReady(new PoolClosedError());
-    this.#safety.stop();
-    this.#timekeeper.stop();
-    await this.#supervisor.close();
+    await this.#end(new PoolClosedError(), () => new PoolClosedError(unfinished));
   }
 
   /** The pool cannot work: what waits and what comes later is rejected with `error`. */
   #fail(error: Error): void {
-    this.#closed ??= error;
-    this.#rejectReady(error);
-    this.#endings.tellAll(error);
-    this.#scheduler.rejectAll(() => error);
-    this.#safety.stop();
-    this.#timekeeper.stop();
-    void this.#supervisor.close();
+    this.#parts.scheduler.refuse(error);
+    void this.#end(error, () => error);
+  }
+
+  /** Rejects what is unfinished and stops all that runs. */
+  #end(closed: Error, unfinished: () => Error): Promise<void> {
+    const { scheduler, supervisor, safety, timekeeper, endings } = this.#parts;
+    this.#rejectReady(closed);
+    endings.tellAll(unfinished());
+    scheduler.rejectAll(unfinished);
+    safety.stop();
+    timekeeper.stop();
+    return supervisor.close();
   }
 
   #reportRejection(workerId: number, error: Error): void {
@@ -468,24 +242,5 @@ class ThreadPool extends EventTarget {
   /** False if a listener called `preventDefault()`. */
   #emit<Name extends keyof PoolEvents>(name: Name, detail: PoolEvents[Name]): boolean {
     return this.dispatchEvent(new CustomEvent(name, { detail, cancelable: true }));
-  }
-
-  /** The receivers of wake-ups, for the safety check. */
-  *#receivers(parker: HostParker): Generator<readonly [unknown, Receiver]> {
-    const loop = this.#loop;
-    const scheduler = this.#scheduler;
-    for (const lane of scheduler.lanes) yield [lane, lane];
-    yield [this, {
-      isAnnounced: parker.isAnnounced,
-      isWaitingInLoop: loop.isParked,
-      // A worker that rests has passed the wake that follows its answer.
-      isLeftAlone: scheduler.lanes.some(({ endpoint, isWaitingInLoop }) =>
-        isWaitingInLoop && endpoint.rx.hasRecord
-      ),
-      hasReason: scheduler.hasResponse(),
-      progress: scheduler.lanes.map((lane) => lane.endpoint.rx.headPosition).join(),
-      wake: () => loop.onWakeMessage(),
-      repost: () => loop.onWakeMessage(),
-    }];
   }
 }

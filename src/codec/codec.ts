@@ -79,10 +79,10 @@ export function packError(access: CodecAccess, error: Error): Uint8Array<ArrayBu
     maxPayloadBytes: Infinity,
     mayLend: false,
   });
-  let end = encoder.error(error, encoder.beginInScratch());
+  let end = encoder.error(error, encoder.begin());
   if (encoder.extras.count > 0) {
     encoder.end(); // what it carries cannot be put in bytes
-    end = encoder.error(new Error(error.message), encoder.beginInScratch());
+    end = encoder.error(new Error(error.message), encoder.begin());
   }
   return new Uint8Array(encoder.u8.subarray(0, end));
 }

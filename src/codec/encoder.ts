@@ -1,7 +1,6 @@
 /**
- * Writes values into shared memory, in one pass, wherever there is room: straight into a claimed
- * record, or into scratch memory when that becomes too small. What was written moves along; nothing is
- * ever encoded twice, so that user code (getters) runs once.
+ * Writes values into memory of its own, in one pass, from offset 0: nothing is ever encoded twice, so that user code
+ * (getters) runs once. Whoever sends them copies them into a record, or gives the memory itself away.
  *
  * An encoder has no stack but JavaScript's; user code that runs meanwhile and sends something itself
  * is given another encoder (`Codec.lend`). References are offsets from the first value, so that encoded
@@ -54,13 +53,11 @@ import { writePlain, writeShaped, writeSpecial } from "./objects.ts";
 export const MAX_DEPTH = 10_000;
 /** Most that is asked for in advance by what will not need all of it: writers of objects, short strings. */
 const MOST_SPARE_BYTES = 512;
-/** Scratch memory that is kept for the next value. */
+/** Memory to begin with, and most that is kept for the next value: what the largest records of usual rings take. */
 const SCRATCH_BYTES = 64 * 1024;
+const MAX_KEPT_BYTES: number = 2 * 1024 * 1024;
 /** Offsets are int32. */
 const MAX_ENCODED_BYTES: number = 2 ** 31 - 4096;
-
-/** Asks the owner of the claimed memory for more of it; true if `encoder.moveTo` was called. */
-export type Grow = (written: number, bytes: number) => boolean;
 
 export interface EncoderOptions {
   readonly access: CodecAccess;
@@ -88,12 +85,10 @@ export class Encoder implements Writer {
   i32!: Int32Array<SharedArrayBuffer>;
   f64!: Float64Array<SharedArrayBuffer>;
   u8!: Uint8Array<SharedArrayBuffer>;
-  base = 0;
+  readonly base = 0;
   /** End of the memory that may be written. */
   limit = 0;
   readonly extras: Extras = new Extras();
-  /** Shapes that whoever reads this knows by then. */
-  knownShapes = 0;
   gone = 0;
   /** What the values are called in the path of one that cannot be cloned, and the list they are of. */
   name = "";
@@ -109,10 +104,8 @@ export class Encoder implements Writer {
   readonly mayLend: boolean;
   readonly #sharedBuffers: SharedBuffers;
   readonly #maxPayloadBytes: number;
-  #grow: Grow | undefined;
   #scratch: Memory | undefined;
   #isOpen = false;
-  #isInScratch = false;
   /** Bytes of the values that were copied for the payload message. */
   #copiedBytes = 0;
   /**
@@ -133,50 +126,26 @@ export class Encoder implements Writer {
     this.mayLend = options.mayLend;
   }
 
-  /** Starts in memory that was claimed; returns where to write. */
-  begin(memory: Memory, base: number, limit: number, knownShapes: number, grow: Grow): number {
+  /** Starts anew; returns where to write. */
+  begin(): number {
     if (this.#isOpen) this.end(); // a stack overflow has kept it from ending
     this.#isOpen = true;
-    this.#grow = grow;
-    this.knownShapes = knownShapes;
-    this.#isInScratch = false;
     this.#isPolluted = undefined;
-    this.moveTo(memory, base, limit);
-    return base;
-  }
-
-  /** Starts in scratch memory; returns where to write. */
-  beginInScratch(): number {
-    if (this.#isOpen) this.end();
-    this.#isOpen = true;
-    this.#grow = undefined;
-    this.knownShapes = this.#shapes === undefined ? 0 : Infinity;
-    const scratch = this.#smallScratch();
-    this.#isInScratch = true;
-    this.#isPolluted = undefined;
-    this.moveTo(scratch, 0, scratch.u8.length);
+    this.#moveTo(this.#scratch ??= viewMemory(new SharedArrayBuffer(SCRATCH_BYTES)));
     return 0;
   }
 
-  /** From now on writes go here; what was written must be there already. */
-  moveTo(memory: Memory, base: number, limit: number): void {
-    if (this.memory !== memory) {
-      this.memory = memory;
-      this.i32 = memory.i32;
-      this.f64 = memory.f64;
-      this.u8 = memory.u8;
-    }
-    this.base = base;
-    this.limit = limit;
+  #moveTo(memory: Memory): void {
+    if (this.memory === memory) return;
+    this.memory = memory;
+    this.i32 = memory.i32;
+    this.f64 = memory.f64;
+    this.u8 = memory.u8;
+    this.limit = memory.u8.length;
   }
 
   get depth(): number {
     return this.#depth;
-  }
-
-  /** Whether the values are in memory of the encoder's own, from offset 0. */
-  get isInScratch(): boolean {
-    return this.#isInScratch;
   }
 
   /** Forgets the values that were encoded, and every object it was given. */
@@ -186,21 +155,15 @@ export class Encoder implements Writer {
     this.#depth = 0;
     // Also if they were being written when that failed: the next value must not get them.
     if (this.texts.isOpen || this.texts.count > 0) this.texts.abort();
-    this.#grow = undefined;
     this.extras.clear();
     this.#copiedBytes = 0;
     this.mayMove = true;
     this.lastClass = undefined;
-    // Memory that one large value needed is not kept.
-    if (this.#isInScratch && this.memory !== this.#scratch) this.#forgetMemory();
+    // Memory that one very large value needed is not kept.
+    if (this.memory !== this.#scratch) this.#moveTo(NO_MEMORY);
     this.list = undefined;
     this.isUnlimited = false;
     this.#isOpen = false;
-  }
-
-  #forgetMemory(): void {
-    this.#isInScratch = false;
-    this.moveTo(NO_MEMORY, 0, 0);
   }
 
   /** The scratch memory, which the encoder gives up. */
@@ -214,35 +177,19 @@ export class Encoder implements Writer {
   }
 
   #makeRoom(at: number, bytes: number): number {
-    const written = at - this.base;
-    const needed = written + bytes;
     // More is asked for than is needed, perhaps; what was written is checked in the end.
     this.checkSize(at + Math.max(0, bytes - MOST_SPARE_BYTES));
-    if (this.#grow?.(written, bytes) !== true) this.#growScratch(written, needed);
-    return this.base + written;
-  }
-
-  /** The memory that is kept, or new memory: twice what is there, or what one large value needs. */
-  #growScratch(written: number, needed: number): void {
-    const from = this.u8.subarray(this.base, this.base + written);
-    let scratch = this.#isInScratch ? undefined : this.#smallScratch();
-    if (scratch === undefined || scratch.u8.length < needed) {
-      const bytes = Math.max(align8Large(needed + 64), Math.min(2 * written, 2 ** 30));
-      try {
-        scratch = viewMemory(new SharedArrayBuffer(bytes));
-      } catch (error) {
-        throw new PayloadTooLargeError(bytes, undefined, { cause: error });
-      }
+    const length = Math.max(align8Large(at + bytes + 64), Math.min(2 * at, 2 ** 30));
+    let larger: Memory;
+    try {
+      larger = viewMemory(new SharedArrayBuffer(length));
+    } catch (error) {
+      throw new PayloadTooLargeError(length, undefined, { cause: error });
     }
-    scratch.u8.set(from);
-    // For good: the owner of claimed memory knows nothing of what is here now, and may have room again meanwhile.
-    this.#grow = undefined;
-    this.#isInScratch = true;
-    this.moveTo(scratch, 0, scratch.u8.length);
-  }
-
-  #smallScratch(): Memory {
-    return this.#scratch ??= viewMemory(new SharedArrayBuffer(SCRATCH_BYTES));
+    larger.u8.set(this.u8.subarray(0, at));
+    if (length <= MAX_KEPT_BYTES) this.#scratch = larger;
+    this.#moveTo(larger);
+    return at;
   }
 
   /** Throws PayloadTooLargeError if the values from the first one to `end` are too large. */
@@ -374,13 +321,11 @@ export class Encoder implements Writer {
 
   guessShape(object: object): WritableShape | undefined {
     const isPolluted = this.#isPolluted ??= hasEnumerable(PLAIN);
-    const shape = isPolluted ? undefined : this.#shapes?.guess(object);
-    return shape !== undefined && shape.id < this.knownShapes ? shape : undefined;
+    return isPolluted ? undefined : this.#shapes?.guess(object);
   }
 
   shapeOf(keys: readonly string[]): WritableShape | undefined {
-    const shape = this.#shapes?.find(keys);
-    return shape !== undefined && shape.id < this.knownShapes ? shape : undefined;
+    return this.#shapes?.find(keys);
   }
 
   seenAt(object: unknown, at: number): number {

@@ -14,7 +14,7 @@ import type { DeclaredValues } from "../codec/struct/signature.ts";
 import { DataCloneError } from "../errors.ts";
 import { PENDING } from "../codec/tags.ts";
 import type { CodecAccess, ObjectKinds } from "../runtimes/runtime.ts";
-import type { Payload } from "./payload-inbox.ts";
+import type { Payload } from "./payload-port.ts";
 
 /** What values are called in the path of a part that cannot be cloned. */
 export const ARGUMENTS = "args";
@@ -84,30 +84,86 @@ export class Holder {
     return this.#codec.access.kinds;
   }
 
+  /** An encoder that nobody uses: encoding runs user code, which may encode in turn. Give it back by `release`. */
+  acquire(): Encoder {
+    return this.#codec.lend();
+  }
+
+  release(encoder: Encoder): void {
+    this.#codec.takeBack(encoder);
+  }
+
   /**
-   * Encodes values to be sent later. Throws DataCloneError for what cannot be cloned,
-   * PayloadTooLargeError, or whatever a getter throws. `isPending`: by position, what is not known
+   * Writes values, some of declared shapes perhaps, and returns where they end. Throws DataCloneError for what cannot be
+   * cloned, PayloadTooLargeError, or whatever a getter throws. `isPending`: by position, what is not known
    * yet and will be given to `complete`.
    */
+  encode(
+    encoder: Encoder,
+    values: readonly unknown[],
+    name: string,
+    declared?: DeclaredValues,
+    isPending?: readonly boolean[],
+  ): number {
+    try {
+      encoder.name = name;
+      let at = encoder.begin();
+      if (name === ARGUMENTS) encoder.list = values;
+      if (declared !== undefined || isPending !== undefined) {
+        at = encodeDeclared(encoder, values, declared ?? NOTHING_DECLARED, at, isPending);
+      } else {
+        for (let index = 0; index < values.length; index++) at = encoder.root(values[index], at);
+      }
+      encoder.checkSize(at);
+      return at;
+    } catch (error) {
+      throw encodingError(error, name);
+    }
+  }
+
+  /** The same for one result, or an error that a task threw: that is subject to no limit, since it must arrive. */
+  encodeResult(encoder: Encoder, value: unknown, declared: DeclaredValues | undefined): number {
+    if (declared !== undefined) return this.encode(encoder, [value], RESULT_NAME, declared);
+    try {
+      encoder.name = RESULT_NAME;
+      const end = encoder.root(value, encoder.begin());
+      encoder.checkSize(end);
+      return end;
+    } catch (error) {
+      throw encodingError(error, RESULT_NAME);
+    }
+  }
+
+  encodeError(encoder: Encoder, error: Error): number {
+    encoder.name = RESULT_NAME;
+    const start = encoder.begin();
+    encoder.isUnlimited = true;
+    return encoder.error(error, start);
+  }
+
+  /** Whether a record can carry all that was encoded up to `end`. */
+  isInline(encoder: Encoder, end: number): boolean {
+    return end <= this.#maxInlineBytes && encoder.extras.isEmpty;
+  }
+
+  /** Encodes values to be sent later. Throws as `encode` does. */
   hold(
     values: readonly unknown[],
     name: string = ARGUMENTS,
     declared: DeclaredValues = NOTHING_DECLARED,
     isPending?: readonly boolean[],
   ): Held {
-    return this.#encode(name, (encoder) => {
-      const start = encoder.beginInScratch();
-      if (name === ARGUMENTS) encoder.list = values;
-      const at = encodeDeclared(encoder, values, declared, start, isPending);
-      return this.take(encoder, at, countDeclared(values, declared));
+    return this.#withEncoder(name, (encoder) => {
+      const end = this.encode(encoder, values, name, declared, isPending);
+      return this.take(encoder, end, countDeclared(values, declared));
     });
   }
 
   /** Encodes a value of heddle's own, which no limit is for. */
   holdInternal(value: unknown): Held {
-    return this.#encode(RESULT_NAME, (encoder) => {
+    return this.#withEncoder(RESULT_NAME, (encoder) => {
       encoder.isUnlimited = true;
-      return this.take(encoder, encoder.root(value, encoder.beginInScratch()), 1);
+      return this.take(encoder, encoder.root(value, encoder.begin()), 1);
     });
   }
 
@@ -121,10 +177,10 @@ export class Holder {
     positions: readonly number[],
     declared: DeclaredValues = NOTHING_DECLARED,
   ): Held {
-    return this.#encode(ARGUMENTS, (encoder) => {
+    return this.#withEncoder(ARGUMENTS, (encoder) => {
       const { inline, payload } = held;
       const bytes = inline ?? new Uint8Array(payload!.buffer!, 0, payload!.bytes);
-      let at = encoder.room(encoder.beginInScratch(), bytes.length);
+      let at = encoder.room(encoder.begin(), bytes.length);
       encoder.u8.set(bytes, at);
       at += bytes.length;
       encoder.countCopied(held.copiedBytes, at);
@@ -142,21 +198,21 @@ export class Holder {
 
   /** Encodes an error. Throws only if there is no memory. */
   holdError(error: Error): Held {
-    return this.#encode(RESULT_NAME, (encoder) => {
-      encoder.isUnlimited = true;
-      return this.take(encoder, encoder.error(error, encoder.beginInScratch()), 1);
-    });
+    return this.#withEncoder(
+      RESULT_NAME,
+      (encoder) => this.take(encoder, this.encodeError(encoder, error), 1),
+    );
   }
 
-  #encode(name: string, encode: (encoder: Encoder) => Held): Held {
-    const encoder = this.#codec.lend();
+  #withEncoder(name: string, encode: (encoder: Encoder) => Held): Held {
+    const encoder = this.acquire();
     try {
       encoder.name = name;
       return encode(encoder);
     } catch (error) {
       throw encodingError(error, name);
     } finally {
-      this.#codec.takeBack(encoder);
+      this.release(encoder);
     }
   }
 

@@ -10,17 +10,12 @@
  *   512   waitsFor     i32   worker, before it announces a park, and when an answer given while parked has
  *                            changed it: what it waits for (constants below). The host reads it after the
  *                            parked word
- *   516   answersHeld  i32   worker: how many answers ever found no room in the response ring; added before
- *                            any of them is handed over
- *   520   handedOver   i32   worker: how many of those are in it by now; added after each is. The host's time
- *                            limits read this, then answersHeld, then the ring (host/held-answers.ts)
+ *   516   backlog      i32   worker: responses that wait for room in the response ring; stored after each of
+ *                            them is in it, or waits. The host's time limits read this, then the ring
  *   640   requestSpace i32   host waits for room in the request ring, or for a worker with nothing to
  *                            do; edges: park/space-flag.ts
  *   768   request ring       host produces, worker consumes (ring-layout.ts)
  *   …     response ring      worker produces, host consumes
- *
- * The same memory may serve one lane after another (host/lane-memory.ts), when the worker before has ended by itself;
- * control words and ring headers are then written anew before it is shared, the records are not.
  *
  * The memory shared by all lanes of a pool, one line: parked (i32), edges in park/host-word.ts. How many
  * workers of a thread are awake is counted in memory of its own (park/active-count.ts).
@@ -41,9 +36,8 @@ export const FOR_CALLS = 0;
 export const FOR_SPACE = 1;
 export const FOR_TASKS = 2;
 
-/** On the line of WAITS_FOR: all are the worker's to write, and not written while calls flow. */
-export const ANSWERS_HELD: number = WAITS_FOR + 1;
-export const ANSWERS_HANDED_OVER: number = WAITS_FOR + 2;
+/** On the line of WAITS_FOR: both are the worker's to write, and not written while calls flow. */
+export const RESPONSE_BACKLOG: number = WAITS_FOR + 1;
 
 export const REQUEST_SPACE: number = (5 * CACHE_LINE) / 4;
 

@@ -1,6 +1,5 @@
 /** Calls of one lane that were settled for their caller while the worker goes on with them. */
 import type { CallLoad } from "../endpoint/service-times.ts";
-import { type HeldAnswers, LEAST_STUCK_MS } from "./held-answers.ts";
 
 export interface AbandonedCall {
   readonly load: CallLoad;
@@ -8,8 +7,6 @@ export interface AbandonedCall {
   readonly limitMs: number | undefined;
   /** When the worker is stopped if it has not answered by then, in milliseconds; Infinity: never. */
   readonly killAtMs: number;
-  /** What it was allowed until then, counted from when it began or was given up, in milliseconds. */
-  readonly allowedMs: number;
 }
 
 export class AbandonedCalls {
@@ -39,18 +36,18 @@ export class AbandonedCalls {
     return false;
   }
 
-  /** The one for whose sake the worker is to be stopped at the look of `lookMs`, the longest overdue; undefined: for none. */
-  findLate(held: HeldAnswers | undefined, lookMs: number): AbandonedCall | undefined {
+  /** The one for whose sake the worker is to be stopped, the longest overdue; undefined: for none. */
+  findLate(nowMs: number): AbandonedCall | undefined {
     let first: AbandonedCall | undefined;
     for (const call of this.#calls.values()) {
-      const { killAtMs, allowedMs } = call;
-      if (killAtMs > lookMs || killAtMs >= (first?.killAtMs ?? Infinity)) continue;
-      // A worker that holds answers is given as long again as it last handed one over, and a moment at least.
-      const isLate = held === undefined || held.knownUntilMs >= killAtMs ||
-        lookMs - held.movedMs >= Math.max(allowedMs, LEAST_STUCK_MS);
-      if (isLate) first = call;
+      if (call.killAtMs <= nowMs && call.killAtMs < (first?.killAtMs ?? Infinity)) first = call;
     }
     return first;
+  }
+
+  /** What each of them amounts to. */
+  *loads(): Generator<CallLoad> {
+    for (const { load } of this.#calls.values()) yield load;
   }
 }
 

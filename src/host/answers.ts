@@ -24,7 +24,7 @@ import type { InFlight, PendingCall } from "./in-flight.ts";
 import type { Lane } from "./lane.ts";
 
 /** More answers than a lane can hold. */
-export const MOST_ANSWERS: number = 2 ** 30;
+export const MAX_ANSWERS: number = 2 ** 30;
 
 export class Answers {
   /** Answers taken so far, about. */
@@ -93,7 +93,7 @@ export class Answers {
       } else if (what === RESULT_NUMBER && rx.end - index >= NUMBER_FRAME_BYTES) {
         const value = normalizeNumber(f64[(index + FRAME_BYTES) >> 3]!);
         load.remove(call.load);
-        if (rx.release()) helpWorker(lane);
+        if (rx.release()) lane.wakeForSpace();
         inFlight.resolve(call, value);
       } else if (what === RESULT_VALUE) {
         let value: unknown;
@@ -106,7 +106,7 @@ export class Answers {
           isRead = false;
         }
         load.remove(call.load);
-        if (rx.release()) helpWorker(lane);
+        if (rx.release()) lane.wakeForSpace();
         if (isRead) inFlight.resolve(call, value);
         else inFlight.reject(call, value);
       } else {
@@ -123,7 +123,7 @@ export class Answers {
     const kind = kindOf(what);
     if (kind === SHAPES) {
       endpoint.learnShapes(index, what);
-      if (endpoint.rx.release()) helpWorker(lane);
+      if (endpoint.rx.release()) lane.wakeForSpace();
       return;
     }
     if ((kind !== RESULT && kind !== THROWN) || countOf(what) !== 1) {
@@ -133,10 +133,10 @@ export class Answers {
       // Settled for its caller before, perhaps.
       const { i32 } = endpoint.rx.memory;
       const word = index >> 2;
-      const given = lane.abandoned.take(i32[word + SLOT_WORD]!, i32[word + GENERATION_WORD]!);
+      const given = load.abandoned.take(i32[word + SLOT_WORD]!, i32[word + GENERATION_WORD]!);
       endpoint.discard(index);
       load.remove(given?.load ?? UNKNOWN_LOAD);
-      if (endpoint.rx.release()) helpWorker(lane);
+      if (endpoint.rx.release()) lane.wakeForSpace();
       this.late++;
       return;
     }
@@ -150,13 +150,8 @@ export class Answers {
       isRejection = true;
     }
     load.remove(call.load);
-    if (endpoint.rx.release()) helpWorker(lane);
+    if (endpoint.rx.release()) lane.wakeForSpace();
     if (isRejection) this.#inFlight.reject(call, value);
     else this.#inFlight.resolve(call, value);
   }
-}
-
-/** Room was handed back: a worker that waits for room can only be helped by that. */
-function helpWorker(lane: Lane): void {
-  if (lane.spaceFlag.take()) lane.waker.wake();
 }

@@ -17,12 +17,6 @@ export interface QueuedCall {
   readonly priority: number;
 }
 
-/** A call out of the queue, with its place in it. */
-export interface TakenCall {
-  readonly call: QueuedCall;
-  readonly number: number;
-}
-
 /** Calls that one level of priority lets a call overtake. */
 export const OVERTAKEN_PER_LEVEL = 1000;
 
@@ -54,26 +48,26 @@ class Level {
     this.#numbers.push(number);
   }
 
-  get number(): number {
-    return this.#numbers[this.#first]!;
+  has(slot: number, generation: number): boolean {
+    return this.#calls.some((call) => call?.slot === slot && call.generation === generation);
   }
 
   peek(): QueuedCall {
     return this.#calls[this.#first]!;
   }
 
-  /** Puts calls, in this order and under this number, before all others of their priority. */
-  putBack(calls: readonly QueuedCall[], number: number): void {
+  /** Puts calls, in this order, before all others of their priority and of any other. */
+  putBack(calls: readonly QueuedCall[]): void {
     const lacking = calls.length - this.#first;
     if (lacking > 0) {
       this.#calls = calls.slice(0, lacking).concat(this.#calls);
-      this.#numbers = new Array<number>(lacking).fill(number).concat(this.#numbers);
+      this.#numbers = new Array<number>(lacking).fill(-Infinity).concat(this.#numbers);
       this.#first += lacking;
     }
     this.#first -= calls.length;
     for (let index = 0; index < calls.length; index++) {
       this.#calls[this.#first + index] = calls[index]!;
-      this.#numbers[this.#first + index] = number;
+      this.#numbers[this.#first + index] = -Infinity;
     }
   }
 
@@ -119,27 +113,26 @@ export class CallQueue {
     return this.#size === 0 ? undefined : this.#next().peek();
   }
 
-  /** Removes the next call and returns it, with its number; undefined if there is none. */
-  take(): TakenCall | undefined {
+  /** Removes the next call and returns it; undefined if there is none. */
+  take(): QueuedCall | undefined {
     if (this.#size === 0) return undefined;
     const level = this.#next();
-    const taken = { call: level.peek(), number: level.number };
+    const call = level.peek();
     level.shift();
     this.#size--;
     if (level.size === 0) this.#levels.splice(this.#levels.indexOf(level), 1);
-    return taken;
+    return call;
   }
 
-  /** Puts a call back that was taken: it is the next again. */
-  putBack(call: QueuedCall, number: number): void {
-    this.#levelOf(call).putBack([call], number);
-    this.#size++;
+  /** Whether a call of this id is in the queue. */
+  has(slot: number, generation: number): boolean {
+    return this.#levels.some((level) => level.has(slot, generation));
   }
 
   /** Puts calls that had left the queue, in this order, before all others of their priority. */
   putBackAll(calls: readonly QueuedCall[]): void {
     for (const level of Map.groupBy(calls, ({ priority }) => priority).values()) {
-      this.#levelOf(level[0]!).putBack(level, -Infinity);
+      this.#levelOf(level[0]!).putBack(level);
     }
     this.#size += calls.length;
   }

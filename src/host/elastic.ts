@@ -7,6 +7,7 @@
  */
 import type { Runtime, Timer } from "../runtimes/runtime.ts";
 import type { Lane } from "./lane.ts";
+import { LastProgress } from "./last-progress.ts";
 
 /** Calls have to wait so long for a worker to be started. */
 const GROW_AFTER_MS = 10;
@@ -30,17 +31,12 @@ export interface ElasticOptions {
   readonly retire: (lane: Lane) => void;
 }
 
-interface Progress {
-  readonly position: number;
-  readonly sinceMs: number;
-}
-
 export class Elastic {
   readonly #options: ElasticOptions;
   #growth: Timer | undefined;
   #shrinking: Timer | undefined;
-  /** How far each lane's calls had come at an earlier look, and when. */
-  #progress = new Map<Lane, Progress>();
+  /** How many calls each lane had been given at an earlier look. */
+  #given = new LastProgress<number>();
   #isClosed = false;
 
   constructor(options: ElasticOptions) {
@@ -84,24 +80,19 @@ export class Elastic {
   #shrink(): void {
     const { minThreads, lanes, retire, runtime } = this.#options;
     const nowMs = runtime.now();
-    const progress = new Map<Lane, Progress>();
     for (const lane of [...lanes()].reverse()) {
-      const { outstanding } = lane.load;
-      if (outstanding > lane.abandoned.size) continue;
-      const position = lane.endpoint.tx.tailPosition;
-      const seen = this.#progress.get(lane);
-      const leastMs = outstanding > 0 ? ABANDONED_MS : 0;
-      if (seen?.position !== position) progress.set(lane, { position, sinceMs: nowMs });
-      else if (nowMs - seen.sinceMs < leastMs) progress.set(lane, seen);
-      else if (lanes().length > minThreads) retire(lane);
+      const { outstanding, abandoned } = lane.load;
+      if (outstanding > abandoned.size) continue;
+      const idleMs = nowMs - this.#given.sinceMs(lane, lane.endpoint.tx.tailPosition, nowMs);
+      if (idleMs === 0 || (outstanding > 0 && idleMs < ABANDONED_MS)) continue;
+      if (lanes().length > minThreads) retire(lane);
     }
-    this.#progress = progress;
     if (lanes().length <= minThreads) this.#stopShrinking();
   }
 
   #stopShrinking(): void {
     this.#shrinking?.clear();
     this.#shrinking = undefined;
-    this.#progress.clear();
+    this.#given = new LastProgress();
   }
 }

@@ -9,10 +9,11 @@ import { clearAbort, raiseAbort } from "../endpoint/abort-words.ts";
 import { TimeoutError } from "../errors.ts";
 import { type InFlight, type PendingCall, QUEUED_ON_HOST, RUN_BY_HOST } from "./in-flight.ts";
 import type { Lane } from "./lane.ts";
+import type { LaneSet } from "./lanes.ts";
 
 export interface EndingsOptions {
   readonly inFlight: InFlight;
-  readonly lanes: () => readonly Lane[];
+  readonly lanes: LaneSet;
   readonly abortWords: Int32Array<SharedArrayBuffer>;
   readonly now: () => number;
   /** A call that waited on the host has been settled. */
@@ -41,7 +42,7 @@ export class Endings {
   /** Whether a worker, or the host, has begun the call. */
   hasBegun(call: PendingCall): boolean {
     if (call.lane === RUN_BY_HOST) return true;
-    if (call.lane === QUEUED_ON_HOST || call.isSubmitting) return false;
+    if (call.lane === QUEUED_ON_HOST) return false;
     // A lane that is being taken out gives back what it had not begun.
     return this.#laneOf(call)?.endpoint.tx.hasTaken(call.position) ?? false;
   }
@@ -89,9 +90,8 @@ export class Endings {
    */
   #end(call: PendingCall, reason: unknown, killAfterMs: number, settle: () => void): void {
     const { onQueuedEnded, onRevoked, onAbandoned, now } = this.#options;
-    // One that is being encoded is seen to by whoever sends it.
-    const lane = call.isSubmitting || call.lane === RUN_BY_HOST ? undefined : this.#laneOf(call);
-    if (call.lane === QUEUED_ON_HOST && !call.isSubmitting) {
+    const lane = this.#laneOf(call);
+    if (call.lane === QUEUED_ON_HOST) {
       settle();
       onQueuedEnded();
     } else if (lane === undefined) {
@@ -100,7 +100,6 @@ export class Endings {
       settle();
     } else if (lane.endpoint.tx.revokeAt(call.position)) {
       lane.load.remove(call.load);
-      lane.revoked.revoked(call.position);
       settle();
       onRevoked();
     } else {
@@ -111,8 +110,7 @@ export class Endings {
       const hardMs = (call.begunMs < 0 ? nowMs : call.begunMs) + hardTimeoutMs;
       const killAtMs = Math.min(hardMs, nowMs + killAfterMs);
       const limitMs = killAtMs === hardMs ? hardTimeoutMs : undefined;
-      const allowedMs = limitMs ?? killAfterMs;
-      lane.abandoned.add(slot, generation, { load, killAtMs, allowedMs, limitMs });
+      lane.load.abandoned.add(slot, generation, { load, killAtMs, limitMs });
       if (hasEnd) onAbandoned();
       this.#raise(call);
       settle();
@@ -126,6 +124,6 @@ export class Endings {
   }
 
   #laneOf(call: PendingCall): Lane | undefined {
-    return this.#options.lanes().find((lane) => lane.id === call.lane);
+    return this.#options.lanes.byId(call.lane);
   }
 }

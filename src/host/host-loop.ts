@@ -10,21 +10,11 @@
 import type { ActiveCount } from "../park/active-count.ts";
 import type { HostParker } from "../park/host-word.ts";
 import { CAME, MAY_COME } from "../park/patience.ts";
-import { CAME_SOON, FUTILE, Spinner } from "../park/spinner.ts";
+import { CAME_SOON, Spinner } from "../park/spinner.ts";
 import { TurnClock } from "../park/turn-clock.ts";
-import type { Runtime, Timer } from "../runtimes/runtime.ts";
+import type { Runtime } from "../runtimes/runtime.ts";
 import { SPUN_ALONE } from "./lane-load.ts";
-import { ALONE, ANSWERED, NEAR, type Outlook } from "./lanes.ts";
-import {
-  AT_EASE,
-  MOVED,
-  NOTHING,
-  OVERDUE,
-  type ReliefOutcome,
-  STUCK,
-  UNDECIDED,
-  type Urgency,
-} from "./relief.ts";
+import { ALONE, ANSWERED, type LaneSet, NEAR } from "./lanes.ts";
 
 /** Calls settled by one poll before their continuations get to run. */
 const MAX_SETTLED_PER_POLL = 1024;
@@ -35,34 +25,19 @@ const MAX_CLOCK_STRIDE = 16;
 /** Settlements that count as one poll more: their continuations run before the next poll. */
 const SETTLED_PER_UNIT = 16;
 
-/** Time between two looks at a worker that has calls and has not begun any, and how many there are. */
-const LOOK_AGAIN_MS = 1;
-const MAX_LOOKS = 10;
-
 /** What the loop drives. */
 export interface HostWork {
-  /** Settles up to `max` answers; returns how many. */
-  drain(max: number): number;
-  /** Whether any response ring holds a record. */
-  hasResponse(): boolean;
-  /** Sends calls that wait on the host, if there is room for them now. */
-  flush(): void;
-  /** Between announcing a park and looking again: asks to be woken when there is room for them. */
-  askForSpace(): void;
-  /** Whether such a call could be sent now. */
-  hasSpace(): boolean;
-  /** One for each worker. */
-  readonly lanes: readonly unknown[];
-  /** What can be expected of them. */
-  outlook(): Outlook;
-  /** Whether a call may be waiting behind another that a further worker could run. */
-  readonly isCrowded: boolean;
-  /** Gives calls that wait behind others to workers that have nothing to do. */
-  relieve(urgency: Urgency): ReliefOutcome;
+  readonly lanes: LaneSet;
   /** Whether calls wait on the host that some lane may take at some time. */
   readonly hasQueued: boolean;
-  /** Whether a worker has calls that it has not answered. */
-  readonly isBusy: boolean;
+  /** Sets right what the end of a caller's stack has cut off. */
+  recover(): void;
+  /** Settles up to `max` answers; returns how many. */
+  drain(max: number): number;
+  /** Sends calls that wait on the host, if there is room for them now. True: some. */
+  flush(): boolean;
+  /** Gives calls that wait behind others to workers that have nothing to do. True: some. */
+  rebalance(): boolean;
   /** The loop goes to sleep until a message comes. */
   onPark(): void;
   /** Nothing is outstanding any more. */
@@ -83,16 +58,10 @@ export class HostLoop {
   readonly #active: ActiveCount;
   readonly #turn: TurnClock;
   readonly #microtask: (callback: () => void) => void;
-  readonly #runtime: Runtime;
   readonly #spinMs: number;
   readonly #spinner: Spinner;
   readonly #poll: () => void;
   #isScheduled = false;
-  #secondLook: Timer | undefined;
-  #looks = 0;
-  /** Answers taken so far, and when the next look was agreed upon. */
-  #answers = 0;
-  #answersAtLook = 0;
   #isParked = false;
 
   /** `spinMs`: longest spin for an answer before parking. */
@@ -103,7 +72,6 @@ export class HostLoop {
     work: HostWork,
     spinMs: number,
   ) {
-    this.#runtime = runtime;
     this.#work = work;
     this.#spinMs = spinMs;
     this.#parker = parker;
@@ -111,7 +79,7 @@ export class HostLoop {
     this.#microtask = runtime.microtask;
     this.#poll = () => this.#pollOnce();
     this.#spinner = new Spinner({
-      isReady: () => work.hasResponse(),
+      isReady: () => work.lanes.hasResponse,
       mayGoOn: () => active.hasFreeCore,
       pause: runtime.pause,
       now: runtime.now,
@@ -129,7 +97,6 @@ export class HostLoop {
   /** A call was submitted: poll after the caller's synchronous code. */
   kick(): void {
     if (this.#isScheduled) return;
-    // In this order: should the stack end here, the next call schedules the poll.
     this.#microtask(this.#poll);
     this.#isScheduled = true;
   }
@@ -142,9 +109,7 @@ export class HostLoop {
 
   /** A slow tick while calls are in flight: what waits may go now, though nothing has told the host. */
   onTick(): void {
-    if (!this.#isParked) return;
-    const work = this.#work;
-    if (work.hasQueued || (work.isCrowded && this.#relieve(STUCK))) this.kick();
+    if (this.#isParked && (this.#work.hasQueued || this.#work.lanes.isCrowded)) this.kick();
   }
 
   /** True while the host waits for a message. */
@@ -154,93 +119,60 @@ export class HostLoop {
 
   #pollOnce(): void {
     const work = this.#work;
+    const { lanes } = work;
     this.#isScheduled = false;
     if (this.#isParked) {
       this.#isParked = false;
       // Losing the exchange means that a wake message is on its way: one spurious poll.
       this.#parker.cancel();
     }
-    let settled = 0;
-    let hasSpun = false;
+    work.recover();
     work.flush();
-    const outlook = work.outlook();
+    const outlook = lanes.outlook();
     let isReady = outlook === ANSWERED;
     // What waits behind a long call is moved at once instead (#park).
-    const isAlone = outlook === ALONE && !work.isCrowded &&
-      this.#active.coresLeftBeside(1) >= work.lanes.length;
+    const isAlone = outlook === ALONE && !lanes.isCrowded &&
+      this.#active.coresLeftBeside(1) >= lanes.all.length;
     if ((outlook === NEAR || isAlone) && this.#active.hasFreeCore) {
       const budgetMs = isAlone ? SPUN_ALONE * this.#spinMs : this.#spinMs;
       // What waits behind something is moved instead of spun for patiently, as soon as that may be (#park).
-      const outcome = this.#spinner.spin(budgetMs, work.isCrowded);
+      const outcome = this.#spinner.spin(budgetMs, lanes.isCrowded);
       if (outcome === MAY_COME) {
         this.#isScheduled = true;
         this.#turn.yieldTurn();
         return;
       }
-      hasSpun = outcome !== FUTILE;
       isReady = outcome === CAME_SOON || outcome === CAME;
     }
-    if (isReady) this.#answers += settled = work.drain(MAX_SETTLED_PER_POLL);
+    const settled = isReady ? work.drain(MAX_SETTLED_PER_POLL) : 0;
     if (this.#turn.isOver(1 + settled / SETTLED_PER_UNIT)) {
       // Calls made until the macrotask comes are polled for there.
       this.#isScheduled = true;
       this.#turn.yieldTurn();
-    } else if (!work.isBusy && !work.hasQueued) {
+    } else if (!lanes.isBusy && !work.hasQueued) {
       work.onIdle();
     } else if (settled > 0) {
       this.kick();
     } else {
-      // On few cores a worker may be late for want of one, which another worker would only take from it.
-      this.#park(hasSpun && this.#active.coresLeft > 1 ? STUCK : AT_EASE);
+      this.#park();
     }
   }
 
-  /** True: calls were given to another worker. */
-  #relieve(urgency: Urgency): boolean {
-    const outcome = this.#work.relieve(urgency);
-    // A host that could not spin has no evidence that something is stuck: a millisecond will show.
-    const isUnknown = outcome === NOTHING && urgency === AT_EASE && this.#work.isCrowded;
-    if (outcome === UNDECIDED || isUnknown) this.#lookAgain();
-    else this.#looks = 0;
-    return outcome === MOVED;
-  }
-
-  /**
-   * Calls wait in a worker that has not begun any of them. It may be waking up, or be kept by something
-   * that is no call: looks again, and after some looks no longer waits for it.
-   */
-  #lookAgain(): void {
-    if (this.#secondLook !== undefined) return;
-    this.#answersAtLook = this.#answers;
-    this.#secondLook = this.#runtime.setTimeout(() => {
-      this.#secondLook = undefined;
-      if (!this.#work.isBusy) {
-        this.#looks = 0;
-        return;
-      }
-      const isLast = ++this.#looks >= MAX_LOOKS;
-      // Answers that came meanwhile may be of others, so they put it off but do not begin the count anew.
-      if (!isLast && this.#answers !== this.#answersAtLook) {
-        if (this.#isParked && this.#work.isCrowded) this.#lookAgain();
-      } else if (this.#relieve(isLast ? OVERDUE : STUCK)) this.kick();
-    }, LOOK_AGAIN_MS);
-    this.#secondLook.unref();
-  }
-
-  /** `urgency`: of calls that wait behind others. */
-  #park(urgency: Urgency): void {
+  #park(): void {
+    const work = this.#work;
+    const { lanes } = work;
     this.statistics.parks++;
     this.#parker.announce();
-    this.#work.askForSpace();
+    if (work.hasQueued || lanes.isCrowded) lanes.askForSpace();
     // SYNC(host-parked): the re-check that closes the window between the last poll and the park: for
     // answers, for room or a worker that rests for queued calls, and for such a worker for others.
-    if (this.#work.hasResponse() || this.#work.hasSpace() || this.#relieve(urgency)) {
+    if (lanes.hasResponse || work.flush() || work.rebalance()) {
       this.#parker.cancel();
       this.kick();
       return;
     }
     this.#isParked = true;
     this.#spinner.endWait();
-    this.#work.onPark();
+    work.onPark();
   }
 }

@@ -5,9 +5,6 @@
  * A call's correlation id is its slot and the slot's generation. Taking a call out bumps the
  * generation, and so does making it again: an answer that comes late, for a call that was rejected meanwhile or
  * from its first run, finds nothing.
- *
- * Calls are made wherever the user's stack happens to end. What must hold even then is written by plain
- * stores, without a call in between; the rest is mended by the next poll (`dropCutOff`).
  */
 import type { CallLoad } from "../endpoint/service-times.ts";
 import type { QueuedCall } from "./call-queue.ts";
@@ -40,8 +37,6 @@ export class PendingCall {
   /** Undefined: the slot is free. */
   resolve: Resolve | undefined = undefined;
   reject: Reject | undefined = undefined;
-  /** From `add` until it is sent or queued: whoever does that looks whether it is still wanted. */
-  isSubmitting = false;
   settings: CallSettings = PLAIN;
   /** Where its record is in the lane's request ring (`RingProducer.position`). Set when it is sent. */
   position = 0;
@@ -69,8 +64,6 @@ export class InFlight {
   /** Those with a time limit, in no order. */
   readonly #timed: PendingCall[] = [];
   #size = 0;
-  /** Submissions on the stack: getters of one may make another. */
-  #submitting = 0;
 
   /** `onEmpty` is called whenever the last waiting call has been taken out, before it settles. */
   constructor(onEmpty: () => void = () => {}) {
@@ -82,33 +75,24 @@ export class InFlight {
     return this.#size;
   }
 
-  /** Takes a slot for a call, whose submission ends with `submitted`. */
-  add(
-    resolve: Resolve,
-    reject: Reject,
-    lane: number,
-    settings: CallSettings = PLAIN,
-  ): PendingCall {
+  /** Takes a slot for a call that waits on the host so far. */
+  add(resolve: Resolve, reject: Reject, settings: CallSettings = PLAIN): PendingCall {
     const call = this.#free.length > 0 ? this.#free.pop()! : this.#grow();
+    // Plain stores from here on: should the stack end before, nothing has been made; after, it is whole.
     call.resolve = resolve;
     call.reject = reject;
-    call.lane = lane;
-    call.isSubmitting = true;
+    call.lane = QUEUED_ON_HOST;
     if (settings !== PLAIN) {
       call.settings = settings;
       call.seenMs = call.begunMs = -1;
       call.retries = 0;
-      if (settings.tickMs !== Infinity) call.timedIndex = this.#timed.push(call) - 1;
+      if (settings.tickMs !== Infinity) {
+        call.timedIndex = this.#timed.length;
+        this.#timed[call.timedIndex] = call;
+      }
     }
     this.#size++;
-    this.#submitting++;
     return call;
-  }
-
-  /** The submission of what was this call is over, whatever has become of it meanwhile. */
-  submitted(call: PendingCall, generation: number): void {
-    if (call.generation === generation) call.isSubmitting = false;
-    this.#submitting--;
   }
 
   /** The call of this id if it is still waiting, whatever numbers these are. */
@@ -117,11 +101,6 @@ export class InFlight {
     return call !== undefined && call.generation === generation && call.resolve !== undefined
       ? call
       : undefined;
-  }
-
-  /** Whether anybody waits for this queued call still. */
-  has({ slot, generation }: QueuedCall): boolean {
-    return this.find(slot, generation) !== undefined;
   }
 
   /** Settles a waiting call; nothing happens to one that is settled. */
@@ -164,31 +143,28 @@ export class InFlight {
     );
   }
 
-  /**
-   * Rejects the calls whose submission was cut off because the stack overflowed: nothing else would.
-   * To be called with no submission on the stack.
-   */
-  dropCutOff(): void {
-    if (this.#submitting === 0) return;
-    this.#submitting = 0;
+  /** Counts anew, after something was cut off. */
+  recount(): void {
+    this.#size = this.#free.length = this.#timed.length = 0;
     for (const call of this.#calls) {
-      if (!call.isSubmitting) continue;
-      this.reject(call, new RangeError("The stack overflowed while this call was made."));
+      if (call.resolve === undefined) this.#free.push(call);
+      else {
+        this.#size++;
+        if (call.settings.tickMs !== Infinity) call.timedIndex = this.#timed.push(call) - 1;
+      }
     }
   }
 
-  // Stores instead of `push`, here and below: a stack that overflows in between would lose a slot.
   #grow(): PendingCall {
     const call = new PendingCall(this.#calls.length);
-    this.#calls[call.slot] = call;
+    this.#calls.push(call);
     return call;
   }
 
   #release(call: PendingCall): void {
     call.resolve = undefined;
     call.reject = undefined;
-    call.isSubmitting = false;
-    // No function of its own: a stack that ends in its call would leave the call half released.
+    // Plain stores: a caller's stack may end in any call.
     call.generation = call.generation === LAST_GENERATION ? 0 : call.generation + 1;
     this.#free[this.#free.length] = call;
     if (call.settings !== PLAIN) this.#forgetSettings(call);

@@ -11,6 +11,7 @@ import {
   PER_US,
   tenthsOf,
 } from "../endpoint/service-times.ts";
+import { AbandonedCalls } from "./abandoned.ts";
 
 /**
  * A call for which host and worker sleep in turn takes two wakes longer, and as much more processor time. A spin
@@ -21,8 +22,12 @@ const SPUN_FOR = 1.5;
 export const SPUN_ALONE = 1.6;
 
 export class LaneLoad {
-  /** Calls. Counted by whoever gives the lane one, before it does; `remove` counts them out. */
+  /** Calls. */
   outstanding = 0;
+  /** Of those, calls that nobody waits for any more. */
+  readonly abandoned: AbandonedCalls = new AbandonedCalls();
+  /** Times that the last of them has gone. */
+  emptied = 0;
   /** How long they keep the worker altogether, in tenths of a microsecond. */
   backlog = 0;
   /** A long call beyond this is not spun for. */
@@ -37,8 +42,9 @@ export class LaneLoad {
     this.#spunTenths = SPUN_FOR * 1000 * spinMs * PER_US;
   }
 
-  /** What a call amounts to that has been counted. */
+  /** The lane has been given a call. */
   add(load: CallLoad): void {
+    this.outstanding++;
     this.backlog += tenthsOf(load);
     if ((load & KIND_MASK) !== NEAR) this.#count(load, 1);
   }
@@ -52,12 +58,20 @@ export class LaneLoad {
   }
 
   clear(): void {
+    this.emptied++;
     this.outstanding =
       this.backlog =
       this.#far =
       this.#long =
       this.#outlasting =
         0;
+  }
+
+  /** Counts anew: calls of these loads, and those that nobody waits for. */
+  recount(loads: Iterable<CallLoad>): void {
+    this.clear();
+    for (const load of loads) this.add(load);
+    for (const load of this.abandoned.loads()) this.add(load);
   }
 
   /** Whether one of the calls is a long one. */

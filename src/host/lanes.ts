@@ -1,23 +1,6 @@
-/** What the host asks of all its lanes, now and again while it waits. */
+/** The lanes of a pool, and what the host asks of them all, now and again while it waits. */
 import type { LaneLoad } from "./lane-load.ts";
 import type { Lane } from "./lane.ts";
-
-/** Whether any lane has answered something. Lanes without calls are left out: see `findUnasked`. */
-export function hasAnswer(lanes: readonly Lane[]): boolean {
-  for (let index = 0; index < lanes.length; index++) {
-    const lane = lanes[index]!;
-    if (lane.load.outstanding > 0 && lane.endpoint.rx.hasRecord) return true;
-  }
-  return false;
-}
-
-/** Whether any lane has been given calls that it has not answered. */
-export function isAnyBusy(lanes: readonly Lane[]): boolean {
-  for (let index = 0; index < lanes.length; index++) {
-    if (lanes[index]!.load.outstanding > 0) return true;
-  }
-  return false;
-}
 
 /** Nothing has been asked of any lane. */
 export const IDLE = 0;
@@ -38,50 +21,102 @@ export type Outlook =
   | typeof ANSWERED
   | typeof ALONE;
 
-/** All that a poll wants to know, by one look at each lane: the best of what they have. */
-export function outlookOf(lanes: readonly Lane[]): Outlook {
-  let outlook: Outlook = IDLE;
-  let only: LaneLoad | undefined;
-  for (let index = 0; index < lanes.length; index++) {
-    const { load, endpoint } = lanes[index]!;
-    if (load.outstanding === 0) continue;
-    if (endpoint.rx.hasRecord) return ANSWERED;
-    if (load.isNear) outlook = NEAR;
-    else if (outlook === IDLE) {
-      outlook = DISTANT;
-      only = load;
-    } else only = undefined;
+export class LaneSet {
+  /** Every lane that may have answers. */
+  readonly all: Lane[] = [];
+  /** Those that take calls: all but the ones that are to be closed when they have answered. */
+  readonly open: Lane[] = [];
+
+  add(lane: Lane): void {
+    this.all.push(lane);
+    this.open.push(lane);
   }
-  return outlook === DISTANT && only !== undefined && only.isNearAlone ? ALONE : outlook;
+
+  /** Takes a lane out that is gone. */
+  remove(lane: Lane): void {
+    removeFrom(this.all, lane);
+    removeFrom(this.open, lane);
+  }
+
+  /** The lane takes no further calls. False: it did not before. */
+  retire(lane: Lane): boolean {
+    return removeFrom(this.open, lane);
+  }
+
+  byId(id: number): Lane | undefined {
+    return this.all.find((lane) => lane.id === id);
+  }
+
+  /** Whether any lane has answered something. Lanes without calls are left out: see `findUnasked`. */
+  get hasResponse(): boolean {
+    const lanes = this.all;
+    for (let index = 0; index < lanes.length; index++) {
+      const lane = lanes[index]!;
+      if (lane.load.outstanding > 0 && lane.endpoint.rx.hasRecord) return true;
+    }
+    return false;
+  }
+
+  /** Whether any lane has been given calls that it has not answered. */
+  get isBusy(): boolean {
+    const lanes = this.all;
+    for (let index = 0; index < lanes.length; index++) {
+      if (lanes[index]!.load.outstanding > 0) return true;
+    }
+    return false;
+  }
+
+  /** All that a poll wants to know, by one look at each lane: the best of what they have. */
+  outlook(): Outlook {
+    const lanes = this.all;
+    let outlook: Outlook = IDLE;
+    let only: LaneLoad | undefined;
+    for (let index = 0; index < lanes.length; index++) {
+      const { load, endpoint } = lanes[index]!;
+      if (load.outstanding === 0) continue;
+      if (endpoint.rx.hasRecord) return ANSWERED;
+      if (load.isNear) outlook = NEAR;
+      else if (outlook === IDLE) {
+        outlook = DISTANT;
+        only = load;
+      } else only = undefined;
+    }
+    return outlook === DISTANT && only !== undefined && only.isNearAlone ? ALONE : outlook;
+  }
+
+  /** Whether a call waits behind another. */
+  get isCrowded(): boolean {
+    return this.open.length > 1 && this.open.some(({ load }) => load.outstanding > 1);
+  }
+
+  /** Whether a call waits behind a long one. */
+  get isBlocked(): boolean {
+    return this.open.some(({ load }) => load.hasLong && load.outstanding > 1);
+  }
+
+  /** Between announcing a park and looking again: asks to be woken when a lane can take calls. */
+  askForSpace(): void {
+    for (const lane of this.open) lane.askForSpace();
+  }
+
+  /** Lanes that have answered a call which they were not given. */
+  findUnasked(): Lane[] {
+    return this.all.filter(({ load, endpoint }) => load.outstanding === 0 && endpoint.rx.hasRecord);
+  }
+
+  /** Lanes that take calls and have been given as many as they should. */
+  findWorn(recycleAfter: number): Lane[] {
+    return this.open.filter(({ endpoint }) => endpoint.tx.sequence >= recycleAfter);
+  }
+
+  /** Lanes that take no further calls and have answered all they had. */
+  findSpent(): Lane[] {
+    if (this.open.length === this.all.length) return [];
+    return this.all.filter((lane) => lane.load.outstanding === 0 && !this.open.includes(lane));
+  }
 }
 
-/** Whether a call waits behind another. */
-export function isAnyCrowded(lanes: readonly Lane[]): boolean {
-  return lanes.some(({ load }) => load.outstanding > 1);
-}
-
-/** Whether a call waits behind a long one. */
-export function isAnyBlocked(lanes: readonly Lane[]): boolean {
-  return lanes.some(({ load }) => load.hasLong && load.outstanding > 1);
-}
-
-/** Lanes that have answered a call which they were not given. */
-export function findUnasked(lanes: readonly Lane[]): Lane[] {
-  return lanes.filter(({ load, endpoint }) => load.outstanding === 0 && endpoint.rx.hasRecord);
-}
-
-/** Lanes that take calls and have been given as many as they should. */
-export function findWorn(open: readonly Lane[], recycleAfter: number): Lane[] {
-  return open.filter(({ endpoint }) => endpoint.tx.sequence >= recycleAfter);
-}
-
-/** Lanes that take no further calls and have answered all they had. */
-export function findSpent(lanes: readonly Lane[], open: readonly Lane[]): Lane[] {
-  return lanes.filter((lane) => lane.load.outstanding === 0 && !open.includes(lane));
-}
-
-/** Takes a lane out. False: it was not there. */
-export function remove(lanes: Lane[], lane: Lane): boolean {
+function removeFrom(lanes: Lane[], lane: Lane): boolean {
   const index = lanes.indexOf(lane);
   if (index >= 0) lanes.splice(index, 1);
   return index >= 0;

@@ -2,23 +2,26 @@
  * Sends calls to lanes and settles their answers. Knows rings and the slab; neither threads nor how
  * the host waits (`host-loop.ts` drives it).
  *
+ * A call is made in two phases. First all code of the user's: balancers, and getters while the arguments are
+ * encoded in memory of their own. What that code does to the pool, calls included, is done before the call exists. Then
+ * `sender.ts`, where none of it runs.
+ *
  * Which lane a call goes to is `placement.ts`'s to say; a call that no lane may take waits on the host,
- * in order. Calls that wait in a lane behind others are taken back for a lane that has nothing to do
- * (`relief.ts`).
+ * in order. Calls that wait in a lane behind others are stolen for a lane that has nothing to do
+ * (`work-stealing.ts`).
  */
-import { FULL } from "../endpoint/endpoint.ts";
+import type { Signature } from "../codec/struct/signature.ts";
+import { ARGUMENTS, countDeclared, type Held, type Holder } from "../endpoint/hold.ts";
 import type { ServiceTimes } from "../endpoint/service-times.ts";
-import { ARGUMENTS, type Held } from "../endpoint/hold.ts";
-import { ArgumentsInWaiting, disown, hasPromise } from "./arguments-in-waiting.ts";
+import { UNSIZED } from "../endpoint/sized-values.ts";
 import { ProtocolError } from "../errors.ts";
-import { Answers, MOST_ANSWERS } from "./answers.ts";
-import { CallQueue, type QueuedCall, type TakenCall } from "./call-queue.ts";
+import type { Timer } from "../runtimes/runtime.ts";
+import { Answers, MAX_ANSWERS } from "./answers.ts";
+import { ArgumentsInWaiting, disown, hasPromise } from "./arguments-in-waiting.ts";
+import type { Backpressure } from "./backpressure.ts";
+import { CallQueue, type QueuedCall } from "./call-queue.ts";
 import { type CallSettings, PLAIN } from "./call-settings.ts";
 import type { HostWork } from "./host-loop.ts";
-import { retryDelayMs } from "./retry.ts";
-import { DONE, Sender } from "./sender.ts";
-import type { SchedulerEvents, SchedulerOptions } from "./scheduler-options.ts";
-import type { Inliner } from "./inliner.ts";
 import {
   InFlight,
   type PendingCall,
@@ -26,100 +29,118 @@ import {
   type Reject,
   type Resolve,
 } from "./in-flight.ts";
+import type { Inliner } from "./inliner.ts";
 import type { Lane } from "./lane.ts";
-import { type LaneChooser, offer } from "./placement.ts";
-import {
-  findSpent,
-  findUnasked,
-  findWorn,
-  hasAnswer,
-  isAnyBlocked,
-  isAnyBusy,
-  isAnyCrowded,
-  type Outlook,
-  outlookOf,
-  remove,
-} from "./lanes.ts";
-import { Mover } from "./mover.ts";
-import { AT_EASE, findRelief, NOTHING, type ReliefOutcome, type Urgency } from "./relief.ts";
+import { LaneSet } from "./lanes.ts";
+import type { LaneChooser } from "./placement.ts";
+import { Sender } from "./sender.ts";
+import { WorkStealing } from "./work-stealing.ts";
+
+export interface SchedulerEvents {
+  /** Something may have to be done: see to it that the host polls. */
+  onWork(): void;
+  /** A call has been made that has settings of its own. Runs no code of the user's. */
+  onSettings(call: PendingCall): void;
+  /** A call was aborted by its own getters, or by the balancer, before it was sent. */
+  onAborted(): void;
+  /** A call is made again, with another id. */
+  onRenewed(call: PendingCall): void;
+  /** A lane has been given as many calls as `recycleAfter` says. May be told again and again. */
+  onWorn(lane: Lane): void;
+  /** A retired lane has answered every call. */
+  onSpent(lane: Lane): void;
+  onPark(): void;
+  /** A call has to wait on the host. */
+  onWait(): void;
+  /** Nothing is outstanding; `inFlight.size` says whether calls still wait on the host. */
+  onIdle(): void;
+  /** No call is waiting for anything any more. */
+  onEmpty(): void;
+}
+
+export interface SchedulerOptions {
+  readonly holder: Holder;
+  readonly events: SchedulerEvents;
+  readonly isPromise: (value: unknown) => value is Promise<unknown>;
+  readonly placement: LaneChooser;
+  readonly backpressure: Backpressure;
+  /** Calls that a worker is given before another takes its place; Infinity: as many as come. */
+  readonly recycleAfter: number;
+  readonly now: () => number;
+  readonly setTimeout: (callback: () => void, delayMs: number) => Timer;
+  readonly serviceTimes: ServiceTimes;
+  /** What each task declares of its values, by its index. */
+  readonly signatures: readonly (Signature | undefined)[];
+}
+
+/** Pauses before an idempotent call is made again. */
+const FIRST_RETRY_MS = 10;
+const MAX_RETRY_MS = 1000;
 
 export class Scheduler implements HostWork {
   readonly inFlight: InFlight;
   readonly answers: Answers;
+  readonly lanes: LaneSet = new LaneSet();
   /** The host's own share of the work, if it has one. */
   inliner: Inliner | undefined;
-  /** Every lane that may have answers. */
-  readonly #lanes: Lane[] = [];
-  /** Those that take calls: all but the ones that are to be closed when they have answered. */
-  readonly #open: Lane[] = [];
   readonly #queue = new CallQueue();
   readonly #options: SchedulerOptions;
   readonly #events: SchedulerEvents;
   readonly #times: ServiceTimes;
   readonly #placement: LaneChooser;
-  readonly #usualDepth: number;
-  readonly #hasSignatures: boolean;
-  #isFlushing = false;
-  /** The call that a flush has taken from the queue. */
-  #inHand: TakenCall | undefined;
+  readonly #sender: Sender;
+  readonly #stealing: WorkStealing;
+  readonly #failDamaged = (lane: Lane, error: Error): void => this.failLane(lane, error);
   /** Calls in the queue, about, that nobody waits for any more. */
   #endedInQueue = 0;
   /** Calls that are to be queued: when promises among their arguments settle, or after a pause. */
   #toCome = 0;
-  readonly #sender: Sender;
-  readonly #mover: Mover;
-  readonly #failDamaged = (lane: Lane, error: Error): void => this.failLane(lane, error);
-  /** Set when the pool has been closed or has failed: for calls whose submission that happened in. */
-  #closed: (() => unknown) | undefined;
+  /** Why there are no further calls, when the pool has been closed or has failed. */
+  #closed: Error | undefined;
 
   constructor(options: SchedulerOptions) {
+    const { events, placement, signatures } = options;
     this.#options = options;
-    this.#events = options.events;
-    this.#hasSignatures = options.signatures.some((signature) => signature !== undefined);
+    this.#events = events;
     this.#times = options.serviceTimes;
-    this.#placement = options.placement;
-    this.#usualDepth = options.placement.depth.usual;
-    this.inFlight = new InFlight(() => options.events.onEmpty());
-    this.answers = new Answers(this.inFlight, options.signatures);
-    this.#sender = new Sender(
-      this.inFlight,
-      options.signatures,
-      this.#failDamaged,
-      options.holder.kinds,
-    );
-    this.#mover = new Mover({
+    this.#placement = placement;
+    this.inFlight = new InFlight(() => events.onEmpty());
+    this.answers = new Answers(this.inFlight, signatures);
+    this.#sender = new Sender({
       inFlight: this.inFlight,
+      lanes: this.lanes,
+      kinds: options.holder.kinds,
+      onSettings: (call) => {
+        if (call.settings.priority !== 0) placement.depth.keepUsual();
+        events.onSettings(call);
+      },
+      failLane: this.#failDamaged,
+    });
+    this.#stealing = new WorkStealing({
+      inFlight: this.inFlight,
+      lanes: this.lanes,
+      placement,
       send: (lane, call) => this.#sendHeld(lane, call),
       putBack: (calls) => this.#queue.putBackAll(calls),
       failLane: this.#failDamaged,
+      now: options.now,
+      setTimeout: options.setTimeout,
+      onMoved: () => events.onWork(),
     });
   }
 
-  /** Calls taken back from one worker and given to another. */
+  /** Calls stolen from one worker for another. */
   get moved(): number {
-    return this.#mover.moved;
-  }
-
-  get lanes(): readonly Lane[] {
-    return this.#lanes;
-  }
-
-  /** Lanes that take calls. */
-  get open(): readonly Lane[] {
-    return this.#open;
-  }
-
-  get isBusy(): boolean {
-    return isAnyBusy(this.#lanes);
+    return this.#stealing.moved;
   }
 
   /** Whether calls wait that a further worker would run: on the host, or behind a long one. */
   get isShortOfWorkers(): boolean {
-    return this.#waiting > this.#toCome || isAnyBlocked(this.#open);
+    return this.#waiting > this.#toCome || this.lanes.isBlocked;
   }
 
   get hasQueued(): boolean {
-    return this.#queue.size > 0 && this.#open.length > 0;
+    return this.#queue.size > 0 && this.lanes.open.length > 0;
   }
 
   get queued(): number {
@@ -128,12 +149,12 @@ export class Scheduler implements HostWork {
 
   /** Calls that wait: on the host, or are going to, or deep in a ring. */
   get #waiting(): number {
-    return this.#queue.size + this.#toCome + this.#placement.depth.excessOf(this.#open);
+    return this.#queue.size + this.#toCome + this.#placement.depth.excessOf(this.lanes.open);
   }
 
   /**
-   * Encodes the arguments now and sends the call now or later. Settles by `resolve` or `reject`; returns
-   * the call unless that has happened already.
+   * Takes the arguments as they are now and sends the call now or later. Settles by `resolve` or `reject`, or throws
+   * why there is no call; returns the call unless it is over already.
    */
   submit(
     task: number,
@@ -142,50 +163,122 @@ export class Scheduler implements HostWork {
     reject: Reject,
     settings: CallSettings = PLAIN,
   ): PendingCall | undefined {
-    const only = args.length === 1 ? args[0] : undefined;
-    const isNumber = typeof only === "number" && !this.#hasSignatures;
-    const mayGo = this.#queue.size === 0 &&
-      (isNumber || !hasPromise(args, this.#options.isPromise));
-    const load = this.#times.loadOf(task);
-    const isInlined = this.inliner?.takesFirst(task, 1) === true;
-    const lane = mayGo && !isInlined ? this.#placement.pick(this.#open, load) : undefined;
     try {
+      this.#check(settings, false);
+      const isPending = hasPromise(args, this.#options.isPromise);
+      const mayGo = !isPending && this.#queue.size === 0 &&
+        this.inliner?.takesFirst(task, 1) !== true;
+      const lane = mayGo
+        ? this.#placement.pick(this.lanes.open, this.#times.loadOf(task))
+        : undefined;
       if (lane === undefined) this.#admit();
-      if (this.#closed !== undefined) throw this.#closed(); // by a balancer of the user's own
+      if (isPending) return this.#submitPending(task, args, resolve, reject, settings);
+      const isPlain = settings.maxRetries === 0 && this.#options.signatures[task] === undefined;
+      if (lane !== undefined && isPlain) {
+        const call = this.#submitSized(lane, task, args, resolve, reject, settings);
+        if (call !== undefined) return call.resolve === resolve ? call : undefined;
+      }
+      return this.#submitEncoded(lane, task, args, resolve, reject, settings);
     } catch (error) {
       disown(args, this.#options.isPromise);
       throw error;
     }
-    // What may have to be made again is held first.
-    const isHeld = lane === undefined || settings.maxRetries > 0;
-    const call = this.inFlight.add(
-      resolve,
-      reject,
-      isHeld ? QUEUED_ON_HOST : lane.id,
-      settings,
-    );
-    const { generation } = call;
-    if (settings !== PLAIN) {
-      if (settings.priority !== 0) this.#placement.depth.keepUsual();
-      this.#events.onSettings(call);
+  }
+
+  /** Throws if there may be no call: to be asked before any, and after the last code of the user's. */
+  #check({ signal }: CallSettings, isBegun = true): void {
+    if (this.#closed !== undefined) throw this.#closed;
+    if (signal?.aborted !== true) return;
+    if (isBegun) this.#events.onAborted();
+    throw signal.reason;
+  }
+
+  /** The shorter way, for arguments that need no encoder. Undefined: they do, or there is no room for them. */
+  #submitSized(
+    lane: Lane,
+    task: number,
+    args: readonly unknown[],
+    resolve: Resolve,
+    reject: Reject,
+    settings: CallSettings,
+  ): PendingCall | undefined {
+    const only = args.length === 1 ? args[0] : undefined;
+    const bytes = typeof only === "number" ? 0 : lane.endpoint.sized.roomFor(args);
+    if (bytes === UNSIZED) return undefined;
+    this.#check(settings); // a balancer may have done anything
+    this.#events.onWork();
+    const call = this.#sender.begin(resolve, reject, settings);
+    const load = this.#times.loadOf(task);
+    const isSent = typeof only === "number"
+      ? this.#sender.sendNumber(lane, call, task, load, only)
+      : this.#sender.sendSized(lane, call, task, load, args, bytes);
+    if (!isSent) this.#enqueue(call, task, this.#options.holder.hold(args));
+    else if (lane.load.outstanding > this.#placement.depth.usual) this.#grown();
+    return call;
+  }
+
+  #submitEncoded(
+    chosen: Lane | undefined,
+    task: number,
+    args: readonly unknown[],
+    resolve: Resolve,
+    reject: Reject,
+    settings: CallSettings,
+  ): PendingCall | undefined {
+    const { holder, signatures } = this.#options;
+    const declared = signatures[task]?.args;
+    const encoder = holder.acquire();
+    try {
+      const end = holder.encode(encoder, args, ARGUMENTS, declared);
+      const count = declared === undefined ? args.length : countDeclared(args, declared);
+      this.#check(settings);
+      const lane = chosen !== undefined && this.lanes.open.includes(chosen) ? chosen : undefined;
+      this.#events.onWork();
+      const mayCopy = lane !== undefined && settings.maxRetries === 0 && this.#queue.size === 0 &&
+        holder.isInline(encoder, end);
+      // What a port refuses, or must not move, is refused before there is a call.
+      const held = mayCopy ? undefined : holder.take(encoder, end, count, true);
+      const call = this.#sender.begin(resolve, reject, settings);
+      const load = this.#times.loadOf(task);
+      if (mayCopy && this.#sender.sendEncoded(lane, call, task, load, encoder, end, count)) {
+        if (lane.load.outstanding > this.#placement.depth.usual) this.#grown();
+      } else this.#enqueue(call, task, held ?? holder.take(encoder, end, count, true), lane);
+      return call.resolve === resolve ? call : undefined;
+    } finally {
+      holder.release(encoder);
     }
-    if (call.generation !== generation) {
-      // Its signal has been aborted by the balancer, or by who was told that the queue is short.
-      this.inFlight.submitted(call, generation);
-      return undefined;
-    }
-    if (isHeld) this.#submitHeld(call, task, args, lane);
-    else {
-      const sent = isNumber
-        ? this.#sender.sendNumber(lane, call, task, load, only)
-        : this.#sender.sendCall(lane, call, task, load, args);
-      if (sent === FULL) this.#submitHeld(call, task, isNumber ? [only] : args);
-      else if (sent !== DONE) this.#enqueue(call, task, sent, lane);
-      if (lane.load.outstanding > this.#usualDepth) this.#grown();
-      this.#events.onSubmit();
-    }
-    this.inFlight.submitted(call, generation);
-    return call.generation === generation ? call : undefined;
+  }
+
+  /** Promises among the arguments are awaited; the others are taken as they are now. */
+  #submitPending(
+    task: number,
+    args: readonly unknown[],
+    resolve: Resolve,
+    reject: Reject,
+    settings: CallSettings,
+  ): PendingCall | undefined {
+    const { isPromise, holder, signatures, backpressure } = this.#options;
+    const waiting = new ArgumentsInWaiting(args, isPromise, holder, signatures[task]?.args);
+    this.#check(settings);
+    this.#events.onWork();
+    const call = this.#sender.begin(resolve, reject, settings);
+    this.inFlight.keep(call).waiting = {
+      onOver: () => {
+        waiting.onOver();
+        this.#toCome--;
+        this.#events.onWork(); // a poll tells who waits for the queue to shrink
+      },
+    };
+    this.#toCome++;
+    waiting.whenKnown((held) => {
+      call.waiting = undefined;
+      this.#toCome--;
+      this.#enqueue(call, task, held);
+      this.#events.onWork();
+    }, (reason) => this.inFlight.reject(call, reason));
+    backpressure.grown(this.#waiting);
+    this.#sender.unmark();
+    return call;
   }
 
   /** Throws QueueFullError if no further call may wait. */
@@ -202,17 +295,20 @@ export class Scheduler implements HostWork {
 
   #prune(): void {
     this.#endedInQueue = 0;
-    // What is being sent just now is out of the queue, and put back only if it is still wanted.
-    this.#queue.prune((call) => this.inFlight.has(call));
+    this.#queue.prune((call) => this.#callOf(call) !== undefined);
     this.#options.backpressure.shrunk(this.#waiting);
+  }
+
+  /** Whoever waits for this call, as long as it waits on the host. */
+  #callOf({ slot, generation }: QueuedCall): PendingCall | undefined {
+    const call = this.inFlight.find(slot, generation);
+    return call?.lane === QUEUED_ON_HOST ? call : undefined;
   }
 
   /** A lane is ready to take calls. */
   addLane(lane: Lane): void {
-    this.#lanes.push(lane);
-    this.#open.push(lane);
-    this.#flush();
-    this.#events.onSubmit();
+    this.lanes.add(lane);
+    this.#events.onWork();
   }
 
   /**
@@ -222,89 +318,47 @@ export class Scheduler implements HostWork {
   removeLane(lane: Lane): PendingCall[] {
     this.#drop(lane);
     try {
-      this.answers.take(lane, MOST_ANSWERS);
-      this.#mover.queueAgain(lane);
+      this.answers.take(lane, MAX_ANSWERS);
+      this.#stealing.requeue(lane);
     } catch (error) {
       // Damaged beyond this point: the calls behind it are among those returned.
       if (!(error instanceof ProtocolError)) throw error;
     }
     lane.load.clear();
-    if (this.#queue.size > 0 || this.#options.backpressure.needsDrain) {
-      this.#flush();
-      this.#events.onSubmit();
-    }
+    this.#events.onWork();
     return this.inFlight.callsOf(lane.id);
+  }
+
+  /** Rejects every further call with `error`, unless that is so already. */
+  refuse(error: Error): void {
+    this.#closed ??= error;
   }
 
   /** Rejects every call that waits on the host or in a lane. What no worker has begun never runs. */
   rejectAll(error: () => unknown): void {
-    this.#closed = error;
-    for (const lane of this.#lanes.slice()) this.#mover.revokeAll(lane);
+    this.#stealing.stop();
+    for (const lane of this.lanes.all.slice()) this.#stealing.revokeAll(lane);
     this.#queue.clear();
     this.#options.backpressure.shrunk(0);
     for (const call of this.inFlight.callsOf()) this.inFlight.reject(call, error());
   }
 
   drain(max: number): number {
-    const settled = this.answers.takeFrom(this.#lanes, max, this.#failDamaged);
+    const settled = this.answers.takeFrom(this.lanes.all, max, this.#failDamaged);
     if (settled > 0) {
-      this.flush();
-      this.relieve(AT_EASE);
+      if (this.#queue.size === 0) this.#stealing.rebalance();
       this.#lookForWorn();
       this.#lookForSpent();
     }
     return settled;
   }
 
-  flush(): void {
-    // Polls flush, and none is made within a flush: whatever is left of one was cut off by the stack's end.
-    const { backpressure } = this.#options;
-    this.#isFlushing = false;
-    this.inFlight.dropCutOff();
-    this.#sender.wakeUnwoken(this.#lanes);
-    if (this.#queue.size > 0 || this.#inHand !== undefined) this.#flush();
-    else if (backpressure.needsDrain) backpressure.shrunk(this.#waiting);
-  }
-
-  askForSpace(): void {
-    if (this.#queue.size === 0 && !this.isCrowded) return;
-    for (const lane of this.#open) lane.requestSpaceFlag.raise();
-  }
-
-  hasSpace(): boolean {
-    const call = this.#queue.peek();
-    if (call === undefined) return false;
-    try {
-      return this.#offer(call.task, (lane) => {
-        const hasSpace = lane.hasSpaceFor(call.held);
-        this.#sender.wakeIfTold(lane);
-        return hasSpace;
-      });
-    } catch {
-      return true; // damage, or a balancer that throws: the next flush deals with it
-    }
-  }
-
-  hasResponse(): boolean {
-    return hasAnswer(this.#lanes);
-  }
-
-  outlook(): Outlook {
-    return outlookOf(this.#lanes);
-  }
-
-  get isCrowded(): boolean {
-    return this.#placement.mayTakeBack && this.#open.length > 1 && isAnyCrowded(this.#open);
-  }
-
-  relieve(urgency: Urgency): ReliefOutcome {
-    if (this.#open.length < 2 || !this.#placement.mayTakeBack) return NOTHING;
-    const relief = findRelief(this.#open, urgency, this.#placement);
-    return relief === undefined ? NOTHING : this.#mover.relieve(relief, urgency);
+  rebalance(): boolean {
+    return this.lanes.isCrowded && this.#stealing.rebalance(this.#options.now());
   }
 
   onPark(): void {
-    for (const lane of findUnasked(this.#lanes)) {
+    for (const lane of this.lanes.findUnasked()) {
       const what = `Worker ${lane.id} answered a call that it was not given.`;
       this.failLane(lane, new ProtocolError(what));
     }
@@ -322,90 +376,49 @@ export class Scheduler implements HostWork {
   }
 
   #drop(lane: Lane): void {
-    remove(this.#lanes, lane);
-    remove(this.#open, lane);
+    this.lanes.remove(lane);
     this.#placement.forget(lane);
   }
 
   /** Gives a lane no further calls; `onSpent` follows when it has answered those it has begun. */
   retire(lane: Lane): void {
-    if (!remove(this.#open, lane)) return;
+    if (!this.lanes.retire(lane)) return;
     this.#placement.forget(lane);
-    this.#mover.queueAgain(lane);
-    this.#flush();
-    this.#events.onSubmit();
+    this.#stealing.requeue(lane);
+    this.#events.onWork();
     this.#lookForSpent();
   }
 
   #lookForSpent(): void {
-    if (this.#open.length === this.#lanes.length) return;
-    for (const lane of findSpent(this.#lanes, this.#open)) this.#events.onSpent(lane);
+    for (const lane of this.lanes.findSpent()) this.#events.onSpent(lane);
   }
 
   #lookForWorn(): void {
     if (this.#options.recycleAfter === Infinity) return;
-    for (const lane of findWorn(this.#open, this.#options.recycleAfter)) this.#events.onWorn(lane);
+    for (const lane of this.lanes.findWorn(this.#options.recycleAfter)) this.#events.onWorn(lane);
   }
 
-  /** `chosen`: a lane that can have it, once it is held. */
-  #submitHeld(call: PendingCall, task: number, args: readonly unknown[], chosen?: Lane): void {
-    const { generation } = call;
-    const { isPromise, holder, signatures } = this.#options;
-    const declared = signatures[task]?.args;
-    try {
-      if (hasPromise(args, isPromise)) {
-        // Promises among the arguments are awaited; the others are taken as they are now.
-        const waiting = new ArgumentsInWaiting(args, isPromise, holder, declared);
-        if (call.generation === generation) this.#await(call, task, waiting);
-      } else {
-        const held = holder.hold(args, ARGUMENTS, declared);
-        // Holding runs getters, which may do anything to this pool, closing it included.
-        if (call.generation === generation) this.#enqueue(call, task, held, chosen);
-      }
-    } catch (error) {
-      if (call.generation === generation) this.inFlight.reject(call, error);
-    }
-    this.#events.onSubmit();
-  }
-
-  /** The call waits until its arguments are known. */
-  #await(call: PendingCall, task: number, waiting: ArgumentsInWaiting): void {
-    call.isSubmitting = false;
-    this.#toCome++;
-    this.inFlight.keep(call).waiting = {
-      onOver: () => {
-        waiting.onOver();
-        this.#toCome--;
-        this.#events.onSubmit(); // a poll tells who waits for the queue to shrink
-      },
-    };
-    waiting.whenKnown((held) => {
-      call.waiting = undefined;
-      this.#toCome--;
-      this.#enqueue(call, task, held);
-      this.#events.onSubmit();
-    }, (reason) => this.inFlight.reject(call, reason));
-    this.#options.backpressure.grown(this.#waiting);
-  }
-
-  /** The call, which is in flight, waits on the host, unless a lane was chosen for it that can have it. */
+  /** The call, which has been made, waits on the host, unless a lane was chosen for it that can have it. */
   #enqueue(call: PendingCall, task: number, held: Held, chosen?: Lane): void {
     const { slot, generation, settings } = call;
     const queued = { slot, generation, task, held, priority: settings.priority };
     if (settings.maxRetries > 0 && held.mayKeep) call.again = queued;
-    const mayGo = chosen !== undefined && this.#queue.size === 0 && this.#open.includes(chosen);
-    if (mayGo && this.#sendHeld(chosen, queued)) return;
+    if (chosen !== undefined && this.#queue.size === 0 && this.#sendHeld(chosen, queued)) return;
     const kept = this.#sender.toKeep(call, held);
-    if (kept === undefined) return;
-    this.#queue.push(kept === held ? queued : { ...queued, held: kept });
-    // Not before: a call that the stack's end cuts off is found by this.
-    call.isSubmitting = false;
-    this.#pushed();
+    if (kept !== undefined) {
+      this.#queue.push(kept === held ? queued : { ...queued, held: kept });
+      this.#sender.unmark();
+      this.#pushed();
+    } else this.#sender.unmark();
   }
 
   #pushed(): void {
-    this.#flush();
-    this.#grown();
+    try {
+      this.flush();
+      this.#grown();
+    } catch {
+      // The caller's stack has ended: the poll that is to come goes on.
+    }
   }
 
   #grown(): void {
@@ -423,75 +436,83 @@ export class Scheduler implements HostWork {
     call.lane = QUEUED_ON_HOST;
     call.begunMs = -1;
     this.#toCome++;
-    this.#options.later(() => {
+    const timer = this.#options.setTimeout(() => {
       this.#toCome--;
-      if (this.inFlight.has(again)) {
+      if (this.#callOf(again) !== undefined) {
         this.#queue.push(again);
         this.#pushed();
       }
-      this.#events.onSubmit();
+      this.#events.onWork();
     }, retryDelayMs(call.retries));
+    timer.unref();
     return true;
   }
 
-  /** Sends queued calls, oldest first, while there is a lane and room for them. */
-  #flush(): void {
-    if (this.#isFlushing) return;
-    this.#isFlushing = true;
-    try {
-      this.#takeUp();
-      // Taken first and put back if need be: a balancer of the user's own may do anything to the queue.
-      for (let next = this.#queue.take(); next !== undefined; next = this.#queue.take()) {
-        this.#inHand = next;
-        const isOver = !this.inFlight.has(next.call) || this.#trySend(next.call);
-        if (!isOver && this.inFlight.has(next.call)) this.#queue.putBack(next.call, next.number);
-        this.#inHand = undefined;
-        if (!isOver) break;
-      }
-    } finally {
-      this.#isFlushing = false;
+  /** Sends queued calls, oldest first, while there is a lane and room for them. True: some. */
+  flush(): boolean {
+    let hasSent = false;
+    for (let next = this.#queue.peek(); next !== undefined; next = this.#queue.peek()) {
+      if (this.#callOf(next) === undefined) this.#queue.take();
+      else if (!this.#trySend(next)) break;
+      hasSent = true;
     }
-    this.#options.backpressure.shrunk(this.#waiting);
+    const { backpressure } = this.#options;
+    if (hasSent || backpressure.needsDrain) backpressure.shrunk(this.#waiting);
+    return hasSent;
   }
 
-  /** Puts back what a flush had in hand that the stack's end has cut off. */
-  #takeUp(): void {
-    if (this.#inHand === undefined) return;
-    const { call, number } = this.#inHand;
-    const pending = this.inFlight.find(call.slot, call.generation);
-    if (pending?.lane === QUEUED_ON_HOST) this.#queue.putBack(call, number);
-    this.#inHand = undefined;
+  /** What was cut off by the end of a caller's stack is set right. */
+  recover(): void {
+    if (!this.#sender.isCutOff) return;
+    this.#sender.recover(({ slot, generation }) => this.#queue.has(slot, generation));
+    this.#prune();
   }
 
-  /** False: nobody can take it now. A call that cannot be sent at all is settled. */
-  #trySend(call: QueuedCall): boolean {
+  /**
+   * False: nobody can take it now. Balancers may do anything, so it is looked at the queue anew afterwards. A call
+   * that the balancer fails, or that cannot be sent at all, is settled.
+   */
+  #trySend(queued: QueuedCall): boolean {
     const { inliner } = this;
-    if (inliner?.takesFirst(call.task, 0) === true && inliner.take(call)) return true;
-    return this.#tryLanes(call) || (inliner?.hasRoom(call.task, 0) === true && inliner.take(call));
-  }
-
-  /** False: no lane, or no room in any. A call that the balancer fails is settled. */
-  #tryLanes(call: QueuedCall): boolean {
-    const { slot, generation, task } = call;
-    try {
-      // A balancer of the user's own may close the pool.
-      return this.#offer(
-        task,
-        (lane) => !this.inFlight.has(call) || this.#sendHeld(lane, call),
-      );
-    } catch (error) {
-      const pending = this.inFlight.find(slot, generation);
-      if (pending !== undefined) this.inFlight.reject(pending, error); // or throw
-      return true;
+    if (inliner?.takesFirst(queued.task, 0) === true && this.#inline(queued)) return true;
+    const load = this.#times.loadOf(queued.task);
+    for (let left: readonly Lane[] = this.lanes.open;;) {
+      let lane: Lane | undefined;
+      try {
+        lane = this.#placement.pick(left, load);
+      } catch (error) {
+        const call = this.#callOf(queued);
+        if (call !== undefined) this.inFlight.reject(call, error);
+        return true;
+      }
+      if (this.#queue.peek() !== queued || this.#callOf(queued) === undefined) return true;
+      if (lane === undefined) break;
+      if (this.#sendHeld(lane, queued)) {
+        this.#queue.take();
+        return true;
+      }
+      this.#placement.forget(lane);
+      left = left.filter((other) => other !== lane);
     }
+    return inliner?.hasRoom(queued.task, 0) === true && this.#inline(queued);
   }
 
-  #offer(task: number, accepts: (lane: Lane) => boolean): boolean {
-    return offer(this.#placement, this.#open, this.#times.loadOf(task), accepts);
+  #inline(queued: QueuedCall): boolean {
+    if (!this.inliner!.take(queued)) return false;
+    this.#queue.take();
+    return true;
   }
 
   /** False: no room in the lane. A call that cannot be sent at all is settled. */
   #sendHeld(lane: Lane, call: QueuedCall): boolean {
     return this.#sender.sendHeld(lane, call, this.#times.loadOf(call.task));
   }
+}
+
+/**
+ * Exponential back-off with full jitter (AWS Architecture Blog, "Exponential Backoff And Jitter"), but
+ * never none: `retry` counts from 1.
+ */
+export function retryDelayMs(retry: number): number {
+  return 1 + Math.random() * Math.min(FIRST_RETRY_MS * 2 ** (retry - 1), MAX_RETRY_MS);
 }

@@ -1,129 +1,172 @@
 /**
- * Puts calls into a lane's request ring and wakes its worker; counts what the lane is given. Which lane,
- * and what becomes of a call for which there is no room, is the scheduler's to say.
+ * Makes calls and puts them into a lane's request ring: from here on no code of the user's runs until the call is sent or
+ * waits on the host.
+ *
+ * Calls are made wherever the user's stack happens to end. So the call being made is marked, and a poll that finds the mark
+ * sets right whatever was cut off (`recover`): it follows what was published, counts anew and wakes every worker. The
+ * count of awake workers may be one too low after that.
  */
-import type { Signature } from "../codec/struct/signature.ts";
-import { FULL, type SendOutcome, SENT, UNWANTED } from "../endpoint/endpoint.ts";
-import { CALL, CALL_WITH_NUMBER } from "../endpoint/frame.ts";
+import type { Encoder } from "../codec/encoder.ts";
+import { isStackOverflow } from "../codec/fault.ts";
+import { CALL, CALL_WITH_NUMBER, CALL_WITH_VALUE } from "../endpoint/frame.ts";
 import { detached, type Held } from "../endpoint/hold.ts";
 import type { CallLoad } from "../endpoint/service-times.ts";
 import { ProtocolError } from "../errors.ts";
-import type { QueuedCall } from "./call-queue.ts";
-import { PLAIN } from "./call-settings.ts";
-import { type InFlight, type PendingCall, QUEUED_ON_HOST } from "./in-flight.ts";
-import type { Lane } from "./lane.ts";
-import { messageBytes } from "./revoked-messages.ts";
 import type { ObjectKinds } from "../runtimes/runtime.ts";
+import type { QueuedCall } from "./call-queue.ts";
+import { type CallSettings, PLAIN } from "./call-settings.ts";
+import {
+  type InFlight,
+  type PendingCall,
+  QUEUED_ON_HOST,
+  type Reject,
+  type Resolve,
+} from "./in-flight.ts";
+import type { Lane } from "./lane.ts";
+import type { LaneSet } from "./lanes.ts";
+import { messageBytes } from "./payload-credit.ts";
 
-/** The call was sent, or settled because it cannot be. */
-export const DONE = true;
+const OVERFLOWED = "The stack overflowed while this call was made.";
+
+export interface SenderOptions {
+  readonly inFlight: InFlight;
+  readonly lanes: LaneSet;
+  readonly kinds: ObjectKinds;
+  /** A call has been made that has settings of its own. Runs no code of the user's. */
+  readonly onSettings: (call: PendingCall) => void;
+  /** The lane's rings or words are damaged. */
+  readonly failLane: (lane: Lane, error: Error) => void;
+}
 
 export class Sender {
+  readonly #options: SenderOptions;
   readonly #inFlight: InFlight;
-  readonly #signatures: readonly (Signature | undefined)[];
-  readonly #failLane: (lane: Lane, error: Error) => void;
-  readonly #kinds: ObjectKinds;
-  #hasUnwoken = false;
+  /** The mark: the call being made or sent, its lane, and where that lane's ring ended before. */
+  #marked: PendingCall | undefined;
+  #markedLane: Lane | undefined;
+  #tailBefore = 0;
 
-  /** `failLane`: its rings or words are damaged. */
-  constructor(
-    inFlight: InFlight,
-    signatures: readonly (Signature | undefined)[],
-    failLane: (lane: Lane, error: Error) => void,
-    kinds: ObjectKinds,
-  ) {
-    this.#kinds = kinds;
-    this.#inFlight = inFlight;
-    this.#signatures = signatures;
-    this.#failLane = failLane;
+  constructor(options: SenderOptions) {
+    this.#options = options;
+    this.#inFlight = options.inFlight;
   }
 
-  /** The shortest way, and the most frequent call. FULL: no room. */
-  sendNumber(
-    lane: Lane,
-    call: PendingCall,
-    task: number,
-    load: CallLoad,
-    value: number,
-  ): typeof DONE | typeof FULL {
+  /** Whether making a call, or sending one, was cut off. */
+  get isCutOff(): boolean {
+    return this.#marked !== undefined;
+  }
+
+  /** Makes a call, which is marked until it is sent or waits on the host (`unmark`). */
+  begin(resolve: Resolve, reject: Reject, settings: CallSettings): PendingCall {
+    const call = this.#inFlight.add(resolve, reject, settings);
+    this.#markedLane = undefined;
+    this.#marked = call;
+    if (settings !== PLAIN) this.#options.onSettings(call);
+    return call;
+  }
+
+  unmark(): void {
+    this.#marked = undefined;
+  }
+
+  /** The shortest way, and the most frequent call. False, here and below: no room; the call is to be queued. */
+  sendNumber(lane: Lane, call: PendingCall, task: number, load: CallLoad, value: number): boolean {
     const { slot, generation } = call;
-    // Before it is sent: should the stack end somewhere in here, the answer is counted all the same.
-    lane.load.outstanding++;
-    let isSent = false;
+    this.#aim(lane, call);
     try {
-      isSent = lane.endpoint.sendNumber(slot, generation, CALL_WITH_NUMBER, task, value) === SENT;
-      if (isSent) {
+      if (lane.endpoint.sendNumber(slot, generation, CALL_WITH_NUMBER, task, value)) {
         this.#sent(lane, call, load);
-        return DONE;
+        return true;
       }
     } catch (error) {
-      if (!isSent) lane.load.outstanding--;
-      this.#rejectUnsent(lane, slot, generation, error);
-      return DONE;
+      return this.#refused(lane, call, error);
     }
-    lane.load.outstanding--;
     call.lane = QUEUED_ON_HOST;
-    return FULL;
+    return false;
   }
 
-  /** Encodes the arguments into the ring; what is held of them, or FULL, if there is no room. */
-  sendCall(
+  /** Arguments that take `bytes` at most and need no encoder. */
+  sendSized(
     lane: Lane,
     call: PendingCall,
     task: number,
     load: CallLoad,
     args: readonly unknown[],
-  ): typeof DONE | Exclude<SendOutcome, typeof SENT> {
+    bytes: number,
+  ): boolean {
     const { slot, generation } = call;
-    let outcome: SendOutcome | typeof UNWANTED = FULL;
-    lane.load.outstanding++;
+    const { endpoint } = lane;
+    this.#aim(lane, call);
     try {
-      outcome = lane.endpoint.sendCall(call, task, args, this.#signatures[task]?.args);
-    } catch (error) {
-      lane.load.outstanding--;
-      this.#rejectUnsent(lane, slot, generation, error);
-      return DONE;
-    }
-    if (outcome === SENT) {
-      this.#sent(lane, call, load);
-      return DONE;
-    }
-    lane.load.outstanding--;
-    this.wakeIfTold(lane);
-    // Encoding runs getters, which may do anything to this pool: abort this call, or close it.
-    if (outcome === UNWANTED || call.generation !== generation) return DONE;
-    call.lane = QUEUED_ON_HOST;
-    return outcome;
-  }
-
-  /** The same with what is held of a waiting call. False: no room. */
-  sendHeld(lane: Lane, queued: QueuedCall, load: CallLoad): boolean {
-    const { slot, generation, task, held } = queued;
-    const movedBytes = lane.moved.bytesOf(held);
-    if (!lane.hasRoomFor(held, movedBytes)) return false;
-    const call = this.#inFlight.find(slot, generation)!;
-    const bytes = call.settings === PLAIN ? 0 : messageBytes(held, this.#kinds);
-    const keeps = mustKeep(queued, call);
-    if (keeps) this.#inFlight.keep(call).again = queued;
-    call.lane = lane.id;
-    lane.load.outstanding++;
-    try {
-      const transfer = keeps ? [] : held.transfer;
-      if (!lane.endpoint.sendHeld(CALL, slot, generation, task, held, transfer)) {
-        lane.load.outstanding--;
-        call.lane = QUEUED_ON_HOST;
-        this.wakeIfTold(lane);
-        return false;
+      const isSent = args.length === 1
+        ? endpoint.sendSizedOne(bytes, CALL_WITH_VALUE, slot, generation, task, args[0])
+        : endpoint.sendSized(bytes, CALL, slot, generation, task, args);
+      if (isSent) {
+        this.#sent(lane, call, load);
+        return true;
       }
     } catch (error) {
-      lane.load.outstanding--;
-      this.#rejectUnsent(lane, slot, generation, error);
-      return true;
+      return this.#refused(lane, call, error);
     }
-    if (movedBytes > 0) this.#inFlight.keep(call).waiting = lane.moved.add(movedBytes);
-    this.#sent(lane, call, load);
-    if (bytes > 0) lane.revoked.sent(call.position, bytes);
-    return true;
+    call.lane = QUEUED_ON_HOST;
+    return false;
+  }
+
+  /** `count` arguments that `encoder` has written up to `end`, and which a record can carry. */
+  sendEncoded(
+    lane: Lane,
+    call: PendingCall,
+    task: number,
+    load: CallLoad,
+    encoder: Encoder,
+    end: number,
+    count: number,
+  ): boolean {
+    const { slot, generation } = call;
+    const { endpoint } = lane;
+    try {
+      if (endpoint.tellShapes()) {
+        this.#aim(lane, call);
+        if (endpoint.sendEncoded(encoder, end, CALL, slot, generation, task, count)) {
+          this.#sent(lane, call, load);
+          return true;
+        }
+      }
+      this.#wakeIfTold(lane);
+    } catch (error) {
+      return this.#refused(lane, call, error);
+    }
+    call.lane = QUEUED_ON_HOST;
+    return false;
+  }
+
+  /** What is held of a call that waits. */
+  sendHeld(lane: Lane, queued: QueuedCall, load: CallLoad): boolean {
+    const { slot, generation, task, held } = queued;
+    const bytes = messageBytes(held, this.#options.kinds);
+    if (bytes > 0 && !lane.credit.hasRoomFor(bytes)) return false;
+    const call = this.#inFlight.find(slot, generation)!;
+    const keeps = mustKeep(held, call);
+    const { endpoint } = lane;
+    this.#markedLane = undefined;
+    this.#marked = call;
+    try {
+      if (endpoint.tellShapes()) {
+        if (keeps) this.#inFlight.keep(call).again = queued;
+        this.#aim(lane, call);
+        const transfer = keeps ? [] : held.transfer;
+        if (endpoint.sendHeld(CALL, slot, generation, task, held, transfer)) {
+          if (bytes > 0) lane.credit.sent(endpoint.tx.position, bytes);
+          this.#sent(lane, call, load);
+          return true;
+        }
+      }
+      this.#wakeIfTold(lane);
+    } catch (error) {
+      return this.#refused(lane, call, error);
+    }
+    call.lane = QUEUED_ON_HOST;
+    return false;
   }
 
   /** `held` as it can wait on the host. Undefined: something of it cannot be moved, and the call is settled. */
@@ -136,41 +179,65 @@ export class Sender {
     }
   }
 
-  /** Shapes were told to the lane's worker, but no call followed them. */
-  wakeIfTold(lane: Lane): void {
-    if (lane.endpoint.takeTold()) this.#wake(lane);
+  /**
+   * Sets right what was left when making or sending a call was cut off: nothing of it is on the stack any more.
+   * `isQueued`: whether a call that was not sent waits on the host.
+   */
+  recover(isQueued: (call: PendingCall) => boolean): void {
+    const call = this.#marked!;
+    const lane = this.#markedLane;
+    this.#marked = undefined;
+    this.#inFlight.recount();
+    const lanes = this.#options.lanes.all.slice();
+    for (const each of lanes) each.endpoint.tx.recover();
+    const isSent = lane !== undefined && lane.endpoint.tx.tailPosition !== this.#tailBefore;
+    if (!isSent && call.resolve !== undefined) {
+      if (isQueued(call)) call.lane = QUEUED_ON_HOST;
+      else this.#inFlight.reject(call, new RangeError(OVERFLOWED));
+    }
+    for (const each of lanes) {
+      each.load.recount(this.#inFlight.callsOf(each.id).map(({ load }) => load));
+      this.#wake(each, true);
+    }
   }
 
-  /** Wakes the workers that nobody could wake because the stack had overflowed. */
-  wakeUnwoken(lanes: readonly Lane[]): void {
-    if (!this.#hasUnwoken) return;
-    this.#hasUnwoken = false;
-    for (const lane of lanes.slice()) this.#wake(lane, true);
+  /** What is published in this lane's ring from now on is this call. */
+  #aim(lane: Lane, call: PendingCall): void {
+    this.#tailBefore = lane.endpoint.tx.tailPosition;
+    this.#markedLane = lane;
+    call.lane = lane.id;
   }
 
-  /** A call was committed to the lane's ring, and counted by `outstanding`. */
+  /** A call was committed to the lane's ring. */
   #sent(lane: Lane, call: PendingCall, load: CallLoad): void {
     call.load = load;
     if (call.settings !== PLAIN) call.position = lane.endpoint.tx.position;
     lane.load.add(load);
     this.#wake(lane);
+    this.#marked = undefined;
   }
 
-  /** Sending threw: for damage the lane's end settles the call, for anything else nothing was sent. */
-  #rejectUnsent(lane: Lane, slot: number, generation: number, error: unknown): void {
-    this.wakeIfTold(lane);
-    const call = this.#inFlight.find(slot, generation);
-    if (error instanceof ProtocolError) this.#failLane(lane, error);
-    else if (call !== undefined) this.#inFlight.reject(call, error);
+  /** Sending threw. For damage the lane's end settles the call; what a port refuses is refused for good. */
+  #refused(lane: Lane, call: PendingCall, error: unknown): true {
+    if (isStackOverflow(error)) throw error; // leaves the mark
+    this.#marked = undefined;
+    this.#wakeIfTold(lane);
+    if (error instanceof ProtocolError) this.#options.failLane(lane, error);
+    else this.#inFlight.reject(call, error);
+    return true;
   }
 
-  #wake(lane: Lane, isAgain = false): void {
+  /** Shapes were told to the lane's worker, but no call followed them. */
+  #wakeIfTold(lane: Lane): void {
+    if (lane.endpoint.takeTold()) this.#wake(lane);
+  }
+
+  #wake(lane: Lane, isAgain?: boolean): void {
     try {
-      if (isAgain) lane.waker.wakeAgain();
-      else lane.waker.wake();
+      lane.wake(isAgain);
     } catch (error) {
-      if (error instanceof ProtocolError) this.#failLane(lane, error);
-      else this.#hasUnwoken = true; // the stack has overflowed: the next poll wakes it
+      if (!(error instanceof ProtocolError)) throw error;
+      this.#options.failLane(lane, error);
     }
   }
 }
@@ -180,7 +247,7 @@ export class Sender {
  * Copies of large buffers move, which is twice as fast as copying them once more; only calls that are to be made again
  * after their worker's death pay for that.
  */
-function mustKeep({ held }: QueuedCall, { settings }: PendingCall): boolean {
-  if (held.payload === undefined || !held.mayKeep) return false;
-  return held.transfer.length === 0 || settings.maxRetries > 0;
+function mustKeep({ payload, mayKeep, transfer }: Held, { settings }: PendingCall): boolean {
+  if (payload === undefined || !mayKeep) return false;
+  return transfer.length === 0 || settings.maxRetries > 0;
 }

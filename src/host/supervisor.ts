@@ -13,7 +13,8 @@ import { TimeoutError, WorkerLostError, WorkerStartError } from "../errors.ts";
 import type { ActiveCount } from "../park/active-count.ts";
 import type { Runtime, Timer } from "../runtimes/runtime.ts";
 import { Elastic } from "./elastic.ts";
-import { Lane, type LaneEnd, type LaneEvents, type LaneOptions } from "./lane.ts";
+import type { Lane } from "./lane.ts";
+import { type LaneEnd, type LaneEvents, type LaneOptions, ThreadLane } from "./thread-lane.ts";
 import type { PendingCall } from "./in-flight.ts";
 import type { Scheduler } from "./scheduler.ts";
 
@@ -56,7 +57,7 @@ export class Supervisor {
   started = 0;
   lost = 0;
 
-  readonly #lanes = new Set<Lane>();
+  readonly #lanes = new Map<number, ThreadLane>();
   readonly #runtime: Runtime;
   readonly #scheduler: Scheduler;
   readonly #options: LaneOptions;
@@ -103,7 +104,7 @@ export class Supervisor {
     this.#elastic = new Elastic({
       ...size,
       runtime: options.runtime,
-      lanes: () => scheduler.open,
+      lanes: () => scheduler.lanes.open,
       alive: () => this.#alive + this.#timers.size,
       isBackingOff: () => this.#timers.size > 0,
       isWaiting: () => scheduler.isShortOfWorkers,
@@ -117,6 +118,11 @@ export class Supervisor {
       onFull: (lane) => this.#onFull(lane),
       onEnd: (lane, end) => this.#onEnd(lane, end),
     };
+  }
+
+  /** Workers that have not ended. */
+  get threads(): Iterable<ThreadLane> {
+    return this.#lanes.values();
   }
 
   /** Starts the workers. Throws what starting a thread throws; those started before are closed. */
@@ -147,20 +153,22 @@ export class Supervisor {
     for (const timer of this.#timers) timer.clear();
     this.#timers.clear();
     this.#drainLook?.clear();
-    await Promise.all([...this.#lanes].map((lane) => lane.close()));
+    await Promise.all([...this.#lanes.values()].map((lane) => lane.close()));
   }
 
   /** Workers that take calls, or will as soon as they have started. */
   get #alive(): number {
-    const { open } = this.#scheduler;
+    const { open } = this.#scheduler.lanes;
     let alive = 0;
-    for (const lane of this.#lanes) if (lane.state === "starting" || open.includes(lane)) alive++;
+    for (const lane of this.#lanes.values()) {
+      if (lane.state === "starting" || open.includes(lane)) alive++;
+    }
     return alive;
   }
 
   #spawn(): Lane {
-    const lane = new Lane(this.started++, this.#options, this.#laneEvents);
-    this.#lanes.add(lane);
+    const lane = new ThreadLane(this.started++, this.#options, this.#laneEvents);
+    this.#lanes.set(lane.id, lane);
     return lane;
   }
 
@@ -175,7 +183,9 @@ export class Supervisor {
    * now; the next answers, or the worker, bring it here again.
    */
   recycle(worn: Lane): boolean {
-    if (this.#isClosing || this.#isDraining || !this.#scheduler.open.includes(worn)) return false;
+    if (this.#isClosing || this.#isDraining || !this.#scheduler.lanes.open.includes(worn)) {
+      return false;
+    }
     if ([...this.#worn.values()].includes(worn)) return false;
     if (this.#runtime.now() < this.#recycleFromMs) return false;
     // Those that drain may take long, and each is a thread.
@@ -201,14 +211,14 @@ export class Supervisor {
       this.#drainLook ??= this.#watchDraining();
     }
     this.#elastic.onReady();
-    if (this.#scheduler.open.length >= this.#minThreads) this.#becomeReady();
+    if (this.#scheduler.lanes.open.length >= this.#minThreads) this.#becomeReady();
   }
 
   /** Looks now and then for workers that go on only with calls that nobody waits for. */
   #watchDraining(): Timer {
     const timer = this.#runtime.setTimeout(() => {
       for (const lane of this.#draining) {
-        if (lane.load.outstanding === lane.abandoned.size) this.retire(lane);
+        if (lane.load.outstanding === lane.load.abandoned.size) this.retire(lane);
       }
       this.#drainLook = this.#draining.size > 0 ? this.#watchDraining() : undefined;
     }, DRAIN_LOOK_MS);
@@ -227,11 +237,11 @@ export class Supervisor {
     this.#scheduler.removeLane(lane);
     this.#draining.delete(lane);
     this.#retired.add(lane);
-    void lane.close();
+    void this.#lanes.get(lane.id)!.close();
   }
 
-  #onEnd(lane: Lane, end: LaneEnd): void {
-    this.#lanes.delete(lane);
+  #onEnd(lane: ThreadLane, end: LaneEnd): void {
+    this.#lanes.delete(lane.id);
     this.#draining.delete(lane);
     this.#active.takeBack(lane.activeShare);
     const calls = this.#scheduler.removeLane(lane);
@@ -265,7 +275,7 @@ export class Supervisor {
   }
 
   /** Whether workers should be started after this one; if not, the pool has failed. */
-  #mayGoOn(lane: Lane, end: LaneEnd, options: ErrorOptions): boolean {
+  #mayGoOn(lane: ThreadLane, end: LaneEnd, options: ErrorOptions): boolean {
     if (end.startError !== undefined && this.#isStartHopeless()) {
       this.#fail(end.startError);
       return false;
@@ -285,7 +295,7 @@ export class Supervisor {
   #isStartHopeless(): boolean {
     this.#startFailures++;
     if (!this.#wasAnyReady) return true;
-    return this.#startFailures >= MAX_START_FAILURES && this.#scheduler.open.length === 0;
+    return this.#startFailures >= MAX_START_FAILURES && this.#scheduler.lanes.open.length === 0;
   }
 
   #replaceLater(): void {

@@ -4,15 +4,17 @@
  * No clock is read when a call is made, nor when it begins: each look stamps what it sees for the first
  * time, so limits count from the first look after the fact. They are never kept early, and about two
  * looks late at most (`CallSettings.tickMs` apart). What a worker has answered counts as in time: a look
- * takes the answers first, however long the host itself was busy, and waits for those that a worker still holds, since
- * its ring had no room for them (`held-answers.ts`).
+ * takes the answers first, however long the host itself was busy. While a worker has responses that wait for room in its
+ * ring nobody knows which calls they answer, so limits of what it has begun rest, but for no more than a second.
  */
 import { TimeoutError } from "../errors.ts";
 import type { Timer } from "../runtimes/runtime.ts";
 import type { Endings } from "./endings.ts";
-import { HeldAnswers } from "./held-answers.ts";
 import type { InFlight, PendingCall } from "./in-flight.ts";
 import type { Lane } from "./lane.ts";
+import type { LaneSet } from "./lanes.ts";
+import { LastProgress } from "./last-progress.ts";
+import { unbegunCalls } from "./work-stealing.ts";
 
 /** A look may take this share of the time until the next. */
 const MOST_LOOKING = 1 / 20;
@@ -27,13 +29,15 @@ const MOST_GROWTH = 1.5;
  * and never will: each would have been stopped by its own limit.
  */
 const SILENT_TIMEOUTS = 2;
+/** How long limits rest while responses wait for room. */
+const BACKLOG_GRACE_MS = 1000;
 /** Between two looks at workers that may have to be stopped. */
 const KILL_TICK_MS = 5;
 
 export interface TimekeeperOptions {
   readonly inFlight: InFlight;
   readonly endings: Endings;
-  readonly lanes: () => readonly Lane[];
+  readonly lanes: LaneSet;
   /** Of the pool, in milliseconds. */
   readonly hardTimeoutMs: number;
   readonly now: () => number;
@@ -42,11 +46,6 @@ export interface TimekeeperOptions {
   readonly takeAnswers: () => void;
   /** Stops a worker; its calls are lost for this reason. */
   readonly stop: (lane: Lane, error: Error) => void;
-}
-
-/** How long what began at `sinceMs` has certainly not been answered. */
-function unansweredMs(held: HeldAnswers | undefined, sinceMs: number, lookMs: number): number {
-  return held === undefined ? lookMs - sinceMs : held.unansweredMs(sinceMs, lookMs);
 }
 
 export class Timekeeper {
@@ -58,9 +57,9 @@ export class Timekeeper {
   /** Whether the last look came so late that the host must have been busy. */
   #wasLate = false;
   #costMs = LEAST_COST_MS;
-  readonly #held = new WeakMap<Lane, HeldAnswers>();
-  /** How far each lane was, and since when. */
-  readonly #progress = new WeakMap<Lane, { readonly at: string; readonly sinceMs: number }>();
+  /** Whether a lane has a backlog, and how far each was, and since when. */
+  readonly #backlogs = new LastProgress<boolean>();
+  readonly #progress = new LastProgress<string>();
 
   constructor(options: TimekeeperOptions) {
     this.#options = options;
@@ -93,8 +92,8 @@ export class Timekeeper {
     // Once: where the host is busy all the time, limits are kept late, but they are kept.
     const mayBeDone = isLate && !this.#wasLate;
     this.#wasLate = isLate;
-    // Before the answers are taken: what a worker has handed over by then is among them.
-    const held = this.#lookAtHeld(lookMs);
+    // Before the answers are taken: what a worker has put into its ring by then is among them.
+    const resting = new Set(lanes.all.filter((lane) => this.#isBackedUp(lane, lookMs)));
     this.#timer = undefined;
     this.#tickMs = Infinity;
     takeAnswers();
@@ -104,19 +103,14 @@ export class Timekeeper {
     for (const call of calls) {
       // What ends one call may run code that ends another.
       if (call.resolve === undefined) continue;
-      this.#check(call, startMs, mayBeDone ? undefined : lookMs, held.get(call.lane));
+      const lane = lanes.byId(call.lane);
+      const isUnknown = mayBeDone || (lane !== undefined && resting.has(lane));
+      this.#check(call, startMs, isUnknown ? undefined : lookMs);
       tickMs = Math.min(tickMs, call.settings.tickMs);
     }
-    for (const lane of lanes().slice()) {
-      const { abandoned } = lane;
-      const isSilent = this.#isSilent(lane, lookMs);
-      const lateCall = mayBeDone ? undefined : abandoned.findLate(held.get(lane.id), lookMs);
-      if (lateCall !== undefined) {
-        this.#options.stop(lane, new TimeoutError("hard", lateCall.limitMs));
-      } else if (isSilent && !mayBeDone) {
-        const limitMs = SILENT_TIMEOUTS * this.#options.hardTimeoutMs;
-        this.#options.stop(lane, new TimeoutError("silent", limitMs));
-      } else if (abandoned.hasLimits) tickMs = Math.min(tickMs, KILL_TICK_MS);
+    for (const lane of lanes.all.slice()) {
+      this.#checkLane(lane, mayBeDone || resting.has(lane), lookMs);
+      if (lane.load.abandoned.hasLimits) tickMs = Math.min(tickMs, KILL_TICK_MS);
     }
     const costMs = Math.max((now() - startMs) / (calls.length + 1), LEAST_COST_MS);
     this.#costMs = Math.min(costMs, MOST_GROWTH * this.#costMs);
@@ -126,38 +120,39 @@ export class Timekeeper {
     this.#arm(tickMs, Math.max(tickMs, this.#costMs * (calls.length + 1) / MOST_LOOKING));
   }
 
-  /** What each lane's worker holds, by the lane's id. */
-  #lookAtHeld(lookMs: number): Map<number, HeldAnswers> {
-    const views = new Map<number, HeldAnswers>();
-    for (const lane of this.#options.lanes()) {
-      let view = this.#held.get(lane);
-      if (view === undefined) this.#held.set(lane, view = new HeldAnswers());
-      view.look(lane, lane.endpoint.rx.headPosition, lookMs);
-      views.set(lane.id, view);
-    }
-    return views;
+  /** Whether responses wait in the lane's worker, not for too long yet. */
+  #isBackedUp(lane: Lane, nowMs: number): boolean {
+    const { hasBacklog } = lane;
+    return this.#backlogs.sinceMs(lane, hasBacklog, nowMs) > nowMs - BACKLOG_GRACE_MS && hasBacklog;
+  }
+
+  /** Stops a worker that goes on too long with what nobody waits for, or that has stopped taking calls. */
+  #checkLane(lane: Lane, isUnknown: boolean, nowMs: number): void {
+    const { stop, hardTimeoutMs } = this.#options;
+    const isSilent = this.#isSilent(lane, nowMs);
+    if (isUnknown) return;
+    const late = lane.load.abandoned.findLate(nowMs);
+    if (late !== undefined) stop(lane, new TimeoutError("hard", late.limitMs));
+    else if (isSilent) stop(lane, new TimeoutError("silent", SILENT_TIMEOUTS * hardTimeoutMs));
   }
 
   /**
    * What has begun is judged as of `lookMs`, before the answers were taken: one that was given meanwhile may not have been
-   * seen; undefined: not at all. `held`: of its worker, if it has one.
+   * seen; undefined: not at all.
    */
-  #check(
-    call: PendingCall,
-    nowMs: number,
-    lookMs: number | undefined,
-    held: HeldAnswers | undefined,
-  ): void {
+  #check(call: PendingCall, nowMs: number, lookMs: number | undefined): void {
     const { endings } = this.#options;
     const { timeoutMs, deadlineMs, hardTimeoutMs } = call.settings;
     if (call.seenMs < 0) call.seenMs = nowMs;
     if (call.begunMs < 0 && endings.hasBegun(call)) call.begunMs = nowMs;
-    let runMs = 0;
-    let waitMs = nowMs - call.seenMs; // what has not begun is not answered either
-    if (call.begunMs >= 0) {
-      runMs = lookMs === undefined ? 0 : unansweredMs(held, call.begunMs, lookMs);
-      waitMs = lookMs === undefined ? 0 : unansweredMs(held, call.seenMs, lookMs);
-    }
+    const hasBegun = call.begunMs >= 0;
+    const runMs = hasBegun && lookMs !== undefined ? lookMs - call.begunMs : 0;
+    // What has not begun is not answered either.
+    const waitMs = !hasBegun
+      ? nowMs - call.seenMs
+      : lookMs === undefined
+      ? 0
+      : lookMs - call.seenMs;
     // The caller's own limits first: the worker is stopped by what the call leaves behind.
     if (runMs >= timeoutMs && timeoutMs <= hardTimeoutMs) endings.expire(call, "timeout");
     else if (runMs >= hardTimeoutMs) this.#stop(call);
@@ -167,7 +162,7 @@ export class Timekeeper {
   /** Stops the worker that is stuck in `call`; the host itself cannot be stopped. */
   #stop(call: PendingCall): void {
     const { endings, lanes, stop } = this.#options;
-    const lane = lanes().find(({ id }) => id === call.lane);
+    const lane = lanes.byId(call.lane);
     const error = new TimeoutError("hard", call.settings.hardTimeoutMs);
     endings.lose(call, error);
     if (lane !== undefined) stop(lane, error);
@@ -176,14 +171,11 @@ export class Timekeeper {
   /** Whether a worker has stopped taking calls: something that is no call keeps its event loop. */
   #isSilent(lane: Lane, nowMs: number): boolean {
     const { tx, rx } = lane.endpoint;
-    const at = `${tx.headPosition}/${rx.headPosition}`;
-    const seen = this.#progress.get(lane);
-    if (seen?.at !== at || !tx.hasUnread) {
-      this.#progress.set(lane, { at: tx.hasUnread ? at : "", sinceMs: nowMs });
-      return false;
-    }
-    if (nowMs - seen.sinceMs < SILENT_TIMEOUTS * this.#options.hardTimeoutMs) return false;
+    const { hasUnread } = tx;
+    const at = hasUnread ? `${tx.headPosition}/${rx.headPosition}` : "";
+    const silentMs = nowMs - this.#progress.sinceMs(lane, at, nowMs);
+    if (!hasUnread || silentMs < SILENT_TIMEOUTS * this.#options.hardTimeoutMs) return false;
     // Released records are handed back in strides: there may be none left that it has not begun.
-    return lane.endpoint.unbegunCalls().length > 0;
+    return unbegunCalls(lane.endpoint.tx, 1).length > 0;
   }
 }

@@ -24,7 +24,7 @@
  * `notify(1)` wakes the async waiter and the blocked thread sleeps on (measured on all runtimes).
  */
 import { ProtocolError } from "../errors.ts";
-import { countAwake, GONE_FROM, type OneWord } from "./active-count.ts";
+import { countAwake, type OneWord } from "./active-count.ts";
 
 export const RUNNING = 0;
 export const BLOCKED = 1;
@@ -78,8 +78,6 @@ export class Waker {
   readonly #index: number;
   readonly #post: () => void;
   readonly #counts: readonly OneWord[];
-  /** A worker was taken out of its park, and the message that it waits for could not be posted. */
-  #owesPost = false;
 
   /**
    * `post` sends the worker one message that makes its event loop run the worker loop. `counts`: as its
@@ -108,17 +106,6 @@ export class Waker {
     return Atomics.load(this.#words, this.#index);
   }
 
-  /** Again, after a `wake` that threw: the stack has ended in it, perhaps between the exchange and the message. */
-  wakeAgain(): void {
-    if (this.#owesPost) this.#postOwed();
-    this.wake();
-  }
-
-  #postOwed(): void {
-    this.#post();
-    this.#owesPost = false;
-  }
-
   /** Posts again for a worker whose wake message does not seem to arrive. Spurious at worst. */
   repost(): void {
     this.#post();
@@ -132,18 +119,9 @@ export class Waker {
         throw new ProtocolError(`Parked word holds ${state}; it may only hold 0, 1 or 2.`);
       }
       if (Atomics.compareExchange(this.#words, this.#index, state, RUNNING) !== state) continue;
-      // Before the worker can run. As `countAwake` does it, but without a call: should the stack end in
-      // one, the worker would never be counted.
-      const counts = this.#counts;
-      for (let word = counts.length - 1; word >= 0; word--) {
-        if (Atomics.add(counts[word]!, 0, 1) < GONE_FROM) break;
-      }
+      countAwake(this.#counts, 1); // before the worker can run
       if (state === BLOCKED) Atomics.notify(this.#words, this.#index, 1);
-      else {
-        // A store before the call: should the stack end in it, the message is still owed.
-        this.#owesPost = true;
-        this.#postOwed();
-      }
+      else this.#post();
       return;
     }
   }

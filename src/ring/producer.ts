@@ -11,6 +11,7 @@ import { align8 } from "../memory/align.ts";
 import type { Memory } from "../memory/views.ts";
 import { ProtocolError } from "../errors.ts";
 import {
+  CLAIMED,
   lengthSlot,
   QUEUED,
   queuedState,
@@ -136,11 +137,20 @@ export class RingProducer {
     // it. Pairs with RingConsumer.poll. Needs release; the parking protocols also rely on its being
     // seq-cst (park/wake-word.ts, park/host-word.ts: store tail, then load the parked word).
     Atomics.store(this.#header, TAIL_POSITION, tail);
-    // Last: should the stack overflow before, nothing has been committed.
     if (tail < this.#tail) this.#tailWraps++;
     this.#tail = tail;
     this.#sequence = (this.#sequence + 1) & SEQUENCE_MASK;
     this.#claimIndex = NO_SPACE;
+  }
+
+  /** After an exception anywhere in this class: what is private here follows what was published. */
+  recover(): void {
+    this.abort();
+    const tail = Atomics.load(this.#header, TAIL_POSITION);
+    if (tail === this.#tail) return;
+    if (tail < this.#tail) this.#tailWraps++;
+    this.#tail = tail;
+    this.#sequence = (this.#sequence + 1) & SEQUENCE_MASK;
   }
 
   /** Closes the claim and publishes nothing. */
@@ -214,6 +224,12 @@ export class RingProducer {
   /** Whether the consumer has taken the record committed at `position`. False may be stale. */
   hasTaken(position: number): boolean {
     return this.isReleased(position) || !this.isQueued(position & this.#mask);
+  }
+
+  /** Whether the consumer is done with the record committed at `position`, or at it: not if it was only revoked. */
+  isBegun(position: number): boolean {
+    return this.isReleased(position) ||
+      (this.memory.i32[stateSlot(position & this.#mask)]! & STATE_MASK) === CLAIMED;
   }
 
   /** Takes the record committed at `position` back if the consumer has not taken it: see `revoke`. */

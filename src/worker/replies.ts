@@ -6,10 +6,11 @@
  */
 import type { Signature } from "../codec/struct/signature.ts";
 import { isError, textOf } from "../codec/fault.ts";
-import { type Endpoint, FULL, type SendOutcome, SENT } from "../endpoint/endpoint.ts";
-import { type Kind, RESULT, RESULT_NUMBER, THROWN } from "../endpoint/frame.ts";
-import { detached, type Held, RESULT_NAME } from "../endpoint/hold.ts";
-import { ANSWERS_HANDED_OVER, ANSWERS_HELD } from "../endpoint/lane-layout.ts";
+import type { Endpoint } from "../endpoint/endpoint.ts";
+import { type Kind, RESULT, RESULT_NUMBER, RESULT_VALUE, THROWN } from "../endpoint/frame.ts";
+import { detached, type Held } from "../endpoint/hold.ts";
+import { RESPONSE_BACKLOG } from "../endpoint/lane-layout.ts";
+import { UNSIZED } from "../endpoint/sized-values.ts";
 import type { HostWaker } from "../park/host-word.ts";
 import type { SpaceFlag } from "../park/space-flag.ts";
 
@@ -71,7 +72,7 @@ export class Replies {
   result(slot: number, generation: number, value: unknown, task?: AnsweredTask): void {
     if (
       typeof value === "number" && task?.signature === undefined && this.#backlog.length === 0 &&
-      this.#endpoint.sendNumber(slot, generation, RESULT_NUMBER, 0, value) === SENT
+      this.#endpoint.sendNumber(slot, generation, RESULT_NUMBER, 0, value)
     ) {
       this.#hostWaker.wake();
       return;
@@ -97,12 +98,9 @@ export class Replies {
   /** Sends what is in the backlog, as far as there is room. True: all of it. */
   flush(): boolean {
     let sent = 0;
-    while (sent < this.#backlog.length && this.#trySend(this.#backlog[sent]!)) {
-      sent++;
-      // SYNC(handed-over): who sees this sees it in the ring. Pairs with Lane.answersHandedOver. Needs release.
-      Atomics.add(this.#control, ANSWERS_HANDED_OVER, 1);
-    }
+    while (sent < this.#backlog.length && this.#trySend(this.#backlog[sent]!)) sent++;
     this.#backlog.splice(0, sent);
+    this.#publishBacklog();
     return this.#backlog.length === 0;
   }
 
@@ -125,25 +123,37 @@ export class Replies {
     task?: AnsweredTask,
   ): void {
     const returns = task?.signature?.returns;
-    const index = returns === undefined ? 0 : task!.index;
-    const endpoint = this.#endpoint;
-    let outcome: SendOutcome = FULL;
-    try {
-      if (this.#backlog.length === 0) {
-        outcome = endpoint.sendValue(kind, slot, generation, value, index, returns);
+    const hasBacklog = this.#backlog.length > 0;
+    const { holder, sized } = this.#endpoint;
+    if (kind === RESULT && returns === undefined && !hasBacklog) {
+      const bytes = sized.roomForOne(value);
+      const endpoint = this.#endpoint;
+      if (
+        bytes !== UNSIZED &&
+        endpoint.sendSizedOne(bytes, RESULT_VALUE, slot, generation, 0, value)
+      ) {
+        this.#hostWaker.wake();
+        return;
       }
-    } finally {
+    }
+    const index = returns === undefined ? 0 : task!.index;
+    const encoder = holder.acquire();
+    let held: Held;
+    try {
+      const end = kind === THROWN && isError(value)
+        ? holder.encodeError(encoder, value)
+        : holder.encodeResult(encoder, value, returns);
+      const isSent = !hasBacklog && holder.isInline(encoder, end) && this.#endpoint.tellShapes() &&
+        this.#endpoint.sendEncoded(encoder, end, kind, slot, generation, index, 1);
+      if (isSent) {
+        this.#hostWaker.wake();
+        return;
+      }
       this.#wakeIfTold();
+      held = holder.take(encoder, end, 1, true);
+    } finally {
+      holder.release(encoder);
     }
-    if (outcome === SENT) {
-      this.#hostWaker.wake();
-      return;
-    }
-    const held = outcome !== FULL
-      ? outcome
-      : kind === THROWN && isError(value)
-      ? endpoint.holder.holdError(value)
-      : endpoint.holder.hold([value], RESULT_NAME, returns);
     this.#send({ kind, slot, generation, task: index, held, isSubstitute: false });
   }
 
@@ -156,14 +166,19 @@ export class Replies {
     if (this.#backlog.length === 0 && this.#trySend(reply)) return;
     reply.held = detached(reply.held);
     this.#backlog.push(reply);
-    // Before it can be handed over: the host never sees more of those than of these.
-    Atomics.add(this.#control, ANSWERS_HELD, 1);
+    this.#publishBacklog();
+  }
+
+  #publishBacklog(): void {
+    // SYNC(backlog): whoever sees 0 finds in the ring what was answered before. Pairs with Lane.hasBacklog. Needs release.
+    Atomics.store(this.#control, RESPONSE_BACKLOG, this.#backlog.length);
   }
 
   #trySend(reply: Reply): boolean {
     const { kind, slot, generation, task, held } = reply;
     try {
-      if (!this.#endpoint.sendHeld(kind, slot, generation, task, held)) {
+      const endpoint = this.#endpoint;
+      if (!endpoint.tellShapes() || !endpoint.sendHeld(kind, slot, generation, task, held)) {
         this.#wakeIfTold();
         return false;
       }

@@ -25,8 +25,10 @@ const LAYERS: Readonly<Record<string, number>> = {
   "options.ts": 6,
   "task.ts": 6,
   "pool-types.ts": 7,
-  "pool.ts": 8,
-  "mod.ts": 9,
+  "wiring.ts": 7,
+  "call-proxy.ts": 8,
+  "pool.ts": 9,
+  "mod.ts": 10,
 };
 
 /** Only these may import the adapter of the current runtime. */

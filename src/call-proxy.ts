@@ -1,0 +1,96 @@
+/** `pool.call`: the tasks of a pool as functions, by name, which says so when it is asked for one that there is not. */
+import { type CallOptions, checkCallOptions } from "./call-options.ts";
+import { defineOwn } from "./codec/own-property.ts";
+import { abortError } from "./endpoint/reason.ts";
+import { UnknownTaskError } from "./errors.ts";
+import {
+  type CallSettings,
+  createSettings,
+  type GivenSettings,
+  isPlain,
+  PLAIN,
+} from "./host/call-settings.ts";
+import type { Endings } from "./host/endings.ts";
+import type { PendingCall, Reject, Resolve } from "./host/in-flight.ts";
+import type { Scheduler } from "./host/scheduler.ts";
+import type { PoolSpec } from "./wiring.ts";
+
+type Call = (...args: unknown[]) => Promise<unknown>;
+
+export type CallProxy = Readonly<Record<string, Call>>;
+
+/** What promises, inspectors and test runners ask of any object. */
+const PROBED: ReadonlySet<string> = new Set([
+  "then",
+  "toJSON",
+  "constructor",
+  "inspect",
+  "href",
+  "protocol",
+  "nodeType",
+  "$$typeof",
+  "asymmetricMatch",
+]);
+
+/** A table without calls. `names`: of those that it will have. */
+function createTable(names: readonly string[]): object {
+  return Object.create(
+    new Proxy(Object.create(null) as object, {
+      get: (_target, key) => {
+        if (typeof key === "symbol" || PROBED.has(key)) return undefined;
+        throw new UnknownTaskError(key, names);
+      },
+    }),
+  ) as object;
+}
+
+/** Own properties are the tasks; anything else that is asked for is a mistake, told at once. */
+export function createCallProxy(
+  { options, sources, tasks }: PoolSpec,
+  scheduler: Scheduler,
+  endings: Endings,
+): CallProxy {
+  const table = createTable(sources.map(({ name }) => name)) as CallProxy;
+  for (const [task, { name }] of sources.entries()) {
+    const own = { ...tasks[task]!.settings, hardTimeoutMs: options.hardTimeoutMs };
+    const at = (asked: GivenSettings): Call => {
+      // A strict order knows no priorities.
+      const given = options.balancer === "strictFifo" ? { ...asked, priority: 0 } : asked;
+      const settings = createSettings(given);
+      if (settings.hasSignal) {
+        return (...args) => abortable(scheduler, endings, task, args, settings);
+      }
+      const used = isPlain(settings) ? PLAIN : settings;
+      return (...args) =>
+        new Promise((resolve: Resolve, reject: Reject) => {
+          scheduler.submit(task, args, resolve, reject, used);
+        });
+    };
+    const call = Object.assign(at(own), {
+      with: (asked: CallOptions) => at({ ...own, ...checkCallOptions(asked) }),
+    });
+    defineOwn(table, name, { value: call, enumerable: true });
+  }
+  return table;
+}
+
+/** A call of a task with a signal: its promise has a method that aborts it. */
+function abortable(
+  scheduler: Scheduler,
+  endings: Endings,
+  task: number,
+  args: readonly unknown[],
+  settings: CallSettings,
+): Promise<unknown> {
+  let call: PendingCall | undefined;
+  let own: Reject | undefined;
+  const promise = new Promise((resolve: Resolve, reject: Reject) => {
+    own = reject;
+    call = scheduler.submit(task, args, resolve, reject, settings);
+  });
+  const abort = (reason: unknown = abortError()): void => {
+    // Its slot may have another call by now.
+    if (call !== undefined && call.reject === own) endings.abort(call, reason);
+  };
+  return Object.assign(promise, { reject: abort });
+}

@@ -1,0 +1,250 @@
+/** The host's side of a pool: makes its parts, in an order in which each finds those it needs, and says what they tell each other. */
+import { Codec } from "./codec/codec.ts";
+import type { Signature } from "./codec/struct/signature.ts";
+import { createAbortWords } from "./endpoint/abort-words.ts";
+import { maxInlineBytes } from "./endpoint/endpoint.ts";
+import { Holder } from "./endpoint/hold.ts";
+import { HOST_CONTROL_BYTES, HOST_PARKED_WORD } from "./endpoint/lane-layout.ts";
+import { ServiceTimes, serviceTimesBytes } from "./endpoint/service-times.ts";
+import type { TaskSource } from "./endpoint/worker-start.ts";
+import type { WorkerLostError } from "./errors.ts";
+import { MAX_ANSWERS } from "./host/answers.ts";
+import { Backpressure } from "./host/backpressure.ts";
+import { createChooser } from "./host/balancers.ts";
+import type { GivenSettings } from "./host/call-settings.ts";
+import { Endings } from "./host/endings.ts";
+import { HostLoop } from "./host/host-loop.ts";
+import { Inliner } from "./host/inliner.ts";
+import { type Receiver, SafetyCheck } from "./host/safety-check.ts";
+import { Scheduler, type SchedulerEvents } from "./host/scheduler.ts";
+import { Signals } from "./host/signals.ts";
+import { Supervisor } from "./host/supervisor.ts";
+import type { LaneOptions } from "./host/thread-lane.ts";
+import { Timekeeper } from "./host/timekeeper.ts";
+import { AUTO_QUEUE_PER_THREAD, type ResolvedOptions } from "./options.ts";
+import { ActiveCount, type SharedWord } from "./park/active-count.ts";
+import { HostParker } from "./park/host-word.ts";
+import type { Runtime } from "./runtimes/runtime.ts";
+
+/** What the host knows of a task. */
+export interface HostTask {
+  readonly signature: Signature | undefined;
+  readonly settings: GivenSettings;
+  /** The function, unless only workers load it. */
+  readonly f: ((...args: unknown[]) => unknown) | undefined;
+}
+
+export interface PoolSpec {
+  readonly options: ResolvedOptions;
+  readonly sources: readonly TaskSource[];
+  readonly tasks: readonly HostTask[];
+  readonly runtime: Runtime;
+  /** The count of awake workers, and the shares above this pool's workers. */
+  readonly active: readonly SharedWord[];
+  /** The module that workers start with. */
+  readonly workerEntry: URL;
+}
+
+/** What the pool has to see to itself. */
+export interface PartEvents {
+  /** No call is waiting for anything any more. */
+  onEmpty(): void;
+  /** The least number of workers is ready for the first time. */
+  onReady(): void;
+  /** The pool cannot work. */
+  onFailed(error: Error): void;
+  onDrain(): void;
+  onUnhandledRejection(workerId: number, error: Error): void;
+  onWorkerLost(error: WorkerLostError): void;
+}
+
+export interface PoolParts {
+  readonly scheduler: Scheduler;
+  readonly loop: HostLoop;
+  readonly safety: SafetyCheck;
+  readonly supervisor: Supervisor;
+  readonly backpressure: Backpressure;
+  readonly timekeeper: Timekeeper;
+  readonly endings: Endings;
+}
+
+/** Memory that the host shares with all workers of a pool. */
+function shareMemory({ tasks, sources }: PoolSpec) {
+  return {
+    hostControl: new SharedArrayBuffer(HOST_CONTROL_BYTES),
+    serviceTimes: new SharedArrayBuffer(serviceTimesBytes(sources.length)),
+    abortWords: createAbortWords(tasks.some(({ settings }) => settings.hasSignal === true)),
+  };
+}
+
+export function wire(spec: PoolSpec, events: PartEvents): PoolParts {
+  const { options, runtime } = spec;
+  const memory = shareMemory(spec);
+  const { maxPayloadBytes } = options;
+  const codec = new Codec({ access: runtime, origin: 0, maxPayloadBytes, mayLend: true });
+  const holder = new Holder(codec, maxInlineBytes(options.ringBytes.requests));
+  const activeCount = new ActiveCount(spec.active, runtime.cores);
+  const parker = new HostParker(new Int32Array(memory.hostControl), HOST_PARKED_WORD);
+  const spinMs = options.spinMicroseconds / 1000;
+  const backpressure = new Backpressure({
+    maxQueue: options.maxQueue,
+    policy: options.queuePolicy,
+    highWaterMark: Math.min(options.maxQueue, AUTO_QUEUE_PER_THREAD * options.maxThreads),
+    onDrain: events.onDrain,
+  });
+  const scheduler = new Scheduler({
+    holder,
+    signatures: spec.tasks.map(({ signature }) => signature),
+    isPromise: runtime.isPromise,
+    placement: createChooser(options, activeCount),
+    backpressure,
+    serviceTimes: new ServiceTimes(memory.serviceTimes),
+    recycleAfter: options.recycleAfter,
+    now: runtime.now,
+    setTimeout: runtime.setTimeout,
+    events: schedulerEvents(() => parts, events),
+  });
+  const loop = new HostLoop(runtime, parker, activeCount, scheduler, spinMs);
+  if (options.inliner !== undefined) {
+    scheduler.inliner = createInliner(spec, codec, holder, scheduler, () => loop.kick());
+  }
+  const safety = new SafetyCheck(
+    runtime,
+    () => receivers(parts, parker),
+    () => loop.onTick(),
+  );
+  const limits = createLimits(spec, scheduler, memory.abortWords, () => loop.kick());
+  const laneOptions: LaneOptions = {
+    ...memory,
+    runtime,
+    codec,
+    spinMs,
+    workerEntry: spec.workerEntry,
+    ringSizes: options.ringBytes,
+    active: spec.active,
+    tasks: spec.sources,
+    maxConcurrency: options.maxConcurrency,
+    maxPayloadBytes,
+    limits: options.workerLimits,
+    maxWorkerMemory: options.maxWorkerMemory,
+    startTimeoutMs: options.startTimeoutMs,
+    teardownTimeoutMs: options.teardownTimeoutMs,
+  };
+  const supervisor = new Supervisor(options, laneOptions, scheduler, activeCount, {
+    ...events,
+    onWake: () => loop.onWakeMessage(),
+    onLost: (call, error) => limits.endings.lose(call, error),
+  });
+  const parts: LinkedParts = { scheduler, loop, safety, supervisor, backpressure, ...limits };
+  return parts;
+}
+
+interface LinkedParts extends PoolParts {
+  readonly signals: Signals;
+}
+
+/** What the scheduler tells the other parts, which are there by the time it does. */
+function schedulerEvents(parts: () => LinkedParts, events: PartEvents): SchedulerEvents {
+  /** Keeps the process running while calls are in flight: a worker may go on with what nobody waits for. */
+  const holdIfBusy = (): void => {
+    const { scheduler, safety } = parts();
+    if (scheduler.inFlight.size > 0) safety.hold();
+  };
+  return {
+    onWork: () => parts().loop.kick(),
+    onSettings: (call) => {
+      const { hasSignal, signal, tickMs } = call.settings;
+      const { endings, timekeeper, signals } = parts();
+      if (hasSignal) endings.begin(call);
+      if (tickMs !== Infinity) timekeeper.watch(tickMs);
+      if (signal !== undefined) signals.watch(call, signal);
+    },
+    onAborted: () => parts().endings.aborted++,
+    onRenewed: (call) => {
+      if (call.settings.hasSignal) parts().endings.begin(call);
+    },
+    onWorn: (lane) => void parts().supervisor.recycle(lane),
+    onSpent: (lane) => parts().supervisor.retire(lane),
+    onPark: () => {
+      holdIfBusy();
+      parts().supervisor.look();
+    },
+    onWait: () => parts().supervisor.look(),
+    onIdle: holdIfBusy,
+    onEmpty: events.onEmpty,
+  };
+}
+
+/** What ends calls before they are answered. */
+function createLimits(
+  { options, runtime }: PoolSpec,
+  scheduler: Scheduler,
+  abortWords: SharedArrayBuffer,
+  poll: () => void,
+): Pick<LinkedParts, "endings" | "timekeeper" | "signals"> {
+  const { inFlight, lanes } = scheduler;
+  const endings: Endings = new Endings({
+    inFlight,
+    lanes,
+    abortWords: new Int32Array(abortWords),
+    now: runtime.now,
+    onQueuedEnded: () => scheduler.onEndedInQueue(),
+    onRevoked: poll,
+    onAbandoned: () => timekeeper.watch(),
+  });
+  const timekeeper = new Timekeeper({
+    inFlight,
+    endings,
+    lanes,
+    hardTimeoutMs: options.hardTimeoutMs,
+    now: runtime.now,
+    setTimeout: runtime.setTimeout,
+    takeAnswers: () => {
+      if (scheduler.drain(MAX_ANSWERS) > 0) poll();
+    },
+    stop: (lane, error) => scheduler.failLane(lane, error),
+  });
+  const signals = new Signals((call, reason) => endings.abort(call, reason));
+  return { endings, timekeeper, signals };
+}
+
+function createInliner(
+  { options, tasks, runtime }: PoolSpec,
+  codec: Codec,
+  holder: Holder,
+  { inFlight }: Scheduler,
+  poll: () => void,
+): Inliner {
+  return new Inliner({
+    ...options.inliner!,
+    codec,
+    holder,
+    inFlight,
+    functions: tasks.map(({ f, settings }) => settings.hasSignal === true ? undefined : f),
+    signatures: tasks.map(({ signature }) => signature),
+    maxConcurrency: options.maxConcurrency,
+    soon: runtime.soon,
+    onRoom: poll,
+  });
+}
+
+/** The receivers of wake-ups, for the safety check. */
+function* receivers(
+  { scheduler: { lanes }, supervisor, loop }: PoolParts,
+  parker: HostParker,
+): Generator<readonly [unknown, Receiver]> {
+  const threads = [...supervisor.threads].filter((lane) => lanes.all.includes(lane));
+  for (const lane of threads) yield [lane, lane];
+  yield [loop, {
+    isAnnounced: parker.isAnnounced,
+    isWaitingInLoop: loop.isParked,
+    // A worker that rests has passed the wake that follows its answer.
+    isLeftAlone: threads.some(({ endpoint, isWaitingInLoop }) =>
+      isWaitingInLoop && endpoint.rx.hasRecord
+    ),
+    hasReason: lanes.hasResponse,
+    progress: lanes.all.map((lane) => lane.endpoint.rx.headPosition).join(),
+    wake: () => loop.onWakeMessage(),
+    repost: () => loop.onWakeMessage(),
+  }];
+}
