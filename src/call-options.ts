@@ -1,9 +1,8 @@
-/** What a task's declaration and `with` may say of calls: types, checks, and the settings they come to. */
-import { textOf } from "./codec/fault.ts";
+/** Options of tasks and of `with`: types, checks, and the settings they come to. */
+import { checkKeys, checkMs, invalid, isObject } from "./checks.ts";
 import { describeValue } from "./codec/struct/mismatch.ts";
 import { InvalidArgumentError } from "./errors.ts";
 import type { GivenSettings, TimeoutOutcome } from "./host/call-settings.ts";
-import { MAX_TIMER_MS } from "./runtimes/runtime.ts";
 
 /** How urgent a call is: 1, 0 and −1 by name, or any number between −1000 and 1000. */
 export type Priority = "high" | "normal" | "low" | number;
@@ -75,33 +74,27 @@ const MAX_LEVEL = 1000;
 
 /** Checks what `with` was given. Throws InvalidArgumentError. */
 export function checkCallOptions(options: unknown): GivenSettings {
-  if (typeof options !== "object" || options === null) {
+  if (!isObject(options)) {
     throw new InvalidArgumentError(
       `with() takes an object of options, got ${describeValue(options)}.`,
     );
   }
-  for (const key of Object.keys(options)) {
-    if (!CALL_OPTIONS.includes(key)) {
-      throw new InvalidArgumentError(
-        `with() has no option "${key}"; it takes: ${CALL_OPTIONS.join(", ")}.`,
-      );
-    }
-  }
+  checkKeys("with()", options, CALL_OPTIONS);
   return settingsOf(options);
 }
 
-/** The settings that own properties of `options` ask for; others are not looked at. */
+/** The settings that own properties of `options` ask for; others are ignored. */
 export function settingsOf(options: object): GivenSettings {
-  const own = (key: keyof CallOptions): unknown =>
-    Object.hasOwn(options, key) ? (options as CallOptions)[key] : undefined;
-  const [priority, timeout, deadline] = [own("priority"), own("timeout"), own("deadline")];
-  const [killAfterMs, signal] = [own("killAfterMs"), own("signal")];
+  const { priority, timeout, deadline, idempotent, maxRetries, killAfterMs, signal } = {
+    __proto__: null,
+    ...options,
+  } as { readonly [Key in keyof CallOptions]?: unknown };
   return {
     ...(priority !== undefined && { priority: levelOf(priority) }),
     ...(timeout !== undefined && checkTimeout(timeout)),
     ...(deadline !== undefined && { deadlineMs: checkMs("deadline", deadline) }),
     ...(killAfterMs !== undefined && { killAfterMs: checkMs("killAfterMs", killAfterMs, 0) }),
-    ...checkRetries(own("idempotent"), own("maxRetries")),
+    ...checkRetries(idempotent, maxRetries),
     ...(signal !== undefined && { signal: checkSignal(signal) }),
   };
 }
@@ -112,18 +105,15 @@ function levelOf(priority: unknown): number {
     ? LEVELS[priority]
     : priority;
   if (typeof level === "number" && Math.abs(level) <= MAX_LEVEL) return level;
-  throw new InvalidArgumentError(
-    `priority must be "high", "normal", "low" or a number from -${MAX_LEVEL} to ${MAX_LEVEL}, got ${
-      describeValue(priority)
-    }.`,
-  );
+  const rule = `"high", "normal", "low" or a number from -${MAX_LEVEL} to ${MAX_LEVEL}`;
+  throw invalid("priority", rule, describeValue(priority));
 }
 
 function checkTimeout(timeout: unknown): { timeoutMs: number; onTimeout: TimeoutOutcome } {
-  if (typeof timeout !== "object" || timeout === null) {
+  if (!isObject(timeout)) {
     return { timeoutMs: checkMs("timeout", timeout), onTimeout: { kind: "error" } };
   }
-  const given = timeout as Record<string, unknown>;
+  const given = { __proto__: null, ...timeout } as Record<string, unknown>;
   const extra = Object.keys(given).filter((key) => key !== "time");
   const known = ["default", "maybe", "error"];
   if (extra.length > 1 || extra.some((key) => !known.includes(key))) {
@@ -131,41 +121,25 @@ function checkTimeout(timeout: unknown): { timeoutMs: number; onTimeout: Timeout
       `timeout takes \`time\` and at most one of: ${known.join(", ")}; got ${extra.join(", ")}.`,
     );
   }
-  const timeoutMs = checkMs(
-    "timeout.time",
-    Object.hasOwn(given, "time") ? given["time"] : undefined,
-  );
-  switch (extra[0]) {
-    case "default":
-      return { timeoutMs, onTimeout: { kind: "value", value: given["default"] } };
-    case "maybe":
-      return {
-        timeoutMs,
-        onTimeout: given["maybe"] === true
-          ? { kind: "value", value: undefined }
-          : { kind: "error" },
-      };
-    case "error":
-      return { timeoutMs, onTimeout: { kind: "reason", reason: given["error"] } };
-    default:
-      return { timeoutMs, onTimeout: { kind: "error" } };
-  }
+  return { timeoutMs: checkMs("timeout.time", given["time"]), onTimeout: outcomeOf(given) };
+}
+
+function outcomeOf(given: Readonly<Record<string, unknown>>): TimeoutOutcome {
+  if ("default" in given) return { kind: "value", value: given["default"] };
+  if ("error" in given) return { kind: "reason", reason: given["error"] };
+  return given["maybe"] === true ? { kind: "value", value: undefined } : { kind: "error" };
 }
 
 function checkRetries(idempotent: unknown, maxRetries: unknown): GivenSettings {
   if (idempotent !== undefined && typeof idempotent !== "boolean") {
-    throw new InvalidArgumentError(
-      `idempotent must be a boolean, got ${describeValue(idempotent)}.`,
-    );
+    throw invalid("idempotent", "a boolean", describeValue(idempotent));
   }
   if (maxRetries === undefined) {
     return idempotent === undefined ? {} : { maxRetries: idempotent ? DEFAULT_RETRIES : 0 };
   }
   const isCount = typeof maxRetries === "number" && Number.isInteger(maxRetries);
   if (!isCount || maxRetries < 0 || maxRetries > MAX_RETRIES) {
-    throw new InvalidArgumentError(
-      `maxRetries must be an integer from 0 to ${MAX_RETRIES}, got ${describeValue(maxRetries)}.`,
-    );
+    throw invalid("maxRetries", `an integer from 0 to ${MAX_RETRIES}`, describeValue(maxRetries));
   }
   if (idempotent !== true) {
     throw new InvalidArgumentError("maxRetries needs idempotent: true beside it.");
@@ -173,20 +147,9 @@ function checkRetries(idempotent: unknown, maxRetries: unknown): GivenSettings {
   return { maxRetries };
 }
 
-/** Milliseconds from `least` (exclusive of 0 by default) up; Infinity: no limit. */
-export function checkMs(name: string, value: unknown, least: number = Number.MIN_VALUE): number {
-  if (value === Infinity) return Infinity;
-  if (typeof value === "number" && value >= least && value <= MAX_TIMER_MS) return value;
-  throw new InvalidArgumentError(
-    `${name} must be a number of milliseconds ${
-      least === 0 ? "from" : "above"
-    } 0, at most ${MAX_TIMER_MS}, or Infinity, got ${textOf(value)}.`,
-  );
-}
-
 function checkSignal(signal: unknown): AbortSignal {
-  const isSignal = typeof signal === "object" && signal !== null && "aborted" in signal &&
-    "addEventListener" in signal && "removeEventListener" in signal;
+  const isSignal = isObject(signal) && "aborted" in signal && "addEventListener" in signal &&
+    "removeEventListener" in signal;
   if (isSignal) return signal as AbortSignal;
-  throw new InvalidArgumentError(`signal must be an AbortSignal, got ${describeValue(signal)}.`);
+  throw invalid("signal", "an AbortSignal", describeValue(signal));
 }

@@ -62,7 +62,7 @@ export {
 export { type ArgumentSchema, view, type ViewArgument } from "./codec/struct/signature.ts";
 export { Envelope, transfer } from "./codec/wrappers.ts";
 export type { BalancerFunction, BalancerName, WorkerLoad } from "./host/balancers.ts";
-export type { PoolOptions } from "./options.ts";
+export type { PoolOptions, ShutdownOptions } from "./options.ts";
 export type { ResourceLimits } from "./runtimes/runtime.ts";
 export type { PermissionMode, PermissionOptions } from "./worker-limits.ts";
 export { onTeardown } from "./teardown.ts";
@@ -103,5 +103,4 @@ export {
   WorkerStartError,
 } from "./errors.ts";
 export type { CallOptions, Priority, TaskOptions, Timeout } from "./call-options.ts";
-export type { ShutdownOptions } from "./shutdown-options.ts";
 export type { TaskSignal } from "./worker/signals.ts";

@@ -1,6 +1,14 @@
-/** Options of `createPool`: defaults, limits, and checks that name what is wrong. */
-import { checkMs } from "./call-options.ts";
-import { textOf } from "./codec/fault.ts";
+/** Options of `createPool` and of `shutdown`: their defaults and checks. */
+import {
+  checkBoolean,
+  checkInteger,
+  checkKeys,
+  checkMs,
+  invalid,
+  isObject,
+  show,
+} from "./checks.ts";
+import { describeValue } from "./codec/struct/mismatch.ts";
 import { InvalidArgumentError } from "./errors.ts";
 import { BALANCER_NAMES, type BalancerFunction, type BalancerName } from "./host/balancers.ts";
 import type { InlinerLimits } from "./host/inliner.ts";
@@ -132,245 +140,188 @@ export interface PoolOptions {
   readonly moduleUrl?: string | URL;
 }
 
-export interface ResolvedOptions {
-  readonly minThreads: number;
-  readonly maxThreads: number;
-  readonly idleTimeoutMs: number;
+/** Options of a pool's `shutdown`. */
+export interface ShutdownOptions {
+  /** Whether calls in flight get time to finish. Default true; false is `timeoutMs: 0`. */
+  readonly drain?: boolean;
+  /** How long, in milliseconds; `Infinity`: until the last has. Default 5000. */
+  readonly timeoutMs?: number;
+}
+
+/** Options that are checked together with others. */
+type Merged = "threads" | "strictFifo" | "resourceLimits" | "permission";
+
+interface Resolved {
   readonly ringBytes: RingSizes;
-  readonly maxPayloadBytes: number;
-  readonly maxConcurrency: number;
-  readonly spinMicroseconds: number;
   readonly balancer: BalancerName | BalancerFunction | "strictFifo";
   readonly inliner: InlinerLimits | undefined;
-  /** Infinity: no limit. */
   readonly maxQueue: number;
-  readonly queuePolicy: "reject" | "wait";
-  /** Infinity: no limit. */
-  readonly hardTimeoutMs: number;
-  /** Infinity: never. */
-  readonly recycleAfter: number;
-  /** Infinity: no limit. */
-  readonly maxWorkerMemory: number;
   readonly workerLimits: WorkerLimits;
-  /** Infinity: no limit. */
-  readonly startTimeoutMs: number;
-  readonly teardownTimeoutMs: number;
-  readonly keepAlive: boolean;
   readonly moduleUrl: string | undefined;
 }
 
+/** Every option with its value. Infinity: no limit, or never. */
+export type ResolvedOptions = Required<Omit<PoolOptions, Merged | keyof Resolved>> & Resolved;
+
 /** The first claim of an endpoint must always fit beside a record of maximal size. */
 const MIN_RING_BYTES = 1024;
-const DEFAULT_RING_BYTES = 4 * 1024 * 1024;
-const DEFAULT_MAX_CONCURRENCY = 1024;
-/** Waking a thread takes 3 to 12 µs on bare metal, 30 to 50 on a nested virtual machine. */
-const DEFAULT_SPIN_MICROSECONDS = 50;
 /** Calls that wait on the host for each worker: `maxQueue: "auto"`, and where `needsDrain` begins. */
 export const AUTO_QUEUE_PER_THREAD = 1024;
-const DEFAULT_IDLE_TIMEOUT_MS = 10_000;
-/** Long enough for a slow machine that starts many at once. */
-const DEFAULT_START_TIMEOUT_MS = 60_000;
-const DEFAULT_TEARDOWN_TIMEOUT_MS = 1000;
 /** A pool larger than this is a mistake. */
 const MAX_THREADS = 1024;
-const KNOWN: readonly (keyof PoolOptions)[] = [
-  "threads",
-  "minThreads",
-  "maxThreads",
-  "idleTimeoutMs",
-  "ringBytes",
-  "maxPayloadBytes",
-  "maxConcurrency",
-  "spinMicroseconds",
-  "balancer",
-  "strictFifo",
-  "inliner",
-  "maxQueue",
-  "queuePolicy",
-  "hardTimeoutMs",
-  "recycleAfter",
-  "maxWorkerMemory",
-  "resourceLimits",
-  "permission",
-  "startTimeoutMs",
-  "teardownTimeoutMs",
-  "keepAlive",
-  "moduleUrl",
-];
+
+/** Every option and its default. Undefined: none, or one that depends on other options. */
+const DEFAULTS = {
+  threads: undefined,
+  minThreads: undefined,
+  maxThreads: undefined,
+  idleTimeoutMs: 10_000,
+  ringBytes: 4 * 1024 * 1024,
+  maxPayloadBytes: Infinity,
+  maxConcurrency: 1024,
+  /** Waking a thread takes 3 to 12 µs on bare metal, 30 to 50 on a nested virtual machine. */
+  spinMicroseconds: 50,
+  balancer: undefined,
+  strictFifo: undefined,
+  inliner: undefined,
+  maxQueue: Infinity,
+  queuePolicy: "reject",
+  hardTimeoutMs: Infinity,
+  recycleAfter: undefined,
+  maxWorkerMemory: undefined,
+  resourceLimits: undefined,
+  permission: undefined,
+  /** Long enough for a slow machine that starts many workers at once. */
+  startTimeoutMs: 60_000,
+  teardownTimeoutMs: 1000,
+  keepAlive: false,
+  moduleUrl: undefined,
+} as const satisfies Record<keyof PoolOptions, unknown>;
+
+type ReadOption = (key: keyof PoolOptions) => unknown;
 
 /** Checks `options` and fills in the defaults. Throws InvalidArgumentError. */
 export function resolveOptions(
   options: PoolOptions,
   runtime: Pick<Runtime, "cores" | "refuseLimits">,
 ): ResolvedOptions {
-  if (typeof options !== "object" || options === null) {
+  if (!isObject(options)) {
     throw new InvalidArgumentError(
       `createPool() takes an object of options, got ${show(options)}.`,
     );
   }
-  for (const key of Object.keys(options)) {
-    if (!(KNOWN as readonly string[]).includes(key)) {
-      throw new InvalidArgumentError(
-        `createPool() has no option "${key}"; it takes: ${KNOWN.join(", ")}.`,
-      );
-    }
-  }
-  const own = (key: keyof PoolOptions): unknown =>
-    Object.hasOwn(options, key) ? options[key] : undefined;
-  const maxPayloadBytes = own("maxPayloadBytes") ?? Infinity;
+  checkKeys("createPool()", options, Object.keys(DEFAULTS));
+  const read: ReadOption = (key) => {
+    const given = Object.hasOwn(options, key) ? options[key] : undefined;
+    return given ?? DEFAULTS[key] ?? given; // null counts as given where there is no default
+  };
+  const integer = (key: keyof PoolOptions, min: number, max: number): number =>
+    checkInteger(key, read(key), min, max);
+  /** An integer from 1, or Infinity for an option with the value `none`. */
+  const limit = (key: keyof PoolOptions, max: number, none?: number): number =>
+    read(key) === none ? Infinity : integer(key, 1, max);
+  const { minThreads, maxThreads } = checkThreads(read, runtime.cores);
+  const maxPayloadBytes = read("maxPayloadBytes");
   if (typeof maxPayloadBytes !== "number" || !(maxPayloadBytes >= 1)) {
-    throw new InvalidArgumentError(
-      `maxPayloadBytes must be a number from 1, got ${show(maxPayloadBytes)}.`,
-    );
+    throw invalid("maxPayloadBytes", "a number from 1", show(maxPayloadBytes));
   }
-  const keepAlive = own("keepAlive") ?? false;
-  if (typeof keepAlive !== "boolean") {
-    throw new InvalidArgumentError(`keepAlive must be a boolean, got ${show(keepAlive)}.`);
-  }
-  const moduleUrl = own("moduleUrl");
-  if (moduleUrl !== undefined && typeof moduleUrl !== "string" && !(moduleUrl instanceof URL)) {
-    throw new InvalidArgumentError(`moduleUrl must be a string or URL, got ${show(moduleUrl)}.`);
-  }
-  const size = checkSize(own, runtime.cores);
-  const maxQueue = own("maxQueue") ?? Infinity;
-  const queuePolicy = own("queuePolicy") ?? "reject";
+  const queuePolicy = read("queuePolicy");
   if (queuePolicy !== "reject" && queuePolicy !== "wait") {
-    throw new InvalidArgumentError(
-      `queuePolicy must be "reject" or "wait", got ${show(queuePolicy)}.`,
-    );
+    throw invalid("queuePolicy", '"reject" or "wait"', show(queuePolicy));
   }
+  const moduleUrl = read("moduleUrl");
+  if (moduleUrl !== undefined && typeof moduleUrl !== "string" && !(moduleUrl instanceof URL)) {
+    throw invalid("moduleUrl", "a string or URL", show(moduleUrl));
+  }
+  const { refuseLimits } = runtime;
   return {
-    ...size,
-    inliner: checkInliner(own("inliner")),
-    balancer: checkBalancer(own("balancer"), own("strictFifo")),
-    maxQueue: maxQueue === "auto"
-      ? AUTO_QUEUE_PER_THREAD * size.maxThreads
-      : maxQueue === Infinity
-      ? Infinity
-      : checkInteger("maxQueue", maxQueue, 1, Number.MAX_SAFE_INTEGER),
-    queuePolicy,
-    ringBytes: checkRingBytes(own("ringBytes") ?? DEFAULT_RING_BYTES),
+    minThreads,
+    maxThreads,
+    idleTimeoutMs: limit("idleTimeoutMs", MAX_TIMER_MS, Infinity),
+    ringBytes: checkRingBytes(read("ringBytes")),
     maxPayloadBytes,
-    maxConcurrency: checkInteger(
-      "maxConcurrency",
-      own("maxConcurrency") ?? DEFAULT_MAX_CONCURRENCY,
-      1,
-      2 ** 20,
-    ),
-    spinMicroseconds: checkInteger(
-      "spinMicroseconds",
-      own("spinMicroseconds") ?? DEFAULT_SPIN_MICROSECONDS,
-      0,
-      1000,
-    ),
-    recycleAfter: own("recycleAfter") === undefined
-      ? Infinity
-      : checkInteger("recycleAfter", own("recycleAfter"), 1, 2 ** 29),
-    maxWorkerMemory: own("maxWorkerMemory") === undefined
-      ? Infinity
-      : checkInteger("maxWorkerMemory", own("maxWorkerMemory"), 1, Number.MAX_SAFE_INTEGER),
-    workerLimits: checkWorkerLimits(own("resourceLimits"), own("permission"), runtime.refuseLimits),
-    startTimeoutMs: checkMs("startTimeoutMs", own("startTimeoutMs") ?? DEFAULT_START_TIMEOUT_MS),
-    teardownTimeoutMs: checkInteger(
-      "teardownTimeoutMs",
-      own("teardownTimeoutMs") ?? DEFAULT_TEARDOWN_TIMEOUT_MS,
-      0,
-      MAX_TIMER_MS,
-    ),
-    hardTimeoutMs: checkMs("hardTimeoutMs", own("hardTimeoutMs") ?? Infinity),
-    keepAlive,
+    maxConcurrency: integer("maxConcurrency", 1, 2 ** 20),
+    spinMicroseconds: integer("spinMicroseconds", 0, 1000),
+    balancer: checkBalancer(read("balancer"), read("strictFifo")),
+    inliner: checkInliner(read("inliner")),
+    maxQueue: read("maxQueue") === "auto"
+      ? AUTO_QUEUE_PER_THREAD * maxThreads
+      : limit("maxQueue", Number.MAX_SAFE_INTEGER, Infinity),
+    queuePolicy,
+    hardTimeoutMs: checkMs("hardTimeoutMs", read("hardTimeoutMs")),
+    recycleAfter: limit("recycleAfter", 2 ** 29),
+    maxWorkerMemory: limit("maxWorkerMemory", Number.MAX_SAFE_INTEGER),
+    workerLimits: checkWorkerLimits(read("resourceLimits"), read("permission"), refuseLimits),
+    startTimeoutMs: checkMs("startTimeoutMs", read("startTimeoutMs")),
+    teardownTimeoutMs: integer("teardownTimeoutMs", 0, MAX_TIMER_MS),
+    keepAlive: checkBoolean("keepAlive", read("keepAlive")),
     moduleUrl: moduleUrl === undefined ? undefined : String(moduleUrl),
   };
 }
 
-/** `own` reads an option. */
-function checkSize(
-  own: (key: keyof PoolOptions) => unknown,
+function checkThreads(
+  read: ReadOption,
   cores: number,
-): Pick<ResolvedOptions, "minThreads" | "maxThreads" | "idleTimeoutMs"> {
-  const [least, most] = [own("minThreads"), own("maxThreads")];
-  const threads = checkInteger(
-    "threads",
-    own("threads") ?? Math.max(1, cores - 1),
-    1,
-    MAX_THREADS,
-  );
-  if (least !== undefined) checkInteger("minThreads", least, 0, MAX_THREADS);
-  if (most !== undefined) checkInteger("maxThreads", most, 1, MAX_THREADS);
-  if (own("threads") !== undefined && most !== undefined && threads > (most as number)) {
-    throw new InvalidArgumentError(
-      `threads, ${threads}, must not be more than maxThreads, ${most}.`,
-    );
-  }
-  const maxThreads = (most ?? Math.max(threads, least as number ?? 0)) as number;
-  const minThreads = (least ?? Math.min(threads, maxThreads)) as number;
-  if (minThreads > maxThreads) {
-    throw new InvalidArgumentError(
-      `minThreads, ${minThreads}, must not be more than maxThreads, ${maxThreads}.`,
-    );
-  }
-  const idleTimeoutMs = own("idleTimeoutMs") ?? DEFAULT_IDLE_TIMEOUT_MS;
-  if (idleTimeoutMs !== Infinity) checkInteger("idleTimeoutMs", idleTimeoutMs, 1, MAX_TIMER_MS);
-  return { minThreads, maxThreads, idleTimeoutMs: idleTimeoutMs as number };
+): Pick<ResolvedOptions, "minThreads" | "maxThreads"> {
+  const [given, least, most] = [read("threads"), read("minThreads"), read("maxThreads")];
+  const threads = checkInteger("threads", given ?? Math.max(1, cores - 1), 1, MAX_THREADS);
+  const min = least === undefined ? least : checkInteger("minThreads", least, 0, MAX_THREADS);
+  const max = most === undefined ? most : checkInteger("maxThreads", most, 1, MAX_THREADS);
+  if (given !== undefined && max !== undefined) checkAtMost("threads", threads, max);
+  const maxThreads = max ?? Math.max(threads, min ?? 0);
+  const minThreads = min ?? Math.min(threads, maxThreads);
+  checkAtMost("minThreads", minThreads, maxThreads);
+  return { minThreads, maxThreads };
 }
 
-function checkRingBytes(bytes: unknown): RingSizes {
-  if (typeof bytes !== "object") {
-    const capacity = checkRing("ringBytes", bytes);
+function checkAtMost(name: string, threads: number, maxThreads: number): void {
+  if (threads <= maxThreads) return;
+  throw new InvalidArgumentError(
+    `${name}, ${threads}, must not be more than maxThreads, ${maxThreads}.`,
+  );
+}
+
+function checkRingBytes(given: unknown): RingSizes {
+  const checkRing = (name: string, bytes: unknown): number => {
+    const capacity = checkInteger(name, bytes, MIN_RING_BYTES, MAX_CAPACITY);
+    checkCapacity(capacity, name, MIN_RING_BYTES);
+    return capacity;
+  };
+  if (typeof given !== "object") {
+    const capacity = checkRing("ringBytes", given);
     return { requests: capacity, responses: capacity };
   }
-  if (!isPlainObject(bytes)) {
-    throw new InvalidArgumentError(
-      `ringBytes must be an integer or an object of requests and responses, got ${show(bytes)}.`,
-    );
+  if (!isPlainObject(given)) {
+    throw invalid("ringBytes", "an integer or an object of requests and responses", show(given));
   }
-  for (const key of Object.keys(bytes)) {
-    if (key !== "requests" && key !== "responses") {
-      throw new InvalidArgumentError(
-        `ringBytes has no option "${key}"; it takes: requests, responses.`,
-      );
-    }
-  }
+  checkKeys("ringBytes", given, ["requests", "responses"]);
+  const sizes: { readonly [Key in keyof RingSizes]?: unknown } = given;
   const sizeOf = (key: keyof RingSizes): number => {
-    const size = Object.hasOwn(bytes, key) ? bytes[key] : undefined;
-    return checkRing(`ringBytes.${key}`, size ?? DEFAULT_RING_BYTES);
+    const size = Object.hasOwn(sizes, key) ? sizes[key] : undefined;
+    return checkRing(`ringBytes.${key}`, size ?? DEFAULTS.ringBytes);
   };
   return { requests: sizeOf("requests"), responses: sizeOf("responses") };
 }
 
 /** Of any realm. */
-function isPlainObject(value: object | null): value is Record<string, unknown> {
+function isPlainObject(value: object | null): value is object {
   if (value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-function checkRing(name: string, bytes: unknown): number {
-  const capacity = checkInteger(name, bytes, MIN_RING_BYTES, MAX_CAPACITY);
-  checkCapacity(capacity, name, MIN_RING_BYTES);
-  return capacity;
-}
-
 function checkInliner(inliner: unknown): InlinerLimits | undefined {
   if (inliner === undefined || inliner === false) return undefined;
-  if (inliner !== true && (typeof inliner !== "object" || inliner === null)) {
-    throw new InvalidArgumentError(
-      `inliner must be a boolean or an object, got ${show(inliner)}.`,
-    );
+  if (inliner !== true && !isObject(inliner)) {
+    throw invalid("inliner", "a boolean or an object", show(inliner));
   }
-  const given = inliner === true ? {} : inliner as Record<string, unknown>;
-  for (const key of Object.keys(given)) {
-    if (!["position", "batchSize", "dispatchThreshold"].includes(key)) {
-      throw new InvalidArgumentError(
-        `inliner has no option "${key}"; it takes: position, batchSize, dispatchThreshold.`,
-      );
-    }
-  }
+  const given: { readonly [Key in keyof InlinerLimits]?: unknown } = inliner === true
+    ? {}
+    : inliner;
+  checkKeys("inliner", given, ["position", "batchSize", "dispatchThreshold"]);
   const { position = "last", batchSize = 1, dispatchThreshold = 1 } = given;
   if (position !== "first" && position !== "last") {
-    throw new InvalidArgumentError(
-      `inliner.position must be "first" or "last", got ${show(position)}.`,
-    );
+    throw invalid("inliner.position", '"first" or "last"', show(position));
   }
   return {
     position,
@@ -380,34 +331,30 @@ function checkInliner(inliner: unknown): InlinerLimits | undefined {
 }
 
 function checkBalancer(balancer: unknown, strictFifo: unknown): ResolvedOptions["balancer"] {
-  if (strictFifo !== undefined && typeof strictFifo !== "boolean") {
-    throw new InvalidArgumentError(`strictFifo must be a boolean, got ${show(strictFifo)}.`);
-  }
-  if (strictFifo === true) {
+  if (strictFifo !== undefined && checkBoolean("strictFifo", strictFifo)) {
     if (balancer === undefined) return "strictFifo";
     throw new InvalidArgumentError("strictFifo chooses workers itself: leave out balancer.");
   }
   if (balancer === undefined) return "adaptive";
   if (typeof balancer === "function") return balancer as BalancerFunction;
-  const name =
-    typeof balancer === "object" && balancer !== null && Object.hasOwn(balancer, "strategy")
-      ? (balancer as { readonly strategy: unknown }).strategy
-      : balancer;
+  const name = isObject(balancer) && Object.hasOwn(balancer, "strategy")
+    ? (balancer as { readonly strategy: unknown }).strategy
+    : balancer;
   if (typeof name === "string" && BALANCER_NAMES.includes(name)) return name as BalancerName;
-  throw new InvalidArgumentError(
-    `balancer must be a function or one of ${BALANCER_NAMES.join(", ")}, got ${show(name)}.`,
-  );
+  throw invalid("balancer", `a function or one of ${BALANCER_NAMES.join(", ")}`, show(name));
 }
 
-function checkInteger(name: string, value: unknown, min: number, max: number): number {
-  if (typeof value !== "number" || !Number.isInteger(value) || value < min || value > max) {
-    throw new InvalidArgumentError(
-      `${name} must be an integer from ${min} to ${max}, got ${show(value)}.`,
-    );
+/** The time that calls in flight get, in milliseconds. Throws InvalidArgumentError. */
+export function checkShutdown(options: unknown, defaultMs: number): number {
+  const given = isObject(options) ? options : { timeoutMs: options };
+  checkKeys("shutdown()", given, ["drain", "timeoutMs"]);
+  const { drain = true, timeoutMs = defaultMs } = {
+    __proto__: null,
+    ...given,
+  } as { drain?: unknown; timeoutMs?: unknown };
+  if (typeof drain !== "boolean") throw invalid("drain", "a boolean", describeValue(drain));
+  if (typeof timeoutMs !== "number" || !(timeoutMs >= 0)) {
+    throw invalid("timeoutMs", "a number from 0", describeValue(timeoutMs));
   }
-  return value;
-}
-
-function show(value: unknown): string {
-  return typeof value === "string" ? JSON.stringify(value) : textOf(value);
+  return drain ? timeoutMs : 0;
 }

@@ -1,6 +1,6 @@
 /** What users see of a pool. */
 import type { WorkerLostError } from "./errors.ts";
-import type { ShutdownOptions } from "./shutdown-options.ts";
+import type { ShutdownOptions } from "./options.ts";
 import type { Calls, TaskMap } from "./task.ts";
 
 /** A snapshot of what a pool is doing and has done. */

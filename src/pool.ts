@@ -3,7 +3,6 @@
  * owns the shutdown.
  */
 import { type CallOptions, checkCallOptions } from "./call-options.ts";
-import { checkShutdown, type ShutdownOptions } from "./shutdown-options.ts";
 import { Codec } from "./codec/codec.ts";
 import { textOf } from "./codec/fault.ts";
 import { describeSignature, type Signature } from "./codec/struct/signature.ts";
@@ -39,9 +38,11 @@ import { Scheduler } from "./host/scheduler.ts";
 import { Supervisor } from "./host/supervisor.ts";
 import {
   AUTO_QUEUE_PER_THREAD,
+  checkShutdown,
   type PoolOptions,
   type ResolvedOptions,
   resolveOptions,
+  type ShutdownOptions,
 } from "./options.ts";
 import type { Pool, PoolEvents, PoolStatistics } from "./pool-types.ts";
 import { ActiveCount, type SharedWord } from "./park/active-count.ts";
