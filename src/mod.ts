@@ -63,8 +63,8 @@ export { type ArgumentSchema, view, type ViewArgument } from "./codec/struct/sig
 export { Envelope, transfer } from "./codec/wrappers.ts";
 export type { BalancerFunction, BalancerName, WorkerLoad } from "./host/balancers.ts";
 export type { PoolOptions, ShutdownOptions } from "./options.ts";
-export type { ResourceLimits } from "./runtimes/runtime.ts";
-export type { PermissionMode, PermissionOptions } from "./worker-limits.ts";
+export type { PermissionOptions, ResourceLimits } from "./runtimes/runtime.ts";
+export type { PermissionMode } from "./worker-limits.ts";
 export { onTeardown } from "./teardown.ts";
 export {
   type AbortableCall,

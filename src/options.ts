@@ -17,11 +17,12 @@ import { MAX_CAPACITY } from "./ring/ring-layout.ts";
 import { checkCapacity } from "./ring/spsc-ring.ts";
 import {
   MAX_TIMER_MS,
+  type PermissionOptions,
   type ResourceLimits,
   type Runtime,
   type WorkerLimits,
 } from "./runtimes/runtime.ts";
-import { checkWorkerLimits, type PermissionMode, type PermissionOptions } from "./worker-limits.ts";
+import { checkWorkerLimits, type PermissionMode } from "./worker-limits.ts";
 
 /** Options of `createPool`. All are optional. */
 export interface PoolOptions {

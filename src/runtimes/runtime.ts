@@ -131,22 +131,31 @@ export interface ResourceLimits {
   readonly stackSizeMb?: number;
 }
 
-/** What workers may do. Everything is spelt out: there are no defaults at this level. */
-export interface Permission {
-  /** Files and folders, as paths; true: all. */
-  readonly read: boolean | readonly string[];
-  readonly write: boolean | readonly string[];
-  readonly net: boolean;
-  /** Starting processes. */
-  readonly run: boolean;
-  /** Starting threads. */
-  readonly workers: boolean;
-  /** Native code. */
-  readonly ffi: boolean;
-  readonly wasi: boolean;
+/**
+ * What tasks may do. What is not named is denied, and what the runtime cannot deny to a thread must be
+ * allowed by name, or `createPool` throws.
+ */
+export interface PermissionOptions {
+  /**
+   * Files and folders that may be read, as paths; true: all. Workers may read heddle's own folder and
+   * the folders of their task modules whatever this says.
+   */
+  readonly read?: boolean | readonly string[];
+  readonly write?: boolean | readonly string[];
+  readonly net?: boolean;
+  /** Starting processes. They are not held to any of this. */
+  readonly run?: boolean;
+  /** Starting further threads. */
+  readonly workers?: boolean;
+  /** Native code, which is not held to any of this. */
+  readonly ffi?: boolean;
+  readonly wasi?: boolean;
   /** Environment variables, by name; true: all. */
-  readonly env: boolean | readonly string[];
+  readonly env?: boolean | readonly string[];
 }
+
+/** The same with every right spelt out. */
+export type Permission = Required<PermissionOptions>;
 
 /** What a worker is held to by its runtime. */
 export interface WorkerLimits {
