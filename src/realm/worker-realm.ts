@@ -7,7 +7,7 @@
 export interface WorkerRealm {
   /** True while task modules are being imported. */
   isLoading: boolean;
-  /** What `onTeardown` was given, oldest first. */
+  /** Hooks passed to `onTeardown`, oldest first. */
   readonly teardowns: (() => unknown)[];
   /** The ActiveCount's words of this worker (park/active-count.ts), for pools created in it. */
   readonly active: readonly { readonly buffer: SharedArrayBuffer; readonly index: number }[];
