@@ -21,26 +21,7 @@
 export { createPool, isMain } from "./pool.ts";
 export type { Pool, PoolEvents, PoolStatistics } from "./pool-types.ts";
 export { borrow, type Borrowed } from "./codec/loan.ts";
-export type {
-  ArrayField,
-  ArrayView,
-  BoolField,
-  BytesField,
-  Field,
-  Fields,
-  Infer,
-  InferInput,
-  InferView,
-  NumericArrayView,
-  NumericField,
-  NumericKind,
-  OptionalField,
-  Struct,
-  StructView,
-  StructViewMethods,
-  TypedArrays,
-  Utf8Field,
-} from "./codec/struct/field-types.ts";
+export type * from "./codec/struct/field-types.ts";
 export {
   array,
   bool,
