@@ -7,6 +7,11 @@ export function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }
 
+/** Own properties of `given`: those of an extended Object.prototype are no options. */
+export function ownOf<Options>(given: object): { readonly [Key in keyof Options]?: unknown } {
+  return { __proto__: null, ...given } as { readonly [Key in keyof Options]?: unknown };
+}
+
 /** A value as error messages show it. */
 export function show(value: unknown): string {
   return typeof value === "string" ? JSON.stringify(value) : textOf(value);

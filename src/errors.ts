@@ -106,10 +106,7 @@ export class DataCloneError extends HeddleError {
 export class PayloadTooLargeError extends HeddleError {
   /** Size of what was encoded when the limit was passed: the whole may be larger. */
   readonly bytes: number;
-  /**
-   * The limit: `maxPayloadBytes`, or about 2 GiB where that is not set. Undefined if there was no memory
-   * for so much.
-   */
+  /** The limit: `maxPayloadBytes`, or about 2 GiB if that is not set. Undefined if memory was exhausted. */
   readonly maxBytes: number | undefined;
 
   constructor(bytes: number, maxBytes: number | undefined, options?: ErrorOptions) {
@@ -125,9 +122,8 @@ export class PayloadTooLargeError extends HeddleError {
   }
 }
 
-/** So many calls wait already (`maxQueue`) that this one was refused. It did not run. */
+/** The call was refused, since `maxQueue` calls wait already. It did not run. */
 export class QueueFullError extends HeddleError {
-  /** The limit. */
   readonly maxQueue: number;
 
   constructor(maxQueue: number) {
@@ -148,18 +144,15 @@ export class TimeoutError extends HeddleError {
 
   constructor(kind: TimeoutError["kind"], limitMs: number | undefined) {
     const limit = limitMs === undefined ? "" : ` of ${limitMs} ms`;
-    super(
-      "HEDDLE_TIMEOUT",
-      kind === "timeout"
-        ? `The task ran longer than its timeout${limit}.`
-        : kind === "deadline"
-        ? `The call was not answered by its deadline${limit}.`
-        : kind === "silent"
-        ? `The worker took no call for ${limitMs} ms.`
-        : limitMs === undefined
+    const messages = {
+      timeout: `The task ran longer than its timeout${limit}.`,
+      deadline: `The call was not answered by its deadline${limit}.`,
+      silent: `The worker took no call for ${limitMs} ms.`,
+      hard: limitMs === undefined
         ? "The worker did not stop in time after an abort."
         : `The task ran longer than the hard timeout${limit}; its worker was stopped.`,
-    );
+    };
+    super("HEDDLE_TIMEOUT", messages[kind]);
     this.kind = kind;
     this.limitMs = limitMs;
   }

@@ -1,6 +1,4 @@
-/**
- * Declares what a pool can call, and the types of the call surface.
- */
+/** Declares what a pool can call, and the types of the call surface. */
 import type { Fields, Infer, InferInput, InferView, Struct } from "./codec/struct/field-types.ts";
 import {
   type ArgumentSchema,
@@ -9,7 +7,7 @@ import {
   type ViewArgument,
 } from "./codec/struct/signature.ts";
 import { describeValue } from "./codec/struct/mismatch.ts";
-import { checkKeys, invalid, isObject } from "./checks.ts";
+import { checkKeys, invalid, isObject, ownOf } from "./checks.ts";
 import { type CallOptions, settingsOf, TASK_OPTIONS, type TaskOptions } from "./call-options.ts";
 import { InvalidArgumentError } from "./errors.ts";
 import type { GivenSettings } from "./host/call-settings.ts";
@@ -131,6 +129,18 @@ type Returned<R extends Struct<Fields>> = InferInput<R> | PromiseLike<InferInput
 type WithoutAbort = TaskOptions & { readonly abortSignal?: false };
 type WithAbort = TaskOptions & { readonly abortSignal: AbortSignalOption };
 
+/** Declares arguments and a function of these; of these and a signal; a result. */
+type Takes<A extends readonly ArgumentSchema[], T> = WithoutAbort & {
+  readonly args: A;
+  readonly f: (...args: ArgumentsTaken<A>) => T;
+};
+type TakesWithSignal<A extends readonly ArgumentSchema[], T> = WithAbort & {
+  readonly args: A;
+  readonly f: (...args: TakenWithSignal<A>) => T;
+};
+type TakenWithSignal<A extends readonly ArgumentSchema[]> = [...ArgumentsTaken<A>, TaskSignal];
+type Returns<R extends Struct<Fields>> = { readonly returns: R };
+
 /** A declared task that gets a signal. */
 type AbortableTask<F extends AnyFunction, C extends AnyFunction> =
   & Task<F, C>
@@ -153,42 +163,25 @@ type AbortableTask<F extends AnyFunction, C extends AnyFunction> =
  * ```
  */
 export function task<const A extends readonly ArgumentSchema[], R extends Struct<Fields>>(
-  definition: WithoutAbort & {
-    readonly args: A;
-    readonly returns: R;
-    readonly f: (...args: ArgumentsTaken<A>) => Returned<R>;
-  },
+  definition: Takes<A, Returned<R>> & Returns<R>,
 ): Task<(...args: ArgumentsTaken<A>) => Returned<R>, (...args: ArgumentsGiven<A>) => Infer<R>>;
 export function task<const A extends readonly ArgumentSchema[], T>(
-  definition: WithoutAbort & {
-    readonly args: A;
-    readonly f: (...args: ArgumentsTaken<A>) => T;
-  },
+  definition: Takes<A, T>,
 ): Task<(...args: ArgumentsTaken<A>) => T, (...args: ArgumentsGiven<A>) => T>;
 export function task<const A extends readonly ArgumentSchema[], R extends Struct<Fields>>(
-  definition: WithAbort & {
-    readonly args: A;
-    readonly returns: R;
-    readonly f: (...args: [...ArgumentsTaken<A>, TaskSignal]) => Returned<R>;
-  },
+  definition: TakesWithSignal<A, Returned<R>> & Returns<R>,
 ): AbortableTask<
-  (...args: [...ArgumentsTaken<A>, TaskSignal]) => Returned<R>,
+  (...args: TakenWithSignal<A>) => Returned<R>,
   (...args: ArgumentsGiven<A>) => Infer<R>
 >;
 export function task<const A extends readonly ArgumentSchema[], T>(
-  definition: WithAbort & {
-    readonly args: A;
-    readonly f: (...args: [...ArgumentsTaken<A>, TaskSignal]) => T;
-  },
-): AbortableTask<
-  (...args: [...ArgumentsTaken<A>, TaskSignal]) => T,
-  (...args: ArgumentsGiven<A>) => T
->;
+  definition: TakesWithSignal<A, T>,
+): AbortableTask<(...args: TakenWithSignal<A>) => T, (...args: ArgumentsGiven<A>) => T>;
 export function task<R extends Struct<Fields>, F extends (...args: never[]) => Returned<R>>(
-  definition: WithoutAbort & { readonly returns: R; readonly f: F },
+  definition: WithoutAbort & Returns<R> & { readonly f: F },
 ): Task<AnyFunction, (...args: Parameters<F>) => Infer<R>>;
 export function task<R extends Struct<Fields>, F extends (...args: never[]) => Returned<R>>(
-  definition: WithAbort & { readonly returns: R; readonly f: F },
+  definition: WithAbort & Returns<R> & { readonly f: F },
 ): AbortableTask<AnyFunction, (...args: WithoutSignal<Parameters<F>>) => Infer<R>>;
 export function task<F extends AnyFunction>(
   definition: WithAbort & { readonly f: F },
@@ -214,11 +207,7 @@ export function task(
 
 /** Checks what a task declares. Throws InvalidArgumentError. */
 function declarationOf(given: object): TaskDeclaration {
-  // Own properties only: an extended Object.prototype declares nothing.
-  const { args, returns, abortSignal, ...options } = {
-    __proto__: null,
-    ...given,
-  } as unknown as WithAbort & TaskDeclaration;
+  const { args, returns, abortSignal, ...options } = ownOf(given) as TaskOptions & TaskDeclaration;
   signatureOf(args, returns);
   settingsOf(options);
   hasSignal(abortSignal);
@@ -227,8 +216,7 @@ function declarationOf(given: object): TaskDeclaration {
 
 /** Whether `abortSignal` asks for a signal. Throws InvalidArgumentError. */
 function hasSignal(abortSignal: unknown): boolean {
-  if (abortSignal === undefined || abortSignal === false) return false;
-  if (abortSignal === true) return true;
+  if (abortSignal === undefined || typeof abortSignal === "boolean") return abortSignal === true;
   if (isObject(abortSignal) && "hasAborted" in abortSignal && abortSignal.hasAborted === true) {
     return true;
   }
@@ -304,18 +292,12 @@ export function importTask(
   return { href: location, name, ...declarationOf(declared), [TASK]: { location } };
 }
 
-/** What the pool needs to know of one entry: where it is and under which export name. */
-export interface TaskLocation {
-  readonly location: string | undefined;
-  readonly exportName: string;
-}
-
-/** Locates the entry `key` of a task map; bare functions are looked for in `callerLocation`. */
+/** Module and export name of the entry `key` of a task map; `callerLocation` is the module of bare functions. */
 export function locateTask(
   key: string,
   entry: unknown,
   callerLocation: string | undefined,
-): TaskLocation {
+): { readonly location: string | undefined; readonly exportName: string } {
   if (typeof entry === "function") {
     if (entry.name !== key) {
       throw new InvalidArgumentError(
@@ -327,8 +309,8 @@ export function locateTask(
   }
   const declared = declaredTask(entry);
   if (declared !== undefined) {
-    const { location } = declared[TASK];
-    return { location, exportName: "href" in declared ? declared.name : key };
+    const exportName = "href" in declared ? declared.name : key;
+    return { location: declared[TASK].location, exportName };
   }
   throw new InvalidArgumentError(
     `Task "${key}" must be an exported function, a task() or an importTask(), got ${

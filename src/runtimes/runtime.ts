@@ -10,7 +10,7 @@ export const ASCII = 2;
 export type Written = typeof NOT_ONE_BYTE | typeof LATIN1 | typeof ASCII;
 
 export interface Encoded {
-  /** UTF-16 units consumed. */
+  /** UTF-16 units. */
   read: number;
   /** Bytes. */
   written: number;
@@ -40,10 +40,7 @@ export interface TextAccess {
   readAscii(source: SharedBytes, start: number, end: number): string;
   /** Reads `[start, end)`, two bytes per unit, little-endian. */
   readTwoByte(source: SharedBytes, start: number, end: number): string;
-  /**
-   * UTF-8 encodes as much of `text` as fits `target[start, end)`. Lone surrogates become U+FFFD: callers
-   * check for them.
-   */
+  /** UTF-8 encodes what fits `target[start, end)`. Lone surrogates become U+FFFD: callers check for them. */
   encodeInto(text: string, target: SharedBytes, start: number, end: number): Encoded;
   /** Decodes `[start, end)`, known to be valid UTF-8. A leading byte order mark is kept. */
   readUtf8(source: SharedBytes, start: number, end: number): string;
@@ -79,27 +76,12 @@ export interface ObjectKinds {
   isHostClass(prototype: object): boolean;
   /** Whether the runtime tells of no internal slots: neither of the above kinds nor others. */
   isOrdinary(value: object): boolean;
-  /**
-   * Whether this runtime's structured clone sees changes that getters make to Maps, Sets and arrays while it walks
-   * them; others clone the elements present at the start.
-   */
+  /** Whether structured clone sees changes that getters make to Maps, Sets and arrays while it walks them. */
   readonly clonesLive: boolean;
-  /**
-   * Number of indices of an array, without holes (with them where clones are live); -1 if it has other enumerable
-   * properties.
-   */
+  /** Number of indices of an array (of holes too where clones are live); -1 if it has other enumerable properties. */
   countIndices(array: readonly unknown[]): number;
   /** Number of enumerable string keys of an object, inherited ones included or not: whichever is faster. */
   countKeys(object: object): number;
-}
-
-/** Makes errors for the codec. */
-export interface ErrorAccess {
-  /**
-   * An error of a built-in class with an own, empty message and stack, where the constructor is slow; undefined
-   * where it is not.
-   */
-  bare(create: ErrorConstructor): Error | undefined;
 }
 
 /** What the codec needs of a runtime. */
@@ -107,7 +89,10 @@ export interface CodecAccess {
   readonly text: TextAccess;
   readonly bytes: ByteAccess;
   readonly kinds: ObjectKinds;
-  readonly errors: ErrorAccess;
+  readonly errors: {
+    /** An error of a built-in class with an own, empty message and stack; undefined where constructors are fast. */
+    bare(create: ErrorConstructor): Error | undefined;
+  };
 }
 
 /** Heap limits of a worker, in MiB, as the runtime's own workers take them. */
@@ -179,10 +164,7 @@ export interface ParentHandle {
   onMessage(listener: (message: unknown) => void): void;
   /** Keeps unhandled rejections from ending the worker and reports them. */
   onUnhandledRejection(listener: (reason: unknown) => void): void;
-  /**
-   * Whether an exception that nobody has caught is ending this thread. Code may still run in it: on Node
-   * the promise callbacks that were due.
-   */
+  /** Whether an uncaught exception is ending this thread. On Node pending promise callbacks still run. */
   isDoomed(): boolean;
   /** Ends this worker. */
   exit(code: number): void;
@@ -223,10 +205,7 @@ export interface Runtime extends CodecAccess {
   openPort(remote: unknown): PayloadPort;
   /** Reasons why a worker cannot be held to these limits, as phrases. */
   refuseLimits(limits: WorkerLimits): readonly string[];
-  /**
-   * Starts the module `entry` in a thread with `data`; the objects in `transfer` move. The worker may always read
-   * the files of `modules` (URLs).
-   */
+  /** Starts the module `entry` with `data`; objects in `transfer` move. It may always read `modules` (URLs). */
   spawnWorker(
     entry: URL,
     data: unknown,
