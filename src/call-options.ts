@@ -1,5 +1,5 @@
 /** Options of tasks and of `with`: types, checks, and the settings they come to. */
-import { checkKeys, checkMs, invalid, isObject } from "./checks.ts";
+import { checkKeys, checkMs, invalid, isObject, ownOf } from "./checks.ts";
 import { describeValue } from "./codec/struct/mismatch.ts";
 import { InvalidArgumentError } from "./errors.ts";
 import type { GivenSettings, TimeoutOutcome } from "./host/call-settings.ts";
@@ -21,37 +21,36 @@ export type Timeout =
 /** Options of a task, for all its calls. */
 export interface TaskOptions {
   /**
-   * Among calls that wait on the host, each level lets a call overtake up to 1,000 older ones; so low
-   * ones are never starved. Default "normal".
+   * Each level lets a call overtake up to 1,000 older ones that wait on the host, so that none is starved. Default
+   * "normal".
    */
   readonly priority?: Priority;
   /**
-   * Longest time running, in milliseconds, synchronous tasks as well: the host keeps time. Waiting for a
-   * worker does not count. Kept to about an eighth, never early; the task goes on, with its signal
-   * aborted (`abortSignal`), and what it returns is dropped. Default: none.
+   * Longest run time, in milliseconds, of synchronous tasks as well; the wait for a worker does not count. It expires
+   * never early, and at most an eighth late. The task goes on with its signal aborted (`abortSignal`), and its result
+   * is dropped. Default: none.
    */
   readonly timeout?: Timeout;
   /**
-   * Longest time from the call on, in milliseconds, waiting included. A call whose task has not begun by
-   * then never runs it. Default: none.
+   * Longest time since the call, in milliseconds. A task that has not begun by then never runs. Default: none.
    */
   readonly deadline?: number;
   /**
-   * Whether a call may be made again whose worker was lost: up to `maxRetries` times, after a pause. Not
-   * where arguments were transferred. Default false.
+   * Whether a call is repeated if its worker is lost: up to `maxRetries` times, after a pause, unless arguments were
+   * transferred. Default false.
    */
   readonly idempotent?: boolean;
   /** Default 3, with `idempotent`. */
   readonly maxRetries?: number;
-  /** Time from an abort until a worker is stopped whose task goes on, in milliseconds. Default: never. */
+  /** Time from an abort until the worker of a task that goes on is stopped, in milliseconds. Default: never. */
   readonly killAfterMs?: number;
 }
 
-/** What `with` takes: options of the calls made through it. Each wins over the task's own. */
+/** Options of the calls made through `with`. They override those of the task. */
 export interface CallOptions extends TaskOptions {
   /**
-   * Aborts the calls. The caller gets `signal.reason` at once; a task that has not begun never runs, one
-   * that runs is told (`task({ abortSignal: true })`), and no other call is touched.
+   * Aborts the calls: they reject with `signal.reason` at once. Tasks that have not begun never run, and running ones
+   * get the abort if declared with `abortSignal: true`. Other calls go on.
    */
   readonly signal?: AbortSignal;
 }
@@ -83,12 +82,10 @@ export function checkCallOptions(options: unknown): GivenSettings {
   return settingsOf(options);
 }
 
-/** The settings that own properties of `options` ask for; others are ignored. */
+/** The settings for own properties of `options`; other properties are ignored. */
 export function settingsOf(options: object): GivenSettings {
-  const { priority, timeout, deadline, idempotent, maxRetries, killAfterMs, signal } = {
-    __proto__: null,
-    ...options,
-  } as { readonly [Key in keyof CallOptions]?: unknown };
+  const given = ownOf<CallOptions>(options);
+  const { priority, timeout, deadline, idempotent, maxRetries, killAfterMs, signal } = given;
   return {
     ...(priority !== undefined && { priority: levelOf(priority) }),
     ...(timeout !== undefined && checkTimeout(timeout)),
@@ -113,7 +110,7 @@ function checkTimeout(timeout: unknown): { timeoutMs: number; onTimeout: Timeout
   if (!isObject(timeout)) {
     return { timeoutMs: checkMs("timeout", timeout), onTimeout: { kind: "error" } };
   }
-  const given = { __proto__: null, ...timeout } as Record<string, unknown>;
+  const given = ownOf<Record<string, unknown>>(timeout);
   const extra = Object.keys(given).filter((key) => key !== "time");
   const known = ["default", "maybe", "error"];
   if (extra.length > 1 || extra.some((key) => !known.includes(key))) {

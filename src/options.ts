@@ -6,6 +6,7 @@ import {
   checkMs,
   invalid,
   isObject,
+  ownOf,
   show,
 } from "./checks.ts";
 import { describeValue } from "./codec/struct/mismatch.ts";
@@ -29,114 +30,106 @@ export interface PoolOptions {
   /** Number of workers, at least 1. Default: the cores this process may use less one, at least 1. */
   readonly threads?: number;
   /**
-   * Least and most workers, where the number is to follow the load: one more is started when calls have
-   * been waiting for 10 ms that no worker could take, and one that has had nothing to do for
-   * `idleTimeoutMs` (default 10,000; Infinity: never) is closed. `minThreads: 0` starts the first with
-   * the first call. Defaults: `threads`.
+   * Least and most workers, if the number is to follow the load: a worker is started when calls have waited for a free
+   * one for 10 ms, and closed after `idleTimeoutMs` without work (default 10,000; Infinity: never). `minThreads: 0`
+   * starts the first worker with the first call. Defaults: `threads`.
    */
   readonly minThreads?: number;
   readonly maxThreads?: number;
   readonly idleTimeoutMs?: number;
   /**
-   * Bytes of each worker's request ring and of its response ring, a power of two for both or one for each.
-   * Default 4 MiB. Memory is used only as far as traffic needs it. Values larger than a quarter of their ring
-   * travel beside it, which is slower.
+   * Bytes of each worker's request ring and response ring: a power of two for both, or one for each. Default 4 MiB.
+   * Memory is used as traffic needs it. Values larger than a quarter of their ring travel beside it, which is slower.
    */
   readonly ringBytes?: number | Partial<RingSizes>;
   /**
-   * Most bytes that the arguments of one call, or its result, may take when encoded (about their size
-   * in memory; strings one or two bytes a character). What is larger rejects its call with
-   * PayloadTooLargeError. Default: no limit but memory.
+   * Most bytes of the encoded arguments of a call, or of its result (about their size in memory; strings take one or
+   * two bytes a character). Larger ones reject the call with PayloadTooLargeError. Default: no limit but memory.
    */
   readonly maxPayloadBytes?: number;
   /** Async tasks in flight at once in one worker before it takes no more. Default 1024. */
   readonly maxConcurrency?: number;
   /**
-   * Longest spin of the host for an answer and of a worker for a call before it sleeps, in microseconds,
-   * 0 to 1000. Both spin only while a core is free, and only while what they wait for is near. After
-   * many quick waits one that is late is spun on: 20 times as long, on the host up to five times over.
-   * For a task that is known to take longer than that, up to half as long again, the host spins long enough
-   * where only one worker has calls and there is a core for every worker and the host.
-   * Default 50; 0: never spin. Where waking a thread is quick (bare metal), 20 saves some CPU.
+   * Longest spin of the host for a response and of a worker for a call before it sleeps, in microseconds, 0 to 1000.
+   * Default 50; 0: never spin. Where waking a thread is fast (bare metal), 20 saves some CPU. Threads spin only while
+   * a core is free and a response or call is expected soon. After many fast ones a thread spins 20 times as long, the
+   * host up to five times in a row. If a single worker has calls and every thread has a core, the host spins
+   * up to half as long again for a task that is known to take that long.
    */
   readonly spinMicroseconds?: number;
   /**
-   * How the worker of a call is chosen. Default "adaptive": by how long tasks take, which workers
-   * measure; quick calls are packed on a worker that is awake, long ones spread, and calls that wait
-   * behind others are given to a worker that has nothing to do. The others do none of that:
-   * "roundRobin", "firstIdle" (else the least loaded), "randomLane", "firstIdleOrRandom",
-   * "leastLoaded", or a function that returns the index of one of the workers it is shown (undefined:
-   * the call waits on the host).
+   * How the worker of a call is chosen. Default "adaptive", by measured run times: short calls are packed on a worker
+   * that is awake, long ones are spread, and idle workers get calls that wait behind others. The others do none of this:
+   * "roundRobin", "firstIdle" (else the least loaded), "randomLane", "firstIdleOrRandom", "leastLoaded", or a function
+   * that returns the index of one of the workers passed to it (undefined: the call waits on the host).
    */
   readonly balancer?: BalancerName | { readonly strategy: BalancerName } | BalancerFunction;
   /**
-   * Calls begin in the order in which they are made, one at a time in each worker, whatever their
-   * priority. Costs throughput: a worker has nothing to go on with. Default false; excludes `balancer`.
+   * Calls begin in the order in which they are made, one at a time in each worker, whatever their priority, which
+   * costs throughput. Default false; excludes `balancer`.
    */
   readonly strictFifo?: boolean;
   /**
-   * Runs some calls on the host's own thread, which serves nothing else meanwhile. `true`, or with
-   * `position` "last" (default: what no worker can take now) or "first" (before the workers),
-   * `batchSize`: calls run in one turn of the event loop (default 1), `dispatchThreshold`: calls in
-   * flight from which on the host takes some (default 1). Never tasks of `importTask`, nor those with
-   * `abortSignal`. Default: none.
+   * Runs some calls on the host's own thread, which does nothing else meanwhile. `true`, or an object of `position`:
+   * "last" (default: calls that no worker can take now) or "first" (before the workers), `batchSize`: calls per turn of
+   * the event loop (default 1), and `dispatchThreshold`: least number of calls in flight (default 1). Tasks of
+   * `importTask` and tasks with `abortSignal` never run there. Default: none.
    */
   readonly inliner?: boolean | Partial<InlinerLimits>;
   /**
-   * Calls that may wait on the host: a number from 1, or "auto", 1024 for each worker. Default: no
-   * limit. Calls that await promises among their arguments wait as well; calls given to workers (up to
-   * 1024 each, or `maxConcurrency` if that is more) do not. Without a limit, `recycleAfter`, an inliner, a balancer and priorities, workers
-   * are given quick calls further ahead, up to 50 ms of work. `pool.needsDrain` says when producers should pause, with a limit
-   * and without, and counts what workers have beyond 1024.
+   * Most calls that wait on the host: a number from 1, or "auto", 1024 for each worker. Default: no limit. Calls that
+   * await promises among their arguments count; calls given to workers (up to 1024 each, or `maxConcurrency` if that is
+   * more) do not. Workers get up to 50 ms of short calls ahead unless this, `recycleAfter`, an inliner, a balancer or
+   * priorities are set. `pool.needsDrain`, which counts calls beyond 1024 per worker, says when producers should pause.
    */
   readonly maxQueue?: number | "auto";
   /**
-   * What becomes of a call beyond `maxQueue`: "reject" (default) rejects it with QueueFullError, "wait"
-   * lets it wait as well, so that memory is bounded only by producers that heed `pool.needsDrain`.
+   * For calls beyond `maxQueue`: "reject" (default) rejects them with QueueFullError, "wait" lets them wait too, so that
+   * only producers that heed `pool.needsDrain` bound memory.
    */
   readonly queuePolicy?: "reject" | "wait";
   /**
-   * Longest time a task may run, in milliseconds, however it is called: its worker is stopped and
-   * replaced then. The call rejects with TimeoutError, calls that the worker had not begun run
-   * elsewhere, and its async calls in flight reject with WorkerLostError. Default: none.
+   * Longest run time of any task, in milliseconds; its worker is then stopped and replaced. The call rejects with
+   * TimeoutError, the worker's async calls in flight with WorkerLostError, and calls that it had not begun run
+   * elsewhere. Default: none.
    */
   readonly hardTimeoutMs?: number;
   /**
-   * Calls that a worker is given, about, before a fresh one takes its place: for tasks that leak. The new one
-   * is ready before the old one gets no more, and the old one finishes what it has. Default: never.
+   * Approximate number of calls after which a worker is replaced, for tasks that leak. It gets calls until the new
+   * worker is ready, and finishes those it has. Default: never.
    */
   readonly recycleAfter?: number;
   /**
-   * Bytes of heap and buffers, garbage included, from which on a fresh worker takes a worker's place, in the
-   * same way. A worker looks at least every 50 ms while it works. Default: no limit.
+   * Bytes of heap and buffers, garbage included, above which a worker is replaced in the same way. Checked at least
+   * every 50 ms while it works. Default: no limit.
    */
   readonly maxWorkerMemory?: number;
   /**
-   * Limits of each worker's heap and stack, in MiB: one that needs more ends, and its calls reject with
-   * WorkerLostError. Node alone keeps them, as well as it can: what fills the heap by large arrays has been seen to
-   * end the process (24) or to hang (26). Default: the runtime's.
+   * Limits of each worker's heap and stack, in MiB. A worker that needs more ends, and its calls reject with
+   * WorkerLostError. Only on Node, where large arrays that fill the heap may end the process (24) or hang (26).
+   * Default: the runtime's.
    */
   readonly resourceLimits?: ResourceLimits;
   /**
-   * What tasks may do, as far as the runtime can deny it to a thread: what it cannot makes `createPool`
-   * throw. No sandbox: threads share their memory and rights. Default "off": what the host may.
+   * Rights of tasks. `createPool` throws if the runtime cannot deny a right to threads. This is no sandbox: threads
+   * share memory and rights. Default "off": the rights of the host.
    */
   readonly permission?: PermissionMode | PermissionOptions;
   /**
-   * Longest time a worker may take to load its tasks, in milliseconds; it is given up then, like one that fails to
-   * load. Default 60,000; Infinity: no limit.
+   * Longest time for a worker to load its tasks, in milliseconds; then its start has failed. Default 60,000;
+   * Infinity: no limit.
    */
   readonly startTimeoutMs?: number;
   /**
-   * Time a worker gets to leave by itself when it is closed, its `onTeardown` hooks included, in
-   * milliseconds, before it is stopped. Default 1000.
+   * Time for a closing worker to exit by itself, its `onTeardown` hooks included, in milliseconds; then it is stopped.
+   * Default 1000.
    */
   readonly teardownTimeoutMs?: number;
   /** Keep the process running while the pool is open, even when it is idle. Default false. */
   readonly keepAlive?: boolean;
   /**
-   * URL or path of the module that exports the bare functions in the pool. Default: the module that
-   * calls `createPool`, as the stack tells. Bundled code may have to say.
+   * URL or path of the module that exports the bare functions in the pool. Default: the module that calls
+   * `createPool`, according to the stack, which bundlers may change.
    */
   readonly moduleUrl?: string | URL;
 }
@@ -296,12 +289,11 @@ function checkRingBytes(given: unknown): RingSizes {
     throw invalid("ringBytes", "an integer or an object of requests and responses", show(given));
   }
   checkKeys("ringBytes", given, ["requests", "responses"]);
-  const sizes: { readonly [Key in keyof RingSizes]?: unknown } = given;
-  const sizeOf = (key: keyof RingSizes): number => {
-    const size = Object.hasOwn(sizes, key) ? sizes[key] : undefined;
-    return checkRing(`ringBytes.${key}`, size ?? DEFAULTS.ringBytes);
+  const { requests, responses } = ownOf<RingSizes>(given);
+  return {
+    requests: checkRing("ringBytes.requests", requests ?? DEFAULTS.ringBytes),
+    responses: checkRing("ringBytes.responses", responses ?? DEFAULTS.ringBytes),
   };
-  return { requests: sizeOf("requests"), responses: sizeOf("responses") };
 }
 
 /** Of any realm. */
@@ -316,9 +308,7 @@ function checkInliner(inliner: unknown): InlinerLimits | undefined {
   if (inliner !== true && !isObject(inliner)) {
     throw invalid("inliner", "a boolean or an object", show(inliner));
   }
-  const given: { readonly [Key in keyof InlinerLimits]?: unknown } = inliner === true
-    ? {}
-    : inliner;
+  const given: Partial<Record<keyof InlinerLimits, unknown>> = inliner === true ? {} : inliner;
   checkKeys("inliner", given, ["position", "batchSize", "dispatchThreshold"]);
   const { position = "last", batchSize = 1, dispatchThreshold = 1 } = given;
   if (position !== "first" && position !== "last") {
@@ -349,10 +339,7 @@ function checkBalancer(balancer: unknown, strictFifo: unknown): ResolvedOptions[
 export function checkShutdown(options: unknown, defaultMs: number): number {
   const given = isObject(options) ? options : { timeoutMs: options };
   checkKeys("shutdown()", given, ["drain", "timeoutMs"]);
-  const { drain = true, timeoutMs = defaultMs } = {
-    __proto__: null,
-    ...given,
-  } as { drain?: unknown; timeoutMs?: unknown };
+  const { drain = true, timeoutMs = defaultMs } = ownOf<ShutdownOptions>(given);
   if (typeof drain !== "boolean") throw invalid("drain", "a boolean", describeValue(drain));
   if (typeof timeoutMs !== "number" || !(timeoutMs >= 0)) {
     throw invalid("timeoutMs", "a number from 0", describeValue(timeoutMs));

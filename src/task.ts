@@ -186,9 +186,7 @@ export function task<R extends Struct<Fields>, F extends (...args: never[]) => R
 export function task<F extends AnyFunction>(
   definition: WithAbort & { readonly f: F },
 ): AbortableTask<F, (...args: WithoutSignal<Parameters<F>>) => ReturnType<F>>;
-export function task<F extends AnyFunction>(
-  definition: WithoutAbort & { readonly f: F },
-): Task<F>;
+export function task<F extends AnyFunction>(definition: WithoutAbort & { readonly f: F }): Task<F>;
 export function task(
   definition: TaskOptions & {
     readonly f: AnyFunction;

@@ -3,7 +3,7 @@ import { invalid, isObject, show } from "./checks.ts";
 import { InvalidArgumentError } from "./errors.ts";
 import type { Permission, ResourceLimits, WorkerLimits } from "./runtimes/runtime.ts";
 
-/** "off" and "unsafe": what the host may. "strict": reading the current folder, and nothing else. */
+/** "off" and "unsafe": the rights of the host. "strict": reading the current folder, and nothing else. */
 export type PermissionMode = "off" | "unsafe" | "strict";
 
 const LIST_KEYS = ["read", "write", "env"] as const;
@@ -20,10 +20,7 @@ const POSSIBLE =
   "Threads can be denied on Node: read, write (by path), run, workers, ffi, wasi, env, and from 25 on net; on " +
   "Deno: what the process itself may not; on Bun: nothing.";
 
-/**
- * Checks both options; `refuse` says what this runtime cannot hold a worker to. Throws
- * InvalidArgumentError.
- */
+/** Checks both options; `refuse` says what this runtime cannot enforce. Throws InvalidArgumentError. */
 export function checkWorkerLimits(
   resourceLimits: unknown,
   permission: unknown,

@@ -1,7 +1,4 @@
-/**
- * Finds the module that called a function, from the stack. Used once per `task()` and
- * `createPool()`: a bare function does not know where it was exported.
- */
+/** Finds the module that called a function, from the stack: a bare function does not know where it was exported. */
 
 interface CallSite {
   getFileName(): string | null | undefined;

@@ -1,7 +1,6 @@
 /**
- * Tells every copy of heddle in a thread whether that thread is a heddle worker: set by the worker
- * entry before any task module loads, read by `isMain` and `createPool`. On `globalThis`, because a
- * task module may import another copy of the library (sources and build, two versions).
+ * Tells every copy of heddle in a thread whether that thread is a heddle worker. The worker entry sets it before any
+ * task module loads. On `globalThis`, since a task module may import another copy (sources and build, two versions).
  */
 
 export interface WorkerRealm {

@@ -1,9 +1,8 @@
 /**
  * Allocates and attaches single-producer single-consumer rings, and hands out each role once.
  *
- * A ring lives in a stretch of a SharedArrayBuffer. Either thread may attach; the roles are taken by
- * compare-exchange in the ring's own header, so a second producer is an error at set-up instead of a
- * sentence in the documentation.
+ * A ring is a part of a SharedArrayBuffer. Either thread may attach. Roles are taken by compare-exchange in the ring's
+ * header, so a second producer is an error at set-up.
  */
 import { type Memory, viewMemory } from "../memory/views.ts";
 import { InvalidArgumentError, ProtocolError } from "../errors.ts";
