@@ -1,9 +1,8 @@
-/** What a task's declaration and `with` may say of calls: types, checks, and the settings they come to. */
-import { textOf } from "./codec/fault.ts";
+/** Options of tasks and of `with`: types, checks, and the settings they come to. */
+import { checkKeys, checkMs, invalid, isObject, ownOf } from "./checks.ts";
 import { describeValue } from "./codec/struct/mismatch.ts";
 import { InvalidArgumentError } from "./errors.ts";
 import type { GivenSettings, TimeoutOutcome } from "./host/call-settings.ts";
-import { MAX_TIMER_MS } from "./runtimes/runtime.ts";
 
 /** How urgent a call is: 1, 0 and −1 by name, or any number between −1000 and 1000. */
 export type Priority = "high" | "normal" | "low" | number;
@@ -22,37 +21,36 @@ export type Timeout =
 /** Options of a task, for all its calls. */
 export interface TaskOptions {
   /**
-   * Among calls that wait on the host, each level lets a call overtake up to 1,000 older ones; so low
-   * ones are never starved. Default "normal".
+   * Each level lets a call overtake up to 1,000 older ones that wait on the host, so that none is starved. Default
+   * "normal".
    */
   readonly priority?: Priority;
   /**
-   * Longest time running, in milliseconds, synchronous tasks as well: the host keeps time. Waiting for a
-   * worker does not count. Kept to about an eighth, never early; the task goes on, with its signal
-   * aborted (`abortSignal`), and what it returns is dropped. Default: none.
+   * Longest run time, in milliseconds, of synchronous tasks as well; the wait for a worker does not count. It expires
+   * never early, and at most an eighth late. The task goes on with its signal aborted (`abortSignal`), and its result
+   * is dropped. Default: none.
    */
   readonly timeout?: Timeout;
   /**
-   * Longest time from the call on, in milliseconds, waiting included. A call whose task has not begun by
-   * then never runs it. Default: none.
+   * Longest time since the call, in milliseconds. A task that has not begun by then never runs. Default: none.
    */
   readonly deadline?: number;
   /**
-   * Whether a call may be made again whose worker was lost: up to `maxRetries` times, after a pause. Not
-   * where arguments were transferred. Default false.
+   * Whether a call is repeated if its worker is lost: up to `maxRetries` times, after a pause, unless arguments were
+   * transferred. Default false.
    */
   readonly idempotent?: boolean;
   /** Default 3, with `idempotent`. */
   readonly maxRetries?: number;
-  /** Time from an abort until a worker is stopped whose task goes on, in milliseconds. Default: never. */
+  /** Time from an abort until the worker of a task that goes on is stopped, in milliseconds. Default: never. */
   readonly killAfterMs?: number;
 }
 
-/** What `with` takes: options of the calls made through it. Each wins over the task's own. */
+/** Options of the calls made through `with`. They override those of the task. */
 export interface CallOptions extends TaskOptions {
   /**
-   * Aborts the calls. The caller gets `signal.reason` at once; a task that has not begun never runs, one
-   * that runs is told (`task({ abortSignal: true })`), and no other call is touched.
+   * Aborts the calls: they reject with `signal.reason` at once. Tasks that have not begun never run, and running ones
+   * get the abort if declared with `abortSignal: true`. Other calls go on.
    */
   readonly signal?: AbortSignal;
 }
@@ -75,33 +73,25 @@ const MAX_LEVEL = 1000;
 
 /** Checks what `with` was given. Throws InvalidArgumentError. */
 export function checkCallOptions(options: unknown): GivenSettings {
-  if (typeof options !== "object" || options === null) {
+  if (!isObject(options)) {
     throw new InvalidArgumentError(
       `with() takes an object of options, got ${describeValue(options)}.`,
     );
   }
-  for (const key of Object.keys(options)) {
-    if (!CALL_OPTIONS.includes(key)) {
-      throw new InvalidArgumentError(
-        `with() has no option "${key}"; it takes: ${CALL_OPTIONS.join(", ")}.`,
-      );
-    }
-  }
+  checkKeys("with()", options, CALL_OPTIONS);
   return settingsOf(options);
 }
 
-/** The settings that own properties of `options` ask for; others are not looked at. */
+/** The settings for own properties of `options`; other properties are ignored. */
 export function settingsOf(options: object): GivenSettings {
-  const own = (key: keyof CallOptions): unknown =>
-    Object.hasOwn(options, key) ? (options as CallOptions)[key] : undefined;
-  const [priority, timeout, deadline] = [own("priority"), own("timeout"), own("deadline")];
-  const [killAfterMs, signal] = [own("killAfterMs"), own("signal")];
+  const given = ownOf<CallOptions>(options);
+  const { priority, timeout, deadline, idempotent, maxRetries, killAfterMs, signal } = given;
   return {
     ...(priority !== undefined && { priority: levelOf(priority) }),
     ...(timeout !== undefined && checkTimeout(timeout)),
     ...(deadline !== undefined && { deadlineMs: checkMs("deadline", deadline) }),
     ...(killAfterMs !== undefined && { killAfterMs: checkMs("killAfterMs", killAfterMs, 0) }),
-    ...checkRetries(own("idempotent"), own("maxRetries")),
+    ...checkRetries(idempotent, maxRetries),
     ...(signal !== undefined && { signal: checkSignal(signal) }),
   };
 }
@@ -112,18 +102,15 @@ function levelOf(priority: unknown): number {
     ? LEVELS[priority]
     : priority;
   if (typeof level === "number" && Math.abs(level) <= MAX_LEVEL) return level;
-  throw new InvalidArgumentError(
-    `priority must be "high", "normal", "low" or a number from -${MAX_LEVEL} to ${MAX_LEVEL}, got ${
-      describeValue(priority)
-    }.`,
-  );
+  const rule = `"high", "normal", "low" or a number from -${MAX_LEVEL} to ${MAX_LEVEL}`;
+  throw invalid("priority", rule, describeValue(priority));
 }
 
 function checkTimeout(timeout: unknown): { timeoutMs: number; onTimeout: TimeoutOutcome } {
-  if (typeof timeout !== "object" || timeout === null) {
+  if (!isObject(timeout)) {
     return { timeoutMs: checkMs("timeout", timeout), onTimeout: { kind: "error" } };
   }
-  const given = timeout as Record<string, unknown>;
+  const given = ownOf<Record<string, unknown>>(timeout);
   const extra = Object.keys(given).filter((key) => key !== "time");
   const known = ["default", "maybe", "error"];
   if (extra.length > 1 || extra.some((key) => !known.includes(key))) {
@@ -131,41 +118,25 @@ function checkTimeout(timeout: unknown): { timeoutMs: number; onTimeout: Timeout
       `timeout takes \`time\` and at most one of: ${known.join(", ")}; got ${extra.join(", ")}.`,
     );
   }
-  const timeoutMs = checkMs(
-    "timeout.time",
-    Object.hasOwn(given, "time") ? given["time"] : undefined,
-  );
-  switch (extra[0]) {
-    case "default":
-      return { timeoutMs, onTimeout: { kind: "value", value: given["default"] } };
-    case "maybe":
-      return {
-        timeoutMs,
-        onTimeout: given["maybe"] === true
-          ? { kind: "value", value: undefined }
-          : { kind: "error" },
-      };
-    case "error":
-      return { timeoutMs, onTimeout: { kind: "reason", reason: given["error"] } };
-    default:
-      return { timeoutMs, onTimeout: { kind: "error" } };
-  }
+  return { timeoutMs: checkMs("timeout.time", given["time"]), onTimeout: outcomeOf(given) };
+}
+
+function outcomeOf(given: Readonly<Record<string, unknown>>): TimeoutOutcome {
+  if ("default" in given) return { kind: "value", value: given["default"] };
+  if ("error" in given) return { kind: "reason", reason: given["error"] };
+  return given["maybe"] === true ? { kind: "value", value: undefined } : { kind: "error" };
 }
 
 function checkRetries(idempotent: unknown, maxRetries: unknown): GivenSettings {
   if (idempotent !== undefined && typeof idempotent !== "boolean") {
-    throw new InvalidArgumentError(
-      `idempotent must be a boolean, got ${describeValue(idempotent)}.`,
-    );
+    throw invalid("idempotent", "a boolean", describeValue(idempotent));
   }
   if (maxRetries === undefined) {
     return idempotent === undefined ? {} : { maxRetries: idempotent ? DEFAULT_RETRIES : 0 };
   }
   const isCount = typeof maxRetries === "number" && Number.isInteger(maxRetries);
   if (!isCount || maxRetries < 0 || maxRetries > MAX_RETRIES) {
-    throw new InvalidArgumentError(
-      `maxRetries must be an integer from 0 to ${MAX_RETRIES}, got ${describeValue(maxRetries)}.`,
-    );
+    throw invalid("maxRetries", `an integer from 0 to ${MAX_RETRIES}`, describeValue(maxRetries));
   }
   if (idempotent !== true) {
     throw new InvalidArgumentError("maxRetries needs idempotent: true beside it.");
@@ -173,20 +144,9 @@ function checkRetries(idempotent: unknown, maxRetries: unknown): GivenSettings {
   return { maxRetries };
 }
 
-/** Milliseconds from `least` (exclusive of 0 by default) up; Infinity: no limit. */
-export function checkMs(name: string, value: unknown, least: number = Number.MIN_VALUE): number {
-  if (value === Infinity) return Infinity;
-  if (typeof value === "number" && value >= least && value <= MAX_TIMER_MS) return value;
-  throw new InvalidArgumentError(
-    `${name} must be a number of milliseconds ${
-      least === 0 ? "from" : "above"
-    } 0, at most ${MAX_TIMER_MS}, or Infinity, got ${textOf(value)}.`,
-  );
-}
-
 function checkSignal(signal: unknown): AbortSignal {
-  const isSignal = typeof signal === "object" && signal !== null && "aborted" in signal &&
-    "addEventListener" in signal && "removeEventListener" in signal;
+  const isSignal = isObject(signal) && "aborted" in signal && "addEventListener" in signal &&
+    "removeEventListener" in signal;
   if (isSignal) return signal as AbortSignal;
-  throw new InvalidArgumentError(`signal must be an AbortSignal, got ${describeValue(signal)}.`);
+  throw invalid("signal", "an AbortSignal", describeValue(signal));
 }

@@ -14,20 +14,12 @@ export class HeddleError extends Error {
     super(message, options);
     this.code = code;
   }
-
-  override get name(): string {
-    return "HeddleError";
-  }
 }
 
 /** An option or argument breaks a rule; nothing was started or sent. */
 export class InvalidArgumentError extends HeddleError {
   constructor(message: string, options?: ErrorOptions) {
     super("HEDDLE_INVALID_ARGUMENT", message, options);
-  }
-
-  override get name(): string {
-    return "InvalidArgumentError";
   }
 }
 
@@ -39,10 +31,6 @@ export class UnknownTaskError extends HeddleError {
       `No task named "${name}" in this pool; it has: ${known.join(", ") || "none"}.`,
     );
   }
-
-  override get name(): string {
-    return "UnknownTaskError";
-  }
 }
 
 /** A task cannot be found where the pool was told to look for it (module URL and export name). */
@@ -50,20 +38,12 @@ export class TaskNotFoundError extends HeddleError {
   constructor(message: string, options?: ErrorOptions) {
     super("HEDDLE_TASK_NOT_FOUND", message, options);
   }
-
-  override get name(): string {
-    return "TaskNotFoundError";
-  }
 }
 
 /** A worker could not start: a task module threw while loading (`cause`), or workers keep dying. */
 export class WorkerStartError extends HeddleError {
   constructor(message: string, options?: ErrorOptions) {
     super("HEDDLE_WORKER_START", message, options);
-  }
-
-  override get name(): string {
-    return "WorkerStartError";
   }
 }
 
@@ -77,20 +57,12 @@ export class NestedPoolError extends HeddleError {
         "heddle). A pool inside a worker is created from within a task.",
     );
   }
-
-  override get name(): string {
-    return "NestedPoolError";
-  }
 }
 
 /** The pool is closed or closing; the call did not run, or its answer was not waited for. */
 export class PoolClosedError extends HeddleError {
   constructor(message = "The pool is closed.") {
     super("HEDDLE_POOL_CLOSED", message);
-  }
-
-  override get name(): string {
-    return "PoolClosedError";
   }
 }
 
@@ -121,10 +93,6 @@ export class WorkerLostError extends HeddleError {
     this.exitCode = loss.exitCode;
     this.reason = loss.reason;
   }
-
-  override get name(): string {
-    return "WorkerLostError";
-  }
 }
 
 /** A value outside the structured-clone set was passed to or returned from a task. */
@@ -132,20 +100,13 @@ export class DataCloneError extends HeddleError {
   constructor(message: string, options?: ErrorOptions) {
     super("HEDDLE_DATA_CLONE", message, options);
   }
-
-  override get name(): string {
-    return "DataCloneError";
-  }
 }
 
 /** The encoded arguments of a call, or its encoded result, are larger than the pool allows. */
 export class PayloadTooLargeError extends HeddleError {
   /** Size of what was encoded when the limit was passed: the whole may be larger. */
   readonly bytes: number;
-  /**
-   * The limit: `maxPayloadBytes`, or about 2 GiB where that is not set. Undefined if there was no memory
-   * for so much.
-   */
+  /** The limit: `maxPayloadBytes`, or about 2 GiB if that is not set. Undefined if memory was exhausted. */
   readonly maxBytes: number | undefined;
 
   constructor(bytes: number, maxBytes: number | undefined, options?: ErrorOptions) {
@@ -159,24 +120,15 @@ export class PayloadTooLargeError extends HeddleError {
     this.bytes = bytes;
     this.maxBytes = maxBytes;
   }
-
-  override get name(): string {
-    return "PayloadTooLargeError";
-  }
 }
 
-/** So many calls wait already (`maxQueue`) that this one was refused. It did not run. */
+/** The call was refused, since `maxQueue` calls wait already. It did not run. */
 export class QueueFullError extends HeddleError {
-  /** The limit. */
   readonly maxQueue: number;
 
   constructor(maxQueue: number) {
     super("HEDDLE_QUEUE_FULL", `${maxQueue} calls are waiting already (maxQueue).`);
     this.maxQueue = maxQueue;
-  }
-
-  override get name(): string {
-    return "QueueFullError";
   }
 }
 
@@ -192,24 +144,17 @@ export class TimeoutError extends HeddleError {
 
   constructor(kind: TimeoutError["kind"], limitMs: number | undefined) {
     const limit = limitMs === undefined ? "" : ` of ${limitMs} ms`;
-    super(
-      "HEDDLE_TIMEOUT",
-      kind === "timeout"
-        ? `The task ran longer than its timeout${limit}.`
-        : kind === "deadline"
-        ? `The call was not answered by its deadline${limit}.`
-        : kind === "silent"
-        ? `The worker took no call for ${limitMs} ms.`
-        : limitMs === undefined
+    const messages = {
+      timeout: `The task ran longer than its timeout${limit}.`,
+      deadline: `The call was not answered by its deadline${limit}.`,
+      silent: `The worker took no call for ${limitMs} ms.`,
+      hard: limitMs === undefined
         ? "The worker did not stop in time after an abort."
         : `The task ran longer than the hard timeout${limit}; its worker was stopped.`,
-    );
+    };
+    super("HEDDLE_TIMEOUT", messages[kind]);
     this.kind = kind;
     this.limitMs = limitMs;
-  }
-
-  override get name(): string {
-    return "TimeoutError";
   }
 }
 
@@ -228,10 +173,6 @@ export class StructError extends HeddleError {
     this.expected = expected;
     this.got = got;
   }
-
-  override get name(): string {
-    return "StructError";
-  }
 }
 
 /** Bytes that were lent for a call (`borrow`, `view`) were read after the task had yielded. */
@@ -243,10 +184,6 @@ export class LoanExpiredError extends HeddleError {
         "awaits; copy what is needed later: slice(), toObject(), toArray(), copy().",
     );
   }
-
-  override get name(): string {
-    return "LoanExpiredError";
-  }
 }
 
 /** Shared memory holds something the protocol cannot have written: a bug, or a stray write. */
@@ -254,8 +191,26 @@ export class ProtocolError extends HeddleError {
   constructor(message: string, options?: ErrorOptions) {
     super("HEDDLE_PROTOCOL", message, options);
   }
+}
 
-  override get name(): string {
-    return "ProtocolError";
-  }
+const classes = {
+  HeddleError,
+  InvalidArgumentError,
+  UnknownTaskError,
+  TaskNotFoundError,
+  WorkerStartError,
+  NestedPoolError,
+  PoolClosedError,
+  WorkerLostError,
+  DataCloneError,
+  PayloadTooLargeError,
+  QueueFullError,
+  TimeoutError,
+  StructError,
+  LoanExpiredError,
+  ProtocolError,
+};
+// Prototypes have the names: `super()` writes them into the stack, and minifiers keep these keys.
+for (const [name, { prototype }] of Object.entries(classes)) {
+  Object.defineProperty(prototype, "name", { value: name, configurable: true });
 }

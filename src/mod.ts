@@ -21,26 +21,7 @@
 export { createPool, isMain } from "./pool.ts";
 export type { Pool, PoolEvents, PoolStatistics } from "./pool-types.ts";
 export { borrow, type Borrowed } from "./codec/loan.ts";
-export type {
-  ArrayField,
-  ArrayView,
-  BoolField,
-  BytesField,
-  Field,
-  Fields,
-  Infer,
-  InferInput,
-  InferView,
-  NumericArrayView,
-  NumericField,
-  NumericKind,
-  OptionalField,
-  Struct,
-  StructView,
-  StructViewMethods,
-  TypedArrays,
-  Utf8Field,
-} from "./codec/struct/field-types.ts";
+export type * from "./codec/struct/field-types.ts";
 export {
   array,
   bool,
@@ -62,9 +43,9 @@ export {
 export { type ArgumentSchema, view, type ViewArgument } from "./codec/struct/signature.ts";
 export { Envelope, transfer } from "./codec/wrappers.ts";
 export type { BalancerFunction, BalancerName, WorkerLoad } from "./host/balancers.ts";
-export type { PoolOptions } from "./options.ts";
-export type { ResourceLimits } from "./runtimes/runtime.ts";
-export type { PermissionMode, PermissionOptions } from "./worker-limits.ts";
+export type { PoolOptions, ShutdownOptions } from "./options.ts";
+export type { PermissionOptions, ResourceLimits } from "./runtimes/runtime.ts";
+export type { PermissionMode } from "./worker-limits.ts";
 export { onTeardown } from "./teardown.ts";
 export {
   type AbortableCall,
@@ -84,24 +65,6 @@ export {
   type TaskSource,
   type WithoutSignal,
 } from "./task.ts";
-export {
-  DataCloneError,
-  HeddleError,
-  InvalidArgumentError,
-  LoanExpiredError,
-  NestedPoolError,
-  PayloadTooLargeError,
-  PoolClosedError,
-  ProtocolError,
-  QueueFullError,
-  StructError,
-  TaskNotFoundError,
-  TimeoutError,
-  UnknownTaskError,
-  type WorkerLoss,
-  WorkerLostError,
-  WorkerStartError,
-} from "./errors.ts";
+export * from "./errors.ts";
 export type { CallOptions, Priority, TaskOptions, Timeout } from "./call-options.ts";
-export type { ShutdownOptions } from "./shutdown-options.ts";
 export type { TaskSignal } from "./worker/signals.ts";

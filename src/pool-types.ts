@@ -1,6 +1,6 @@
 /** What users see of a pool. */
 import type { WorkerLostError } from "./errors.ts";
-import type { ShutdownOptions } from "./shutdown-options.ts";
+import type { ShutdownOptions } from "./options.ts";
 import type { Calls, TaskMap } from "./task.ts";
 
 /** A snapshot of what a pool is doing and has done. */
@@ -13,7 +13,7 @@ export interface PoolStatistics {
   readonly ready: number;
   readonly workersStarted: number;
   readonly workersLost: number;
-  /** Workers that others have replaced after so many calls (option `recycleAfter`). */
+  /** Workers replaced (options `recycleAfter` and `maxWorkerMemory`). */
   readonly recycled: number;
   /** Calls run by the host itself (option `inliner`). */
   readonly inlined: number;
@@ -41,9 +41,9 @@ export interface PoolEvents {
    * listener calls `preventDefault()`.
    */
   unhandledRejection: { readonly workerId: number; readonly error: Error };
-  /** So many calls waited that `needsDrain` was set; half of them are left. */
+  /** `needsDrain` was set, and half of the waiting calls are left. */
   drain: object;
-  /** A worker ended unasked; its calls were rejected with the same kind of error. */
+  /** A worker ended unexpectedly; its calls were rejected with the same kind of error. */
   workerLost: { readonly error: WorkerLostError };
 }
 
@@ -52,13 +52,13 @@ export interface Pool<Tasks extends TaskMap> extends AsyncDisposable, Disposable
   /** The tasks as local async functions. */
   readonly call: Calls<Tasks>;
   /**
-   * Resolves when all workers are ready; rejects with WorkerStartError or TaskNotFoundError if the task modules cannot be
-   * loaded, with PoolClosedError if the pool is closed before.
+   * Resolves when all workers are ready; rejects with WorkerStartError or TaskNotFoundError if a task module cannot be
+   * loaded, and with PoolClosedError if the pool is closed before.
    */
   readonly ready: Promise<void>;
   /**
-   * Whether so many calls wait on the host (`maxQueue`, at most 1024 for each worker) that whoever makes
-   * them should pause until the event "drain", or `await pool.drained()`.
+   * Whether producers should pause until the event "drain" or `await pool.drained()`: as many calls wait on the host
+   * as `maxQueue` says, or 1024 for each worker if that is less.
    */
   readonly needsDrain: boolean;
   /** Resolves when `needsDrain` is false. */

@@ -7,14 +7,18 @@ import { textOf } from "./codec/fault.ts";
 import { describeSignature, type Signature } from "./codec/struct/signature.ts";
 import type { TaskSource } from "./endpoint/worker-start.ts";
 import { InvalidArgumentError, NestedPoolError, PoolClosedError } from "./errors.ts";
-import { type PoolOptions, resolveOptions } from "./options.ts";
+import {
+  checkShutdown,
+  type PoolOptions,
+  resolveOptions,
+  type ShutdownOptions,
+} from "./options.ts";
 import { ActiveCount } from "./park/active-count.ts";
 import type { Pool, PoolEvents, PoolStatistics } from "./pool-types.ts";
 import { callerOf } from "./realm/call-site.ts";
 import { workerRealm } from "./realm/worker-realm.ts";
 import { currentRuntime } from "./runtimes/current.ts";
 import { MAX_TIMER_MS, type Runtime } from "./runtimes/runtime.ts";
-import { checkShutdown, type ShutdownOptions } from "./shutdown-options.ts";
 import { declaredBy, functionOf, locateTask, settingsOfTask, type TaskMap } from "./task.ts";
 import { type PoolParts, type PoolSpec, wire } from "./wiring.ts";
 

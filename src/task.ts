@@ -1,6 +1,4 @@
-/**
- * Declares what a pool can call, and the types of the call surface.
- */
+/** Declares what a pool can call, and the types of the call surface. */
 import type { Fields, Infer, InferInput, InferView, Struct } from "./codec/struct/field-types.ts";
 import {
   type ArgumentSchema,
@@ -9,6 +7,7 @@ import {
   type ViewArgument,
 } from "./codec/struct/signature.ts";
 import { describeValue } from "./codec/struct/mismatch.ts";
+import { checkKeys, invalid, isObject, ownOf } from "./checks.ts";
 import { type CallOptions, settingsOf, TASK_OPTIONS, type TaskOptions } from "./call-options.ts";
 import { InvalidArgumentError } from "./errors.ts";
 import type { GivenSettings } from "./host/call-settings.ts";
@@ -21,35 +20,36 @@ export type AnyFunction = (...args: any[]) => unknown;
 
 const TASK: unique symbol = Symbol.for("heddle.task");
 
-/**
- * A declared task, as returned by {@link task}. Export it under its key in the pool. `C` is the
- * function as callers see it, where declared shapes let them pass more than the task gets.
- */
-export interface Task<F extends AnyFunction = AnyFunction, C extends AnyFunction = F> {
-  /** The function that runs in the worker. */
-  readonly f: F;
+/** What {@link task} and {@link importTask} declare of a task besides the function. */
+interface TaskDeclaration {
   /** Declared shapes of the arguments, by position. */
   readonly args?: readonly ArgumentSchema[] | undefined;
   /** Declared shape of the result. */
   readonly returns?: Struct<Fields> | undefined;
-  /** Options of its calls, unless they say. */
+  /** Options of its calls, which `with` overrides. */
   readonly options?: TaskOptions | undefined;
   /** Whether the function gets a signal as its last argument. */
   readonly abortSignal?: AbortSignalOption | undefined;
+}
+
+/**
+ * A declared task, as returned by {@link task}. Export it under its key in the pool. `C` is the
+ * function as callers see it, where declared shapes let them pass more than the task gets.
+ */
+export interface Task<F extends AnyFunction = AnyFunction, C extends AnyFunction = F>
+  extends TaskDeclaration {
+  /** The function that runs in the worker. */
+  readonly f: F;
   /** Where it was declared: path or URL of the module, or undefined if the stack did not tell. */
   readonly [TASK]: { readonly location: string | undefined; readonly call?: C };
 }
 
 /** A task of a module that only workers load, as returned by {@link importTask}. */
-export interface ImportedTask<F extends AnyFunction = AnyFunction> {
+export interface ImportedTask<F extends AnyFunction = AnyFunction> extends TaskDeclaration {
   readonly href: string;
   readonly name: string;
   /** Type only. */
   readonly f?: F;
-  readonly args?: readonly ArgumentSchema[] | undefined;
-  readonly returns?: Struct<Fields> | undefined;
-  readonly options?: TaskOptions | undefined;
-  readonly abortSignal?: AbortSignalOption | undefined;
   readonly [TASK]: { readonly location: string };
 }
 
@@ -116,6 +116,36 @@ export type ArgumentsGiven<A extends readonly ArgumentSchema[]> = {
     : any;
 };
 
+/** Parameters without the signal, which comes last. */
+export type WithoutSignal<P extends readonly unknown[]> = P extends
+  [...infer Rest, TaskSignal | undefined] ? Rest
+  : P extends [...infer Rest, TaskSignal?] ? Rest
+  : P;
+
+/** What a task may return whose result is declared as `R`. */
+type Returned<R extends Struct<Fields>> = InferInput<R> | PromiseLike<InferInput<R>>;
+
+/** A declaration of a task that gets no signal, or one. */
+type WithoutAbort = TaskOptions & { readonly abortSignal?: false };
+type WithAbort = TaskOptions & { readonly abortSignal: AbortSignalOption };
+
+/** Declares arguments and a function of these; of these and a signal; a result. */
+type Takes<A extends readonly ArgumentSchema[], T> = WithoutAbort & {
+  readonly args: A;
+  readonly f: (...args: ArgumentsTaken<A>) => T;
+};
+type TakesWithSignal<A extends readonly ArgumentSchema[], T> = WithAbort & {
+  readonly args: A;
+  readonly f: (...args: TakenWithSignal<A>) => T;
+};
+type TakenWithSignal<A extends readonly ArgumentSchema[]> = [...ArgumentsTaken<A>, TaskSignal];
+type Returns<R extends Struct<Fields>> = { readonly returns: R };
+
+/** A declared task that gets a signal. */
+type AbortableTask<F extends AnyFunction, C extends AnyFunction> =
+  & Task<F, C>
+  & { readonly abortSignal: true };
+
 /**
  * Declares a task. Export it, under the name it has in the pool, from the module that calls `task`.
  *
@@ -133,77 +163,30 @@ export type ArgumentsGiven<A extends readonly ArgumentSchema[]> = {
  * ```
  */
 export function task<const A extends readonly ArgumentSchema[], R extends Struct<Fields>>(
-  definition: TaskOptions & {
-    readonly abortSignal?: false;
-    readonly args: A;
-    readonly returns: R;
-    readonly f: (...args: ArgumentsTaken<A>) => InferInput<R> | PromiseLike<InferInput<R>>;
-  },
-): Task<
-  (...args: ArgumentsTaken<A>) => InferInput<R> | PromiseLike<InferInput<R>>,
+  definition: Takes<A, Returned<R>> & Returns<R>,
+): Task<(...args: ArgumentsTaken<A>) => Returned<R>, (...args: ArgumentsGiven<A>) => Infer<R>>;
+export function task<const A extends readonly ArgumentSchema[], T>(
+  definition: Takes<A, T>,
+): Task<(...args: ArgumentsTaken<A>) => T, (...args: ArgumentsGiven<A>) => T>;
+export function task<const A extends readonly ArgumentSchema[], R extends Struct<Fields>>(
+  definition: TakesWithSignal<A, Returned<R>> & Returns<R>,
+): AbortableTask<
+  (...args: TakenWithSignal<A>) => Returned<R>,
   (...args: ArgumentsGiven<A>) => Infer<R>
 >;
 export function task<const A extends readonly ArgumentSchema[], T>(
-  definition: TaskOptions & {
-    readonly abortSignal?: false;
-    readonly args: A;
-    readonly f: (...args: ArgumentsTaken<A>) => T;
-  },
-): Task<(...args: ArgumentsTaken<A>) => T, (...args: ArgumentsGiven<A>) => T>;
-export function task<const A extends readonly ArgumentSchema[], R extends Struct<Fields>>(
-  definition: TaskOptions & {
-    readonly abortSignal: AbortSignalOption;
-    readonly args: A;
-    readonly returns: R;
-    readonly f: (
-      ...args: [...ArgumentsTaken<A>, TaskSignal]
-    ) => InferInput<R> | PromiseLike<InferInput<R>>;
-  },
-):
-  & Task<
-    (...args: [...ArgumentsTaken<A>, TaskSignal]) => InferInput<R> | PromiseLike<InferInput<R>>,
-    (...args: ArgumentsGiven<A>) => Infer<R>
-  >
-  & { readonly abortSignal: true };
-export function task<const A extends readonly ArgumentSchema[], T>(
-  definition: TaskOptions & {
-    readonly abortSignal: AbortSignalOption;
-    readonly args: A;
-    readonly f: (...args: [...ArgumentsTaken<A>, TaskSignal]) => T;
-  },
-):
-  & Task<(...args: [...ArgumentsTaken<A>, TaskSignal]) => T, (...args: ArgumentsGiven<A>) => T>
-  & { readonly abortSignal: true };
-export function task<
-  R extends Struct<Fields>,
-  F extends (...args: never[]) => InferInput<R> | PromiseLike<InferInput<R>>,
->(
-  definition: TaskOptions & {
-    readonly abortSignal?: false;
-    readonly returns: R;
-    readonly f: F;
-  },
+  definition: TakesWithSignal<A, T>,
+): AbortableTask<(...args: TakenWithSignal<A>) => T, (...args: ArgumentsGiven<A>) => T>;
+export function task<R extends Struct<Fields>, F extends (...args: never[]) => Returned<R>>(
+  definition: WithoutAbort & Returns<R> & { readonly f: F },
 ): Task<AnyFunction, (...args: Parameters<F>) => Infer<R>>;
-export function task<
-  R extends Struct<Fields>,
-  F extends (...args: never[]) => InferInput<R> | PromiseLike<InferInput<R>>,
->(
-  definition: TaskOptions & {
-    readonly abortSignal: AbortSignalOption;
-    readonly returns: R;
-    readonly f: F;
-  },
-): Task<AnyFunction, (...args: WithoutSignal<Parameters<F>>) => Infer<R>> & {
-  readonly abortSignal: true;
-};
+export function task<R extends Struct<Fields>, F extends (...args: never[]) => Returned<R>>(
+  definition: WithAbort & Returns<R> & { readonly f: F },
+): AbortableTask<AnyFunction, (...args: WithoutSignal<Parameters<F>>) => Infer<R>>;
 export function task<F extends AnyFunction>(
-  definition: TaskOptions & { readonly abortSignal: AbortSignalOption; readonly f: F },
-): Task<F, (...args: WithoutSignal<Parameters<F>>) => ReturnType<F>> & {
-  readonly abortSignal: true;
-};
-export function task<F extends AnyFunction>(
-  definition: TaskOptions & { readonly abortSignal?: false; readonly f: F },
-): Task<F>;
+  definition: WithAbort & { readonly f: F },
+): AbortableTask<F, (...args: WithoutSignal<Parameters<F>>) => ReturnType<F>>;
+export function task<F extends AnyFunction>(definition: WithoutAbort & { readonly f: F }): Task<F>;
 export function task(
   definition: TaskOptions & {
     readonly f: AnyFunction;
@@ -212,73 +195,55 @@ export function task(
     readonly abortSignal?: unknown;
   },
 ): Task {
-  if (typeof definition !== "object" || definition === null || typeof definition.f !== "function") {
+  if (!isObject(definition) || typeof definition.f !== "function") {
     throw new InvalidArgumentError("task() needs an object with a function `f`.");
   }
-  const known = ["f", "args", "returns", "abortSignal", ...TASK_OPTIONS];
-  for (const key of Object.keys(definition)) {
-    if (!known.includes(key)) {
-      throw new InvalidArgumentError(
-        `task() has no option "${key}"; it takes: ${known.join(", ")}.`,
-      );
-    }
-  }
-  // Own properties only: whatever somebody has given to Object.prototype declares nothing.
-  const { f, args, returns, abortSignal, ...options } = {
-    __proto__: null,
-    ...definition,
-  } as unknown as typeof definition;
+  checkKeys("task()", definition, ["f", "args", "returns", "abortSignal", ...TASK_OPTIONS]);
+  const { f, ...declared } = definition;
+  return { f, ...declarationOf(declared), [TASK]: { location: callerOf(task) } };
+}
+
+/** Checks what a task declares. Throws InvalidArgumentError. */
+function declarationOf(given: object): TaskDeclaration {
+  const { args, returns, abortSignal, ...options } = ownOf(given) as TaskOptions & TaskDeclaration;
   signatureOf(args, returns);
   settingsOf(options);
   hasSignal(abortSignal);
-  return {
-    f,
-    options,
-    args: args as readonly ArgumentSchema[] | undefined,
-    returns: returns as Struct<Fields> | undefined,
-    abortSignal: abortSignal as AbortSignalOption | undefined,
-    [TASK]: { location: callerOf(task) },
-  };
-}
-
-/** Parameters without the signal, which comes last. */
-export type WithoutSignal<P extends readonly unknown[]> = P extends
-  [...infer Rest, TaskSignal | undefined] ? Rest
-  : P extends [...infer Rest, TaskSignal?] ? Rest
-  : P;
-
-/** What an entry of a task map asks for all its calls. */
-export function settingsOfTask(entry: unknown): GivenSettings {
-  if (typeof entry !== "object" || entry === null || !(TASK in entry)) return {};
-  const { options = {}, abortSignal } = entry as Task | ImportedTask;
-  return { ...settingsOf(options), hasSignal: hasSignal(abortSignal) };
+  return { options, args, returns, abortSignal };
 }
 
 /** Whether `abortSignal` asks for a signal. Throws InvalidArgumentError. */
 function hasSignal(abortSignal: unknown): boolean {
-  if (abortSignal === undefined || abortSignal === false) return false;
-  const isAsked = abortSignal === true || (
-    typeof abortSignal === "object" && abortSignal !== null &&
-    (abortSignal as { readonly hasAborted?: unknown }).hasAborted === true
-  );
-  if (isAsked) return true;
-  throw new InvalidArgumentError(
-    `abortSignal must be a boolean or { hasAborted: true }, got ${describeValue(abortSignal)}.`,
-  );
+  if (abortSignal === undefined || typeof abortSignal === "boolean") return abortSignal === true;
+  if (isObject(abortSignal) && "hasAborted" in abortSignal && abortSignal.hasAborted === true) {
+    return true;
+  }
+  throw invalid("abortSignal", "a boolean or { hasAborted: true }", describeValue(abortSignal));
+}
+
+/** The entry of a task map, if it is a declared or imported task. */
+function declaredTask(entry: unknown): Task | ImportedTask | undefined {
+  return isObject(entry) && TASK in entry ? entry as Task | ImportedTask : undefined;
+}
+
+/** The settings that an entry of a task map declares for all its calls. */
+export function settingsOfTask(entry: unknown): GivenSettings {
+  const declared = declaredTask(entry);
+  if (declared === undefined) return {};
+  return { ...settingsOf(declared.options ?? {}), hasSignal: hasSignal(declared.abortSignal) };
 }
 
 /** The function of an entry of a task map, if the host has it. */
 export function functionOf(entry: unknown): ((...args: unknown[]) => unknown) | undefined {
   if (typeof entry === "function") return entry as AnyFunction;
-  if (typeof entry !== "object" || entry === null || "href" in entry) return undefined;
-  return (entry as Task).f;
+  const declared = declaredTask(entry);
+  return declared === undefined || "href" in declared ? undefined : declared.f;
 }
 
-/** What an entry of a task map declares of its values. */
+/** The declared shapes of an entry of a task map. */
 export function declaredBy(entry: unknown): Signature | undefined {
-  if (typeof entry !== "object" || entry === null || !(TASK in entry)) return undefined;
-  const { args, returns } = entry as Task | ImportedTask;
-  return signatureOf(args, returns);
+  const declared = declaredTask(entry);
+  return declared && signatureOf(declared.args, declared.returns);
 }
 
 /** What {@link importTask} is told. */
@@ -315,38 +280,22 @@ export function importTask<T extends AnyFunction | Task = AnyFunction>(
 export function importTask(
   source: TaskSource & { readonly abortSignal?: AbortSignalOption },
 ): ImportedTask {
-  const { href, name, args, returns, abortSignal, ...options } = source;
+  const { href, name, ...declared } = source;
   if (typeof name !== "string" || (typeof href !== "string" && !(href instanceof URL))) {
     throw new InvalidArgumentError(
       "importTask() needs `href` (string or URL) and `name` (string).",
     );
   }
-  signatureOf(args, returns);
-  settingsOf(options);
-  hasSignal(abortSignal);
-  return {
-    href: String(href),
-    name,
-    args,
-    returns,
-    options,
-    abortSignal,
-    [TASK]: { location: String(href) },
-  };
+  const location = String(href);
+  return { href: location, name, ...declarationOf(declared), [TASK]: { location } };
 }
 
-/** What the pool needs to know of one entry: where it is and under which export name. */
-export interface TaskLocation {
-  readonly location: string | undefined;
-  readonly exportName: string;
-}
-
-/** Locates the entry `key` of a task map; bare functions are looked for in `callerLocation`. */
+/** Module and export name of the entry `key` of a task map; `callerLocation` is the module of bare functions. */
 export function locateTask(
   key: string,
   entry: unknown,
   callerLocation: string | undefined,
-): TaskLocation {
+): { readonly location: string | undefined; readonly exportName: string } {
   if (typeof entry === "function") {
     if (entry.name !== key) {
       throw new InvalidArgumentError(
@@ -356,9 +305,10 @@ export function locateTask(
     }
     return { location: callerLocation, exportName: key };
   }
-  if (typeof entry === "object" && entry !== null && TASK in entry) {
-    const { location } = (entry as Task | ImportedTask)[TASK];
-    return { location, exportName: "href" in entry ? (entry as ImportedTask).name : key };
+  const declared = declaredTask(entry);
+  if (declared !== undefined) {
+    const exportName = "href" in declared ? declared.name : key;
+    return { location: declared[TASK].location, exportName };
   }
   throw new InvalidArgumentError(
     `Task "${key}" must be an exported function, a task() or an importTask(), got ${

@@ -1,13 +1,13 @@
-/** Hooks that task modules leave behind for the end of their worker. */
+/** Hooks of task modules that run at the end of their worker. */
 import { textOf } from "./codec/fault.ts";
 import { InvalidArgumentError } from "./errors.ts";
 import { workerRealm } from "./realm/worker-realm.ts";
 
 /**
- * Has `hook` called when this worker is closed: with the pool, for having nothing to do
- * (`idleTimeoutMs`), or because a fresh one takes its place (`recycleAfter`). Hooks run once, one after the
- * other, the last first, and are awaited, for `teardownTimeoutMs` in all. What one throws is reported
- * like an unhandled rejection. Not for workers that crash, exit by themselves or have to be stopped.
+ * Calls `hook` when this worker is closed: with the pool, when it is idle (`idleTimeoutMs`), or when it is
+ * replaced (`recycleAfter`, `maxWorkerMemory`). Hooks run once and one at a time, the last first, and are awaited for
+ * `teardownTimeoutMs` in all. An error in a hook is reported like an unhandled rejection. Hooks do not run in workers
+ * that crash, exit by themselves or have to be stopped.
  *
  * Call it in a task or at the top level of its module. On the host thread it does nothing.
  *

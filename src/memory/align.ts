@@ -12,7 +12,3 @@ export function align8(bytes: number): number {
 export function align8Large(bytes: number): number {
   return Math.ceil(bytes / 8) * 8;
 }
-
-export function isPowerOfTwo(value: number): boolean {
-  return Number.isInteger(value) && value > 0 && 2 ** Math.round(Math.log2(value)) === value;
-}

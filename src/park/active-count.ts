@@ -1,22 +1,18 @@
 /**
- * How many workers are awake (working or spinning), counted in shared memory across all pools of one
- * host thread and the pools nested in their workers.
+ * Counts in shared memory how many workers are awake (working or spinning), across all pools of one host thread and the
+ * pools nested in their workers. Spinning pays only while every spinner has a core of its own: with two spinning workers
+ * and a spinning host on two cores one call took 168 µs instead of 0.3.
  *
- * Spinning pays only while every spinner has a core of its own: with two spinning workers and a
- * spinning host on two cores one call took 168 µs instead of 0.3. A worker is counted from the
- * moment it is woken until it parks again, so the words are touched per park, not per call. Who wakes
- * it counts it (`wake-word.ts`): one that has been woken and has no core yet would not be able to, while
- * another spins on the core that it needs. With two pools used in turn on two cores the first calls
- * after each change took 0.1 to 1 ms instead of 0.03.
+ * A worker is counted from its wake until it parks again, so the words are touched per park, not per call. The waker
+ * counts it (`wake-word.ts`), because the worker cannot while another spins on the core that it needs: with two pools
+ * used in turn on two cores the first calls after each change took 0.1 to 1 ms instead of 0.03.
  *
- * The first word is the count. Behind it stand the shares: one word of the worker itself and of each
- * worker its pool is nested in, so that the host of a worker that dies can take back what it, and all
- * that was nested in it, had added. Each has memory of its own, which is not used again as that of lanes
- * is: threads that were given up may look at it for as long as they like. Every word is written by atomic adds
- * of the workers below it and of who wakes them, and by `takeBack` of the host above it, after which the
- * share is far below zero: a thread that goes on although it was given up, which some runtimes cannot
- * stop, finds that and touches no word above. A worker killed between two of its adds leaves the count
- * off by one.
+ * The first word is the count. The others are shares: one word of the worker itself and of each worker that its pool is
+ * nested in, so that the host of a worker that dies can subtract what it and all nested in it have added. Each has
+ * memory of its own that is never used again, since orphaned threads may access it at any time. Workers below a word
+ * and their wakers write it by atomic adds. The host above writes it by `takeBack`, after which the share is far below
+ * zero: a thread that some runtime cannot stop sees that and touches no word above. A worker killed between two of its
+ * adds leaves the count off by one.
  */
 export interface SharedWord {
   readonly buffer: SharedArrayBuffer;
@@ -26,7 +22,7 @@ export interface SharedWord {
 /** A shared word, at index 0. */
 export type OneWord = Int32Array<SharedArrayBuffer>;
 
-/** A share that was taken back, and what is below it whatever is added to it later. */
+/** A share that was taken back, and a bound above all that later adds make of it. */
 const GONE: number = -(2 ** 30);
 export const GONE_FROM: number = GONE / 2;
 
@@ -65,7 +61,7 @@ export class ActiveCount {
     return countOfThread ??= ActiveCount.create();
   }
 
-  /** Host: a worker is gone; takes its share out of the count and of the shares above. */
+  /** Host: a worker is gone; subtracts its share from the count and from the shares above. */
   takeBack(share: SharedWord): void {
     const left = Atomics.exchange(new Int32Array(share.buffer), share.index, GONE);
     if (left === 0 || left < GONE_FROM) return;
@@ -79,15 +75,12 @@ export class ActiveCount {
     return this.#cores - Atomics.load(this.#count, 0);
   }
 
-  /** The same if at least `awake` workers are, whatever has been counted at this moment. */
+  /** The same if at least `awake` workers are awake, whatever the count. */
   coresLeftBeside(awake: number): number {
     return this.#cores - Math.max(awake, Atomics.load(this.#count, 0));
   }
 
-  /**
-   * Whether a core is left for one more thread beside the awake workers. Asked by the host before it
-   * spins, and by a worker, itself counted, on the assumption that the host needs a core too.
-   */
+  /** Whether a core is left for the host beside the awake workers. A worker that asks is counted itself. */
   get hasFreeCore(): boolean {
     return this.coresLeft > 0;
   }

@@ -1,43 +1,39 @@
 /**
- * Spinning on for a while beyond the usual, for threads that have been busy: what they wait for has come
- * quickly so often that it is probably only held up, by a collection, a compiler or the system.
+ * Spin credit: a thread whose waits often end quickly may spin beyond the usual length, since a late response is then
+ * probably held up by a collection, a compiler or the scheduler.
  *
- * Going to sleep then is dear. Where another thread of the engine has taken a core, or the system takes sleeping
- * cores for unavailable (guests of a hypervisor), a thread that is woken runs on its waker's core: host
- * and worker share one, each call takes two switches and whatever the host spins (65 µs instead of 2,
- * measured), and the system does not spread them as long as both keep going to sleep. Without patience, half of a
- * pool's first half second was like that, on one engine three quarters.
+ * Sleeping is expensive there. Where another thread has taken a core, or the guest of a hypervisor takes sleeping cores
+ * for unavailable, a woken thread runs on its waker's core: host and worker share one for as long as both keep going
+ * to sleep, and each call takes two switches and the host's spin (65 µs instead of 2). Without credit half of a pool's
+ * first half second was like that, on one engine three quarters.
  *
- * Patience is earned by waits that end within the usual spin, and spent by spinning on: so only those have
- * it whom a sleep would cost more, many quick calls, and it costs nothing where calls come rarely.
+ * Waits that end within the usual spin earn credit, longer spins spend it. Infrequent calls therefore earn little.
  */
 import { type SpinOptions, spinUntil } from "./spin.ts";
 
-/** What a wait earns that ends within the usual spin. */
+/** Credit earned by a wait that ends within the usual spin. */
 const EARNED_MS = 0.01;
-/** Most that can be earned. */
-const MOST_CREDIT_MS = 50;
-/** What a thread begins with, as engines are at their slowest then. */
+const MAX_CREDIT_MS = 50;
+/** Engines are slowest at the start. */
 const FIRST_CREDIT_MS = 10;
-/** Longest spin at once: an event loop turns every millisecond. It is also so many usual ones at most. */
-const MOST_SPIN_MS = 1;
-const USUAL_SPINS = 20;
-/** Less is not worth it. */
-const LEAST_SPIN_MS = 0.02;
-/** So many spins are one wait at most, with turns of the event loop between. */
-const SPINS = 5;
+/** Limits of one spin: the event loop turns every millisecond; a multiple of the usual spin. */
+const MAX_SPIN_MS = 1;
+const MAX_USUAL_SPINS = 20;
+/** Shorter spins are not worth their cost. */
+const MIN_SPIN_MS = 0.02;
+/** Spins of one wait, with turns of the event loop between them. */
+const MAX_SPINS = 5;
 /**
- * A spin that outlasts its budget by so much was interrupted: the system gave the core to another thread, that which is
- * waited for perhaps. Then spinning is what keeps it from coming, and some turns of the system's clock later, for which
- * patience is left, it has either moved one of the two to another core or has none.
+ * A spin that exceeds its budget by this was interrupted: the scheduler gave the core to another thread, perhaps the one
+ * that spinning delays. `LEFT_MS` of credit lasts until the scheduler has moved one of them, if a core is free.
  */
 const INTERRUPTED_MS = 0.25;
 const LEFT_MS = 5;
 
-/** What came of spinning on. */
+/** Outcomes of spinning on. */
 export const OUT_OF_PATIENCE = 0;
 export const CAME = 1;
-/** Not yet; there is patience left for more when the event loop has turned. */
+/** Not yet; credit is left for another spin after a turn of the event loop. */
 export const MAY_COME = 2;
 export type Outcome = typeof OUT_OF_PATIENCE | typeof CAME | typeof MAY_COME;
 
@@ -45,27 +41,27 @@ export class Patience {
   readonly #spin: SpinOptions;
   readonly #spinMs: number;
   #creditMs: number = FIRST_CREDIT_MS;
-  /** Of the wait that goes on. */
+  /** Of the current wait. */
   #waitedMs = 0;
 
-  /** `usualMs`: the longest spin without patience; none at all, if it is 0. */
+  /** `usualMs`: the longest spin without credit; 0: never spin. */
   constructor(spin: SpinOptions, usualMs: number) {
     this.#spin = spin;
-    this.#spinMs = Math.min(USUAL_SPINS * usualMs, MOST_SPIN_MS);
+    this.#spinMs = Math.min(MAX_USUAL_SPINS * usualMs, MAX_SPIN_MS);
   }
 
-  /** Patience for so long, whatever was earned. */
+  /** Sets the credit, whatever was earned. */
   give(creditMs: number): void {
     this.#creditMs = creditMs;
   }
 
-  /** A wait has ended within the usual spin. */
+  /** A wait ended within the usual spin. */
   earn(): void {
     this.#waitedMs = 0;
-    if (this.#creditMs < MOST_CREDIT_MS) this.#creditMs += EARNED_MS;
+    if (this.#creditMs < MAX_CREDIT_MS) this.#creditMs += EARNED_MS;
   }
 
-  /** The thread goes to sleep, or has nothing to wait for any more: the wait is over. */
+  /** The thread goes to sleep or has nothing left to wait for. */
   endWait(): void {
     this.#waitedMs = 0;
   }
@@ -73,9 +69,9 @@ export class Patience {
   /** Spins on, after a spin of the usual length. */
   spinOn(): Outcome {
     const { now } = this.#spin;
-    const waitMs = SPINS * this.#spinMs;
+    const waitMs = MAX_SPINS * this.#spinMs;
     const budgetMs = Math.min(this.#creditMs, this.#spinMs, waitMs - this.#waitedMs);
-    if (budgetMs < LEAST_SPIN_MS) return OUT_OF_PATIENCE;
+    if (budgetMs < MIN_SPIN_MS) return OUT_OF_PATIENCE;
     const startMs = now();
     const isReady = spinUntil(this.#spin, budgetMs);
     const spentMs = now() - startMs;
@@ -86,6 +82,6 @@ export class Patience {
       return CAME;
     }
     this.#waitedMs += spentMs;
-    return this.#waitedMs < waitMs && this.#creditMs > LEAST_SPIN_MS ? MAY_COME : OUT_OF_PATIENCE;
+    return this.#waitedMs < waitMs && this.#creditMs > MIN_SPIN_MS ? MAY_COME : OUT_OF_PATIENCE;
   }
 }

@@ -1,30 +1,28 @@
 /**
- * Spinning for what comes soon, as long as that is of any use.
- *
- * Where other threads want the cores as well (another process, compilers and collectors of the engine), or the system has
- * put host and worker on one core, what is waited for can only come once the waiter sleeps: each call took both
- * spins, 60 to 150 µs, where threads that never spin take 15. So a thread whose spins have been in vain
- * many times in a row, one soon after the other, sleeps at once from then on, and tries again now and then. With such a try
- * it may get patience enough for the system to notice that two threads want one core while another is free.
+ * Adaptive spinning. Where other threads need the cores too (other processes, compilers, collectors), or host and worker
+ * are on one core, a response can only come once the waiter sleeps: a call then takes both spins, 60 to 150 µs instead
+ * of 15. After repeated unsuccessful spins in quick succession a thread therefore sleeps at once, and retries now and
+ * then. A retry may get enough spin credit for the scheduler to notice that two threads want one core while another
+ * is free.
  */
 import { MAY_COME, OUT_OF_PATIENCE, type Outcome, Patience } from "./patience.ts";
 import { type SpinOptions, spinUntil } from "./spin.ts";
 
-/** So many spins in vain, each soon after the one before, show that spinning is of no use. */
+/** Unsuccessful spins in quick succession after which spins are suppressed. */
 const FUTILE_MISSES = 8;
-/** What is soon: calls that come further apart than that are not slowed down by a spin. */
+/** Longest time between these: a spin does not slow down calls that come further apart. */
 const SOON_MS = 2;
-/** From then on it tries again after so long, with a spin as long as several usual ones: the other has to be woken first. */
+/** Time between retries, and their length in usual spins: the other thread has to be woken first. */
 const TRY_PAUSE_MS = 3;
 const TRY_SPINS = 3;
-/** Patience that a try may get, and how long after the last one: doubles up to the other, and begins anew when none was due for so long. */
+/** Credit of a retry, and the time until the next one gets any: it doubles, and is reset after a long time without. */
 const GIVEN_MS = 5;
-const LEAST_PAUSE_MS = 6;
-const MOST_PAUSE_MS = 100;
+const MIN_PAUSE_MS = 6;
+const MAX_PAUSE_MS = 100;
 
 /** It came within the usual spin. */
 export const CAME_SOON = 3;
-/** Not spun for at all. */
+/** The spin was suppressed. */
 export const FUTILE = 4;
 export type SpinOutcome = Outcome | typeof CAME_SOON | typeof FUTILE;
 
@@ -33,23 +31,20 @@ export class Spinner {
   readonly #patience: Patience;
   /** In a row. */
   #misses = 0;
-  /** Within a wait that goes on after a turn of the event loop. */
+  /** Whether the current wait began before this turn of the event loop. */
   #goesOn = false;
   #lastMs = 0;
   #nextTryMs = 0;
-  #pauseMs = LEAST_PAUSE_MS;
+  #pauseMs = MIN_PAUSE_MS;
   #nextGiftMs = 0;
 
-  /** `usualMs`: the longest spin without patience. */
+  /** `usualMs`: the longest spin without credit. */
   constructor(spin: SpinOptions, usualMs: number) {
     this.#spin = spin;
     this.#patience = new Patience(spin, usualMs);
   }
 
-  /**
-   * Spins for `budgetMs`, and on, if there is patience. `isUrgent`: it is to be known soon that nothing comes,
-   * so always for `budgetMs` and no longer.
-   */
+  /** Spins for `budgetMs`, and on if there is credit. `isUrgent`: for exactly `budgetMs`, never suppressed. */
   spin(budgetMs: number, isUrgent = false): SpinOutcome {
     let spinMs = budgetMs;
     if (this.#misses >= FUTILE_MISSES && !this.#goesOn && !isUrgent) {
@@ -70,13 +65,13 @@ export class Spinner {
     return outcome;
   }
 
-  /** The thread goes to sleep, or has nothing to wait for any more: the wait is over. */
+  /** The thread goes to sleep or has nothing left to wait for. */
   endWait(): void {
     this.#goesOn = false;
     this.#patience.endWait();
   }
 
-  /** After so many misses: whether this wait is none of those that try again. */
+  /** Whether this wait is not a retry. */
   #isFutile(): boolean {
     const nowMs = this.#spin.now();
     const isSoon = nowMs - this.#lastMs <= SOON_MS;
@@ -85,23 +80,23 @@ export class Spinner {
     return isSoon && nowMs < this.#nextTryMs;
   }
 
-  /** Nothing came within the usual spin. */
+  /** The usual spin was unsuccessful. */
   #beginMiss(): void {
     const nowMs = this.#spin.now();
     if (nowMs - this.#lastMs > SOON_MS) this.#misses = 0;
     if (this.#misses < FUTILE_MISSES || nowMs < this.#nextGiftMs) return;
     this.#patience.give(GIVEN_MS);
-    this.#pauseMs = Math.min(2 * this.#pauseMs, MOST_PAUSE_MS);
+    this.#pauseMs = Math.min(2 * this.#pauseMs, MAX_PAUSE_MS);
     this.#nextGiftMs = nowMs + this.#pauseMs;
   }
 
-  /** Nor after it. */
+  /** Spinning on was unsuccessful as well. */
   #missed(): void {
     const nowMs = this.#lastMs = this.#spin.now();
     if (++this.#misses < FUTILE_MISSES) return;
     this.#nextTryMs = nowMs + TRY_PAUSE_MS;
-    if (nowMs < this.#nextGiftMs + MOST_PAUSE_MS) return;
-    this.#pauseMs = LEAST_PAUSE_MS;
-    this.#nextGiftMs = nowMs + LEAST_PAUSE_MS;
+    if (nowMs < this.#nextGiftMs + MAX_PAUSE_MS) return;
+    this.#pauseMs = MIN_PAUSE_MS;
+    this.#nextGiftMs = nowMs + MIN_PAUSE_MS;
   }
 }

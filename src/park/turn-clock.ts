@@ -1,36 +1,29 @@
 /**
- * Fairness: makes sure that a thread which works in microtasks or in a loop turns its event loop at
- * least every millisecond, without reading the clock for every unit of work.
+ * Fairness of the host loop and the worker loop: a thread that works in microtasks or in a loop turns its event loop at
+ * least every millisecond, without a clock reading per unit of work.
  *
- * The first check of a burst arms a macrotask. When the event loop turns by itself, that macrotask
- * fires and the burst is over; when `isOver` says that the time is up, the caller returns and is
- * called back from there.
+ * The first check of a burst arms a macrotask. If the event loop turns by itself, that macrotask ends the burst; if
+ * `isOver` says that the time is up, the caller returns and is called back from there.
  *
- * One turn is enough where each asks the system for I/O. An event loop that does so only once in about 61
- * wake-ups while immediates are pending needs more (`Runtime.turnsPerYield`): with one `setImmediate` per
- * millisecond of work an HTTP server answered after 62 ms, with 8 after 8.0, 16 after 4.1, 24 after 2.8,
- * 32 after 2.1 (p50), at 1.9 µs each. `setTimeout(0)` lets I/O through as well, but leaves a millisecond
- * or two idle.
- *
- * Used by the host loop and by the worker loop.
+ * One turn is enough where each asks the system for I/O. An event loop that does so only once in about 61 wake-ups while
+ * immediates are pending needs more (`Runtime.turnsPerYield`): with one `setImmediate` per millisecond of work an HTTP
+ * server answered after 62 ms, with 8 after 8.0, 16 after 4.1, 24 after 2.8, 32 after 2.1 (p50), at 1.9 µs each.
+ * `setTimeout(0)` lets I/O through as well, but leaves a millisecond or two idle.
  */
-export interface TurnClockOptions {
-  readonly now: () => number;
-  /** Runs a function in the next turn of the event loop. */
-  readonly soon: (callback: () => void) => void;
-  /** Turns of the event loop until I/O and timers have surely had their chance. */
-  readonly turnsPerYield: number;
+import type { Runtime } from "../runtimes/runtime.ts";
+
+export interface TurnClockOptions extends Pick<Runtime, "now" | "soon" | "turnsPerYield"> {
   readonly maxTurnMs: number;
   /**
-   * Units of work between two looks at the clock: doubles up to this while units are quick, and falls
-   * back to 1 when they are not. So many units may pass unnoticed, once, when the pace changes.
+   * Units of work between two clock readings: doubles up to this while units are fast, and falls back to 1 when
+   * they are slow. A change of pace may go unnoticed for this many units.
    */
   readonly maxStride: number;
   /** Called from a macrotask after `yieldTurn`. */
   readonly onTurn: () => void;
 }
 
-/** A stride that took longer than this was too long. */
+/** Duration above which a stride was too long. */
 const SLOW_STRIDE_MS = 0.1;
 
 export class TurnClock {
@@ -69,7 +62,7 @@ export class TurnClock {
     return nowMs - this.#startMs >= maxTurnMs;
   }
 
-  /** Asks to be called back (`onTurn`) when the event loop has turned. */
+  /** Requests a call of `onTurn` after the event loop has turned. */
   yieldTurn(): void {
     this.#turnsToYield = this.#options.turnsPerYield;
     if (!this.#isArmed) this.#arm();

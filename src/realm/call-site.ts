@@ -1,7 +1,4 @@
-/**
- * Finds the module that called a function, from the stack. Used once per `task()` and
- * `createPool()`: a bare function does not know where it was exported.
- */
+/** Finds the module that called a function, from the stack: a bare function does not know where it was exported. */
 
 interface CallSite {
   getFileName(): string | null | undefined;
@@ -16,7 +13,6 @@ const StackError = Error as unknown as {
 
 /** Path or URL of the module that called `callee`, or undefined if the stack does not tell. */
 export function callerOf(callee: (...args: never[]) => unknown): string | undefined {
-  // Restored by assignment: on Bun deleting or redefining the property leaves the hook in place.
   const { prepareStackTrace, stackTraceLimit } = StackError;
   const holder: { stack?: unknown } = {};
   try {
@@ -28,15 +24,9 @@ export function callerOf(callee: (...args: never[]) => unknown): string | undefi
   } catch {
     return undefined; // frozen
   } finally {
-    restore(prepareStackTrace, stackTraceLimit);
-  }
-}
-
-function restore(prepare: typeof StackError.prepareStackTrace, limit: number): void {
-  try {
-    StackError.stackTraceLimit = limit;
-    StackError.prepareStackTrace = prepare;
-  } catch {
-    // frozen: it was not changed
+    // By assignment: on Bun deleting or redefining the property leaves the hook in place. Unlike `=`, `set` does not
+    // throw where Error is frozen.
+    Reflect.set(StackError, "stackTraceLimit", stackTraceLimit);
+    Reflect.set(StackError, "prepareStackTrace", prepareStackTrace);
   }
 }

@@ -1,13 +1,12 @@
 /**
- * Tells every copy of heddle in a thread whether that thread is a heddle worker: set by the worker
- * entry before any task module loads, read by `isMain` and `createPool`. On `globalThis`, because a
- * task module may import another copy of the library (sources and build, two versions).
+ * Tells every copy of heddle in a thread whether that thread is a heddle worker. The worker entry sets it before any
+ * task module loads. On `globalThis`, since a task module may import another copy (sources and build, two versions).
  */
 
 export interface WorkerRealm {
   /** True while task modules are being imported. */
   isLoading: boolean;
-  /** What `onTeardown` was given, oldest first. */
+  /** Hooks passed to `onTeardown`, oldest first. */
   readonly teardowns: (() => unknown)[];
   /** The ActiveCount's words of this worker (park/active-count.ts), for pools created in it. */
   readonly active: readonly { readonly buffer: SharedArrayBuffer; readonly index: number }[];

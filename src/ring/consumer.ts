@@ -96,10 +96,7 @@ export class RingConsumer {
       Atomics.load(this.#header, TAIL_POSITION) !== this.#head;
   }
 
-  /**
-   * Records published and not released, without polling them: how much there is to do. Each is walked
-   * over once, however often this is asked.
-   */
+  /** Number of records published and not released. Repeated calls walk over each record once. */
   countReady(): number {
     const { i32 } = this.memory;
     const tail = Atomics.load(this.#header, TAIL_POSITION);
@@ -107,7 +104,7 @@ export class RingConsumer {
       this.#walked = this.#head;
       this.#walkedSequence = this.#sequence;
     }
-    // What is impossible is for `poll` to complain of.
+    // `poll` reports impossible positions and lengths.
     if (((tail - this.#head) | 0) > this.capacity) return 0;
     for (let left = (tail - this.#walked) | 0; left > 0; left = (tail - this.#walked) | 0) {
       const length = i32[(this.#walked & this.#mask) >> 2]!;

@@ -1,12 +1,10 @@
 /**
  * Allocates and attaches single-producer single-consumer rings, and hands out each role once.
  *
- * A ring lives in a stretch of a SharedArrayBuffer. Either thread may attach; the roles are taken by
- * compare-exchange in the ring's own header, so a second producer is an error at set-up instead of a
- * sentence in the documentation.
+ * A ring is a part of a SharedArrayBuffer. Either thread may attach. Roles are taken by compare-exchange in the ring's
+ * header, so a second producer is an error at set-up.
  */
-import { isPowerOfTwo } from "../memory/align.ts";
-import { viewMemory } from "../memory/views.ts";
+import { type Memory, viewMemory } from "../memory/views.ts";
 import { InvalidArgumentError, ProtocolError } from "../errors.ts";
 import { RingConsumer } from "./consumer.ts";
 import { RingProducer } from "./producer.ts";
@@ -29,7 +27,8 @@ export function checkCapacity(
   name = "capacity",
   least: number = MIN_CAPACITY,
 ): void {
-  if (!isPowerOfTwo(capacity) || capacity < least || capacity > MAX_CAPACITY) {
+  const isPowerOfTwo = Number.isInteger(capacity) && (capacity & (capacity - 1)) === 0;
+  if (!isPowerOfTwo || capacity < least || capacity > MAX_CAPACITY) {
     throw new InvalidArgumentError(
       `${name} must be a power of two from ${least} to ${MAX_CAPACITY} bytes, got ${capacity}.`,
     );
@@ -39,15 +38,11 @@ export function checkCapacity(
 /** A ring in shared memory, of which this thread may take one role or (in tests) both. */
 export class SpscRing {
   readonly #header: Int32Array<SharedArrayBuffer>;
-  readonly #buffer: SharedArrayBuffer;
-  readonly #recordsOffset: number;
-  readonly #capacity: number;
+  readonly #memory: Memory;
 
   private constructor(buffer: SharedArrayBuffer, byteOffset: number, capacity: number) {
-    this.#buffer = buffer;
-    this.#recordsOffset = byteOffset + RING_HEADER_BYTES;
-    this.#capacity = capacity;
     this.#header = new Int32Array(buffer, byteOffset, RING_HEADER_BYTES / 4);
+    this.#memory = viewMemory(buffer, byteOffset + RING_HEADER_BYTES, capacity);
   }
 
   /** Formats a ring of `capacity` bytes at `byteOffset`. Only before the buffer is shared. */
@@ -77,17 +72,13 @@ export class SpscRing {
   /** The producer role. Throws if it was taken before, by any thread. */
   takeProducer(rewindBytes?: number): RingProducer {
     this.#take(PRODUCER_TAKEN, "producer");
-    return new RingProducer(this.#header, this.#memory(), rewindBytes);
+    return new RingProducer(this.#header, this.#memory, rewindBytes);
   }
 
   /** The consumer role. Throws if it was taken before, by any thread. */
   takeConsumer(): RingConsumer {
     this.#take(CONSUMER_TAKEN, "consumer");
-    return new RingConsumer(this.#header, this.#memory());
-  }
-
-  #memory(): ReturnType<typeof viewMemory> {
-    return viewMemory(this.#buffer, this.#recordsOffset, this.#capacity);
+    return new RingConsumer(this.#header, this.#memory);
   }
 
   #take(word: number, role: string): void {

@@ -1,17 +1,16 @@
 /**
- * Whether an array has enumerable properties besides its elements. The language answers by listing all keys, a string
- * for each index: 6 to 30 ns an element on V8, 30 to 90 on JavaScriptCore, which for long arrays is more than
- * everything else that is done with them. `inspect` with no element shown takes 1 µs (Node, Bun) or 6 (Deno) whatever
- * the length, and shows any other key there is; looking for holes takes 0.4 ns an element, and 5 (V8) until that loop has
- * been optimized for good.
+ * Finds out whether an array has enumerable properties besides its elements. `Object.keys` makes a string of each
+ * index: 6 to 30 ns an element on V8, 30 to 90 on JavaScriptCore, more than all other work on a long array. `inspect`
+ * with no element shown lists the other keys in 1 µs (Node, Bun) or 6 (Deno) whatever the length; looking for holes
+ * takes 0.4 ns an element, and 5 on V8 until that loop is optimized.
  *
- * What it shows it formats. So one thing may run that structured clone does not: the getter of a `Symbol.toStringTag`,
- * or of an error's name, in the value of such another key of a long array.
+ * `inspect` formats the values of these keys, which may run a getter that structured clone does not: that of a
+ * `Symbol.toStringTag` or of an error's name.
  */
 import { inspect } from "node:util";
 import type { ObjectKinds } from "./runtime.ts";
 
-/** All that changes what is shown: `inspect.defaultOptions` is the user's. Elements are read unless `compact` is off. */
+/** Every option that matters, since users may change `inspect.defaultOptions`. `compact` would read elements. */
 const INSPECT_OPTIONS = {
   maxArrayLength: 0,
   depth: 0,
@@ -22,44 +21,43 @@ const INSPECT_OPTIONS = {
   sorted: false,
 } as const;
 
-/** More holes than elements, and than this: an array may be empty and of any length. */
+/** Holes after which an array with more holes than elements is not searched on: it may be of any length. */
 const MANY_HOLES = 1024;
+/** Length above which holes are counted even where clones are live. */
+const MAX_UNSEEN_HOLES = 1 << 20;
 
 const { getPrototypeOf, hasOwn, keys: keysOf } = Object;
 const { ownKeys } = Reflect;
 const ArrayPrototype = Array.prototype;
 const ObjectPrototype = Object.prototype;
 
-/** Where holes are not looked for, a longer array is: it may be empty and of any length. */
-const MAX_UNSEEN_HOLES = 1 << 20;
-
 /**
- * `ObjectKinds.countIndices` by inspection of arrays from this length on. `clonesLive`: holes are counted as indices,
- * since each is asked for when its turn comes.
+ * `ObjectKinds.countIndices`, by `inspect` for arrays of at least `min` elements. With `clonesLive` holes count as
+ * indices, since they are read one by one later.
  */
 export function inspectFrom(
-  least: number,
+  min: number,
   { clonesLive }: { readonly clonesLive: boolean },
 ): ObjectKinds["countIndices"] {
   return (array) => {
     const { length } = array;
-    if (length < least || !isUsual(array)) return countIndicesByKeys(array);
+    if (length < min || !isUsual(array)) return countIndicesByKeys(array);
     const isLive = clonesLive && length <= MAX_UNSEEN_HOLES;
     const count = isLive ? length : countPresent(array);
     return count >= 0 && showsNoKeys(array) ? count : countIndicesByKeys(array);
   };
 }
 
-/** Whether `inspect` shows nothing but how many elements there are. Should its format ever change: no. */
+/** Whether `inspect` shows the number of elements and nothing else. False if its format ever changes. */
 export function showsNoKeys(array: readonly unknown[]): boolean {
   try {
     return inspect(array, INSPECT_OPTIONS) === `[\n  ... ${array.length} more items\n]`;
   } catch {
-    return false; // what it was to show threw
+    return false; // a value threw
   }
 }
 
-/** Whether `inspect` runs no code for the array itself (it looks for a tag and a class), and no element is inherited. */
+/** Whether `inspect` runs no code of the array's own (it reads its tag and class), and no element is inherited. */
 function isUsual(array: readonly unknown[]): boolean {
   return getPrototypeOf(array) === ArrayPrototype && !(Symbol.toStringTag in array) &&
     !hasOwn(array, "constructor") && !hasOwn(Array, Symbol.hasInstance) &&
@@ -67,7 +65,7 @@ function isUsual(array: readonly unknown[]): boolean {
     !isIndex(ownKeys(ObjectPrototype)[0]); // indices come first
 }
 
-/** How many elements are there, holes apart; -1: so few that listing their keys is quicker. Asks no getter. */
+/** Number of elements without holes; -1: so few that listing the keys is faster. Runs no getter. */
 function countPresent(array: readonly unknown[]): number {
   const { length } = array;
   let holes = 0;
@@ -77,7 +75,7 @@ function countPresent(array: readonly unknown[]): number {
   return length - holes;
 }
 
-/** Own enumerable keys come in order: indices first, so the last one tells whether there are others. */
+/** Indices are the first keys, so the last key tells whether there are others. */
 export function countIndicesByKeys(array: readonly unknown[]): number {
   const { length } = array;
   const keys = keysOf(array);

@@ -1,6 +1,6 @@
 /**
- * Node's permission model, which holds for each thread that is started with flags of its own: what `permission`
- * comes to as flags and environment, and why it cannot be held to.
+ * Node's permission model applies to each thread that is started with its own flags. This file turns the option
+ * `permission` into flags and environment, and says what Node cannot enforce.
  */
 import { realpathSync } from "node:fs";
 import { dirname, join, resolve, sep } from "node:path";
@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import type { Permission, WorkerLimits } from "./runtime.ts";
 import type { LimitOptions } from "./worker-threads.ts";
 
-/** The flag that allows something, and the scope by which `process.permission` knows it. */
+/** The flag that allows something, and its scope in `process.permission`. */
 const FLAGS = {
   net: ["--allow-net", "net"],
   run: ["--allow-child-process", "child"],
@@ -27,13 +27,13 @@ type Own = {
   drop?(scope: string, path: string): void;
 };
 
-/** Set where this thread is confined itself. */
+/** Set only in a confined thread. */
 const own = (process as { permission?: Own }).permission;
 
-/** Whether this Node knows a flag; what it does not know it cannot deny. */
+/** Whether this Node knows a flag, without which it can deny nothing. */
 const knows = (flag: string): boolean => process.allowedNodeEnvironmentFlags.has(flag);
 
-/** What cannot be denied to a worker here, or may not be allowed to it, as phrases. */
+/** What cannot be denied to a worker, and what this process lacks itself and so cannot allow, as phrases. */
 export function refusePermission(permission: Permission): string[] {
   const reasons: string[] = [];
   if (!permission.net && !knows("--allow-net")) {
@@ -54,12 +54,10 @@ export function refusePermission(permission: Permission): string[] {
     }
   }
   for (const key of ["read", "write"] as const) {
-    for (const path of pathsOf(permission[key])) {
-      if (path.includes("*")) reasons.push(`Node takes the * in ${path} for anything`);
-    }
     const scope = PATH_FLAGS[key][1];
     const paths = permission[key] === true ? [undefined] : pathsOf(permission[key]);
     for (const path of paths) {
+      if (path?.includes("*")) reasons.push(`Node takes the * in ${path} for anything`);
       if (own?.has(scope, path) === false) {
         reasons.push(`this process may not \`${key}\` ${path ?? "everything"} itself`);
       }
@@ -69,10 +67,10 @@ export function refusePermission(permission: Permission): string[] {
 }
 
 const [major = 0] = process.versions.node.split(".").map(Number);
-/** Whether a thread can give a permission away; it has the method only where it is confined. */
+/** Whether threads can drop permissions; `own.drop` exists only in confined threads. */
 const canDrop = major >= 24;
 
-/** Absolute paths of those that are listed; file URLs as well. */
+/** Listed paths and file URLs as absolute paths. */
 function pathsOf(given: boolean | readonly string[]): string[] {
   if (typeof given === "boolean") return [];
   return given.map((path) => resolve(path.startsWith("file:") ? fileURLToPath(path) : path));
@@ -82,10 +80,10 @@ function isWithin(path: string, folders: readonly string[]): boolean {
   return folders.some((folder) => path === folder || path.startsWith(join(folder, sep)));
 }
 
-/** What a worker has to read to start: the library's folder, which is above that of its entry, and those of the tasks. */
+/** Folders that a worker must read to start: the library's, above that of its entry, and those of the tasks. */
 function neededPaths([entry, ...modules]: readonly string[]): string[] {
   const library = dirname(dirname(fileURLToPath(entry!)));
-  // Whoever imports it by name reads its manifest.
+  // An import of the library by name reads its manifest.
   const paths = new Set([library, join(dirname(library), "package.json")]);
   for (const url of modules) {
     if (!url.startsWith("file:")) continue;
@@ -107,7 +105,7 @@ function realPathOf(file: string): string {
   }
 }
 
-/** Node's permission model holds for each thread that is started with flags of its own. */
+/** Options of a `Worker` that enforce `permission`. */
 export function confine(permission: Permission, files: readonly string[]): LimitOptions {
   const execArgv = ["--permission"];
   for (const key of ["read", "write"] as const) {
@@ -116,7 +114,7 @@ export function confine(permission: Permission, files: readonly string[]): Limit
     else {
       const paths = pathsOf(permission[key]);
       if (key === "read") paths.push(...neededPaths(files));
-      // Folders before what is in them: Node says of the others that they may not be read themselves.
+      // Folders before their contents: otherwise Node denies reading the folders themselves.
       paths.sort((a, b) => a.length - b.length);
       execArgv.push(...paths.map((path) => `${flag}=${path}`));
     }
@@ -128,7 +126,7 @@ export function confine(permission: Permission, files: readonly string[]): Limit
   return { execArgv, env: environment(permission.env) };
 }
 
-/** A copy of what may be seen, without the variable that would widen the flags. */
+/** The allowed environment variables, without the one that could widen the flags. */
 function environment(allowed: boolean | readonly string[]): NodeJS.ProcessEnv {
   const names = allowed === true ? Object.keys(process.env) : allowed === false ? [] : allowed;
   const env: NodeJS.ProcessEnv = {};
@@ -139,7 +137,7 @@ function environment(allowed: boolean | readonly string[]): NodeJS.ProcessEnv {
   return env;
 }
 
-/** In the worker: Node lets every confined worker read the current folder, asked or not. */
+/** Called in the worker, since Node lets every confined worker read the current folder. */
 export function confineSelf({ permission }: WorkerLimits, files: readonly string[]): void {
   if (permission === undefined || permission.read === true || own?.drop === undefined) return;
   const cwd = process.cwd();

@@ -3,71 +3,57 @@
  * names one; everything else gets an object of this shape passed in.
  */
 
-/** What `writeOneByte` has found: a unit above 0xff, one above 0x7f perhaps, none of either. */
+/** What `writeOneByte` found: a unit above 0xff; perhaps one above 0x7f; neither. */
 export const NOT_ONE_BYTE = 0;
 export const LATIN1 = 1;
 export const ASCII = 2;
 export type Written = typeof NOT_ONE_BYTE | typeof LATIN1 | typeof ASCII;
 
+export interface Encoded {
+  /** UTF-16 units. */
+  read: number;
+  /** Bytes. */
+  written: number;
+}
+
+export type SharedBytes = Uint8Array<SharedArrayBuffer>;
+export type SharedUnits = Uint16Array<SharedArrayBuffer>;
+
 /** Reads and writes strings in shared memory by the fastest verified way of the runtime. */
 export interface TextAccess {
-  /** From so many short strings on, joining them and one `writeOneByte` are faster than `writeUnits` for each. */
+  /** Least number of short strings for which one joined `writeOneByte` is faster than `writeUnits` for each. */
   readonly joinedTexts: number;
   /** Longest one-byte string, in units, that a loop in JavaScript reads faster than `readOneByte`. */
   readonly loopUnits: number;
+  /** Writes the low byte of each unit of a short `text` at `start`, by a loop; returns all units or'ed. */
+  writeUnits(text: string, target: SharedBytes, start: number): number;
   /**
-   * Writes the low byte of each unit of a short `text` at `start`, by a loop; returns all units or'ed: above 0xff if
-   * one of them is.
+   * Writes `text` with one byte per unit at `start`, if no unit is above 0xff; after NOT_ONE_BYTE up to `text.length`
+   * bytes from `start` are undefined. Returns ASCII only where the runtime learns it at no cost.
    */
-  writeUnits(text: string, target: Uint8Array<SharedArrayBuffer>, start: number): number;
-  /**
-   * Writes `text` with one byte per unit at `start`, if no unit is above 0xff. NOT_ONE_BYTE: there is one,
-   * and up to `text.length` bytes from `start` are undefined now. ASCII only where that is known for nothing.
-   */
-  writeOneByte(text: string, target: Uint8Array<SharedArrayBuffer>, start: number): Written;
-  /**
-   * Writes `text` with two bytes per unit, little-endian, at the even offset `start` of `bytes`, which
-   * `units` shows as well.
-   */
-  writeTwoByte(
-    text: string,
-    bytes: Uint8Array<SharedArrayBuffer>,
-    units: Uint16Array<SharedArrayBuffer>,
-    start: number,
-  ): void;
+  writeOneByte(text: string, target: SharedBytes, start: number): Written;
+  /** Writes `text`, two bytes per unit, little-endian, at the even offset `start` of `bytes`, which `units` views too. */
+  writeTwoByte(text: string, bytes: SharedBytes, units: SharedUnits, start: number): void;
   /** Reads `[start, end)`, one byte per unit. */
-  readOneByte(source: Uint8Array<SharedArrayBuffer>, start: number, end: number): string;
-  /** The same where no byte is above 0x7f. For others it returns some text or other. */
-  readAscii(source: Uint8Array<SharedArrayBuffer>, start: number, end: number): string;
+  readOneByte(source: SharedBytes, start: number, end: number): string;
+  /** The same for bytes up to 0x7f; for others the text is undefined. */
+  readAscii(source: SharedBytes, start: number, end: number): string;
   /** Reads `[start, end)`, two bytes per unit, little-endian. */
-  readTwoByte(source: Uint8Array<SharedArrayBuffer>, start: number, end: number): string;
-  /**
-   * UTF-8 encodes as much of `text` as fits `target[start, end)`. Sets `read` (UTF-16 units consumed)
-   * and `written` (bytes). Lone surrogates become U+FFFD: callers check for them.
-   */
-  encodeInto(
-    text: string,
-    target: Uint8Array<SharedArrayBuffer>,
-    start: number,
-    end: number,
-  ): { read: number; written: number };
+  readTwoByte(source: SharedBytes, start: number, end: number): string;
+  /** UTF-8 encodes what fits `target[start, end)`. Lone surrogates become U+FFFD: callers check for them. */
+  encodeInto(text: string, target: SharedBytes, start: number, end: number): Encoded;
   /** Decodes `[start, end)`, known to be valid UTF-8. A leading byte order mark is kept. */
-  readUtf8(source: Uint8Array<SharedArrayBuffer>, start: number, end: number): string;
+  readUtf8(source: SharedBytes, start: number, end: number): string;
 }
 
 /** Copies bytes out of shared memory and knows the runtime's `Buffer`. */
 export interface ByteAccess {
   /** A fresh, exact, unshared copy of `source[start, end)`, alone in its buffer. */
-  copyOut(
-    source: Uint8Array<SharedArrayBuffer>,
-    start: number,
-    end: number,
-  ): Uint8Array<ArrayBuffer>;
+  copyOut(source: SharedBytes, start: number, end: number): Uint8Array<ArrayBuffer>;
   /** A fresh, exact, unshared copy of `length` bytes of `source` from `start`. */
   copy(source: ArrayBufferLike, start: number, length: number): ArrayBuffer;
-  /** Of Node's `Buffer`. */
   readonly bufferPrototype: object;
-  /** Whether somebody has said that it must not be moved, as Node has of the pool that small Buffers are parts of. */
+  /** Whether it is marked as not transferable, as Node marks the pool of small Buffers. */
   isUntransferable(buffer: ArrayBuffer): boolean;
   /** A Node `Buffer` over the whole of `bytes`. */
   toBuffer(bytes: ArrayBuffer): Uint8Array;
@@ -84,35 +70,18 @@ export interface ObjectKinds {
   isRegExp(value: object): value is RegExp;
   isNativeError(value: object): value is Error;
   isBoxedPrimitive(value: object): boolean;
-  /** What `import * as name` gives. */
   isModuleNamespace(value: object): boolean;
-  /** The `arguments` of a function. */
   isArguments(value: object): boolean;
-  /** Whether instances of the class of this prototype, which is no global one, are cloned in a way of the runtime's own. */
+  /** Whether structured clone treats instances of this prototype's class, which is not a global one, specially. */
   isHostClass(prototype: object): boolean;
-  /** None of the above, nor anything else with slots that the runtime tells: plain by all we know. */
+  /** Whether the runtime tells of no internal slots: neither of the above kinds nor others. */
   isOrdinary(value: object): boolean;
-  /**
-   * Whether this runtime's structured clone walks Maps, Sets and arrays as they are when each part has
-   * its turn, seeing what getters changed meanwhile; others take what is there at the start.
-   */
+  /** Whether structured clone sees changes that getters make to Maps, Sets and arrays while it walks them. */
   readonly clonesLive: boolean;
-  /**
-   * How many indices an array has, holes apart (or with them, where clones are live); -1 if it has enumerable
-   * properties besides.
-   */
+  /** Number of indices of an array (of holes too where clones are live); -1 if it has other enumerable properties. */
   countIndices(array: readonly unknown[]): number;
-  /** How many enumerable string keys an object has, in the quickest way: with those it inherits, or without. */
+  /** Number of enumerable string keys of an object, inherited ones included or not: whichever is faster. */
   countKeys(object: object): number;
-}
-
-/** Makes errors for the codec. */
-export interface ErrorAccess {
-  /**
-   * An error of this class, one of those that structured clone tells apart, with an own message and stack, both empty,
-   * where the constructor is slow; undefined where it is not.
-   */
-  bare(create: ErrorConstructor): Error | undefined;
 }
 
 /** What the codec needs of a runtime. */
@@ -120,7 +89,10 @@ export interface CodecAccess {
   readonly text: TextAccess;
   readonly bytes: ByteAccess;
   readonly kinds: ObjectKinds;
-  readonly errors: ErrorAccess;
+  readonly errors: {
+    /** An error of a built-in class with an own, empty message and stack; undefined where constructors are fast. */
+    bare(create: ErrorConstructor): Error | undefined;
+  };
 }
 
 /** Heap limits of a worker, in MiB, as the runtime's own workers take them. */
@@ -131,22 +103,31 @@ export interface ResourceLimits {
   readonly stackSizeMb?: number;
 }
 
-/** What workers may do. Everything is spelt out: there are no defaults at this level. */
-export interface Permission {
-  /** Files and folders, as paths; true: all. */
-  readonly read: boolean | readonly string[];
-  readonly write: boolean | readonly string[];
-  readonly net: boolean;
-  /** Starting processes. */
-  readonly run: boolean;
-  /** Starting threads. */
-  readonly workers: boolean;
-  /** Native code. */
-  readonly ffi: boolean;
-  readonly wasi: boolean;
+/**
+ * What tasks may do. What is not named is denied, and what the runtime cannot deny to a thread must be
+ * allowed by name, or `createPool` throws.
+ */
+export interface PermissionOptions {
+  /**
+   * Files and folders that may be read, as paths; true: all. Workers may read heddle's own folder and
+   * the folders of their task modules whatever this says.
+   */
+  readonly read?: boolean | readonly string[];
+  readonly write?: boolean | readonly string[];
+  readonly net?: boolean;
+  /** Starting processes. They are not held to any of this. */
+  readonly run?: boolean;
+  /** Starting further threads. */
+  readonly workers?: boolean;
+  /** Native code, which is not held to any of this. */
+  readonly ffi?: boolean;
+  readonly wasi?: boolean;
   /** Environment variables, by name; true: all. */
-  readonly env: boolean | readonly string[];
+  readonly env?: boolean | readonly string[];
 }
+
+/** The same with every right spelt out. */
+export type Permission = Required<PermissionOptions>;
 
 /** What a worker is held to by its runtime. */
 export interface WorkerLimits {
@@ -183,10 +164,7 @@ export interface ParentHandle {
   onMessage(listener: (message: unknown) => void): void;
   /** Keeps unhandled rejections from ending the worker and reports them. */
   onUnhandledRejection(listener: (reason: unknown) => void): void;
-  /**
-   * Whether an exception that nobody has caught is ending this thread. Code may still run in it: on Node
-   * the promise callbacks that were due.
-   */
+  /** Whether an uncaught exception is ending this thread. On Node pending promise callbacks still run. */
   isDoomed(): boolean;
   /** Ends this worker. */
   exit(code: number): void;
@@ -203,19 +181,16 @@ export interface Timer {
 }
 
 export interface Runtime extends CodecAccess {
-  readonly name: "node" | "deno" | "bun";
   /** Cores this process may use, CPU affinity considered. At least 1. */
   readonly cores: number;
   /** Monotonic milliseconds. */
   readonly now: () => number;
-  /** Whichever of `queueMicrotask` and `promise.then` is cheaper here. */
+  /** The cheaper of `queueMicrotask` and `promise.then`. */
   readonly microtask: (callback: () => void) => void;
   /** Runs the callback in the next turn of the event loop (`setImmediate`). */
   readonly soon: (callback: () => void) => void;
-  /** Turns in a row until I/O has surely had its chance; see `park/turn-clock.ts`. */
+  /** Consecutive turns after which the event loop has served I/O; see `park/turn-clock.ts`. */
   readonly turnsPerYield: number;
-  /** Most bytes in buffers that are given to one worker before it answers; see `host/moved-bytes.ts`. */
-  readonly mostMovedBytes: number;
   /** By internal slot: runs no user code, whatever proxy it is given. */
   readonly isPromise: (value: unknown) => value is Promise<unknown>;
   /** Spin hint to the core; a no-op where `Atomics.pause` is missing. */
@@ -226,12 +201,9 @@ export interface Runtime extends CodecAccess {
   createChannel(): { readonly local: PayloadPort; readonly remote: unknown };
   /** The worker's end, as received in its start data. */
   openPort(remote: unknown): PayloadPort;
-  /** Why a worker cannot be held to these limits here, in a phrase for each; none: it can. */
+  /** Reasons why a worker cannot be held to these limits, as phrases. */
   refuseLimits(limits: WorkerLimits): readonly string[];
-  /**
-   * Starts the module `entry` in a thread with `data`, in which `transfer` lists moved objects. The files of
-   * `modules` (URLs) may be read whatever the limits say.
-   */
+  /** Starts the module `entry` with `data`; objects in `transfer` move. It may always read `modules` (URLs). */
   spawnWorker(
     entry: URL,
     data: unknown,
@@ -240,9 +212,9 @@ export interface Runtime extends CodecAccess {
     limits: WorkerLimits,
     modules: readonly string[],
   ): WorkerHandle;
-  /** In a worker, before it loads anything of users': what its thread is held to beyond its start. */
+  /** Called in a worker before it loads users' modules: applies the limits that its start could not. */
   confineSelf(limits: WorkerLimits, modules: readonly string[]): void;
-  /** Bytes of heap and buffers that this thread holds, garbage included. Takes 1 to 10 µs. */
+  /** Bytes of heap and buffers of this thread, garbage included. Takes 1 to 10 µs. */
   memoryBytes(): number;
   /** In a worker: its host, and the data it was started with. Throws elsewhere. */
   parent(): { readonly handle: ParentHandle; readonly data: unknown };

@@ -32,83 +32,33 @@ import type {
   WorkerLimits,
 } from "./runtime.ts";
 
-const { setImmediate, setInterval, setTimeout, clearInterval, clearTimeout } = timers;
+const { setImmediate, setInterval, setTimeout, clearTimeout } = timers;
 const { performance } = globalThis;
 const now = performance.now.bind(performance);
 const pause: () => void = (Atomics as { pause?: () => void }).pause ?? (() => {});
 const settled: Promise<void> = Promise.resolve();
-const { queueMicrotask } = globalThis;
 
-/** `setImmediate` under a name of its own: timers of the test's making must not replace it. */
-function soon(callback: () => void): void {
-  setImmediate(callback);
+function createPort(port: MessagePort): PayloadPort {
+  return {
+    post: (message, transfer) => port.postMessage(message, transfer as Transferable[]),
+    receive: () => receiveMessageOnPort(port),
+    close: () => port.close(),
+  };
 }
 
-export function microtaskByPromise(callback: () => void): void {
-  settled.then(callback);
+function createHandle(worker: Worker): WorkerHandle {
+  return {
+    post: (message) => worker.postMessage(message),
+    onMessage: (listener) => void worker.on("message", listener),
+    onError: (listener) => void worker.on("error", listener),
+    onExit: (listener) => void worker.on("exit", listener),
+    ref: () => worker.ref(),
+    unref: () => worker.unref(),
+    terminate: async () => void await worker.terminate(),
+  };
 }
 
-export function microtaskByQueue(callback: () => void): void {
-  queueMicrotask(callback);
-}
-
-class Port implements PayloadPort {
-  readonly #port: MessagePort;
-
-  constructor(port: MessagePort) {
-    this.#port = port;
-  }
-
-  post(message: unknown, transfer: readonly unknown[]): void {
-    this.#port.postMessage(message, transfer as Transferable[]);
-  }
-
-  receive(): { readonly message: unknown } | undefined {
-    return receiveMessageOnPort(this.#port);
-  }
-
-  close(): void {
-    this.#port.close();
-  }
-}
-
-class ThreadHandle implements WorkerHandle {
-  readonly #worker: Worker;
-
-  constructor(worker: Worker) {
-    this.#worker = worker;
-  }
-
-  post(message: unknown): void {
-    this.#worker.postMessage(message);
-  }
-
-  onMessage(listener: (message: unknown) => void): void {
-    this.#worker.on("message", listener);
-  }
-
-  onError(listener: (error: unknown) => void): void {
-    this.#worker.on("error", listener);
-  }
-
-  onExit(listener: (exitCode: number | undefined) => void): void {
-    this.#worker.on("exit", listener);
-  }
-
-  ref(): void {
-    this.#worker.ref();
-  }
-
-  unref(): void {
-    this.#worker.unref();
-  }
-
-  async terminate(): Promise<void> {
-    await this.#worker.terminate();
-  }
-}
-
-/** As it was when heddle was loaded. */
+/** Captured when heddle is loaded. */
 const exit: (code: number) => void = process.exit.bind(process);
 
 function parent(): { readonly handle: ParentHandle; readonly data: unknown } {
@@ -140,8 +90,13 @@ function startableUrl(entry: URL): URL {
   return new URL(`data:text/javascript,${encodeURIComponent(source)}`);
 }
 
-function createTimer(handle: ReturnType<typeof setTimeout>, clear: () => void): Timer {
-  return { ref: () => void handle.ref(), unref: () => void handle.unref(), clear };
+/** Of an interval as well: `clearTimeout` clears both. */
+function createTimer(handle: ReturnType<typeof setTimeout>): Timer {
+  return {
+    ref: () => void handle.ref(),
+    unref: () => void handle.unref(),
+    clear: () => clearTimeout(handle),
+  };
 }
 
 /** Options of a `Worker` by which it is held to limits. */
@@ -149,7 +104,7 @@ export type LimitOptions = Pick<WorkerOptions, "resourceLimits" | "execArgv" | "
 
 /** What the adapters add or replace. */
 export type RuntimeSpecifics =
-  & Pick<Runtime, "name" | "microtask" | "turnsPerYield" | "mostMovedBytes" | "refuseLimits">
+  & Pick<Runtime, "refuseLimits">
   & Partial<Omit<Runtime, keyof CodecAccess | "spawnWorker">>
   & {
     /** `files`: what the worker has to read to start. */
@@ -161,24 +116,21 @@ export function createRuntime(specifics: RuntimeSpecifics): Runtime {
   return {
     cores: Math.max(1, availableParallelism()),
     now,
-    soon,
     pause,
+    // Costs 23 ns against 122 for `queueMicrotask` on Node 22.
+    microtask: (callback) => void settled.then(callback),
+    soon: (callback) => void setImmediate(callback),
+    turnsPerYield: 1,
     isPromise: types.isPromise,
-    setInterval: (callback, intervalMs) => {
-      const handle = setInterval(callback, intervalMs);
-      return createTimer(handle, () => clearInterval(handle));
-    },
-    setTimeout: (callback, delayMs) => {
-      const handle = setTimeout(callback, delayMs);
-      return createTimer(handle, () => clearTimeout(handle));
-    },
+    setInterval: (callback, intervalMs) => createTimer(setInterval(callback, intervalMs)),
+    setTimeout: (callback, delayMs) => createTimer(setTimeout(callback, delayMs)),
     createChannel: () => {
       const { port1, port2 } = new MessageChannel();
-      return { local: new Port(port1), remote: port2 };
+      return { local: createPort(port1), remote: port2 };
     },
-    openPort: (remote) => new Port(remote as MessagePort),
+    openPort: (remote) => createPort(remote as MessagePort),
     spawnWorker: (entry, data, transfer, name, limits, modules) =>
-      new ThreadHandle(
+      createHandle(
         new Worker(startableUrl(entry), {
           workerData: data,
           transferList: transfer as Transferable[],
@@ -192,11 +144,10 @@ export function createRuntime(specifics: RuntimeSpecifics): Runtime {
       return used_heap_size + external_memory;
     },
     parent,
-    toModuleUrl: (location) => {
-      return /^[a-z][a-z0-9+.-]+:/i.test(location) && !/^[a-z]:[\\/]/i.test(location)
+    toModuleUrl: (location) =>
+      /^[a-z][a-z0-9+.-]+:/i.test(location) && !/^[a-z]:[\\/]/i.test(location)
         ? new URL(location).href
-        : pathToFileURL(location).href;
-    },
+        : pathToFileURL(location).href,
     warn: (message, error) => console.error(message, error),
     ...specifics,
     text: { ...textAccess, ...specifics.text },

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import * as errors from "../../src/errors.ts";
 import { InvalidArgumentError, UnknownTaskError } from "../../src/errors.ts";
 import { type PoolOptions, resolveOptions } from "../../src/options.ts";
 import type { WorkerLimits } from "../../src/runtimes/runtime.ts";
@@ -146,4 +147,5 @@ test("errors carry a code and the name of their class", () => {
   const error = new UnknownTaskError("a", ["b"]);
   expect([error.name, error.code]).toEqual(["UnknownTaskError", "HEDDLE_UNKNOWN_TASK"]);
   expect(error.message).toBe('No task named "a" in this pool; it has: b.');
+  for (const [name, { prototype }] of Object.entries(errors)) expect(prototype.name).toBe(name);
 });
