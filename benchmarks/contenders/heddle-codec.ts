@@ -18,7 +18,7 @@ export function createHeddleCodec(): Codec {
   return {
     encode(value) {
       encoder.end();
-      end = encoder.root(value, encoder.beginInScratch());
+      end = encoder.root(value, encoder.begin());
     },
     decode() {
       const { shapes } = codec;

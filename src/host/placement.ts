@@ -73,22 +73,6 @@ export interface LaneChooser extends Worth {
   forget(lane: Lane): void;
 }
 
-/** Offers a call to the lane chosen for it, then to the one chosen without that, and so on. True: accepted. */
-export function offer(
-  chooser: LaneChooser,
-  lanes: readonly Lane[],
-  load: CallLoad,
-  accepts: (lane: Lane) => boolean,
-): boolean {
-  for (let left = lanes;;) {
-    const lane = chooser.pick(left, load);
-    if (lane === undefined) return false;
-    if (accepts(lane)) return true;
-    chooser.forget(lane);
-    left = left.filter((other) => other !== lane);
-  }
-}
-
 export class Placement implements LaneChooser {
   readonly mayTakeBack = true;
   readonly depth: Depth;

@@ -4,7 +4,6 @@
  * at what is looked at after a park is announced.
  */
 import { describe, expect, test } from "vitest";
-import { SENT } from "../../src/endpoint/endpoint.ts";
 import {
   CALL,
   kindOf,
@@ -14,10 +13,7 @@ import {
   THROWN,
   WHAT_WORD,
 } from "../../src/endpoint/frame.ts";
-import type { Held } from "../../src/endpoint/hold.ts";
 import {
-  ANSWERS_HANDED_OVER,
-  ANSWERS_HELD,
   FOR_CALLS,
   FOR_SPACE,
   FOR_TASKS,
@@ -25,6 +21,7 @@ import {
   PARKED_WORD,
   REQUEST_RING,
   REQUEST_SPACE,
+  RESPONSE_BACKLOG,
   responseRing,
   WAITS_FOR,
   WANTS_SPACE,
@@ -32,7 +29,7 @@ import {
 import { ServiceTimer, serviceTimesBytes } from "../../src/endpoint/service-times.ts";
 
 import { HostLoop, type HostWork } from "../../src/host/host-loop.ts";
-import { ANSWERED, NEAR } from "../../src/host/lanes.ts";
+import { ANSWERED, LaneSet, NEAR, type Outlook } from "../../src/host/lanes.ts";
 import { ActiveCount } from "../../src/park/active-count.ts";
 import { HostParker, HostWaker } from "../../src/park/host-word.ts";
 import { SpaceFlag } from "../../src/park/space-flag.ts";
@@ -43,6 +40,7 @@ import { TaskSignals } from "../../src/worker/signals.ts";
 import { WorkerLoop } from "../../src/worker/loop.ts";
 import { Replies } from "../../src/worker/replies.ts";
 import { logAtomics, logAtomicsUntil, type NamedWord } from "../support/atomics-log.ts";
+import { sendCall } from "../support/codec.ts";
 import { createEndpoints, type EndpointPair } from "../support/endpoints.ts";
 import { pause } from "../support/runtime.ts";
 import { createTestRing, push } from "../support/rings.ts";
@@ -107,9 +105,9 @@ describe("payload before publish", () => {
           published = [...records];
         },
       }], () => {
-        const outcome = pair.host.sendCall({ slot: 1, generation: 2 }, 3, args);
-        if (outcome === SENT) return;
-        expect(pair.host.sendHeld(CALL, 1, 2, 3, outcome as Held)).toBe(true);
+        const outcome = sendCall(pair.host, args);
+        if (typeof outcome === "boolean") return;
+        expect(pair.host.sendHeld(CALL, 1, 2, 3, outcome)).toBe(true);
       });
       expect(published).toEqual([...records]);
       expect(events).toEqual(
@@ -125,7 +123,7 @@ describe("publish before looking at who is parked", () => {
     const parked = { name: "parked", words: pair.control, index: PARKED_WORD };
     const waker = new Waker(pair.control, PARKED_WORD, () => {});
     const log = logAtomics([tailOf(pair, "requests"), parked], () => {
-      pair.host.sendCall({ slot: 0, generation: 0 }, 0, [1]);
+      sendCall(pair.host, [1]);
       waker.wake();
     });
     expect(log).toEqual(["store requests.tail=32", "load parked"]);
@@ -154,7 +152,7 @@ describe("publish before looking at who is parked", () => {
     for (const entry of published) expect(log[log.indexOf(entry) + 1]).toBe("load host");
   });
 
-  test("worker: answers that it held, then that it has handed them over", () => {
+  test("worker: the answers of its backlog, then that it has none, and of how many", () => {
     const pair = createEndpoints(CAPACITY);
     const replies = new Replies(
       pair.worker,
@@ -163,30 +161,28 @@ describe("publish before looking at who is parked", () => {
       new SpaceFlag(pair.control, REQUEST_SPACE),
       pair.control,
     );
-    while (pair.worker.sendNumber(0, 0, RESULT_NUMBER, 0, 1) === 0);
+    const backlog = (): number => Atomics.load(pair.control, RESPONSE_BACKLOG);
+    while (pair.worker.sendNumber(0, 0, RESULT_NUMBER, 0, 1));
     const named = [
       tailOf(pair, "responses"),
-      { name: "held", words: pair.control, index: ANSWERS_HELD },
-      { name: "handed over", words: pair.control, index: ANSWERS_HANDED_OVER },
+      { name: "backlog", words: pair.control, index: RESPONSE_BACKLOG },
     ];
     const held = logAtomics(named, () => {
       for (let n = 0; n < 3; n++) replies.result(0, 0, n);
     });
-    expect(held.filter((entry) => entry.includes("held"))).toHaveLength(3);
-    expect(held.some((entry) => /tail|handed/.test(entry))).toBe(false);
+    expect(held).toEqual(["store backlog=1", "store backlog=2", "store backlog=3"]);
     while (pair.host.rx.poll() >= 0) pair.host.rx.release();
     const log = logAtomics(named, () => replies.flush());
-    const order = log.map((entry) => /tail|handed over/.exec(entry)?.[0]);
-    expect(order).toEqual(
-      Array.from({ length: 6 }, (_, n) => n % 2 === 0 ? "tail" : "handed over"),
-    );
-    const counts = () => [ANSWERS_HELD, ANSWERS_HANDED_OVER].map((index) => pair.control[index]);
-    expect(counts()).toEqual([3, 3]);
+    expect(log.filter((entry) => entry.startsWith("store"))).toEqual([
+      ...Array.from({ length: 3 }, () => expect.stringMatching(/^store responses\.tail/)),
+      "store backlog=0",
+    ]);
     // One that turns out to be impossible to send keeps its place.
     while (pair.host.rx.poll() >= 0) pair.host.rx.release();
-    while (pair.worker.sendNumber(0, 0, RESULT_NUMBER, 0, 1) === 0);
+    while (pair.worker.sendNumber(0, 0, RESULT_NUMBER, 0, 1));
     replies.result(1, 0, { shared: new SharedArrayBuffer(8) });
     replies.result(2, 0, 5);
+    expect(backlog()).toBe(2);
     while (pair.host.rx.poll() >= 0) pair.host.rx.release();
     pair.onPost = () => {
       pair.onPost = () => {}; // the error may be too large for so small a ring
@@ -200,7 +196,7 @@ describe("publish before looking at who is parked", () => {
       pair.host.rx.release();
     }
     expect(answers).toEqual([[1, THROWN], [2, RESULT]]);
-    expect(counts()).toEqual([5, 5]);
+    expect(backlog()).toBe(0);
   });
 });
 
@@ -212,32 +208,38 @@ describe("announce, then look again", () => {
     let turns = 0;
     let nowMs = 0;
     const next: (() => void)[] = [];
+    const note = (what: string) => log.push(`${what}, announced: ${Atomics.load(words, 0)}`);
+    class NearLanes extends LaneSet {
+      override get isBusy(): boolean {
+        return true;
+      }
+      override get hasResponse(): boolean {
+        note("look");
+        return false;
+      }
+      override outlook(): Outlook {
+        note("look");
+        return NEAR;
+      }
+      override askForSpace(): void {
+        note("ask");
+      }
+    }
     const work: HostWork = {
-      isBusy: true,
-      lanes: [undefined],
+      lanes: new NearLanes(),
+      hasQueued: true,
+      recover: () => {},
       drain: () => 0,
-      hasResponse: () => {
-        log.push(`look, announced: ${Atomics.load(words, 0)}`);
+      flush: () => {
+        note("look for space");
         return false;
       },
-      flush: () => {},
-      askForSpace: () => log.push(`ask, announced: ${Atomics.load(words, 0)}`),
-      hasSpace: () => {
-        log.push(`look for space, announced: ${Atomics.load(words, 0)}`);
+      rebalance: () => {
+        note("look for a free worker");
         return false;
       },
       onPark: () => parks++,
       onIdle: () => {},
-      outlook: () => {
-        log.push(`look, announced: ${Atomics.load(words, 0)}`);
-        return NEAR;
-      },
-      hasQueued: false,
-      isCrowded: false,
-      relieve: () => {
-        log.push(`look for a free worker, announced: ${Atomics.load(words, 0)}`);
-        return 0;
-      },
     };
     const loop = new HostLoop(
       {
@@ -270,24 +272,31 @@ describe("announce, then look again", () => {
     const words = new Int32Array(new SharedArrayBuffer(128));
     let parks = 0;
     const microtasks: (() => void)[] = [];
+    /** The answer comes when the park has been announced. */
+    class AnsweringLanes extends LaneSet {
+      override get isBusy(): boolean {
+        return true;
+      }
+      override get hasResponse(): boolean {
+        return Atomics.load(words, 0) === 1;
+      }
+      override outlook(): Outlook {
+        return this.hasResponse ? ANSWERED : NEAR;
+      }
+    }
     const loop = new HostLoop(
       { ...currentRuntime, microtask: (callback) => void microtasks.push(callback) },
       new HostParker(words, 0),
       new ActiveCount([ActiveCount.create()], 0), // no core to spin on
       {
-        isBusy: true,
-        lanes: [undefined],
+        lanes: new AnsweringLanes(),
+        hasQueued: false,
+        recover: () => {},
         drain: () => 0,
-        hasResponse: () => Atomics.load(words, 0) === 1,
-        flush: () => {},
-        askForSpace: () => {},
-        hasSpace: () => false,
+        flush: () => false,
+        rebalance: () => false,
         onPark: () => parks++,
         onIdle: () => {},
-        outlook: () => Atomics.load(words, 0) === 1 ? ANSWERED : NEAR,
-        hasQueued: false,
-        isCrowded: false,
-        relieve: () => 0,
       },
       0.05,
     );
@@ -365,7 +374,7 @@ describe("announce, then look again", () => {
         before: (operation, value) => {
           // The host sends between the last look and the announcement: its own load comes too early.
           if (operation === "store" && value === announced && sent++ === 0) {
-            pair.host.sendCall({ slot: 7, generation: 0 }, 0, [42]);
+            sendCall(pair.host, [42]);
           }
         },
       }], () => loop.start());
@@ -381,7 +390,7 @@ describe("announce, then look again", () => {
     const pair = createEndpoints(CAPACITY);
     const { promise, resolve } = Promise.withResolvers<unknown>();
     const loop = idleLoop(pair, 1, () => promise, 1);
-    pair.host.sendCall({ slot: 0, generation: 0 }, 0, [1]);
+    sendCall(pair.host, [1]);
     loop.start();
     const { control } = pair;
     const loopParks = (): number => Atomics.load(control, LOOP_PARKS);
@@ -414,8 +423,8 @@ describe("announce, then look again", () => {
 
   test("a worker out of room announces its park, raises its flag, and looks again", () => {
     const pair = createEndpoints(CAPACITY);
-    while (pair.worker.sendNumber(0, 0, RESULT_NUMBER, 0, 1) === 0);
-    expect(pair.host.sendCall({ slot: 0, generation: 0 }, 0, [2])).toBe(0);
+    while (pair.worker.sendNumber(0, 0, RESULT_NUMBER, 0, 1));
+    expect(sendCall(pair.host, [2])).toBe(true);
     const loop = idleLoop(pair, 1);
     const named = [
       headOf(pair, "responses"),

@@ -1,6 +1,6 @@
 /**
  * Calls that end on the host while a worker completes them: by an abort, a timeout, the death of the worker,
- * the closing of the pool. The real slab, endings, answers and mover against a worker that acquires, runs and
+ * the closing of the pool. The real slab, endings, answers and work stealing against a worker that acquires, runs and
  * answers; each call must settle once and run at most once, and what the host counts must come to nothing.
  */
 import type { Codec } from "../../src/codec/codec.ts";
@@ -12,17 +12,18 @@ import {
   RESULT_NUMBER,
   SLOT_WORD,
 } from "../../src/endpoint/frame.ts";
-import { AbandonedCalls } from "../../src/host/abandoned.ts";
-import { RevokedMessages } from "../../src/host/revoked-messages.ts";
-import { Answers, MOST_ANSWERS } from "../../src/host/answers.ts";
+import { Answers, MAX_ANSWERS } from "../../src/host/answers.ts";
 import { createSettings, type GivenSettings } from "../../src/host/call-settings.ts";
+import { Depth } from "../../src/host/depth.ts";
 import { Endings } from "../../src/host/endings.ts";
 import { InFlight, type PendingCall } from "../../src/host/in-flight.ts";
 import type { Lane } from "../../src/host/lane.ts";
 import { LaneLoad } from "../../src/host/lane-load.ts";
-import { Mover } from "../../src/host/mover.ts";
-import { takeAll } from "../../src/host/relief.ts";
+import { LaneSet } from "../../src/host/lanes.ts";
+import { PayloadCredit } from "../../src/host/payload-credit.ts";
+import { Placement } from "../../src/host/placement.ts";
 import { Timekeeper } from "../../src/host/timekeeper.ts";
+import { WorkStealing } from "../../src/host/work-stealing.ts";
 import { BLOCKED, Parker, RUNNING, Waker } from "../../src/park/wake-word.ts";
 import type { RingProducer } from "../../src/ring/producer.ts";
 import { QUEUED, revokedState, STATE_MASK, stateSlot } from "../../src/ring/record-layout.ts";
@@ -55,6 +56,13 @@ const QUEUED_AGAIN = 3;
 type Words = Int32Array<SharedArrayBuffer>;
 const words = (memory: SharedArrayBuffer): Words => new Int32Array(memory, 0, CONTROL_BYTES / 4);
 const spin = () => (Atomics as unknown as { pause(): void }).pause();
+const ONE_AT_A_TIME = {
+  maxConcurrency: 1,
+  maxQueue: Infinity,
+  inliner: undefined,
+  recycleAfter: Infinity,
+};
+const noTimer = { ref: () => {}, unref: () => {}, clear: () => {} };
 const noPort = { post: () => {}, receive: () => undefined, close: () => {} };
 
 let codec: Codec | undefined;
@@ -72,7 +80,7 @@ function attach(memory: SharedArrayBuffer, out: number, into: number): Endpoint 
 class Host {
   readonly inFlight = new InFlight();
   readonly answers = new Answers(this.inFlight, [undefined]);
-  readonly lanes: Lane[];
+  readonly lanes = new LaneSet();
   readonly calls: PendingCall[] = [];
   readonly endings: Endings;
   readonly #control: Words;
@@ -80,20 +88,24 @@ class Host {
   constructor(memory: SharedArrayBuffer, settings: GivenSettings = {}) {
     const control = this.#control = words(memory);
     const endpoint = attach(memory, REQUESTS, RESPONSES);
-    const lane = {
+    const lane: Lane = {
       id: 7,
       endpoint,
       load: new LaneLoad(0),
-      abandoned: new AbandonedCalls(),
-      revoked: new RevokedMessages(endpoint.tx),
-      spaceFlag: { take: () => false },
-      answersHeld: 0,
-      answersHandedOver: 0,
+      credit: new PayloadCredit(endpoint.tx),
+      isAwake: true,
+      isResting: false,
+      hasBacklog: false,
+      wake: () => {},
+      wakeForSpace: () => {},
+      askForSpace: () => {},
+      tellAbort: () => {},
+      fail: () => {},
     };
-    this.lanes = [lane as unknown as Lane];
+    this.lanes.add(lane);
     this.endings = new Endings({
       inFlight: this.inFlight,
-      lanes: () => this.lanes,
+      lanes: this.lanes,
       abortWords: new Int32Array(memory, 4 * ABORTS, 8),
       now: () => 0,
       onQueuedEnded: () => {},
@@ -106,24 +118,23 @@ class Host {
         Atomics.add(control, SETTLED + n, 1);
         control[OUTCOMES + n] = outcome;
       };
-      const call = this.inFlight.add(settle(ANSWERED), settle(ENDED), lane.id, given);
-      lane.load.outstanding++;
+      const call = this.inFlight.add(settle(ANSWERED), settle(ENDED), given);
+      call.lane = lane.id;
       endpoint.sendNumber(call.slot, call.generation, CALL_WITH_NUMBER, 0, n);
       call.position = endpoint.tx.position;
       lane.load.add(call.load);
-      this.inFlight.submitted(call, call.generation);
       this.calls.push(call);
     }
   }
 
   get lane(): Lane {
-    return this.lanes[0]!;
+    return this.lanes.all[0]!;
   }
 
   /** Takes answers until every call is settled, and the worker goes on with none. */
   finish(): void {
-    while (this.inFlight.size > 0 || this.lane.abandoned.size > 0) {
-      if (this.answers.take(this.lane, MOST_ANSWERS) === 0) spin();
+    while (this.inFlight.size > 0 || this.lane.load.abandoned.size > 0) {
+      if (this.answers.take(this.lane, MAX_ANSWERS) === 0) spin();
     }
     this.count();
   }
@@ -197,14 +208,14 @@ function timeOut(memory: SharedArrayBuffer): void {
   const timekeeper = new Timekeeper({
     inFlight: host.inFlight,
     endings: host.endings,
-    lanes: () => host.lanes,
+    lanes: host.lanes,
     hardTimeoutMs: Infinity,
     now: () => nowMs,
     setTimeout: (callback) => {
       look = callback;
-      return { ref: () => {}, unref: () => {}, clear: () => look = undefined };
+      return { ...noTimer, clear: () => look = undefined };
     },
-    takeAnswers: () => void host.answers.take(host.lane, MOST_ANSWERS),
+    takeAnswers: () => void host.answers.take(host.lane, MAX_ANSWERS),
     stop: () => {},
   });
   timekeeper.watch(1);
@@ -224,22 +235,29 @@ function kill(memory: SharedArrayBuffer, revoke?: Revoke): void {
   const host = new Host(memory);
   const { lane, inFlight, answers } = host;
   if (revoke !== undefined) lane.endpoint.tx.revoke = (index) => revoke(lane.endpoint.tx, index);
-  const mover = new Mover({
+  const control = words(memory);
+  const stealing = new WorkStealing({
     inFlight,
+    lanes: host.lanes,
+    placement: new Placement(new Depth(ONE_AT_A_TIME, true), { coresLeft: 1 }),
     send: () => false,
-    putBack: () => {},
+    putBack: (calls) => {
+      for (const { slot, generation } of calls) {
+        const call = inFlight.find(slot, generation)!;
+        const n = host.calls.indexOf(call);
+        inFlight.resolve(call, undefined);
+        control[OUTCOMES + n] = QUEUED_AGAIN;
+      }
+    },
     failLane: (_lane, error) => {
       throw error;
     },
+    now: () => 0,
+    setTimeout: () => noTimer,
+    onMoved: () => {},
   });
-  answers.take(lane, MOST_ANSWERS);
-  const control = words(memory);
-  for (const { slot, generation } of mover.take(lane, (heldOf) => takeAll(lane, heldOf)) ?? []) {
-    const call = inFlight.find(slot, generation)!;
-    const n = host.calls.indexOf(call);
-    inFlight.resolve(call, undefined);
-    control[OUTCOMES + n] = QUEUED_AGAIN;
-  }
+  answers.take(lane, MAX_ANSWERS);
+  stealing.requeue(lane);
   lane.load.clear();
   for (const call of inFlight.callsOf(lane.id)) inFlight.reject(call, "lost");
   host.count();

@@ -2,8 +2,20 @@
 import { Decoder } from "../../src/codec/decoder.ts";
 import { Encoder } from "../../src/codec/encoder.ts";
 import { SharedBuffers } from "../../src/codec/shared-buffers.ts";
-import { SENT } from "../../src/endpoint/endpoint.ts";
-import { CALL, kindOf, SHAPES, WHAT_WORD } from "../../src/endpoint/frame.ts";
+import type { DeclaredValues } from "../../src/codec/struct/signature.ts";
+import type { Endpoint } from "../../src/endpoint/endpoint.ts";
+import {
+  CALL,
+  CALL_WITH_NUMBER,
+  CALL_WITH_VALUE,
+  kindOf,
+  RESULT,
+  RESULT_VALUE,
+  SHAPES,
+  WHAT_WORD,
+} from "../../src/endpoint/frame.ts";
+import { ARGUMENTS, countDeclared, type Held } from "../../src/endpoint/hold.ts";
+import { UNSIZED } from "../../src/endpoint/sized-values.ts";
 import { viewMemory } from "../../src/memory/views.ts";
 import { EMPTY } from "../../src/ring/consumer.ts";
 import { currentRuntime } from "../../src/runtimes/current.ts";
@@ -12,16 +24,79 @@ import { createEndpoints, type EndpointPair } from "./endpoints.ts";
 const CAPACITY = 1 << 20;
 let shared: EndpointPair | undefined;
 
+/** The id that calls here have, and their task. */
+const [SLOT, GENERATION, TASK] = [5, 6, 0];
+
+/** Sends a call as the host does. False: no room now; held values: no record can carry them. */
+export function sendCall(
+  endpoint: Endpoint,
+  args: readonly unknown[],
+  declared?: DeclaredValues,
+): boolean | Held {
+  const { sized, holder } = endpoint;
+  const [only] = args;
+  if (declared === undefined && args.length === 1 && typeof only === "number") {
+    return endpoint.sendNumber(SLOT, GENERATION, CALL_WITH_NUMBER, TASK, only);
+  }
+  const bytes = declared === undefined ? sized.roomFor(args) : UNSIZED;
+  if (bytes !== UNSIZED) {
+    return args.length === 1
+      ? endpoint.sendSizedOne(bytes, CALL_WITH_VALUE, SLOT, GENERATION, TASK, only)
+      : endpoint.sendSized(bytes, CALL, SLOT, GENERATION, TASK, args);
+  }
+  const encoder = holder.acquire();
+  try {
+    const end = holder.encode(encoder, args, ARGUMENTS, declared);
+    const count = declared === undefined ? args.length : countDeclared(args, declared);
+    if (!holder.isInline(encoder, end)) return holder.take(encoder, end, count, true);
+    return endpoint.tellShapes() &&
+      endpoint.sendEncoded(encoder, end, CALL, SLOT, GENERATION, TASK, count);
+  } finally {
+    holder.release(encoder);
+  }
+}
+
+/** Sends a call whose values are held. False: no room now. */
+export function sendHeldCall(endpoint: Endpoint, held: Held): boolean {
+  return endpoint.tellShapes() && endpoint.sendHeld(CALL, SLOT, GENERATION, TASK, held);
+}
+
+/** As `sendCall`, for values that no record can carry. */
+export function holdCall(endpoint: Endpoint, args: readonly unknown[]): Held {
+  const held = sendCall(endpoint, args);
+  if (typeof held === "boolean") throw new Error("A record can carry these values.");
+  return held;
+}
+
+/** Sends one result as a worker does. False: no room now. */
+export function sendResult(endpoint: Endpoint, value: unknown, returns?: DeclaredValues): boolean {
+  const { sized, holder } = endpoint;
+  const bytes = returns === undefined ? sized.roomForOne(value) : UNSIZED;
+  if (bytes !== UNSIZED) {
+    return endpoint.sendSizedOne(bytes, RESULT_VALUE, SLOT, GENERATION, TASK, value);
+  }
+  const encoder = holder.acquire();
+  try {
+    const end = holder.encodeResult(encoder, value, returns);
+    return endpoint.tellShapes() &&
+      endpoint.sendEncoded(encoder, end, RESULT, SLOT, GENERATION, TASK, 1);
+  } finally {
+    holder.release(encoder);
+  }
+}
+
 /** Sends `values` as a call does, and returns what the worker reads. */
 export function send(pair: EndpointPair, values: readonly unknown[]): unknown[] {
-  const outcome = pair.host.sendCall({ slot: 5, generation: 6 }, 7, values);
-  if (outcome !== SENT) {
-    const held = typeof outcome === "object" ? outcome : pair.holder.hold(values);
-    const isSent = pair.host.sendHeld(CALL, 5, 6, 7, held);
+  const outcome = sendCall(pair.host, values);
+  if (outcome !== true) {
+    const held = outcome === false ? pair.holder.hold(values) : outcome;
+    const isSent = sendHeldCall(pair.host, held);
     // Shapes told before it, and the padding in front of them, may have taken the room.
     if (!isSent) {
       takeShapes(pair);
-      if (!pair.host.sendHeld(CALL, 5, 6, 7, held)) throw new Error("No room in an empty ring.");
+      if (!sendHeldCall(pair.host, held)) {
+        throw new Error("No room in an empty ring.");
+      }
     }
   }
   return receive(pair);
@@ -67,7 +142,7 @@ export function encode(values: readonly unknown[]): Uint8Array<ArrayBuffer> {
     maxPayloadBytes: Infinity,
     mayLend: true,
   });
-  let at = encoder.beginInScratch();
+  let at = encoder.begin();
   for (const value of values) at = encoder.root(value, at);
   return new Uint8Array(encoder.u8.subarray(0, at));
 }

@@ -2,13 +2,12 @@ import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
 import { transfer } from "../../src/codec/wrappers.ts";
 import { DataCloneError, PayloadTooLargeError, ProtocolError } from "../../src/errors.ts";
-import { FULL, SENT } from "../../src/endpoint/endpoint.ts";
-import { CALL, CALL_WITH_NUMBER } from "../../src/endpoint/frame.ts";
+import { CALL_WITH_NUMBER } from "../../src/endpoint/frame.ts";
 import { detached, type Held } from "../../src/endpoint/hold.ts";
-import { bufferOf } from "../../src/endpoint/payload-inbox.ts";
-import { receive, send } from "../support/codec.ts";
+import { bufferOf } from "../../src/endpoint/payload-port.ts";
+import { holdCall, receive, send, sendCall, sendHeldCall } from "../support/codec.ts";
 import { createEndpoints } from "../support/endpoints.ts";
-import { MovedBytes } from "../../src/host/moved-bytes.ts";
+import { messageBytes } from "../../src/host/payload-credit.ts";
 import { currentRuntime } from "../../src/runtimes/current.ts";
 
 const CAPACITY = 4096;
@@ -48,7 +47,7 @@ describe("where values go", () => {
   test("a value that does not fit the rest of the ring is not taken for too large", () => {
     const pair = createEndpoints(CAPACITY);
     for (let round = 0; round < 50; round++) {
-      expect(pair.host.sendCall({ slot: 5, generation: 6 }, 7, ["y".repeat(900)])).toBe(SENT);
+      expect(sendCall(pair.host, ["y".repeat(900)])).toBe(true);
       expect(receive(pair)).toEqual(["y".repeat(900)]);
     }
   });
@@ -90,19 +89,19 @@ describe("where values go", () => {
 });
 
 describe("no room", () => {
-  test("FULL leaves ring and port untouched", () => {
+  test("a call that finds none leaves ring and port untouched", () => {
     const pair = createEndpoints(CAPACITY);
     let sent = 0;
-    while (pair.host.sendNumber(5, 6, CALL_WITH_NUMBER, 7, sent) === SENT) sent++;
+    while (pair.host.sendNumber(5, 6, CALL_WITH_NUMBER, 7, sent)) sent++;
     expect(sent).toBe(CAPACITY / 32);
-    expect(pair.host.sendCall({ slot: 5, generation: 6 }, 7, ["x"])).toBe(FULL);
-    expect(pair.host.sendCall({ slot: 5, generation: 6 }, 7, [{}])).toBe(FULL);
+    expect(sendCall(pair.host, ["x"])).toBe(false);
+    expect(sendCall(pair.host, [{}])).toBe(false);
     const held = pair.holder.hold([{ shared: new SharedArrayBuffer(8) }]);
-    expect(pair.host.sendHeld(CALL, 5, 6, 7, held)).toBe(false);
+    expect(sendHeldCall(pair.host, held)).toBe(false);
     expect(pair.toWorker).toHaveLength(0);
     for (let value = 0; value < sent; value++) expect(receive(pair)).toEqual([value]);
     pair.worker.rx.publish();
-    expect(pair.host.sendHeld(CALL, 5, 6, 7, held)).toBe(true);
+    expect(sendHeldCall(pair.host, held)).toBe(true);
     expect(receive(pair)).toEqual([{ shared: expect.any(SharedArrayBuffer) }]);
   });
 
@@ -110,9 +109,9 @@ describe("no room", () => {
     const pair = createEndpoints(CAPACITY);
     const largest = new Uint8Array(CAPACITY / 4);
     for (let before = 0; before < 200; before++) {
-      expect(pair.host.sendCall({ slot: 5, generation: 6 }, 7, [before])).toBe(SENT);
+      expect(sendCall(pair.host, [before])).toBe(true);
       receive(pair);
-      expect(pair.host.sendCall({ slot: 5, generation: 6 }, 7, [largest])).toBe(SENT);
+      expect(sendCall(pair.host, [largest])).toBe(true);
       receive(pair);
     }
   });
@@ -126,49 +125,17 @@ describe("no room", () => {
         return "x".repeat(CAPACITY);
       },
     };
-    const outcome = pair.host.sendCall({ slot: 0, generation: 0 }, 0, [1, value]) as Held;
+    const outcome = holdCall(pair.host, [1, value]);
     expect(placeOf(outcome)).toBe("buffer");
     expect(pair.worker.rx.poll()).toBe(-1);
-    expect(pair.host.sendHeld(CALL, 0, 0, 0, outcome)).toBe(true);
+    expect(sendHeldCall(pair.host, outcome)).toBe(true);
     expect(receive(pair)).toEqual([1, { text: "x".repeat(CAPACITY) }]);
     expect(reads).toBe(1);
   });
 
-  test("room that comes while a value is encoded elsewhere for want of it changes nothing", () => {
-    const capacity = 2 ** 20;
-    const pair = createEndpoints(capacity);
-    const filling = Array.from(
-      { length: 5 },
-      (_, index) => "f".repeat(capacity / 4 - 1024 * index),
-    );
-    let sent = 0;
-    while (pair.host.sendCall({ slot: 1, generation: 1 }, 0, [filling[sent]]) === SENT) sent++;
-    while (pair.host.sendNumber(1, 1, CALL_WITH_NUMBER, 0, sent) === SENT) sent++;
-    receive(pair); // room for the beginning of a record, not for all of it
-    pair.worker.rx.publish();
-    const room = capacity / 4;
-    while (pair.host.tx.hasSpace(room - 2048)) {
-      expect(pair.host.sendNumber(1, 1, CALL_WITH_NUMBER, 0, sent++)).toBe(SENT);
-    }
-    const value = {
-      first: "a".repeat(room - 1024), // beyond the room
-      get second() {
-        for (let record = 1; record < sent; record++) receive(pair);
-        pair.worker.rx.publish();
-        return "b";
-      },
-      third: Array.from({ length: 20 }, (_, index) => `${index} `.repeat(50)),
-    };
-    const held = pair.host.sendCall({ slot: 1, generation: 1 }, 0, [value]) as Held;
-    expect(held).toBeTypeOf("object");
-    expect(pair.host.sendHeld(CALL, 1, 1, 0, held)).toBe(true);
-    const [arrived] = receive(pair) as [typeof value];
-    expect(arrived).toEqual({ first: value.first, second: "b", third: value.third });
-  });
-
   test("maxPayloadBytes holds for what goes inline and for what does not", () => {
     const pair = createEndpoints(CAPACITY, 300);
-    expect(() => pair.host.sendCall({ slot: 0, generation: 0 }, 0, ["x".repeat(400)])).toThrow(
+    expect(() => sendCall(pair.host, ["x".repeat(400)])).toThrow(
       PayloadTooLargeError,
     );
     expect(() => pair.holder.hold([new Uint8Array(400)])).toThrow(
@@ -180,21 +147,23 @@ describe("no room", () => {
 });
 
 describe("user code while encoding", () => {
-  test("a getter that sends on the same endpoint finds it full, and nothing is mixed up", () => {
+  test("a getter that sends on the same endpoint is before its own call, and nothing is mixed up", () => {
     const pair = createEndpoints(CAPACITY);
-    let inner: unknown;
     const value = {
       before: "b",
       get field() {
-        inner = pair.host.sendCall({ slot: 5, generation: 6 }, 7, [1]);
-        expect(pair.host.sendHeld(CALL, 5, 6, 7, pair.holder.hold([{ inner: true }]))).toBe(false);
+        expect(sendCall(pair.host, [1])).toBe(true);
+        expect(sendCall(pair.host, [{ inner: "object" }])).toBe(true);
+        expect(sendHeldCall(pair.host, pair.holder.hold([{ inner: true }]))).toBe(true);
         return { nested: true };
       },
       after: "a",
     };
     for (let round = 0; round < 3; round++) {
-      expect(send(pair, [value])).toEqual([{ before: "b", field: { nested: true }, after: "a" }]);
-      expect(inner).toBe(FULL);
+      expect(send(pair, [value])).toEqual([1]);
+      expect(receive(pair)).toEqual([{ inner: "object" }]);
+      expect(receive(pair)).toEqual([{ inner: true }]);
+      expect(receive(pair)).toEqual([{ before: "b", field: { nested: true }, after: "a" }]);
     }
     expect(send(pair, [2])).toEqual([2]);
   });
@@ -208,7 +177,7 @@ describe("user code while encoding", () => {
       },
     };
     for (let round = 0; round < 100; round++) {
-      expect(() => pair.host.sendCall({ slot: 5, generation: 6 }, 7, [bad])).toThrow(URIError);
+      expect(() => sendCall(pair.host, [bad])).toThrow(URIError);
     }
     expect(() => receive(pair)).toThrow("No record.");
     expect(send(pair, [{ fine: 1 }])).toEqual([{ fine: 1 }]);
@@ -220,15 +189,15 @@ describe("moving", () => {
     for (const isKept of [false, true]) {
       const pair = createEndpoints(CAPACITY);
       const bytes = new Uint8Array(CAPACITY).fill(3);
-      let held = pair.host.sendCall({ slot: 5, generation: 6 }, 7, [
+      let held = holdCall(pair.host, [
         transfer({ bytes, again: bytes }, [bytes.buffer]),
-      ]) as Held;
+      ]);
       if (isKept) {
         held = detached(held);
         expect(bytes.length).toBe(0);
         expect(detached(held)).toBe(held);
       }
-      expect(pair.host.sendHeld(CALL, 5, 6, 7, held)).toBe(true);
+      expect(sendHeldCall(pair.host, held)).toBe(true);
       expect(bytes.length).toBe(0);
       const [arrived] = receive(pair) as [{ bytes: Uint8Array; again: Uint8Array }];
       expect(arrived.bytes).toEqual(new Uint8Array(CAPACITY).fill(3));
@@ -247,7 +216,7 @@ describe("moving", () => {
     const pair = createEndpoints(CAPACITY);
     const bytes = new Uint8Array(8);
     const value = transfer({ copied: new Uint8Array(70_000), bytes }, [bytes.buffer]);
-    const held = pair.host.sendCall({ slot: 5, generation: 6 }, 7, [value]) as Held;
+    const held = holdCall(pair.host, [value]);
     expect([held.attached, held.transfer.length]).toEqual([[bytes.buffer], 2]);
   });
 
@@ -256,7 +225,7 @@ describe("moving", () => {
     const [gone, good] = [new ArrayBuffer(8), new ArrayBuffer(8)];
     structuredClone(gone, { transfer: [gone] });
     for (const list of [[good, gone], [gone, good]]) {
-      const send = () => pair.host.sendCall({ slot: 5, generation: 6 }, 7, [transfer({}, list)]);
+      const send = () => sendCall(pair.host, [transfer({}, list)]);
       expect(send).toThrow(DataCloneError);
       expect(good.byteLength).toBe(8);
     }
@@ -265,13 +234,13 @@ describe("moving", () => {
   test("what a port refuses is a coded error with its words, posted once, and disturbs nothing", () => {
     const pair = createEndpoints(CAPACITY);
     const bytes = new Uint8Array(100);
-    const held = pair.host.sendCall({ slot: 5, generation: 6 }, 7, [transfer(bytes)]) as Held;
+    const held = holdCall(pair.host, [transfer(bytes)]);
     let posts = 0;
     pair.onPost = () => {
       posts++;
       throw new TypeError("the stream is locked");
     };
-    expect(() => pair.host.sendHeld(CALL, 5, 6, 7, held)).toThrow(
+    expect(() => sendHeldCall(pair.host, held)).toThrow(
       expect.objectContaining({
         code: "HEDDLE_DATA_CLONE",
         message: expect.stringMatching(/^A part cannot be .* moved: the stream is locked$/),
@@ -296,8 +265,8 @@ describe("moving", () => {
       detached: { get: () => expect.unreachable() },
       byteLength: { get: () => expect.unreachable() },
     });
-    const held = pair.host.sendCall({ slot: 5, generation: 6 }, 7, [transfer(buffer)]) as Held;
-    expect(new MovedBytes(100, currentRuntime.kinds.isArrayBuffer).bytesOf(held)).toBe(8);
+    const held = holdCall(pair.host, [transfer(buffer)]);
+    expect(messageBytes(held, currentRuntime.kinds)).toBe(1024 + 8);
     const [moved] = detached(held).transfer;
     expect(structuredClone(moved)).toEqual(new ArrayBuffer(8));
   });
@@ -305,11 +274,11 @@ describe("moving", () => {
   test("a record that asks for more than its message has is a ProtocolError", () => {
     for (const bytes of [-2, 2 ** 30]) {
       const pair = createEndpoints(CAPACITY);
-      const held = pair.host.sendCall({ slot: 5, generation: 6 }, 7, [
+      const held = holdCall(pair.host, [
         "x".repeat(CAPACITY),
-      ]) as Held;
+      ]);
       const payload = { ...held.payload!, bytes };
-      expect(pair.host.sendHeld(CALL, 5, 6, 7, { ...held, payload })).toBe(true);
+      expect(sendHeldCall(pair.host, { ...held, payload })).toBe(true);
       expect(() => receive(pair)).toThrow(ProtocolError);
     }
   });
@@ -319,8 +288,8 @@ describe("moving", () => {
     const shared = new SharedArrayBuffer(8);
     for (const size of [8, CAPACITY]) {
       const text = "x".repeat(size);
-      const held = pair.host.sendCall({ slot: 5, generation: 6 }, 7, [shared, text]) as Held;
-      expect(pair.host.sendHeld(CALL, 5, 6, 7, held)).toBe(true);
+      const held = holdCall(pair.host, [shared, text]);
+      expect(sendHeldCall(pair.host, held)).toBe(true);
       const [first, ...others] = pair.toWorker[0] as unknown[];
       expect(first).toBeInstanceOf(SharedArrayBuffer);
       expect(others.length).toBe(size === CAPACITY ? 1 : 0);
@@ -343,7 +312,7 @@ describe("holding", () => {
     const held = pair.holder.hold([value, bytes]);
     bytes[0] = 9;
     for (let sends = 0; sends < 3; sends++) {
-      expect(pair.host.sendHeld(CALL, 5, 6, 7, held)).toBe(true);
+      expect(sendHeldCall(pair.host, held)).toBe(true);
       expect(receive(pair)).toEqual([{ field: 1 }, new Uint8Array([1, 2, 3])]);
     }
   });
@@ -380,13 +349,7 @@ describe("damage", () => {
   test("a message that cannot be deserialized fails its own record only", () => {
     const pair = createEndpoints(CAPACITY);
     for (const value of [1, 2, 3]) {
-      pair.host.sendHeld(
-        CALL,
-        5,
-        6,
-        7,
-        pair.holder.hold([{ value, shared: new SharedArrayBuffer(8) }]),
-      );
+      sendHeldCall(pair.host, pair.holder.hold([{ value, shared: new SharedArrayBuffer(8) }]));
     }
     const messages = pair.toWorker.splice(0);
     const shift = pair.toWorker.shift.bind(pair.toWorker);
@@ -404,10 +367,10 @@ describe("damage", () => {
 
   test("a missing message and a wrong number are protocol errors", () => {
     const pair = createEndpoints(CAPACITY);
-    pair.host.sendHeld(CALL, 5, 6, 7, pair.holder.hold([new SharedArrayBuffer(8)]));
+    sendHeldCall(pair.host, pair.holder.hold([new SharedArrayBuffer(8)]));
     pair.toWorker.length = 0;
     expect(() => receive(pair)).toThrow(ProtocolError);
-    pair.host.sendHeld(CALL, 5, 6, 7, pair.holder.hold([new SharedArrayBuffer(8)]));
+    sendHeldCall(pair.host, pair.holder.hold([new SharedArrayBuffer(8)]));
     (pair.toWorker[0] as number[])[0] = 17;
     expect(() => receive(pair)).toThrow(ProtocolError);
   });

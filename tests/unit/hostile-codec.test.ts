@@ -2,8 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { Envelope, transfer } from "../../src/codec/wrappers.ts";
 import { DataCloneError, PayloadTooLargeError } from "../../src/errors.ts";
-import { CALL } from "../../src/endpoint/frame.ts";
-import { receive, roundTrip, send } from "../support/codec.ts";
+import { receive, roundTrip, send, sendCall, sendHeldCall } from "../support/codec.ts";
 import { createEndpoints } from "../support/endpoints.ts";
 import { currentRuntime } from "../../src/runtimes/current.ts";
 import * as namespace from "../support/random.ts";
@@ -25,7 +24,7 @@ describe("packed arrays that stop being numbers", () => {
           array.push(...end);
           expect(send(pair, [array, "after"])).toEqual([array, "after"]);
           // Held: encoded in scratch memory from the start.
-          pair.host.sendHeld(CALL, 5, 6, 7, pair.holder.hold([array]));
+          sendHeldCall(pair.host, pair.holder.hold([array]));
           expect(receive(pair)).toEqual([array]);
         }
       }
@@ -44,7 +43,7 @@ test("a stack that overflows while encoding leaves the endpoint as it was", () =
       } catch {
         if (left-- > 0) {
           try {
-            pair.host.sendCall({ slot: 0, generation: 0 }, 0, value);
+            sendCall(pair.host, value);
           } catch {
             // as it may
           }
@@ -240,9 +239,9 @@ test("room for a held call counts what has to be told before it", () => {
   const held = pair.holder.hold([wide]);
   pair.holder.hold([wide]); // seen twice: a shape now, and nobody was told
   const small = pair.holder.hold([1]);
-  while (pair.host.sendHeld(CALL, 0, 0, 0, held));
+  while (sendHeldCall(pair.host, held));
   for (let round = 0; round < 20; round++) {
-    expect(pair.host.hasSpaceFor(small)).toBe(pair.host.sendHeld(CALL, 0, 0, 0, small));
+    expect(pair.host.hasSpaceFor(small)).toBe(sendHeldCall(pair.host, small));
   }
 });
 
@@ -352,7 +351,7 @@ describe("strings of a value that was refused while they were written", () => {
       expect(() => send(pair, [names])).toThrow(PayloadTooLargeError);
       expect(() => pair.holder.hold([names])).toThrow(PayloadTooLargeError);
       expect(send(pair, next)).toEqual(next);
-      pair.host.sendHeld(CALL, 5, 6, 7, pair.holder.hold(next));
+      sendHeldCall(pair.host, pair.holder.hold(next));
       expect(receive(pair)).toEqual(next);
     }
   });

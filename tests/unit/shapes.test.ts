@@ -34,7 +34,7 @@ function pairOf(isCompiling: boolean): { registry: ShapeRegistry; trip(value: un
     registry,
     trip(value) {
       encoder.end();
-      const end = encoder.value(value, encoder.beginInScratch());
+      const end = encoder.value(value, encoder.begin());
       const lists = registry.keysFrom(received.size, MAX_SHAPES);
       if (lists.length > 0) received.learn([received.size, ...lists]);
       return decoder.one(encoder.memory, 0, end);

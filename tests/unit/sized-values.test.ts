@@ -2,23 +2,15 @@
 import { describe, expect, test } from "vitest";
 import { signatureOf } from "../../src/codec/struct/signature.ts";
 import { array, bool, f64, i32, optional, struct, utf8 } from "../../src/mod.ts";
-import { FULL, SENT, UNWANTED } from "../../src/endpoint/endpoint.ts";
-import {
-  CALL_WITH_VALUE,
-  FRAME_BYTES,
-  RESULT,
-  RESULT_VALUE,
-  WHAT_WORD,
-} from "../../src/endpoint/frame.ts";
+import { CALL_WITH_VALUE, FRAME_BYTES, RESULT_VALUE, WHAT_WORD } from "../../src/endpoint/frame.ts";
 import { PayloadTooLargeError, ProtocolError, StructError } from "../../src/errors.ts";
 import { SizedValues, UNSIZED } from "../../src/endpoint/sized-values.ts";
 import { currentRuntime } from "../../src/runtimes/current.ts";
 import { MAX_EMBEDDED_BYTES } from "../../src/codec/bytes.ts";
-import { encode, receive, send } from "../support/codec.ts";
+import { encode, receive, send, sendCall, sendResult } from "../support/codec.ts";
 import { createEndpoints, type EndpointPair } from "../support/endpoints.ts";
 import { viewKinds } from "../support/values.ts";
 
-const CALL_ID = { slot: 5, generation: 6 };
 const Point = struct({ x: f64, y: i32, isOn: bool, name: utf8(12), tail: array(f64, 3) });
 const point = { x: 0.1, y: -7, isOn: true, name: "später", tail: [-0, NaN] };
 const { args, returns } = signatureOf([Point], Point)!;
@@ -47,9 +39,9 @@ describe("values without parts", () => {
   test("are the same bytes as the encoder's", () => {
     const pair = createEndpoints(1 << 16);
     for (const value of values) {
-      // Memory that is not all zero, as the ring's is after its first round.
+      if (pair.host.sized.roomForOne(value) === UNSIZED) continue; // the encoder's
       pair.host.tx.memory.u8.fill(0);
-      expect(pair.host.sendCall(CALL_ID, 7, [value])).toBe(SENT);
+      expect(sendCall(pair.host, [value])).toBe(true);
       const { what, bytes } = nextBytes(pair);
       expect(what).toBe(CALL_WITH_VALUE);
       expect(bytes).toEqual(encode([value]));
@@ -61,7 +53,7 @@ describe("values without parts", () => {
     for (let round = 0; round < 40; round++) {
       for (const value of values) {
         expect(send(pair, [value])).toEqual([value]);
-        expect(pair.worker.sendValue(RESULT, 5, 6, value)).toBe(SENT);
+        expect(sendResult(pair.worker, value)).toBe(true);
         const { rx } = pair.host;
         const index = rx.poll();
         expect(pair.host.readValues(index, RESULT_VALUE)).toEqual([value]);
@@ -73,9 +65,9 @@ describe("values without parts", () => {
   test("find a full ring full, and room again", () => {
     const pair = createEndpoints(4096);
     let sent = 0;
-    while (pair.host.sendCall(CALL_ID, 7, ["a".repeat(40)]) === SENT) sent++;
+    while (sendCall(pair.host, ["a".repeat(40)])) sent++;
     expect(sent).toBeGreaterThan(40);
-    expect(pair.host.sendCall(CALL_ID, 7, ["a".repeat(40)])).toBe(FULL);
+    expect(sendCall(pair.host, ["a".repeat(40)])).toBe(false);
     while (sent-- > 0) expect(receive(pair)).toEqual(["a".repeat(40)]);
     expect(send(pair, ["b"])).toEqual(["b"]);
   });
@@ -86,9 +78,9 @@ describe("values without parts", () => {
     expect(send(pair, ["a".repeat(100)])).toEqual(["a".repeat(100)]);
     expect(send(pair, ["ж".repeat(48)])).toEqual(["ж".repeat(48)]);
     for (const text of ["a".repeat(105), "ж".repeat(53)]) {
-      expect(() => pair.host.sendCall(CALL_ID, 7, [text])).toThrow(PayloadTooLargeError);
+      expect(() => sendCall(pair.host, [text])).toThrow(PayloadTooLargeError);
     }
-    expect(() => createEndpoints(4096, 0).host.sendCall(CALL_ID, 7, [true]))
+    expect(() => sendCall(createEndpoints(4096, 0).host, [true]))
       .toThrow(PayloadTooLargeError);
   });
 });
@@ -100,6 +92,49 @@ function counting(length: number): Uint8Array<ArrayBuffer> {
 }
 
 class Sub extends Uint8Array {}
+
+describe("lists of values without parts", () => {
+  const lists = [
+    [],
+    [1, 2],
+    [0.5, -0, NaN, 2 ** 31],
+    [true, "ж".repeat(100), null, undefined, "a", "", 7],
+    Array.from({ length: 8 }, (_, index) => index),
+  ];
+
+  test("are the same bytes as the encoder's, and arrive at every position of a ring", () => {
+    const pair = createEndpoints(4096);
+    for (const list of lists) {
+      pair.host.tx.memory.u8.fill(0);
+      expect(sendCall(pair.host, list)).toBe(true);
+      expect(nextBytes(pair).bytes).toEqual(encode(list));
+    }
+    for (let round = 0; round < 100; round++) {
+      for (const list of lists) expect(send(pair, list)).toEqual(list);
+    }
+  });
+
+  test("go the shorter way unless one has parts, is large, or they are many", () => {
+    const { sized } = createEndpoints(1 << 16).host;
+    for (const list of lists) expect(sized.roomFor(list)).toBeGreaterThanOrEqual(list.length * 8);
+    for (
+      const other of [
+        [1, {}],
+        [1, new Uint8Array(8)],
+        [1n, 1],
+        [Symbol.for("a"), 1],
+        [1, "a".repeat(513)],
+        Array.from({ length: 9 }, (_, index) => index),
+      ]
+    ) expect(sized.roomFor(other)).toBe(UNSIZED);
+  });
+
+  test("are limited together by what they take", () => {
+    const pair = createEndpoints(1 << 16, 40);
+    expect(send(pair, [1, 2, 3, 4, 5])).toEqual([1, 2, 3, 4, 5]);
+    expect(() => sendCall(pair.host, [1, 2, 3, 4, 5, 6])).toThrow(PayloadTooLargeError);
+  });
+});
 
 describe("typed arrays", () => {
   const whole = typedArrays.flatMap((View) =>
@@ -129,7 +164,7 @@ describe("typed arrays", () => {
     const pair = createEndpoints(1 << 18);
     for (const view of [...whole, ...buffers, ...others]) {
       pair.host.tx.memory.u8.fill(0);
-      expect(pair.host.sendCall(CALL_ID, 7, [view])).toBe(SENT);
+      expect(sendCall(pair.host, [view])).toBe(true);
       const { what, bytes } = nextBytes(pair);
       expect(what).toBe(CALL_WITH_VALUE);
       expect(bytes, view.constructor.name).toEqual(encode([view]));
@@ -140,12 +175,12 @@ describe("typed arrays", () => {
     const { tx } = createEndpoints(1 << 20).host;
     const sized = new SizedValues(tx.memory, currentRuntime, 1 << 18);
     for (const view of [...whole, ...buffers, new Uint8Array(MAX_EMBEDDED_BYTES)]) {
-      expect(sized.roomFor(view, undefined)).toBeGreaterThanOrEqual(view.byteLength + 16);
+      expect(sized.roomForOne(view)).toBeGreaterThanOrEqual(view.byteLength + 16);
     }
     const shared = new Uint8Array(new SharedArrayBuffer(8));
     const large = new Uint8Array(MAX_EMBEDDED_BYTES + 1);
     for (const view of [...others.slice(2), shared, large, Buffer.alloc(0)]) {
-      expect(sized.roomFor(view, undefined)).toBe(UNSIZED);
+      expect(sized.roomForOne(view)).toBe(UNSIZED);
     }
   });
 
@@ -186,7 +221,7 @@ describe("typed arrays", () => {
           expect(got).toEqual(expected);
           expect(got.buffer.byteLength).toBe(expected.buffer.byteLength);
         } else expect(view.equals(got as Buffer)).toBe(true);
-        expect(pair.worker.sendValue(RESULT, 5, 6, view)).toBe(SENT);
+        expect(sendResult(pair.worker, view)).toBe(true);
         const { rx } = pair.host;
         const index = rx.poll();
         expect(pair.host.readValues(index, RESULT_VALUE)).toEqual([got]);
@@ -198,33 +233,33 @@ describe("typed arrays", () => {
   test("are limited by their bytes, find a full ring full, and are refused when they are gone", () => {
     const pair = createEndpoints(1 << 16, 16 + 96);
     expect(send(pair, [counting(96)])).toEqual([counting(96)]);
-    expect(() => pair.host.sendCall(CALL_ID, 7, [counting(97)])).toThrow(PayloadTooLargeError);
+    expect(() => sendCall(pair.host, [counting(97)])).toThrow(PayloadTooLargeError);
     const small = createEndpoints(4096);
     let sent = 0;
-    while (small.host.sendCall(CALL_ID, 7, [counting(200)]) === SENT) sent++;
+    while (sendCall(small.host, [counting(200)])) sent++;
     expect(sent).toBeGreaterThan(10);
     while (sent-- > 0) expect(receive(small)).toEqual([counting(200)]);
     const gone = counting(8);
     gone.buffer.transfer();
-    expect(() => small.host.sendCall(CALL_ID, 7, [gone])).toThrow(/args\[0\].*detached/);
+    expect(() => sendCall(small.host, [gone])).toThrow(/args\[0\].*detached/);
     expect(send(small, [counting(8)])).toEqual([counting(8)]);
   });
 });
 
-describe("an only value of a declared shape that always takes the same", () => {
+describe("an only value of a declared shape", () => {
   test("arrives at every position of a ring, as a call and as a result", () => {
     const pair = createEndpoints(4096);
     pair.worker.decoder.declared = args;
     pair.host.decoder.declared = returns;
     for (let round = 0; round < 200; round++) {
       const value = { ...point, y: round, name: "x".repeat(round % 13) };
-      expect(pair.host.sendCall(CALL_ID, 7, [value], args)).toBe(SENT);
+      expect(sendCall(pair.host, [value], args)).toBe(true);
       const { rx } = pair.worker;
       const index = rx.poll();
       expect(rx.acquire(index)).toBe(true);
       expect(pair.worker.decoder.one(rx.memory, index + FRAME_BYTES, rx.end)).toEqual(value);
       rx.release();
-      expect(pair.worker.sendValue(RESULT, 5, 6, value, 7, returns)).toBe(SENT);
+      expect(sendResult(pair.worker, value, returns)).toBe(true);
       const answer = pair.host.rx.poll();
       const { memory, end } = pair.host.rx;
       expect(pair.host.decoder.one(memory, answer + FRAME_BYTES, end)).toEqual(value);
@@ -235,22 +270,22 @@ describe("an only value of a declared shape that always takes the same", () => {
   test("is the same bytes among others, held, and alone", () => {
     const pair = createEndpoints(1 << 16);
     const held = pair.holder.hold([point], "args", args);
-    expect(pair.host.sendCall(CALL_ID, 7, [point], args)).toBe(SENT);
+    expect(sendCall(pair.host, [point], args)).toBe(true);
     expect(nextBytes(pair).bytes).toEqual(held.inline);
   });
 
   test("is told where it does not fit, and keeps nothing from being sent", () => {
     const pair = createEndpoints(1 << 16);
     const bad = { ...point, y: 0.5 };
-    expect(() => pair.host.sendCall(CALL_ID, 7, [bad], args)).toThrow(
+    expect(() => sendCall(pair.host, [bad], args)).toThrow(
       expect.objectContaining({
         code: "HEDDLE_STRUCT_MISMATCH",
         message: expect.stringMatching(/args\[0\]\.y/),
       }),
     );
-    expect(() => pair.worker.sendValue(RESULT, 5, 6, bad, 7, returns)).toThrow(StructError);
-    expect(() => pair.worker.sendValue(RESULT, 5, 6, bad, 7, returns)).toThrow(/result\.y/);
-    expect(() => pair.host.sendCall(CALL_ID, 7, [], args)).toThrow(/args\[0\]/);
+    expect(() => sendResult(pair.worker, bad, returns)).toThrow(StructError);
+    expect(() => sendResult(pair.worker, bad, returns)).toThrow(/result\.y/);
+    expect(() => sendCall(pair.host, [], args)).toThrow(/args\[0\]/);
     const thrown = new Error("mine");
     const getter = {
       ...point,
@@ -258,49 +293,19 @@ describe("an only value of a declared shape that always takes the same", () => {
         throw thrown;
       },
     };
-    expect(() => pair.host.sendCall(CALL_ID, 7, [getter], args)).toThrow(thrown);
+    expect(() => sendCall(pair.host, [getter], args)).toThrow(thrown);
     expect(send(pair, [1])).toEqual([1]);
-  });
-
-  test("keeps others from being sent while its getters run, and is not if they give it up", () => {
-    const pair = createEndpoints(1 << 16);
-    const outcomes: unknown[] = [];
-    const call = { slot: 5, generation: 6 };
-    const value = {
-      ...point,
-      get x(): number {
-        outcomes.push(
-          pair.host.sendCall(CALL_ID, 7, ["a"]),
-          pair.host.sendCall(CALL_ID, 7, [point], args),
-          pair.host.sendNumber(5, 6, 7, 8, 9),
-        );
-        return 1;
-      },
-    };
-    expect(pair.host.sendCall(call, 7, [value], args)).toBe(SENT);
-    expect(outcomes).toEqual([FULL, FULL, FULL]);
-    const given = {
-      ...point,
-      get x(): number {
-        call.generation++;
-        return 1;
-      },
-    };
-    expect(pair.host.sendCall(call, 7, [given], args)).toBe(UNWANTED);
-    pair.worker.decoder.declared = args;
-    expect(receive(pair)).toEqual([{ ...point, x: 1 }]);
-    expect(pair.worker.rx.hasRecord).toBe(false);
   });
 
   test("too large for its limit is refused, and one whose room is not known goes the other way", () => {
     const pair = createEndpoints(1 << 16, 32);
-    expect(() => pair.host.sendCall(CALL_ID, 7, [point], args)).toThrow(PayloadTooLargeError);
+    expect(() => sendCall(pair.host, [point], args)).toThrow(PayloadTooLargeError);
     const Open = struct({ text: utf8(), more: optional(f64) });
     const open = signatureOf([Open], Open)!.args;
     const roomy = createEndpoints(1 << 16);
     roomy.worker.decoder.declared = open;
     const value = { text: "x".repeat(5000), more: 1 };
-    expect(roomy.host.sendCall(CALL_ID, 7, [value], open)).toBe(SENT);
+    expect(sendCall(roomy.host, [value], open)).toBe(true);
     expect(receive(roomy)).toEqual([value]);
   });
 
@@ -310,7 +315,7 @@ describe("an only value of a declared shape that always takes the same", () => {
     decoder.declared = args;
     let refused = 0;
     for (let byte = 0; byte < 8 + args![0]!.codec.fixedBytes; byte++) {
-      expect(pair.host.sendCall(CALL_ID, 7, [point], args)).toBe(SENT);
+      expect(sendCall(pair.host, [point], args)).toBe(true);
       const { rx } = pair.worker;
       const index = rx.poll();
       expect(rx.acquire(index)).toBe(true);
