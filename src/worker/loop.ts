@@ -5,22 +5,7 @@
  * event loop. It never blocks while async tasks are in flight, and under load it turns the event loop
  * at least every millisecond, so that tasks' own timers, sockets and promises keep running.
  */
-import { normalizeNumber } from "../codec/numbers.ts";
-import { checkFrame, type Endpoint } from "../endpoint/endpoint.ts";
-import {
-  CALL,
-  CALL_WITH_NOTHING,
-  CALL_WITH_NUMBER,
-  CALL_WITH_VALUE,
-  FRAME_BYTES,
-  GENERATION_WORD,
-  kindOf,
-  NUMBER_FRAME_BYTES,
-  SHAPES,
-  SLOT_WORD,
-  TASK_WORD,
-  WHAT_WORD,
-} from "../endpoint/frame.ts";
+import type { Endpoint } from "../endpoint/endpoint.ts";
 import {
   FOR_CALLS,
   FOR_SPACE,
@@ -29,7 +14,6 @@ import {
   LOOP_PARKS,
   WAITS_FOR,
 } from "../endpoint/lane-layout.ts";
-import { ProtocolError } from "../errors.ts";
 import type { ActiveCount } from "../park/active-count.ts";
 import { TurnClock } from "../park/turn-clock.ts";
 import { BLOCKED, IN_EVENT_LOOP, type Parker } from "../park/wake-word.ts";
@@ -37,9 +21,7 @@ import { EMPTY } from "../ring/consumer.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
 import { Anticipation } from "./anticipation.ts";
 import type { Replies } from "./replies.ts";
-import type { TaskSignals } from "./signals.ts";
-import { isThenable, type WorkerTask } from "./tasks.ts";
-import type { ServiceTimer } from "../endpoint/service-times.ts";
+import { TaskRunner, type TaskRunnerOptions } from "./task-runner.ts";
 
 /** Longest block before returning to the event loop. */
 const BLOCK_MS = 1;
@@ -50,24 +32,12 @@ const MAX_CLOCK_STRIDE = 8;
 /** Turns of the event loop spent looking at the ring while async tasks are in flight. */
 const MAX_IDLE_TURNS = 16;
 
-/** As it was when heddle was loaded. */
-const promiseThen: (
-  this: unknown,
-  onValue: (value: unknown) => void,
-  onReason: (reason: unknown) => void,
-) => unknown = Promise.prototype.then;
-
-export interface WorkerLoopOptions {
+export interface WorkerLoopOptions extends TaskRunnerOptions {
   readonly runtime: Runtime;
-  readonly endpoint: Endpoint;
-  readonly replies: Replies;
   readonly parker: Parker;
   readonly active: ActiveCount;
   readonly control: Int32Array<SharedArrayBuffer>;
-  readonly tasks: readonly WorkerTask[];
   readonly maxConcurrency: number;
-  readonly times: ServiceTimer;
-  readonly signals: TaskSignals;
   /** Longest spin for the next call, in milliseconds. */
   readonly spinMs: number;
   /** The event loop is about to turn, after work. */
@@ -87,17 +57,14 @@ export class WorkerLoop {
   readonly #parker: Parker;
   readonly #active: ActiveCount;
   readonly #control: Int32Array<SharedArrayBuffer>;
-  readonly #tasks: readonly WorkerTask[];
+  readonly #runner: TaskRunner;
   readonly #maxConcurrency: number;
-  readonly #times: ServiceTimer;
-  readonly #signals: TaskSignals;
   readonly #anticipation: Anticipation;
   readonly #onTurn: (() => void) | undefined;
   readonly #onClose: () => void;
   readonly #onCrash: (error: unknown) => void;
   readonly #turn: TurnClock;
   readonly #run: () => void;
-  #asyncInFlight = 0;
   #idleTurns = 0;
   #hostWakesSeen = 0;
   #isParkedInLoop = false;
@@ -109,10 +76,8 @@ export class WorkerLoop {
     this.#parker = options.parker;
     this.#active = options.active;
     this.#control = options.control;
-    this.#tasks = options.tasks;
+    this.#runner = new TaskRunner(options, (answer) => this.#answerLater(answer));
     this.#maxConcurrency = options.maxConcurrency;
-    this.#times = options.times;
-    this.#signals = options.signals;
     this.#onTurn = options.onTurn;
     this.#onClose = options.onClose;
     this.#onCrash = options.onCrash;
@@ -165,13 +130,13 @@ export class WorkerLoop {
         return;
       }
       this.#idleTurns = 0;
-      this.#execute(index);
+      this.#runner.run(index);
       // With async tasks in flight every record is timed: their timers and I/O are waiting.
-      if (this.#turn.isOver(this.#asyncInFlight > 0 ? MAX_CLOCK_STRIDE : 1)) {
+      if (this.#turn.isOver(this.#runner.inFlight > 0 ? MAX_CLOCK_STRIDE : 1)) {
         this.#yieldTurn();
         return;
       }
-      if (this.#asyncInFlight > 0) {
+      if (this.#runner.inFlight > 0) {
         // Lets the task's promise callbacks run, which may already hold its answer.
         this.#runtime.microtask(this.#run);
         return;
@@ -187,7 +152,7 @@ export class WorkerLoop {
       this.#onClose();
       return false;
     }
-    if (this.#asyncInFlight === 0) {
+    if (this.#runner.inFlight === 0) {
       const hasWokenHost = this.#hasWokenHost();
       if (!hasWokenHost && this.#active.hasFreeCore) {
         if (this.#anticipation.spin()) return true;
@@ -282,21 +247,16 @@ export class WorkerLoop {
     this.#replies.wakeForSpace();
   }
 
-  /** Done with the polled request. */
-  #release(): void {
-    if (this.#endpoint.rx.release()) this.#replies.wakeForSpace();
-  }
-
   /** Whether calls are being taken: not with answers stuck, nor with too many tasks in flight. */
   #isAccepting(): boolean {
-    return this.#asyncInFlight < this.#maxConcurrency && !this.#replies.hasBacklog;
+    return this.#runner.inFlight < this.#maxConcurrency && !this.#replies.hasBacklog;
   }
 
   /** For the safety re-check: what the park that is being announced waits for. */
   #sayWhatFor(): void {
     const waitsFor = this.#replies.hasBacklog
       ? FOR_SPACE
-      : this.#asyncInFlight < this.#maxConcurrency
+      : this.#runner.inFlight < this.#maxConcurrency
       ? FOR_CALLS
       : FOR_TASKS;
     Atomics.store(this.#control, WAITS_FOR, waitsFor);
@@ -305,7 +265,7 @@ export class WorkerLoop {
   #hasWork(): boolean {
     if (this.#replies.hasBacklog) {
       if (this.#replies.hasSpace) return true;
-    } else if (this.#asyncInFlight < this.#maxConcurrency && this.#endpoint.rx.hasRecord) {
+    } else if (this.#runner.inFlight < this.#maxConcurrency && this.#endpoint.rx.hasRecord) {
       return true;
     }
     return false;
@@ -315,155 +275,16 @@ export class WorkerLoop {
     return Atomics.load(this.#control, IS_CLOSING) === 1;
   }
 
-  #execute(index: number): void {
-    const { rx, decoder } = this.#endpoint;
-    checkFrame(index, rx.end);
-    if (!rx.acquire(index)) {
-      this.#endpoint.discard(index);
-      this.#release();
-      return;
-    }
-    const { i32 } = rx.memory;
-    const word = index >> 2;
-    const slot = i32[word + SLOT_WORD]!;
-    const generation = i32[word + GENERATION_WORD]!;
-    const what = i32[word + WHAT_WORD]!;
-    if (kindOf(what) === SHAPES) {
-      this.#endpoint.learnShapes(index, what);
-      this.#release();
-      return;
-    }
-    const task = this.#tasks[i32[word + TASK_WORD]!];
-    if (task === undefined || kindOf(what) !== CALL) {
-      throw new ProtocolError(
-        `Request ${what} for task ${i32[word + TASK_WORD]} of ${this.#tasks.length}.`,
-      );
-    }
-    let argument: unknown;
-    let args: unknown[] | undefined;
-    if (what === CALL_WITH_NUMBER && rx.end - index >= NUMBER_FRAME_BYTES) {
-      argument = normalizeNumber(rx.memory.f64[(index + FRAME_BYTES) >> 3]!);
-    } else if (what !== CALL_WITH_NOTHING) {
-      decoder.isLending = task.mayBorrow;
-      decoder.declared = task.signature?.args;
-      try {
-        if (what === CALL_WITH_VALUE) {
-          argument = decoder.one(rx.memory, index + FRAME_BYTES, rx.end);
-        } else args = this.#endpoint.readValues(index, what);
-      } catch (error) {
-        if (error instanceof ProtocolError) throw error;
-        this.#endLoans();
-        this.#release();
-        this.#replies.thrown(slot, generation, error);
-        return;
-      }
-      if (decoder.lent.length > 0) {
-        this.#runLending(task, args ?? [argument], slot, generation);
-        return;
-      }
-    }
-    // Before the task runs: a long one must not keep the ring's bytes.
-    this.#release();
-    const { f } = task;
-    const startMs = this.#times.begin(task.index);
-    let result: unknown;
+  /** The promise of a task has settled. */
+  #answerLater(answer: () => void): void {
     try {
-      if (task.hasSignal) {
-        args ??= what === CALL_WITH_NOTHING ? [] : [argument];
-        args = this.#withSignal(args, task, slot, generation);
-      }
-      result = args !== undefined ? f(...args) : what === CALL_WITH_NOTHING ? f() : f(argument);
-      if (isThenable(result)) {
-        this.#settleLater(slot, generation, task, result, startMs);
-        return;
-      }
-      if (startMs >= 0) this.#times.end(task.index, startMs, true);
+      // Meanwhile it does not rest.
+      if (this.#isParkedInLoop) Atomics.add(this.#control, LOOP_PARKS, 1);
+      answer();
+      if (this.#isParkedInLoop) Atomics.add(this.#control, LOOP_PARKS, 1);
+      this.#afterAsync();
     } catch (error) {
-      if (startMs >= 0) this.#times.end(task.index, startMs, true);
-      if (task.hasSignal) this.#signals.close(slot, generation);
-      this.#replies.thrown(slot, generation, error);
-      return;
-    }
-    if (task.hasSignal) this.#signals.close(slot, generation);
-    this.#replies.result(slot, generation, result, task);
-  }
-
-  /** The arguments with a signal behind them, in the place of the last parameter at least. */
-  #withSignal(args: unknown[], { f }: WorkerTask, slot: number, generation: number): unknown[] {
-    while (args.length < f.length - 1) args.push(undefined);
-    return [...args, this.#signals.open(slot, generation)];
-  }
-
-  /** Runs a task that reads some of its arguments where they are: their record is kept meanwhile. */
-  #runLending(task: WorkerTask, args: unknown[], slot: number, generation: number): void {
-    let result: unknown;
-    let isThrown = false;
-    const startMs = this.#times.begin(task.index);
-    try {
-      const all = task.hasSignal ? this.#withSignal(args, task, slot, generation) : args;
-      result = (0, task.f)(...all);
-      if (isThenable(result)) {
-        this.#settleLater(slot, generation, task, result, startMs);
-        return;
-      }
-      if (startMs >= 0) this.#times.end(task.index, startMs, true);
-    } catch (error) {
-      if (startMs >= 0) this.#times.end(task.index, startMs, true);
-      result = error;
-      isThrown = true;
-    } finally {
-      this.#endLoans();
-      this.#release();
-    }
-    if (task.hasSignal) this.#signals.close(slot, generation);
-    if (isThrown) this.#replies.thrown(slot, generation, result);
-    else this.#replies.result(slot, generation, result, task);
-  }
-
-  #endLoans(): void {
-    const { lent } = this.#endpoint.decoder;
-    for (const loan of lent) loan.revoke();
-    lent.length = 0;
-  }
-
-  /** May throw before anything is awaited: what a task returns can be anything. */
-  #settleLater(
-    slot: number,
-    generation: number,
-    task: WorkerTask,
-    result: PromiseLike<unknown>,
-    startMs: number,
-  ): void {
-    if (startMs >= 0) this.#times.end(task.index, startMs, false);
-    const settle = (answer: () => void): void => {
-      try {
-        this.#asyncInFlight--;
-        if (startMs >= 0) this.#times.settled(task.index, startMs);
-        if (task.hasSignal) this.#signals.close(slot, generation);
-        // Meanwhile it does not rest.
-        if (this.#isParkedInLoop) Atomics.add(this.#control, LOOP_PARKS, 1);
-        answer();
-        if (this.#isParkedInLoop) Atomics.add(this.#control, LOOP_PARKS, 1);
-        this.#afterAsync();
-      } catch (error) {
-        this.#onCrash(error);
-      }
-    };
-    // A promise by the built-in `then`, which calls back once whatever its owner has put in its
-    // place; any other thenable through a promise of ours, to the same effect.
-    const promise = this.#runtime.isPromise(result)
-      ? result
-      : new Promise((resolve) => resolve(result));
-    this.#asyncInFlight++;
-    try {
-      promiseThen.call(
-        promise,
-        (value) => settle(() => this.#replies.result(slot, generation, value, task)),
-        (reason) => settle(() => this.#replies.thrown(slot, generation, reason)),
-      );
-    } catch (error) {
-      this.#asyncInFlight--;
-      throw error;
+      this.#onCrash(error);
     }
   }
 
