@@ -159,15 +159,15 @@ class ThreadPool extends EventTarget {
 
   stats(): PoolStatistics {
     const { scheduler, supervisor, loop, safety, endings } = this.#parts;
-    const { inFlight, queued, lanes, answers, moved } = scheduler;
+    const { inFlight, waiting, lanes, answers, moved } = scheduler;
     return {
       inFlight: inFlight.size,
-      queued,
+      queued: waiting.queued,
       ready: lanes.open.length,
       workersStarted: supervisor.started,
       workersLost: supervisor.lost,
       recycled: supervisor.recycled,
-      inlined: scheduler.inliner?.ran ?? 0,
+      inlined: waiting.inliner?.ran ?? 0,
       moved,
       parks: loop.statistics.parks,
       wakeMessages: loop.statistics.wakeMessages,

@@ -6,7 +6,7 @@ import { maxInlineBytes } from "./endpoint/endpoint.ts";
 import { Holder } from "./endpoint/hold.ts";
 import { HOST_CONTROL_BYTES, HOST_PARKED_WORD } from "./endpoint/lane-layout.ts";
 import { ServiceTimes, serviceTimesBytes } from "./endpoint/service-times.ts";
-import type { TaskSource } from "./endpoint/worker-start.ts";
+import type { PoolStart, TaskSource } from "./endpoint/worker-start.ts";
 import type { WorkerLostError } from "./errors.ts";
 import { MAX_ANSWERS } from "./host/answers.ts";
 import { Backpressure } from "./host/backpressure.ts";
@@ -19,7 +19,6 @@ import { type Receiver, SafetyCheck } from "./host/safety-check.ts";
 import { Scheduler, type SchedulerEvents } from "./host/scheduler.ts";
 import { Signals } from "./host/signals.ts";
 import { Supervisor } from "./host/supervisor.ts";
-import type { LaneOptions } from "./host/thread-lane.ts";
 import { Timekeeper } from "./host/timekeeper.ts";
 import { AUTO_QUEUE_PER_THREAD, type ResolvedOptions } from "./options.ts";
 import { ActiveCount, type SharedWord } from "./park/active-count.ts";
@@ -77,6 +76,22 @@ function shareMemory({ tasks, sources }: PoolSpec) {
   };
 }
 
+function startOf(
+  { options, active, sources }: PoolSpec,
+  memory: ReturnType<typeof shareMemory>,
+): PoolStart {
+  return {
+    ...memory,
+    active,
+    tasks: sources,
+    spinMs: options.spinMicroseconds / 1000,
+    maxConcurrency: options.maxConcurrency,
+    maxPayloadBytes: options.maxPayloadBytes,
+    limits: options.workerLimits,
+    maxMemory: options.maxWorkerMemory,
+  };
+}
+
 export function wire(spec: PoolSpec, events: PartEvents): PoolParts {
   const { options, runtime } = spec;
   const memory = shareMemory(spec);
@@ -106,7 +121,7 @@ export function wire(spec: PoolSpec, events: PartEvents): PoolParts {
   });
   const loop = new HostLoop(runtime, parker, activeCount, scheduler, spinMs);
   if (options.inliner !== undefined) {
-    scheduler.inliner = createInliner(spec, codec, holder, scheduler, () => loop.kick());
+    scheduler.waiting.inliner = createInliner(spec, codec, holder, scheduler, () => loop.kick());
   }
   const safety = new SafetyCheck(
     runtime,
@@ -114,21 +129,17 @@ export function wire(spec: PoolSpec, events: PartEvents): PoolParts {
     () => loop.onTick(),
   );
   const limits = createLimits(spec, scheduler, memory.abortWords, () => loop.kick());
-  const laneOptions: LaneOptions = {
-    ...memory,
+  const { workerEntry } = spec;
+  const { startTimeoutMs, teardownTimeoutMs, ringBytes: ringSizes } = options;
+  const start = startOf(spec, memory);
+  const laneOptions = {
     runtime,
     codec,
-    spinMs,
-    workerEntry: spec.workerEntry,
-    ringSizes: options.ringBytes,
-    active: spec.active,
-    tasks: spec.sources,
-    maxConcurrency: options.maxConcurrency,
-    maxPayloadBytes,
-    limits: options.workerLimits,
-    maxWorkerMemory: options.maxWorkerMemory,
-    startTimeoutMs: options.startTimeoutMs,
-    teardownTimeoutMs: options.teardownTimeoutMs,
+    workerEntry,
+    ringSizes,
+    start,
+    startTimeoutMs,
+    teardownTimeoutMs,
   };
   const supervisor = new Supervisor(options, laneOptions, scheduler, activeCount, {
     ...events,
@@ -188,7 +199,7 @@ function createLimits(
     lanes,
     abortWords: new Int32Array(abortWords),
     now: runtime.now,
-    onQueuedEnded: () => scheduler.onEndedInQueue(),
+    onQueuedEnded: () => scheduler.waiting.onEnded(),
     onRevoked: poll,
     onAbandoned: () => timekeeper.watch(),
   });

@@ -18,20 +18,26 @@ export interface TaskSource {
   readonly hasSignal: boolean;
 }
 
-export interface WorkerStart {
+export interface WorkerStart extends PoolStart {
   readonly workerId: number;
   /** The lane's memory (lane-layout.ts). */
   readonly lane: SharedArrayBuffer;
   /** Bytes; the response ring follows. */
   readonly requestCapacity: number;
-  /** The pool's parked word (lane-layout.ts). */
-  readonly hostControl: SharedArrayBuffer;
-  /** The ActiveCount's words for this worker: the count, shares above, its own share. */
-  readonly active: readonly SharedWord[];
   /** The worker's end of the payload channel, as the runtime passes it. */
   readonly payloadPort: unknown;
+}
+
+/** What all workers of a pool are told. */
+export interface PoolStart {
+  /** The pool's parked word (lane-layout.ts). */
+  readonly hostControl: SharedArrayBuffer;
+  /** The ActiveCount's words: the count, shares above; for a worker its own share as well. */
+  readonly active: readonly SharedWord[];
   /** What the pool's workers have measured (service-times.ts). */
   readonly serviceTimes: SharedArrayBuffer;
+  /** Which calls were given up (abort-words.ts). */
+  readonly abortWords: SharedArrayBuffer;
   /** Longest spin for the next call, in milliseconds. */
   readonly spinMs: number;
   /** Task functions by index in the pool's task table. */
@@ -40,8 +46,6 @@ export interface WorkerStart {
   readonly maxConcurrency: number;
   /** Most bytes of one encoded result; Infinity for no limit of heddle's own. */
   readonly maxPayloadBytes: number;
-  /** Which calls were given up (abort-words.ts). */
-  readonly abortWords: SharedArrayBuffer;
   /** What its thread is held to. */
   readonly limits: WorkerLimits;
   /** Bytes of memory from which on the worker says that it is full; Infinity: never. */

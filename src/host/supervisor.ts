@@ -255,7 +255,7 @@ export class Supervisor {
     }
     const options = { cause: end.cause ?? end.startError };
     for (const call of calls) {
-      if (this.#scheduler.retry(call)) continue;
+      if (this.#scheduler.waiting.retry(call)) continue;
       this.#events.onLost(call, new WorkerLostError(end, options));
     }
     this.lost++;
@@ -299,7 +299,7 @@ export class Supervisor {
   }
 
   #replaceLater(): void {
-    const { queued } = this.#scheduler;
+    const { queued } = this.#scheduler.waiting;
     if (this.#isDraining && queued === 0) return;
     const alive = this.#alive + this.#timers.size;
     if (alive >= this.#maxThreads || (alive >= this.#minThreads && queued === 0)) return;

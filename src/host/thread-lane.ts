@@ -27,7 +27,7 @@ import { packReason } from "../endpoint/reason.ts";
 import {
   type AbortMessage,
   type PackedReason,
-  type TaskSource,
+  type PoolStart,
   WAKE,
   type WorkerMessage,
   type WorkerStart,
@@ -37,13 +37,7 @@ import { ActiveCount, type SharedWord, wordsOf } from "../park/active-count.ts";
 import { SpaceFlag } from "../park/space-flag.ts";
 import { RUNNING, Waker } from "../park/wake-word.ts";
 import { SpscRing } from "../ring/spsc-ring.ts";
-import {
-  MAX_TIMER_MS,
-  type Runtime,
-  type Timer,
-  type WorkerHandle,
-  type WorkerLimits,
-} from "../runtimes/runtime.ts";
+import { MAX_TIMER_MS, type Runtime, type Timer, type WorkerHandle } from "../runtimes/runtime.ts";
 import { LaneLoad } from "./lane-load.ts";
 import type { Lane } from "./lane.ts";
 import { PayloadCredit } from "./payload-credit.ts";
@@ -54,19 +48,7 @@ export interface LaneOptions {
   readonly codec: Codec;
   readonly workerEntry: URL;
   readonly ringSizes: RingSizes;
-  readonly hostControl: SharedArrayBuffer;
-  /** The count of awake workers, and the shares above this pool's workers (ActiveCount). */
-  readonly active: readonly SharedWord[];
-  readonly serviceTimes: SharedArrayBuffer;
-  readonly spinMs: number;
-  readonly tasks: readonly TaskSource[];
-  readonly maxConcurrency: number;
-  readonly maxPayloadBytes: number;
-  /** Which calls were given up (abort-words.ts). */
-  readonly abortWords: SharedArrayBuffer;
-  readonly limits: WorkerLimits;
-  /** Bytes from which on the worker says that it is full; Infinity: never. */
-  readonly maxWorkerMemory: number;
+  readonly start: PoolStart;
   /** Longest time to become ready, and to leave, in milliseconds. */
   readonly startTimeoutMs: number;
   readonly teardownTimeoutMs: number;
@@ -128,12 +110,12 @@ export class ThreadLane implements Lane, Receiver {
   #startError: Error | undefined;
 
   constructor(id: number, options: LaneOptions, events: LaneEvents) {
-    const { runtime, ringSizes } = options;
+    const { runtime, ringSizes, start } = options;
     this.id = id;
     this.#runtime = runtime;
     this.#events = events;
     this.#teardownTimeoutMs = options.teardownTimeoutMs;
-    this.load = new LaneLoad(options.spinMs);
+    this.load = new LaneLoad(start.spinMs);
     this.#gone = new Promise((resolve) => this.#resolveGone = resolve);
     const memory = new SharedArrayBuffer(laneBytes(ringSizes));
     this.#control = new Int32Array(memory, 0, REQUEST_RING / 4);
@@ -148,30 +130,23 @@ export class ThreadLane implements Lane, Receiver {
       local,
     );
     this.credit = new PayloadCredit(this.endpoint.tx);
-    const start: WorkerStart = {
+    const active = [...start.active, this.activeShare];
+    const message: WorkerStart = {
+      ...start,
+      active,
       workerId: id,
       lane: memory,
       requestCapacity,
-      hostControl: options.hostControl,
-      active: [...options.active, this.activeShare],
       payloadPort: remote,
-      serviceTimes: options.serviceTimes,
-      spinMs: options.spinMs,
-      tasks: options.tasks,
-      maxConcurrency: options.maxConcurrency,
-      maxPayloadBytes: options.maxPayloadBytes,
-      abortWords: options.abortWords,
-      limits: options.limits,
-      maxMemory: options.maxWorkerMemory,
     };
     try {
       this.#handle = runtime.spawnWorker(
         options.workerEntry,
-        start,
+        message,
         [remote],
         `heddle-${id}`,
-        options.limits,
-        options.tasks.map(({ moduleUrl }) => moduleUrl),
+        start.limits,
+        start.tasks.map(({ moduleUrl }) => moduleUrl),
       );
     } catch (error) {
       local.close();
@@ -183,7 +158,7 @@ export class ThreadLane implements Lane, Receiver {
       this.#control,
       PARKED_WORD,
       () => this.#handle.post(WAKE),
-      wordsOf(start.active),
+      wordsOf(active),
     );
     this.#handle.onMessage((message) => this.#onMessage(message));
     this.#handle.onError((error) => {
@@ -191,15 +166,17 @@ export class ThreadLane implements Lane, Receiver {
       this.#reason ??= `uncaught exception: ${textOf(error)}`;
     });
     this.#handle.onExit((exitCode) => this.#onExit(exitCode));
-    const { startTimeoutMs } = options;
-    if (startTimeoutMs <= MAX_TIMER_MS) {
-      this.#onStartTimer(startTimeoutMs, () => {
-        // Its message may be waiting for a host that was busy.
-        this.#onStartTimer(START_GRACE_MS, () => {
-          this.fail(new WorkerStartError(`The worker was not ready within ${startTimeoutMs} ms.`));
-        });
+    this.#watchStart(options.startTimeoutMs);
+  }
+
+  #watchStart(startTimeoutMs: number): void {
+    if (startTimeoutMs > MAX_TIMER_MS) return;
+    this.#onStartTimer(startTimeoutMs, () => {
+      // Its message may be waiting for a host that was busy.
+      this.#onStartTimer(START_GRACE_MS, () => {
+        this.fail(new WorkerStartError(`The worker was not ready within ${startTimeoutMs} ms.`));
       });
-    }
+    });
   }
 
   #onStartTimer(delayMs: number, callback: () => void): void {

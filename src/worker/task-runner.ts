@@ -72,18 +72,17 @@ export class TaskRunner {
     }
     const { i32 } = rx.memory;
     const word = index >> 2;
-    const slot = i32[word + SLOT_WORD]!;
-    const generation = i32[word + GENERATION_WORD]!;
     const what = i32[word + WHAT_WORD]!;
     if (kindOf(what) === SHAPES) {
       this.#endpoint.learnShapes(index, what);
       this.#release();
       return;
     }
+    const slot = i32[word + SLOT_WORD]!;
+    const generation = i32[word + GENERATION_WORD]!;
     const task = this.#taskOf(i32[word + TASK_WORD]!, what);
     let argument: unknown;
     let args: unknown[] | undefined;
-    let isLending = false;
     if (what === CALL_WITH_NUMBER && rx.end - index >= NUMBER_FRAME_BYTES) {
       argument = normalizeNumber(rx.memory.f64[(index + FRAME_BYTES) >> 3]!);
     } else if (what !== CALL_WITH_NOTHING) {
@@ -100,8 +99,22 @@ export class TaskRunner {
         this.#replies.thrown(slot, generation, error);
         return;
       }
-      isLending = decoder.lent.length > 0;
     }
+    if (args === undefined && (task.hasSignal || what === CALL_WITH_NOTHING)) {
+      args = what === CALL_WITH_NOTHING ? [] : [argument];
+    }
+    this.#call(task, slot, generation, args, argument);
+  }
+
+  /** Calls a task with these arguments, or with one, and sends what comes of it. */
+  #call(
+    task: WorkerTask,
+    slot: number,
+    generation: number,
+    args: unknown[] | undefined,
+    argument: unknown,
+  ): void {
+    const isLending = this.#endpoint.decoder.lent.length > 0;
     // Before the task runs, since a long one must not keep the ring's bytes; but not what it reads where it is.
     if (!isLending) this.#release();
     const { f } = task;
@@ -110,11 +123,8 @@ export class TaskRunner {
     let isThrown = false;
     let isLater = false;
     try {
-      if (task.hasSignal) {
-        args ??= what === CALL_WITH_NOTHING ? [] : [argument];
-        this.#addSignal(args, task, slot, generation);
-      }
-      result = args !== undefined ? f(...args) : what === CALL_WITH_NOTHING ? f() : f(argument);
+      if (task.hasSignal) this.#addSignal(args!, task, slot, generation);
+      result = args === undefined ? f(argument) : f(...args);
       isLater = isThenable(result) && this.#settleLater(slot, generation, task, result, startMs);
     } catch (error) {
       result = error;
