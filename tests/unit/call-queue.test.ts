@@ -51,12 +51,12 @@ test("calls that come back are the next of their priority, in their order, howev
     const queue = new CallQueue();
     for (let n = 0; n < 20; n++) queue.push(call(n, n % 2));
     const first: number[] = [];
-    for (let n = 0; n < taken; n++) first.push(queue.take()!.call.slot);
+    for (let n = 0; n < taken; n++) first.push(queue.take()!.slot);
     const returned = Array.from({ length: back }, (_, n) => call(100 + n, n % 2));
     queue.putBackAll(returned);
     expect(queue.size).toBe(20 - taken + back);
     const order: QueuedCall[] = [];
-    for (let next = queue.take(); next !== undefined; next = queue.take()) order.push(next.call);
+    for (let next = queue.take(); next !== undefined; next = queue.take()) order.push(next);
     for (const level of [0, 1]) {
       const waiting = Array.from({ length: 20 }, (_, n) => n).filter((n) =>
         n % 2 === level && !first.includes(n)
@@ -84,7 +84,7 @@ test("what nobody wants any more is dropped, and the others keep their order", (
       const order = (queue: CallQueue): number[] => {
         const slots: number[] = [];
         for (let next = queue.take(); next !== undefined; next = queue.take()) {
-          slots.push(next.call.slot);
+          slots.push(next.slot);
         }
         return slots;
       };

@@ -1,184 +1,226 @@
-/** When a host that waits spins, and when it gives calls behind others to another worker. */
+/** When a host that waits spins, and what it does before it parks. */
 import { describe, expect, test } from "vitest";
 import { HostLoop, type HostWork } from "../../src/host/host-loop.ts";
-import { ALONE, ANSWERED, DISTANT, NEAR, type Outlook } from "../../src/host/lanes.ts";
-import { AT_EASE, NOTHING, OVERDUE, STUCK, type Urgency } from "../../src/host/relief.ts";
+import { ALONE, ANSWERED, DISTANT, LaneSet, NEAR, type Outlook } from "../../src/host/lanes.ts";
 import { ActiveCount } from "../../src/park/active-count.ts";
 import { HostParker } from "../../src/park/host-word.ts";
 import { currentRuntime } from "../../src/runtimes/current.ts";
+import { FakeLane, SPIN_MS } from "../support/lanes.ts";
 
-interface Waiting {
-  readonly asked: Urgency[];
-  /** Timers that run, by their callbacks. */
-  readonly timers: (() => void)[];
-  /** Has one answer come. */
-  answer(): void;
-}
+/** Lanes of which the test says what there is to expect; counts the looks for responses. */
+class FakeLanes extends LaneSet {
+  outlookNow: Outlook = NEAR;
+  crowded = false;
+  busy = true;
+  responses = 0;
+  looks = 0;
 
-/** A host with one worker awake, and calls that wait in it, which has waited in vain for an answer. */
-function waitIn(cores: number): Waiting {
-  const asked: Urgency[] = [];
-  const timers: (() => void)[] = [];
-  const next: (() => void)[] = [];
-  const run = (): void => {
-    for (let callback = next.shift(); callback !== undefined; callback = next.shift()) callback();
-  };
-  let answers = 0;
-  let nowMs = 0;
-  const work: HostWork = {
-    isBusy: true,
-    lanes: [undefined],
-    isCrowded: true,
-    hasQueued: false,
-    drain: () => answers === 0 ? 0 : answers--,
-    hasResponse: () => answers > 0,
-    hasSpace: () => false,
-    flush: () => {},
-    askForSpace: () => {},
-    onPark: () => {},
-    onIdle: () => {},
-    outlook: () => answers > 0 ? ANSWERED : NEAR,
-    relieve: (urgency) => {
-      asked.push(urgency);
-      return NOTHING;
-    },
-  };
-  const active = new ActiveCount([ActiveCount.create()], cores);
-  Atomics.add(active.words[0]!, 0, 1);
-  const later = (callback: () => void) => {
-    timers.push(callback);
-    return { ref: () => {}, unref: () => {}, clear: () => {} };
-  };
-  const loop = new HostLoop(
-    {
-      ...currentRuntime,
-      now: () => nowMs += 0.01,
-      microtask: (callback) => void next.push(callback),
-      soon: (callback) => void next.push(callback),
-      setTimeout: later,
-    },
-    new HostParker(new Int32Array(new SharedArrayBuffer(128)), 0),
-    active,
-    work,
-    0.05,
-  );
-  loop.kick();
-  run();
-  expect(loop.isParked).toBe(true);
-  const answer = (): void => {
-    answers = 1;
-    loop.onWakeMessage();
-    run();
-  };
-  return { asked, timers, answer };
+  constructor(workers: number) {
+    super();
+    for (let id = 0; id < workers; id++) this.add(new FakeLane({ id }));
+  }
+
+  override get hasResponse(): boolean {
+    this.looks++;
+    return this.responses > 0;
+  }
+
+  override get isBusy(): boolean {
+    return this.busy;
+  }
+
+  override get isCrowded(): boolean {
+    return this.crowded;
+  }
+
+  override outlook(): Outlook {
+    return this.responses > 0 ? ANSWERED : this.outlookNow;
+  }
 }
 
 interface Situation {
+  readonly workers?: number;
+  readonly cores?: number;
+  /** Workers that are awake. */
   readonly awake?: number;
-  readonly isCrowded?: boolean;
 }
 
-/** How often a host looks for an answer that is `outlook` with so many workers, one of them awake, before it parks. */
+function createLoop({ workers = 2, cores = 4, awake = 1 }: Situation = {}) {
+  const lanes = new FakeLanes(workers);
+  const state = { hasQueued: false, hasRoom: false, canRebalance: false, nowMs: 0 };
+  /** What the loop did, in order. */
+  const done: string[] = [];
+  lanes.askForSpace = () => void done.push("ask for space");
+  const work: HostWork = {
+    lanes,
+    get hasQueued() {
+      return state.hasQueued;
+    },
+    recover: () => void done.push("recover"),
+    drain: (max) => {
+      const settled = Math.min(max, lanes.responses);
+      lanes.responses -= settled;
+      done.push("drain");
+      return settled;
+    },
+    flush: () => {
+      done.push("flush");
+      const { hasRoom } = state;
+      state.hasRoom = false;
+      return hasRoom;
+    },
+    rebalance: () => {
+      done.push("rebalance");
+      const { canRebalance } = state;
+      state.canRebalance = false;
+      return canRebalance;
+    },
+    onPark: () => void done.push("park"),
+    onIdle: () => void done.push("idle"),
+  };
+  const active = new ActiveCount([ActiveCount.create()], cores);
+  for (let worker = 0; worker < awake; worker++) Atomics.add(active.words[0]!, 0, 1);
+  const next: (() => void)[] = [];
+  const parker = new HostParker(new Int32Array(new SharedArrayBuffer(128)), 0);
+  const loop = new HostLoop(
+    {
+      ...currentRuntime,
+      now: () => state.nowMs += 0.01,
+      microtask: (callback) => void next.push(callback),
+      soon: (callback) => void next.push(callback),
+    },
+    parker,
+    active,
+    work,
+    SPIN_MS,
+  );
+  const run = (): void => {
+    for (let callback = next.shift(); callback !== undefined; callback = next.shift()) callback();
+  };
+  /** Lets the loop run until it stops; returns what it did. */
+  const poll = (begin: () => void = () => loop.kick()): string[] => {
+    done.length = 0;
+    begin();
+    run();
+    return done.slice();
+  };
+  return { lanes, state, parker, loop, poll };
+}
+
+/** How often a host looks for a response that is `outlook` before it parks. */
 function looks(
   outlook: Outlook,
   workers: number,
   cores: number,
-  { awake = 1, isCrowded = false }: Situation = {},
+  { awake = 1, isCrowded = false }: { awake?: number; isCrowded?: boolean } = {},
 ): number {
-  let found = 0;
-  let nowMs = 0;
-  const nothing = (): void => {};
-  const no = (): boolean => false;
-  const active = new ActiveCount([ActiveCount.create()], cores);
-  for (let worker = 0; worker < awake; worker++) Atomics.add(active.words[0]!, 0, 1);
-  const next: (() => void)[] = [];
-  const loop = new HostLoop(
-    {
-      ...currentRuntime,
-      now: () => nowMs += 0.01,
-      microtask: (callback) => void next.push(callback),
-      soon: (callback) => void next.push(callback),
-    },
-    new HostParker(new Int32Array(new SharedArrayBuffer(128)), 0),
-    active,
-    {
-      isBusy: true,
-      isCrowded,
-      hasQueued: false,
-      lanes: new Array(workers),
-      drain: () => 0,
-      hasResponse: () => ++found < 0,
-      hasSpace: no,
-      flush: nothing,
-      askForSpace: nothing,
-      onPark: nothing,
-      onIdle: nothing,
-      outlook: () => outlook,
-      relieve: () => NOTHING,
-    },
-    0.05,
-  );
-  loop.kick();
-  for (let callback = next.shift(); callback !== undefined; callback = next.shift()) callback();
+  const { lanes, loop, poll } = createLoop({ workers, cores, awake });
+  lanes.outlookNow = outlook;
+  lanes.crowded = isCrowded;
+  poll();
   expect(loop.isParked).toBe(true);
-  return found;
+  return lanes.looks;
 }
 
 describe("a host that waits", () => {
   /** The look between the announcement of a park and the park. */
   const LAST_LOOK = 1;
 
-  test("spins for answers that are near, and for none that are not", () => {
+  test("spins for responses that are near, and for no others", () => {
     expect(looks(NEAR, 1, 2)).toBeGreaterThan(LAST_LOOK);
     expect(looks(NEAR, 1, 1)).toBe(LAST_LOOK);
     expect(looks(DISTANT, 1, 2)).toBe(LAST_LOOK);
   });
 
-  test("spins for a long call of one worker alone where every worker has a core beside it", () => {
+  test("spins for a long call of a single busy worker if every worker has a core beside it", () => {
     expect(looks(ALONE, 1, 2)).toBeGreaterThan(LAST_LOOK);
     expect(looks(ALONE, 3, 4)).toBeGreaterThan(LAST_LOOK);
     expect(looks(ALONE, 2, 2)).toBe(LAST_LOOK);
     expect(looks(ALONE, 4, 4)).toBe(LAST_LOOK);
-    // Others could have what waits behind it.
+    // Another worker could run what waits behind it.
     expect(looks(ALONE, 3, 4, { isCrowded: true })).toBe(LAST_LOOK);
-    // The one that has the call may just be waking up, and does not count itself yet.
+    // The worker that has the call may just be waking up, and does not count itself yet.
     expect(looks(ALONE, 1, 2, { awake: 0 })).toBeGreaterThan(LAST_LOOK);
     expect(looks(ALONE, 2, 2, { awake: 0 })).toBe(LAST_LOOK);
   });
+
+  test("spins no longer than usual while calls wait behind others", () => {
+    const usual = looks(NEAR, 2, 4, { isCrowded: true });
+    expect(usual).toBeGreaterThan(LAST_LOOK);
+    expect(looks(NEAR, 2, 4)).toBeGreaterThan(2 * usual);
+  });
 });
 
-describe("a host that has spun in vain", () => {
-  test("has calls moved at once where another worker has a core", () => {
-    expect(waitIn(4).asked).toEqual([STUCK]);
+describe("a host that has found no response", () => {
+  test("asks for space, looks again, and parks", () => {
+    const { lanes, loop, parker, poll } = createLoop();
+    lanes.outlookNow = DISTANT;
+    expect(poll()).toEqual(["recover", "flush", "flush", "rebalance", "park"]);
+    lanes.crowded = true;
+    const asked = ["recover", "flush", "ask for space", "flush", "rebalance", "park"];
+    expect(poll()).toEqual(asked);
+    lanes.crowded = false;
+    expect(poll()).not.toContain("ask for space");
+    expect([loop.isParked, parker.isAnnounced]).toEqual([true, true]);
+    expect(loop.statistics.parks).toBe(3);
   });
 
-  test("waits a millisecond where it has none: the first may be late for want of one", () => {
-    const { asked, timers } = waitIn(2);
-    expect(asked).toEqual([AT_EASE]);
-    expect(timers).toHaveLength(1);
-    timers[0]!();
-    expect(asked).toEqual([AT_EASE, STUCK]);
+  test("asks for space for the calls that wait on it", () => {
+    const { lanes, state, poll } = createLoop();
+    lanes.outlookNow = DISTANT;
+    state.hasQueued = true;
+    expect(poll()).toContain("ask for space");
   });
 
-  test("does not wait for ever, whatever others answer", () => {
-    const { asked, timers, answer } = waitIn(2);
-    for (let look = 0; look < 10; look++) {
-      expect(asked).not.toContain(OVERDUE);
-      answer();
-      timers[look]!();
-    }
-    expect(asked).toContain(OVERDUE);
-    expect(asked).not.toContain(STUCK);
+  test("polls again at once, and only once, after it has moved calls", () => {
+    const { lanes, state, loop, poll } = createLoop();
+    lanes.outlookNow = DISTANT;
+    state.canRebalance = true;
+    const once = ["recover", "flush", "flush", "rebalance"];
+    expect(poll()).toEqual([...once, ...once, "park"]);
+    expect(loop.isParked).toBe(true);
   });
 
-  test("waits another one for each in which answers came", () => {
-    const { asked, timers, answer } = waitIn(2);
-    answer();
-    expect(timers).toHaveLength(1);
-    timers[0]!();
-    expect(asked).not.toContain(STUCK);
-    expect(timers).toHaveLength(2);
-    timers[1]!();
-    expect(asked.at(-1)).toBe(STUCK);
+  test("polls again after room was found for calls that wait on it", () => {
+    const { lanes, state, parker, poll } = createLoop();
+    lanes.outlookNow = DISTANT;
+    lanes.crowded = true;
+    let asks = 0;
+    // The room comes after the announcement.
+    lanes.askForSpace = () => {
+      expect(parker.isAnnounced).toBe(true);
+      state.hasRoom = ++asks === 1;
+    };
+    const [first, last] = [["recover", "flush", "flush"], ["rebalance", "park"]];
+    expect(poll()).toEqual([...first!, ...first!, ...last!]);
+    expect(asks).toBe(2);
+  });
+
+  test("settles responses, then parks once there are no more", () => {
+    const { lanes, loop, poll } = createLoop();
+    lanes.outlookNow = DISTANT;
+    poll();
+    lanes.responses = 3;
+    const all = poll(() => loop.onWakeMessage());
+    expect(all.filter((each) => each === "drain")).toHaveLength(1);
+    expect(all.at(-1)).toBe("park");
+    expect(loop.statistics).toEqual({ parks: 2, wakeMessages: 1 });
+    lanes.busy = false;
+    expect(poll().at(-1)).toBe("idle");
+    expect(loop.isParked).toBe(false);
+  });
+
+  test("looks at every tick for a place for calls that wait, and at no other", () => {
+    const { lanes, state, loop, poll } = createLoop();
+    lanes.outlookNow = DISTANT;
+    const tick = () => poll(() => loop.onTick());
+    expect(tick()).toEqual([]); // it is not parked
+    poll();
+    expect(tick()).toEqual([]);
+    lanes.crowded = true;
+    expect(tick()).toContain("rebalance");
+    lanes.crowded = false;
+    state.hasQueued = true;
+    expect(tick()).toContain("flush");
   });
 });

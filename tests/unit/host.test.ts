@@ -1,28 +1,28 @@
 /** The host's bookkeeping: slab, queue, turn clock, safety check. */
 import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
-import { CONTROL_BYTES } from "../../src/endpoint/lane-layout.ts";
 import { ProtocolError } from "../../src/errors.ts";
 import { Answers } from "../../src/host/answers.ts";
 import type { Lane } from "../../src/host/lane.ts";
-import { giveLaneMemory, takeLaneMemory } from "../../src/host/lane-memory.ts";
 import { CallQueue } from "../../src/host/call-queue.ts";
 import { InFlight, type PendingCall } from "../../src/host/in-flight.ts";
+import { createSettings, PLAIN } from "../../src/host/call-settings.ts";
 import { type Receiver, SafetyCheck } from "../../src/host/safety-check.ts";
 import { TurnClock } from "../../src/park/turn-clock.ts";
 import { currentRuntime } from "../../src/runtimes/current.ts";
 import { createHeld } from "../support/endpoints.ts";
+import { FakeLane } from "../support/lanes.ts";
 
 describe("in-flight slab", () => {
   test("a settled call's id is never taken for the slot's next call", () => {
     const calls = new InFlight();
-    const call = calls.add(() => {}, () => {}, 0);
+    const call = calls.add(() => {}, () => {});
     const { slot, generation } = call;
     expect(calls.find(slot, generation)).toBe(call);
     calls.resolve(call, 1);
     expect(calls.find(slot, generation)).toBeUndefined();
     expect(calls.find(slot, generation + 1)).toBeUndefined(); // the slot is free
-    expect(calls.add(() => {}, () => {}, 0).slot).toBe(slot);
+    expect(calls.add(() => {}, () => {}).slot).toBe(slot);
     expect(calls.find(slot, generation)).toBeUndefined();
     expect(calls.find(slot, generation + 1)).toBeDefined();
     for (const bad of [-1, 1, 1000, 2 ** 31 - 1]) expect(calls.find(bad, 0)).toBeUndefined();
@@ -30,14 +30,15 @@ describe("in-flight slab", () => {
 
   test("a call that is made again has an id of its own", () => {
     const calls = new InFlight();
-    const call = calls.add(() => {}, () => {}, 0);
+    const call = calls.add(() => {}, () => {});
     const { slot, generation } = call;
     const held = createHeld();
     const first = { slot, generation, task: 0, held, priority: 0 };
     const again = calls.renew(call, first);
     expect(again).toEqual({ ...first, generation: generation + 1 });
     expect(call.again).toBe(again);
-    expect([calls.has(first), calls.has(again)]).toEqual([false, true]);
+    expect(calls.find(slot, generation)).toBeUndefined();
+    expect(calls.find(slot, again.generation)).toBe(call);
     expect(calls.size).toBe(1);
   });
 
@@ -53,9 +54,8 @@ describe("in-flight slab", () => {
           const call = calls.add(
             (value) => settled.push(`${mine} ${value}`),
             (reason) => settled.push(`${mine} ${reason}`),
-            mine % 3,
           );
-          calls.submitted(call, call.generation);
+          call.lane = mine % 3;
           open.push({ call, id: mine });
         } else {
           const [{ call, id }] = open.splice(step % open.length, 1) as [typeof open[number]];
@@ -63,7 +63,7 @@ describe("in-flight slab", () => {
           else calls.reject(call, id);
           expect(settled.at(-1)).toBe(`${id} ${id}`);
         }
-        calls.dropCutOff(); // nothing is: every submission is over
+        if (step === 9) calls.recount(); // nothing was miscounted
         expect(calls.size).toBe(open.length);
         for (const lane of [0, 1, 2]) {
           const expected = open.filter(({ id }) => id % 3 === lane).map(({ call }) => call.slot);
@@ -75,29 +75,51 @@ describe("in-flight slab", () => {
     }));
   });
 
-  test("a call whose submission was cut off is rejected, and no other", () => {
-    const calls = new InFlight();
-    const outcomes: string[] = [];
-    const add = (name: string): PendingCall =>
-      calls.add(() => outcomes.push(`${name} resolved`), (reason) => {
-        outcomes.push(`${name}: ${(reason as Error).message}`);
-      }, 0);
-    const whole = add("whole");
-    calls.submitted(whole, whole.generation);
-    // Settled within its own submission, and its slot used by a submission within.
-    const outer = add("outer");
-    const { generation } = outer;
-    calls.resolve(outer, 1);
-    const cut = add("cut");
-    expect(cut).toBe(outer);
-    calls.submitted(outer, generation);
-    calls.dropCutOff();
-    calls.dropCutOff();
-    expect(outcomes).toEqual([
-      "outer resolved",
-      "cut: The stack overflowed while this call was made.",
-    ]);
-    expect(calls.callsOf()).toEqual([whole]);
+  const timed = createSettings({ deadlineMs: 100 });
+
+  /** Fields as they are when the stack ends in the midst of `add` or of settling. */
+  function damaged() {
+    const ended: string[] = [];
+    const calls = new InFlight(() => ended.push("empty"));
+    const add = (name: string, settings = PLAIN): PendingCall =>
+      calls.add((value) => ended.push(`${name} ${value}`), () => {}, settings);
+    return { calls, ended, add };
+  }
+
+  test("a recount finds calls that were not counted", () => {
+    const { calls, ended, add } = damaged();
+    add("whole");
+    const uncounted = add("before");
+    calls.resolve(uncounted, 1);
+    uncounted.resolve = (value) => ended.push(`uncounted ${value}`);
+    uncounted.reject = () => {};
+    uncounted.settings = timed;
+    expect([calls.size, calls.timedCalls()]).toEqual([1, []]);
+    calls.recount();
+    expect(calls.size).toBe(2);
+    expect(calls.timedCalls()).toEqual([uncounted]);
+    expect(add("next").slot).toBe(2); // its slot is not free
+    for (const call of calls.callsOf()) calls.resolve(call, "over");
+    expect(ended).toEqual(["before 1", "whole over", "uncounted over", "empty", "next over"]);
+  });
+
+  test("a recount forgets calls that were settled but not released", () => {
+    const { calls, ended, add } = damaged();
+    const [first, cut, last] = ["first", "cut", "last"].map((name) => add(name, timed));
+    cut!.resolve = cut!.reject = undefined;
+    expect(calls.size).toBe(3);
+    calls.recount();
+    calls.recount();
+    expect(calls.size).toBe(2);
+    expect(calls.timedCalls()).toEqual([first, last]);
+    expect([first!.timedIndex, last!.timedIndex]).toEqual([0, 1]);
+    expect(add("next", timed)).toBe(cut);
+    expect(calls.timedCalls()).toEqual([first, last, cut]);
+    expect(add("another").slot).toBe(3); // the slot was free once
+    for (const call of calls.callsOf()) calls.resolve(call, "over");
+    expect(calls.timedCalls()).toEqual([]);
+    expect([calls.size, ended.at(-1)]).toEqual([0, "another over"]);
+    expect(ended.filter((end) => end === "empty")).toHaveLength(1);
   });
 });
 
@@ -126,38 +148,38 @@ test("call queue keeps order through compaction", () => {
 });
 
 describe("answers", () => {
-  interface FakeLane {
-    readonly load: { outstanding: number };
-    ready: number;
-  }
-
+  /** Takes responses of which there are as many as `ready` says; a lane that is not in it is damaged. */
   class FakeAnswers extends Answers {
     readonly order: number[] = [];
-    lanes: FakeLane[] = [];
+    readonly ready = new Map<Lane, number>();
+    lanes: Lane[] = [];
 
     override take(lane: Lane, max: number): number {
-      const fake = lane as unknown as FakeLane;
-      if (fake.ready < 0) throw new ProtocolError("damaged");
-      const taken = Math.min(fake.ready, max);
-      if (taken > 0) this.order.push(this.lanes.indexOf(fake));
-      fake.ready -= taken;
-      fake.load.outstanding -= taken;
+      const ready = this.ready.get(lane);
+      if (ready === undefined) throw new ProtocolError("damaged");
+      const taken = Math.min(ready, max);
+      if (taken > 0) this.order.push(this.lanes.indexOf(lane));
+      this.ready.set(lane, ready - taken);
+      lane.load.outstanding -= taken;
       return taken;
     }
   }
 
+  /** `ready`: of each lane; below 0: the lane is damaged. */
   function fakeAnswers(...ready: number[]): FakeAnswers {
     const answers = new FakeAnswers(new InFlight(), []);
-    answers.lanes = ready.map((count) => ({
-      load: { outstanding: Math.abs(count) },
-      ready: count,
-    }));
+    for (const count of ready) {
+      const lane = new FakeLane();
+      lane.load.outstanding = Math.abs(count);
+      answers.lanes.push(lane);
+      if (count >= 0) answers.ready.set(lane, count);
+    }
     return answers;
   }
 
   const takeFrom = (answers: FakeAnswers, max: number): number =>
-    answers.takeFrom(answers.lanes as unknown as Lane[], max, (lane) => {
-      answers.lanes.splice(answers.lanes.indexOf(lane as unknown as FakeLane), 1);
+    answers.takeFrom(answers.lanes, max, (lane) => {
+      answers.lanes.splice(answers.lanes.indexOf(lane), 1);
     });
 
   test("of one lane do not keep another's waiting, however many there are", () => {
@@ -294,24 +316,5 @@ describe("safety check", () => {
       expect(check.statistics).toEqual({ hits: 0, lateWakes: 1 });
       expect(receiver.wake).toHaveBeenCalledOnce();
     }
-  });
-});
-
-describe("memory of lanes", () => {
-  test("is used again for rings of the same sizes, with clean control words, up to a limit", () => {
-    const sizes = { requests: 4096, responses: 8192 };
-    const first = takeLaneMemory(sizes);
-    new Int32Array(first).fill(7);
-    giveLaneMemory(first, sizes);
-    expect(takeLaneMemory({ requests: 8192, responses: 4096 })).not.toBe(first);
-    const again = takeLaneMemory({ ...sizes });
-    expect(again).toBe(first);
-    expect(new Set(new Int32Array(again, 0, CONTROL_BYTES / 4))).toEqual(new Set([0]));
-    expect(takeLaneMemory(sizes)).not.toBe(first);
-    const wide = { requests: 2 ** 24, responses: 2 ** 24 };
-    const large = Array.from({ length: 4 }, () => takeLaneMemory(wide));
-    for (const memory of large) giveLaneMemory(memory, wide);
-    const reused = large.map(() => takeLaneMemory(wide)).filter((each) => large.includes(each));
-    expect(reused).toHaveLength(2); // of 32 MiB each
   });
 });

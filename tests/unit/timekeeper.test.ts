@@ -1,11 +1,11 @@
 /** Time limits on a clock of the test's own: when they are kept, and what a look costs. */
 import { describe, expect, test } from "vitest";
-import { AbandonedCalls } from "../../src/host/abandoned.ts";
 import { createSettings, type GivenSettings } from "../../src/host/call-settings.ts";
-import type { Endings } from "../../src/host/endings.ts";
+import { Endings } from "../../src/host/endings.ts";
 import { InFlight, type PendingCall } from "../../src/host/in-flight.ts";
-import type { Lane } from "../../src/host/lane.ts";
+import { LaneSet } from "../../src/host/lanes.ts";
 import { Timekeeper } from "../../src/host/timekeeper.ts";
+import { FakeLane } from "../support/lanes.ts";
 
 interface Clock {
   nowMs: number;
@@ -20,21 +20,40 @@ function bench() {
   const cost = { lookMs: 0, takeMs: 0 };
   const ended: string[] = [];
   const inFlight = new InFlight();
+  const lanes = new LaneSet();
   let looks = 0;
-  const lanes: Lane[] = [];
+  const nothing = (): void => {};
+
+  /** Calls are begun when the test says so. */
+  class FakeEndings extends Endings {
+    override hasBegun(call: PendingCall): boolean {
+      clock.nowMs += cost.lookMs;
+      return begun.has(call);
+    }
+
+    override expire(call: PendingCall, kind: "timeout" | "deadline"): void {
+      ended.push(`${call.slot} ${kind} at ${clock.nowMs - 1000}`);
+      inFlight.reject(call, kind);
+    }
+
+    override lose(call: PendingCall, error: Error): void {
+      ended.push(`${call.slot} lost at ${clock.nowMs - 1000}`);
+      inFlight.reject(call, error);
+    }
+  }
+
   const timekeeper = new Timekeeper({
     inFlight,
-    endings: {
-      hasBegun: (call: PendingCall) => {
-        clock.nowMs += cost.lookMs;
-        return begun.has(call);
-      },
-      expire: (call: PendingCall, kind: string) => {
-        ended.push(`${call.slot} ${kind} at ${clock.nowMs - 1000}`);
-        inFlight.reject(call, kind);
-      },
-    } as unknown as Endings,
-    lanes: () => lanes,
+    endings: new FakeEndings({
+      inFlight,
+      lanes,
+      abortWords: new Int32Array(new SharedArrayBuffer(64)),
+      now: () => clock.nowMs,
+      onQueuedEnded: nothing,
+      onRevoked: nothing,
+      onAbandoned: nothing,
+    }),
+    lanes,
     hardTimeoutMs: 100,
     now: () => clock.nowMs,
     setTimeout: (callback, delayMs) => {
@@ -43,7 +62,7 @@ function bench() {
       const clear = (): void => {
         clock.timers = clock.timers.filter((other) => other !== timer);
       };
-      return { clear, ref: () => {}, unref: () => {} };
+      return { clear, ref: nothing, unref: nothing };
     },
     takeAnswers: () => {
       looks++;
@@ -51,37 +70,26 @@ function bench() {
     },
     stop: (lane, error) => void ended.push(`lane ${lane.id}: ${error.message}`),
   });
+  /** A call that the lane with id 0 has, if there is one. */
   const make = (given: GivenSettings): PendingCall => {
     const settings = createSettings(given);
-    const call = inFlight.add(() => {}, () => {}, 0, settings);
-    inFlight.submitted(call, call.generation);
+    const call = inFlight.add(nothing, nothing, settings);
+    call.lane = 0;
     timekeeper.watch(settings.tickMs);
     return call;
   };
-  const createLane = (id: number) => {
-    const lane = {
-      id,
-      endpoint: {
-        tx: { headPosition: 0, hasUnread: true },
-        rx: { headPosition: 0 },
-        unbegunCalls: () => [0],
-      },
-      answersHeld: 0,
-      answersHandedOver: 0,
-      abandoned: new AbandonedCalls(),
-    };
-    lanes.push(lane as unknown as Lane);
+  /** `calls`: those in its ring. */
+  const createLane = (id: number, calls = 0): FakeLane => {
+    const lane = new FakeLane({ id });
+    for (let call = 0; call < calls; call++) lane.send(0);
+    lanes.add(lane);
     return lane;
   };
   let abandoned = 0;
-  /** A call of the lane is given up that was allowed `allowedMs`, of which `leftMs` are left; returns its slot. */
-  const abandon = (
-    lane: ReturnType<typeof createLane>,
-    leftMs: number,
-    allowedMs: number,
-  ): number => {
+  /** A call of the lane is given up; its worker is stopped in `leftMs`, by a limit of `limitMs`. Returns its slot. */
+  const abandon = (lane: FakeLane, leftMs: number, limitMs: number): number => {
     const killAtMs = clock.nowMs + leftMs;
-    lane.abandoned.add(++abandoned, 1, { load: 0, killAtMs, allowedMs, limitMs: allowedMs });
+    lane.load.abandoned.add(++abandoned, 1, { load: 0, killAtMs, limitMs });
     return abandoned;
   };
   /** Lets time pass, timers and all. */
@@ -129,8 +137,7 @@ describe("timekeeper", () => {
 
   test("no timer runs without a call that has a limit", () => {
     const { clock, inFlight, make, pass, looks } = bench();
-    const plain = inFlight.add(() => {}, () => {}, 0);
-    inFlight.submitted(plain, plain.generation);
+    inFlight.add(() => {}, () => {});
     pass(1000);
     expect([clock.timers.length, looks()]).toEqual([0, 0]);
     const call = make({ timeoutMs: 1600 });
@@ -153,26 +160,33 @@ describe("timekeeper", () => {
     expect(clock.timers).toHaveLength(1);
   });
 
-  test("a worker that takes nothing for twice the hard timeout is stopped, one that gets on is not", () => {
+  test("a worker that takes nothing for twice the hard timeout is stopped", () => {
     const { createLane, ended, make, pass } = bench();
-    const taking = createLane(1).endpoint.tx;
-    const answering = createLane(2).endpoint.rx;
-    const idle = createLane(3).endpoint.tx;
-    createLane(4);
+    const taking = createLane(1, 10);
+    const answering = createLane(2, 10);
+    const idle = createLane(3);
+    createLane(4, 1);
+    const begunAll = createLane(5, 1);
+    expect(begunAll.begin()).toBe(true); // the record's room is not handed back
     make({ deadlineMs: 100_000 });
     for (let step = 0; step < 9; step++) {
-      idle.hasUnread = step % 3 === 2;
-      taking.headPosition += step % 2;
-      answering.headPosition += step % 2;
+      if (step % 3 === 2) idle.send(0);
+      else if (idle.begin()) idle.publish();
+      if (step % 2 === 1) {
+        taking.begin();
+        taking.publish();
+        answering.respond();
+        answering.takeResponse(0);
+      }
       pass(50);
-      expect(ended).toEqual(step < 4 ? [] : expect.arrayContaining([expect.any(String)]));
+      if (step < 4) expect(ended).toEqual([]);
     }
     expect(new Set(ended)).toEqual(new Set(["lane 4: The worker took no call for 200 ms."]));
   });
 
   test("a busy host looks once more before it takes anything for late", () => {
     const { begun, clock, createLane, ended, inFlight, make, pass } = bench();
-    const { tx } = createLane(0).endpoint;
+    const lane = createLane(0, 2);
     const call = make({ timeoutMs: 160 });
     make({ deadlineMs: 100_000 });
     begun.add(call);
@@ -181,74 +195,17 @@ describe("timekeeper", () => {
     pass(0);
     expect(ended).toEqual([]);
     inFlight.resolve(call, "answered meanwhile");
-    tx.headPosition++;
+    lane.begin();
+    lane.publish();
     pass(150);
     expect(ended).toEqual([]);
     pass(150);
     expect(new Set(ended)).toEqual(new Set(["lane 0: The worker took no call for 200 ms."]));
   });
 
-  test("a worker that hands over what it holds is waited for, one that does not get on is not", () => {
-    const { begun, createLane, ended, make, pass } = bench();
-    const lane = createLane(0);
-    lane.endpoint.tx.hasUnread = false;
-    begun.add(make({ timeoutMs: 160 }));
-    begun.add(make({ deadlineMs: 200 }));
-    pass(50);
-    lane.answersHeld = 1000;
-    for (let n = 0; n < 20; n++) {
-      pass(110);
-      lane.answersHandedOver++;
-    }
-    expect(ended).toEqual([]);
-    pass(140);
-    expect(ended).toEqual([]);
-    pass(110);
-    expect(ended.filter((end) => !end.startsWith("lane"))).toEqual([
-      expect.stringMatching(/^0 timeout/),
-      expect.stringMatching(/^1 deadline/),
-    ]);
-  });
-
-  test("a worker that always holds answers, but ever new ones, is not waited for longer than for those", () => {
-    const { begun, createLane, ended, inFlight, make, pass } = bench();
-    const lane = createLane(0);
-    lane.endpoint.tx.hasUnread = false;
-    begun.add(make({ timeoutMs: 160 }));
-    const held = make({ timeoutMs: 160 });
-    begun.add(held);
-    lane.answersHeld = 10;
-    for (let ms = 0; ms < 400; ms += 10) {
-      lane.answersHeld++;
-      lane.answersHandedOver++;
-      // Among those that it held when the time was over.
-      if (ms === 260) inFlight.resolve(held, "in time");
-      pass(10);
-    }
-    // A hundred milliseconds' worth is held, of which each look that is waited for begins a new.
-    expect(ended).toEqual([expect.stringMatching(/^0 timeout at (2[6-9]|3[0-8])\d$/)]);
-  });
-
-  test("nor does the time count in which the host was away, and took none", () => {
-    const { begun, clock, createLane, ended, make, pass } = bench();
-    const lane = createLane(0);
-    lane.endpoint.tx.hasUnread = false;
-    begun.add(make({ timeoutMs: 160 }));
-    lane.answersHeld = 10;
-    pass(50);
-    clock.nowMs += 1000;
-    pass(0);
-    lane.endpoint.rx.headPosition++; // what was in the ring: now there is room
-    pass(100);
-    expect(ended).toEqual([]);
-    pass(100);
-    expect(ended).toEqual([expect.stringMatching(/^0 timeout/)]);
-  });
-
-  test("what is answered while other answers are taken is in time, however long that takes", () => {
+  test("calls answered while other responses are taken are in time, however long that takes", () => {
     const { abandon, begun, cost, createLane, ended, inFlight, make, pass } = bench();
     const lane = createLane(0);
-    lane.endpoint.tx.hasUnread = false;
     const calls = [{ timeoutMs: 160 }, { hardTimeoutMs: 160 }, { deadlineMs: 160 }].map(make);
     for (const call of calls) begun.add(call);
     const slot = abandon(lane, 100, 0);
@@ -257,64 +214,10 @@ describe("timekeeper", () => {
     pass(10); // one look
     expect(ended).toEqual([]);
     cost.takeMs = 0;
-    lane.abandoned.take(slot, 1);
+    lane.load.abandoned.take(slot, 1);
     for (const call of calls) inFlight.resolve(call, "in time");
     pass(100);
     expect(ended).toEqual([]);
-  });
-
-  test("a worker that holds answers is given a moment to hand them over, however short the limit", () => {
-    const { begun, createLane, ended, make, pass } = bench();
-    const lane = createLane(0);
-    lane.endpoint.tx.hasUnread = false;
-    begun.add(make({ timeoutMs: 10 }));
-    pass(2);
-    lane.answersHeld = 1;
-    pass(40);
-    expect(ended).toEqual([]);
-    pass(20);
-    expect(ended).toEqual([expect.stringMatching(/^0 timeout/)]);
-  });
-
-  test("what has not begun is not among them", () => {
-    const { createLane, ended, make, pass } = bench();
-    const lane = createLane(0);
-    lane.answersHeld = 10;
-    make({ deadlineMs: 160 });
-    pass(200);
-    expect(ended).toEqual([expect.stringMatching(/^0 deadline at 1[67]\d$/)]);
-  });
-
-  test("a worker whose abandoned call may be among the answers it holds is given time", () => {
-    const { abandon, createLane, ended, make, pass } = bench();
-    const lane = createLane(0);
-    lane.endpoint.tx.hasUnread = false;
-    make({ deadlineMs: 100_000, hardTimeoutMs: 90 });
-    abandon(lane, 30, 90);
-    lane.answersHeld = 1000;
-    for (let n = 0; n < 20; n++) {
-      pass(60);
-      lane.answersHandedOver++;
-    }
-    expect(ended).toEqual([]);
-    lane.answersHandedOver = 1000;
-    pass(20);
-    expect(ended).toContainEqual(expect.stringMatching(/^lane 0: .* 90 ms/));
-  });
-
-  test("one that hands over none is stopped for whichever of its calls is due", () => {
-    const { abandon, createLane, ended, make, pass } = bench();
-    const lane = createLane(0);
-    lane.endpoint.tx.hasUnread = false;
-    make({ deadlineMs: 100_000, hardTimeoutMs: 90 });
-    abandon(lane, 20, 10_000);
-    abandon(lane, 40, 30);
-    abandon(lane, 60, 0);
-    lane.answersHeld = 1000;
-    pass(40);
-    expect(ended).toEqual([]);
-    pass(40);
-    expect(ended).toContainEqual(expect.stringMatching(/^lane 0: .* 30 ms/));
   });
 
   test("looks at very many calls take a twentieth of the time; one that was held up says nothing", () => {
@@ -343,5 +246,112 @@ describe("timekeeper", () => {
     expect(ended).toEqual([]);
     pass(30);
     expect(ended).toHaveLength(1);
+  });
+});
+
+describe("limits of a worker with a response backlog", () => {
+  const GRACE_MS = 1000;
+
+  test("rest for calls that it has begun, for one second at most", () => {
+    const { begun, createLane, ended, make, pass } = bench();
+    const lane = createLane(0);
+    for (const given of [{ timeoutMs: 160 }, { hardTimeoutMs: 160 }, { deadlineMs: 160 }]) {
+      begun.add(make(given));
+    }
+    pass(50);
+    lane.hasBacklog = true;
+    pass(GRACE_MS);
+    expect(ended).toEqual([]);
+    pass(40);
+    expect(ended.toSorted()).toEqual([
+      expect.stringMatching(/^0 timeout at 10[5-8]\d$/),
+      expect.stringMatching(/^1 lost at 10[5-8]\d$/),
+      expect.stringMatching(/^2 deadline at 10[5-8]\d$/),
+      "lane 0: The task ran longer than the hard timeout of 160 ms; its worker was stopped.",
+    ]);
+  });
+
+  test("apply again as soon as the backlog is gone, and count the time of the backlog", () => {
+    const { begun, createLane, ended, inFlight, make, pass } = bench();
+    const lane = createLane(0);
+    const [late, answered] = [make({ timeoutMs: 160 }), make({ timeoutMs: 160 })];
+    begun.add(late).add(answered);
+    pass(50);
+    lane.hasBacklog = true;
+    pass(500);
+    inFlight.resolve(answered, "in time");
+    lane.hasBacklog = false;
+    pass(30);
+    expect(ended).toEqual([expect.stringMatching(/^0 timeout at 5[5-8]\d$/)]);
+  });
+
+  test("rest for a second of each backlog", () => {
+    const { begun, createLane, ended, make, pass } = bench();
+    const lane = createLane(0);
+    begun.add(make({ timeoutMs: 320 }));
+    lane.hasBacklog = true;
+    pass(900);
+    lane.hasBacklog = false;
+    pass(0);
+    begun.add(make({ timeoutMs: 320 }));
+    pass(60);
+    expect(ended).toEqual([expect.stringMatching(/^0 timeout at 9\d\d$/)]);
+    lane.hasBacklog = true;
+    pass(900);
+    expect(ended).toHaveLength(1);
+    pass(200);
+    expect(ended).toEqual([expect.anything(), expect.stringMatching(/^1 timeout at 19[6-9]\d$/)]);
+  });
+
+  test("do not rest for calls that it has not begun, nor for those of other workers", () => {
+    const { begun, createLane, ended, make, pass } = bench();
+    createLane(0).hasBacklog = true;
+    createLane(1);
+    make({ deadlineMs: 160 });
+    const other = make({ timeoutMs: 160 });
+    other.lane = 1;
+    begun.add(other);
+    pass(200);
+    expect(ended.toSorted()).toEqual([
+      expect.stringMatching(/^0 deadline at 1[67]\d$/),
+      expect.stringMatching(/^1 timeout at 1[67]\d$/),
+    ]);
+  });
+
+  test("rest for calls that were given up, and for calls that it does not take", () => {
+    const { abandon, createLane, ended, make, pass } = bench();
+    const givingUp = createLane(1);
+    const silent = createLane(2, 1);
+    make({ deadlineMs: 100_000, hardTimeoutMs: 90 });
+    abandon(givingUp, 30, 90);
+    givingUp.hasBacklog = silent.hasBacklog = true;
+    pass(GRACE_MS);
+    expect(ended).toEqual([]);
+    pass(20);
+    expect(new Set(ended)).toEqual(
+      new Set([
+        "lane 1: The task ran longer than the hard timeout of 90 ms; its worker was stopped.",
+        "lane 2: The worker took no call for 200 ms.",
+      ]),
+    );
+  });
+
+  test("stop the worker for the call that was due first", () => {
+    const { abandon, createLane, ended, make, pass } = bench();
+    const lane = createLane(0);
+    make({ deadlineMs: 100_000 });
+    abandon(lane, 20, 10_000);
+    abandon(lane, 10, 30);
+    abandon(lane, 60, 50);
+    lane.hasBacklog = true;
+    pass(100);
+    expect(ended).toEqual([]);
+    lane.hasBacklog = false;
+    pass(60);
+    expect(new Set(ended)).toEqual(
+      new Set([
+        "lane 0: The task ran longer than the hard timeout of 30 ms; its worker was stopped.",
+      ]),
+    );
   });
 });

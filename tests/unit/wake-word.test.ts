@@ -47,7 +47,7 @@ describe("a worker counts as awake", () => {
     expect(active.coresLeft).toBe(CORES - 1);
   });
 
-  test("though its message could not be posted, which comes later", () => {
+  test("once, though its message could not be posted: `repost` posts it", () => {
     const words = new Int32Array(new SharedArrayBuffer(128));
     const count = new ActiveCount([ActiveCount.create()], CORES);
     let posts = 0;
@@ -59,8 +59,8 @@ describe("a worker counts as awake", () => {
     expect(() => waker.wake()).toThrow(RangeError);
     waker.wake();
     expect(posts).toBe(1);
-    waker.wakeAgain();
-    waker.wakeAgain();
+    expect(count.coresLeft).toBe(CORES - 1);
+    waker.repost();
     expect(posts).toBe(2);
     expect(parker.cancel(IN_EVENT_LOOP)).toBe(false);
     expect(count.coresLeft).toBe(CORES - 1);

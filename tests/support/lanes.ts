@@ -1,0 +1,113 @@
+/** Lanes without threads: real rings, loads and credits. The test plays the worker. */
+import type { Endpoint } from "../../src/endpoint/endpoint.ts";
+import { CALL_WITH_NUMBER, RESULT_NUMBER } from "../../src/endpoint/frame.ts";
+import type { CallLoad } from "../../src/endpoint/service-times.ts";
+import { LaneLoad } from "../../src/host/lane-load.ts";
+import type { Lane } from "../../src/host/lane.ts";
+import { LaneSet } from "../../src/host/lanes.ts";
+import { PayloadCredit } from "../../src/host/payload-credit.ts";
+import { EMPTY } from "../../src/ring/consumer.ts";
+import { createEndpoints, type EndpointPair } from "./endpoints.ts";
+
+/** The host's usual spin in these tests. */
+export const SPIN_MS = 0.05;
+
+export interface FakeLaneState {
+  readonly id?: number;
+  readonly isAwake?: boolean;
+  readonly isResting?: boolean;
+  readonly hasBacklog?: boolean;
+  /** Bytes of each ring. */
+  readonly capacity?: number;
+}
+
+export class FakeLane implements Lane {
+  readonly id: number;
+  readonly pair: EndpointPair;
+  readonly endpoint: Endpoint;
+  readonly load: LaneLoad = new LaneLoad(SPIN_MS);
+  readonly credit: PayloadCredit;
+  isAwake: boolean;
+  isResting: boolean;
+  hasBacklog: boolean;
+  /** Why it was failed, if it was. */
+  failure: Error | undefined;
+  wakes = 0;
+
+  constructor(state: FakeLaneState = {}) {
+    this.id = state.id ?? 0;
+    this.isAwake = state.isAwake ?? true;
+    this.isResting = state.isResting ?? false;
+    this.hasBacklog = state.hasBacklog ?? false;
+    this.pair = createEndpoints(state.capacity);
+    this.endpoint = this.pair.host;
+    this.credit = new PayloadCredit(this.endpoint.tx);
+  }
+
+  wake(): void {
+    this.wakes++;
+  }
+
+  wakeForSpace(): void {}
+
+  askForSpace(): void {}
+
+  tellAbort(): void {}
+
+  fail(error: Error): void {
+    this.failure ??= error;
+  }
+
+  /** Counts `count` calls of this load; nothing is put into the ring. */
+  give(load: CallLoad, count = 1): this {
+    for (let call = 0; call < count; call++) this.load.add(load);
+    return this;
+  }
+
+  /** The host sends a call with one number. Throws if there is no room. */
+  send(load: CallLoad, slot = 0, generation = 0, value = 0): void {
+    if (!this.endpoint.sendNumber(slot, generation, CALL_WITH_NUMBER, 0, value)) {
+      throw new RangeError("The request ring is full.");
+    }
+    this.load.add(load);
+  }
+
+  /** The worker begins the oldest call, and passes revoked ones. False: there is none. */
+  begin(): boolean {
+    const { rx } = this.pair.worker;
+    for (let index = rx.poll(); index !== EMPTY; index = rx.poll()) {
+      const isMine = rx.acquire(index);
+      rx.release();
+      if (isMine) return true;
+    }
+    return false;
+  }
+
+  /** The worker hands back the room of the records that it has begun or passed. */
+  publish(): void {
+    this.pair.worker.rx.publish();
+  }
+
+  /** The worker sends responses: numbers, to these slots. */
+  respond(count = 1, slot = 0, generation = 0): void {
+    for (let response = 0; response < count; response++) {
+      if (!this.pair.worker.sendNumber(slot, generation, RESULT_NUMBER, 0, 0)) {
+        throw new RangeError("The response ring is full.");
+      }
+    }
+  }
+
+  /** The host takes one response, and counts its call as answered. */
+  takeResponse(load: CallLoad): void {
+    const { rx } = this.endpoint;
+    rx.verify(rx.poll());
+    rx.release();
+    this.load.remove(load);
+  }
+}
+
+export function laneSetOf(lanes: readonly Lane[]): LaneSet {
+  const set = new LaneSet();
+  for (const lane of lanes) set.add(lane);
+  return set;
+}
