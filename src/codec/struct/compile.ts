@@ -4,6 +4,7 @@
  * What the text refers to is passed in by name.
  */
 import { evaluate, property } from "../code-generation.ts";
+import { bytesOf } from "../intrinsics.ts";
 import { defineValue } from "../own-property.ts";
 import { propertyStep } from "../path.ts";
 import {
@@ -15,7 +16,7 @@ import {
   type Plan,
 } from "./interpret.ts";
 import { mismatch, within } from "./mismatch.ts";
-import { HELPERS, type Scalar, SCALARS, storeTypedArray } from "./scalars.ts";
+import { HELPERS, type Scalar, SCALARS } from "./scalars.ts";
 import { type ArrayShape, expectedOf, isScalar, type PlacedField } from "./shape.ts";
 import { PRESENCE_BITS, type StructShape } from "./shape.ts";
 import { boundedLength } from "./text.ts";
@@ -31,7 +32,7 @@ const NAMES: Readonly<Record<string, unknown>> = {
   defineValue,
   countElements,
   boundedLength,
-  storeTypedArray,
+  bytesOf,
 };
 
 /** Declares those views that `source` uses, of the memory that the expression `memory` gives. */
@@ -191,7 +192,7 @@ return values;
 
 function typedWriter(stride: number): string {
   return `if (!isArray(value)) {
-storeTypedArray(out.writer.memory, out.base + start, value, count * ${stride});
+out.writer.memory.u8.set(bytesOf(value, count * ${stride}), out.base + start);
 return;
 }
 `;

@@ -3,12 +3,13 @@
  * gains nothing from it. `compile.ts` says the same in source text and must keep to the order of steps
  * here, down to which of two misfits is reported.
  */
+import { bytesOf } from "../intrinsics.ts";
 import { defineValue } from "../own-property.ts";
 import { propertyStep } from "../path.ts";
 import type { Input } from "./input.ts";
 import { lengthOfTyped, Mismatch, mismatch, within } from "./mismatch.ts";
 import type { Output } from "./output.ts";
-import { SCALARS, storeTypedArray } from "./scalars.ts";
+import { SCALARS } from "./scalars.ts";
 import type { ArrayShape, ScalarShape, StructShape, TextShape } from "./shape.ts";
 import { expectedOf, isScalar } from "./shape.ts";
 import {
@@ -78,7 +79,7 @@ export function interpretArray(shape: ArrayShape, element: Plan): Plan {
         out.point(rel, start, count);
       } else out.writer.memory.i32[(out.base + rel) >> 2] = count;
       if (hasScalars && !Array.isArray(value)) {
-        storeTypedArray(out.writer.memory, out.base + start, value, count * stride);
+        out.writer.memory.u8.set(bytesOf(value, count * stride), out.base + start);
         return;
       }
       let index = 0;

@@ -7,7 +7,6 @@
  */
 import type { Memory } from "../../memory/views.ts";
 import type { NumericKind } from "./field-types.ts";
-import { typedArrayBuffer, typedArrayOffset } from "../intrinsics.ts";
 import { normalizeNumber } from "../numbers.ts";
 
 export type ScalarKind = NumericKind | "bool";
@@ -188,17 +187,3 @@ export const SCALARS: Readonly<Record<ScalarKind, Scalar>> = {
     },
   },
 };
-
-/**
- * Stores the `count` elements, which are all, of a typed array. `values` is read by its slots alone,
- * whatever properties it has been given.
- */
-export function storeTypedArray(
-  { u8 }: Memory,
-  at: number,
-  values: unknown,
-  bytes: number,
-): void {
-  // As many as were counted: shared memory may grow while it is copied.
-  u8.set(new Uint8Array(typedArrayBuffer.call(values), typedArrayOffset.call(values), bytes), at);
-}
