@@ -13,6 +13,7 @@ import type { CodecAccess } from "../runtimes/runtime.ts";
 import {
   bufferIsDetached,
   bufferLength,
+  bytesOf,
   getterOf,
   isThere,
   typedArrayBuffer,
@@ -39,22 +40,9 @@ interface ViewKind {
 }
 
 /** Index = the kind on the wire: append only. */
-const KIND_NAMES = [
-  "Uint8Array",
-  "Buffer",
-  "DataView",
-  "Int8Array",
-  "Uint8ClampedArray",
-  "Int16Array",
-  "Uint16Array",
-  "Int32Array",
-  "Uint32Array",
-  "Float16Array",
-  "Float32Array",
-  "Float64Array",
-  "BigInt64Array",
-  "BigUint64Array",
-] as const;
+const KIND_NAMES: readonly string[] =
+  ("Uint8Array Buffer DataView Int8Array Uint8ClampedArray Int16Array Uint16Array Int32Array " +
+    "Uint32Array Float16Array Float32Array Float64Array BigInt64Array BigUint64Array").split(" ");
 
 const UINT8_ARRAY = 0;
 const NODE_BUFFER = 1;
@@ -162,9 +150,7 @@ export class OnlyBytes {
 
   /** Writes the view that `roomFor` was asked for last; nothing may have run since. */
   write(writer: BytesWriter, view: object, at: number): number {
-    return this.#kind === NODE_BUFFER
-      ? writeNodeBytes(writer, view, at, this.#byteLength)
-      : writeWhole(writer, this.#kind, view, at, this.#byteLength);
+    return writeOwnBytes(writer, this.#kind, view, at, this.#byteLength);
   }
 }
 
@@ -183,7 +169,7 @@ export function writeView(writer: Writer, view: ArrayBufferView, from: number): 
   const bytes = wholeBytes(access, view, buffer);
   if (bytes > 0 && !writer.isTransferred(buffer)) {
     return writer.bufferSeenAt(buffer, from) < 0
-      ? writeWhole(writer, kind, view, from, bytes)
+      ? writeOwnBytes(writer, kind, view, from, bytes)
       : writePart(writer, kind, view, buffer, from, 0, length);
   }
   if (length === 0) checkBounds(writer, view);
@@ -225,34 +211,22 @@ function writeNodeBuffer(
     const at = writeViewHeader(writer, NODE_BUFFER, 0, length, from);
     return writer.extra(copy, at, true);
   }
-  return writeNodeBytes(writer, view, from, length);
+  return writeOwnBytes(writer, NODE_BUFFER, view, from, length);
 }
 
-function writeNodeBytes(writer: BytesWriter, view: object, from: number, length: number): number {
-  const at = writer.room(from, HEADER_BYTES + align8Large(length));
-  writer.i32[at >> 2] = BYTES | (NODE_BUFFER << 8);
-  writer.f64[(at >> 3) + 1] = length;
-  // Of fixed length: shared memory may have grown meanwhile.
-  const buffer = typedArrayBuffer.call(view);
-  writer.u8.set(new Uint8Array(buffer, typedArrayOffset.call(view), length), at + HEADER_BYTES);
-  return at + HEADER_BYTES + align8Large(length);
-}
-
-function writeWhole(
+function writeOwnBytes(
   writer: BytesWriter,
   kind: number,
   view: object,
   from: number,
-  byteLength: number,
+  length: number,
 ): number {
-  const at = writer.room(from, HEADER_BYTES + align8Large(byteLength));
+  const at = writer.room(from, HEADER_BYTES + align8Large(length));
   writer.i32[at >> 2] = BYTES | (kind << 8);
-  writer.f64[(at >> 3) + 1] = byteLength;
-  const bytes = kind === UINT8_ARRAY
-    ? view as Uint8Array
-    : new Uint8Array(typedArrayBuffer.call(view));
+  writer.f64[(at >> 3) + 1] = length;
+  const bytes = kind === UINT8_ARRAY ? view as Uint8Array : bytesOf(view, length);
   writer.u8.set(bytes, at + HEADER_BYTES);
-  return at + HEADER_BYTES + align8Large(byteLength);
+  return at + HEADER_BYTES + align8Large(length);
 }
 
 function writePart(
