@@ -26,9 +26,6 @@ import {
 /** Longer arrays with many holes get their length last, so that holes take no memory. */
 const MANY_HOLES = 1 << 12;
 
-/** Longest array that is made as a literal. */
-const SHORT_LENGTH = 4;
-
 /** V8 makes arrays of more than 32 Mi elements as tables: twelve times slower to fill than to grow. */
 const MAX_READY_LENGTH = 1 << 24;
 
@@ -97,7 +94,7 @@ function writeInts(
   const start = (at + VALUE_HEADER_BYTES) >> 2;
   let value: unknown = first;
   for (let index = 0;;) {
-    if (typeof value !== "number") return unpackInts(writer, array, at, index, length, value);
+    if (typeof value !== "number") return unpack(writer, array, at, index, length, value, 4);
     const integer = value | 0;
     if (integer !== value || (integer === 0 && 1 / value < 0)) {
       return writeDoubles(writer, array, at, index, length, value);
@@ -127,7 +124,7 @@ function writeDoubles(
   for (let index = done - 1; index >= 0; index--) f64[start + index] = i32[ints + index]!;
   let value: unknown = first;
   for (let index = done;;) {
-    if (typeof value !== "number") return unpackDoubles(writer, array, at, index, length, value);
+    if (typeof value !== "number") return unpack(writer, array, at, index, length, value, 8);
     f64[start + index] = value;
     if (++index >= length) return at + bytes;
     value = array[index];
@@ -139,44 +136,34 @@ function grow(writer: Writer, from: number, used: number, bytes: number): number
   return writer.room(from + used, bytes - used) - used;
 }
 
-/** Turns the integers written so far into values and goes on with `value`, which is no number. */
-function unpackInts(
+/**
+ * Turns the numbers written so far, `numberBytes` each, into values and goes on with `value`, which is
+ * no number.
+ */
+function unpack(
   writer: Writer,
   array: readonly unknown[],
   from: number,
   done: number,
   length: number,
   value: unknown,
+  numberBytes: 4 | 8,
 ): number {
-  const at = grow(writer, from, VALUE_HEADER_BYTES + 4 * done, VALUE_HEADER_BYTES + 8 * done);
-  const { i32 } = writer;
-  i32[at >> 2]! += ARRAY - INTS;
-  const start = (at + VALUE_HEADER_BYTES) >> 2;
-  for (let index = done - 1; index >= 0; index--) {
-    i32[start + 2 * index + 1] = i32[start + index]!;
-    i32[start + 2 * index] = INT;
-  }
-  return writeRest(writer, array, done, length, value, at + VALUE_HEADER_BYTES + 8 * done);
-}
-
-/** The same for doubles. */
-function unpackDoubles(
-  writer: Writer,
-  array: readonly unknown[],
-  from: number,
-  done: number,
-  length: number,
-  value: unknown,
-): number {
-  const at = grow(writer, from, VALUE_HEADER_BYTES + 8 * done, VALUE_HEADER_BYTES + 16 * done);
+  const bytes = VALUE_HEADER_BYTES + 2 * numberBytes * done;
+  const at = grow(writer, from, VALUE_HEADER_BYTES + numberBytes * done, bytes);
   const { i32, f64 } = writer;
-  i32[at >> 2]! += ARRAY - DOUBLES;
-  const start = (at + VALUE_HEADER_BYTES) >> 3;
+  const start = (at + VALUE_HEADER_BYTES) / numberBytes;
+  i32[at >> 2] = (i32[at >> 2]! & ~0xff) | ARRAY;
   for (let index = done - 1; index >= 0; index--) {
-    f64[start + 2 * index + 1] = f64[start + index]!;
-    i32[2 * (start + 2 * index)] = NUMBER;
+    if (numberBytes === 4) {
+      i32[start + 2 * index + 1] = i32[start + index]!;
+      i32[start + 2 * index] = INT;
+    } else {
+      f64[start + 2 * index + 1] = f64[start + index]!;
+      i32[2 * (start + 2 * index)] = NUMBER;
+    }
   }
-  return writeRest(writer, array, done, length, value, at + VALUE_HEADER_BYTES + 16 * done);
+  return writeRest(writer, array, done, length, value, at + bytes);
 }
 
 /** `hasIndicesOnly`: no other keys. */
@@ -203,21 +190,37 @@ function writeEntries(
   return at;
 }
 
-/** Reads ARRAY, INTS, DOUBLES at `at`, whose first word is `word`. */
+/**
+ * Reads ARRAY, INTS, DOUBLES at `at`, whose first word is `word`. Filling an array that has its length takes a third
+ * to a seventh of the time of growing one. V8 remembers for each `new Array` in the source what its arrays came to
+ * hold, hence one for each kind.
+ */
 export function readArray(reader: Reader, at: number, word: number, tag: number): unknown[] {
   const length = reader.count(at, tag === INTS ? 4 : 8);
+  const isShort = length <= MAX_READY_LENGTH;
+  const isReferenced = (word & REFERENCED) !== 0;
   const start = at + VALUE_HEADER_BYTES;
-  if (tag === ARRAY && length <= SHORT_LENGTH && (word & REFERENCED) === 0) {
-    reader.next = start;
-    return readShort(reader, length);
+  const { i32, f64, limit } = reader;
+  if (tag === INTS) {
+    const array: unknown[] = isShort ? new Array<number>(length) : [];
+    if (isReferenced) reader.register(at, array);
+    const first = start >> 2;
+    for (let index = 0; index < length; index++) array[index] = i32[first + index];
+    reader.next = start + align8Large(4 * length);
+    return array;
   }
-  if (tag === INTS) return readInts(reader, at, word, length);
-  if (tag === DOUBLES) return readDoubles(reader, at, word, length);
-  const isReady = length <= MAX_READY_LENGTH && reader.mayReserve(length);
-  const array = isReady ? new Array<unknown>(length) : [];
-  if ((word & REFERENCED) !== 0) reader.register(at, array);
+  if (tag === DOUBLES) {
+    // Engines keep such arrays as doubles: a whole number among them need not be normalized.
+    const array: unknown[] = isShort ? new Array<number>(length) : [];
+    if (isReferenced) reader.register(at, array);
+    const first = start >> 3;
+    for (let index = 0; index < length; index++) array[index] = f64[first + index];
+    reader.next = start + 8 * length;
+    return array;
+  }
+  const array = isShort && reader.mayReserve(length) ? new Array<unknown>(length) : [];
+  if (isReferenced) reader.register(at, array);
   reader.next = start;
-  const { i32, limit } = reader;
   for (let index = 0; index < length; index++) {
     const next = reader.next;
     const element = next < limit ? i32[next >> 2] : undefined;
@@ -229,69 +232,6 @@ export function readArray(reader: Reader, at: number, word: number, tag: number)
     else array[index] = reader.value(next);
   }
   if (array.length < length) array.length = length; // holes at the end
-  return array;
-}
-
-/*
- * Filling an array that is as long as it will be takes a third to a seventh of the time that growing one takes. V8
- * remembers for each `new Array` in the source what its arrays came to hold, hence one for each kind.
- */
-
-function readInts(reader: Reader, at: number, word: number, length: number): unknown[] {
-  const array: unknown[] = length <= MAX_READY_LENGTH ? new Array<number>(length) : [];
-  if ((word & REFERENCED) !== 0) reader.register(at, array);
-  const { i32 } = reader;
-  const first = (at + VALUE_HEADER_BYTES) >> 2;
-  for (let index = 0; index < length; index++) array[index] = i32[first + index];
-  reader.next = at + VALUE_HEADER_BYTES + align8Large(4 * length);
-  return array;
-}
-
-/** Engines keep such arrays as doubles: a whole number among them need not be normalized. */
-function readDoubles(reader: Reader, at: number, word: number, length: number): unknown[] {
-  const array: unknown[] = length <= MAX_READY_LENGTH ? new Array<number>(length) : [];
-  if ((word & REFERENCED) !== 0) reader.register(at, array);
-  const { f64 } = reader;
-  const first = (at + VALUE_HEADER_BYTES) >> 3;
-  for (let index = 0; index < length; index++) array[index] = f64[first + index];
-  reader.next = at + VALUE_HEADER_BYTES + 8 * length;
-  return array;
-}
-
-/** Stands for a hole while an array is read. */
-const ABSENT = Symbol();
-
-function readElement(reader: Reader): unknown {
-  const at = reader.next;
-  if (reader.i32[at >> 2] !== HOLE || at >= reader.limit) return reader.value(at);
-  reader.next = at + VALUE_HEADER_BYTES;
-  return ABSENT;
-}
-
-/** Short arrays as literals: exactly as large as they are, where `push` makes room for 17 elements. */
-function readShort(reader: Reader, length: number): unknown[] {
-  let array: unknown[];
-  switch (length) {
-    case 0:
-      return [];
-    case 1:
-      array = [readElement(reader)];
-      break;
-    case 2:
-      array = [readElement(reader), readElement(reader)];
-      break;
-    case 3:
-      array = [readElement(reader), readElement(reader), readElement(reader)];
-      break;
-    default:
-      array = [
-        readElement(reader),
-        readElement(reader),
-        readElement(reader),
-        readElement(reader),
-      ];
-  }
-  for (let index = 0; index < length; index++) if (array[index] === ABSENT) delete array[index];
   return array;
 }
 

@@ -13,6 +13,7 @@ import type { CodecAccess } from "../runtimes/runtime.ts";
 import {
   bufferIsDetached,
   bufferLength,
+  bytesOf,
   getterOf,
   isThere,
   typedArrayBuffer,
@@ -33,37 +34,25 @@ type ViewConstructor = new (
 ) => ArrayBufferView;
 
 interface ViewKind {
-  readonly name: string;
   readonly bytesPerElement: number;
-  readonly construct: ViewConstructor | undefined;
+  readonly construct: ViewConstructor;
 }
 
 /** Index = the kind on the wire: append only. */
-const KIND_NAMES = [
-  "Uint8Array",
-  "Buffer",
-  "DataView",
-  "Int8Array",
-  "Uint8ClampedArray",
-  "Int16Array",
-  "Uint16Array",
-  "Int32Array",
-  "Uint32Array",
-  "Float16Array",
-  "Float32Array",
-  "Float64Array",
-  "BigInt64Array",
-  "BigUint64Array",
-] as const;
+const KIND_NAMES: readonly string[] =
+  ("Uint8Array Buffer DataView Int8Array Uint8ClampedArray Int16Array Uint16Array Int32Array " +
+    "Uint32Array Float16Array Float32Array Float64Array BigInt64Array BigUint64Array").split(" ");
 
 const UINT8_ARRAY = 0;
 const NODE_BUFFER = 1;
 const DATA_VIEW = 2;
 
-const KINDS: readonly ViewKind[] = KIND_NAMES.map((name) => {
-  const construct = (globalThis as unknown as Record<string, ViewConstructor | undefined>)[name];
+/** Undefined: this runtime has none. */
+const KINDS: readonly (ViewKind | undefined)[] = KIND_NAMES.map((name) => {
+  const classes = globalThis as unknown as Record<string, ViewConstructor | undefined>;
+  const construct = classes[name];
   const bytes = (construct as { BYTES_PER_ELEMENT?: number } | undefined)?.BYTES_PER_ELEMENT ?? 1;
-  return { name, bytesPerElement: bytes, construct };
+  return construct && { bytesPerElement: bytes, construct };
 });
 const KIND_OF_NAME: ReadonlyMap<string, number> = new Map(
   KIND_NAMES.map((name, kind) => [name, kind]),
@@ -162,109 +151,83 @@ export class OnlyBytes {
 
   /** Writes the view that `roomFor` was asked for last; nothing may have run since. */
   write(writer: BytesWriter, view: object, at: number): number {
-    return this.#kind === NODE_BUFFER
-      ? writeNodeBytes(writer, view, at, this.#byteLength)
-      : writeWhole(writer, this.#kind, view, at, this.#byteLength);
+    return writeOwnBytes(writer, this.#kind, view, at, this.#byteLength);
   }
 }
 
+/** A view, and which part of its buffer it shows: `length` elements. */
+interface Part {
+  readonly kind: number;
+  readonly view: ArrayBufferView;
+  readonly buffer: ArrayBufferLike;
+  readonly offset: number;
+  readonly length: number;
+}
+
+const GONE = "its buffer is detached or too small for it";
+
 /** Writes a typed array, DataView or Node Buffer. */
 export function writeView(writer: Writer, view: ArrayBufferView, from: number): number {
-  const name = typedArrayName.call(view);
-  if (name === undefined) return writeDataView(writer, view, from);
   const seen = writer.seenAt(view, from);
   if (seen >= 0) return writer.ref(seen, from);
+  const name = typedArrayName.call(view);
+  if (name === undefined) return writeDataView(writer, view, from);
   const { access } = writer;
   const buffer = typedArrayBuffer.call(view);
   const length = typedArrayLength.call(view);
   const kind = kindOf(access, view, name);
-  if (kind === NODE_BUFFER) return writeNodeBuffer(writer, view, from, length);
   if (kind === undefined) throw writer.refuse(view, `heddle does not know ${name}`);
-  const bytes = wholeBytes(access, view, buffer);
+  const bytes = kind === NODE_BUFFER ? 0 : wholeBytes(access, view, buffer);
   if (bytes > 0 && !writer.isTransferred(buffer)) {
     return writer.bufferSeenAt(buffer, from) < 0
-      ? writeWhole(writer, kind, view, from, bytes)
-      : writePart(writer, kind, view, buffer, from, 0, length);
+      ? writeOwnBytes(writer, kind, view, from, bytes)
+      : writePart(writer, { kind, view, buffer, offset: 0, length }, from);
   }
-  if (length === 0) checkBounds(writer, view);
-  return writePart(writer, kind, view, buffer, from, typedArrayOffset.call(view), length);
+  if (length === 0 && !isThere(view)) throw writer.refuse(view, GONE);
+  const part: Part = { kind, view, buffer, offset: typedArrayOffset.call(view), length };
+  return kind === NODE_BUFFER && !writer.isTransferred(buffer)
+    ? writeNodeBuffer(writer, part, from)
+    : writePart(writer, part, from);
 }
 
 function writeDataView(writer: Writer, view: ArrayBufferView, from: number): number {
-  const seen = writer.seenAt(view, from);
-  if (seen >= 0) return writer.ref(seen, from);
-  let offset: number;
-  let length: number;
+  const buffer = dataViewBuffer.call(view);
+  let part: Part;
   try {
-    offset = dataViewOffset.call(view);
-    length = dataViewLength.call(view);
+    const offset = dataViewOffset.call(view);
+    part = { kind: DATA_VIEW, view, buffer, offset, length: dataViewLength.call(view) };
   } catch {
-    throw writer.refuse(view, "its buffer is detached or too small for it");
+    throw writer.refuse(view, GONE);
   }
-  return writePart(writer, DATA_VIEW, view, dataViewBuffer.call(view), from, offset, length);
+  return writePart(writer, part, from);
 }
 
-function checkBounds(writer: Writer, view: ArrayBufferView): void {
-  if (!isThere(view)) throw writer.refuse(view, "its buffer is detached or too small for it");
+function writeNodeBuffer(writer: Writer, part: Part, from: number): number {
+  const { kind, view, buffer, offset, length } = part;
+  if (length <= MAX_EMBEDDED_BYTES) return writeOwnBytes(writer, kind, view, from, length);
+  writer.countCopied(length, from);
+  const copy = writer.access.bytes.copy(buffer, offset, length);
+  return writer.extra(copy, writeViewHeader(writer, kind, 0, length, from), true);
 }
 
-function writeNodeBuffer(
-  writer: Writer,
-  view: ArrayBufferView,
-  from: number,
-  length: number,
-): number {
-  if (length === 0) checkBounds(writer, view);
-  const buffer = typedArrayBuffer.call(view);
-  if (writer.isTransferred(buffer)) {
-    return writePart(writer, NODE_BUFFER, view, buffer, from, typedArrayOffset.call(view), length);
-  }
-  if (length > MAX_EMBEDDED_BYTES) {
-    writer.countCopied(length, from);
-    const copy = writer.access.bytes.copy(buffer, typedArrayOffset.call(view), length);
-    const at = writeViewHeader(writer, NODE_BUFFER, 0, length, from);
-    return writer.extra(copy, at, true);
-  }
-  return writeNodeBytes(writer, view, from, length);
-}
-
-function writeNodeBytes(writer: BytesWriter, view: object, from: number, length: number): number {
-  const at = writer.room(from, HEADER_BYTES + align8Large(length));
-  writer.i32[at >> 2] = BYTES | (NODE_BUFFER << 8);
-  writer.f64[(at >> 3) + 1] = length;
-  // Of fixed length: shared memory may have grown meanwhile.
-  const buffer = typedArrayBuffer.call(view);
-  writer.u8.set(new Uint8Array(buffer, typedArrayOffset.call(view), length), at + HEADER_BYTES);
-  return at + HEADER_BYTES + align8Large(length);
-}
-
-function writeWhole(
+function writeOwnBytes(
   writer: BytesWriter,
   kind: number,
   view: object,
   from: number,
-  byteLength: number,
-): number {
-  const at = writer.room(from, HEADER_BYTES + align8Large(byteLength));
-  writer.i32[at >> 2] = BYTES | (kind << 8);
-  writer.f64[(at >> 3) + 1] = byteLength;
-  const bytes = kind === UINT8_ARRAY
-    ? view as Uint8Array
-    : new Uint8Array(typedArrayBuffer.call(view));
-  writer.u8.set(bytes, at + HEADER_BYTES);
-  return at + HEADER_BYTES + align8Large(byteLength);
-}
-
-function writePart(
-  writer: Writer,
-  kind: number,
-  view: ArrayBufferView,
-  buffer: ArrayBufferLike,
-  from: number,
-  offset: number,
   length: number,
 ): number {
-  const tracking = isTracking(writer, kind, view, buffer, offset, length);
+  const at = writer.room(from, HEADER_BYTES + align8Large(length));
+  writer.i32[at >> 2] = BYTES | (kind << 8);
+  writer.f64[(at >> 3) + 1] = length;
+  const bytes = kind === UINT8_ARRAY ? view as Uint8Array : bytesOf(view, length);
+  writer.u8.set(bytes, at + HEADER_BYTES);
+  return at + HEADER_BYTES + align8Large(length);
+}
+
+function writePart(writer: Writer, part: Part, from: number): number {
+  const { kind, view, buffer, offset, length } = part;
+  const tracking = isTracking(writer, part);
   // Only the runtime knows whether a view of growable shared memory follows its growth.
   if (tracking === undefined) return writer.extra(view, from, false);
   const word = kind | (tracking ? TRACKING >> 8 : 0);
@@ -289,44 +252,32 @@ function writeViewHeader(
 /** Whether the view is as long as its buffer, whatever that becomes. Undefined: cannot be told. */
 function isTracking(
   writer: Writer,
-  kind: number,
-  view: ArrayBufferView,
-  buffer: ArrayBufferLike,
-  offset: number,
-  length: number,
+  { kind, view, buffer, offset, length }: Part,
 ): boolean | undefined {
-  const end = offset + length * KINDS[kind]!.bytesPerElement;
+  const endOfNext = offset + (length + 1) * (KINDS[kind]?.bytesPerElement ?? 1);
   if (writer.access.kinds.isSharedArrayBuffer(buffer)) {
-    if (!sharedIsGrowable.call(buffer)) return false;
-    return end + KINDS[kind]!.bytesPerElement > sharedLength.call(buffer) ? undefined : false;
+    const isOpen = sharedIsGrowable.call(buffer) && endOfNext > sharedLength.call(buffer);
+    return isOpen ? undefined : false;
   }
-  if (!bufferIsResizable.call(buffer)) return false;
-  if (end + KINDS[kind]!.bytesPerElement <= bufferLength.call(buffer)) return false;
-  return followsItsBuffer(view, offset, KINDS[kind]!.bytesPerElement);
+  return bufferIsResizable.call(buffer) && endOfNext > bufferLength.call(buffer) &&
+    followsItsBuffer(view, offset);
 }
 
-/** No property tells; a clone of the view is asked by shrinking its buffer below the view's start. */
-function followsItsBuffer(view: ArrayBufferView, offset: number, elementBytes: number): boolean {
+/** No property tells; a clone of the view is asked by resizing its buffer. */
+function followsItsBuffer(view: ArrayBufferView, offset: number): boolean {
   const copy = structuredClone(view);
   const buffer = copy.buffer as ArrayBuffer;
-  const before = copy.byteLength;
-  if (before === 0) {
-    if (buffer.maxByteLength < offset + elementBytes) return false; // it can never be longer
+  if (copy.byteLength === 0) {
     buffer.resize(buffer.maxByteLength);
     return copy.byteLength > 0;
   }
   buffer.resize(offset);
   try {
-    // A view of fixed length is out of bounds now: zero offset, or it throws.
-    return copy.byteOffset === offset && isInBounds(copy);
+    // A view of fixed length is out of bounds now: a DataView throws, a typed array has offset 0.
+    return copy.byteOffset === offset && (typedArrayName.call(copy) === undefined || isThere(copy));
   } catch {
-    return false; // a DataView of fixed length
+    return false;
   }
-}
-
-function isInBounds(view: ArrayBufferView): boolean {
-  if (typedArrayName.call(view) === undefined) return view.byteLength >= 0;
-  return isThere(view);
 }
 
 /** Reads a BUFFER at `at`, whose first word is `word`. */
@@ -355,21 +306,21 @@ export function readBytes(reader: Reader, at: number, word: number): ArrayBuffer
   const copy = bytes.copyOut(reader.u8, start, start + length);
   if (kind === UINT8_ARRAY) return copy;
   if (kind === NODE_BUFFER) return bytes.toBuffer(copy.buffer);
-  const { construct, bytesPerElement } = constructorOf(reader, kind, at);
+  const { construct, bytesPerElement } = kindAt(reader, kind, at);
   if (length % bytesPerElement !== 0) throw reader.corrupt(`length ${length}`, at);
   return new construct(copy.buffer, 0, length / bytesPerElement);
 }
 
-/** Reads a VIEW at `at`, whose first word is `word`. */
+/** Reads VIEW at `at`, whose first word is `word`. */
 export function readView(reader: Reader, at: number, word: number): ArrayBufferView {
   reader.check(at, VALUE_HEADER_BYTES + 16);
   const kind = (word >> 8) & 0xff;
-  const { bytesPerElement } = KINDS[kind] ?? {};
-  if (bytesPerElement === undefined) throw reader.corrupt(`view kind ${kind}`, at);
+  const found = kind === NODE_BUFFER ? undefined : kindAt(reader, kind, at);
+  const bytesPerElement = found?.bytesPerElement ?? 1;
   const offset = reader.f64[(at >> 3) + 1]!;
   const length = reader.f64[(at >> 3) + 2]!;
   const buffer = reader.value(at + VALUE_HEADER_BYTES + 16);
-  const { kinds } = reader.access;
+  const { kinds, bytes } = reader.access;
   const isBuffer = kinds.isArrayBuffer(buffer) || kinds.isSharedArrayBuffer(buffer);
   if (
     !isBuffer || !Number.isSafeInteger(offset) || !Number.isSafeInteger(length) || offset < 0 ||
@@ -378,23 +329,16 @@ export function readView(reader: Reader, at: number, word: number): ArrayBufferV
   ) {
     throw reader.corrupt(`view of ${length} elements at byte ${offset}`, at);
   }
-  if (kind === NODE_BUFFER) {
-    return reader.access.bytes.toBuffer(buffer as ArrayBuffer).subarray(offset, offset + length);
+  if (found === undefined) {
+    return bytes.toBuffer(buffer as ArrayBuffer).subarray(offset, offset + length);
   }
-  const { construct } = constructorOf(reader, kind, at);
   return (word & TRACKING) === 0
-    ? new construct(buffer, offset, length)
-    : new construct(buffer, offset);
+    ? new found.construct(buffer, offset, length)
+    : new found.construct(buffer, offset);
 }
 
-function constructorOf(
-  reader: Reader,
-  kind: number,
-  at: number,
-): { readonly construct: ViewConstructor; readonly bytesPerElement: number } {
-  const { construct, bytesPerElement, name } = KINDS[kind] ?? {};
-  if (construct === undefined || bytesPerElement === undefined || kind === NODE_BUFFER) {
-    throw reader.corrupt(`view kind ${name ?? kind}`, at);
-  }
-  return { construct, bytesPerElement };
+function kindAt(reader: Reader, kind: number, at: number): ViewKind {
+  const found = KINDS[kind];
+  if (found === undefined || kind === NODE_BUFFER) throw reader.corrupt(`view kind ${kind}`, at);
+  return found;
 }

@@ -11,8 +11,8 @@ import { readArray, readEntries } from "./arrays.ts";
 import { readBuffer, readBytes, readView } from "./bytes.ts";
 import { isStackOverflow, readError } from "./fault.ts";
 import { readLoan } from "./loan.ts";
-import { normalizeNumber } from "./numbers.ts";
-import { readBoxed, readKeyed, readMap, readObject, readRegExp, readSet } from "./objects.ts";
+import { normalizeNumber, readBigInt } from "./numbers.ts";
+import { readBoxed, readCollection, readKeyed, readObject, readRegExp } from "./objects.ts";
 import type { ReadableShape, Reader, Revocable } from "./reader.ts";
 import type { SharedBuffers } from "./shared-buffers.ts";
 import {
@@ -33,7 +33,6 @@ import {
   KEYED,
   LOAN,
   MAP,
-  NEGATIVE,
   NO_HIGH,
   NULL,
   NUMBER,
@@ -69,7 +68,6 @@ export interface ShapeSource {
   get(id: number): ReadableShape | undefined;
 }
 
-const hexPattern = /^[0-9a-f]+$/;
 const NO_EXTRAS: readonly unknown[] = [];
 const PENDING_VALUE = Symbol();
 /** For arrays with holes, of which only the elements take bytes. */
@@ -149,7 +147,11 @@ export class Decoder implements Reader {
       const values: unknown[] = [];
       this.next = at;
       for (let index = 0; index < count; index++) values[index] = this.value(this.next);
-      if (this.#pending > 0) this.#fillIn(values);
+      if (this.#pending > 0) {
+        for (const [index, value] of values.entries()) {
+          if (value === PENDING_VALUE) values[index] = this.value(this.next);
+        }
+      }
       if (this.next !== limit) throw this.corrupt("end", this.next);
       return values;
     } catch (error) {
@@ -169,12 +171,6 @@ export class Decoder implements Reader {
       return codec.readFixed(input, at + VALUE_HEADER_BYTES);
     } catch (error) {
       throw explain(error, limit - at);
-    }
-  }
-
-  #fillIn(values: unknown[]): void {
-    for (const [index, value] of values.entries()) {
-      if (value === PENDING_VALUE) values[index] = this.value(this.next);
     }
   }
 
@@ -257,9 +253,8 @@ export class Decoder implements Reader {
       case REF:
         return this.#ref(at, word);
       case MAP:
-        return readMap(this, at, word);
       case SET:
-        return readSet(this, at, word);
+        return readCollection(this, at, word);
       case DATE:
         this.check(at, 16);
         this.next = at + 16;
@@ -277,7 +272,7 @@ export class Decoder implements Reader {
         this.next = at + 16;
         return this.#memory!.i64[(at >> 3) + 1];
       case BIGINT_HEX:
-        return this.#bigint(at, word);
+        return readBigInt(this, at, word);
       case SYMBOL:
         return Symbol.for(this.key(at + VALUE_HEADER_BYTES));
       case EXTRA:
@@ -364,22 +359,10 @@ export class Decoder implements Reader {
   }
 
   #twoByte(at: number): string {
-    const units = this.i32[(at >> 2) + 1]!;
     const start = at + VALUE_HEADER_BYTES;
-    if (units < 0 || start + 2 * units > this.limit) throw this.corrupt(`length ${units}`, at);
-    this.next = align8(start + 2 * units);
-    return this.access.text.readTwoByte(this.u8, start, start + 2 * units);
-  }
-
-  #bigint(at: number, word: number): bigint {
-    const digits = this.i32[(at >> 2) + 1]!;
-    const start = at + VALUE_HEADER_BYTES;
-    if (digits < 0 || start + digits > this.limit) throw this.corrupt(`digits ${digits}`, at);
-    this.next = align8(start + digits);
-    const text = this.access.text.readOneByte(this.u8, start, start + digits);
-    if (!hexPattern.test(text)) throw this.corrupt("digits", at);
-    const value = BigInt(`0x${text}`);
-    return (word & NEGATIVE) !== 0 ? -value : value;
+    const end = start + 2 * this.count(at, 2);
+    this.next = align8(end);
+    return this.access.text.readTwoByte(this.u8, start, end);
   }
 
   #ref(at: number, word: number): unknown {

@@ -42,7 +42,7 @@ const OWN_PROTOTYPES: ReadonlyMap<string, object> = new Map(
 /** What is nested deeper within errors is left out: long chains of causes must not fail for the stack. */
 export const MAX_ERROR_DEPTH = 500;
 
-const { setPrototypeOf } = Object;
+const { hasOwn, setPrototypeOf } = Object;
 
 /** What every error arrives with; anything else that is its own crosses as a property. */
 const FIELDS: ReadonlySet<string> = new Set(["name", "message", "stack", "cause"]);
@@ -68,11 +68,10 @@ export function isStackOverflow(error: unknown): boolean {
 
 /** Text for any value, errors by their message. Never throws. */
 export function textOf(value: unknown): string {
-  try {
-    return isError(value) ? String(value.message) : String(value);
-  } catch {
-    return "a value that cannot be shown";
-  }
+  return tryTo(
+    () => isError(value) ? String(value.message) : String(value),
+    "a value that cannot be shown",
+  );
 }
 
 /** Writes an error that was not written before. Runs its getters, and ignores what they throw. */
@@ -88,17 +87,18 @@ export function writeError(writer: Writer, error: Error, from: number): number {
   at = writer.value(typeof message === "string" ? message : "", at);
   at = writer.value(typeof stack === "string" ? stack : undefined, at);
   let flags = 0;
-  if (hasOwn(error, "cause")) {
+  if (tryTo(() => hasOwn(error, "cause"), false)) {
     const end = writeIfCloneable(writer, read(error, "cause"), at);
     if (end >= 0) flags |= HAS_CAUSE;
     at = end >= 0 ? end : writer.base - end - 1;
   }
   if (type === "AggregateError") {
     flags |= HAS_ERRORS;
-    at = writeErrors(writer, elementsOf(read(error, "errors")), at);
+    const errors = read(error, "errors");
+    at = writeErrors(writer, tryTo(() => Array.isArray(errors) ? [...errors] : [], []), at);
   }
   let properties = 0;
-  for (const key of ownKeys(error)) {
+  for (const key of tryTo(() => Object.keys(error), [])) {
     if (isField(key, type, name)) continue;
     const before = at - writer.base;
     const mark = writer.mark();
@@ -189,12 +189,9 @@ export function readError(reader: Reader, at: number, word: number): Error {
 }
 
 function createBareError(access: CodecAccess, type: string, message: string): Error | undefined {
-  const constructor = OWN_PROTOTYPES.has(type)
-    ? Error
-    : Object.hasOwn(BUILT_IN, type)
-    ? BUILT_IN[type]!
-    : undefined;
-  const error = constructor === undefined ? undefined : access.errors.bare(constructor);
+  const isBuiltIn = hasOwn(BUILT_IN, type);
+  if (!isBuiltIn && !OWN_PROTOTYPES.has(type)) return undefined;
+  const error = access.errors.bare(isBuiltIn ? BUILT_IN[type]! : Error);
   if (error !== undefined) error.message = message;
   return error;
 }
@@ -230,7 +227,7 @@ function construct(
   if (type === "DOMException") {
     return new DOMException(message, name ?? "Error") as unknown as Error;
   }
-  const constructor = Object.hasOwn(BUILT_IN, type) ? BUILT_IN[type]! : Error;
+  const constructor = hasOwn(BUILT_IN, type) ? BUILT_IN[type]! : Error;
   return new constructor(message, options);
 }
 
@@ -244,49 +241,33 @@ const TYPE_OF_PROTOTYPE: ReadonlyMap<object, string> = new Map([
 const MAX_PROTOTYPES = 100;
 
 function typeOf(error: Error): string {
-  try {
-    let parent: object | null = error;
-    for (let level = 0; parent !== null && level < MAX_PROTOTYPES; level++) {
-      parent = Object.getPrototypeOf(parent) as object | null;
-      const type = parent === null ? undefined : TYPE_OF_PROTOTYPE.get(parent);
-      if (type !== undefined) return type;
-    }
-  } catch {
-    return "Error"; // a proxy that refuses even to be looked at
-  }
+  const type = tryTo(() => typeOfPrototypes(error), "Error");
+  if (type !== undefined) return type;
   const name = read(error, "name"); // another realm's
   if (name === "AggregateError") return name;
-  return typeof name === "string" && Object.hasOwn(BUILT_IN, name) ? name : "Error";
+  return typeof name === "string" && hasOwn(BUILT_IN, name) ? name : "Error";
+}
+
+function typeOfPrototypes(error: Error): string | undefined {
+  let parent: object | null = error;
+  for (let level = 0; level < MAX_PROTOTYPES; level++) {
+    parent = Object.getPrototypeOf(parent) as object | null;
+    if (parent === null) return undefined;
+    const type = TYPE_OF_PROTOTYPE.get(parent);
+    if (type !== undefined) return type;
+  }
+  return undefined;
 }
 
 function read(error: Error, key: string): unknown {
-  try {
-    return (error as unknown as Record<string, unknown>)[key];
-  } catch {
-    return undefined; // a getter's own failure must not replace the error being reported
-  }
+  return tryTo(() => (error as unknown as Record<string, unknown>)[key], undefined);
 }
 
-function hasOwn(error: Error, key: string): boolean {
+/** What `ask` returns. The failure of a getter or a proxy must not replace the error being reported. */
+function tryTo<Value>(ask: () => Value, otherwise: Value): Value {
   try {
-    return Object.hasOwn(error, key);
+    return ask();
   } catch {
-    return false; // a proxy's own failure, as above
-  }
-}
-
-function elementsOf(value: unknown): unknown[] {
-  try {
-    return Array.isArray(value) ? [...value] : [];
-  } catch {
-    return []; // as above
-  }
-}
-
-function ownKeys(error: Error): string[] {
-  try {
-    return Object.keys(error);
-  } catch {
-    return []; // a proxy's own failure, as above
+    return otherwise;
   }
 }

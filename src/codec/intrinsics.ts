@@ -3,44 +3,27 @@
  * object's own nor a changed prototype can run code or lie.
  */
 
+type Getter<Value> = (this: unknown) => Value;
+
 /** The getter behind `prototype[key]`, to be called on any object. */
-export function getterOf<Value>(prototype: object, key: PropertyKey): (this: unknown) => Value {
-  return Object.getOwnPropertyDescriptor(prototype, key)!.get as (this: unknown) => Value;
+export function getterOf<Value>(prototype: object, key: PropertyKey): Getter<Value> {
+  return Object.getOwnPropertyDescriptor(prototype, key)!.get as Getter<Value>;
 }
 
-export const typedArrayPrototype = Object.getPrototypeOf(Uint8Array.prototype) as Uint8Array;
+const TypedArray = Object.getPrototypeOf(Uint8Array.prototype) as Uint8Array;
 
 /** `Float64Array` and so on; undefined for anything that is no typed array. */
-export const typedArrayName: (this: unknown) => string | undefined = getterOf(
-  typedArrayPrototype,
-  Symbol.toStringTag,
-);
+export const typedArrayName: Getter<string | undefined> = getterOf(TypedArray, Symbol.toStringTag);
 /** Elements; 0 for a view that is out of bounds. */
-export const typedArrayLength: (this: unknown) => number = getterOf(typedArrayPrototype, "length");
+export const typedArrayLength: Getter<number> = getterOf(TypedArray, "length");
 /** Bytes; 0 for a view that is out of bounds. */
-export const typedArrayBytes: (this: unknown) => number = getterOf(
-  typedArrayPrototype,
-  "byteLength",
-);
-export const typedArrayBuffer: (this: unknown) => ArrayBufferLike = getterOf(
-  typedArrayPrototype,
-  "buffer",
-);
+export const typedArrayBytes: Getter<number> = getterOf(TypedArray, "byteLength");
+export const typedArrayBuffer: Getter<ArrayBufferLike> = getterOf(TypedArray, "buffer");
+export const typedArrayOffset: Getter<number> = getterOf(TypedArray, "byteOffset");
+const typedArrayAt: (this: unknown, index: number) => unknown = TypedArray.at;
 
-export const typedArrayOffset: (this: unknown) => number = getterOf(
-  typedArrayPrototype,
-  "byteOffset",
-);
-const typedArrayAt: (this: unknown, index: number) => unknown = typedArrayPrototype.at;
-
-export const bufferLength: (this: unknown) => number = getterOf(
-  ArrayBuffer.prototype,
-  "byteLength",
-);
-export const bufferIsDetached: (this: unknown) => boolean = getterOf(
-  ArrayBuffer.prototype,
-  "detached",
-);
+export const bufferLength: Getter<number> = getterOf(ArrayBuffer.prototype, "byteLength");
+export const bufferIsDetached: Getter<boolean> = getterOf(ArrayBuffer.prototype, "detached");
 /** Throws TypeError for a buffer that cannot be detached. */
 export const transferBuffer: (this: ArrayBuffer) => ArrayBuffer = ArrayBuffer.prototype.transfer;
 
@@ -52,4 +35,9 @@ export function isThere(view: unknown): boolean {
   } catch {
     return false; // nothing else about a view makes this throw
   }
+}
+
+/** The first `bytes` bytes of a typed array, as many as were counted: shared memory may grow meanwhile. */
+export function bytesOf(view: unknown, bytes: number): Uint8Array {
+  return new Uint8Array(typedArrayBuffer.call(view), typedArrayOffset.call(view), bytes);
 }

@@ -5,7 +5,10 @@
  */
 import { align8Large } from "../memory/align.ts";
 import { BIGINT_64, BIGINT_HEX, NEGATIVE, VALUE_HEADER_BYTES } from "./tags.ts";
+import type { Reader } from "./reader.ts";
 import type { Writer } from "./writer.ts";
+
+const hexPattern = /^[0-9a-f]+$/;
 
 /** The same number; a small integer in the engine's own representation if it is one. Keeps -0. */
 export function normalizeNumber(value: number): number {
@@ -28,4 +31,15 @@ export function writeBigInt(writer: Writer, value: bigint, from: number): number
   writer.i32[(at >> 2) + 1] = digits.length;
   writer.access.text.writeOneByte(digits, writer.u8, at + VALUE_HEADER_BYTES);
   return at + bytes;
+}
+
+/** Reads BIGINT_HEX at `at`, whose first word is `word`. */
+export function readBigInt(reader: Reader, at: number, word: number): bigint {
+  const start = at + VALUE_HEADER_BYTES;
+  const end = start + reader.count(at, 1);
+  reader.next = align8Large(end);
+  const digits = reader.access.text.readOneByte(reader.u8, start, end);
+  if (!hexPattern.test(digits)) throw reader.corrupt("digits", at);
+  const value = BigInt(`0x${digits}`);
+  return (word & NEGATIVE) !== 0 ? -value : value;
 }

@@ -37,11 +37,8 @@ const TABLE_KEYS = 32;
 
 const { getOwnPropertyDescriptor, hasOwn, keys: keysOf, setPrototypeOf } = Object;
 const ObjectPrototype = Object.prototype;
-const mapForEach: <K, V>(this: Map<K, V>, visit: (value: V, key: K) => void) => void =
-  Map.prototype.forEach;
-const setForEach: <V>(this: Set<V>, visit: (value: V) => void) => void = Set.prototype.forEach;
-const mapEntries: <K, V>(this: Map<K, V>) => Iterator<[K, V]> = Map.prototype.entries;
-const setValues: <V>(this: Set<V>) => Iterator<V> = Set.prototype.values;
+const { forEach: mapForEach, entries: mapEntries } = Map.prototype;
+const { forEach: setForEach, entries: setEntries } = Set.prototype;
 const DatePrototype = Date.prototype;
 /** Objects that inherit from these have slots of that kind, or not: each has to be asked. */
 const SLOTTED: ReadonlySet<object> = new Set([
@@ -172,8 +169,8 @@ export function writeSpecial(
   if (prototype === ArrayBufferPrototype && kinds.isArrayBuffer(object)) {
     return writeBuffer(writer, object, at);
   }
-  if (kinds.isMap(object)) return writeMap(writer, object, at);
-  if (kinds.isSet(object)) return writeSet(writer, object, at);
+  if (kinds.isMap(object)) return writeCollection(writer, MAP, object, at);
+  if (kinds.isSet(object)) return writeCollection(writer, SET, object, at);
   if (kinds.isDate(object)) return writeDate(writer, object, at);
   if (kinds.isNativeError(object) || isDOMException(kinds, prototype)) {
     return writeError(writer, object as Error, at);
@@ -219,15 +216,23 @@ function isDOMException(kinds: ObjectKinds, prototype: object): boolean {
   return inherits(kinds, prototype, (parent) => parent === DOMException.prototype);
 }
 
+type Collection = Map<unknown, unknown> | Set<unknown>;
+
 /**
- * Primitives are written as they come. From the first object on, whose writing may run code, entries
- * are taken before they are written, since that code may change them; or one at a time, where the
- * runtime's structured clone does so.
+ * Writes a Map or a Set. Primitives are written as they come. From the first object on, whose writing
+ * may run code, entries are taken before they are written, since that code may change them; or one at a
+ * time, where the runtime's structured clone does so.
  */
-function writeMap(writer: Writer, map: Map<unknown, unknown>, from: number): number {
-  if (writer.access.kinds.clonesLive) return writeLive(writer, MAP, mapEntries.call(map), from);
+function writeCollection(
+  writer: Writer,
+  kind: typeof MAP | typeof SET,
+  collection: Collection,
+  from: number,
+): number {
   const start = from - writer.base;
-  const begun = beginMap(writer, map, writer.header(MAP, 0, from));
+  const isMap = kind === MAP;
+  const write = writer.access.kinds.clonesLive ? writeLive : beginCollection;
+  const begun = write(writer, collection, isMap, writer.header(kind, 0, from));
   writer.i32[((writer.base + start) >> 2) + 1] = begun.count;
   let { at } = begun;
   // Here, so that each level of nested Maps takes as little stack as possible.
@@ -235,17 +240,7 @@ function writeMap(writer: Writer, map: Map<unknown, unknown>, from: number): num
   return at;
 }
 
-function writeSet(writer: Writer, set: Set<unknown>, from: number): number {
-  if (writer.access.kinds.clonesLive) return writeLive(writer, SET, setValues.call(set), from);
-  const start = from - writer.base;
-  const begun = beginSet(writer, set, writer.header(SET, 0, from));
-  writer.i32[((writer.base + start) >> 2) + 1] = begun.count;
-  let { at } = begun;
-  for (const part of begun.rest) at = writer.value(part, at);
-  return at;
-}
-
-/** A MAP or SET whose first entries, all primitives, are written. */
+/** A MAP or SET of which the first entries are written. */
 interface Begun {
   /** Where the rest goes. */
   readonly at: number;
@@ -255,33 +250,29 @@ interface Begun {
 }
 
 const NOTHING: readonly unknown[] = [];
-/** No first word: too near the end of what may be read, or of a kind that the decoder reads. */
-const REST = -1;
 
-function beginMap(writer: Writer, map: Map<unknown, unknown>, from: number): Begun {
+/** Writes the entries up to the first object. */
+function beginCollection(
+  writer: Writer,
+  collection: Collection,
+  isMap: boolean,
+  from: number,
+): Begun {
   let at = from;
   let count = 0;
   let rest: unknown[] | undefined;
-  mapForEach.call(map, (value, key) => {
+  const visit = (value: unknown, key: unknown): void => {
     count++;
-    if (rest !== undefined) rest.push(key, value);
-    else if (isPrimitive(key) && isPrimitive(value)) {
-      at = writer.value(value, writer.value(key, at));
-    } else rest = [key, value];
-  });
-  return { at, count, rest: rest ?? NOTHING };
-}
-
-function beginSet(writer: Writer, set: Set<unknown>, from: number): Begun {
-  let at = from;
-  let count = 0;
-  let rest: unknown[] | undefined;
-  setForEach.call(set, (element) => {
-    count++;
-    if (rest !== undefined) rest.push(element);
-    else if (isPrimitive(element)) at = writer.value(element, at);
-    else rest = [element];
-  });
+    if (rest === undefined && isPrimitive(key) && isPrimitive(value)) {
+      at = writer.value(value, isMap ? writer.value(key, at) : at);
+      return;
+    }
+    rest ??= [];
+    if (isMap) rest.push(key);
+    rest.push(value);
+  };
+  if (isMap) mapForEach.call(collection as Map<unknown, unknown>, visit);
+  else setForEach.call(collection as Set<unknown>, visit);
   return { at, count, rest: rest ?? NOTHING };
 }
 
@@ -289,24 +280,19 @@ function isPrimitive(value: unknown): boolean {
   return typeof value !== "object" || value === null;
 }
 
-function writeLive(
-  writer: Writer,
-  tag: number,
-  iterator: Iterator<unknown, unknown>,
-  from: number,
-): number {
-  const start = from - writer.base;
-  let at = writer.header(tag, 0, from);
+/** Writes all entries. Those of a Set are pairs too, of each element with itself. */
+function writeLive(writer: Writer, collection: Collection, isMap: boolean, from: number): Begun {
+  const entries = isMap
+    ? mapEntries.call(collection as Map<unknown, unknown>)
+    : setEntries.call(collection as Set<unknown>);
+  let at = from;
   let count = 0;
-  for (let next = iterator.next(); next.done !== true; next = iterator.next()) {
-    if (tag === MAP) {
-      const [key, value] = next.value as [unknown, unknown];
-      at = writer.value(value, writer.value(key, at));
-    } else at = writer.value(next.value, at);
+  for (let next = entries.next(); next.done !== true; next = entries.next()) {
+    const [key, value] = next.value;
+    at = writer.value(value, isMap ? writer.value(key, at) : at);
     count++;
   }
-  writer.i32[((writer.base + start) >> 2) + 1] = count;
-  return at;
+  return { at, count, rest: NOTHING };
 }
 
 const unboxing: readonly ((this: unknown) => unknown)[] = [
@@ -396,28 +382,23 @@ export function readKeyed(reader: Reader, at: number, word: number): object {
   return object;
 }
 
-/** Reads MAP at `at`. */
-export function readMap(reader: Reader, at: number, word: number): Map<unknown, unknown> {
-  const entries = reader.count(at, 2 * VALUE_HEADER_BYTES);
-  const map = new Map<unknown, unknown>();
-  if ((word & REFERENCED) !== 0) reader.register(at, map);
+/** Reads MAP or SET at `at`. */
+export function readCollection(reader: Reader, at: number, word: number): Collection {
+  const isMap = (word & 0xff) === MAP;
+  const entries = reader.count(at, isMap ? 2 * VALUE_HEADER_BYTES : VALUE_HEADER_BYTES);
+  const collection = isMap ? new Map<unknown, unknown>() : new Set<unknown>();
+  if ((word & REFERENCED) !== 0) reader.register(at, collection);
   reader.next = at + VALUE_HEADER_BYTES;
   for (let entry = 0; entry < entries; entry++) {
-    const key = readPart(reader, reader.next);
-    map.set(key, readPart(reader, reader.next));
+    const first = readPart(reader, reader.next);
+    if (isMap) (collection as Map<unknown, unknown>).set(first, readPart(reader, reader.next));
+    else (collection as Set<unknown>).add(first);
   }
-  return map;
+  return collection;
 }
 
-/** Reads SET at `at`. */
-export function readSet(reader: Reader, at: number, word: number): Set<unknown> {
-  const elements = reader.count(at, VALUE_HEADER_BYTES);
-  const set = new Set<unknown>();
-  if ((word & REFERENCED) !== 0) reader.register(at, set);
-  reader.next = at + VALUE_HEADER_BYTES;
-  for (let element = 0; element < elements; element++) set.add(readPart(reader, reader.next));
-  return set;
-}
+/** No first word: too near the end of what may be read, or of a kind that the decoder reads. */
+const REST = -1;
 
 /** Reads a part of a Map, a Set or a KEYED at `at`; texts and numbers on the spot, which is quicker by a tenth. */
 function readPart(reader: Reader, at: number): unknown {

@@ -5,28 +5,10 @@
  */
 import type { ObjectKinds } from "../runtimes/runtime.ts";
 
-const LANGUAGE: ReadonlySet<string> = new Set([
-  "Object",
-  "Function",
-  "Array",
-  "Number",
-  "String",
-  "Boolean",
-  "Symbol",
-  "BigInt",
-  "Date",
-  "RegExp",
-  "Map",
-  "Set",
-  "Error",
-  "EvalError",
-  "RangeError",
-  "ReferenceError",
-  "SyntaxError",
-  "TypeError",
-  "URIError",
-  "AggregateError",
-]);
+const LANGUAGE: ReadonlySet<string> = new Set(
+  ("Object Function Array Number String Boolean Symbol BigInt Date RegExp Map Set Error EvalError " +
+    "RangeError ReferenceError SyntaxError TypeError URIError AggregateError").split(" "),
+);
 
 /**
  * Names alone, as they were when heddle was loaded: reading the values would load what engines load when it is first

@@ -1,10 +1,9 @@
 /**
- * Makes the reader and writer of a shape as source code. Keys enter it through `JSON.stringify` alone,
- * so no key can say anything but its own name.
- *
- * Numbers, booleans, null and short strings are written and read on the spot; everything else by the encoder and the
- * decoder, after which the writer looks anew where its memory is: it may have moved.
+ * Makes the reader and writer of a shape as source code. Numbers, booleans, null and short strings are
+ * written and read on the spot; everything else by the encoder and the decoder, after which the writer
+ * looks anew where its memory is: it may have moved.
  */
+import { evaluate, property } from "./code-generation.ts";
 import type { ReadableShape } from "./reader.ts";
 import { FALSE, INT, NULL, NUMBER, TEXT, TRUE } from "./tags.ts";
 import { MAX_GATHERED_UNITS } from "./texts.ts";
@@ -15,36 +14,13 @@ const SPOT_BYTES = 16;
 /** With more keys the code on the spot would be too much for engines to optimize. */
 const MAX_SPOT_KEYS = 24;
 
-/** A string as a literal that means the same in every engine's source text. */
-function literal(key: string): string {
-  return JSON.stringify(key).replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
-}
-
-function make<Compiled>(source: string): Compiled {
-  return new Function(`"use strict";\nreturn ${source};`)() as Compiled;
-}
+const { getPrototypeOf, prototype } = Object;
 
 /** See `WritableShape`. Each shape's own code sees objects of one hidden class, as a rule. */
 export function compileWriter(keys: readonly string[]): Pick<WritableShape, "write" | "fits"> {
-  const fits = make<(keys: readonly string[]) => WritableShape["fits"]>(`(keys) => {
-    const { getPrototypeOf, prototype } = Object;
-    return function fits(object) {
-      if (getPrototypeOf(object) !== prototype) return false;
-      let index = 0;
-      for (const key in object) {
-        if (index === ${keys.length} || key !== keys[index]) return false;
-        index++;
-      }
-      return index === ${keys.length};
-    };
-  }`)(keys);
-  return { write: compileWrite(keys), fits };
-}
-
-function compileWrite(keys: readonly string[]): WritableShape["write"] {
   const isLong = keys.length > MAX_SPOT_KEYS;
   const statements = keys.map((key, index) => {
-    const name = literal(key);
+    const name = JSON.stringify(key);
     const call = `value === undefined ? writer.undefinedOrGone(object, ${name}, at)` +
       ` : writer.value(value, at)`;
     if (isLong) return `value = object[${name}];\nat = ${call};`;
@@ -78,15 +54,28 @@ function compileWrite(keys: readonly string[]): WritableShape["write"] {
       }`;
   });
   const room = isLong ? "" : `at = writer.room(at, ${keys.length * SPOT_BYTES});`;
-  return make(`function writeProperties(writer, object, at) {
-    ${room}
-    let { i32, f64 } = writer;
-    const { texts } = writer;
-    const longest = texts.isOpen ? ${MAX_GATHERED_UNITS} : -1;
-    let value, integer;
-    ${statements.join("\n")}
-    return at;
-  }`);
+  return evaluate(
+    `return {
+write(writer, object, at) {
+${room}
+let { i32, f64 } = writer;
+const { texts } = writer;
+const longest = texts.isOpen ? ${MAX_GATHERED_UNITS} : -1;
+let value, integer;
+${statements.join("\n")}
+return at;
+},
+fits(object) {
+if (getPrototypeOf(object) !== prototype) return false;
+let index = 0;
+for (const key in object) {
+if (index === ${keys.length} || key !== keys[index]) return false;
+index++;
+}
+return index === ${keys.length};
+} };`,
+    { keys, getPrototypeOf, prototype },
+  );
 }
 
 export function compileReader(keys: readonly string[]): ReadableShape["read"] {
@@ -109,16 +98,13 @@ export function compileReader(keys: readonly string[]): ReadableShape["read"] {
         ${read}
       }`;
   });
-  // Computed, so that "__proto__" is a property like any other.
-  const properties = keys.map((key, index) =>
-    `${key === "__proto__" ? `[${literal(key)}]` : literal(key)}: value${index}`
-  );
-  return make(`function readObject(reader, at) {
-    const { i32, limit } = reader;
-    let next = at;
-    let word = 0;
-    ${statements.join("\n")}
-    reader.next = next;
-    return { ${properties.join(", ")} };
-  }`);
+  const properties = keys.map((key, index) => property(key, `value${index}`));
+  return evaluate(`return function readObject(reader, at) {
+const { i32, limit } = reader;
+let next = at;
+let word = 0;
+${statements.join("\n")}
+reader.next = next;
+return { ${properties.join(", ")} };
+};`);
 }

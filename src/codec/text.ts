@@ -6,7 +6,7 @@
  */
 import { align8 } from "../memory/align.ts";
 import { ASCII, NOT_ONE_BYTE, type TextAccess } from "../runtimes/runtime.ts";
-import { canCompile } from "./code-generation.ts";
+import { canCompile, evaluate } from "./code-generation.ts";
 import type { Writer } from "./writer.ts";
 import { NO_HIGH, ONE_BYTE, TWO_BYTE, VALUE_HEADER_BYTES } from "./tags.ts";
 
@@ -71,9 +71,8 @@ const readers: readonly ReadUnits[] = Array.from(
   { length: canCompile() ? LONGEST_LOOP_UNITS + 1 : 0 },
   (_, units) => {
     const list = Array.from({ length: units }, (_, unit) => `u8[start + ${unit}]`).join(", ");
-    const source = `"use strict";\nconst { fromCharCode } = String;\n` +
-      `return function readUnits(u8, start) { return fromCharCode(${list}); };`;
-    return new Function(source)() as ReadUnits;
+    const source = `return function readUnits(u8, start) { return fromCharCode(${list}); };`;
+    return evaluate<ReadUnits>(source, { fromCharCode: String.fromCharCode });
   },
 );
 

@@ -243,7 +243,7 @@ describe("objects seen", () => {
     },
   );
 
-  // Few that come again are searched for, many are looked up: both, and what is forgotten between.
+  // What is forgotten between is new when it comes again.
   test.each([0.01, 0.2, 0.7])("of which %d come again, in any order", (share) => {
     const random = createRandom(1 + 100 * share);
     const seen = new SeenObjects();
@@ -269,7 +269,7 @@ describe("objects seen", () => {
     }
   });
 
-  test("are not searched for one by one if very many come again", () => {
+  test("are not searched for one by one if there are many", () => {
     const seen = new SeenObjects();
     const objects = Array.from({ length: 5000 }, () => ({}));
     for (const [index, object] of objects.entries()) seen.visit(object, 8 * index);
@@ -284,9 +284,7 @@ describe("objects seen", () => {
     } finally {
       Array.prototype.indexOf = indexOf;
     }
-    // A few are: a Map of all takes as long as hundreds of searches.
-    expect(searches).toBeGreaterThan(0);
-    expect(searches).toBeLessThan(1000);
+    expect(searches).toBe(0);
   });
 });
 

@@ -2,10 +2,10 @@
  * Arrays looked at in place: `ArrayView` and `NumericArrayView` of `field-types.ts`. Count and place
  * are checked once, when the view is made.
  */
+import type { Memory } from "../../memory/views.ts";
 import type { NumericKind, TypedArrays } from "./field-types.ts";
-import type { Plan } from "./plan.ts";
-import { SCALARS, type ScalarValue } from "./scalars.ts";
-import type { Source, Viewer } from "./source.ts";
+import type { Source, Viewer } from "./input.ts";
+import type { Plan } from "./interpret.ts";
 
 /** Where the elements of a view are, known to lie in the record. */
 export interface Elements {
@@ -78,47 +78,28 @@ export class NumbersView extends ElementsView {
 
   copy(): TypedArrays[NumericKind] {
     const { source, start, count } = this.open();
-    return copyNumbers(source, this.#kind, start, count);
+    const [create, view] = ARRAYS[this.#kind];
+    const copy = create(count);
+    const from = view === undefined ? source.memory.u8 : source.memory[view];
+    const to = view === undefined ? new Uint8Array(copy.buffer) : copy;
+    const first = start / from.BYTES_PER_ELEMENT;
+    to.set(from.subarray(first, first + to.length) as never);
+    return copy;
   }
 }
 
-const CONSTRUCTORS: { readonly [Kind in NumericKind]: new (count: number) => TypedArrays[Kind] } = {
-  f64: Float64Array,
-  f32: Float32Array,
-  i8: Int8Array,
-  u8: Uint8Array,
-  i16: Int16Array,
-  u16: Uint16Array,
-  i32: Int32Array,
-  u32: Uint32Array,
-  i64: BigInt64Array,
-  u64: BigUint64Array,
+type MadeArray = (count: number) => TypedArrays[NumericKind];
+
+/** Of each kind: how its arrays are made, and the view of memory that shows the same bits. */
+const ARRAYS: Readonly<Record<NumericKind, readonly [MadeArray, keyof Memory | undefined]>> = {
+  f64: [(count) => new Float64Array(count), "f64"],
+  f32: [(count) => new Float32Array(count), undefined],
+  i8: [(count) => new Int8Array(count), "u8"],
+  u8: [(count) => new Uint8Array(count), "u8"],
+  i16: [(count) => new Int16Array(count), "u16"],
+  u16: [(count) => new Uint16Array(count), "u16"],
+  i32: [(count) => new Int32Array(count), "i32"],
+  u32: [(count) => new Uint32Array(count), "i32"],
+  i64: [(count) => new BigInt64Array(count), "i64"],
+  u64: [(count) => new BigUint64Array(count), "i64"],
 };
-
-/** `count` elements from `start` in a fresh array. */
-function copyNumbers(
-  { memory }: Source,
-  kind: NumericKind,
-  start: number,
-  count: number,
-): TypedArrays[NumericKind] {
-  const copy = new CONSTRUCTORS[kind](count);
-  const { bytes, load } = SCALARS[kind];
-  const first = start / bytes;
-  switch (kind) {
-    case "f64":
-      (copy as Float64Array).set(memory.f64.subarray(first, first + count));
-      break;
-    case "u8":
-      (copy as Uint8Array).set(memory.u8.subarray(first, first + count));
-      break;
-    case "i32":
-      (copy as Int32Array).set(memory.i32.subarray(first, first + count));
-      break;
-    default:
-      for (let index = 0; index < count; index++) {
-        (copy as unknown as ScalarValue[])[index] = load(memory, start + index * bytes);
-      }
-  }
-  return copy;
-}

@@ -1,75 +1,62 @@
 /**
  * Makes the writer and the reader of a shape as source text: fields by literal names, stores at
  * constant offsets, an object literal for the result. Same steps in the same order as `interpret.ts`.
- *
- * Of what a schema's author chose, keys alone enter the text, through `JSON.stringify`; all else is
- * numbers and names from this folder. What the text refers to is passed in by name.
+ * What the text refers to is passed in by name.
  */
-import { mismatch, within } from "./mismatch.ts";
-import { propertyStep } from "../path.ts";
+import { evaluate, property } from "../code-generation.ts";
+import { bytesOf } from "../intrinsics.ts";
 import { defineValue } from "../own-property.ts";
-import type { Plan } from "./plan.ts";
-import { HELPERS, SCALARS, storeTypedArray } from "./scalars.ts";
-import type { ArrayShape, PlacedField, StructShape } from "./shape.ts";
-import { expectedOf, isScalar, PRESENCE_BITS } from "./shape.ts";
-import { boundedLength } from "./text.ts";
+import { propertyStep } from "../path.ts";
 import {
   checkEachKey,
   countElements,
   hasPlainPrototype,
   isInheritedKey,
   ownValue,
-} from "./values.ts";
+  type Plan,
+} from "./interpret.ts";
+import { mismatch, within } from "./mismatch.ts";
+import { HELPERS, type Scalar, SCALARS } from "./scalars.ts";
+import { type ArrayShape, expectedOf, isScalar, type PlacedField } from "./shape.ts";
+import { PRESENCE_BITS, type StructShape } from "./shape.ts";
+import { boundedLength } from "./text.ts";
 
-const VIEWS = ["i32", "f64", "i64", "u8"] as const;
+const NAMES: Readonly<Record<string, unknown>> = {
+  ...HELPERS,
+  isArray: Array.isArray,
+  mismatch,
+  within,
+  checkEachKey,
+  hasPlainPrototype,
+  ownValue,
+  defineValue,
+  countElements,
+  boundedLength,
+  bytesOf,
+};
 
 /** Declares those views that `source` uses, of the memory that the expression `memory` gives. */
 function declareViews(source: string, memory: string): string {
-  const used = VIEWS.filter((view) => source.includes(`${view}[`));
+  const used = ["i32", "f64", "i64", "u8"].filter((view) => source.includes(`${view}[`));
   return used.length === 0 ? "" : `const { ${used.join(", ")} } = ${memory};\n`;
-}
-
-/**
- * Evaluates a function body with `names` in scope, as constants, which the engine may then fold into
- * the code. Throws EvalError where that is forbidden.
- */
-function evaluate(names: Readonly<Record<string, unknown>>, body: string): Plan {
-  const scope = `const { ${Object.keys(names).join(", ")} } = names;`;
-  return new Function("names", `"use strict";\n${scope}\n${body}`)(names) as Plan;
-}
-
-/** A property of an object literal; computed, `__proto__` is a key like any other. */
-function property(key: string, value: string): string {
-  return `${key === "__proto__" ? `["__proto__"]` : JSON.stringify(key)}: ${value}`;
 }
 
 /** `plans`: of the fields, in writing order; those of scalars are not used. */
 export function compileStruct(shape: StructShape, plans: readonly Plan[]): Plan {
   const names: Record<string, unknown> = {
-    ...HELPERS,
+    ...NAMES,
     known: new Set(shape.keys),
     expected: expectedOf(shape),
-    isArray: Array.isArray,
-    mismatch,
-    within,
-    checkEachKey,
-    hasPlainPrototype,
     misfit: (place: number, value: unknown) => {
       const { key, shape: of } = shape.fields[place]!;
       return within(mismatch(expectedOf(of), value), propertyStep(key));
     },
-    ownValue,
-    defineValue,
   };
-  shape.fields.forEach((field, place) => {
-    names[`step${place}`] = propertyStep(field.key);
-    if (!isScalar(field.shape)) {
-      names[`write${place}`] = plans[place]!.write;
-      names[`read${place}`] = plans[place]!.read;
-    }
-  });
+  for (const [place, plan] of plans.entries()) {
+    names[`write${place}`] = plan.write;
+    names[`read${place}`] = plan.read;
+  }
   return evaluate(
-    names,
     `return {
 write(out, rel, value) {
 ${structWriter(shape)}
@@ -77,6 +64,7 @@ ${structWriter(shape)}
 read(input, at) {
 ${structReader(shape)}
 } };`,
+    names,
   );
 }
 
@@ -86,29 +74,22 @@ function structWriter(shape: StructShape): string {
   const orArray = fields.some(({ bit }) => bit < 0) ? "" : " || isArray(value)";
   const values = keys.map((key, index) => {
     const name = JSON.stringify(key);
-    return `const v${index} = ${
-      isInheritedKey(key) ? `ownValue(value, ${name})` : `value[${name}]`
-    };`;
+    const value = isInheritedKey(key) ? `ownValue(value, ${name})` : `value[${name}]`;
+    return `const v${index} = ${value};`;
   });
-  const inline = presenceWriter(shape) + fields
-    .map((field, place) => isScalar(field.shape) ? scalarWriter(field, place) : "").join("");
-  const calls = fields.map((field, place) => isScalar(field.shape) ? "" : callWriter(field, place))
-    .join("");
-  const required = fields.filter(({ bit }) => bit < 0).length;
-  const given = [
-    required,
-    ...fields.filter(({ bit }) => bit >= 0).map(({ index }) => `(v${index} === undefined ? 0 : 1)`),
-  ].join(" + ");
+  const inline = presenceWriter(shape) +
+    fields.map((field, place) => scalarWriter(field, place)).join("");
+  const calls = fields.map((field, place) => callWriter(field, place)).join("");
+  const given = fields.map(({ bit, index }) => bit < 0 ? "1" : `(v${index} === undefined ? 0 : 1)`);
   return `if (typeof value !== "object" || value === null${orArray}) throw mismatch(expected, value);
 ${values.join("\n")}
-if (!hasPlainPrototype(value) || out.writer.access.kinds.countKeys(value) !== ${given}) {
+const given = ${given.join(" + ") || "0"};
+if (!hasPlainPrototype(value) || out.writer.access.kinds.countKeys(value) !== given) {
 checkEachKey(known, value);
 }
 const at = out.base + rel;
 ${declareViews(inline, "out.writer.memory")}${inline}${
-    calls === ""
-      ? ""
-      : `let step = "";\ntry {\n${calls}} catch (error) {\nthrow within(error, step);\n}`
+    calls && `let step = "";\ntry {\n${calls}} catch (error) {\nthrow within(error, step);\n}`
   }`;
 }
 
@@ -128,24 +109,21 @@ function ifPresent({ bit, index }: PlacedField, statement: string): string {
 }
 
 function scalarWriter(field: PlacedField, place: number): string {
-  const { source } = SCALARS[field.shape.kind as keyof typeof SCALARS];
-  const v = `v${field.index}`;
-  return ifPresent(
-    field,
-    `if (${source.misfits(v)}) throw misfit(${place}, ${v});\n` +
-      source.store(`at + ${field.offset}`, v),
-  );
+  const { shape, offset, index } = field;
+  if (!isScalar(shape)) return "";
+  const { source } = SCALARS[shape.kind];
+  const check = `if (${source.misfits(`v${index}`)}) throw misfit(${place}, v${index});\n`;
+  return ifPresent(field, check + source.store(`at + ${offset}`, `v${index}`));
 }
 
 function callWriter(field: PlacedField, place: number): string {
-  return ifPresent(
-    field,
-    `step = step${place};\nwrite${place}(out, rel + ${field.offset}, v${field.index});`,
-  );
+  const { key, shape, offset, index } = field;
+  if (isScalar(shape)) return "";
+  const step = `step = ${JSON.stringify(propertyStep(key))};\n`;
+  return ifPresent(field, `${step}write${place}(out, rel + ${offset}, v${index});`);
 }
 
-function structReader(shape: StructShape): string {
-  const { fields, presenceAt } = shape;
+function structReader({ fields, presenceAt }: StructShape): string {
   const isThere = (bit: number): string =>
     `(i32[(at + ${presenceAt + 4 * Math.trunc(bit / PRESENCE_BITS)}) >> 2] & ${
       1 << bit % PRESENCE_BITS
@@ -165,11 +143,73 @@ function structReader(shape: StructShape): string {
       ? `defineValue(result, ${name}, v${index});`
       : `result[${name}] = v${index};`;
     return `if (v${index} !== undefined) ${set}\n`;
-  }).join("");
-  const result = optional === ""
-    ? `return { ${literal} };`
-    : `const result = { ${literal} };\n${optional}return result;`;
-  return `${declareViews(reads, "input.memory")}${reads}${result}`;
+  });
+  return `${declareViews(reads, "input.memory")}${reads}const result = { ${literal} };
+${optional.join("")}return result;`;
+}
+
+export function compileArray(shape: ArrayShape, element: Plan): Plan {
+  const { of, max, elementsAt } = shape;
+  const scalar = isScalar(of) ? SCALARS[of.kind] : undefined;
+  const place = max === undefined
+    ? `const start = out.reserve(count * ${of.size});\nout.point(rel, start, count);`
+    : `const start = rel + ${elementsAt};\nout.writer.memory.i32[(out.base + rel) >> 2] = count;`;
+  const open = max === undefined
+    ? `let at = input.openArray(at0, ${of.size});\nconst count = input.count;`
+    : `const count = boundedLength(input, at0, ${max});\nlet at = at0 + ${elementsAt};`;
+  const load = scalar?.source.load("at") ?? "readElement(input, at)";
+  return evaluate(
+    `return {
+write(out, rel, value) {
+const count = countElements(shape, value, expected);
+${place}
+let index = 0;
+${scalar === undefined ? "" : typedWriter(of.size)}try {
+${elementsWriter(of.size, scalar)}
+} catch (error) {
+throw within(error, "[" + index + "]");
+}
+},
+read(input, at0) {
+${open}
+${declareViews(load, "input.memory")}const values = new Array(count);
+${of.kind === "f64" ? DOUBLES_READER : ""}for (let index = 0; index < count; index++) {
+values[index] = ${load};
+at += ${of.size};
+}
+return values;
+} };`,
+    {
+      ...NAMES,
+      shape,
+      expected: expectedOf(shape),
+      expectedElement: expectedOf(of),
+      writeElement: element.write,
+      readElement: element.read,
+    },
+  );
+}
+
+function typedWriter(stride: number): string {
+  return `if (!isArray(value)) {
+out.writer.memory.u8.set(bytesOf(value, count * ${stride}), out.base + start);
+return;
+}
+`;
+}
+
+function elementsWriter(stride: number, scalar: Scalar | undefined): string {
+  if (scalar === undefined) {
+    return `for (; index < count; index++) writeElement(out, start + index * ${stride}, value[index]);`;
+  }
+  const store = scalar.source.store("at", "element");
+  return `${declareViews(store, "out.writer.memory")}let at = out.base + start;
+for (; index < count; index++) {
+const element = value[index];
+if (${scalar.source.misfits("element")}) throw mismatch(expectedElement, element);
+${store}
+at += ${stride};
+}`;
 }
 
 /**
@@ -178,73 +218,7 @@ function structReader(shape: StructShape): string {
  */
 const DOUBLES_READER = `const first = count > 0 ? f64[at >> 3] : 0;
 if ((first | 0) !== first) {
-  for (let index = 0, from = at >> 3; index < count; index++) values[index] = f64[from + index];
-  return values;
+for (let index = 0, from = at >> 3; index < count; index++) values[index] = f64[from + index];
+return values;
 }
 `;
-
-export function compileArray(shape: ArrayShape, element: Plan): Plan {
-  const { of, max, elementsAt } = shape;
-  const stride = of.size;
-  const scalar = isScalar(of) ? SCALARS[of.kind] : undefined;
-  const names = {
-    ...HELPERS,
-    shape,
-    expected: expectedOf(shape),
-    expectedElement: expectedOf(of),
-    writeElement: element.write,
-    readElement: element.read,
-    kind: of.kind,
-    isArray: Array.isArray,
-    mismatch,
-    within,
-    countElements,
-    boundedLength,
-    storeTypedArray,
-  };
-  const store = scalar?.source.store("at", "element") ?? "";
-  const load = scalar?.source.load("at") ?? "readElement(input, at)";
-  const place = max === undefined
-    ? `const start = out.reserve(count * ${stride});\nout.point(rel, start, count);`
-    : `const start = rel + ${elementsAt};\nout.writer.memory.i32[(out.base + rel) >> 2] = count;`;
-  const elements = scalar === undefined
-    ? `for (; index < count; index++) writeElement(out, start + index * ${stride}, value[index]);`
-    : `${declareViews(store, "out.writer.memory")}let at = out.base + start;
-for (; index < count; index++) {
-  const element = value[index];
-  if (${scalar.source.misfits("element")}) throw mismatch(expectedElement, element);
-  ${store}
-  at += ${stride};
-}`;
-  const typed = scalar === undefined ? "" : `if (!isArray(value)) {
-  storeTypedArray(kind, out.writer.memory, out.base + start, value, count);
-  return;
-}`;
-  const open = max === undefined
-    ? `let at = input.openArray(at0, ${stride});\nconst count = input.count;`
-    : `const count = boundedLength(input, at0, ${max});\nlet at = at0 + ${elementsAt};`;
-  return evaluate(
-    names,
-    `return {
-write(out, rel, value) {
-const count = countElements(shape, value, expected);
-${place}
-${typed}
-let index = 0;
-try {
-${elements}
-} catch (error) {
-throw within(error, "[" + index + "]");
-}
-},
-read(input, at0) {
-${open}
-${scalar === undefined ? "" : declareViews(load, "input.memory")}const values = new Array(count);
-${of.kind === "f64" ? DOUBLES_READER : ""}for (let index = 0; index < count; index++) {
-values[index] = ${load};
-at += ${stride};
-}
-return values;
-} };`,
-  );
-}

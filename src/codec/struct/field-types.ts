@@ -16,31 +16,17 @@ export interface Field<Value = unknown, Input = unknown, View = unknown> {
 }
 
 /** The array that holds elements of a kind without conversion. */
-export interface TypedArrays {
-  readonly f64: Float64Array<ArrayBuffer>;
-  readonly f32: Float32Array<ArrayBuffer>;
-  readonly i8: Int8Array<ArrayBuffer>;
-  readonly u8: Uint8Array<ArrayBuffer>;
-  readonly i16: Int16Array<ArrayBuffer>;
-  readonly u16: Uint16Array<ArrayBuffer>;
-  readonly i32: Int32Array<ArrayBuffer>;
-  readonly u32: Uint32Array<ArrayBuffer>;
-  readonly i64: BigInt64Array<ArrayBuffer>;
-  readonly u64: BigUint64Array<ArrayBuffer>;
-}
-
-/** The same arrays whatever memory they look at. */
-interface TypedArrayInputs {
-  readonly f64: Float64Array;
-  readonly f32: Float32Array;
-  readonly i8: Int8Array;
-  readonly u8: Uint8Array;
-  readonly i16: Int16Array;
-  readonly u16: Uint16Array;
-  readonly i32: Int32Array;
-  readonly u32: Uint32Array;
-  readonly i64: BigInt64Array;
-  readonly u64: BigUint64Array;
+export interface TypedArrays<Bytes extends ArrayBufferLike = ArrayBuffer> {
+  readonly f64: Float64Array<Bytes>;
+  readonly f32: Float32Array<Bytes>;
+  readonly i8: Int8Array<Bytes>;
+  readonly u8: Uint8Array<Bytes>;
+  readonly i16: Int16Array<Bytes>;
+  readonly u16: Uint16Array<Bytes>;
+  readonly i32: Int32Array<Bytes>;
+  readonly u32: Uint32Array<Bytes>;
+  readonly i64: BigInt64Array<Bytes>;
+  readonly u64: BigUint64Array<Bytes>;
 }
 
 export type NumericKind = keyof TypedArrays;
@@ -126,7 +112,7 @@ type StructInput<F extends Fields> = Shown<
 
 type ArrayInput<Element extends Field> =
   | readonly InferInput<Element>[]
-  | (Element extends NumericField<infer Kind> ? TypedArrayInputs[Kind] : never);
+  | (Element extends NumericField<infer Kind> ? TypedArrays<ArrayBufferLike>[Kind] : never);
 
 type ArrayViewOf<Element extends Field> = Element extends NumericField<infer Kind>
   ? NumericArrayView<Kind>

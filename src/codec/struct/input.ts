@@ -3,9 +3,9 @@
  * against the end of the record, whatever the memory holds.
  */
 import { align8Large } from "../../memory/align.ts";
-import type { Memory } from "../../memory/views.ts";
+import { type Memory, viewMemory } from "../../memory/views.ts";
 import type { TextAccess } from "../../runtimes/runtime.ts";
-import { ProtocolError } from "../../errors.ts";
+import { LoanExpiredError, ProtocolError } from "../../errors.ts";
 import type { TextWindow } from "./text-window.ts";
 
 export class Input {
@@ -58,6 +58,29 @@ export class Input {
     return start;
   }
 }
+
+const NO_MEMORY: Memory = viewMemory(new SharedArrayBuffer(0));
+
+/** A record that views look at. They share one of these; every access asks it for the memory. */
+export class Source extends Input {
+  #isExpired = false;
+
+  /** Before an access: throws once revoked. What lies behind `end` may then be read from the tail. */
+  open(end: number): this {
+    if (this.#isExpired) throw new LoanExpiredError();
+    this.end = end;
+    return this;
+  }
+
+  /** From here on every access throws. The memory is let go. */
+  revoke(): void {
+    this.#isExpired = true;
+    this.memory = NO_MEMORY;
+  }
+}
+
+/** Makes the view, or the plain value, of one field from its address. */
+export type Viewer = (source: Source, at: number) => unknown;
 
 /** The memory of a record holds what no writer has put there. */
 export function corrupt(what: string, at: number): ProtocolError {

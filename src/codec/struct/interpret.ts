@@ -3,13 +3,15 @@
  * gains nothing from it. `compile.ts` says the same in source text and must keep to the order of steps
  * here, down to which of two misfits is reported.
  */
-import { SCALARS, storeTypedArray } from "./scalars.ts";
-import { mismatch, within } from "./mismatch.ts";
-import { propertyStep } from "../path.ts";
+import { bytesOf } from "../intrinsics.ts";
 import { defineValue } from "../own-property.ts";
-import type { Plan } from "./plan.ts";
+import { propertyStep } from "../path.ts";
+import type { Input } from "./input.ts";
+import { lengthOfTyped, Mismatch, mismatch, within } from "./mismatch.ts";
+import type { Output } from "./output.ts";
+import { SCALARS } from "./scalars.ts";
 import type { ArrayShape, ScalarShape, StructShape, TextShape } from "./shape.ts";
-import { expectedOf, isScalar, PRESENCE_BITS } from "./shape.ts";
+import { expectedOf, isScalar } from "./shape.ts";
 import {
   boundedLength,
   readBoundedBytes,
@@ -21,13 +23,17 @@ import {
   writeBytes,
   writeText,
 } from "./text.ts";
-import {
-  checkEachKey,
-  countElements,
-  hasPlainPrototype,
-  isInheritedKey,
-  ownValue,
-} from "./values.ts";
+
+/** What is done for one shape: its writer and its reader. */
+export interface Plan {
+  /**
+   * Writes `value` into the fixed part at `rel`, relative to the outermost struct, and the rest into
+   * the tail. Throws a Mismatch if it does not fit. The memory may have moved afterwards.
+   */
+  readonly write: (out: Output, rel: number, value: unknown) => void;
+  /** Reads the fixed part at `at`, which is known to lie in the record, and what belongs to it. */
+  readonly read: (input: Input, at: number) => unknown;
+}
 
 export function scalarPlan(shape: ScalarShape): Plan {
   const { expected, fits, store, load } = SCALARS[shape.kind];
@@ -63,7 +69,7 @@ export function interpretArray(shape: ArrayShape, element: Plan): Plan {
   const { of, max, elementsAt } = shape;
   const stride = of.size;
   const expected = expectedOf(shape);
-  const scalarKind = isScalar(of) ? of.kind : undefined;
+  const hasScalars = isScalar(of);
   return {
     write: (out, rel, value) => {
       const count = countElements(shape, value, expected);
@@ -72,8 +78,8 @@ export function interpretArray(shape: ArrayShape, element: Plan): Plan {
         start = out.reserve(count * stride);
         out.point(rel, start, count);
       } else out.writer.memory.i32[(out.base + rel) >> 2] = count;
-      if (scalarKind !== undefined && !Array.isArray(value)) {
-        storeTypedArray(scalarKind, out.writer.memory, out.base + start, value as never, count);
+      if (hasScalars && !Array.isArray(value)) {
+        out.writer.memory.u8.set(bytesOf(value, count * stride), out.base + start);
         return;
       }
       let index = 0;
@@ -99,15 +105,17 @@ export function interpretArray(shape: ArrayShape, element: Plan): Plan {
 
 /** `plans`: of the fields, in writing order. */
 export function interpretStruct(shape: StructShape, plans: readonly Plan[]): Plan {
-  const { keys, fields, presenceAt, presenceWords } = shape;
+  const { keys, presenceAt, presenceWords } = shape;
+  const fields = shape.fields.map((field, place) => {
+    const { write, read } = plans[place]!;
+    return { ...field, write, read, step: propertyStep(field.key) };
+  });
   const expected = expectedOf(shape);
   const hasRequired = fields.some(({ bit }) => bit < 0);
   const known = new Set(keys);
   const inherited = keys.map(isInheritedKey);
-  const steps = fields.map(({ key }) => propertyStep(key));
-  const byKey = keys.map((_, index) => fields.findIndex((field) => field.index === index));
-  const keysInResult = [...byKey].sort((a, b) =>
-    Number(fields[a]!.bit >= 0) - Number(fields[b]!.bit >= 0)
+  const inResult = [...fields].sort((a, b) =>
+    Number(a.bit >= 0) - Number(b.bit >= 0) || a.index - b.index
   );
   return {
     write: (out, rel, value) => {
@@ -118,38 +126,32 @@ export function interpretStruct(shape: StructShape, plans: readonly Plan[]): Pla
       const values = keys.map((key, index) =>
         inherited[index] ? ownValue(object, key) : object[key]
       );
-      const isGiven = fields.filter(({ bit, index }) => bit < 0 || values[index] !== undefined);
+      const given = fields.filter(({ bit, index }) => bit < 0 || values[index] !== undefined);
       const { countKeys } = out.writer.access.kinds;
-      if (!hasPlainPrototype(object) || countKeys(object) !== isGiven.length) {
+      if (!hasPlainPrototype(object) || countKeys(object) !== given.length) {
         checkEachKey(known, object);
       }
-      for (let word = 0; word < presenceWords; word++) {
-        let bits = 0;
-        for (const { bit, index } of fields) {
-          if (Math.trunc(bit / PRESENCE_BITS) !== word || bit < 0) continue;
-          if (values[index] !== undefined) bits |= 1 << bit % PRESENCE_BITS;
-        }
-        out.writer.memory.i32[(out.base + rel + presenceAt + 4 * word) >> 2] = bits;
-      }
-      for (let place = 0; place < fields.length; place++) {
-        const { bit, index, offset } = fields[place]!;
-        if (bit >= 0 && values[index] === undefined) continue;
+      const { i32 } = out.writer.memory;
+      const presence = (out.base + rel + presenceAt) >> 2;
+      for (let word = 0; word < presenceWords; word++) i32[presence + word] = 0;
+      for (const { bit } of given) if (bit >= 0) i32[presence + (bit >> 5)]! |= 1 << (bit & 31);
+      for (const { write, index, offset, step } of given) {
         try {
-          plans[place]!.write(out, rel + offset, values[index]);
+          write(out, rel + offset, values[index]);
         } catch (error) {
-          throw within(error, steps[place]!);
+          throw within(error, step);
         }
       }
     },
     read: (input, at) => {
-      const values = fields.map(({ bit, offset }, place) => {
-        if (bit >= 0 && !isPresent(input.memory.i32, at + presenceAt, bit)) return undefined;
-        return plans[place]!.read(input, at + offset);
-      });
+      const values: unknown[] = [];
+      for (const { bit, index, offset, read } of fields) {
+        const isThere = bit < 0 || isPresent(input.memory.i32, at + presenceAt, bit);
+        values[index] = isThere ? read(input, at + offset) : undefined;
+      }
       const result: Record<string, unknown> = {};
-      for (const place of keysInResult) {
-        const { key, bit, index } = fields[place]!;
-        const value = values[place];
+      for (const { key, bit, index } of inResult) {
+        const value = values[index];
         if (bit >= 0 && value === undefined) continue; // no field reads as undefined
         if (inherited[index]) defineValue(result, key, value);
         else result[key] = value;
@@ -162,4 +164,54 @@ export function interpretStruct(shape: StructShape, plans: readonly Plan[]): Pla
 /** Whether the optional field with presence bit `bit` is there. */
 export function isPresent(i32: Int32Array, presenceAt: number, bit: number): boolean {
   return (i32[(presenceAt >> 2) + (bit >> 5)]! & (1 << (bit & 31))) !== 0;
+}
+
+/**
+ * Keys that every object inherits. They count as given only if the value has them itself, and are
+ * defined on a result, not assigned: `__proto__` is a field like any other.
+ */
+export function isInheritedKey(key: string): boolean {
+  return key in Object.prototype;
+}
+
+/** The value of an inherited key if it is the object's own. */
+export function ownValue(object: object, key: string): unknown {
+  return Object.hasOwn(object, key) ? (object as Record<string, unknown>)[key] : undefined;
+}
+
+const { getPrototypeOf } = Object;
+const ObjectPrototype = Object.prototype;
+
+export function hasPlainPrototype(object: object): boolean {
+  return getPrototypeOf(object) === ObjectPrototype;
+}
+
+/**
+ * Refuses own enumerable keys that the struct does not have. It is skipped for a plain object with just
+ * as many enumerable keys as were read: they are the same ones, because such an object inherits no
+ * field, unless somebody took the trouble to hide a field from enumeration, or gave `Object.prototype`
+ * one (as `countKeys` counts them, a runtime may then let as many other keys pass, unsent, where another
+ * refuses them). Comparing each key would double the time to write a struct of eight numbers.
+ */
+export function checkEachKey(known: ReadonlySet<string>, object: object): void {
+  for (const key of Object.keys(object)) {
+    if (known.has(key)) continue;
+    const names = [...known].join(", ");
+    const error = new Mismatch(`absent (the struct has: ${names})`, "a key it does not have");
+    error.path = propertyStep(key);
+    throw error;
+  }
+}
+
+/** Elements of a real array, or of the typed array that matches. Throws Mismatch for anything else. */
+export function countElements(shape: ArrayShape, value: unknown, expected: string): number {
+  const count = Array.isArray(value)
+    ? value.length
+    : lengthOfTyped(value, shape.arrayName, expected);
+  // Only a proxy has a length that is none.
+  if (count >>> 0 !== count) throw new Mismatch(expected, "an array of impossible length");
+  if (shape.max !== undefined && count > shape.max) {
+    throw new Mismatch(expected, `${count} elements`);
+  }
+  return count;
 }

@@ -4,27 +4,11 @@
  * move; addresses (`base + rel`) and views do not, so they are taken anew after every `reserve`.
  */
 import { align8Large } from "../../memory/align.ts";
-import type { Memory } from "../../memory/views.ts";
-import type { ObjectKinds, TextAccess } from "../../runtimes/runtime.ts";
+import type { Writer } from "../writer.ts";
 import { Mismatch } from "./mismatch.ts";
 
-/** The caller's side of writing: memory that can grow. */
-export interface StructWriter {
-  /** The current memory; `room` may replace it. */
-  readonly memory: Memory;
-  /**
-   * Makes sure that `[at, at + bytes)` may be written, and returns `at` in the (possibly new) memory.
-   * What was written so far is kept, at the same distance from `at`. Throws if there is no more.
-   */
-  room(at: number, bytes: number): number;
-  readonly access: StructAccess;
-}
-
-/** What structs need of a runtime. */
-export interface StructAccess {
-  readonly text: TextAccess;
-  readonly kinds: Pick<ObjectKinds, "countKeys">;
-}
+/** The caller's side of writing: memory that `room` may replace. */
+export type StructWriter = Pick<Writer, "memory" | "room" | "access">;
 
 /** Bytes of a struct with its tail at most: distances are int32. */
 const MAX_BYTES = 2 ** 31 - 8;

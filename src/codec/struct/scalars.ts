@@ -6,21 +6,10 @@
  * The source text may use `at`-like expressions in bytes, the views of a Memory by name, and `HELPERS`.
  */
 import type { Memory } from "../../memory/views.ts";
-import { typedArrayBuffer, typedArrayOffset } from "../intrinsics.ts";
+import type { NumericKind } from "./field-types.ts";
 import { normalizeNumber } from "../numbers.ts";
 
-export type ScalarKind =
-  | "f64"
-  | "f32"
-  | "i8"
-  | "u8"
-  | "i16"
-  | "u16"
-  | "i32"
-  | "u32"
-  | "i64"
-  | "u64"
-  | "bool";
+export type ScalarKind = NumericKind | "bool";
 
 export type ScalarValue = number | bigint | boolean;
 
@@ -60,52 +49,82 @@ export const HELPERS: Readonly<Record<string, unknown>> = {
   asUintN,
 };
 
+/** How the words of integers are stored, and loaded without their sign, by their bytes. */
+const WORDS = {
+  1: {
+    store: (memory: Memory, at: number, value: ScalarValue): void => {
+      memory.u8[at] = value as number;
+    },
+    storeSource: (at: string, v: string): string => `u8[${at}] = ${v};`,
+    loadSource: (at: string): string => `u8[${at}]`,
+  },
+  // Two bytes and not a u16 view: such a view would have to be made anew for every memory.
+  2: {
+    store: (memory: Memory, at: number, value: ScalarValue): void => {
+      memory.u8[at] = value as number;
+      memory.u8[at + 1] = (value as number) >> 8;
+    },
+    storeSource: (at: string, v: string): string => `u8[${at}] = ${v}; u8[${at} + 1] = ${v} >> 8;`,
+    loadSource: (at: string): string => `(u8[${at}] | u8[${at} + 1] << 8)`,
+  },
+  4: {
+    store: (memory: Memory, at: number, value: ScalarValue): void => {
+      memory.i32[at >> 2] = value as number;
+    },
+    storeSource: (at: string, v: string): string => `i32[(${at}) >> 2] = ${v};`,
+    loadSource: (at: string): string => `i32[(${at}) >> 2]`,
+  },
+} as const;
+
+/** `convert`: what makes a number of the kind of any number, and changes none of the kind. */
 function integer(
-  name: string,
+  isSigned: boolean,
   bytes: 1 | 2 | 4,
-  least: number,
-  greatest: number,
-  arrayName: string,
-  access: Pick<Scalar, "store" | "load">,
-  source: Scalar["source"],
+  convert: string,
+  load: Scalar["load"],
 ): Scalar {
+  const bits = 8 * bytes;
+  const least = isSigned ? -(2 ** (bits - 1)) : 0;
+  const greatest = 2 ** (isSigned ? bits - 1 : bits) - 1;
+  const { store, storeSource, loadSource } = WORDS[bytes];
   return {
     bytes,
-    arrayName,
-    expected: `a whole number from ${least} to ${greatest} (${name})`,
+    arrayName: `${isSigned ? "Int" : "Uint"}${bits}Array`,
+    expected: `a whole number from ${least} to ${greatest} (${isSigned ? "i" : "u"}${bits})`,
     fits: (value) =>
       Number.isInteger(value) && value as number >= least && value as number <= greatest,
-    ...access,
-    source,
+    store,
+    load,
+    source: {
+      misfits: (v) => `typeof ${v} !== "number" || (${v} ${convert}) !== ${v}`,
+      store: storeSource,
+      load: (at) => `${loadSource(at)} ${convert}`,
+    },
   };
 }
 
-/** Source of a check by a conversion that changes no number of the kind. */
-function unless(conversion: (v: string) => string): (v: string) => string {
-  return (v) => `typeof ${v} !== "number" || (${conversion(v)}) !== ${v}`;
+/** A bigint of 64 bits; `narrow` is the function of BigInt that changes none of the kind. */
+function bigInteger(arrayName: string, expected: string, narrow: "asIntN" | "asUintN"): Scalar {
+  const convert = BigInt[narrow];
+  return {
+    bytes: 8,
+    arrayName,
+    expected,
+    fits: (value) => typeof value === "bigint" && convert(64, value) === value,
+    store: (memory, at, value) => {
+      memory.i64[at >> 3] = value as bigint;
+    },
+    load: (memory, at) => convert(64, memory.i64[at >> 3]!),
+    source: {
+      misfits: (v) => `typeof ${v} !== "bigint" || ${narrow}(64, ${v}) !== ${v}`,
+      store: (at, v) => `i64[(${at}) >> 3] = ${v};`,
+      load: (at) => narrow === "asIntN" ? `i64[(${at}) >> 3]` : `asUintN(64, i64[(${at}) >> 3])`,
+    },
+  };
 }
 
 const isNumber = (value: unknown): boolean => typeof value === "number";
 const misfitsNumber = (v: string): string => `typeof ${v} !== "number"`;
-const storeByte = (memory: Memory, at: number, value: ScalarValue): void => {
-  memory.u8[at] = value as number;
-};
-const storeByteSource = (at: string, v: string): string => `u8[${at}] = ${v};`;
-// Two bytes and not a u16 view: such a view would have to be made anew for every memory.
-const storeTwoBytes = (memory: Memory, at: number, value: ScalarValue): void => {
-  memory.u8[at] = value as number;
-  memory.u8[at + 1] = (value as number) >> 8;
-};
-const storeTwoBytesSource = (at: string, v: string): string =>
-  `u8[${at}] = ${v}; u8[${at} + 1] = ${v} >> 8;`;
-const storeWord = (memory: Memory, at: number, value: ScalarValue): void => {
-  memory.i32[at >> 2] = value as number;
-};
-const storeWordSource = (at: string, v: string): string => `i32[(${at}) >> 2] = ${v};`;
-const storeBigInt = (memory: Memory, at: number, value: ScalarValue): void => {
-  memory.i64[at >> 3] = value as bigint;
-};
-const storeBigIntSource = (at: string, v: string): string => `i64[(${at}) >> 3] = ${v};`;
 const loadTwoBytes = (memory: Memory, at: number): number =>
   memory.u8[at]! | (memory.u8[at + 1]! << 8);
 
@@ -144,80 +163,14 @@ export const SCALARS: Readonly<Record<ScalarKind, Scalar>> = {
       load: (at) => `(floatBits[0] = i32[(${at}) >> 2], float[0])`,
     },
   },
-  i8: integer("i8", 1, -128, 127, "Int8Array", {
-    store: storeByte,
-    load: (memory, at) => memory.u8[at]! << 24 >> 24,
-  }, {
-    misfits: unless((v) => `${v} << 24 >> 24`),
-    store: storeByteSource,
-    load: (at) => `u8[${at}] << 24 >> 24`,
-  }),
-  u8: integer("u8", 1, 0, 255, "Uint8Array", {
-    store: storeByte,
-    load: (memory, at) => memory.u8[at]!,
-  }, {
-    misfits: unless((v) => `${v} & 255`),
-    store: storeByteSource,
-    load: (at) => `u8[${at}]`,
-  }),
-  i16: integer("i16", 2, -32768, 32767, "Int16Array", {
-    store: storeTwoBytes,
-    load: (memory, at) => loadTwoBytes(memory, at) << 16 >> 16,
-  }, {
-    misfits: unless((v) => `${v} << 16 >> 16`),
-    store: storeTwoBytesSource,
-    load: (at) => `(u8[${at}] | u8[${at} + 1] << 8) << 16 >> 16`,
-  }),
-  u16: integer("u16", 2, 0, 65535, "Uint16Array", {
-    store: storeTwoBytes,
-    load: loadTwoBytes,
-  }, {
-    misfits: unless((v) => `${v} & 65535`),
-    store: storeTwoBytesSource,
-    load: (at) => `u8[${at}] | u8[${at} + 1] << 8`,
-  }),
-  i32: integer("i32", 4, -(2 ** 31), 2 ** 31 - 1, "Int32Array", {
-    store: storeWord,
-    load: (memory, at) => memory.i32[at >> 2]!,
-  }, {
-    misfits: unless((v) => `${v} | 0`),
-    store: storeWordSource,
-    load: (at) => `i32[(${at}) >> 2]`,
-  }),
-  u32: integer("u32", 4, 0, 2 ** 32 - 1, "Uint32Array", {
-    store: storeWord,
-    load: (memory, at) => memory.i32[at >> 2]! >>> 0,
-  }, {
-    misfits: unless((v) => `${v} >>> 0`),
-    store: storeWordSource,
-    load: (at) => `i32[(${at}) >> 2] >>> 0`,
-  }),
-  i64: {
-    bytes: 8,
-    arrayName: "BigInt64Array",
-    expected: "a bigint from -2⁶³ to 2⁶³ - 1 (i64)",
-    fits: (value) => typeof value === "bigint" && asIntN(64, value) === value,
-    store: storeBigInt,
-    load: (memory, at) => memory.i64[at >> 3]!,
-    source: {
-      misfits: (v) => `typeof ${v} !== "bigint" || asIntN(64, ${v}) !== ${v}`,
-      store: storeBigIntSource,
-      load: (at) => `i64[(${at}) >> 3]`,
-    },
-  },
-  u64: {
-    bytes: 8,
-    arrayName: "BigUint64Array",
-    expected: "a bigint from 0 to 2⁶⁴ - 1 (u64)",
-    fits: (value) => typeof value === "bigint" && asUintN(64, value) === value,
-    store: storeBigInt,
-    load: (memory, at) => asUintN(64, memory.i64[at >> 3]!),
-    source: {
-      misfits: (v) => `typeof ${v} !== "bigint" || asUintN(64, ${v}) !== ${v}`,
-      store: storeBigIntSource,
-      load: (at) => `asUintN(64, i64[(${at}) >> 3])`,
-    },
-  },
+  i8: integer(true, 1, "<< 24 >> 24", (memory, at) => memory.u8[at]! << 24 >> 24),
+  u8: integer(false, 1, "& 255", (memory, at) => memory.u8[at]!),
+  i16: integer(true, 2, "<< 16 >> 16", (memory, at) => loadTwoBytes(memory, at) << 16 >> 16),
+  u16: integer(false, 2, "& 65535", loadTwoBytes),
+  i32: integer(true, 4, "| 0", (memory, at) => memory.i32[at >> 2]!),
+  u32: integer(false, 4, ">>> 0", (memory, at) => memory.i32[at >> 2]! >>> 0),
+  i64: bigInteger("BigInt64Array", "a bigint from -2⁶³ to 2⁶³ - 1 (i64)", "asIntN"),
+  u64: bigInteger("BigUint64Array", "a bigint from 0 to 2⁶⁴ - 1 (u64)", "asUintN"),
   bool: {
     bytes: 1,
     arrayName: undefined,
@@ -234,43 +187,3 @@ export const SCALARS: Readonly<Record<ScalarKind, Scalar>> = {
     },
   },
 };
-
-/**
- * Stores `count` elements, which is all, of the typed array that matches `kind`. `values` is read by
- * its slots alone, whatever properties it has been given.
- */
-export function storeTypedArray(
-  kind: ScalarKind,
-  memory: Memory,
-  at: number,
-  values: ArrayLike<number> & ArrayLike<bigint>,
-  count: number,
-): void {
-  // As many as were counted: shared memory may grow while it is copied.
-  const buffer = typedArrayBuffer.call(values);
-  const offset = typedArrayOffset.call(values);
-  switch (kind) {
-    case "f64":
-      memory.f64.set(new Float64Array(buffer, offset, count), at >> 3);
-      break;
-    case "f32":
-      memory.u8.set(new Uint8Array(buffer, offset, 4 * count), at);
-      break;
-    case "i8":
-    case "u8":
-      memory.u8.set(new Uint8Array(buffer, offset, count), at);
-      break;
-    case "i32":
-    case "u32":
-      memory.i32.set(new Int32Array(buffer, offset, count), at >> 2);
-      break;
-    case "i64":
-    case "u64":
-      memory.i64.set(new BigInt64Array(buffer, offset, count), at >> 3);
-      break;
-    default:
-      for (let index = 0; index < count; index++) {
-        storeTwoBytes(memory, at + 2 * index, values[index]!);
-      }
-  }
-}

@@ -10,15 +10,14 @@ import { align8 } from "../../memory/align.ts";
 import type { Memory } from "../../memory/views.ts";
 import type { TextAccess } from "../../runtimes/runtime.ts";
 import { InvalidArgumentError } from "../../errors.ts";
-import { type PlanMode, planOf } from "./build-plan.ts";
+import { oncePerShape, type PlanMode, planOf } from "./build-plan.ts";
 import type { Field, Infer, InferView } from "./field-types.ts";
-import { corrupt, Input } from "./input.ts";
+import { corrupt, Input, Source, type Viewer } from "./input.ts";
+import type { Plan } from "./interpret.ts";
 import { describeValue } from "./mismatch.ts";
 import type { Output } from "./output.ts";
-import type { Plan } from "./plan.ts";
 import { shapeOf } from "./schema.ts";
 import { countTailTexts, describeShape, type StructShape } from "./shape.ts";
-import { Source, type Viewer } from "./source.ts";
 import { LEAST_TEXTS, TextWindow } from "./text-window.ts";
 import { viewerOf } from "./views.ts";
 
@@ -96,12 +95,9 @@ export class StructCodec<Value, View> {
   }
 }
 
-type AnyCodec = StructCodec<unknown, unknown>;
-
-const codecs: Readonly<Record<PlanMode, WeakMap<StructShape, AnyCodec>>> = {
-  compiled: new WeakMap(),
-  interpreted: new WeakMap(),
-};
+const codecOfShape = oncePerShape((shape: StructShape, mode) =>
+  new StructCodec<unknown, unknown>(shape, mode)
+);
 
 /**
  * The codec of a schema: made when first asked for, then the same one each time. Keep it where calls
@@ -115,10 +111,5 @@ export function codecOf<F extends Field & { readonly kind: "struct" }>(
   if (shape?.kind !== "struct") {
     throw new InvalidArgumentError(`A struct() is needed, got ${describeValue(schema)}.`);
   }
-  let codec = codecs[mode].get(shape);
-  if (codec === undefined) {
-    codec = new StructCodec(shape, mode);
-    codecs[mode].set(shape, codec);
-  }
-  return codec as StructCodec<Infer<F>, InferView<F>>;
+  return codecOfShape(shape, mode) as StructCodec<Infer<F>, InferView<F>>;
 }

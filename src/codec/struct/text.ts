@@ -5,7 +5,7 @@
  * JavaScript, where a native call costs more than it saves; all else through the runtime's encoder.
  */
 import type { TextAccess } from "../../runtimes/runtime.ts";
-import { typedArrayBuffer, typedArrayOffset } from "../intrinsics.ts";
+import { bytesOf } from "../intrinsics.ts";
 import { readOneByte, SHORT_STRING_UNITS } from "../text.ts";
 import { corrupt, type Input } from "./input.ts";
 import { lengthOfTyped, Mismatch, mismatch } from "./mismatch.ts";
@@ -163,13 +163,13 @@ export function writeBoundedBytes(
   const { i32, u8 } = out.writer.memory;
   const at = out.base + rel;
   i32[at >> 2] = length;
-  u8.set(fixedView(value as Uint8Array, length), at + LENGTH_BYTES);
+  u8.set(bytesOf(value, length), at + LENGTH_BYTES);
 }
 
 export function writeBytes(out: Output, rel: number, value: unknown, expected: string): void {
   const length = lengthOfTyped(value, "Uint8Array", expected);
   const start = out.reserve(length);
-  out.writer.memory.u8.set(fixedView(value as Uint8Array, length), out.base + start);
+  out.writer.memory.u8.set(bytesOf(value, length), out.base + start);
   out.point(rel, start, length);
 }
 
@@ -182,11 +182,6 @@ export function readBytes(input: Input, at: number): Uint8Array<ArrayBuffer> {
   return copyBytes(input.memory.u8, input.openBytes(at, length), length);
 }
 
-/** The bytes that were counted: shared memory may grow while it is copied. */
-function fixedView(bytes: Uint8Array, length: number): Uint8Array {
-  return new Uint8Array(typedArrayBuffer.call(bytes), typedArrayOffset.call(bytes), length);
-}
-
 /** The length or count in front of bounded data, checked. */
 export function boundedLength(input: Input, at: number, max: number): number {
   const length = input.memory.i32[at >> 2]!;
@@ -195,7 +190,7 @@ export function boundedLength(input: Input, at: number, max: number): number {
 }
 
 /** A fresh, unshared copy: the fields of structs are short, so no runtime needs a way of its own. */
-export function copyBytes(u8: SharedBytes, start: number, length: number): Uint8Array<ArrayBuffer> {
+function copyBytes(u8: SharedBytes, start: number, length: number): Uint8Array<ArrayBuffer> {
   const copy = new Uint8Array(length);
   copy.set(u8.subarray(start, start + length));
   return copy;

@@ -2,16 +2,14 @@
  * Structs looked at in place: getters that read straight from the memory. One class per shape, made of
  * closures over constant offsets, which need no generated code to be fast.
  */
-import { type ArrayShape, isScalar, type StructShape } from "./shape.ts";
+import { type ArrayShape, isScalar, LENGTH_BYTES, scalarShape } from "./shape.ts";
+import type { Shape, StructShape, TextShape } from "./shape.ts";
 import { ElementsView, NumbersView } from "./array-views.ts";
-import { type PlanMode, planOf } from "./build-plan.ts";
+import { oncePerShape, type PlanMode, planOf } from "./build-plan.ts";
 import type { NumericKind } from "./field-types.ts";
-import { isPresent } from "./interpret.ts";
-import { scalarShape, type Shape, type TextShape } from "./shape.ts";
-import type { Source, Viewer } from "./source.ts";
+import type { Source, Viewer } from "./input.ts";
+import { isPresent, type Plan } from "./interpret.ts";
 import { boundedLength } from "./text.ts";
-import type { Plan } from "./plan.ts";
-import { LENGTH_BYTES } from "./shape.ts";
 
 /** Base of all views of structs. Fields may hide its methods, so the library calls the functions below. */
 class RecordView {
@@ -73,21 +71,8 @@ export function revokeView(view: object): void {
   RecordView.revoke(view as RecordView);
 }
 
-const viewers: Readonly<Record<PlanMode, WeakMap<Shape, Viewer>>> = {
-  compiled: new WeakMap(),
-  interpreted: new WeakMap(),
-};
-
 /** Shows a field of `shape`; made once. `mode` is how its copies are read. */
-export function viewerOf(shape: Shape, mode: PlanMode): Viewer {
-  const known = viewers[mode].get(shape);
-  if (known !== undefined) return known;
-  const viewer = buildViewer(shape, mode);
-  viewers[mode].set(shape, viewer);
-  return viewer;
-}
-
-function buildViewer(shape: Shape, mode: PlanMode): Viewer {
+export const viewerOf: (shape: Shape, mode: PlanMode) => Viewer = oncePerShape((shape, mode) => {
   switch (shape.kind) {
     case "struct":
       return structViewer(shape, mode);
@@ -98,7 +83,7 @@ function buildViewer(shape: Shape, mode: PlanMode): Viewer {
     default:
       return planOf(shape, mode).read as Viewer; // nothing to look into: the value itself
   }
-}
+});
 
 function structViewer(shape: StructShape, mode: PlanMode): Viewer {
   const plan = planOf(shape, mode);
