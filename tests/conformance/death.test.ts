@@ -80,9 +80,15 @@ describe("a worker that ends", () => {
 
   test("an idle worker that ends by itself is replaced", async () => {
     const pool = testPool();
-    await pool.ready;
-    await rejection(pool.call.exit(0));
+    const codes: unknown[] = [];
+    pool.addEventListener("workerLost", ({ detail }) => codes.push(detail.error.exitCode));
+    expect(await pool.call.exitLater(5)).toBe(undefined);
+    await until(() => codes.length > 0);
+    // No call is made that would need a worker.
     await until(() => pool.stats().ready === 1);
+    expect(pool.stats()).toMatchObject({ workersStarted: 2, workersLost: 1 });
+    expect(codes).toEqual([5]);
+    expect(await pool.call.add(1, 2)).toBe(3);
   });
 });
 

@@ -186,11 +186,11 @@ describe("hard limits", () => {
     const call = rejection(pool.call.untilSet.with({ timeout: 100 })(words));
     let isOver = false;
     void call.then(() => isOver = true);
-    while (!isOver) {
+    await until(() => isOver, () => {
       const end = performance.now() + 20;
       while (performance.now() < end);
-      await pause(0);
-    }
+      return pause(0);
+    });
     expect(await call).toMatchObject({ kind: "timeout" });
     Atomics.store(words, 0, 1);
   });
@@ -224,15 +224,12 @@ describe("hard limits", () => {
     await begun(words);
     let isOver = false;
     void stuck.then(() => isOver = true);
-    // Goes on until it is: were it not, the test would never end.
     const feed = async (): Promise<void> => {
-      while (!isOver) {
-        expect(await pool.call.bytesLater(0, 10_000)).toHaveLength(10_000);
-        const end = performance.now() + 0.3;
-        while (performance.now() < end);
-      }
+      expect(await pool.call.bytesLater(0, 10_000)).toHaveLength(10_000);
+      const end = performance.now() + 0.3;
+      while (performance.now() < end);
     };
-    await Promise.all(Array.from({ length: 100 }, feed));
+    await Promise.all(Array.from({ length: 100 }, () => until(() => isOver, feed)));
     expect(await stuck).toMatchObject({ kind: "timeout" });
     release(words);
   });
@@ -256,7 +253,7 @@ describe("workers that others take the place of", () => {
   test("do not count as workers while they drain: the successor is replaced", async () => {
     const pool = limitedPool({ recycleAfter: 10 });
     expect(await rejection(pool.call.hang.with({ timeout: 5 })())).toBeInstanceOf(TimeoutError);
-    while (pool.stats().recycled === 0) await pool.call.echo(1);
+    await until(() => pool.stats().recycled > 0, () => pool.call.echo(1));
     expect(await rejection(pool.call.exit(3))).toMatchObject({ code: "HEDDLE_WORKER_LOST" });
     expect(await pool.call.echo("a third one")).toBe("a third one");
   });
@@ -264,7 +261,7 @@ describe("workers that others take the place of", () => {
   test("no more of them drain than the pool may have workers", async () => {
     const pool = limitedPool({ recycleAfter: 10 });
     void rejection(pool.call.hang());
-    while (pool.stats().recycled === 0) await pool.call.echo(1);
+    await until(() => pool.stats().recycled > 0, () => pool.call.echo(1));
     for (let n = 0; n < 100; n++) await pool.call.echo(n);
     expect(pool.stats().workersStarted).toBe(2);
     await pool.shutdown(0);
@@ -274,7 +271,7 @@ describe("workers that others take the place of", () => {
     const pool = limitedPool({ recycleAfter: 100 });
     const words = sharedWords();
     const dying = rejection(pool.call.exitWhenSet(words));
-    while (pool.stats().recycled === 0) await pool.call.echo(1);
+    await until(() => pool.stats().recycled > 0, () => pool.call.echo(1));
     const controller = new AbortController();
     const { signal } = controller;
     // More than a lane takes, so that calls wait on the host when it happens.

@@ -144,7 +144,7 @@ describe("room", () => {
   test("as many async calls in one worker as maxConcurrency says", async () => {
     const { call } = testPool({ maxConcurrency: 3000 });
     const together = Promise.all(Array.from({ length: 2500 }, () => call.barrier(2500)));
-    expect(await together).toHaveLength(2500);
+    expect(await together).toEqual(new Array(2500).fill(2500));
   });
 
   test("a stack that overflows within a call leaves the pool usable", async () => {
@@ -200,21 +200,6 @@ describe("life", () => {
     const call = pool.call.sleep(100, "done");
     await pool.shutdown(Infinity);
     expect(await call).toBe("done");
-  });
-
-  test("a worker that dies takes what is nested in it out of the count of awake workers", async () => {
-    const pool = testPool();
-    for (let round = 0; round < 3; round++) {
-      expect(await rejection(pool.call.dieWithNestedPool())).toMatchObject({ exitCode: 9 });
-    }
-    // A count that had drifted would keep host and worker from ever spinning: every call would park. Nested workers
-    // may outlive their parent for as long as their task runs.
-    if ((await import("node:os")).availableParallelism() === 1) return;
-    for (let parks = Infinity; parks >= 90;) {
-      const before = pool.stats().parks;
-      for (let n = 0; n < 100; n++) await pool.call.echo(n);
-      parks = pool.stats().parks - before;
-    }
   });
 
   test("options that cannot even be shown are refused with a code", async () => {

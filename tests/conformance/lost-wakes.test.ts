@@ -1,12 +1,13 @@
 /**
  * Wake-ups that a runtime loses or delays, put in by force: the safety check saves the call, and its counters say
- * which it was.
+ * which it was. And the count of awake workers after the death of one.
  */
 import { Worker } from "node:worker_threads";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { ActiveCount } from "../../src/park/active-count.ts";
 import { IN_EVENT_LOOP, Waker } from "../../src/park/wake-word.ts";
 import { createFaultyPool } from "../fixtures/faulty-wakes.ts";
-import { release, sharedWords, until } from "../support/conformance.ts";
+import { rejection, release, sharedWords, testPool, until } from "../support/conformance.ts";
 import { pause } from "../support/runtime.ts";
 
 type FaultyPool = ReturnType<typeof createFaultyPool>;
@@ -21,10 +22,10 @@ async function faultyPool(): Promise<FaultyPool> {
 
 /** Calls to a worker that has most likely gone to rest, until it had and `isDone`. */
 async function callAtRest(pool: FaultyPool, isDone: () => boolean): Promise<void> {
-  do {
+  await until(isDone, async () => {
     await pause(30);
     expect(await pool.call.echo("saved")).toBe("saved");
-  } while (!isDone());
+  });
 }
 
 describe("of the worker", () => {
@@ -97,4 +98,15 @@ describe("of the host", () => {
     expect(pool.stats().safetyHits).toBeGreaterThan(0);
     await answeredAtRest(pool);
   });
+});
+
+test("a worker that dies takes what is nested in it out of the count of awake workers", async () => {
+  const count = new Int32Array(ActiveCount.ofThread().buffer);
+  const before = Atomics.load(count, 0);
+  const pool = testPool();
+  for (let round = 0; round < 3; round++) {
+    expect(await rejection(pool.call.dieWithNestedPool())).toMatchObject({ exitCode: 9 });
+    // With a count that is too high host and worker never spin. The replacement has not been started yet.
+    expect(Atomics.load(count, 0)).toBe(before);
+  }
 });

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { PoolOptions } from "../../src/mod.ts";
 import type { TestPool } from "../fixtures/tasks.ts";
-import { begun, rejection, release, sharedWords, testPool } from "../support/conformance.ts";
+import { begun, rejection, release, sharedWords, testPool, until } from "../support/conformance.ts";
 import { pause } from "../support/runtime.ts";
 
 /** The order in which calls settle. */
@@ -18,25 +18,29 @@ describe("nothing waits behind a long call while another worker is free", () => 
     for (let round = 0; round < 2; round++) {
       const words = sharedWords();
       const long = pool.call.hold(0, words);
-      // They would never be answered if one of them waited behind the long one.
-      await Promise.all(Array.from({ length: 1000 }, (_, n) => pool.call.echo(n)));
+      const small = Array.from({ length: 1000 }, (_, n) => pool.call.echo(n));
+      expect(await Promise.all(small)).toEqual(small.map((_, n) => n));
       release(words);
       await long;
     }
   });
 
   test("also behind one that was expected to be quick", async () => {
-    const pool = testPool({ threads: 2 });
+    // With `maxQueue` no lane gets more than 1024 calls.
+    const pool = testPool({ threads: 2, maxQueue: 100_000 });
     await pool.ready;
-    // Until some had to be moved: a worker that is held up meanwhile is known for long ones.
-    while (pool.stats().moved === 0) {
-      for (let n = 0; n < 300; n++) await pool.call.hold(0); // quick, by all experience
-      const words = sharedWords();
-      const long = pool.call.hold(0, words);
-      await Promise.all(Array.from({ length: 200 }, () => pool.call.hold(0)));
-      release(words);
-      await long;
-    }
+    for (let n = 0; n < 300; n++) await pool.call.hold(0); // quick, by all experience
+    const [words, others] = [sharedWords(), sharedWords()];
+    const [long, other] = [pool.call.hold(0, words), pool.call.hold(0, others)];
+    await Promise.all([begun(words), begun(others)]);
+    // Too many for one lane: some wait behind the long call when the other worker is free again.
+    const calls = Array.from({ length: 3000 }, () => pool.call.hold(0));
+    const { moved } = pool.stats();
+    release(others);
+    expect(new Set(await Promise.all(calls))).toEqual(new Set([await other]));
+    expect(pool.stats().moved).toBeGreaterThan(moved);
+    release(words);
+    expect(await long).not.toBe(await other);
   });
 
   test("long calls are spread", async () => {
@@ -68,7 +72,8 @@ describe("bursts of quick calls", () => {
     for (const threads of [1, 2]) {
       const pool = await knowingPool({ threads });
       // A worker that is held up while it measures takes tasks for slow ones, for a while.
-      for (let queued = 1; queued > 0;) {
+      let queued = 1;
+      for (let left = 20; queued > 0 && left > 0; left--) {
         const calls = burst(pool, 6000);
         ({ queued } = pool.stats());
         expect(pool.needsDrain).toBe(true);
@@ -77,6 +82,7 @@ describe("bursts of quick calls", () => {
         expect(pool.stats().inFlight).toBeLessThanOrEqual(threads * 2048);
         expect(await Promise.all(calls)).toEqual(answers(6000));
       }
+      expect(queued).toBe(0);
     }
   });
 
@@ -130,7 +136,6 @@ describe("bursts of quick calls", () => {
       const long = pool.call.hold(0, words);
       calls.push(...quick(20_000 - before));
       await Promise.all(calls);
-      expect(words[0]).toBe(0);
       release(words);
       await long;
     },
@@ -152,14 +157,16 @@ describe("async tasks", () => {
   test("all start, however long the first of them kept its worker", async () => {
     const pool = testPool({ threads: 1 });
     await pool.ready;
-    await pool.call.burnThenSleep(30, 0);
+    await pool.call.barrier(1, undefined, 30); // known to keep its worker for long
     const calls = Array.from({ length: 100 }, () => pool.call.barrier(100));
-    await Promise.all(calls); // none is answered before all have begun
+    // Each resolves to the number of calls that had begun.
+    expect(await Promise.all(calls)).toEqual(calls.map(() => 100));
   });
 
   test("calls of a task that nobody has measured are not kept longer than it takes to begin one", async () => {
     const pool = testPool({ threads: 1 });
-    await Promise.all(Array.from({ length: 100 }, () => pool.call.barrier(100)));
+    const calls = Array.from({ length: 100 }, () => pool.call.barrier(100));
+    expect(await Promise.all(calls)).toEqual(calls.map(() => 100));
   });
 });
 
@@ -419,12 +426,16 @@ describe("backpressure", () => {
 
   test("a pool that is closed lets waiting producers go", async () => {
     const pool = testPool({ threads: 1, maxQueue: 1, queuePolicy: "wait" });
-    const calls = [pool.call.echo(1), pool.call.echo(2)];
-    const settled = Promise.allSettled(calls);
-    const drained = pool.drained();
-    await pool.shutdown(0);
-    await drained;
-    await settled;
+    const { order, note } = recorder();
+    const calls = [pool.call.hang(), pool.call.echo(2)].map((call) => rejection(call));
+    expect(pool.needsDrain).toBe(true);
+    void pool.drained().then(note("drained"));
+    await pool.shutdown(0).then(note("closed"));
+    expect(order).toEqual(["drained", "closed"]);
+    expect(pool.needsDrain).toBe(false);
+    for (const error of await Promise.all(calls)) {
+      expect(error).toMatchObject({ code: "HEDDLE_POOL_CLOSED" });
+    }
   });
 
   test("bad values are refused", () => {
@@ -456,7 +467,7 @@ describe("elastic pools", () => {
     release(words);
     expect(new Set(await Promise.all(calls)).size).toBe(3);
     expect(pool.stats().workersStarted).toBe(3);
-    while (pool.stats().ready > 1) await pause(20); // ends, or the test's time does
+    await until(() => pool.stats().ready === 1);
     expect(pool.stats().workersLost).toBe(0);
     expect(await pool.call.echo(2)).toBe(2);
     expect(pool.stats().ready).toBe(1);
@@ -477,7 +488,7 @@ describe("elastic pools", () => {
     const pool = testPool({ minThreads: 0, maxThreads: 1, idleTimeoutMs: 20 });
     for (let round = 0; round < 3; round++) {
       expect(await pool.call.echo(round)).toBe(round);
-      while (pool.stats().ready > 0) await pause(10);
+      await until(() => pool.stats().ready === 0);
     }
     expect(pool.stats()).toMatchObject({ workersStarted: 3, workersLost: 0 });
   });
@@ -580,7 +591,8 @@ describe("what a hostile reviewer has found", () => {
     const text = "x".repeat(15_000);
     const words = sharedWords();
     const first = pool.call.hold(0, words);
-    await Promise.all(Array.from({ length: 8 }, () => pool.call.echo(text)));
+    const calls = Array.from({ length: 8 }, () => pool.call.echo(text));
+    expect(await Promise.all(calls)).toEqual(calls.map(() => text));
     release(words);
     await first;
   });

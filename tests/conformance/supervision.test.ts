@@ -35,12 +35,12 @@ describe("memory", () => {
     const pool = supervisedPool({ maxWorkerMemory: 160 * MIB });
     const workers = new Set<number>();
     let calls = 0;
-    while (workers.size < 3) {
+    await until(() => workers.size === 3, async () => {
       const waiting = Promise.all([pool.call.sleep(30), pool.call.echo(++calls)]);
       const { workersStarted, recycled } = pool.stats();
       workers.add(await pool.call.leak(workersStarted > recycled + 1 ? 0 : 20));
       expect((await waiting)[1]).toBe(calls);
-    }
+    });
     expect(pool.stats()).toMatchObject({ workersLost: 0, recycled: 2 });
     expect(calls).toBeGreaterThan(4); // not replaced at every call
   });
@@ -123,9 +123,9 @@ describe("a worker that stops answering", () => {
       const { pool, loads } = firstOnly(3);
       await pool.ready;
       // There is always one more that a further worker would run, until far more than five have failed.
-      while (loads() < 9) {
-        await Promise.all(Array.from({ length: 6 }, () => pool.call.wait(20)));
-      }
+      const waits = (): Promise<unknown> =>
+        Promise.all(Array.from({ length: 6 }, () => pool.call.wait(20)));
+      await until(() => loads() >= 9, waits);
       expect(await pool.call.wait(1)).toBe(1);
       expect(pool.stats()).toMatchObject({ ready: 1, inFlight: 0 });
     });
@@ -216,10 +216,10 @@ describe("onTeardown", () => {
     const recycled = supervisedPool({ recycleAfter: 2, teardownTimeoutMs });
     const log = createLog();
     await recycled.call.leaveHooks(log, "quick");
-    await until(() => {
-      void recycled.call.echo(1);
-      return recycled.stats().recycled > 0 && log[0] === 3;
-    });
+    await until(
+      () => recycled.stats().recycled > 0 && log[0] === 3,
+      () => recycled.call.echo(1),
+    );
     const idle = supervisedPool({
       minThreads: 0,
       maxThreads: 1,

@@ -4,8 +4,8 @@
  */
 import { afterEach, beforeEach, expect, vi } from "vitest";
 import { type Pool, TimeoutError, WorkerLostError } from "../../src/mod.ts";
-import { createTestPool, type TestPool } from "../fixtures/tasks.ts";
-import { pause, realSetTimeout } from "./runtime.ts";
+import { createTestPool, GIVEN_UP, type TestPool } from "../fixtures/tasks.ts";
+import { pause, realNow, realSetTimeout } from "./runtime.ts";
 
 type Options = Parameters<typeof createTestPool>[0];
 // deno-lint-ignore no-explicit-any -- whatever its tasks are
@@ -24,19 +24,33 @@ export function closedAfterTest<P extends AnyPool>(pool: P): P {
   return pool;
 }
 
-/** Resolves when the condition holds; the test's own time limit is the only one. */
-export async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await pause(1);
+/** Shorter than the time limit of a test, so that the failure names the condition. */
+const WATCHDOG_MS = 30_000;
+
+/** Repeats `load` until the condition holds. Throws if it never does. */
+export async function until(
+  condition: () => boolean,
+  load: () => Promise<unknown> = () => pause(1),
+): Promise<void> {
+  const end = realNow() + WATCHDOG_MS;
+  while (!condition()) {
+    if (realNow() > end) throw new Error(`Still not true: ${condition}`);
+    await load();
+  }
 }
 
 /** Shared with tasks: [0] go on (`release`), [1] have begun, [2] runs counted, then whatever a task puts there. */
 export const sharedWords = (): Int32Array<SharedArrayBuffer> =>
   new Int32Array(new SharedArrayBuffer(4 * 64));
 
-/** Tasks that wait for `words[0]` go on, however long this thread was held up before. */
+/**
+ * Lets the tasks go on that wait for `words[0]`. Fails if one of them has given up: something that the test awaited
+ * before this has waited for that task.
+ */
 export function release(words: Int32Array): void {
-  Atomics.store(words, 0, 1);
+  const before = Atomics.exchange(words, 0, 1);
   Atomics.notify(words, 0);
+  expect(before).not.toBe(GIVEN_UP);
 }
 
 /** So many calls with these words have begun. */
@@ -48,11 +62,12 @@ export const begun = (words: Int32Array, count = 1): Promise<void> =>
  * has the call in hands.
  */
 export async function inTheEnd<R>(call: () => Promise<R>): Promise<R> {
-  for (;;) {
+  for (let left = 50;; left--) {
     try {
       return await call();
     } catch (error) {
-      if (!(error instanceof TimeoutError || error instanceof WorkerLostError)) throw error;
+      const isEarly = error instanceof TimeoutError || error instanceof WorkerLostError;
+      if (!isEarly || left === 0) throw error;
     }
   }
 }
