@@ -44,7 +44,7 @@ export class FakeLane implements Lane {
     this.credit = new PayloadCredit(this.endpoint.tx);
   }
 
-  wake(): void {
+  wake(_isAgain?: boolean): void {
     this.wakes++;
   }
 

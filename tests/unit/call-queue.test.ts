@@ -100,3 +100,19 @@ test("what nobody wants any more is dropped, and the others keep their order", (
     }),
   );
 });
+
+test("a call is in the queue until it is taken or dropped", () => {
+  const queue = new CallQueue();
+  for (const [slot, priority] of [[1, 0], [2, 1], [3, 0]] as const) {
+    queue.push(call(slot, priority));
+  }
+  const waiting = (): number[] => [1, 2, 3].filter((slot) => queue.has(slot, 0));
+  expect(waiting()).toEqual([1, 2, 3]);
+  expect(queue.has(1, 1)).toBe(false);
+  expect(queue.take()?.slot).toBe(2);
+  expect(waiting()).toEqual([1, 3]);
+  queue.prune(({ slot }) => slot !== 3);
+  expect(waiting()).toEqual([1]);
+  queue.take();
+  expect(waiting()).toEqual([]);
+});

@@ -1,8 +1,10 @@
 /** Growing and shrinking on a clock of the test's own, with lanes of which only their calls are known. */
 import { describe, expect, test } from "vitest";
-import { Elastic, type ElasticOptions } from "../../src/host/elastic.ts";
+import { UNKNOWN_LOAD } from "../../src/endpoint/service-times.ts";
 import type { Lane } from "../../src/host/lane.ts";
+import { Elastic, type ElasticOptions } from "../../src/host/elastic.ts";
 import type { Runtime, Timer } from "../../src/runtimes/runtime.ts";
+import { FakeLane } from "../support/lanes.ts";
 
 /** Time for which calls have to wait before a worker is started. */
 const WAIT_MS = 10;
@@ -49,21 +51,20 @@ function createClock() {
   };
 }
 
-/** A lane with what decides whether it is idle. */
+/** A lane whose calls the test makes. */
 function createLane() {
-  const load = { outstanding: 0 };
-  const abandoned = { size: 0 };
-  const tx = { tailPosition: 0 };
+  const lane = new FakeLane();
   return {
-    lane: { load, abandoned, endpoint: { tx } } as unknown as Lane,
+    lane,
     /** Gives it a call. */
-    call: (): void => {
-      load.outstanding++;
-      tx.tailPosition += 32;
-    },
-    answer: (): void => void load.outstanding--,
+    call: (): void => lane.send(UNKNOWN_LOAD),
+    answer: (): void => lane.load.remove(UNKNOWN_LOAD),
     /** Its calls are settled for their callers, and its worker goes on with them. */
-    orphan: (): void => void (abandoned.size = load.outstanding),
+    orphan: (): void => {
+      const { abandoned, outstanding } = lane.load;
+      const call = { load: UNKNOWN_LOAD, limitMs: undefined, killAtMs: Infinity };
+      for (let slot = abandoned.size; slot < outstanding; slot++) abandoned.add(slot, 0, call);
+    },
   };
 }
 
@@ -72,7 +73,7 @@ function createPool(ready: number, limits: Partial<ElasticOptions> = {}) {
   const clock = createClock();
   const lanes = Array.from({ length: ready }, createLane);
   const state = { starting: 0, isWaiting: false, isBackingOff: false };
-  const open = lanes.map(({ lane }) => lane);
+  const open: Lane[] = lanes.map(({ lane }) => lane);
   const startedMs: number[] = [];
   const retired: (readonly [lane: number, atMs: number])[] = [];
   const elastic = new Elastic({

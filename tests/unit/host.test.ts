@@ -5,13 +5,14 @@ import { ProtocolError } from "../../src/errors.ts";
 import { Answers } from "../../src/host/answers.ts";
 import type { Lane } from "../../src/host/lane.ts";
 import { CallQueue } from "../../src/host/call-queue.ts";
-import { InFlight, type PendingCall } from "../../src/host/in-flight.ts";
+import { InFlight, type PendingCall, QUEUED_ON_HOST } from "../../src/host/in-flight.ts";
 import { createSettings, PLAIN } from "../../src/host/call-settings.ts";
+import { Sender } from "../../src/host/sender.ts";
 import { type Receiver, SafetyCheck } from "../../src/host/safety-check.ts";
 import { TurnClock } from "../../src/park/turn-clock.ts";
 import { currentRuntime } from "../../src/runtimes/current.ts";
 import { createHeld } from "../support/endpoints.ts";
-import { FakeLane } from "../support/lanes.ts";
+import { FakeLane, laneSetOf } from "../support/lanes.ts";
 
 describe("in-flight slab", () => {
   test("a settled call's id is never taken for the slot's next call", () => {
@@ -120,6 +121,88 @@ describe("in-flight slab", () => {
     expect(calls.timedCalls()).toEqual([]);
     expect([calls.size, ended.at(-1)]).toEqual([0, "another over"]);
     expect(ended.filter((end) => end === "empty")).toHaveLength(1);
+  });
+});
+
+describe("a call that was cut off while it was made", () => {
+  /** Lanes of which the first may have its wakes cut off. */
+  function createSender() {
+    const inFlight = new InFlight();
+    const [first, second] = [new FakeLane({ id: 0 }), new FakeLane({ id: 1 })];
+    const sender = new Sender({
+      inFlight,
+      lanes: laneSetOf([first, second]),
+      kinds: currentRuntime.kinds,
+      onSettings: () => {},
+      failLane: () => {},
+    });
+    const outcomes: string[] = [];
+    const begin = (name: string): PendingCall =>
+      sender.begin(() => outcomes.push(`${name} resolved`), (reason) => {
+        outcomes.push(`${name}: ${(reason as Error).message}`);
+      }, PLAIN);
+    const recover = (isQueued = false): void => sender.recover(() => isQueued);
+    return { inFlight, first, second, sender, outcomes, begin, recover };
+  }
+
+  test("is rejected, and no other", () => {
+    const { inFlight, first, second, sender, outcomes, begin, recover } = createSender();
+    const whole = begin("whole");
+    sender.sendNumber(first, whole, 0, 4, 1);
+    expect([sender.isCutOff, first.wakes]).toEqual([false, 1]);
+    begin("cut");
+    expect(sender.isCutOff).toBe(true);
+    first.load.outstanding = 10;
+    recover();
+    expect(outcomes).toEqual(["cut: The stack overflowed while this call was made."]);
+    expect(sender.isCutOff).toBe(false);
+    expect(inFlight.callsOf()).toEqual([whole]);
+    expect([first.load.outstanding, second.load.outstanding]).toEqual([1, 0]);
+    expect([first.wakes, second.wakes]).toEqual([2, 1]);
+  });
+
+  test("waits on if it is in the queue, or was settled before", () => {
+    const { inFlight, outcomes, begin, recover } = createSender();
+    const queued = begin("queued");
+    queued.lane = 1;
+    recover(true);
+    expect([queued.lane, inFlight.size, outcomes]).toEqual([QUEUED_ON_HOST, 1, []]);
+    const settled = begin("settled");
+    inFlight.resolve(settled, 1);
+    recover();
+    expect(outcomes).toEqual(["settled resolved"]);
+    expect(inFlight.callsOf()).toEqual([queued]);
+  });
+
+  test("is the worker's if its record was published", () => {
+    const { inFlight, first, sender, outcomes, begin, recover } = createSender();
+    const call = begin("sent");
+    first.wake = () => {
+      throw new RangeError("Maximum call stack size exceeded");
+    };
+    expect(() => sender.sendNumber(first, call, 0, 4, 1)).toThrow(RangeError);
+    expect(sender.isCutOff).toBe(true);
+    const wakes: unknown[] = [];
+    first.wake = (isAgain?: boolean) => void wakes.push(isAgain);
+    recover();
+    expect([outcomes, wakes]).toEqual([[], [true]]);
+    expect([call.lane, first.load.outstanding]).toEqual([0, 1]);
+    expect(inFlight.callsOf(0)).toEqual([call]);
+    expect([first.begin(), first.begin()]).toEqual([true, false]);
+  });
+
+  test("is rejected if no record of it was published", () => {
+    const { inFlight, first, sender, outcomes, begin, recover } = createSender();
+    const sendNumber = first.endpoint.sendNumber;
+    const call = begin("cut");
+    first.endpoint.sendNumber = () => {
+      throw new RangeError("Maximum call stack size exceeded");
+    };
+    expect(() => sender.sendNumber(first, call, 0, 4, 1)).toThrow(RangeError);
+    first.endpoint.sendNumber = sendNumber;
+    recover();
+    expect(outcomes).toEqual(["cut: The stack overflowed while this call was made."]);
+    expect([inFlight.size, first.load.outstanding, first.begin()]).toEqual([0, 0, false]);
   });
 });
 

@@ -196,6 +196,31 @@ describe("load of a lane", () => {
     lane.remove(UNKNOWN_LOAD); // counted as something else: the end of all calls sets it right
     expect([lane.outstanding, lane.backlog, lane.isNear]).toEqual([0, 0, false]);
   });
+
+  test("is counted anew from the loads of its calls and of those that were given up", () => {
+    const lane = new LaneLoad(0.05);
+    for (const each of [load(1), load(2, FAR), load(9000, LONG)]) lane.add(each);
+    lane.abandoned.add(7, 0, { load: load(30, FAR), killAtMs: Infinity, limitMs: undefined });
+    lane.outstanding = 100;
+    lane.backlog = -1;
+    const { emptied } = lane;
+    lane.recount([load(10), load(20)]);
+    expect([lane.outstanding, lane.backlog]).toEqual([3, 60]);
+    expect([lane.hasLong, lane.isQuick, lane.isNear]).toEqual([false, false, true]);
+    expect(lane.emptied).not.toBe(emptied); // the lane is not stalled since before
+    for (const each of [load(10), load(20)]) lane.remove(each);
+    expect([lane.outstanding, lane.isNear]).toEqual([1, false]); // only what was given up is left
+    lane.recount([load(9000, LONG)]);
+    expect([lane.outstanding, lane.hasLong, lane.isNearAlone]).toEqual([2, true, false]);
+    lane.abandoned.take(7, 0);
+    lane.recount([]);
+    expect([lane.outstanding, lane.backlog, lane.hasLong, lane.isQuick]).toEqual([
+      0,
+      0,
+      false,
+      true,
+    ]);
+  });
 });
 
 describe("what can be expected of the workers", () => {
