@@ -117,9 +117,10 @@ export function wire(spec: PoolSpec, events: PartEvents): PoolParts {
     recycleAfter: options.recycleAfter,
     now: runtime.now,
     setTimeout: runtime.setTimeout,
-    events: schedulerEvents(() => parts, events),
+    // With each call: by the shortest way.
+    events: { ...schedulerEvents(() => parts, events), onWork: () => loop.kick() },
   });
-  const loop = new HostLoop(runtime, parker, activeCount, scheduler, spinMs);
+  const loop: HostLoop = new HostLoop(runtime, parker, activeCount, scheduler, spinMs);
   if (options.inliner !== undefined) {
     scheduler.waiting.inliner = createInliner(spec, codec, holder, scheduler, () => loop.kick());
   }
@@ -155,14 +156,16 @@ interface LinkedParts extends PoolParts {
 }
 
 /** What the scheduler tells the other parts, which are there by the time it does. */
-function schedulerEvents(parts: () => LinkedParts, events: PartEvents): SchedulerEvents {
+function schedulerEvents(
+  parts: () => LinkedParts,
+  events: PartEvents,
+): Omit<SchedulerEvents, "onWork"> {
   /** Keeps the process running while calls are in flight: a worker may go on with what nobody waits for. */
   const holdIfBusy = (): void => {
     const { scheduler, safety } = parts();
     if (scheduler.inFlight.size > 0) safety.hold();
   };
   return {
-    onWork: () => parts().loop.kick(),
     onSettings: (call) => {
       const { hasSignal, signal, tickMs } = call.settings;
       const { endings, timekeeper, signals } = parts();

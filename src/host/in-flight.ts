@@ -147,8 +147,11 @@ export class InFlight {
   recount(): void {
     this.#size = this.#free.length = this.#timed.length = 0;
     for (const call of this.#calls) {
-      if (call.resolve === undefined) this.#free.push(call);
-      else {
+      call.timedIndex = -1;
+      if (call.resolve === undefined) {
+        this.#free.push(call);
+        if (call.settings !== PLAIN) this.#forgetSettings(call);
+      } else {
         this.#size++;
         if (call.settings.tickMs !== Infinity) call.timedIndex = this.#timed.push(call) - 1;
       }

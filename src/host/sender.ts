@@ -222,8 +222,10 @@ export class Sender {
     if (isStackOverflow(error)) throw error; // leaves the mark
     this.#marked = undefined;
     this.#wakeIfTold(lane);
-    if (error instanceof ProtocolError) this.#options.failLane(lane, error);
-    else this.#inFlight.reject(call, error);
+    if (error instanceof ProtocolError) {
+      call.lane = lane.id;
+      this.#options.failLane(lane, error);
+    } else this.#inFlight.reject(call, error);
     return true;
   }
 

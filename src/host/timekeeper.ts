@@ -58,7 +58,7 @@ export class Timekeeper {
   #wasLate = false;
   #costMs = LEAST_COST_MS;
   /** Whether a lane has a backlog, and how far each was, and since when. */
-  readonly #backlogs = new LastProgress<boolean>();
+  #backlogs = new LastProgress<boolean>();
   readonly #progress = new LastProgress<string>();
 
   constructor(options: TimekeeperOptions) {
@@ -68,6 +68,8 @@ export class Timekeeper {
   /** A call with a limit has been made, or a worker may have to be stopped: looks every `tickMs` now. */
   watch(tickMs: number = KILL_TICK_MS): void {
     if (tickMs >= this.#tickMs) return;
+    // What was seen before the timer stopped says nothing about now.
+    if (this.#timer === undefined) this.#backlogs = new LastProgress();
     this.#timer?.clear();
     this.#arm(tickMs, tickMs);
   }

@@ -214,7 +214,9 @@ describe("a host that has found no response", () => {
     const { lanes, state, loop, poll } = createLoop();
     lanes.outlookNow = DISTANT;
     const tick = () => poll(() => loop.onTick());
+    lanes.crowded = true;
     expect(tick()).toEqual([]); // it is not parked
+    lanes.crowded = false;
     poll();
     expect(tick()).toEqual([]);
     lanes.crowded = true;

@@ -150,10 +150,16 @@ describe("a call that was cut off while it was made", () => {
     const whole = begin("whole");
     sender.sendNumber(first, whole, 0, 4, 1);
     expect([sender.isCutOff, first.wakes]).toEqual([false, 1]);
+    const lost = begin("lost");
+    sender.unmark();
+    lost.resolve = lost.reject = undefined; // settled, and its slot not released
     begin("cut");
     expect(sender.isCutOff).toBe(true);
     first.load.outstanding = 10;
+    const recovered = [first, second].map(({ endpoint: { tx } }) => vi.spyOn(tx, "recover"));
     recover();
+    for (const each of recovered) expect(each).toHaveBeenCalledOnce();
+    expect(inFlight.size).toBe(1);
     expect(outcomes).toEqual(["cut: The stack overflowed while this call was made."]);
     expect(sender.isCutOff).toBe(false);
     expect(inFlight.callsOf()).toEqual([whole]);

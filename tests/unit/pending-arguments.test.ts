@@ -124,6 +124,7 @@ test("promises of a call that is refused are handled, even such as make no other
 test("only promises are awaited, not whatever has a method named then", () => {
   expect(hasPromise([1, Promise.resolve()], isPromise)).toBe(true);
   expect(hasPromise([Promise.resolve()], isPromise)).toBe(true);
+  // oxlint-disable-next-line unicorn/no-thenable -- it is what must not be awaited
   for (const args of [[], [1], [{ then: () => {} }], [null, "a"], [() => {}, {}]]) {
     expect(hasPromise(args, isPromise)).toBe(false);
   }
