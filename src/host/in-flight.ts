@@ -148,10 +148,8 @@ export class InFlight {
     this.#size = this.#free.length = this.#timed.length = 0;
     for (const call of this.#calls) {
       call.timedIndex = -1;
-      if (call.resolve === undefined) {
-        this.#free.push(call);
-        if (call.settings !== PLAIN) this.#forgetSettings(call);
-      } else {
+      if (call.resolve === undefined) this.#vacate(call); // once more, perhaps: there is no harm in it
+      else {
         this.#size++;
         if (call.settings.tickMs !== Infinity) call.timedIndex = this.#timed.push(call) - 1;
       }
@@ -167,11 +165,15 @@ export class InFlight {
   #release(call: PendingCall): void {
     call.resolve = undefined;
     call.reject = undefined;
-    // Plain stores: a caller's stack may end in any call.
-    call.generation = call.generation === LAST_GENERATION ? 0 : call.generation + 1;
-    this.#free[this.#free.length] = call;
-    if (call.settings !== PLAIN) this.#forgetSettings(call);
+    this.#vacate(call);
     if (--this.#size === 0) this.#onEmpty();
+  }
+
+  /** The slot is free: what comes late for the call that had it finds nothing. */
+  #vacate(call: PendingCall): void {
+    call.generation = call.generation === LAST_GENERATION ? 0 : call.generation + 1;
+    this.#free.push(call);
+    if (call.settings !== PLAIN) this.#forgetSettings(call);
   }
 
   #forgetSettings(call: PendingCall): void {

@@ -124,6 +124,37 @@ describe("in-flight slab", () => {
   });
 });
 
+test("a call whose lane turns out damaged while shapes are told is the lane's to settle", () => {
+  const inFlight = new InFlight();
+  const lane = new FakeLane({ id: 3 });
+  const failed: string[] = [];
+  const sender = new Sender({
+    inFlight,
+    lanes: laneSetOf([lane]),
+    kinds: currentRuntime.kinds,
+    onSettings: () => {},
+    failLane: ({ id }, error) => failed.push(`${id}: ${error.message}`),
+  });
+  lane.endpoint.tellShapes = () => {
+    throw new ProtocolError("damaged");
+  };
+  const calls = [true, false].map((isHeld) => {
+    const call = sender.begin(() => {}, () => {}, PLAIN);
+    const { slot, generation } = call;
+    const { holder } = lane.endpoint;
+    const encoder = holder.acquire();
+    const end = holder.encode(encoder, [{ a: 1 }], "args");
+    const held = holder.hold([{ a: 1 }]);
+    const isSent = isHeld
+      ? sender.sendHeld(lane, { slot, generation, task: 0, held, priority: 0 }, 0)
+      : sender.sendEncoded(lane, call, 0, 0, encoder, end, 1);
+    expect([isSent, sender.isCutOff]).toEqual([true, false]);
+    return call;
+  });
+  expect(failed).toEqual(["3: damaged", "3: damaged"]);
+  expect(inFlight.callsOf(lane.id)).toEqual(calls);
+});
+
 describe("a call that was cut off while it was made", () => {
   /** Lanes of which the first may have its wakes cut off. */
   function createSender() {
@@ -165,6 +196,22 @@ describe("a call that was cut off while it was made", () => {
     expect(inFlight.callsOf()).toEqual([whole]);
     expect([first.load.outstanding, second.load.outstanding]).toEqual([1, 0]);
     expect([first.wakes, second.wakes]).toEqual([2, 1]);
+  });
+
+  test("and the next call in the slot of one that was settled has neither its id nor its limits", () => {
+    const { inFlight, begin, recover } = createSender();
+    const settings = createSettings({ timeoutMs: 100 });
+    const call = inFlight.add(() => {}, () => {}, settings);
+    const { generation } = call;
+    call.resolve = call.reject = undefined; // where the stack ended
+    begin("cut");
+    recover();
+    const next = inFlight.add(() => {}, () => {});
+    const other = inFlight.add(() => {}, () => {});
+    expect([next, other]).toContain(call);
+    expect([call.settings, call.timedIndex]).toEqual([PLAIN, -1]);
+    expect(call.generation).not.toBe(generation);
+    expect(inFlight.timedCalls()).toEqual([]);
   });
 
   test("waits on if it is in the queue, or was settled before", () => {
