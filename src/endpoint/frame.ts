@@ -18,7 +18,7 @@
  *            NUMBER_ONLY  one number: an f64 at byte 24. A record of 32 bytes, so that the most frequent
  *                      records never straddle a cache line
  *            PORT      i32 sequence, i32 bytes: message `sequence` of the payload port belongs to it
- *                      (payload-inbox.ts): the objects that the encoded values refer to and only a port
+ *                      (payload-port.ts): the objects that the encoded values refer to and only a port
  *                      can carry. Behind them a SharedArrayBuffer with the encoded values in its first
  *                      `bytes` bytes, if they are too large for the ring; if `bytes` is IN_RECORD they
  *                      follow at byte 32
