@@ -175,7 +175,6 @@ function writeEntries(
 ): number {
   const keys = keysOf(array);
   let at = writer.room(from, VALUE_HEADER_BYTES + 8);
-  const start = at - writer.base;
   writer.i32[at >> 2] = SPARSE;
   writer.f64[(at >> 3) + 1] = array.length;
   at += VALUE_HEADER_BYTES + 8;
@@ -186,7 +185,7 @@ function writeEntries(
     at = writer.value(value, writer.value(hasIndicesOnly ? Number(key) : key, at));
     entries++;
   }
-  writer.i32[((writer.base + start) >> 2) + 1] = entries;
+  writer.i32[(from >> 2) + 1] = entries;
   return at;
 }
 

@@ -85,7 +85,6 @@ export class Encoder implements Writer {
   i32!: Int32Array<SharedArrayBuffer>;
   f64!: Float64Array<SharedArrayBuffer>;
   u8!: Uint8Array<SharedArrayBuffer>;
-  readonly base = 0;
   /** End of the memory that may be written. */
   limit = 0;
   readonly extras: Extras = new Extras();
@@ -194,7 +193,7 @@ export class Encoder implements Writer {
 
   /** Throws PayloadTooLargeError if the values from the first one to `end` are too large. */
   checkSize(end: number): void {
-    const bytes = end - this.base + this.#copiedBytes;
+    const bytes = end + this.#copiedBytes;
     const limit = this.isUnlimited
       ? MAX_ENCODED_BYTES
       : Math.min(this.#maxPayloadBytes, MAX_ENCODED_BYTES);
@@ -265,7 +264,7 @@ export class Encoder implements Writer {
   object(value: object, from: number): number {
     if (ArrayBuffer.isView(value)) return writeView(this, value, from);
     const objects = this.#seen;
-    const seen = objects.visit(value, from - this.base);
+    const seen = objects.visit(value, from);
     if (seen >= 0) return this.ref(seen, from);
     if (this.access.kinds.isProxy(value)) throw this.refuse(value, "proxies cannot be cloned");
     if (this.#depth >= MAX_DEPTH) throw this.refuseDepth();
@@ -329,18 +328,18 @@ export class Encoder implements Writer {
   }
 
   seenAt(object: unknown, at: number): number {
-    return this.#seen.visit(object, at - this.base);
+    return this.#seen.visit(object, at);
   }
 
   bufferSeenAt(buffer: object, at: number): number {
-    return this.#seen.visit(buffer, at - this.base + REF_BUFFER);
+    return this.#seen.visit(buffer, at + REF_BUFFER);
   }
 
   ref(seen: number, from: number): number {
     const kind = seen & 7;
     const offset = seen - kind;
     const end = this.header(REF | (kind << 8), offset >> 3, from);
-    this.i32[(this.base + offset) >> 2]! |= REFERENCED;
+    this.i32[offset >> 2]! |= REFERENCED;
     return end;
   }
 
@@ -420,7 +419,6 @@ export class Encoder implements Writer {
 
   /** A value of a declared shape, which is the `position`-th argument, or the result. */
   struct(declared: DeclaredValue, position: number, value: unknown, from: number): number {
-    const start = from - this.base;
     const at = this.header(STRUCT | (position << 8), 0, from);
     let end: number;
     try {
@@ -428,8 +426,7 @@ export class Encoder implements Writer {
     } catch (error) {
       throw located(error, this.list === undefined ? this.name : `${this.name}[${position}]`);
     }
-    const first = this.base + start;
-    this.i32[(first >> 2) + 1] = end - first - VALUE_HEADER_BYTES;
+    this.i32[(from >> 2) + 1] = end - from - VALUE_HEADER_BYTES;
     return end;
   }
 

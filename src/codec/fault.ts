@@ -76,7 +76,6 @@ export function textOf(value: unknown): string {
 
 /** Writes an error that was not written before. Runs its getters, and ignores what they throw. */
 export function writeError(writer: Writer, error: Error, from: number): number {
-  const start = from - writer.base;
   const type = typeOf(error);
   const name = read(error, "name");
   const message = read(error, "message");
@@ -89,8 +88,10 @@ export function writeError(writer: Writer, error: Error, from: number): number {
   let flags = 0;
   if (tryTo(() => hasOwn(error, "cause"), false)) {
     const end = writeIfCloneable(writer, read(error, "cause"), at);
-    if (end >= 0) flags |= HAS_CAUSE;
-    at = end >= 0 ? end : writer.base - end - 1;
+    if (end !== NOT_CLONED) {
+      flags |= HAS_CAUSE;
+      at = end;
+    }
   }
   if (type === "AggregateError") {
     flags |= HAS_ERRORS;
@@ -100,15 +101,16 @@ export function writeError(writer: Writer, error: Error, from: number): number {
   let properties = 0;
   for (const key of tryTo(() => Object.keys(error), [])) {
     if (isField(key, type, name)) continue;
-    const before = at - writer.base;
     const mark = writer.mark();
     const value = key === "name" ? name : read(error, key);
     const end = writeIfCloneable(writer, value, writer.value(key, at));
-    if (end >= 0) properties++;
-    else writer.rewind(mark); // the key as well
-    at = end >= 0 ? end : writer.base + before;
+    if (end === NOT_CLONED) writer.rewind(mark); // the key as well
+    else {
+      properties++;
+      at = end;
+    }
   }
-  const word = (writer.base + start) >> 2;
+  const word = from >> 2;
   writer.i32[word]! |= flags;
   writer.i32[word + 1] = properties;
   return at;
@@ -124,16 +126,17 @@ function writeErrors(writer: Writer, errors: readonly unknown[], from: number): 
   let at = writer.header(ARRAY, errors.length, from);
   for (const error of errors) {
     const end = writeIfCloneable(writer, error, at);
-    at = end >= 0 ? end : writer.tag(UNDEFINED, writer.base - end - 1);
+    at = end === NOT_CLONED ? writer.tag(UNDEFINED, at) : end;
   }
   return at;
 }
 
-/** Where the value ends. What cannot be cloned is not written: −1 − where it would be, from the base. */
+const NOT_CLONED = -1;
+
+/** Where the value ends, or NOT_CLONED: what cannot be cloned is not written. */
 function writeIfCloneable(writer: Writer, value: unknown, at: number): number {
-  const before = at - writer.base;
   const mark = writer.mark();
-  if (mark.depth > MAX_ERROR_DEPTH) return -1 - before;
+  if (mark.depth > MAX_ERROR_DEPTH) return NOT_CLONED;
   const { mayMove } = writer;
   writer.mayMove = false;
   try {
@@ -142,7 +145,7 @@ function writeIfCloneable(writer: Writer, value: unknown, at: number): number {
     // After a stack overflow nobody knows what was interrupted: the whole encoding is over.
     if (error instanceof PayloadTooLargeError || isStackOverflow(error)) throw error;
     writer.rewind(mark);
-    return -1 - before;
+    return NOT_CLONED;
   } finally {
     writer.mayMove = mayMove;
   }

@@ -120,11 +120,10 @@ export function writeShaped(
   object: Record<string, unknown>,
   from: number,
 ): number {
-  const start = from - writer.base;
   const { gone } = writer;
   const at = writer.header(OBJECT, shape.id, from);
   const end = shape.write(writer, object, at);
-  if (writer.gone !== gone) writer.i32[(writer.base + start) >> 2]! |= PARTIAL;
+  if (writer.gone !== gone) writer.i32[from >> 2]! |= PARTIAL;
   return end;
 }
 
@@ -134,7 +133,6 @@ function writeKeyed(
   keys: readonly string[],
   from: number,
 ): number {
-  const start = from - writer.base;
   let at = writer.header(KEYED, 0, from);
   let properties = 0;
   for (const key of keys) {
@@ -143,7 +141,7 @@ function writeKeyed(
     at = writer.value(value, writer.value(key, at));
     properties++;
   }
-  writer.i32[((writer.base + start) >> 2) + 1] = properties;
+  writer.i32[(from >> 2) + 1] = properties;
   return at;
 }
 
@@ -229,11 +227,10 @@ function writeCollection(
   collection: Collection,
   from: number,
 ): number {
-  const start = from - writer.base;
   const isMap = kind === MAP;
   const write = writer.access.kinds.clonesLive ? writeLive : beginCollection;
   const begun = write(writer, collection, isMap, writer.header(kind, 0, from));
-  writer.i32[((writer.base + start) >> 2) + 1] = begun.count;
+  writer.i32[(from >> 2) + 1] = begun.count;
   let { at } = begun;
   // Here, so that each level of nested Maps takes as little stack as possible.
   for (const part of begun.rest) at = writer.value(part, at);

@@ -54,12 +54,11 @@ export class GatheredTexts implements TextCollector {
 
   /** Writes `object` with its short strings gathered. */
   write(writer: Writer, object: object, from: number): number {
-    const start = from - writer.base;
     this.isOpen = true;
     const at = writer.value(object, writer.header(TEXTS, 0, from));
     this.isOpen = false;
     if (this.#count === 0) return at;
-    writer.i32[((writer.base + start) >> 2) + 1] = (at - writer.base - start) >> 3;
+    writer.i32[(from >> 2) + 1] = (at - from) >> 3;
     return this.#writeSegments(writer, at);
   }
 

@@ -42,8 +42,6 @@ export interface Writer {
   readonly i32: Int32Array<SharedArrayBuffer>;
   readonly f64: Float64Array<SharedArrayBuffer>;
   readonly u8: Uint8Array<SharedArrayBuffer>;
-  /** Where the first value is. */
-  readonly base: number;
   readonly access: CodecAccess;
   /** The short strings of the object being written. */
   readonly texts: TextCollector;

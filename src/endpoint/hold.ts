@@ -222,7 +222,6 @@ export class Holder {
    */
   take(encoder: Encoder, end: number, count: number, isLeaving = false): Held {
     encoder.checkSize(end);
-    const bytes = end - encoder.base;
     const { extras: gathered } = encoder;
     const { kinds } = encoder.access;
     checkMovable(gathered, encoder.access);
@@ -233,16 +232,16 @@ export class Holder {
       if (kinds.isArrayBuffer(object)) detach(object);
       else transfer.push(object);
     }
-    const isInline = bytes <= this.#maxInlineBytes;
+    const isInline = end <= this.#maxInlineBytes;
     let inline: Uint8Array<ArrayBuffer> | undefined;
     if (isInline) {
-      inline = new Uint8Array(bytes);
-      inline.set(encoder.u8.subarray(encoder.base, end));
+      inline = new Uint8Array(end);
+      inline.set(encoder.u8.subarray(0, end));
     }
     const buffer = isInline ? undefined : encoder.takeScratch();
     // A message also if something is only to be moved.
     const hasMessage = !isInline || extras.length > 0 || transfer.length > 0;
-    const payload = hasMessage ? { buffer, bytes: isInline ? 0 : bytes, extras } : undefined;
+    const payload = hasMessage ? { buffer, bytes: isInline ? 0 : end, extras } : undefined;
     const attached = mayKeep
       ? NONE
       : transfer.filter((object): object is ArrayBuffer =>
