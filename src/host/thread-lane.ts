@@ -12,7 +12,6 @@ import {
   FOR_CALLS,
   FOR_SPACE,
   IS_CLOSING,
-  laneBytes,
   LOOP_PARKS,
   PARKED_WORD,
   REQUEST_RING,
@@ -39,6 +38,7 @@ import { RUNNING, Waker } from "../park/wake-word.ts";
 import { SpscRing } from "../ring/spsc-ring.ts";
 import { MAX_TIMER_MS, type Runtime, type Timer, type WorkerHandle } from "../runtimes/runtime.ts";
 import { LaneLoad } from "./lane-load.ts";
+import { giveLaneMemory, takeLaneMemory } from "./lane-memory.ts";
 import type { Lane } from "./lane.ts";
 import { PayloadCredit } from "./payload-credit.ts";
 import type { Receiver } from "./safety-check.ts";
@@ -99,6 +99,7 @@ export class ThreadLane implements Lane, Receiver {
   readonly #events: LaneEvents;
   readonly #gone: Promise<void>;
   readonly #teardownTimeoutMs: number;
+  readonly #ringSizes: RingSizes;
   #startTimer: Timer | undefined;
   #resolveGone!: () => void;
   #state: LaneState = "starting";
@@ -115,9 +116,10 @@ export class ThreadLane implements Lane, Receiver {
     this.#runtime = runtime;
     this.#events = events;
     this.#teardownTimeoutMs = options.teardownTimeoutMs;
+    this.#ringSizes = ringSizes;
     this.load = new LaneLoad(start.spinMs);
     this.#gone = new Promise((resolve) => this.#resolveGone = resolve);
-    const memory = new SharedArrayBuffer(laneBytes(ringSizes));
+    const memory = takeLaneMemory(ringSizes);
     this.#control = new Int32Array(memory, 0, REQUEST_RING / 4);
     const { requests: requestCapacity, responses: responseCapacity } = ringSizes;
     const requests = SpscRing.create(memory, REQUEST_RING, requestCapacity);
@@ -368,5 +370,9 @@ export class ThreadLane implements Lane, Receiver {
       startError: this.#startError,
     });
     this.endpoint.close();
+    // A worker that ended by itself does nothing after that; the thread of one that was stopped may go on (Deno).
+    if (!this.#isStopped && exitCode !== undefined) {
+      giveLaneMemory(this.#control.buffer, this.#ringSizes);
+    }
   }
 }

@@ -1,12 +1,14 @@
 /** The host's bookkeeping: slab, queue, turn clock, safety check. */
 import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
+import { CONTROL_BYTES } from "../../src/endpoint/lane-layout.ts";
 import { ProtocolError } from "../../src/errors.ts";
 import { Answers } from "../../src/host/answers.ts";
 import type { Lane } from "../../src/host/lane.ts";
 import { CallQueue } from "../../src/host/call-queue.ts";
 import { InFlight, type PendingCall, QUEUED_ON_HOST } from "../../src/host/in-flight.ts";
 import { createSettings, PLAIN } from "../../src/host/call-settings.ts";
+import { giveLaneMemory, takeLaneMemory } from "../../src/host/lane-memory.ts";
 import { Sender } from "../../src/host/sender.ts";
 import { type Receiver, SafetyCheck } from "../../src/host/safety-check.ts";
 import { TurnClock } from "../../src/park/turn-clock.ts";
@@ -452,5 +454,24 @@ describe("safety check", () => {
       expect(check.statistics).toEqual({ hits: 0, lateWakes: 1 });
       expect(receiver.wake).toHaveBeenCalledOnce();
     }
+  });
+});
+
+describe("memory of lanes", () => {
+  test("is used again for rings of the same sizes, with clean control words, up to a limit", () => {
+    const sizes = { requests: 4096, responses: 8192 };
+    const first = takeLaneMemory(sizes);
+    new Int32Array(first).fill(7);
+    giveLaneMemory(first, sizes);
+    expect(takeLaneMemory({ requests: 8192, responses: 4096 })).not.toBe(first);
+    const again = takeLaneMemory({ ...sizes });
+    expect(again).toBe(first);
+    expect(new Set(new Int32Array(again, 0, CONTROL_BYTES / 4))).toEqual(new Set([0]));
+    expect(takeLaneMemory(sizes)).not.toBe(first);
+    const wide = { requests: 2 ** 24, responses: 2 ** 24 };
+    const large = Array.from({ length: 4 }, () => takeLaneMemory(wide));
+    for (const memory of large) giveLaneMemory(memory, wide);
+    const reused = large.map(() => takeLaneMemory(wide)).filter((each) => large.includes(each));
+    expect(reused).toHaveLength(2); // of 32 MiB each
   });
 });
