@@ -94,6 +94,19 @@ function manyParts(random: Random, n: number): unknown[] {
   return Array.from({ length: upTo(random, 60_000) }, (_, index) => index % 2 === 0 ? n : true);
 }
 
+/**
+ * What differs between an answer and what was sent. Long lists of numbers and flags are compared by a plain loop: looking at
+ * every property as `differences` does keeps the host for seconds, in which no limit of a call is kept.
+ */
+function fault(answer: unknown, value: unknown): string | undefined {
+  if (!Array.isArray(value) || typeof value[0] !== "number" || !Array.isArray(answer)) {
+    return differences(answer, value)[0];
+  }
+  if (answer.length !== value.length) return `${answer.length} parts of ${value.length}`;
+  const at = value.findIndex((part, index) => part !== answer[index]);
+  return at < 0 ? undefined : `part ${at} is ${String(answer[at])}`;
+}
+
 /** Codes that a call may end with when workers die, time is up, or the pool is closed. */
 const EXPECTED = new Set([
   "HEDDLE_WORKER_LOST",
@@ -138,8 +151,8 @@ export async function chaosRound(seed: number): Promise<ChaosReport> {
     call.then((value) => {
       over();
       count("answered");
-      const fault = check(value);
-      if (fault !== undefined) faults.push(`call ${n}: ${fault}`);
+      const wrong = check(value);
+      if (wrong !== undefined) faults.push(`call ${n}: ${wrong}`);
     }, (error: unknown) => {
       over();
       const code = error instanceof HeddleError
@@ -154,7 +167,8 @@ export async function chaosRound(seed: number): Promise<ChaosReport> {
     });
   };
 
-  const never = (value: unknown): string => `answered ${String(value)} though it cannot be`;
+  const never = (task: string) => (value: unknown): string =>
+    `${task} answered ${String(value)} though it cannot`;
   const isIndex = (n: number) => (value: unknown): string | undefined =>
     value !== n
       ? `answered ${String(value)}`
@@ -182,7 +196,7 @@ export async function chaosRound(seed: number): Promise<ChaosReport> {
     const kind = random();
     if (kind < 0.35) {
       const value = randomValue(random, n);
-      follow(n, call.echo.with(options)(value), (answer) => differences(answer, value)[0]);
+      follow(n, call.echo.with(options)(value), (answer) => fault(answer, value));
     } else if (kind < 0.6) {
       if (isIdempotent) mayRunAgain.add(n);
       follow(
@@ -193,17 +207,21 @@ export async function chaosRound(seed: number): Promise<ChaosReport> {
     } else if (kind < 0.8) {
       if (isIdempotent) mayRunAgain.add(n);
       follow(n, call.markLater.with(options)(counters, n, random() * 15), isIndex(n));
-    } else if (kind < 0.88) follow(n, call.fail.with(options)(String(n)), never);
+    } else if (kind < 0.88) follow(n, call.fail.with(options)(String(n)), never("fail"));
     else if (kind < 0.9) follow(n, call.rejectUnhandled.with(options)(), () => undefined);
     else if (kind < 0.94) {
       const isAsync = random() < 0.5;
       // Without an abort it ends by the hard limit.
-      follow(n, call.untilAborted.with({ ...options, timeout: 30 })(isAsync), never);
-    } else if (kind < 0.96) follow(n, call.exit.with(options)(n % 4), never);
-    else if (kind < 0.98) follow(n, call.crash.with(options)(), never);
+      follow(
+        n,
+        call.untilAborted.with({ ...options, timeout: 30 })(isAsync),
+        never("untilAborted"),
+      );
+    } else if (kind < 0.96) follow(n, call.exit.with(options)(n % 4), never("exit"));
+    else if (kind < 0.98) follow(n, call.crash.with(options)(), never("crash"));
     else if (kind < 0.985) {
       const stop = poolOptions.resourceLimits === undefined ? call.loop : call.exhaust;
-      follow(n, stop.with(options)(), never);
+      follow(n, stop.with(options)(), never("loop"));
     } else if (kind < 0.989) {
       follow(n, call.leak.with(options)(1 + upTo(random, 15)), () => undefined);
     } else if (kind < 0.995) {
@@ -230,7 +248,7 @@ export async function chaosRound(seed: number): Promise<ChaosReport> {
     if (kind < 0.25) {
       for (let left = 40; left > 0; left--, extra++) {
         const value = manyParts(random, extra);
-        follow(extra, echo(value), (answer) => differences(answer, value)[0]);
+        follow(extra, echo(value), (answer) => fault(answer, value));
       }
       return;
     }
@@ -271,7 +289,7 @@ export async function chaosRound(seed: number): Promise<ChaosReport> {
     for (const n of open) faults.push(`call ${n} has not settled while the pool was open`);
   } else if (random() < 0.5) await pause(random() * 200);
   const closing = pool.shutdown(oneOf(random, [0, 20, 2000, 10_000]));
-  follow(most, pool.call.echo(1), never);
+  follow(most, pool.call.echo(1), never("echo after shutdown"));
   const watchdog = new Promise<"late">((resolve) =>
     realSetTimeout(resolve, WATCHDOG_MS, "late").unref?.()
   );
