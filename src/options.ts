@@ -50,11 +50,9 @@ export interface PoolOptions {
   /** Async tasks in flight at once in one worker before it takes no more. Default 1024. */
   readonly maxConcurrency?: number;
   /**
-   * Longest spin of the host for a response and of a worker for a call before it sleeps, in microseconds, 0 to 1000.
-   * Default 50; 0: never spin. Where waking a thread is fast (bare metal), 20 saves some CPU. Threads spin only while
-   * a core is free and a response or call is expected soon. After many fast ones a thread spins 20 times as long, the
-   * host up to five times in a row. If a single worker has calls and every thread has a core, the host spins
-   * up to half as long again for a task that is known to take that long.
+   * Waits of up to this long, in microseconds, 0 to 1000, are worth spinning for. Default 100, about what it takes to
+   * sleep and be woken; 0: never spin. Host and workers spin only while a core is free and waits have lately been that
+   * short, for a millisecond at most.
    */
   readonly spinMicroseconds?: number;
   /**
@@ -174,7 +172,7 @@ const DEFAULTS = {
   maxPayloadBytes: Infinity,
   maxConcurrency: 1024,
   /** Waking a thread takes 3 to 12 µs on bare metal, 30 to 50 on a nested virtual machine. */
-  spinMicroseconds: 50,
+  spinMicroseconds: 100,
   balancer: undefined,
   strictFifo: undefined,
   inliner: undefined,

@@ -9,8 +9,7 @@
  *
  *   kind  NEAR   the answer comes soon
  *         FAR    it comes later, but the worker is free meanwhile: an async task
- *         LONG   the worker is busy for long: nothing should wait behind it. By how long it is, the host
- *                says whether to spin for the answer (`host/lane-load.ts`)
+ *         LONG   the worker is busy for long: nothing should wait behind it
  *
  * Every worker stores what it estimates, the last one wins, and the host only reads. Nothing depends on
  * the values but the choice of a worker and whether to spin: plain loads and stores, no pairing, no
@@ -27,9 +26,9 @@ const KIND_BITS = 2;
 /** Tenths of a microsecond. */
 export const PER_US = 10;
 /** From here on a task is LONG, or its answer FAR. */
-const LONG_TENTHS: number = 50 * PER_US;
+const LONG_TENTHS: number = 100 * PER_US;
 /** What a task is taken for that nobody has measured: too long to wait behind, as far as is known. */
-const UNKNOWN_TENTHS: number = 100 * PER_US;
+const UNKNOWN_TENTHS: number = LONG_TENTHS;
 /** Longest time that is told apart, nearly a minute. */
 const MOST_TENTHS: number = 2 ** 29 - 2;
 

@@ -113,6 +113,7 @@ export class Answers {
         this.#settleOther(lane, index, call, what);
       }
     }
+    if (answers > 0) load.isWaking = false;
     this.taken += answers;
     return answers;
   }

@@ -8,13 +8,11 @@
  * returns; the worker that completes next posts one message. No polling by timers.
  */
 import type { ActiveCount } from "../park/active-count.ts";
+import { AdaptiveSpin } from "../park/adaptive-spin.ts";
 import type { HostParker } from "../park/host-word.ts";
-import { CAME, MAY_COME } from "../park/patience.ts";
-import { CAME_SOON, Spinner } from "../park/spinner.ts";
 import { TurnClock } from "../park/turn-clock.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
-import { SPUN_ALONE } from "./lane-load.ts";
-import { ALONE, ANSWERED, type LaneSet, NEAR } from "./lanes.ts";
+import { ANSWERED, type LaneSet, NEAR } from "./lanes.ts";
 
 /** Calls settled by one poll before their continuations get to run. */
 const MAX_SETTLED_PER_POLL = 1024;
@@ -58,13 +56,14 @@ export class HostLoop {
   readonly #active: ActiveCount;
   readonly #turn: TurnClock;
   readonly #microtask: (callback: () => void) => void;
-  readonly #spinMs: number;
-  readonly #spinner: Spinner;
+  readonly #now: () => number;
+  readonly #spin: AdaptiveSpin;
   readonly #poll: () => void;
   #isScheduled = false;
   #isParked = false;
+  #parkedMs = 0;
 
-  /** `spinMs`: longest spin for an answer before parking. */
+  /** `spinMs`: longest wait for an answer that counts as short. */
   constructor(
     runtime: Runtime,
     parker: HostParker,
@@ -73,12 +72,12 @@ export class HostLoop {
     spinMs: number,
   ) {
     this.#work = work;
-    this.#spinMs = spinMs;
+    this.#now = runtime.now;
     this.#parker = parker;
     this.#active = active;
     this.#microtask = runtime.microtask;
     this.#poll = () => this.#pollOnce();
-    this.#spinner = new Spinner({
+    this.#spin = new AdaptiveSpin({
       isReady: () => work.lanes.hasResponse,
       mayGoOn: () => active.hasFreeCore,
       pause: runtime.pause,
@@ -125,24 +124,14 @@ export class HostLoop {
       this.#isParked = false;
       // Losing the exchange means that a wake message is on its way: one spurious poll.
       this.#parker.cancel();
+      this.#spin.slept(this.#now() - this.#parkedMs);
     }
     work.recover();
     work.flush();
     const outlook = lanes.outlook();
     let isReady = outlook === ANSWERED;
-    // What waits behind a long call is moved at once instead (#park).
-    const isAlone = outlook === ALONE && !lanes.isCrowded &&
-      this.#active.coresLeftBeside(1) >= lanes.all.length;
-    if ((outlook === NEAR || isAlone) && this.#active.hasFreeCore) {
-      const budgetMs = isAlone ? SPUN_ALONE * this.#spinMs : this.#spinMs;
-      // What waits behind something is moved instead of spun for patiently, as soon as that may be (#park).
-      const outcome = this.#spinner.spin(budgetMs, lanes.isCrowded);
-      if (outcome === MAY_COME) {
-        this.#isScheduled = true;
-        this.#turn.yieldTurn();
-        return;
-      }
-      isReady = outcome === CAME_SOON || outcome === CAME;
+    if (outlook === NEAR && this.#active.hasFreeCore) {
+      isReady = this.#spin.spin();
     }
     const settled = isReady ? work.drain(MAX_SETTLED_PER_POLL) : 0;
     if (this.#turn.isOver(1 + settled / SETTLED_PER_UNIT)) {
@@ -172,7 +161,7 @@ export class HostLoop {
       return;
     }
     this.#isParked = true;
-    this.#spinner.endWait();
+    this.#parkedMs = this.#now();
     work.onPark();
   }
 }

@@ -2,24 +2,8 @@
  * What the calls given to one lane and not answered yet amount to, by the estimates of the moment at
  * which each was given (`endpoint/service-times.ts`). Small calls are packed and large ones spread by it.
  */
-import {
-  type CallLoad,
-  FAR,
-  KIND_MASK,
-  LONG,
-  NEAR,
-  PER_US,
-  tenthsOf,
-} from "../endpoint/service-times.ts";
+import { type CallLoad, FAR, KIND_MASK, LONG, NEAR, tenthsOf } from "../endpoint/service-times.ts";
 import { AbandonedCalls } from "./abandoned.ts";
-
-/**
- * A call for which host and worker sleep in turn takes two wakes longer, and as much more processor time. A spin
- * is about one wake, so for calls of up to half as long again spinning is cheaper in every respect.
- */
-const SPUN_FOR = 1.5;
-/** The host's spin for such a call, in usual ones: the answer has a way to go. */
-export const SPUN_ALONE = 1.6;
 
 export class LaneLoad {
   /** Calls. */
@@ -30,17 +14,10 @@ export class LaneLoad {
   emptied = 0;
   /** How long they keep the worker altogether, in tenths of a microsecond. */
   backlog = 0;
-  /** A long call beyond this is not spun for. */
-  readonly #spunTenths: number;
+  /** Whether the worker had to be woken and has not answered since. */
+  isWaking = false;
   #far = 0;
   #long = 0;
-  /** Of the long ones. */
-  #outlasting = 0;
-
-  /** `spinMs`: the host's usual spin for an answer. */
-  constructor(spinMs: number) {
-    this.#spunTenths = SPUN_FOR * 1000 * spinMs * PER_US;
-  }
 
   /** The lane has been given a call. */
   add(load: CallLoad): void {
@@ -63,7 +40,6 @@ export class LaneLoad {
       this.backlog =
       this.#far =
       this.#long =
-      this.#outlasting =
         0;
   }
 
@@ -84,21 +60,13 @@ export class LaneLoad {
     return this.#long === 0 && this.#far === 0;
   }
 
-  /** Whether an answer is worth spinning for: one comes soon, and nothing long is before it. */
+  /** Whether an answer may come within a spin: nothing long is before it, and the worker need not wake up first. */
   get isNear(): boolean {
-    return this.#long === 0 && this.outstanding > this.#far;
-  }
-
-  /** The same where no other worker has calls: then one that is long, but not too long for a spin, is worth it. */
-  get isNearAlone(): boolean {
-    return this.#outlasting === 0 && this.outstanding > this.#far;
+    return this.#long === 0 && this.outstanding > this.#far && !this.isWaking;
   }
 
   #count(load: CallLoad, change: 1 | -1): void {
     if ((load & KIND_MASK) === FAR) this.#far += change;
-    else if ((load & KIND_MASK) === LONG) {
-      this.#long += change;
-      if (tenthsOf(load) > this.#spunTenths) this.#outlasting += change;
-    }
+    else if ((load & KIND_MASK) === LONG) this.#long += change;
   }
 }

@@ -1,5 +1,4 @@
 /** The lanes of a pool, and what the host asks of them all, now and again while it waits. */
-import type { LaneLoad } from "./lane-load.ts";
 import type { Lane } from "./lane.ts";
 
 /** Nothing has been asked of any lane. */
@@ -9,17 +8,7 @@ export const DISTANT = 1;
 /** Nobody has answered, but one is worth spinning for. */
 export const NEAR = 2;
 export const ANSWERED = 3;
-/**
- * Nobody has answered, and of the one worker that has calls an answer is worth spinning for, long as they are,
- * if no other worker can want the host's core: one that is being woken might have to wait for it for milliseconds.
- */
-export const ALONE = 4;
-export type Outlook =
-  | typeof IDLE
-  | typeof DISTANT
-  | typeof NEAR
-  | typeof ANSWERED
-  | typeof ALONE;
+export type Outlook = typeof IDLE | typeof DISTANT | typeof NEAR | typeof ANSWERED;
 
 export class LaneSet {
   /** Every lane that may have answers. */
@@ -70,18 +59,14 @@ export class LaneSet {
   outlook(): Outlook {
     const lanes = this.all;
     let outlook: Outlook = IDLE;
-    let only: LaneLoad | undefined;
     for (let index = 0; index < lanes.length; index++) {
       const { load, endpoint } = lanes[index]!;
       if (load.outstanding === 0) continue;
       if (endpoint.rx.hasRecord) return ANSWERED;
       if (load.isNear) outlook = NEAR;
-      else if (outlook === IDLE) {
-        outlook = DISTANT;
-        only = load;
-      } else only = undefined;
+      else if (outlook === IDLE) outlook = DISTANT;
     }
-    return outlook === DISTANT && only !== undefined && only.isNearAlone ? ALONE : outlook;
+    return outlook;
   }
 
   /** Whether a call waits behind another. */

@@ -117,7 +117,7 @@ export class ThreadLane implements Lane, Receiver {
     this.#events = events;
     this.#teardownTimeoutMs = options.teardownTimeoutMs;
     this.#ringSizes = ringSizes;
-    this.load = new LaneLoad(start.spinMs);
+    this.load = new LaneLoad();
     this.#gone = new Promise((resolve) => this.#resolveGone = resolve);
     const memory = takeLaneMemory(ringSizes);
     this.#control = new Int32Array(memory, 0, REQUEST_RING / 4);
@@ -234,7 +234,7 @@ export class ThreadLane implements Lane, Receiver {
   }
 
   wake(isAgain?: boolean): void {
-    this.#waker.wake();
+    if (this.#waker.wake()) this.load.isWaking = true;
     if (isAgain === true) this.#waker.repost();
   }
 

@@ -75,11 +75,6 @@ export class ActiveCount {
     return this.#cores - Atomics.load(this.#count, 0);
   }
 
-  /** The same if at least `awake` workers are awake, whatever the count. */
-  coresLeftBeside(awake: number): number {
-    return this.#cores - Math.max(awake, Atomics.load(this.#count, 0));
-  }
-
   /** Whether a core is left for the host beside the awake workers. A worker that asks is counted itself. */
   get hasFreeCore(): boolean {
     return this.coresLeft > 0;

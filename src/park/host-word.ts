@@ -53,15 +53,11 @@ export class HostWaker {
     this.#post = post;
   }
 
-  /** Wake messages posted. */
-  posted = 0;
-
   /** Call after committing a response. */
   wake(): void {
     // SYNC(host-parked): pairs with HostParker.announce. Needs seq-cst.
     if (Atomics.load(this.#words, this.#index) !== PARKED) return;
     if (Atomics.compareExchange(this.#words, this.#index, PARKED, AWAKE) !== PARKED) return;
-    this.posted++;
     this.#post();
   }
 }

@@ -95,10 +95,10 @@ export class Waker {
     this.#counts = counts;
   }
 
-  /** Call after publishing. Costs one load of an unshared-most-of-the-time line when it runs. */
-  wake(): void {
+  /** Call after publishing. True: the worker was in its event loop. Costs one load of a line that is rarely shared if it runs. */
+  wake(): boolean {
     // SYNC(worker-parked): pairs with Parker.announce. Needs seq-cst (see above).
-    if (Atomics.load(this.#words, this.#index) !== RUNNING) this.#unpark();
+    return Atomics.load(this.#words, this.#index) !== RUNNING && this.#unpark();
   }
 
   /** Current state, for the safety re-check. */
@@ -111,10 +111,10 @@ export class Waker {
     this.#post();
   }
 
-  #unpark(): void {
+  #unpark(): boolean {
     for (;;) {
       const state = Atomics.load(this.#words, this.#index);
-      if (state === RUNNING) return;
+      if (state === RUNNING) return false;
       if (state !== BLOCKED && state !== IN_EVENT_LOOP) {
         throw new ProtocolError(`Parked word holds ${state}; it may only hold 0, 1 or 2.`);
       }
@@ -122,7 +122,7 @@ export class Waker {
       countAwake(this.#counts, 1); // before the worker can run
       if (state === BLOCKED) Atomics.notify(this.#words, this.#index, 1);
       else this.#post();
-      return;
+      return state === IN_EVENT_LOOP;
     }
   }
 }

@@ -15,11 +15,11 @@ import {
   WAITS_FOR,
 } from "../endpoint/lane-layout.ts";
 import type { ActiveCount } from "../park/active-count.ts";
+import { AdaptiveSpin } from "../park/adaptive-spin.ts";
 import { TurnClock } from "../park/turn-clock.ts";
 import { BLOCKED, IN_EVENT_LOOP, type Parker } from "../park/wake-word.ts";
 import { EMPTY } from "../ring/consumer.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
-import { Anticipation } from "./anticipation.ts";
 import type { Replies } from "./replies.ts";
 import { TaskRunner, type TaskRunnerOptions } from "./task-runner.ts";
 
@@ -38,7 +38,7 @@ export interface WorkerLoopOptions extends TaskRunnerOptions {
   readonly active: ActiveCount;
   readonly control: Int32Array<SharedArrayBuffer>;
   readonly maxConcurrency: number;
-  /** Longest spin for the next call, in milliseconds. */
+  /** Longest wait for a call that counts as short, in milliseconds. */
   readonly spinMs: number;
   /** The event loop is about to turn, after work. */
   readonly onTurn: (() => void) | undefined;
@@ -59,14 +59,17 @@ export class WorkerLoop {
   readonly #control: Int32Array<SharedArrayBuffer>;
   readonly #runner: TaskRunner;
   readonly #maxConcurrency: number;
-  readonly #anticipation: Anticipation;
+  readonly #spin: AdaptiveSpin;
   readonly #onTurn: (() => void) | undefined;
   readonly #onClose: () => void;
   readonly #onCrash: (error: unknown) => void;
   readonly #turn: TurnClock;
   readonly #run: () => void;
   #idleTurns = 0;
-  #hostWakesSeen = 0;
+  /** When the worker went to sleep with nothing in flight. */
+  #sleptAtMs = 0;
+  /** How long it slept the last time. */
+  #lastSleepMs = 0;
   #isParkedInLoop = false;
 
   constructor(options: WorkerLoopOptions) {
@@ -99,7 +102,7 @@ export class WorkerLoop {
       onTurn: this.#run,
     });
     const active = this.#active;
-    this.#anticipation = new Anticipation({
+    this.#spin = new AdaptiveSpin({
       isReady: () => this.#hasWork(),
       mayGoOn: () => active.hasFreeCore && !this.#isClosing(),
       pause: this.#runtime.pause,
@@ -153,11 +156,10 @@ export class WorkerLoop {
       return false;
     }
     if (this.#runner.inFlight === 0) {
-      const hasWokenHost = this.#hasWokenHost();
-      if (!hasWokenHost && this.#active.hasFreeCore) {
-        if (this.#anticipation.spin()) return true;
-      }
-      if (this.#block(hasWokenHost)) {
+      if (this.#active.hasFreeCore && this.#spin.spin()) return true;
+      this.#sleptAtMs = this.#runtime.now();
+      // Where calls come rarely it would wake up twice for each.
+      if (this.#lastSleepMs < BLOCK_MS && this.#block()) {
         if (!this.#turn.check(this.#runtime.now())) return true;
         this.#yieldTurn();
         return false;
@@ -172,31 +174,24 @@ export class WorkerLoop {
     return this.#parkInLoop();
   }
 
-  /**
-   * Right after waking the host a worker does not spin: the host has the way through its event loop before it,
-   * and a scheduler that wakes a thread where its waker runs lets it wait until this one gives up the core.
-   */
-  #hasWokenHost(): boolean {
-    const { hostWakes } = this.#replies;
-    const hasWokenHost = hostWakes !== this.#hostWakesSeen;
-    this.#hostWakesSeen = hostWakes;
-    return hasWokenHost;
-  }
-
   /** Blocks for a moment. True: there is work. */
-  #block(hasWokenHost: boolean): boolean {
+  #block(): boolean {
     const parker = this.#parker;
     this.#handBackSpace();
     this.#sayWhatFor();
-    const startMs = this.#runtime.now();
     this.#announce(BLOCKED);
     // The re-check that closes the window between the last poll and the wait.
     if (this.#hasWork() || this.#isClosing()) parker.cancel(BLOCKED);
     else parker.block(BLOCK_MS);
-    const hasWork = this.#hasWork() || this.#isClosing();
-    // How long a host takes that had to be woken says nothing about how calls come.
-    this.#anticipation.slept(startMs, this.#runtime.now(), !hasWokenHost);
-    return hasWork;
+    if (!this.#hasWork() && !this.#isClosing()) return false;
+    this.#endSleep();
+    return true;
+  }
+
+  #endSleep(): void {
+    if (this.#runner.inFlight > 0) return;
+    this.#lastSleepMs = this.#runtime.now() - this.#sleptAtMs;
+    this.#spin.slept(this.#lastSleepMs);
   }
 
   #yieldTurn(): void {
@@ -238,6 +233,7 @@ export class WorkerLoop {
     this.#isParkedInLoop = false;
     Atomics.add(this.#control, LOOP_PARKS, 1);
     this.#leaveLoop();
+    this.#endSleep();
     this.#run();
   }
 

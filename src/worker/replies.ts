@@ -53,11 +53,6 @@ export class Replies {
     this.#control = control;
   }
 
-  /** Wake messages posted to the host so far. */
-  get hostWakes(): number {
-    return this.#hostWaker.posted;
-  }
-
   get hasBacklog(): boolean {
     return this.#backlog.length > 0;
   }

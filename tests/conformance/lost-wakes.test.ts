@@ -51,8 +51,8 @@ describe("of the worker", () => {
     const { wake } = Waker.prototype;
     let forgets = 0;
     Waker.prototype.wake = function () {
-      if (this.state === IN_EVENT_LOOP && forgets-- > 0) return;
-      wake.call(this);
+      if (this.state === IN_EVENT_LOOP && forgets-- > 0) return false;
+      return wake.call(this);
     };
     onTestFinished(() => void (Waker.prototype.wake = wake));
     // Not every one counts: the worker may have been about to look again.

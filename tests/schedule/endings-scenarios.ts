@@ -91,7 +91,7 @@ class Host {
     const lane: Lane = {
       id: 7,
       endpoint,
-      load: new LaneLoad(0),
+      load: new LaneLoad(),
       credit: new PayloadCredit(endpoint.tx),
       isAwake: true,
       isResting: false,

@@ -412,7 +412,8 @@ function wantsSpace(
   };
 }
 
-const wakeWorker = (control: Words): void => new Waker(control, PARKED, () => post(control)).wake();
+const wakeWorker = (control: Words): void =>
+  void new Waker(control, PARKED, () => post(control)).wake();
 const wakeHost = (control: Words): void =>
   new HostWaker(control, HOST_PARKED, () => post(control)).wake();
 

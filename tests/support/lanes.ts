@@ -25,7 +25,7 @@ export class FakeLane implements Lane {
   readonly id: number;
   readonly pair: EndpointPair;
   readonly endpoint: Endpoint;
-  readonly load: LaneLoad = new LaneLoad(SPIN_MS);
+  readonly load: LaneLoad = new LaneLoad();
   readonly credit: PayloadCredit;
   isAwake: boolean;
   isResting: boolean;

@@ -1,7 +1,7 @@
 /** When a host that waits spins, and what it does before it parks. */
 import { describe, expect, test } from "vitest";
 import { HostLoop, type HostWork } from "../../src/host/host-loop.ts";
-import { ALONE, ANSWERED, DISTANT, LaneSet, NEAR, type Outlook } from "../../src/host/lanes.ts";
+import { ANSWERED, DISTANT, LaneSet, NEAR, type Outlook } from "../../src/host/lanes.ts";
 import { ActiveCount } from "../../src/park/active-count.ts";
 import { HostParker } from "../../src/park/host-word.ts";
 import { currentRuntime } from "../../src/runtimes/current.ts";
@@ -108,15 +108,9 @@ function createLoop({ workers = 2, cores = 4, awake = 1 }: Situation = {}) {
 }
 
 /** How often a host looks for a response that is `outlook` before it parks. */
-function looks(
-  outlook: Outlook,
-  workers: number,
-  cores: number,
-  { awake = 1, isCrowded = false }: { awake?: number; isCrowded?: boolean } = {},
-): number {
-  const { lanes, loop, poll } = createLoop({ workers, cores, awake });
+function looks(outlook: Outlook, workers: number, cores: number): number {
+  const { lanes, loop, poll } = createLoop({ workers, cores });
   lanes.outlookNow = outlook;
-  lanes.crowded = isCrowded;
   poll();
   expect(loop.isParked).toBe(true);
   return lanes.looks;
@@ -130,24 +124,6 @@ describe("a host that waits", () => {
     expect(looks(NEAR, 1, 2)).toBeGreaterThan(LAST_LOOK);
     expect(looks(NEAR, 1, 1)).toBe(LAST_LOOK);
     expect(looks(DISTANT, 1, 2)).toBe(LAST_LOOK);
-  });
-
-  test("spins for a long call of a single busy worker if every worker has a core beside it", () => {
-    expect(looks(ALONE, 1, 2)).toBeGreaterThan(LAST_LOOK);
-    expect(looks(ALONE, 3, 4)).toBeGreaterThan(LAST_LOOK);
-    expect(looks(ALONE, 2, 2)).toBe(LAST_LOOK);
-    expect(looks(ALONE, 4, 4)).toBe(LAST_LOOK);
-    // Another worker could run what waits behind it.
-    expect(looks(ALONE, 3, 4, { isCrowded: true })).toBe(LAST_LOOK);
-    // The worker that has the call may just be waking up, and does not count itself yet.
-    expect(looks(ALONE, 1, 2, { awake: 0 })).toBeGreaterThan(LAST_LOOK);
-    expect(looks(ALONE, 2, 2, { awake: 0 })).toBe(LAST_LOOK);
-  });
-
-  test("spins no longer than usual while calls wait behind others", () => {
-    const usual = looks(NEAR, 2, 4, { isCrowded: true });
-    expect(usual).toBeGreaterThan(LAST_LOOK);
-    expect(looks(NEAR, 2, 4)).toBeGreaterThan(2 * usual);
   });
 });
 

@@ -24,7 +24,7 @@ describe("options", () => {
       ringBytes: { requests: 4 * 1024 * 1024, responses: 4 * 1024 * 1024 },
       maxPayloadBytes: Infinity,
       maxConcurrency: 1024,
-      spinMicroseconds: 50,
+      spinMicroseconds: 100,
       balancer: "adaptive",
       inliner: undefined,
       maxQueue: Infinity,

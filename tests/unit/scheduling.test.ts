@@ -11,12 +11,10 @@ import {
   tenthsOf,
   UNKNOWN_LOAD,
 } from "../../src/endpoint/service-times.ts";
-import { ALONE, DISTANT, IDLE, NEAR as NEAR_OUTLOOK, type Outlook } from "../../src/host/lanes.ts";
-import { ActiveCount } from "../../src/park/active-count.ts";
+import { DISTANT, IDLE, NEAR as NEAR_OUTLOOK, type Outlook } from "../../src/host/lanes.ts";
 import { LaneLoad } from "../../src/host/lane-load.ts";
 import { Depth, type DepthLimits } from "../../src/host/depth.ts";
 import { PACKED, PACKED_WHEN_CROWDED, Placement } from "../../src/host/placement.ts";
-import { SpinLength } from "../../src/park/spin-length.ts";
 import { FakeLane, laneSetOf } from "../support/lanes.ts";
 
 const depthOf = (usual: number, maxQueue = 1): Depth =>
@@ -35,7 +33,7 @@ describe("depth", () => {
     recycleAfter: Infinity,
   };
   function laneWith(calls: number, tenths: number, kind = NEAR): LaneLoad {
-    const lane = new LaneLoad(0.05);
+    const lane = new LaneLoad();
     for (let call = 0; call < calls; call++) lane.add(load(tenths, kind));
     return lane;
   }
@@ -175,7 +173,7 @@ describe("service times", () => {
 
 describe("load of a lane", () => {
   test("adds up, and is near unless something long or only far calls are in it", () => {
-    const lane = new LaneLoad(0.05);
+    const lane = new LaneLoad();
     expect(lane.isNear).toBe(false);
     lane.add(load(10, FAR));
     expect(lane.isNear).toBe(false);
@@ -186,19 +184,15 @@ describe("load of a lane", () => {
     lane.remove(load(900, LONG));
     lane.remove(load(10, FAR));
     expect([lane.backlog, lane.isNear, lane.hasLong]).toEqual([20, true, false]);
-    lane.add(load(750, LONG)); // too long to wait behind, but not to be spun for
-    expect([lane.isNear, lane.isNearAlone, lane.hasLong]).toEqual([false, true, true]);
-    lane.add(load(751, LONG));
-    expect(lane.isNearAlone).toBe(false);
-    lane.remove(load(751, LONG));
-    lane.remove(load(750, LONG));
-    expect([lane.backlog, lane.isNear, lane.hasLong]).toEqual([20, true, false]);
+    lane.isWaking = true; // waking up takes longer than a spin
+    expect([lane.isNear, lane.isQuick]).toEqual([false, true]);
+    lane.isWaking = false;
     lane.remove(UNKNOWN_LOAD); // counted as something else: the end of all calls sets it right
     expect([lane.outstanding, lane.backlog, lane.isNear]).toEqual([0, 0, false]);
   });
 
   test("is counted anew from the loads of its calls and of those that were given up", () => {
-    const lane = new LaneLoad(0.05);
+    const lane = new LaneLoad();
     for (const each of [load(1), load(2, FAR), load(9000, LONG)]) lane.add(each);
     lane.abandoned.add(7, 0, { load: load(30, FAR), killAtMs: Infinity, limitMs: undefined });
     lane.outstanding = 100;
@@ -211,7 +205,7 @@ describe("load of a lane", () => {
     for (const each of [load(10), load(20)]) lane.remove(each);
     expect([lane.outstanding, lane.isNear]).toEqual([1, false]); // only what was given up is left
     lane.recount([load(9000, LONG)]);
-    expect([lane.outstanding, lane.hasLong, lane.isNearAlone]).toEqual([2, true, false]);
+    expect([lane.outstanding, lane.hasLong, lane.isNear]).toEqual([2, true, false]);
     lane.abandoned.take(7, 0);
     lane.recount([]);
     expect([lane.outstanding, lane.backlog, lane.hasLong, lane.isQuick]).toEqual([
@@ -231,23 +225,14 @@ describe("what can be expected of the workers", () => {
       return lane;
     })).outlook();
   const quick = load(10);
-  const spunFor = load(600, LONG);
   const tooLong = load(9000, LONG);
 
   test("is the best that one of them has", () => {
     expect(outlook([], [])).toBe(IDLE);
     expect(outlook([tooLong], [quick], [])).toBe(NEAR_OUTLOOK);
-    expect(outlook([spunFor], [quick])).toBe(NEAR_OUTLOOK);
+    expect(outlook([load(1500, LONG)], [quick])).toBe(NEAR_OUTLOOK);
     expect(outlook([tooLong], [])).toBe(DISTANT);
     expect(outlook([load(10, FAR)], [])).toBe(DISTANT);
-  });
-
-  test("may be worth spinning for where long calls are one worker's alone", () => {
-    expect(outlook([], [spunFor, spunFor], [])).toBe(ALONE);
-    expect(outlook([spunFor, tooLong])).toBe(DISTANT);
-    expect(outlook([spunFor], [spunFor])).toBe(DISTANT);
-    expect(outlook([spunFor], [tooLong])).toBe(DISTANT);
-    expect(outlook([tooLong], [spunFor], [spunFor])).toBe(DISTANT);
   });
 });
 
@@ -343,13 +328,6 @@ describe("placement", () => {
     expect(place(placement, fakes, load(100), 3)).toEqual([1, 1, 1]);
   });
 
-  test("cores are counted beside those that are awake, or will be", () => {
-    const active = new ActiveCount([ActiveCount.create()], 4);
-    Atomics.add(active.words[0]!, 0, 1);
-    Atomics.add(active.words[0]!, 0, 1);
-    expect([0, 1, 2, 3, 5].map((awake) => active.coresLeftBeside(awake))).toEqual([2, 2, 2, 1, -1]);
-  });
-
   test("the more workers are awake the more is packed on each", () => {
     const fakes = Array.from({ length: 9 }, () => new FakeLane());
     for (const fake of fakes.slice(0, 8)) fake.give(load(PACKED + 100));
@@ -367,21 +345,5 @@ describe("placement", () => {
     place(other, [gone, left], load(0), 1);
     other.forget(gone);
     expect(place(other, [left], load(0), 1)).toEqual([0]);
-  });
-});
-
-describe("length of a spin", () => {
-  test("twice the gap, none when calls come far apart, and again when they come quickly", () => {
-    const length = new SpinLength(0.05);
-    expect(length.spinMs).toBeCloseTo(0.01);
-    for (let n = 0; n < 30; n++) length.ended(0.02);
-    expect(length.spinMs).toBeCloseTo(0.04);
-    for (let n = 0; n < 30; n++) length.ended(5);
-    expect(length.spinMs).toBe(0);
-    for (let n = 0; n < 30; n++) length.ended(0.01);
-    expect(length.spinMs).toBeGreaterThan(0.01);
-    for (let n = 0; n < 30; n++) length.endedInSpin();
-    expect(length.spinMs).toBeCloseTo(0.01);
-    expect(new SpinLength(0).spinMs).toBe(0);
   });
 });
