@@ -1,13 +1,13 @@
 import { defineConfig } from "tsup";
 
-// Two entries in the same relative places as the sources, so that one line finds the worker in both.
+// Entries in the same relative places as the sources, so that one line finds the worker in both.
 export default defineConfig({
-  entry: { "mod": "src/mod.ts", "worker/entry": "src/worker/entry.ts" },
+  entry: { "mod": "src/mod.ts", "task": "src/mod-task.ts", "worker/entry": "src/worker/entry.ts" },
   format: ["esm"],
   target: "node22",
   platform: "node",
   // Readers of `using`'s types need no setting of their own.
-  dts: { entry: { mod: "src/mod.ts" }, banner: '/// <reference lib="esnext.disposable" />\n' },
+  dts: { entry: { mod: "src/mod.ts", task: "src/mod-task.ts" }, banner: '/// <reference lib="esnext.disposable" />\n' },
   sourcemap: true,
   clean: true,
   removeNodeProtocol: false,

@@ -77,12 +77,13 @@ function shareMemory({ tasks, sources }: PoolSpec) {
 }
 
 function startOf(
-  { options, active, sources }: PoolSpec,
+  { options, active, sources, runtime }: PoolSpec,
   memory: ReturnType<typeof shareMemory>,
 ): PoolStart {
   return {
     ...memory,
     active,
+    cores: runtime.cores,
     tasks: sources,
     spinMs: options.spinMicroseconds / 1000,
     maxConcurrency: options.maxConcurrency,

@@ -164,7 +164,7 @@ async function main(): Promise<void> {
     return;
   }
   realm.isLoading = false;
-  const active = new ActiveCount(start.active, runtime.cores);
+  const active = new ActiveCount(start.active, start.cores);
   loop = new WorkerLoop({
     runtime,
     endpoint,
