@@ -6,7 +6,7 @@
  * a pool nor see its timers.
  */
 import * as timers from "node:timers";
-import { types } from "node:util";
+import { isPromise } from "node:util/types";
 import {
   MessageChannel,
   type MessagePort,
@@ -14,7 +14,6 @@ import {
   receiveMessageOnPort,
   type Transferable,
   Worker,
-  workerData,
   type WorkerOptions,
 } from "node:worker_threads";
 import { process } from "./process.ts";
@@ -45,7 +44,7 @@ function createPort(port: MessagePort): PayloadPort {
 
 function createHandle(worker: Worker): WorkerHandle {
   return {
-    post: (message) => worker.postMessage(message),
+    post: (message, transfer) => worker.postMessage(message, transfer as Transferable[]),
     onMessage: (listener) => void worker.on("message", listener),
     onError: (listener) => void worker.on("error", listener),
     onExit: (listener) => void worker.on("exit", listener),
@@ -58,7 +57,7 @@ function createHandle(worker: Worker): WorkerHandle {
 /** Captured when heddle is loaded. */
 const exit: (code: number) => void = process.exit.bind(process);
 
-function parent(): { readonly handle: ParentHandle; readonly data: unknown } {
+function parent(): ParentHandle {
   if (parentPort === null) throw new Error("Not in a worker thread.");
   const port = parentPort;
   let isDoomed = false;
@@ -66,14 +65,11 @@ function parent(): { readonly handle: ParentHandle; readonly data: unknown } {
     isDoomed = process.listenerCount("uncaughtException") === 0;
   });
   return {
-    handle: {
-      post: (message) => port.postMessage(message),
-      onMessage: (listener) => void port.on("message", listener),
-      onUnhandledRejection: (listener) => void process.on("unhandledRejection", listener),
-      isDoomed: () => isDoomed,
-      exit,
-    },
-    data: workerData,
+    post: (message) => port.postMessage(message),
+    onMessage: (listener) => void port.on("message", listener),
+    onUnhandledRejection: (listener) => void process.on("unhandledRejection", listener),
+    isDoomed: () => isDoomed,
+    exit,
   };
 }
 
@@ -120,7 +116,7 @@ export function createRuntime(specifics: RuntimeSpecifics): Runtime {
     microtask: (callback) => void settled.then(callback),
     soon: (callback) => void setImmediate(callback),
     turnsPerYield: 1,
-    isPromise: types.isPromise,
+    isPromise,
     setInterval: (callback, intervalMs) => createTimer(setInterval(callback, intervalMs)),
     setTimeout: (callback, delayMs) => createTimer(setTimeout(callback, delayMs)),
     createChannel: () => {
@@ -128,11 +124,9 @@ export function createRuntime(specifics: RuntimeSpecifics): Runtime {
       return { local: createPort(port1), remote: port2 };
     },
     openPort: (remote) => createPort(remote as MessagePort),
-    spawnWorker: (entry, data, transfer, name, limits, modules) =>
+    spawnWorker: (entry, name, limits, modules) =>
       createHandle(
         new Worker(startableUrl(entry), {
-          workerData: data,
-          transferList: transfer as Transferable[],
           name,
           ...specifics.limitOptions?.(limits, [entry.href, ...modules]),
         }),
