@@ -7,7 +7,10 @@ export default defineConfig({
   target: "node22",
   platform: "node",
   // Readers of `using`'s types need no setting of their own.
-  dts: { entry: { mod: "src/mod.ts", task: "src/mod-task.ts" }, banner: '/// <reference lib="esnext.disposable" />\n' },
+  dts: {
+    entry: { mod: "src/mod.ts", task: "src/mod-task.ts" },
+    banner: '/// <reference lib="esnext.disposable" />\n',
+  },
   // A seventh of the time that importing takes Node goes into spaces and comments. Names stay, and so do short lines,
   // of which runtimes print the one that threw.
   esbuildOptions: (options) => {

@@ -152,7 +152,7 @@ type AbortableTask<F extends AnyFunction, C extends AnyFunction> =
  *
  * @example
  * ```ts
- * import { f64, struct, task } from "heddle";
+ * import { f64, struct, task } from "heddle/task";
  *
  * export const square = task({ f: (n: number) => n * n });
  *

@@ -55,7 +55,9 @@ async function loadSignature(
   if (actual === declares) return signature;
   throw new InvalidArgumentError(
     `Task "${name}" of ${moduleUrl} declares ${actual ?? "nothing"}, but the pool was told ` +
-      `${declares ?? "nothing"}: importTask() takes the same \`args\` and \`returns\` as the task().`,
+      `${
+        declares ?? "nothing"
+      }: importTask() takes the same \`args\` and \`returns\` as the task().`,
   );
 }
 

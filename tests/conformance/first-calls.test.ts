@@ -24,7 +24,7 @@ const values: Readonly<Record<string, unknown>> = {
   "a bigint": 2n ** 100n,
   "a symbol": Symbol.for("heddle.test"),
   "an object": { a: 1, b: [true, null], c: { d: "e" } },
-  "an array with holes": [1, , 3],
+  "an array with holes": Object.assign([1], { 2: 3 }),
   "an array of objects": Array.from({ length: 50 }, (_, id) => ({ id, name: `n${id}` })),
   "a cycle": cycle,
   "a Map": new Map<unknown, unknown>([["a", new Set([1])]]),
