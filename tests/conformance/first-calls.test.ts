@@ -53,7 +53,7 @@ describe("as the first call of a worker", () => {
     expect(await pool().call.mirror(point)).toEqual(mirrored);
     expect(await pool().call.sumOf({ points: [point, point] })).toBe(2);
     await expect(pool().call.mirror({ x: 1 } as never)).rejects.toMatchObject({
-      code: "",
+      code: "HEDDLE_STRUCT_MISMATCH",
     });
   });
 
