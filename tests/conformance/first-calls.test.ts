@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { borrow, createPool, Envelope, importTask, type Pool, transfer } from "../../src/mod.ts";
 import * as light from "../fixtures/light-tasks.ts";
 import { closedAfterTest, sharedWords } from "../support/conformance.ts";
+import { runScript } from "../support/runtime.ts";
 
 const { echo, mirror, sumOf, wrap, isEnvelope, give, total, fail, countTeardown } = light;
 const tasks = { echo, mirror, sumOf, wrap, isEnvelope, give, total, fail, countTeardown };
@@ -114,4 +115,8 @@ test("a module that cannot be loaded rejects the calls made before", async () =>
   const href = new URL("../fixtures/broken-module.ts", import.meta.url);
   const made = closedAfterTest(createPool({ threads: 1 })({ f: importTask({ href, name: "f" }) }));
   await expect(made.call.f()).rejects.toMatchObject({ code: "HEDDLE_WORKER_START" });
+});
+
+test("a pool that cannot be made leaves no thread behind", async () => {
+  expect(await runScript("start-fails.ts")).toEqual({ code: 0, output: "no memory\n" });
 });
