@@ -1,7 +1,7 @@
 /**
  * What modules of tasks need: {@link task}, schemas, {@link transfer}, {@link borrow}, {@link Envelope} and
- * {@link onTeardown}. Every worker loads the modules of its tasks, and with this entry point a third of what `heddle`
- * itself would load. `heddle` exports the same things: both may be used together.
+ * {@link onTeardown}. Every worker loads the modules of its tasks, and this entry point adds a seventh of what `heddle`
+ * adds. `heddle` exports the same objects, so both may be used together.
  *
  * @example
  * ```ts
