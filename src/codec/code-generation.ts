@@ -17,9 +17,6 @@ export function property(key: string, value: string): string {
   return `${key === "__proto__" ? `["__proto__"]` : JSON.stringify(key)}: ${value}`;
 }
 
-/** Uses after which code is made for a shape or a length: making it takes 0.05 to 0.3 ms, and a worker starts without. */
-export const MIN_COMPILED_USES = 100;
-
 let isAllowed: boolean | undefined;
 
 /** Whether code may be made from strings here (not under a strict content security policy). */

@@ -13,7 +13,7 @@ export interface Revocable {
 export interface ReadableShape {
   readonly keys: readonly string[];
   /** Makes the object whose values start at `at`. */
-  read(reader: Reader, at: number): object;
+  readonly read: (reader: Reader, at: number) => object;
 }
 
 export interface Reader {

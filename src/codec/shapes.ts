@@ -7,13 +7,13 @@
  * time; until then, and beyond the limits below, objects carry their keys with them. A receiver keeps
  * the shapes it was told in the same order.
  *
- * Reading and writing the properties of a shape that is used often is compiled, which engines reward with inline
- * caches and ready-made hidden classes. Before, and where code may not be made from strings, loops do the same.
+ * Reading and writing the properties is compiled per shape, which engines reward with inline caches
+ * and ready-made hidden classes; where code may not be made from strings, loops do the same.
  */
 import { ProtocolError } from "../errors.ts";
 import type { ReadableShape } from "./reader.ts";
 import type { WritableShape } from "./writer.ts";
-import { canCompile, MIN_COMPILED_USES } from "./code-generation.ts";
+import { canCompile } from "./code-generation.ts";
 import { setOwn } from "./own-property.ts";
 import { compileReader, compileWriter } from "./shape-compiler.ts";
 
@@ -48,14 +48,13 @@ export class ShapeRegistry {
   readonly #shapes: SentShape[] = [];
   readonly #byFirstKey = new Map<string, SentShape[]>();
   readonly #candidates = new Map<string, readonly string[]>();
-  readonly #compiledUses: number;
+  readonly #isCompiling: boolean;
   #last: SentShape | undefined;
   #misses = 0;
   #keyCount = 0;
 
-  /** `compiledUses`: uses of a shape after which code is made for it. */
-  constructor(compiledUses: number = MIN_COMPILED_USES) {
-    this.#compiledUses = compiledUses;
+  constructor(isCompiling: boolean = canCompile()) {
+    this.#isCompiling = isCompiling;
   }
 
   /** Shapes registered so far; their ids are below it. */
@@ -116,7 +115,10 @@ export class ShapeRegistry {
       // A property that is gone when its turn comes would be read from the prototype.
       if (key in Object.prototype) return undefined;
     }
-    const shape = createSent(this.#shapes.length, keys, this.#compiledUses);
+    const code = this.#isCompiling ? compileWriter(keys) : loopWriter(keys);
+    // The arguments of a function look like that, and are refused.
+    const fits = keys[0] === "0" ? () => false : code.fits;
+    const shape: SentShape = { id: this.#shapes.length, keys, ...code, fits, follower: undefined };
     this.#shapes.push(shape);
     this.#keyCount += keys.length;
     bucket.push(shape);
@@ -125,20 +127,10 @@ export class ShapeRegistry {
   }
 }
 
-function createSent(id: number, keys: readonly string[], compiledUses: number): SentShape {
-  let uses = 0;
-  const shape: SentShape = {
-    id,
-    keys,
-    follower: undefined,
+function loopWriter(keys: readonly string[]): Pick<WritableShape, "write" | "fits"> {
+  return {
     fits: () => false,
     write(writer, object, at) {
-      if (++uses >= compiledUses && canCompile()) {
-        const { write, fits } = compileWriter(keys);
-        shape.write = write;
-        // The arguments of a function look like that, and are refused.
-        if (keys[0] !== "0") shape.fits = fits;
-      }
       let next = at;
       for (const key of keys) {
         const value = object[key];
@@ -149,17 +141,16 @@ function createSent(id: number, keys: readonly string[], compiledUses: number): 
       return next;
     },
   };
-  return shape;
 }
 
 /** What one sender has told its receiver. */
 export class ReceivedShapes {
   readonly #shapes: ReadableShape[] = [];
-  readonly #compiledUses: number;
+  readonly #isCompiling: boolean;
   #keyCount = 0;
 
-  constructor(compiledUses: number = MIN_COMPILED_USES) {
-    this.#compiledUses = compiledUses;
+  constructor(isCompiling: boolean = canCompile()) {
+    this.#isCompiling = isCompiling;
   }
 
   get size(): number {
@@ -180,30 +171,28 @@ export class ReceivedShapes {
       if (!isKeyList(keys)) throw new ProtocolError("A shape that is not a list of keys.");
       this.#keyCount += keys.length;
       if (this.#keyCount > MAX_KEYS_OF_SHAPES) throw new ProtocolError("Shapes of too many keys.");
-      this.#shapes.push(createReceived(keys, this.#compiledUses));
+      this.#shapes.push(createReceived(keys, this.#isCompiling));
     }
   }
 }
 
-function createReceived(keys: readonly string[], compiledUses: number): ReadableShape {
-  let uses = 0;
-  const shape: ReadableShape = {
-    keys,
-    read(reader, at) {
-      if (++uses >= compiledUses && canCompile()) shape.read = compileReader(keys);
-      const object: Record<string, unknown> = {};
-      let next = at;
-      for (const key of keys) {
-        setOwn(object, key, reader.value(next));
-        next = reader.next;
-      }
-      return object;
-    },
-  };
-  return shape;
+function createReceived(keys: readonly string[], isCompiling: boolean): ReadableShape {
+  return { keys, read: isCompiling ? compileReader(keys) : loopReader(keys) };
 }
 
 function isKeyList(keys: unknown): keys is string[] {
   return Array.isArray(keys) && keys.length <= MAX_SHAPE_KEYS &&
     keys.every((key) => typeof key === "string") && new Set(keys).size === keys.length;
+}
+
+function loopReader(keys: readonly string[]): ReadableShape["read"] {
+  return (reader, at) => {
+    const object: Record<string, unknown> = {};
+    let next = at;
+    for (const key of keys) {
+      setOwn(object, key, reader.value(next));
+      next = reader.next;
+    }
+    return object;
+  };
 }

@@ -12,12 +12,12 @@ import type { CodecAccess } from "../runtimes/runtime.ts";
 export interface WritableShape {
   readonly id: number;
   /** Writes the properties of an object from `at`; returns where they end. */
-  write: (writer: Writer, object: Record<string, unknown>, at: number) => number;
+  readonly write: (writer: Writer, object: Record<string, unknown>, at: number) => number;
   /**
    * Whether a plain object, which is no proxy, has exactly these enumerable properties. May say no
    * wrongly; never yes, as long as `Object.prototype` has no enumerable property.
    */
-  fits: (object: object) => boolean;
+  readonly fits: (object: object) => boolean;
 }
 
 /** A point to return to. */
