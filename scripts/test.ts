@@ -164,7 +164,11 @@ function preparePackageTest(): string {
     if (!path.endsWith(".ts")) continue;
     const file = join(target, "tests", path);
     const text = readFileSync(file, "utf8");
-    writeFileSync(file, text.replaceAll(/"(?:\.\.\/)+src\/mod\.ts"/g, '"heddle"'));
+    writeFileSync(
+      file,
+      text.replaceAll(/"(?:\.\.\/)+src\/mod\.ts"/g, '"heddle"')
+        .replaceAll(/"(?:\.\.\/)+src\/mod-task\.ts"/g, '"heddle/task"'),
+    );
   }
   cpSync(join(root, "vitest.config.ts"), join(target, "vitest.config.ts"));
   // These reach into the sources; everything else uses what the package exports.

@@ -20,37 +20,14 @@
  */
 export { createPool, isMain } from "./pool.ts";
 export type { Pool, PoolEvents, PoolStatistics } from "./pool-types.ts";
-export { borrow, type Borrowed } from "./codec/loan.ts";
-export type * from "./codec/struct/field-types.ts";
-export {
-  array,
-  bool,
-  bytes,
-  f32,
-  f64,
-  i16,
-  i32,
-  i64,
-  i8,
-  optional,
-  struct,
-  u16,
-  u32,
-  u64,
-  u8,
-  utf8,
-} from "./codec/struct/schema.ts";
-export { type ArgumentSchema, view, type ViewArgument } from "./codec/struct/signature.ts";
-export { Envelope, transfer } from "./codec/wrappers.ts";
+export * from "./mod-task.ts";
 export type { BalancerFunction, BalancerName, WorkerLoad } from "./host/balancers.ts";
 export type { PoolOptions, ShutdownOptions } from "./options.ts";
 export type { PermissionOptions, ResourceLimits } from "./runtimes/runtime.ts";
 export type { PermissionMode } from "./worker-limits.ts";
-export { onTeardown } from "./teardown.ts";
 export {
   type AbortableCall,
   type AbortablePromise,
-  type AbortSignalOption,
   type AnyFunction,
   type Call,
   type CallArguments,
@@ -58,13 +35,10 @@ export {
   type Calls,
   type ImportedTask,
   importTask,
-  type Task,
-  task,
   type TaskFunctionOf,
   type TaskMap,
   type TaskSource,
   type WithoutSignal,
 } from "./task.ts";
 export * from "./errors.ts";
-export type { CallOptions, Priority, TaskOptions, Timeout } from "./call-options.ts";
-export type { TaskSignal } from "./worker/signals.ts";
+export type { CallOptions } from "./call-options.ts";

@@ -19,7 +19,8 @@ import { callerOf } from "./realm/call-site.ts";
 import { workerRealm } from "./realm/worker-realm.ts";
 import { currentRuntime } from "./runtimes/current.ts";
 import { MAX_TIMER_MS, type Runtime } from "./runtimes/runtime.ts";
-import { declaredBy, functionOf, locateTask, settingsOfTask, type TaskMap } from "./task.ts";
+import { declaredBy, functionOf, locateTask, settingsOfTask } from "./task-map.ts";
+import type { TaskMap } from "./task.ts";
 import { type PoolParts, type PoolSpec, wire } from "./wiring.ts";
 
 /** How long `shutdown()` waits for calls in flight. */

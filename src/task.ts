@@ -2,15 +2,13 @@
 import type { Fields, Infer, InferInput, InferView, Struct } from "./codec/struct/field-types.ts";
 import {
   type ArgumentSchema,
-  type Signature,
-  signatureOf,
+  checkDeclaration,
   type ViewArgument,
-} from "./codec/struct/signature.ts";
+} from "./codec/struct/declaration.ts";
 import { describeValue } from "./codec/struct/mismatch.ts";
 import { checkKeys, invalid, isObject, ownOf } from "./checks.ts";
 import { type CallOptions, settingsOf, TASK_OPTIONS, type TaskOptions } from "./call-options.ts";
 import { InvalidArgumentError } from "./errors.ts";
-import type { GivenSettings } from "./host/call-settings.ts";
 import type { TaskSignal } from "./worker/signals.ts";
 import { callerOf } from "./realm/call-site.ts";
 
@@ -18,7 +16,7 @@ import { callerOf } from "./realm/call-site.ts";
 // deno-lint-ignore no-explicit-any -- the one place where "any function" is meant
 export type AnyFunction = (...args: any[]) => unknown;
 
-const TASK: unique symbol = Symbol.for("heddle.task");
+export const TASK: unique symbol = Symbol.for("heddle.task");
 
 /** What {@link task} and {@link importTask} declare of a task besides the function. */
 interface TaskDeclaration {
@@ -154,7 +152,7 @@ type AbortableTask<F extends AnyFunction, C extends AnyFunction> =
  *
  * @example
  * ```ts
- * import { f64, struct, task } from "heddle";
+ * import { f64, struct, task } from "heddle/task";
  *
  * export const square = task({ f: (n: number) => n * n });
  *
@@ -206,44 +204,19 @@ export function task(
 /** Checks what a task declares. Throws InvalidArgumentError. */
 function declarationOf(given: object): TaskDeclaration {
   const { args, returns, abortSignal, ...options } = ownOf(given) as TaskOptions & TaskDeclaration;
-  signatureOf(args, returns);
+  checkDeclaration(args, returns);
   settingsOf(options);
   hasSignal(abortSignal);
   return { options, args, returns, abortSignal };
 }
 
 /** Whether `abortSignal` asks for a signal. Throws InvalidArgumentError. */
-function hasSignal(abortSignal: unknown): boolean {
+export function hasSignal(abortSignal: unknown): boolean {
   if (abortSignal === undefined || typeof abortSignal === "boolean") return abortSignal === true;
   if (isObject(abortSignal) && "hasAborted" in abortSignal && abortSignal.hasAborted === true) {
     return true;
   }
   throw invalid("abortSignal", "a boolean or { hasAborted: true }", describeValue(abortSignal));
-}
-
-/** The entry of a task map, if it is a declared or imported task. */
-function declaredTask(entry: unknown): Task | ImportedTask | undefined {
-  return isObject(entry) && TASK in entry ? entry as Task | ImportedTask : undefined;
-}
-
-/** The settings that an entry of a task map declares for all its calls. */
-export function settingsOfTask(entry: unknown): GivenSettings {
-  const declared = declaredTask(entry);
-  if (declared === undefined) return {};
-  return { ...settingsOf(declared.options ?? {}), hasSignal: hasSignal(declared.abortSignal) };
-}
-
-/** The function of an entry of a task map, if the host has it. */
-export function functionOf(entry: unknown): ((...args: unknown[]) => unknown) | undefined {
-  if (typeof entry === "function") return entry as AnyFunction;
-  const declared = declaredTask(entry);
-  return declared === undefined || "href" in declared ? undefined : declared.f;
-}
-
-/** The declared shapes of an entry of a task map. */
-export function declaredBy(entry: unknown): Signature | undefined {
-  const declared = declaredTask(entry);
-  return declared && signatureOf(declared.args, declared.returns);
 }
 
 /** What {@link importTask} is told. */
@@ -288,31 +261,4 @@ export function importTask(
   }
   const location = String(href);
   return { href: location, name, ...declarationOf(declared), [TASK]: { location } };
-}
-
-/** Module and export name of the entry `key` of a task map; `callerLocation` is the module of bare functions. */
-export function locateTask(
-  key: string,
-  entry: unknown,
-  callerLocation: string | undefined,
-): { readonly location: string | undefined; readonly exportName: string } {
-  if (typeof entry === "function") {
-    if (entry.name !== key) {
-      throw new InvalidArgumentError(
-        `Task "${key}" is a function named "${entry.name}": a bare function must be exported under ` +
-          "the name it has in the pool. importTask({ href, name }) gives a task another name.",
-      );
-    }
-    return { location: callerLocation, exportName: key };
-  }
-  const declared = declaredTask(entry);
-  if (declared !== undefined) {
-    const exportName = "href" in declared ? declared.name : key;
-    return { location: declared[TASK].location, exportName };
-  }
-  throw new InvalidArgumentError(
-    `Task "${key}" must be an exported function, a task() or an importTask(), got ${
-      entry === null ? "null" : typeof entry
-    }.`,
-  );
 }

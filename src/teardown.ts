@@ -13,7 +13,7 @@ import { workerRealm } from "./realm/worker-realm.ts";
  *
  * @example
  * ```ts
- * import { onTeardown } from "heddle";
+ * import { onTeardown } from "heddle/task";
  *
  * const connection = await connect();
  * onTeardown(() => connection.close());

@@ -19,11 +19,12 @@ import { type Receiver, SafetyCheck } from "./host/safety-check.ts";
 import { Scheduler, type SchedulerEvents } from "./host/scheduler.ts";
 import { Signals } from "./host/signals.ts";
 import { Supervisor } from "./host/supervisor.ts";
+import type { LaneOptions } from "./host/thread-lane.ts";
 import { Timekeeper } from "./host/timekeeper.ts";
 import { AUTO_QUEUE_PER_THREAD, type ResolvedOptions } from "./options.ts";
 import { ActiveCount, type SharedWord } from "./park/active-count.ts";
 import { HostParker } from "./park/host-word.ts";
-import type { Runtime } from "./runtimes/runtime.ts";
+import type { Runtime, WorkerHandle } from "./runtimes/runtime.ts";
 
 /** What the host knows of a task. */
 export interface HostTask {
@@ -77,12 +78,13 @@ function shareMemory({ tasks, sources }: PoolSpec) {
 }
 
 function startOf(
-  { options, active, sources }: PoolSpec,
+  { options, active, sources, runtime }: PoolSpec,
   memory: ReturnType<typeof shareMemory>,
 ): PoolStart {
   return {
     ...memory,
     active,
+    cores: runtime.cores,
     tasks: sources,
     spinMs: options.spinMicroseconds / 1000,
     maxConcurrency: options.maxConcurrency,
@@ -92,7 +94,27 @@ function startOf(
   };
 }
 
+/**
+ * Starts the first thread before there is anything for it to do: it loads its code while the host makes the rest of the
+ * pool. Returns what hands out this one, then starts others.
+ */
+function startThreads({ options, sources, runtime, workerEntry }: PoolSpec): LaneOptions["spawn"] {
+  const modules = sources.map(({ moduleUrl }) => moduleUrl);
+  const spawn = (workerId: number): WorkerHandle =>
+    runtime.spawnWorker(workerEntry, `heddle-${workerId}`, options.workerLimits, modules);
+  let first = options.minThreads > 0 ? spawn(0) : undefined;
+  // Making the rest has failed.
+  runtime.microtask(() => void first?.terminate());
+  return (workerId) => {
+    const handle = first ?? spawn(workerId);
+    first = undefined;
+    return handle;
+  };
+}
+
+/** Makes the parts of a pool. Throws what starting a thread throws. */
 export function wire(spec: PoolSpec, events: PartEvents): PoolParts {
+  const spawn = startThreads(spec);
   const { options, runtime } = spec;
   const memory = shareMemory(spec);
   const { maxPayloadBytes } = options;
@@ -130,13 +152,12 @@ export function wire(spec: PoolSpec, events: PartEvents): PoolParts {
     () => loop.onTick(),
   );
   const limits = createLimits(spec, scheduler, memory.abortWords, () => loop.kick());
-  const { workerEntry } = spec;
   const { startTimeoutMs, teardownTimeoutMs, ringBytes: ringSizes } = options;
   const start = startOf(spec, memory);
   const laneOptions = {
     runtime,
     codec,
-    workerEntry,
+    spawn,
     ringSizes,
     start,
     startTimeoutMs,

@@ -58,7 +58,7 @@ import {
 } from "./tags.ts";
 import { Input } from "./struct/input.ts";
 import type { DeclaredValue, DeclaredValues } from "./struct/signature.ts";
-import { revokeView } from "./struct/views.ts";
+import { revokeView } from "./struct/record-view.ts";
 import { readOneByte } from "./text.ts";
 import { TextSegments } from "./texts.ts";
 import { readEnvelope } from "./wrappers.ts";

@@ -6,7 +6,7 @@ import { InvalidArgumentError } from "../errors.ts";
 import type { Reader } from "./reader.ts";
 import type { Writer } from "./writer.ts";
 import { isBorrowed, Loan, writeLoan } from "./loan.ts";
-import { isStructView } from "./struct/views.ts";
+import { isStructView } from "./struct/record-view.ts";
 import { ENVELOPE, REFERENCED, VALUE_HEADER_BYTES } from "./tags.ts";
 import { Transfer } from "./transfer.ts";
 

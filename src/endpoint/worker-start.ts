@@ -12,8 +12,8 @@ export interface TaskSource {
   /** URL of the module, importable in the worker. */
   readonly moduleUrl: string;
   readonly exportName: string;
-  /** What the host takes its signature to be, in words. */
-  readonly declares: string;
+  /** What the host takes its signature to be, in words; undefined: it declares nothing. */
+  readonly declares: string | undefined;
   /** Whether the task gets a signal as its last argument; its own module may say so as well. */
   readonly hasSignal: boolean;
 }
@@ -34,6 +34,8 @@ export interface PoolStart {
   readonly hostControl: SharedArrayBuffer;
   /** The ActiveCount's words: the count, shares above; for a worker its own share as well. */
   readonly active: readonly SharedWord[];
+  /** Cores this process may use. */
+  readonly cores: number;
   /** What the pool's workers have measured (service-times.ts). */
   readonly serviceTimes: SharedArrayBuffer;
   /** Which calls were given up (abort-words.ts). */

@@ -46,7 +46,8 @@ import type { Receiver } from "./safety-check.ts";
 export interface LaneOptions {
   readonly runtime: Runtime;
   readonly codec: Codec;
-  readonly workerEntry: URL;
+  /** Starts a thread, or hands out the one that was started ahead. */
+  readonly spawn: (workerId: number) => WorkerHandle;
   readonly ringSizes: RingSizes;
   readonly start: PoolStart;
   /** Longest time to become ready, and to leave, in milliseconds. */
@@ -142,18 +143,12 @@ export class ThreadLane implements Lane, Receiver {
       payloadPort: remote,
     };
     try {
-      this.#handle = runtime.spawnWorker(
-        options.workerEntry,
-        message,
-        [remote],
-        `heddle-${id}`,
-        start.limits,
-        start.tasks.map(({ moduleUrl }) => moduleUrl),
-      );
+      this.#handle = options.spawn(id);
     } catch (error) {
       local.close();
       throw error;
     }
+    this.#handle.post(message, [remote]);
     this.#responseSpace = new SpaceFlag(this.#control, WANTS_SPACE);
     this.#requestSpace = new SpaceFlag(this.#control, REQUEST_SPACE);
     this.#waker = new Waker(

@@ -7,7 +7,7 @@
  * `inspect` formats the values of these keys, which may run a getter that structured clone does not: that of a
  * `Symbol.toStringTag` or of an error's name.
  */
-import { inspect } from "node:util";
+import { process } from "./process.ts";
 import type { ObjectKinds } from "./runtime.ts";
 
 /** Every option that matters, since users may change `inspect.defaultOptions`. `compact` would read elements. */
@@ -48,9 +48,12 @@ export function inspectFrom(
   };
 }
 
+let inspect: ((value: unknown, options: typeof INSPECT_OPTIONS) => string) | undefined;
+
 /** Whether `inspect` shows the number of elements and nothing else. False if its format ever changes. */
 export function showsNoKeys(array: readonly unknown[]): boolean {
   try {
+    inspect ??= process.getBuiltinModule("node:util").inspect;
     return inspect(array, INSPECT_OPTIONS) === `[\n  ... ${array.length} more items\n]`;
   } catch {
     return false; // a value threw

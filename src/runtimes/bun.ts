@@ -1,6 +1,6 @@
 /** Bun: `queueMicrotask` is the cheaper microtask, and `slice` copies out without zeroing first. */
-import process from "node:process";
 import { inspectFrom } from "./array-keys.ts";
+import { process } from "./process.ts";
 import { ASCII, LATIN1, NOT_ONE_BYTE, type Runtime } from "./runtime.ts";
 import { ABOVE_ONE_BYTE, latin1Slice, latin1Write, textAccess } from "./values.ts";
 import { createRuntime } from "./worker-threads.ts";

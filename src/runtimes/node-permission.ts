@@ -2,12 +2,12 @@
  * Node's permission model applies to each thread that is started with its own flags. This file turns the option
  * `permission` into flags and environment, and says what Node cannot enforce.
  */
-import { realpathSync } from "node:fs";
-import { dirname, join, resolve, sep } from "node:path";
-import process from "node:process";
-import { fileURLToPath } from "node:url";
+import { process } from "./process.ts";
 import type { Permission, WorkerLimits } from "./runtime.ts";
 import type { LimitOptions } from "./worker-threads.ts";
+
+const path = () => process.getBuiltinModule("node:path");
+const toPath = (url: string) => process.getBuiltinModule("node:url").fileURLToPath(url);
 
 /** The flag that allows something, and its scope in `process.permission`. */
 const FLAGS = {
@@ -73,25 +73,28 @@ const canDrop = major >= 24;
 /** Listed paths and file URLs as absolute paths. */
 function pathsOf(given: boolean | readonly string[]): string[] {
   if (typeof given === "boolean") return [];
-  return given.map((path) => resolve(path.startsWith("file:") ? fileURLToPath(path) : path));
+  const { resolve } = path();
+  return given.map((given) => resolve(given.startsWith("file:") ? toPath(given) : given));
 }
 
-function isWithin(path: string, folders: readonly string[]): boolean {
-  return folders.some((folder) => path === folder || path.startsWith(join(folder, sep)));
+function isWithin(file: string, folders: readonly string[]): boolean {
+  const { join, sep } = path();
+  return folders.some((folder) => file === folder || file.startsWith(join(folder, sep)));
 }
 
 /** Folders that a worker must read to start: the library's, above that of its entry, and those of the tasks. */
 function neededPaths([entry, ...modules]: readonly string[]): string[] {
-  const library = dirname(dirname(fileURLToPath(entry!)));
+  const { dirname, join } = path();
+  const library = dirname(dirname(toPath(entry!)));
   // An import of the library by name reads its manifest.
   const paths = new Set([library, join(dirname(library), "package.json")]);
   for (const url of modules) {
     if (!url.startsWith("file:")) continue;
-    const file = fileURLToPath(url);
-    for (const path of [file, realPathOf(file)]) {
+    const file = toPath(url);
+    for (const needed of [file, realPathOf(file)]) {
       // A confined host allows no folder that it may not read itself.
-      const folder = dirname(path);
-      paths.add(own === undefined || own.has("fs.read", folder) ? folder : path);
+      const folder = dirname(needed);
+      paths.add(own === undefined || own.has("fs.read", folder) ? folder : needed);
     }
   }
   return [...paths];
@@ -99,7 +102,7 @@ function neededPaths([entry, ...modules]: readonly string[]): string[] {
 
 function realPathOf(file: string): string {
   try {
-    return realpathSync(file);
+    return process.getBuiltinModule("node:fs").realpathSync(file);
   } catch {
     return file; // the worker will say what is wrong with it
   }

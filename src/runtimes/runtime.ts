@@ -146,7 +146,8 @@ export interface PayloadPort {
 
 /** Host's handle on a worker thread. */
 export interface WorkerHandle {
-  post(message: unknown): void;
+  /** The objects in `transfer` move. */
+  post(message: unknown, transfer?: readonly unknown[]): void;
   onMessage(listener: (message: unknown) => void): void;
   /** Uncaught error in the worker, reported before `onExit`. */
   onError(listener: (error: unknown) => void): void;
@@ -203,11 +204,9 @@ export interface Runtime extends CodecAccess {
   openPort(remote: unknown): PayloadPort;
   /** Reasons why a worker cannot be held to these limits, as phrases. */
   refuseLimits(limits: WorkerLimits): readonly string[];
-  /** Starts the module `entry` with `data`; objects in `transfer` move. It may always read `modules` (URLs). */
+  /** Starts a thread with the module `entry`. It may always read `modules` (URLs). */
   spawnWorker(
     entry: URL,
-    data: unknown,
-    transfer: readonly unknown[],
     name: string,
     limits: WorkerLimits,
     modules: readonly string[],
@@ -216,8 +215,8 @@ export interface Runtime extends CodecAccess {
   confineSelf(limits: WorkerLimits, modules: readonly string[]): void;
   /** Bytes of heap and buffers of this thread, garbage included. Takes 1 to 10 µs. */
   memoryBytes(): number;
-  /** In a worker: its host, and the data it was started with. Throws elsewhere. */
-  parent(): { readonly handle: ParentHandle; readonly data: unknown };
+  /** In a worker: its host. Throws elsewhere. */
+  parent(): ParentHandle;
   /** Converts a path, file URL string or URL into the URL string a worker can import. */
   toModuleUrl(location: string): string;
   /** Prints a warning in the runtime's way. */

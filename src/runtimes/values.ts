@@ -3,10 +3,10 @@
  * objects. These are Node's ways; Deno and Bun replace some.
  */
 import { Buffer } from "node:buffer";
-import process from "node:process";
-import { types } from "node:util";
+import * as types from "node:util/types";
 import { isMarkedAsUntransferable } from "node:worker_threads";
 import { inspectFrom } from "./array-keys.ts";
+import { process } from "./process.ts";
 import {
   type ByteAccess,
   LATIN1,

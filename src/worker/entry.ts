@@ -1,8 +1,8 @@
 /**
  * Main module of a worker thread: the only module whose import has effects.
  *
- * Builds the worker's side of the lane from its start data, loads the tasks, says that it is ready
- * and enters the loop.
+ * Waits for its start data, loads the tasks, builds the worker's side of the lane, says that it is ready and enters the
+ * loop.
  */
 import { Codec, packError } from "../codec/codec.ts";
 import { isError, textOf } from "../codec/fault.ts";
@@ -38,15 +38,24 @@ import { TaskSignals } from "./signals.ts";
 import { loadTasks, type WorkerTask } from "./tasks.ts";
 
 const runtime = currentRuntime;
-const parent = runtime.parent();
-const host = parent.handle;
-const start = parent.data as WorkerStart;
-runtime.confineSelf(start.limits, [
-  import.meta.url,
-  ...start.tasks.map(({ moduleUrl }) => moduleUrl),
-]);
-const realm: WorkerRealm = { isLoading: true, active: start.active, teardowns: [] };
-enterWorkerRealm(realm);
+const host = runtime.parent();
+
+host.onUnhandledRejection((reason) => post({ heddle: "unhandledRejection", error: pack(reason) }));
+
+/** Takes the messages that follow the first one. */
+let receive: ((message: unknown) => void) | undefined;
+
+// Listening is what keeps the worker alive. The thread was started before there was anything to tell it.
+host.onMessage((message) => {
+  if (receive === undefined) begin(message as WorkerStart);
+  else receive(message);
+});
+
+/** Tasks may be sent messages by others: what heddle sends is marked. */
+function isAbort(message: unknown): message is AbortMessage {
+  return typeof message === "object" && message !== null &&
+    (message as { readonly heddle?: unknown }).heddle === "abort";
+}
 
 function post(message: WorkerMessage): void {
   host.post(message);
@@ -61,50 +70,99 @@ function pack(reason: unknown): Uint8Array {
   }
 }
 
-host.onUnhandledRejection((reason) => post({ heddle: "unhandledRejection", error: pack(reason) }));
-
-const control = new Int32Array(start.lane, 0, REQUEST_RING / 4);
-const hostControl = new Int32Array(start.hostControl);
-const codec = new Codec({
-  access: runtime,
-  origin: start.workerId + 1,
-  maxPayloadBytes: start.maxPayloadBytes,
-  mayLend: false,
-});
-const endpoint = new Endpoint(
-  SpscRing.attach(start.lane, responseRing(start.requestCapacity)).takeProducer(),
-  SpscRing.attach(start.lane, REQUEST_RING).takeConsumer(),
-  codec,
-  runtime.openPort(start.payloadPort),
-);
-const replies = new Replies(
-  endpoint,
-  new HostWaker(hostControl, HOST_PARKED_WORD, () => post(WAKE)),
-  new SpaceFlag(control, WANTS_SPACE),
-  new SpaceFlag(control, REQUEST_SPACE),
-  control,
-);
-
-let loop: WorkerLoop | undefined;
-const signals = new TaskSignals(start.abortWords, runtime.now);
-
-// Listening is what keeps the worker alive; attached before the tasks load, so no wake is missed.
-host.onMessage((message) => {
-  if (isAbort(message)) {
-    signals.deliver(message.slot, message.generation, unpackReason(runtime, message.reason));
-  } else loop?.onWakeMessage();
-});
-
-/** Tasks may be sent messages by others; ours are marked. */
-function isAbort(message: unknown): message is AbortMessage {
-  return typeof message === "object" && message !== null &&
-    (message as { readonly heddle?: unknown }).heddle === "abort";
+/** Takes up the work that the host has for this thread. */
+function begin(start: WorkerStart): void {
+  let loop: WorkerLoop | undefined;
+  const signals = new TaskSignals(start.abortWords, runtime.now);
+  receive = (message) => {
+    if (isAbort(message)) {
+      signals.deliver(message.slot, message.generation, unpackReason(runtime, message.reason));
+    } else loop?.onWakeMessage();
+  };
+  runtime.confineSelf(start.limits, [
+    import.meta.url,
+    ...start.tasks.map(({ moduleUrl }) => moduleUrl),
+  ]);
+  const realm: WorkerRealm = { isLoading: true, active: start.active, teardowns: [] };
+  enterWorkerRealm(realm);
+  load(start, realm).then((tasks) => {
+    if (tasks === undefined) return;
+    loop = createLoop(start, realm, signals, tasks);
+    post({ heddle: "ready" });
+    loop.start();
+  }).catch(crash);
 }
 
-function watchMemory(): (() => void) | undefined {
-  if (start.maxMemory === Infinity) return undefined;
+/** The tasks; undefined, and the worker ends, if they cannot be loaded. */
+async function load(
+  start: WorkerStart,
+  realm: WorkerRealm,
+): Promise<readonly WorkerTask[] | undefined> {
+  try {
+    const tasks = await loadTasks(start.tasks);
+    realm.isLoading = false;
+    return tasks;
+  } catch (error) {
+    post({
+      heddle: "failed",
+      taskMissing: error instanceof TaskNotFoundError,
+      error: pack(error),
+    });
+    exitSoon(1);
+    return undefined;
+  }
+}
+
+function createLoop(
+  start: WorkerStart,
+  realm: WorkerRealm,
+  signals: TaskSignals,
+  tasks: readonly WorkerTask[],
+): WorkerLoop {
+  const control = new Int32Array(start.lane, 0, REQUEST_RING / 4);
+  const codec = new Codec({
+    access: runtime,
+    origin: start.workerId + 1,
+    maxPayloadBytes: start.maxPayloadBytes,
+    mayLend: false,
+  });
+  const endpoint = new Endpoint(
+    SpscRing.attach(start.lane, responseRing(start.requestCapacity)).takeProducer(),
+    SpscRing.attach(start.lane, REQUEST_RING).takeConsumer(),
+    codec,
+    runtime.openPort(start.payloadPort),
+  );
+  const replies = new Replies(
+    endpoint,
+    new HostWaker(new Int32Array(start.hostControl), HOST_PARKED_WORD, () => post(WAKE)),
+    new SpaceFlag(control, WANTS_SPACE),
+    new SpaceFlag(control, REQUEST_SPACE),
+    control,
+  );
+  const active = new ActiveCount(start.active, start.cores);
+  return new WorkerLoop({
+    runtime,
+    endpoint,
+    replies,
+    parker: new Parker(control, PARKED_WORD, active.words),
+    active,
+    control,
+    tasks,
+    maxConcurrency: start.maxConcurrency,
+    times: new ServiceTimer(start.serviceTimes, runtime.now),
+    signals,
+    spinMs: start.spinMs,
+    onTurn: watchMemory(start.maxMemory),
+    isDoomed: () => host.isDoomed(),
+    onClose: () => void leave(realm),
+    onCrash: crash,
+  });
+}
+
+function watchMemory(maxBytes: number): (() => void) | undefined {
+  if (maxBytes === Infinity) return undefined;
   const watch = new MemoryWatch({
-    maxBytes: start.maxMemory,
+    maxBytes,
     bytes: runtime.memoryBytes,
     now: runtime.now,
     onFull: () => post({ heddle: "full" }),
@@ -129,7 +187,7 @@ function crash(error: unknown): void {
 let isLeaving = false;
 
 /** Ends this worker, after the hooks of its tasks' modules. */
-async function leave(): Promise<void> {
+async function leave(realm: WorkerRealm): Promise<void> {
   if (isLeaving) return;
   isLeaving = true;
   for (let hook = realm.teardowns.pop(); hook !== undefined; hook = realm.teardowns.pop()) {
@@ -149,43 +207,3 @@ async function leave(): Promise<void> {
 function exitSoon(code: number): void {
   runtime.setTimeout(() => host.exit(code), 0);
 }
-
-async function main(): Promise<void> {
-  let tasks: readonly WorkerTask[];
-  try {
-    tasks = await loadTasks(start.tasks);
-  } catch (error) {
-    post({
-      heddle: "failed",
-      taskMissing: error instanceof TaskNotFoundError,
-      error: pack(error),
-    });
-    exitSoon(1);
-    return;
-  }
-  realm.isLoading = false;
-  const active = new ActiveCount(start.active, runtime.cores);
-  loop = new WorkerLoop({
-    runtime,
-    endpoint,
-    replies,
-    parker: new Parker(control, PARKED_WORD, active.words),
-    active,
-    control,
-    tasks,
-    maxConcurrency: start.maxConcurrency,
-    times: new ServiceTimer(start.serviceTimes, runtime.now),
-    signals,
-    spinMs: start.spinMs,
-    onTurn: watchMemory(),
-    isDoomed: () => host.isDoomed(),
-    onClose: () => void leave(),
-    onCrash: crash,
-  });
-  post({ heddle: "ready" });
-  loop.start();
-}
-
-// Not awaited: this module has been evaluated before the loop runs for the first time, and no top-level
-// await is pending while it does.
-runtime.soon(() => main().catch(crash));

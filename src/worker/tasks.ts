@@ -1,7 +1,7 @@
 /** Loads the modules of a pool's tasks in the worker and finds each task by its export name. */
 import type { TaskSource } from "../endpoint/worker-start.ts";
 import { mayBorrow } from "../codec/loan.ts";
-import { describeSignature, type Signature, signatureOf } from "../codec/struct/signature.ts";
+import type { Signature } from "../codec/struct/signature.ts";
 import { InvalidArgumentError, TaskNotFoundError } from "../errors.ts";
 
 /** Marks what `task()` returns; shared with `task.ts` through the global symbol registry. */
@@ -30,49 +30,52 @@ export async function loadTasks(sources: readonly TaskSource[]): Promise<WorkerT
   const functions: WorkerTask[] = [];
   for (const source of sources) {
     const module = await modules.get(source.moduleUrl)!;
-    const found = findTask(module, source);
-    checkSignature(source, found);
-    const hasSignal = found.hasSignal || source.hasSignal;
-    functions.push({ ...found, hasSignal, index: functions.length });
+    const { f, args, returns, abortSignal } = findTask(module, source);
+    functions.push({
+      f,
+      mayBorrow: mayBorrow(f),
+      index: functions.length,
+      signature: await loadSignature(source, args, returns),
+      hasSignal: source.hasSignal || (abortSignal !== undefined && abortSignal !== false),
+    });
   }
   return functions;
 }
 
-function checkSignature({ name, moduleUrl, declares }: TaskSource, found: FoundTask): void {
-  const actual = describeSignature(found.signature);
-  if (actual === declares) return;
+/** Loads the code for structs only if there are any. Throws InvalidArgumentError if the pool was told otherwise. */
+async function loadSignature(
+  { name, moduleUrl, declares }: TaskSource,
+  args: unknown,
+  returns: unknown,
+): Promise<Signature | undefined> {
+  if (args === undefined && returns === undefined && declares === undefined) return undefined;
+  const { describeSignature, signatureOf } = await import("../codec/struct/signature.ts");
+  const signature = signatureOf(args, returns);
+  const actual = describeSignature(signature);
+  if (actual === declares) return signature;
   throw new InvalidArgumentError(
-    `Task "${name}" of ${moduleUrl} declares ${actual}, but the pool was told ${declares}: ` +
-      "importTask() takes the same `args` and `returns` as the task().",
+    `Task "${name}" of ${moduleUrl} declares ${actual ?? "nothing"}, but the pool was told ` +
+      `${
+        declares ?? "nothing"
+      }: importTask() takes the same \`args\` and \`returns\` as the task().`,
   );
-}
-
-type FoundTask = Omit<WorkerTask, "index">;
-
-function createTask(f: unknown, declared: DeclaredTask): FoundTask {
-  return {
-    f: f as WorkerTask["f"],
-    mayBorrow: mayBorrow(f),
-    signature: signatureOf(declared.args, declared.returns),
-    hasSignal: declared.abortSignal !== undefined && declared.abortSignal !== false,
-  };
 }
 
 /** What a task() may say of itself. */
 interface DeclaredTask {
-  readonly f?: unknown;
+  readonly f: WorkerTask["f"];
   readonly args?: unknown;
   readonly returns?: unknown;
   readonly abortSignal?: unknown;
 }
 
-function findTask(module: Record<string, unknown>, source: TaskSource): FoundTask {
+function findTask(module: Record<string, unknown>, source: TaskSource): DeclaredTask {
   const { name, moduleUrl, exportName } = source;
   const exported = Object.hasOwn(module, exportName) ? module[exportName] : undefined;
-  if (typeof exported === "function") return createTask(exported, {});
+  if (typeof exported === "function") return { f: exported as WorkerTask["f"] };
   if (typeof exported === "object" && exported !== null && TASK in exported) {
-    const { f } = exported as DeclaredTask;
-    if (typeof f === "function") return createTask(f, exported as DeclaredTask);
+    const declared = exported as unknown as Partial<DeclaredTask>;
+    if (typeof declared.f === "function") return declared as DeclaredTask;
   }
   const found = exported === undefined ? "it has no such export" : `that is ${typeof exported}`;
   throw new TaskNotFoundError(

@@ -25,10 +25,12 @@ const LAYERS: Readonly<Record<string, number>> = {
   "options.ts": 6,
   "task.ts": 6,
   "pool-types.ts": 7,
+  "task-map.ts": 7,
   "wiring.ts": 7,
   "call-proxy.ts": 8,
   "pool.ts": 9,
-  "mod.ts": 10,
+  "mod-task.ts": 10,
+  "mod.ts": 11,
 };
 
 /** Only these may import the adapter of the current runtime. */

@@ -3,7 +3,8 @@ import * as errors from "../../src/errors.ts";
 import { InvalidArgumentError, UnknownTaskError } from "../../src/errors.ts";
 import { type PoolOptions, resolveOptions } from "../../src/options.ts";
 import type { WorkerLimits } from "../../src/runtimes/runtime.ts";
-import { importTask, locateTask, task } from "../../src/task.ts";
+import { locateTask } from "../../src/task-map.ts";
+import { importTask, task } from "../../src/task.ts";
 
 /** A runtime that knows no limits. */
 const refuseLimits = ({ resourceLimits, permission }: WorkerLimits): string[] =>

@@ -31,15 +31,18 @@ test.runIf(capabilities.remoteModules)("a pool of the library served over HTTP",
     writeFileSync(
       script,
       `import { createPool, isMain } from "http://127.0.0.1:${port}/src/mod.ts";
+       import { f64, struct, task } from "http://127.0.0.1:${port}/src/mod-task.ts";
+       const Point = struct({ x: f64, y: f64 });
+       export const mirror = task({ args: [Point], f: ({ x, y }) => [y, x] });
        export const add = (a: number, b: number) => a + b;
        if (isMain) {
-         const pool = createPool({ threads: 2 })({ add });
-         console.log(await pool.call.add(20, 22));
+         const pool = createPool({ threads: 2 })({ add, mirror });
+         console.log(await pool.call.add(20, 22), ...await pool.call.mirror({ x: 1, y: 2 }));
          await pool.shutdown();
        }`,
     );
     const { code, output } = await runFile(script);
-    expect({ code, output }).toEqual({ code: 0, output: "42\n" });
+    expect({ code, output }).toEqual({ code: 0, output: "42 2 1\n" });
   } finally {
     rmSync(folder, { recursive: true, force: true });
     await new Promise((resolve) => server.close(resolve));

@@ -26,7 +26,7 @@ import {
 import { codecOf } from "../../src/codec/struct/struct-codec.ts";
 import { TextWindow } from "../../src/codec/struct/text-window.ts";
 import { LoanExpiredError, StructError } from "../../src/errors.ts";
-import { revokeView, viewToObject } from "../../src/codec/struct/views.ts";
+import { revokeView, viewToObject } from "../../src/codec/struct/record-view.ts";
 import { HeddleError, InvalidArgumentError, ProtocolError } from "../../src/errors.ts";
 import { type Memory, viewMemory } from "../../src/memory/views.ts";
 import { currentRuntime } from "../../src/runtimes/current.ts";

@@ -7,69 +7,10 @@ import type { Shape, StructShape, TextShape } from "./shape.ts";
 import { ElementsView, NumbersView } from "./array-views.ts";
 import { oncePerShape, type PlanMode, planOf } from "./build-plan.ts";
 import type { NumericKind } from "./field-types.ts";
-import type { Source, Viewer } from "./input.ts";
-import { isPresent, type Plan } from "./interpret.ts";
+import type { Viewer } from "./input.ts";
+import { isPresent } from "./interpret.ts";
+import { RecordView } from "./record-view.ts";
 import { boundedLength } from "./text.ts";
-
-/** Base of all views of structs. Fields may hide its methods, so the library calls the functions below. */
-class RecordView {
-  readonly #source: Source;
-  readonly #at: number;
-  readonly #shape: StructShape;
-  readonly #plan: Plan;
-
-  constructor(source: Source, at: number, shape: StructShape, plan: Plan) {
-    this.#source = source;
-    this.#at = at;
-    this.#shape = shape;
-    this.#plan = plan;
-  }
-
-  toObject(): unknown {
-    return viewToObject(this);
-  }
-
-  revoke(): void {
-    revokeView(this);
-  }
-
-  /** By slot: a field may be called anything. */
-  static is(object: object): boolean {
-    return #source in object;
-  }
-
-  /** The record, unless it has been revoked. */
-  static open(view: RecordView): Source {
-    return view.#source.open(view.#at + view.#shape.size);
-  }
-
-  static addressOf(view: RecordView): number {
-    return view.#at;
-  }
-
-  static copy(view: RecordView): unknown {
-    return view.#plan.read(RecordView.open(view), view.#at);
-  }
-
-  static revoke(view: RecordView): void {
-    view.#source.revoke();
-  }
-}
-
-/** Whether `object` shows a record, or a part of one, in place. */
-export function isStructView(object: object): boolean {
-  return RecordView.is(object) || ElementsView.is(object);
-}
-
-/** A plain copy of what a view of a struct shows. */
-export function viewToObject(view: object): unknown {
-  return RecordView.copy(view as RecordView);
-}
-
-/** Ends a view of a struct and all views of the same record. Once is enough, twice does no harm. */
-export function revokeView(view: object): void {
-  RecordView.revoke(view as RecordView);
-}
 
 /** Shows a field of `shape`; made once. `mode` is how its copies are read. */
 export const viewerOf: (shape: Shape, mode: PlanMode) => Viewer = oncePerShape((shape, mode) => {

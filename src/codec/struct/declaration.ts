@@ -1,0 +1,67 @@
+/**
+ * What a task may declare of its arguments and its result: structs in place of any value. Task modules need no more
+ * than this; `signature.ts` has codecs made for it.
+ */
+import { InvalidArgumentError } from "../../errors.ts";
+import type { Fields, Struct } from "./field-types.ts";
+import { describeValue } from "./mismatch.ts";
+import { isStruct } from "./schema.ts";
+
+/** An argument that the task reads in place, as made by {@link view}. */
+export interface ViewArgument<S extends Struct<Fields>> {
+  readonly kind: "view";
+  readonly of: S;
+}
+
+/** What `args` of a task may list: a struct, a view of one, or undefined for any other value. */
+export type ArgumentSchema = Struct<Fields> | ViewArgument<Struct<Fields>> | undefined;
+
+/**
+ * Declares an argument that the task does not get as an object of its own, but as a view whose getters
+ * read the caller's copy in shared memory. It can be read until the task first returns or awaits
+ * (LoanExpiredError afterwards); an async function gets a view of a copy, which stays.
+ *
+ * @example
+ * ```ts
+ * export const norm = task({ args: [view(Point)], f: (point) => Math.hypot(point.x, point.y) });
+ * ```
+ */
+export function view<S extends Struct<Fields>>(schema: S): ViewArgument<S> {
+  if (!isStruct(schema)) {
+    throw new InvalidArgumentError(`view() needs a struct(), got ${describeValue(schema)}.`);
+  }
+  return Object.freeze({ kind: "view", of: schema });
+}
+
+/** Positions that a record can name. */
+const MAX_DECLARED = 255;
+
+/** Throws InvalidArgumentError unless `args` is a list of schemas and `returns` a struct, where they are given. */
+export function checkDeclaration(args: unknown, returns: unknown): void {
+  if (args !== undefined && (!Array.isArray(args) || args.length > MAX_DECLARED)) {
+    throw new InvalidArgumentError(
+      `\`args\` of a task must be a list of up to ${MAX_DECLARED} schemas, got ${
+        describeValue(args)
+      }.`,
+    );
+  }
+  if (returns !== undefined && !isStruct(returns)) {
+    throw new InvalidArgumentError(
+      `\`returns\` of a task must be a struct(), got ${describeValue(returns)}.`,
+    );
+  }
+  for (const [position, schema] of (args as unknown[] | undefined ?? []).entries()) {
+    if (isArgumentSchema(schema)) continue;
+    throw new InvalidArgumentError(
+      `args[${position}] of a task must be a struct(), view(struct) or undefined, got ${
+        describeValue(schema)
+      }.`,
+    );
+  }
+}
+
+function isArgumentSchema(schema: unknown): schema is ArgumentSchema {
+  if (schema === undefined || isStruct(schema)) return true;
+  const { kind, of } = Object(schema) as Partial<ViewArgument<Struct<Fields>>>;
+  return kind === "view" && isStruct(of);
+}

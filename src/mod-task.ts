@@ -1,0 +1,41 @@
+/**
+ * What modules of tasks need: {@link task}, schemas, {@link transfer}, {@link borrow}, {@link Envelope} and
+ * {@link onTeardown}. Every worker loads the modules of its tasks, and this entry point adds a seventh of what `heddle`
+ * adds. `heddle` exports the same objects, so both may be used together.
+ *
+ * @example
+ * ```ts
+ * import { f64, struct, task } from "heddle/task";
+ *
+ * const Point = struct({ x: f64, y: f64 });
+ * export const norm = task({ args: [Point], f: ({ x, y }) => Math.hypot(x, y) });
+ * ```
+ *
+ * @module
+ */
+export { borrow, type Borrowed } from "./codec/loan.ts";
+export type * from "./codec/struct/field-types.ts";
+export {
+  array,
+  bool,
+  bytes,
+  f32,
+  f64,
+  i16,
+  i32,
+  i64,
+  i8,
+  optional,
+  struct,
+  u16,
+  u32,
+  u64,
+  u8,
+  utf8,
+} from "./codec/struct/schema.ts";
+export { type ArgumentSchema, view, type ViewArgument } from "./codec/struct/declaration.ts";
+export { Envelope, transfer } from "./codec/wrappers.ts";
+export { onTeardown } from "./teardown.ts";
+export { type AbortSignalOption, type Task, task } from "./task.ts";
+export type { Priority, TaskOptions, Timeout } from "./call-options.ts";
+export type { TaskSignal } from "./worker/signals.ts";
