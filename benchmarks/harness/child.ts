@@ -61,11 +61,14 @@ const MAX_SAMPLES = 2000;
  * Prints the figures and what has none, waits until they are written, and ends: some contenders leave
  * threads behind.
  */
-export async function finish(found: readonly (RoundSamples | RoundGap)[]): Promise<never> {
+export async function finish(
+  found: readonly (RoundSamples | RoundGap)[],
+  maxSamples = MAX_SAMPLES,
+): Promise<never> {
   const lines = found.map((each): RoundLine =>
     "reason" in each ? each : {
       ...each,
-      samples: thinOut([...each.samples].sort((a, b) => a - b), MAX_SAMPLES),
+      samples: thinOut([...each.samples].sort((a, b) => a - b), maxSamples),
       count: each.samples.length,
     }
   );

@@ -14,6 +14,7 @@ import {
   fanOutTable,
   idleCostTable,
   latenessTable,
+  sporadicTable,
   mixedLoadTable,
   threadSweepTable,
 } from "./waiting-tables.ts";
@@ -26,6 +27,7 @@ const TABLES: Readonly<Record<string, (result: ScenarioResult) => string[]>> = {
   "payload-growth": payloadGrowthTable,
   "codec": codecTable,
   "lateness": latenessTable,
+  "sporadic": sporadicTable,
   "idle-cost": idleCostTable,
   "thread-sweep": threadSweepTable,
   "burst": burstTable,

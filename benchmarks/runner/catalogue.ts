@@ -16,6 +16,7 @@ import {
 import { ALONE, BESIDE_LONG, LAST_MICRO, LONG_TASK } from "../scenarios/mixed-cases.ts";
 import { SWEPT_WORKERS, workersOf } from "../scenarios/pools-in-turn.ts";
 import { MEMORY_WORKERS } from "../scenarios/startup-cases.ts";
+import { NO_CALLS } from "../scenarios/sporadic-cases.ts";
 import type { Choices, Contender, Scenario } from "./scenario.ts";
 
 const quickOr = (quick: number, full: number) => ({ isQuick }: Choices): number =>
@@ -55,6 +56,12 @@ const byHand = (name: string): string => `${name}, by hand`;
 
 /** Worker pools and proxies of others. */
 const PEERS = ["Piscina", "Tinypool", "workerpool", "Poolifier", "comlink", "synckit"];
+
+const BARE_WORKER = "bare worker";
+
+/** Everyone with one worker, in plain JavaScript. */
+const oneWorker = (choices: Choices): readonly Contender[] =>
+  namedAndKnitting("heddle", BARE_WORKER, "Piscina", "Tinypool")(choices);
 
 const FLOOR = "raw ring floor";
 const RAW_WORKER = "raw worker";
@@ -132,6 +139,14 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     contenders: namedAndKnitting("heddle", RAW_WORKER),
     finish: (measurements) =>
       addP99RatioToBaseline(addRatioToBaseline(measurements, RAW_WORKER), RAW_WORKER),
+  },
+  "sporadic": {
+    about: "one call every 0.5 to 40 ms, and 100 to 10,000 a second at random; processor time",
+    rounds: quickOr(1, 2),
+    isPooled: true,
+    contenders: (choices) => [...oneWorker(choices), byName(NO_CALLS)],
+    finish: (measurements) =>
+      addOverBaseline(addRatioToBaseline(measurements, BARE_WORKER), NO_CALLS),
   },
   "idle-cost": {
     about: "processor time of a pool that has nothing to do, and of a host that awaits",

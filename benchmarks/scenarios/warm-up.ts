@@ -1,0 +1,15 @@
+/** Calls before the first that counts, where what is measured is a program that has run for a while. */
+import type { Echo } from "../contenders/echo-contender.ts";
+import { sleep } from "../harness/clock.ts";
+
+const CALLS = 10_000;
+const AT_ONCE = 20;
+/** Engines compile and collect in threads of their own for a while. */
+const SETTLE_MS = 300;
+
+export async function warmUp(echo: Echo): Promise<void> {
+  for (let n = 0; n < CALLS; n += AT_ONCE) {
+    await Promise.all(Array.from({ length: AT_ONCE }, (_, index) => echo(n + index + 0.5)));
+  }
+  await sleep(SETTLE_MS);
+}
