@@ -10,8 +10,7 @@ const US_PER_MS = 1000;
 
 const [gapUs = 0, count = 0, isPoisson = 0] = process.argv.slice(2).map(Number);
 const random = createRandom(1);
-const gapMs = (): number =>
-  gapUs / US_PER_MS * (isPoisson === 1 ? -Math.log(1 - random()) : 1);
+const gapMs = (): number => gapUs / US_PER_MS * (isPoisson === 1 ? -Math.log(1 - random()) : 1);
 
 /** Nothing notifies it: waiting for it is sleeping, finer than timers do. */
 const sleeper = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));

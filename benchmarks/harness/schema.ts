@@ -40,7 +40,7 @@ export interface Measurement {
   readonly ratioToBaseline?: number;
   /** Lateness: the same with p99. */
   readonly p99RatioToBaseline?: number;
-  /** Idle cost: mean less that of the scenario's baseline at the same case. */
+  /** Idle cost, cold and sporadic: mean less that of the scenario's baseline at the same case. */
   readonly overBaseline?: number;
   /**
    * p50 and mean relative to another measurement: heavy load, the same split by hand; thread sweep and

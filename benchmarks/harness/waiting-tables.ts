@@ -50,6 +50,25 @@ export function sporadicTable(result: ScenarioResult): string[] {
   ];
 }
 
+export function contendedTable(result: ScenarioResult): string[] {
+  return [
+    ...rowTable(
+      result,
+      ["case", "contender", "calls at once"],
+      [
+        ...figures("µs", "p50", "p99"),
+        column("p99.9 µs", ({ p999 }) => String(p999 ?? "–")),
+        column("µs per call", ({ perCall }) => String(perCall ?? "–")),
+        column("p50 × bare worker", ({ ratioToBaseline }) => ratio(ratioToBaseline)),
+        samples,
+      ],
+      sizeOnly,
+    ),
+    "",
+    "Processor time: of all threads of the process, user and system, per call.",
+  ];
+}
+
 export function idleCostTable(result: ScenarioResult): string[] {
   return [
     ...rowTable(

@@ -8,17 +8,15 @@
  */
 import type { OneWorkerContender } from "../contenders/one-worker.ts";
 import type { Echo } from "../contenders/echo-contender.ts";
-import { type Pace, receiveArrivals } from "../harness/arrivals.ts";
+import type { Pace } from "../harness/arrivals.ts";
 import { chooseContender, finish, readArguments, type RoundSamples } from "../harness/child.ts";
-import { sleep, US_PER_MS } from "../harness/clock.ts";
-import { processCpuMs } from "../harness/cpu.ts";
+import { sleep } from "../harness/clock.ts";
 import type { RoundGap } from "../harness/schema.ts";
+import { callAtPace, latenciesOf } from "./paced-calls.ts";
 import { warmUp } from "./warm-up.ts";
 import { CPU_OF, EVERY, GAPS_US, NO_CALLS, POISSON, RATES } from "./sporadic-cases.ts";
 
 const US_PER_S = 1e6;
-/** Arrivals before the first that counts: the policy of a contender finds out about the new pace. */
-const UNCOUNTED = 20;
 /** Between two figures, so that the next begins with an idle pool. */
 const REST_MS = 50;
 /** Percentiles as far out as p99.9 need them all. */
@@ -30,9 +28,9 @@ interface Figure {
   readonly pace: Pace;
 }
 
-/** Calls that are counted, in the order of the sizes: some seconds each at most. */
-const EVERY_COUNTS = [1500, 1000, 600, 200, 60] as const;
-const POISSON_COUNTS = [200, 1500, 8000] as const;
+/** Calls that are counted, in the order of the sizes: a second and a half each at most. */
+const EVERY_COUNTS = [1000, 1000, 500, 150, 40] as const;
+const POISSON_COUNTS = [150, 1000, 5000] as const;
 /** A quick run has these only. */
 const QUICK: Readonly<Record<string, Readonly<Record<number, number>>>> = {
   [EVERY]: { 1000: 300, 3000: 150 },
@@ -58,45 +56,6 @@ function figuresOf(isQuick: boolean): Figure[] {
       },
     })),
   ].filter(({ pace }) => pace.count > 0);
-}
-
-/** The times of one call, milliseconds; `sentMs` is by another clock. */
-interface TimedCall {
-  readonly sentMs: number;
-  readonly startedMs: number;
-  readonly endedMs: number;
-}
-
-interface PacedCalls {
-  readonly calls: readonly TimedCall[];
-  /** Of all threads of the process, per call. */
-  readonly cpuUs: number;
-}
-
-/** Makes a call at each arrival. */
-export async function callAtPace(echo: Echo, pace: Pace): Promise<PacedCalls> {
-  const pending: Promise<TimedCall>[] = [];
-  let cpuBeforeMs = 0;
-  const timeCall = async (value: number, sentMs: number): Promise<TimedCall> => {
-    const startedMs = performance.now();
-    const answer = await echo(value);
-    const endedMs = performance.now();
-    if (answer !== value) throw new Error(`sent ${value}, got ${answer}`);
-    return { sentMs, startedMs, endedMs };
-  };
-  await receiveArrivals({ ...pace, count: pace.count + UNCOUNTED }, (sentMs) => {
-    if (pending.length === UNCOUNTED) cpuBeforeMs = processCpuMs();
-    pending.push(timeCall(pending.length + 0.5, sentMs));
-  });
-  const calls = (await Promise.all(pending)).slice(UNCOUNTED);
-  return { calls, cpuUs: (processCpuMs() - cpuBeforeMs) * US_PER_MS / pace.count };
-}
-
-/** Microseconds from when each call was due (of a steady pace: made) to the code that awaits it. */
-export function latenciesOf(calls: readonly TimedCall[], { isPoisson }: Pace): number[] {
-  if (!isPoisson) return calls.map((call) => (call.endedMs - call.startedMs) * US_PER_MS);
-  const quickestWayMs = Math.min(...calls.map((call) => call.startedMs - call.sentMs));
-  return calls.map((call) => (call.endedMs - call.sentMs - quickestWayMs) * US_PER_MS);
 }
 
 async function measureFigure(

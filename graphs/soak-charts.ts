@@ -1,56 +1,7 @@
-/** Charts of what a program meets beside its calls: `startup` and `soak`. */
+/** Charts of `soak`. */
 import { ECHO, MEMORY as SOAK_MEMORY } from "../benchmarks/scenarios/soak-cases.ts";
-import {
-  FIRST_CALL,
-  IMPORT,
-  MEMORY,
-  MEMORY_WORKERS,
-  ONE_MORE,
-  READY,
-} from "../benchmarks/scenarios/startup-cases.ts";
-import { barChart, byRuntime, figureOf, nameOf, type Results } from "./bar-chart.ts";
+import { nameOf, type Results } from "./bar-chart.ts";
 import { type ChartSpec, COLORS, describe, frame, LINE_SAMPLES, title, toLine } from "./style.ts";
-
-const STEPS = [IMPORT, READY, FIRST_CALL, ONE_MORE] as const;
-const CONTENDERS = ["heddle", "Piscina", "raw worker"] as const;
-
-export function startupCharts(results: Results): ChartSpec[] {
-  return [
-    ...results.flatMap((result) =>
-      barChart([result], {
-        name: `startup-${result.runtime}`,
-        heading: `What a program waits for when it starts, on ${nameOf(result)} (median)`,
-        xAxis: "once in a fresh process",
-        yAxis: "ms (lower is better)",
-        groups: STEPS,
-        bars: CONTENDERS.map((contender) => ({
-          label: contender,
-          color: COLORS[contender],
-          values: STEPS.map((step) =>
-            figureOf(
-              result,
-              "p50",
-              (each) => each.contender === contender && each.case === step,
-            )
-          ),
-        })),
-      })
-    ),
-    ...barChart(results, {
-      name: "memory",
-      heading: `Memory for each of ${MEMORY_WORKERS} workers that have been called (median)`,
-      xAxis: "contender",
-      yAxis: "MiB of resident memory per worker (lower is better)",
-      groups: CONTENDERS,
-      bars: byRuntime(results, CONTENDERS, (result, group) =>
-        figureOf(
-          result,
-          "p50",
-          (each) => each.contender === CONTENDERS[group] && each.case === MEMORY,
-        )),
-    }),
-  ];
-}
 
 interface SoakChart {
   readonly name: string;
