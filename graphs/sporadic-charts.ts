@@ -5,6 +5,7 @@ import {
   AT_ONCE,
   caseOf,
   EVERY as EVERY_3_MS,
+  ONE_CORE,
   PLACEMENTS,
 } from "../benchmarks/scenarios/contended-cases.ts";
 import { CPU_OF, EVERY, NO_CALLS, POISSON } from "../benchmarks/scenarios/sporadic-cases.ts";
@@ -16,6 +17,7 @@ import { lineChart } from "./waiting-charts.ts";
 interface PaceAxis {
   readonly case: string;
   readonly name: string;
+  readonly title: string;
   readonly xAxis: string;
   readonly xLabel: (size: number) => string;
 }
@@ -23,6 +25,7 @@ interface PaceAxis {
 const EVERY_AXIS: PaceAxis = {
   case: EVERY,
   name: "sporadic",
+  title: "Calls at a steady pace",
   xAxis: "one call every (logarithmic)",
   xLabel: formatUs,
 };
@@ -30,6 +33,7 @@ const EVERY_AXIS: PaceAxis = {
 const POISSON_AXIS: PaceAxis = {
   case: POISSON,
   name: "sporadic-poisson",
+  title: "Calls at random",
   xAxis: "calls a second, at random (logarithmic)",
   xLabel: (rate) => rate.toLocaleString("en"),
 };
@@ -37,7 +41,7 @@ const POISSON_AXIS: PaceAxis = {
 function latencyChart(result: ScenarioResult, axis: PaceAxis): ChartSpec[] {
   return lineChart(result, {
     ...axis,
-    heading: `${axis.case}: time of a call`,
+    heading: `${axis.title}: time of a call`,
     yAxis: "µs (logarithmic, lower is better)",
     lines: CONTENDERS.flatMap((contender) =>
       (["p50", "p99"] as const).map((figure) => ({
@@ -57,7 +61,7 @@ function cpuChart(result: ScenarioResult, axis: PaceAxis): ChartSpec[] {
   return lineChart(result, {
     ...axis,
     name: `${axis.name}-cpu`,
-    heading: `${axis.case}: processor time of the process`,
+    heading: `${axis.title}: processor time of the process`,
     yAxis: "µs a call (logarithmic, lower is better)",
     lines: [...CONTENDERS, NO_CALLS].map((contender) => ({
       label: contender,
@@ -92,7 +96,9 @@ export function contendedCharts(result: ScenarioResult): ChartSpec[] {
       xAxis: "calls",
       yAxis: "µs until all are answered (logarithmic, lower is better)",
       isLogarithmic: true,
-      groups: places.map(({ label, placement }) => [label, placement]),
+      groups: places.map((
+        { label, placement },
+      ) => [label, placement === ONE_CORE ? "on one core" : placement]),
       bars: CONTENDERS.map((contender) => ({
         label: contender,
         color: COLORS[contender],

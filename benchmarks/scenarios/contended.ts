@@ -68,9 +68,9 @@ export async function runContended(contenders: readonly OneWorkerContender[]): P
   const { contender: name, isQuick, variant: placement } = readArguments();
   const library = await chooseContender(contenders, name).load();
   const { echo, close } = library.start();
-  await warmUp(echo);
+  await warmUp(echo, isQuick);
   const endBusyProcess = placement === BUSY ? await startBusyProcess() : () => {};
-  const found = await measure(echo, placement, { ms: isQuick ? 200 : 1200, runs: MAX_RUNS });
+  const found = await measure(echo, placement, { ms: isQuick ? 100 : 1200, runs: MAX_RUNS });
   endBusyProcess();
   await close();
   return finish(found.map((each) => ({ ...each, contender: name })), MAX_RUNS);

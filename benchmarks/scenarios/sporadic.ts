@@ -91,7 +91,7 @@ export async function runSporadic(contenders: readonly OneWorkerContender[]): Pr
   };
   const library = await chooseContender([...contenders, nobody], name).load();
   const { echo, close } = library.start();
-  await warmUp(echo);
+  await warmUp(echo, isQuick);
   const found: (RoundSamples | RoundGap)[] = [];
   for (const figure of figuresOf(isQuick)) {
     await sleep(REST_MS);
