@@ -97,7 +97,8 @@ const choices: Choices = {
 
 if (values.list) {
   for (const [name, { about, contenders, isExtra, withTokio }] of Object.entries(SCENARIOS)) {
-    const who = contenders(choices, "").map((each) => each.name).join(", ");
+    const all = contenders(choices, "").map((each) => each.variantOf ?? each.name);
+    const who = [...new Set(all)].join(", ");
     const extra = isExtra === true ? " (only when named)" : "";
     console.log(`${name.padEnd(15)} ${about}${extra}`);
     console.log(`${"".padEnd(15)} ${who}${withTokio === true ? "; and on tokio" : ""}`);

@@ -86,7 +86,7 @@ const withVariant = (
   contenders.flatMap((each) => {
     if (each.left !== undefined) return isFirst ? [each] : [];
     const args = [...each.args, "--variant", variant];
-    return [{ ...each, name: `${each.name}, ${variant}`, args }];
+    return [{ ...each, name: `${each.name}, ${variant}`, variantOf: each.name, args }];
   });
 
 /** Most processes take half a second. */

@@ -4,6 +4,8 @@ import type { Measurement } from "../harness/schema.ts";
 /** One kind of process of a scenario, run once per round. */
 export interface Contender {
   readonly name: string;
+  /** The name without what tells its processes apart. */
+  readonly variantOf?: string;
   readonly args: readonly string[];
   /** Comes before the command. */
   readonly prefix?: readonly string[];
