@@ -21,7 +21,16 @@ import {
   PLACEMENTS,
 } from "../scenarios/contended-cases.ts";
 import { CPU_OF, EVERY, GAPS_US, NO_CALLS, POISSON, RATES } from "../scenarios/sporadic-cases.ts";
-import { figure, measurementOf, resultOf, RUNTIMES, sourceOf, table, title } from "./shared.ts";
+import {
+  figure,
+  measurementOf,
+  resultOf,
+  RUNTIMES,
+  sourceOf,
+  table,
+  times,
+  title,
+} from "./shared.ts";
 
 const CONTENDERS = ["heddle", "bare worker", "Piscina", "Tinypool", "Knitting"] as const;
 const BARE_WORKER = "bare worker";
@@ -154,9 +163,8 @@ function against(
       const ours = measurementOf(result, "heddle", name, size)?.[key];
       const theirs = measurementOf(result, BARE_WORKER, name, size)?.[key];
       if (ours === undefined || theirs === undefined) return "–";
-      const ratio = ours / theirs;
-      const text = `${ratio >= 100 ? Math.round(ratio) : Number(ratio.toPrecision(2))} ×`;
-      return `${figure(ours)} (${ratio > 1 ? `**${text}**` : text})`;
+      const text = times(ours, theirs);
+      return `${figure(ours)} (${Number.parseFloat(text) > 1 ? `**${text}**` : text})`;
     }),
   ];
 }
