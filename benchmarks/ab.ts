@@ -7,7 +7,7 @@ import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { build, buildCommit, resolveCommit } from "./ab/builds.ts";
-import { CASES } from "./ab/cases.ts";
+import { CASES, COLD, COLD_PROCESSES } from "./ab/cases.ts";
 import { type BuildChange, compareBuilds, type PairedRound, verdictOf } from "./ab/ratios.ts";
 import { COMMIT, describeMachine } from "./harness/machine.ts";
 import { table } from "./harness/markdown-table.ts";
@@ -89,22 +89,42 @@ function readOptions(): Options | undefined {
 
 type Folders = Readonly<Record<keyof PairedRound, string>>;
 
+/** Figures of several processes as one each. */
+function joinSamples(figures: readonly RoundFigure[]): RoundFigure[] {
+  const joined = new Map<string, RoundFigure>();
+  for (const each of figures) {
+    const key = `${each.case} ${each.size}`;
+    const samples = [...joined.get(key)?.samples ?? [], ...each.samples];
+    joined.set(key, { ...each, samples, count: samples.length });
+  }
+  return [...joined.values()];
+}
+
 /** All rounds of a runtime. The build that goes first changes from round to round. */
 async function measureRuntime(
   runtime: string,
   folders: Folders,
   { rounds, only, isQuick }: Options,
 ): Promise<PairedRound[]> {
+  const warm = only.filter((name) => name !== COLD);
+  const processes = [
+    ...(warm.length > 0 ? [warm] : []),
+    ...(only.includes(COLD) ? Array.from({ length: COLD_PROCESSES }, () => [COLD]) : []),
+  ];
   const measureBuild = async (build: keyof PairedRound): Promise<RoundFigure[]> => {
     const command = [
       ...RUNTIMES[runtime]!.command,
       "benchmarks/ab/child.ts",
       `--root=${folders[build]}`,
-      `--only=${only}`,
       ...(isQuick ? ["--quick"] : []),
     ];
     try {
-      return await runChild(command, CHILD_TIMEOUT_MS, {}) as RoundFigure[];
+      const found: RoundFigure[] = [];
+      for (const names of processes) {
+        const child = [...command, `--only=${names}`];
+        found.push(...await runChild(child, CHILD_TIMEOUT_MS, {}) as RoundFigure[]);
+      }
+      return joinSamples(found);
     } catch (error) {
       throw new Error(`${runtime}, ${build} build: ${(error as Error).message}`, { cause: error });
     }
@@ -123,6 +143,12 @@ async function measureRuntime(
   return found;
 }
 
+/** Where calls are one at a time, of which length or how often. */
+function atOnceOf({ case: name, size, calls }: BuildChange): string {
+  if (calls !== undefined) return String(calls);
+  return `1 ${name.startsWith("sporadic") ? "every" : "of"} ${formatUs(size)}`;
+}
+
 function toTable(changes: readonly BuildChange[]): string {
   const header = [
     "case",
@@ -137,7 +163,7 @@ function toTable(changes: readonly BuildChange[]): string {
   ];
   const rows = changes.map((change) => [
     change.case,
-    change.calls === undefined ? `1 of ${formatUs(change.size)}` : String(change.calls),
+    atOnceOf(change),
     String(round(change.oldUs)),
     String(round(change.newUs)),
     change.ratio.toFixed(3),

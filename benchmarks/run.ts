@@ -97,7 +97,8 @@ const choices: Choices = {
 
 if (values.list) {
   for (const [name, { about, contenders, isExtra, withTokio }] of Object.entries(SCENARIOS)) {
-    const who = contenders(choices).map((each) => each.name).join(", ");
+    const all = contenders(choices, "").map((each) => each.variantOf ?? each.name);
+    const who = [...new Set(all)].join(", ");
     const extra = isExtra === true ? " (only when named)" : "";
     console.log(`${name.padEnd(15)} ${about}${extra}`);
     console.log(`${"".padEnd(15)} ${who}${withTokio === true ? "; and on tokio" : ""}`);
@@ -134,8 +135,9 @@ function scriptRun(name: string, runtime: string): Run {
     runtime,
     version,
     choices,
-    contenders: SCENARIOS[name]!.contenders(choices),
-    command: ({ args }) => [
+    contenders: SCENARIOS[name]!.contenders(choices, runtime),
+    command: ({ args, prefix = [] }) => [
+      ...prefix,
       ...command,
       `benchmarks/${runtime}/${name}.ts`,
       ...args,

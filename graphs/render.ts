@@ -11,7 +11,9 @@ import { renderPage } from "./page.ts";
 import { ipcCharts } from "./ipc-charts.ts";
 import { codecCharts, payloadGrowthCharts, typesCharts } from "./payload-charts.ts";
 import { burstCharts, fanOutCharts, idleCostCharts, mixedLoadCharts } from "./scheduling-charts.ts";
-import { soakCharts, startupCharts } from "./operation-charts.ts";
+import { coldCharts } from "./cold-charts.ts";
+import { soakCharts } from "./soak-charts.ts";
+import { contendedCharts, sporadicCharts } from "./sporadic-charts.ts";
 import type { ChartSpec } from "./style.ts";
 import { applyFixedTicks } from "./ticks.ts";
 import { tokioCharts } from "./tokio-charts.ts";
@@ -39,6 +41,8 @@ const RUNTIME_CHARTS = {
   "types": typesCharts,
   "payload-growth": payloadGrowthCharts,
   "codec": codecCharts,
+  "sporadic": sporadicCharts,
+  "contended": contendedCharts,
   "lateness": latenessCharts,
   "thread-sweep": threadSweepCharts,
 } as const;
@@ -51,7 +55,7 @@ const SHARED_CHARTS = {
   "burst": burstCharts,
   "mixed-load": mixedLoadCharts,
   "fan-out": fanOutCharts,
-  "startup": startupCharts,
+  "cold": coldCharts,
   "soak": soakCharts,
 } as const;
 

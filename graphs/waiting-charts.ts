@@ -22,7 +22,7 @@ interface Line {
   readonly isDashed: boolean;
 }
 
-interface LineChart {
+export interface LineChart {
   readonly name: string;
   readonly heading: string;
   readonly xAxis: string;
@@ -32,7 +32,7 @@ interface LineChart {
 }
 
 /** Lines over `size`; both axes are logarithmic. */
-function lineChart(result: ScenarioResult, chart: LineChart): ChartSpec[] {
+export function lineChart(result: ScenarioResult, chart: LineChart): ChartSpec[] {
   const lines = chart.lines.map(({ label, color, measurements, figure, isDashed }) => ({
     label: measurements.length === 0 ? `${label} (not measured)` : label,
     ...toLine(measurements, (each) => each[figure]),

@@ -10,8 +10,10 @@ import { checkClock } from "../harness/clock-check.ts";
 import { finish, type RoundSamples } from "../harness/child.ts";
 import { VARIANTS } from "../payloads/payload.ts";
 import { measureEcho } from "../scenarios/echo.ts";
+import { callAtPace, latenciesOf } from "../scenarios/paced-calls.ts";
 import { takeLatenessSamples } from "../scenarios/spin-lateness.ts";
-import { CASES } from "./cases.ts";
+import { type Case, CASES, COLD } from "./cases.ts";
+import { measureCold } from "./cold.ts";
 import type * as tasks from "./tasks.ts";
 
 /** Calls one after the other in one sample at batch 1: the clock is too coarse for one. */
@@ -29,6 +31,9 @@ const chosen = CASES.filter(({ name }) => only.includes(name));
 const budget = { seconds: values.quick ? 0.05 : 0.1, minSamples: 20 };
 
 const build = pathToFileURL(path.join(values.root, "dist/mod.js")).href;
+// Nothing else has run in the process then.
+if (values.only === COLD) await finish(await measureCold(build));
+
 const { createPool, importTask } = await import(build) as typeof Heddle;
 const href = new URL("tasks.ts", import.meta.url);
 const pool = createPool({ threads: 1 })({
@@ -41,7 +46,10 @@ const { call } = pool;
 
 if (chosen.some(({ task }) => task === "spin")) await checkClock();
 const found: RoundSamples[] = [];
-for (const each of chosen) {
+
+/** Adds the figures of a case. */
+async function measureCase(each: Case): Promise<void> {
+  if (each.task === "cold") return;
   if (each.task === "spin") {
     const samples = values.quick ? each.quickSamples : each.samples;
     found.push({
@@ -50,7 +58,16 @@ for (const each of chosen) {
       unit: "µs",
       samples: await takeLatenessSamples(call.spin, each.us, samples),
     });
-    continue;
+    return;
+  }
+  if (each.task === "sporadic") {
+    const count = values.quick ? each.quickSamples : each.samples;
+    const pace = { gapUs: each.gapUs, isPoisson: false, count };
+    const { calls, cpuUs } = await callAtPace(call.echo, pace);
+    const place = { size: each.gapUs, unit: "µs" } as const;
+    found.push({ ...place, case: each.name, samples: latenciesOf(calls, pace) });
+    found.push({ ...place, case: `${each.name}, processor time`, samples: [cpuUs] });
+    return;
   }
   const { kind, batches } = each;
   const send = each.task === "add" ? () => call.add(1, 2) : call.echo;
@@ -62,5 +79,7 @@ for (const each of chosen) {
     found.push({ ...place, calls: batch, unit: "µs", samples });
   }
 }
+
+for (const each of chosen) await measureCase(each);
 await pool.shutdown();
 await finish(found);

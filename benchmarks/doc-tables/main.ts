@@ -3,6 +3,7 @@
  * anew between their marks. `tests/unit/doc-tables.test.ts` checks that they are what they should be.
  */
 import { readFileSync, writeFileSync } from "node:fs";
+import { COLD_TABLES } from "./cold-page.ts";
 import { OVERVIEW_TABLES } from "./overview.ts";
 import { README_TABLES } from "./readme.ts";
 import { runtimeTables } from "./runtime-page.ts";
@@ -21,6 +22,7 @@ export const TABLES: Readonly<Record<string, Readonly<Record<string, () => strin
     RUNTIMES.map((runtime) => [`docs/benchmarks/${runtime}.md`, runtimeTables(runtime)]),
   ),
   "docs/benchmarks/tokio.md": TOKIO_TABLES,
+  "docs/benchmarks/cold-and-sporadic.md": COLD_TABLES,
 };
 
 const begin = (name: string): string => `<!-- ${name}, from results/ -->`;

@@ -1,15 +1,8 @@
 /** The tables of a runtime's page in docs/benchmarks/. */
 import type { ScenarioResult } from "../harness/schema.ts";
 import { formatBytes } from "../harness/units.ts";
-import {
-  FIRST_CALL,
-  IMPORT,
-  MEMORY,
-  MEMORY_WORKERS,
-  ONE_MORE,
-  READY,
-} from "../scenarios/startup-cases.ts";
-import { figure, hasResult, measurementOf, resultOf, table } from "./shared.ts";
+import { coldTable } from "./cold-page.ts";
+import { figure, hasResult, measurementOf, resultOf, sourceOf, table } from "./shared.ts";
 
 const KIB = 1024;
 
@@ -39,12 +32,6 @@ function contendersOf({ measurements, failures }: ScenarioResult): string[] {
   return [...new Set(names)];
 }
 
-function source({ version, date, commit, machine, reference }: ScenarioResult): string {
-  const busy = reference?.isBusy === true ? "; **the machine was busy**" : "";
-  return `Version ${version}, commit ${commit}, ${date.slice(0, 10)}, ${machine.cpu}, ` +
-    `${machine.cores} cores, ${machine.memoryGiB} GiB, ${machine.kernel}${busy}.`;
-}
-
 const AT_ONCE = [1, 10, 25, 50, 100];
 
 function ipc(runtime: string): string {
@@ -58,7 +45,7 @@ function ipc(runtime: string): string {
     sorted,
     (name) => AT_ONCE.map((size) => figure(measurementOf(result, name, "message", size)?.p50)),
   );
-  return `${source(result)}\n\n${
+  return `${sourceOf(result)}\n\n${
     table(["µs, p50", ...AT_ONCE.map((size) => `${size} at once`)], columns(AT_ONCE.length), rows)
   }`;
 }
@@ -82,7 +69,7 @@ function latency(runtime: string): string {
       ])
   );
   const head = BATCHES.flatMap((size) => [`${size}: p50`, "p99"]);
-  return `${source(result)}\n\n${table(["µs", ...head], columns(head.length), rows)}`;
+  return `${sourceOf(result)}\n\n${table(["µs", ...head], columns(head.length), rows)}`;
 }
 
 function types(runtime: string): string {
@@ -95,7 +82,9 @@ function types(runtime: string): string {
     ),
   ]);
   const head = contenders.flatMap((contender) => [`${contender}: 1`, "100"]);
-  return `${source(result)}\n\n${table(["µs per call, p50", ...head], columns(head.length), rows)}`;
+  return `${sourceOf(result)}\n\n${
+    table(["µs per call, p50", ...head], columns(head.length), rows)
+  }`;
 }
 
 function growth(runtime: string): string {
@@ -115,7 +104,7 @@ function growth(runtime: string): string {
       ).map(([contender, ...cells]) => [`${kind}, ${calls}, ${contender}`, ...cells])
     )
   );
-  return `${source(result)}\n\n${
+  return `${sourceOf(result)}\n\n${
     table(["GB/s one way", ...sizes.map(formatBytes)], columns(sizes.length), rows)
   }`;
 }
@@ -129,21 +118,13 @@ function heavyLoad(runtime: string): string {
     each.speedUp?.toFixed(2) ?? "–",
     each.efficiency === undefined ? "–" : `${(100 * each.efficiency).toFixed(0)} %`,
   ]);
-  return `${source(result)}\n\n${
+  return `${sourceOf(result)}\n\n${
     table(["threads", "p50 ms", "min ms", "speed-up", "efficiency"], columns(4), rows)
   }`;
 }
 
-function startup(runtime: string): string {
-  const result = resultOf(runtime, "startup");
-  const steps = [IMPORT, READY, FIRST_CALL, ONE_MORE];
-  const rows = contenderRows(result, ["heddle", "Piscina", "raw worker"], (contender) => [
-    ...steps.map((step) => figure(measurementOf(result, contender, step, 1)?.p50)),
-    figure(measurementOf(result, contender, MEMORY, MEMORY_WORKERS)?.p50),
-  ]);
-  const head = [...steps.map((step) => `${step}, ms`), `${MEMORY}, MiB`];
-  return `${source(result)}\n\n${table(["median", ...head], columns(head.length), rows)}`;
-}
+const cold = (runtime: string): string =>
+  `${sourceOf(resultOf(runtime, "cold"))}\n\n${coldTable(runtime, ["number", "object, 200 B"])}`;
 
 function soak(runtime: string): string {
   if (!hasResult(runtime, "soak")) return "Not part of this reference run.";
@@ -159,13 +140,13 @@ function soak(runtime: string): string {
     }),
   ]);
   const head = at.flatMap((minute) => [`minute ${minute}: p50`, "p99"]);
-  return `${source(result)}\n\n${table(["", ...head], columns(head.length), rows)}`;
+  return `${sourceOf(result)}\n\n${table(["", ...head], columns(head.length), rows)}`;
 }
 
 /** Tables of a runtime, by name. */
 export const runtimeTables = (runtime: string): Readonly<Record<string, () => string>> =>
   Object.fromEntries(
-    Object.entries({ ipc, latency, types, growth, heavyLoad, startup, soak }).map(
+    Object.entries({ ipc, latency, types, growth, heavyLoad, cold, soak }).map(
       ([name, create]) => [name, () => create(runtime)],
     ),
   );

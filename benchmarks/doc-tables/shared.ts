@@ -35,6 +35,13 @@ export function measurementOf(
   );
 }
 
+/** Where and when it was measured. */
+export function sourceOf({ version, date, commit, machine, reference }: ScenarioResult): string {
+  const busy = reference?.isBusy === true ? "; **the machine was busy**" : "";
+  return `Version ${version}, commit ${commit}, ${date.slice(0, 10)}, ${machine.cpu}, ` +
+    `${machine.cores} cores, ${machine.memoryGiB} GiB, ${machine.kernel}${busy}.`;
+}
+
 /** Three significant digits. */
 export const figure = (value: number | undefined): string =>
   value === undefined ? "–" : value >= 100 ? String(Math.round(value)) : value.toPrecision(3);

@@ -13,7 +13,7 @@ export type Draw = <Item>(items: readonly Item[]) => Item;
 const RESAMPLES = 500;
 
 /** A stream of numbers from 0 up to 1 that is the same every time (mulberry32). */
-function createRandom(seed: number): () => number {
+export function createRandom(seed: number): () => number {
   let state = seed;
   return () => {
     state = state + 0x6d2b79f5 | 0;

@@ -7,6 +7,8 @@ export interface ChildArguments {
   readonly contender: string;
   readonly isQuick: boolean;
   readonly threads: number;
+  /** cold: the kind of value; contended: what disturbs. */
+  readonly variant: string;
   /** soak: how long. */
   readonly minutes: number;
 }
@@ -17,6 +19,7 @@ export function readArguments(): ChildArguments {
       contender: { type: "string", default: "heddle" },
       quick: { type: "boolean", default: false },
       threads: { type: "string", default: "0" },
+      variant: { type: "string", default: "" },
       minutes: { type: "string", default: "10" },
     },
   });
@@ -24,6 +27,7 @@ export function readArguments(): ChildArguments {
     contender: values.contender,
     isQuick: values.quick,
     threads: Number(values.threads),
+    variant: values.variant,
     minutes: Number(values.minutes),
   };
 }
@@ -61,11 +65,14 @@ const MAX_SAMPLES = 2000;
  * Prints the figures and what has none, waits until they are written, and ends: some contenders leave
  * threads behind.
  */
-export async function finish(found: readonly (RoundSamples | RoundGap)[]): Promise<never> {
+export async function finish(
+  found: readonly (RoundSamples | RoundGap)[],
+  maxSamples = MAX_SAMPLES,
+): Promise<never> {
   const lines = found.map((each): RoundLine =>
     "reason" in each ? each : {
       ...each,
-      samples: thinOut([...each.samples].sort((a, b) => a - b), MAX_SAMPLES),
+      samples: thinOut([...each.samples].sort((a, b) => a - b), maxSamples),
       count: each.samples.length,
     }
   );

@@ -1,6 +1,6 @@
 /** A result as a page of Markdown tables. */
 import { table } from "./markdown-table.ts";
-import { soakTable, startupTable } from "./operation-tables.ts";
+import { coldTable, soakTable } from "./operation-tables.ts";
 import {
   codecTable,
   ipcTable,
@@ -11,10 +11,12 @@ import {
 import type { Measurement, ScenarioResult } from "./schema.ts";
 import {
   burstTable,
+  contendedTable,
   fanOutTable,
   idleCostTable,
   latenessTable,
   mixedLoadTable,
+  sporadicTable,
   threadSweepTable,
 } from "./waiting-tables.ts";
 
@@ -26,13 +28,15 @@ const TABLES: Readonly<Record<string, (result: ScenarioResult) => string[]>> = {
   "payload-growth": payloadGrowthTable,
   "codec": codecTable,
   "lateness": latenessTable,
+  "sporadic": sporadicTable,
+  "contended": contendedTable,
   "idle-cost": idleCostTable,
   "thread-sweep": threadSweepTable,
   "burst": burstTable,
   "mixed-load": mixedLoadTable,
   "fan-out": fanOutTable,
   "tokio": tokioTable,
-  "startup": startupTable,
+  "cold": coldTable,
   "soak": soakTable,
 };
 

@@ -1,22 +1,26 @@
-/** Tables of what a program meets beside its calls: `startup` and `soak`. */
+/** Tables of what a program meets beside its calls: `cold` and `soak`. */
 import { column, ratio, rowTable } from "./row-table.ts";
 import type { Measurement, ScenarioResult } from "./schema.ts";
 
 const figure = (name: "p50" | "p99" | "mean" | "min") =>
   column(name, (measurement: Measurement) => `${measurement[name]} ${measurement.unit}`);
 
-export function startupTable(result: ScenarioResult): string[] {
-  const processes = column("processes", ({ samples }) => String(samples));
-  const timesRaw = column("× raw worker", ({ ratioToBaseline }) => ratio(ratioToBaseline));
+export function coldTable(result: ScenarioResult): string[] {
   return [
     ...rowTable(
       result,
       ["", "contender"],
-      [figure("p50"), figure("min"), processes, timesRaw],
+      [
+        ...(["p50", "mean", "p99", "min"] as const).map(figure),
+        column("p50 per call", ({ perCall }) => perCall === undefined ? "–" : `${perCall} µs`),
+        column("processes", ({ samples }) => String(samples)),
+        column("p50 × bare worker", ({ ratioToBaseline }) => ratio(ratioToBaseline)),
+        column("mean − bare worker", ({ overBaseline }) => String(overBaseline ?? "–")),
+      ],
       () => [],
     ),
     "",
-    "Each once in a fresh process. Memory: growth of the resident set with each of several workers.",
+    "Each once in a fresh process. First answer: from just before the worker is created. Many calls: 20 at once.",
   ];
 }
 

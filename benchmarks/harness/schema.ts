@@ -18,6 +18,8 @@ export interface Measurement {
   readonly p50: number;
   readonly p75: number;
   readonly p99: number;
+  /** Where it is asked for, and there are a thousand samples a round. */
+  readonly p999?: number;
   readonly mean: number;
   readonly min: number;
   /** Raw samples by round, sorted, evenly thinned out to at most `MAX_KEPT_SAMPLES`. */
@@ -38,7 +40,7 @@ export interface Measurement {
   readonly ratioToBaseline?: number;
   /** Lateness: the same with p99. */
   readonly p99RatioToBaseline?: number;
-  /** Idle cost: mean less that of the scenario's baseline at the same case. */
+  /** Idle cost, cold and sporadic: mean less that of the scenario's baseline at the same case. */
   readonly overBaseline?: number;
   /**
    * p50 and mean relative to another measurement: heavy load, the same split by hand; thread sweep and
@@ -108,6 +110,8 @@ export interface RoundFigure {
   readonly calls?: number;
   /** Fan-out: the tasks' own time divided among the workers. */
   readonly ideal?: number;
+  /** Sporadic and contended: whether p99.9 is reported, if there are enough samples. */
+  readonly hasTail?: boolean;
   /** Sorted, and evenly thinned out if there were very many. */
   readonly samples: readonly number[];
   /** How many there were. */

@@ -17,12 +17,19 @@ export function summarize(contender: string, rounds: readonly RoundFigure[]): Me
     p50: over((samples) => quantileSorted(samples, 0.5)),
     p75: over((samples) => quantileSorted(samples, 0.75)),
     p99: over((samples) => quantileSorted(samples, 0.99)),
+    ...(hasTail(rounds) ? { p999: over((samples) => quantileSorted(samples, 0.999)) } : {}),
     mean: over(mean),
     min: over((samples) => samples[0]!),
     rounds: sorted.map((samples) => thinOut(samples, MAX_KEPT_SAMPLES).map(round)),
     samples: rounds.reduce((sum, { count }) => sum + count, 0),
   };
 }
+
+/** Below this p99.9 would be the slowest sample. */
+const ENOUGH_FOR_TAIL = 1000;
+
+const hasTail = (rounds: readonly RoundFigure[]): boolean =>
+  rounds.every((round) => round.hasTail === true && round.count >= ENOUGH_FOR_TAIL);
 
 /** At most `most` of the sorted samples, evenly spaced. */
 export function thinOut(samples: readonly number[], most: number): number[] {

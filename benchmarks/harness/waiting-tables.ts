@@ -1,5 +1,6 @@
 /** Tables of the scenarios about waiting and scheduling. */
-import { type Column, column, ratio, rowTable } from "./row-table.ts";
+import { POISSON } from "../scenarios/sporadic-cases.ts";
+import { type Column, column, ratio, type Row, rowTable } from "./row-table.ts";
 import type { ScenarioResult } from "./schema.ts";
 import { formatUs } from "./units.ts";
 
@@ -26,6 +27,45 @@ export function latenessTable(result: ScenarioResult): string[] {
     "",
     "Lateness: from the end of the task in the worker to the caller's continuation on the host. With",
     "fewer than 100 samples a round, p99 is the median of each round's worst.",
+  ];
+}
+
+export function sporadicTable(result: ScenarioResult): string[] {
+  const isRate = ({ case: name }: Row): boolean => name.includes(POISSON);
+  return [
+    ...rowTable(
+      result,
+      ["case", "contender", "pace"],
+      [
+        ...figures("µs", "p50", "p99"),
+        column("p99.9 µs", ({ p999 }) => String(p999 ?? "–")),
+        column("p50 × bare worker", ({ ratioToBaseline }) => ratio(ratioToBaseline)),
+        column("mean − no calls", ({ overBaseline }) => String(overBaseline ?? "–")),
+        samples,
+      ],
+      (row) => [isRate(row) ? `${row.size} a second` : formatUs(row.size)],
+    ),
+    "",
+    "Processor time: of all threads of the process, user and system, per call.",
+  ];
+}
+
+export function contendedTable(result: ScenarioResult): string[] {
+  return [
+    ...rowTable(
+      result,
+      ["case", "contender", "calls at once"],
+      [
+        ...figures("µs", "p50", "p99"),
+        column("p99.9 µs", ({ p999 }) => String(p999 ?? "–")),
+        column("µs per call", ({ perCall }) => String(perCall ?? "–")),
+        column("p50 × bare worker", ({ ratioToBaseline }) => ratio(ratioToBaseline)),
+        samples,
+      ],
+      sizeOnly,
+    ),
+    "",
+    "Processor time: of all threads of the process, user and system, per call.",
   ];
 }
 

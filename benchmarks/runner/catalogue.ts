@@ -13,9 +13,12 @@ import {
   addThroughput,
   isWithOneWorker,
 } from "../harness/derived.ts";
+import { COLD_KINDS, QUICK_KINDS } from "../scenarios/cold-cases.ts";
+import { BUSY, ONE_CORE } from "../scenarios/contended-cases.ts";
 import { ALONE, BESIDE_LONG, LAST_MICRO, LONG_TASK } from "../scenarios/mixed-cases.ts";
 import { SWEPT_WORKERS, workersOf } from "../scenarios/pools-in-turn.ts";
-import { MEMORY_WORKERS } from "../scenarios/startup-cases.ts";
+import { NO_CALLS } from "../scenarios/sporadic-cases.ts";
+import { onOneCore } from "./one-core.ts";
 import type { Choices, Contender, Scenario } from "./scenario.ts";
 
 const quickOr = (quick: number, full: number) => ({ isQuick }: Choices): number =>
@@ -55,6 +58,39 @@ const byHand = (name: string): string => `${name}, by hand`;
 
 /** Worker pools and proxies of others. */
 const PEERS = ["Piscina", "Tinypool", "workerpool", "Poolifier", "comlink", "synckit"];
+
+const BARE_WORKER = "bare worker";
+
+/** Why pools of others are left out, by runtime. */
+const UNRELIABLE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  deno: { Tinypool: "Tinypool 2.2.0 does not always answer on Deno" },
+};
+
+/** Everyone with one worker, in plain JavaScript. */
+const oneWorker = (choices: Choices, runtime: string): readonly Contender[] => [
+  byName("heddle"),
+  byName(BARE_WORKER),
+  ...["Piscina", "Tinypool"].map((name): Contender => {
+    const left = UNRELIABLE[runtime]?.[name];
+    return { ...byName(name), isPeer: true, ...(left === undefined ? {} : { left }) };
+  }),
+  knitting(choices),
+];
+
+/** Each of them with `--variant`; of those that are left out, one stands for all. */
+const withVariant = (
+  contenders: readonly Contender[],
+  variant: string,
+  isFirst: boolean,
+): readonly Contender[] =>
+  contenders.flatMap((each) => {
+    if (each.left !== undefined) return isFirst ? [each] : [];
+    const args = [...each.args, "--variant", variant];
+    return [{ ...each, name: `${each.name}, ${variant}`, variantOf: each.name, args }];
+  });
+
+/** Most processes take half a second. */
+const COLD_TIMEOUT_MS = 20_000;
 
 const FLOOR = "raw ring floor";
 const RAW_WORKER = "raw worker";
@@ -133,6 +169,39 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     finish: (measurements) =>
       addP99RatioToBaseline(addRatioToBaseline(measurements, RAW_WORKER), RAW_WORKER),
   },
+  "cold": {
+    about:
+      "a fresh process each: import, first three answers, first 2,000 calls and the next 10,000",
+    rounds: quickOr(2, 15),
+    isPooled: true,
+    timeoutMs: () => COLD_TIMEOUT_MS,
+    contenders: (choices, runtime) =>
+      (choices.isQuick ? QUICK_KINDS : COLD_KINDS).flatMap((kind, index) =>
+        withVariant(oneWorker(choices, runtime), kind, index === 0)
+      ),
+    finish: (measurements) =>
+      addPerCall(
+        addOverBaseline(addRatioToBaseline(measurements, BARE_WORKER), BARE_WORKER),
+      ),
+  },
+  "sporadic": {
+    about: "one call every 0.5 to 40 ms, and 100 to 10,000 a second at random; processor time",
+    rounds: quickOr(1, 2),
+    isPooled: true,
+    contenders: (choices, runtime) => [...oneWorker(choices, runtime), byName(NO_CALLS)],
+    finish: (measurements) =>
+      addOverBaseline(addRatioToBaseline(measurements, BARE_WORKER), NO_CALLS),
+  },
+  "contended": {
+    about: "calls beside a process that computes, and with all threads on one core",
+    rounds: quickOr(1, 2),
+    isPooled: true,
+    contenders: (choices, runtime) => [
+      ...withVariant(oneWorker(choices, runtime), BUSY, true),
+      ...withVariant(oneWorker(choices, runtime), ONE_CORE, false).map(onOneCore),
+    ],
+    finish: (measurements) => addPerCall(addRatioToBaseline(measurements, BARE_WORKER)),
+  },
   "idle-cost": {
     about: "processor time of a pool that has nothing to do, and of a host that awaits",
     rounds: () => 1,
@@ -179,13 +248,6 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     rounds: quickOr(1, 2),
     contenders: named("heddle"),
     finish: (measurements) => addRatioToReference(addRatioToIdeal(measurements), isWithOneWorker),
-  },
-  "startup": {
-    about: `import, first pool, first call, one more worker; memory of ${MEMORY_WORKERS} workers`,
-    rounds: quickOr(1, 9),
-    isPooled: true,
-    contenders: named("heddle", RAW_WORKER, "Piscina"),
-    finish: (measurements) => addRatioToBaseline(measurements, RAW_WORKER),
   },
   "soak": {
     about: "mixed calls for 10 minutes (--soak-minutes): latency and memory minute by minute",

@@ -4,7 +4,11 @@ import type { Measurement } from "../harness/schema.ts";
 /** One kind of process of a scenario, run once per round. */
 export interface Contender {
   readonly name: string;
+  /** The name without what tells its processes apart. */
+  readonly variantOf?: string;
   readonly args: readonly string[];
+  /** Comes before the command. */
+  readonly prefix?: readonly string[];
   /** Why it is not run this time. */
   readonly left?: string;
   /** What it cannot do is its own affair, no failure of the run. */
@@ -25,7 +29,8 @@ export interface Scenario {
   /** One line for people. */
   readonly about: string;
   readonly rounds: (choices: Choices) => number;
-  readonly contenders: (choices: Choices) => readonly Contender[];
+  /** `runtime` is empty where a list is asked for. */
+  readonly contenders: (choices: Choices, runtime: string) => readonly Contender[];
   /** One sample a process: rounds are put together instead of compared. */
   readonly isPooled?: boolean;
   readonly finish: (measurements: Measurement[]) => Measurement[];

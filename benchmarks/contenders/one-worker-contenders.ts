@@ -1,0 +1,111 @@
+/**
+ * Contenders with one worker. Libraries are imported when `load` is called, not before, and workers load plain
+ * JavaScript: none waits for types to be stripped.
+ */
+import type { Worker as NodeWorker } from "node:worker_threads";
+import type { EchoCalls } from "./echo-contender.ts";
+import { KNITTING } from "./knitting.ts";
+import type { OneWorkerContender } from "./one-worker.ts";
+
+/** Room for a whole batch in the pools that hold calls back otherwise. */
+const MAX_AT_ONCE = 100;
+
+const tasks = new URL("./plain/tasks.mjs", import.meta.url).href;
+const bareWorkerModule = new URL("./plain/bare-worker.mjs", import.meta.url);
+const knittingModule = new URL("./plain/knitting.mjs", import.meta.url).href;
+
+const heddle: OneWorkerContender = {
+  name: "heddle",
+  async load() {
+    const { createPool, importTask } = await import("../../dist/mod.js");
+    return {
+      start() {
+        const echo = importTask<(value: unknown) => unknown>({ href: tasks, name: "echo" });
+        const pool = createPool({ threads: 1 })({ echo });
+        return { echo: pool.call.echo, close: () => pool.shutdown() };
+      },
+    };
+  },
+};
+
+/** One message per call, one per answer, matched by number. */
+function callThrough(worker: NodeWorker): EchoCalls {
+  const resolvers = new Map<number, (value: unknown) => void>();
+  let nextId = 0;
+  worker.on("message", ([id, value]: [number, unknown]) => {
+    resolvers.get(id)!(value);
+    resolvers.delete(id);
+  });
+  return {
+    echo: (value) =>
+      new Promise((resolve) => {
+        resolvers.set(nextId, resolve);
+        worker.postMessage([nextId++, value]);
+      }),
+    close: () => worker.terminate(),
+  };
+}
+
+const bareWorker: OneWorkerContender = {
+  name: "bare worker",
+  async load() {
+    const { Worker } = await import("node:worker_threads");
+    return { start: () => callThrough(new Worker(bareWorkerModule)) };
+  },
+};
+
+interface TaskPool {
+  run(value: unknown, options: { name: string }): Promise<unknown>;
+  destroy(): Promise<unknown>;
+}
+
+const POOL_OPTIONS = {
+  filename: tasks,
+  minThreads: 1,
+  maxThreads: 1,
+  concurrentTasksPerWorker: MAX_AT_ONCE,
+} as const;
+
+const callsOf = (pool: TaskPool): EchoCalls => ({
+  echo: (value) => pool.run(value, { name: "echo" }),
+  close: () => pool.destroy(),
+});
+
+const piscina: OneWorkerContender = {
+  name: "Piscina",
+  async load() {
+    const { Piscina } = await import("piscina");
+    return { start: () => callsOf(new Piscina(POOL_OPTIONS)) };
+  },
+};
+
+const tinypool: OneWorkerContender = {
+  name: "Tinypool",
+  async load() {
+    const { Tinypool } = await import("tinypool");
+    return { start: () => callsOf(new Tinypool(POOL_OPTIONS) as TaskPool) };
+  },
+};
+
+interface KnittingStarter {
+  start(createPool: unknown): EchoCalls;
+}
+
+const knitting: OneWorkerContender = {
+  name: KNITTING,
+  async load() {
+    const { createPool } = await import(process.env["HEDDLE_PEER_KNITTING"]!) as {
+      createPool: unknown;
+    };
+    const { start } = await import(knittingModule) as KnittingStarter;
+    return { start: () => start(createPool) };
+  },
+};
+
+export const ONE_WORKER_CONTENDERS: readonly OneWorkerContender[] = [
+  heddle,
+  bareWorker,
+  piscina,
+  tinypool,
+  knitting,
+];
