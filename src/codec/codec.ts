@@ -8,7 +8,7 @@ import { Decoder, type ShapeSource } from "./decoder.ts";
 import { Encoder, type EncoderOptions } from "./encoder.ts";
 import { isStackOverflow } from "./fault.ts";
 import { refusal } from "./refusal.ts";
-import { ShapeRegistry } from "./shapes.ts";
+import { ReceivedShapes, ShapeRegistry } from "./shapes.ts";
 import { SharedBuffers } from "./shared-buffers.ts";
 
 export interface CodecOptions {
@@ -18,18 +18,23 @@ export interface CodecOptions {
   readonly maxPayloadBytes: number;
   /** Whether what is encoded here may be read in place: arguments, not results. */
   readonly mayLend: boolean;
+  /** Uses of a shape after which its code is compiled, instead of the default. */
+  readonly compiledAfter?: number;
 }
 
 export class Codec {
   readonly access: CodecAccess;
   /** The shapes this side has used; append-only. */
-  readonly shapes: ShapeRegistry = new ShapeRegistry();
+  readonly shapes: ShapeRegistry;
+  readonly #compiledAfter: number | undefined;
   readonly #sharedBuffers: SharedBuffers;
   readonly #options: EncoderOptions;
   readonly #idle: Encoder[] = [];
 
   constructor(options: CodecOptions) {
     this.access = options.access;
+    this.#compiledAfter = options.compiledAfter;
+    this.shapes = new ShapeRegistry(options.compiledAfter);
     this.#sharedBuffers = new SharedBuffers(options.origin);
     this.#options = {
       access: options.access,
@@ -54,6 +59,11 @@ export class Codec {
   takeBack(encoder: Encoder): void {
     encoder.end();
     this.#idle.push(encoder);
+  }
+
+  /** The shapes that another side tells. */
+  receivedShapes(): ReceivedShapes {
+    return new ReceivedShapes(this.#compiledAfter);
   }
 
   /** A decoder for what the other side of a lane sends, whose shapes are `shapes`. */

@@ -7,8 +7,9 @@
  * time; until then, and beyond the limits below, objects carry their keys with them. A receiver keeps
  * the shapes it was told in the same order.
  *
- * Reading and writing the properties is compiled per shape, which engines reward with inline caches
- * and ready-made hidden classes; where code may not be made from strings, loops do the same.
+ * Properties are read and written by loops at first, and where code may not be made from strings. After some uses the
+ * code is compiled per shape, which engines reward with inline caches and ready-made hidden classes; compiling takes
+ * each side half a millisecond while it is cold.
  */
 import { ProtocolError } from "../errors.ts";
 import type { ReadableShape } from "./reader.ts";
@@ -25,6 +26,8 @@ export const MAX_SHAPES = 1024;
 export const MAX_KEYS_OF_SHAPES: number = 64 * MAX_SHAPES;
 /** Key lists seen once. When there are so many they are forgotten. */
 const MAX_CANDIDATES = 256;
+/** Uses after which the code of a shape is compiled. */
+const COMPILED_AFTER = 64;
 /** Wrong guesses in a row after which there are none until an object has a shape: a tenth of what Dates take on V8. */
 const MAX_MISSES = 8;
 /** Shapes with the same first key that are looked through. */
@@ -33,6 +36,10 @@ const MAX_BUCKET = 32;
 /** A shape as its sender sees it. */
 export interface SentShape extends WritableShape {
   readonly keys: readonly string[];
+  write: WritableShape["write"];
+  fits: WritableShape["fits"];
+  /** Until it is compiled. */
+  uses: number;
   /** The shape that came after this one last time: the first guess. */
   follower: SentShape | undefined;
 }
@@ -48,13 +55,14 @@ export class ShapeRegistry {
   readonly #shapes: SentShape[] = [];
   readonly #byFirstKey = new Map<string, SentShape[]>();
   readonly #candidates = new Map<string, readonly string[]>();
-  readonly #isCompiling: boolean;
+  readonly #compiledAfter: number;
   #last: SentShape | undefined;
   #misses = 0;
   #keyCount = 0;
 
-  constructor(isCompiling: boolean = canCompile()) {
-    this.#isCompiling = isCompiling;
+  /** `compiledAfter`: uses of a shape after which its code is compiled. */
+  constructor(compiledAfter: number = COMPILED_AFTER) {
+    this.#compiledAfter = canCompile() ? compiledAfter : Infinity;
   }
 
   /** Shapes registered so far; their ids are below it. */
@@ -84,6 +92,7 @@ export class ShapeRegistry {
     const found = this.#look(keys);
     if (found === undefined) return undefined;
     this.#misses = 0;
+    if (++found.uses === this.#compiledAfter) compile(found);
     const last = this.#last;
     if (last !== undefined) last.follower = found;
     return this.#last = found;
@@ -115,10 +124,14 @@ export class ShapeRegistry {
       // A property that is gone when its turn comes would be read from the prototype.
       if (key in Object.prototype) return undefined;
     }
-    const code = this.#isCompiling ? compileWriter(keys) : loopWriter(keys);
-    // The arguments of a function look like that, and are refused.
-    const fits = keys[0] === "0" ? () => false : code.fits;
-    const shape: SentShape = { id: this.#shapes.length, keys, ...code, fits, follower: undefined };
+    const shape: SentShape = {
+      id: this.#shapes.length,
+      keys,
+      write: loopWriter(keys),
+      fits: fitsNone,
+      uses: 0,
+      follower: undefined,
+    };
     this.#shapes.push(shape);
     this.#keyCount += keys.length;
     bucket.push(shape);
@@ -127,30 +140,37 @@ export class ShapeRegistry {
   }
 }
 
-function loopWriter(keys: readonly string[]): Pick<WritableShape, "write" | "fits"> {
-  return {
-    fits: () => false,
-    write(writer, object, at) {
-      let next = at;
-      for (const key of keys) {
-        const value = object[key];
-        next = value === undefined
-          ? writer.undefinedOrGone(object, key, next)
-          : writer.value(value, next);
-      }
-      return next;
-    },
+const fitsNone = (): boolean => false;
+
+function compile(shape: SentShape): void {
+  const { write, fits } = compileWriter(shape.keys);
+  shape.write = write;
+  // The arguments of a function look like that, and are refused.
+  if (shape.keys[0] !== "0") shape.fits = fits;
+}
+
+function loopWriter(keys: readonly string[]): WritableShape["write"] {
+  return (writer, object, at) => {
+    let next = at;
+    for (const key of keys) {
+      const value = object[key];
+      next = value === undefined
+        ? writer.undefinedOrGone(object, key, next)
+        : writer.value(value, next);
+    }
+    return next;
   };
 }
 
 /** What one sender has told its receiver. */
 export class ReceivedShapes {
   readonly #shapes: ReadableShape[] = [];
-  readonly #isCompiling: boolean;
+  readonly #compiledAfter: number;
   #keyCount = 0;
 
-  constructor(isCompiling: boolean = canCompile()) {
-    this.#isCompiling = isCompiling;
+  /** `compiledAfter`: uses of a shape after which its code is compiled. */
+  constructor(compiledAfter: number = COMPILED_AFTER) {
+    this.#compiledAfter = canCompile() ? compiledAfter : Infinity;
   }
 
   get size(): number {
@@ -171,13 +191,22 @@ export class ReceivedShapes {
       if (!isKeyList(keys)) throw new ProtocolError("A shape that is not a list of keys.");
       this.#keyCount += keys.length;
       if (this.#keyCount > MAX_KEYS_OF_SHAPES) throw new ProtocolError("Shapes of too many keys.");
-      this.#shapes.push(createReceived(keys, this.#isCompiling));
+      this.#shapes.push(createReceived(keys, this.#compiledAfter));
     }
   }
 }
 
-function createReceived(keys: readonly string[], isCompiling: boolean): ReadableShape {
-  return { keys, read: isCompiling ? compileReader(keys) : loopReader(keys) };
+function createReceived(keys: readonly string[], compiledAfter: number): ReadableShape {
+  let uses = 0;
+  const loop = loopReader(keys);
+  const shape: { keys: readonly string[]; read: ReadableShape["read"] } = {
+    keys,
+    read(reader, at) {
+      if (++uses === compiledAfter) shape.read = compileReader(keys);
+      return loop(reader, at);
+    },
+  };
+  return shape;
 }
 
 function isKeyList(keys: unknown): keys is string[] {

@@ -9,7 +9,7 @@ import type { Codec } from "../codec/codec.ts";
 import type { Decoder } from "../codec/decoder.ts";
 import type { Encoder } from "../codec/encoder.ts";
 import { normalizeNumber } from "../codec/numbers.ts";
-import { ReceivedShapes } from "../codec/shapes.ts";
+import type { ReceivedShapes } from "../codec/shapes.ts";
 import { ProtocolError } from "../errors.ts";
 import { copyWords, viewMemory } from "../memory/views.ts";
 import type { RingConsumer } from "../ring/consumer.ts";
@@ -57,7 +57,7 @@ export class Endpoint {
   readonly sized: SizedValues;
   readonly #codec: Codec;
   readonly #messages: PayloadMessages;
-  readonly #receivedShapes = new ReceivedShapes();
+  readonly #receivedShapes: ReceivedShapes;
   /** Shapes of ours that the other side knows. */
   #toldShapes = 0;
   #hasTold = false;
@@ -68,6 +68,7 @@ export class Endpoint {
     this.tx = tx;
     this.rx = rx;
     this.#codec = codec;
+    this.#receivedShapes = codec.receivedShapes();
     this.decoder = codec.decoder(this.#receivedShapes);
     this.#messages = new PayloadMessages(port);
     const maxBytes = maxInlineBytes(tx.capacity);

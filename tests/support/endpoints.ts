@@ -39,7 +39,13 @@ export function createHeld(parts: Partial<Held> = {}): Held {
 
 /** The codec of one side, as pools make it. */
 export function createCodec(origin: number, maxPayloadBytes = Infinity): Codec {
-  return new Codec({ access: currentRuntime, origin, maxPayloadBytes, mayLend: origin === 0 });
+  return new Codec({
+    access: currentRuntime,
+    origin,
+    maxPayloadBytes,
+    mayLend: origin === 0,
+    compiledAfter: 1, // compiled code is what long runs are about
+  });
 }
 
 export function createEndpoints(capacity = 4096, maxPayloadBytes = Infinity): EndpointPair {

@@ -18,9 +18,9 @@ import { createEndpoints } from "../support/endpoints.ts";
 import { capabilities, runCode } from "../support/runtime.ts";
 
 /** A sender and a receiver that have told each other everything. */
-function pairOf(isCompiling: boolean): { registry: ShapeRegistry; trip(value: unknown): unknown } {
-  const registry = new ShapeRegistry(isCompiling);
-  const received = new ReceivedShapes(isCompiling);
+function pairOf(compiledAfter: number): { registry: ShapeRegistry; trip(value: unknown): unknown } {
+  const registry = new ShapeRegistry(compiledAfter);
+  const received = new ReceivedShapes(compiledAfter);
   const shared = new SharedBuffers(0);
   const encoder = new Encoder({
     access: currentRuntime,
@@ -43,7 +43,7 @@ function pairOf(isCompiling: boolean): { registry: ShapeRegistry; trip(value: un
 }
 
 test("objects of no shape are not asked for one for ever", () => {
-  const registry = new ShapeRegistry(true);
+  const registry = new ShapeRegistry(1);
   const keys = ["id", "name"];
   registry.find(keys);
   const shape = registry.find(keys)!;
@@ -67,89 +67,92 @@ test("objects of no shape are not asked for one for ever", () => {
   }
 });
 
-describe.each([["compiled", true], ["looping", false]])("%s", (_, isCompiling) => {
-  test("every kind of key and value, at each sight of the shape", () => {
-    const { trip } = pairOf(isCompiling);
-    const objects = [
-      { a: 1, b: "x", c: true, d: null, e: undefined, f: -0, g: 1.5, h: [1], i: { a: 1 }, j: 2n },
-      { "": 1, " ": 2, "a-b": 3, "ключ": 4, "\u2028": 5, '"quoted"\\': 6, "1": 7, "01": 8 },
-      JSON.parse('{"__proto__": 1, "constructor": 2, "toString": 3, "x": 4}') as object,
-      Object.fromEntries(Array.from({ length: 64 }, (_, key) => [`k${key}`, key])),
-      Object.fromEntries(Array.from({ length: 200 }, (_, key) => [`k${key}`, key])),
-      { b: 1, a: 2 },
-      { a: 2, b: 1 },
-      { length: 2, name: 3, prototype: 4, valueOf: 5 },
-    ];
-    for (let round = 0; round < 4; round++) {
-      for (const object of objects) {
-        const arrived = trip(object) as object;
-        expect(Object.entries(arrived)).toEqual(Object.entries(object));
-        expect(Object.getPrototypeOf(arrived)).toBe(Object.prototype);
+describe.each([["compiled", 1], ["compiled later", 3], ["looping", Infinity]])(
+  "%s",
+  (_, compiledAfter) => {
+    test("every kind of key and value, at each sight of the shape", () => {
+      const { trip } = pairOf(compiledAfter);
+      const objects = [
+        { a: 1, b: "x", c: true, d: null, e: undefined, f: -0, g: 1.5, h: [1], i: { a: 1 }, j: 2n },
+        { "": 1, " ": 2, "a-b": 3, "ключ": 4, "\u2028": 5, '"quoted"\\': 6, "1": 7, "01": 8 },
+        JSON.parse('{"__proto__": 1, "constructor": 2, "toString": 3, "x": 4}') as object,
+        Object.fromEntries(Array.from({ length: 64 }, (_, key) => [`k${key}`, key])),
+        Object.fromEntries(Array.from({ length: 200 }, (_, key) => [`k${key}`, key])),
+        { b: 1, a: 2 },
+        { a: 2, b: 1 },
+        { length: 2, name: 3, prototype: 4, valueOf: 5 },
+      ];
+      for (let round = 0; round < 4; round++) {
+        for (const object of objects) {
+          const arrived = trip(object) as object;
+          expect(Object.entries(arrived)).toEqual(Object.entries(object));
+          expect(Object.getPrototypeOf(arrived)).toBe(Object.prototype);
+        }
       }
-    }
-    expect(({} as { x?: number }).x).toBeUndefined();
-  });
+      expect(({} as { x?: number }).x).toBeUndefined();
+    });
 
-  test("a property that a getter removes does not arrive, the others do", () => {
-    const { trip } = pairOf(isCompiling);
-    for (let round = 0; round < 4; round++) {
-      const object: Record<string, unknown> = {
-        get a() {
-          if (round > 1) delete object["c"];
-          return 1;
-        },
-        b: 2,
-        c: 3,
-        d: undefined,
-      };
-      const expected = round > 1
-        ? { a: 1, b: 2, d: undefined }
-        : { a: 1, b: 2, c: 3, d: undefined };
-      expect(Object.entries(trip({ outer: object }) as object)).toEqual([["outer", expected]]);
-      expect(Object.keys((trip({ outer: object }) as { outer: object }).outer)).toEqual(
-        Object.keys(expected),
-      );
-    }
-  });
+    test("a property that a getter removes does not arrive, the others do", () => {
+      const { trip } = pairOf(compiledAfter);
+      for (let round = 0; round < 4; round++) {
+        const object: Record<string, unknown> = {
+          get a() {
+            if (round > 1) delete object["c"];
+            return 1;
+          },
+          b: 2,
+          c: 3,
+          d: undefined,
+        };
+        const expected = round > 1
+          ? { a: 1, b: 2, d: undefined }
+          : { a: 1, b: 2, c: 3, d: undefined };
+        expect(Object.entries(trip({ outer: object }) as object)).toEqual([["outer", expected]]);
+        expect(Object.keys((trip({ outer: object }) as { outer: object }).outer)).toEqual(
+          Object.keys(expected),
+        );
+      }
+    });
 
-  test("cycles through objects of known shape", () => {
-    const { trip } = pairOf(isCompiling);
-    for (let round = 0; round < 4; round++) {
-      const node: { id: number; self?: unknown; next: unknown } = { id: round, next: null };
-      node.next = { id: 1, next: node };
-      const arrived = trip([node, node]) as [typeof node, typeof node];
-      expect(arrived[0]).toBe(arrived[1]);
-      expect((arrived[0].next as typeof node).next).toBe(arrived[0]);
-    }
-  });
+    test("cycles through objects of known shape", () => {
+      const { trip } = pairOf(compiledAfter);
+      for (let round = 0; round < 4; round++) {
+        const node: { id: number; self?: unknown; next: unknown } = { id: round, next: null };
+        node.next = { id: 1, next: node };
+        const arrived = trip([node, node]) as [typeof node, typeof node];
+        expect(arrived[0]).toBe(arrived[1]);
+        expect((arrived[0].next as typeof node).next).toBe(arrived[0]);
+      }
+    });
 
-  test("hostile streams of wide shapes stay bounded and correct", () => {
-    const { registry, trip } = pairOf(isCompiling);
-    const wide = MAX_SHAPE_KEYS - 1;
-    const most = Math.floor(MAX_KEYS_OF_SHAPES / wide);
-    for (let n = 0; n < most + 20; n++) {
-      const object = Object.fromEntries(
-        Array.from({ length: wide }, (_, key) => [`${n}.${key}`, key]),
-      );
-      for (let round = 0; round < 2; round++) trip(object);
-      if (n % 100 === 0 || n >= most) expect(trip(object)).toEqual(object);
-    }
-    expect(registry.size).toBe(most);
-  });
+    test("hostile streams of wide shapes stay bounded and correct", () => {
+      const { registry, trip } = pairOf(compiledAfter);
+      const wide = MAX_SHAPE_KEYS - 1;
+      const most = Math.floor(MAX_KEYS_OF_SHAPES / wide);
+      for (let n = 0; n < most + 20; n++) {
+        const object = Object.fromEntries(
+          Array.from({ length: wide }, (_, key) => [`${n}.${key}`, key]),
+        );
+        for (let round = 0; round < 2; round++) trip(object);
+        if (n % 100 === 0 || n >= most) expect(trip(object)).toEqual(object);
+      }
+      expect(registry.size).toBe(most);
+    });
 
-  test("hostile streams of ever new shapes stay bounded and correct", () => {
-    const { registry, trip } = pairOf(isCompiling);
-    for (let n = 0; n < 3000; n++) expect(trip({ [`only${n}`]: n })).toEqual({ [`only${n}`]: n });
-    expect(registry.size).toBe(0);
-    for (let n = 0; n < 3000; n++) {
-      const object = { [`twice${n}`]: n };
-      for (let round = 0; round < 3; round++) expect(trip(object)).toEqual(object);
-    }
-    expect(registry.size).toBe(MAX_SHAPES);
-    const same = (n: number) => ({ first: 1, [`second${n}`]: 2 });
-    for (let n = 0; n < 200; n++) expect(trip(same(n % 50))).toEqual(same(n % 50));
-  });
-});
+    test("hostile streams of ever new shapes stay bounded and correct", () => {
+      const { registry, trip } = pairOf(compiledAfter);
+      for (let n = 0; n < 3000; n++) expect(trip({ [`only${n}`]: n })).toEqual({ [`only${n}`]: n });
+      expect(registry.size).toBe(0);
+      for (let n = 0; n < 3000; n++) {
+        const object = { [`twice${n}`]: n };
+        for (let round = 0; round < 3; round++) expect(trip(object)).toEqual(object);
+      }
+      expect(registry.size).toBe(MAX_SHAPES);
+      const same = (n: number) => ({ first: 1, [`second${n}`]: 2 });
+      for (let n = 0; n < 200; n++) expect(trip(same(n % 50))).toEqual(same(n % 50));
+    });
+  },
+);
 
 describe("telling", () => {
   test("what was never told, or told out of turn, is a protocol error", () => {
