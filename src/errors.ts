@@ -5,7 +5,19 @@
  * the caller gets the task's own error (see `codec/fault.ts`).
  */
 
-/** Base of all errors raised by heddle itself. */
+/** On the prototype of each class: its name. From the registry, so that other copies of this library see it. */
+const ERROR_CLASS = Symbol.for("heddle.error");
+
+/** Name of heddle's own class, of whatever copy, that `prototype` belongs to; undefined for any other prototype. */
+function ownClassOf(prototype: object): string | undefined {
+  const name: unknown = Object.getOwnPropertyDescriptor(prototype, ERROR_CLASS)?.value;
+  return typeof name === "string" ? name : undefined;
+}
+
+/**
+ * Base of all errors raised by heddle itself. `instanceof` recognizes errors of every copy of heddle in the process,
+ * for this class and those below.
+ */
 export class HeddleError extends Error {
   /** Stable identifier of the failure, for `switch` statements and logs. */
   readonly code: string;
@@ -13,6 +25,15 @@ export class HeddleError extends Error {
   constructor(code: string, message: string, options?: ErrorOptions) {
     super(message, options);
     this.code = code;
+  }
+
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    if (Function.prototype[Symbol.hasInstance].call(this, value)) return true;
+    const name = ownClassOf(this.prototype);
+    if (name === undefined || typeof value !== "object" || value === null) return false;
+    let parent = Object.getPrototypeOf(value) as object | null;
+    while (parent !== null && ownClassOf(parent) !== name) parent = Object.getPrototypeOf(parent);
+    return parent !== null;
   }
 }
 
@@ -213,4 +234,5 @@ const classes = {
 // Prototypes have the names: `super()` writes them into the stack, and minifiers keep these keys.
 for (const [name, { prototype }] of Object.entries(classes)) {
   Object.defineProperty(prototype, "name", { value: name, configurable: true });
+  Object.defineProperty(prototype, ERROR_CLASS, { value: name });
 }

@@ -9,7 +9,7 @@
 import * as own from "../errors.ts";
 import { PayloadTooLargeError } from "../errors.ts";
 import type { CodecAccess } from "../runtimes/runtime.ts";
-import { defineValue } from "./own-property.ts";
+import { defineValue, ownValue } from "./own-property.ts";
 import type { Reader } from "./reader.ts";
 import type { Writer } from "./writer.ts";
 import {
@@ -38,6 +38,9 @@ const OWN_PREFIX = "heddle ";
 const OWN_PROTOTYPES: ReadonlyMap<string, object> = new Map(
   Object.entries(own).map(([name, { prototype }]) => [OWN_PREFIX + name, prototype]),
 );
+
+/** On the prototypes of all copies of these classes: their names (see errors.ts). */
+const ERROR_CLASS = Symbol.for("heddle.error");
 
 /** What is nested deeper within errors is left out: long chains of causes must not fail for the stack. */
 export const MAX_ERROR_DEPTH = 500;
@@ -258,6 +261,8 @@ function typeOfPrototypes(error: Error): string | undefined {
     if (parent === null) return undefined;
     const type = TYPE_OF_PROTOTYPE.get(parent);
     if (type !== undefined) return type;
+    const ownType = OWN_PREFIX + String(ownValue(parent, ERROR_CLASS)); // of another copy of heddle
+    if (OWN_PROTOTYPES.has(ownType)) return ownType;
   }
   return undefined;
 }

@@ -11,8 +11,11 @@ import { InvalidArgumentError, LoanExpiredError } from "../errors.ts";
 import type { Reader, Revocable } from "./reader.ts";
 import type { Writer } from "./writer.ts";
 import { isThere, typedArrayName } from "./intrinsics.ts";
+import { defineOwn, ownValue } from "./own-property.ts";
 import { LOAN, VALUE_HEADER_BYTES } from "./tags.ts";
 
+/** From the registry, so that what another copy of this library has made is known too. */
+const LENT = Symbol.for("heddle.loan");
 const HEADER_BYTES: number = VALUE_HEADER_BYTES + 8;
 /** Bytes per chunk of `forEachChunk`: they stay in the first-level cache between copy and use. */
 const CHUNK_BYTES = 16 * 1024;
@@ -58,14 +61,14 @@ export interface Borrowed {
 /** What `borrow` makes on the lending side. */
 export class Loan {
   readonly bytes: Uint8Array;
-  readonly #isLoan = true;
 
   constructor(bytes: Uint8Array) {
     this.bytes = bytes;
+    defineOwn(this, LENT, { value: true });
   }
 
   static is(object: object): object is Loan {
-    return #isLoan in object && object.#isLoan;
+    return ownValue(object, LENT) === true;
   }
 }
 

@@ -6,9 +6,13 @@ import { InvalidArgumentError } from "../errors.ts";
 import type { Reader } from "./reader.ts";
 import type { Writer } from "./writer.ts";
 import { isBorrowed, Loan, writeLoan } from "./loan.ts";
+import { defineOwn, ownValue } from "./own-property.ts";
 import { isStructView } from "./struct/views.ts";
 import { ENVELOPE, REFERENCED, VALUE_HEADER_BYTES } from "./tags.ts";
 import { Transfer } from "./transfer.ts";
+
+/** From the registry, so that envelopes of another copy of this library are known too. */
+const IS_ENVELOPE = Symbol.for("heddle.envelope");
 
 /**
  * A header and a payload that cross together: plain data that says what the payload is, and the
@@ -18,21 +22,25 @@ export class Envelope<Header = unknown, Payload = unknown> {
   readonly header: Header;
   readonly payload: Payload;
 
-  /** Tells envelopes by a slot of their own: `instanceof` would run a proxy's trap. */
-  readonly #isEnvelope = true;
-
   constructor(header: Header, payload: Payload) {
     this.header = header;
     this.payload = payload;
+    defineOwn(this, IS_ENVELOPE, { value: true });
   }
 
-  /** Whether `object` is an envelope, made by this copy of heddle. */
+  /** Whether `object` is an envelope, made by any copy of heddle. */
   static is(object: object): object is Envelope {
-    return #isEnvelope in object && object.#isEnvelope;
+    return ownValue(object, IS_ENVELOPE) === true;
+  }
+
+  /** Envelopes of other copies of heddle are instances too. */
+  static [Symbol.hasInstance](value: unknown): boolean {
+    if (this !== Envelope) return Function.prototype[Symbol.hasInstance].call(this, value);
+    return typeof value === "object" && value !== null && Envelope.is(value);
   }
 }
 
-/** What tells these apart are slots of their own: others may have their prototypes. */
+/** What tells these apart are own properties: others may have their prototypes. */
 export const WRAPPERS: readonly object[] = [
   Envelope.prototype,
   Transfer.prototype,
