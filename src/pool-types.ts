@@ -43,7 +43,10 @@ export interface PoolEvents {
   unhandledRejection: { readonly workerId: number; readonly error: Error };
   /** `needsDrain` was set, and half of the waiting calls are left. */
   drain: object;
-  /** A worker ended unexpectedly; its calls were rejected with the same kind of error. */
+  /**
+   * A worker ended unexpectedly; its calls were rejected with the same kind of error. If it had none to reject, the
+   * exception that ended it is printed unless a listener calls `preventDefault()` (Deno prints every one itself).
+   */
   workerLost: { readonly error: WorkerLostError };
 }
 

@@ -6,7 +6,13 @@ import { type CallProxy, createCallProxy } from "./call-proxy.ts";
 import { textOf } from "./codec/fault.ts";
 import { describeSignature, type Signature } from "./codec/struct/signature.ts";
 import type { TaskSource } from "./endpoint/worker-start.ts";
-import { InvalidArgumentError, NestedPoolError, PoolClosedError } from "./errors.ts";
+import {
+  InvalidArgumentError,
+  NestedPoolError,
+  PoolClosedError,
+  TimeoutError,
+  type WorkerLostError,
+} from "./errors.ts";
 import {
   checkShutdown,
   type PoolOptions,
@@ -133,7 +139,7 @@ class ThreadPool extends EventTarget {
       onFailed: (error) => this.#fail(error),
       onDrain: () => void this.#emit("drain", {}),
       onUnhandledRejection: (workerId, error) => this.#reportRejection(workerId, error),
-      onWorkerLost: (error) => this.#emit("workerLost", { error }),
+      onWorkerLost: (error, wasReported) => this.#reportLoss(error, wasReported),
     });
     const { scheduler, endings, safety, supervisor } = this.#parts;
     this.call = createCallProxy(spec, scheduler, endings);
@@ -241,6 +247,15 @@ class ThreadPool extends EventTarget {
     if (this.#emit("unhandledRejection", { workerId, error })) {
       this.#runtime.warn(`heddle: unhandled rejection in worker ${workerId}:`, error);
     }
+  }
+
+  /** Prints an exception that ended a worker, unless a call was rejected with it: it would be seen nowhere. */
+  #reportLoss(error: WorkerLostError, wasReported: boolean): void {
+    const { cause, workerId } = error;
+    const isNews = this.#emit("workerLost", { error }) && !wasReported;
+    if (!isNews || cause === undefined || cause instanceof TimeoutError) return;
+    if (this.#runtime.printsUncaught) return;
+    this.#runtime.warn(`heddle: uncaught exception in worker ${workerId}:`, cause);
   }
 
   /** False if a listener called `preventDefault()`. */

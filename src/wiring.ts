@@ -54,7 +54,7 @@ export interface PartEvents {
   onFailed(error: Error): void;
   onDrain(): void;
   onUnhandledRejection(workerId: number, error: Error): void;
-  onWorkerLost(error: WorkerLostError): void;
+  onWorkerLost(error: WorkerLostError, wasReported: boolean): void;
 }
 
 export interface PoolParts {

@@ -48,8 +48,11 @@ export interface SupervisorEvents {
   onFailed(error: Error): void;
   /** Rejects a call that a worker was running which is gone. */
   onLost(call: PendingCall, error: WorkerLostError): void;
-  /** A worker ended that was not asked to; what it was running has been rejected. */
-  onWorkerLost(error: WorkerLostError): void;
+  /**
+   * A worker ended that was not asked to; the calls that it was running have been rejected. `wasReported`: one of them
+   * has, so that its caller knows.
+   */
+  onWorkerLost(error: WorkerLostError, wasReported: boolean): void;
 }
 
 export class Supervisor {
@@ -254,8 +257,10 @@ export class Supervisor {
       return;
     }
     const options = { cause: end.cause ?? end.startError };
+    let wasReported = false;
     for (const call of calls) {
       if (this.#scheduler.waiting.retry(call)) continue;
+      wasReported = true;
       this.#events.onLost(call, new WorkerLostError(end, options));
     }
     this.lost++;
@@ -266,7 +271,7 @@ export class Supervisor {
     this.#replaceLater();
     this.#elastic.look();
     // Last: a listener may do anything, closing the pool included.
-    this.#events.onWorkerLost(new WorkerLostError(end, options));
+    this.#events.onWorkerLost(new WorkerLostError(end, options), wasReported);
   }
 
   /** Whoever starts in the place of this worker, which has ended, does so for itself. */

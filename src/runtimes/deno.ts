@@ -10,6 +10,7 @@ import { createRuntime } from "./worker-threads.ts";
 export function createDenoRuntime(): Runtime {
   return createRuntime({
     turnsPerYield: 24,
+    printsUncaught: true,
     refuseLimits: ({ resourceLimits, permission }) => [
       // One that reaches its limit in a promise's callback, or a message's, never runs nor ends again (2.9).
       ...(resourceLimits === undefined ? [] : ["Deno leaves workers hanging at resourceLimits"]),

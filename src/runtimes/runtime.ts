@@ -220,6 +220,8 @@ export interface Runtime extends CodecAccess {
   parent(): { readonly handle: ParentHandle; readonly data: unknown };
   /** Converts a path, file URL string or URL into the URL string a worker can import. */
   toModuleUrl(location: string): string;
+  /** Whether the runtime itself prints the uncaught exceptions of workers. */
+  readonly printsUncaught: boolean;
   /** Prints a warning in the runtime's way. */
-  warn(message: string, error: unknown): void;
+  warn(message: string, error?: unknown): void;
 }

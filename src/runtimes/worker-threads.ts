@@ -148,7 +148,8 @@ export function createRuntime(specifics: RuntimeSpecifics): Runtime {
       /^[a-z][a-z0-9+.-]+:/i.test(location) && !/^[a-z]:[\\/]/i.test(location)
         ? new URL(location).href
         : pathToFileURL(location).href,
-    warn: (message, error) => console.error(message, error),
+    printsUncaught: false,
+    warn: (...lines) => console.error(...lines),
     ...specifics,
     text: { ...textAccess, ...specifics.text },
     bytes: { ...byteAccess, ...specifics.bytes },

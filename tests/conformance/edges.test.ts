@@ -1,6 +1,6 @@
 /** What surrounds a program: other copies of the library, extended prototypes, output, processes that end. */
 import { describe, expect, test } from "vitest";
-import { runScript } from "../support/runtime.ts";
+import { capabilities, runScript } from "../support/runtime.ts";
 
 describe("another copy of heddle in the process", () => {
   test("its wrappers and errors are known", async () => {
@@ -13,5 +13,16 @@ describe("another copy of heddle in the process", () => {
       errors: [true, true, false, false, true],
       thrown: [true, "HEDDLE_QUEUE_FULL"],
     }]);
+  });
+});
+
+describe("an uncaught exception in a worker", () => {
+  test("is printed if no call is rejected with it, and no listener prevents that", async () => {
+    const { code, output } = await runScript("silent-death.ts");
+    const told = output.split("heddle: uncaught exception in worker 0:").length - 1;
+    // Deno prints all three by itself.
+    expect([code, told]).toEqual([0, capabilities.printsUncaught ? 0 : 1]);
+    expect(output).toMatch(/rror: quiet/);
+    if (!capabilities.printsUncaught) expect(output).not.toMatch(/heard|rejected/);
   });
 });
