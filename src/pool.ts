@@ -12,6 +12,7 @@ import {
   PoolClosedError,
   TimeoutError,
   type WorkerLostError,
+  WorkerStartError,
 } from "./errors.ts";
 import {
   checkShutdown,
@@ -234,12 +235,13 @@ class ThreadPool extends EventTarget {
 
   /** Rejects what is unfinished and stops all that runs. */
   #end(closed: Error, unfinished: () => Error): Promise<void> {
-    const { scheduler, supervisor, safety, timekeeper, endings } = this.#parts;
+    const { scheduler, supervisor, safety, timekeeper, endings, lastOutput } = this.#parts;
     this.#rejectReady(closed);
     endings.tellAll(unfinished());
     scheduler.rejectAll(unfinished);
     safety.stop();
     timekeeper.stop();
+    lastOutput.stop();
     return supervisor.close();
   }
 
@@ -253,8 +255,8 @@ class ThreadPool extends EventTarget {
   #reportLoss(error: WorkerLostError, wasReported: boolean): void {
     const { cause, workerId } = error;
     const isNews = this.#emit("workerLost", { error }) && !wasReported;
-    if (!isNews || cause === undefined || cause instanceof TimeoutError) return;
-    if (this.#runtime.printsUncaught) return;
+    if (!isNews || this.#runtime.printsUncaught || cause === undefined) return;
+    if (cause instanceof TimeoutError || cause instanceof WorkerStartError) return; // of heddle's own
     this.#runtime.warn(`heddle: uncaught exception in worker ${workerId}:`, cause);
   }
 

@@ -15,6 +15,7 @@ import type { GivenSettings } from "./host/call-settings.ts";
 import { Endings } from "./host/endings.ts";
 import { HostLoop } from "./host/host-loop.ts";
 import { Inliner } from "./host/inliner.ts";
+import { LastOutput } from "./host/last-output.ts";
 import { type Receiver, SafetyCheck } from "./host/safety-check.ts";
 import { Scheduler, type SchedulerEvents } from "./host/scheduler.ts";
 import { Signals } from "./host/signals.ts";
@@ -65,6 +66,7 @@ export interface PoolParts {
   readonly backpressure: Backpressure;
   readonly timekeeper: Timekeeper;
   readonly endings: Endings;
+  readonly lastOutput: LastOutput;
 }
 
 /** Memory that the host shares with all workers of a pool. */
@@ -147,7 +149,20 @@ export function wire(spec: PoolSpec, events: PartEvents): PoolParts {
     onWake: () => loop.onWakeMessage(),
     onLost: (call, error) => limits.endings.lose(call, error),
   });
-  const parts: LinkedParts = { scheduler, loop, safety, supervisor, backpressure, ...limits };
+  const lastOutput = new LastOutput({
+    onBeforeExit: runtime.onBeforeExit,
+    responses: () => scheduler.answers.taken,
+    workers: () => supervisor.threads,
+  });
+  const parts: LinkedParts = {
+    scheduler,
+    loop,
+    safety,
+    supervisor,
+    backpressure,
+    lastOutput,
+    ...limits,
+  };
   return parts;
 }
 

@@ -54,6 +54,8 @@ export interface PoolStart {
 
 /** Host to worker. WAKE: look at the rings (sent only to a worker parked in its event loop). */
 export const WAKE = 0;
+/** Host to worker: say when what was written to stdout and stderr has arrived ("flushed"). */
+export const FLUSH = 1;
 
 /** Why a call was given up: an error, a DOMException (message and name), or any other value. */
 export type PackedReason =
@@ -76,6 +78,7 @@ export interface AbortMessage {
 export type WorkerMessage =
   | typeof WAKE
   | { readonly heddle: "ready" }
+  | { readonly heddle: "flushed" }
   /** The worker could not load its tasks; it exits. `taskMissing`: a module lacks an export. */
   | { readonly heddle: "failed"; readonly taskMissing: boolean; readonly error: Uint8Array }
   /** The worker holds more than `maxMemory`. */

@@ -25,6 +25,7 @@ import {
 import { packReason } from "../endpoint/reason.ts";
 import {
   type AbortMessage,
+  FLUSH,
   type PackedReason,
   type PoolStart,
   WAKE,
@@ -76,6 +77,8 @@ type LaneState = "starting" | "ready" | "closing" | "gone";
 
 /** How long the host has for its event loop to turn before it gives a worker up that starts. */
 const START_GRACE_MS = 100;
+/** How long the process is kept running for the output of a worker. */
+const OUTPUT_MS = 1000;
 /** How long the runtime gets to stop a worker. */
 const TERMINATE_MS = 1000;
 
@@ -101,6 +104,7 @@ export class ThreadLane implements Lane, Receiver {
   readonly #teardownTimeoutMs: number;
   readonly #ringSizes: RingSizes;
   #startTimer: Timer | undefined;
+  #outputTimer: Timer | undefined;
   #resolveGone!: () => void;
   #state: LaneState = "starting";
   #closing: Promise<void> | undefined;
@@ -270,6 +274,20 @@ export class ThreadLane implements Lane, Receiver {
     }
   }
 
+  /** Keeps the process running until what the worker has written to stdout and stderr has arrived. */
+  awaitOutput(): void {
+    if (this.#state !== "ready" || this.#outputTimer !== undefined) return;
+    this.#handle.ref();
+    this.#handle.post(FLUSH);
+    this.#outputTimer = this.#runtime.setTimeout(() => this.#onOutput(), OUTPUT_MS);
+  }
+
+  #onOutput(): void {
+    this.#outputTimer?.clear();
+    this.#outputTimer = undefined;
+    if (this.#state === "ready") this.#handle.unref();
+  }
+
   fail(error: Error): void {
     if (this.#state === "gone") return;
     if (this.#state === "starting") this.#startError ??= error;
@@ -342,6 +360,9 @@ export class ThreadLane implements Lane, Receiver {
           : new WorkerStartError(`A task module failed to load: ${cause.message}`, { cause });
         return;
       }
+      case "flushed":
+        this.#onOutput();
+        return;
       case "full":
         this.#events.onFull(this);
         return;
@@ -355,6 +376,7 @@ export class ThreadLane implements Lane, Receiver {
     const wasStarting = this.#state === "starting";
     this.#state = "gone";
     this.#startTimer?.clear();
+    this.#outputTimer?.clear();
     this.#resolveGone();
     const reason = this.#reason ?? "it exited";
     if (wasStarting) {

@@ -74,6 +74,9 @@ function parent(): { readonly handle: ParentHandle; readonly data: unknown } {
       onMessage: (listener) => void port.on("message", listener),
       onUnhandledRejection: (listener) => void process.on("unhandledRejection", listener),
       isDoomed: () => isDoomed,
+      flushOutput: (callback) => {
+        process.stdout.write("", () => void process.stderr.write("", callback));
+      },
       exit,
     },
     data: workerData,
@@ -96,6 +99,19 @@ function createTimer(handle: ReturnType<typeof setTimeout>): Timer {
     ref: () => void handle.ref(),
     unref: () => void handle.unref(),
     clear: () => clearTimeout(handle),
+  };
+}
+
+/** One listener for all pools: Node warns of more than ten. */
+const beforeExit = new Set<() => void>();
+const runBeforeExit = (): void => beforeExit.forEach((callback) => callback());
+
+function onBeforeExit(callback: () => void): () => void {
+  if (beforeExit.size === 0) process.on("beforeExit", runBeforeExit);
+  beforeExit.add(callback);
+  return () => {
+    beforeExit.delete(callback);
+    if (beforeExit.size === 0) process.off("beforeExit", runBeforeExit);
   };
 }
 
@@ -148,6 +164,7 @@ export function createRuntime(specifics: RuntimeSpecifics): Runtime {
       /^[a-z][a-z0-9+.-]+:/i.test(location) && !/^[a-z]:[\\/]/i.test(location)
         ? new URL(location).href
         : pathToFileURL(location).href,
+    onBeforeExit,
     printsUncaught: false,
     warn: (...lines) => console.error(...lines),
     ...specifics,

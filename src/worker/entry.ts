@@ -19,6 +19,7 @@ import { ServiceTimer } from "../endpoint/service-times.ts";
 import { unpackReason } from "../endpoint/reason.ts";
 import {
   type AbortMessage,
+  FLUSH,
   WAKE,
   type WorkerMessage,
   type WorkerStart,
@@ -92,7 +93,8 @@ const signals = new TaskSignals(start.abortWords, runtime.now);
 host.onMessage((message) => {
   if (isAbort(message)) {
     signals.deliver(message.slot, message.generation, unpackReason(runtime, message.reason));
-  } else loop?.onWakeMessage();
+  } else if (message === FLUSH) host.flushOutput(() => post({ heddle: "flushed" }));
+  else loop?.onWakeMessage();
 });
 
 /** Tasks may be sent messages by others; ours are marked. */

@@ -26,3 +26,17 @@ describe("an uncaught exception in a worker", () => {
     if (!capabilities.printsUncaught) expect(output).not.toMatch(/heard|rejected/);
   });
 });
+
+describe("output of tasks", () => {
+  test("appears when the process ends by itself, with the pool open", async () => {
+    const { code, output } = await runScript("last-output.ts");
+    expect([code, output.split("\n").sort()]).toEqual([
+      0,
+      [
+        "",
+        ...Array.from({ length: 24 }, (_, n) => `error ${n}`),
+        ...Array.from({ length: 24 }, (_, n) => `line ${n}`),
+      ].sort(),
+    ]);
+  });
+});
