@@ -20,6 +20,7 @@ import { type Receiver, SafetyCheck } from "./host/safety-check.ts";
 import { Scheduler, type SchedulerEvents } from "./host/scheduler.ts";
 import { Signals } from "./host/signals.ts";
 import { Supervisor } from "./host/supervisor.ts";
+import type { LaneOptions } from "./host/thread-lane.ts";
 import { Timekeeper } from "./host/timekeeper.ts";
 import { AUTO_QUEUE_PER_THREAD, type ResolvedOptions } from "./options.ts";
 import { ActiveCount, type SharedWord } from "./park/active-count.ts";
@@ -94,6 +95,15 @@ function startOf(
   };
 }
 
+function laneOptionsOf(
+  { options, runtime, workerEntry }: PoolSpec,
+  codec: Codec,
+  start: PoolStart,
+): LaneOptions {
+  const { startTimeoutMs, teardownTimeoutMs, ringBytes: ringSizes } = options;
+  return { runtime, codec, workerEntry, ringSizes, start, startTimeoutMs, teardownTimeoutMs };
+}
+
 export function wire(spec: PoolSpec, events: PartEvents): PoolParts {
   const { options, runtime } = spec;
   const memory = shareMemory(spec);
@@ -132,18 +142,7 @@ export function wire(spec: PoolSpec, events: PartEvents): PoolParts {
     () => loop.onTick(),
   );
   const limits = createLimits(spec, scheduler, memory.abortWords, () => loop.kick());
-  const { workerEntry } = spec;
-  const { startTimeoutMs, teardownTimeoutMs, ringBytes: ringSizes } = options;
-  const start = startOf(spec, memory);
-  const laneOptions = {
-    runtime,
-    codec,
-    workerEntry,
-    ringSizes,
-    start,
-    startTimeoutMs,
-    teardownTimeoutMs,
-  };
+  const laneOptions = laneOptionsOf(spec, codec, startOf(spec, memory));
   const supervisor = new Supervisor(options, laneOptions, scheduler, activeCount, {
     ...events,
     onWake: () => loop.onWakeMessage(),
