@@ -214,7 +214,8 @@ export class ProtocolError extends HeddleError {
   }
 }
 
-const classes = {
+/** All of them, by name. */
+export const errorClasses: Readonly<Record<string, { readonly prototype: HeddleError }>> = {
   HeddleError,
   InvalidArgumentError,
   UnknownTaskError,
@@ -232,7 +233,7 @@ const classes = {
   ProtocolError,
 };
 // Prototypes have the names: `super()` writes them into the stack, and minifiers keep these keys.
-for (const [name, { prototype }] of Object.entries(classes)) {
+for (const [name, { prototype }] of Object.entries(errorClasses)) {
   Object.defineProperty(prototype, "name", { value: name, configurable: true });
   Object.defineProperty(prototype, ERROR_CLASS, { value: name });
 }

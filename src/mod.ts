@@ -65,6 +65,23 @@ export {
   type TaskSource,
   type WithoutSignal,
 } from "./task.ts";
-export * from "./errors.ts";
+export {
+  DataCloneError,
+  HeddleError,
+  InvalidArgumentError,
+  LoanExpiredError,
+  NestedPoolError,
+  PayloadTooLargeError,
+  PoolClosedError,
+  ProtocolError,
+  QueueFullError,
+  StructError,
+  TaskNotFoundError,
+  TimeoutError,
+  UnknownTaskError,
+  type WorkerLoss,
+  WorkerLostError,
+  WorkerStartError,
+} from "./errors.ts";
 export type { CallOptions, Priority, TaskOptions, Timeout } from "./call-options.ts";
 export type { TaskSignal } from "./worker/signals.ts";

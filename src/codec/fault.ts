@@ -6,8 +6,7 @@
  * `cause`, `AggregateError.errors` and the own enumerable properties. Parts that cannot be cloned are left out,
  * so reporting an error never fails for what it carries.
  */
-import * as own from "../errors.ts";
-import { PayloadTooLargeError } from "../errors.ts";
+import { errorClasses, PayloadTooLargeError } from "../errors.ts";
 import type { CodecAccess } from "../runtimes/runtime.ts";
 import { defineValue, ownValue } from "./own-property.ts";
 import type { Reader } from "./reader.ts";
@@ -36,7 +35,7 @@ const BUILT_IN: Readonly<Record<string, ErrorConstructor>> = {
 /** Those of heddle's own, by what stands for them: no other error's class can be called that. */
 const OWN_PREFIX = "heddle ";
 const OWN_PROTOTYPES: ReadonlyMap<string, object> = new Map(
-  Object.entries(own).map(([name, { prototype }]) => [OWN_PREFIX + name, prototype]),
+  Object.entries(errorClasses).map(([name, { prototype }]) => [OWN_PREFIX + name, prototype]),
 );
 
 /** On the prototypes of all copies of these classes: their names (see errors.ts). */

@@ -1,6 +1,7 @@
 /** What surrounds a program: other copies of the library, extended prototypes, output, processes that end. */
+import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { capabilities, runScript } from "../support/runtime.ts";
+import { capabilities, runFile, runScript, runtimeName } from "../support/runtime.ts";
 
 describe("another copy of heddle in the process", () => {
   test("its wrappers and errors are known", async () => {
@@ -38,5 +39,18 @@ describe("output of tasks", () => {
         ...Array.from({ length: 24 }, (_, n) => `line ${n}`),
       ].sort(),
     ]);
+  });
+});
+
+describe("changed built-ins", () => {
+  test("an enumerable property of Object.prototype", async () => {
+    const { code, output } = await runScript("proto-enumerable.ts");
+    expect({ code, output }).toEqual({ code: 0, output: '4 {"a":1}\n' });
+  });
+
+  test.runIf(runtimeName === "node")("frozen ones", async () => {
+    const file = fileURLToPath(new URL("../fixtures/scripts/frozen.ts", import.meta.url));
+    const { code, output } = await runFile(file, ["--no-warnings", "--frozen-intrinsics"]);
+    expect({ code, output }).toEqual({ code: 0, output: "4 { a: 1 } TypeError\n" });
   });
 });

@@ -98,6 +98,10 @@ describe.each(sources)("$path", ({ path, text, imports }) => {
     expect(text).not.toMatch(/from "node:/);
   });
 
+  test("imports no namespace: what a bundler makes of it reads inherited properties", () => {
+    expect(text).not.toMatch(/^import \* as \w+ from "\./m);
+  });
+
   test("is of a readable size", () => {
     expect(text.split("\n").length).toBeLessThanOrEqual(500);
   });

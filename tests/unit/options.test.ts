@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import * as errors from "../../src/errors.ts";
 import { InvalidArgumentError, UnknownTaskError } from "../../src/errors.ts";
+import * as heddle from "../../src/mod.ts";
 import { type PoolOptions, resolveOptions } from "../../src/options.ts";
 import type { WorkerLimits } from "../../src/runtimes/runtime.ts";
 import { importTask, locateTask, task } from "../../src/task.ts";
@@ -147,5 +148,9 @@ test("errors carry a code and the name of their class", () => {
   const error = new UnknownTaskError("a", ["b"]);
   expect([error.name, error.code]).toEqual(["UnknownTaskError", "HEDDLE_UNKNOWN_TASK"]);
   expect(error.message).toBe('No task named "a" in this pool; it has: b.');
-  for (const [name, { prototype }] of Object.entries(errors)) expect(prototype.name).toBe(name);
+  const { errorClasses, ...exported } = errors;
+  expect(Object.keys(errorClasses).sort()).toEqual(Object.keys(exported).sort());
+  for (const [name, found] of Object.entries(errorClasses)) {
+    expect([found.prototype.name, heddle[name as keyof typeof heddle]]).toEqual([name, found]);
+  }
 });
