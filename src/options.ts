@@ -6,6 +6,7 @@ import {
   checkMs,
   invalid,
   isObject,
+  isRecord,
   ownOf,
   show,
 } from "./checks.ts";
@@ -199,7 +200,7 @@ export function resolveOptions(
   options: PoolOptions,
   runtime: Pick<Runtime, "cores" | "refuseLimits">,
 ): ResolvedOptions {
-  if (!isObject(options)) {
+  if (!isRecord(options)) {
     throw new InvalidArgumentError(
       `createPool() takes an object of options, got ${show(options)}.`,
     );
@@ -261,17 +262,18 @@ function checkThreads(
   const threads = checkInteger("threads", given ?? Math.max(1, cores - 1), 1, MAX_THREADS);
   const min = least === undefined ? least : checkInteger("minThreads", least, 0, MAX_THREADS);
   const max = most === undefined ? most : checkInteger("maxThreads", most, 1, MAX_THREADS);
-  if (given !== undefined && max !== undefined) checkAtMost("threads", threads, max);
+  if (given !== undefined && max !== undefined) checkAtMost("threads", threads, "maxThreads", max);
+  if (given !== undefined && min !== undefined) checkAtMost("minThreads", min, "threads", threads);
   const maxThreads = max ?? Math.max(threads, min ?? 0);
   const minThreads = min ?? Math.min(threads, maxThreads);
-  checkAtMost("minThreads", minThreads, maxThreads);
+  checkAtMost("minThreads", minThreads, "maxThreads", maxThreads);
   return { minThreads, maxThreads };
 }
 
-function checkAtMost(name: string, threads: number, maxThreads: number): void {
-  if (threads <= maxThreads) return;
+function checkAtMost(name: string, threads: number, limitName: string, limit: number): void {
+  if (threads <= limit) return;
   throw new InvalidArgumentError(
-    `${name}, ${threads}, must not be more than maxThreads, ${maxThreads}.`,
+    `${name}, ${threads}, must not be more than ${limitName}, ${limit}.`,
   );
 }
 
@@ -305,7 +307,7 @@ function isPlainObject(value: object | null): value is object {
 
 function checkInliner(inliner: unknown): InlinerLimits | undefined {
   if (inliner === undefined || inliner === false) return undefined;
-  if (inliner !== true && !isObject(inliner)) {
+  if (inliner !== true && !isRecord(inliner)) {
     throw invalid("inliner", "a boolean or an object", show(inliner));
   }
   const given: Partial<Record<keyof InlinerLimits, unknown>> = inliner === true ? {} : inliner;
@@ -337,7 +339,7 @@ function checkBalancer(balancer: unknown, strictFifo: unknown): ResolvedOptions[
 
 /** The time that calls in flight get, in milliseconds. Throws InvalidArgumentError. */
 export function checkShutdown(options: unknown, defaultMs: number): number {
-  const given = isObject(options) ? options : { timeoutMs: options };
+  const given = isRecord(options) ? options : { timeoutMs: options };
   checkKeys("shutdown()", given, ["drain", "timeoutMs"]);
   const { drain = true, timeoutMs = defaultMs } = ownOf<ShutdownOptions>(given);
   if (typeof drain !== "boolean") throw invalid("drain", "a boolean", describeValue(drain));

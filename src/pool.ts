@@ -3,7 +3,7 @@
  * (`call-proxy.ts`) and owns the shutdown.
  */
 import { type CallProxy, createCallProxy } from "./call-proxy.ts";
-import { textOf } from "./codec/fault.ts";
+import { isRecord, show } from "./checks.ts";
 import { describeSignature, type Signature } from "./codec/struct/signature.ts";
 import type { TaskSource } from "./endpoint/worker-start.ts";
 import {
@@ -62,6 +62,11 @@ export function createPool(
 ): <Tasks extends TaskMap>(tasks: Tasks) => Pool<Tasks> {
   const realm = workerRealm();
   if (realm?.isLoading === true) throw new NestedPoolError();
+  if (arguments.length > 1) {
+    throw new InvalidArgumentError(
+      "createPool() takes options and nothing else; its result takes the tasks: createPool(options)(tasks).",
+    );
+  }
   const runtime = currentRuntime;
   const resolved = resolveOptions(options, runtime);
   const caller = resolved.moduleUrl ?? callerOf(createPool);
@@ -92,8 +97,10 @@ function locateTasks(
   caller: string | undefined,
   runtime: Runtime,
 ): readonly TaskSource[] {
-  if (typeof tasks !== "object" || tasks === null) {
-    throw new InvalidArgumentError(`A pool needs an object of tasks, got ${textOf(tasks)}.`);
+  if (!isRecord(tasks)) {
+    throw new InvalidArgumentError(
+      `A pool takes its tasks as an object, { name: function }, got ${show(tasks)}.`,
+    );
   }
   return Object.keys(tasks).map((name, index) => {
     const { location, exportName } = locateTask(name, tasks[name], caller);

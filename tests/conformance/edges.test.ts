@@ -1,6 +1,8 @@
 /** What surrounds a program: other copies of the library, extended prototypes, output, processes that end. */
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
+import { createPool, InvalidArgumentError } from "../../src/mod.ts";
+import { testPool } from "../support/conformance.ts";
 import { capabilities, runFile, runScript, runtimeName } from "../support/runtime.ts";
 
 describe("another copy of heddle in the process", () => {
@@ -52,5 +54,25 @@ describe("changed built-ins", () => {
     const file = fileURLToPath(new URL("../fixtures/scripts/frozen.ts", import.meta.url));
     const { code, output } = await runFile(file, ["--no-warnings", "--frozen-intrinsics"]);
     expect({ code, output }).toEqual({ code: 0, output: "4 { a: 1 } TypeError\n" });
+  });
+});
+
+describe("what a pool is made from", () => {
+  const identity = (value: unknown): unknown => value;
+
+  test("options and tasks in the wrong place or form are refused", () => {
+    const create = createPool as (...args: unknown[]) => (tasks: unknown) => unknown;
+    expect(() => create({ threads: 1 }, { identity })).toThrow(/createPool\(options\)\(tasks\)/);
+    for (const tasks of [new Map([["identity", identity]]), [identity], Promise.resolve({})]) {
+      expect(() => create()(tasks)).toThrow(InvalidArgumentError);
+      expect(() => create()(tasks)).toThrow(
+        /tasks as an object.*got \[object (Map|Array|Promise)\]/,
+      );
+    }
+  });
+
+  test("signal: null is none", async () => {
+    const { call } = testPool();
+    expect(await call.echo.with({ signal: null })(1)).toBe(1);
   });
 });

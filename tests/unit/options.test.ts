@@ -52,6 +52,7 @@ describe("options", () => {
   const bad: [PoolOptions | unknown, RegExp][] = [
     [{ threads: 3, maxThreads: 2 }, /threads, 3, must not be more than maxThreads, 2/],
     [{ minThreads: 3, maxThreads: 2 }, /minThreads, 3, must not be more than maxThreads, 2/],
+    [{ threads: 2, minThreads: 3 }, /minThreads, 3, must not be more than threads, 2/],
     [{ ringBytes: 3000 }, /power of two from 1024 to/],
     [{ threads: 0 }, /threads must be an integer from 1 to 1024, got 0/],
     [{ threads: -1 }, /threads .* got -1/],
@@ -91,6 +92,10 @@ describe("options", () => {
     [{ thread: 2 }, /no option "thread"; it takes: threads/],
     [7, /takes an object of options, got 7/],
     [null, /takes an object of options, got null/],
+    [[], /takes an object of options, got \[object Array\]/],
+    [new Map(), /takes an object of options, got \[object Map\]/],
+    [{ permission: [] }, /permission must be an object, got \[object Array\]/],
+    [{ inliner: [] }, /inliner must be a boolean or an object, got \[object Array\]/],
   ];
   test.each(bad)("%j is refused", (options, message) => {
     if ((options as { threads?: unknown })?.threads === null) {
