@@ -38,10 +38,13 @@ const now = performance.now.bind(performance);
 const pause: () => void = (Atomics as { pause?: () => void }).pause ?? (() => {});
 const settled: Promise<void> = Promise.resolve();
 
-function createPort(port: MessagePort): PayloadPort {
+function createPort(port: MessagePort, beforeReceiving?: () => void): PayloadPort {
   return {
     post: (message, transfer) => port.postMessage(message, transfer as Transferable[]),
-    receive: () => receiveMessageOnPort(port),
+    receive: () => {
+      beforeReceiving?.();
+      return receiveMessageOnPort(port);
+    },
     close: () => port.close(),
   };
 }
@@ -123,6 +126,8 @@ export type RuntimeSpecifics =
   & Pick<Runtime, "refuseLimits">
   & Partial<Omit<Runtime, keyof CodecAccess | "spawnWorker">>
   & {
+    /** Called before each message is read from a payload port. */
+    beforeReceiving?(): void;
     /** `files`: what the worker has to read to start. */
     limitOptions?(limits: WorkerLimits, files: readonly string[]): LimitOptions;
   }
@@ -142,9 +147,9 @@ export function createRuntime(specifics: RuntimeSpecifics): Runtime {
     setTimeout: (callback, delayMs) => createTimer(setTimeout(callback, delayMs)),
     createChannel: () => {
       const { port1, port2 } = new MessageChannel();
-      return { local: createPort(port1), remote: port2 };
+      return { local: createPort(port1, specifics.beforeReceiving), remote: port2 };
     },
-    openPort: (remote) => createPort(remote as MessagePort),
+    openPort: (remote) => createPort(remote as MessagePort, specifics.beforeReceiving),
     spawnWorker: (entry, data, transfer, name, limits, modules) =>
       createHandle(
         new Worker(startableUrl(entry), {

@@ -76,3 +76,13 @@ describe("what a pool is made from", () => {
     expect(await call.echo.with({ signal: null })(1)).toBe(1);
   });
 });
+
+test("a CryptoKey that is the first value of its worker", async () => {
+  const { call } = testPool({ threads: 1 });
+  const algorithm = { name: "AES-GCM", length: 128 };
+  const key = await crypto.subtle.generateKey(algorithm, true, ["encrypt"]);
+  const arrived = await call.echo(key) as CryptoKey;
+  expect(await crypto.subtle.exportKey("raw", arrived)).toEqual(
+    await crypto.subtle.exportKey("raw", key),
+  );
+});
