@@ -143,7 +143,10 @@ export class PayloadTooLargeError extends HeddleError {
   }
 }
 
-/** The call was refused, since `maxQueue` calls wait already. It did not run. */
+/**
+ * The call was refused, since `maxQueue` calls wait already. It did not run. The refused calls of a pool share one error
+ * without a stack, so that refusing a call costs no more than taking it.
+ */
 export class QueueFullError extends HeddleError {
   readonly maxQueue: number;
 

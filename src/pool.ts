@@ -33,8 +33,9 @@ import { type PoolParts, type PoolSpec, wire } from "./wiring.ts";
 const DRAIN_MS = 5000;
 
 /**
- * False in a heddle worker, true everywhere else: in the main thread, and in threads of other making
- * such as a test runner's. Guard with it what must not run again when workers import the module.
+ * False in a heddle worker, true everywhere else: also in worker threads of other origin (a test runner's), and in
+ * modules that are imported and not the program's entry. Guard with it what must not run again when workers import the
+ * module; ask the runtime (`import.meta.main`) whether a module is the entry.
  */
 export const isMain: boolean = workerRealm() === undefined;
 

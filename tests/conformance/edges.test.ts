@@ -86,3 +86,15 @@ test("a CryptoKey that is the first value of its worker", async () => {
     await crypto.subtle.exportKey("raw", key),
   );
 });
+
+test("refused calls share one error without a stack", async () => {
+  const pool = testPool({ threads: 1, maxQueue: 1 });
+  const calls = Array.from({ length: 5 }, () => pool.call.sleep(20, 1));
+  const outcomes = await Promise.allSettled(calls);
+  const reasons = outcomes.flatMap((one) => one.status === "rejected" ? [one.reason as Error] : []);
+  expect(reasons.length).toBeGreaterThan(1);
+  expect(new Set(reasons).size).toBe(1);
+  expect(reasons[0]).toMatchObject({ code: "HEDDLE_QUEUE_FULL", maxQueue: 1 });
+  expect(reasons[0]!.stack).toBe("QueueFullError: 1 calls are waiting already (maxQueue).");
+  expect(Object.keys(reasons[0]!).sort()).toEqual(["code", "maxQueue"]);
+});
