@@ -86,12 +86,15 @@ function parent(): { readonly handle: ParentHandle; readonly data: unknown } {
   };
 }
 
+/** Node's flag for code from the command line or stdin. Workers inherit it, and start from no file then. */
+const hasInputType: boolean = process.execArgv.some((flag) => flag.startsWith("--input-type"));
+
 /**
- * Deno refuses to start a worker from a remote module (a library on JSR is `https:`); a small `data:`
- * module that imports it is accepted.
+ * Deno refuses to start a worker from a remote module (a library on JSR is `https:`), and Node from a file under
+ * `--input-type`; a small `data:` module that imports it is accepted.
  */
 function startableUrl(entry: URL): URL {
-  if (entry.protocol === "file:" || entry.protocol === "data:") return entry;
+  if ((entry.protocol === "file:" && !hasInputType) || entry.protocol === "data:") return entry;
   const source = `import ${JSON.stringify(entry.href)};`;
   return new URL(`data:text/javascript,${encodeURIComponent(source)}`);
 }

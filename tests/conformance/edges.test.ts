@@ -98,3 +98,11 @@ test("refused calls share one error without a stack", async () => {
   expect(reasons[0]!.stack).toBe("QueueFullError: 1 calls are waiting already (maxQueue).");
   expect(Object.keys(reasons[0]!).sort()).toEqual(["code", "maxQueue"]);
 });
+
+test.runIf(runtimeName === "node")(
+  "a pool in code from the command line, and from stdin",
+  async () => {
+    const { code, output } = await runScript("eval.ts");
+    expect({ code, output }).toEqual({ code: 0, output: "42\n42\n" });
+  },
+);
