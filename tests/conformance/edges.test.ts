@@ -106,3 +106,10 @@ test.runIf(runtimeName === "node")(
     expect({ code, output }).toEqual({ code: 0, output: "42\n42\n" });
   },
 );
+
+test("a pool created by a tail call in another module", async () => {
+  const { output } = await runScript("tail-call.ts");
+  if (capabilities.hidesTailCalls) {
+    expect(output).toMatch(/TaskNotFoundError: .*square.*tail call.*moduleUrl: import\.meta\.url/);
+  } else expect(output).toBe("9\n");
+});
