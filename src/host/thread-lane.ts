@@ -81,6 +81,8 @@ const START_GRACE_MS = 100;
 const OUTPUT_MS = 1000;
 /** How long the runtime gets to stop a worker. */
 const TERMINATE_MS = 1000;
+/** The same for one that a closing pool waits for: no runtime stops a thread within a native call (`execSync`). */
+const CLOSE_TERMINATE_MS = 100;
 
 export class ThreadLane implements Lane, Receiver {
   readonly id: number;
@@ -294,7 +296,7 @@ export class ThreadLane implements Lane, Receiver {
     this.#cause ??= error;
     this.#reason ??= error.message;
     this.#state = "closing";
-    void this.#terminate();
+    void this.#terminate(TERMINATE_MS);
   }
 
   /** Asks the worker to leave, and stops it if it does not. Settles when it is gone. */
@@ -308,13 +310,11 @@ export class ThreadLane implements Lane, Receiver {
     this.#state = "closing";
     this.#reason ??= "the pool was closed";
     this.#handle.ref();
-    if (isStopping) {
-      await this.#gone;
-      return;
-    }
+    if (isStopping) return await this.#goneWithin(CLOSE_TERMINATE_MS);
     // One that is starting leaves as soon as it has started: stopping a thread while it evaluates a module has ended
     // the whole process (Node 22, `location_ != nullptr` in ExecuteAsyncModule).
-    const timer = this.#runtime.setTimeout(() => void this.#terminate(), this.#teardownTimeoutMs);
+    const stop = (): void => void this.#terminate(CLOSE_TERMINATE_MS);
+    const timer = this.#runtime.setTimeout(stop, this.#teardownTimeoutMs);
     // SYNC(close): after the last call was committed. Pairs with the worker loop's rest, which looks at its ring
     // once more when it has seen this. Needs release; waking relies on seq-cst (wake-word.ts).
     Atomics.store(this.#control, IS_CLOSING, 1);
@@ -322,17 +322,21 @@ export class ThreadLane implements Lane, Receiver {
       this.#waker.wake();
     } catch (error) {
       this.#cause ??= error; // a damaged parked word: no way to ask
-      void this.#terminate();
+      stop();
     }
     await this.#gone;
     timer.clear();
   }
 
-  async #terminate(): Promise<void> {
+  #terminate(waitMs: number): Promise<void> {
     this.#isStopped = true;
-    // Some runtimes report neither the end of `terminate()` nor an exit now and then.
-    const timer = this.#runtime.setTimeout(() => this.#onExit(undefined), TERMINATE_MS);
     this.#handle.terminate().catch((error) => this.#cause ??= error);
+    return this.#goneWithin(waitMs);
+  }
+
+  /** Takes the worker for gone after that time: runtimes may report neither the end of `terminate()` nor an exit. */
+  async #goneWithin(waitMs: number): Promise<void> {
+    const timer = this.#runtime.setTimeout(() => this.#onExit(undefined), waitMs);
     await this.#gone;
     timer.clear();
   }
