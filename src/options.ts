@@ -96,8 +96,8 @@ export interface PoolOptions {
    */
   readonly hardTimeoutMs?: number;
   /**
-   * Approximate number of calls after which a worker is replaced, for tasks that leak. It gets calls until the new
-   * worker is ready, and finishes those it has. Default: never.
+   * Number of calls after which a worker is replaced, for tasks that leak. Below 16 exact: the worker gets no further
+   * call. From 16 approximate: it gets calls until the new worker is ready. It finishes those it has. Default: never.
    */
   readonly recycleAfter?: number;
   /**

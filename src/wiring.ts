@@ -192,6 +192,7 @@ function schedulerEvents(
       if (call.settings.hasSignal) parts().endings.begin(call);
     },
     onWorn: (lane) => void parts().supervisor.recycle(lane),
+    onUsedUp: (lane) => parts().supervisor.replaceUsedUp(lane),
     onSpent: (lane) => parts().supervisor.retire(lane),
     onPark: () => {
       holdIfBusy();

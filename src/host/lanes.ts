@@ -109,6 +109,11 @@ export class LaneSet {
     return this.open.filter(({ endpoint }) => endpoint.tx.sequence >= recycleAfter);
   }
 
+  /** Lanes that have been sent as many calls as they may. */
+  findUsedUp(maxCalls: number): Lane[] {
+    return this.all.filter(({ load }) => load.sent >= maxCalls);
+  }
+
   /** Lanes that take no further calls and have answered all they had. */
   findSpent(): Lane[] {
     if (this.open.length === this.all.length) return [];

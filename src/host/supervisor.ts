@@ -159,10 +159,10 @@ export class Supervisor {
     await Promise.all([...this.#lanes.values()].map((lane) => lane.close()));
   }
 
-  /** Workers that take calls, or will as soon as they have started. */
+  /** Workers that take calls, or will as soon as they have started. Beyond `maxThreads`, those that drain count too. */
   get #alive(): number {
     const { open } = this.#scheduler.lanes;
-    let alive = 0;
+    let alive = Math.max(0, this.#draining.size - this.#maxThreads);
     for (const lane of this.#lanes.values()) {
       if (lane.state === "starting" || open.includes(lane)) alive++;
     }
@@ -201,6 +201,19 @@ export class Supervisor {
     }
   }
 
+  /** A worker has been given its last call: another takes its place, and it leaves when it has answered. */
+  replaceUsedUp(lane: Lane): void {
+    if (this.#isClosing || this.#draining.has(lane) || this.#retired.has(lane)) return;
+    this.#letDrain(lane);
+    this.#replaceLater();
+  }
+
+  #letDrain(lane: Lane): void {
+    this.recycled++;
+    this.#draining.add(lane);
+    this.#drainLook ??= this.#watchDraining();
+  }
+
   #onReady(lane: Lane): void {
     this.#startFailures = 0;
     this.#wasAnyReady = true;
@@ -208,10 +221,8 @@ export class Supervisor {
     const worn = this.#worn.get(lane);
     if (worn !== undefined) {
       this.#worn.delete(lane);
-      this.recycled++;
-      this.#draining.add(worn);
+      this.#letDrain(worn);
       this.#scheduler.retire(worn);
-      this.#drainLook ??= this.#watchDraining();
     }
     this.#elastic.onReady();
     if (this.#scheduler.lanes.open.length >= this.#minThreads) this.#becomeReady();

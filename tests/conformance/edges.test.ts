@@ -2,7 +2,8 @@
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { createPool, InvalidArgumentError } from "../../src/mod.ts";
-import { testPool } from "../support/conformance.ts";
+import { createSupervisedPool } from "../fixtures/supervision-tasks.ts";
+import { closedAfterTest, testPool, until } from "../support/conformance.ts";
 import { capabilities, runFile, runScript, runtimeName } from "../support/runtime.ts";
 
 describe("another copy of heddle in the process", () => {
@@ -112,4 +113,29 @@ test("a pool created by a tail call in another module", async () => {
   if (capabilities.hidesTailCalls) {
     expect(output).toMatch(/TaskNotFoundError: .*square.*tail call.*moduleUrl: import\.meta\.url/);
   } else expect(output).toBe("9\n");
+});
+
+describe("recycleAfter below 16 counts exactly", () => {
+  test.each([1, 3])("%i calls on each worker", async (recycleAfter) => {
+    const pool = closedAfterTest(createSupervisedPool({ threads: 1, recycleAfter }));
+    const marks = await Promise.all(Array.from({ length: 6 }, () => pool.call.leak(0)));
+    const calls = [...new Set(marks)].map((mark) => marks.filter((one) => one === mark).length);
+    expect(calls).toEqual(Array.from({ length: 6 / recycleAfter }, () => recycleAfter));
+    expect(pool.stats()).toMatchObject({ workersLost: 0 });
+    for (let n = 0; n < recycleAfter; n++) expect(await pool.call.echo(n)).toBe(n);
+  });
+
+  test("while calls run for long, and one by one", async () => {
+    const pool = closedAfterTest(createSupervisedPool({ threads: 2, recycleAfter: 1 }));
+    const marks = new Set<number>();
+    for (let round = 0; round < 3; round++) {
+      const long = pool.call.sleep(30);
+      marks.add(await pool.call.leak(0));
+      await long;
+    }
+    expect(marks.size).toBe(3);
+    await until(() => pool.stats().recycled >= 6);
+    const { workersStarted, recycled } = pool.stats();
+    expect(workersStarted).toBeLessThanOrEqual(recycled + 2);
+  });
 });
