@@ -101,8 +101,8 @@ export interface PoolOptions {
    */
   readonly recycleAfter?: number;
   /**
-   * Bytes of heap and buffers, garbage included, above which a worker is replaced in the same way. Checked at least
-   * every 50 ms while it works. Default: no limit.
+   * Bytes of heap and buffers, garbage included, above which a worker is replaced in the same way; 25 % above, it gets no
+   * calls until it is. Checked every 5 ms while it works, between calls. Default: no limit.
    */
   readonly maxWorkerMemory?: number;
   /**

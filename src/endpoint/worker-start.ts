@@ -81,7 +81,7 @@ export type WorkerMessage =
   | { readonly heddle: "flushed" }
   /** The worker could not load its tasks; it exits. `taskMissing`: a module lacks an export. */
   | { readonly heddle: "failed"; readonly taskMissing: boolean; readonly error: Uint8Array }
-  /** The worker holds more than `maxMemory`. */
-  | { readonly heddle: "full" }
+  /** The worker holds more than `maxMemory`. `isFarOver`: so much more that it should get no calls. */
+  | { readonly heddle: "full"; readonly isFarOver: boolean }
   /** A promise was rejected in the worker and nobody handled it, or an `onTeardown` hook failed. */
   | { readonly heddle: "unhandledRejection"; readonly error: Uint8Array };

@@ -27,8 +27,6 @@ const MAX_START_FAILURES = 5;
 const MAX_USELESS = 10;
 /** Pause after a worker could not be replaced by a fresh one. */
 const RECYCLE_PAUSE_MS = 5000;
-/** Between two workers that are replaced for their memory: the limit may be less than an empty one needs. */
-const FULL_PAUSE_MS = 1000;
 /** Between two looks at workers that drain: so long, at least, may they go on with what nobody waits for. */
 const DRAIN_LOOK_MS = 5000;
 
@@ -118,7 +116,7 @@ export class Supervisor {
       onReady: (lane) => this.#onReady(lane),
       onWake: () => events.onWake(),
       onUnhandledRejection: (lane, error) => events.onUnhandledRejection(lane.id, error),
-      onFull: (lane) => this.#onFull(lane),
+      onFull: (lane, isFarOver) => this.#onFull(lane, isFarOver),
       onEnd: (lane, end) => this.#onEnd(lane, end),
     };
   }
@@ -175,10 +173,15 @@ export class Supervisor {
     return lane;
   }
 
-  /** A worker holds more memory than it should, before it has done anything perhaps. */
-  #onFull(lane: Lane): void {
-    if (lane.endpoint.tx.sequence === 0) return;
-    if (this.recycle(lane)) this.#recycleFromMs = this.#runtime.now() + FULL_PAUSE_MS;
+  /** A worker holds more memory than it should. If far more, it gets no calls while another starts. */
+  #onFull(lane: Lane, isFarOver: boolean): void {
+    if (lane.endpoint.tx.sequence === 0) return; // it has done nothing
+    const { lanes } = this.#scheduler;
+    this.recycle(lane);
+    if (!isFarOver || this.#isClosing || !lanes.open.includes(lane)) return;
+    this.#letDrain(lane);
+    this.#scheduler.retire(lane);
+    if (![...this.#worn.values()].includes(lane)) this.#replaceLater();
   }
 
   /**
@@ -209,6 +212,7 @@ export class Supervisor {
   }
 
   #letDrain(lane: Lane): void {
+    if (this.#draining.has(lane) || this.#retired.has(lane)) return;
     this.recycled++;
     this.#draining.add(lane);
     this.#drainLook ??= this.#watchDraining();
@@ -222,7 +226,7 @@ export class Supervisor {
     if (worn !== undefined) {
       this.#worn.delete(lane);
       this.#letDrain(worn);
-      this.#scheduler.retire(worn);
+      this.#scheduler.retire(worn); // unless it was, as it held far too much memory
     }
     this.#elastic.onReady();
     if (this.#scheduler.lanes.open.length >= this.#minThreads) this.#becomeReady();

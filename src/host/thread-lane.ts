@@ -67,8 +67,8 @@ export interface LaneEvents {
   onReady(lane: ThreadLane): void;
   onWake(): void;
   onUnhandledRejection(lane: ThreadLane, error: Error): void;
-  /** The worker holds more memory than it should. May be told again. */
-  onFull(lane: ThreadLane): void;
+  /** The worker holds more memory than it should, or far more. May be told again. */
+  onFull(lane: ThreadLane, isFarOver: boolean): void;
   /** Exactly once, when the thread is gone. */
   onEnd(lane: ThreadLane, end: LaneEnd): void;
 }
@@ -368,7 +368,7 @@ export class ThreadLane implements Lane, Receiver {
         this.#onOutput();
         return;
       case "full":
-        this.#events.onFull(this);
+        this.#events.onFull(this, message.isFarOver);
         return;
       case "unhandledRejection":
         this.#events.onUnhandledRejection(this, unpackError(this.#runtime, message.error));

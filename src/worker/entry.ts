@@ -109,7 +109,7 @@ function watchMemory(): (() => void) | undefined {
     maxBytes: start.maxMemory,
     bytes: runtime.memoryBytes,
     now: runtime.now,
-    onFull: () => post({ heddle: "full" }),
+    onFull: (isFarOver) => post({ heddle: "full", isFarOver }),
   });
   return () => watch.look();
 }
