@@ -96,6 +96,12 @@ export interface PoolOptions {
    */
   readonly hardTimeoutMs?: number;
   /**
+   * Deno cannot stop a thread that loops or blocks. Most threads of this pool that are left so when their workers are
+   * stopped, an integer from 0, or Infinity. Once there are as many, a stuck worker stays, without further calls; if no
+   * other is left, the pool fails with WorkerStartError. Default: the number of cores.
+   */
+  readonly maxAbandonedThreads?: number;
+  /**
    * Number of calls after which a worker is replaced, for tasks that leak. Below 16 exact: the worker gets no further
    * call. From 16 approximate: it gets calls until the new worker is ready. It finishes those it has. Default: never.
    */
@@ -182,6 +188,7 @@ const DEFAULTS = {
   maxQueue: Infinity,
   queuePolicy: "reject",
   hardTimeoutMs: Infinity,
+  maxAbandonedThreads: undefined,
   recycleAfter: undefined,
   maxWorkerMemory: undefined,
   resourceLimits: undefined,
@@ -244,6 +251,7 @@ export function resolveOptions(
       : limit("maxQueue", Number.MAX_SAFE_INTEGER, Infinity),
     queuePolicy,
     hardTimeoutMs: checkMs("hardTimeoutMs", read("hardTimeoutMs")),
+    maxAbandonedThreads: checkAbandoned(read("maxAbandonedThreads"), runtime.cores),
     recycleAfter: limit("recycleAfter", 2 ** 29),
     maxWorkerMemory: limit("maxWorkerMemory", Number.MAX_SAFE_INTEGER),
     workerLimits: checkWorkerLimits(read("resourceLimits"), read("permission"), refuseLimits),
@@ -252,6 +260,11 @@ export function resolveOptions(
     keepAlive: checkBoolean("keepAlive", read("keepAlive")),
     moduleUrl: moduleUrl === undefined ? undefined : String(moduleUrl),
   };
+}
+
+function checkAbandoned(given: unknown, cores: number): number {
+  if (given === Infinity) return Infinity;
+  return checkInteger("maxAbandonedThreads", given ?? cores, 0, MAX_THREADS);
 }
 
 function checkThreads(

@@ -13,6 +13,8 @@ export interface PoolStatistics {
   readonly ready: number;
   readonly workersStarted: number;
   readonly workersLost: number;
+  /** Threads of stopped workers that go on, as they loop or block (Deno). */
+  readonly abandonedThreads: number;
   /** Workers replaced (options `recycleAfter` and `maxWorkerMemory`). */
   readonly recycled: number;
   /** Calls run by the host itself (option `inliner`). */
@@ -48,6 +50,11 @@ export interface PoolEvents {
    * exception that ended it is printed unless a listener calls `preventDefault()` (Deno prints every one itself).
    */
   workerLost: { readonly error: WorkerLostError };
+  /**
+   * A worker was stopped and its thread goes on, since it loops or blocks (Deno). The first one of a pool is printed
+   * unless a listener calls `preventDefault()`.
+   */
+  threadAbandoned: { readonly workerId: number; readonly abandonedThreads: number };
 }
 
 /** A pool of workers. Create it with `createPool`. */

@@ -132,6 +132,7 @@ class ThreadPool extends EventTarget {
   readonly #rejectReady: (error: Error) => void;
   #closing: Promise<void> | undefined;
   #onDrained: (() => void) | undefined;
+  #hasWarned = false;
 
   constructor(spec: PoolSpec) {
     super();
@@ -149,6 +150,7 @@ class ThreadPool extends EventTarget {
       onDrain: () => void this.#emit("drain", {}),
       onUnhandledRejection: (workerId, error) => this.#reportRejection(workerId, error),
       onWorkerLost: (error, wasReported) => this.#reportLoss(error, wasReported),
+      onThreadAbandoned: (workerId) => this.#reportAbandoned(workerId),
     });
     const { scheduler, endings, safety, supervisor } = this.#parts;
     this.call = createCallProxy(spec, scheduler, endings);
@@ -181,6 +183,7 @@ class ThreadPool extends EventTarget {
       ready: lanes.open.length,
       workersStarted: supervisor.started,
       workersLost: supervisor.lost,
+      abandonedThreads: supervisor.abandonedThreads,
       recycled: supervisor.recycled,
       inlined: waiting.inliner?.ran ?? 0,
       moved,
@@ -266,6 +269,18 @@ class ThreadPool extends EventTarget {
     if (!isNews || this.#runtime.printsUncaught || cause === undefined) return;
     if (cause instanceof TimeoutError || cause instanceof WorkerStartError) return; // of heddle's own
     this.#runtime.warn(`heddle: uncaught exception in worker ${workerId}:`, cause);
+  }
+
+  /** Prints the first one. */
+  #reportAbandoned(workerId: number): void {
+    const { abandonedThreads } = this.#parts.supervisor;
+    const isHandled = !this.#emit("threadAbandoned", { workerId, abandonedThreads });
+    if (isHandled || this.#hasWarned) return;
+    this.#hasWarned = true;
+    this.#runtime.warn(
+      `heddle: worker ${workerId} was stopped, but its thread goes on: this runtime stops none that loops or blocks. ` +
+        "Tasks should ask their signal (task({ abortSignal: true }), signal.hasAborted()).",
+    );
   }
 
   /** False if a listener called `preventDefault()`. */

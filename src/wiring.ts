@@ -57,6 +57,8 @@ export interface PartEvents {
   onDrain(): void;
   onUnhandledRejection(workerId: number, error: Error): void;
   onWorkerLost(error: WorkerLostError, wasReported: boolean): void;
+  /** The thread of a stopped worker goes on. */
+  onThreadAbandoned(workerId: number): void;
 }
 
 export interface PoolParts {
@@ -104,6 +106,24 @@ function laneOptionsOf(
   return { runtime, codec, workerEntry, ringSizes, start, startTimeoutMs, teardownTimeoutMs };
 }
 
+function createBackpressure(options: ResolvedOptions, onDrain: () => void): Backpressure {
+  const { maxQueue, queuePolicy: policy, maxThreads } = options;
+  const highWaterMark = Math.min(maxQueue, AUTO_QUEUE_PER_THREAD * maxThreads);
+  return new Backpressure({ maxQueue, policy, highWaterMark, onDrain });
+}
+
+function createLastOutput(
+  { onBeforeExit }: Runtime,
+  { answers }: Scheduler,
+  supervisor: Supervisor,
+): LastOutput {
+  return new LastOutput({
+    onBeforeExit,
+    responses: () => answers.taken,
+    workers: () => supervisor.threads,
+  });
+}
+
 export function wire(spec: PoolSpec, events: PartEvents): PoolParts {
   const { options, runtime } = spec;
   const memory = shareMemory(spec);
@@ -113,12 +133,7 @@ export function wire(spec: PoolSpec, events: PartEvents): PoolParts {
   const activeCount = new ActiveCount(spec.active, runtime.cores);
   const parker = new HostParker(new Int32Array(memory.hostControl), HOST_PARKED_WORD);
   const spinMs = options.spinMicroseconds / 1000;
-  const backpressure = new Backpressure({
-    maxQueue: options.maxQueue,
-    policy: options.queuePolicy,
-    highWaterMark: Math.min(options.maxQueue, AUTO_QUEUE_PER_THREAD * options.maxThreads),
-    onDrain: events.onDrain,
-  });
+  const backpressure = createBackpressure(options, events.onDrain);
   const scheduler = new Scheduler({
     holder,
     signatures: spec.tasks.map(({ signature }) => signature),
@@ -141,18 +156,20 @@ export function wire(spec: PoolSpec, events: PartEvents): PoolParts {
     () => receivers(parts, parker),
     () => loop.onTick(),
   );
-  const limits = createLimits(spec, scheduler, memory.abortWords, () => loop.kick());
+  const limits = createLimits(
+    spec,
+    scheduler,
+    memory.abortWords,
+    () => loop.kick(),
+    () => supervisor,
+  );
   const laneOptions = laneOptionsOf(spec, codec, startOf(spec, memory));
-  const supervisor = new Supervisor(options, laneOptions, scheduler, activeCount, {
+  const supervisor: Supervisor = new Supervisor(options, laneOptions, scheduler, activeCount, {
     ...events,
     onWake: () => loop.onWakeMessage(),
     onLost: (call, error) => limits.endings.lose(call, error),
   });
-  const lastOutput = new LastOutput({
-    onBeforeExit: runtime.onBeforeExit,
-    responses: () => scheduler.answers.taken,
-    workers: () => supervisor.threads,
-  });
+  const lastOutput = createLastOutput(runtime, scheduler, supervisor);
   const parts: LinkedParts = {
     scheduler,
     loop,
@@ -210,6 +227,7 @@ function createLimits(
   scheduler: Scheduler,
   abortWords: SharedArrayBuffer,
   poll: () => void,
+  supervisor: () => Supervisor,
 ): Pick<LinkedParts, "endings" | "timekeeper" | "signals"> {
   const { inFlight, lanes } = scheduler;
   const endings: Endings = new Endings({
@@ -231,7 +249,8 @@ function createLimits(
     takeAnswers: () => {
       if (scheduler.drain(MAX_ANSWERS) > 0) poll();
     },
-    stop: (lane, error) => scheduler.failLane(lane, error),
+    stretch: () => supervisor().stretch,
+    stop: (lane, error) => supervisor().stop(lane, error),
   });
   const signals = new Signals((call, reason) => endings.abort(call, reason));
   return { endings, timekeeper, signals };

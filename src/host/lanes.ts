@@ -66,6 +66,11 @@ export class LaneSet {
     return false;
   }
 
+  /** How many lanes have calls that they have not answered. */
+  get busyCount(): number {
+    return this.all.reduce((count, { load }) => load.outstanding > 0 ? count + 1 : count, 0);
+  }
+
   /** All that a poll wants to know, by one look at each lane: the best of what they have. */
   outlook(): Outlook {
     const lanes = this.all;

@@ -12,6 +12,7 @@
 import { TimeoutError, WorkerLostError, WorkerStartError } from "../errors.ts";
 import type { ActiveCount } from "../park/active-count.ts";
 import type { Runtime, Timer } from "../runtimes/runtime.ts";
+import { AbandonedThreads } from "./abandoned-threads.ts";
 import { Elastic } from "./elastic.ts";
 import type { Lane } from "./lane.ts";
 import { type LaneEnd, type LaneEvents, type LaneOptions, ThreadLane } from "./thread-lane.ts";
@@ -30,11 +31,12 @@ const RECYCLE_PAUSE_MS = 5000;
 /** Between two looks at workers that drain: so long, at least, may they go on with what nobody waits for. */
 const DRAIN_LOOK_MS = 5000;
 
-/** How many workers there may be, and how long one of them may have nothing to do. */
+/** How many workers there may be, how long one of them may have nothing to do, and how many threads may be left. */
 export interface PoolSize {
   readonly minThreads: number;
   readonly maxThreads: number;
   readonly idleTimeoutMs: number;
+  readonly maxAbandonedThreads: number;
 }
 
 export interface SupervisorEvents {
@@ -51,6 +53,8 @@ export interface SupervisorEvents {
    * has, so that its caller knows.
    */
   onWorkerLost(error: WorkerLostError, wasReported: boolean): void;
+  /** The thread of a stopped worker goes on. */
+  onThreadAbandoned(workerId: number): void;
 }
 
 export class Supervisor {
@@ -77,6 +81,9 @@ export class Supervisor {
   recycled = 0;
   /** Of those, the ones that have calls to answer. */
   readonly #draining = new Set<Lane>();
+  readonly #abandoned: AbandonedThreads;
+  /** Workers that would be stopped, were there not too many abandoned threads. */
+  readonly #stuck = new Set<Lane>();
   #drainLook: Timer | undefined;
   #recycleFromMs = 0;
   #startFailures = 0;
@@ -102,6 +109,11 @@ export class Supervisor {
     this.#options = options;
     this.#active = active;
     this.#events = events;
+    this.#abandoned = new AbandonedThreads({
+      cores: options.runtime.cores,
+      max: size.maxAbandonedThreads,
+      canStop: options.runtime.stopsThreads,
+    });
     this.#elastic = new Elastic({
       ...size,
       runtime: options.runtime,
@@ -137,6 +149,41 @@ export class Supervisor {
     if (this.#minThreads === 0) this.#becomeReady();
   }
 
+  /** Threads of stopped workers that go on. */
+  get abandonedThreads(): number {
+    return this.#abandoned.size;
+  }
+
+  /** Factor, at least 1, by which limits that stop workers are longer for now. */
+  get stretch(): number {
+    return this.#abandoned.stretch(this.#scheduler.lanes.busyCount);
+  }
+
+  /** Stops a worker whose time is up, or keeps it without further calls where its thread would be one too many. */
+  stop(lane: Lane, error: Error): void {
+    if (!this.#abandoned.mayStop(lane)) {
+      this.#keepStuck(lane, error);
+      return;
+    }
+    const goesOn = this.#abandoned.add(lane);
+    this.#scheduler.failLane(lane, error);
+    if (goesOn) this.#events.onThreadAbandoned(lane.id);
+  }
+
+  /** What waits for it runs elsewhere; it leaves when it has answered. Without another worker the pool fails. */
+  #keepStuck(lane: Lane, cause: Error): void {
+    if (this.#stuck.has(lane) || this.#isClosing) return;
+    this.#stuck.add(lane);
+    this.#scheduler.retire(lane);
+    if (this.#alive + this.#timers.size > this.#stuck.size || this.#alive < this.#maxThreads) {
+      return;
+    }
+    const what =
+      `No worker is left: ${this.#stuck.size} run tasks that cannot be stopped, beside ` +
+      `${this.#abandoned.size} abandoned threads (maxAbandonedThreads)`;
+    this.#events.onFailed(new WorkerStartError(`${what}.`, { cause }));
+  }
+
   /** Calls may be waiting for a worker that is not there yet. */
   look(): void {
     this.#elastic.look();
@@ -157,10 +204,13 @@ export class Supervisor {
     await Promise.all([...this.#lanes.values()].map((lane) => lane.close()));
   }
 
-  /** Workers that take calls, or will as soon as they have started. Beyond `maxThreads`, those that drain count too. */
+  /**
+   * Workers that take calls, or will as soon as they have started, and stuck ones. Beyond `maxThreads`, those that drain
+   * count too.
+   */
   get #alive(): number {
     const { open } = this.#scheduler.lanes;
-    let alive = Math.max(0, this.#draining.size - this.#maxThreads);
+    let alive = this.#stuck.size + Math.max(0, this.#draining.size - this.#maxThreads);
     for (const lane of this.#lanes.values()) {
       if (lane.state === "starting" || open.includes(lane)) alive++;
     }
@@ -254,6 +304,7 @@ export class Supervisor {
   retire(lane: Lane): void {
     this.#scheduler.removeLane(lane);
     this.#draining.delete(lane);
+    this.#stuck.delete(lane);
     this.#retired.add(lane);
     void this.#lanes.get(lane.id)!.close();
   }
@@ -261,6 +312,7 @@ export class Supervisor {
   #onEnd(lane: ThreadLane, end: LaneEnd): void {
     this.#lanes.delete(lane.id);
     this.#draining.delete(lane);
+    this.#stuck.delete(lane);
     this.#active.takeBack(lane.activeShare);
     const calls = this.#scheduler.removeLane(lane);
     if (this.#isClosing) return;

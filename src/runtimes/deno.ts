@@ -10,6 +10,7 @@ import { createRuntime } from "./worker-threads.ts";
 export function createDenoRuntime(): Runtime {
   return createRuntime({
     turnsPerYield: 24,
+    stopsThreads: false,
     printsUncaught: true,
     // Loads what makes keys, once: a CryptoKey that is read before is an object without contents (2.9).
     beforeReceiving: () => void globalThis.crypto,

@@ -227,6 +227,8 @@ export interface Runtime extends CodecAccess {
    * that does. Returns how to take the callback back.
    */
   onBeforeExit(callback: () => void): () => void;
+  /** Whether `WorkerHandle.terminate` stops a thread that loops. */
+  readonly stopsThreads: boolean;
   /** Whether the runtime itself prints the uncaught exceptions of workers. */
   readonly printsUncaught: boolean;
   /** Prints a warning in the runtime's way. */

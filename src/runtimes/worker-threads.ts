@@ -173,6 +173,7 @@ export function createRuntime(specifics: RuntimeSpecifics): Runtime {
         ? new URL(location).href
         : pathToFileURL(location).href,
     onBeforeExit,
+    stopsThreads: true,
     printsUncaught: false,
     warn: (...lines) => console.error(...lines),
     ...specifics,

@@ -16,6 +16,7 @@ describe("options", () => {
       minThreads: 7,
       maxThreads: 7,
       hardTimeoutMs: Infinity,
+      maxAbandonedThreads: 8,
       recycleAfter: Infinity,
       maxWorkerMemory: Infinity,
       workerLimits: { resourceLimits: undefined, permission: undefined },
@@ -52,6 +53,7 @@ describe("options", () => {
   const bad: [PoolOptions | unknown, RegExp][] = [
     [{ threads: 3, maxThreads: 2 }, /threads, 3, must not be more than maxThreads, 2/],
     [{ minThreads: 3, maxThreads: 2 }, /minThreads, 3, must not be more than maxThreads, 2/],
+    [{ maxAbandonedThreads: -1 }, /maxAbandonedThreads must be an integer from 0 to 1024, got -1/],
     [{ threads: 2, minThreads: 3 }, /minThreads, 3, must not be more than threads, 2/],
     [{ ringBytes: 3000 }, /power of two from 1024 to/],
     [{ threads: 0 }, /threads must be an integer from 1 to 1024, got 0/],
