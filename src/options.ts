@@ -132,7 +132,10 @@ export interface PoolOptions {
    * Default 1000.
    */
   readonly teardownTimeoutMs?: number;
-  /** Keep the process running while the pool is open, even when it is idle. Default false. */
+  /**
+   * Keep the process running while the pool is open, even when it is idle, and the pool open although nothing refers to
+   * it any more. Default false.
+   */
   readonly keepAlive?: boolean;
   /**
    * URL or path of the module that exports the bare functions in the pool. Default: the module that calls

@@ -48,6 +48,8 @@ export interface PoolSpec {
 
 /** What the pool has to see to itself. */
 export interface PartEvents {
+  /** Calls are in flight, and the host is about to wait. */
+  onBusy(): void;
   /** No call is waiting for anything any more. */
   onEmpty(): void;
   /** The least number of workers is ready for the first time. */
@@ -194,7 +196,9 @@ function schedulerEvents(
   /** Keeps the process running while calls are in flight: a worker may go on with what nobody waits for. */
   const holdIfBusy = (): void => {
     const { scheduler, safety } = parts();
-    if (scheduler.inFlight.size > 0) safety.hold();
+    if (scheduler.inFlight.size === 0) return;
+    safety.hold();
+    events.onBusy();
   };
   return {
     onSettings: (call) => {

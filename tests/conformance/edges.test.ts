@@ -215,3 +215,11 @@ describe("a thread that cannot be stopped", () => {
     await until(() => pool.stats().workersLost === 2);
   });
 });
+
+test("pools that nothing refers to any more are closed, with one warning", async () => {
+  const file = fileURLToPath(new URL("../fixtures/scripts/forgotten.ts", import.meta.url));
+  const { code, output } = await runFile(file, ["--expose-gc"], 50_000);
+  const [warning, ...lines] = output.split("\n");
+  expect(warning).toMatch(/^heddle: a pool that nothing refers to any more was closed/);
+  expect([code, ...lines]).toEqual([0, "forgotten true kept 0 busy 0", "1 1 2 3", "4", ""]);
+});

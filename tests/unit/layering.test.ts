@@ -27,6 +27,7 @@ const LAYERS: Readonly<Record<string, number>> = {
   "pool-types.ts": 7,
   "wiring.ts": 7,
   "call-proxy.ts": 8,
+  "pool-core.ts": 8,
   "pool.ts": 9,
   "mod.ts": 10,
 };
