@@ -106,6 +106,7 @@ function describe(value: unknown): string {
 
 /** Writes a wrapper, and −1 if `object` is none. */
 export function writeWrapped(writer: Writer, object: object, from: number): number {
+  if (writer.access.kinds.isProxy(object)) return -1; // looking for a property would run its trap
   const list = Transfer.listOf(object);
   if (list !== undefined) {
     if (!writer.mayMove) throw writer.refuse(object, "what an error carries cannot be moved");
