@@ -8,14 +8,12 @@
  */
 import { align8Large } from "../memory/align.ts";
 import { InvalidArgumentError, LoanExpiredError } from "../errors.ts";
+import { brandOf, setBrand } from "./brands.ts";
 import type { Reader, Revocable } from "./reader.ts";
 import type { Writer } from "./writer.ts";
 import { isThere, typedArrayName } from "./intrinsics.ts";
-import { defineOwn, ownValue } from "./own-property.ts";
 import { LOAN, VALUE_HEADER_BYTES } from "./tags.ts";
 
-/** From the registry, so that what another copy of this library has made is known too. */
-const LENT = Symbol.for("heddle.loan");
 const HEADER_BYTES: number = VALUE_HEADER_BYTES + 8;
 /** Bytes per chunk of `forEachChunk`: they stay in the first-level cache between copy and use. */
 const CHUNK_BYTES = 16 * 1024;
@@ -64,11 +62,11 @@ export class Loan {
 
   constructor(bytes: Uint8Array) {
     this.bytes = bytes;
-    defineOwn(this, LENT, { value: true });
+    setBrand(this, "loan");
   }
 
   static is(object: object): object is Loan {
-    return ownValue(object, LENT) === true;
+    return brandOf(object) === "loan";
   }
 }
 

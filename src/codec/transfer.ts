@@ -1,7 +1,4 @@
-import { defineOwn, ownValue } from "./own-property.ts";
-
-/** From the registry, so that what another copy of this library has made is known too. */
-const TRANSFER = Symbol.for("heddle.transfer");
+import { brandOf, setBrand } from "./brands.ts";
 
 /** A value some of whose parts are to move, as `transfer()` makes it: users see the value's own type. */
 export class Transfer {
@@ -9,11 +6,12 @@ export class Transfer {
 
   constructor(value: unknown, list: readonly unknown[]) {
     this.value = value;
-    defineOwn(this, TRANSFER, { value: list });
+    setBrand(this, list);
   }
 
   /** What is to move; undefined for anything that is no Transfer. */
   static listOf(object: object): readonly unknown[] | undefined {
-    return ownValue(object, TRANSFER) as readonly unknown[] | undefined;
+    const brand = brandOf(object);
+    return typeof brand === "object" ? brand : undefined;
   }
 }

@@ -3,16 +3,13 @@
  * a value of its own.
  */
 import { InvalidArgumentError } from "../errors.ts";
+import { brandOf, setBrand } from "./brands.ts";
 import type { Reader } from "./reader.ts";
 import type { Writer } from "./writer.ts";
 import { isBorrowed, Loan, writeLoan } from "./loan.ts";
-import { defineOwn, ownValue } from "./own-property.ts";
 import { isStructView } from "./struct/views.ts";
 import { ENVELOPE, REFERENCED, VALUE_HEADER_BYTES } from "./tags.ts";
 import { Transfer } from "./transfer.ts";
-
-/** From the registry, so that envelopes of another copy of this library are known too. */
-const IS_ENVELOPE = Symbol.for("heddle.envelope");
 
 /**
  * A header and a payload that cross together: plain data that says what the payload is, and the
@@ -25,12 +22,12 @@ export class Envelope<Header = unknown, Payload = unknown> {
   constructor(header: Header, payload: Payload) {
     this.header = header;
     this.payload = payload;
-    defineOwn(this, IS_ENVELOPE, { value: true });
+    setBrand(this, "envelope");
   }
 
   /** Whether `object` is an envelope, made by any copy of heddle. */
   static is(object: object): object is Envelope {
-    return ownValue(object, IS_ENVELOPE) === true;
+    return brandOf(object) === "envelope";
   }
 
   /** Envelopes of other copies of heddle are instances too. */
@@ -40,7 +37,7 @@ export class Envelope<Header = unknown, Payload = unknown> {
   }
 }
 
-/** What tells these apart are own properties: others may have their prototypes. */
+/** What tells these apart are their brands: others may have their prototypes. */
 export const WRAPPERS: readonly object[] = [
   Envelope.prototype,
   Transfer.prototype,
@@ -106,7 +103,6 @@ function describe(value: unknown): string {
 
 /** Writes a wrapper, and −1 if `object` is none. */
 export function writeWrapped(writer: Writer, object: object, from: number): number {
-  if (writer.access.kinds.isProxy(object)) return -1; // looking for a property would run its trap
   const list = Transfer.listOf(object);
   if (list !== undefined) {
     if (!writer.mayMove) throw writer.refuse(object, "what an error carries cannot be moved");
