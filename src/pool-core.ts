@@ -10,6 +10,9 @@ import type { PoolEvents, PoolStatistics } from "./pool-types.ts";
 import { MAX_TIMER_MS, type Runtime } from "./runtimes/runtime.ts";
 import { type PoolParts, type PoolSpec, wire } from "./wiring.ts";
 
+/** How long a pool stays open when it has been collected: most programs that leave one open are about to end. */
+const FORGOTTEN_MS = 1000;
+
 export class PoolCore {
   /** One warning for all pools of this thread that were closed because nobody held them. */
   static #hasWarnedOfForgotten = false;
@@ -114,6 +117,11 @@ export class PoolCore {
   #onForgotten(): void {
     this.#isForgotten = true;
     if (this.#closing !== undefined || this.parts.scheduler.inFlight.size > 0) return;
+    this.#runtime.setTimeout(() => this.#closeForgotten(), FORGOTTEN_MS).unref();
+  }
+
+  #closeForgotten(): void {
+    if (this.#closing !== undefined) return;
     if (!PoolCore.#hasWarnedOfForgotten) {
       PoolCore.#hasWarnedOfForgotten = true;
       this.#runtime.warn(
