@@ -1,5 +1,5 @@
 /** Options of tasks and of `with`: types, checks, and the settings they come to. */
-import { checkKeys, checkMs, invalid, isObject, ownOf } from "./checks.ts";
+import { checkKeys, checkMs, invalid, isObject, isRecord, ownOf } from "./checks.ts";
 import { describeValue } from "./codec/struct/mismatch.ts";
 import { InvalidArgumentError } from "./errors.ts";
 import type { GivenSettings, TimeoutOutcome } from "./host/call-settings.ts";
@@ -50,9 +50,9 @@ export interface TaskOptions {
 export interface CallOptions extends TaskOptions {
   /**
    * Aborts the calls: they reject with `signal.reason` at once. Tasks that have not begun never run, and running ones
-   * get the abort if declared with `abortSignal: true`. Other calls go on.
+   * get the abort if declared with `abortSignal: true`. Other calls go on. null: none, as for `fetch`.
    */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | null;
 }
 
 export const TASK_OPTIONS: readonly string[] = [
@@ -73,7 +73,7 @@ const MAX_LEVEL = 1000;
 
 /** Checks what `with` was given. Throws InvalidArgumentError. */
 export function checkCallOptions(options: unknown): GivenSettings {
-  if (!isObject(options)) {
+  if (!isRecord(options)) {
     throw new InvalidArgumentError(
       `with() takes an object of options, got ${describeValue(options)}.`,
     );
@@ -92,7 +92,7 @@ export function settingsOf(options: object): GivenSettings {
     ...(deadline !== undefined && { deadlineMs: checkMs("deadline", deadline) }),
     ...(killAfterMs !== undefined && { killAfterMs: checkMs("killAfterMs", killAfterMs, 0) }),
     ...checkRetries(idempotent, maxRetries),
-    ...(signal !== undefined && { signal: checkSignal(signal) }),
+    ...(signal !== undefined && signal !== null && { signal: checkSignal(signal) }),
   };
 }
 

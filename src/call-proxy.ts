@@ -44,11 +44,17 @@ function createTable(names: readonly string[]): object {
   ) as object;
 }
 
+/** What the functions of a pool hold: its parts, and the pool, which is open while any of them can be called. */
+export interface CallTarget {
+  readonly scheduler: Scheduler;
+  readonly endings: Endings;
+  readonly pool: object;
+}
+
 /** Own properties are the tasks; anything else that is asked for is a mistake, told at once. */
 export function createCallProxy(
   { options, sources, tasks }: PoolSpec,
-  scheduler: Scheduler,
-  endings: Endings,
+  target: CallTarget,
 ): CallProxy {
   const table = createTable(sources.map(({ name }) => name)) as CallProxy;
   for (const [task, { name }] of sources.entries()) {
@@ -58,12 +64,12 @@ export function createCallProxy(
       const given = options.balancer === "strictFifo" ? { ...asked, priority: 0 } : asked;
       const settings = createSettings(given);
       if (settings.hasSignal) {
-        return (...args) => abortable(scheduler, endings, task, args, settings);
+        return (...args) => abortable(target, task, args, settings);
       }
       const used = isPlain(settings) ? PLAIN : settings;
       return (...args) =>
         new Promise((resolve: Resolve, reject: Reject) => {
-          scheduler.submit(task, args, resolve, reject, used);
+          target.scheduler.submit(task, args, resolve, reject, used);
         });
     };
     const call = Object.assign(at(own), {
@@ -76,8 +82,7 @@ export function createCallProxy(
 
 /** A call of a task with a signal: its promise has a method that aborts it. */
 function abortable(
-  scheduler: Scheduler,
-  endings: Endings,
+  { scheduler, endings }: CallTarget,
   task: number,
   args: readonly unknown[],
   settings: CallSettings,

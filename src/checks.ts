@@ -7,6 +7,15 @@ export function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }
 
+/** Whether `value` is an object of named fields, a module's namespace included: no array, Map, Promise or the like. */
+export function isRecord(value: unknown): value is object {
+  return isObject(value) && /^\[object (?:Object|Module)\]$/.test(tagOf(value));
+}
+
+function tagOf(value: object): string {
+  return Object.prototype.toString.call(value);
+}
+
 /** Own properties of `given`: those of an extended Object.prototype are no options. */
 export function ownOf<Options>(given: object): { readonly [Key in keyof Options]?: unknown } {
   return { __proto__: null, ...given } as { readonly [Key in keyof Options]?: unknown };
@@ -14,7 +23,8 @@ export function ownOf<Options>(given: object): { readonly [Key in keyof Options]
 
 /** A value as error messages show it. */
 export function show(value: unknown): string {
-  return typeof value === "string" ? JSON.stringify(value) : textOf(value);
+  if (typeof value === "string") return JSON.stringify(value);
+  return isObject(value) && !isRecord(value) ? tagOf(value) : textOf(value);
 }
 
 /** The option `name` breaks `rule`. */

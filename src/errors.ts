@@ -5,7 +5,19 @@
  * the caller gets the task's own error (see `codec/fault.ts`).
  */
 
-/** Base of all errors raised by heddle itself. */
+/** On the prototype of each class: its name. From the registry, so that other copies of this library see it. */
+const ERROR_CLASS = Symbol.for("heddle.error");
+
+/** Name of heddle's own class, of whatever copy, that `prototype` belongs to; undefined for any other prototype. */
+function ownClassOf(prototype: object): string | undefined {
+  const name: unknown = Object.getOwnPropertyDescriptor(prototype, ERROR_CLASS)?.value;
+  return typeof name === "string" ? name : undefined;
+}
+
+/**
+ * Base of all errors raised by heddle itself. `instanceof` recognizes errors of every copy of heddle in the process,
+ * for this class and those below.
+ */
 export class HeddleError extends Error {
   /** Stable identifier of the failure, for `switch` statements and logs. */
   readonly code: string;
@@ -13,6 +25,15 @@ export class HeddleError extends Error {
   constructor(code: string, message: string, options?: ErrorOptions) {
     super(message, options);
     this.code = code;
+  }
+
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    if (Function.prototype[Symbol.hasInstance].call(this, value)) return true;
+    const name = ownClassOf(this.prototype);
+    if (name === undefined || typeof value !== "object" || value === null) return false;
+    let parent = Object.getPrototypeOf(value) as object | null;
+    while (parent !== null && ownClassOf(parent) !== name) parent = Object.getPrototypeOf(parent);
+    return parent !== null;
   }
 }
 
@@ -122,7 +143,10 @@ export class PayloadTooLargeError extends HeddleError {
   }
 }
 
-/** The call was refused, since `maxQueue` calls wait already. It did not run. */
+/**
+ * The call was refused, since `maxQueue` calls wait already. It did not run. The refused calls of a pool share one error
+ * without a stack, so that refusing a call costs no more than taking it.
+ */
 export class QueueFullError extends HeddleError {
   readonly maxQueue: number;
 
@@ -193,7 +217,8 @@ export class ProtocolError extends HeddleError {
   }
 }
 
-const classes = {
+/** All of them, by name. */
+export const errorClasses: Readonly<Record<string, { readonly prototype: HeddleError }>> = {
   HeddleError,
   InvalidArgumentError,
   UnknownTaskError,
@@ -211,6 +236,7 @@ const classes = {
   ProtocolError,
 };
 // Prototypes have the names: `super()` writes them into the stack, and minifiers keep these keys.
-for (const [name, { prototype }] of Object.entries(classes)) {
+for (const [name, { prototype }] of Object.entries(errorClasses)) {
   Object.defineProperty(prototype, "name", { value: name, configurable: true });
+  Object.defineProperty(prototype, ERROR_CLASS, { value: name });
 }

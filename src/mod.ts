@@ -40,5 +40,22 @@ export {
   type TaskSource,
   type WithoutSignal,
 } from "./task.ts";
-export * from "./errors.ts";
+export {
+  DataCloneError,
+  HeddleError,
+  InvalidArgumentError,
+  LoanExpiredError,
+  NestedPoolError,
+  PayloadTooLargeError,
+  PoolClosedError,
+  ProtocolError,
+  QueueFullError,
+  StructError,
+  TaskNotFoundError,
+  TimeoutError,
+  UnknownTaskError,
+  type WorkerLoss,
+  WorkerLostError,
+  WorkerStartError,
+} from "./errors.ts";
 export type { CallOptions } from "./call-options.ts";

@@ -6,6 +6,7 @@ import {
   checkMs,
   invalid,
   isObject,
+  isRecord,
   ownOf,
   show,
 } from "./checks.ts";
@@ -93,13 +94,19 @@ export interface PoolOptions {
    */
   readonly hardTimeoutMs?: number;
   /**
-   * Approximate number of calls after which a worker is replaced, for tasks that leak. It gets calls until the new
-   * worker is ready, and finishes those it has. Default: never.
+   * Deno cannot stop a thread that loops or blocks. Most threads of this pool that are left so when their workers are
+   * stopped, an integer from 0, or Infinity. Once there are as many, a stuck worker stays, without further calls; if no
+   * other is left, the pool fails with WorkerStartError. Default: the number of cores.
+   */
+  readonly maxAbandonedThreads?: number;
+  /**
+   * Number of calls after which a worker is replaced, for tasks that leak. Below 16 exact: the worker gets no further
+   * call. From 16 approximate: it gets calls until the new worker is ready. It finishes those it has. Default: never.
    */
   readonly recycleAfter?: number;
   /**
-   * Bytes of heap and buffers, garbage included, above which a worker is replaced in the same way. Checked at least
-   * every 50 ms while it works. Default: no limit.
+   * Bytes of heap and buffers, garbage included, above which a worker is replaced in the same way; 25 % above, it gets no
+   * calls until it is. Checked every 5 ms while it works, between calls. Default: no limit.
    */
   readonly maxWorkerMemory?: number;
   /**
@@ -123,7 +130,10 @@ export interface PoolOptions {
    * Default 1000.
    */
   readonly teardownTimeoutMs?: number;
-  /** Keep the process running while the pool is open, even when it is idle. Default false. */
+  /**
+   * Keep the process running while the pool is open, even when it is idle, and the pool open although nothing refers to
+   * it any more. Default false.
+   */
   readonly keepAlive?: boolean;
   /**
    * URL or path of the module that exports the bare functions in the pool. Default: the module that calls
@@ -179,6 +189,7 @@ const DEFAULTS = {
   maxQueue: Infinity,
   queuePolicy: "reject",
   hardTimeoutMs: Infinity,
+  maxAbandonedThreads: undefined,
   recycleAfter: undefined,
   maxWorkerMemory: undefined,
   resourceLimits: undefined,
@@ -197,7 +208,7 @@ export function resolveOptions(
   options: PoolOptions,
   runtime: Pick<Runtime, "cores" | "refuseLimits">,
 ): ResolvedOptions {
-  if (!isObject(options)) {
+  if (!isRecord(options)) {
     throw new InvalidArgumentError(
       `createPool() takes an object of options, got ${show(options)}.`,
     );
@@ -241,6 +252,7 @@ export function resolveOptions(
       : limit("maxQueue", Number.MAX_SAFE_INTEGER, Infinity),
     queuePolicy,
     hardTimeoutMs: checkMs("hardTimeoutMs", read("hardTimeoutMs")),
+    maxAbandonedThreads: checkAbandoned(read("maxAbandonedThreads"), runtime.cores),
     recycleAfter: limit("recycleAfter", 2 ** 29),
     maxWorkerMemory: limit("maxWorkerMemory", Number.MAX_SAFE_INTEGER),
     workerLimits: checkWorkerLimits(read("resourceLimits"), read("permission"), refuseLimits),
@@ -251,6 +263,11 @@ export function resolveOptions(
   };
 }
 
+function checkAbandoned(given: unknown, cores: number): number {
+  if (given === Infinity) return Infinity;
+  return checkInteger("maxAbandonedThreads", given ?? cores, 0, MAX_THREADS);
+}
+
 function checkThreads(
   read: ReadOption,
   cores: number,
@@ -259,17 +276,18 @@ function checkThreads(
   const threads = checkInteger("threads", given ?? Math.max(1, cores - 1), 1, MAX_THREADS);
   const min = least === undefined ? least : checkInteger("minThreads", least, 0, MAX_THREADS);
   const max = most === undefined ? most : checkInteger("maxThreads", most, 1, MAX_THREADS);
-  if (given !== undefined && max !== undefined) checkAtMost("threads", threads, max);
+  if (given !== undefined && max !== undefined) checkAtMost("threads", threads, "maxThreads", max);
+  if (given !== undefined && min !== undefined) checkAtMost("minThreads", min, "threads", threads);
   const maxThreads = max ?? Math.max(threads, min ?? 0);
   const minThreads = min ?? Math.min(threads, maxThreads);
-  checkAtMost("minThreads", minThreads, maxThreads);
+  checkAtMost("minThreads", minThreads, "maxThreads", maxThreads);
   return { minThreads, maxThreads };
 }
 
-function checkAtMost(name: string, threads: number, maxThreads: number): void {
-  if (threads <= maxThreads) return;
+function checkAtMost(name: string, threads: number, limitName: string, limit: number): void {
+  if (threads <= limit) return;
   throw new InvalidArgumentError(
-    `${name}, ${threads}, must not be more than maxThreads, ${maxThreads}.`,
+    `${name}, ${threads}, must not be more than ${limitName}, ${limit}.`,
   );
 }
 
@@ -303,7 +321,7 @@ function isPlainObject(value: object | null): value is object {
 
 function checkInliner(inliner: unknown): InlinerLimits | undefined {
   if (inliner === undefined || inliner === false) return undefined;
-  if (inliner !== true && !isObject(inliner)) {
+  if (inliner !== true && !isRecord(inliner)) {
     throw invalid("inliner", "a boolean or an object", show(inliner));
   }
   const given: Partial<Record<keyof InlinerLimits, unknown>> = inliner === true ? {} : inliner;
@@ -335,7 +353,7 @@ function checkBalancer(balancer: unknown, strictFifo: unknown): ResolvedOptions[
 
 /** The time that calls in flight get, in milliseconds. Throws InvalidArgumentError. */
 export function checkShutdown(options: unknown, defaultMs: number): number {
-  const given = isObject(options) ? options : { timeoutMs: options };
+  const given = isRecord(options) ? options : { timeoutMs: options };
   checkKeys("shutdown()", given, ["drain", "timeoutMs"]);
   const { drain = true, timeoutMs = defaultMs } = ownOf<ShutdownOptions>(given);
   if (typeof drain !== "boolean") throw invalid("drain", "a boolean", describeValue(drain));

@@ -13,6 +13,8 @@ export interface PoolStatistics {
   readonly ready: number;
   readonly workersStarted: number;
   readonly workersLost: number;
+  /** Threads of stopped workers that go on, as they loop or block (Deno). */
+  readonly abandonedThreads: number;
   /** Workers replaced (options `recycleAfter` and `maxWorkerMemory`). */
   readonly recycled: number;
   /** Calls run by the host itself (option `inliner`). */
@@ -43,8 +45,16 @@ export interface PoolEvents {
   unhandledRejection: { readonly workerId: number; readonly error: Error };
   /** `needsDrain` was set, and half of the waiting calls are left. */
   drain: object;
-  /** A worker ended unexpectedly; its calls were rejected with the same kind of error. */
+  /**
+   * A worker ended unexpectedly; its calls were rejected with the same kind of error. If it had none to reject, the
+   * exception that ended it is printed unless a listener calls `preventDefault()` (Deno prints every one itself).
+   */
   workerLost: { readonly error: WorkerLostError };
+  /**
+   * A worker was stopped and its thread goes on, since it loops or blocks (Deno). The first one of a pool is printed
+   * unless a listener calls `preventDefault()`.
+   */
+  threadAbandoned: { readonly workerId: number; readonly abandonedThreads: number };
 }
 
 /** A pool of workers. Create it with `createPool`. */

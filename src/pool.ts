@@ -1,12 +1,12 @@
 /**
- * `createPool`: finds the tasks, has the host's side of a pool made (`wiring.ts`), hands out the typed calls
- * (`call-proxy.ts`) and owns the shutdown.
+ * `createPool`: finds the tasks, has a pool made (`pool-core.ts`) and hands out its public side, with the typed calls
+ * (`call-proxy.ts`).
  */
 import { type CallProxy, createCallProxy } from "./call-proxy.ts";
-import { textOf } from "./codec/fault.ts";
+import { isRecord, show } from "./checks.ts";
 import { describeSignature, type Signature } from "./codec/struct/signature.ts";
 import type { TaskSource } from "./endpoint/worker-start.ts";
-import { InvalidArgumentError, NestedPoolError, PoolClosedError } from "./errors.ts";
+import { InvalidArgumentError, NestedPoolError } from "./errors.ts";
 import {
   checkShutdown,
   type PoolOptions,
@@ -14,21 +14,23 @@ import {
   type ShutdownOptions,
 } from "./options.ts";
 import { ActiveCount } from "./park/active-count.ts";
-import type { Pool, PoolEvents, PoolStatistics } from "./pool-types.ts";
+import { PoolCore } from "./pool-core.ts";
+import type { Pool, PoolStatistics } from "./pool-types.ts";
 import { callerOf } from "./realm/call-site.ts";
 import { workerRealm } from "./realm/worker-realm.ts";
 import { currentRuntime } from "./runtimes/current.ts";
-import { MAX_TIMER_MS, type Runtime } from "./runtimes/runtime.ts";
+import type { Runtime } from "./runtimes/runtime.ts";
 import { declaredBy, functionOf, locateTask, settingsOfTask } from "./task-map.ts";
 import type { TaskMap } from "./task.ts";
-import { type PoolParts, type PoolSpec, wire } from "./wiring.ts";
+import type { PoolSpec } from "./wiring.ts";
 
 /** How long `shutdown()` waits for calls in flight. */
 const DRAIN_MS = 5000;
 
 /**
- * False in a heddle worker, true everywhere else: in the main thread, and in threads of other making
- * such as a test runner's. Guard with it what must not run again when workers import the module.
+ * False in a heddle worker, true everywhere else: also in worker threads of other origin (a test runner's), and in
+ * modules that are imported and not the program's entry. Guard with it what must not run again when workers import the
+ * module; ask the runtime (`import.meta.main`) whether a module is the entry.
  */
 export const isMain: boolean = workerRealm() === undefined;
 
@@ -56,6 +58,11 @@ export function createPool(
 ): <Tasks extends TaskMap>(tasks: Tasks) => Pool<Tasks> {
   const realm = workerRealm();
   if (realm?.isLoading === true) throw new NestedPoolError();
+  if (arguments.length > 1) {
+    throw new InvalidArgumentError(
+      "createPool() takes options and nothing else; its result takes the tasks: createPool(options)(tasks).",
+    );
+  }
   const runtime = currentRuntime;
   const resolved = resolveOptions(options, runtime);
   const caller = resolved.moduleUrl ?? callerOf(createPool);
@@ -86,8 +93,10 @@ function locateTasks(
   caller: string | undefined,
   runtime: Runtime,
 ): readonly TaskSource[] {
-  if (typeof tasks !== "object" || tasks === null) {
-    throw new InvalidArgumentError(`A pool needs an object of tasks, got ${textOf(tasks)}.`);
+  if (!isRecord(tasks)) {
+    throw new InvalidArgumentError(
+      `A pool takes its tasks as an object, { name: function }, got ${show(tasks)}.`,
+    );
   }
   return Object.keys(tasks).map((name, index) => {
     const { location, exportName } = locateTask(name, tasks[name], caller);
@@ -109,46 +118,23 @@ function workerEntry(): URL {
   return new URL(`./worker/entry.${extension}`, import.meta.url);
 }
 
+/** What users hold. The pool's threads and timers hold `PoolCore`, which has no more than a weak reference to this. */
 class ThreadPool extends EventTarget {
   readonly call: CallProxy;
   readonly ready: Promise<void>;
-  readonly #runtime: Runtime;
-  readonly #keepAlive: boolean;
-  readonly #parts: PoolParts;
-  readonly #rejectReady: (error: Error) => void;
-  #closing: Promise<void> | undefined;
-  #onDrained: (() => void) | undefined;
+  readonly #core: PoolCore;
 
   constructor(spec: PoolSpec) {
     super();
-    const { options, runtime } = spec;
-    this.#runtime = runtime;
-    this.#keepAlive = options.keepAlive;
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    promise.catch(() => {}); // whoever asks for `ready` sees it; calls see it too
-    this.ready = promise;
-    this.#rejectReady = reject;
-    this.#parts = wire(spec, {
-      onEmpty: () => this.#onEmpty(),
-      onReady: resolve,
-      onFailed: (error) => this.#fail(error),
-      onDrain: () => void this.#emit("drain", {}),
-      onUnhandledRejection: (workerId, error) => this.#reportRejection(workerId, error),
-      onWorkerLost: (error) => this.#emit("workerLost", { error }),
-    });
-    const { scheduler, endings, safety, supervisor } = this.#parts;
-    this.call = createCallProxy(spec, scheduler, endings);
-    if (this.#keepAlive) safety.hold();
-    try {
-      supervisor.start();
-    } catch (error) {
-      this.#fail(error as Error);
-      throw error;
-    }
+    this.#core = new PoolCore(spec, this);
+    const { parts: { scheduler, endings }, ready } = this.#core;
+    this.ready = ready;
+    this.call = createCallProxy(spec, { scheduler, endings, pool: this });
+    this.#core.start();
   }
 
   get needsDrain(): boolean {
-    return this.#parts.backpressure.needsDrain;
+    return this.#core.parts.backpressure.needsDrain;
   }
 
   drained(): Promise<void> {
@@ -159,25 +145,7 @@ class ThreadPool extends EventTarget {
   }
 
   stats(): PoolStatistics {
-    const { scheduler, supervisor, loop, safety, endings } = this.#parts;
-    const { inFlight, waiting, lanes, answers, moved } = scheduler;
-    return {
-      inFlight: inFlight.size,
-      queued: waiting.queued,
-      ready: lanes.open.length,
-      workersStarted: supervisor.started,
-      workersLost: supervisor.lost,
-      recycled: supervisor.recycled,
-      inlined: waiting.inliner?.ran ?? 0,
-      moved,
-      parks: loop.statistics.parks,
-      wakeMessages: loop.statistics.wakeMessages,
-      safetyHits: safety.statistics.hits,
-      lateWakes: safety.statistics.lateWakes,
-      lateAnswers: answers.late,
-      timedOut: endings.timedOut,
-      aborted: endings.aborted,
-    };
+    return this.#core.stats();
   }
 
   shutdown(options: number | ShutdownOptions = DRAIN_MS): Promise<void> {
@@ -187,7 +155,7 @@ class ThreadPool extends EventTarget {
     } catch (error) {
       return Promise.reject(error);
     }
-    return this.#closing ??= this.#close(timeoutMs);
+    return this.#core.shutdown(timeoutMs);
   }
 
   [Symbol.dispose](): void {
@@ -196,56 +164,5 @@ class ThreadPool extends EventTarget {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.shutdown();
-  }
-
-  #onEmpty(): void {
-    if (!this.#keepAlive) this.#parts.safety.release();
-    this.#onDrained?.();
-  }
-
-  async #close(timeoutMs: number): Promise<void> {
-    const { scheduler, supervisor, loop } = this.#parts;
-    scheduler.refuse(new PoolClosedError());
-    supervisor.drain();
-    loop.kick(); // calls whose submission a stack overflow has cut off are settled there
-    if (scheduler.inFlight.size > 0 && timeoutMs > 0) {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      this.#onDrained = resolve;
-      const timer = timeoutMs <= MAX_TIMER_MS
-        ? this.#runtime.setTimeout(resolve, timeoutMs)
-        : undefined;
-      await promise;
-      timer?.clear();
-    }
-    const unfinished = "The pool was closed before this call was answered.";
-    await this.#end(new PoolClosedError(), () => new PoolClosedError(unfinished));
-  }
-
-  /** The pool cannot work: what waits and what comes later is rejected with `error`. */
-  #fail(error: Error): void {
-    this.#parts.scheduler.refuse(error);
-    void this.#end(error, () => error);
-  }
-
-  /** Rejects what is unfinished and stops all that runs. */
-  #end(closed: Error, unfinished: () => Error): Promise<void> {
-    const { scheduler, supervisor, safety, timekeeper, endings } = this.#parts;
-    this.#rejectReady(closed);
-    endings.tellAll(unfinished());
-    scheduler.rejectAll(unfinished);
-    safety.stop();
-    timekeeper.stop();
-    return supervisor.close();
-  }
-
-  #reportRejection(workerId: number, error: Error): void {
-    if (this.#emit("unhandledRejection", { workerId, error })) {
-      this.#runtime.warn(`heddle: unhandled rejection in worker ${workerId}:`, error);
-    }
-  }
-
-  /** False if a listener called `preventDefault()`. */
-  #emit<Name extends keyof PoolEvents>(name: Name, detail: PoolEvents[Name]): boolean {
-    return this.dispatchEvent(new CustomEvent(name, { detail, cancelable: true }));
   }
 }

@@ -6,7 +6,7 @@ import {
   type ViewArgument,
 } from "./codec/struct/declaration.ts";
 import { describeValue } from "./codec/struct/mismatch.ts";
-import { checkKeys, invalid, isObject, ownOf } from "./checks.ts";
+import { checkKeys, invalid, isObject, isRecord, ownOf } from "./checks.ts";
 import { type CallOptions, settingsOf, TASK_OPTIONS, type TaskOptions } from "./call-options.ts";
 import { InvalidArgumentError } from "./errors.ts";
 import type { TaskSignal } from "./worker/signals.ts";
@@ -193,7 +193,7 @@ export function task(
     readonly abortSignal?: unknown;
   },
 ): Task {
-  if (!isObject(definition) || typeof definition.f !== "function") {
+  if (!isRecord(definition) || typeof definition.f !== "function") {
     throw new InvalidArgumentError("task() needs an object with a function `f`.");
   }
   checkKeys("task()", definition, ["f", "args", "returns", "abortSignal", ...TASK_OPTIONS]);

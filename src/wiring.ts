@@ -15,6 +15,7 @@ import type { GivenSettings } from "./host/call-settings.ts";
 import { Endings } from "./host/endings.ts";
 import { HostLoop } from "./host/host-loop.ts";
 import { Inliner } from "./host/inliner.ts";
+import { LastOutput } from "./host/last-output.ts";
 import { type Receiver, SafetyCheck } from "./host/safety-check.ts";
 import { Scheduler, type SchedulerEvents } from "./host/scheduler.ts";
 import { Signals } from "./host/signals.ts";
@@ -47,6 +48,8 @@ export interface PoolSpec {
 
 /** What the pool has to see to itself. */
 export interface PartEvents {
+  /** Calls are in flight, and the host is about to wait. */
+  onBusy(): void;
   /** No call is waiting for anything any more. */
   onEmpty(): void;
   /** The least number of workers is ready for the first time. */
@@ -55,7 +58,9 @@ export interface PartEvents {
   onFailed(error: Error): void;
   onDrain(): void;
   onUnhandledRejection(workerId: number, error: Error): void;
-  onWorkerLost(error: WorkerLostError): void;
+  onWorkerLost(error: WorkerLostError, wasReported: boolean): void;
+  /** The thread of a stopped worker goes on. */
+  onThreadAbandoned(workerId: number): void;
 }
 
 export interface PoolParts {
@@ -66,6 +71,7 @@ export interface PoolParts {
   readonly backpressure: Backpressure;
   readonly timekeeper: Timekeeper;
   readonly endings: Endings;
+  readonly lastOutput: LastOutput;
 }
 
 /** Memory that the host shares with all workers of a pool. */
@@ -112,6 +118,34 @@ function startThreads({ options, sources, runtime, workerEntry }: PoolSpec): Lan
   };
 }
 
+function laneOptionsOf(
+  { options, runtime }: PoolSpec,
+  codec: Codec,
+  spawn: LaneOptions["spawn"],
+  start: PoolStart,
+): LaneOptions {
+  const { startTimeoutMs, teardownTimeoutMs, ringBytes: ringSizes } = options;
+  return { runtime, codec, spawn, ringSizes, start, startTimeoutMs, teardownTimeoutMs };
+}
+
+function createBackpressure(options: ResolvedOptions, onDrain: () => void): Backpressure {
+  const { maxQueue, queuePolicy: policy, maxThreads } = options;
+  const highWaterMark = Math.min(maxQueue, AUTO_QUEUE_PER_THREAD * maxThreads);
+  return new Backpressure({ maxQueue, policy, highWaterMark, onDrain });
+}
+
+function createLastOutput(
+  { onBeforeExit }: Runtime,
+  { answers }: Scheduler,
+  supervisor: Supervisor,
+): LastOutput {
+  return new LastOutput({
+    onBeforeExit,
+    responses: () => answers.taken,
+    workers: () => supervisor.threads,
+  });
+}
+
 /** Makes the parts of a pool. Throws what starting a thread throws. */
 export function wire(spec: PoolSpec, events: PartEvents): PoolParts {
   const spawn = startThreads(spec);
@@ -123,12 +157,7 @@ export function wire(spec: PoolSpec, events: PartEvents): PoolParts {
   const activeCount = new ActiveCount(spec.active, runtime.cores);
   const parker = new HostParker(new Int32Array(memory.hostControl), HOST_PARKED_WORD);
   const spinMs = options.spinMicroseconds / 1000;
-  const backpressure = new Backpressure({
-    maxQueue: options.maxQueue,
-    policy: options.queuePolicy,
-    highWaterMark: Math.min(options.maxQueue, AUTO_QUEUE_PER_THREAD * options.maxThreads),
-    onDrain: events.onDrain,
-  });
+  const backpressure = createBackpressure(options, events.onDrain);
   const scheduler = new Scheduler({
     holder,
     signatures: spec.tasks.map(({ signature }) => signature),
@@ -151,24 +180,29 @@ export function wire(spec: PoolSpec, events: PartEvents): PoolParts {
     () => receivers(parts, parker),
     () => loop.onTick(),
   );
-  const limits = createLimits(spec, scheduler, memory.abortWords, () => loop.kick());
-  const { startTimeoutMs, teardownTimeoutMs, ringBytes: ringSizes } = options;
-  const start = startOf(spec, memory);
-  const laneOptions = {
-    runtime,
-    codec,
-    spawn,
-    ringSizes,
-    start,
-    startTimeoutMs,
-    teardownTimeoutMs,
-  };
-  const supervisor = new Supervisor(options, laneOptions, scheduler, activeCount, {
+  const limits = createLimits(
+    spec,
+    scheduler,
+    memory.abortWords,
+    () => loop.kick(),
+    () => supervisor,
+  );
+  const laneOptions = laneOptionsOf(spec, codec, spawn, startOf(spec, memory));
+  const supervisor: Supervisor = new Supervisor(options, laneOptions, scheduler, activeCount, {
     ...events,
     onWake: () => loop.onWakeMessage(),
     onLost: (call, error) => limits.endings.lose(call, error),
   });
-  const parts: LinkedParts = { scheduler, loop, safety, supervisor, backpressure, ...limits };
+  const lastOutput = createLastOutput(runtime, scheduler, supervisor);
+  const parts: LinkedParts = {
+    scheduler,
+    loop,
+    safety,
+    supervisor,
+    backpressure,
+    lastOutput,
+    ...limits,
+  };
   return parts;
 }
 
@@ -184,7 +218,9 @@ function schedulerEvents(
   /** Keeps the process running while calls are in flight: a worker may go on with what nobody waits for. */
   const holdIfBusy = (): void => {
     const { scheduler, safety } = parts();
-    if (scheduler.inFlight.size > 0) safety.hold();
+    if (scheduler.inFlight.size === 0) return;
+    safety.hold();
+    events.onBusy();
   };
   return {
     onSettings: (call) => {
@@ -199,6 +235,7 @@ function schedulerEvents(
       if (call.settings.hasSignal) parts().endings.begin(call);
     },
     onWorn: (lane) => void parts().supervisor.recycle(lane),
+    onUsedUp: (lane) => parts().supervisor.replaceUsedUp(lane),
     onSpent: (lane) => parts().supervisor.retire(lane),
     onPark: () => {
       holdIfBusy();
@@ -216,6 +253,7 @@ function createLimits(
   scheduler: Scheduler,
   abortWords: SharedArrayBuffer,
   poll: () => void,
+  supervisor: () => Supervisor,
 ): Pick<LinkedParts, "endings" | "timekeeper" | "signals"> {
   const { inFlight, lanes } = scheduler;
   const endings: Endings = new Endings({
@@ -237,7 +275,8 @@ function createLimits(
     takeAnswers: () => {
       if (scheduler.drain(MAX_ANSWERS) > 0) poll();
     },
-    stop: (lane, error) => scheduler.failLane(lane, error),
+    stretch: () => supervisor().stretch,
+    stop: (lane, error) => supervisor().stop(lane, error),
   });
   const signals = new Signals((call, reason) => endings.abort(call, reason));
   return { endings, timekeeper, signals };

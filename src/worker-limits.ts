@@ -1,5 +1,5 @@
 /** Options that limit workers, `resourceLimits` and `permission`, and their checks. */
-import { invalid, isObject, show } from "./checks.ts";
+import { invalid, isRecord, show } from "./checks.ts";
 import { InvalidArgumentError } from "./errors.ts";
 import type { Permission, ResourceLimits, WorkerLimits } from "./runtimes/runtime.ts";
 
@@ -78,7 +78,7 @@ function fieldsOf(
   given: unknown,
   keys: readonly string[],
 ): Record<string, unknown> {
-  if (!isObject(given)) throw invalid(option, "an object", show(given));
+  if (!isRecord(given)) throw invalid(option, "an object", show(given));
   const fields: Record<string, unknown> = Object.create(null);
   for (const [key, value] of Object.entries(given)) {
     if (!keys.includes(key)) {

@@ -3,13 +3,12 @@
  * `.errors` and own properties, and on Bun loses `cause`.
  *
  * What arrives is an error of the nearest built-in class, or class of heddle's own, with `name`, `message`, `stack`,
- * `cause`, `AggregateError.errors` and the own enumerable properties. Parts that cannot be cloned are left out,
+ * `cause`, `AggregateError.errors`, `SuppressedError.error` and `.suppressed`, and the own enumerable properties. Parts that cannot be cloned are left out,
  * so reporting an error never fails for what it carries.
  */
-import * as own from "../errors.ts";
-import { PayloadTooLargeError } from "../errors.ts";
+import { errorClasses, PayloadTooLargeError } from "../errors.ts";
 import type { CodecAccess } from "../runtimes/runtime.ts";
-import { defineValue } from "./own-property.ts";
+import { defineValue, ownValue } from "./own-property.ts";
 import type { Reader } from "./reader.ts";
 import type { Writer } from "./writer.ts";
 import {
@@ -17,6 +16,7 @@ import {
   ERROR,
   HAS_CAUSE,
   HAS_ERRORS,
+  HAS_SUPPRESSED,
   REFERENCED,
   UNDEFINED,
   VALUE_HEADER_BYTES,
@@ -33,11 +33,18 @@ const BUILT_IN: Readonly<Record<string, ErrorConstructor>> = {
   Error,
 };
 
+/** Node 22 has none. */
+const SuppressedErrorClass: SuppressedErrorConstructor | undefined =
+  (globalThis as { SuppressedError?: SuppressedErrorConstructor }).SuppressedError;
+
 /** Those of heddle's own, by what stands for them: no other error's class can be called that. */
 const OWN_PREFIX = "heddle ";
 const OWN_PROTOTYPES: ReadonlyMap<string, object> = new Map(
-  Object.entries(own).map(([name, { prototype }]) => [OWN_PREFIX + name, prototype]),
+  Object.entries(errorClasses).map(([name, { prototype }]) => [OWN_PREFIX + name, prototype]),
 );
+
+/** On the prototypes of all copies of these classes: their names (see errors.ts). */
+const ERROR_CLASS = Symbol.for("heddle.error");
 
 /** What is nested deeper within errors is left out: long chains of causes must not fail for the stack. */
 export const MAX_ERROR_DEPTH = 500;
@@ -98,6 +105,10 @@ export function writeError(writer: Writer, error: Error, from: number): number {
     const errors = read(error, "errors");
     at = writeErrors(writer, tryTo(() => Array.isArray(errors) ? [...errors] : [], []), at);
   }
+  if (type === "SuppressedError") {
+    flags |= HAS_SUPPRESSED;
+    at = writeErrors(writer, [read(error, "error"), read(error, "suppressed")], at);
+  }
   let properties = 0;
   for (const key of tryTo(() => Object.keys(error), [])) {
     if (isField(key, type, name)) continue;
@@ -119,6 +130,7 @@ export function writeError(writer: Writer, error: Error, from: number): number {
 /** Whether a property has been written as one of the error's fields. */
 function isField(key: string, type: string, name: unknown): boolean {
   if (key === "errors") return type === "AggregateError";
+  if (key === "error" || key === "suppressed") return type === "SuppressedError";
   return FIELDS.has(key) && (key !== "name" || typeof name === "string");
 }
 
@@ -184,6 +196,12 @@ export function readError(reader: Reader, at: number, word: number): Error {
     defineValue(error, "cause", isReferenced ? reader.value(reader.next) : options!.cause, false);
   }
   if ((word & HAS_ERRORS) !== 0) defineValue(error, "errors", reader.value(reader.next), false);
+  if ((word & HAS_SUPPRESSED) !== 0) {
+    const both = reader.value(reader.next);
+    if (!Array.isArray(both)) throw reader.corrupt("error", at);
+    defineValue(error, "error", both[0], false);
+    defineValue(error, "suppressed", both[1], false);
+  }
   for (let property = 0; property < properties; property++) {
     const key = reader.key(reader.next);
     defineValue(error, key, reader.value(reader.next), true);
@@ -227,6 +245,9 @@ function construct(
   options: ErrorOptions | undefined,
 ): Error {
   if (type === "AggregateError") return new AggregateError([], message, options);
+  if (type === "SuppressedError" && SuppressedErrorClass !== undefined) {
+    return new SuppressedErrorClass(undefined, undefined, message);
+  }
   if (type === "DOMException") {
     return new DOMException(message, name ?? "Error") as unknown as Error;
   }
@@ -238,6 +259,9 @@ const TYPE_OF_PROTOTYPE: ReadonlyMap<object, string> = new Map([
   ...Object.entries({ ...BUILT_IN, AggregateError, DOMException }).map((
     [type, { prototype }],
   ): [object, string] => [prototype as object, type]),
+  ...(SuppressedErrorClass === undefined
+    ? []
+    : [[SuppressedErrorClass.prototype, "SuppressedError"] as [object, string]]),
   ...[...OWN_PROTOTYPES].map(([type, prototype]): [object, string] => [prototype, type]),
 ]);
 /** A proxy can make a chain of prototypes endless. */
@@ -247,7 +271,7 @@ function typeOf(error: Error): string {
   const type = tryTo(() => typeOfPrototypes(error), "Error");
   if (type !== undefined) return type;
   const name = read(error, "name"); // another realm's
-  if (name === "AggregateError") return name;
+  if (name === "AggregateError" || name === "SuppressedError") return name;
   return typeof name === "string" && hasOwn(BUILT_IN, name) ? name : "Error";
 }
 
@@ -258,6 +282,8 @@ function typeOfPrototypes(error: Error): string | undefined {
     if (parent === null) return undefined;
     const type = TYPE_OF_PROTOTYPE.get(parent);
     if (type !== undefined) return type;
+    const ownType = OWN_PREFIX + String(ownValue(parent, ERROR_CLASS)); // of another copy of heddle
+    if (OWN_PROTOTYPES.has(ownType)) return ownType;
   }
   return undefined;
 }

@@ -8,6 +8,7 @@
  */
 import { align8Large } from "../memory/align.ts";
 import { InvalidArgumentError, LoanExpiredError } from "../errors.ts";
+import { brandOf, setBrand } from "./brands.ts";
 import type { Reader, Revocable } from "./reader.ts";
 import type { Writer } from "./writer.ts";
 import { isThere, typedArrayName } from "./intrinsics.ts";
@@ -58,14 +59,14 @@ export interface Borrowed {
 /** What `borrow` makes on the lending side. */
 export class Loan {
   readonly bytes: Uint8Array;
-  readonly #isLoan = true;
 
   constructor(bytes: Uint8Array) {
     this.bytes = bytes;
+    setBrand(this, "loan");
   }
 
   static is(object: object): object is Loan {
-    return #isLoan in object && object.#isLoan;
+    return brandOf(object) === "loan";
   }
 }
 

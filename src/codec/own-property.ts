@@ -8,6 +8,11 @@ export function defineOwn(object: object, key: PropertyKey, descriptor: Property
   Object.defineProperty(object, key, { __proto__: null, ...descriptor } as PropertyDescriptor);
 }
 
+/** The value of an own property, undefined if there is none. Runs no getter. */
+export function ownValue(object: object, key: PropertyKey): unknown {
+  return Object.getOwnPropertyDescriptor(object, key)?.value;
+}
+
 /** A property that can be changed and deleted, as assigning makes them. */
 export function defineValue(
   object: object,

@@ -103,6 +103,7 @@ export const TRACKING: number = 1 << 16;
 /** ERROR: which values follow the four that always do. */
 export const HAS_CAUSE: number = 1 << 16;
 export const HAS_ERRORS: number = 2 << 16;
+export const HAS_SUPPRESSED: number = 4 << 16;
 
 /** Kind of REF: the value itself, or the buffer it is a view of. */
 export const REF_VALUE = 0;

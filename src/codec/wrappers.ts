@@ -3,6 +3,7 @@
  * a value of its own.
  */
 import { InvalidArgumentError } from "../errors.ts";
+import { brandOf, setBrand } from "./brands.ts";
 import type { Reader } from "./reader.ts";
 import type { Writer } from "./writer.ts";
 import { isBorrowed, Loan, writeLoan } from "./loan.ts";
@@ -18,21 +19,25 @@ export class Envelope<Header = unknown, Payload = unknown> {
   readonly header: Header;
   readonly payload: Payload;
 
-  /** Tells envelopes by a slot of their own: `instanceof` would run a proxy's trap. */
-  readonly #isEnvelope = true;
-
   constructor(header: Header, payload: Payload) {
     this.header = header;
     this.payload = payload;
+    setBrand(this, "envelope");
   }
 
-  /** Whether `object` is an envelope, made by this copy of heddle. */
+  /** Whether `object` is an envelope, made by any copy of heddle. */
   static is(object: object): object is Envelope {
-    return #isEnvelope in object && object.#isEnvelope;
+    return brandOf(object) === "envelope";
+  }
+
+  /** Envelopes of other copies of heddle are instances too. */
+  static [Symbol.hasInstance](value: unknown): boolean {
+    if (this !== Envelope) return Function.prototype[Symbol.hasInstance].call(this, value);
+    return typeof value === "object" && value !== null && Envelope.is(value);
   }
 }
 
-/** What tells these apart are slots of their own: others may have their prototypes. */
+/** What tells these apart are their brands: others may have their prototypes. */
 export const WRAPPERS: readonly object[] = [
   Envelope.prototype,
   Transfer.prototype,

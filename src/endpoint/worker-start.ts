@@ -56,6 +56,8 @@ export interface PoolStart {
 
 /** Host to worker. WAKE: look at the rings (sent only to a worker parked in its event loop). */
 export const WAKE = 0;
+/** Host to worker: say when what was written to stdout and stderr has arrived ("flushed"). */
+export const FLUSH = 1;
 
 /** Why a call was given up: an error, a DOMException (message and name), or any other value. */
 export type PackedReason =
@@ -78,9 +80,10 @@ export interface AbortMessage {
 export type WorkerMessage =
   | typeof WAKE
   | { readonly heddle: "ready" }
+  | { readonly heddle: "flushed" }
   /** The worker could not load its tasks; it exits. `taskMissing`: a module lacks an export. */
   | { readonly heddle: "failed"; readonly taskMissing: boolean; readonly error: Uint8Array }
-  /** The worker holds more than `maxMemory`. */
-  | { readonly heddle: "full" }
+  /** The worker holds more than `maxMemory`. `isFarOver`: so much more that it should get no calls. */
+  | { readonly heddle: "full"; readonly isFarOver: boolean }
   /** A promise was rejected in the worker and nobody handled it, or an `onTeardown` hook failed. */
   | { readonly heddle: "unhandledRejection"; readonly error: Uint8Array };

@@ -36,11 +36,15 @@ export class AbandonedCalls {
     return false;
   }
 
-  /** The one for whose sake the worker is to be stopped, the longest overdue; undefined: for none. */
-  findLate(nowMs: number): AbandonedCall | undefined {
+  /**
+   * The one for whose sake the worker is to be stopped, the longest overdue; undefined: for none. `stretch`: hard
+   * timeouts are longer by this factor.
+   */
+  findLate(nowMs: number, stretch: number): AbandonedCall | undefined {
     let first: AbandonedCall | undefined;
     for (const call of this.#calls.values()) {
-      if (call.killAtMs <= nowMs && call.killAtMs < (first?.killAtMs ?? Infinity)) first = call;
+      const dueMs = call.killAtMs + (stretch - 1) * (call.limitMs ?? 0);
+      if (dueMs <= nowMs && call.killAtMs < (first?.killAtMs ?? Infinity)) first = call;
     }
     return first;
   }

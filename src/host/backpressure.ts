@@ -1,6 +1,7 @@
 /**
  * How many calls may wait on the host: what producers are told, and what becomes of a call too many.
  */
+import { defineValue } from "../codec/own-property.ts";
 import { QueueFullError } from "../errors.ts";
 
 export interface BackpressureOptions {
@@ -18,6 +19,8 @@ export class Backpressure {
   /** So few are left when producers may go on. */
   readonly #lowWaterMark: number;
   #needsDrain = false;
+  /** One for all calls: shedding load must cost less than taking it, and making an error costs more. */
+  #full: QueueFullError | undefined;
 
   constructor(options: BackpressureOptions) {
     this.#options = options;
@@ -37,7 +40,7 @@ export class Backpressure {
   /** Throws QueueFullError if no further call may wait beside `queued` others. */
   admit(queued: number): void {
     const { maxQueue, policy } = this.#options;
-    if (this.isFull(queued) && policy === "reject") throw new QueueFullError(maxQueue);
+    if (this.isFull(queued) && policy === "reject") throw this.#full ??= refusal(maxQueue);
   }
 
   /** A call waits: so many do now. */
@@ -51,4 +54,11 @@ export class Backpressure {
     this.#needsDrain = false;
     this.#options.onDrain();
   }
+}
+
+/** Its stack is its text: that of the first call refused would say nothing about the others. */
+function refusal(maxQueue: number): QueueFullError {
+  const error = new QueueFullError(maxQueue);
+  defineValue(error, "stack", `${error.name}: ${error.message}`, false);
+  return error;
 }

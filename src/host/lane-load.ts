@@ -8,7 +8,9 @@ import { AbandonedCalls } from "./abandoned.ts";
 export class LaneLoad {
   /** Calls. */
   outstanding = 0;
-  /** Of those, calls that nobody waits for any more. */
+  /** Calls sent so far, also those that were taken back. */
+  sent = 0;
+  /** Of the outstanding ones, calls that nobody waits for any more. */
   readonly abandoned: AbandonedCalls = new AbandonedCalls();
   /** Times that the last of them has gone. */
   emptied = 0;
@@ -22,6 +24,7 @@ export class LaneLoad {
   /** The lane has been given a call. */
   add(load: CallLoad): void {
     this.outstanding++;
+    this.sent++;
     this.backlog += tenthsOf(load);
     if ((load & KIND_MASK) !== NEAR) this.#count(load, 1);
   }

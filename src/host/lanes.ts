@@ -55,6 +55,11 @@ export class LaneSet {
     return false;
   }
 
+  /** How many lanes have calls that they have not answered. */
+  get busyCount(): number {
+    return this.all.reduce((count, { load }) => load.outstanding > 0 ? count + 1 : count, 0);
+  }
+
   /** All that a poll wants to know, by one look at each lane: the best of what they have. */
   outlook(): Outlook {
     const lanes = this.all;
@@ -92,6 +97,11 @@ export class LaneSet {
   /** Lanes that take calls and have been given as many as they should. */
   findWorn(recycleAfter: number): Lane[] {
     return this.open.filter(({ endpoint }) => endpoint.tx.sequence >= recycleAfter);
+  }
+
+  /** Lanes that have been sent as many calls as they may. */
+  findUsedUp(maxCalls: number): Lane[] {
+    return this.all.filter(({ load }) => load.sent >= maxCalls);
   }
 
   /** Lanes that take no further calls and have answered all they had. */

@@ -29,6 +29,9 @@ import { Sender } from "./sender.ts";
 import { WaitingCalls } from "./waiting-calls.ts";
 import { WorkStealing } from "./work-stealing.ts";
 
+/** From here on lanes get calls until another is ready in their place. */
+const MIN_INEXACT = 16;
+
 export interface SchedulerEvents {
   /** Something may have to be done: see to it that the host polls. */
   onWork(): void;
@@ -40,6 +43,8 @@ export interface SchedulerEvents {
   onRenewed(call: PendingCall): void;
   /** A lane has been given as many calls as `recycleAfter` says. May be told again and again. */
   onWorn(lane: Lane): void;
+  /** A lane has been given its last call. May be told again and again. */
+  onUsedUp(lane: Lane): void;
   /** A retired lane has answered every call. */
   onSpent(lane: Lane): void;
   onPark(): void;
@@ -76,6 +81,8 @@ export class Scheduler implements HostWork {
   readonly #times: ServiceTimes;
   readonly #placement: LaneChooser;
   readonly #sender: Sender;
+  /** Whether no lane gets more calls than `recycleAfter`. */
+  readonly #isExact: boolean;
   readonly #stealing: WorkStealing;
   readonly #failDamaged = (lane: Lane, error: Error): void => this.failLane(lane, error);
   /** Why there are no further calls, when the pool has been closed or has failed. */
@@ -84,6 +91,7 @@ export class Scheduler implements HostWork {
   constructor(options: SchedulerOptions) {
     const { events, placement, signatures } = options;
     this.#options = options;
+    this.#isExact = options.recycleAfter < MIN_INEXACT;
     this.#events = events;
     this.#times = options.serviceTimes;
     this.#placement = placement;
@@ -97,6 +105,8 @@ export class Scheduler implements HostWork {
         if (call.settings.priority !== 0) placement.depth.keepUsual();
         events.onSettings(call);
       },
+      maxCalls: this.#isExact ? options.recycleAfter : Infinity,
+      onUsedUp: (lane) => this.#close(lane),
       failLane: this.#failDamaged,
     });
     this.waiting = new WaitingCalls({
@@ -336,10 +346,15 @@ export class Scheduler implements HostWork {
     this.#placement.forget(lane);
   }
 
-  /** Gives a lane no further calls; `onSpent` follows when it has answered those it has begun. */
-  retire(lane: Lane): void {
-    if (!this.lanes.retire(lane)) return;
+  /** Gives a lane no further calls. False: it got none before. */
+  #close(lane: Lane): boolean {
     this.#placement.forget(lane);
+    return this.lanes.retire(lane);
+  }
+
+  /** The same; `onSpent` follows when it has answered those it has begun. */
+  retire(lane: Lane): void {
+    if (!this.#close(lane)) return;
     this.#stealing.requeue(lane);
     this.#events.onWork();
     this.#lookForSpent();
@@ -350,12 +365,18 @@ export class Scheduler implements HostWork {
   }
 
   #lookForWorn(): void {
-    if (this.#options.recycleAfter === Infinity) return;
+    if (this.#isExact || this.#options.recycleAfter === Infinity) return;
     for (const lane of this.lanes.findWorn(this.#options.recycleAfter)) this.#events.onWorn(lane);
   }
 
   flush(): boolean {
-    return this.waiting.flush();
+    const hasSent = this.waiting.flush();
+    if (this.#isExact) {
+      for (const lane of this.lanes.findUsedUp(this.#options.recycleAfter)) {
+        this.#events.onUsedUp(lane);
+      }
+    }
+    return hasSent;
   }
 
   /** What was cut off by the end of a caller's stack is set right. */

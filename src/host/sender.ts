@@ -34,6 +34,10 @@ export interface SenderOptions {
   readonly kinds: ObjectKinds;
   /** A call has been made that has settings of its own. Runs no code of the user's. */
   readonly onSettings: (call: PendingCall) => void;
+  /** Calls that a lane may be sent at most; Infinity: as many as come. */
+  readonly maxCalls: number;
+  /** The lane has been sent that many. Runs no code of the user's. */
+  readonly onUsedUp: (lane: Lane) => void;
   /** The lane's rings or words are damaged. */
   readonly failLane: (lane: Lane, error: Error) => void;
 }
@@ -41,6 +45,7 @@ export interface SenderOptions {
 export class Sender {
   readonly #options: SenderOptions;
   readonly #inFlight: InFlight;
+  readonly #maxCalls: number;
   /** The mark: the call being made or sent, its lane, and where that lane's ring ended before. */
   #marked: PendingCall | undefined;
   #markedLane: Lane | undefined;
@@ -49,6 +54,7 @@ export class Sender {
   constructor(options: SenderOptions) {
     this.#options = options;
     this.#inFlight = options.inFlight;
+    this.#maxCalls = options.maxCalls;
   }
 
   /** Whether making a call, or sending one, was cut off. */
@@ -213,6 +219,7 @@ export class Sender {
     call.load = load;
     if (call.settings !== PLAIN) call.position = lane.endpoint.tx.position;
     lane.load.add(load);
+    if (lane.load.sent >= this.#maxCalls) this.#options.onUsedUp(lane);
     this.#wake(lane);
     this.#marked = undefined;
   }

@@ -12,6 +12,7 @@
 import { TimeoutError, WorkerLostError, WorkerStartError } from "../errors.ts";
 import type { ActiveCount } from "../park/active-count.ts";
 import type { Runtime, Timer } from "../runtimes/runtime.ts";
+import { AbandonedThreads } from "./abandoned-threads.ts";
 import { Elastic } from "./elastic.ts";
 import type { Lane } from "./lane.ts";
 import { type LaneEnd, type LaneEvents, type LaneOptions, ThreadLane } from "./thread-lane.ts";
@@ -27,16 +28,15 @@ const MAX_START_FAILURES = 5;
 const MAX_USELESS = 10;
 /** Pause after a worker could not be replaced by a fresh one. */
 const RECYCLE_PAUSE_MS = 5000;
-/** Between two workers that are replaced for their memory: the limit may be less than an empty one needs. */
-const FULL_PAUSE_MS = 1000;
 /** Between two looks at workers that drain: so long, at least, may they go on with what nobody waits for. */
 const DRAIN_LOOK_MS = 5000;
 
-/** How many workers there may be, and how long one of them may have nothing to do. */
+/** How many workers there may be, how long one of them may have nothing to do, and how many threads may be left. */
 export interface PoolSize {
   readonly minThreads: number;
   readonly maxThreads: number;
   readonly idleTimeoutMs: number;
+  readonly maxAbandonedThreads: number;
 }
 
 export interface SupervisorEvents {
@@ -48,8 +48,13 @@ export interface SupervisorEvents {
   onFailed(error: Error): void;
   /** Rejects a call that a worker was running which is gone. */
   onLost(call: PendingCall, error: WorkerLostError): void;
-  /** A worker ended that was not asked to; what it was running has been rejected. */
-  onWorkerLost(error: WorkerLostError): void;
+  /**
+   * A worker ended that was not asked to; the calls that it was running have been rejected. `wasReported`: one of them
+   * has, so that its caller knows.
+   */
+  onWorkerLost(error: WorkerLostError, wasReported: boolean): void;
+  /** The thread of a stopped worker goes on. */
+  onThreadAbandoned(workerId: number): void;
 }
 
 export class Supervisor {
@@ -76,6 +81,9 @@ export class Supervisor {
   recycled = 0;
   /** Of those, the ones that have calls to answer. */
   readonly #draining = new Set<Lane>();
+  readonly #abandoned: AbandonedThreads;
+  /** Workers that would be stopped, were there not too many abandoned threads. */
+  readonly #stuck = new Set<Lane>();
   #drainLook: Timer | undefined;
   #recycleFromMs = 0;
   #startFailures = 0;
@@ -101,6 +109,11 @@ export class Supervisor {
     this.#options = options;
     this.#active = active;
     this.#events = events;
+    this.#abandoned = new AbandonedThreads({
+      cores: options.runtime.cores,
+      max: size.maxAbandonedThreads,
+      canStop: options.runtime.stopsThreads,
+    });
     this.#elastic = new Elastic({
       ...size,
       runtime: options.runtime,
@@ -115,7 +128,7 @@ export class Supervisor {
       onReady: (lane) => this.#onReady(lane),
       onWake: () => events.onWake(),
       onUnhandledRejection: (lane, error) => events.onUnhandledRejection(lane.id, error),
-      onFull: (lane) => this.#onFull(lane),
+      onFull: (lane, isFarOver) => this.#onFull(lane, isFarOver),
       onEnd: (lane, end) => this.#onEnd(lane, end),
     };
   }
@@ -134,6 +147,41 @@ export class Supervisor {
       throw error;
     }
     if (this.#minThreads === 0) this.#becomeReady();
+  }
+
+  /** Threads of stopped workers that go on. */
+  get abandonedThreads(): number {
+    return this.#abandoned.size;
+  }
+
+  /** Factor, at least 1, by which limits that stop workers are longer for now. */
+  get stretch(): number {
+    return this.#abandoned.stretch(this.#scheduler.lanes.busyCount);
+  }
+
+  /** Stops a worker whose time is up, or keeps it without further calls where its thread would be one too many. */
+  stop(lane: Lane, error: Error): void {
+    if (!this.#abandoned.mayStop(lane)) {
+      this.#keepStuck(lane, error);
+      return;
+    }
+    const goesOn = this.#abandoned.add(lane);
+    this.#scheduler.failLane(lane, error);
+    if (goesOn) this.#events.onThreadAbandoned(lane.id);
+  }
+
+  /** What waits for it runs elsewhere; it leaves when it has answered. Without another worker the pool fails. */
+  #keepStuck(lane: Lane, cause: Error): void {
+    if (this.#stuck.has(lane) || this.#isClosing) return;
+    this.#stuck.add(lane);
+    this.#scheduler.retire(lane);
+    if (this.#alive + this.#timers.size > this.#stuck.size || this.#alive < this.#maxThreads) {
+      return;
+    }
+    const what =
+      `No worker is left: ${this.#stuck.size} run tasks that cannot be stopped, beside ` +
+      `${this.#abandoned.size} abandoned threads (maxAbandonedThreads)`;
+    this.#events.onFailed(new WorkerStartError(`${what}.`, { cause }));
   }
 
   /** Calls may be waiting for a worker that is not there yet. */
@@ -156,10 +204,13 @@ export class Supervisor {
     await Promise.all([...this.#lanes.values()].map((lane) => lane.close()));
   }
 
-  /** Workers that take calls, or will as soon as they have started. */
+  /**
+   * Workers that take calls, or will as soon as they have started, and stuck ones. Beyond `maxThreads`, those that drain
+   * count too.
+   */
   get #alive(): number {
     const { open } = this.#scheduler.lanes;
-    let alive = 0;
+    let alive = this.#stuck.size + Math.max(0, this.#draining.size - this.#maxThreads);
     for (const lane of this.#lanes.values()) {
       if (lane.state === "starting" || open.includes(lane)) alive++;
     }
@@ -172,10 +223,15 @@ export class Supervisor {
     return lane;
   }
 
-  /** A worker holds more memory than it should, before it has done anything perhaps. */
-  #onFull(lane: Lane): void {
-    if (lane.endpoint.tx.sequence === 0) return;
-    if (this.recycle(lane)) this.#recycleFromMs = this.#runtime.now() + FULL_PAUSE_MS;
+  /** A worker holds more memory than it should. If far more, it gets no calls while another starts. */
+  #onFull(lane: Lane, isFarOver: boolean): void {
+    if (lane.endpoint.tx.sequence === 0) return; // it has done nothing
+    const { lanes } = this.#scheduler;
+    this.recycle(lane);
+    if (!isFarOver || this.#isClosing || !lanes.open.includes(lane)) return;
+    this.#letDrain(lane);
+    this.#scheduler.retire(lane);
+    if (![...this.#worn.values()].includes(lane)) this.#replaceLater();
   }
 
   /**
@@ -198,6 +254,20 @@ export class Supervisor {
     }
   }
 
+  /** A worker has been given its last call: another takes its place, and it leaves when it has answered. */
+  replaceUsedUp(lane: Lane): void {
+    if (this.#isClosing || this.#draining.has(lane) || this.#retired.has(lane)) return;
+    this.#letDrain(lane);
+    this.#replaceLater();
+  }
+
+  #letDrain(lane: Lane): void {
+    if (this.#draining.has(lane) || this.#retired.has(lane)) return;
+    this.recycled++;
+    this.#draining.add(lane);
+    this.#drainLook ??= this.#watchDraining();
+  }
+
   #onReady(lane: Lane): void {
     this.#startFailures = 0;
     this.#wasAnyReady = true;
@@ -205,10 +275,8 @@ export class Supervisor {
     const worn = this.#worn.get(lane);
     if (worn !== undefined) {
       this.#worn.delete(lane);
-      this.recycled++;
-      this.#draining.add(worn);
-      this.#scheduler.retire(worn);
-      this.#drainLook ??= this.#watchDraining();
+      this.#letDrain(worn);
+      this.#scheduler.retire(worn); // unless it was, as it held far too much memory
     }
     this.#elastic.onReady();
     if (this.#scheduler.lanes.open.length >= this.#minThreads) this.#becomeReady();
@@ -236,6 +304,7 @@ export class Supervisor {
   retire(lane: Lane): void {
     this.#scheduler.removeLane(lane);
     this.#draining.delete(lane);
+    this.#stuck.delete(lane);
     this.#retired.add(lane);
     void this.#lanes.get(lane.id)!.close();
   }
@@ -243,6 +312,7 @@ export class Supervisor {
   #onEnd(lane: ThreadLane, end: LaneEnd): void {
     this.#lanes.delete(lane.id);
     this.#draining.delete(lane);
+    this.#stuck.delete(lane);
     this.#active.takeBack(lane.activeShare);
     const calls = this.#scheduler.removeLane(lane);
     if (this.#isClosing) return;
@@ -254,8 +324,10 @@ export class Supervisor {
       return;
     }
     const options = { cause: end.cause ?? end.startError };
+    let wasReported = false;
     for (const call of calls) {
       if (this.#scheduler.waiting.retry(call)) continue;
+      wasReported = true;
       this.#events.onLost(call, new WorkerLostError(end, options));
     }
     this.lost++;
@@ -266,7 +338,7 @@ export class Supervisor {
     this.#replaceLater();
     this.#elastic.look();
     // Last: a listener may do anything, closing the pool included.
-    this.#events.onWorkerLost(new WorkerLostError(end, options));
+    this.#events.onWorkerLost(new WorkerLostError(end, options), wasReported);
   }
 
   /** Whoever starts in the place of this worker, which has ended, does so for itself. */

@@ -25,6 +25,7 @@ import {
 import { packReason } from "../endpoint/reason.ts";
 import {
   type AbortMessage,
+  FLUSH,
   type PackedReason,
   type PoolStart,
   WAKE,
@@ -67,8 +68,8 @@ export interface LaneEvents {
   onReady(lane: ThreadLane): void;
   onWake(): void;
   onUnhandledRejection(lane: ThreadLane, error: Error): void;
-  /** The worker holds more memory than it should. May be told again. */
-  onFull(lane: ThreadLane): void;
+  /** The worker holds more memory than it should, or far more. May be told again. */
+  onFull(lane: ThreadLane, isFarOver: boolean): void;
   /** Exactly once, when the thread is gone. */
   onEnd(lane: ThreadLane, end: LaneEnd): void;
 }
@@ -77,8 +78,12 @@ type LaneState = "starting" | "ready" | "closing" | "gone";
 
 /** How long the host has for its event loop to turn before it gives a worker up that starts. */
 const START_GRACE_MS = 100;
+/** How long the process is kept running for the output of a worker. */
+const OUTPUT_MS = 1000;
 /** How long the runtime gets to stop a worker. */
 const TERMINATE_MS = 1000;
+/** The same for one that a closing pool waits for: no runtime stops a thread within a native call (`execSync`). */
+const CLOSE_TERMINATE_MS = 100;
 
 export class ThreadLane implements Lane, Receiver {
   readonly id: number;
@@ -102,6 +107,7 @@ export class ThreadLane implements Lane, Receiver {
   readonly #teardownTimeoutMs: number;
   readonly #ringSizes: RingSizes;
   #startTimer: Timer | undefined;
+  #outputTimer: Timer | undefined;
   #resolveGone!: () => void;
   #state: LaneState = "starting";
   #closing: Promise<void> | undefined;
@@ -265,13 +271,27 @@ export class ThreadLane implements Lane, Receiver {
     }
   }
 
+  /** Keeps the process running until what the worker has written to stdout and stderr has arrived. */
+  awaitOutput(): void {
+    if (this.#state !== "ready" || this.#outputTimer !== undefined) return;
+    this.#handle.ref();
+    this.#handle.post(FLUSH);
+    this.#outputTimer = this.#runtime.setTimeout(() => this.#onOutput(), OUTPUT_MS);
+  }
+
+  #onOutput(): void {
+    this.#outputTimer?.clear();
+    this.#outputTimer = undefined;
+    if (this.#state === "ready") this.#handle.unref();
+  }
+
   fail(error: Error): void {
     if (this.#state === "gone") return;
     if (this.#state === "starting") this.#startError ??= error;
     this.#cause ??= error;
     this.#reason ??= error.message;
     this.#state = "closing";
-    void this.#terminate();
+    void this.#terminate(TERMINATE_MS);
   }
 
   /** Asks the worker to leave, and stops it if it does not. Settles when it is gone. */
@@ -285,13 +305,11 @@ export class ThreadLane implements Lane, Receiver {
     this.#state = "closing";
     this.#reason ??= "the pool was closed";
     this.#handle.ref();
-    if (isStopping) {
-      await this.#gone;
-      return;
-    }
+    if (isStopping) return await this.#goneWithin(CLOSE_TERMINATE_MS);
     // One that is starting leaves as soon as it has started: stopping a thread while it evaluates a module has ended
     // the whole process (Node 22, `location_ != nullptr` in ExecuteAsyncModule).
-    const timer = this.#runtime.setTimeout(() => void this.#terminate(), this.#teardownTimeoutMs);
+    const stop = (): void => void this.#terminate(CLOSE_TERMINATE_MS);
+    const timer = this.#runtime.setTimeout(stop, this.#teardownTimeoutMs);
     // SYNC(close): after the last call was committed. Pairs with the worker loop's rest, which looks at its ring
     // once more when it has seen this. Needs release; waking relies on seq-cst (wake-word.ts).
     Atomics.store(this.#control, IS_CLOSING, 1);
@@ -299,17 +317,21 @@ export class ThreadLane implements Lane, Receiver {
       this.#waker.wake();
     } catch (error) {
       this.#cause ??= error; // a damaged parked word: no way to ask
-      void this.#terminate();
+      stop();
     }
     await this.#gone;
     timer.clear();
   }
 
-  async #terminate(): Promise<void> {
+  #terminate(waitMs: number): Promise<void> {
     this.#isStopped = true;
-    // Some runtimes report neither the end of `terminate()` nor an exit now and then.
-    const timer = this.#runtime.setTimeout(() => this.#onExit(undefined), TERMINATE_MS);
     this.#handle.terminate().catch((error) => this.#cause ??= error);
+    return this.#goneWithin(waitMs);
+  }
+
+  /** Takes the worker for gone after that time: runtimes may report neither the end of `terminate()` nor an exit. */
+  async #goneWithin(waitMs: number): Promise<void> {
+    const timer = this.#runtime.setTimeout(() => this.#onExit(undefined), waitMs);
     await this.#gone;
     timer.clear();
   }
@@ -337,8 +359,11 @@ export class ThreadLane implements Lane, Receiver {
           : new WorkerStartError(`A task module failed to load: ${cause.message}`, { cause });
         return;
       }
+      case "flushed":
+        this.#onOutput();
+        return;
       case "full":
-        this.#events.onFull(this);
+        this.#events.onFull(this, message.isFarOver);
         return;
       case "unhandledRejection":
         this.#events.onUnhandledRejection(this, unpackError(this.#runtime, message.error));
@@ -350,6 +375,7 @@ export class ThreadLane implements Lane, Receiver {
     const wasStarting = this.#state === "starting";
     this.#state = "gone";
     this.#startTimer?.clear();
+    this.#outputTimer?.clear();
     this.#resolveGone();
     const reason = this.#reason ?? "it exited";
     if (wasStarting) {

@@ -44,6 +44,8 @@ export interface TimekeeperOptions {
   readonly setTimeout: (callback: () => void, delayMs: number) => Timer;
   /** Settles what has been answered. */
   readonly takeAnswers: () => void;
+  /** Factor, at least 1, by which limits that stop workers are longer for now. */
+  readonly stretch: () => number;
   /** Stops a worker; its calls are lost for this reason. */
   readonly stop: (lane: Lane, error: Error) => void;
 }
@@ -130,10 +132,10 @@ export class Timekeeper {
 
   /** Stops a worker that goes on too long with what nobody waits for, or that has stopped taking calls. */
   #checkLane(lane: Lane, isUnknown: boolean, nowMs: number): void {
-    const { stop, hardTimeoutMs } = this.#options;
+    const { stop, hardTimeoutMs, stretch } = this.#options;
     const isSilent = this.#isSilent(lane, nowMs);
     if (isUnknown) return;
-    const late = lane.load.abandoned.findLate(nowMs);
+    const late = lane.load.abandoned.findLate(nowMs, stretch());
     if (late !== undefined) stop(lane, new TimeoutError("hard", late.limitMs));
     else if (isSilent) stop(lane, new TimeoutError("silent", SILENT_TIMEOUTS * hardTimeoutMs));
   }
@@ -143,8 +145,9 @@ export class Timekeeper {
    * seen; undefined: not at all.
    */
   #check(call: PendingCall, nowMs: number, lookMs: number | undefined): void {
-    const { endings } = this.#options;
-    const { timeoutMs, deadlineMs, hardTimeoutMs } = call.settings;
+    const { endings, stretch } = this.#options;
+    const { timeoutMs, deadlineMs } = call.settings;
+    const hardTimeoutMs = call.settings.hardTimeoutMs * stretch();
     if (call.seenMs < 0) call.seenMs = nowMs;
     if (call.begunMs < 0 && endings.hasBegun(call)) call.begunMs = nowMs;
     const hasBegun = call.begunMs >= 0;
@@ -176,7 +179,8 @@ export class Timekeeper {
     const { hasUnread } = tx;
     const at = hasUnread ? `${tx.headPosition}/${rx.headPosition}` : "";
     const silentMs = nowMs - this.#progress.sinceMs(lane, at, nowMs);
-    if (!hasUnread || silentMs < SILENT_TIMEOUTS * this.#options.hardTimeoutMs) return false;
+    const { hardTimeoutMs, stretch } = this.#options;
+    if (!hasUnread || silentMs < SILENT_TIMEOUTS * hardTimeoutMs * stretch()) return false;
     // Released records are handed back in strides: there may be none left that it has not begun.
     return unbegunCalls(lane.endpoint.tx, 1).length > 0;
   }

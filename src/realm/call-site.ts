@@ -22,11 +22,21 @@ export function callerOf(callee: (...args: never[]) => unknown): string | undefi
     const sites = holder.stack as readonly CallSite[] | string;
     return typeof sites === "string" ? undefined : sites[0]?.getFileName() ?? undefined;
   } catch {
-    return undefined; // frozen
+    // Error is frozen. The text of a stack needs no hook.
+    StackError.captureStackTrace(holder, callee);
+    return locationIn(String(holder.stack));
   } finally {
     // By assignment: on Bun deleting or redefining the property leaves the hook in place. Unlike `=`, `set` does not
     // throw where Error is frozen.
     Reflect.set(StackError, "stackTraceLimit", stackTraceLimit);
     Reflect.set(StackError, "prepareStackTrace", prepareStackTrace);
   }
+}
+
+/** A line of V8's stack traces: `at name (location:1:2)` or `at location:1:2`. */
+const FRAME = /^ +at (?:async )?(?:.*? \()?(.+?):\d+:\d+\)?$/m;
+
+/** The location of the first frame of a stack trace. */
+export function locationIn(stack: string): string | undefined {
+  return FRAME.exec(stack)?.[1];
 }

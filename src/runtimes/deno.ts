@@ -10,6 +10,10 @@ import { createRuntime } from "./worker-threads.ts";
 export function createDenoRuntime(): Runtime {
   return createRuntime({
     turnsPerYield: 24,
+    stopsThreads: false,
+    printsUncaught: true,
+    // Loads what makes keys, once: a CryptoKey that is read before is an object without contents (2.9).
+    beforeReceiving: () => void globalThis.crypto,
     refuseLimits: ({ resourceLimits, permission }) => [
       // One that reaches its limit in a promise's callback, or a message's, never runs nor ends again (2.9).
       ...(resourceLimits === undefined ? [] : ["Deno leaves workers hanging at resourceLimits"]),

@@ -167,6 +167,8 @@ export interface ParentHandle {
   onUnhandledRejection(listener: (reason: unknown) => void): void;
   /** Whether an uncaught exception is ending this thread. On Node pending promise callbacks still run. */
   isDoomed(): boolean;
+  /** Calls back when what this thread has written to stdout and stderr has reached its host. */
+  flushOutput(callback: () => void): void;
   /** Ends this worker. */
   exit(code: number): void;
 }
@@ -219,6 +221,15 @@ export interface Runtime extends CodecAccess {
   parent(): ParentHandle;
   /** Converts a path, file URL string or URL into the URL string a worker can import. */
   toModuleUrl(location: string): string;
+  /**
+   * Has `callback` called when nothing keeps the process running any more; it goes on if the callback starts something
+   * that does. Returns how to take the callback back.
+   */
+  onBeforeExit(callback: () => void): () => void;
+  /** Whether `WorkerHandle.terminate` stops a thread that loops. */
+  readonly stopsThreads: boolean;
+  /** Whether the runtime itself prints the uncaught exceptions of workers. */
+  readonly printsUncaught: boolean;
   /** Prints a warning in the runtime's way. */
-  warn(message: string, error: unknown): void;
+  warn(message: string, error?: unknown): void;
 }

@@ -34,10 +34,13 @@ const now = performance.now.bind(performance);
 const pause: () => void = (Atomics as { pause?: () => void }).pause ?? (() => {});
 const settled: Promise<void> = Promise.resolve();
 
-function createPort(port: MessagePort): PayloadPort {
+function createPort(port: MessagePort, beforeReceiving?: () => void): PayloadPort {
   return {
     post: (message, transfer) => port.postMessage(message, transfer as Transferable[]),
-    receive: () => receiveMessageOnPort(port),
+    receive: () => {
+      beforeReceiving?.();
+      return receiveMessageOnPort(port);
+    },
     close: () => port.close(),
   };
 }
@@ -69,16 +72,22 @@ function parent(): ParentHandle {
     onMessage: (listener) => void port.on("message", listener),
     onUnhandledRejection: (listener) => void process.on("unhandledRejection", listener),
     isDoomed: () => isDoomed,
+    flushOutput: (callback) => {
+      process.stdout.write("", () => void process.stderr.write("", callback));
+    },
     exit,
   };
 }
 
+/** Node's flag for code from the command line or stdin. Workers inherit it, and start from no file then. */
+const hasInputType: boolean = process.execArgv.some((flag) => flag.startsWith("--input-type"));
+
 /**
- * Deno refuses to start a worker from a remote module (a library on JSR is `https:`); a small `data:`
- * module that imports it is accepted.
+ * Deno refuses to start a worker from a remote module (a library on JSR is `https:`), and Node from a file under
+ * `--input-type`; a small `data:` module that imports it is accepted.
  */
 function startableUrl(entry: URL): URL {
-  if (entry.protocol === "file:" || entry.protocol === "data:") return entry;
+  if ((entry.protocol === "file:" && !hasInputType) || entry.protocol === "data:") return entry;
   const source = `import ${JSON.stringify(entry.href)};`;
   return new URL(`data:text/javascript,${encodeURIComponent(source)}`);
 }
@@ -92,6 +101,19 @@ function createTimer(handle: ReturnType<typeof setTimeout>): Timer {
   };
 }
 
+/** One listener for all pools: Node warns of more than ten. */
+const beforeExit = new Set<() => void>();
+const runBeforeExit = (): void => beforeExit.forEach((callback) => callback());
+
+function onBeforeExit(callback: () => void): () => void {
+  if (beforeExit.size === 0) process.on("beforeExit", runBeforeExit);
+  beforeExit.add(callback);
+  return () => {
+    beforeExit.delete(callback);
+    if (beforeExit.size === 0) process.off("beforeExit", runBeforeExit);
+  };
+}
+
 /** Options of a `Worker` by which it is held to limits. */
 export type LimitOptions = Pick<WorkerOptions, "resourceLimits" | "execArgv" | "env">;
 
@@ -100,6 +122,8 @@ export type RuntimeSpecifics =
   & Pick<Runtime, "refuseLimits">
   & Partial<Omit<Runtime, keyof CodecAccess | "spawnWorker">>
   & {
+    /** Called before each message is read from a payload port. */
+    beforeReceiving?(): void;
     /** `files`: what the worker has to read to start. */
     limitOptions?(limits: WorkerLimits, files: readonly string[]): LimitOptions;
   }
@@ -121,9 +145,9 @@ export function createRuntime(specifics: RuntimeSpecifics): Runtime {
     setTimeout: (callback, delayMs) => createTimer(setTimeout(callback, delayMs)),
     createChannel: () => {
       const { port1, port2 } = new MessageChannel();
-      return { local: createPort(port1), remote: port2 };
+      return { local: createPort(port1, specifics.beforeReceiving), remote: port2 };
     },
-    openPort: (remote) => createPort(remote as MessagePort),
+    openPort: (remote) => createPort(remote as MessagePort, specifics.beforeReceiving),
     spawnWorker: (entry, name, limits, modules) =>
       createHandle(
         new Worker(startableUrl(entry), {
@@ -142,7 +166,10 @@ export function createRuntime(specifics: RuntimeSpecifics): Runtime {
       /^[a-z][a-z0-9+.-]+:/i.test(location) && !/^[a-z]:[\\/]/i.test(location)
         ? new URL(location).href
         : process.getBuiltinModule("node:url").pathToFileURL(location).href,
-    warn: (message, error) => console.error(message, error),
+    onBeforeExit,
+    stopsThreads: true,
+    printsUncaught: false,
+    warn: (...lines) => console.error(...lines),
     ...specifics,
     text: { ...textAccess, ...specifics.text },
     bytes: { ...byteAccess, ...specifics.bytes },

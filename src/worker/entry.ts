@@ -19,6 +19,7 @@ import { ServiceTimer } from "../endpoint/service-times.ts";
 import { unpackReason } from "../endpoint/reason.ts";
 import {
   type AbortMessage,
+  FLUSH,
   WAKE,
   type WorkerMessage,
   type WorkerStart,
@@ -77,7 +78,8 @@ function begin(start: WorkerStart): void {
   receive = (message) => {
     if (isAbort(message)) {
       signals.deliver(message.slot, message.generation, unpackReason(runtime, message.reason));
-    } else loop?.onWakeMessage();
+    } else if (message === FLUSH) host.flushOutput(() => post({ heddle: "flushed" }));
+    else loop?.onWakeMessage();
   };
   runtime.confineSelf(start.limits, [
     import.meta.url,
@@ -165,7 +167,7 @@ function watchMemory(maxBytes: number): (() => void) | undefined {
     maxBytes,
     bytes: runtime.memoryBytes,
     now: runtime.now,
-    onFull: () => post({ heddle: "full" }),
+    onFull: (isFarOver) => post({ heddle: "full", isFarOver }),
   });
   return () => watch.look();
 }

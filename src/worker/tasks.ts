@@ -81,7 +81,8 @@ function findTask(module: Record<string, unknown>, source: TaskSource): Declared
   throw new TaskNotFoundError(
     `Task "${name}" must be a function or task() exported as "${exportName}" from ${moduleUrl}; ` +
       `${found}. A task of another module is declared there with task({ f }), or here with ` +
-      "importTask({ href, name }).",
+      "importTask({ href, name }). If the module was taken from the stack: a tail call, as in () => createPool(…), " +
+      "hides its module there on Bun; pass createPool({ moduleUrl: import.meta.url }).",
   );
 }
 

@@ -53,6 +53,7 @@ function randomOptions(random: Random): PoolOptions {
     maxConcurrency: oneOf(random, [1, 4, 1024]),
     // Loops end by this and nothing else.
     hardTimeoutMs: hasLimits ? 1000 : 150,
+    maxAbandonedThreads: Infinity,
     ...(hasLimits && { resourceLimits: { maxOldGenerationSizeMb: 24 } }),
     ...(random() < 0.3 &&
       { minThreads: upTo(random, threads), maxThreads: threads + 1, idleTimeoutMs: 20 }),

@@ -159,7 +159,7 @@ describe("hard limits", () => {
   });
 
   test("as often as need be: the pool goes on", async () => {
-    const pool = limitedPool({ hardTimeoutMs: 20 });
+    const pool = limitedPool({ hardTimeoutMs: 20, maxAbandonedThreads: Infinity });
     for (let n = 0; n < 12; n++) {
       expect(await rejection(pool.call.untilSet(sharedWords()))).toMatchObject({ kind: "hard" });
     }
@@ -251,7 +251,7 @@ describe("the host's own share", () => {
 
 describe("workers that others take the place of", () => {
   test("do not count as workers while they drain: the successor is replaced", async () => {
-    const pool = limitedPool({ recycleAfter: 10 });
+    const pool = limitedPool({ recycleAfter: 20 });
     expect(await rejection(pool.call.hang.with({ timeout: 5 })())).toBeInstanceOf(TimeoutError);
     await until(() => pool.stats().recycled > 0, () => pool.call.echo(1));
     expect(await rejection(pool.call.exit(3))).toMatchObject({ code: "HEDDLE_WORKER_LOST" });
@@ -259,7 +259,7 @@ describe("workers that others take the place of", () => {
   });
 
   test("no more of them drain than the pool may have workers", async () => {
-    const pool = limitedPool({ recycleAfter: 10 });
+    const pool = limitedPool({ recycleAfter: 20 });
     void rejection(pool.call.hang());
     await until(() => pool.stats().recycled > 0, () => pool.call.echo(1));
     for (let n = 0; n < 100; n++) await pool.call.echo(n);

@@ -415,10 +415,10 @@ describe("recycleAfter", () => {
   });
 
   test("a call that waits in the ring of a worker that leaves runs elsewhere", async () => {
-    const pool = limitedPool({ recycleAfter: 5 });
+    const pool = limitedPool({ recycleAfter: 20 });
     const words = sharedWords();
     await pool.ready;
-    for (let n = 0; n < 5; n++) await pool.call.echo(n);
+    for (let n = 0; n < 20; n++) await pool.call.echo(n);
     const long = pool.call.untilSet(words);
     const behind = pool.call.echo("behind");
     expect(await behind).toBe("behind");

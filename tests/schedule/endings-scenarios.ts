@@ -216,6 +216,7 @@ function timeOut(memory: SharedArrayBuffer): void {
       return { ...noTimer, clear: () => look = undefined };
     },
     takeAnswers: () => void host.answers.take(host.lane, MAX_ANSWERS),
+    stretch: () => 1,
     stop: () => {},
   });
   timekeeper.watch(1);

@@ -33,6 +33,10 @@ export const capabilities = {
   deniesFolder: runtimeName === "node" && major >= 24,
   /** The network as well, from Node 25 on. */
   deniesNet: runtimeName === "node" && major >= 25,
+  /** Uncaught exceptions of workers are printed by the runtime. */
+  printsUncaught: runtimeName === "deno",
+  /** A function that ends in a tail call is not on the stack. */
+  hidesTailCalls: runtimeName === "bun",
   /** A port hears that the other end of its channel was closed in another thread. */
   tellsOfClosedPorts: runtimeName !== "deno",
   /** Its own `structuredClone` takes no time for each hole of an array; on Bun 15 ns, a minute for 4e9. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { callerOf } from "../../src/realm/call-site.ts";
+import { callerOf, locationIn } from "../../src/realm/call-site.ts";
 
 function whoCalls(): string | undefined {
   // Not as a tail call: JavaScriptCore drops the frame of a function that ends in one.
@@ -19,6 +19,17 @@ test("leaves stacks as they were", () => {
   const { stack } = new Error("later");
   expect(stack).toBeTypeOf("string");
   expect(stack).toMatch(/later/);
+});
+
+test.each([
+  ["    at build (file:///a%20b/tasks.mjs:3:5)", "file:///a%20b/tasks.mjs"],
+  ["    at file:///tasks.mjs:3:5", "file:///tasks.mjs"],
+  ["    at async file:///tasks.mjs:3:5", "file:///tasks.mjs"],
+  ["    at Object.<anonymous> (/a (b)/tasks.cjs:3:5)", "/a (b)/tasks.cjs"],
+  ["    at new Pool [as Mine] (C:\\tasks.mjs:3:5)", "C:\\tasks.mjs"],
+])("finds the location in the text of a stack: %s", (frame, location) => {
+  expect(locationIn(`Error\n${frame}\n    at file:///other.mjs:1:1`)).toBe(location);
+  expect(locationIn("Error\n    at native code")).toBeUndefined();
 });
 
 test("respects a hook of the program's own", () => {

@@ -74,6 +74,25 @@ describe("what arrives", () => {
     expect("cause" in arrive(new Error("x", { cause: undefined }))).toBe(true);
   });
 
+  test.runIf("SuppressedError" in globalThis)("SuppressedError with both errors", () => {
+    const cannot = Object.assign(() => {}, {});
+    const arrived = arrive(
+      new SuppressedError(new TypeError("1"), "two", "both"),
+    ) as SuppressedError;
+    expect(arrived).toBeInstanceOf(SuppressedError);
+    expect([arrived.message, arrived.error.message, arrived.suppressed]).toEqual([
+      "both",
+      "1",
+      "two",
+    ]);
+    expect(arrived.error).toBeInstanceOf(TypeError);
+    expect(Object.keys(arrived)).toEqual([]);
+    const partly = arrive(new SuppressedError(cannot, 2)) as SuppressedError;
+    expect([partly.error, partly.suppressed]).toEqual([undefined, 2]);
+    const plain = Object.assign(new Error("own"), { error: 1, suppressed: 2 });
+    expect({ ...arrive(plain) }).toEqual({ error: 1, suppressed: 2 });
+  });
+
   test("AggregateError with its errors", () => {
     const arrived = arrive(new AggregateError([new TypeError("1"), "two"], "all"));
     expect(arrived).toBeInstanceOf(AggregateError);

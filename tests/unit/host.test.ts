@@ -135,6 +135,8 @@ test("a call whose lane turns out damaged while shapes are told is the lane's to
     lanes: laneSetOf([lane]),
     kinds: currentRuntime.kinds,
     onSettings: () => {},
+    maxCalls: Infinity,
+    onUsedUp: () => {},
     failLane: ({ id }, error) => failed.push(`${id}: ${error.message}`),
   });
   lane.endpoint.tellShapes = () => {
@@ -167,6 +169,8 @@ describe("a call that was cut off while it was made", () => {
       lanes: laneSetOf([first, second]),
       kinds: currentRuntime.kinds,
       onSettings: () => {},
+      maxCalls: Infinity,
+      onUsedUp: () => {},
       failLane: () => {},
     });
     const outcomes: string[] = [];

@@ -28,6 +28,7 @@ const LAYERS: Readonly<Record<string, number>> = {
   "task-map.ts": 7,
   "wiring.ts": 7,
   "call-proxy.ts": 8,
+  "pool-core.ts": 8,
   "pool.ts": 9,
   "mod-task.ts": 10,
   "mod.ts": 11,
@@ -98,6 +99,10 @@ describe.each(sources)("$path", ({ path, text, imports }) => {
     if (path.startsWith("runtimes/")) return;
     expect(withoutCommentsAndStrings(text).match(RUNTIME_NAMES)?.[0]).toBeUndefined();
     expect(text).not.toMatch(/from "node:/);
+  });
+
+  test("imports no namespace: what a bundler makes of it reads inherited properties", () => {
+    expect(text).not.toMatch(/^import \* as \w+ from "\./m);
   });
 
   test("is of a readable size", () => {

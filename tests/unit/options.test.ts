@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import * as errors from "../../src/errors.ts";
 import { InvalidArgumentError, UnknownTaskError } from "../../src/errors.ts";
+import * as heddle from "../../src/mod.ts";
 import { type PoolOptions, resolveOptions } from "../../src/options.ts";
 import type { WorkerLimits } from "../../src/runtimes/runtime.ts";
 import { locateTask } from "../../src/task-map.ts";
@@ -16,6 +17,7 @@ describe("options", () => {
       minThreads: 7,
       maxThreads: 7,
       hardTimeoutMs: Infinity,
+      maxAbandonedThreads: 8,
       recycleAfter: Infinity,
       maxWorkerMemory: Infinity,
       workerLimits: { resourceLimits: undefined, permission: undefined },
@@ -52,6 +54,8 @@ describe("options", () => {
   const bad: [PoolOptions | unknown, RegExp][] = [
     [{ threads: 3, maxThreads: 2 }, /threads, 3, must not be more than maxThreads, 2/],
     [{ minThreads: 3, maxThreads: 2 }, /minThreads, 3, must not be more than maxThreads, 2/],
+    [{ maxAbandonedThreads: -1 }, /maxAbandonedThreads must be an integer from 0 to 1024, got -1/],
+    [{ threads: 2, minThreads: 3 }, /minThreads, 3, must not be more than threads, 2/],
     [{ ringBytes: 3000 }, /power of two from 1024 to/],
     [{ threads: 0 }, /threads must be an integer from 1 to 1024, got 0/],
     [{ threads: -1 }, /threads .* got -1/],
@@ -91,6 +95,10 @@ describe("options", () => {
     [{ thread: 2 }, /no option "thread"; it takes: threads/],
     [7, /takes an object of options, got 7/],
     [null, /takes an object of options, got null/],
+    [[], /takes an object of options, got \[object Array\]/],
+    [new Map(), /takes an object of options, got \[object Map\]/],
+    [{ permission: [] }, /permission must be an object, got \[object Array\]/],
+    [{ inliner: [] }, /inliner must be a boolean or an object, got \[object Array\]/],
   ];
   test.each(bad)("%j is refused", (options, message) => {
     if ((options as { threads?: unknown })?.threads === null) {
@@ -148,5 +156,9 @@ test("errors carry a code and the name of their class", () => {
   const error = new UnknownTaskError("a", ["b"]);
   expect([error.name, error.code]).toEqual(["UnknownTaskError", "HEDDLE_UNKNOWN_TASK"]);
   expect(error.message).toBe('No task named "a" in this pool; it has: b.');
-  for (const [name, { prototype }] of Object.entries(errors)) expect(prototype.name).toBe(name);
+  const { errorClasses, ...exported } = errors;
+  expect(Object.keys(errorClasses).sort()).toEqual(Object.keys(exported).sort());
+  for (const [name, found] of Object.entries(errorClasses)) {
+    expect([found.prototype.name, heddle[name as keyof typeof heddle]]).toEqual([name, found]);
+  }
 });

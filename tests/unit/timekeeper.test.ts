@@ -68,6 +68,7 @@ function bench() {
       looks++;
       clock.nowMs += cost.takeMs;
     },
+    stretch: () => 1,
     stop: (lane, error) => void ended.push(`lane ${lane.id}: ${error.message}`),
   });
   /** A call that the lane with id 0 has, if there is one. */

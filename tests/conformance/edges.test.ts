@@ -1,0 +1,225 @@
+/** What surrounds a program: other copies of the library, extended prototypes, output, processes that end. */
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import { createPool, InvalidArgumentError } from "../../src/mod.ts";
+import { createSupervisedPool } from "../fixtures/supervision-tasks.ts";
+import { createLimitedPool } from "../fixtures/limited.ts";
+import {
+  closedAfterTest,
+  inTheEnd,
+  rejection,
+  sharedWords,
+  testPool,
+  until,
+} from "../support/conformance.ts";
+import { capabilities, runFile, runScript, runtimeName } from "../support/runtime.ts";
+
+describe("another copy of heddle in the process", () => {
+  test("its wrappers and errors are known", async () => {
+    const { code, output } = await runScript("two-copies.ts");
+    expect([code, JSON.parse(output)]).toEqual([0, {
+      transferred: [5, 0],
+      borrowed: 6,
+      envelope: [1, 2],
+      instance: true,
+      errors: [true, true, false, false, true],
+      thrown: [true, "HEDDLE_QUEUE_FULL"],
+    }]);
+  });
+});
+
+describe("an uncaught exception in a worker", () => {
+  test("is printed if no call is rejected with it, and no listener prevents that", async () => {
+    const { code, output } = await runScript("silent-death.ts");
+    const told = output.split("heddle: uncaught exception in worker 0:").length - 1;
+    // Deno prints all three by itself.
+    expect([code, told]).toEqual([0, capabilities.printsUncaught ? 0 : 1]);
+    expect(output).toMatch(/rror: quiet/);
+    if (!capabilities.printsUncaught) expect(output).not.toMatch(/heard|rejected/);
+  });
+});
+
+describe("output of tasks", () => {
+  test("appears when the process ends by itself, with the pool open", async () => {
+    const { code, output } = await runScript("last-output.ts");
+    expect([code, output.split("\n").sort()]).toEqual([
+      0,
+      [
+        "",
+        ...Array.from({ length: 24 }, (_, n) => `error ${n}`),
+        ...Array.from({ length: 24 }, (_, n) => `line ${n}`),
+      ].sort(),
+    ]);
+  });
+});
+
+describe("changed built-ins", () => {
+  test("an enumerable property of Object.prototype", async () => {
+    const { code, output } = await runScript("proto-enumerable.ts");
+    expect({ code, output }).toEqual({ code: 0, output: '4 {"a":1}\n' });
+  });
+
+  test.runIf(runtimeName === "node")("frozen ones", async () => {
+    const file = fileURLToPath(new URL("../fixtures/scripts/frozen.ts", import.meta.url));
+    const { code, output } = await runFile(file, ["--no-warnings", "--frozen-intrinsics"]);
+    expect({ code, output }).toEqual({ code: 0, output: "4 { a: 1 } TypeError\n" });
+  });
+});
+
+describe("what a pool is made from", () => {
+  const identity = (value: unknown): unknown => value;
+
+  test("options and tasks in the wrong place or form are refused", () => {
+    const create = createPool as (...args: unknown[]) => (tasks: unknown) => unknown;
+    expect(() => create({ threads: 1 }, { identity })).toThrow(/createPool\(options\)\(tasks\)/);
+    for (const tasks of [new Map([["identity", identity]]), [identity], Promise.resolve({})]) {
+      expect(() => create()(tasks)).toThrow(InvalidArgumentError);
+      expect(() => create()(tasks)).toThrow(
+        /tasks as an object.*got \[object (Map|Array|Promise)\]/,
+      );
+    }
+  });
+
+  test("signal: null is none", async () => {
+    const { call } = testPool();
+    expect(await call.echo.with({ signal: null })(1)).toBe(1);
+  });
+});
+
+test("a CryptoKey that is the first value of its worker", async () => {
+  const { call } = testPool({ threads: 1 });
+  const algorithm = { name: "AES-GCM", length: 128 };
+  const key = await crypto.subtle.generateKey(algorithm, true, ["encrypt"]);
+  const arrived = await call.echo(key) as CryptoKey;
+  expect(await crypto.subtle.exportKey("raw", arrived)).toEqual(
+    await crypto.subtle.exportKey("raw", key),
+  );
+});
+
+test("refused calls share one error without a stack", async () => {
+  const pool = testPool({ threads: 1, maxQueue: 1 });
+  const calls = Array.from({ length: 5 }, () => pool.call.sleep(20, 1));
+  const outcomes = await Promise.allSettled(calls);
+  const reasons = outcomes.flatMap((one) => one.status === "rejected" ? [one.reason as Error] : []);
+  expect(reasons.length).toBeGreaterThan(1);
+  expect(new Set(reasons).size).toBe(1);
+  expect(reasons[0]).toMatchObject({ code: "HEDDLE_QUEUE_FULL", maxQueue: 1 });
+  expect(reasons[0]!.stack).toBe("QueueFullError: 1 calls are waiting already (maxQueue).");
+  expect(Object.keys(reasons[0]!).sort()).toEqual(["code", "maxQueue"]);
+});
+
+test.runIf(runtimeName === "node")(
+  "a pool in code from the command line, and from stdin",
+  async () => {
+    const { code, output } = await runScript("eval.ts");
+    expect({ code, output }).toEqual({ code: 0, output: "42\n42\n" });
+  },
+);
+
+test("a pool created by a tail call in another module", async () => {
+  const { output } = await runScript("tail-call.ts");
+  if (capabilities.hidesTailCalls) {
+    expect(output).toMatch(/TaskNotFoundError: .*square.*tail call.*moduleUrl: import\.meta\.url/);
+  } else expect(output).toBe("9\n");
+});
+
+describe("recycleAfter below 16 counts exactly", () => {
+  test.each([1, 3])("%i calls on each worker", async (recycleAfter) => {
+    const pool = closedAfterTest(createSupervisedPool({ threads: 1, recycleAfter }));
+    const marks = await Promise.all(Array.from({ length: 6 }, () => pool.call.leak(0)));
+    const calls = [...new Set(marks)].map((mark) => marks.filter((one) => one === mark).length);
+    expect(calls).toEqual(Array.from({ length: 6 / recycleAfter }, () => recycleAfter));
+    expect(pool.stats()).toMatchObject({ workersLost: 0 });
+    for (let n = 0; n < recycleAfter; n++) expect(await pool.call.echo(n)).toBe(n);
+  });
+
+  test("while calls run for long, and one by one", async () => {
+    const pool = closedAfterTest(createSupervisedPool({ threads: 2, recycleAfter: 1 }));
+    const marks = new Set<number>();
+    for (let round = 0; round < 3; round++) {
+      const long = pool.call.sleep(30);
+      marks.add(await pool.call.leak(0));
+      await long;
+    }
+    expect(marks.size).toBe(3);
+    await until(() => pool.stats().recycled >= 6);
+    const { workersStarted, recycled } = pool.stats();
+    expect(workersStarted).toBeLessThanOrEqual(recycled + 2);
+  });
+});
+
+describe("a thread that cannot be stopped", () => {
+  /** Runs a task that loops until the words say otherwise, and is stopped for it. */
+  async function loop(pool: ReturnType<typeof createLimitedPool>): Promise<Int32Array> {
+    const words = sharedWords();
+    const error = await rejection(pool.call.untilSet(words));
+    expect(error).toMatchObject({ code: "HEDDLE_TIMEOUT", kind: "hard" });
+    return words;
+  }
+  const end = (all: readonly Int32Array[]): void => all.forEach((words) => void (words[0] = 1));
+
+  test.runIf(!capabilities.stopsLoops)("is counted while it goes on, and told", async () => {
+    const pool = closedAfterTest(createLimitedPool({ hardTimeoutMs: 100, maxAbandonedThreads: 2 }));
+    const told: unknown[] = [];
+    pool.addEventListener("threadAbandoned", (event) => {
+      told.push(event.detail);
+      event.preventDefault();
+    });
+    const all = [await loop(pool), await loop(pool)];
+    expect(told).toEqual([{ workerId: 0, abandonedThreads: 1 }, {
+      workerId: 1,
+      abandonedThreads: 2,
+    }]);
+    expect(pool.stats()).toMatchObject({ abandonedThreads: 2, workersLost: 2 });
+    end(all);
+    await until(() => pool.stats().abandonedThreads === 0);
+    expect(await pool.call.echo("goes on")).toBe("goes on");
+  });
+
+  test.runIf(!capabilities.stopsLoops)("keeps its place if it is one too many", async () => {
+    const pool = closedAfterTest(
+      createLimitedPool({ threads: 2, hardTimeoutMs: 1000, maxAbandonedThreads: 0 }),
+    );
+    await pool.ready;
+    const all = [await loop(pool)];
+    expect(pool.stats()).toMatchObject({ abandonedThreads: 0, workersStarted: 2, ready: 1 });
+    for (let n = 0; n < 10; n++) expect(await inTheEnd(() => pool.call.echo(n))).toBe(n);
+    end(all);
+    await until(() => pool.stats().inFlight === 0);
+    const words = sharedWords();
+    words[0] = 1;
+    expect(await inTheEnd(() => pool.call.untilSet(words))).toBe("set");
+  });
+
+  test.runIf(!capabilities.stopsLoops)("fails the pool if no other worker is left", async () => {
+    const pool = closedAfterTest(createLimitedPool({ hardTimeoutMs: 100, maxAbandonedThreads: 1 }));
+    const all = [await loop(pool)];
+    const words = sharedWords();
+    const stuck = rejection(pool.call.untilSet(words));
+    const behind = rejection(pool.call.mark(sharedWords()));
+    expect(await stuck).toMatchObject({ kind: "hard" });
+    const failure = {
+      code: "HEDDLE_WORKER_START",
+      message: expect.stringMatching(/No worker is left/),
+    };
+    expect(await behind).toMatchObject(failure);
+    expect(await rejection(pool.call.echo(1))).toMatchObject(failure);
+    end([...all, words]);
+  });
+
+  test.runIf(capabilities.stopsLoops)("there is none where the runtime stops loops", async () => {
+    const pool = closedAfterTest(createLimitedPool({ hardTimeoutMs: 50, maxAbandonedThreads: 0 }));
+    await loop(pool);
+    await loop(pool);
+    expect(pool.stats().abandonedThreads).toBe(0);
+    await until(() => pool.stats().workersLost === 2);
+  });
+});
+
+test("pools that nothing refers to any more are closed, with one warning", async () => {
+  const file = fileURLToPath(new URL("../fixtures/scripts/forgotten.ts", import.meta.url));
+  const { code, output } = await runFile(file, ["--expose-gc"], 50_000);
+  const [warning, ...lines] = output.split("\n");
+  expect(warning).toMatch(/^heddle: a pool that nothing refers to any more was closed/);
+  expect([code, ...lines]).toEqual([0, "forgotten true kept 0 busy 0", "1 1 2 3", "4", ""]);
+});
