@@ -2,7 +2,7 @@
  * Every error class a user can meet, each with a literal `code`. Imports nothing.
  *
  * A message names the offending value and the rule it broke. Errors thrown by tasks are not wrapped:
- * the caller gets the task's own error (see `codec/fault.ts`).
+ * the caller gets the task's own error (see `codec/kinds/errors.ts`).
  */
 
 /** On the prototype of each class: its name. From the registry, so that other copies of this library see it. */

@@ -13,7 +13,7 @@
  *
  * @module
  */
-export { borrow, type Borrowed } from "./codec/loan.ts";
+export { borrow, type Borrowed } from "./codec/kinds/borrow.ts";
 export type * from "./codec/struct/field-types.ts";
 export {
   array,
@@ -34,8 +34,8 @@ export {
   utf8,
 } from "./codec/struct/schema.ts";
 export { type ArgumentSchema, view, type ViewArgument } from "./codec/struct/declaration.ts";
-export { Envelope, transfer } from "./codec/wrappers.ts";
-export { onTeardown } from "./teardown.ts";
-export { type AbortSignalOption, type Task, task } from "./task.ts";
-export type { Priority, TaskOptions, Timeout } from "./call-options.ts";
-export type { TaskSignal } from "./worker/signals.ts";
+export { Envelope, transfer } from "./codec/kinds/wrappers.ts";
+export { onTeardown } from "./api/teardown.ts";
+export { type AbortSignalOption, type Task, task } from "./api/task.ts";
+export type { Priority, TaskOptions, Timeout } from "./api/call-options.ts";
+export type { TaskSignal } from "./worker/abort-signals.ts";

@@ -18,13 +18,13 @@
  *
  * @module
  */
-export { createPool, isMain } from "./pool.ts";
-export type { Pool, PoolEvents, PoolStatistics } from "./pool-types.ts";
+export { createPool, isMain } from "./api/pool.ts";
+export type { Pool, PoolEvents, PoolStatistics } from "./api/pool-types.ts";
 export * from "./mod-task.ts";
-export type { BalancerFunction, BalancerName, WorkerLoad } from "./host/balancers.ts";
-export type { PoolOptions, ShutdownOptions } from "./options.ts";
+export type { BalancerFunction, BalancerName, WorkerLoad } from "./host/balance/balancers.ts";
+export type { PoolOptions, ShutdownOptions } from "./api/options.ts";
 export type { PermissionOptions, ResourceLimits } from "./runtimes/runtime.ts";
-export type { PermissionMode } from "./worker-limits.ts";
+export type { PermissionMode } from "./api/worker-limits.ts";
 export {
   type AbortableCall,
   type AbortablePromise,
@@ -39,7 +39,7 @@ export {
   type TaskMap,
   type TaskSource,
   type WithoutSignal,
-} from "./task.ts";
+} from "./api/task.ts";
 export {
   DataCloneError,
   HeddleError,
@@ -58,4 +58,4 @@ export {
   WorkerLostError,
   WorkerStartError,
 } from "./errors.ts";
-export type { CallOptions } from "./call-options.ts";
+export type { CallOptions } from "./api/call-options.ts";

@@ -1,6 +1,6 @@
 /** heddle's own codec, from its sources, writing to memory of its own instead of a ring. */
 import { Codec as HeddleCodec } from "../../src/codec/codec.ts";
-import { ReceivedShapes } from "../../src/codec/shapes.ts";
+import { ReceivedShapes } from "../../src/codec/shapes/shapes.ts";
 import { currentRuntime } from "../../src/runtimes/current.ts";
 import type { Codec, CodecContender } from "./codec-contender.ts";
 

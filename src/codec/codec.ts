@@ -6,10 +6,10 @@ import { viewMemory } from "../memory/views.ts";
 import type { CodecAccess } from "../runtimes/runtime.ts";
 import { Decoder, type ShapeSource } from "./decoder.ts";
 import { Encoder, type EncoderOptions } from "./encoder.ts";
-import { isStackOverflow } from "./fault.ts";
-import { refusal } from "./refusal.ts";
-import { ReceivedShapes, ShapeRegistry } from "./shapes.ts";
-import { SharedBuffers } from "./shared-buffers.ts";
+import { isStackOverflow } from "./kinds/errors.ts";
+import { refusal } from "./support/refusal.ts";
+import { ReceivedShapes, ShapeRegistry } from "./shapes/shapes.ts";
+import { SharedBuffers } from "./support/shared-buffers.ts";
 
 export interface CodecOptions {
   readonly access: CodecAccess;

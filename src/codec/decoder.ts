@@ -7,14 +7,14 @@ import { align8, align8Large } from "../memory/align.ts";
 import { type Memory, viewMemory } from "../memory/views.ts";
 import type { CodecAccess } from "../runtimes/runtime.ts";
 import { DataCloneError, HeddleError, PayloadTooLargeError, ProtocolError } from "../errors.ts";
-import { readArray, readEntries } from "./arrays.ts";
-import { readBuffer, readBytes, readView } from "./bytes.ts";
-import { isStackOverflow, readError } from "./fault.ts";
-import { readLoan } from "./loan.ts";
-import { normalizeNumber, readBigInt } from "./numbers.ts";
-import { readBoxed, readCollection, readKeyed, readObject, readRegExp } from "./objects.ts";
+import { readArray, readEntries } from "./kinds/arrays.ts";
+import { readBuffer, readBytes, readView } from "./kinds/bytes.ts";
+import { isStackOverflow, readError } from "./kinds/errors.ts";
+import { readLoan } from "./kinds/borrow.ts";
+import { normalizeNumber, readBigInt } from "./kinds/numbers.ts";
+import { readBoxed, readCollection, readKeyed, readObject, readRegExp } from "./kinds/objects.ts";
 import type { ReadableShape, Reader, Revocable } from "./reader.ts";
-import type { SharedBuffers } from "./shared-buffers.ts";
+import type { SharedBuffers } from "./support/shared-buffers.ts";
 import {
   ARRAY,
   BIGINT_64,
@@ -59,9 +59,9 @@ import {
 import { Input } from "./struct/input.ts";
 import type { DeclaredValue, DeclaredValues } from "./struct/signature.ts";
 import { revokeView } from "./struct/record-view.ts";
-import { readOneByte } from "./text.ts";
-import { TextSegments } from "./texts.ts";
-import { readEnvelope } from "./wrappers.ts";
+import { readOneByte } from "./kinds/text.ts";
+import { TextSegments } from "./kinds/texts.ts";
+import { readEnvelope } from "./kinds/wrappers.ts";
 
 /** Where the shapes of received objects are looked up. */
 export interface ShapeSource {

@@ -10,15 +10,15 @@ import { PayloadTooLargeError } from "../errors.ts";
 import { align8Large } from "../memory/align.ts";
 import { type Memory, viewMemory } from "../memory/views.ts";
 import type { CodecAccess } from "../runtimes/runtime.ts";
-import { writeView } from "./bytes.ts";
-import { Extras } from "./extras.ts";
-import { writeError } from "./fault.ts";
-import { writeBigInt } from "./numbers.ts";
-import { pathTo } from "./path.ts";
-import { refusal } from "./refusal.ts";
-import { SeenObjects } from "./seen-objects.ts";
-import type { ShapeRegistry } from "./shapes.ts";
-import type { SharedBuffers } from "./shared-buffers.ts";
+import { writeView } from "./kinds/bytes.ts";
+import { Extras } from "./support/attachments.ts";
+import { writeError } from "./kinds/errors.ts";
+import { writeBigInt } from "./kinds/numbers.ts";
+import { pathTo } from "./support/path.ts";
+import { refusal } from "./support/refusal.ts";
+import { SeenObjects } from "./support/seen-objects.ts";
+import type { ShapeRegistry } from "./shapes/shapes.ts";
+import type { SharedBuffers } from "./support/shared-buffers.ts";
 import { located } from "./struct/mismatch.ts";
 import { Output } from "./struct/output.ts";
 import type { DeclaredValue } from "./struct/signature.ts";
@@ -40,11 +40,11 @@ import {
   UNDEFINED,
   VALUE_HEADER_BYTES,
 } from "./tags.ts";
-import { writeText } from "./text.ts";
-import { GatheredTexts, MAX_GATHERED_UNITS } from "./texts.ts";
+import { writeText } from "./kinds/text.ts";
+import { GatheredTexts, MAX_GATHERED_UNITS } from "./kinds/texts.ts";
 import type { WritableShape, Writer, WriterMark } from "./writer.ts";
-import { writeArray } from "./arrays.ts";
-import { writePlain, writeShaped, writeSpecial } from "./objects.ts";
+import { writeArray } from "./kinds/arrays.ts";
+import { writePlain, writeShaped, writeSpecial } from "./kinds/objects.ts";
 
 /**
  * Levels of nesting. The stack gives out before, as a rule: at 1,000 to 3,000 levels on V8, where

@@ -6,9 +6,9 @@
  * generation, and so does making it again: an answer that comes late, for a call that was rejected meanwhile or
  * from its first run, finds nothing.
  */
-import type { CallLoad } from "../endpoint/service-times.ts";
-import type { QueuedCall } from "./call-queue.ts";
-import { type CallSettings, KEPT, PLAIN } from "./call-settings.ts";
+import type { CallLoad } from "../lane/task-timings.ts";
+import type { QueuedCall } from "./dispatch/call-queue.ts";
+import { type CallSettings, KEPT, PLAIN } from "./cancel/call-settings.ts";
 
 export type Resolve = (value: unknown) => void;
 export type Reject = (reason: unknown) => void;

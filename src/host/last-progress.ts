@@ -1,5 +1,5 @@
 /** Since when something about a lane has been as it is: for whatever has to tell slow from stuck. */
-import type { Lane } from "./lane.ts";
+import type { Lane } from "./balance/lane.ts";
 
 export class LastProgress<State> {
   readonly #seen = new WeakMap<Lane, { readonly state: State; readonly sinceMs: number }>();

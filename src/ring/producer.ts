@@ -135,7 +135,7 @@ export class RingProducer {
     const tail = (this.#claimPosition + bytes) | 0;
     // SYNC(record-visible): publishes the record's bytes, length and state, and the padding before
     // it. Pairs with RingConsumer.poll. Needs release; the parking protocols also rely on its being
-    // seq-cst (park/wake-word.ts, park/host-word.ts: store tail, then load the parked word).
+    // seq-cst (sync/worker-parking.ts, sync/host-parking.ts: store tail, then load the parked word).
     Atomics.store(this.#header, TAIL_POSITION, tail);
     if (tail < this.#tail) this.#tailWraps++;
     this.#tail = tail;

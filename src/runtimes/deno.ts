@@ -1,5 +1,5 @@
 /**
- * Deno: one turn of its event loop does not let I/O through (`park/turn-clock.ts` has the figures),
+ * Deno: one turn of its event loop does not let I/O through (`sync/turn-clock.ts` has the figures),
  * and writing strings through `node:buffer` is a loop with bounds to check (1.7 ms for 1 MiB).
  */
 import { ASCII, LATIN1, NOT_ONE_BYTE, type Permission, type Runtime } from "./runtime.ts";

@@ -192,7 +192,7 @@ export interface Runtime extends CodecAccess {
   readonly microtask: (callback: () => void) => void;
   /** Runs the callback in the next turn of the event loop (`setImmediate`). */
   readonly soon: (callback: () => void) => void;
-  /** Consecutive turns after which the event loop has served I/O; see `park/turn-clock.ts`. */
+  /** Consecutive turns after which the event loop has served I/O; see `sync/turn-clock.ts`. */
   readonly turnsPerYield: number;
   /** By internal slot: runs no user code, whatever proxy it is given. */
   readonly isPromise: (value: unknown) => value is Promise<unknown>;

@@ -5,8 +5,8 @@
  * loop.
  */
 import { Codec, packError } from "../codec/codec.ts";
-import { isError, textOf } from "../codec/fault.ts";
-import { Endpoint } from "../endpoint/endpoint.ts";
+import { isError, textOf } from "../codec/kinds/errors.ts";
+import { Endpoint } from "../lane/endpoint.ts";
 import {
   HOST_PARKED_WORD,
   PARKED_WORD,
@@ -14,29 +14,29 @@ import {
   REQUEST_SPACE,
   responseRing,
   WANTS_SPACE,
-} from "../endpoint/lane-layout.ts";
-import { ServiceTimer } from "../endpoint/service-times.ts";
-import { unpackReason } from "../endpoint/reason.ts";
+} from "../lane/layout.ts";
+import { ServiceTimer } from "../lane/task-timings.ts";
+import { unpackReason } from "../lane/abort-reason.ts";
 import {
   type AbortMessage,
   FLUSH,
   WAKE,
   type WorkerMessage,
   type WorkerStart,
-} from "../endpoint/worker-start.ts";
+} from "../lane/start-data.ts";
 import { TaskNotFoundError } from "../errors.ts";
-import { ActiveCount } from "../park/active-count.ts";
-import { HostWaker } from "../park/host-word.ts";
-import { SpaceFlag } from "../park/space-flag.ts";
-import { Parker } from "../park/wake-word.ts";
+import { ActiveCount } from "../sync/awake-count.ts";
+import { HostWaker } from "../sync/host-parking.ts";
+import { SpaceFlag } from "../sync/space-flag.ts";
+import { Parker } from "../sync/worker-parking.ts";
 import { enterWorkerRealm, type WorkerRealm } from "../realm/worker-realm.ts";
 import { SpscRing } from "../ring/spsc-ring.ts";
 import { currentRuntime } from "../runtimes/current.ts";
 import { WorkerLoop } from "./loop.ts";
 import { MemoryWatch } from "./memory-watch.ts";
 import { Replies } from "./replies.ts";
-import { TaskSignals } from "./signals.ts";
-import { loadTasks, type WorkerTask } from "./tasks.ts";
+import { TaskSignals } from "./abort-signals.ts";
+import { loadTasks, type WorkerTask } from "./task-modules.ts";
 
 const runtime = currentRuntime;
 const host = runtime.parent();

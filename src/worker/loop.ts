@@ -5,7 +5,7 @@
  * event loop. It never blocks while async tasks are in flight, and under load it turns the event loop
  * at least every millisecond, so that tasks' own timers, sockets and promises keep running.
  */
-import type { Endpoint } from "../endpoint/endpoint.ts";
+import type { Endpoint } from "../lane/endpoint.ts";
 import {
   FOR_CALLS,
   FOR_SPACE,
@@ -13,15 +13,15 @@ import {
   IS_CLOSING,
   LOOP_PARKS,
   WAITS_FOR,
-} from "../endpoint/lane-layout.ts";
-import type { ActiveCount } from "../park/active-count.ts";
-import { AdaptiveSpin } from "../park/adaptive-spin.ts";
-import { TurnClock } from "../park/turn-clock.ts";
-import { BLOCKED, IN_EVENT_LOOP, type Parker } from "../park/wake-word.ts";
+} from "../lane/layout.ts";
+import type { ActiveCount } from "../sync/awake-count.ts";
+import { AdaptiveSpin } from "../sync/adaptive-spin.ts";
+import { TurnClock } from "../sync/turn-clock.ts";
+import { BLOCKED, IN_EVENT_LOOP, type Parker } from "../sync/worker-parking.ts";
 import { EMPTY } from "../ring/consumer.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
 import type { Replies } from "./replies.ts";
-import { TaskRunner, type TaskRunnerOptions } from "./task-runner.ts";
+import { TaskRunner, type TaskRunnerOptions } from "./run-task.ts";
 
 /** Longest block before returning to the event loop. */
 const BLOCK_MS = 1;

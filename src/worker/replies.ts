@@ -5,14 +5,14 @@
  * only async tasks in flight can add to it, and `maxConcurrency` bounds those.
  */
 import type { Signature } from "../codec/struct/signature.ts";
-import { isError, textOf } from "../codec/fault.ts";
-import type { Endpoint } from "../endpoint/endpoint.ts";
-import { type Kind, RESULT, RESULT_NUMBER, RESULT_VALUE, THROWN } from "../endpoint/frame.ts";
-import { detached, type Held } from "../endpoint/hold.ts";
-import { RESPONSE_BACKLOG } from "../endpoint/lane-layout.ts";
-import { UNSIZED } from "../endpoint/sized-values.ts";
-import type { HostWaker } from "../park/host-word.ts";
-import type { SpaceFlag } from "../park/space-flag.ts";
+import { isError, textOf } from "../codec/kinds/errors.ts";
+import type { Endpoint } from "../lane/endpoint.ts";
+import { type Kind, RESULT, RESULT_NUMBER, RESULT_VALUE, THROWN } from "../lane/frame.ts";
+import { detached, type Held } from "../lane/snapshot.ts";
+import { RESPONSE_BACKLOG } from "../lane/layout.ts";
+import { UNSIZED } from "../lane/sized-values.ts";
+import type { HostWaker } from "../sync/host-parking.ts";
+import type { SpaceFlag } from "../sync/space-flag.ts";
 
 /** What an answer has to know of the task it is of. */
 interface AnsweredTask {

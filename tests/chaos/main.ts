@@ -5,7 +5,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { isMain } from "../../src/mod.ts";
-import { ActiveCount } from "../../src/park/active-count.ts";
+import { ActiveCount } from "../../src/sync/awake-count.ts";
 import { pause } from "../support/runtime.ts";
 import { chaosRound } from "./round.ts";
 

@@ -4,8 +4,8 @@
  */
 import { Worker } from "node:worker_threads";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { ActiveCount } from "../../src/park/active-count.ts";
-import { IN_EVENT_LOOP, Waker } from "../../src/park/wake-word.ts";
+import { ActiveCount } from "../../src/sync/awake-count.ts";
+import { IN_EVENT_LOOP, Waker } from "../../src/sync/worker-parking.ts";
 import { createFaultyPool } from "../fixtures/faulty-wakes.ts";
 import { rejection, release, sharedWords, testPool, until } from "../support/conformance.ts";
 import { pause } from "../support/runtime.ts";

@@ -12,7 +12,7 @@ import {
   SLOT_WORD,
   THROWN,
   WHAT_WORD,
-} from "../../src/endpoint/frame.ts";
+} from "../../src/lane/frame.ts";
 import {
   FOR_CALLS,
   FOR_SPACE,
@@ -25,18 +25,18 @@ import {
   responseRing,
   WAITS_FOR,
   WANTS_SPACE,
-} from "../../src/endpoint/lane-layout.ts";
-import { ServiceTimer, serviceTimesBytes } from "../../src/endpoint/service-times.ts";
+} from "../../src/lane/layout.ts";
+import { ServiceTimer, serviceTimesBytes } from "../../src/lane/task-timings.ts";
 
-import { HostLoop, type HostWork } from "../../src/host/host-loop.ts";
-import { ANSWERED, LaneSet, NEAR, type Outlook } from "../../src/host/lanes.ts";
-import { ActiveCount } from "../../src/park/active-count.ts";
-import { HostParker, HostWaker } from "../../src/park/host-word.ts";
-import { SpaceFlag } from "../../src/park/space-flag.ts";
-import { IN_EVENT_LOOP, Parker, Waker } from "../../src/park/wake-word.ts";
+import { HostLoop, type HostWork } from "../../src/host/poll-loop.ts";
+import { ANSWERED, LaneSet, NEAR, type Outlook } from "../../src/host/balance/lane-set.ts";
+import { ActiveCount } from "../../src/sync/awake-count.ts";
+import { HostParker, HostWaker } from "../../src/sync/host-parking.ts";
+import { SpaceFlag } from "../../src/sync/space-flag.ts";
+import { IN_EVENT_LOOP, Parker, Waker } from "../../src/sync/worker-parking.ts";
 import { HEAD_POSITION, RING_HEADER_BYTES, TAIL_POSITION } from "../../src/ring/ring-layout.ts";
 import { currentRuntime } from "../../src/runtimes/current.ts";
-import { TaskSignals } from "../../src/worker/signals.ts";
+import { TaskSignals } from "../../src/worker/abort-signals.ts";
 import { WorkerLoop } from "../../src/worker/loop.ts";
 import { Replies } from "../../src/worker/replies.ts";
 import { logAtomics, logAtomicsUntil, type NamedWord } from "../support/atomics-log.ts";

@@ -4,27 +4,27 @@
  * answers; each call must settle once and run at most once, and what the host counts must come to nothing.
  */
 import type { Codec } from "../../src/codec/codec.ts";
-import { Endpoint } from "../../src/endpoint/endpoint.ts";
+import { Endpoint } from "../../src/lane/endpoint.ts";
 import {
   CALL_WITH_NUMBER,
   FRAME_BYTES,
   GENERATION_WORD,
   RESULT_NUMBER,
   SLOT_WORD,
-} from "../../src/endpoint/frame.ts";
-import { Answers, MAX_ANSWERS } from "../../src/host/answers.ts";
-import { createSettings, type GivenSettings } from "../../src/host/call-settings.ts";
-import { Depth } from "../../src/host/depth.ts";
-import { Endings } from "../../src/host/endings.ts";
+} from "../../src/lane/frame.ts";
+import { Answers, MAX_ANSWERS } from "../../src/host/responses.ts";
+import { createSettings, type GivenSettings } from "../../src/host/cancel/call-settings.ts";
+import { Depth } from "../../src/host/balance/in-flight-window.ts";
+import { Endings } from "../../src/host/cancel/cancellation.ts";
 import { InFlight, type PendingCall } from "../../src/host/in-flight.ts";
-import type { Lane } from "../../src/host/lane.ts";
-import { LaneLoad } from "../../src/host/lane-load.ts";
-import { LaneSet } from "../../src/host/lanes.ts";
-import { PayloadCredit } from "../../src/host/payload-credit.ts";
-import { Placement } from "../../src/host/placement.ts";
-import { Timekeeper } from "../../src/host/timekeeper.ts";
-import { WorkStealing } from "../../src/host/work-stealing.ts";
-import { BLOCKED, Parker, RUNNING, Waker } from "../../src/park/wake-word.ts";
+import type { Lane } from "../../src/host/balance/lane.ts";
+import { LaneLoad } from "../../src/host/balance/lane-load.ts";
+import { LaneSet } from "../../src/host/balance/lane-set.ts";
+import { PayloadCredit } from "../../src/host/workers/payload-credit.ts";
+import { Placement } from "../../src/host/balance/placement.ts";
+import { Timekeeper } from "../../src/host/cancel/deadlines.ts";
+import { WorkStealing } from "../../src/host/balance/work-stealing.ts";
+import { BLOCKED, Parker, RUNNING, Waker } from "../../src/sync/worker-parking.ts";
 import type { RingProducer } from "../../src/ring/producer.ts";
 import { QUEUED, revokedState, STATE_MASK, stateSlot } from "../../src/ring/record-layout.ts";
 import { ringBytes } from "../../src/ring/ring-layout.ts";

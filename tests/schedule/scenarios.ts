@@ -3,9 +3,9 @@
  * with infinite waits, so that a lost wake-up is a deadlock. Scenarios named `broken: …` leave one
  * step of a protocol out; the explorer must find the schedule in which that matters.
  */
-import { HostParker, HostWaker } from "../../src/park/host-word.ts";
-import { SpaceFlag } from "../../src/park/space-flag.ts";
-import { BLOCKED, IN_EVENT_LOOP, Parker, RUNNING, Waker } from "../../src/park/wake-word.ts";
+import { HostParker, HostWaker } from "../../src/sync/host-parking.ts";
+import { SpaceFlag } from "../../src/sync/space-flag.ts";
+import { BLOCKED, IN_EVENT_LOOP, Parker, RUNNING, Waker } from "../../src/sync/worker-parking.ts";
 import type { RingConsumer } from "../../src/ring/consumer.ts";
 import type { RingProducer } from "../../src/ring/producer.ts";
 import { QUEUED, revokedState, STATE_MASK, stateSlot } from "../../src/ring/record-layout.ts";

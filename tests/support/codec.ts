@@ -1,9 +1,9 @@
 /** Values through the codec, in one thread: over a pair of endpoints, or as bytes of their own. */
 import { Decoder } from "../../src/codec/decoder.ts";
 import { Encoder } from "../../src/codec/encoder.ts";
-import { SharedBuffers } from "../../src/codec/shared-buffers.ts";
+import { SharedBuffers } from "../../src/codec/support/shared-buffers.ts";
 import type { DeclaredValues } from "../../src/codec/struct/signature.ts";
-import type { Endpoint } from "../../src/endpoint/endpoint.ts";
+import type { Endpoint } from "../../src/lane/endpoint.ts";
 import {
   CALL,
   CALL_WITH_NUMBER,
@@ -13,9 +13,9 @@ import {
   RESULT_VALUE,
   SHAPES,
   WHAT_WORD,
-} from "../../src/endpoint/frame.ts";
-import { ARGUMENTS, countDeclared, type Held } from "../../src/endpoint/hold.ts";
-import { UNSIZED } from "../../src/endpoint/sized-values.ts";
+} from "../../src/lane/frame.ts";
+import { ARGUMENTS, countDeclared, type Held } from "../../src/lane/snapshot.ts";
+import { UNSIZED } from "../../src/lane/sized-values.ts";
 import { viewMemory } from "../../src/memory/views.ts";
 import { EMPTY } from "../../src/ring/consumer.ts";
 import { currentRuntime } from "../../src/runtimes/current.ts";

@@ -1,13 +1,8 @@
 /** Two endpoints of one lane in one thread, over real rings and a channel made of two arrays. */
 import { Codec } from "../../src/codec/codec.ts";
-import { Endpoint } from "../../src/endpoint/endpoint.ts";
-import type { Held, Holder } from "../../src/endpoint/hold.ts";
-import {
-  CONTROL_BYTES,
-  laneBytes,
-  REQUEST_RING,
-  responseRing,
-} from "../../src/endpoint/lane-layout.ts";
+import { Endpoint } from "../../src/lane/endpoint.ts";
+import type { Held, Holder } from "../../src/lane/snapshot.ts";
+import { CONTROL_BYTES, laneBytes, REQUEST_RING, responseRing } from "../../src/lane/layout.ts";
 import { SpscRing } from "../../src/ring/spsc-ring.ts";
 import { currentRuntime } from "../../src/runtimes/current.ts";
 import type { PayloadPort } from "../../src/runtimes/runtime.ts";

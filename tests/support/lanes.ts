@@ -1,11 +1,11 @@
 /** Lanes without threads: real rings, loads and credits. The test plays the worker. */
-import type { Endpoint } from "../../src/endpoint/endpoint.ts";
-import { CALL_WITH_NUMBER, RESULT_NUMBER } from "../../src/endpoint/frame.ts";
-import type { CallLoad } from "../../src/endpoint/service-times.ts";
-import { LaneLoad } from "../../src/host/lane-load.ts";
-import type { Lane } from "../../src/host/lane.ts";
-import { LaneSet } from "../../src/host/lanes.ts";
-import { PayloadCredit } from "../../src/host/payload-credit.ts";
+import type { Endpoint } from "../../src/lane/endpoint.ts";
+import { CALL_WITH_NUMBER, RESULT_NUMBER } from "../../src/lane/frame.ts";
+import type { CallLoad } from "../../src/lane/task-timings.ts";
+import { LaneLoad } from "../../src/host/balance/lane-load.ts";
+import type { Lane } from "../../src/host/balance/lane.ts";
+import { LaneSet } from "../../src/host/balance/lane-set.ts";
+import { PayloadCredit } from "../../src/host/workers/payload-credit.ts";
 import { EMPTY } from "../../src/ring/consumer.ts";
 import { createEndpoints, type EndpointPair } from "./endpoints.ts";
 

@@ -1,5 +1,5 @@
 /** The plan of a shape, compiled where that is allowed and asked for, and kept with the shape. */
-import { canCompile } from "../code-generation.ts";
+import { canCompile } from "../support/code-generation.ts";
 import { compileArray, compileStruct } from "./compile.ts";
 import { interpretArray, interpretStruct, type Plan, scalarPlan, textPlan } from "./interpret.ts";
 import type { Shape } from "./shape.ts";

@@ -3,10 +3,10 @@
  * constant offsets, an object literal for the result. Same steps in the same order as `interpret.ts`.
  * What the text refers to is passed in by name.
  */
-import { evaluate, property } from "../code-generation.ts";
-import { bytesOf } from "../intrinsics.ts";
-import { defineValue } from "../own-property.ts";
-import { propertyStep } from "../path.ts";
+import { evaluate, property } from "../support/code-generation.ts";
+import { bytesOf } from "../support/intrinsics.ts";
+import { defineValue } from "../support/own-property.ts";
+import { propertyStep } from "../support/path.ts";
 import {
   checkEachKey,
   countElements,

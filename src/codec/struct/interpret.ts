@@ -3,9 +3,9 @@
  * gains nothing from it. `compile.ts` says the same in source text and must keep to the order of steps
  * here, down to which of two misfits is reported.
  */
-import { bytesOf } from "../intrinsics.ts";
-import { defineValue } from "../own-property.ts";
-import { propertyStep } from "../path.ts";
+import { bytesOf } from "../support/intrinsics.ts";
+import { defineValue } from "../support/own-property.ts";
+import { propertyStep } from "../support/path.ts";
 import type { Input } from "./input.ts";
 import { lengthOfTyped, Mismatch, mismatch, within } from "./mismatch.ts";
 import type { Output } from "./output.ts";

@@ -3,7 +3,7 @@
  * way out, so that writing a value that fits builds no string.
  */
 import { StructError } from "../../errors.ts";
-import { isThere, typedArrayLength, typedArrayName } from "../intrinsics.ts";
+import { isThere, typedArrayLength, typedArrayName } from "../support/intrinsics.ts";
 
 /** Longest excerpt of a value in a message, in UTF-16 units. */
 const MAX_EXCERPT_UNITS = 60;

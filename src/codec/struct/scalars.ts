@@ -7,7 +7,7 @@
  */
 import type { Memory } from "../../memory/views.ts";
 import type { NumericKind } from "./field-types.ts";
-import { normalizeNumber } from "../numbers.ts";
+import { normalizeNumber } from "../kinds/numbers.ts";
 
 export type ScalarKind = NumericKind | "bool";
 

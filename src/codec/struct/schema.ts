@@ -3,7 +3,7 @@
  * without behaviour; `struct-codec.ts` writes and reads what they declare.
  */
 import { InvalidArgumentError } from "../../errors.ts";
-import { defineOwn } from "../own-property.ts";
+import { defineOwn } from "../support/own-property.ts";
 import type {
   ArrayField,
   BoolField,

@@ -5,8 +5,8 @@
  * JavaScript, where a native call costs more than it saves; all else through the runtime's encoder.
  */
 import type { TextAccess } from "../../runtimes/runtime.ts";
-import { bytesOf } from "../intrinsics.ts";
-import { readOneByte, SHORT_STRING_UNITS } from "../text.ts";
+import { bytesOf } from "../support/intrinsics.ts";
+import { readOneByte, SHORT_STRING_UNITS } from "../kinds/text.ts";
 import { corrupt, type Input } from "./input.ts";
 import { lengthOfTyped, Mismatch, mismatch } from "./mismatch.ts";
 import type { Output } from "./output.ts";

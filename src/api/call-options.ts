@@ -1,0 +1,152 @@
+/** Options of tasks and of `with`: types, checks, and the settings they come to. */
+import { checkKeys, checkMs, invalid, isObject, isRecord, ownOf } from "./checks.ts";
+import { describeValue } from "../codec/struct/mismatch.ts";
+import { InvalidArgumentError } from "../errors.ts";
+import type { GivenSettings, TimeoutOutcome } from "../host/cancel/call-settings.ts";
+
+/** How urgent a call is: 1, 0 and −1 by name, or any number between −1000 and 1000. */
+export type Priority = "high" | "normal" | "low" | number;
+
+/**
+ * A time limit in milliseconds, and what the call comes to when it is over: a rejection with TimeoutError,
+ * the value `default`, `undefined` (`maybe: true`), or a rejection with `error`.
+ */
+export type Timeout =
+  | number
+  | { readonly time: number; readonly default: unknown }
+  | { readonly time: number; readonly maybe: true }
+  | { readonly time: number; readonly error: unknown }
+  | { readonly time: number };
+
+/** Options of a task, for all its calls. */
+export interface TaskOptions {
+  /**
+   * Each level lets a call overtake up to 1,000 older ones that wait on the host, so that none is starved. Default
+   * "normal".
+   */
+  readonly priority?: Priority;
+  /**
+   * Longest run time, in milliseconds, of synchronous tasks as well; the wait for a worker does not count. It expires
+   * never early, and at most an eighth late. The task goes on with its signal aborted (`abortSignal`), and its result
+   * is dropped. Default: none.
+   */
+  readonly timeout?: Timeout;
+  /**
+   * Longest time since the call, in milliseconds. A task that has not begun by then never runs. Default: none.
+   */
+  readonly deadline?: number;
+  /**
+   * Whether a call is repeated if its worker is lost: up to `maxRetries` times, after a pause, unless arguments were
+   * transferred. Default false.
+   */
+  readonly idempotent?: boolean;
+  /** Default 3, with `idempotent`. */
+  readonly maxRetries?: number;
+  /** Time from an abort until the worker of a task that goes on is stopped, in milliseconds. Default: never. */
+  readonly killAfterMs?: number;
+}
+
+/** Options of the calls made through `with`. They override those of the task. */
+export interface CallOptions extends TaskOptions {
+  /**
+   * Aborts the calls: they reject with `signal.reason` at once. Tasks that have not begun never run, and running ones
+   * get the abort if declared with `abortSignal: true`. Other calls go on. null: none, as for `fetch`.
+   */
+  readonly signal?: AbortSignal | null;
+}
+
+export const TASK_OPTIONS: readonly string[] = [
+  "priority",
+  "timeout",
+  "deadline",
+  "idempotent",
+  "maxRetries",
+  "killAfterMs",
+];
+const CALL_OPTIONS: readonly string[] = [...TASK_OPTIONS, "signal"];
+
+const DEFAULT_RETRIES = 3;
+const MAX_RETRIES = 1000;
+const LEVELS: Readonly<Record<string, number>> = { high: 1, normal: 0, low: -1 };
+/** Furthest a priority may be from normal. */
+const MAX_LEVEL = 1000;
+
+/** Checks what `with` was given. Throws InvalidArgumentError. */
+export function checkCallOptions(options: unknown): GivenSettings {
+  if (!isRecord(options)) {
+    throw new InvalidArgumentError(
+      `with() takes an object of options, got ${describeValue(options)}.`,
+    );
+  }
+  checkKeys("with()", options, CALL_OPTIONS);
+  return settingsOf(options);
+}
+
+/** The settings for own properties of `options`; other properties are ignored. */
+export function settingsOf(options: object): GivenSettings {
+  const given = ownOf<CallOptions>(options);
+  const { priority, timeout, deadline, idempotent, maxRetries, killAfterMs, signal } = given;
+  return {
+    ...(priority !== undefined && { priority: levelOf(priority) }),
+    ...(timeout !== undefined && checkTimeout(timeout)),
+    ...(deadline !== undefined && { deadlineMs: checkMs("deadline", deadline) }),
+    ...(killAfterMs !== undefined && { killAfterMs: checkMs("killAfterMs", killAfterMs, 0) }),
+    ...checkRetries(idempotent, maxRetries),
+    ...(signal !== undefined && signal !== null && { signal: checkSignal(signal) }),
+  };
+}
+
+/** A priority as levels above normal. Throws InvalidArgumentError. */
+function levelOf(priority: unknown): number {
+  const level = typeof priority === "string" && Object.hasOwn(LEVELS, priority)
+    ? LEVELS[priority]
+    : priority;
+  if (typeof level === "number" && Math.abs(level) <= MAX_LEVEL) return level;
+  const rule = `"high", "normal", "low" or a number from -${MAX_LEVEL} to ${MAX_LEVEL}`;
+  throw invalid("priority", rule, describeValue(priority));
+}
+
+function checkTimeout(timeout: unknown): { timeoutMs: number; onTimeout: TimeoutOutcome } {
+  if (!isObject(timeout)) {
+    return { timeoutMs: checkMs("timeout", timeout), onTimeout: { kind: "error" } };
+  }
+  const given = ownOf<Record<string, unknown>>(timeout);
+  const extra = Object.keys(given).filter((key) => key !== "time");
+  const known = ["default", "maybe", "error"];
+  if (extra.length > 1 || extra.some((key) => !known.includes(key))) {
+    throw new InvalidArgumentError(
+      `timeout takes \`time\` and at most one of: ${known.join(", ")}; got ${extra.join(", ")}.`,
+    );
+  }
+  return { timeoutMs: checkMs("timeout.time", given["time"]), onTimeout: outcomeOf(given) };
+}
+
+function outcomeOf(given: Readonly<Record<string, unknown>>): TimeoutOutcome {
+  if ("default" in given) return { kind: "value", value: given["default"] };
+  if ("error" in given) return { kind: "reason", reason: given["error"] };
+  return given["maybe"] === true ? { kind: "value", value: undefined } : { kind: "error" };
+}
+
+function checkRetries(idempotent: unknown, maxRetries: unknown): GivenSettings {
+  if (idempotent !== undefined && typeof idempotent !== "boolean") {
+    throw invalid("idempotent", "a boolean", describeValue(idempotent));
+  }
+  if (maxRetries === undefined) {
+    return idempotent === undefined ? {} : { maxRetries: idempotent ? DEFAULT_RETRIES : 0 };
+  }
+  const isCount = typeof maxRetries === "number" && Number.isInteger(maxRetries);
+  if (!isCount || maxRetries < 0 || maxRetries > MAX_RETRIES) {
+    throw invalid("maxRetries", `an integer from 0 to ${MAX_RETRIES}`, describeValue(maxRetries));
+  }
+  if (idempotent !== true) {
+    throw new InvalidArgumentError("maxRetries needs idempotent: true beside it.");
+  }
+  return { maxRetries };
+}
+
+function checkSignal(signal: unknown): AbortSignal {
+  const isSignal = isObject(signal) && "aborted" in signal && "addEventListener" in signal &&
+    "removeEventListener" in signal;
+  if (isSignal) return signal as AbortSignal;
+  throw invalid("signal", "an AbortSignal", describeValue(signal));
+}

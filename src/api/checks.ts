@@ -1,0 +1,62 @@
+/** Checks of options. Each throws InvalidArgumentError, which names the option, the rule and the value. */
+import { textOf } from "../codec/kinds/errors.ts";
+import { InvalidArgumentError } from "../errors.ts";
+import { MAX_TIMER_MS } from "../runtimes/runtime.ts";
+
+export function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}
+
+/** Whether `value` is an object of named fields, a module's namespace included: no array, Map, Promise or the like. */
+export function isRecord(value: unknown): value is object {
+  return isObject(value) && /^\[object (?:Object|Module)\]$/.test(tagOf(value));
+}
+
+function tagOf(value: object): string {
+  return Object.prototype.toString.call(value);
+}
+
+/** Own properties of `given`: those of an extended Object.prototype are no options. */
+export function ownOf<Options>(given: object): { readonly [Key in keyof Options]?: unknown } {
+  return { __proto__: null, ...given } as { readonly [Key in keyof Options]?: unknown };
+}
+
+/** A value as error messages show it. */
+export function show(value: unknown): string {
+  if (typeof value === "string") return JSON.stringify(value);
+  return isObject(value) && !isRecord(value) ? tagOf(value) : textOf(value);
+}
+
+/** The option `name` breaks `rule`. */
+export function invalid(name: string, rule: string, shown: string): InvalidArgumentError {
+  return new InvalidArgumentError(`${name} must be ${rule}, got ${shown}.`);
+}
+
+/** Refuses keys of `given` other than `known`. */
+export function checkKeys(owner: string, given: object, known: readonly string[]): void {
+  const unknown = Object.keys(given).find((key) => !known.includes(key));
+  if (unknown === undefined) return;
+  throw new InvalidArgumentError(
+    `${owner} has no option "${unknown}"; it takes: ${known.join(", ")}.`,
+  );
+}
+
+export function checkBoolean(name: string, value: unknown): boolean {
+  if (typeof value === "boolean") return value;
+  throw invalid(name, "a boolean", show(value));
+}
+
+export function checkInteger(name: string, value: unknown, min: number, max: number): number {
+  if (typeof value === "number" && Number.isInteger(value) && value >= min && value <= max) {
+    return value;
+  }
+  throw invalid(name, `an integer from ${min} to ${max}`, show(value));
+}
+
+/** Milliseconds above 0, or from 0 if `min` is 0; Infinity: no limit. */
+export function checkMs(name: string, value: unknown, min: number = Number.MIN_VALUE): number {
+  if (value === Infinity) return Infinity;
+  if (typeof value === "number" && value >= min && value <= MAX_TIMER_MS) return value;
+  const range = `${min === 0 ? "from" : "above"} 0, at most ${MAX_TIMER_MS}, or Infinity`;
+  throw invalid(name, `a number of milliseconds ${range}`, show(value));
+}

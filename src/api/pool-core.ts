@@ -1,0 +1,211 @@
+/**
+ * A pool behind its public handles: tells them what happens, and closes.
+ *
+ * The threads of a pool, their listeners and timers hold this, and so the pool's parts, but none of the handles (the pool,
+ * its functions). So a pool that nobody can use any more is seen: its handle is collected. Handles are held here while
+ * calls are in flight or workers start, for events and `ready`.
+ */
+import {
+  PoolClosedError,
+  TimeoutError,
+  type WorkerLostError,
+  WorkerStartError,
+} from "../errors.ts";
+import type { PoolEvents, PoolStatistics } from "./pool-types.ts";
+import { MAX_TIMER_MS, type Runtime } from "../runtimes/runtime.ts";
+import { type PoolParts, type PoolSpec, wire } from "./wiring.ts";
+
+/** How long a pool stays open when it has been collected: most programs that leave one open are about to end. */
+const FORGOTTEN_MS = 1000;
+
+export class PoolCore {
+  /** One warning for all pools of this thread that were closed because nobody held them. */
+  static #hasWarnedOfForgotten = false;
+
+  readonly ready: Promise<void>;
+  readonly parts: PoolParts;
+  readonly #runtime: Runtime;
+  readonly #keepAlive: boolean;
+  readonly #rejectReady: (error: Error) => void;
+  readonly #handle: WeakRef<EventTarget>;
+  readonly #registry: FinalizationRegistry<undefined>;
+  /** The handle, while it must not be collected. */
+  #held: EventTarget | undefined;
+  #isForgotten = false;
+  #isReady = false;
+  #closing: Promise<void> | undefined;
+  #onDrained: (() => void) | undefined;
+  #hasWarned = false;
+
+  constructor(spec: PoolSpec, handle: EventTarget) {
+    const { options, runtime } = spec;
+    this.#runtime = runtime;
+    this.#keepAlive = options.keepAlive;
+    this.#held = handle;
+    this.#handle = new WeakRef(handle);
+    this.#registry = new FinalizationRegistry(() => this.#onForgotten());
+    this.#registry.register(handle, undefined, this);
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    promise.catch(() => {}); // whoever asks for `ready` sees it; calls see it too
+    this.ready = promise;
+    this.#rejectReady = reject;
+    this.parts = wire(spec, {
+      onBusy: () => this.#held ??= this.#handle.deref(),
+      onEmpty: () => this.#onEmpty(),
+      onReady: () => {
+        this.#isReady = true;
+        this.#letGo();
+        resolve();
+      },
+      onFailed: (error) => this.#fail(error),
+      onDrain: () => void this.#emit("drain", {}),
+      onUnhandledRejection: (workerId, error) => this.#reportRejection(workerId, error),
+      onWorkerLost: (error, wasReported) => this.#reportLoss(error, wasReported),
+      onThreadAbandoned: (workerId) => this.#reportAbandoned(workerId),
+    });
+  }
+
+  /** Starts the workers. Throws what starting a thread throws. */
+  start(): void {
+    const { safety, supervisor } = this.parts;
+    if (this.#keepAlive) safety.hold();
+    try {
+      supervisor.start();
+    } catch (error) {
+      this.#fail(error as Error);
+      throw error;
+    }
+  }
+
+  stats(): PoolStatistics {
+    const { scheduler, supervisor, loop, safety, endings } = this.parts;
+    const { inFlight, waiting, lanes, answers, moved } = scheduler;
+    return {
+      inFlight: inFlight.size,
+      queued: waiting.queued,
+      ready: lanes.open.length,
+      workersStarted: supervisor.started,
+      workersLost: supervisor.lost,
+      abandonedThreads: supervisor.abandonedThreads,
+      recycled: supervisor.recycled,
+      inlined: waiting.inliner?.ran ?? 0,
+      moved,
+      parks: loop.statistics.parks,
+      wakeMessages: loop.statistics.wakeMessages,
+      safetyHits: safety.statistics.hits,
+      lateWakes: safety.statistics.lateWakes,
+      lateAnswers: answers.late,
+      timedOut: endings.timedOut,
+      aborted: endings.aborted,
+    };
+  }
+
+  /** Once: later calls return the same promise. */
+  shutdown(timeoutMs: number): Promise<void> {
+    return this.#closing ??= this.#close(timeoutMs);
+  }
+
+  #onEmpty(): void {
+    if (!this.#keepAlive) this.parts.safety.release();
+    this.#onDrained?.();
+    this.#letGo();
+    if (this.#isForgotten) this.#onForgotten();
+  }
+
+  /** Nothing is under way that its handles may have to hear of. */
+  #letGo(): void {
+    const { inFlight } = this.parts.scheduler;
+    if (this.#isReady && inFlight.size === 0 && !this.#keepAlive) this.#held = undefined;
+  }
+
+  /** Nobody can make a call any more. */
+  #onForgotten(): void {
+    this.#isForgotten = true;
+    if (this.#closing !== undefined || this.parts.scheduler.inFlight.size > 0) return;
+    this.#runtime.setTimeout(() => this.#closeForgotten(), FORGOTTEN_MS).unref();
+  }
+
+  #closeForgotten(): void {
+    if (this.#closing !== undefined) return;
+    if (!PoolCore.#hasWarnedOfForgotten) {
+      PoolCore.#hasWarnedOfForgotten = true;
+      this.#runtime.warn(
+        "heddle: a pool that nothing refers to any more was closed. Close pools by shutdown() or `await using`; " +
+          "keepAlive: true keeps one open.",
+      );
+    }
+    void this.shutdown(0);
+  }
+
+  async #close(timeoutMs: number): Promise<void> {
+    const { scheduler, supervisor, loop } = this.parts;
+    scheduler.refuse(new PoolClosedError());
+    supervisor.drain();
+    loop.kick(); // calls whose submission a stack overflow has cut off are settled there
+    if (scheduler.inFlight.size > 0 && timeoutMs > 0) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#onDrained = resolve;
+      const timer = timeoutMs <= MAX_TIMER_MS
+        ? this.#runtime.setTimeout(resolve, timeoutMs)
+        : undefined;
+      await promise;
+      timer?.clear();
+    }
+    const unfinished = "The pool was closed before this call was answered.";
+    await this.#end(new PoolClosedError(), () => new PoolClosedError(unfinished));
+  }
+
+  /** The pool cannot work: what waits and what comes later is rejected with `error`. */
+  #fail(error: Error): void {
+    this.parts.scheduler.refuse(error);
+    void this.#end(error, () => error);
+  }
+
+  /** Rejects what is unfinished and stops all that runs. */
+  #end(closed: Error, unfinished: () => Error): Promise<void> {
+    const { scheduler, supervisor, safety, timekeeper, endings, lastOutput } = this.parts;
+    this.#rejectReady(closed);
+    endings.tellAll(unfinished());
+    scheduler.rejectAll(unfinished);
+    safety.stop();
+    timekeeper.stop();
+    lastOutput.stop();
+    this.#registry.unregister(this);
+    this.#held = undefined;
+    return supervisor.close();
+  }
+
+  #reportRejection(workerId: number, error: Error): void {
+    if (this.#emit("unhandledRejection", { workerId, error })) {
+      this.#runtime.warn(`heddle: unhandled rejection in worker ${workerId}:`, error);
+    }
+  }
+
+  /** Prints an exception that ended a worker, unless a call was rejected with it: it would be seen nowhere. */
+  #reportLoss(error: WorkerLostError, wasReported: boolean): void {
+    const { cause, workerId } = error;
+    const isNews = this.#emit("workerLost", { error }) && !wasReported;
+    if (!isNews || this.#runtime.printsUncaught || cause === undefined) return;
+    if (cause instanceof TimeoutError || cause instanceof WorkerStartError) return; // of heddle's own
+    this.#runtime.warn(`heddle: uncaught exception in worker ${workerId}:`, cause);
+  }
+
+  /** Prints the first one. */
+  #reportAbandoned(workerId: number): void {
+    const { abandonedThreads } = this.parts.supervisor;
+    const isHandled = !this.#emit("threadAbandoned", { workerId, abandonedThreads });
+    if (isHandled || this.#hasWarned) return;
+    this.#hasWarned = true;
+    this.#runtime.warn(
+      `heddle: worker ${workerId} was stopped, but its thread goes on: this runtime stops none that loops or blocks. ` +
+        "Tasks should ask their signal (task({ abortSignal: true }), signal.hasAborted()).",
+    );
+  }
+
+  /** False if a listener called `preventDefault()`. */
+  #emit<Name extends keyof PoolEvents>(name: Name, detail: PoolEvents[Name]): boolean {
+    const handle = this.#handle.deref();
+    return handle === undefined ||
+      handle.dispatchEvent(new CustomEvent(name, { detail, cancelable: true }));
+  }
+}

@@ -1,0 +1,91 @@
+/** What users see of a pool. */
+import type { WorkerLostError } from "../errors.ts";
+import type { ShutdownOptions } from "./options.ts";
+import type { Calls, TaskMap } from "./task.ts";
+
+/** A snapshot of what a pool is doing and has done. */
+export interface PoolStatistics {
+  /** Calls not settled yet. */
+  readonly inFlight: number;
+  /** Of those, calls waiting on the host for a worker. */
+  readonly queued: number;
+  /** Workers ready for calls. */
+  readonly ready: number;
+  readonly workersStarted: number;
+  readonly workersLost: number;
+  /** Threads of stopped workers that go on, as they loop or block (Deno). */
+  readonly abandonedThreads: number;
+  /** Workers replaced (options `recycleAfter` and `maxWorkerMemory`). */
+  readonly recycled: number;
+  /** Calls run by the host itself (option `inliner`). */
+  readonly inlined: number;
+  /** Calls taken back from a busy worker and given to one that had nothing to do. */
+  readonly moved: number;
+  /** Times the host parked with calls outstanding, and wake messages it got. */
+  readonly parks: number;
+  readonly wakeMessages: number;
+  /** Lost wake-ups found by the safety check: always 0, or a bug. */
+  readonly safetyHits: number;
+  /** Wakes that took longer than the check's interval: a message under way, a thread held up before it posts. */
+  readonly lateWakes: number;
+  /** Answers to calls that had been settled otherwise. */
+  readonly lateAnswers: number;
+  /** Calls whose time was up. */
+  readonly timedOut: number;
+  /** Calls that their callers' signals ended. */
+  readonly aborted: number;
+}
+
+/** Events a pool dispatches, as `CustomEvent` with this detail. */
+export interface PoolEvents {
+  /**
+   * A promise in a worker was rejected and not handled there; the worker goes on. Printed unless a
+   * listener calls `preventDefault()`.
+   */
+  unhandledRejection: { readonly workerId: number; readonly error: Error };
+  /** `needsDrain` was set, and half of the waiting calls are left. */
+  drain: object;
+  /**
+   * A worker ended unexpectedly; its calls were rejected with the same kind of error. If it had none to reject, the
+   * exception that ended it is printed unless a listener calls `preventDefault()` (Deno prints every one itself).
+   */
+  workerLost: { readonly error: WorkerLostError };
+  /**
+   * A worker was stopped and its thread goes on, since it loops or blocks (Deno). The first one of a pool is printed
+   * unless a listener calls `preventDefault()`.
+   */
+  threadAbandoned: { readonly workerId: number; readonly abandonedThreads: number };
+}
+
+/** A pool of workers. Create it with `createPool`. */
+export interface Pool<Tasks extends TaskMap> extends AsyncDisposable, Disposable {
+  /** The tasks as local async functions. */
+  readonly call: Calls<Tasks>;
+  /**
+   * Resolves when all workers are ready; rejects with WorkerStartError or TaskNotFoundError if a task module cannot be
+   * loaded, and with PoolClosedError if the pool is closed before.
+   */
+  readonly ready: Promise<void>;
+  /**
+   * Whether producers should pause until the event "drain" or `await pool.drained()`: as many calls wait on the host
+   * as `maxQueue` says, or 1024 for each worker if that is less.
+   */
+  readonly needsDrain: boolean;
+  /** Resolves when `needsDrain` is false. */
+  drained(): Promise<void>;
+  stats(): PoolStatistics;
+  /**
+   * Closes the pool: new calls reject with PoolClosedError at once; calls in flight get up to
+   * `timeoutMs` (default 5000, `Infinity` to wait for all) to finish, then reject with PoolClosedError. Resolves when no worker
+   * is left. Calling it again returns the same promise. A number is short for `{ timeoutMs }`.
+   */
+  shutdown(options?: number | ShutdownOptions): Promise<void>;
+  addEventListener<Name extends keyof PoolEvents>(
+    name: Name,
+    listener: (event: CustomEvent<PoolEvents[Name]>) => void,
+  ): void;
+  removeEventListener<Name extends keyof PoolEvents>(
+    name: Name,
+    listener: (event: CustomEvent<PoolEvents[Name]>) => void,
+  ): void;
+}

@@ -1,0 +1,262 @@
+/**
+ * Lending bytes: the caller's are copied into shared memory once, and the task reads them there, in
+ * place, instead of getting a copy of its own.
+ *
+ * Shared memory cannot be detached, so no view of it is handed out: a `Borrowed` is an accessor that
+ * reads while the loan lasts and throws afterwards. It lasts until the task first yields: returns, or
+ * awaits. An async function is not lent anything: its accessor reads a copy and lasts for ever.
+ */
+import { align8Large } from "../../memory/align.ts";
+import { InvalidArgumentError, LoanExpiredError } from "../../errors.ts";
+import { brandOf, setBrand } from "../support/brands.ts";
+import type { Reader, Revocable } from "../reader.ts";
+import type { Writer } from "../writer.ts";
+import { isThere, typedArrayName } from "../support/intrinsics.ts";
+import { LOAN, VALUE_HEADER_BYTES } from "../tags.ts";
+
+const HEADER_BYTES: number = VALUE_HEADER_BYTES + 8;
+/** Bytes per chunk of `forEachChunk`: they stay in the first-level cache between copy and use. */
+const CHUNK_BYTES = 16 * 1024;
+
+/**
+ * Bytes that a task reads in place. Offsets are in bytes; multi-byte numbers are little-endian unless
+ * the last argument says otherwise, as in a DataView. Throws LoanExpiredError once the task has
+ * returned or awaited, and RangeError outside the bytes.
+ */
+export interface Borrowed {
+  /** Bytes. */
+  readonly length: number;
+  /** The byte at `index`, from the end if negative; undefined outside. */
+  at(index: number): number | undefined;
+  getInt8(offset: number): number;
+  getUint8(offset: number): number;
+  getInt16(offset: number, isBigEndian?: boolean): number;
+  getUint16(offset: number, isBigEndian?: boolean): number;
+  getInt32(offset: number, isBigEndian?: boolean): number;
+  getUint32(offset: number, isBigEndian?: boolean): number;
+  getBigInt64(offset: number, isBigEndian?: boolean): bigint;
+  getBigUint64(offset: number, isBigEndian?: boolean): bigint;
+  getFloat32(offset: number, isBigEndian?: boolean): number;
+  getFloat64(offset: number, isBigEndian?: boolean): number;
+  /** Index of the next byte of this value from `from` on, or -1. */
+  indexOf(byte: number, from?: number): number;
+  /** Copies `[start, end)` to `target`, from `targetStart` on; returns how many bytes. */
+  copyTo(target: Uint8Array, targetStart?: number, start?: number, end?: number): number;
+  /** A copy of `[start, end)`, the task's own. */
+  slice(start?: number, end?: number): Uint8Array<ArrayBuffer>;
+  /** `[start, end)` as text, UTF-8. */
+  text(start?: number, end?: number): string;
+  /**
+   * Visits all bytes in chunks, for hashing or parsing. The chunk is copied into one buffer used again
+   * for the next: done with it when `visit` returns. Default chunk: 16 KiB.
+   */
+  forEachChunk(
+    visit: (chunk: Uint8Array<ArrayBuffer>, offset: number) => void,
+    chunkBytes?: number,
+  ): void;
+}
+
+/** What `borrow` makes on the lending side. */
+export class Loan {
+  readonly bytes: Uint8Array;
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes;
+    setBrand(this, "loan");
+  }
+
+  static is(object: object): object is Loan {
+    return brandOf(object) === "loan";
+  }
+}
+
+/**
+ * Lends bytes to a task for the duration of a call: its parameter is a {@link Borrowed}, which reads
+ * them in place. The caller keeps its bytes; later changes are not seen.
+ */
+export function borrow(bytes: ArrayBufferView | ArrayBufferLike): Borrowed {
+  // Of fixed length: shared memory may grow while it is copied.
+  if (!ArrayBuffer.isView(bytes) && !isBuffer(bytes)) {
+    throw new InvalidArgumentError(
+      `borrow() takes an ArrayBuffer or a view of one, got ${
+        bytes === null ? "null" : typeof bytes
+      }.`,
+    );
+  }
+  try {
+    const shown = isBuffer(bytes)
+      ? new Uint8Array(bytes, 0, bytes.byteLength)
+      : new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    // A typed array that is out of bounds has no length, of a DataView it cannot be asked.
+    if (typedArrayName.call(bytes) === undefined || isThere(bytes)) {
+      return new Loan(shown) as unknown as Borrowed;
+    }
+  } catch (error) {
+    throw new InvalidArgumentError(GONE, { cause: error });
+  }
+  throw new InvalidArgumentError(GONE);
+}
+
+const GONE = "borrow() takes bytes that are there: their buffer is detached, or has shrunk.";
+
+function isBuffer(bytes: unknown): bytes is ArrayBufferLike {
+  return bytes instanceof ArrayBuffer || bytes instanceof SharedArrayBuffer;
+}
+
+const AsyncFunction = (async () => {}).constructor;
+
+/** Whether a task may read in place: an async function may read later. */
+export function mayBorrow(f: unknown): boolean {
+  return !(f instanceof AsyncFunction);
+}
+
+/** Whether `object` is what a task was lent. */
+export function isBorrowed(object: object): boolean {
+  return Accessor.is(object);
+}
+
+export function writeLoan(writer: Writer, loan: Loan, from: number): number {
+  if (!writer.mayLend) throw writer.refuse(loan, "only arguments of a call can be lent");
+  const { bytes } = loan;
+  const { length } = bytes;
+  if (length === 0 && !isThere(bytes)) throw writer.refuse(loan, "the bytes lent are gone");
+  const at = writer.room(from, HEADER_BYTES + align8Large(length));
+  writer.i32[at >> 2] = LOAN;
+  writer.f64[(at >> 3) + 1] = length;
+  writer.u8.set(bytes, at + HEADER_BYTES);
+  return at + HEADER_BYTES + align8Large(length);
+}
+
+/** Reads LOAN at `at`: in place if the reader is told to lend, a copy otherwise. */
+export function readLoan(reader: Reader, at: number): Borrowed {
+  const start = at + HEADER_BYTES;
+  const length = reader.size(at, start);
+  reader.next = start + align8Large(length);
+  const { text } = reader.access;
+  const end = start + length;
+  if (reader.isLending) {
+    const accessor = new Accessor(reader.u8.subarray(start, end), text);
+    reader.lent.push(accessor);
+    return accessor;
+  }
+  // UTF-8 is read from shared memory by the runtime's adapter, so the copy is shared memory too.
+  const copy = new Uint8Array(new SharedArrayBuffer(length));
+  copy.set(reader.u8.subarray(start, end));
+  return new Accessor(copy, text);
+}
+
+type TextReader = Reader["access"]["text"];
+
+class Accessor implements Borrowed, Revocable {
+  #bytes: Uint8Array<SharedArrayBuffer> | undefined;
+  #view: DataView<SharedArrayBuffer> | undefined;
+  readonly #text: TextReader;
+
+  constructor(bytes: Uint8Array<SharedArrayBuffer>, text: TextReader) {
+    this.#bytes = bytes;
+    this.#text = text;
+  }
+
+  static is(object: object): object is Accessor {
+    return #bytes in object;
+  }
+
+  /** The loan is over. */
+  revoke(): void {
+    this.#bytes = this.#view = undefined;
+  }
+
+  get #open(): Uint8Array<SharedArrayBuffer> {
+    if (this.#bytes === undefined) throw new LoanExpiredError();
+    return this.#bytes;
+  }
+
+  get #data(): DataView<SharedArrayBuffer> {
+    const bytes = this.#open;
+    return this.#view ??= new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  get length(): number {
+    return this.#open.length;
+  }
+
+  at(index: number): number | undefined {
+    return this.#open.at(index);
+  }
+
+  getInt8(offset: number): number {
+    return this.#data.getInt8(offset);
+  }
+
+  getUint8(offset: number): number {
+    return this.#data.getUint8(offset);
+  }
+
+  getInt16(offset: number, isBigEndian = false): number {
+    return this.#data.getInt16(offset, !isBigEndian);
+  }
+
+  getUint16(offset: number, isBigEndian = false): number {
+    return this.#data.getUint16(offset, !isBigEndian);
+  }
+
+  getInt32(offset: number, isBigEndian = false): number {
+    return this.#data.getInt32(offset, !isBigEndian);
+  }
+
+  getUint32(offset: number, isBigEndian = false): number {
+    return this.#data.getUint32(offset, !isBigEndian);
+  }
+
+  getBigInt64(offset: number, isBigEndian = false): bigint {
+    return this.#data.getBigInt64(offset, !isBigEndian);
+  }
+
+  getBigUint64(offset: number, isBigEndian = false): bigint {
+    return this.#data.getBigUint64(offset, !isBigEndian);
+  }
+
+  getFloat32(offset: number, isBigEndian = false): number {
+    return this.#data.getFloat32(offset, !isBigEndian);
+  }
+
+  getFloat64(offset: number, isBigEndian = false): number {
+    return this.#data.getFloat64(offset, !isBigEndian);
+  }
+
+  indexOf(byte: number, from = 0): number {
+    return this.#open.indexOf(byte, from);
+  }
+
+  copyTo(target: Uint8Array, targetStart = 0, start = 0, end: number = this.length): number {
+    const part = this.#open.subarray(start, end);
+    target.set(part, targetStart);
+    return part.length;
+  }
+
+  slice(start = 0, end: number = this.length): Uint8Array<ArrayBuffer> {
+    const part = this.#open.subarray(start, end);
+    const copy = new Uint8Array(part.length);
+    copy.set(part);
+    return copy;
+  }
+
+  text(start = 0, end: number = this.length): string {
+    const part = this.#open.subarray(start, end);
+    return this.#text.readUtf8(part, 0, part.length);
+  }
+
+  forEachChunk(
+    visit: (chunk: Uint8Array<ArrayBuffer>, offset: number) => void,
+    chunkBytes: number = CHUNK_BYTES,
+  ): void {
+    if (!Number.isInteger(chunkBytes) || chunkBytes < 1) {
+      throw new InvalidArgumentError(`chunkBytes must be an integer from 1, got ${chunkBytes}.`);
+    }
+    const chunk = new Uint8Array(Math.min(chunkBytes, this.length));
+    for (let offset = 0; offset < this.length; offset += chunkBytes) {
+      const copied = this.copyTo(chunk, 0, offset, Math.min(offset + chunkBytes, this.length));
+      visit(copied < chunk.length ? chunk.subarray(0, copied) : chunk, offset);
+    }
+  }
+}

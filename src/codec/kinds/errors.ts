@@ -1,0 +1,302 @@
+/**
+ * Errors, by their fields: structured clone turns a subclass and AggregateError into plain Error, loses
+ * `.errors` and own properties, and on Bun loses `cause`.
+ *
+ * What arrives is an error of the nearest built-in class, or class of heddle's own, with `name`, `message`, `stack`,
+ * `cause`, `AggregateError.errors`, `SuppressedError.error` and `.suppressed`, and the own enumerable properties. Parts that cannot be cloned are left out,
+ * so reporting an error never fails for what it carries.
+ */
+import { errorClasses, PayloadTooLargeError } from "../../errors.ts";
+import type { CodecAccess } from "../../runtimes/runtime.ts";
+import { defineValue, ownValue } from "../support/own-property.ts";
+import type { Reader } from "../reader.ts";
+import type { Writer } from "../writer.ts";
+import {
+  ARRAY,
+  ERROR,
+  HAS_CAUSE,
+  HAS_ERRORS,
+  HAS_SUPPRESSED,
+  REFERENCED,
+  UNDEFINED,
+  VALUE_HEADER_BYTES,
+} from "../tags.ts";
+
+/** Those that structured clone tells apart. */
+const BUILT_IN: Readonly<Record<string, ErrorConstructor>> = {
+  EvalError,
+  RangeError,
+  ReferenceError,
+  SyntaxError,
+  TypeError,
+  URIError,
+  Error,
+};
+
+/** Node 22 has none. */
+const SuppressedErrorClass: SuppressedErrorConstructor | undefined =
+  (globalThis as { SuppressedError?: SuppressedErrorConstructor }).SuppressedError;
+
+/** Those of heddle's own, by what stands for them: no other error's class can be called that. */
+const OWN_PREFIX = "heddle ";
+const OWN_PROTOTYPES: ReadonlyMap<string, object> = new Map(
+  Object.entries(errorClasses).map(([name, { prototype }]) => [OWN_PREFIX + name, prototype]),
+);
+
+/** On the prototypes of all copies of these classes: their names (see errors.ts). */
+const ERROR_CLASS = Symbol.for("heddle.error");
+
+/** What is nested deeper within errors is left out: long chains of causes must not fail for the stack. */
+export const MAX_ERROR_DEPTH = 500;
+
+const { hasOwn, setPrototypeOf } = Object;
+
+/** What every error arrives with; anything else that is its own crosses as a property. */
+const FIELDS: ReadonlySet<string> = new Set(["name", "message", "stack", "cause"]);
+
+/** Whether `value` is an error of this or of another realm, a DOMException included. */
+export function isError(value: unknown): value is Error {
+  if (typeof value !== "object" || value === null) return false;
+  try {
+    return value instanceof Error || value instanceof DOMException ||
+      Object.prototype.toString.call(value) === "[object Error]";
+  } catch {
+    return false; // a proxy that refuses even to be looked at
+  }
+}
+
+/** What V8 and JavaScriptCore say in a RangeError. */
+const STACK_OVERFLOW = "Maximum call stack size exceeded";
+
+export function isStackOverflow(error: unknown): boolean {
+  // By no pattern: the stack may end in matching one.
+  return error instanceof RangeError && error.message.startsWith(STACK_OVERFLOW);
+}
+
+/** Text for any value, errors by their message. Never throws. */
+export function textOf(value: unknown): string {
+  return tryTo(
+    () => isError(value) ? String(value.message) : String(value),
+    "a value that cannot be shown",
+  );
+}
+
+/** Writes an error that was not written before. Runs its getters, and ignores what they throw. */
+export function writeError(writer: Writer, error: Error, from: number): number {
+  const type = typeOf(error);
+  const name = read(error, "name");
+  const message = read(error, "message");
+  const stack = read(error, "stack");
+  let at = writer.header(ERROR, 0, from);
+  at = writer.value(type, at);
+  at = writer.value(typeof name === "string" && name !== type ? name : undefined, at);
+  at = writer.value(typeof message === "string" ? message : "", at);
+  at = writer.value(typeof stack === "string" ? stack : undefined, at);
+  let flags = 0;
+  if (tryTo(() => hasOwn(error, "cause"), false)) {
+    const end = writeIfCloneable(writer, read(error, "cause"), at);
+    if (end !== NOT_CLONED) {
+      flags |= HAS_CAUSE;
+      at = end;
+    }
+  }
+  if (type === "AggregateError") {
+    flags |= HAS_ERRORS;
+    const errors = read(error, "errors");
+    at = writeErrors(writer, tryTo(() => Array.isArray(errors) ? [...errors] : [], []), at);
+  }
+  if (type === "SuppressedError") {
+    flags |= HAS_SUPPRESSED;
+    at = writeErrors(writer, [read(error, "error"), read(error, "suppressed")], at);
+  }
+  let properties = 0;
+  for (const key of tryTo(() => Object.keys(error), [])) {
+    if (isField(key, type, name)) continue;
+    const mark = writer.mark();
+    const value = key === "name" ? name : read(error, key);
+    const end = writeIfCloneable(writer, value, writer.value(key, at));
+    if (end === NOT_CLONED) writer.rewind(mark); // the key as well
+    else {
+      properties++;
+      at = end;
+    }
+  }
+  const word = from >> 2;
+  writer.i32[word]! |= flags;
+  writer.i32[word + 1] = properties;
+  return at;
+}
+
+/** Whether a property has been written as one of the error's fields. */
+function isField(key: string, type: string, name: unknown): boolean {
+  if (key === "errors") return type === "AggregateError";
+  if (key === "error" || key === "suppressed") return type === "SuppressedError";
+  return FIELDS.has(key) && (key !== "name" || typeof name === "string");
+}
+
+function writeErrors(writer: Writer, errors: readonly unknown[], from: number): number {
+  let at = writer.header(ARRAY, errors.length, from);
+  for (const error of errors) {
+    const end = writeIfCloneable(writer, error, at);
+    at = end === NOT_CLONED ? writer.tag(UNDEFINED, at) : end;
+  }
+  return at;
+}
+
+const NOT_CLONED = -1;
+
+/** Where the value ends, or NOT_CLONED: what cannot be cloned is not written. */
+function writeIfCloneable(writer: Writer, value: unknown, at: number): number {
+  const mark = writer.mark();
+  if (mark.depth > MAX_ERROR_DEPTH) return NOT_CLONED;
+  const { mayMove } = writer;
+  writer.mayMove = false;
+  try {
+    return writer.value(value, at);
+  } catch (error) {
+    // After a stack overflow nobody knows what was interrupted: the whole encoding is over.
+    if (error instanceof PayloadTooLargeError || isStackOverflow(error)) throw error;
+    writer.rewind(mark);
+    return NOT_CLONED;
+  } finally {
+    writer.mayMove = mayMove;
+  }
+}
+
+/** Setting a stack costs V8 60 ns, defining it 480; JavaScriptCore makes it enumerable when it is set. */
+const isStackAssignable: boolean = (() => {
+  const error = createError("Error", undefined, "");
+  error.stack = "";
+  return Object.getOwnPropertyDescriptor(error, "stack")?.enumerable === false;
+})();
+
+/** Reads ERROR at `at`, whose first word is `word`. */
+export function readError(reader: Reader, at: number, word: number): Error {
+  const properties = reader.count(at, 2 * VALUE_HEADER_BYTES);
+  const type = reader.value(at + VALUE_HEADER_BYTES);
+  const name = reader.value(reader.next);
+  const message = reader.value(reader.next);
+  const stack = reader.value(reader.next);
+  const isText = typeof type === "string" && typeof message === "string" &&
+    (name === undefined || typeof name === "string");
+  if (!isText) throw reader.corrupt("error", at);
+  // An error that is part of itself has to be there before its cause.
+  const isReferenced = (word & REFERENCED) !== 0;
+  const hasCause = (word & HAS_CAUSE) !== 0;
+  const options = hasCause && !isReferenced ? { cause: reader.value(reader.next) } : undefined;
+  const error = createBareError(reader.access, type, message) ??
+    createError(type, name, message, options);
+  const prototype = OWN_PROTOTYPES.get(type);
+  if (prototype !== undefined) setPrototypeOf(error, prototype);
+  if (isReferenced) reader.register(at, error);
+  if (isStackAssignable && typeof stack === "string") error.stack = stack;
+  else defineValue(error, "stack", stack, false);
+  if (name !== undefined && error.name !== name) defineValue(error, "name", name, false);
+  if (hasCause && (isReferenced || !hasOwn(error, "cause"))) {
+    defineValue(error, "cause", isReferenced ? reader.value(reader.next) : options!.cause, false);
+  }
+  if ((word & HAS_ERRORS) !== 0) defineValue(error, "errors", reader.value(reader.next), false);
+  if ((word & HAS_SUPPRESSED) !== 0) {
+    const both = reader.value(reader.next);
+    if (!Array.isArray(both)) throw reader.corrupt("error", at);
+    defineValue(error, "error", both[0], false);
+    defineValue(error, "suppressed", both[1], false);
+  }
+  for (let property = 0; property < properties; property++) {
+    const key = reader.key(reader.next);
+    defineValue(error, key, reader.value(reader.next), true);
+  }
+  return error;
+}
+
+function createBareError(access: CodecAccess, type: string, message: string): Error | undefined {
+  const isBuiltIn = hasOwn(BUILT_IN, type);
+  if (!isBuiltIn && !OWN_PROTOTYPES.has(type)) return undefined;
+  const error = access.errors.bare(isBuiltIn ? BUILT_IN[type]! : Error);
+  if (error !== undefined) error.message = message;
+  return error;
+}
+
+/** Its stack is the sender's: recording one here would only cost (8 µs each on V8). */
+function createError(
+  type: string,
+  name: string | undefined,
+  message: string,
+  options?: ErrorOptions,
+): Error {
+  const settings = Error as { stackTraceLimit?: number | undefined };
+  const limit = settings.stackTraceLimit;
+  try {
+    settings.stackTraceLimit = undefined; // not 0, for which V8 records an empty one, at 80 ns
+  } catch {
+    return construct(type, name, message, options); // frozen
+  }
+  try {
+    return construct(type, name, message, options);
+  } finally {
+    settings.stackTraceLimit = limit!;
+  }
+}
+
+function construct(
+  type: string,
+  name: string | undefined,
+  message: string,
+  options: ErrorOptions | undefined,
+): Error {
+  if (type === "AggregateError") return new AggregateError([], message, options);
+  if (type === "SuppressedError" && SuppressedErrorClass !== undefined) {
+    return new SuppressedErrorClass(undefined, undefined, message);
+  }
+  if (type === "DOMException") {
+    return new DOMException(message, name ?? "Error") as unknown as Error;
+  }
+  const constructor = hasOwn(BUILT_IN, type) ? BUILT_IN[type]! : Error;
+  return new constructor(message, options);
+}
+
+const TYPE_OF_PROTOTYPE: ReadonlyMap<object, string> = new Map([
+  ...Object.entries({ ...BUILT_IN, AggregateError, DOMException }).map((
+    [type, { prototype }],
+  ): [object, string] => [prototype as object, type]),
+  ...(SuppressedErrorClass === undefined
+    ? []
+    : [[SuppressedErrorClass.prototype, "SuppressedError"] as [object, string]]),
+  ...[...OWN_PROTOTYPES].map(([type, prototype]): [object, string] => [prototype, type]),
+]);
+/** A proxy can make a chain of prototypes endless. */
+const MAX_PROTOTYPES = 100;
+
+function typeOf(error: Error): string {
+  const type = tryTo(() => typeOfPrototypes(error), "Error");
+  if (type !== undefined) return type;
+  const name = read(error, "name"); // another realm's
+  if (name === "AggregateError" || name === "SuppressedError") return name;
+  return typeof name === "string" && hasOwn(BUILT_IN, name) ? name : "Error";
+}
+
+function typeOfPrototypes(error: Error): string | undefined {
+  let parent: object | null = error;
+  for (let level = 0; level < MAX_PROTOTYPES; level++) {
+    parent = Object.getPrototypeOf(parent) as object | null;
+    if (parent === null) return undefined;
+    const type = TYPE_OF_PROTOTYPE.get(parent);
+    if (type !== undefined) return type;
+    const ownType = OWN_PREFIX + String(ownValue(parent, ERROR_CLASS)); // of another copy of heddle
+    if (OWN_PROTOTYPES.has(ownType)) return ownType;
+  }
+  return undefined;
+}
+
+function read(error: Error, key: string): unknown {
+  return tryTo(() => (error as unknown as Record<string, unknown>)[key], undefined);
+}
+
+/** What `ask` returns. The failure of a getter or a proxy must not replace the error being reported. */
+function tryTo<Value>(ask: () => Value, otherwise: Value): Value {
+  try {
+    return ask();
+  } catch {
+    return otherwise;
+  }
+}

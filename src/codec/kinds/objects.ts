@@ -1,0 +1,437 @@
+/**
+ * Objects other than arrays and bytes: plain ones, and the built-in kinds that structured clone knows.
+ *
+ * A kind is told by internal slots, never by `instanceof`. What no slot of the language tells (a Blob
+ * and an EventTarget look alike) the runtime's own `structuredClone` decides: it is asked for objects
+ * without enumerable properties, for which asking runs no code, and for objects of the platform.
+ */
+import type { Reader } from "../reader.ts";
+import type { WritableShape, Writer } from "../writer.ts";
+import { writeBuffer } from "./bytes.ts";
+import type { ObjectKinds } from "../../runtimes/runtime.ts";
+import { inherits, isPlatformObject } from "../support/platform.ts";
+import { writeError } from "./errors.ts";
+import { normalizeNumber } from "./numbers.ts";
+import { getterOf } from "../support/intrinsics.ts";
+import { setOwn } from "../support/own-property.ts";
+import {
+  BOXED,
+  DATE,
+  HOLE,
+  INT,
+  KEYED,
+  MAP,
+  NUMBER,
+  OBJECT,
+  PARTIAL,
+  REFERENCED,
+  REGEXP,
+  SET,
+  TEXT,
+  VALUE_HEADER_BYTES,
+} from "../tags.ts";
+import { WRAPPERS, writeWrapped } from "./wrappers.ts";
+
+/** Objects with more keys of their own are taken for tables, not for records. */
+const TABLE_KEYS = 32;
+
+const { getOwnPropertyDescriptor, hasOwn, keys: keysOf, setPrototypeOf } = Object;
+const ObjectPrototype = Object.prototype;
+const { forEach: mapForEach, entries: mapEntries } = Map.prototype;
+const { forEach: setForEach, entries: setEntries } = Set.prototype;
+const DatePrototype = Date.prototype;
+/** Objects that inherit from these have slots of that kind, or not: each has to be asked. */
+const SLOTTED: ReadonlySet<object> = new Set([
+  ...[
+    Map,
+    Set,
+    Date,
+    RegExp,
+    Error,
+    ArrayBuffer,
+    SharedArrayBuffer,
+    Number,
+    String,
+    Boolean,
+    BigInt,
+  ]
+    .map(({ prototype }): object => prototype),
+  ...WRAPPERS,
+]);
+const ArrayBufferPrototype = ArrayBuffer.prototype;
+const timeOf: (this: Date) => number = DatePrototype.getTime;
+const sourceOf = getterOf<string>(RegExp.prototype, "source");
+/** Flag by flag: the getter of them all reads properties that an object may have of its own. */
+const flagGetters: readonly (readonly [string, (this: unknown) => boolean])[] = [
+  ["d", "hasIndices"],
+  ["g", "global"],
+  ["i", "ignoreCase"],
+  ["m", "multiline"],
+  ["s", "dotAll"],
+  ["u", "unicode"],
+  ["v", "unicodeSets"],
+  ["y", "sticky"],
+].map(([flag, name]) => [flag!, getterOf<boolean>(RegExp.prototype, name!)]);
+
+function flagsOf(pattern: RegExp): string {
+  let flags = "";
+  for (const [flag, isSet] of flagGetters) if (isSet.call(pattern)) flags += flag;
+  return flags;
+}
+
+/** Writes an object whose prototype is `Object.prototype` or null. */
+export function writePlain(
+  writer: Writer,
+  object: Record<string, unknown>,
+  prototype: object | null,
+  from: number,
+): number {
+  const keys = keysOf(object);
+  if (prototype === null && writer.access.kinds.isModuleNamespace(object)) {
+    throw writer.refuse(object, "it is the namespace of a module");
+  }
+  if (keys.length === 0) {
+    if (!writer.access.kinds.isOrdinary(object)) return writeByRuntime(writer, object, from);
+    return writer.header(KEYED, 0, from);
+  }
+  if (keys[0] === "0" && writer.access.kinds.isArguments(object)) {
+    throw writer.refuse(object, "it is the arguments object of a function");
+  }
+  return writeProperties(writer, object, keys, from);
+}
+
+/** Writes the properties `keys` of an object as those of a plain one. */
+function writeProperties(
+  writer: Writer,
+  object: Record<string, unknown>,
+  keys: readonly string[],
+  from: number,
+): number {
+  const shape = writer.shapeOf(keys);
+  return shape === undefined
+    ? writeKeyed(writer, object, keys, from)
+    : writeShaped(writer, shape, object, from);
+}
+
+/** Writes an object that has this shape. */
+export function writeShaped(
+  writer: Writer,
+  shape: WritableShape,
+  object: Record<string, unknown>,
+  from: number,
+): number {
+  const { gone } = writer;
+  const at = writer.header(OBJECT, shape.id, from);
+  const end = shape.write(writer, object, at);
+  if (writer.gone !== gone) writer.i32[from >> 2]! |= PARTIAL;
+  return end;
+}
+
+function writeKeyed(
+  writer: Writer,
+  object: Record<string, unknown>,
+  keys: readonly string[],
+  from: number,
+): number {
+  let at = writer.header(KEYED, 0, from);
+  let properties = 0;
+  for (const key of keys) {
+    if (!hasOwn(object, key)) continue; // removed by a getter
+    const value = object[key];
+    at = writer.value(value, writer.value(key, at));
+    properties++;
+  }
+  writer.i32[(from >> 2) + 1] = properties;
+  return at;
+}
+
+/** Writes an object with a prototype of its own. */
+export function writeSpecial(
+  writer: Writer,
+  object: object,
+  prototype: object,
+  at: number,
+): number {
+  // Instances of one class come one after the other. With enumerable properties of its own, an object
+  // of that prototype is taken for another of them: whoever gives a Map the prototype of a class gets
+  // an object.
+  if (prototype === writer.lastClass) {
+    const keys = keysOf(object);
+    if (keys.length > 0) {
+      return writeInstance(writer, object as Record<string, unknown>, prototype, keys, at);
+    }
+  }
+  const { kinds } = writer.access;
+  // What the prototype promises is asked first: each question is a native call.
+  if (prototype === DatePrototype && kinds.isDate(object)) return writeDate(writer, object, at);
+  if (prototype === ArrayBufferPrototype && kinds.isArrayBuffer(object)) {
+    return writeBuffer(writer, object, at);
+  }
+  if (kinds.isMap(object)) return writeCollection(writer, MAP, object, at);
+  if (kinds.isSet(object)) return writeCollection(writer, SET, object, at);
+  if (kinds.isDate(object)) return writeDate(writer, object, at);
+  if (kinds.isNativeError(object) || isDOMException(kinds, prototype)) {
+    return writeError(writer, object as Error, at);
+  }
+  if (kinds.isArrayBuffer(object)) return writeBuffer(writer, object, at);
+  if (kinds.isSharedArrayBuffer(object)) return writer.shared(object, at);
+  if (kinds.isRegExp(object)) {
+    const end = writer.tag(REGEXP, at);
+    return writer.value(flagsOf(object), writer.value(sourceOf.call(object), end));
+  }
+  if (kinds.isBoxedPrimitive(object)) return writeBoxed(writer, object, at);
+  const wrapped = writeWrapped(writer, object, at);
+  if (wrapped >= 0) return wrapped;
+  const keys = keysOf(object);
+  if (keys.length === 0 || writer.isTransferred(object) || isPlatformObject(kinds, prototype)) {
+    return writeByRuntime(writer, object, at);
+  }
+  // To look for a key in a proxy would run its trap.
+  if (inherits(kinds, prototype, kinds.isProxy)) {
+    return writeKeyed(writer, object as Record<string, unknown>, keys, at);
+  }
+  if (!inherits(kinds, prototype, (parent) => SLOTTED.has(parent))) writer.lastClass = prototype;
+  return writeInstance(writer, object as Record<string, unknown>, prototype, keys, at);
+}
+
+function writeDate(writer: Writer, date: Date, at: number): number {
+  return writer.double(DATE, timeOf.call(date), at);
+}
+
+/** A property that a getter removes must not be read from the prototype: then keys are asked for. */
+function writeInstance(
+  writer: Writer,
+  object: Record<string, unknown>,
+  prototype: object,
+  keys: readonly string[],
+  at: number,
+): number {
+  for (const key of keys) if (key in prototype) return writeKeyed(writer, object, keys, at);
+  return writeProperties(writer, object, keys, at);
+}
+
+function isDOMException(kinds: ObjectKinds, prototype: object): boolean {
+  return inherits(kinds, prototype, (parent) => parent === DOMException.prototype);
+}
+
+type Collection = Map<unknown, unknown> | Set<unknown>;
+
+/**
+ * Writes a Map or a Set. Primitives are written as they come. From the first object on, whose writing
+ * may run code, entries are taken before they are written, since that code may change them; or one at a
+ * time, where the runtime's structured clone does so.
+ */
+function writeCollection(
+  writer: Writer,
+  kind: typeof MAP | typeof SET,
+  collection: Collection,
+  from: number,
+): number {
+  const isMap = kind === MAP;
+  const write = writer.access.kinds.clonesLive ? writeLive : beginCollection;
+  const begun = write(writer, collection, isMap, writer.header(kind, 0, from));
+  writer.i32[(from >> 2) + 1] = begun.count;
+  let { at } = begun;
+  // Here, so that each level of nested Maps takes as little stack as possible.
+  for (const part of begun.rest) at = writer.value(part, at);
+  return at;
+}
+
+/** A MAP or SET of which the first entries are written. */
+interface Begun {
+  /** Where the rest goes. */
+  readonly at: number;
+  /** Of all entries. */
+  readonly count: number;
+  readonly rest: readonly unknown[];
+}
+
+const NOTHING: readonly unknown[] = [];
+
+/** Writes the entries up to the first object. */
+function beginCollection(
+  writer: Writer,
+  collection: Collection,
+  isMap: boolean,
+  from: number,
+): Begun {
+  let at = from;
+  let count = 0;
+  let rest: unknown[] | undefined;
+  const visit = (value: unknown, key: unknown): void => {
+    count++;
+    if (rest === undefined && isPrimitive(key) && isPrimitive(value)) {
+      at = writer.value(value, isMap ? writer.value(key, at) : at);
+      return;
+    }
+    rest ??= [];
+    if (isMap) rest.push(key);
+    rest.push(value);
+  };
+  if (isMap) mapForEach.call(collection as Map<unknown, unknown>, visit);
+  else setForEach.call(collection as Set<unknown>, visit);
+  return { at, count, rest: rest ?? NOTHING };
+}
+
+function isPrimitive(value: unknown): boolean {
+  return typeof value !== "object" || value === null;
+}
+
+/** Writes all entries. Those of a Set are pairs too, of each element with itself. */
+function writeLive(writer: Writer, collection: Collection, isMap: boolean, from: number): Begun {
+  const entries = isMap
+    ? mapEntries.call(collection as Map<unknown, unknown>)
+    : setEntries.call(collection as Set<unknown>);
+  let at = from;
+  let count = 0;
+  for (let next = entries.next(); next.done !== true; next = entries.next()) {
+    const [key, value] = next.value;
+    at = writer.value(value, isMap ? writer.value(key, at) : at);
+    count++;
+  }
+  return { at, count, rest: NOTHING };
+}
+
+const unboxing: readonly ((this: unknown) => unknown)[] = [
+  Number.prototype.valueOf,
+  String.prototype.valueOf,
+  Boolean.prototype.valueOf,
+  BigInt.prototype.valueOf,
+];
+
+function writeBoxed(writer: Writer, object: object, from: number): number {
+  for (const unbox of unboxing) {
+    let primitive: unknown;
+    try {
+      primitive = unbox.call(object);
+    } catch {
+      continue; // boxes something else
+    }
+    return writer.value(primitive, writer.tag(BOXED, from));
+  }
+  throw writer.refuse(object, "it is a boxed symbol");
+}
+
+/** What the runtime's structured clone makes of an object tells what kind it is. */
+function writeByRuntime(writer: Writer, object: object, from: number): number {
+  if (writer.isTransferred(object)) return writer.moved(object, from);
+  let clone: object;
+  try {
+    // Deno refuses some objects only if they are what is cloned, not if they are a part of it.
+    clone = writer.depth === 1 ? structuredClone(object) : structuredClone([object])[0]!;
+  } catch (error) {
+    throw writer.refuse(object, (error as Error).message, { cause: error });
+  }
+  if (Object.getPrototypeOf(clone) !== Object.prototype) return writer.extra(object, from, false);
+  const keys = keysOf(clone);
+  if (keys.length === 0 && writer.access.kinds.isOrdinary(clone)) {
+    return writer.header(KEYED, 0, from);
+  }
+  // Of the object itself, since its parts may be parts of other things, unless that would run getters once more.
+  const source = keys.every((key) => isData(object, key)) ? object : clone;
+  return writeProperties(writer, source as Record<string, unknown>, keys, from);
+}
+
+function isData(object: object, key: string): boolean {
+  const property = getOwnPropertyDescriptor(object, key);
+  return property !== undefined && "value" in property;
+}
+
+/** Reads OBJECT at `at`, whose first word is `word`. */
+export function readObject(reader: Reader, at: number, word: number): object {
+  const id = reader.i32[(at >> 2) + 1]!;
+  const shape = reader.shape(id);
+  if (shape === undefined) throw reader.corrupt(`shape ${id}`, at);
+  const start = at + VALUE_HEADER_BYTES;
+  if ((word & (REFERENCED | PARTIAL)) === 0) return shape.read(reader, start);
+  // It may be part of itself, so it has to be there before its properties.
+  const object: Record<string, unknown> = {};
+  if ((word & REFERENCED) !== 0) reader.register(at, object);
+  reader.next = start;
+  for (const key of shape.keys) {
+    const next = reader.next;
+    if (next < reader.limit && reader.i32[next >> 2] === HOLE) {
+      reader.next = next + VALUE_HEADER_BYTES;
+    } else setOwn(object, key, reader.value(next));
+  }
+  return object;
+}
+
+/**
+ * Reads KEYED at `at`. With many properties, an object without a prototype is made first: it is a table of its own from
+ * the start, and keys need not be looked for in one (a fifth of the time on V8).
+ */
+export function readKeyed(reader: Reader, at: number, word: number): object {
+  const properties = reader.count(at, 2 * VALUE_HEADER_BYTES);
+  const isTable = properties > TABLE_KEYS;
+  const object = (isTable ? { __proto__: null } : {}) as Record<string, unknown>;
+  if ((word & REFERENCED) !== 0) reader.register(at, object);
+  reader.next = at + VALUE_HEADER_BYTES;
+  for (let property = 0; property < properties; property++) {
+    const keyAt = reader.next;
+    const key = readPart(reader, keyAt);
+    if (typeof key !== "string") throw reader.corrupt("key", keyAt);
+    const value = readPart(reader, reader.next);
+    if (isTable) object[key] = value;
+    else setOwn(object, key, value);
+  }
+  if (isTable) setPrototypeOf(object, ObjectPrototype);
+  return object;
+}
+
+/** Reads MAP or SET at `at`. */
+export function readCollection(reader: Reader, at: number, word: number): Collection {
+  const isMap = (word & 0xff) === MAP;
+  const entries = reader.count(at, isMap ? 2 * VALUE_HEADER_BYTES : VALUE_HEADER_BYTES);
+  const collection = isMap ? new Map<unknown, unknown>() : new Set<unknown>();
+  if ((word & REFERENCED) !== 0) reader.register(at, collection);
+  reader.next = at + VALUE_HEADER_BYTES;
+  for (let entry = 0; entry < entries; entry++) {
+    const first = readPart(reader, reader.next);
+    if (isMap) (collection as Map<unknown, unknown>).set(first, readPart(reader, reader.next));
+    else (collection as Set<unknown>).add(first);
+  }
+  return collection;
+}
+
+/** No first word: too near the end of what may be read, or of a kind that the decoder reads. */
+const REST = -1;
+
+/** Reads a part of a Map, a Set or a KEYED at `at`; texts and numbers on the spot, which is quicker by a tenth. */
+function readPart(reader: Reader, at: number): unknown {
+  const { i32 } = reader;
+  const word = at + 16 <= reader.limit ? i32[at >> 2]! : REST;
+  if (word === TEXT) {
+    reader.next = at + VALUE_HEADER_BYTES;
+    return reader.gathered(i32[(at >> 2) + 1]!, at);
+  }
+  if (word === INT) {
+    reader.next = at + VALUE_HEADER_BYTES;
+    return i32[(at >> 2) + 1];
+  }
+  if (word === NUMBER) {
+    reader.next = at + 16;
+    return normalizeNumber(reader.f64[(at >> 3) + 1]!);
+  }
+  return reader.value(at);
+}
+
+/** Reads REGEXP at `at`. */
+export function readRegExp(reader: Reader, at: number): RegExp {
+  const source = reader.value(at + VALUE_HEADER_BYTES);
+  const flags = reader.value(reader.next);
+  try {
+    return new RegExp(source as string, flags as string);
+  } catch {
+    throw reader.corrupt("pattern", at);
+  }
+}
+
+/** Reads BOXED at `at`. */
+export function readBoxed(reader: Reader, at: number): object {
+  const primitive = reader.value(at + VALUE_HEADER_BYTES);
+  if (typeof primitive === "object" || primitive === undefined) {
+    throw reader.corrupt("boxed value", at);
+  }
+  return Object(primitive) as object;
+}

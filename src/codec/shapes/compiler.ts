@@ -1,0 +1,110 @@
+/**
+ * Makes the reader and writer of a shape as source code. Numbers, booleans, null and short strings are
+ * written and read on the spot; everything else by the encoder and the decoder, after which the writer
+ * looks anew where its memory is: it may have moved.
+ */
+import { evaluate, property } from "../support/code-generation.ts";
+import type { ReadableShape } from "../reader.ts";
+import { FALSE, INT, NULL, NUMBER, TEXT, TRUE } from "../tags.ts";
+import { MAX_GATHERED_UNITS } from "../kinds/texts.ts";
+import type { WritableShape } from "../writer.ts";
+
+/** Most that a value written on the spot takes. */
+const SPOT_BYTES = 16;
+/** With more keys the code on the spot would be too much for engines to optimize. */
+const MAX_SPOT_KEYS = 24;
+
+const { getPrototypeOf, prototype } = Object;
+
+/** See `WritableShape`. Each shape's own code sees objects of one hidden class, as a rule. */
+export function compileWriter(keys: readonly string[]): Pick<WritableShape, "write" | "fits"> {
+  const isLong = keys.length > MAX_SPOT_KEYS;
+  const statements = keys.map((key, index) => {
+    const name = JSON.stringify(key);
+    const call = `value === undefined ? writer.undefinedOrGone(object, ${name}, at)` +
+      ` : writer.value(value, at)`;
+    if (isLong) return `value = object[${name}];\nat = ${call};`;
+    return `value = object[${name}];
+      if (typeof value === "number") {
+        integer = value | 0;
+        if (integer === value && (integer !== 0 || 1 / value > 0)) {
+          i32[at >> 2] = ${INT};
+          i32[(at >> 2) + 1] = integer;
+          at += 8;
+        } else {
+          i32[at >> 2] = ${NUMBER};
+          f64[(at >> 3) + 1] = value;
+          at += 16;
+        }
+      } else if (typeof value === "boolean") {
+        i32[at >> 2] = value ? ${TRUE} : ${FALSE};
+        at += 8;
+      } else if (value === null) {
+        i32[at >> 2] = ${NULL};
+        at += 8;
+      } else if (typeof value === "string" && value.length <= longest) {
+        i32[at >> 2] = ${TEXT};
+        i32[(at >> 2) + 1] = value.length;
+        texts.add(value);
+        at += 8;
+      } else {
+        at = writer.room(${call}, ${(keys.length - index - 1) * SPOT_BYTES});
+        i32 = writer.i32;
+        f64 = writer.f64;
+      }`;
+  });
+  const room = isLong ? "" : `at = writer.room(at, ${keys.length * SPOT_BYTES});`;
+  return evaluate(
+    `return {
+write(writer, object, at) {
+${room}
+let { i32, f64 } = writer;
+const { texts } = writer;
+const longest = texts.isOpen ? ${MAX_GATHERED_UNITS} : -1;
+let value, integer;
+${statements.join("\n")}
+return at;
+},
+fits(object) {
+if (getPrototypeOf(object) !== prototype) return false;
+let index = 0;
+for (const key in object) {
+if (index === ${keys.length} || key !== keys[index]) return false;
+index++;
+}
+return index === ${keys.length};
+} };`,
+    { keys, getPrototypeOf, prototype },
+  );
+}
+
+export function compileReader(keys: readonly string[]): ReadableShape["read"] {
+  const isLong = keys.length > MAX_SPOT_KEYS;
+  const statements = keys.map((_, index) => {
+    const read = `value${index} = reader.value(next);\nnext = reader.next;`;
+    if (isLong) return `let ${read}`;
+    return `let value${index};
+      word = next + 8 <= limit ? i32[next >> 2] : 0;
+      if (word === ${INT}) {
+        value${index} = i32[(next >> 2) + 1];
+        next += 8;
+      } else if (word === ${TEXT}) {
+        value${index} = reader.gathered(i32[(next >> 2) + 1], next);
+        next += 8;
+      } else if (word === ${TRUE} || word === ${FALSE}) {
+        value${index} = word === ${TRUE};
+        next += 8;
+      } else {
+        ${read}
+      }`;
+  });
+  const properties = keys.map((key, index) => property(key, `value${index}`));
+  return evaluate(`return function readObject(reader, at) {
+const { i32, limit } = reader;
+let next = at;
+let word = 0;
+${statements.join("\n")}
+reader.next = next;
+return { ${properties.join(", ")} };
+};`);
+}

@@ -1,0 +1,131 @@
+/**
+ * Other ways to choose a lane than `placement.ts`, for those who ask for one. None of them looks at how
+ * long tasks take, and none takes calls back.
+ */
+import type { CallLoad } from "../../lane/task-timings.ts";
+import { PER_US } from "../../lane/task-timings.ts";
+import { InvalidArgumentError } from "../../errors.ts";
+import type { Lane } from "./lane.ts";
+import type { ActiveCount } from "../../sync/awake-count.ts";
+import { Depth, type DepthLimits } from "./in-flight-window.ts";
+import { isFree, type LaneChooser, Placement } from "./placement.ts";
+
+/** A worker as a balancer of the user's own sees it. */
+export interface WorkerLoad {
+  /** Number of the worker within its pool; replacements get new numbers. */
+  readonly workerId: number;
+  /** Calls given to it and not answered yet. */
+  readonly outstanding: number;
+  /** How long they will keep it, as far as is known, in microseconds. */
+  readonly backlogMicroseconds: number;
+}
+
+/** Chooses one of `workers` by its index; undefined: none of them, the call waits on the host. */
+export type BalancerFunction = (workers: readonly WorkerLoad[]) => number | undefined;
+
+export type BalancerName =
+  | "adaptive"
+  | "roundRobin"
+  | "firstIdle"
+  | "randomLane"
+  | "firstIdleOrRandom"
+  | "leastLoaded";
+
+/** Chooses among lanes that may take another call; undefined: none of them. */
+type Choose = (lanes: readonly Lane[]) => Lane | undefined;
+
+function fewest(lanes: readonly Lane[]): Lane | undefined {
+  let best: Lane | undefined;
+  for (const lane of lanes) {
+    if (best === undefined || lane.load.outstanding < best.load.outstanding) best = lane;
+  }
+  return best;
+}
+
+const random: Choose = (lanes) => lanes[Math.floor(Math.random() * lanes.length)];
+
+/** Each call to the lane after the one before. */
+function roundRobin(): Choose {
+  let lastId = -1;
+  return (lanes) => {
+    // Lanes stand in the order in which they became ready.
+    const inOrder = [...lanes].sort((a, b) => a.id - b.id);
+    const next = inOrder.find(({ id }) => id > lastId) ?? inOrder[0];
+    if (next !== undefined) lastId = next.id;
+    return next;
+  };
+}
+
+function byFunction(balancer: BalancerFunction): Choose {
+  return (lanes) => {
+    const index = balancer(lanes.map(({ id, load }) => ({
+      workerId: id,
+      outstanding: load.outstanding,
+      backlogMicroseconds: Math.max(0, load.backlog / PER_US),
+    })));
+    if (index === undefined) return undefined;
+    const lane = Number.isInteger(index) ? lanes[index] : undefined;
+    if (lane !== undefined) return lane;
+    throw new InvalidArgumentError(
+      `The balancer must return an index below ${lanes.length} or undefined, got ${String(index)}.`,
+    );
+  };
+}
+
+const BY_NAME: Readonly<Record<Exclude<BalancerName, "adaptive">, () => Choose>> = {
+  roundRobin,
+  firstIdle: () => (lanes) => lanes.find(isFree) ?? fewest(lanes),
+  randomLane: () => random,
+  firstIdleOrRandom: () => (lanes) => lanes.find(isFree) ?? random(lanes),
+  leastLoaded: () => fewest,
+};
+
+export const BALANCER_NAMES: readonly string[] = ["adaptive", ...Object.keys(BY_NAME)];
+
+export interface ChooserOptions extends DepthLimits {
+  readonly balancer: BalancerName | BalancerFunction | "strictFifo";
+}
+
+/** What chooses lanes. */
+export function createChooser(options: ChooserOptions, active: ActiveCount): LaneChooser {
+  const { balancer } = options;
+  const depth = new Depth(options, balancer === "adaptive");
+  switch (balancer) {
+    case "adaptive":
+      return new Placement(depth, active);
+    case "strictFifo":
+      return createStrictFifo(depth);
+    default:
+      return createBalancer(balancer, depth);
+  }
+}
+
+function createBalancer(
+  balancer: Exclude<BalancerName, "adaptive"> | BalancerFunction,
+  depth: Depth,
+): LaneChooser {
+  const choose = typeof balancer === "function" ? byFunction(balancer) : BY_NAME[balancer]();
+  return {
+    mayTakeBack: false,
+    wakesFrom: Infinity,
+    sharesFrom: Infinity,
+    depth,
+    pick(lanes: readonly Lane[], _load: CallLoad) {
+      const open = lanes.filter(({ load }) => load.outstanding < depth.usual);
+      return open.length === 0 ? undefined : choose(open);
+    },
+    forget() {},
+  };
+}
+
+/** Calls begin in the order in which they were made: a lane gets one when it has nothing to do. */
+function createStrictFifo(depth: Depth): LaneChooser {
+  return {
+    mayTakeBack: false,
+    wakesFrom: Infinity,
+    sharesFrom: Infinity,
+    depth,
+    pick: (lanes) => lanes.find(({ load }) => load.outstanding === 0),
+    forget() {},
+  };
+}

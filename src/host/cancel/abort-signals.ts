@@ -1,0 +1,59 @@
+/**
+ * Callers' AbortSignals: one listener for each signal of a pool, however many calls go by it, and none
+ * when no call does.
+ */
+import type { CallWatch, PendingCall } from "../in-flight.ts";
+
+export class Signals {
+  readonly #watches = new Map<AbortSignal, SignalWatch>();
+  readonly #abort: (call: PendingCall, reason: unknown) => void;
+
+  constructor(abort: (call: PendingCall, reason: unknown) => void) {
+    this.#abort = abort;
+  }
+
+  /** Aborts the call, which has just been made, when its signal says so. */
+  watch(call: PendingCall, signal: AbortSignal): void {
+    let watch = this.#watches.get(signal);
+    if (watch === undefined) {
+      watch = new SignalWatch(signal, this.#abort, () => this.#watches.delete(signal));
+      this.#watches.set(signal, watch);
+    }
+    watch.add(call);
+    // A balancer, or a listener of the pool's, may have aborted it while the call was being made.
+    if (signal.aborted) this.#abort(call, signal.reason);
+  }
+}
+
+class SignalWatch implements CallWatch {
+  readonly #calls = new Set<PendingCall>();
+  readonly #signal: AbortSignal;
+  readonly #onUnused: () => void;
+  readonly #listener: () => void;
+
+  constructor(
+    signal: AbortSignal,
+    abort: (call: PendingCall, reason: unknown) => void,
+    onUnused: () => void,
+  ) {
+    this.#signal = signal;
+    this.#onUnused = onUnused;
+    this.#listener = () => {
+      // A set's iteration leaves out what is deleted meanwhile.
+      for (const call of this.#calls) abort(call, signal.reason);
+    };
+    signal.addEventListener("abort", this.#listener);
+  }
+
+  add(call: PendingCall): void {
+    call.watch = this;
+    this.#calls.add(call);
+  }
+
+  onOver(call: PendingCall): void {
+    this.#calls.delete(call);
+    if (this.#calls.size > 0) return;
+    this.#onUnused();
+    this.#signal.removeEventListener("abort", this.#listener);
+  }
+}

@@ -1,0 +1,92 @@
+/**
+ * The arguments of a call some of which are promises: those are awaited, the others are encoded as they
+ * are when the call is made.
+ */
+import type { DeclaredValues } from "../../codec/struct/signature.ts";
+import { ARGUMENTS, type Held, type Holder } from "../../lane/snapshot.ts";
+import type { CallWatch } from "../in-flight.ts";
+
+const promiseThen: (
+  this: Promise<unknown>,
+  onValue: undefined,
+  onReason: () => void,
+) => unknown = Promise.prototype.then;
+
+type IsPromise = (value: unknown) => value is Promise<unknown>;
+
+export class ArgumentsInWaiting implements CallWatch {
+  /** The values of the promises, in order. */
+  readonly #settled: Promise<unknown[]>;
+  readonly #positions: readonly number[];
+  /** Undefined: they are not wanted any more. A promise that never settles must not keep them. */
+  #others: Held | undefined;
+  readonly #holder: Holder;
+  readonly #declared: DeclaredValues | undefined;
+
+  /** Throws what encoding the other arguments throws. */
+  constructor(
+    args: readonly unknown[],
+    isPromise: IsPromise,
+    holder: Holder,
+    declared: DeclaredValues | undefined,
+  ) {
+    this.#holder = holder;
+    this.#declared = declared;
+    const isPending = args.map((value) => isPromise(value));
+    this.#positions = [...isPending.keys()].filter((position) => isPending[position]);
+    this.#settled = Promise.all(this.#positions.map((position) => args[position]));
+    // Before what may throw, and for what nobody waits for any more.
+    this.#settled.catch(() => {});
+    this.#others = holder.hold(args, ARGUMENTS, declared, isPending);
+  }
+
+  /**
+   * Calls back once: with all arguments when the promises have been fulfilled, or with why there are
+   * none. Not at all once the call is over.
+   */
+  whenKnown(onHeld: (held: Held) => void, onFailed: (reason: unknown) => void): void {
+    this.#settled.then((settled) => {
+      if (this.#others === undefined) return;
+      let held: Held;
+      try {
+        held = this.#holder.complete(this.#others, settled, this.#positions, this.#declared);
+      } catch (error) {
+        if (this.#others !== undefined) onFailed(error);
+        return;
+      }
+      // Their getters may have given the call up.
+      if (this.#others !== undefined) onHeld(held);
+    }, (reason: unknown) => {
+      if (this.#others !== undefined) onFailed(reason);
+    });
+  }
+
+  onOver(): void {
+    this.#others = undefined;
+  }
+}
+
+/** Handles the rejections of promises among the arguments of a call that is refused: its caller hears of that alone. */
+export function disown(args: readonly unknown[], isPromise: IsPromise): void {
+  for (const value of args) {
+    if (!isPromise(value)) continue;
+    try {
+      promiseThen.call(value, undefined, () => {});
+    } catch {
+      // A promise of a class that makes no others.
+    }
+  }
+}
+
+/** Whether one of the arguments has to be awaited. */
+export function hasPromise(
+  args: readonly unknown[],
+  isPromise: (value: unknown) => boolean,
+): boolean {
+  if (args.length === 1 && typeof args[0] !== "object") return false;
+  for (let index = 0; index < args.length; index++) {
+    const value = args[index];
+    if (typeof value === "object" && value !== null && isPromise(value)) return true;
+  }
+  return false;
+}

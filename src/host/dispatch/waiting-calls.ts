@@ -1,0 +1,230 @@
+/**
+ * Calls that wait on the host, or are going to: admits them, sends them, oldest first, when there is a lane and room for
+ * them, and makes calls again whose worker was lost.
+ */
+import type { Held } from "../../lane/snapshot.ts";
+import type { ServiceTimes } from "../../lane/task-timings.ts";
+import type { Timer } from "../../runtimes/runtime.ts";
+import type { Backpressure } from "./backpressure.ts";
+import { CallQueue, type QueuedCall } from "./call-queue.ts";
+import { type InFlight, type PendingCall, QUEUED_ON_HOST } from "../in-flight.ts";
+import type { Inliner } from "../inline-executor.ts";
+import type { Lane } from "../balance/lane.ts";
+import type { LaneSet } from "../balance/lane-set.ts";
+import type { LaneChooser } from "../balance/placement.ts";
+import type { Sender } from "./sender.ts";
+
+/** Pauses before an idempotent call is made again. */
+const FIRST_RETRY_MS = 10;
+const MAX_RETRY_MS = 1000;
+
+export interface WaitingOptions {
+  readonly inFlight: InFlight;
+  readonly lanes: LaneSet;
+  readonly placement: LaneChooser;
+  readonly sender: Sender;
+  readonly backpressure: Backpressure;
+  readonly serviceTimes: ServiceTimes;
+  readonly setTimeout: (callback: () => void, delayMs: number) => Timer;
+  /** Something may have to be done: see to it that the host polls. */
+  readonly onWork: () => void;
+  /** A call has to wait. */
+  readonly onWait: () => void;
+  /** A call is made again, with another id. */
+  readonly onRenewed: (call: PendingCall) => void;
+}
+
+export class WaitingCalls {
+  /** The host's own share of the work, if it has one. */
+  inliner: Inliner | undefined;
+  readonly #options: WaitingOptions;
+  readonly #queue = new CallQueue();
+  /** Calls in the queue, about, that nobody waits for any more. */
+  #ended = 0;
+  /** Calls that are to be queued: when promises among their arguments settle, or after a pause. */
+  #toCome = 0;
+
+  constructor(options: WaitingOptions) {
+    this.#options = options;
+  }
+
+  /** Calls in the queue. */
+  get queued(): number {
+    return this.#queue.size;
+  }
+
+  /** Calls that a further worker would run. */
+  get runnable(): number {
+    const { placement, lanes } = this.#options;
+    return this.#queue.size + placement.depth.excessOf(lanes.open);
+  }
+
+  /** Calls that wait: on the host, or are going to, or deep in a ring. */
+  get #size(): number {
+    return this.runnable + this.#toCome;
+  }
+
+  /** Throws QueueFullError if no further call may wait. */
+  admit(): void {
+    const { backpressure } = this.#options;
+    if (this.#ended > 0 && backpressure.isFull(this.#size)) this.prune();
+    backpressure.admit(this.#size);
+  }
+
+  /** A call that waited on the host has been settled: it must not take up room for long. */
+  onEnded(): void {
+    if (++this.#ended * 2 > this.#queue.size) this.prune();
+  }
+
+  prune(): void {
+    this.#ended = 0;
+    this.#queue.prune((call) => this.#callOf(call) !== undefined);
+    this.#options.backpressure.shrunk(this.#size);
+  }
+
+  clear(): void {
+    this.#queue.clear();
+    this.#options.backpressure.shrunk(0);
+  }
+
+  /** A call has been made that will be queued, or is over before. */
+  expect(): void {
+    this.#toCome++;
+    this.#options.backpressure.grown(this.#size);
+  }
+
+  /** One that was expected has come, or is over. */
+  arrived(): void {
+    this.#toCome--;
+    this.#options.onWork(); // a poll tells who waits for the queue to shrink
+  }
+
+  has({ slot, generation }: PendingCall): boolean {
+    return this.#queue.has(slot, generation);
+  }
+
+  /** Calls that were sent wait again, before all others of their priority. */
+  putBack(calls: readonly QueuedCall[]): void {
+    this.#queue.putBackAll(calls);
+  }
+
+  /** A call, which has been made, waits, unless a lane was chosen for it that can have it. */
+  add(call: PendingCall, task: number, held: Held, chosen?: Lane): void {
+    const { sender } = this.#options;
+    const { slot, generation, settings } = call;
+    const queued = { slot, generation, task, held, priority: settings.priority };
+    if (settings.maxRetries > 0 && held.mayKeep) call.again = queued;
+    if (chosen !== undefined && this.#queue.size === 0 && this.#sendHeld(chosen, queued)) return;
+    const kept = sender.toKeep(call, held);
+    if (kept === undefined) {
+      sender.unmark();
+      return;
+    }
+    this.#queue.push(kept === held ? queued : { ...queued, held: kept });
+    sender.unmark();
+    this.#pushed();
+  }
+
+  /** Makes a call again whose worker was lost. False: it must not be. */
+  retry(call: PendingCall): boolean {
+    const { inFlight, setTimeout, onRenewed } = this.#options;
+    if (call.again === undefined || call.retries >= call.settings.maxRetries) return false;
+    const again = inFlight.renew(call, call.again);
+    onRenewed(call);
+    call.retries++;
+    call.lane = QUEUED_ON_HOST;
+    call.begunMs = -1;
+    this.#toCome++;
+    const timer = setTimeout(() => {
+      this.arrived();
+      if (this.#callOf(again) === undefined) return;
+      this.#queue.push(again);
+      this.#pushed();
+    }, retryDelayMs(call.retries));
+    timer.unref();
+    return true;
+  }
+
+  /** Sends queued calls, oldest first, while there is a lane and room for them. True: some. */
+  flush(): boolean {
+    let hasSent = false;
+    for (let next = this.#queue.peek(); next !== undefined; next = this.#queue.peek()) {
+      if (this.#callOf(next) === undefined) this.#queue.take();
+      else if (!this.#trySend(next)) break;
+      hasSent = true;
+    }
+    const { backpressure } = this.#options;
+    if (hasSent || backpressure.needsDrain) backpressure.shrunk(this.#size);
+    return hasSent;
+  }
+
+  /** One call more waits, deep in a ring perhaps. */
+  grown(): void {
+    this.#options.backpressure.grown(this.#size);
+    if (this.runnable > 0) this.#options.onWait();
+  }
+
+  #pushed(): void {
+    try {
+      this.flush();
+      this.grown();
+    } catch {
+      // The caller's stack has ended: the poll that is to come goes on.
+    }
+  }
+
+  /** Whoever waits for this call, as long as it waits on the host. */
+  #callOf({ slot, generation }: QueuedCall): PendingCall | undefined {
+    const call = this.#options.inFlight.find(slot, generation);
+    return call?.lane === QUEUED_ON_HOST ? call : undefined;
+  }
+
+  /**
+   * False: nobody can take it now. Balancers may do anything, so it is looked at the queue anew afterwards. A call
+   * that the balancer fails, or that cannot be sent at all, is settled.
+   */
+  #trySend(queued: QueuedCall): boolean {
+    const { inliner } = this;
+    const { placement, lanes, serviceTimes, inFlight } = this.#options;
+    if (inliner?.takesFirst(queued.task, 0) === true && this.#inline(queued)) return true;
+    const load = serviceTimes.loadOf(queued.task);
+    for (let left: readonly Lane[] = lanes.open;;) {
+      let lane: Lane | undefined;
+      try {
+        lane = placement.pick(left, load);
+      } catch (error) {
+        const call = this.#callOf(queued);
+        if (call !== undefined) inFlight.reject(call, error);
+        return true;
+      }
+      if (this.#queue.peek() !== queued || this.#callOf(queued) === undefined) return true;
+      if (lane === undefined) break;
+      if (this.#sendHeld(lane, queued)) {
+        this.#queue.take();
+        return true;
+      }
+      placement.forget(lane);
+      left = left.filter((other) => other !== lane);
+    }
+    return inliner?.hasRoom(queued.task, 0) === true && this.#inline(queued);
+  }
+
+  #inline(queued: QueuedCall): boolean {
+    if (!this.inliner!.take(queued)) return false;
+    this.#queue.take();
+    return true;
+  }
+
+  #sendHeld(lane: Lane, call: QueuedCall): boolean {
+    const { sender, serviceTimes } = this.#options;
+    return sender.sendHeld(lane, call, serviceTimes.loadOf(call.task));
+  }
+}
+
+/**
+ * Exponential back-off with full jitter (AWS Architecture Blog, "Exponential Backoff And Jitter"), but
+ * never none: `retry` counts from 1.
+ */
+export function retryDelayMs(retry: number): number {
+  return 1 + Math.random() * Math.min(FIRST_RETRY_MS * 2 ** (retry - 1), MAX_RETRY_MS);
+}

@@ -1,0 +1,168 @@
+/**
+ * Runs some calls on the host's own thread, as one more worker: for programs whose main thread has
+ * nothing better to do.
+ *
+ * A call on the host is a call like any other. Its arguments are encoded when it is made and decoded for
+ * the task, and so is its result: what a task does to its arguments its caller never sees. It begins in
+ * a macrotask of its own batch, so that timers and I/O come in between.
+ */
+import type { Codec } from "../codec/codec.ts";
+import type { Decoder } from "../codec/decoder.ts";
+import { isError } from "../codec/kinds/errors.ts";
+import { mayBorrow } from "../codec/kinds/borrow.ts";
+import { ReceivedShapes } from "../codec/shapes/shapes.ts";
+import type { Signature } from "../codec/struct/signature.ts";
+import { type Held, type Holder, RESULT_NAME } from "../lane/snapshot.ts";
+import { viewMemory } from "../memory/views.ts";
+import type { QueuedCall } from "./dispatch/call-queue.ts";
+import { type InFlight, RUN_BY_HOST } from "./in-flight.ts";
+
+export interface InlinerLimits {
+  /** Before the workers, or only what no worker can take. */
+  readonly position: "first" | "last";
+  /** Calls run in one go. */
+  readonly batchSize: number;
+  /** Calls in flight from which on the host runs some itself. */
+  readonly dispatchThreshold: number;
+}
+
+export interface InlinerOptions extends InlinerLimits {
+  readonly codec: Codec;
+  readonly holder: Holder;
+  readonly inFlight: InFlight;
+  /** The functions of the tasks that the host has, by task. */
+  readonly functions: readonly (((...args: unknown[]) => unknown) | undefined)[];
+  readonly signatures: readonly (Signature | undefined)[];
+  /** Calls begun and not settled at once. */
+  readonly maxConcurrency: number;
+  /** Runs a function in the next turn of the event loop. */
+  readonly soon: (callback: () => void) => void;
+  /** A call has been settled: there is room for another. */
+  readonly onRoom: () => void;
+}
+
+export class Inliner {
+  /** Calls run so far. */
+  ran = 0;
+  readonly #options: InlinerOptions;
+  readonly #shapes = new ReceivedShapes();
+  readonly #decoder: Decoder;
+  #batch: QueuedCall[] = [];
+  /** Calls begun and not settled. */
+  #running = 0;
+
+  constructor(options: InlinerOptions) {
+    this.#options = options;
+    this.#decoder = options.codec.decoder(this.#shapes);
+  }
+
+  /** Whether the host takes this call before any worker. */
+  takesFirst(task: number, coming: 0 | 1): boolean {
+    return this.#options.position === "first" && this.hasRoom(task, coming);
+  }
+
+  /** Whether the host may take a call of this task now; `coming`: 1 if it is not in flight yet. */
+  hasRoom(task: number, coming: 0 | 1): boolean {
+    const { functions, batchSize, dispatchThreshold, inFlight, maxConcurrency } = this.#options;
+    const taken = this.#batch.length;
+    return functions[task] !== undefined && taken < batchSize &&
+      taken + this.#running < maxConcurrency &&
+      inFlight.size + coming >= dispatchThreshold;
+  }
+
+  /** Takes a call. False: it carries what only a message to another thread makes the task's own. */
+  take(call: QueuedCall): boolean {
+    const extras = [...call.held.payload?.extras ?? [], ...call.held.transfer];
+    const { kinds } = this.#options.codec.access;
+    const isPlain = extras.every((extra) =>
+      kinds.isArrayBuffer(extra) || kinds.isSharedArrayBuffer(extra)
+    );
+    if (!isPlain) return false;
+    this.#batch.push(call);
+    if (this.#batch.length === 1) this.#options.soon(() => this.#runBatch());
+    return true;
+  }
+
+  #runBatch(): void {
+    const batch = this.#batch;
+    this.#batch = [];
+    for (const call of batch) void this.#run(call);
+  }
+
+  async #run({ slot, generation, task, held }: QueuedCall): Promise<void> {
+    const { inFlight, functions, onRoom } = this.#options;
+    const waiting = inFlight.find(slot, generation);
+    if (waiting === undefined) return;
+    waiting.lane = RUN_BY_HOST;
+    this.ran++;
+    this.#running++;
+    let kind: "resolve" | "reject" = "resolve";
+    let value: unknown;
+    try {
+      value = await this.#call(functions[task]!, held, task);
+    } catch (error) {
+      kind = "reject";
+      value = error;
+    }
+    this.#running--;
+    const [outcome, copied] = this.#copy(kind, value, task);
+    const call = inFlight.find(slot, generation);
+    if (call !== undefined) inFlight[outcome](call, copied);
+    onRoom();
+  }
+
+  /** Runs a task as a worker does: what it was lent and shown, it may read until it returns. */
+  #call(f: (...args: unknown[]) => unknown, held: Held, task: number): unknown {
+    const decoder = this.#decoder;
+    decoder.declared = this.#options.signatures[task]?.args;
+    decoder.isLending = mayBorrow(f);
+    let args: unknown[];
+    try {
+      args = this.#read(held);
+    } finally {
+      decoder.isLending = false;
+    }
+    const lent = decoder.lent.splice(0);
+    try {
+      return f(...args);
+    } finally {
+      for (const loan of lent) loan.revoke();
+    }
+  }
+
+  /** What the caller gets of what a task returned or threw. */
+  #copy(
+    kind: "resolve" | "reject",
+    value: unknown,
+    task: number,
+  ): ["resolve" | "reject", unknown] {
+    const { holder, signatures } = this.#options;
+    try {
+      const returns = kind === "resolve" ? signatures[task]?.returns : undefined;
+      const held = kind === "reject" && isError(value)
+        ? holder.holdError(value)
+        : holder.hold([value], RESULT_NAME, returns);
+      this.#decoder.declared = returns;
+      return [kind, this.#read(held)[0]];
+    } catch (error) {
+      return ["reject", error]; // it cannot be cloned, or a getter threw
+    }
+  }
+
+  #read({ count, inline, payload }: Held): unknown[] {
+    const { shapes } = this.#options.codec;
+    const known = this.#shapes.size;
+    if (known < shapes.size) {
+      this.#shapes.learn([known, ...shapes.keysFrom(known, shapes.size)]);
+    }
+    let buffer = payload?.buffer;
+    const bytes = inline?.length ?? payload!.bytes;
+    if (inline !== undefined) {
+      buffer = new SharedArrayBuffer(bytes);
+      new Uint8Array(buffer).set(inline);
+    }
+    const values = this.#decoder.all(viewMemory(buffer!), 0, bytes, count, payload?.extras);
+    this.#decoder.forget();
+    return values;
+  }
+}

@@ -1,0 +1,158 @@
+/** Reads the answers of a lane and settles their calls. */
+import { normalizeNumber } from "../codec/kinds/numbers.ts";
+import type { Signature } from "../codec/struct/signature.ts";
+import { checkFrame } from "../lane/endpoint.ts";
+import {
+  countOf,
+  FRAME_BYTES,
+  GENERATION_WORD,
+  kindOf,
+  NUMBER_FRAME_BYTES,
+  RESULT,
+  RESULT_NUMBER,
+  RESULT_VALUE,
+  SHAPES,
+  SLOT_WORD,
+  TASK_WORD,
+  THROWN,
+  WHAT_WORD,
+} from "../lane/frame.ts";
+import { UNKNOWN_LOAD } from "../lane/task-timings.ts";
+import { ProtocolError } from "../errors.ts";
+import { EMPTY } from "../ring/consumer.ts";
+import type { InFlight, PendingCall } from "./in-flight.ts";
+import type { Lane } from "./balance/lane.ts";
+
+/** More answers than a lane can hold. */
+export const MAX_ANSWERS: number = 2 ** 30;
+
+export class Answers {
+  /** Answers taken so far, about. */
+  taken = 0;
+  /** Answers for calls that were settled otherwise before. */
+  late = 0;
+  readonly #inFlight: InFlight;
+  readonly #signatures: readonly (Signature | undefined)[];
+  readonly #hasSignatures: boolean;
+  /** Index of the lane that is looked at first. */
+  #next = 0;
+
+  constructor(inFlight: InFlight, signatures: readonly (Signature | undefined)[]) {
+    this.#inFlight = inFlight;
+    this.#signatures = signatures;
+    this.#hasSignatures = signatures.some((signature) => signature !== undefined);
+  }
+
+  /**
+   * Settles up to `max` calls that `lanes` have answered, from where it stopped the last time: one lane's answers do not
+   * keep another's waiting. `onDamaged` takes a lane whose ring is damaged out of `lanes`.
+   */
+  takeFrom(
+    lanes: readonly Lane[],
+    max: number,
+    onDamaged: (lane: Lane, error: Error) => void,
+  ): number {
+    let settled = 0;
+    for (let left = lanes.length; left > 0 && settled < max; left--) {
+      if (this.#next >= lanes.length) this.#next = 0;
+      const lane = lanes[this.#next++]!;
+      if (lane.load.outstanding === 0) continue;
+      try {
+        settled += this.take(lane, max - settled);
+      } catch (error) {
+        // Only a ProtocolError comes this way.
+        onDamaged(lane, error as Error);
+        this.#next--;
+      }
+    }
+    return settled;
+  }
+
+  /** Settles up to `max` calls that `lane` has answered. Throws ProtocolError for a damaged ring. */
+  take(lane: Lane, max: number): number {
+    const { load } = lane;
+    const { rx, decoder } = lane.endpoint;
+    const { memory } = rx;
+    const { i32, f64 } = memory;
+    const inFlight = this.#inFlight;
+    let answers = 0;
+    while (answers < max && load.outstanding > 0) {
+      const index = rx.poll();
+      if (index === EMPTY) break;
+      rx.verify(index);
+      checkFrame(index, rx.end);
+      const word = index >> 2;
+      const what = i32[word + WHAT_WORD]!;
+      const call = inFlight.find(i32[word + SLOT_WORD]!, i32[word + GENERATION_WORD]!);
+      if (this.#hasSignatures) {
+        decoder.declared = this.#signatures[i32[word + TASK_WORD]!]?.returns;
+      }
+      answers++;
+      if (call === undefined) {
+        this.#settleOther(lane, index, call, what);
+      } else if (what === RESULT_NUMBER && rx.end - index >= NUMBER_FRAME_BYTES) {
+        const value = normalizeNumber(f64[(index + FRAME_BYTES) >> 3]!);
+        load.remove(call.load);
+        if (rx.release()) lane.wakeForSpace();
+        inFlight.resolve(call, value);
+      } else if (what === RESULT_VALUE) {
+        let value: unknown;
+        let isRead = true;
+        try {
+          value = decoder.one(memory, index + FRAME_BYTES, rx.end);
+        } catch (error) {
+          if (error instanceof ProtocolError) throw error;
+          value = error; // too deep for the stack as it is now: fails its own call only
+          isRead = false;
+        }
+        load.remove(call.load);
+        if (rx.release()) lane.wakeForSpace();
+        if (isRead) inFlight.resolve(call, value);
+        else inFlight.reject(call, value);
+      } else {
+        this.#settleOther(lane, index, call, what);
+      }
+    }
+    if (answers > 0) load.isWaking = false;
+    this.taken += answers;
+    return answers;
+  }
+
+  /** Answers that are not one inline result of a waiting call. */
+  #settleOther(lane: Lane, index: number, call: PendingCall | undefined, what: number): void {
+    const { endpoint, load } = lane;
+    const kind = kindOf(what);
+    if (kind === SHAPES) {
+      endpoint.learnShapes(index, what);
+      if (endpoint.rx.release()) lane.wakeForSpace();
+      return;
+    }
+    if ((kind !== RESULT && kind !== THROWN) || countOf(what) !== 1) {
+      throw new ProtocolError(`Answer of kind ${kind} with ${countOf(what)} values.`);
+    }
+    if (call === undefined) {
+      // Settled for its caller before, perhaps.
+      const { i32 } = endpoint.rx.memory;
+      const word = index >> 2;
+      const given = load.abandoned.take(i32[word + SLOT_WORD]!, i32[word + GENERATION_WORD]!);
+      endpoint.discard(index);
+      load.remove(given?.load ?? UNKNOWN_LOAD);
+      if (endpoint.rx.release()) lane.wakeForSpace();
+      this.late++;
+      return;
+    }
+    let value: unknown;
+    let isRejection = kind === THROWN;
+    try {
+      value = endpoint.readValues(index, what)[0];
+    } catch (error) {
+      if (error instanceof ProtocolError) throw error;
+      value = error; // what could not be deserialized fails its own call only
+      isRejection = true;
+    }
+    load.remove(call.load);
+    if (endpoint.rx.release()) lane.wakeForSpace();
+    if (isRejection) this.#inFlight.reject(call, value);
+    else this.#inFlight.resolve(call, value);
+  }
+}

@@ -1,0 +1,404 @@
+/**
+ * One worker thread as the host sees it: its memory, its endpoint, its thread and its life.
+ *
+ *   STARTING → READY → CLOSING → GONE, and from each of the first three straight to GONE.
+ *
+ * A lane settles no calls: it tells its owner what happened, once, and the owner decides.
+ */
+import { type Codec, unpackError } from "../../codec/codec.ts";
+import { textOf } from "../../codec/kinds/errors.ts";
+import { Endpoint } from "../../lane/endpoint.ts";
+import {
+  FOR_CALLS,
+  FOR_SPACE,
+  IS_CLOSING,
+  LOOP_PARKS,
+  PARKED_WORD,
+  REQUEST_RING,
+  REQUEST_SPACE,
+  RESPONSE_BACKLOG,
+  responseRing,
+  type RingSizes,
+  WAITS_FOR,
+  WANTS_SPACE,
+} from "../../lane/layout.ts";
+import { packReason } from "../../lane/abort-reason.ts";
+import {
+  type AbortMessage,
+  FLUSH,
+  type PackedReason,
+  type PoolStart,
+  WAKE,
+  type WorkerMessage,
+  type WorkerStart,
+} from "../../lane/start-data.ts";
+import { TaskNotFoundError, type WorkerLoss, WorkerStartError } from "../../errors.ts";
+import { ActiveCount, type SharedWord, wordsOf } from "../../sync/awake-count.ts";
+import { SpaceFlag } from "../../sync/space-flag.ts";
+import { RUNNING, Waker } from "../../sync/worker-parking.ts";
+import { SpscRing } from "../../ring/spsc-ring.ts";
+import {
+  MAX_TIMER_MS,
+  type Runtime,
+  type Timer,
+  type WorkerHandle,
+} from "../../runtimes/runtime.ts";
+import { LaneLoad } from "../balance/lane-load.ts";
+import { giveLaneMemory, takeLaneMemory } from "./lane-memory.ts";
+import type { Lane } from "../balance/lane.ts";
+import { PayloadCredit } from "./payload-credit.ts";
+import type { Receiver } from "./watchdog.ts";
+
+export interface LaneOptions {
+  readonly runtime: Runtime;
+  readonly codec: Codec;
+  /** Starts a thread, or hands out the one that was started ahead. */
+  readonly spawn: (workerId: number) => WorkerHandle;
+  readonly ringSizes: RingSizes;
+  readonly start: PoolStart;
+  /** Longest time to become ready, and to leave, in milliseconds. */
+  readonly startTimeoutMs: number;
+  readonly teardownTimeoutMs: number;
+}
+
+/** How a lane ended. */
+export interface LaneEnd extends WorkerLoss {
+  /** What the worker's runtime reported, if anything. */
+  readonly cause: unknown;
+  /** Set if it never became ready. */
+  readonly startError: Error | undefined;
+}
+
+export interface LaneEvents {
+  onReady(lane: ThreadLane): void;
+  onWake(): void;
+  onUnhandledRejection(lane: ThreadLane, error: Error): void;
+  /** The worker holds more memory than it should, or far more. May be told again. */
+  onFull(lane: ThreadLane, isFarOver: boolean): void;
+  /** Exactly once, when the thread is gone. */
+  onEnd(lane: ThreadLane, end: LaneEnd): void;
+}
+
+type LaneState = "starting" | "ready" | "closing" | "gone";
+
+/** How long the host has for its event loop to turn before it gives a worker up that starts. */
+const START_GRACE_MS = 100;
+/** How long the process is kept running for the output of a worker. */
+const OUTPUT_MS = 1000;
+/** How long the runtime gets to stop a worker. */
+const TERMINATE_MS = 1000;
+/** The same for one that a closing pool waits for: no runtime stops a thread within a native call (`execSync`). */
+const CLOSE_TERMINATE_MS = 100;
+
+export class ThreadLane implements Lane, Receiver {
+  readonly id: number;
+  readonly endpoint: Endpoint;
+  readonly load: LaneLoad;
+  readonly credit: PayloadCredit;
+
+  /** Its share of the ActiveCount, to be taken back after its death. */
+  readonly activeShare: SharedWord = ActiveCount.create();
+
+  readonly #runtime: Runtime;
+  readonly #control: Int32Array<SharedArrayBuffer>;
+  readonly #handle: WorkerHandle;
+  readonly #waker: Waker;
+  /** Raised while the worker waits for room in its response ring. */
+  readonly #responseSpace: SpaceFlag;
+  /** Raised while the host waits for room in the request ring. */
+  readonly #requestSpace: SpaceFlag;
+  readonly #events: LaneEvents;
+  readonly #gone: Promise<void>;
+  readonly #teardownTimeoutMs: number;
+  readonly #ringSizes: RingSizes;
+  #startTimer: Timer | undefined;
+  #outputTimer: Timer | undefined;
+  #resolveGone!: () => void;
+  #state: LaneState = "starting";
+  #closing: Promise<void> | undefined;
+  /** Whether the runtime was asked to stop the worker. */
+  #isStopped = false;
+  #cause: unknown;
+  #reason: string | undefined;
+  #startError: Error | undefined;
+
+  constructor(id: number, options: LaneOptions, events: LaneEvents) {
+    const { runtime, ringSizes, start } = options;
+    this.id = id;
+    this.#runtime = runtime;
+    this.#events = events;
+    this.#teardownTimeoutMs = options.teardownTimeoutMs;
+    this.#ringSizes = ringSizes;
+    this.load = new LaneLoad();
+    this.#gone = new Promise((resolve) => this.#resolveGone = resolve);
+    const memory = takeLaneMemory(ringSizes);
+    this.#control = new Int32Array(memory, 0, REQUEST_RING / 4);
+    const { requests: requestCapacity, responses: responseCapacity } = ringSizes;
+    const requests = SpscRing.create(memory, REQUEST_RING, requestCapacity);
+    const responses = SpscRing.create(memory, responseRing(requestCapacity), responseCapacity);
+    const { local, remote } = runtime.createChannel();
+    this.endpoint = new Endpoint(
+      requests.takeProducer(),
+      responses.takeConsumer(),
+      options.codec,
+      local,
+    );
+    this.credit = new PayloadCredit(this.endpoint.tx);
+    const active = [...start.active, this.activeShare];
+    const message: WorkerStart = {
+      ...start,
+      active,
+      workerId: id,
+      lane: memory,
+      requestCapacity,
+      payloadPort: remote,
+    };
+    try {
+      this.#handle = options.spawn(id);
+    } catch (error) {
+      local.close();
+      throw error;
+    }
+    this.#handle.post(message, [remote]);
+    this.#responseSpace = new SpaceFlag(this.#control, WANTS_SPACE);
+    this.#requestSpace = new SpaceFlag(this.#control, REQUEST_SPACE);
+    this.#waker = new Waker(
+      this.#control,
+      PARKED_WORD,
+      () => this.#handle.post(WAKE),
+      wordsOf(active),
+    );
+    this.#handle.onMessage((message) => this.#onMessage(message));
+    this.#handle.onError((error) => {
+      this.#cause ??= error;
+      this.#reason ??= `uncaught exception: ${textOf(error)}`;
+    });
+    this.#handle.onExit((exitCode) => this.#onExit(exitCode));
+    this.#watchStart(options.startTimeoutMs);
+  }
+
+  #watchStart(startTimeoutMs: number): void {
+    if (startTimeoutMs > MAX_TIMER_MS) return;
+    this.#onStartTimer(startTimeoutMs, () => {
+      // Its message may be waiting for a host that was busy.
+      this.#onStartTimer(START_GRACE_MS, () => {
+        this.fail(new WorkerStartError(`The worker was not ready within ${startTimeoutMs} ms.`));
+      });
+    });
+  }
+
+  #onStartTimer(delayMs: number, callback: () => void): void {
+    this.#startTimer = this.#runtime.setTimeout(callback, delayMs);
+    this.#startTimer.unref(); // a worker that starts keeps the process running by itself
+  }
+
+  get state(): LaneState {
+    return this.#state;
+  }
+
+  /** Whether it has ever answered a call. */
+  get hasAnswered(): boolean {
+    return this.endpoint.rx.headPosition !== 0;
+  }
+
+  get isAwake(): boolean {
+    return this.#waker.state === RUNNING;
+  }
+
+  get isResting(): boolean {
+    if (this.isAwake || this.endpoint.tx.hasUnread) return false;
+    return Atomics.load(this.#control, WAITS_FOR) === FOR_CALLS;
+  }
+
+  get hasBacklog(): boolean {
+    // SYNC(backlog): pairs with Replies. Needs acquire; look at the ring after it.
+    return Atomics.load(this.#control, RESPONSE_BACKLOG) > 0;
+  }
+
+  get isWaitingInLoop(): boolean {
+    return (Atomics.load(this.#control, LOOP_PARKS) & 1) === 1;
+  }
+
+  get isAnnounced(): boolean {
+    return !this.isAwake;
+  }
+
+  /** Whoever wakes a worker is the thread that asks: it is not in the midst of it. */
+  get isLeftAlone(): boolean {
+    return true;
+  }
+
+  get hasReason(): boolean {
+    const waitsFor = Atomics.load(this.#control, WAITS_FOR);
+    if (waitsFor === FOR_CALLS) return this.endpoint.tx.hasUnread;
+    return waitsFor === FOR_SPACE && !this.endpoint.rx.hasRecord;
+  }
+
+  get progress(): string {
+    const { headPosition, tailPosition } = this.endpoint.tx;
+    return `${headPosition}/${tailPosition}/${Atomics.load(this.#control, LOOP_PARKS)}`;
+  }
+
+  wake(isAgain?: boolean): void {
+    if (this.#waker.wake()) this.load.isWaking = true;
+    if (isAgain === true) this.#waker.repost();
+  }
+
+  wakeForSpace(): void {
+    if (this.#responseSpace.take()) this.#waker.wake();
+  }
+
+  askForSpace(): void {
+    this.#requestSpace.raise();
+  }
+
+  repost(): void {
+    this.#waker.repost();
+  }
+
+  tellAbort(slot: number, generation: number, reason: unknown): void {
+    const abort = (packed: PackedReason): AbortMessage => ({
+      heddle: "abort",
+      slot,
+      generation,
+      reason: packed,
+    });
+    try {
+      this.#handle.post(abort(packReason(this.#runtime, reason)));
+    } catch {
+      // What cannot be cloned is told in words. That it can be posted at all is not for granted either: the
+      // worker may have gone.
+      try {
+        this.#handle.post(abort({ value: textOf(reason) }));
+      } catch (error) {
+        this.#cause ??= error;
+      }
+    }
+  }
+
+  /** Keeps the process running until what the worker has written to stdout and stderr has arrived. */
+  awaitOutput(): void {
+    if (this.#state !== "ready" || this.#outputTimer !== undefined) return;
+    this.#handle.ref();
+    this.#handle.post(FLUSH);
+    this.#outputTimer = this.#runtime.setTimeout(() => this.#onOutput(), OUTPUT_MS);
+  }
+
+  #onOutput(): void {
+    this.#outputTimer?.clear();
+    this.#outputTimer = undefined;
+    if (this.#state === "ready") this.#handle.unref();
+  }
+
+  fail(error: Error): void {
+    if (this.#state === "gone") return;
+    if (this.#state === "starting") this.#startError ??= error;
+    this.#cause ??= error;
+    this.#reason ??= error.message;
+    this.#state = "closing";
+    void this.#terminate(TERMINATE_MS);
+  }
+
+  /** Asks the worker to leave, and stops it if it does not. Settles when it is gone. */
+  close(): Promise<void> {
+    return this.#closing ??= this.#close();
+  }
+
+  async #close(): Promise<void> {
+    if (this.#state === "gone") return;
+    const isStopping = this.#isStopped;
+    this.#state = "closing";
+    this.#reason ??= "the pool was closed";
+    this.#handle.ref();
+    if (isStopping) return await this.#goneWithin(CLOSE_TERMINATE_MS);
+    // One that is starting leaves as soon as it has started: stopping a thread while it evaluates a module has ended
+    // the whole process (Node 22, `location_ != nullptr` in ExecuteAsyncModule).
+    const stop = (): void => void this.#terminate(CLOSE_TERMINATE_MS);
+    const timer = this.#runtime.setTimeout(stop, this.#teardownTimeoutMs);
+    // SYNC(close): after the last call was committed. Pairs with the worker loop's rest, which looks at its ring
+    // once more when it has seen this. Needs release; waking relies on seq-cst (wake-word.ts).
+    Atomics.store(this.#control, IS_CLOSING, 1);
+    try {
+      this.#waker.wake();
+    } catch (error) {
+      this.#cause ??= error; // a damaged parked word: no way to ask
+      stop();
+    }
+    await this.#gone;
+    timer.clear();
+  }
+
+  #terminate(waitMs: number): Promise<void> {
+    this.#isStopped = true;
+    this.#handle.terminate().catch((error) => this.#cause ??= error);
+    return this.#goneWithin(waitMs);
+  }
+
+  /** Takes the worker for gone after that time: runtimes may report neither the end of `terminate()` nor an exit. */
+  async #goneWithin(waitMs: number): Promise<void> {
+    const timer = this.#runtime.setTimeout(() => this.#onExit(undefined), waitMs);
+    await this.#gone;
+    timer.clear();
+  }
+
+  #onMessage(received: unknown): void {
+    if (received === WAKE) {
+      this.#events.onWake();
+      return;
+    }
+    // Tasks may post messages of their own; ours are marked.
+    if (typeof received !== "object" || received === null || !("heddle" in received)) return;
+    const message = received as Exclude<WorkerMessage, typeof WAKE>;
+    switch (message.heddle) {
+      case "ready":
+        if (this.#state !== "starting") return;
+        this.#state = "ready";
+        this.#startTimer?.clear();
+        this.#handle.unref();
+        this.#events.onReady(this);
+        return;
+      case "failed": {
+        const cause = unpackError(this.#runtime, message.error);
+        this.#startError = message.taskMissing
+          ? new TaskNotFoundError(cause.message)
+          : new WorkerStartError(`A task module failed to load: ${cause.message}`, { cause });
+        return;
+      }
+      case "flushed":
+        this.#onOutput();
+        return;
+      case "full":
+        this.#events.onFull(this, message.isFarOver);
+        return;
+      case "unhandledRejection":
+        this.#events.onUnhandledRejection(this, unpackError(this.#runtime, message.error));
+    }
+  }
+
+  #onExit(exitCode: number | undefined): void {
+    if (this.#state === "gone") return;
+    const wasStarting = this.#state === "starting";
+    this.#state = "gone";
+    this.#startTimer?.clear();
+    this.#outputTimer?.clear();
+    this.#resolveGone();
+    const reason = this.#reason ?? "it exited";
+    if (wasStarting) {
+      this.#startError ??= new WorkerStartError(`The worker ended while starting: ${reason}.`, {
+        cause: this.#cause,
+      });
+    }
+    this.#events.onEnd(this, {
+      workerId: this.id,
+      exitCode,
+      reason,
+      cause: this.#cause,
+      startError: this.#startError,
+    });
+    this.endpoint.close();
+    // A worker that ended by itself does nothing after that; the thread of one that was stopped may go on (Deno).
+    if (!this.#isStopped && exitCode !== undefined) {
+      giveLaneMemory(this.#control.buffer, this.#ringSizes);
+    }
+  }
+}

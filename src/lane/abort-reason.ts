@@ -1,0 +1,20 @@
+/** Reasons of aborts on their way to a worker: any value, errors by their fields. */
+import { packError, unpackError } from "../codec/codec.ts";
+import { isError } from "../codec/kinds/errors.ts";
+import type { CodecAccess } from "../runtimes/runtime.ts";
+import type { PackedReason } from "./start-data.ts";
+
+/** What an abort without a reason has. */
+export function abortError(): DOMException {
+  return new DOMException("This operation was aborted.", "AbortError");
+}
+
+export function packReason(access: CodecAccess, reason: unknown): PackedReason {
+  if (reason instanceof DOMException) return { dom: [reason.message, reason.name] };
+  return isError(reason) ? { error: packError(access, reason) } : { value: reason };
+}
+
+export function unpackReason(access: CodecAccess, packed: PackedReason): unknown {
+  if ("dom" in packed) return new DOMException(...packed.dom);
+  return "error" in packed ? unpackError(access, packed.error) : packed.value;
+}

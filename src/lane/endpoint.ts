@@ -1,0 +1,300 @@
+/**
+ * One side of a lane: a ring to send on, a ring to receive from, a payload port and a codec, as one
+ * duplex of frames. Host and worker use the same class; it knows nothing of calls, parking or waking.
+ *
+ * Sending never blocks and runs no code of the user's: values whose writing may (getters) are encoded before, in an
+ * encoder's own memory, and copied into the claimed record.
+ */
+import type { Codec } from "../codec/codec.ts";
+import type { Decoder } from "../codec/decoder.ts";
+import type { Encoder } from "../codec/encoder.ts";
+import { normalizeNumber } from "../codec/kinds/numbers.ts";
+import type { ReceivedShapes } from "../codec/shapes/shapes.ts";
+import { ProtocolError } from "../errors.ts";
+import { copyWords, viewMemory } from "../memory/views.ts";
+import type { RingConsumer } from "../ring/consumer.ts";
+import { NO_SPACE, type RingProducer } from "../ring/producer.ts";
+import type { PayloadPort } from "../runtimes/runtime.ts";
+import {
+  countOf,
+  FRAME_BYTES,
+  GENERATION_WORD,
+  IN_RECORD,
+  INLINE,
+  type Kind,
+  locationOf,
+  NUMBER_FRAME_BYTES,
+  NUMBER_ONLY,
+  packWhat,
+  PLACEHOLDER_BYTES,
+  PORT,
+  SHAPES,
+  SLOT_WORD,
+  TASK_WORD,
+  WHAT_WORD,
+} from "./frame.ts";
+import { type Held, Holder } from "./snapshot.ts";
+import { bufferOf, PayloadMessages } from "./payload-port.ts";
+import { SizedValues } from "./sized-values.ts";
+
+/** Beside a payload of a quarter of the ring: the value's own header. */
+const VALUE_OVERHEAD_BYTES = 32;
+
+/** Shapes told in one record. */
+const SHAPES_PER_RECORD = 32;
+
+/** Most encoded bytes a record carries inline, for rings of this capacity. */
+export function maxInlineBytes(capacity: number): number {
+  return (capacity >> 2) + VALUE_OVERHEAD_BYTES;
+}
+
+export class Endpoint {
+  readonly tx: RingProducer;
+  readonly rx: RingConsumer;
+  readonly decoder: Decoder;
+  readonly holder: Holder;
+  /** Writes what needs no encoder. */
+  readonly sized: SizedValues;
+  readonly #codec: Codec;
+  readonly #messages: PayloadMessages;
+  readonly #receivedShapes: ReceivedShapes;
+  /** Shapes of ours that the other side knows. */
+  #toldShapes = 0;
+  #hasTold = false;
+  /** The next SHAPES record, for which there was no room. */
+  #untold: { readonly held: Held; readonly count: number } | undefined;
+
+  constructor(tx: RingProducer, rx: RingConsumer, codec: Codec, port: PayloadPort) {
+    this.tx = tx;
+    this.rx = rx;
+    this.#codec = codec;
+    this.#receivedShapes = codec.receivedShapes();
+    this.decoder = codec.decoder(this.#receivedShapes);
+    this.#messages = new PayloadMessages(port);
+    const maxBytes = maxInlineBytes(tx.capacity);
+    this.holder = new Holder(codec, maxBytes);
+    this.sized = new SizedValues(
+      tx.memory,
+      codec.access,
+      Math.min(maxBytes, codec.maxPayloadBytes),
+    );
+  }
+
+  /** Sends a call with one number, or a result that is one: the shortest way. False, here and below: no room now. */
+  sendNumber(slot: number, generation: number, what: number, task: number, value: number): boolean {
+    const { tx } = this;
+    const index = tx.claim(NUMBER_FRAME_BYTES);
+    if (index === NO_SPACE) return false;
+    tx.memory.f64[(index + FRAME_BYTES) >> 3] = value;
+    this.#commit(index, index + NUMBER_FRAME_BYTES, slot, generation, what, task);
+    return true;
+  }
+
+  /** Sends values that take `bytes` at most, as `sized.roomFor` has just said. */
+  sendSized(
+    bytes: number,
+    kind: Kind,
+    slot: number,
+    generation: number,
+    task: number,
+    values: readonly unknown[],
+  ): boolean {
+    const index = this.tx.claim(FRAME_BYTES + bytes);
+    if (index === NO_SPACE) return false;
+    let at = index + FRAME_BYTES;
+    const { length } = values;
+    for (let each = 0; each < length; each++) at = this.sized.write(values[each], at);
+    this.#commit(index, at, slot, generation, packWhat(kind, INLINE, length), task);
+    return true;
+  }
+
+  /** The same for one value. */
+  sendSizedOne(
+    bytes: number,
+    what: number,
+    slot: number,
+    generation: number,
+    task: number,
+    value: unknown,
+  ): boolean {
+    const index = this.tx.claim(FRAME_BYTES + bytes);
+    if (index === NO_SPACE) return false;
+    this.#commit(
+      index,
+      this.sized.write(value, index + FRAME_BYTES),
+      slot,
+      generation,
+      what,
+      task,
+    );
+    return true;
+  }
+
+  /** Sends `count` values that an encoder has written up to `end`, and which a record can carry (`Holder.isInline`). */
+  sendEncoded(
+    encoder: Encoder,
+    end: number,
+    kind: Kind,
+    slot: number,
+    generation: number,
+    task: number,
+    count: number,
+  ): boolean {
+    const { tx } = this;
+    const index = tx.claim(FRAME_BYTES + end);
+    if (index === NO_SPACE) return false;
+    copyWords(encoder.memory, tx.memory, index + FRAME_BYTES, end);
+    const what = packWhat(kind, INLINE, count);
+    this.#commit(index, index + FRAME_BYTES + end, slot, generation, what, task);
+    return true;
+  }
+
+  /**
+   * Sends held values, of which `transfer` moves (all that is `attached` among it); without it they can be
+   * sent again. Throws DataCloneError for what the port refuses; nothing was posted then, nor where there is no room.
+   */
+  sendHeld(
+    kind: Kind,
+    slot: number,
+    generation: number,
+    task: number,
+    held: Held,
+    transfer: readonly unknown[] = held.transfer,
+  ): boolean {
+    const { tx } = this;
+    const { inline, payload, count } = held;
+    const bytes = bytesOf(held);
+    // A message goes first, so that it is there when the record is seen. Space can only grow in between:
+    // this side alone claims, and nothing runs here but the post.
+    if (!tx.hasSpace(bytes)) return false;
+    const sequence = payload === undefined ? 0 : this.#messages.post(payload, transfer);
+    const index = tx.claim(bytes);
+    let start = index + FRAME_BYTES;
+    if (payload !== undefined) {
+      tx.memory.i32[start >> 2] = sequence;
+      tx.memory.i32[(start >> 2) + 1] = payload.buffer === undefined ? IN_RECORD : payload.bytes;
+      start = index + PLACEHOLDER_BYTES;
+    }
+    if (inline !== undefined) tx.memory.u8.set(inline, start);
+    const what = packWhat(kind, payload === undefined ? INLINE : PORT, count);
+    this.#commit(index, index + bytes, slot, generation, what, task);
+    return true;
+  }
+
+  /** Whether `sendHeld` would succeed now. */
+  hasSpaceFor(held: Held): boolean {
+    return this.tellShapes() && this.tx.hasSpace(bytesOf(held));
+  }
+
+  /** All values of the polled record at `index`. Throws DataCloneError for an unreadable one. */
+  readValues(index: number, what: number): unknown[] {
+    const { decoder, rx } = this;
+    const { memory, end } = rx;
+    const count = countOf(what);
+    switch (locationOf(what)) {
+      case INLINE:
+        return decoder.all(memory, index + FRAME_BYTES, end, count);
+      case NUMBER_ONLY:
+        if (end - index < NUMBER_FRAME_BYTES) {
+          throw new ProtocolError(`Number record of ${end - index} bytes.`);
+        }
+        return [normalizeNumber(memory.f64[(index + FRAME_BYTES) >> 3]!)];
+      case PORT:
+        return this.#readMessage(index, count);
+      default:
+        throw new ProtocolError(`Frame with unknown location ${locationOf(what)}.`);
+    }
+  }
+
+  /** Drops the polled record at `index`, and the message it stands for. */
+  discard(index: number): void {
+    const { i32 } = this.rx.memory;
+    if (locationOf(i32[(index >> 2) + WHAT_WORD]!) !== PORT) return;
+    this.#messages.discard(i32[this.#placeholder(index)]!);
+  }
+
+  /** Learns the shapes that the polled SHAPES record at `index` tells. */
+  learnShapes(index: number, what: number): void {
+    this.#receivedShapes.learn(this.readValues(index, what)[0]);
+  }
+
+  /** Tells the other side the shapes it does not know yet; to be called before encoded or held values are sent. */
+  tellShapes(): boolean {
+    const { shapes } = this.#codec;
+    while (this.#toldShapes < shapes.size) {
+      const first = this.#toldShapes;
+      if (this.#untold === undefined) {
+        const lists = shapes.keysFrom(first, SHAPES_PER_RECORD);
+        this.#untold = { held: this.holder.holdInternal([first, ...lists]), count: lists.length };
+      }
+      if (!this.sendHeld(SHAPES, 0, 0, 0, this.#untold.held, [])) return false;
+      this.#toldShapes += this.#untold.count;
+      this.#untold = undefined;
+      this.#hasTold = true;
+    }
+    return true;
+  }
+
+  /**
+   * Whether a record was published that says something about others, and nobody was woken for it. To
+   * be asked after everything that was not sent: a record that nobody reads keeps its room.
+   */
+  takeTold(): boolean {
+    const hasTold = this.#hasTold;
+    this.#hasTold = false;
+    return hasTold;
+  }
+
+  close(): void {
+    this.#messages.close();
+  }
+
+  #readMessage(index: number, count: number): unknown[] {
+    const { decoder, rx } = this;
+    const { memory, end } = rx;
+    const word = this.#placeholder(index);
+    const parts = this.#messages.take(memory.i32[word]!);
+    const bytes = memory.i32[word + 1]!;
+    if (bytes === IN_RECORD) {
+      return decoder.all(memory, index + PLACEHOLDER_BYTES, end, count, parts);
+    }
+    const buffer = viewMemory(bufferOf(parts, bytes, this.#codec.access.kinds));
+    const values = decoder.all(buffer, 0, bytes, count, parts);
+    decoder.forget();
+    return values;
+  }
+
+  /** Where the polled record at `index` names its message, as an int32 index. */
+  #placeholder(index: number): number {
+    const bytes = this.rx.end - index;
+    if (bytes < PLACEHOLDER_BYTES) throw new ProtocolError(`Placeholder record of ${bytes} bytes.`);
+    return (index + FRAME_BYTES) >> 2;
+  }
+
+  #commit(
+    index: number,
+    end: number,
+    slot: number,
+    generation: number,
+    what: number,
+    task: number,
+  ): void {
+    const i32 = this.tx.memory.i32;
+    const word = index >> 2;
+    i32[word + SLOT_WORD] = slot;
+    i32[word + GENERATION_WORD] = generation;
+    i32[word + WHAT_WORD] = what;
+    i32[word + TASK_WORD] = task;
+    this.tx.commit(end);
+  }
+}
+
+/** Bytes of ring that held values take. */
+function bytesOf({ inline, payload }: Held): number {
+  return (payload === undefined ? FRAME_BYTES : PLACEHOLDER_BYTES) + (inline?.length ?? 0);
+}
+
+/** Checks that the polled record can hold a frame. */
+export function checkFrame(index: number, end: number): void {
+  if (end - index < FRAME_BYTES) throw new ProtocolError(`Frame of ${end - index} bytes.`);
+}

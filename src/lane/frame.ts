@@ -1,0 +1,74 @@
+/**
+ * Frame: what a record's body starts with, in both directions.
+ *
+ *    8                   12                  16                  20                  24
+ *   +-------------------+-------------------+-------------------+-------------------+---- - -
+ *   | slot          i32 | generation    i32 | what          i32 | task          i32 | values
+ *   +-------------------+-------------------+-------------------+-------------------+---- - -
+ *
+ *   slot, generation   correlation id: index into the host's in-flight slab, and how often that
+ *                      slot has been used, so that a late answer is never taken for another call's
+ *   what               kind | location << 4 | count << 8
+ *   kind               CALL, RESULT, THROWN (what the task threw), SHAPES (key lists: codec/shapes/shapes.ts)
+ *   location           where the values are (below)
+ *   count              number of values: arguments of a CALL, otherwise 1
+ *   task               CALL: the task's index in the pool's task table; otherwise 0
+ *
+ *   location INLINE    the values follow, encoded by the codec
+ *            NUMBER_ONLY  one number: an f64 at byte 24. A record of 32 bytes, so that the most frequent
+ *                      records never straddle a cache line
+ *            PORT      i32 sequence, i32 bytes: message `sequence` of the payload port belongs to it
+ *                      (payload-port.ts): the objects that the encoded values refer to and only a port
+ *                      can carry. Behind them a SharedArrayBuffer with the encoded values in its first
+ *                      `bytes` bytes, if they are too large for the ring; if `bytes` is IN_RECORD they
+ *                      follow at byte 32
+ */
+
+/** The frame's fields as int32 words from the start of the record. */
+export const SLOT_WORD = 2;
+export const GENERATION_WORD = 3;
+export const WHAT_WORD = 4;
+export const TASK_WORD = 5;
+
+/** Record header and frame: where values start. */
+export const FRAME_BYTES = 24;
+/** Frame, sequence number of a payload message, and bytes of the values in it. */
+export const PLACEHOLDER_BYTES = 32;
+/** Bytes of a placeholder whose values follow it. */
+export const IN_RECORD = -1;
+/** Frame and one f64. */
+export const NUMBER_FRAME_BYTES = 32;
+
+export const CALL = 1;
+export const RESULT = 2;
+export const THROWN = 3;
+export const SHAPES = 4;
+export type Kind = typeof CALL | typeof RESULT | typeof THROWN | typeof SHAPES;
+
+export const INLINE = 0;
+export const PORT = 1;
+export const NUMBER_ONLY = 2;
+export type Location = typeof INLINE | typeof PORT | typeof NUMBER_ONLY;
+
+/** The most frequent frames, compared as a whole. */
+export const CALL_WITH_NUMBER: number = packWhat(CALL, NUMBER_ONLY, 1);
+export const CALL_WITH_NOTHING: number = packWhat(CALL, INLINE, 0);
+export const CALL_WITH_VALUE: number = packWhat(CALL, INLINE, 1);
+export const RESULT_NUMBER: number = packWhat(RESULT, NUMBER_ONLY, 1);
+export const RESULT_VALUE: number = packWhat(RESULT, INLINE, 1);
+
+export function packWhat(kind: Kind, location: Location, count: number): number {
+  return kind | (location << 4) | (count << 8);
+}
+
+export function kindOf(what: number): number {
+  return what & 0xf;
+}
+
+export function locationOf(what: number): number {
+  return (what >> 4) & 0xf;
+}
+
+export function countOf(what: number): number {
+  return what >>> 8;
+}

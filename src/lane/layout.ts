@@ -1,0 +1,65 @@
+/**
+ * The shared memory of one lane (one worker): control lines, then its two rings.
+ *
+ *   byte
+ *   0     parked       i32   sync/worker-parking.ts lists every edge
+ *   128   wantsSpace   i32   sync/space-flag.ts lists every edge
+ *   256   loopParks    i32   worker: odd while it waits in its event loop, from after its second look on, but
+ *                            not while it gives an async answer (the safety check reads it)
+ *   384   isClosing    i32   host 0→1, once: finish and exit
+ *   512   waitsFor     i32   worker, before it announces a park, and when an answer given while parked has
+ *                            changed it: what it waits for (constants below). The host reads it after the
+ *                            parked word
+ *   516   backlog      i32   worker: responses that wait for room in the response ring; stored after each of
+ *                            them is in it, or waits. The host's time limits read this, then the ring
+ *   640   requestSpace i32   host waits for room in the request ring, or for a worker with nothing to
+ *                            do; edges: sync/space-flag.ts
+ *   768   request ring       host produces, worker consumes (ring-layout.ts)
+ *   …     response ring      worker produces, host consumes
+ *
+ * The memory shared by all lanes of a pool, one line: parked (i32), edges in sync/host-parking.ts. How many
+ * workers of a thread are awake is counted in memory of its own (sync/awake-count.ts).
+ */
+import { CACHE_LINE } from "../memory/align.ts";
+import { ringBytes } from "../ring/ring-layout.ts";
+
+/** Indices into the control Int32Array. */
+export const PARKED_WORD = 0;
+export const WANTS_SPACE: number = CACHE_LINE / 4;
+export const LOOP_PARKS: number = (2 * CACHE_LINE) / 4;
+export const IS_CLOSING: number = (3 * CACHE_LINE) / 4;
+
+export const WAITS_FOR: number = (4 * CACHE_LINE) / 4;
+
+/** Values of WAITS_FOR: calls; room in its response ring; its own async tasks (maxConcurrency). */
+export const FOR_CALLS = 0;
+export const FOR_SPACE = 1;
+export const FOR_TASKS = 2;
+
+/** On the line of WAITS_FOR: both are the worker's to write, and not written while calls flow. */
+export const RESPONSE_BACKLOG: number = WAITS_FOR + 1;
+
+export const REQUEST_SPACE: number = (5 * CACHE_LINE) / 4;
+
+export const CONTROL_BYTES: number = 6 * CACHE_LINE;
+export const REQUEST_RING: number = CONTROL_BYTES;
+
+/** Capacities of a lane's rings, in bytes. */
+export interface RingSizes {
+  readonly requests: number;
+  readonly responses: number;
+}
+
+/** Byte offset of the response ring behind a request ring of this capacity. */
+export function responseRing(requestCapacity: number): number {
+  return REQUEST_RING + ringBytes(requestCapacity);
+}
+
+/** Bytes of a whole lane. */
+export function laneBytes({ requests, responses }: RingSizes): number {
+  return responseRing(requests) + ringBytes(responses);
+}
+
+/** The pool's own shared word, in a buffer of its own. */
+export const HOST_PARKED_WORD = 0;
+export const HOST_CONTROL_BYTES: number = CACHE_LINE;

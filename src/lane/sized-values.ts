@@ -1,0 +1,113 @@
+/**
+ * Values that are written straight into a claimed record: primitives, alone or in a list, and typed arrays that are all
+ * of their buffer. Writing them runs no code of the user's, and what they take at most is known beforehand, so they do
+ * without an encoder and its scratch memory. The bytes are the same.
+ */
+import { type BytesWriter, OnlyBytes } from "../codec/kinds/bytes.ts";
+import { FALSE, INT, NULL, NUMBER, TRUE, UNDEFINED, VALUE_HEADER_BYTES } from "../codec/tags.ts";
+import { roomForText, type TextWriter, writeText } from "../codec/kinds/text.ts";
+import type { Memory } from "../memory/views.ts";
+import type { CodecAccess } from "../runtimes/runtime.ts";
+
+/** The room for values is not known beforehand, or too large. As `OnlyBytes` says it. */
+export const UNSIZED = -1;
+
+/** Longest string, in UTF-16 units: the room for longer ones is asked for as they need it. */
+const MAX_UNITS = 512;
+/** Longest list: one that is asked about in vain is encoded all the same. */
+const MAX_VALUES = 8;
+
+export class SizedValues implements TextWriter, BytesWriter {
+  readonly memory: Memory;
+  readonly i32: Int32Array<SharedArrayBuffer>;
+  readonly f64: Float64Array<SharedArrayBuffer>;
+  readonly u8: Uint8Array<SharedArrayBuffer>;
+  readonly access: CodecAccess;
+  readonly #maxBytes: number;
+  readonly #bytes: OnlyBytes;
+
+  /** `maxBytes`: most that a record may carry, and its values may take. */
+  constructor(memory: Memory, access: CodecAccess, maxBytes: number) {
+    this.memory = memory;
+    this.i32 = memory.i32;
+    this.f64 = memory.f64;
+    this.u8 = memory.u8;
+    this.access = access;
+    this.#maxBytes = maxBytes;
+    this.#bytes = new OnlyBytes(access);
+  }
+
+  /** Whoever has asked how much room there must be has made it. */
+  room(at: number): number {
+    return at;
+  }
+
+  /** Bytes that these values take at most, or UNSIZED. Runs no code of the user's. */
+  roomFor(values: readonly unknown[]): number {
+    const { length } = values;
+    if (length === 1) return this.roomForOne(values[0]);
+    if (length > MAX_VALUES) return UNSIZED;
+    let bytes = 0;
+    for (let index = 0; index < length; index++) {
+      const each = roomForPrimitive(values[index]);
+      if (each === UNSIZED) return UNSIZED;
+      bytes += each;
+    }
+    return bytes <= this.#maxBytes ? bytes : UNSIZED;
+  }
+
+  /** The same for an only value, which may be a typed array. */
+  roomForOne(value: unknown): number {
+    const bytes = typeof value === "object" && value !== null
+      ? ArrayBuffer.isView(value) ? this.#bytes.roomFor(value) : UNSIZED
+      : roomForPrimitive(value);
+    return bytes <= this.#maxBytes ? bytes : UNSIZED;
+  }
+
+  /** Writes a value for which there is room at `at`, one that was asked about just before; returns where it ends. */
+  write(value: unknown, at: number): number {
+    switch (typeof value) {
+      case "number":
+        return this.#number(value, at);
+      case "string":
+        return writeText(this, value, at);
+      case "object":
+        if (value !== null) return this.#bytes.write(this, value, at);
+        this.i32[at >> 2] = NULL;
+        break;
+      case "undefined":
+        this.i32[at >> 2] = UNDEFINED;
+        break;
+      default:
+        this.i32[at >> 2] = value === true ? TRUE : FALSE;
+    }
+    return at + VALUE_HEADER_BYTES;
+  }
+
+  #number(value: number, at: number): number {
+    const { i32 } = this;
+    const integer = value | 0;
+    if (integer === value && (integer !== 0 || 1 / value > 0)) {
+      i32[at >> 2] = INT;
+      i32[(at >> 2) + 1] = integer;
+      return at + VALUE_HEADER_BYTES;
+    }
+    i32[at >> 2] = NUMBER;
+    this.f64[(at >> 3) + 1] = value;
+    return at + VALUE_HEADER_BYTES + 8;
+  }
+}
+
+function roomForPrimitive(value: unknown): number {
+  switch (typeof value) {
+    case "number":
+      return VALUE_HEADER_BYTES + 8;
+    case "string":
+      return value.length > MAX_UNITS ? UNSIZED : roomForText(value.length);
+    case "boolean":
+    case "undefined":
+      return VALUE_HEADER_BYTES;
+    default:
+      return value === null ? VALUE_HEADER_BYTES : UNSIZED;
+  }
+}

@@ -1,0 +1,88 @@
+/**
+ * The signals that tasks get: real AbortSignals, so that `fetch` and the like take them, which say at
+ * once that their call was given up, in the midst of synchronous code. The event comes with the reason,
+ * when the worker's event loop turns.
+ */
+import { defineOwn } from "../codec/support/own-property.ts";
+import { wasAborted } from "../sync/abort-epochs.ts";
+import { abortError } from "../lane/abort-reason.ts";
+
+/** What a task with `abortSignal` gets as its last argument. */
+export interface TaskSignal extends AbortSignal {
+  /** The same as `aborted`, as a function. */
+  hasAborted(): boolean;
+  /** `performance.now()` of the worker. */
+  now(): number;
+}
+
+interface OpenSignal {
+  readonly controller: AbortController;
+  /** Set while the event comes: Deno asks `aborted` itself then, and does nothing if it is true. */
+  isDelivering: boolean;
+}
+
+export class TaskSignals {
+  readonly #words: Int32Array<SharedArrayBuffer>;
+  readonly #now: () => number;
+  /** Of the calls that run, by slot and generation: the slot of one that was given up has another call soon. */
+  readonly #open = new Map<number, OpenSignal>();
+
+  constructor(buffer: SharedArrayBuffer, now: () => number) {
+    this.#words = new Int32Array(buffer);
+    this.#now = now;
+  }
+
+  /** A signal for the call that begins. */
+  open(slot: number, generation: number): TaskSignal {
+    const controller = new AbortController();
+    const open: OpenSignal = { controller, isDelivering: false };
+    this.#open.set(keyOf(slot, generation), open);
+    const wasTold = (): boolean => !open.isDelivering && wasAborted(this.#words, slot, generation);
+    return createSignal(controller.signal, wasTold, this.#now);
+  }
+
+  /** The call is over. */
+  close(slot: number, generation: number): void {
+    this.#open.delete(keyOf(slot, generation));
+  }
+
+  /** The host's message that a call was given up, which may be over by now. */
+  deliver(slot: number, generation: number, reason: unknown): void {
+    const open = this.#open.get(keyOf(slot, generation));
+    if (open === undefined) return;
+    open.isDelivering = true;
+    open.controller.abort(reason);
+  }
+}
+
+/** Exact for 4 million slots. */
+function keyOf(slot: number, generation: number): number {
+  return slot * 2 ** 31 + generation;
+}
+
+function createSignal(
+  signal: AbortSignal,
+  wasTold: () => boolean,
+  now: () => number,
+): TaskSignal {
+  const told = {
+    aborted: Object.getOwnPropertyDescriptor(AbortSignal.prototype, "aborted")!.get!,
+    reason: Object.getOwnPropertyDescriptor(AbortSignal.prototype, "reason")!.get!,
+  };
+  let early: DOMException | undefined;
+  const isAborted = (): boolean => told.aborted.call(signal) as boolean || wasTold();
+  const reason = (): unknown => {
+    if (told.aborted.call(signal)) return told.reason.call(signal);
+    // The caller's own reason comes with the event.
+    return wasTold() ? early ??= abortError() : undefined;
+  };
+  const throwIfAborted = (): void => {
+    if (isAborted()) throw reason();
+  };
+  defineOwn(signal, "aborted", { get: isAborted });
+  defineOwn(signal, "reason", { get: reason });
+  defineOwn(signal, "throwIfAborted", { value: throwIfAborted });
+  defineOwn(signal, "hasAborted", { value: isAborted });
+  defineOwn(signal, "now", { value: now });
+  return signal as TaskSignal;
+}

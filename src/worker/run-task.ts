@@ -1,0 +1,206 @@
+/**
+ * Runs the calls that the worker loop polls: reads the arguments, calls the task, sends what it returns or throws, at
+ * once or when its promise settles.
+ */
+import { normalizeNumber } from "../codec/kinds/numbers.ts";
+import { checkFrame, type Endpoint } from "../lane/endpoint.ts";
+import {
+  CALL,
+  CALL_WITH_NOTHING,
+  CALL_WITH_NUMBER,
+  CALL_WITH_VALUE,
+  FRAME_BYTES,
+  GENERATION_WORD,
+  kindOf,
+  NUMBER_FRAME_BYTES,
+  SHAPES,
+  SLOT_WORD,
+  TASK_WORD,
+  WHAT_WORD,
+} from "../lane/frame.ts";
+import type { ServiceTimer } from "../lane/task-timings.ts";
+import { ProtocolError } from "../errors.ts";
+import type { Runtime } from "../runtimes/runtime.ts";
+import type { Replies } from "./replies.ts";
+import type { TaskSignals } from "./abort-signals.ts";
+import { isThenable, type WorkerTask } from "./task-modules.ts";
+
+/** As it was when heddle was loaded. */
+const promiseThen: (
+  this: unknown,
+  onValue: (value: unknown) => void,
+  onReason: (reason: unknown) => void,
+) => unknown = Promise.prototype.then;
+
+export interface TaskRunnerOptions {
+  readonly runtime: Pick<Runtime, "isPromise">;
+  readonly endpoint: Endpoint;
+  readonly replies: Replies;
+  readonly tasks: readonly WorkerTask[];
+  readonly times: ServiceTimer;
+  readonly signals: TaskSignals;
+}
+
+export class TaskRunner {
+  /** Tasks whose promise has not settled. */
+  inFlight = 0;
+  readonly #options: TaskRunnerOptions;
+  readonly #endpoint: Endpoint;
+  readonly #replies: Replies;
+  readonly #tasks: readonly WorkerTask[];
+  readonly #times: ServiceTimer;
+  readonly #answerLater: (answer: () => void) => void;
+
+  /** A promise has settled: `answerLater` is to call `answer`, which sends what came of it. */
+  constructor(options: TaskRunnerOptions, answerLater: (answer: () => void) => void) {
+    this.#options = options;
+    this.#endpoint = options.endpoint;
+    this.#replies = options.replies;
+    this.#tasks = options.tasks;
+    this.#times = options.times;
+    this.#answerLater = answerLater;
+  }
+
+  /** Runs the polled record at `index`, unless the host has revoked it. Throws ProtocolError for a damaged one. */
+  run(index: number): void {
+    const { rx, decoder } = this.#endpoint;
+    checkFrame(index, rx.end);
+    if (!rx.acquire(index)) {
+      this.#endpoint.discard(index);
+      this.#release();
+      return;
+    }
+    const { i32 } = rx.memory;
+    const word = index >> 2;
+    const what = i32[word + WHAT_WORD]!;
+    if (kindOf(what) === SHAPES) {
+      this.#endpoint.learnShapes(index, what);
+      this.#release();
+      return;
+    }
+    const slot = i32[word + SLOT_WORD]!;
+    const generation = i32[word + GENERATION_WORD]!;
+    const task = this.#taskOf(i32[word + TASK_WORD]!, what);
+    let argument: unknown;
+    let args: unknown[] | undefined;
+    if (what === CALL_WITH_NUMBER && rx.end - index >= NUMBER_FRAME_BYTES) {
+      argument = normalizeNumber(rx.memory.f64[(index + FRAME_BYTES) >> 3]!);
+    } else if (what !== CALL_WITH_NOTHING) {
+      decoder.isLending = task.mayBorrow;
+      decoder.declared = task.signature?.args;
+      try {
+        if (what === CALL_WITH_VALUE) {
+          argument = decoder.one(rx.memory, index + FRAME_BYTES, rx.end);
+        } else args = this.#endpoint.readValues(index, what);
+      } catch (error) {
+        if (error instanceof ProtocolError) throw error;
+        this.#endLoans();
+        this.#release();
+        this.#replies.thrown(slot, generation, error);
+        return;
+      }
+    }
+    if (args === undefined && (task.hasSignal || what === CALL_WITH_NOTHING)) {
+      args = what === CALL_WITH_NOTHING ? [] : [argument];
+    }
+    this.#call(task, slot, generation, args, argument);
+  }
+
+  /** Calls a task with these arguments, or with one, and sends what comes of it. */
+  #call(
+    task: WorkerTask,
+    slot: number,
+    generation: number,
+    args: unknown[] | undefined,
+    argument: unknown,
+  ): void {
+    const isLending = this.#endpoint.decoder.lent.length > 0;
+    // Before the task runs, since a long one must not keep the ring's bytes; but not what it reads where it is.
+    if (!isLending) this.#release();
+    const { f } = task;
+    const startMs = this.#times.begin(task.index);
+    let result: unknown;
+    let isThrown = false;
+    let isLater = false;
+    try {
+      if (task.hasSignal) this.#addSignal(args!, task, slot, generation);
+      result = args === undefined ? f(argument) : f(...args);
+      isLater = isThenable(result) && this.#settleLater(slot, generation, task, result, startMs);
+    } catch (error) {
+      result = error;
+      isThrown = true;
+    }
+    if (isLending) {
+      this.#endLoans();
+      this.#release();
+    }
+    if (isLater) return;
+    if (startMs >= 0) this.#times.end(task.index, startMs, true);
+    this.#answer(slot, generation, task, isThrown, result);
+  }
+
+  #taskOf(index: number, what: number): WorkerTask {
+    const task = this.#tasks[index];
+    if (task === undefined || kindOf(what) !== CALL) {
+      throw new ProtocolError(`Request ${what} for task ${index} of ${this.#tasks.length}.`);
+    }
+    return task;
+  }
+
+  /** Adds a signal behind the arguments, in the place of the last parameter at least. */
+  #addSignal(args: unknown[], { f }: WorkerTask, slot: number, generation: number): void {
+    while (args.length < f.length - 1) args.push(undefined);
+    args.push(this.#options.signals.open(slot, generation));
+  }
+
+  #answer(
+    slot: number,
+    generation: number,
+    task: WorkerTask,
+    isThrown: boolean,
+    result: unknown,
+  ): void {
+    if (task.hasSignal) this.#options.signals.close(slot, generation);
+    if (isThrown) this.#replies.thrown(slot, generation, result);
+    else this.#replies.result(slot, generation, result, task);
+  }
+
+  /** Done with the polled record. */
+  #release(): void {
+    if (this.#endpoint.rx.release()) this.#replies.wakeForSpace();
+  }
+
+  #endLoans(): void {
+    const { lent } = this.#endpoint.decoder;
+    for (const loan of lent) loan.revoke();
+    lent.length = 0;
+  }
+
+  /** May throw before anything is awaited: what a task returns can be anything. */
+  #settleLater(
+    slot: number,
+    generation: number,
+    task: WorkerTask,
+    result: PromiseLike<unknown>,
+    startMs: number,
+  ): true {
+    // A promise by the built-in `then`, which calls back once whatever its owner has put in its
+    // place; any other thenable through a promise of ours, to the same effect.
+    const promise = this.#options.runtime.isPromise(result)
+      ? result
+      : new Promise((resolve) => resolve(result));
+    const settle = (isThrown: boolean, outcome: unknown): void => {
+      this.inFlight--;
+      if (startMs >= 0) this.#times.settled(task.index, startMs);
+      this.#answerLater(() => this.#answer(slot, generation, task, isThrown, outcome));
+    };
+    promiseThen.call(
+      promise,
+      (value) => settle(false, value),
+      (reason) => settle(true, reason),
+    );
+    this.inFlight++;
+    if (startMs >= 0) this.#times.end(task.index, startMs, false);
+    return true;
+  }
+}

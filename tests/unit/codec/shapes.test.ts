@@ -1,0 +1,320 @@
+import { describe, expect, test } from "vitest";
+import { Decoder } from "../../../src/codec/decoder.ts";
+import { Encoder } from "../../../src/codec/encoder.ts";
+import { SeenObjects } from "../../../src/codec/support/seen-objects.ts";
+import {
+  MAX_KEYS_OF_SHAPES,
+  MAX_SHAPE_KEYS,
+  MAX_SHAPES,
+  ReceivedShapes,
+  ShapeRegistry,
+} from "../../../src/codec/shapes/shapes.ts";
+import { SharedBuffers } from "../../../src/codec/support/shared-buffers.ts";
+import { ProtocolError } from "../../../src/errors.ts";
+import { currentRuntime } from "../../../src/runtimes/current.ts";
+import { roundTrip, send } from "../../support/codec.ts";
+import { createRandom } from "../../support/random.ts";
+import { createEndpoints } from "../../support/endpoints.ts";
+import { capabilities, runCode } from "../../support/runtime.ts";
+
+/** A sender and a receiver that have told each other everything. */
+function pairOf(compiledAfter: number): { registry: ShapeRegistry; trip(value: unknown): unknown } {
+  const registry = new ShapeRegistry(compiledAfter);
+  const received = new ReceivedShapes(compiledAfter);
+  const shared = new SharedBuffers(0);
+  const encoder = new Encoder({
+    access: currentRuntime,
+    shapes: registry,
+    sharedBuffers: shared,
+    maxPayloadBytes: Infinity,
+    mayLend: false,
+  });
+  const decoder = new Decoder(currentRuntime, received, shared);
+  return {
+    registry,
+    trip(value) {
+      encoder.end();
+      const end = encoder.value(value, encoder.begin());
+      const lists = registry.keysFrom(received.size, MAX_SHAPES);
+      if (lists.length > 0) received.learn([received.size, ...lists]);
+      return decoder.one(encoder.memory, 0, end);
+    },
+  };
+}
+
+test("objects of no shape are not asked for one for ever", () => {
+  const registry = new ShapeRegistry(1);
+  const keys = ["id", "name"];
+  registry.find(keys);
+  const shape = registry.find(keys)!;
+  registry.find(keys); // now it follows itself
+  let asked = 0;
+  const { fits } = shape;
+  Object.assign(shape, {
+    fits: (object: object) => {
+      asked++;
+      return fits(object);
+    },
+  });
+  for (let date = 0; date < 1000; date++) expect(registry.guess(new Date())).toBe(undefined);
+  expect(asked).toBeLessThan(20);
+  expect(registry.find(keys)).toBe(shape);
+  expect(registry.guess({ id: 1, name: "a" })).toBe(shape);
+  // One among them changes nothing.
+  for (let pair = 0; pair < 100; pair++) {
+    expect(registry.guess(new Date())).toBe(undefined);
+    expect(registry.guess({ id: 1, name: "a" })).toBe(shape);
+  }
+});
+
+describe.each([["compiled", 1], ["compiled later", 3], ["looping", Infinity]])(
+  "%s",
+  (_, compiledAfter) => {
+    test("every kind of key and value, at each sight of the shape", () => {
+      const { trip } = pairOf(compiledAfter);
+      const objects = [
+        { a: 1, b: "x", c: true, d: null, e: undefined, f: -0, g: 1.5, h: [1], i: { a: 1 }, j: 2n },
+        { "": 1, " ": 2, "a-b": 3, "ключ": 4, "\u2028": 5, '"quoted"\\': 6, "1": 7, "01": 8 },
+        JSON.parse('{"__proto__": 1, "constructor": 2, "toString": 3, "x": 4}') as object,
+        Object.fromEntries(Array.from({ length: 64 }, (_, key) => [`k${key}`, key])),
+        Object.fromEntries(Array.from({ length: 200 }, (_, key) => [`k${key}`, key])),
+        { b: 1, a: 2 },
+        { a: 2, b: 1 },
+        { length: 2, name: 3, prototype: 4, valueOf: 5 },
+      ];
+      for (let round = 0; round < 4; round++) {
+        for (const object of objects) {
+          const arrived = trip(object) as object;
+          expect(Object.entries(arrived)).toEqual(Object.entries(object));
+          expect(Object.getPrototypeOf(arrived)).toBe(Object.prototype);
+        }
+      }
+      expect(({} as { x?: number }).x).toBeUndefined();
+    });
+
+    test("a property that a getter removes does not arrive, the others do", () => {
+      const { trip } = pairOf(compiledAfter);
+      for (let round = 0; round < 4; round++) {
+        const object: Record<string, unknown> = {
+          get a() {
+            if (round > 1) delete object["c"];
+            return 1;
+          },
+          b: 2,
+          c: 3,
+          d: undefined,
+        };
+        const expected = round > 1
+          ? { a: 1, b: 2, d: undefined }
+          : { a: 1, b: 2, c: 3, d: undefined };
+        expect(Object.entries(trip({ outer: object }) as object)).toEqual([["outer", expected]]);
+        expect(Object.keys((trip({ outer: object }) as { outer: object }).outer)).toEqual(
+          Object.keys(expected),
+        );
+      }
+    });
+
+    test("cycles through objects of known shape", () => {
+      const { trip } = pairOf(compiledAfter);
+      for (let round = 0; round < 4; round++) {
+        const node: { id: number; self?: unknown; next: unknown } = { id: round, next: null };
+        node.next = { id: 1, next: node };
+        const arrived = trip([node, node]) as [typeof node, typeof node];
+        expect(arrived[0]).toBe(arrived[1]);
+        expect((arrived[0].next as typeof node).next).toBe(arrived[0]);
+      }
+    });
+
+    test("hostile streams of wide shapes stay bounded and correct", () => {
+      const { registry, trip } = pairOf(compiledAfter);
+      const wide = MAX_SHAPE_KEYS - 1;
+      const most = Math.floor(MAX_KEYS_OF_SHAPES / wide);
+      for (let n = 0; n < most + 20; n++) {
+        const object = Object.fromEntries(
+          Array.from({ length: wide }, (_, key) => [`${n}.${key}`, key]),
+        );
+        for (let round = 0; round < 2; round++) trip(object);
+        if (n % 100 === 0 || n >= most) expect(trip(object)).toEqual(object);
+      }
+      expect(registry.size).toBe(most);
+    });
+
+    test("hostile streams of ever new shapes stay bounded and correct", () => {
+      const { registry, trip } = pairOf(compiledAfter);
+      for (let n = 0; n < 3000; n++) expect(trip({ [`only${n}`]: n })).toEqual({ [`only${n}`]: n });
+      expect(registry.size).toBe(0);
+      for (let n = 0; n < 3000; n++) {
+        const object = { [`twice${n}`]: n };
+        for (let round = 0; round < 3; round++) expect(trip(object)).toEqual(object);
+      }
+      expect(registry.size).toBe(MAX_SHAPES);
+      const same = (n: number) => ({ first: 1, [`second${n}`]: 2 });
+      for (let n = 0; n < 200; n++) expect(trip(same(n % 50))).toEqual(same(n % 50));
+    });
+  },
+);
+
+describe("telling", () => {
+  test("what was never told, or told out of turn, is a protocol error", () => {
+    const received = new ReceivedShapes();
+    received.learn([0, ["a"], ["b", "c"]]);
+    expect(received.size).toBe(2);
+    for (const bad of [[0, ["a"]], [3, ["a"]], [2, "a"], [2, [1]], [2, ["a", "a"]], null, {}]) {
+      expect(() => received.learn(bad)).toThrow(ProtocolError);
+    }
+    const wide = Array.from({ length: MAX_SHAPE_KEYS }, (_, key) => `${key}`);
+    const many = Array.from({ length: MAX_KEYS_OF_SHAPES / MAX_SHAPE_KEYS }, () => wide);
+    new ReceivedShapes().learn([0, ...many]);
+    expect(() => new ReceivedShapes().learn([0, ...many, ["one more"]])).toThrow(ProtocolError);
+    expect(() => new ReceivedShapes().learn([0, [...wide, "one more"]])).toThrow(ProtocolError);
+  });
+
+  test("each lane is told on its own, however small its ring", () => {
+    const pairs = [createEndpoints(1024), createEndpoints(1 << 16)];
+    const wide = Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`a long key ${n}`, n]));
+    for (let round = 0; round < 4; round++) {
+      for (const pair of pairs) {
+        expect(send(pair, [{ a: round }, [{ b: 1, c: round }, { b: 1, c: round }]])).toEqual([
+          { a: round },
+          [{ b: 1, c: round }, { b: 1, c: round }],
+        ]);
+        expect(send(pair, [wide])).toEqual([wide]);
+      }
+    }
+  });
+
+  test("an object is smaller once its keys are known", () => {
+    const pair = createEndpoints(1 << 16);
+    const sizes: number[] = [];
+    for (let round = 0; round < 4; round++) {
+      const before = pair.host.tx.tailPosition;
+      send(pair, [{ aLongKeyOfAnObject: 1, anotherLongKeyOfIt: 2 }]);
+      sizes.push(pair.host.tx.tailPosition - before);
+    }
+    expect(sizes[3]).toBeLessThan(sizes[0]!);
+  });
+});
+
+test.runIf(capabilities.forbidsCode)(
+  "without code from strings values cross all the same",
+  async () => {
+    const support = new URL("../../support/codec.ts", import.meta.url).href;
+    const { code, output } = await runCode(
+      `import { roundTrip } from ${JSON.stringify(support)};
+       const value = { a: 1, text: "short", list: [{ b: 2.5 }, { b: -1 }], nested: { a: "é" } };
+       for (let n = 0; n < 4; n++) {
+         if (JSON.stringify(roundTrip([value])[0]) !== JSON.stringify(value)) throw new Error("no");
+       }
+       try { new Function("return 1"); } catch { console.log("crossed"); }`,
+      ["--disallow-code-generation-from-strings"],
+    );
+    expect({ code, output }).toEqual({ code: 0, output: "crossed\n" });
+  },
+);
+
+describe("objects seen", () => {
+  test.each([5, 12, 13, 95, 96, 97, 108, 109, 191, 192, 193, 2000])(
+    "%i of them, and forgotten again",
+    (count) => {
+      const seen = new SeenObjects();
+      for (let round = 0; round < 2; round++) {
+        const objects = Array.from({ length: count }, () => ({}));
+        for (const [index, object] of objects.entries()) {
+          seen.current = index - 1;
+          expect(seen.visit(object, index * 8)).toBe(-1);
+        }
+        for (const [index, object] of objects.entries()) {
+          expect(seen.visit(object, 1)).toBe(index * 8);
+        }
+        seen.current = count - 1;
+        expect(seen.chain()).toEqual(objects);
+        const half = count >> 1;
+        seen.forget(half);
+        expect(seen.count).toBe(half);
+        for (let index = 0; index < half; index++) {
+          expect(seen.visit(objects[index], 1)).toBe(
+            index * 8,
+          );
+        }
+        seen.current = -1;
+        for (let index = half; index < count; index++) {
+          expect(seen.visit(objects[index], index * 8)).toBe(-1);
+        }
+        seen.forget(0);
+        seen.current = -1;
+      }
+    },
+  );
+
+  // What is forgotten between is new when it comes again.
+  test.each([0.01, 0.2, 0.7])("of which %d come again, in any order", (share) => {
+    const random = createRandom(1 + 100 * share);
+    const seen = new SeenObjects();
+    for (let round = 0; round < 20; round++) {
+      const objects: object[] = [];
+      let forgotten: object[] = [];
+      for (let step = 0; step < 1500; step++) {
+        const draw = random();
+        if (draw < 0.001) {
+          forgotten = objects.splice(Math.floor(random() * objects.length));
+          seen.forget(objects.length);
+        } else if (draw < share && objects.length > 0) {
+          const index = Math.floor(random() * objects.length);
+          expect(seen.visit(objects[index], 1)).toBe(8 * index);
+        } else {
+          const object = forgotten.pop() ?? {};
+          expect(seen.visit(object, 8 * objects.length)).toBe(-1);
+          objects.push(object);
+        }
+        expect(seen.count).toBe(objects.length);
+      }
+      seen.forget(0);
+    }
+  });
+
+  test("are not searched for one by one if there are many", () => {
+    const seen = new SeenObjects();
+    const objects = Array.from({ length: 5000 }, () => ({}));
+    for (const [index, object] of objects.entries()) seen.visit(object, 8 * index);
+    const { indexOf } = Array.prototype;
+    let searches = 0;
+    Array.prototype.indexOf = function (this: unknown[], ...args) {
+      searches++;
+      return indexOf.apply(this, args);
+    };
+    try {
+      for (const object of objects) seen.visit(object, 0);
+    } finally {
+      Array.prototype.indexOf = indexOf;
+    }
+    expect(searches).toBe(0);
+  });
+});
+
+describe("strings remembered", () => {
+  test("never another than was written", () => {
+    const words = Array.from(
+      { length: 4000 },
+      (_, n) => `${n * 7919 % 4001}`.padEnd(2 + n % 23, "ab"),
+    );
+    for (let round = 0; round < 3; round++) {
+      expect(roundTrip([words])).toEqual([words]);
+      expect(roundTrip(words)).toEqual(words);
+    }
+    const near = [
+      "ab",
+      "abc",
+      "abcd",
+      "abcde",
+      "ab\0",
+      "ab\0\0",
+      "\0ab",
+      "é1",
+      "é2",
+      "\xff\xff\xff\xff",
+    ];
+    for (let round = 0; round < 3; round++) {
+      expect(roundTrip([near, ...near])).toEqual([near, ...near]);
+    }
+  });
+});

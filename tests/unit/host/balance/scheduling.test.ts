@@ -1,0 +1,354 @@
+/** Where calls go: estimates, loads, placement, and how long to spin. */
+import { describe, expect, test } from "vitest";
+import {
+  FAR,
+  KIND_MASK,
+  LONG,
+  NEAR,
+  ServiceTimer,
+  ServiceTimes,
+  serviceTimesBytes,
+  tenthsOf,
+  UNKNOWN_LOAD,
+} from "../../../../src/lane/task-timings.ts";
+import {
+  DISTANT,
+  IDLE,
+  NEAR as NEAR_OUTLOOK,
+  type Outlook,
+} from "../../../../src/host/balance/lane-set.ts";
+import { LaneLoad } from "../../../../src/host/balance/lane-load.ts";
+import { Depth, type DepthLimits } from "../../../../src/host/balance/in-flight-window.ts";
+import { PACKED, PACKED_WHEN_CROWDED, Placement } from "../../../../src/host/balance/placement.ts";
+import { FakeLane, laneSetOf } from "../../../support/lanes.ts";
+
+const depthOf = (usual: number, maxQueue = 1): Depth =>
+  Object.assign(
+    new Depth({ maxConcurrency: 1, maxQueue, inliner: undefined, recycleAfter: Infinity }, true),
+    { usual },
+  );
+
+const load = (tenths: number, kind = NEAR): number => ((tenths + 1) << 2) | kind;
+
+describe("depth", () => {
+  const limits: DepthLimits = {
+    maxConcurrency: 8,
+    maxQueue: Infinity,
+    inliner: undefined,
+    recycleAfter: Infinity,
+  };
+  function laneWith(calls: number, tenths: number, kind = NEAR): LaneLoad {
+    const lane = new LaneLoad();
+    for (let call = 0; call < calls; call++) lane.add(load(tenths, kind));
+    return lane;
+  }
+
+  test("1024 calls as a rule, or as many as a worker runs at once", () => {
+    const depth = new Depth(limits, false);
+    expect(depth.hasRoom(laneWith(1023, 1), true)).toBe(true);
+    expect(depth.hasRoom(laneWith(1024, 1), true)).toBe(false);
+    expect(new Depth({ ...limits, maxConcurrency: 2000 }, false).usual).toBe(2000);
+  });
+
+  test("more of quick calls, up to 50 ms, as long as their order does not matter", () => {
+    const depth = new Depth(limits, true);
+    const many = laneWith(20_000, 20);
+    expect(depth.hasRoom(many, true)).toBe(true);
+    expect(depth.hasRoom(many, false)).toBe(false);
+    expect(depth.hasRoom(laneWith(20_000, 30), true)).toBe(false);
+    for (const kind of [FAR, LONG]) {
+      const mixed = laneWith(2000, 1);
+      mixed.add(load(1, kind));
+      expect(depth.hasRoom(mixed, true)).toBe(false);
+    }
+    for (const other of [{ maxQueue: 1e6 }, { inliner: {} }, { recycleAfter: 1e6 }]) {
+      expect(new Depth({ ...limits, ...other }, true).hasRoom(many, true)).toBe(false);
+    }
+    depth.keepUsual();
+    expect(depth.hasRoom(many, true)).toBe(false);
+    expect(depth.hasRoom(laneWith(1000, 1), false)).toBe(true);
+  });
+
+  test("what is beyond the usual counts as waiting", () => {
+    const lanes = [10, 1024, 1030, 2000].map((calls) => ({ load: laneWith(calls, 1) }));
+    expect(new Depth(limits, true).excessOf(lanes)).toBe(6 + 976);
+  });
+});
+
+describe("service times", () => {
+  function timer() {
+    const buffer = new SharedArrayBuffer(serviceTimesBytes(2));
+    const clock = { ms: 1000 };
+    const measures = { count: 0 };
+    const timing = new ServiceTimer(buffer, () => {
+      measures.count++;
+      return clock.ms;
+    });
+    const run = (us: number, task = 0, isDone = true): void => {
+      const start = timing.begin(task);
+      clock.ms += us / 1000;
+      if (start >= 0) timing.end(task, start, isDone);
+    };
+    return { buffer, times: new ServiceTimes(buffer), timing, clock, measures, run };
+  }
+
+  test("nothing is known at first, then what is measured, per task", () => {
+    const { times, run } = timer();
+    expect(times.loadOf(0)).toBe(UNKNOWN_LOAD);
+    run(7);
+    expect(tenthsOf(times.loadOf(0))).toBe(70);
+    expect(times.loadOf(0) & KIND_MASK).toBe(NEAR);
+    expect(times.loadOf(1)).toBe(UNKNOWN_LOAD);
+  });
+
+  test("one call that something got in the way of does not make a quick task a long one", () => {
+    const { times, run } = timer();
+    for (let call = 0; call < 100; call++) run(0.2);
+    for (let call = 0; call < 64; call++) run(call === 63 || call === 0 ? 5000 : 0.2);
+    expect(times.loadOf(0) & KIND_MASK).toBe(NEAR);
+    expect(tenthsOf(times.loadOf(0))).toBeLessThan(20);
+    for (let call = 0; call < 70; call++) run(5000); // but this does
+    expect(times.loadOf(0) & KIND_MASK).toBe(LONG);
+  });
+
+  test("estimates follow, quick tasks are measured seldom and long ones always", () => {
+    const { times, measures, run } = timer();
+    for (let call = 0; call < 1000; call++) run(1);
+    expect(measures.count).toBeLessThan(100);
+    expect(tenthsOf(times.loadOf(0))).toBe(10);
+    for (let call = 0; call < 1000; call++) run(200);
+    expect(tenthsOf(times.loadOf(0))).toBeGreaterThan(1700);
+    expect(times.loadOf(0) & KIND_MASK).toBe(LONG);
+    const before = measures.count;
+    for (let call = 0; call < 10; call++) run(200);
+    expect(measures.count - before).toBe(20);
+    for (let call = 0; call < 1000; call++) run(1);
+    expect(tenthsOf(times.loadOf(0))).toBeLessThan(20);
+  });
+
+  test("a first call of more than 10 ms is long; a quick second one sets that right", () => {
+    const { buffer, clock, times, run } = timer();
+    run(9000, 1);
+    expect(times.loadOf(1)).toBe(UNKNOWN_LOAD);
+    run(11_000);
+    expect(times.loadOf(0) & KIND_MASK).toBe(LONG);
+    run(1);
+    expect([times.loadOf(0) & KIND_MASK, tenthsOf(times.loadOf(0))]).toEqual([NEAR, 10]);
+    // Nor does a worker that is new to the task make it long for those that know it.
+    const other = new ServiceTimer(buffer, () => clock.ms);
+    const start = other.begin(0);
+    clock.ms += 15;
+    other.end(0, start, true);
+    expect(times.loadOf(0) & KIND_MASK).toBe(NEAR);
+  });
+
+  test("first calls run cold code: the shortest of three counts, and none is long before", () => {
+    const { times, run } = timer();
+    run(300);
+    run(400);
+    expect(times.loadOf(0)).toBe(UNKNOWN_LOAD);
+    run(2);
+    expect(times.loadOf(0) & KIND_MASK).toBe(NEAR);
+    expect(tenthsOf(times.loadOf(0))).toBe(20);
+    for (const us of [300, 200, 400]) run(us, 1);
+    expect(times.loadOf(1) & KIND_MASK).toBe(LONG);
+    expect(tenthsOf(times.loadOf(1))).toBe(2000);
+    run(1000, 1);
+    expect(tenthsOf(times.loadOf(1))).toBe(4000);
+  });
+
+  test("an async task is far, however quickly it lets go of its worker", () => {
+    const { times, timing, clock, run } = timer();
+    const start = clock.ms;
+    run(2, 1, false);
+    expect(times.loadOf(1) & KIND_MASK).toBe(NEAR);
+    clock.ms += 30;
+    timing.settled(1, start);
+    expect(times.loadOf(1) & KIND_MASK).toBe(FAR);
+    expect(tenthsOf(times.loadOf(1))).toBe(20);
+  });
+
+  test("hours do not overflow", () => {
+    const { times, run } = timer();
+    for (let call = 0; call < 3; call++) run(3_600_000_000);
+    expect(tenthsOf(times.loadOf(0))).toBeGreaterThan(500_000_000);
+    expect(times.loadOf(0) & KIND_MASK).toBe(LONG);
+  });
+});
+
+describe("load of a lane", () => {
+  test("adds up, and is near unless something long or only far calls are in it", () => {
+    const lane = new LaneLoad();
+    expect(lane.isNear).toBe(false);
+    lane.add(load(10, FAR));
+    expect(lane.isNear).toBe(false);
+    lane.add(load(20));
+    expect([lane.backlog, lane.isNear, lane.hasLong]).toEqual([30, true, false]);
+    lane.add(load(900, LONG));
+    expect([lane.backlog, lane.isNear, lane.hasLong]).toEqual([930, false, true]);
+    lane.remove(load(900, LONG));
+    lane.remove(load(10, FAR));
+    expect([lane.backlog, lane.isNear, lane.hasLong]).toEqual([20, true, false]);
+    lane.isWaking = true; // waking up takes longer than a spin
+    expect([lane.isNear, lane.isQuick]).toEqual([false, true]);
+    lane.isWaking = false;
+    lane.remove(UNKNOWN_LOAD); // counted as something else: the end of all calls sets it right
+    expect([lane.outstanding, lane.backlog, lane.isNear]).toEqual([0, 0, false]);
+  });
+
+  test("is counted anew from the loads of its calls and of those that were given up", () => {
+    const lane = new LaneLoad();
+    for (const each of [load(1), load(2, FAR), load(9000, LONG)]) lane.add(each);
+    lane.abandoned.add(7, 0, { load: load(30, FAR), killAtMs: Infinity, limitMs: undefined });
+    lane.outstanding = 100;
+    lane.backlog = -1;
+    const { emptied } = lane;
+    lane.recount([load(10), load(20)]);
+    expect([lane.outstanding, lane.backlog]).toEqual([3, 60]);
+    expect([lane.hasLong, lane.isQuick, lane.isNear]).toEqual([false, false, true]);
+    expect(lane.emptied).not.toBe(emptied); // the lane is not stalled since before
+    for (const each of [load(10), load(20)]) lane.remove(each);
+    expect([lane.outstanding, lane.isNear]).toEqual([1, false]); // only what was given up is left
+    lane.recount([load(9000, LONG)]);
+    expect([lane.outstanding, lane.hasLong, lane.isNear]).toEqual([2, true, false]);
+    lane.abandoned.take(7, 0);
+    lane.recount([]);
+    expect([lane.outstanding, lane.backlog, lane.hasLong, lane.isQuick]).toEqual([
+      0,
+      0,
+      false,
+      true,
+    ]);
+  });
+});
+
+describe("what can be expected of the workers", () => {
+  const outlook = (...loads: readonly number[][]): Outlook =>
+    laneSetOf(loads.map((given) => {
+      const lane = new FakeLane();
+      for (const each of given) lane.give(each);
+      return lane;
+    })).outlook();
+  const quick = load(10);
+  const tooLong = load(9000, LONG);
+
+  test("is the best that one of them has", () => {
+    expect(outlook([], [])).toBe(IDLE);
+    expect(outlook([tooLong], [quick], [])).toBe(NEAR_OUTLOOK);
+    expect(outlook([load(1500, LONG)], [quick])).toBe(NEAR_OUTLOOK);
+    expect(outlook([tooLong], [])).toBe(DISTANT);
+    expect(outlook([load(10, FAR)], [])).toBe(DISTANT);
+  });
+});
+
+describe("placement", () => {
+  const coresOf = (coresLeft: number) => ({ coresLeft });
+  const cores = coresOf(4);
+
+  /** Indices of the lanes that take `count` calls of this load; −1: none. */
+  function place(
+    placement: Placement,
+    fakes: FakeLane[],
+    callLoad: number,
+    count: number,
+  ): number[] {
+    return Array.from({ length: count }, () => {
+      const lane = placement.pick(fakes, callLoad);
+      lane?.load.add(callLoad);
+      return fakes.findIndex((fake) => fake === lane);
+    });
+  }
+
+  test("small calls pile up on one lane until that would take longer than a wake", () => {
+    const fakes = [new FakeLane(), new FakeLane()];
+    const placed = place(new Placement(depthOf(1024), cores), fakes, load(100), 30);
+    const each = PACKED / 100;
+    expect(placed.slice(0, each)).toEqual(Array.from({ length: each }, () => 0));
+    expect(placed.slice(each, 2 * each)).toEqual(Array.from({ length: each }, () => 1));
+    expect(fakes[0]!.load.outstanding - fakes[1]!.load.outstanding).toBe(0);
+  });
+
+  test("where a further worker would have no core of its own, much more is packed", () => {
+    const fakes = [new FakeLane(), new FakeLane()];
+    const placed = place(new Placement(depthOf(1024), coresOf(1)), fakes, load(100), 120);
+    const each = PACKED_WHEN_CROWDED / 100;
+    expect(placed.slice(0, each)).toEqual(Array.from({ length: each }, () => 0));
+    expect(new Set(placed.slice(each))).toEqual(new Set([1]));
+  });
+
+  test("responses that are there already do not count as backlog", () => {
+    const fakes = [new FakeLane(), new FakeLane()];
+    const placement = new Placement(depthOf(1024), cores);
+    place(placement, fakes, load(10), 50);
+    fakes[0]!.respond(45);
+    expect(place(placement, fakes, load(10), 20)).toEqual(Array.from({ length: 20 }, () => 0));
+  });
+
+  test("long calls, and those of unmeasured tasks, go to lanes with nothing to do", () => {
+    for (const callLoad of [load(5000, LONG), UNKNOWN_LOAD]) {
+      const fakes = [new FakeLane(), new FakeLane(), new FakeLane()];
+      expect(place(new Placement(depthOf(1024), cores), fakes, callLoad, 7)).toEqual([
+        0,
+        1,
+        2,
+        0,
+        1,
+        2,
+        -1,
+      ]);
+    }
+  });
+
+  test("small calls avoid lanes with a long one, and wait behind it at the very last", () => {
+    const fakes = [new FakeLane(), new FakeLane()];
+    const placement = new Placement(depthOf(1024), cores);
+    fakes[0]!.give(load(9000, LONG));
+    expect(new Set(place(placement, fakes, load(1), 500))).toEqual(new Set([1]));
+    fakes[1]!.give(load(90_000, LONG));
+    // Behind the one that is done within a millisecond as many as are done by then as well.
+    expect(place(placement, fakes, load(100), 13)).toEqual([
+      ...Array.from({ length: 10 }, () => 0),
+      -1,
+      -1,
+      -1,
+    ]);
+  });
+
+  test("a lane whose worker rests takes calls, whatever it has not answered yet", () => {
+    const fakes = [new FakeLane(), new FakeLane()];
+    for (const fake of fakes) fake.give(load(9000, LONG), 5);
+    const placement = new Placement(depthOf(1024), cores);
+    expect(place(placement, fakes, load(9000, LONG), 1)).toEqual([-1]);
+    fakes[1]!.isResting = true;
+    expect(place(placement, fakes, load(9000, LONG), 1)).toEqual([1]);
+    expect(place(placement, fakes, load(1), 1)).toEqual([1]);
+  });
+
+  test("a worker that rests is not woken for a small call while another is awake", () => {
+    const fakes = [new FakeLane(), new FakeLane()];
+    const placement = new Placement(depthOf(1024), cores);
+    place(placement, fakes, load(100), 10); // five each
+    fakes[0]!.isResting = true; // answered them all, and nobody has read that yet
+    fakes[1]!.respond(4);
+    expect(place(placement, fakes, load(100), 3)).toEqual([1, 1, 1]);
+  });
+
+  test("the more workers are awake the more is packed on each", () => {
+    const fakes = Array.from({ length: 9 }, () => new FakeLane());
+    for (const fake of fakes.slice(0, 8)) fake.give(load(PACKED + 100));
+    expect(place(new Placement(depthOf(1024), cores), fakes, load(100), 1)).not.toEqual([8]);
+    for (const fake of fakes.slice(0, 8)) fake.give(load(PACKED));
+    expect(place(new Placement(depthOf(1024), cores), fakes, load(100), 1)).toEqual([8]);
+  });
+
+  test("no lane gets more than its fill, and a lane that is gone nothing", () => {
+    const fakes = [new FakeLane(), new FakeLane()];
+    const placement = new Placement(depthOf(8), cores);
+    expect(place(placement, fakes, load(0), 20).filter((lane) => lane < 0)).toHaveLength(4);
+    const [gone, left] = [new FakeLane(), new FakeLane()];
+    const other = new Placement(depthOf(8), cores);
+    place(other, [gone, left], load(0), 1);
+    other.forget(gone);
+    expect(place(other, [left], load(0), 1)).toEqual([0]);
+  });
+});

@@ -1,0 +1,135 @@
+/** Promises among the arguments of a call, until it can be sent. */
+import { describe, expect, test } from "vitest";
+import { f64, struct } from "../../../../src/codec/struct/schema.ts";
+import { signatureOf } from "../../../../src/codec/struct/signature.ts";
+import type { Held } from "../../../../src/lane/snapshot.ts";
+import {
+  ArgumentsInWaiting,
+  disown,
+  hasPromise,
+} from "../../../../src/host/dispatch/pending-arguments.ts";
+import { currentRuntime } from "../../../../src/runtimes/current.ts";
+import { receive, sendHeldCall } from "../../../support/codec.ts";
+import { createEndpoints } from "../../../support/endpoints.ts";
+
+const { isPromise } = currentRuntime;
+const settle = () => new Promise<void>((resolve) => setTimeout(resolve, 0));
+
+/** Arguments that are awaited, and what came of them so far. */
+function wait(args: readonly unknown[], declared?: Parameters<typeof signatureOf>[0]) {
+  const pair = createEndpoints(1 << 16);
+  const signature = declared === undefined ? undefined : signatureOf(declared, undefined)!.args;
+  const outcomes: unknown[] = [];
+  const waiting = new ArgumentsInWaiting(args, isPromise, pair.holder, signature);
+  waiting.whenKnown((held: Held) => {
+    sendHeldCall(pair.host, held);
+    pair.worker.decoder.declared = signature;
+    outcomes.push(receive(pair));
+  }, (reason) => outcomes.push({ reason }));
+  return { waiting, outcomes };
+}
+
+describe("promises among the arguments", () => {
+  test("are replaced by their values, each in its place, whichever comes first", async () => {
+    const first = Promise.withResolvers<unknown>();
+    const last = Promise.withResolvers<unknown>();
+    const { outcomes } = wait([first.promise, "between", { a: 1 }, last.promise]);
+    last.resolve([4]);
+    await settle();
+    expect(outcomes).toEqual([]);
+    first.resolve({ one: 1 });
+    await settle();
+    expect(outcomes).toEqual([[{ one: 1 }, "between", { a: 1 }, [4]]]);
+  });
+
+  test("the others are taken as they are when the call is made, by one run of their getters", async () => {
+    let runs = 0;
+    const bytes = new Uint8Array([1, 2]);
+    const object = {
+      get field() {
+        return ++runs;
+      },
+    };
+    const { promise, resolve } = Promise.withResolvers<unknown>();
+    const { outcomes } = wait([object, promise, bytes]);
+    bytes[0] = 9;
+    resolve(3);
+    await settle();
+    expect(outcomes).toEqual([[{ field: 1 }, 3, new Uint8Array([1, 2])]]);
+    expect(runs).toBe(1);
+  });
+
+  test("of declared shapes are checked as the others are", async () => {
+    const Point = struct({ x: f64 });
+    const fits = wait([Promise.resolve({ x: 1 }), { x: 2 }], [Point, Point]);
+    const misfit = wait([{ x: 1 }, Promise.resolve({ x: "no" })], [Point, Point]);
+    await settle();
+    expect(fits.outcomes).toEqual([[{ x: 1 }, { x: 2 }]]);
+    expect(misfit.outcomes).toEqual([
+      { reason: expect.objectContaining({ code: "HEDDLE_STRUCT_MISMATCH" }) },
+    ]);
+  });
+
+  test("that are rejected fail the call by the first reason, once", async () => {
+    const { outcomes } = wait([Promise.reject("first"), Promise.reject("second"), 1]);
+    await settle();
+    expect(outcomes).toEqual([{ reason: "first" }]);
+  });
+
+  test("whose value cannot be cloned fail the call by its place", async () => {
+    const { outcomes } = wait([1, Promise.resolve(() => {})]);
+    await settle();
+    expect(outcomes).toEqual([
+      { reason: expect.objectContaining({ message: expect.stringMatching(/^args\[1\] /) }) },
+    ]);
+  });
+
+  test("of a call that is over change nothing, however they end", async () => {
+    for (const isFulfilled of [true, false]) {
+      const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+      const { waiting, outcomes } = wait([promise]);
+      waiting.onOver();
+      if (isFulfilled) resolve(1);
+      else reject("too late");
+      await settle();
+      expect(outcomes).toEqual([]);
+    }
+  });
+
+  test("a value whose getter gives the call up is not sent", async () => {
+    const { promise, resolve } = Promise.withResolvers<unknown>();
+    const { waiting, outcomes } = wait([promise]);
+    resolve({
+      get field(): number {
+        waiting.onOver();
+        return 1;
+      },
+    });
+    await settle();
+    expect(outcomes).toEqual([]);
+  });
+
+  test("arguments that cannot be cloned are refused at once, and no rejection stays unhandled", async () => {
+    expect(() => wait([Promise.reject("unheard"), () => {}])).toThrow(/^args\[1\] /);
+    await settle();
+  });
+});
+
+test("promises of a call that is refused are handled, even such as make no others", async () => {
+  class Odd extends Promise<unknown> {
+    static override get [Symbol.species](): never {
+      throw new Error("no other promises");
+    }
+  }
+  disown([Promise.reject("unheard"), 1, new Odd(() => {})], isPromise);
+  await settle();
+});
+
+test("only promises are awaited, not whatever has a method named then", () => {
+  expect(hasPromise([1, Promise.resolve()], isPromise)).toBe(true);
+  expect(hasPromise([Promise.resolve()], isPromise)).toBe(true);
+  // oxlint-disable-next-line unicorn/no-thenable -- it is what must not be awaited
+  for (const args of [[], [1], [{ then: () => {} }], [null, "a"], [() => {}, {}]]) {
+    expect(hasPromise(args, isPromise)).toBe(false);
+  }
+});

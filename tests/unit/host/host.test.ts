@@ -1,0 +1,481 @@
+/** The host's bookkeeping: slab, queue, turn clock, safety check. */
+import fc from "fast-check";
+import { describe, expect, test, vi } from "vitest";
+import { CONTROL_BYTES } from "../../../src/lane/layout.ts";
+import { ProtocolError } from "../../../src/errors.ts";
+import { Answers } from "../../../src/host/responses.ts";
+import type { Lane } from "../../../src/host/balance/lane.ts";
+import { CallQueue } from "../../../src/host/dispatch/call-queue.ts";
+import { InFlight, type PendingCall, QUEUED_ON_HOST } from "../../../src/host/in-flight.ts";
+import { createSettings, PLAIN } from "../../../src/host/cancel/call-settings.ts";
+import { giveLaneMemory, takeLaneMemory } from "../../../src/host/workers/lane-memory.ts";
+import { Sender } from "../../../src/host/dispatch/sender.ts";
+import { type Receiver, SafetyCheck } from "../../../src/host/workers/watchdog.ts";
+import { TurnClock } from "../../../src/sync/turn-clock.ts";
+import { currentRuntime } from "../../../src/runtimes/current.ts";
+import { createHeld } from "../../support/endpoints.ts";
+import { FakeLane, laneSetOf } from "../../support/lanes.ts";
+
+describe("in-flight slab", () => {
+  test("a settled call's id is never taken for the slot's next call", () => {
+    const calls = new InFlight();
+    const call = calls.add(() => {}, () => {});
+    const { slot, generation } = call;
+    expect(calls.find(slot, generation)).toBe(call);
+    calls.resolve(call, 1);
+    expect(calls.find(slot, generation)).toBeUndefined();
+    expect(calls.find(slot, generation + 1)).toBeUndefined(); // the slot is free
+    expect(calls.add(() => {}, () => {}).slot).toBe(slot);
+    expect(calls.find(slot, generation)).toBeUndefined();
+    expect(calls.find(slot, generation + 1)).toBeDefined();
+    for (const bad of [-1, 1, 1000, 2 ** 31 - 1]) expect(calls.find(bad, 0)).toBeUndefined();
+  });
+
+  test("a call that is made again has an id of its own", () => {
+    const calls = new InFlight();
+    const call = calls.add(() => {}, () => {});
+    const { slot, generation } = call;
+    const held = createHeld();
+    const first = { slot, generation, task: 0, held, priority: 0 };
+    const again = calls.renew(call, first);
+    expect(again).toEqual({ ...first, generation: generation + 1 });
+    expect(call.again).toBe(again);
+    expect(calls.find(slot, generation)).toBeUndefined();
+    expect(calls.find(slot, again.generation)).toBe(call);
+    expect(calls.size).toBe(1);
+  });
+
+  test("every call settles exactly once, in any order (property)", () => {
+    fc.assert(fc.property(fc.array(fc.nat(9), { maxLength: 200 }), (steps) => {
+      const calls = new InFlight();
+      const open: { call: PendingCall; id: number }[] = [];
+      const settled: string[] = [];
+      let id = 0;
+      for (const step of steps) {
+        if (step < 5 || open.length === 0) {
+          const mine = id++;
+          const call = calls.add(
+            (value) => settled.push(`${mine} ${value}`),
+            (reason) => settled.push(`${mine} ${reason}`),
+          );
+          call.lane = mine % 3;
+          open.push({ call, id: mine });
+        } else {
+          const [{ call, id }] = open.splice(step % open.length, 1) as [typeof open[number]];
+          if (step % 2 === 0) calls.resolve(call, id);
+          else calls.reject(call, id);
+          expect(settled.at(-1)).toBe(`${id} ${id}`);
+        }
+        if (step === 9) calls.recount(); // nothing was miscounted
+        expect(calls.size).toBe(open.length);
+        for (const lane of [0, 1, 2]) {
+          const expected = open.filter(({ id }) => id % 3 === lane).map(({ call }) => call.slot);
+          const found = calls.callsOf(lane).map(({ slot }) => slot);
+          expect(found.sort()).toEqual(expected.sort());
+        }
+      }
+      expect(new Set(settled).size).toBe(settled.length);
+    }));
+  });
+
+  const timed = createSettings({ deadlineMs: 100 });
+
+  /** Fields as they are when the stack ends in the midst of `add` or of settling. */
+  function damaged() {
+    const ended: string[] = [];
+    const calls = new InFlight(() => ended.push("empty"));
+    const add = (name: string, settings = PLAIN): PendingCall =>
+      calls.add((value) => ended.push(`${name} ${value}`), () => {}, settings);
+    return { calls, ended, add };
+  }
+
+  test("a recount finds calls that were not counted", () => {
+    const { calls, ended, add } = damaged();
+    add("whole");
+    const uncounted = add("before");
+    calls.resolve(uncounted, 1);
+    uncounted.resolve = (value) => ended.push(`uncounted ${value}`);
+    uncounted.reject = () => {};
+    uncounted.settings = timed;
+    expect([calls.size, calls.timedCalls()]).toEqual([1, []]);
+    calls.recount();
+    expect(calls.size).toBe(2);
+    expect(calls.timedCalls()).toEqual([uncounted]);
+    expect(add("next").slot).toBe(2); // its slot is not free
+    for (const call of calls.callsOf()) calls.resolve(call, "over");
+    expect(ended).toEqual(["before 1", "whole over", "uncounted over", "empty", "next over"]);
+  });
+
+  test("a recount forgets calls that were settled but not released", () => {
+    const { calls, ended, add } = damaged();
+    const [first, cut, last] = ["first", "cut", "last"].map((name) => add(name, timed));
+    cut!.resolve = cut!.reject = undefined;
+    expect(calls.size).toBe(3);
+    calls.recount();
+    calls.recount();
+    expect(calls.size).toBe(2);
+    expect(calls.timedCalls()).toEqual([first, last]);
+    expect([first!.timedIndex, last!.timedIndex]).toEqual([0, 1]);
+    expect(add("next", timed)).toBe(cut);
+    expect(calls.timedCalls()).toEqual([first, last, cut]);
+    expect(add("another").slot).toBe(3); // the slot was free once
+    for (const call of calls.callsOf()) calls.resolve(call, "over");
+    expect(calls.timedCalls()).toEqual([]);
+    expect([calls.size, ended.at(-1)]).toEqual([0, "another over"]);
+    expect(ended.filter((end) => end === "empty")).toHaveLength(1);
+  });
+});
+
+test("a call whose lane turns out damaged while shapes are told is the lane's to settle", () => {
+  const inFlight = new InFlight();
+  const lane = new FakeLane({ id: 3 });
+  const failed: string[] = [];
+  const sender = new Sender({
+    inFlight,
+    lanes: laneSetOf([lane]),
+    kinds: currentRuntime.kinds,
+    onSettings: () => {},
+    maxCalls: Infinity,
+    onUsedUp: () => {},
+    failLane: ({ id }, error) => failed.push(`${id}: ${error.message}`),
+  });
+  lane.endpoint.tellShapes = () => {
+    throw new ProtocolError("damaged");
+  };
+  const calls = [true, false].map((isHeld) => {
+    const call = sender.begin(() => {}, () => {}, PLAIN);
+    const { slot, generation } = call;
+    const { holder } = lane.endpoint;
+    const encoder = holder.acquire();
+    const end = holder.encode(encoder, [{ a: 1 }], "args");
+    const held = holder.hold([{ a: 1 }]);
+    const isSent = isHeld
+      ? sender.sendHeld(lane, { slot, generation, task: 0, held, priority: 0 }, 0)
+      : sender.sendEncoded(lane, call, 0, 0, encoder, end, 1);
+    expect([isSent, sender.isCutOff]).toEqual([true, false]);
+    return call;
+  });
+  expect(failed).toEqual(["3: damaged", "3: damaged"]);
+  expect(inFlight.callsOf(lane.id)).toEqual(calls);
+});
+
+describe("a call that was cut off while it was made", () => {
+  /** Lanes of which the first may have its wakes cut off. */
+  function createSender() {
+    const inFlight = new InFlight();
+    const [first, second] = [new FakeLane({ id: 0 }), new FakeLane({ id: 1 })];
+    const sender = new Sender({
+      inFlight,
+      lanes: laneSetOf([first, second]),
+      kinds: currentRuntime.kinds,
+      onSettings: () => {},
+      maxCalls: Infinity,
+      onUsedUp: () => {},
+      failLane: () => {},
+    });
+    const outcomes: string[] = [];
+    const begin = (name: string): PendingCall =>
+      sender.begin(() => outcomes.push(`${name} resolved`), (reason) => {
+        outcomes.push(`${name}: ${(reason as Error).message}`);
+      }, PLAIN);
+    const recover = (isQueued = false): void => sender.recover(() => isQueued);
+    return { inFlight, first, second, sender, outcomes, begin, recover };
+  }
+
+  test("is rejected, and no other", () => {
+    const { inFlight, first, second, sender, outcomes, begin, recover } = createSender();
+    const whole = begin("whole");
+    sender.sendNumber(first, whole, 0, 4, 1);
+    expect([sender.isCutOff, first.wakes]).toEqual([false, 1]);
+    const lost = begin("lost");
+    sender.unmark();
+    lost.resolve = lost.reject = undefined; // settled, and its slot not released
+    begin("cut");
+    expect(sender.isCutOff).toBe(true);
+    first.load.outstanding = 10;
+    const recovered = [first, second].map(({ endpoint: { tx } }) => vi.spyOn(tx, "recover"));
+    recover();
+    for (const each of recovered) expect(each).toHaveBeenCalledOnce();
+    expect(inFlight.size).toBe(1);
+    expect(outcomes).toEqual(["cut: The stack overflowed while this call was made."]);
+    expect(sender.isCutOff).toBe(false);
+    expect(inFlight.callsOf()).toEqual([whole]);
+    expect([first.load.outstanding, second.load.outstanding]).toEqual([1, 0]);
+    expect([first.wakes, second.wakes]).toEqual([2, 1]);
+  });
+
+  test("and the next call in the slot of one that was settled has neither its id nor its limits", () => {
+    const { inFlight, begin, recover } = createSender();
+    const settings = createSettings({ timeoutMs: 100 });
+    const call = inFlight.add(() => {}, () => {}, settings);
+    const { generation } = call;
+    call.resolve = call.reject = undefined; // where the stack ended
+    begin("cut");
+    recover();
+    const next = inFlight.add(() => {}, () => {});
+    const other = inFlight.add(() => {}, () => {});
+    expect([next, other]).toContain(call);
+    expect([call.settings, call.timedIndex]).toEqual([PLAIN, -1]);
+    expect(call.generation).not.toBe(generation);
+    expect(inFlight.timedCalls()).toEqual([]);
+  });
+
+  test("waits on if it is in the queue, or was settled before", () => {
+    const { inFlight, outcomes, begin, recover } = createSender();
+    const queued = begin("queued");
+    queued.lane = 1;
+    recover(true);
+    expect([queued.lane, inFlight.size, outcomes]).toEqual([QUEUED_ON_HOST, 1, []]);
+    const settled = begin("settled");
+    inFlight.resolve(settled, 1);
+    recover();
+    expect(outcomes).toEqual(["settled resolved"]);
+    expect(inFlight.callsOf()).toEqual([queued]);
+  });
+
+  test("is the worker's if its record was published", () => {
+    const { inFlight, first, sender, outcomes, begin, recover } = createSender();
+    const call = begin("sent");
+    first.wake = () => {
+      throw new RangeError("Maximum call stack size exceeded");
+    };
+    expect(() => sender.sendNumber(first, call, 0, 4, 1)).toThrow(RangeError);
+    expect(sender.isCutOff).toBe(true);
+    const wakes: unknown[] = [];
+    first.wake = (isAgain?: boolean) => void wakes.push(isAgain);
+    recover();
+    expect([outcomes, wakes]).toEqual([[], [true]]);
+    expect([call.lane, first.load.outstanding]).toEqual([0, 1]);
+    expect(inFlight.callsOf(0)).toEqual([call]);
+    expect([first.begin(), first.begin()]).toEqual([true, false]);
+  });
+
+  test("is rejected if no record of it was published", () => {
+    const { inFlight, first, sender, outcomes, begin, recover } = createSender();
+    const sendNumber = first.endpoint.sendNumber;
+    const call = begin("cut");
+    first.endpoint.sendNumber = () => {
+      throw new RangeError("Maximum call stack size exceeded");
+    };
+    expect(() => sender.sendNumber(first, call, 0, 4, 1)).toThrow(RangeError);
+    first.endpoint.sendNumber = sendNumber;
+    recover();
+    expect(outcomes).toEqual(["cut: The stack overflowed while this call was made."]);
+    expect([inFlight.size, first.load.outstanding, first.begin()]).toEqual([0, 0, false]);
+  });
+});
+
+test("call queue keeps order through compaction", () => {
+  const queue = new CallQueue();
+  const call = (slot: number) => ({
+    slot,
+    generation: 0,
+    task: 0,
+    held: undefined as never,
+    priority: 0,
+  });
+  let pushed = 0;
+  let shifted = 0;
+  for (let round = 0; round < 200; round++) {
+    for (let each = 0; each < (round * 37) % 100; each++) queue.push(call(pushed++));
+    for (let each = 0; each < (round * 53) % 100 && queue.size > 0; each++) {
+      expect(queue.peek()!.slot).toBe(shifted++);
+      queue.take();
+    }
+    expect(queue.size).toBe(pushed - shifted);
+  }
+  expect(shifted).toBeGreaterThan(5000);
+  queue.clear();
+  expect(queue.peek()).toBeUndefined();
+});
+
+describe("answers", () => {
+  /** Takes responses of which there are as many as `ready` says; a lane that is not in it is damaged. */
+  class FakeAnswers extends Answers {
+    readonly order: number[] = [];
+    readonly ready = new Map<Lane, number>();
+    lanes: Lane[] = [];
+
+    override take(lane: Lane, max: number): number {
+      const ready = this.ready.get(lane);
+      if (ready === undefined) throw new ProtocolError("damaged");
+      const taken = Math.min(ready, max);
+      if (taken > 0) this.order.push(this.lanes.indexOf(lane));
+      this.ready.set(lane, ready - taken);
+      lane.load.outstanding -= taken;
+      return taken;
+    }
+  }
+
+  /** `ready`: of each lane; below 0: the lane is damaged. */
+  function fakeAnswers(...ready: number[]): FakeAnswers {
+    const answers = new FakeAnswers(new InFlight(), []);
+    for (const count of ready) {
+      const lane = new FakeLane();
+      lane.load.outstanding = Math.abs(count);
+      answers.lanes.push(lane);
+      if (count >= 0) answers.ready.set(lane, count);
+    }
+    return answers;
+  }
+
+  const takeFrom = (answers: FakeAnswers, max: number): number =>
+    answers.takeFrom(answers.lanes, max, (lane) => {
+      answers.lanes.splice(answers.lanes.indexOf(lane), 1);
+    });
+
+  test("of one lane do not keep another's waiting, however many there are", () => {
+    const answers = fakeAnswers(100_000, 1, 5, 100_000);
+    for (let poll = 0; poll < 5; poll++) expect(takeFrom(answers, 1024)).toBe(1024);
+    expect(answers.order).toEqual([0, 1, 2, 3, 0, 3, 0]);
+  });
+
+  test("are all taken where there is room for them, from damaged lanes' neighbours too", () => {
+    const answers = fakeAnswers(3, -1, -1, 4, 0, -1);
+    expect(takeFrom(answers, 5)).toBe(5);
+    expect(takeFrom(answers, 1024)).toBe(2);
+    expect(takeFrom(answers, 1024)).toBe(0);
+    expect(answers.lanes.map(({ load }) => load.outstanding)).toEqual([0, 0, 0]);
+  });
+});
+
+describe("turn clock", () => {
+  function createClock(turnsPerYield = 1) {
+    const state = { nowMs: 0, soon: [] as (() => void)[], turns: 0, reads: 0 };
+    const clock = new TurnClock({
+      now: () => (state.reads++, state.nowMs),
+      soon: (callback) => void state.soon.push(callback),
+      turnsPerYield,
+      maxTurnMs: 1,
+      maxStride: 16,
+      onTurn: () => state.turns++,
+    });
+    return { clock, state };
+  }
+
+  test("a turn ends after its time, whatever the pace", () => {
+    for (const unitMs of [0.001, 0.01, 0.3, 2]) {
+      const { clock, state } = createClock();
+      let units = 0;
+      do {
+        state.nowMs += unitMs;
+        units++;
+      } while (!clock.isOver(1));
+      const overtime = state.nowMs - 1 - unitMs; // the clock starts with the first look
+      expect(overtime).toBeLessThanOrEqual(Math.max(2 * unitMs, 16 * 0.01) + 1e-9);
+      expect(units).toBeGreaterThan(1);
+    }
+  });
+
+  test("quick units are not all timed", () => {
+    const { clock, state } = createClock();
+    for (let unit = 0; unit < 160; unit++) {
+      state.nowMs += 0.001;
+      clock.isOver(1);
+    }
+    expect(state.reads).toBeLessThan(20);
+  });
+
+  test("after a yield, onTurn comes once the event loop has turned as often as asked", () => {
+    for (const turnsPerYield of [1, 24]) {
+      const { clock, state } = createClock(turnsPerYield);
+      clock.yieldTurn();
+      for (let turn = 0; turn < turnsPerYield; turn++) {
+        expect(state.turns).toBe(0);
+        expect(state.soon).toHaveLength(1);
+        state.soon.shift()!();
+      }
+      expect(state.turns).toBe(1);
+      expect(state.soon).toHaveLength(0);
+    }
+  });
+
+  test("an event loop that turns by itself starts a new turn", () => {
+    const { clock, state } = createClock();
+    for (let burst = 0; burst < 100; burst++) {
+      state.nowMs += 0.6;
+      expect(clock.isOver(1)).toBe(false);
+      for (const callback of state.soon.splice(0)) callback();
+    }
+    expect(state.turns).toBe(0);
+  });
+});
+
+describe("safety check", () => {
+  function createReceiver(state: Partial<Receiver>) {
+    const receiver = {
+      isAnnounced: true,
+      isWaitingInLoop: true,
+      isLeftAlone: true,
+      hasReason: true,
+      progress: "1",
+      wake: vi.fn(),
+      repost: vi.fn(),
+      ...state,
+    };
+    return { receiver, check: new SafetyCheck(currentRuntime, () => [[receiver, receiver]]) };
+  }
+
+  test("a lost wake is found at the second look, counted and repaired", () => {
+    const { receiver, check } = createReceiver({});
+    check.check();
+    expect(check.statistics.hits).toBe(0);
+    check.check();
+    expect(check.statistics).toEqual({ hits: 1, lateWakes: 0 });
+    expect(receiver.wake).toHaveBeenCalledOnce();
+  });
+
+  test("progress in between, one that is awake, or an empty ring are no finding", () => {
+    const moving = createReceiver({});
+    for (let look = 0; look < 5; look++) {
+      moving.receiver.progress = String(look);
+      moving.check.check();
+    }
+    const awake = createReceiver({ isAnnounced: false, isWaitingInLoop: false });
+    const empty = createReceiver({ hasReason: false });
+    for (let look = 0; look < 5; look++) {
+      awake.check.check();
+      empty.check.check();
+    }
+    for (const { check } of [moving, awake, empty]) {
+      expect(check.statistics).toEqual({ hits: 0, lateWakes: 0 });
+    }
+  });
+
+  test("a posted wake that is not seen is posted again and counted apart", () => {
+    const { receiver, check } = createReceiver({ isAnnounced: false });
+    check.check();
+    check.check();
+    expect(check.statistics).toEqual({ hits: 0, lateWakes: 1 });
+    expect(receiver.repost).toHaveBeenCalledOnce();
+  });
+
+  test("a thread that was held up before it looks again, or wakes, is woken, and counted apart", () => {
+    for (const state of [{ isWaitingInLoop: false }, { isLeftAlone: false }]) {
+      const { receiver, check } = createReceiver(state);
+      check.check();
+      check.check();
+      expect(check.statistics).toEqual({ hits: 0, lateWakes: 1 });
+      expect(receiver.wake).toHaveBeenCalledOnce();
+    }
+  });
+});
+
+describe("memory of lanes", () => {
+  test("is used again for rings of the same sizes, with clean control words, up to a limit", () => {
+    const sizes = { requests: 4096, responses: 8192 };
+    const first = takeLaneMemory(sizes);
+    new Int32Array(first).fill(7);
+    giveLaneMemory(first, sizes);
+    expect(takeLaneMemory({ requests: 8192, responses: 4096 })).not.toBe(first);
+    const again = takeLaneMemory({ ...sizes });
+    expect(again).toBe(first);
+    expect(new Set(new Int32Array(again, 0, CONTROL_BYTES / 4))).toEqual(new Set([0]));
+    expect(takeLaneMemory(sizes)).not.toBe(first);
+    const wide = { requests: 2 ** 24, responses: 2 ** 24 };
+    const large = Array.from({ length: 4 }, () => takeLaneMemory(wide));
+    for (const memory of large) giveLaneMemory(memory, wide);
+    const reused = large.map(() => takeLaneMemory(wide)).filter((each) => large.includes(each));
+    expect(reused).toHaveLength(2); // of 32 MiB each
+  });
+});

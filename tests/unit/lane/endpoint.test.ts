@@ -1,0 +1,377 @@
+import { runInNewContext } from "node:vm";
+import { describe, expect, test } from "vitest";
+import { transfer } from "../../../src/codec/kinds/wrappers.ts";
+import { DataCloneError, PayloadTooLargeError, ProtocolError } from "../../../src/errors.ts";
+import { CALL_WITH_NUMBER } from "../../../src/lane/frame.ts";
+import { detached, type Held } from "../../../src/lane/snapshot.ts";
+import { bufferOf } from "../../../src/lane/payload-port.ts";
+import { holdCall, receive, send, sendCall, sendHeldCall } from "../../support/codec.ts";
+import { createEndpoints } from "../../support/endpoints.ts";
+import { messageBytes } from "../../../src/host/workers/payload-credit.ts";
+import { currentRuntime } from "../../../src/runtimes/current.ts";
+
+const CAPACITY = 4096;
+
+/** Where held values are. */
+function placeOf(held: Held): string {
+  if (held.payload === undefined) return "inline";
+  return held.inline === undefined ? "buffer" : "inline with extras";
+}
+
+describe("where values go", () => {
+  test("small values inline, large ones in buffers, what only a port carries beside them", () => {
+    const { holder } = createEndpoints(CAPACITY);
+    // The stack names the files of the test runner: how long it is depends on where they are.
+    const error = Object.assign(new Error("e"), { stack: "Error: e" });
+    expect(placeOf(holder.hold([1, "a", null, { a: 1 }, new Map(), error]))).toBe("inline");
+    expect(placeOf(holder.hold([new Uint8Array(CAPACITY)]))).toBe("buffer");
+    expect(placeOf(holder.hold([new Uint8Array(CAPACITY / 4)]))).toBe("inline");
+    expect(placeOf(holder.hold([new Uint8Array(CAPACITY / 4 + 32)]))).toBe("buffer");
+    const shared = new SharedArrayBuffer(8);
+    expect(placeOf(holder.hold([{ shared }]))).toBe("inline with extras");
+    expect(placeOf(holder.hold([shared, new Uint8Array(CAPACITY)]))).toBe("buffer");
+  });
+
+  test("every size around a quarter of the ring arrives, at every position of the ring", () => {
+    const pair = createEndpoints(CAPACITY);
+    for (let size = CAPACITY / 4 - 64; size < CAPACITY / 4 + 64; size += 4) {
+      const [bytes, text] = send(pair, [
+        new Uint8Array(size).fill(size),
+        "x".repeat(size % 99),
+      ]);
+      expect((bytes as Uint8Array).every((byte) => byte === (size & 0xff))).toBe(true);
+      expect(text).toBe("x".repeat(size % 99));
+    }
+  });
+
+  test("a value that does not fit the rest of the ring is not taken for too large", () => {
+    const pair = createEndpoints(CAPACITY);
+    for (let round = 0; round < 50; round++) {
+      expect(sendCall(pair.host, ["y".repeat(900)])).toBe(true);
+      expect(receive(pair)).toEqual(["y".repeat(900)]);
+    }
+  });
+
+  test("arguments that share a buffer still share it on arrival", () => {
+    const pair = createEndpoints(CAPACITY);
+    const buffer = new ArrayBuffer(16);
+    const [bytes, floats] = send(pair, [new Uint8Array(buffer), new Float64Array(buffer)]) as [
+      Uint8Array,
+      Float64Array,
+    ];
+    expect(bytes.buffer).toBe(floats.buffer);
+  });
+
+  test("a SharedArrayBuffer is the same object each time, and comes back as itself", () => {
+    const pair = createEndpoints(CAPACITY);
+    const shared = new SharedArrayBuffer(8);
+    const [first] = send(pair, [shared]);
+    const [again, nested] = send(pair, [shared, { view: new Int32Array(shared) }]);
+    expect(again).toBe(first);
+    expect((nested as { view: Int32Array }).view.buffer).toBe(first);
+  });
+
+  test("errors among arguments keep class, cause and properties", () => {
+    const pair = createEndpoints(CAPACITY);
+    const error = Object.assign(new TypeError("t", { cause: 1 }), { code: "X" });
+    const [arrived, other] = send(pair, [error, { o: 1 }]);
+    expect(arrived).toBeInstanceOf(TypeError);
+    expect(arrived).toMatchObject({ message: "t", cause: 1, code: "X" });
+    expect(other).toEqual({ o: 1 });
+  });
+
+  test("no arguments and many arguments", () => {
+    const pair = createEndpoints(CAPACITY);
+    expect(send(pair, [])).toEqual([]);
+    const many = Array.from({ length: 300 }, (_, index) => index);
+    expect(send(pair, many)).toEqual(many);
+  });
+});
+
+describe("no room", () => {
+  test("a call that finds none leaves ring and port untouched", () => {
+    const pair = createEndpoints(CAPACITY);
+    let sent = 0;
+    while (pair.host.sendNumber(5, 6, CALL_WITH_NUMBER, 7, sent)) sent++;
+    expect(sent).toBe(CAPACITY / 32);
+    expect(sendCall(pair.host, ["x"])).toBe(false);
+    expect(sendCall(pair.host, [{}])).toBe(false);
+    const held = pair.holder.hold([{ shared: new SharedArrayBuffer(8) }]);
+    expect(sendHeldCall(pair.host, held)).toBe(false);
+    expect(pair.toWorker).toHaveLength(0);
+    for (let value = 0; value < sent; value++) expect(receive(pair)).toEqual([value]);
+    pair.worker.rx.publish();
+    expect(sendHeldCall(pair.host, held)).toBe(true);
+    expect(receive(pair)).toEqual([{ shared: expect.any(SharedArrayBuffer) }]);
+  });
+
+  test("a ring all of whose records are released takes the largest record", () => {
+    const pair = createEndpoints(CAPACITY);
+    const largest = new Uint8Array(CAPACITY / 4);
+    for (let before = 0; before < 200; before++) {
+      expect(sendCall(pair.host, [before])).toBe(true);
+      receive(pair);
+      expect(sendCall(pair.host, [largest])).toBe(true);
+      receive(pair);
+    }
+  });
+
+  test("a value too large for a record is encoded once and held", () => {
+    const pair = createEndpoints(CAPACITY);
+    let reads = 0;
+    const value = {
+      get text() {
+        reads++;
+        return "x".repeat(CAPACITY);
+      },
+    };
+    const outcome = holdCall(pair.host, [1, value]);
+    expect(placeOf(outcome)).toBe("buffer");
+    expect(pair.worker.rx.poll()).toBe(-1);
+    expect(sendHeldCall(pair.host, outcome)).toBe(true);
+    expect(receive(pair)).toEqual([1, { text: "x".repeat(CAPACITY) }]);
+    expect(reads).toBe(1);
+  });
+
+  test("maxPayloadBytes holds for what goes inline and for what does not", () => {
+    const pair = createEndpoints(CAPACITY, 300);
+    expect(() => sendCall(pair.host, ["x".repeat(400)])).toThrow(
+      PayloadTooLargeError,
+    );
+    expect(() => pair.holder.hold([new Uint8Array(400)])).toThrow(
+      /limit of 300 \(maxPayloadBytes\)/,
+    );
+    expect(() => pair.holder.hold([new Uint8Array(CAPACITY)])).toThrow(PayloadTooLargeError);
+    expect(send(pair, ["x".repeat(200)])).toEqual(["x".repeat(200)]);
+  });
+});
+
+describe("user code while encoding", () => {
+  test("a getter that sends on the same endpoint is before its own call, and nothing is mixed up", () => {
+    const pair = createEndpoints(CAPACITY);
+    const value = {
+      before: "b",
+      get field() {
+        expect(sendCall(pair.host, [1])).toBe(true);
+        expect(sendCall(pair.host, [{ inner: "object" }])).toBe(true);
+        expect(sendHeldCall(pair.host, pair.holder.hold([{ inner: true }]))).toBe(true);
+        return { nested: true };
+      },
+      after: "a",
+    };
+    for (let round = 0; round < 3; round++) {
+      expect(send(pair, [value])).toEqual([1]);
+      expect(receive(pair)).toEqual([{ inner: "object" }]);
+      expect(receive(pair)).toEqual([{ inner: true }]);
+      expect(receive(pair)).toEqual([{ before: "b", field: { nested: true }, after: "a" }]);
+    }
+    expect(send(pair, [2])).toEqual([2]);
+  });
+
+  test("a getter that throws leaves the ring as it was", () => {
+    const pair = createEndpoints(CAPACITY);
+    const bad = {
+      start: "x".repeat(100),
+      get field(): never {
+        throw new URIError("mine");
+      },
+    };
+    for (let round = 0; round < 100; round++) {
+      expect(() => sendCall(pair.host, [bad])).toThrow(URIError);
+    }
+    expect(() => receive(pair)).toThrow("No record.");
+    expect(send(pair, [{ fine: 1 }])).toEqual([{ fine: 1 }]);
+  });
+});
+
+describe("moving", () => {
+  test("a buffer moves, its source is detached by the sending, and views find it", () => {
+    for (const isKept of [false, true]) {
+      const pair = createEndpoints(CAPACITY);
+      const bytes = new Uint8Array(CAPACITY).fill(3);
+      let held = holdCall(pair.host, [
+        transfer({ bytes, again: bytes }, [bytes.buffer]),
+      ]);
+      if (isKept) {
+        held = detached(held);
+        expect(bytes.length).toBe(0);
+        expect(detached(held)).toBe(held);
+      }
+      expect(sendHeldCall(pair.host, held)).toBe(true);
+      expect(bytes.length).toBe(0);
+      const [arrived] = receive(pair) as [{ bytes: Uint8Array; again: Uint8Array }];
+      expect(arrived.bytes).toEqual(new Uint8Array(CAPACITY).fill(3));
+      expect(arrived.again).toBe(arrived.bytes);
+    }
+  });
+
+  test("what is held to be sent later is detached at once", () => {
+    const { holder } = createEndpoints(CAPACITY);
+    const bytes = new Uint8Array(100).fill(3);
+    const held = holder.hold([transfer(bytes)]);
+    expect([bytes.length, held.attached, held.transfer.length]).toEqual([0, [], 1]);
+  });
+
+  test("only what is the caller's own is attached: copies of large buffers just move", () => {
+    const pair = createEndpoints(CAPACITY);
+    const bytes = new Uint8Array(8);
+    const value = transfer({ copied: new Uint8Array(70_000), bytes }, [bytes.buffer]);
+    const held = holdCall(pair.host, [value]);
+    expect([held.attached, held.transfer.length]).toEqual([[bytes.buffer], 2]);
+  });
+
+  test("nothing is detached beside what has moved already, be it part of the value or not", () => {
+    const pair = createEndpoints(CAPACITY);
+    const [gone, good] = [new ArrayBuffer(8), new ArrayBuffer(8)];
+    structuredClone(gone, { transfer: [gone] });
+    for (const list of [[good, gone], [gone, good]]) {
+      const send = () => sendCall(pair.host, [transfer({}, list)]);
+      expect(send).toThrow(DataCloneError);
+      expect(good.byteLength).toBe(8);
+    }
+  });
+
+  test("what a port refuses is a coded error with its words, posted once, and disturbs nothing", () => {
+    const pair = createEndpoints(CAPACITY);
+    const bytes = new Uint8Array(100);
+    const held = holdCall(pair.host, [transfer(bytes)]);
+    let posts = 0;
+    pair.onPost = () => {
+      posts++;
+      throw new TypeError("the stream is locked");
+    };
+    expect(() => sendHeldCall(pair.host, held)).toThrow(
+      expect.objectContaining({
+        code: "HEDDLE_DATA_CLONE",
+        message: expect.stringMatching(/^A part cannot be .* moved: the stream is locked$/),
+        cause: new TypeError("the stream is locked"),
+      }),
+    );
+    expect([posts, bytes.length]).toEqual([1, 100]);
+    pair.onPost = () => {};
+    expect(send(pair, [new SharedArrayBuffer(8)])).toHaveLength(1);
+  });
+
+  test("the buffer of a message may be of another realm", () => {
+    const buffer = runInNewContext("new SharedArrayBuffer(16)") as SharedArrayBuffer;
+    expect(bufferOf([1, buffer], 16, currentRuntime.kinds)).toBe(buffer);
+    expect(() => bufferOf([1], 16, currentRuntime.kinds)).toThrow(ProtocolError);
+  });
+
+  test("methods of the buffer's own are not called", () => {
+    const pair = createEndpoints(CAPACITY);
+    const buffer = Object.defineProperties(new ArrayBuffer(8), {
+      transfer: { value: () => expect.unreachable() },
+      detached: { get: () => expect.unreachable() },
+      byteLength: { get: () => expect.unreachable() },
+    });
+    const held = holdCall(pair.host, [transfer(buffer)]);
+    expect(messageBytes(held, currentRuntime.kinds)).toBe(1024 + 8);
+    const [moved] = detached(held).transfer;
+    expect(structuredClone(moved)).toEqual(new ArrayBuffer(8));
+  });
+
+  test("a record that asks for more than its message has is a ProtocolError", () => {
+    for (const bytes of [-2, 2 ** 30]) {
+      const pair = createEndpoints(CAPACITY);
+      const held = holdCall(pair.host, [
+        "x".repeat(CAPACITY),
+      ]);
+      const payload = { ...held.payload!, bytes };
+      expect(sendHeldCall(pair.host, { ...held, payload })).toBe(true);
+      expect(() => receive(pair)).toThrow(ProtocolError);
+    }
+  });
+
+  test("a message names its parts and nothing else, and its record where the values are", () => {
+    const pair = createEndpoints(CAPACITY);
+    const shared = new SharedArrayBuffer(8);
+    for (const size of [8, CAPACITY]) {
+      const text = "x".repeat(size);
+      const held = holdCall(pair.host, [shared, text]);
+      expect(sendHeldCall(pair.host, held)).toBe(true);
+      const [first, ...others] = pair.toWorker[0] as unknown[];
+      expect(first).toBeInstanceOf(SharedArrayBuffer);
+      expect(others.length).toBe(size === CAPACITY ? 1 : 0);
+      const [arrived, other] = receive(pair);
+      expect([(arrived as SharedArrayBuffer).byteLength, other]).toEqual([8, text]);
+    }
+  });
+});
+
+describe("holding", () => {
+  test("later changes are not seen, and getters run once", () => {
+    const pair = createEndpoints(CAPACITY);
+    let runs = 0;
+    const value = {
+      get field() {
+        return ++runs;
+      },
+    };
+    const bytes = new Uint8Array([1, 2, 3]);
+    const held = pair.holder.hold([value, bytes]);
+    bytes[0] = 9;
+    for (let sends = 0; sends < 3; sends++) {
+      expect(sendHeldCall(pair.host, held)).toBe(true);
+      expect(receive(pair)).toEqual([{ field: 1 }, new Uint8Array([1, 2, 3])]);
+    }
+  });
+
+  test("what cannot be cloned is refused by its path", () => {
+    const { holder } = createEndpoints(CAPACITY);
+    for (const bad of [() => {}, Symbol("s"), new WeakMap(), { deep: [() => {}] }]) {
+      expect(() => holder.hold([1, bad])).toThrow(DataCloneError);
+      expect(() => holder.hold([1, bad])).toThrow(/^args\[1\]/);
+    }
+    expect(() => holder.hold([{ user: { onClick: () => {} } }])).toThrow(
+      /^args\[0\]\.user\.onClick /,
+    );
+    expect(() => holder.hold([[new Map([["k", Symbol()]])]])).toThrow(/^args\[0\]\[0\]\.get\(k\) /);
+    expect(() => holder.hold([() => {}], "result")).toThrow(/^result /);
+    const detached = new Uint8Array(8);
+    structuredClone(detached.buffer, { transfer: [detached.buffer] });
+    expect(() => holder.hold([detached])).toThrow(DataCloneError);
+    expect(() => holder.hold([detached.buffer])).toThrow(DataCloneError);
+  });
+
+  test("a throwing getter's own error comes through", () => {
+    const { holder } = createEndpoints(CAPACITY);
+    const bad = {
+      get field(): number {
+        throw new RangeError("mine");
+      },
+    };
+    expect(() => holder.hold([bad])).toThrow(RangeError);
+  });
+});
+
+describe("damage", () => {
+  test("a message that cannot be deserialized fails its own record only", () => {
+    const pair = createEndpoints(CAPACITY);
+    for (const value of [1, 2, 3]) {
+      sendHeldCall(pair.host, pair.holder.hold([{ value, shared: new SharedArrayBuffer(8) }]));
+    }
+    const messages = pair.toWorker.splice(0);
+    const shift = pair.toWorker.shift.bind(pair.toWorker);
+    pair.toWorker.push(...messages);
+    let receives = 0;
+    pair.toWorker.shift = () => {
+      const message = shift();
+      if (++receives === 2) throw new Error("cannot deserialize");
+      return message;
+    };
+    expect(receive(pair)).toMatchObject([{ value: 1 }]);
+    expect(() => receive(pair)).toThrow(DataCloneError);
+    expect(receive(pair)).toMatchObject([{ value: 3 }]);
+  });
+
+  test("a missing message and a wrong number are protocol errors", () => {
+    const pair = createEndpoints(CAPACITY);
+    sendHeldCall(pair.host, pair.holder.hold([new SharedArrayBuffer(8)]));
+    pair.toWorker.length = 0;
+    expect(() => receive(pair)).toThrow(ProtocolError);
+    sendHeldCall(pair.host, pair.holder.hold([new SharedArrayBuffer(8)]));
+    (pair.toWorker[0] as number[])[0] = 17;
+    expect(() => receive(pair)).toThrow(ProtocolError);
+  });
+});

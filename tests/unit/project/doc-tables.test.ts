@@ -1,0 +1,31 @@
+/** Figures in README and docs are those of `results/`. */
+import { describe, expect, test } from "vitest";
+import { readDocument, tableIn, TABLES, withTables } from "../../../benchmarks/doc-tables/main.ts";
+
+/** Without the padding that the formatter adds. */
+const cells = (table: string): string[][] =>
+  table.split("\n").map((line) => line.split("|").map((cell) => cell.trim().replace(/-+/, "-")));
+
+describe.each(Object.entries(TABLES))("%s", (file, tables) => {
+  const document = readDocument(file);
+
+  test.each(Object.entries(tables))("table %s", (name, create) => {
+    expect(cells(tableIn(document, name))).toEqual(cells(create()));
+  });
+
+  // What is said beside the tables must not grow old: it says which, not how much.
+  test.runIf(file.startsWith("docs/benchmarks/"))("quotes no figure outside of them", () => {
+    const prose = withTables(document, () => "").replaceAll(/```[^]*?```|`[^`]*`/g, "");
+    const figures = prose.match(/\d[\d.,]*\s?(?:[µmn]s|[GM]B\/s|×|%)(?![\w])/g) ?? [];
+    expect(figures).toEqual([]);
+  });
+});
+
+test("text between marks is replaced, and nothing else", () => {
+  const mark = (name: string, text: string) =>
+    `<!-- ${name}, from results/ -->\n\n${text}\n\n<!-- end of ${name} -->`;
+  const document = `a\n${mark("one", "old")}\nb\n${mark("two", "old")}\nc`;
+  expect(withTables(document, (name) => name)).toBe(
+    `a\n${mark("one", "one")}\nb\n${mark("two", "two")}\nc`,
+  );
+});

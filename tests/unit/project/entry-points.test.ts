@@ -1,0 +1,87 @@
+/** What the entry points export, and what importing them loads. */
+import { readFileSync } from "node:fs";
+import { join, posix } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import * as light from "../../../src/mod-task.ts";
+import * as whole from "../../../src/mod.ts";
+
+const root = fileURLToPath(new URL("../../../", import.meta.url));
+const read = (path: string): string => readFileSync(join(root, path), "utf8");
+// deno-lint-ignore no-explicit-any -- whatever is in the file
+const json = (path: string): any => JSON.parse(read(path));
+
+/** Files that `entry` imports at once, directly or not: neither types nor what `import()` loads later. */
+function loadedBy(entry: string): Set<string> {
+  const loaded = new Set<string>();
+  const visit = (path: string): void => {
+    if (loaded.has(path)) return;
+    loaded.add(path);
+    const imports = read(`src/${path}`).matchAll(
+      /^(?:import|export) (?!type\b)(?:([^;"]*?) from )?"(\.[^"]+)"/gms,
+    );
+    for (const [, names = "*", specifier] of imports) {
+      // Only names of types.
+      const isErased = /^\{[^}]*\}$/.test(names) &&
+        names.slice(1, -1).split(",").every((name) => /^\s*(?:type\s|$)/.test(name));
+      if (!isErased) visit(posix.join(posix.dirname(path), specifier!));
+    }
+  };
+  visit(entry);
+  return loaded;
+}
+
+test("heddle exports what heddle/task exports, and the same objects", () => {
+  expect(Object.keys(light).length).toBeGreaterThan(20);
+  expect(whole).toMatchObject(light);
+  for (const [name, value] of Object.entries(light)) {
+    expect((whole as Record<string, unknown>)[name]).toBe(value);
+  }
+});
+
+test("package and JSR have the same entry points, which the build makes", () => {
+  const { exports, sideEffects } = json("package.json");
+  const jsr = json("deno.json").exports as Record<string, string>;
+  const names = Object.keys(exports).filter((name) => name !== "./package.json");
+  expect(names).toEqual(Object.keys(jsr));
+  const config = read("tsup.config.ts");
+  for (const name of names) {
+    const { types, default: code } = exports[name] as { types: string; default: string };
+    expect(types).toBe(code.replace(/\.js$/, ".d.ts"));
+    const entry = code.replace(/^\.\/dist\/(.*)\.js$/, "$1");
+    const source = jsr[name]!.replace("./", "");
+    expect(config).toMatch(new RegExp(`entry: \\{[^}]*"?${entry}"?: "${source}"`));
+    expect(config).toMatch(new RegExp(`dts: \\{\\s*entry: \\{[^}]*"?${entry}"?: "${source}"`));
+  }
+  expect(sideEffects).toEqual(["./dist/worker/entry.js", "./src/worker/entry.ts"]);
+});
+
+test("heddle/task loads neither pools nor encoders nor the code for structs", () => {
+  const loaded = [...loadedBy("mod-task.ts")];
+  expect(loaded).toContain("codec/struct/schema.ts");
+  const heavy =
+    /^(?:host|ring|park|endpoint|worker)\/|runtimes\/(?!runtime)|encoder|decoder|struct\/(?:compile|interpret)/;
+  expect(loaded.filter((path) => heavy.test(path))).toEqual([]);
+});
+
+test("a worker loads the code for structs when a task declares some, not before", () => {
+  const loaded = [...loadedBy("worker/entry.ts")];
+  expect(loaded).toContain("codec/decoder.ts");
+  const rare =
+    /^(?:host|options|task)|struct\/(?:compile|interpret|scalars|schema|signature|struct-codec|views)/;
+  expect(loaded.filter((path) => rare.test(path))).toEqual([]);
+  expect(loadedBy("codec/struct/signature.ts")).toContain("codec/struct/compile.ts");
+});
+
+test("no module loads rarely used builtins at once", () => {
+  const loaded = [...loadedBy("mod.ts"), ...loadedBy("worker/entry.ts")];
+  const builtins = loaded.flatMap((path) =>
+    [...read(`src/${path}`).matchAll(/^import (?!type)[^;]*"(node:[^"]+)"/gm)].map((m) => m[1]!)
+  );
+  expect([...new Set(builtins)].sort()).toEqual([
+    "node:buffer",
+    "node:timers",
+    "node:util/types",
+    "node:worker_threads",
+  ]);
+});

@@ -1,0 +1,120 @@
+/** Layers import downwards only, and runtime names live in src/runtimes alone. */
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, posix, relative, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+
+const root = fileURLToPath(new URL("../../../src", import.meta.url));
+
+/** Layer by folder, or by file for those at the top of src. */
+const LAYERS: Readonly<Record<string, number>> = {
+  "errors.ts": 0,
+  "worker-entry.ts": 0,
+  "memory": 0,
+  "realm": 0,
+  "runtimes": 0,
+  "ring": 1,
+  "sync": 1,
+  "codec": 2,
+  "lane": 3,
+  "host": 4,
+  "worker": 4,
+  "api": 5,
+  "mod-task.ts": 6,
+  "mod.ts": 7,
+};
+
+/** Only these may import the adapter of the current runtime. */
+const COMPOSITION_ROOTS = ["api/pool.ts", "worker/entry.ts"];
+
+/** Names of a runtime, outside comments and strings that merely mention one. */
+const RUNTIME_NAMES = /\b(process|Deno|Bun|Buffer|setImmediate|__dirname|require)\b(?!["'`])/;
+
+interface Source {
+  readonly path: string;
+  readonly text: string;
+  readonly imports: readonly string[];
+}
+
+const sources: readonly Source[] = readdirSync(root, { recursive: true, encoding: "utf8" })
+  .filter((path) => path.endsWith(".ts"))
+  .map((path) => {
+    const text = readFileSync(join(root, path), "utf8");
+    const imports = [...text.matchAll(/^(?:import|export)\b[^;"]*?from "([^"]+)"/gms)].map((m) =>
+      m[1]!
+    );
+    return { path: path.split(sep).join("/"), text, imports };
+  });
+
+const layerOf = (path: string): number => LAYERS[path.includes("/") ? path.split("/")[0]! : path]!;
+const folderOf = (path: string): string => path.includes("/") ? path.split("/")[0]! : "";
+const target = (from: string, specifier: string): string =>
+  posix.join(posix.dirname(from), specifier);
+
+function withoutCommentsAndStrings(text: string): string {
+  return text
+    .replace(/\/\*[\s\S]*?\*\//g, "")
+    .replace(/\/\/.*$/gm, "")
+    .replace(/"(?:[^"\\\n]|\\.)*"|`(?:[^`\\$]|\\.|\$(?!\{))*`/g, '""');
+}
+
+test("there is something to check", () => {
+  expect(sources.length).toBeGreaterThan(30);
+  expect(relative(dirname(root), root)).toBe("src");
+  expect(sources.flatMap(({ imports }) => imports).length).toBeGreaterThan(100);
+});
+
+describe.each(sources)("$path", ({ path, text, imports }) => {
+  test("belongs to a layer", () => {
+    expect(layerOf(path)).toBeTypeOf("number");
+  });
+
+  test("imports its own folder or lower layers", () => {
+    for (const specifier of imports) {
+      if (!specifier.startsWith(".")) {
+        expect(path).toMatch(/^runtimes\//);
+        continue;
+      }
+      const to = target(path, specifier);
+      if (folderOf(to) !== "" && folderOf(to) === folderOf(path)) continue;
+      const isSharedTypes = to === "errors.ts" || to === "runtimes/runtime.ts";
+      if (!isSharedTypes) expect([to, layerOf(to) < layerOf(path)]).toEqual([to, true]);
+      if (folderOf(to) === "runtimes" && to !== "runtimes/runtime.ts") {
+        expect(COMPOSITION_ROOTS).toContain(path);
+      }
+    }
+  });
+
+  test("names no runtime outside src/runtimes", () => {
+    if (path.startsWith("runtimes/")) return;
+    expect(withoutCommentsAndStrings(text).match(RUNTIME_NAMES)?.[0]).toBeUndefined();
+    expect(text).not.toMatch(/from "node:/);
+  });
+
+  test("imports no namespace: what a bundler makes of it reads inherited properties", () => {
+    expect(text).not.toMatch(/^import \* as \w+ from "\./m);
+  });
+
+  test("is of a readable size", () => {
+    expect(text.split("\n").length).toBeLessThanOrEqual(500);
+  });
+
+  test("has members' comments in Latin-1: they stay in the build, which engines keep at a byte a unit then", () => {
+    const comments = text.split("\n").filter((line) => /^ {2,}(?:\/\*\*|\*)/.test(line));
+    expect(comments.filter((line) => /[\u0100-\uffff]/.test(line))).toEqual([]);
+  });
+});
+
+test("there are no import cycles", () => {
+  const byPath = new Map(sources.map((source) => [source.path, source]));
+  const done = new Set<string>();
+  const visit = (path: string, trail: readonly string[]): void => {
+    if (trail.includes(path)) throw new Error(`cycle: ${[...trail, path].join(" → ")}`);
+    if (done.has(path)) return;
+    for (const specifier of byPath.get(path)!.imports) {
+      if (specifier.startsWith(".")) visit(target(path, specifier), [...trail, path]);
+    }
+    done.add(path);
+  };
+  for (const { path } of sources) visit(path, []);
+});

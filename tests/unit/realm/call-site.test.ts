@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import { callerOf, locationIn } from "../../../src/realm/call-site.ts";
+
+function whoCalls(): string | undefined {
+  // Not as a tail call: JavaScriptCore drops the frame of a function that ends in one.
+  const caller = callerOf(whoCalls);
+  return caller;
+}
+
+test("names the module of the caller", () => {
+  expect(whoCalls()).toMatch(/call-site\.test\.ts(\?.*)?$/);
+});
+
+test("leaves stacks as they were", () => {
+  const StackError = Error as unknown as { prepareStackTrace: unknown; stackTraceLimit: number };
+  const before = [StackError.prepareStackTrace, StackError.stackTraceLimit];
+  whoCalls();
+  expect([StackError.prepareStackTrace, StackError.stackTraceLimit]).toEqual(before);
+  const { stack } = new Error("later");
+  expect(stack).toBeTypeOf("string");
+  expect(stack).toMatch(/later/);
+});
+
+test.each([
+  ["    at build (file:///a%20b/tasks.mjs:3:5)", "file:///a%20b/tasks.mjs"],
+  ["    at file:///tasks.mjs:3:5", "file:///tasks.mjs"],
+  ["    at async file:///tasks.mjs:3:5", "file:///tasks.mjs"],
+  ["    at Object.<anonymous> (/a (b)/tasks.cjs:3:5)", "/a (b)/tasks.cjs"],
+  ["    at new Pool [as Mine] (C:\\tasks.mjs:3:5)", "C:\\tasks.mjs"],
+])("finds the location in the text of a stack: %s", (frame, location) => {
+  expect(locationIn(`Error\n${frame}\n    at file:///other.mjs:1:1`)).toBe(location);
+  expect(locationIn("Error\n    at native code")).toBeUndefined();
+});
+
+test("respects a hook of the program's own", () => {
+  const StackError = Error as unknown as { prepareStackTrace: unknown };
+  const before = StackError.prepareStackTrace;
+  try {
+    StackError.prepareStackTrace = () => "my own";
+    expect(whoCalls()).toMatch(/call-site\.test\.ts(\?.*)?$/);
+    expect(new Error("x").stack).toBe("my own");
+  } finally {
+    StackError.prepareStackTrace = before;
+  }
+});

@@ -1,0 +1,53 @@
+/** Words that say which calls were given up: of a slot that is used for ever. */
+import { expect, test } from "vitest";
+import {
+  clearAbort,
+  createAbortWords,
+  raiseAbort,
+  wasAborted,
+} from "../../../src/sync/abort-epochs.ts";
+
+const wordsOf = (isAsked: boolean) => new Int32Array(createAbortWords(isAsked));
+const MOST = 2 ** 31 - 1;
+
+test.each([0, 1, 5, 2 ** 30, MOST - 1, MOST])(
+  "generation %i, and those around it",
+  (generation) => {
+    const words = wordsOf(true);
+    const next = generation === MOST ? 0 : generation + 1;
+    expect(wasAborted(words, 3, generation)).toBe(false);
+    raiseAbort(words, 3, generation);
+    expect(wasAborted(words, 3, generation)).toBe(true);
+    expect(wasAborted(words, 3, next)).toBe(false);
+    expect(wasAborted(words, 2, generation)).toBe(false);
+    if (generation > 0) expect(wasAborted(words, 3, generation - 1)).toBe(true);
+  },
+);
+
+test("making a call again tells the run before it, and not the new one", () => {
+  const words = wordsOf(true);
+  clearAbort(words, 3, 7);
+  expect(wasAborted(words, 3, 7)).toBe(false);
+  clearAbort(words, 3, 8);
+  expect([wasAborted(words, 3, 7), wasAborted(words, 3, 8)]).toEqual([true, false]);
+});
+
+test("a word is never too old, as each call brings it up to date", () => {
+  const words = wordsOf(true);
+  raiseAbort(words, 0, 5);
+  for (const generation of [2 ** 29, 2 ** 30, 2 ** 30 + 2 ** 29, 2 ** 31 - 2]) {
+    clearAbort(words, 0, generation);
+    expect(wasAborted(words, 0, generation)).toBe(false);
+  }
+});
+
+test("slots beyond those that have a word, and pools without signals", () => {
+  const words = wordsOf(true);
+  raiseAbort(words, words.length, 1);
+  expect(wasAborted(words, words.length, 1)).toBe(false);
+  const none = wordsOf(false);
+  expect(none).toHaveLength(0);
+  raiseAbort(none, 0, 1);
+  clearAbort(none, 0, 1);
+  expect(wasAborted(none, 0, 1)).toBe(false);
+});

@@ -1,0 +1,100 @@
+import { describe, expect, test } from "vitest";
+import { ActiveCount } from "../../../src/sync/awake-count.ts";
+import { BLOCKED, IN_EVENT_LOOP, Parker, Waker } from "../../../src/sync/worker-parking.ts";
+
+const CORES = 4;
+
+/** A worker and who wakes it, both in this thread, and what counts the worker. */
+function workerAndWaker() {
+  const words = new Int32Array(new SharedArrayBuffer(128));
+  const count = ActiveCount.create();
+  const share = { buffer: new SharedArrayBuffer(128), index: 3 };
+  /** As the host has it. */
+  const active = new ActiveCount([count], CORES);
+  const coresAtPost: number[] = [];
+  const counts = new ActiveCount([count, share], CORES).words;
+  const waker = new Waker(words, 0, () => coresAtPost.push(active.coresLeft), counts);
+  return { parker: new Parker(words, 0, counts), waker, active, share, coresAtPost };
+}
+
+describe("a worker counts as awake", () => {
+  test("until it parks", () => {
+    for (const state of [BLOCKED, IN_EVENT_LOOP] as const) {
+      const { parker, active } = workerAndWaker();
+      expect(active.coresLeft).toBe(CORES - 1);
+      parker.announce(state);
+      expect(active.coresLeft).toBe(CORES);
+      expect(parker.cancel(state)).toBe(true);
+      expect(active.coresLeft).toBe(CORES - 1);
+    }
+  });
+
+  test("when it is woken, not when it runs, and once", () => {
+    const { parker, waker, active, coresAtPost } = workerAndWaker();
+    parker.announce(IN_EVENT_LOOP);
+    waker.wake();
+    waker.wake();
+    expect(coresAtPost).toEqual([CORES - 1]);
+    expect(active.coresLeft).toBe(CORES - 1);
+    expect(parker.cancel(IN_EVENT_LOOP)).toBe(false);
+    expect(active.coresLeft).toBe(CORES - 1);
+    parker.announce(BLOCKED);
+    waker.wake();
+    expect(parker.block(Infinity)).toBe(true);
+    expect(active.coresLeft).toBe(CORES - 1);
+    parker.announce(BLOCKED);
+    expect(parker.block(0)).toBe(false);
+    expect(active.coresLeft).toBe(CORES - 1);
+  });
+
+  test("once, though its message could not be posted: `repost` posts it", () => {
+    const words = new Int32Array(new SharedArrayBuffer(128));
+    const count = new ActiveCount([ActiveCount.create()], CORES);
+    let posts = 0;
+    const waker = new Waker(words, 0, () => {
+      if (++posts === 1) throw new RangeError("the stack ends here");
+    }, count.words);
+    const parker = new Parker(words, 0, count.words);
+    parker.announce(IN_EVENT_LOOP);
+    expect(() => waker.wake()).toThrow(RangeError);
+    waker.wake();
+    expect(posts).toBe(1);
+    expect(count.coresLeft).toBe(CORES - 1);
+    waker.repost();
+    expect(posts).toBe(2);
+    expect(parker.cancel(IN_EVENT_LOOP)).toBe(false);
+    expect(count.coresLeft).toBe(CORES - 1);
+  });
+
+  test("no more when it was given up, even if its thread goes on, and others wake it", () => {
+    const { parker, waker, active, share } = workerAndWaker();
+    parker.announce(IN_EVENT_LOOP);
+    waker.wake();
+    active.takeBack(share);
+    active.takeBack(share);
+    expect(active.coresLeft).toBe(CORES);
+    for (let time = 0; time < 3; time++) {
+      parker.announce(IN_EVENT_LOOP);
+      expect(active.coresLeft).toBe(CORES);
+      if (time > 0) waker.wake();
+      parker.cancel(IN_EVENT_LOOP);
+      expect(active.coresLeft).toBe(CORES);
+    }
+  });
+
+  test("with all that is nested in it, and not after it was given up", () => {
+    const count = ActiveCount.create();
+    const [outer, inner] = [ActiveCount.create(), ActiveCount.create()];
+    const words = new Int32Array(new SharedArrayBuffer(128));
+    const host = new ActiveCount([count], CORES);
+    const worker = new Parker(words, 0, new ActiveCount([count, outer], CORES).words);
+    const nested = new Parker(words, 1, new ActiveCount([count, outer, inner], CORES).words);
+    expect(host.coresLeft).toBe(CORES - 2);
+    host.takeBack(outer);
+    expect(host.coresLeft).toBe(CORES);
+    worker.announce(BLOCKED);
+    nested.announce(BLOCKED);
+    new Waker(words, 1, () => {}, new ActiveCount([count, outer, inner], CORES).words).wake();
+    expect(host.coresLeft).toBe(CORES);
+  });
+});

@@ -1,0 +1,47 @@
+import { expect, test } from "vitest";
+import { MemoryWatch } from "../../../src/worker/memory-watch.ts";
+
+/** A watch of a worker that may hold 100 bytes and holds `held`; `at` looks at a time, and says what the host was told. */
+function createWatch(held: number) {
+  const state = { held, nowMs: 0, looks: 0 };
+  const told: boolean[] = [];
+  const watch = new MemoryWatch({
+    maxBytes: 100,
+    bytes: () => {
+      state.looks++;
+      return state.held;
+    },
+    now: () => state.nowMs,
+    onFull: (isFarOver) => void told.push(isFarOver),
+  });
+  const at = (nowMs: number, bytes = state.held): boolean[] => {
+    state.nowMs = nowMs;
+    state.held = bytes;
+    watch.look();
+    return told.splice(0);
+  };
+  return { at, state };
+}
+
+test("says once that it is full, once that it is far over, and again after a second", () => {
+  const { at } = createWatch(10);
+  expect(at(0, 100)).toEqual([]);
+  expect(at(5, 101)).toEqual([false]);
+  expect(at(10, 120)).toEqual([]);
+  expect(at(15, 126)).toEqual([true]);
+  expect(at(20, 300)).toEqual([]);
+  expect(at(1015)).toEqual([true]);
+});
+
+test("looks every 5 ms", () => {
+  const { at, state } = createWatch(10);
+  const before = state.looks;
+  for (const nowMs of [0, 1, 4.9, 5, 9, 10]) at(nowMs);
+  expect(state.looks - before).toBe(3);
+});
+
+test("one that is full before its first call has a second, and is never far over", () => {
+  const { at } = createWatch(1000);
+  expect(at(999)).toEqual([]);
+  expect(at(1000)).toEqual([false]);
+});
