@@ -10,9 +10,9 @@ import {
   isPlain,
   PLAIN,
 } from "../host/cancel/call-settings.ts";
-import type { Endings } from "../host/cancel/cancellation.ts";
+import type { Cancellation } from "../host/cancel/cancellation.ts";
 import type { PendingCall, Reject, Resolve } from "../host/in-flight.ts";
-import type { Scheduler } from "../host/dispatch/dispatcher.ts";
+import type { Dispatcher } from "../host/dispatch/dispatcher.ts";
 import type { PoolSpec } from "./wiring.ts";
 
 type Call = (...args: unknown[]) => Promise<unknown>;
@@ -46,8 +46,8 @@ function createTable(names: readonly string[]): object {
 
 /** What the functions of a pool hold: its parts, and the pool, which is open while any of them can be called. */
 export interface CallTarget {
-  readonly scheduler: Scheduler;
-  readonly endings: Endings;
+  readonly dispatcher: Dispatcher;
+  readonly cancellation: Cancellation;
   readonly pool: object;
 }
 
@@ -69,7 +69,7 @@ export function createCallProxy(
       const used = isPlain(settings) ? PLAIN : settings;
       return (...args) =>
         new Promise((resolve: Resolve, reject: Reject) => {
-          target.scheduler.submit(task, args, resolve, reject, used);
+          target.dispatcher.submit(task, args, resolve, reject, used);
         });
     };
     const call = Object.assign(at(own), {
@@ -82,7 +82,7 @@ export function createCallProxy(
 
 /** A call of a task with a signal: its promise has a method that aborts it. */
 function abortable(
-  { scheduler, endings }: CallTarget,
+  { dispatcher, cancellation }: CallTarget,
   task: number,
   args: readonly unknown[],
   settings: CallSettings,
@@ -91,11 +91,11 @@ function abortable(
   let own: Reject | undefined;
   const promise = new Promise((resolve: Resolve, reject: Reject) => {
     own = reject;
-    call = scheduler.submit(task, args, resolve, reject, settings);
+    call = dispatcher.submit(task, args, resolve, reject, settings);
   });
   const abort = (reason: unknown = abortError()): void => {
     // Its slot may have another call by now.
-    if (call !== undefined && call.reject === own) endings.abort(call, reason);
+    if (call !== undefined && call.reject === own) cancellation.abort(call, reason);
   };
   return Object.assign(promise, { reject: abort });
 }

@@ -30,7 +30,7 @@ export class PoolCore {
   readonly #handle: WeakRef<EventTarget>;
   readonly #registry: FinalizationRegistry<undefined>;
   /** The handle, while it must not be collected. */
-  #held: EventTarget | undefined;
+  #keptHandle: EventTarget | undefined;
   #isForgotten = false;
   #isReady = false;
   #closing: Promise<void> | undefined;
@@ -41,7 +41,7 @@ export class PoolCore {
     const { options, runtime } = spec;
     this.#runtime = runtime;
     this.#keepAlive = options.keepAlive;
-    this.#held = handle;
+    this.#keptHandle = handle;
     this.#handle = new WeakRef(handle);
     this.#registry = new FinalizationRegistry(() => this.#onForgotten());
     this.#registry.register(handle, undefined, this);
@@ -50,7 +50,7 @@ export class PoolCore {
     this.ready = promise;
     this.#rejectReady = reject;
     this.parts = wire(spec, {
-      onBusy: () => this.#held ??= this.#handle.deref(),
+      onBusy: () => this.#keptHandle ??= this.#handle.deref(),
       onEmpty: () => this.#onEmpty(),
       onReady: () => {
         this.#isReady = true;
@@ -78,8 +78,8 @@ export class PoolCore {
   }
 
   stats(): PoolStatistics {
-    const { scheduler, supervisor, loop, safety, endings } = this.parts;
-    const { inFlight, waiting, lanes, answers, moved } = scheduler;
+    const { dispatcher, supervisor, loop, safety, cancellation } = this.parts;
+    const { inFlight, waiting, lanes, answers, moved } = dispatcher;
     return {
       inFlight: inFlight.size,
       queued: waiting.queued,
@@ -95,8 +95,8 @@ export class PoolCore {
       safetyHits: safety.statistics.hits,
       lateWakes: safety.statistics.lateWakes,
       lateAnswers: answers.late,
-      timedOut: endings.timedOut,
-      aborted: endings.aborted,
+      timedOut: cancellation.timedOut,
+      aborted: cancellation.aborted,
     };
   }
 
@@ -114,14 +114,14 @@ export class PoolCore {
 
   /** Nothing is under way that its handles may have to hear of. */
   #letGo(): void {
-    const { inFlight } = this.parts.scheduler;
-    if (this.#isReady && inFlight.size === 0 && !this.#keepAlive) this.#held = undefined;
+    const { inFlight } = this.parts.dispatcher;
+    if (this.#isReady && inFlight.size === 0 && !this.#keepAlive) this.#keptHandle = undefined;
   }
 
   /** Nobody can make a call any more. */
   #onForgotten(): void {
     this.#isForgotten = true;
-    if (this.#closing !== undefined || this.parts.scheduler.inFlight.size > 0) return;
+    if (this.#closing !== undefined || this.parts.dispatcher.inFlight.size > 0) return;
     this.#runtime.setTimeout(() => this.#closeForgotten(), FORGOTTEN_MS).unref();
   }
 
@@ -138,11 +138,11 @@ export class PoolCore {
   }
 
   async #close(timeoutMs: number): Promise<void> {
-    const { scheduler, supervisor, loop } = this.parts;
-    scheduler.refuse(new PoolClosedError());
+    const { dispatcher, supervisor, loop } = this.parts;
+    dispatcher.refuse(new PoolClosedError());
     supervisor.drain();
     loop.kick(); // calls whose submission a stack overflow has cut off are settled there
-    if (scheduler.inFlight.size > 0 && timeoutMs > 0) {
+    if (dispatcher.inFlight.size > 0 && timeoutMs > 0) {
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#onDrained = resolve;
       const timer = timeoutMs <= MAX_TIMER_MS
@@ -157,21 +157,21 @@ export class PoolCore {
 
   /** The pool cannot work: what waits and what comes later is rejected with `error`. */
   #fail(error: Error): void {
-    this.parts.scheduler.refuse(error);
+    this.parts.dispatcher.refuse(error);
     void this.#end(error, () => error);
   }
 
   /** Rejects what is unfinished and stops all that runs. */
   #end(closed: Error, unfinished: () => Error): Promise<void> {
-    const { scheduler, supervisor, safety, timekeeper, endings, lastOutput } = this.parts;
+    const { dispatcher, supervisor, safety, deadlines, cancellation, lastOutput } = this.parts;
     this.#rejectReady(closed);
-    endings.tellAll(unfinished());
-    scheduler.rejectAll(unfinished);
+    cancellation.tellAll(unfinished());
+    dispatcher.rejectAll(unfinished);
     safety.stop();
-    timekeeper.stop();
+    deadlines.stop();
     lastOutput.stop();
     this.#registry.unregister(this);
-    this.#held = undefined;
+    this.#keptHandle = undefined;
     return supervisor.close();
   }
 

@@ -13,7 +13,7 @@ import {
   resolveOptions,
   type ShutdownOptions,
 } from "./options.ts";
-import { ActiveCount } from "../sync/awake-count.ts";
+import { AwakeCount } from "../sync/awake-count.ts";
 import { PoolCore } from "./pool-core.ts";
 import type { Pool, PoolStatistics } from "./pool-types.ts";
 import { callerOf } from "../realm/call-site.ts";
@@ -70,7 +70,7 @@ export function createPool(
   return (tasks) => {
     const signatures = Object.values(Object(tasks) as TaskMap).map(declaredBy);
     const sources = locateTasks(tasks, signatures, caller, runtime);
-    const active = realm?.active ?? [ActiveCount.ofThread()];
+    const active = realm?.active ?? [AwakeCount.ofThread()];
     const hostTasks = Object.values(tasks).map((entry, task) => ({
       signature: signatures[task],
       settings: settingsOfTask(entry),
@@ -122,9 +122,9 @@ class ThreadPool extends EventTarget {
   constructor(spec: PoolSpec) {
     super();
     this.#core = new PoolCore(spec, this);
-    const { parts: { scheduler, endings }, ready } = this.#core;
+    const { parts: { dispatcher, cancellation }, ready } = this.#core;
     this.ready = ready;
-    this.call = createCallProxy(spec, { scheduler, endings, pool: this });
+    this.call = createCallProxy(spec, { dispatcher, cancellation, pool: this });
     this.#core.start();
   }
 

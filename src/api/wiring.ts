@@ -1,29 +1,29 @@
 /** The host's side of a pool: makes its parts, in an order in which each finds those it needs, and says what they tell each other. */
 import { Codec } from "../codec/codec.ts";
 import type { Signature } from "../codec/struct/signature.ts";
-import { createAbortWords } from "../sync/abort-epochs.ts";
+import { createAbortEpochs } from "../sync/abort-epochs.ts";
 import { maxInlineBytes } from "../lane/endpoint.ts";
-import { Holder } from "../lane/snapshot.ts";
+import { SnapshotEncoder } from "../lane/snapshot.ts";
 import { HOST_CONTROL_BYTES, HOST_PARKED_WORD } from "../lane/layout.ts";
-import { ServiceTimes, serviceTimesBytes } from "../lane/task-timings.ts";
+import { TaskTimings, taskTimingsBytes } from "../lane/task-timings.ts";
 import type { PoolStart, TaskSource } from "../lane/start-data.ts";
 import type { WorkerLostError } from "../errors.ts";
-import { MAX_ANSWERS } from "../host/responses.ts";
+import { MAX_RESPONSES } from "../host/responses.ts";
 import { Backpressure } from "../host/dispatch/backpressure.ts";
 import { createChooser } from "../host/balance/balancers.ts";
 import type { GivenSettings } from "../host/cancel/call-settings.ts";
-import { Endings } from "../host/cancel/cancellation.ts";
-import { HostLoop } from "../host/poll-loop.ts";
-import { Inliner } from "../host/inline-executor.ts";
+import { Cancellation } from "../host/cancel/cancellation.ts";
+import { PollLoop } from "../host/poll-loop.ts";
+import { InlineExecutor } from "../host/inline-executor.ts";
 import { LastOutput } from "../host/workers/last-output.ts";
-import { type Receiver, SafetyCheck } from "../host/workers/watchdog.ts";
-import { Scheduler, type SchedulerEvents } from "../host/dispatch/dispatcher.ts";
+import { type Receiver, Watchdog } from "../host/workers/watchdog.ts";
+import { Dispatcher, type DispatcherEvents } from "../host/dispatch/dispatcher.ts";
 import { Signals } from "../host/cancel/abort-signals.ts";
 import { Supervisor } from "../host/workers/supervisor.ts";
 import type { LaneOptions } from "../host/workers/thread-lane.ts";
-import { Timekeeper } from "../host/cancel/deadlines.ts";
+import { Deadlines } from "../host/cancel/deadlines.ts";
 import { AUTO_QUEUE_PER_THREAD, type ResolvedOptions } from "./options.ts";
-import { ActiveCount, type SharedWord } from "../sync/awake-count.ts";
+import { AwakeCount, type SharedWord } from "../sync/awake-count.ts";
 import { HostParker } from "../sync/host-parking.ts";
 import type { Runtime, WorkerHandle } from "../runtimes/runtime.ts";
 
@@ -64,13 +64,13 @@ export interface PartEvents {
 }
 
 export interface PoolParts {
-  readonly scheduler: Scheduler;
-  readonly loop: HostLoop;
-  readonly safety: SafetyCheck;
+  readonly dispatcher: Dispatcher;
+  readonly loop: PollLoop;
+  readonly safety: Watchdog;
   readonly supervisor: Supervisor;
   readonly backpressure: Backpressure;
-  readonly timekeeper: Timekeeper;
-  readonly endings: Endings;
+  readonly deadlines: Deadlines;
+  readonly cancellation: Cancellation;
   readonly lastOutput: LastOutput;
 }
 
@@ -78,8 +78,8 @@ export interface PoolParts {
 function shareMemory({ tasks, sources }: PoolSpec) {
   return {
     hostControl: new SharedArrayBuffer(HOST_CONTROL_BYTES),
-    serviceTimes: new SharedArrayBuffer(serviceTimesBytes(sources.length)),
-    abortWords: createAbortWords(tasks.some(({ settings }) => settings.hasSignal === true)),
+    taskTimings: new SharedArrayBuffer(taskTimingsBytes(sources.length)),
+    abortEpochs: createAbortEpochs(tasks.some(({ settings }) => settings.hasSignal === true)),
   };
 }
 
@@ -136,7 +136,7 @@ function createBackpressure(options: ResolvedOptions, onDrain: () => void): Back
 
 function createLastOutput(
   { onBeforeExit }: Runtime,
-  { answers }: Scheduler,
+  { answers }: Dispatcher,
   supervisor: Supervisor,
 ): LastOutput {
   return new LastOutput({
@@ -153,49 +153,50 @@ export function wire(spec: PoolSpec, events: PartEvents): PoolParts {
   const memory = shareMemory(spec);
   const { maxPayloadBytes } = options;
   const codec = new Codec({ access: runtime, origin: 0, maxPayloadBytes, mayLend: true });
-  const holder = new Holder(codec, maxInlineBytes(options.ringBytes.requests));
-  const activeCount = new ActiveCount(spec.active, runtime.cores);
+  const snapshots = new SnapshotEncoder(codec, maxInlineBytes(options.ringBytes.requests));
+  const awakeCount = new AwakeCount(spec.active, runtime.cores);
   const parker = new HostParker(new Int32Array(memory.hostControl), HOST_PARKED_WORD);
   const spinMs = options.spinMicroseconds / 1000;
   const backpressure = createBackpressure(options, events.onDrain);
-  const scheduler = new Scheduler({
-    holder,
+  const dispatcher = new Dispatcher({
+    snapshots,
     signatures: spec.tasks.map(({ signature }) => signature),
     isPromise: runtime.isPromise,
-    placement: createChooser(options, activeCount),
+    placement: createChooser(options, awakeCount),
     backpressure,
-    serviceTimes: new ServiceTimes(memory.serviceTimes),
+    taskTimings: new TaskTimings(memory.taskTimings),
     recycleAfter: options.recycleAfter,
     now: runtime.now,
     setTimeout: runtime.setTimeout,
     // With each call: by the shortest way.
-    events: { ...schedulerEvents(() => parts, events), onWork: () => loop.kick() },
+    events: { ...dispatcherEvents(() => parts, events), onWork: () => loop.kick() },
   });
-  const loop: HostLoop = new HostLoop(runtime, parker, activeCount, scheduler, spinMs);
+  const loop: PollLoop = new PollLoop(runtime, parker, awakeCount, dispatcher, spinMs);
   if (options.inliner !== undefined) {
-    scheduler.waiting.inliner = createInliner(spec, codec, holder, scheduler, () => loop.kick());
+    const kick = (): void => loop.kick();
+    dispatcher.waiting.inliner = createInlineExecutor(spec, codec, snapshots, dispatcher, kick);
   }
-  const safety = new SafetyCheck(
+  const safety = new Watchdog(
     runtime,
     () => receivers(parts, parker),
     () => loop.onTick(),
   );
   const limits = createLimits(
     spec,
-    scheduler,
-    memory.abortWords,
+    dispatcher,
+    memory.abortEpochs,
     () => loop.kick(),
     () => supervisor,
   );
   const laneOptions = laneOptionsOf(spec, codec, spawn, startOf(spec, memory));
-  const supervisor: Supervisor = new Supervisor(options, laneOptions, scheduler, activeCount, {
+  const supervisor: Supervisor = new Supervisor(options, laneOptions, dispatcher, awakeCount, {
     ...events,
     onWake: () => loop.onWakeMessage(),
-    onLost: (call, error) => limits.endings.lose(call, error),
+    onLost: (call, error) => limits.cancellation.lose(call, error),
   });
-  const lastOutput = createLastOutput(runtime, scheduler, supervisor);
+  const lastOutput = createLastOutput(runtime, dispatcher, supervisor);
   const parts: LinkedParts = {
-    scheduler,
+    dispatcher,
     loop,
     safety,
     supervisor,
@@ -211,32 +212,32 @@ interface LinkedParts extends PoolParts {
 }
 
 /** What the scheduler tells the other parts, which are there by the time it does. */
-function schedulerEvents(
+function dispatcherEvents(
   parts: () => LinkedParts,
   events: PartEvents,
-): Omit<SchedulerEvents, "onWork"> {
+): Omit<DispatcherEvents, "onWork"> {
   /** Keeps the process running while calls are in flight: a worker may go on with what nobody waits for. */
   const holdIfBusy = (): void => {
-    const { scheduler, safety } = parts();
-    if (scheduler.inFlight.size === 0) return;
+    const { dispatcher, safety } = parts();
+    if (dispatcher.inFlight.size === 0) return;
     safety.hold();
     events.onBusy();
   };
   return {
     onSettings: (call) => {
       const { hasSignal, signal, tickMs } = call.settings;
-      const { endings, timekeeper, signals } = parts();
-      if (hasSignal) endings.begin(call);
-      if (tickMs !== Infinity) timekeeper.watch(tickMs);
+      const { cancellation, deadlines, signals } = parts();
+      if (hasSignal) cancellation.begin(call);
+      if (tickMs !== Infinity) deadlines.watch(tickMs);
       if (signal !== undefined) signals.watch(call, signal);
     },
-    onAborted: () => parts().endings.aborted++,
+    onAborted: () => parts().cancellation.aborted++,
     onRenewed: (call) => {
-      if (call.settings.hasSignal) parts().endings.begin(call);
+      if (call.settings.hasSignal) parts().cancellation.begin(call);
     },
-    onWorn: (lane) => void parts().supervisor.recycle(lane),
+    onDueForRecycling: (lane) => void parts().supervisor.recycle(lane),
     onUsedUp: (lane) => parts().supervisor.replaceUsedUp(lane),
-    onSpent: (lane) => parts().supervisor.retire(lane),
+    onDrained: (lane) => parts().supervisor.retire(lane),
     onPark: () => {
       holdIfBusy();
       parts().supervisor.look();
@@ -250,49 +251,49 @@ function schedulerEvents(
 /** What ends calls before they are answered. */
 function createLimits(
   { options, runtime }: PoolSpec,
-  scheduler: Scheduler,
-  abortWords: SharedArrayBuffer,
+  dispatcher: Dispatcher,
+  abortEpochs: SharedArrayBuffer,
   poll: () => void,
   supervisor: () => Supervisor,
-): Pick<LinkedParts, "endings" | "timekeeper" | "signals"> {
-  const { inFlight, lanes } = scheduler;
-  const endings: Endings = new Endings({
+): Pick<LinkedParts, "cancellation" | "deadlines" | "signals"> {
+  const { inFlight, lanes } = dispatcher;
+  const cancellation: Cancellation = new Cancellation({
     inFlight,
     lanes,
-    abortWords: new Int32Array(abortWords),
+    abortEpochs: new Int32Array(abortEpochs),
     now: runtime.now,
-    onQueuedEnded: () => scheduler.waiting.onEnded(),
+    onQueuedEnded: () => dispatcher.waiting.onEnded(),
     onRevoked: poll,
-    onAbandoned: () => timekeeper.watch(),
+    onAbandoned: () => deadlines.watch(),
   });
-  const timekeeper = new Timekeeper({
+  const deadlines = new Deadlines({
     inFlight,
-    endings,
+    cancellation,
     lanes,
     hardTimeoutMs: options.hardTimeoutMs,
     now: runtime.now,
     setTimeout: runtime.setTimeout,
     takeAnswers: () => {
-      if (scheduler.drain(MAX_ANSWERS) > 0) poll();
+      if (dispatcher.drain(MAX_RESPONSES) > 0) poll();
     },
     stretch: () => supervisor().stretch,
     stop: (lane, error) => supervisor().stop(lane, error),
   });
-  const signals = new Signals((call, reason) => endings.abort(call, reason));
-  return { endings, timekeeper, signals };
+  const signals = new Signals((call, reason) => cancellation.abort(call, reason));
+  return { cancellation, deadlines, signals };
 }
 
-function createInliner(
+function createInlineExecutor(
   { options, tasks, runtime }: PoolSpec,
   codec: Codec,
-  holder: Holder,
-  { inFlight }: Scheduler,
+  snapshots: SnapshotEncoder,
+  { inFlight }: Dispatcher,
   poll: () => void,
-): Inliner {
-  return new Inliner({
+): InlineExecutor {
+  return new InlineExecutor({
     ...options.inliner!,
     codec,
-    holder,
+    snapshots,
     inFlight,
     functions: tasks.map(({ f, settings }) => settings.hasSignal === true ? undefined : f),
     signatures: tasks.map(({ signature }) => signature),
@@ -304,7 +305,7 @@ function createInliner(
 
 /** The receivers of wake-ups, for the safety check. */
 function* receivers(
-  { scheduler: { lanes }, supervisor, loop }: PoolParts,
+  { dispatcher: { lanes }, supervisor, loop }: PoolParts,
   parker: HostParker,
 ): Generator<readonly [unknown, Receiver]> {
   const threads = [...supervisor.threads].filter((lane) => lanes.all.includes(lane));

@@ -90,7 +90,7 @@ export function packError(access: CodecAccess, error: Error): Uint8Array<ArrayBu
     mayLend: false,
   });
   let end = encoder.error(error, encoder.begin());
-  if (encoder.extras.count > 0) {
+  if (encoder.attachments.count > 0) {
     encoder.end(); // what it carries cannot be put in bytes
     end = encoder.error(new Error(error.message), encoder.begin());
   }

@@ -10,7 +10,7 @@ import { DataCloneError, HeddleError, PayloadTooLargeError, ProtocolError } from
 import { readArray, readEntries } from "./kinds/arrays.ts";
 import { readBuffer, readBytes, readView } from "./kinds/bytes.ts";
 import { isStackOverflow, readError } from "./kinds/errors.ts";
-import { readLoan } from "./kinds/borrow.ts";
+import { readLease } from "./kinds/borrow.ts";
 import { normalizeNumber, readBigInt } from "./kinds/numbers.ts";
 import { readBoxed, readCollection, readKeyed, readObject, readRegExp } from "./kinds/objects.ts";
 import type { ReadableShape, Reader, Revocable } from "./reader.ts";
@@ -99,7 +99,7 @@ export class Decoder implements Reader {
   #reserved = 0;
   /** Arguments whose values come behind the others. */
   #pending = 0;
-  #extras: readonly unknown[] = NO_EXTRAS;
+  #attachments: readonly unknown[] = NO_EXTRAS;
   #referenced: Map<number, unknown> | undefined;
 
   constructor(
@@ -140,9 +140,9 @@ export class Decoder implements Reader {
     at: number,
     limit: number,
     count: number,
-    extras: readonly unknown[] = NO_EXTRAS,
+    attachments: readonly unknown[] = NO_EXTRAS,
   ): unknown[] {
-    this.#begin(memory, at, limit, extras);
+    this.#begin(memory, at, limit, attachments);
     try {
       const values: unknown[] = [];
       this.next = at;
@@ -159,7 +159,7 @@ export class Decoder implements Reader {
     } finally {
       if (this.#texts.isOpen) this.#texts.close();
       this.#referenced = undefined;
-      this.#extras = NO_EXTRAS;
+      this.#attachments = NO_EXTRAS;
     }
   }
 
@@ -180,7 +180,7 @@ export class Decoder implements Reader {
     this.#begin(NO_MEMORY, 0, 0, NO_EXTRAS);
   }
 
-  #begin(memory: Memory, at: number, limit: number, extras: readonly unknown[]): void {
+  #begin(memory: Memory, at: number, limit: number, attachments: readonly unknown[]): void {
     if (this.#memory !== memory) {
       this.#memory = memory;
       this.i32 = memory.i32;
@@ -191,7 +191,7 @@ export class Decoder implements Reader {
     this.#reserved = 0;
     this.#pending = 0;
     this.limit = limit;
-    this.#extras = extras;
+    this.#attachments = attachments;
   }
 
   /** Reads the value at `at`; sets `next`. */
@@ -282,7 +282,7 @@ export class Decoder implements Reader {
       case ENVELOPE:
         return readEnvelope(this, at, word);
       case LOAN:
-        return this.#noted(at, word, readLoan(this, at));
+        return this.#noted(at, word, readLease(this, at));
       case PENDING:
         this.#pending++;
         this.next = at + VALUE_HEADER_BYTES;
@@ -401,7 +401,7 @@ export class Decoder implements Reader {
     this.check(at, bytes);
     this.next = at + bytes;
     const index = this.i32[(at >> 2) + 1]!;
-    const object = this.#extras[index];
+    const object = this.#attachments[index];
     if (object === undefined) throw this.corrupt(`part ${index} of its message`, at);
     return object;
   }

@@ -11,7 +11,7 @@ import { align8Large } from "../memory/align.ts";
 import { type Memory, viewMemory } from "../memory/views.ts";
 import type { CodecAccess } from "../runtimes/runtime.ts";
 import { writeView } from "./kinds/bytes.ts";
-import { Extras } from "./support/attachments.ts";
+import { Attachments } from "./support/attachments.ts";
 import { writeError } from "./kinds/errors.ts";
 import { writeBigInt } from "./kinds/numbers.ts";
 import { pathTo } from "./support/path.ts";
@@ -87,7 +87,7 @@ export class Encoder implements Writer {
   u8!: Uint8Array<SharedArrayBuffer>;
   /** End of the memory that may be written. */
   limit = 0;
-  readonly extras: Extras = new Extras();
+  readonly attachments: Attachments = new Attachments();
   gone = 0;
   /** What the values are called in the path of one that cannot be cloned, and the list they are of. */
   name = "";
@@ -154,7 +154,7 @@ export class Encoder implements Writer {
     this.#depth = 0;
     // Also if they were being written when that failed: the next value must not get them.
     if (this.texts.isOpen || this.texts.count > 0) this.texts.abort();
-    this.extras.clear();
+    this.attachments.clear();
     this.#copiedBytes = 0;
     this.mayMove = true;
     this.lastClass = undefined;
@@ -344,22 +344,22 @@ export class Encoder implements Writer {
   }
 
   extra(object: object, from: number, isMoved: boolean): number {
-    const end = this.header(EXTRA, this.extras.count, from);
-    this.extras.add(object, isMoved);
+    const end = this.header(EXTRA, this.attachments.count, from);
+    this.attachments.add(object, isMoved);
     return end;
   }
 
   shared(buffer: SharedArrayBuffer, from: number): number {
     const at = this.room(from, VALUE_HEADER_BYTES + 8);
     this.i32[at >> 2] = SHARED;
-    this.i32[(at >> 2) + 1] = this.extras.count;
+    this.i32[(at >> 2) + 1] = this.attachments.count;
     this.f64[(at >> 3) + 1] = this.#sharedBuffers.idOf(buffer);
-    this.extras.add(buffer, false);
+    this.attachments.add(buffer, false);
     return at + VALUE_HEADER_BYTES + 8;
   }
 
   willMove(objects: readonly unknown[]): void {
-    this.extras.willMove(objects);
+    this.attachments.willMove(objects);
   }
 
   unwrap(): void {
@@ -367,12 +367,12 @@ export class Encoder implements Writer {
   }
 
   isTransferred(object: unknown): boolean {
-    return this.extras.isMoving(object);
+    return this.attachments.isMoving(object);
   }
 
   moved(object: object, from: number): number {
-    const end = this.header(EXTRA, this.extras.count, from);
-    this.extras.move(object);
+    const end = this.header(EXTRA, this.attachments.count, from);
+    this.attachments.move(object);
     return end;
   }
 
@@ -394,7 +394,7 @@ export class Encoder implements Writer {
       depth: this.#depth,
       current,
       seen: count,
-      extras: this.extras.count,
+      attachments: this.attachments.count,
       copiedBytes,
       texts: this.texts.count,
     };
@@ -404,7 +404,7 @@ export class Encoder implements Writer {
     this.#depth = mark.depth;
     this.#seen.current = mark.current;
     this.#seen.forget(mark.seen);
-    this.extras.rewind(mark);
+    this.attachments.rewind(mark);
     this.#copiedBytes = mark.copiedBytes;
     this.texts.forget(mark.texts);
   }

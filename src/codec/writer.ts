@@ -25,7 +25,7 @@ export interface WriterMark {
   readonly depth: number;
   readonly current: number;
   readonly seen: number;
-  readonly extras: number;
+  readonly attachments: number;
   readonly copiedBytes: number;
   readonly texts: number;
 }

@@ -12,7 +12,7 @@ import { isError } from "../codec/kinds/errors.ts";
 import { mayBorrow } from "../codec/kinds/borrow.ts";
 import { ReceivedShapes } from "../codec/shapes/shapes.ts";
 import type { Signature } from "../codec/struct/signature.ts";
-import { type Held, type Holder, RESULT_NAME } from "../lane/snapshot.ts";
+import { RESULT_NAME, type Snapshot, type SnapshotEncoder } from "../lane/snapshot.ts";
 import { viewMemory } from "../memory/views.ts";
 import type { QueuedCall } from "./dispatch/call-queue.ts";
 import { type InFlight, RUN_BY_HOST } from "./in-flight.ts";
@@ -26,9 +26,9 @@ export interface InlinerLimits {
   readonly dispatchThreshold: number;
 }
 
-export interface InlinerOptions extends InlinerLimits {
+export interface InlineExecutorOptions extends InlinerLimits {
   readonly codec: Codec;
-  readonly holder: Holder;
+  readonly snapshots: SnapshotEncoder;
   readonly inFlight: InFlight;
   /** The functions of the tasks that the host has, by task. */
   readonly functions: readonly (((...args: unknown[]) => unknown) | undefined)[];
@@ -41,17 +41,17 @@ export interface InlinerOptions extends InlinerLimits {
   readonly onRoom: () => void;
 }
 
-export class Inliner {
+export class InlineExecutor {
   /** Calls run so far. */
   ran = 0;
-  readonly #options: InlinerOptions;
+  readonly #options: InlineExecutorOptions;
   readonly #shapes = new ReceivedShapes();
   readonly #decoder: Decoder;
   #batch: QueuedCall[] = [];
   /** Calls begun and not settled. */
   #running = 0;
 
-  constructor(options: InlinerOptions) {
+  constructor(options: InlineExecutorOptions) {
     this.#options = options;
     this.#decoder = options.codec.decoder(this.#shapes);
   }
@@ -72,9 +72,9 @@ export class Inliner {
 
   /** Takes a call. False: it carries what only a message to another thread makes the task's own. */
   take(call: QueuedCall): boolean {
-    const extras = [...call.held.payload?.extras ?? [], ...call.held.transfer];
+    const attachments = [...call.snapshot.payload?.attachments ?? [], ...call.snapshot.transfer];
     const { kinds } = this.#options.codec.access;
-    const isPlain = extras.every((extra) =>
+    const isPlain = attachments.every((extra) =>
       kinds.isArrayBuffer(extra) || kinds.isSharedArrayBuffer(extra)
     );
     if (!isPlain) return false;
@@ -89,7 +89,7 @@ export class Inliner {
     for (const call of batch) void this.#run(call);
   }
 
-  async #run({ slot, generation, task, held }: QueuedCall): Promise<void> {
+  async #run({ slot, generation, task, snapshot }: QueuedCall): Promise<void> {
     const { inFlight, functions, onRoom } = this.#options;
     const waiting = inFlight.find(slot, generation);
     if (waiting === undefined) return;
@@ -99,7 +99,7 @@ export class Inliner {
     let kind: "resolve" | "reject" = "resolve";
     let value: unknown;
     try {
-      value = await this.#call(functions[task]!, held, task);
+      value = await this.#call(functions[task]!, snapshot, task);
     } catch (error) {
       kind = "reject";
       value = error;
@@ -112,13 +112,13 @@ export class Inliner {
   }
 
   /** Runs a task as a worker does: what it was lent and shown, it may read until it returns. */
-  #call(f: (...args: unknown[]) => unknown, held: Held, task: number): unknown {
+  #call(f: (...args: unknown[]) => unknown, snapshot: Snapshot, task: number): unknown {
     const decoder = this.#decoder;
     decoder.declared = this.#options.signatures[task]?.args;
     decoder.isLending = mayBorrow(f);
     let args: unknown[];
     try {
-      args = this.#read(held);
+      args = this.#read(snapshot);
     } finally {
       decoder.isLending = false;
     }
@@ -136,20 +136,20 @@ export class Inliner {
     value: unknown,
     task: number,
   ): ["resolve" | "reject", unknown] {
-    const { holder, signatures } = this.#options;
+    const { snapshots, signatures } = this.#options;
     try {
       const returns = kind === "resolve" ? signatures[task]?.returns : undefined;
-      const held = kind === "reject" && isError(value)
-        ? holder.holdError(value)
-        : holder.hold([value], RESULT_NAME, returns);
+      const snapshot = kind === "reject" && isError(value)
+        ? snapshots.holdError(value)
+        : snapshots.hold([value], RESULT_NAME, returns);
       this.#decoder.declared = returns;
-      return [kind, this.#read(held)[0]];
+      return [kind, this.#read(snapshot)[0]];
     } catch (error) {
       return ["reject", error]; // it cannot be cloned, or a getter threw
     }
   }
 
-  #read({ count, inline, payload }: Held): unknown[] {
+  #read({ count, inline, payload }: Snapshot): unknown[] {
     const { shapes } = this.#options.codec;
     const known = this.#shapes.size;
     if (known < shapes.size) {
@@ -161,7 +161,7 @@ export class Inliner {
       buffer = new SharedArrayBuffer(bytes);
       new Uint8Array(buffer).set(inline);
     }
-    const values = this.#decoder.all(viewMemory(buffer!), 0, bytes, count, payload?.extras);
+    const values = this.#decoder.all(viewMemory(buffer!), 0, bytes, count, payload?.attachments);
     this.#decoder.forget();
     return values;
   }

@@ -7,12 +7,12 @@
  * within the spin budget, or no core is free to spin on, it announces the park, looks once more and
  * returns; the worker that completes next posts one message. No polling by timers.
  */
-import type { ActiveCount } from "../sync/awake-count.ts";
+import type { AwakeCount } from "../sync/awake-count.ts";
 import { AdaptiveSpin } from "../sync/adaptive-spin.ts";
 import type { HostParker } from "../sync/host-parking.ts";
 import { TurnClock } from "../sync/turn-clock.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
-import { ANSWERED, type LaneSet, NEAR } from "./balance/lane-set.ts";
+import { type LaneSet, READY, SPIN } from "./balance/lane-set.ts";
 
 /** Calls settled by one poll before their continuations get to run. */
 const MAX_SETTLED_PER_POLL = 1024;
@@ -42,18 +42,18 @@ export interface HostWork {
   onIdle(): void;
 }
 
-export interface HostLoopStatistics {
+export interface PollLoopStatistics {
   /** Times the host announced that it goes to its event loop with calls outstanding. */
   parks: number;
   /** Wake messages received. */
   wakeMessages: number;
 }
 
-export class HostLoop {
-  readonly statistics: HostLoopStatistics = { parks: 0, wakeMessages: 0 };
+export class PollLoop {
+  readonly statistics: PollLoopStatistics = { parks: 0, wakeMessages: 0 };
   readonly #work: HostWork;
   readonly #parker: HostParker;
-  readonly #active: ActiveCount;
+  readonly #active: AwakeCount;
   readonly #turn: TurnClock;
   readonly #microtask: (callback: () => void) => void;
   readonly #now: () => number;
@@ -67,7 +67,7 @@ export class HostLoop {
   constructor(
     runtime: Runtime,
     parker: HostParker,
-    active: ActiveCount,
+    active: AwakeCount,
     work: HostWork,
     spinMs: number,
   ) {
@@ -128,9 +128,9 @@ export class HostLoop {
     }
     work.recover();
     work.flush();
-    const outlook = lanes.outlook();
-    let isReady = outlook === ANSWERED;
-    if (outlook === NEAR && this.#active.hasFreeCore) {
+    const waitHint = lanes.waitHint();
+    let isReady = waitHint === READY;
+    if (waitHint === SPIN && this.#active.hasFreeCore) {
       isReady = this.#spin.spin();
     }
     const settled = isReady ? work.drain(MAX_SETTLED_PER_POLL) : 0;

@@ -24,9 +24,9 @@ import type { InFlight, PendingCall } from "./in-flight.ts";
 import type { Lane } from "./balance/lane.ts";
 
 /** More answers than a lane can hold. */
-export const MAX_ANSWERS: number = 2 ** 30;
+export const MAX_RESPONSES: number = 2 ** 30;
 
-export class Answers {
+export class Responses {
   /** Answers taken so far, about. */
   taken = 0;
   /** Answers for calls that were settled otherwise before. */

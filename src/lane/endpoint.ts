@@ -33,7 +33,7 @@ import {
   TASK_WORD,
   WHAT_WORD,
 } from "./frame.ts";
-import { type Held, Holder } from "./snapshot.ts";
+import { type Snapshot, SnapshotEncoder } from "./snapshot.ts";
 import { bufferOf, PayloadMessages } from "./payload-port.ts";
 import { SizedValues } from "./sized-values.ts";
 
@@ -52,7 +52,7 @@ export class Endpoint {
   readonly tx: RingProducer;
   readonly rx: RingConsumer;
   readonly decoder: Decoder;
-  readonly holder: Holder;
+  readonly snapshots: SnapshotEncoder;
   /** Writes what needs no encoder. */
   readonly sized: SizedValues;
   readonly #codec: Codec;
@@ -62,7 +62,7 @@ export class Endpoint {
   #toldShapes = 0;
   #hasTold = false;
   /** The next SHAPES record, for which there was no room. */
-  #untold: { readonly held: Held; readonly count: number } | undefined;
+  #untold: { readonly snapshot: Snapshot; readonly count: number } | undefined;
 
   constructor(tx: RingProducer, rx: RingConsumer, codec: Codec, port: PayloadPort) {
     this.tx = tx;
@@ -72,7 +72,7 @@ export class Endpoint {
     this.decoder = codec.decoder(this.#receivedShapes);
     this.#messages = new PayloadMessages(port);
     const maxBytes = maxInlineBytes(tx.capacity);
-    this.holder = new Holder(codec, maxBytes);
+    this.snapshots = new SnapshotEncoder(codec, maxBytes);
     this.sized = new SizedValues(
       tx.memory,
       codec.access,
@@ -130,7 +130,7 @@ export class Endpoint {
     return true;
   }
 
-  /** Sends `count` values that an encoder has written up to `end`, and which a record can carry (`Holder.isInline`). */
+  /** Sends `count` values that an encoder has written up to `end`, and which a record can carry (`SnapshotEncoder.isInline`). */
   sendEncoded(
     encoder: Encoder,
     end: number,
@@ -153,17 +153,17 @@ export class Endpoint {
    * Sends held values, of which `transfer` moves (all that is `attached` among it); without it they can be
    * sent again. Throws DataCloneError for what the port refuses; nothing was posted then, nor where there is no room.
    */
-  sendHeld(
+  sendSnapshot(
     kind: Kind,
     slot: number,
     generation: number,
     task: number,
-    held: Held,
-    transfer: readonly unknown[] = held.transfer,
+    snapshot: Snapshot,
+    transfer: readonly unknown[] = snapshot.transfer,
   ): boolean {
     const { tx } = this;
-    const { inline, payload, count } = held;
-    const bytes = bytesOf(held);
+    const { inline, payload, count } = snapshot;
+    const bytes = bytesOf(snapshot);
     // A message goes first, so that it is there when the record is seen. Space can only grow in between:
     // this side alone claims, and nothing runs here but the post.
     if (!tx.hasSpace(bytes)) return false;
@@ -181,9 +181,9 @@ export class Endpoint {
     return true;
   }
 
-  /** Whether `sendHeld` would succeed now. */
-  hasSpaceFor(held: Held): boolean {
-    return this.tellShapes() && this.tx.hasSpace(bytesOf(held));
+  /** Whether `sendSnapshot` would succeed now. */
+  hasSpaceFor(snapshot: Snapshot): boolean {
+    return this.tellShapes() && this.tx.hasSpace(bytesOf(snapshot));
   }
 
   /** All values of the polled record at `index`. Throws DataCloneError for an unreadable one. */
@@ -225,9 +225,12 @@ export class Endpoint {
       const first = this.#toldShapes;
       if (this.#untold === undefined) {
         const lists = shapes.keysFrom(first, SHAPES_PER_RECORD);
-        this.#untold = { held: this.holder.holdInternal([first, ...lists]), count: lists.length };
+        this.#untold = {
+          snapshot: this.snapshots.encodeInternal([first, ...lists]),
+          count: lists.length,
+        };
       }
-      if (!this.sendHeld(SHAPES, 0, 0, 0, this.#untold.held, [])) return false;
+      if (!this.sendSnapshot(SHAPES, 0, 0, 0, this.#untold.snapshot, [])) return false;
       this.#toldShapes += this.#untold.count;
       this.#untold = undefined;
       this.#hasTold = true;
@@ -239,7 +242,7 @@ export class Endpoint {
    * Whether a record was published that says something about others, and nobody was woken for it. To
    * be asked after everything that was not sent: a record that nobody reads keeps its room.
    */
-  takeTold(): boolean {
+  takePendingWake(): boolean {
     const hasTold = this.#hasTold;
     this.#hasTold = false;
     return hasTold;
@@ -290,7 +293,7 @@ export class Endpoint {
 }
 
 /** Bytes of ring that held values take. */
-function bytesOf({ inline, payload }: Held): number {
+function bytesOf({ inline, payload }: Snapshot): number {
   return (payload === undefined ? FRAME_BYTES : PLACEHOLDER_BYTES) + (inline?.length ?? 0);
 }
 

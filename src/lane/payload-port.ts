@@ -15,7 +15,7 @@ export interface Payload {
   readonly buffer: SharedArrayBuffer | undefined;
   readonly bytes: number;
   /** Objects that the encoded values refer to by index. */
-  readonly extras: readonly unknown[];
+  readonly attachments: readonly unknown[];
 }
 
 /**
@@ -53,9 +53,9 @@ export class PayloadMessages {
    * Posts a payload, of which `transfer` moves, and returns its number. Runs no code of the user's. Throws DataCloneError
    * for what cannot be cloned or moved; nothing was posted then.
    */
-  post({ buffer, extras }: Payload, transfer: readonly unknown[]): number {
+  post({ buffer, attachments }: Payload, transfer: readonly unknown[]): number {
     try {
-      this.#port.post(buffer === undefined ? extras : [...extras, buffer], transfer);
+      this.#port.post(buffer === undefined ? attachments : [...attachments, buffer], transfer);
     } catch (error) {
       if (isStackOverflow(error)) throw error;
       // Ports refuse in errors of the runtime's own, which name no part.

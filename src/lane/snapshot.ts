@@ -8,7 +8,7 @@
  */
 import { type Codec, encodingError } from "../codec/codec.ts";
 import type { Encoder } from "../codec/encoder.ts";
-import type { Extras } from "../codec/support/attachments.ts";
+import type { Attachments } from "../codec/support/attachments.ts";
 import { bufferIsDetached, transferBuffer } from "../codec/support/intrinsics.ts";
 import type { DeclaredValues } from "../codec/struct/signature.ts";
 import { DataCloneError } from "../errors.ts";
@@ -21,7 +21,7 @@ export const ARGUMENTS = "args";
 export const RESULT_NAME = "result";
 
 /** Values ready to be sent. */
-export interface Held {
+export interface Snapshot {
   readonly count: number;
   /** The encoded values, if a record can carry them. */
   readonly inline: Uint8Array<ArrayBuffer> | undefined;
@@ -69,7 +69,7 @@ export function encodeDeclared(
   return at;
 }
 
-export class Holder {
+export class SnapshotEncoder {
   readonly #codec: Codec;
   readonly #maxInlineBytes: number;
 
@@ -143,7 +143,7 @@ export class Holder {
 
   /** Whether a record can carry all that was encoded up to `end`. */
   isInline(encoder: Encoder, end: number): boolean {
-    return end <= this.#maxInlineBytes && encoder.extras.isEmpty;
+    return end <= this.#maxInlineBytes && encoder.attachments.isEmpty;
   }
 
   /** Encodes values to be sent later. Throws as `encode` does. */
@@ -152,7 +152,7 @@ export class Holder {
     name: string = ARGUMENTS,
     declared: DeclaredValues = NOTHING_DECLARED,
     isPending?: readonly boolean[],
-  ): Held {
+  ): Snapshot {
     return this.#withEncoder(name, (encoder) => {
       const end = this.encode(encoder, values, name, declared, isPending);
       return this.take(encoder, end, countDeclared(values, declared));
@@ -160,7 +160,7 @@ export class Holder {
   }
 
   /** Encodes a value of heddle's own, which no limit is for. */
-  holdInternal(value: unknown): Held {
+  encodeInternal(value: unknown): Snapshot {
     return this.#withEncoder(RESULT_NAME, (encoder) => {
       encoder.isUnlimited = true;
       return this.take(encoder, encoder.root(value, encoder.begin()), 1);
@@ -168,43 +168,43 @@ export class Holder {
   }
 
   /**
-   * `held` with `values`, of declared shapes perhaps, in place of what was PENDING in it. `positions`
+   * `snapshot` with `values`, of declared shapes perhaps, in place of what was PENDING in it. `positions`
    * says which arguments they are.
    */
   complete(
-    held: Held,
+    snapshot: Snapshot,
     values: readonly unknown[],
     positions: readonly number[],
     declared: DeclaredValues = NOTHING_DECLARED,
-  ): Held {
+  ): Snapshot {
     return this.#withEncoder(ARGUMENTS, (encoder) => {
-      const { inline, payload } = held;
+      const { inline, payload } = snapshot;
       const bytes = inline ?? new Uint8Array(payload!.buffer!, 0, payload!.bytes);
       let at = encoder.room(encoder.begin(), bytes.length);
       encoder.u8.set(bytes, at);
       at += bytes.length;
-      encoder.countCopied(held.copiedBytes, at);
-      encoder.extras.resume(payload?.extras ?? [], held.transfer);
+      encoder.countCopied(snapshot.copiedBytes, at);
+      encoder.attachments.resume(payload?.attachments ?? [], snapshot.transfer);
       for (const [index, value] of values.entries()) {
         const position = positions[index]!;
         encoder.name = `${ARGUMENTS}[${position}]`;
         const one = declared[position];
         at = one === undefined ? encoder.root(value, at) : encoder.struct(one, position, value, at);
       }
-      const whole = this.take(encoder, at, held.count);
-      return { ...whole, mayKeep: whole.mayKeep && held.mayKeep };
+      const whole = this.take(encoder, at, snapshot.count);
+      return { ...whole, mayKeep: whole.mayKeep && snapshot.mayKeep };
     });
   }
 
   /** Encodes an error. Throws only if there is no memory. */
-  holdError(error: Error): Held {
+  holdError(error: Error): Snapshot {
     return this.#withEncoder(
       RESULT_NAME,
       (encoder) => this.take(encoder, this.encodeError(encoder, error), 1),
     );
   }
 
-  #withEncoder(name: string, encode: (encoder: Encoder) => Held): Held {
+  #withEncoder(name: string, encode: (encoder: Encoder) => Snapshot): Snapshot {
     const encoder = this.acquire();
     try {
       encoder.name = name;
@@ -220,12 +220,12 @@ export class Holder {
    * What an encoder has written up to `end`, as held values. What is to move is detached now, or, if
    * `isLeaving`, when it is posted or `detached`.
    */
-  take(encoder: Encoder, end: number, count: number, isLeaving = false): Held {
+  take(encoder: Encoder, end: number, count: number, isLeaving = false): Snapshot {
     encoder.checkSize(end);
-    const { extras: gathered } = encoder;
+    const { attachments: gathered } = encoder;
     const { kinds } = encoder.access;
     checkMovable(gathered, encoder.access);
-    const extras = [...gathered.objects];
+    const attachments = [...gathered.objects];
     const transfer = [...gathered.transfer];
     const mayKeep = !gathered.movesOriginals;
     for (const object of gathered.unused ?? []) {
@@ -240,21 +240,21 @@ export class Holder {
     }
     const buffer = isInline ? undefined : encoder.takeScratch();
     // A message also if something is only to be moved.
-    const hasMessage = !isInline || extras.length > 0 || transfer.length > 0;
-    const payload = hasMessage ? { buffer, bytes: isInline ? 0 : end, extras } : undefined;
+    const hasMessage = !isInline || attachments.length > 0 || transfer.length > 0;
+    const payload = hasMessage ? { buffer, bytes: isInline ? 0 : end, attachments } : undefined;
     const attached = mayKeep
       ? NONE
       : transfer.filter((object): object is ArrayBuffer =>
         kinds.isArrayBuffer(object) && gathered.isOriginal(object)
       );
     const { copiedBytes } = encoder;
-    const held = { count, inline, payload, transfer, mayKeep, attached, copiedBytes };
-    return isLeaving ? held : detached(held);
+    const snapshot = { count, inline, payload, transfer, mayKeep, attached, copiedBytes };
+    return isLeaving ? snapshot : detached(snapshot);
   }
 }
 
 /** Before any is detached: nothing moves if something has moved already, or must not. */
-function checkMovable({ transfer, unused }: Extras, { kinds, bytes }: CodecAccess): void {
+function checkMovable({ transfer, unused }: Attachments, { kinds, bytes }: CodecAccess): void {
   for (const objects of [transfer, unused ?? []]) {
     for (const object of objects) {
       if (!kinds.isArrayBuffer(object)) continue;
@@ -273,15 +273,15 @@ function checkMovable({ transfer, unused }: Extras, { kinds, bytes }: CodecAcces
  * The same with the buffers detached that are to move, as a transfer does at the moment it is asked for, and what they
  * became in their place.
  */
-export function detached(held: Held): Held {
-  const { attached } = held;
-  if (attached.length === 0) return held;
-  const extras = [...held.payload!.extras];
-  const transfer = [...held.transfer];
+export function detached(snapshot: Snapshot): Snapshot {
+  const { attached } = snapshot;
+  if (attached.length === 0) return snapshot;
+  const attachments = [...snapshot.payload!.attachments];
+  const transfer = [...snapshot.transfer];
   for (const buffer of attached) {
-    extras[extras.indexOf(buffer)] = transfer[transfer.indexOf(buffer)] = detach(buffer);
+    attachments[attachments.indexOf(buffer)] = transfer[transfer.indexOf(buffer)] = detach(buffer);
   }
-  return { ...held, payload: { ...held.payload!, extras }, transfer, attached: NONE };
+  return { ...snapshot, payload: { ...snapshot.payload!, attachments }, transfer, attached: NONE };
 }
 
 function detach(buffer: ArrayBuffer): ArrayBuffer {

@@ -32,14 +32,14 @@ export interface WorkerStart extends PoolStart {
 export interface PoolStart {
   /** The pool's parked word (lane-layout.ts). */
   readonly hostControl: SharedArrayBuffer;
-  /** The ActiveCount's words: the count, shares above; for a worker its own share as well. */
+  /** The AwakeCount's words: the count, shares above; for a worker its own share as well. */
   readonly active: readonly SharedWord[];
   /** Cores this process may use. */
   readonly cores: number;
   /** What the pool's workers have measured (service-times.ts). */
-  readonly serviceTimes: SharedArrayBuffer;
+  readonly taskTimings: SharedArrayBuffer;
   /** Which calls were given up (abort-words.ts). */
-  readonly abortWords: SharedArrayBuffer;
+  readonly abortEpochs: SharedArrayBuffer;
   /** Longest spin for the next call, in milliseconds. */
   readonly spinMs: number;
   /** Task functions by index in the pool's task table. */

@@ -7,8 +7,8 @@
  *   | how long it keeps its worker, 0.1 µs, plus 1   | kind |     0 as a whole: not known yet
  *   +------------------------------------------------+------+
  *
- *   kind  NEAR   the answer comes soon
- *         FAR    it comes later, but the worker is free meanwhile: an async task
+ *   kind  SHORT   the answer comes soon
+ *         ASYNC    it comes later, but the worker is free meanwhile: an async task
  *         LONG   the worker is busy for long: nothing should wait behind it
  *
  * Every worker stores what it estimates, the last one wins, and the host only reads. Nothing depends on
@@ -17,15 +17,15 @@
  *
  * A clock reading costs 30 to 80 ns, so quick tasks are measured now and then only.
  */
-export const NEAR = 0;
-export const FAR = 1;
+export const SHORT = 0;
+export const ASYNC = 1;
 export const LONG = 2;
 export const KIND_MASK = 3;
 const KIND_BITS = 2;
 
 /** Tenths of a microsecond. */
 export const PER_US = 10;
-/** From here on a task is LONG, or its answer FAR. */
+/** From here on a task is LONG, or its answer ASYNC. */
 const LONG_TENTHS: number = 100 * PER_US;
 /** What a task is taken for that nobody has measured: too long to wait behind, as far as is known. */
 const UNKNOWN_TENTHS: number = LONG_TENTHS;
@@ -58,19 +58,19 @@ const MIDDLE_SKIPPED = 3;
 export type CallLoad = number;
 
 /** Load of a call of a task that nobody has measured. */
-export const UNKNOWN_LOAD: CallLoad = ((UNKNOWN_TENTHS + 1) << KIND_BITS) | NEAR;
+export const UNKNOWN_LOAD: CallLoad = ((UNKNOWN_TENTHS + 1) << KIND_BITS) | SHORT;
 
 /** How long the call keeps its worker, in tenths of a microsecond. */
 export function tenthsOf(load: CallLoad): number {
   return (load >> KIND_BITS) - 1;
 }
 
-export function serviceTimesBytes(tasks: number): number {
+export function taskTimingsBytes(tasks: number): number {
   return 4 * tasks;
 }
 
 /** The host's side. */
-export class ServiceTimes {
+export class TaskTimings {
   readonly #words: Int32Array<SharedArrayBuffer>;
 
   constructor(buffer: SharedArrayBuffer) {
@@ -85,7 +85,7 @@ export class ServiceTimes {
 }
 
 /** A worker's side. */
-export class ServiceTimer {
+export class TaskTimer {
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #now: () => number;
   /** By task: what this worker estimates; -1: nothing yet. */
@@ -160,7 +160,7 @@ export class ServiceTimer {
     // What another worker knows of a task is not put right by code that is cold here.
     const mayBeLong = busy > COLD_TENTHS && this.#words[task] === 0;
     if (busy > LONG_TENTHS && !mayBeLong && this.#measured[task]! < COLD) return;
-    const kind = busy > LONG_TENTHS ? LONG : this.#latency[task]! > LONG_TENTHS ? FAR : NEAR;
+    const kind = busy > LONG_TENTHS ? LONG : this.#latency[task]! > LONG_TENTHS ? ASYNC : SHORT;
     const stored = this.#words[task]!;
     const isClose = Math.abs(tenthsOf(stored) - busy) <= Math.max(STORED_CHANGE * busy, 1);
     if (stored !== 0 && (stored & KIND_MASK) === kind && isClose) return;

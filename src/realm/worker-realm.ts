@@ -8,7 +8,7 @@ export interface WorkerRealm {
   isLoading: boolean;
   /** Hooks passed to `onTeardown`, oldest first. */
   readonly teardowns: (() => unknown)[];
-  /** The ActiveCount's words of this worker (sync/awake-count.ts), for pools created in it. */
+  /** The AwakeCount's words of this worker (sync/awake-count.ts), for pools created in it. */
   readonly active: readonly { readonly buffer: SharedArrayBuffer; readonly index: number }[];
 }
 

@@ -15,7 +15,7 @@
 const SLOTS = 2 ** 18;
 
 /** Memory for the words of a pool; none if no task of it has a signal. */
-export function createAbortWords(isAsked: boolean): SharedArrayBuffer {
+export function createAbortEpochs(isAsked: boolean): SharedArrayBuffer {
   return new SharedArrayBuffer(isAsked ? 4 * SLOTS : 0);
 }
 

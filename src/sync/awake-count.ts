@@ -39,7 +39,7 @@ export function wordsOf(shared: readonly SharedWord[]): OneWord[] {
 
 let countOfThread: SharedWord | undefined;
 
-export class ActiveCount {
+export class AwakeCount {
   /** For `countAwake`. */
   readonly words: readonly OneWord[];
   readonly #count: OneWord;
@@ -58,7 +58,7 @@ export class ActiveCount {
 
   /** The count of all pools of this thread, unless it is a worker of one. */
   static ofThread(): SharedWord {
-    return countOfThread ??= ActiveCount.create();
+    return countOfThread ??= AwakeCount.create();
   }
 
   /** Host: a worker is gone; subtracts its share from the count and from the shares above. */

@@ -15,7 +15,7 @@ import {
   responseRing,
   WANTS_SPACE,
 } from "../lane/layout.ts";
-import { ServiceTimer } from "../lane/task-timings.ts";
+import { TaskTimer } from "../lane/task-timings.ts";
 import { unpackReason } from "../lane/abort-reason.ts";
 import {
   type AbortMessage,
@@ -25,7 +25,7 @@ import {
   type WorkerStart,
 } from "../lane/start-data.ts";
 import { TaskNotFoundError } from "../errors.ts";
-import { ActiveCount } from "../sync/awake-count.ts";
+import { AwakeCount } from "../sync/awake-count.ts";
 import { HostWaker } from "../sync/host-parking.ts";
 import { SpaceFlag } from "../sync/space-flag.ts";
 import { Parker } from "../sync/worker-parking.ts";
@@ -74,7 +74,7 @@ function pack(reason: unknown): Uint8Array {
 /** Takes up the work that the host has for this thread. */
 function begin(start: WorkerStart): void {
   let loop: WorkerLoop | undefined;
-  const signals = new TaskSignals(start.abortWords, runtime.now);
+  const signals = new TaskSignals(start.abortEpochs, runtime.now);
   receive = (message) => {
     if (isAbort(message)) {
       signals.deliver(message.slot, message.generation, unpackReason(runtime, message.reason));
@@ -141,7 +141,7 @@ function createLoop(
     new SpaceFlag(control, REQUEST_SPACE),
     control,
   );
-  const active = new ActiveCount(start.active, start.cores);
+  const active = new AwakeCount(start.active, start.cores);
   return new WorkerLoop({
     runtime,
     endpoint,
@@ -151,7 +151,7 @@ function createLoop(
     control,
     tasks,
     maxConcurrency: start.maxConcurrency,
-    times: new ServiceTimer(start.serviceTimes, runtime.now),
+    times: new TaskTimer(start.taskTimings, runtime.now),
     signals,
     spinMs: start.spinMs,
     onTurn: watchMemory(start.maxMemory),

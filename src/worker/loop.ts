@@ -14,7 +14,7 @@ import {
   LOOP_PARKS,
   WAITS_FOR,
 } from "../lane/layout.ts";
-import type { ActiveCount } from "../sync/awake-count.ts";
+import type { AwakeCount } from "../sync/awake-count.ts";
 import { AdaptiveSpin } from "../sync/adaptive-spin.ts";
 import { TurnClock } from "../sync/turn-clock.ts";
 import { BLOCKED, IN_EVENT_LOOP, type Parker } from "../sync/worker-parking.ts";
@@ -35,7 +35,7 @@ const MAX_IDLE_TURNS = 16;
 export interface WorkerLoopOptions extends TaskRunnerOptions {
   readonly runtime: Runtime;
   readonly parker: Parker;
-  readonly active: ActiveCount;
+  readonly active: AwakeCount;
   readonly control: Int32Array<SharedArrayBuffer>;
   readonly maxConcurrency: number;
   /** Longest wait for a call that counts as short, in milliseconds. */
@@ -55,7 +55,7 @@ export class WorkerLoop {
   readonly #endpoint: Endpoint;
   readonly #replies: Replies;
   readonly #parker: Parker;
-  readonly #active: ActiveCount;
+  readonly #active: AwakeCount;
   readonly #control: Int32Array<SharedArrayBuffer>;
   readonly #runner: TaskRunner;
   readonly #maxConcurrency: number;

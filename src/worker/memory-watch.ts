@@ -42,9 +42,9 @@ export class MemoryWatch {
     const nowMs = now();
     if (nowMs < this.#nextMs) return;
     this.#nextMs = nowMs + LOOK_MS;
-    const held = bytes();
-    if (held <= maxBytes) return;
-    const found = held > this.#farOverBytes ? FAR_OVER : FULL;
+    const snapshot = bytes();
+    if (snapshot <= maxBytes) return;
+    const found = snapshot > this.#farOverBytes ? FAR_OVER : FULL;
     if (found <= this.#said && nowMs < this.#againMs) return;
     this.#said = found;
     this.#againMs = nowMs + AGAIN_MS;

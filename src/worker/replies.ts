@@ -8,7 +8,7 @@ import type { Signature } from "../codec/struct/signature.ts";
 import { isError, textOf } from "../codec/kinds/errors.ts";
 import type { Endpoint } from "../lane/endpoint.ts";
 import { type Kind, RESULT, RESULT_NUMBER, RESULT_VALUE, THROWN } from "../lane/frame.ts";
-import { detached, type Held } from "../lane/snapshot.ts";
+import { detached, type Snapshot } from "../lane/snapshot.ts";
 import { RESPONSE_BACKLOG } from "../lane/layout.ts";
 import { UNSIZED } from "../lane/sized-values.ts";
 import type { HostWaker } from "../sync/host-parking.ts";
@@ -26,7 +26,7 @@ interface Reply {
   readonly generation: number;
   /** The task's index, for results of a declared shape. */
   task: number;
-  held: Held;
+  snapshot: Snapshot;
   /** It says why what there was to say cannot be sent. */
   isSubstitute: boolean;
 }
@@ -59,7 +59,7 @@ export class Replies {
 
   /** Whether the oldest reply of the backlog would fit now. */
   get hasSpace(): boolean {
-    const hasSpace = this.#endpoint.hasSpaceFor(this.#backlog[0]!.held);
+    const hasSpace = this.#endpoint.hasSpaceFor(this.#backlog[0]!.snapshot);
     this.#wakeIfTold();
     return hasSpace;
   }
@@ -119,7 +119,7 @@ export class Replies {
   ): void {
     const returns = task?.signature?.returns;
     const hasBacklog = this.#backlog.length > 0;
-    const { holder, sized } = this.#endpoint;
+    const { snapshots, sized } = this.#endpoint;
     if (kind === RESULT && returns === undefined && !hasBacklog) {
       const bytes = sized.roomForOne(value);
       const endpoint = this.#endpoint;
@@ -132,34 +132,35 @@ export class Replies {
       }
     }
     const index = returns === undefined ? 0 : task!.index;
-    const encoder = holder.acquire();
-    let held: Held;
+    const encoder = snapshots.acquire();
+    let snapshot: Snapshot;
     try {
       const end = kind === THROWN && isError(value)
-        ? holder.encodeError(encoder, value)
-        : holder.encodeResult(encoder, value, returns);
-      const isSent = !hasBacklog && holder.isInline(encoder, end) && this.#endpoint.tellShapes() &&
+        ? snapshots.encodeError(encoder, value)
+        : snapshots.encodeResult(encoder, value, returns);
+      const isSent = !hasBacklog && snapshots.isInline(encoder, end) &&
+        this.#endpoint.tellShapes() &&
         this.#endpoint.sendEncoded(encoder, end, kind, slot, generation, index, 1);
       if (isSent) {
         this.#hostWaker.wake();
         return;
       }
       this.#wakeIfTold();
-      held = holder.take(encoder, end, 1, true);
+      snapshot = snapshots.take(encoder, end, 1, true);
     } finally {
-      holder.release(encoder);
+      snapshots.release(encoder);
     }
-    this.#send({ kind, slot, generation, task: index, held, isSubstitute: false });
+    this.#send({ kind, slot, generation, task: index, snapshot, isSubstitute: false });
   }
 
   /** Shapes were told: the host reads them even if no answer follows for now. */
   #wakeIfTold(): void {
-    if (this.#endpoint.takeTold()) this.#hostWaker.wake();
+    if (this.#endpoint.takePendingWake()) this.#hostWaker.wake();
   }
 
   #send(reply: Reply): void {
     if (this.#backlog.length === 0 && this.#trySend(reply)) return;
-    reply.held = detached(reply.held);
+    reply.snapshot = detached(reply.snapshot);
     this.#backlog.push(reply);
     this.#publishBacklog();
   }
@@ -170,10 +171,12 @@ export class Replies {
   }
 
   #trySend(reply: Reply): boolean {
-    const { kind, slot, generation, task, held } = reply;
+    const { kind, slot, generation, task, snapshot } = reply;
     try {
       const endpoint = this.#endpoint;
-      if (!endpoint.tellShapes() || !endpoint.sendHeld(kind, slot, generation, task, held)) {
+      if (
+        !endpoint.tellShapes() || !endpoint.sendSnapshot(kind, slot, generation, task, snapshot)
+      ) {
         this.#wakeIfTold();
         return false;
       }
@@ -181,12 +184,12 @@ export class Replies {
       // A runtime may refuse to post what it was willing to clone. An error needs no port as a rule:
       // if that fails too, the loop ends the worker. It takes the place of what was refused.
       if (reply.isSubstitute) throw error;
-      const { tx, holder } = this.#endpoint;
+      const { tx, snapshots } = this.#endpoint;
       tx.abort();
       reply.isSubstitute = true;
       reply.kind = THROWN;
       reply.task = 0;
-      reply.held = holder.holdError(isError(error) ? error : new Error(textOf(error)));
+      reply.snapshot = snapshots.holdError(isError(error) ? error : new Error(textOf(error)));
       return this.#trySend(reply);
     }
     this.#hostWaker.wake();

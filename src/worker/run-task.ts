@@ -18,7 +18,7 @@ import {
   TASK_WORD,
   WHAT_WORD,
 } from "../lane/frame.ts";
-import type { ServiceTimer } from "../lane/task-timings.ts";
+import type { TaskTimer } from "../lane/task-timings.ts";
 import { ProtocolError } from "../errors.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
 import type { Replies } from "./replies.ts";
@@ -37,7 +37,7 @@ export interface TaskRunnerOptions {
   readonly endpoint: Endpoint;
   readonly replies: Replies;
   readonly tasks: readonly WorkerTask[];
-  readonly times: ServiceTimer;
+  readonly times: TaskTimer;
   readonly signals: TaskSignals;
 }
 
@@ -48,7 +48,7 @@ export class TaskRunner {
   readonly #endpoint: Endpoint;
   readonly #replies: Replies;
   readonly #tasks: readonly WorkerTask[];
-  readonly #times: ServiceTimer;
+  readonly #times: TaskTimer;
   readonly #answerLater: (answer: () => void) => void;
 
   /** A promise has settled: `answerLater` is to call `answer`, which sends what came of it. */

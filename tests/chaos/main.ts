@@ -5,7 +5,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { isMain } from "../../src/mod.ts";
-import { ActiveCount } from "../../src/sync/awake-count.ts";
+import { AwakeCount } from "../../src/sync/awake-count.ts";
 import { pause } from "../support/runtime.ts";
 import { chaosRound } from "./round.ts";
 
@@ -67,7 +67,7 @@ async function main(): Promise<void> {
     faults.push(`threads are left: ${left.join(", ")}; later: ${workerThreads().join(", ")}`);
   }
   // A worker that was killed between two of its adds may have left it off by one.
-  const awake = Atomics.load(new ActiveCount([ActiveCount.ofThread()], 1).words[0]!, 0);
+  const awake = Atomics.load(new AwakeCount([AwakeCount.ofThread()], 1).words[0]!, 0);
   if (Math.abs(awake) > 1) faults.push(`${awake} workers count as awake`);
   const memoryMiB = Math.round(process.memoryUsage().rss / 2 ** 20);
   console.log(

@@ -4,7 +4,7 @@
  */
 import { Worker } from "node:worker_threads";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { ActiveCount } from "../../src/sync/awake-count.ts";
+import { AwakeCount } from "../../src/sync/awake-count.ts";
 import { IN_EVENT_LOOP, Waker } from "../../src/sync/worker-parking.ts";
 import { createFaultyPool } from "../fixtures/faulty-wakes.ts";
 import { rejection, release, sharedWords, testPool, until } from "../support/conformance.ts";
@@ -101,7 +101,7 @@ describe("of the host", () => {
 });
 
 test("a worker that dies takes what is nested in it out of the count of awake workers", async () => {
-  const count = new Int32Array(ActiveCount.ofThread().buffer);
+  const count = new Int32Array(AwakeCount.ofThread().buffer);
   const before = Atomics.load(count, 0);
   const pool = testPool();
   for (let round = 0; round < 3; round++) {

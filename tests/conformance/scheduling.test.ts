@@ -111,7 +111,7 @@ describe("bursts of quick calls", () => {
   test("are let go by producers' aborts", async () => {
     const pool = await knowingPool();
     const words = sharedWords();
-    const held = pool.call.hold(0, words);
+    const snapshot = pool.call.hold(0, words);
     const controller = new AbortController();
     const { signal } = controller;
     const calls = Array.from({ length: 3000 }, (_, n) => pool.call.echo.with({ signal })(n));
@@ -123,7 +123,7 @@ describe("bursts of quick calls", () => {
     await drained;
     expect((await settled).every(({ status }) => status === "rejected")).toBe(true);
     release(words);
-    await held;
+    await snapshot;
   });
 
   test.each([0, 100, 5000, 10_000])(

@@ -26,11 +26,11 @@ import {
   WAITS_FOR,
   WANTS_SPACE,
 } from "../../src/lane/layout.ts";
-import { ServiceTimer, serviceTimesBytes } from "../../src/lane/task-timings.ts";
+import { TaskTimer, taskTimingsBytes } from "../../src/lane/task-timings.ts";
 
-import { HostLoop, type HostWork } from "../../src/host/poll-loop.ts";
-import { ANSWERED, LaneSet, NEAR, type Outlook } from "../../src/host/balance/lane-set.ts";
-import { ActiveCount } from "../../src/sync/awake-count.ts";
+import { type HostWork, PollLoop } from "../../src/host/poll-loop.ts";
+import { LaneSet, READY, SPIN, type WaitHint } from "../../src/host/balance/lane-set.ts";
+import { AwakeCount } from "../../src/sync/awake-count.ts";
 import { HostParker, HostWaker } from "../../src/sync/host-parking.ts";
 import { SpaceFlag } from "../../src/sync/space-flag.ts";
 import { IN_EVENT_LOOP, Parker, Waker } from "../../src/sync/worker-parking.ts";
@@ -107,7 +107,7 @@ describe("payload before publish", () => {
       }], () => {
         const outcome = sendCall(pair.host, args);
         if (typeof outcome === "boolean") return;
-        expect(pair.host.sendHeld(CALL, 1, 2, 3, outcome)).toBe(true);
+        expect(pair.host.sendSnapshot(CALL, 1, 2, 3, outcome)).toBe(true);
       });
       expect(published).toEqual([...records]);
       expect(events).toEqual(
@@ -167,10 +167,10 @@ describe("publish before looking at who is parked", () => {
       tailOf(pair, "responses"),
       { name: "backlog", words: pair.control, index: RESPONSE_BACKLOG },
     ];
-    const held = logAtomics(named, () => {
+    const snapshot = logAtomics(named, () => {
       for (let n = 0; n < 3; n++) replies.result(0, 0, n);
     });
-    expect(held).toEqual(["store backlog=1", "store backlog=2", "store backlog=3"]);
+    expect(snapshot).toEqual(["store backlog=1", "store backlog=2", "store backlog=3"]);
     while (pair.host.rx.poll() >= 0) pair.host.rx.release();
     const log = logAtomics(named, () => replies.flush());
     expect(log.filter((entry) => entry.startsWith("store"))).toEqual([
@@ -216,9 +216,9 @@ describe("announce, then look again", () => {
         note("look");
         return false;
       }
-      override outlook(): Outlook {
+      override waitHint(): WaitHint {
         note("look");
-        return NEAR;
+        return SPIN;
       }
       override askForSpace(): void {
         note("ask");
@@ -240,7 +240,7 @@ describe("announce, then look again", () => {
       onPark: () => parks++,
       onIdle: () => {},
     };
-    const loop = new HostLoop(
+    const loop = new PollLoop(
       {
         ...currentRuntime,
         now: () => nowMs += 0.01,
@@ -248,7 +248,7 @@ describe("announce, then look again", () => {
         soon: (callback) => void next.push(callback),
       },
       new HostParker(words, 0),
-      new ActiveCount([ActiveCount.create()], 1),
+      new AwakeCount([AwakeCount.create()], 1),
       work,
       0.05,
     );
@@ -275,14 +275,14 @@ describe("announce, then look again", () => {
       override get hasResponse(): boolean {
         return Atomics.load(words, 0) === 1;
       }
-      override outlook(): Outlook {
-        return this.hasResponse ? ANSWERED : NEAR;
+      override waitHint(): WaitHint {
+        return this.hasResponse ? READY : SPIN;
       }
     }
-    const loop = new HostLoop(
+    const loop = new PollLoop(
       { ...currentRuntime, microtask: (callback) => void microtasks.push(callback) },
       new HostParker(words, 0),
-      new ActiveCount([ActiveCount.create()], 0), // no core to spin on
+      new AwakeCount([AwakeCount.create()], 0), // no core to spin on
       {
         lanes: new AnsweringLanes(),
         hasQueued: false,
@@ -320,7 +320,7 @@ describe("announce, then look again", () => {
         pair.control,
       ),
       parker: new Parker(pair.control, PARKED_WORD),
-      active: new ActiveCount([ActiveCount.create()], cores),
+      active: new AwakeCount([AwakeCount.create()], cores),
       control: pair.control,
       tasks: [{
         f,
@@ -330,7 +330,7 @@ describe("announce, then look again", () => {
         hasSignal: false,
       }],
       signals: new TaskSignals(new SharedArrayBuffer(64), currentRuntime.now),
-      times: new ServiceTimer(new SharedArrayBuffer(serviceTimesBytes(8)), currentRuntime.now),
+      times: new TaskTimer(new SharedArrayBuffer(taskTimingsBytes(8)), currentRuntime.now),
       spinMs: 0.05,
       maxConcurrency,
       onTurn: undefined,

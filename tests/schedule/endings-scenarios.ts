@@ -12,17 +12,17 @@ import {
   RESULT_NUMBER,
   SLOT_WORD,
 } from "../../src/lane/frame.ts";
-import { Answers, MAX_ANSWERS } from "../../src/host/responses.ts";
+import { MAX_RESPONSES, Responses } from "../../src/host/responses.ts";
 import { createSettings, type GivenSettings } from "../../src/host/cancel/call-settings.ts";
-import { Depth } from "../../src/host/balance/in-flight-window.ts";
-import { Endings } from "../../src/host/cancel/cancellation.ts";
+import { InFlightWindow } from "../../src/host/balance/in-flight-window.ts";
+import { Cancellation } from "../../src/host/cancel/cancellation.ts";
 import { InFlight, type PendingCall } from "../../src/host/in-flight.ts";
 import type { Lane } from "../../src/host/balance/lane.ts";
 import { LaneLoad } from "../../src/host/balance/lane-load.ts";
 import { LaneSet } from "../../src/host/balance/lane-set.ts";
 import { PayloadCredit } from "../../src/host/workers/payload-credit.ts";
 import { Placement } from "../../src/host/balance/placement.ts";
-import { Timekeeper } from "../../src/host/cancel/deadlines.ts";
+import { Deadlines } from "../../src/host/cancel/deadlines.ts";
 import { WorkStealing } from "../../src/host/balance/work-stealing.ts";
 import { BLOCKED, Parker, RUNNING, Waker } from "../../src/sync/worker-parking.ts";
 import type { RingProducer } from "../../src/ring/producer.ts";
@@ -49,7 +49,7 @@ const BYTES = RESPONSES + ringBytes(CAPACITY);
 const CALLS = 2;
 
 /** Values of OUTCOMES. */
-const ANSWERED = 1;
+const READY = 1;
 const ENDED = 2;
 const QUEUED_AGAIN = 3;
 
@@ -79,10 +79,10 @@ function attach(memory: SharedArrayBuffer, out: number, into: number): Endpoint 
 /** The host's side of two calls that have been sent to one lane. */
 class Host {
   readonly inFlight = new InFlight();
-  readonly answers = new Answers(this.inFlight, [undefined]);
+  readonly answers = new Responses(this.inFlight, [undefined]);
   readonly lanes = new LaneSet();
   readonly calls: PendingCall[] = [];
-  readonly endings: Endings;
+  readonly cancellation: Cancellation;
   readonly #control: Words;
 
   constructor(memory: SharedArrayBuffer, settings: GivenSettings = {}) {
@@ -103,10 +103,10 @@ class Host {
       fail: () => {},
     };
     this.lanes.add(lane);
-    this.endings = new Endings({
+    this.cancellation = new Cancellation({
       inFlight: this.inFlight,
       lanes: this.lanes,
-      abortWords: new Int32Array(memory, 4 * ABORTS, 8),
+      abortEpochs: new Int32Array(memory, 4 * ABORTS, 8),
       now: () => 0,
       onQueuedEnded: () => {},
       onRevoked: () => {},
@@ -118,7 +118,7 @@ class Host {
         Atomics.add(control, SETTLED + n, 1);
         control[OUTCOMES + n] = outcome;
       };
-      const call = this.inFlight.add(settle(ANSWERED), settle(ENDED), given);
+      const call = this.inFlight.add(settle(READY), settle(ENDED), given);
       call.lane = lane.id;
       endpoint.sendNumber(call.slot, call.generation, CALL_WITH_NUMBER, 0, n);
       call.position = endpoint.tx.position;
@@ -134,7 +134,7 @@ class Host {
   /** Takes answers until every call is settled, and the worker goes on with none. */
   finish(): void {
     while (this.inFlight.size > 0 || this.lane.load.abandoned.size > 0) {
-      if (this.answers.take(this.lane, MAX_ANSWERS) === 0) spin();
+      if (this.answers.take(this.lane, MAX_RESPONSES) === 0) spin();
     }
     this.count();
   }
@@ -191,7 +191,7 @@ const ending = (host: (memory: SharedArrayBuffer) => void): Scenario => ({
         return `lost: call ${n} settled ${control[SETTLED + n]} times`;
       }
       if (runs > 1) return `lost or run twice: call ${n} ran ${runs} times`;
-      if (outcome === ANSWERED && runs !== 1) return `lost: call ${n} was answered without a run`;
+      if (outcome === READY && runs !== 1) return `lost: call ${n} was answered without a run`;
       if (outcome === QUEUED_AGAIN && runs !== 0) return `lost or run twice: call ${n} ran`;
       if (outcome === ENDED) late += runs;
     }
@@ -205,9 +205,9 @@ function timeOut(memory: SharedArrayBuffer): void {
   const host = new Host(memory, { timeoutMs: 50 });
   let nowMs = 0;
   let look: (() => void) | undefined;
-  const timekeeper = new Timekeeper({
+  const deadlines = new Deadlines({
     inFlight: host.inFlight,
-    endings: host.endings,
+    cancellation: host.cancellation,
     lanes: host.lanes,
     hardTimeoutMs: Infinity,
     now: () => nowMs,
@@ -215,16 +215,16 @@ function timeOut(memory: SharedArrayBuffer): void {
       look = callback;
       return { ...noTimer, clear: () => look = undefined };
     },
-    takeAnswers: () => void host.answers.take(host.lane, MAX_ANSWERS),
+    takeAnswers: () => void host.answers.take(host.lane, MAX_RESPONSES),
     stretch: () => 1,
     stop: () => {},
   });
-  timekeeper.watch(1);
+  deadlines.watch(1);
   for (let looks = 0; looks < 3; looks++) {
     look?.();
     nowMs += 60;
   }
-  timekeeper.stop();
+  deadlines.stop();
   host.finish();
 }
 
@@ -240,7 +240,7 @@ function kill(memory: SharedArrayBuffer, revoke?: Revoke): void {
   const stealing = new WorkStealing({
     inFlight,
     lanes: host.lanes,
-    placement: new Placement(new Depth(ONE_AT_A_TIME, true), { coresLeft: 1 }),
+    placement: new Placement(new InFlightWindow(ONE_AT_A_TIME, true), { coresLeft: 1 }),
     send: () => false,
     putBack: (calls) => {
       for (const { slot, generation } of calls) {
@@ -257,7 +257,7 @@ function kill(memory: SharedArrayBuffer, revoke?: Revoke): void {
     setTimeout: () => noTimer,
     onMoved: () => {},
   });
-  answers.take(lane, MAX_ANSWERS);
+  answers.take(lane, MAX_RESPONSES);
   stealing.requeue(lane);
   lane.load.clear();
   for (const call of inFlight.callsOf(lane.id)) inFlight.reject(call, "lost");
@@ -330,8 +330,8 @@ function revokeByStore(producer: RingProducer, index: number): boolean {
 export const endingsScenarios: Readonly<Record<string, Scenario>> = {
   "aborted or completed": ending((memory) => {
     const host = new Host(memory);
-    host.endings.abort(host.calls[1]!, "enough");
-    host.endings.abort(host.calls[0]!, "enough");
+    host.cancellation.abort(host.calls[1]!, "enough");
+    host.cancellation.abort(host.calls[0]!, "enough");
     host.finish();
   }),
   "timed out or completed": ending(timeOut),
@@ -341,7 +341,7 @@ export const endingsScenarios: Readonly<Record<string, Scenario>> = {
     const host = new Host(memory);
     const { tx } = host.lane.endpoint;
     tx.revoke = (index) => revokeByStore(tx, index);
-    host.endings.abort(host.calls[1]!, "enough");
+    host.cancellation.abort(host.calls[1]!, "enough");
     host.finish();
   }),
   "broken: killed without an exchange": ending((memory) => kill(memory, revokeByStore)),

@@ -14,7 +14,7 @@ import {
   SHAPES,
   WHAT_WORD,
 } from "../../src/lane/frame.ts";
-import { ARGUMENTS, countDeclared, type Held } from "../../src/lane/snapshot.ts";
+import { ARGUMENTS, countDeclared, type Snapshot } from "../../src/lane/snapshot.ts";
 import { UNSIZED } from "../../src/lane/sized-values.ts";
 import { viewMemory } from "../../src/memory/views.ts";
 import { EMPTY } from "../../src/ring/consumer.ts";
@@ -32,8 +32,8 @@ export function sendCall(
   endpoint: Endpoint,
   args: readonly unknown[],
   declared?: DeclaredValues,
-): boolean | Held {
-  const { sized, holder } = endpoint;
+): boolean | Snapshot {
+  const { sized, snapshots } = endpoint;
   const [only] = args;
   if (declared === undefined && args.length === 1 && typeof only === "number") {
     return endpoint.sendNumber(SLOT, GENERATION, CALL_WITH_NUMBER, TASK, only);
@@ -44,44 +44,44 @@ export function sendCall(
       ? endpoint.sendSizedOne(bytes, CALL_WITH_VALUE, SLOT, GENERATION, TASK, only)
       : endpoint.sendSized(bytes, CALL, SLOT, GENERATION, TASK, args);
   }
-  const encoder = holder.acquire();
+  const encoder = snapshots.acquire();
   try {
-    const end = holder.encode(encoder, args, ARGUMENTS, declared);
+    const end = snapshots.encode(encoder, args, ARGUMENTS, declared);
     const count = declared === undefined ? args.length : countDeclared(args, declared);
-    if (!holder.isInline(encoder, end)) return holder.take(encoder, end, count, true);
+    if (!snapshots.isInline(encoder, end)) return snapshots.take(encoder, end, count, true);
     return endpoint.tellShapes() &&
       endpoint.sendEncoded(encoder, end, CALL, SLOT, GENERATION, TASK, count);
   } finally {
-    holder.release(encoder);
+    snapshots.release(encoder);
   }
 }
 
 /** Sends a call whose values are held. False: no room now. */
-export function sendHeldCall(endpoint: Endpoint, held: Held): boolean {
-  return endpoint.tellShapes() && endpoint.sendHeld(CALL, SLOT, GENERATION, TASK, held);
+export function sendHeldCall(endpoint: Endpoint, snapshot: Snapshot): boolean {
+  return endpoint.tellShapes() && endpoint.sendSnapshot(CALL, SLOT, GENERATION, TASK, snapshot);
 }
 
 /** As `sendCall`, for values that no record can carry. */
-export function holdCall(endpoint: Endpoint, args: readonly unknown[]): Held {
-  const held = sendCall(endpoint, args);
-  if (typeof held === "boolean") throw new Error("A record can carry these values.");
-  return held;
+export function holdCall(endpoint: Endpoint, args: readonly unknown[]): Snapshot {
+  const snapshot = sendCall(endpoint, args);
+  if (typeof snapshot === "boolean") throw new Error("A record can carry these values.");
+  return snapshot;
 }
 
 /** Sends one result as a worker does. False: no room now. */
 export function sendResult(endpoint: Endpoint, value: unknown, returns?: DeclaredValues): boolean {
-  const { sized, holder } = endpoint;
+  const { sized, snapshots } = endpoint;
   const bytes = returns === undefined ? sized.roomForOne(value) : UNSIZED;
   if (bytes !== UNSIZED) {
     return endpoint.sendSizedOne(bytes, RESULT_VALUE, SLOT, GENERATION, TASK, value);
   }
-  const encoder = holder.acquire();
+  const encoder = snapshots.acquire();
   try {
-    const end = holder.encodeResult(encoder, value, returns);
+    const end = snapshots.encodeResult(encoder, value, returns);
     return endpoint.tellShapes() &&
       endpoint.sendEncoded(encoder, end, RESULT, SLOT, GENERATION, TASK, 1);
   } finally {
-    holder.release(encoder);
+    snapshots.release(encoder);
   }
 }
 
@@ -89,12 +89,12 @@ export function sendResult(endpoint: Endpoint, value: unknown, returns?: Declare
 export function send(pair: EndpointPair, values: readonly unknown[]): unknown[] {
   const outcome = sendCall(pair.host, values);
   if (outcome !== true) {
-    const held = outcome === false ? pair.holder.hold(values) : outcome;
-    const isSent = sendHeldCall(pair.host, held);
+    const snapshot = outcome === false ? pair.snapshots.hold(values) : outcome;
+    const isSent = sendHeldCall(pair.host, snapshot);
     // Shapes told before it, and the padding in front of them, may have taken the room.
     if (!isSent) {
       takeShapes(pair);
-      if (!sendHeldCall(pair.host, held)) {
+      if (!sendHeldCall(pair.host, snapshot)) {
         throw new Error("No room in an empty ring.");
       }
     }

@@ -1,7 +1,7 @@
 /** Two endpoints of one lane in one thread, over real rings and a channel made of two arrays. */
 import { Codec } from "../../src/codec/codec.ts";
 import { Endpoint } from "../../src/lane/endpoint.ts";
-import type { Held, Holder } from "../../src/lane/snapshot.ts";
+import type { Snapshot, SnapshotEncoder } from "../../src/lane/snapshot.ts";
 import { CONTROL_BYTES, laneBytes, REQUEST_RING, responseRing } from "../../src/lane/layout.ts";
 import { SpscRing } from "../../src/ring/spsc-ring.ts";
 import { currentRuntime } from "../../src/runtimes/current.ts";
@@ -12,7 +12,7 @@ export interface EndpointPair {
   readonly control: Int32Array<SharedArrayBuffer>;
   readonly host: Endpoint;
   readonly worker: Endpoint;
-  readonly holder: Holder;
+  readonly snapshots: SnapshotEncoder;
   /** Messages on their way to the worker and to the host. */
   readonly toWorker: unknown[];
   readonly toHost: unknown[];
@@ -21,7 +21,7 @@ export interface EndpointPair {
 }
 
 /** Held values of which only these things matter. */
-export function createHeld(parts: Partial<Held> = {}): Held {
+export function createHeld(parts: Partial<Snapshot> = {}): Snapshot {
   const nothing = {
     inline: undefined,
     payload: undefined,
@@ -74,5 +74,5 @@ export function createEndpoints(capacity = 4096, maxPayloadBytes = Infinity): En
     createCodec(1, maxPayloadBytes),
     port(pair.toHost, pair.toWorker),
   );
-  return Object.assign(pair, { host, worker, holder: host.holder });
+  return Object.assign(pair, { host, worker, snapshots: host.snapshots });
 }

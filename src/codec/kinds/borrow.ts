@@ -115,7 +115,7 @@ export function isBorrowed(object: object): boolean {
   return Accessor.is(object);
 }
 
-export function writeLoan(writer: Writer, loan: Loan, from: number): number {
+export function writeLease(writer: Writer, loan: Loan, from: number): number {
   if (!writer.mayLend) throw writer.refuse(loan, "only arguments of a call can be lent");
   const { bytes } = loan;
   const { length } = bytes;
@@ -128,7 +128,7 @@ export function writeLoan(writer: Writer, loan: Loan, from: number): number {
 }
 
 /** Reads LOAN at `at`: in place if the reader is told to lend, a copy otherwise. */
-export function readLoan(reader: Reader, at: number): Borrowed {
+export function readLease(reader: Reader, at: number): Borrowed {
   const start = at + HEADER_BYTES;
   const length = reader.size(at, start);
   reader.next = start + align8Large(length);

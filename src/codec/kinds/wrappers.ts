@@ -6,7 +6,7 @@ import { InvalidArgumentError } from "../../errors.ts";
 import { brandOf, setBrand } from "../support/brands.ts";
 import type { Reader } from "../reader.ts";
 import type { Writer } from "../writer.ts";
-import { isBorrowed, Loan, writeLoan } from "./borrow.ts";
+import { isBorrowed, Loan, writeLease } from "./borrow.ts";
 import { isStructView } from "../struct/record-view.ts";
 import { ENVELOPE, REFERENCED, VALUE_HEADER_BYTES } from "../tags.ts";
 import { Transfer } from "../support/transfer.ts";
@@ -114,7 +114,7 @@ export function writeWrapped(writer: Writer, object: object, from: number): numb
     const at = writer.tag(ENVELOPE, from);
     return writer.value(object.payload, writer.value(object.header, at));
   }
-  if (Loan.is(object)) return writeLoan(writer, object, from);
+  if (Loan.is(object)) return writeLease(writer, object, from);
   if (isBorrowed(object)) throw writer.refuse(object, "it is lent, and to this task alone");
   if (isStructView(object)) throw writer.refuse(object, "it is a view: copy what it shows");
   return -1;

@@ -4,7 +4,7 @@
  */
 import type { WriterMark } from "../writer.ts";
 
-export class Extras {
+export class Attachments {
   readonly #objects: unknown[] = [];
   /** Those among them that move. */
   readonly #transfer: unknown[] = [];
@@ -73,9 +73,9 @@ export class Extras {
   }
 
   /** Back to as many as there were. */
-  rewind({ extras }: WriterMark): void {
+  rewind({ attachments }: WriterMark): void {
     // Copies of large buffers may be among those left out: what moves is the end of the list.
-    while (this.#objects.length > extras) {
+    while (this.#objects.length > attachments) {
       const left = this.#objects.pop();
       if (this.#transfer.at(-1) === left) this.#transfer.pop();
       // It moves all the same.

@@ -6,8 +6,8 @@ import type { CallLoad } from "../../lane/task-timings.ts";
 import { PER_US } from "../../lane/task-timings.ts";
 import { InvalidArgumentError } from "../../errors.ts";
 import type { Lane } from "./lane.ts";
-import type { ActiveCount } from "../../sync/awake-count.ts";
-import { Depth, type DepthLimits } from "./in-flight-window.ts";
+import type { AwakeCount } from "../../sync/awake-count.ts";
+import { type DepthLimits, InFlightWindow } from "./in-flight-window.ts";
 import { isFree, type LaneChooser, Placement } from "./placement.ts";
 
 /** A worker as a balancer of the user's own sees it. */
@@ -87,9 +87,9 @@ export interface ChooserOptions extends DepthLimits {
 }
 
 /** What chooses lanes. */
-export function createChooser(options: ChooserOptions, active: ActiveCount): LaneChooser {
+export function createChooser(options: ChooserOptions, active: AwakeCount): LaneChooser {
   const { balancer } = options;
-  const depth = new Depth(options, balancer === "adaptive");
+  const depth = new InFlightWindow(options, balancer === "adaptive");
   switch (balancer) {
     case "adaptive":
       return new Placement(depth, active);
@@ -102,7 +102,7 @@ export function createChooser(options: ChooserOptions, active: ActiveCount): Lan
 
 function createBalancer(
   balancer: Exclude<BalancerName, "adaptive"> | BalancerFunction,
-  depth: Depth,
+  depth: InFlightWindow,
 ): LaneChooser {
   const choose = typeof balancer === "function" ? byFunction(balancer) : BY_NAME[balancer]();
   return {
@@ -119,7 +119,7 @@ function createBalancer(
 }
 
 /** Calls begin in the order in which they were made: a lane gets one when it has nothing to do. */
-function createStrictFifo(depth: Depth): LaneChooser {
+function createStrictFifo(depth: InFlightWindow): LaneChooser {
   return {
     mayTakeBack: false,
     wakesFrom: Infinity,

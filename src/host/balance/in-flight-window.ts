@@ -25,7 +25,7 @@ export interface DepthLimits {
   readonly recycleAfter: number;
 }
 
-export class Depth {
+export class InFlightWindow {
   /** Unanswered calls of a lane, as a rule. */
   readonly usual: number;
   #mayExceed: boolean;

@@ -4,11 +4,11 @@ import type { Lane } from "./lane.ts";
 /** Nothing has been asked of any lane. */
 export const IDLE = 0;
 /** Nobody has answered, and no answer is worth spinning for. */
-export const DISTANT = 1;
+export const SLEEP = 1;
 /** Nobody has answered, but one is worth spinning for. */
-export const NEAR = 2;
-export const ANSWERED = 3;
-export type Outlook = typeof IDLE | typeof DISTANT | typeof NEAR | typeof ANSWERED;
+export const SPIN = 2;
+export const READY = 3;
+export type WaitHint = typeof IDLE | typeof SLEEP | typeof SPIN | typeof READY;
 
 export class LaneSet {
   /** Every lane that may have answers. */
@@ -36,7 +36,7 @@ export class LaneSet {
     return this.all.find((lane) => lane.id === id);
   }
 
-  /** Whether any lane has answered something. Lanes without calls are left out: see `findUnasked`. */
+  /** Whether any lane has answered something. Lanes without calls are left out: see `findUnsolicited`. */
   get hasResponse(): boolean {
     const lanes = this.all;
     for (let index = 0; index < lanes.length; index++) {
@@ -61,17 +61,17 @@ export class LaneSet {
   }
 
   /** All that a poll wants to know, by one look at each lane: the best of what they have. */
-  outlook(): Outlook {
+  waitHint(): WaitHint {
     const lanes = this.all;
-    let outlook: Outlook = IDLE;
+    let waitHint: WaitHint = IDLE;
     for (let index = 0; index < lanes.length; index++) {
       const { load, endpoint } = lanes[index]!;
       if (load.outstanding === 0) continue;
-      if (endpoint.rx.hasRecord) return ANSWERED;
-      if (load.isNear) outlook = NEAR;
-      else if (outlook === IDLE) outlook = DISTANT;
+      if (endpoint.rx.hasRecord) return READY;
+      if (load.isNear) waitHint = SPIN;
+      else if (waitHint === IDLE) waitHint = SLEEP;
     }
-    return outlook;
+    return waitHint;
   }
 
   /** Whether a call waits behind another. */
@@ -90,12 +90,12 @@ export class LaneSet {
   }
 
   /** Lanes that have answered a call which they were not given. */
-  findUnasked(): Lane[] {
+  findUnsolicited(): Lane[] {
     return this.all.filter(({ load, endpoint }) => load.outstanding === 0 && endpoint.rx.hasRecord);
   }
 
   /** Lanes that take calls and have been given as many as they should. */
-  findWorn(recycleAfter: number): Lane[] {
+  findDueForRecycling(recycleAfter: number): Lane[] {
     return this.open.filter(({ endpoint }) => endpoint.tx.sequence >= recycleAfter);
   }
 
@@ -105,7 +105,7 @@ export class LaneSet {
   }
 
   /** Lanes that take no further calls and have answered all they had. */
-  findSpent(): Lane[] {
+  findDrained(): Lane[] {
     if (this.open.length === this.all.length) return [];
     return this.all.filter((lane) => lane.load.outstanding === 0 && !this.open.includes(lane));
   }

@@ -6,9 +6,9 @@ import type { PayloadCredit } from "../workers/payload-credit.ts";
 export interface Lane {
   readonly id: number;
   readonly endpoint: Endpoint;
-  /** Calls sent and not answered. Kept by `Sender`, `Answers` and `Endings`. */
+  /** Calls sent and not answered. Kept by `Sender`, `Responses` and `Cancellation`. */
   readonly load: LaneLoad;
-  /** Messages sent and not taken. Kept by `Sender` and `Endings`. */
+  /** Messages sent and not taken. Kept by `Sender` and `Cancellation`. */
   readonly credit: PayloadCredit;
   /** Whether the worker is not parked: it runs something, or looks for something to run. */
   readonly isAwake: boolean;

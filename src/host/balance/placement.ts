@@ -6,15 +6,15 @@
  * of long tasks, and of tasks that nobody has measured yet, go to workers that have nothing to do; at
  * most a second one waits in a worker's ring, so that it has something to go on with.
  */
-import type { ActiveCount } from "../../sync/awake-count.ts";
-import type { Depth } from "./in-flight-window.ts";
+import type { AwakeCount } from "../../sync/awake-count.ts";
+import type { InFlightWindow } from "./in-flight-window.ts";
 import type { Lane } from "./lane.ts";
 import {
   type CallLoad,
   KIND_MASK,
   LONG,
-  NEAR,
   PER_US,
+  SHORT,
   tenthsOf,
   UNKNOWN_LOAD,
 } from "../../lane/task-timings.ts";
@@ -66,7 +66,7 @@ export interface LaneChooser extends Worth {
   /** Whether calls may be taken back from one lane and given to another. */
   readonly mayTakeBack: boolean;
   /** How many calls it gives to one lane. */
-  readonly depth: Depth;
+  readonly depth: InFlightWindow;
   /** The lane for a call of this load; undefined: it waits on the host. */
   pick(lanes: readonly Lane[], load: CallLoad): Lane | undefined;
   /** A lane is gone, or took no more: it is not to be preferred. */
@@ -75,14 +75,14 @@ export interface LaneChooser extends Worth {
 
 export class Placement implements LaneChooser {
   readonly mayTakeBack = true;
-  readonly depth: Depth;
-  readonly #active: Pick<ActiveCount, "coresLeft">;
+  readonly depth: InFlightWindow;
+  readonly #active: Pick<AwakeCount, "coresLeft">;
   /** Where small calls went last. */
   #hot: Lane | undefined;
   /** The backlog up to which they go there, as it was when last asked. */
   #packed = PACKED;
 
-  constructor(depth: Depth, active: Pick<ActiveCount, "coresLeft">) {
+  constructor(depth: InFlightWindow, active: Pick<AwakeCount, "coresLeft">) {
     this.depth = depth;
     this.#active = active;
   }
@@ -114,7 +114,7 @@ export class Placement implements LaneChooser {
 
   #pickForShort(lanes: readonly Lane[], callLoad: CallLoad): Lane | undefined {
     const busy = tenthsOf(callLoad);
-    const isQuick = (callLoad & KIND_MASK) === NEAR;
+    const isQuick = (callLoad & KIND_MASK) === SHORT;
     let free: Lane | undefined;
     let best: Lane | undefined;
     let least = Infinity;

@@ -21,7 +21,7 @@ import {
   TASK_WORD,
   WHAT_WORD,
 } from "../../lane/frame.ts";
-import type { Held } from "../../lane/snapshot.ts";
+import type { Snapshot } from "../../lane/snapshot.ts";
 import { UNKNOWN_LOAD } from "../../lane/task-timings.ts";
 import type { RingProducer } from "../../ring/producer.ts";
 import type { Timer } from "../../runtimes/runtime.ts";
@@ -150,13 +150,13 @@ export class WorkStealing {
     try {
       for (const index of indices) {
         const call = callAt(tx, index, inFlight);
-        const held = revoke(tx, index, call);
-        if (held === undefined) continue;
+        const snapshot = revoke(tx, index, call);
+        if (snapshot === undefined) continue;
         lane.load.remove(call?.load ?? UNKNOWN_LOAD);
         if (call === undefined) continue;
         call.lane = QUEUED_ON_HOST;
         const { slot, generation, settings: { priority } } = call;
-        calls.push({ slot, generation, task: taskAt(tx, index), held, priority });
+        calls.push({ slot, generation, task: taskAt(tx, index), snapshot, priority });
       }
     } catch (error) {
       failLane(lane, error as Error); // only a ProtocolError comes this way
@@ -201,7 +201,7 @@ function taskAt(tx: RingProducer, index: number): number {
 }
 
 /** Values that are all in their record. */
-const NOTHING_BESIDE: Omit<Held, "count" | "inline"> = {
+const NOTHING_BESIDE: Omit<Snapshot, "count" | "inline"> = {
   payload: undefined,
   transfer: [],
   mayKeep: true,
@@ -213,13 +213,17 @@ const NOTHING_BESIDE: Omit<Held, "count" | "inline"> = {
  * Revokes the record at `index` and returns its values, to be sent elsewhere. Undefined: the other side has begun it, or a
  * message belongs to it, which has left, and nothing is held of it.
  */
-function revoke(tx: RingProducer, index: number, call: PendingCall | undefined): Held | undefined {
+function revoke(
+  tx: RingProducer,
+  index: number,
+  call: PendingCall | undefined,
+): Snapshot | undefined {
   const { i32, u8 } = tx.memory;
   const what = i32[(index >> 2) + WHAT_WORD]!;
   const location = locationOf(what);
   if (location === PORT) {
-    const held = call?.again?.held;
-    return held !== undefined && tx.revoke(index) ? held : undefined;
+    const snapshot = call?.again?.snapshot;
+    return snapshot !== undefined && tx.revoke(index) ? snapshot : undefined;
   }
   if (!tx.revoke(index)) return undefined;
   // A revoked record's bytes are this side's until it claims again.

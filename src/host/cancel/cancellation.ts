@@ -11,10 +11,10 @@ import { type InFlight, type PendingCall, QUEUED_ON_HOST, RUN_BY_HOST } from "..
 import type { Lane } from "../balance/lane.ts";
 import type { LaneSet } from "../balance/lane-set.ts";
 
-export interface EndingsOptions {
+export interface CancellationOptions {
   readonly inFlight: InFlight;
   readonly lanes: LaneSet;
-  readonly abortWords: Int32Array<SharedArrayBuffer>;
+  readonly abortEpochs: Int32Array<SharedArrayBuffer>;
   readonly now: () => number;
   /** A call that waited on the host has been settled. */
   readonly onQueuedEnded: () => void;
@@ -24,19 +24,19 @@ export interface EndingsOptions {
   readonly onAbandoned: () => void;
 }
 
-export class Endings {
+export class Cancellation {
   /** Calls that ended by a time limit, and by their caller. */
   timedOut = 0;
   aborted = 0;
-  readonly #options: EndingsOptions;
+  readonly #options: CancellationOptions;
 
-  constructor(options: EndingsOptions) {
+  constructor(options: CancellationOptions) {
     this.#options = options;
   }
 
   /** A call has been made, or made again, whose task gets a signal: what had its slot before is over. */
   begin({ slot, generation }: PendingCall): void {
-    clearAbort(this.#options.abortWords, slot, generation);
+    clearAbort(this.#options.abortEpochs, slot, generation);
   }
 
   /** Whether a worker, or the host, has begun the call. */
@@ -120,7 +120,7 @@ export class Endings {
 
   /** Synchronous code of its task sees it from now on. */
   #raise({ settings, slot, generation }: PendingCall): void {
-    if (settings.hasSignal) raiseAbort(this.#options.abortWords, slot, generation);
+    if (settings.hasSignal) raiseAbort(this.#options.abortEpochs, slot, generation);
   }
 
   #laneOf(call: PendingCall): Lane | undefined {

@@ -9,7 +9,7 @@
  */
 import { TimeoutError } from "../../errors.ts";
 import type { Timer } from "../../runtimes/runtime.ts";
-import type { Endings } from "./cancellation.ts";
+import type { Cancellation } from "./cancellation.ts";
 import type { InFlight, PendingCall } from "../in-flight.ts";
 import type { Lane } from "../balance/lane.ts";
 import type { LaneSet } from "../balance/lane-set.ts";
@@ -34,9 +34,9 @@ const BACKLOG_GRACE_MS = 1000;
 /** Between two looks at workers that may have to be stopped. */
 const KILL_TICK_MS = 5;
 
-export interface TimekeeperOptions {
+export interface DeadlinesOptions {
   readonly inFlight: InFlight;
-  readonly endings: Endings;
+  readonly cancellation: Cancellation;
   readonly lanes: LaneSet;
   /** Of the pool, in milliseconds. */
   readonly hardTimeoutMs: number;
@@ -50,8 +50,8 @@ export interface TimekeeperOptions {
   readonly stop: (lane: Lane, error: Error) => void;
 }
 
-export class Timekeeper {
-  readonly #options: TimekeeperOptions;
+export class Deadlines {
+  readonly #options: DeadlinesOptions;
   #timer: Timer | undefined;
   #tickMs = Infinity;
   /** When the look that the timer is for is due. */
@@ -63,7 +63,7 @@ export class Timekeeper {
   #backlogs = new LastProgress<boolean>();
   readonly #progress = new LastProgress<string>();
 
-  constructor(options: TimekeeperOptions) {
+  constructor(options: DeadlinesOptions) {
     this.#options = options;
   }
 
@@ -145,11 +145,11 @@ export class Timekeeper {
    * seen; undefined: not at all.
    */
   #check(call: PendingCall, nowMs: number, lookMs: number | undefined): void {
-    const { endings, stretch } = this.#options;
+    const { cancellation, stretch } = this.#options;
     const { timeoutMs, deadlineMs } = call.settings;
     const hardTimeoutMs = call.settings.hardTimeoutMs * stretch();
     if (call.seenMs < 0) call.seenMs = nowMs;
-    if (call.begunMs < 0 && endings.hasBegun(call)) call.begunMs = nowMs;
+    if (call.begunMs < 0 && cancellation.hasBegun(call)) call.begunMs = nowMs;
     const hasBegun = call.begunMs >= 0;
     const runMs = hasBegun && lookMs !== undefined ? lookMs - call.begunMs : 0;
     // What has not begun is not answered either.
@@ -159,17 +159,17 @@ export class Timekeeper {
       ? 0
       : lookMs - call.seenMs;
     // The caller's own limits first: the worker is stopped by what the call leaves behind.
-    if (runMs >= timeoutMs && timeoutMs <= hardTimeoutMs) endings.expire(call, "timeout");
+    if (runMs >= timeoutMs && timeoutMs <= hardTimeoutMs) cancellation.expire(call, "timeout");
     else if (runMs >= hardTimeoutMs) this.#stop(call);
-    else if (waitMs >= deadlineMs) endings.expire(call, "deadline");
+    else if (waitMs >= deadlineMs) cancellation.expire(call, "deadline");
   }
 
   /** Stops the worker that is stuck in `call`; the host itself cannot be stopped. */
   #stop(call: PendingCall): void {
-    const { endings, lanes, stop } = this.#options;
+    const { cancellation, lanes, stop } = this.#options;
     const lane = lanes.byId(call.lane);
     const error = new TimeoutError("hard", call.settings.hardTimeoutMs);
-    endings.lose(call, error);
+    cancellation.lose(call, error);
     if (lane !== undefined) stop(lane, error);
   }
 

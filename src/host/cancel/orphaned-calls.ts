@@ -1,7 +1,7 @@
 /** Calls of one lane that were settled for their caller while the worker goes on with them. */
 import type { CallLoad } from "../../lane/task-timings.ts";
 
-export interface AbandonedCall {
+export interface OrphanedCall {
   readonly load: CallLoad;
   /** The hard timeout that stops the worker then; undefined: what its caller allowed after an abort. */
   readonly limitMs: number | undefined;
@@ -9,20 +9,20 @@ export interface AbandonedCall {
   readonly killAtMs: number;
 }
 
-export class AbandonedCalls {
-  readonly #calls = new Map<number, AbandonedCall>();
+export class OrphanedCalls {
+  readonly #calls = new Map<number, OrphanedCall>();
 
   /** How many the worker has not answered. */
   get size(): number {
     return this.#calls.size;
   }
 
-  add(slot: number, generation: number, call: AbandonedCall): void {
+  add(slot: number, generation: number, call: OrphanedCall): void {
     this.#calls.set(keyOf(slot, generation), call);
   }
 
   /** The worker has answered after all. */
-  take(slot: number, generation: number): AbandonedCall | undefined {
+  take(slot: number, generation: number): OrphanedCall | undefined {
     if (this.#calls.size === 0) return undefined;
     const key = keyOf(slot, generation);
     const call = this.#calls.get(key);
@@ -40,8 +40,8 @@ export class AbandonedCalls {
    * The one for whose sake the worker is to be stopped, the longest overdue; undefined: for none. `stretch`: hard
    * timeouts are longer by this factor.
    */
-  findLate(nowMs: number, stretch: number): AbandonedCall | undefined {
-    let first: AbandonedCall | undefined;
+  findLate(nowMs: number, stretch: number): OrphanedCall | undefined {
+    let first: OrphanedCall | undefined;
     for (const call of this.#calls.values()) {
       const dueMs = call.killAtMs + (stretch - 1) * (call.limitMs ?? 0);
       if (dueMs <= nowMs && call.killAtMs < (first?.killAtMs ?? Infinity)) first = call;

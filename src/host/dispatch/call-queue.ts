@@ -6,13 +6,13 @@
  * OVERTAKEN_PER_LEVEL. So a call of low priority waits, but ages: after so many later calls it is as
  * urgent as they are, and nothing waits for ever.
  */
-import type { Held } from "../../lane/snapshot.ts";
+import type { Snapshot } from "../../lane/snapshot.ts";
 
 export interface QueuedCall {
   readonly slot: number;
   readonly generation: number;
   readonly task: number;
-  readonly held: Held;
+  readonly snapshot: Snapshot;
   /** Levels above (or below) normal, which is 0. */
   readonly priority: number;
 }

@@ -11,13 +11,13 @@
  * (`work-stealing.ts`).
  */
 import type { Signature } from "../../codec/struct/signature.ts";
-import { ARGUMENTS, countDeclared, type Holder } from "../../lane/snapshot.ts";
-import type { ServiceTimes } from "../../lane/task-timings.ts";
+import { ARGUMENTS, countDeclared, type SnapshotEncoder } from "../../lane/snapshot.ts";
+import type { TaskTimings } from "../../lane/task-timings.ts";
 import { UNSIZED } from "../../lane/sized-values.ts";
 import { ProtocolError } from "../../errors.ts";
 import type { Timer } from "../../runtimes/runtime.ts";
-import { Answers, MAX_ANSWERS } from "../responses.ts";
-import { ArgumentsInWaiting, disown, hasPromise } from "./pending-arguments.ts";
+import { MAX_RESPONSES, Responses } from "../responses.ts";
+import { hasPromise, ignoreRejections, PendingArguments } from "./pending-arguments.ts";
 import type { Backpressure } from "./backpressure.ts";
 import { type CallSettings, PLAIN } from "../cancel/call-settings.ts";
 import type { HostWork } from "../poll-loop.ts";
@@ -32,7 +32,7 @@ import { WorkStealing } from "../balance/work-stealing.ts";
 /** From here on lanes get calls until another is ready in their place. */
 const MIN_INEXACT = 16;
 
-export interface SchedulerEvents {
+export interface DispatcherEvents {
   /** Something may have to be done: see to it that the host polls. */
   onWork(): void;
   /** A call has been made that has settings of its own. Runs no code of the user's. */
@@ -42,11 +42,11 @@ export interface SchedulerEvents {
   /** A call is made again, with another id. */
   onRenewed(call: PendingCall): void;
   /** A lane has been given as many calls as `recycleAfter` says. May be told again and again. */
-  onWorn(lane: Lane): void;
+  onDueForRecycling(lane: Lane): void;
   /** A lane has been given its last call. May be told again and again. */
   onUsedUp(lane: Lane): void;
   /** A retired lane has answered every call. */
-  onSpent(lane: Lane): void;
+  onDrained(lane: Lane): void;
   onPark(): void;
   /** A call has to wait on the host. */
   onWait(): void;
@@ -56,9 +56,9 @@ export interface SchedulerEvents {
   onEmpty(): void;
 }
 
-export interface SchedulerOptions {
-  readonly holder: Holder;
-  readonly events: SchedulerEvents;
+export interface DispatcherOptions {
+  readonly snapshots: SnapshotEncoder;
+  readonly events: DispatcherEvents;
   readonly isPromise: (value: unknown) => value is Promise<unknown>;
   readonly placement: LaneChooser;
   readonly backpressure: Backpressure;
@@ -66,19 +66,19 @@ export interface SchedulerOptions {
   readonly recycleAfter: number;
   readonly now: () => number;
   readonly setTimeout: (callback: () => void, delayMs: number) => Timer;
-  readonly serviceTimes: ServiceTimes;
+  readonly taskTimings: TaskTimings;
   /** What each task declares of its values, by its index. */
   readonly signatures: readonly (Signature | undefined)[];
 }
 
-export class Scheduler implements HostWork {
+export class Dispatcher implements HostWork {
   readonly inFlight: InFlight;
-  readonly answers: Answers;
+  readonly answers: Responses;
   readonly lanes: LaneSet = new LaneSet();
   readonly waiting: WaitingCalls;
-  readonly #options: SchedulerOptions;
-  readonly #events: SchedulerEvents;
-  readonly #times: ServiceTimes;
+  readonly #options: DispatcherOptions;
+  readonly #events: DispatcherEvents;
+  readonly #times: TaskTimings;
   readonly #placement: LaneChooser;
   readonly #sender: Sender;
   /** Whether no lane gets more calls than `recycleAfter`. */
@@ -88,19 +88,19 @@ export class Scheduler implements HostWork {
   /** Why there are no further calls, when the pool has been closed or has failed. */
   #closed: Error | undefined;
 
-  constructor(options: SchedulerOptions) {
+  constructor(options: DispatcherOptions) {
     const { events, placement, signatures } = options;
     this.#options = options;
     this.#isExact = options.recycleAfter < MIN_INEXACT;
     this.#events = events;
-    this.#times = options.serviceTimes;
+    this.#times = options.taskTimings;
     this.#placement = placement;
     this.inFlight = new InFlight(() => events.onEmpty());
-    this.answers = new Answers(this.inFlight, signatures);
+    this.answers = new Responses(this.inFlight, signatures);
     this.#sender = new Sender({
       inFlight: this.inFlight,
       lanes: this.lanes,
-      kinds: options.holder.kinds,
+      kinds: options.snapshots.kinds,
       onSettings: (call) => {
         if (call.settings.priority !== 0) placement.depth.keepUsual();
         events.onSettings(call);
@@ -122,7 +122,7 @@ export class Scheduler implements HostWork {
       inFlight: this.inFlight,
       lanes: this.lanes,
       placement,
-      send: (lane, call) => this.#sender.sendHeld(lane, call, this.#times.loadOf(call.task)),
+      send: (lane, call) => this.#sender.sendSnapshot(lane, call, this.#times.loadOf(call.task)),
       putBack: (calls) => this.waiting.putBack(calls),
       failLane: this.#failDamaged,
       now: options.now,
@@ -173,7 +173,7 @@ export class Scheduler implements HostWork {
       }
       return this.#submitEncoded(lane, task, args, resolve, reject, settings);
     } catch (error) {
-      disown(args, this.#options.isPromise);
+      ignoreRejections(args, this.#options.isPromise);
       throw error;
     }
   }
@@ -205,7 +205,7 @@ export class Scheduler implements HostWork {
     const isSent = typeof only === "number"
       ? this.#sender.sendNumber(lane, call, task, load, only)
       : this.#sender.sendSized(lane, call, task, load, args, bytes);
-    if (!isSent) this.waiting.add(call, task, this.#options.holder.hold(args));
+    if (!isSent) this.waiting.add(call, task, this.#options.snapshots.hold(args));
     else if (lane.load.outstanding > this.#placement.depth.usual) this.waiting.grown();
     return call;
   }
@@ -218,28 +218,33 @@ export class Scheduler implements HostWork {
     reject: Reject,
     settings: CallSettings,
   ): PendingCall | undefined {
-    const { holder, signatures } = this.#options;
+    const { snapshots, signatures } = this.#options;
     const declared = signatures[task]?.args;
-    const encoder = holder.acquire();
+    const encoder = snapshots.acquire();
     try {
-      const end = holder.encode(encoder, args, ARGUMENTS, declared);
+      const end = snapshots.encode(encoder, args, ARGUMENTS, declared);
       const count = declared === undefined ? args.length : countDeclared(args, declared);
       this.#check(settings);
       const lane = chosen !== undefined && this.lanes.open.includes(chosen) ? chosen : undefined;
       this.#events.onWork();
       const mayCopy = lane !== undefined && settings.maxRetries === 0 &&
         this.waiting.queued === 0 &&
-        holder.isInline(encoder, end);
+        snapshots.isInline(encoder, end);
       // What a port refuses, or must not move, is refused before there is a call.
-      const held = mayCopy ? undefined : holder.take(encoder, end, count, true);
+      const snapshot = mayCopy ? undefined : snapshots.take(encoder, end, count, true);
       const call = this.#sender.begin(resolve, reject, settings);
       const load = this.#times.loadOf(task);
       if (mayCopy && this.#sender.sendEncoded(lane, call, task, load, encoder, end, count)) {
         if (lane.load.outstanding > this.#placement.depth.usual) this.waiting.grown();
-      } else this.waiting.add(call, task, held ?? holder.take(encoder, end, count, true), lane);
+      } else {this.waiting.add(
+          call,
+          task,
+          snapshot ?? snapshots.take(encoder, end, count, true),
+          lane,
+        );}
       return call.resolve === resolve ? call : undefined;
     } finally {
-      holder.release(encoder);
+      snapshots.release(encoder);
     }
   }
 
@@ -251,8 +256,8 @@ export class Scheduler implements HostWork {
     reject: Reject,
     settings: CallSettings,
   ): PendingCall | undefined {
-    const { isPromise, holder, signatures } = this.#options;
-    const pending = new ArgumentsInWaiting(args, isPromise, holder, signatures[task]?.args);
+    const { isPromise, snapshots, signatures } = this.#options;
+    const pending = new PendingArguments(args, isPromise, snapshots, signatures[task]?.args);
     this.#check(settings);
     this.#events.onWork();
     const call = this.#sender.begin(resolve, reject, settings);
@@ -263,10 +268,10 @@ export class Scheduler implements HostWork {
       },
     };
     this.waiting.expect();
-    pending.whenKnown((held) => {
+    pending.whenKnown((snapshot) => {
       call.waiting = undefined;
       this.waiting.arrived();
-      this.waiting.add(call, task, held);
+      this.waiting.add(call, task, snapshot);
     }, (reason) => this.inFlight.reject(call, reason));
     this.#sender.unmark();
     return call;
@@ -285,7 +290,7 @@ export class Scheduler implements HostWork {
   removeLane(lane: Lane): PendingCall[] {
     this.#drop(lane);
     try {
-      this.answers.take(lane, MAX_ANSWERS);
+      this.answers.take(lane, MAX_RESPONSES);
       this.#stealing.requeue(lane);
     } catch (error) {
       // Damaged beyond this point: the calls behind it are among those returned.
@@ -324,7 +329,7 @@ export class Scheduler implements HostWork {
   }
 
   onPark(): void {
-    for (const lane of this.lanes.findUnasked()) {
+    for (const lane of this.lanes.findUnsolicited()) {
       const what = `Worker ${lane.id} answered a call that it was not given.`;
       this.failLane(lane, new ProtocolError(what));
     }
@@ -352,7 +357,7 @@ export class Scheduler implements HostWork {
     return this.lanes.retire(lane);
   }
 
-  /** The same; `onSpent` follows when it has answered those it has begun. */
+  /** The same; `onDrained` follows when it has answered those it has begun. */
   retire(lane: Lane): void {
     if (!this.#close(lane)) return;
     this.#stealing.requeue(lane);
@@ -361,12 +366,14 @@ export class Scheduler implements HostWork {
   }
 
   #lookForSpent(): void {
-    for (const lane of this.lanes.findSpent()) this.#events.onSpent(lane);
+    for (const lane of this.lanes.findDrained()) this.#events.onDrained(lane);
   }
 
   #lookForWorn(): void {
     if (this.#isExact || this.#options.recycleAfter === Infinity) return;
-    for (const lane of this.lanes.findWorn(this.#options.recycleAfter)) this.#events.onWorn(lane);
+    for (const lane of this.lanes.findDueForRecycling(this.#options.recycleAfter)) {
+      this.#events.onDueForRecycling(lane);
+    }
   }
 
   flush(): boolean {

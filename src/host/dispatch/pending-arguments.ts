@@ -3,7 +3,7 @@
  * are when the call is made.
  */
 import type { DeclaredValues } from "../../codec/struct/signature.ts";
-import { ARGUMENTS, type Held, type Holder } from "../../lane/snapshot.ts";
+import { ARGUMENTS, type Snapshot, type SnapshotEncoder } from "../../lane/snapshot.ts";
 import type { CallWatch } from "../in-flight.ts";
 
 const promiseThen: (
@@ -14,48 +14,48 @@ const promiseThen: (
 
 type IsPromise = (value: unknown) => value is Promise<unknown>;
 
-export class ArgumentsInWaiting implements CallWatch {
+export class PendingArguments implements CallWatch {
   /** The values of the promises, in order. */
   readonly #settled: Promise<unknown[]>;
   readonly #positions: readonly number[];
   /** Undefined: they are not wanted any more. A promise that never settles must not keep them. */
-  #others: Held | undefined;
-  readonly #holder: Holder;
+  #others: Snapshot | undefined;
+  readonly #snapshots: SnapshotEncoder;
   readonly #declared: DeclaredValues | undefined;
 
   /** Throws what encoding the other arguments throws. */
   constructor(
     args: readonly unknown[],
     isPromise: IsPromise,
-    holder: Holder,
+    snapshots: SnapshotEncoder,
     declared: DeclaredValues | undefined,
   ) {
-    this.#holder = holder;
+    this.#snapshots = snapshots;
     this.#declared = declared;
     const isPending = args.map((value) => isPromise(value));
     this.#positions = [...isPending.keys()].filter((position) => isPending[position]);
     this.#settled = Promise.all(this.#positions.map((position) => args[position]));
     // Before what may throw, and for what nobody waits for any more.
     this.#settled.catch(() => {});
-    this.#others = holder.hold(args, ARGUMENTS, declared, isPending);
+    this.#others = snapshots.hold(args, ARGUMENTS, declared, isPending);
   }
 
   /**
    * Calls back once: with all arguments when the promises have been fulfilled, or with why there are
    * none. Not at all once the call is over.
    */
-  whenKnown(onHeld: (held: Held) => void, onFailed: (reason: unknown) => void): void {
+  whenKnown(onHeld: (snapshot: Snapshot) => void, onFailed: (reason: unknown) => void): void {
     this.#settled.then((settled) => {
       if (this.#others === undefined) return;
-      let held: Held;
+      let snapshot: Snapshot;
       try {
-        held = this.#holder.complete(this.#others, settled, this.#positions, this.#declared);
+        snapshot = this.#snapshots.complete(this.#others, settled, this.#positions, this.#declared);
       } catch (error) {
         if (this.#others !== undefined) onFailed(error);
         return;
       }
       // Their getters may have given the call up.
-      if (this.#others !== undefined) onHeld(held);
+      if (this.#others !== undefined) onHeld(snapshot);
     }, (reason: unknown) => {
       if (this.#others !== undefined) onFailed(reason);
     });
@@ -67,7 +67,7 @@ export class ArgumentsInWaiting implements CallWatch {
 }
 
 /** Handles the rejections of promises among the arguments of a call that is refused: its caller hears of that alone. */
-export function disown(args: readonly unknown[], isPromise: IsPromise): void {
+export function ignoreRejections(args: readonly unknown[], isPromise: IsPromise): void {
   for (const value of args) {
     if (!isPromise(value)) continue;
     try {

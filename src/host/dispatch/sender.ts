@@ -9,7 +9,7 @@
 import type { Encoder } from "../../codec/encoder.ts";
 import { isStackOverflow } from "../../codec/kinds/errors.ts";
 import { CALL, CALL_WITH_NUMBER, CALL_WITH_VALUE } from "../../lane/frame.ts";
-import { detached, type Held } from "../../lane/snapshot.ts";
+import { detached, type Snapshot } from "../../lane/snapshot.ts";
 import type { CallLoad } from "../../lane/task-timings.ts";
 import { ProtocolError } from "../../errors.ts";
 import type { ObjectKinds } from "../../runtimes/runtime.ts";
@@ -147,12 +147,12 @@ export class Sender {
   }
 
   /** What is held of a call that waits. */
-  sendHeld(lane: Lane, queued: QueuedCall, load: CallLoad): boolean {
-    const { slot, generation, task, held } = queued;
-    const bytes = messageBytes(held, this.#options.kinds);
+  sendSnapshot(lane: Lane, queued: QueuedCall, load: CallLoad): boolean {
+    const { slot, generation, task, snapshot } = queued;
+    const bytes = messageBytes(snapshot, this.#options.kinds);
     if (bytes > 0 && !lane.credit.hasRoomFor(bytes)) return false;
     const call = this.#inFlight.find(slot, generation)!;
-    const keeps = mustKeep(held, call);
+    const keeps = mustKeep(snapshot, call);
     const { endpoint } = lane;
     this.#markedLane = undefined;
     this.#marked = call;
@@ -160,8 +160,8 @@ export class Sender {
       if (endpoint.tellShapes()) {
         if (keeps) this.#inFlight.keep(call).again = queued;
         this.#aim(lane, call);
-        const transfer = keeps ? [] : held.transfer;
-        if (endpoint.sendHeld(CALL, slot, generation, task, held, transfer)) {
+        const transfer = keeps ? [] : snapshot.transfer;
+        if (endpoint.sendSnapshot(CALL, slot, generation, task, snapshot, transfer)) {
           if (bytes > 0) lane.credit.sent(endpoint.tx.position, bytes);
           this.#sent(lane, call, load);
           return true;
@@ -175,10 +175,10 @@ export class Sender {
     return false;
   }
 
-  /** `held` as it can wait on the host. Undefined: something of it cannot be moved, and the call is settled. */
-  toKeep(call: PendingCall, held: Held): Held | undefined {
+  /** `snapshot` as it can wait on the host. Undefined: something of it cannot be moved, and the call is settled. */
+  toKeep(call: PendingCall, snapshot: Snapshot): Snapshot | undefined {
     try {
-      return detached(held);
+      return detached(snapshot);
     } catch (error) {
       this.#inFlight.reject(call, error);
       return undefined;
@@ -238,7 +238,7 @@ export class Sender {
 
   /** Shapes were told to the lane's worker, but no call followed them. */
   #wakeIfTold(lane: Lane): void {
-    if (lane.endpoint.takeTold()) this.#wake(lane);
+    if (lane.endpoint.takePendingWake()) this.#wake(lane);
   }
 
   #wake(lane: Lane, isAgain?: boolean): void {
@@ -256,7 +256,7 @@ export class Sender {
  * Copies of large buffers move, which is twice as fast as copying them once more; only calls that are to be made again
  * after their worker's death pay for that.
  */
-function mustKeep({ payload, mayKeep, transfer }: Held, { settings }: PendingCall): boolean {
+function mustKeep({ payload, mayKeep, transfer }: Snapshot, { settings }: PendingCall): boolean {
   if (payload === undefined || !mayKeep) return false;
   return transfer.length === 0 || settings.maxRetries > 0;
 }

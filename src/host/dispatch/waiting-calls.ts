@@ -2,13 +2,13 @@
  * Calls that wait on the host, or are going to: admits them, sends them, oldest first, when there is a lane and room for
  * them, and makes calls again whose worker was lost.
  */
-import type { Held } from "../../lane/snapshot.ts";
-import type { ServiceTimes } from "../../lane/task-timings.ts";
+import type { Snapshot } from "../../lane/snapshot.ts";
+import type { TaskTimings } from "../../lane/task-timings.ts";
 import type { Timer } from "../../runtimes/runtime.ts";
 import type { Backpressure } from "./backpressure.ts";
 import { CallQueue, type QueuedCall } from "./call-queue.ts";
 import { type InFlight, type PendingCall, QUEUED_ON_HOST } from "../in-flight.ts";
-import type { Inliner } from "../inline-executor.ts";
+import type { InlineExecutor } from "../inline-executor.ts";
 import type { Lane } from "../balance/lane.ts";
 import type { LaneSet } from "../balance/lane-set.ts";
 import type { LaneChooser } from "../balance/placement.ts";
@@ -24,7 +24,7 @@ export interface WaitingOptions {
   readonly placement: LaneChooser;
   readonly sender: Sender;
   readonly backpressure: Backpressure;
-  readonly serviceTimes: ServiceTimes;
+  readonly taskTimings: TaskTimings;
   readonly setTimeout: (callback: () => void, delayMs: number) => Timer;
   /** Something may have to be done: see to it that the host polls. */
   readonly onWork: () => void;
@@ -36,7 +36,7 @@ export interface WaitingOptions {
 
 export class WaitingCalls {
   /** The host's own share of the work, if it has one. */
-  inliner: Inliner | undefined;
+  inliner: InlineExecutor | undefined;
   readonly #options: WaitingOptions;
   readonly #queue = new CallQueue();
   /** Calls in the queue, about, that nobody waits for any more. */
@@ -109,18 +109,20 @@ export class WaitingCalls {
   }
 
   /** A call, which has been made, waits, unless a lane was chosen for it that can have it. */
-  add(call: PendingCall, task: number, held: Held, chosen?: Lane): void {
+  add(call: PendingCall, task: number, snapshot: Snapshot, chosen?: Lane): void {
     const { sender } = this.#options;
     const { slot, generation, settings } = call;
-    const queued = { slot, generation, task, held, priority: settings.priority };
-    if (settings.maxRetries > 0 && held.mayKeep) call.again = queued;
-    if (chosen !== undefined && this.#queue.size === 0 && this.#sendHeld(chosen, queued)) return;
-    const kept = sender.toKeep(call, held);
+    const queued = { slot, generation, task, snapshot, priority: settings.priority };
+    if (settings.maxRetries > 0 && snapshot.mayKeep) call.again = queued;
+    if (chosen !== undefined && this.#queue.size === 0 && this.#sendSnapshot(chosen, queued)) {
+      return;
+    }
+    const kept = sender.toKeep(call, snapshot);
     if (kept === undefined) {
       sender.unmark();
       return;
     }
-    this.#queue.push(kept === held ? queued : { ...queued, held: kept });
+    this.#queue.push(kept === snapshot ? queued : { ...queued, snapshot: kept });
     sender.unmark();
     this.#pushed();
   }
@@ -185,9 +187,9 @@ export class WaitingCalls {
    */
   #trySend(queued: QueuedCall): boolean {
     const { inliner } = this;
-    const { placement, lanes, serviceTimes, inFlight } = this.#options;
+    const { placement, lanes, taskTimings, inFlight } = this.#options;
     if (inliner?.takesFirst(queued.task, 0) === true && this.#inline(queued)) return true;
-    const load = serviceTimes.loadOf(queued.task);
+    const load = taskTimings.loadOf(queued.task);
     for (let left: readonly Lane[] = lanes.open;;) {
       let lane: Lane | undefined;
       try {
@@ -199,7 +201,7 @@ export class WaitingCalls {
       }
       if (this.#queue.peek() !== queued || this.#callOf(queued) === undefined) return true;
       if (lane === undefined) break;
-      if (this.#sendHeld(lane, queued)) {
+      if (this.#sendSnapshot(lane, queued)) {
         this.#queue.take();
         return true;
       }
@@ -215,9 +217,9 @@ export class WaitingCalls {
     return true;
   }
 
-  #sendHeld(lane: Lane, call: QueuedCall): boolean {
-    const { sender, serviceTimes } = this.#options;
-    return sender.sendHeld(lane, call, serviceTimes.loadOf(call.task));
+  #sendSnapshot(lane: Lane, call: QueuedCall): boolean {
+    const { sender, taskTimings } = this.#options;
+    return sender.sendSnapshot(lane, call, taskTimings.loadOf(call.task));
   }
 }
 

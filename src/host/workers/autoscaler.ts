@@ -31,7 +31,7 @@ export interface ElasticOptions {
   readonly retire: (lane: Lane) => void;
 }
 
-export class Elastic {
+export class Autoscaler {
   readonly #options: ElasticOptions;
   #growth: Timer | undefined;
   #shrinking: Timer | undefined;

@@ -8,7 +8,7 @@
  * the bound waits on the host, as calls do that find a ring full.
  */
 import { bufferLength } from "../../codec/support/intrinsics.ts";
-import type { Held } from "../../lane/snapshot.ts";
+import type { Snapshot } from "../../lane/snapshot.ts";
 import type { RingProducer } from "../../ring/producer.ts";
 import type { ObjectKinds } from "../../runtimes/runtime.ts";
 
@@ -25,10 +25,12 @@ interface Message {
 }
 
 /** What there is in a message of these values, about; 0 if they need none. To be asked before it is posted. */
-export function messageBytes({ payload }: Held, { isArrayBuffer }: ObjectKinds): number {
+export function messageBytes({ payload }: Snapshot, { isArrayBuffer }: ObjectKinds): number {
   if (payload === undefined) return 0;
   let bytes = MESSAGE_BYTES + payload.bytes;
-  for (const extra of payload.extras) if (isArrayBuffer(extra)) bytes += bufferLength.call(extra);
+  for (const extra of payload.attachments) {
+    if (isArrayBuffer(extra)) bytes += bufferLength.call(extra);
+  }
   return bytes;
 }
 

@@ -10,14 +10,14 @@
  * drains: it takes no more calls, and is closed when it has answered those it has.
  */
 import { TimeoutError, WorkerLostError, WorkerStartError } from "../../errors.ts";
-import type { ActiveCount } from "../../sync/awake-count.ts";
+import type { AwakeCount } from "../../sync/awake-count.ts";
 import type { Runtime, Timer } from "../../runtimes/runtime.ts";
 import { AbandonedThreads } from "./abandoned-threads.ts";
-import { Elastic } from "./autoscaler.ts";
+import { Autoscaler } from "./autoscaler.ts";
 import type { Lane } from "../balance/lane.ts";
 import { type LaneEnd, type LaneEvents, type LaneOptions, ThreadLane } from "./thread-lane.ts";
 import type { PendingCall } from "../in-flight.ts";
-import type { Scheduler } from "../dispatch/dispatcher.ts";
+import type { Dispatcher } from "../dispatch/dispatcher.ts";
 
 /** First pause before a replacement. */
 const BACK_OFF_MS = 5;
@@ -64,15 +64,15 @@ export class Supervisor {
 
   readonly #lanes = new Map<number, ThreadLane>();
   readonly #runtime: Runtime;
-  readonly #scheduler: Scheduler;
+  readonly #dispatcher: Dispatcher;
   readonly #options: LaneOptions;
   readonly #events: SupervisorEvents;
-  readonly #active: ActiveCount;
+  readonly #active: AwakeCount;
   readonly #timers = new Set<Timer>();
   readonly #laneEvents: LaneEvents;
   readonly #minThreads: number;
   readonly #maxThreads: number;
-  readonly #elastic: Elastic;
+  readonly #elastic: Autoscaler;
   /** Workers that were asked to leave because they had nothing to do. */
   readonly #retired = new Set<Lane>();
   /** Workers that have taken their share of calls, by the one that is starting in their place. */
@@ -98,14 +98,14 @@ export class Supervisor {
   constructor(
     size: PoolSize,
     options: LaneOptions,
-    scheduler: Scheduler,
-    active: ActiveCount,
+    dispatcher: Dispatcher,
+    active: AwakeCount,
     events: SupervisorEvents,
   ) {
     this.#minThreads = size.minThreads;
     this.#maxThreads = size.maxThreads;
     this.#runtime = options.runtime;
-    this.#scheduler = scheduler;
+    this.#dispatcher = dispatcher;
     this.#options = options;
     this.#active = active;
     this.#events = events;
@@ -114,13 +114,13 @@ export class Supervisor {
       max: size.maxAbandonedThreads,
       canStop: options.runtime.stopsThreads,
     });
-    this.#elastic = new Elastic({
+    this.#elastic = new Autoscaler({
       ...size,
       runtime: options.runtime,
-      lanes: () => scheduler.lanes.open,
+      lanes: () => dispatcher.lanes.open,
       alive: () => this.#alive + this.#timers.size,
       isBackingOff: () => this.#timers.size > 0,
-      isWaiting: () => scheduler.isShortOfWorkers,
+      isWaiting: () => dispatcher.isShortOfWorkers,
       start: () => this.#startOrReplaceLater(),
       retire: (lane) => this.retire(lane),
     });
@@ -156,7 +156,7 @@ export class Supervisor {
 
   /** Factor, at least 1, by which limits that stop workers are longer for now. */
   get stretch(): number {
-    return this.#abandoned.stretch(this.#scheduler.lanes.busyCount);
+    return this.#abandoned.stretch(this.#dispatcher.lanes.busyCount);
   }
 
   /** Stops a worker whose time is up, or keeps it without further calls where its thread would be one too many. */
@@ -166,7 +166,7 @@ export class Supervisor {
       return;
     }
     const goesOn = this.#abandoned.add(lane);
-    this.#scheduler.failLane(lane, error);
+    this.#dispatcher.failLane(lane, error);
     if (goesOn) this.#events.onThreadAbandoned(lane.id);
   }
 
@@ -174,7 +174,7 @@ export class Supervisor {
   #keepStuck(lane: Lane, cause: Error): void {
     if (this.#stuck.has(lane) || this.#isClosing) return;
     this.#stuck.add(lane);
-    this.#scheduler.retire(lane);
+    this.#dispatcher.retire(lane);
     if (this.#alive + this.#timers.size > this.#stuck.size || this.#alive < this.#maxThreads) {
       return;
     }
@@ -209,7 +209,7 @@ export class Supervisor {
    * count too.
    */
   get #alive(): number {
-    const { open } = this.#scheduler.lanes;
+    const { open } = this.#dispatcher.lanes;
     let alive = this.#stuck.size + Math.max(0, this.#draining.size - this.#maxThreads);
     for (const lane of this.#lanes.values()) {
       if (lane.state === "starting" || open.includes(lane)) alive++;
@@ -226,11 +226,11 @@ export class Supervisor {
   /** A worker holds more memory than it should. If far more, it gets no calls while another starts. */
   #onFull(lane: Lane, isFarOver: boolean): void {
     if (lane.endpoint.tx.sequence === 0) return; // it has done nothing
-    const { lanes } = this.#scheduler;
+    const { lanes } = this.#dispatcher;
     this.recycle(lane);
     if (!isFarOver || this.#isClosing || !lanes.open.includes(lane)) return;
     this.#letDrain(lane);
-    this.#scheduler.retire(lane);
+    this.#dispatcher.retire(lane);
     if (![...this.#worn.values()].includes(lane)) this.#replaceLater();
   }
 
@@ -239,7 +239,7 @@ export class Supervisor {
    * now; the next answers, or the worker, bring it here again.
    */
   recycle(worn: Lane): boolean {
-    if (this.#isClosing || this.#isDraining || !this.#scheduler.lanes.open.includes(worn)) {
+    if (this.#isClosing || this.#isDraining || !this.#dispatcher.lanes.open.includes(worn)) {
       return false;
     }
     if ([...this.#worn.values()].includes(worn)) return false;
@@ -271,15 +271,15 @@ export class Supervisor {
   #onReady(lane: Lane): void {
     this.#startFailures = 0;
     this.#wasAnyReady = true;
-    this.#scheduler.addLane(lane);
+    this.#dispatcher.addLane(lane);
     const worn = this.#worn.get(lane);
     if (worn !== undefined) {
       this.#worn.delete(lane);
       this.#letDrain(worn);
-      this.#scheduler.retire(worn); // unless it was, as it held far too much memory
+      this.#dispatcher.retire(worn); // unless it was, as it held far too much memory
     }
     this.#elastic.onReady();
-    if (this.#scheduler.lanes.open.length >= this.#minThreads) this.#becomeReady();
+    if (this.#dispatcher.lanes.open.length >= this.#minThreads) this.#becomeReady();
   }
 
   /** Looks now and then for workers that go on only with calls that nobody waits for. */
@@ -302,7 +302,7 @@ export class Supervisor {
 
   /** Closes a worker that has nothing to do. */
   retire(lane: Lane): void {
-    this.#scheduler.removeLane(lane);
+    this.#dispatcher.removeLane(lane);
     this.#draining.delete(lane);
     this.#stuck.delete(lane);
     this.#retired.add(lane);
@@ -314,7 +314,7 @@ export class Supervisor {
     this.#draining.delete(lane);
     this.#stuck.delete(lane);
     this.#active.takeBack(lane.activeShare);
-    const calls = this.#scheduler.removeLane(lane);
+    const calls = this.#dispatcher.removeLane(lane);
     if (this.#isClosing) return;
     const worn = this.#worn.get(lane);
     this.#worn.delete(lane);
@@ -326,7 +326,7 @@ export class Supervisor {
     const options = { cause: end.cause ?? end.startError };
     let wasReported = false;
     for (const call of calls) {
-      if (this.#scheduler.waiting.retry(call)) continue;
+      if (this.#dispatcher.waiting.retry(call)) continue;
       wasReported = true;
       this.#events.onLost(call, new WorkerLostError(end, options));
     }
@@ -352,7 +352,7 @@ export class Supervisor {
       this.#fail(end.startError);
       return false;
     }
-    const { taken } = this.#scheduler.answers;
+    const { taken } = this.#dispatcher.answers;
     const isUseless = !lane.hasAnswered && !(end.cause instanceof TimeoutError);
     if (!isUseless || taken !== this.#answersAtUseless) this.#uselessInARow = 0;
     if (isUseless) this.#uselessInARow++;
@@ -367,11 +367,11 @@ export class Supervisor {
   #isStartHopeless(): boolean {
     this.#startFailures++;
     if (!this.#wasAnyReady) return true;
-    return this.#startFailures >= MAX_START_FAILURES && this.#scheduler.lanes.open.length === 0;
+    return this.#startFailures >= MAX_START_FAILURES && this.#dispatcher.lanes.open.length === 0;
   }
 
   #replaceLater(): void {
-    const { queued } = this.#scheduler.waiting;
+    const { queued } = this.#dispatcher.waiting;
     if (this.#isDraining && queued === 0) return;
     const alive = this.#alive + this.#timers.size;
     if (alive >= this.#maxThreads || (alive >= this.#minThreads && queued === 0)) return;

@@ -33,7 +33,7 @@ import {
   type WorkerStart,
 } from "../../lane/start-data.ts";
 import { TaskNotFoundError, type WorkerLoss, WorkerStartError } from "../../errors.ts";
-import { ActiveCount, type SharedWord, wordsOf } from "../../sync/awake-count.ts";
+import { AwakeCount, type SharedWord, wordsOf } from "../../sync/awake-count.ts";
 import { SpaceFlag } from "../../sync/space-flag.ts";
 import { RUNNING, Waker } from "../../sync/worker-parking.ts";
 import { SpscRing } from "../../ring/spsc-ring.ts";
@@ -96,8 +96,8 @@ export class ThreadLane implements Lane, Receiver {
   readonly load: LaneLoad;
   readonly credit: PayloadCredit;
 
-  /** Its share of the ActiveCount, to be taken back after its death. */
-  readonly activeShare: SharedWord = ActiveCount.create();
+  /** Its share of the AwakeCount, to be taken back after its death. */
+  readonly activeShare: SharedWord = AwakeCount.create();
 
   readonly #runtime: Runtime;
   readonly #control: Int32Array<SharedArrayBuffer>;

@@ -13,7 +13,7 @@ import type { Runtime, Timer } from "../../runtimes/runtime.ts";
 
 const SAFETY_INTERVAL_MS = 100;
 
-export interface SafetyStatistics {
+export interface WatchdogStatistics {
   hits: number;
   lateWakes: number;
 }
@@ -36,8 +36,8 @@ export interface Receiver {
   repost(): void;
 }
 
-export class SafetyCheck {
-  readonly statistics: SafetyStatistics = { hits: 0, lateWakes: 0 };
+export class Watchdog {
+  readonly statistics: WatchdogStatistics = { hits: 0, lateWakes: 0 };
   readonly #runtime: Runtime;
   readonly #receivers: () => Iterable<readonly [key: unknown, receiver: Receiver]>;
   readonly #onTick: () => void;

@@ -85,7 +85,10 @@ describe("options", () => {
       { resourceLimits: { maxOldGenerationSizeMb: 0 } },
       /maxOldGenerationSizeMb must be a number of MiB above 0, got 0/,
     ],
-    [{ resourceLimits: { stackSizeMb: 2 } }, /cannot be held to these limits: this one knows none/],
+    [
+      { resourceLimits: { stackSizeMb: 2 } },
+      /cannot be held to these limits: this one knows none/,
+    ],
     [{ permission: "custom" }, /permission must be "off", "unsafe", "strict" or an object/],
     [{ permission: 1 }, /permission must be an object, got 1/],
     [{ permission: { sys: true } }, /permission has no "sys" that threads could be held to/],

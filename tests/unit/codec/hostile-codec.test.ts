@@ -24,7 +24,7 @@ describe("packed arrays that stop being numbers", () => {
           array.push(...end);
           expect(send(pair, [array, "after"])).toEqual([array, "after"]);
           // Held: encoded in scratch memory from the start.
-          sendHeldCall(pair.host, pair.holder.hold([array]));
+          sendHeldCall(pair.host, pair.snapshots.hold([array]));
           expect(receive(pair)).toEqual([array]);
         }
       }
@@ -236,10 +236,10 @@ test("an Envelope within itself", () => {
 test("room for a held call counts what has to be told before it", () => {
   const pair = createEndpoints(1024);
   const wide = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`key number ${n}`, n]));
-  const held = pair.holder.hold([wide]);
-  pair.holder.hold([wide]); // seen twice: a shape now, and nobody was told
-  const small = pair.holder.hold([1]);
-  while (sendHeldCall(pair.host, held));
+  const snapshot = pair.snapshots.hold([wide]);
+  pair.snapshots.hold([wide]); // seen twice: a shape now, and nobody was told
+  const small = pair.snapshots.hold([1]);
+  while (sendHeldCall(pair.host, snapshot));
   for (let round = 0; round < 20; round++) {
     expect(pair.host.hasSpaceFor(small)).toBe(sendHeldCall(pair.host, small));
   }
@@ -349,9 +349,9 @@ describe("strings of a value that was refused while they were written", () => {
     const next = [{ name: "good" }, ["a", "b"], "plain"];
     for (let round = 0; round < 3; round++) {
       expect(() => send(pair, [names])).toThrow(PayloadTooLargeError);
-      expect(() => pair.holder.hold([names])).toThrow(PayloadTooLargeError);
+      expect(() => pair.snapshots.hold([names])).toThrow(PayloadTooLargeError);
       expect(send(pair, next)).toEqual(next);
-      sendHeldCall(pair.host, pair.holder.hold(next));
+      sendHeldCall(pair.host, pair.snapshots.hold(next));
       expect(receive(pair)).toEqual(next);
     }
   });

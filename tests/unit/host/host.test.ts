@@ -3,14 +3,14 @@ import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
 import { CONTROL_BYTES } from "../../../src/lane/layout.ts";
 import { ProtocolError } from "../../../src/errors.ts";
-import { Answers } from "../../../src/host/responses.ts";
+import { Responses } from "../../../src/host/responses.ts";
 import type { Lane } from "../../../src/host/balance/lane.ts";
 import { CallQueue } from "../../../src/host/dispatch/call-queue.ts";
 import { InFlight, type PendingCall, QUEUED_ON_HOST } from "../../../src/host/in-flight.ts";
 import { createSettings, PLAIN } from "../../../src/host/cancel/call-settings.ts";
 import { giveLaneMemory, takeLaneMemory } from "../../../src/host/workers/lane-memory.ts";
 import { Sender } from "../../../src/host/dispatch/sender.ts";
-import { type Receiver, SafetyCheck } from "../../../src/host/workers/watchdog.ts";
+import { type Receiver, Watchdog } from "../../../src/host/workers/watchdog.ts";
 import { TurnClock } from "../../../src/sync/turn-clock.ts";
 import { currentRuntime } from "../../../src/runtimes/current.ts";
 import { createHeld } from "../../support/endpoints.ts";
@@ -35,8 +35,8 @@ describe("in-flight slab", () => {
     const calls = new InFlight();
     const call = calls.add(() => {}, () => {});
     const { slot, generation } = call;
-    const held = createHeld();
-    const first = { slot, generation, task: 0, held, priority: 0 };
+    const snapshot = createHeld();
+    const first = { slot, generation, task: 0, snapshot, priority: 0 };
     const again = calls.renew(call, first);
     expect(again).toEqual({ ...first, generation: generation + 1 });
     expect(call.again).toBe(again);
@@ -145,12 +145,12 @@ test("a call whose lane turns out damaged while shapes are told is the lane's to
   const calls = [true, false].map((isHeld) => {
     const call = sender.begin(() => {}, () => {}, PLAIN);
     const { slot, generation } = call;
-    const { holder } = lane.endpoint;
-    const encoder = holder.acquire();
-    const end = holder.encode(encoder, [{ a: 1 }], "args");
-    const held = holder.hold([{ a: 1 }]);
+    const { snapshots } = lane.endpoint;
+    const encoder = snapshots.acquire();
+    const end = snapshots.encode(encoder, [{ a: 1 }], "args");
+    const snapshot = snapshots.hold([{ a: 1 }]);
     const isSent = isHeld
-      ? sender.sendHeld(lane, { slot, generation, task: 0, held, priority: 0 }, 0)
+      ? sender.sendSnapshot(lane, { slot, generation, task: 0, snapshot, priority: 0 }, 0)
       : sender.sendEncoded(lane, call, 0, 0, encoder, end, 1);
     expect([isSent, sender.isCutOff]).toEqual([true, false]);
     return call;
@@ -271,7 +271,7 @@ test("call queue keeps order through compaction", () => {
     slot,
     generation: 0,
     task: 0,
-    held: undefined as never,
+    snapshot: undefined as never,
     priority: 0,
   });
   let pushed = 0;
@@ -291,7 +291,7 @@ test("call queue keeps order through compaction", () => {
 
 describe("answers", () => {
   /** Takes responses of which there are as many as `ready` says; a lane that is not in it is damaged. */
-  class FakeAnswers extends Answers {
+  class FakeAnswers extends Responses {
     readonly order: number[] = [];
     readonly ready = new Map<Lane, number>();
     lanes: Lane[] = [];
@@ -413,7 +413,7 @@ describe("safety check", () => {
       repost: vi.fn(),
       ...state,
     };
-    return { receiver, check: new SafetyCheck(currentRuntime, () => [[receiver, receiver]]) };
+    return { receiver, check: new Watchdog(currentRuntime, () => [[receiver, receiver]]) };
   }
 
   test("a lost wake is found at the second look, counted and repaired", () => {

@@ -6,8 +6,8 @@ import { type Signature, signatureOf } from "../../../src/codec/struct/signature
 import { transfer } from "../../../src/codec/kinds/wrappers.ts";
 import type { QueuedCall } from "../../../src/host/dispatch/call-queue.ts";
 import { InFlight, type PendingCall, RUN_BY_HOST } from "../../../src/host/in-flight.ts";
-import { Inliner, type InlinerOptions } from "../../../src/host/inline-executor.ts";
-import { Holder } from "../../../src/lane/snapshot.ts";
+import { InlineExecutor, type InlineExecutorOptions } from "../../../src/host/inline-executor.ts";
+import { SnapshotEncoder } from "../../../src/lane/snapshot.ts";
 import { createCodec } from "../../support/endpoints.ts";
 
 type Task = (...args: never[]) => unknown;
@@ -22,21 +22,21 @@ interface MadeCall {
 /** An inliner with one task, whose calls are made and whose event loop is turned by the test. */
 function createHost(
   f: Task | undefined,
-  given: Partial<InlinerOptions> = {},
+  given: Partial<InlineExecutorOptions> = {},
   signature?: Signature,
 ) {
   const codec = createCodec(0);
-  const holder = new Holder(codec, 1024);
+  const snapshots = new SnapshotEncoder(codec, 1024);
   const inFlight = new InFlight();
   const turns: (() => void)[] = [];
   let rooms = 0;
-  const inliner = new Inliner({
+  const inliner = new InlineExecutor({
     position: "first",
     batchSize: 10,
     dispatchThreshold: 1,
     maxConcurrency: 100,
     codec,
-    holder,
+    snapshots,
     inFlight,
     functions: [f as ((...args: unknown[]) => unknown) | undefined],
     signatures: [signature],
@@ -48,8 +48,8 @@ function createHost(
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const pending = inFlight.add(resolve, reject);
     const { slot, generation } = pending;
-    const held = holder.hold(args, "args", signature?.args);
-    const queued: QueuedCall = { slot, generation, task: 0, held, priority: 0 };
+    const snapshot = snapshots.hold(args, "args", signature?.args);
+    const queued: QueuedCall = { slot, generation, task: 0, snapshot, priority: 0 };
     return { isTaken: inliner.take(queued), pending, outcome: promise };
   };
   /** Turns the event loop once. */

@@ -1,21 +1,15 @@
 /** When a host that waits spins, and what it does before it parks. */
 import { describe, expect, test } from "vitest";
-import { HostLoop, type HostWork } from "../../../src/host/poll-loop.ts";
-import {
-  ANSWERED,
-  DISTANT,
-  LaneSet,
-  NEAR,
-  type Outlook,
-} from "../../../src/host/balance/lane-set.ts";
-import { ActiveCount } from "../../../src/sync/awake-count.ts";
+import { type HostWork, PollLoop } from "../../../src/host/poll-loop.ts";
+import { LaneSet, READY, SLEEP, SPIN, type WaitHint } from "../../../src/host/balance/lane-set.ts";
+import { AwakeCount } from "../../../src/sync/awake-count.ts";
 import { HostParker } from "../../../src/sync/host-parking.ts";
 import { currentRuntime } from "../../../src/runtimes/current.ts";
 import { FakeLane, SPIN_MS } from "../../support/lanes.ts";
 
 /** Lanes of which the test says what there is to expect; counts the looks for responses. */
 class FakeLanes extends LaneSet {
-  outlookNow: Outlook = NEAR;
+  outlookNow: WaitHint = SPIN;
   crowded = false;
   busy = true;
   responses = 0;
@@ -39,8 +33,8 @@ class FakeLanes extends LaneSet {
     return this.crowded;
   }
 
-  override outlook(): Outlook {
-    return this.responses > 0 ? ANSWERED : this.outlookNow;
+  override waitHint(): WaitHint {
+    return this.responses > 0 ? READY : this.outlookNow;
   }
 }
 
@@ -84,11 +78,11 @@ function createLoop({ workers = 2, cores = 4, awake = 1 }: Situation = {}) {
     onPark: () => void done.push("park"),
     onIdle: () => void done.push("idle"),
   };
-  const active = new ActiveCount([ActiveCount.create()], cores);
+  const active = new AwakeCount([AwakeCount.create()], cores);
   for (let worker = 0; worker < awake; worker++) Atomics.add(active.words[0]!, 0, 1);
   const next: (() => void)[] = [];
   const parker = new HostParker(new Int32Array(new SharedArrayBuffer(128)), 0);
-  const loop = new HostLoop(
+  const loop = new PollLoop(
     {
       ...currentRuntime,
       now: () => state.nowMs += 0.01,
@@ -113,10 +107,10 @@ function createLoop({ workers = 2, cores = 4, awake = 1 }: Situation = {}) {
   return { lanes, state, parker, loop, poll };
 }
 
-/** How often a host looks for a response that is `outlook` before it parks. */
-function looks(outlook: Outlook, workers: number, cores: number): number {
+/** How often a host looks for a response that is `waitHint` before it parks. */
+function looks(waitHint: WaitHint, workers: number, cores: number): number {
   const { lanes, loop, poll } = createLoop({ workers, cores });
-  lanes.outlookNow = outlook;
+  lanes.outlookNow = waitHint;
   poll();
   expect(loop.isParked).toBe(true);
   return lanes.looks;
@@ -127,16 +121,16 @@ describe("a host that waits", () => {
   const LAST_LOOK = 1;
 
   test("spins for responses that are near, and for no others", () => {
-    expect(looks(NEAR, 1, 2)).toBeGreaterThan(LAST_LOOK);
-    expect(looks(NEAR, 1, 1)).toBe(LAST_LOOK);
-    expect(looks(DISTANT, 1, 2)).toBe(LAST_LOOK);
+    expect(looks(SPIN, 1, 2)).toBeGreaterThan(LAST_LOOK);
+    expect(looks(SPIN, 1, 1)).toBe(LAST_LOOK);
+    expect(looks(SLEEP, 1, 2)).toBe(LAST_LOOK);
   });
 });
 
 describe("a host that has found no response", () => {
   test("asks for space, looks again, and parks", () => {
     const { lanes, loop, parker, poll } = createLoop();
-    lanes.outlookNow = DISTANT;
+    lanes.outlookNow = SLEEP;
     expect(poll()).toEqual(["recover", "flush", "flush", "rebalance", "park"]);
     lanes.crowded = true;
     const asked = ["recover", "flush", "ask for space", "flush", "rebalance", "park"];
@@ -149,14 +143,14 @@ describe("a host that has found no response", () => {
 
   test("asks for space for the calls that wait on it", () => {
     const { lanes, state, poll } = createLoop();
-    lanes.outlookNow = DISTANT;
+    lanes.outlookNow = SLEEP;
     state.hasQueued = true;
     expect(poll()).toContain("ask for space");
   });
 
   test("polls again at once, and only once, after it has moved calls", () => {
     const { lanes, state, loop, poll } = createLoop();
-    lanes.outlookNow = DISTANT;
+    lanes.outlookNow = SLEEP;
     state.canRebalance = true;
     const once = ["recover", "flush", "flush", "rebalance"];
     expect(poll()).toEqual([...once, ...once, "park"]);
@@ -165,7 +159,7 @@ describe("a host that has found no response", () => {
 
   test("polls again after room was found for calls that wait on it", () => {
     const { lanes, state, parker, poll } = createLoop();
-    lanes.outlookNow = DISTANT;
+    lanes.outlookNow = SLEEP;
     lanes.crowded = true;
     let asks = 0;
     // The room comes after the announcement.
@@ -180,7 +174,7 @@ describe("a host that has found no response", () => {
 
   test("settles responses, then parks once there are no more", () => {
     const { lanes, loop, poll } = createLoop();
-    lanes.outlookNow = DISTANT;
+    lanes.outlookNow = SLEEP;
     poll();
     lanes.responses = 3;
     const all = poll(() => loop.onWakeMessage());
@@ -194,7 +188,7 @@ describe("a host that has found no response", () => {
 
   test("looks at every tick for a place for calls that wait, and at no other", () => {
     const { lanes, state, loop, poll } = createLoop();
-    lanes.outlookNow = DISTANT;
+    lanes.outlookNow = SLEEP;
     const tick = () => poll(() => loop.onTick());
     lanes.crowded = true;
     expect(tick()).toEqual([]); // it is not parked

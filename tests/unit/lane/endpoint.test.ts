@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { transfer } from "../../../src/codec/kinds/wrappers.ts";
 import { DataCloneError, PayloadTooLargeError, ProtocolError } from "../../../src/errors.ts";
 import { CALL_WITH_NUMBER } from "../../../src/lane/frame.ts";
-import { detached, type Held } from "../../../src/lane/snapshot.ts";
+import { detached, type Snapshot } from "../../../src/lane/snapshot.ts";
 import { bufferOf } from "../../../src/lane/payload-port.ts";
 import { holdCall, receive, send, sendCall, sendHeldCall } from "../../support/codec.ts";
 import { createEndpoints } from "../../support/endpoints.ts";
@@ -13,23 +13,23 @@ import { currentRuntime } from "../../../src/runtimes/current.ts";
 const CAPACITY = 4096;
 
 /** Where held values are. */
-function placeOf(held: Held): string {
-  if (held.payload === undefined) return "inline";
-  return held.inline === undefined ? "buffer" : "inline with extras";
+function placeOf(snapshot: Snapshot): string {
+  if (snapshot.payload === undefined) return "inline";
+  return snapshot.inline === undefined ? "buffer" : "inline with extras";
 }
 
 describe("where values go", () => {
   test("small values inline, large ones in buffers, what only a port carries beside them", () => {
-    const { holder } = createEndpoints(CAPACITY);
+    const { snapshots } = createEndpoints(CAPACITY);
     // The stack names the files of the test runner: how long it is depends on where they are.
     const error = Object.assign(new Error("e"), { stack: "Error: e" });
-    expect(placeOf(holder.hold([1, "a", null, { a: 1 }, new Map(), error]))).toBe("inline");
-    expect(placeOf(holder.hold([new Uint8Array(CAPACITY)]))).toBe("buffer");
-    expect(placeOf(holder.hold([new Uint8Array(CAPACITY / 4)]))).toBe("inline");
-    expect(placeOf(holder.hold([new Uint8Array(CAPACITY / 4 + 32)]))).toBe("buffer");
+    expect(placeOf(snapshots.hold([1, "a", null, { a: 1 }, new Map(), error]))).toBe("inline");
+    expect(placeOf(snapshots.hold([new Uint8Array(CAPACITY)]))).toBe("buffer");
+    expect(placeOf(snapshots.hold([new Uint8Array(CAPACITY / 4)]))).toBe("inline");
+    expect(placeOf(snapshots.hold([new Uint8Array(CAPACITY / 4 + 32)]))).toBe("buffer");
     const shared = new SharedArrayBuffer(8);
-    expect(placeOf(holder.hold([{ shared }]))).toBe("inline with extras");
-    expect(placeOf(holder.hold([shared, new Uint8Array(CAPACITY)]))).toBe("buffer");
+    expect(placeOf(snapshots.hold([{ shared }]))).toBe("inline with extras");
+    expect(placeOf(snapshots.hold([shared, new Uint8Array(CAPACITY)]))).toBe("buffer");
   });
 
   test("every size around a quarter of the ring arrives, at every position of the ring", () => {
@@ -96,12 +96,12 @@ describe("no room", () => {
     expect(sent).toBe(CAPACITY / 32);
     expect(sendCall(pair.host, ["x"])).toBe(false);
     expect(sendCall(pair.host, [{}])).toBe(false);
-    const held = pair.holder.hold([{ shared: new SharedArrayBuffer(8) }]);
-    expect(sendHeldCall(pair.host, held)).toBe(false);
+    const snapshot = pair.snapshots.hold([{ shared: new SharedArrayBuffer(8) }]);
+    expect(sendHeldCall(pair.host, snapshot)).toBe(false);
     expect(pair.toWorker).toHaveLength(0);
     for (let value = 0; value < sent; value++) expect(receive(pair)).toEqual([value]);
     pair.worker.rx.publish();
-    expect(sendHeldCall(pair.host, held)).toBe(true);
+    expect(sendHeldCall(pair.host, snapshot)).toBe(true);
     expect(receive(pair)).toEqual([{ shared: expect.any(SharedArrayBuffer) }]);
   });
 
@@ -138,10 +138,10 @@ describe("no room", () => {
     expect(() => sendCall(pair.host, ["x".repeat(400)])).toThrow(
       PayloadTooLargeError,
     );
-    expect(() => pair.holder.hold([new Uint8Array(400)])).toThrow(
+    expect(() => pair.snapshots.hold([new Uint8Array(400)])).toThrow(
       /limit of 300 \(maxPayloadBytes\)/,
     );
-    expect(() => pair.holder.hold([new Uint8Array(CAPACITY)])).toThrow(PayloadTooLargeError);
+    expect(() => pair.snapshots.hold([new Uint8Array(CAPACITY)])).toThrow(PayloadTooLargeError);
     expect(send(pair, ["x".repeat(200)])).toEqual(["x".repeat(200)]);
   });
 });
@@ -154,7 +154,7 @@ describe("user code while encoding", () => {
       get field() {
         expect(sendCall(pair.host, [1])).toBe(true);
         expect(sendCall(pair.host, [{ inner: "object" }])).toBe(true);
-        expect(sendHeldCall(pair.host, pair.holder.hold([{ inner: true }]))).toBe(true);
+        expect(sendHeldCall(pair.host, pair.snapshots.hold([{ inner: true }]))).toBe(true);
         return { nested: true };
       },
       after: "a",
@@ -189,15 +189,15 @@ describe("moving", () => {
     for (const isKept of [false, true]) {
       const pair = createEndpoints(CAPACITY);
       const bytes = new Uint8Array(CAPACITY).fill(3);
-      let held = holdCall(pair.host, [
+      let snapshot = holdCall(pair.host, [
         transfer({ bytes, again: bytes }, [bytes.buffer]),
       ]);
       if (isKept) {
-        held = detached(held);
+        snapshot = detached(snapshot);
         expect(bytes.length).toBe(0);
-        expect(detached(held)).toBe(held);
+        expect(detached(snapshot)).toBe(snapshot);
       }
-      expect(sendHeldCall(pair.host, held)).toBe(true);
+      expect(sendHeldCall(pair.host, snapshot)).toBe(true);
       expect(bytes.length).toBe(0);
       const [arrived] = receive(pair) as [{ bytes: Uint8Array; again: Uint8Array }];
       expect(arrived.bytes).toEqual(new Uint8Array(CAPACITY).fill(3));
@@ -206,18 +206,18 @@ describe("moving", () => {
   });
 
   test("what is held to be sent later is detached at once", () => {
-    const { holder } = createEndpoints(CAPACITY);
+    const { snapshots } = createEndpoints(CAPACITY);
     const bytes = new Uint8Array(100).fill(3);
-    const held = holder.hold([transfer(bytes)]);
-    expect([bytes.length, held.attached, held.transfer.length]).toEqual([0, [], 1]);
+    const snapshot = snapshots.hold([transfer(bytes)]);
+    expect([bytes.length, snapshot.attached, snapshot.transfer.length]).toEqual([0, [], 1]);
   });
 
   test("only what is the caller's own is attached: copies of large buffers just move", () => {
     const pair = createEndpoints(CAPACITY);
     const bytes = new Uint8Array(8);
     const value = transfer({ copied: new Uint8Array(70_000), bytes }, [bytes.buffer]);
-    const held = holdCall(pair.host, [value]);
-    expect([held.attached, held.transfer.length]).toEqual([[bytes.buffer], 2]);
+    const snapshot = holdCall(pair.host, [value]);
+    expect([snapshot.attached, snapshot.transfer.length]).toEqual([[bytes.buffer], 2]);
   });
 
   test("nothing is detached beside what has moved already, be it part of the value or not", () => {
@@ -234,13 +234,13 @@ describe("moving", () => {
   test("what a port refuses is a coded error with its words, posted once, and disturbs nothing", () => {
     const pair = createEndpoints(CAPACITY);
     const bytes = new Uint8Array(100);
-    const held = holdCall(pair.host, [transfer(bytes)]);
+    const snapshot = holdCall(pair.host, [transfer(bytes)]);
     let posts = 0;
     pair.onPost = () => {
       posts++;
       throw new TypeError("the stream is locked");
     };
-    expect(() => sendHeldCall(pair.host, held)).toThrow(
+    expect(() => sendHeldCall(pair.host, snapshot)).toThrow(
       expect.objectContaining({
         code: "HEDDLE_DATA_CLONE",
         message: expect.stringMatching(/^A part cannot be .* moved: the stream is locked$/),
@@ -265,20 +265,20 @@ describe("moving", () => {
       detached: { get: () => expect.unreachable() },
       byteLength: { get: () => expect.unreachable() },
     });
-    const held = holdCall(pair.host, [transfer(buffer)]);
-    expect(messageBytes(held, currentRuntime.kinds)).toBe(1024 + 8);
-    const [moved] = detached(held).transfer;
+    const snapshot = holdCall(pair.host, [transfer(buffer)]);
+    expect(messageBytes(snapshot, currentRuntime.kinds)).toBe(1024 + 8);
+    const [moved] = detached(snapshot).transfer;
     expect(structuredClone(moved)).toEqual(new ArrayBuffer(8));
   });
 
   test("a record that asks for more than its message has is a ProtocolError", () => {
     for (const bytes of [-2, 2 ** 30]) {
       const pair = createEndpoints(CAPACITY);
-      const held = holdCall(pair.host, [
+      const snapshot = holdCall(pair.host, [
         "x".repeat(CAPACITY),
       ]);
-      const payload = { ...held.payload!, bytes };
-      expect(sendHeldCall(pair.host, { ...held, payload })).toBe(true);
+      const payload = { ...snapshot.payload!, bytes };
+      expect(sendHeldCall(pair.host, { ...snapshot, payload })).toBe(true);
       expect(() => receive(pair)).toThrow(ProtocolError);
     }
   });
@@ -288,8 +288,8 @@ describe("moving", () => {
     const shared = new SharedArrayBuffer(8);
     for (const size of [8, CAPACITY]) {
       const text = "x".repeat(size);
-      const held = holdCall(pair.host, [shared, text]);
-      expect(sendHeldCall(pair.host, held)).toBe(true);
+      const snapshot = holdCall(pair.host, [shared, text]);
+      expect(sendHeldCall(pair.host, snapshot)).toBe(true);
       const [first, ...others] = pair.toWorker[0] as unknown[];
       expect(first).toBeInstanceOf(SharedArrayBuffer);
       expect(others.length).toBe(size === CAPACITY ? 1 : 0);
@@ -309,39 +309,41 @@ describe("holding", () => {
       },
     };
     const bytes = new Uint8Array([1, 2, 3]);
-    const held = pair.holder.hold([value, bytes]);
+    const snapshot = pair.snapshots.hold([value, bytes]);
     bytes[0] = 9;
     for (let sends = 0; sends < 3; sends++) {
-      expect(sendHeldCall(pair.host, held)).toBe(true);
+      expect(sendHeldCall(pair.host, snapshot)).toBe(true);
       expect(receive(pair)).toEqual([{ field: 1 }, new Uint8Array([1, 2, 3])]);
     }
   });
 
   test("what cannot be cloned is refused by its path", () => {
-    const { holder } = createEndpoints(CAPACITY);
+    const { snapshots } = createEndpoints(CAPACITY);
     for (const bad of [() => {}, Symbol("s"), new WeakMap(), { deep: [() => {}] }]) {
-      expect(() => holder.hold([1, bad])).toThrow(DataCloneError);
-      expect(() => holder.hold([1, bad])).toThrow(/^args\[1\]/);
+      expect(() => snapshots.hold([1, bad])).toThrow(DataCloneError);
+      expect(() => snapshots.hold([1, bad])).toThrow(/^args\[1\]/);
     }
-    expect(() => holder.hold([{ user: { onClick: () => {} } }])).toThrow(
+    expect(() => snapshots.hold([{ user: { onClick: () => {} } }])).toThrow(
       /^args\[0\]\.user\.onClick /,
     );
-    expect(() => holder.hold([[new Map([["k", Symbol()]])]])).toThrow(/^args\[0\]\[0\]\.get\(k\) /);
-    expect(() => holder.hold([() => {}], "result")).toThrow(/^result /);
+    expect(() => snapshots.hold([[new Map([["k", Symbol()]])]])).toThrow(
+      /^args\[0\]\[0\]\.get\(k\) /,
+    );
+    expect(() => snapshots.hold([() => {}], "result")).toThrow(/^result /);
     const detached = new Uint8Array(8);
     structuredClone(detached.buffer, { transfer: [detached.buffer] });
-    expect(() => holder.hold([detached])).toThrow(DataCloneError);
-    expect(() => holder.hold([detached.buffer])).toThrow(DataCloneError);
+    expect(() => snapshots.hold([detached])).toThrow(DataCloneError);
+    expect(() => snapshots.hold([detached.buffer])).toThrow(DataCloneError);
   });
 
   test("a throwing getter's own error comes through", () => {
-    const { holder } = createEndpoints(CAPACITY);
+    const { snapshots } = createEndpoints(CAPACITY);
     const bad = {
       get field(): number {
         throw new RangeError("mine");
       },
     };
-    expect(() => holder.hold([bad])).toThrow(RangeError);
+    expect(() => snapshots.hold([bad])).toThrow(RangeError);
   });
 });
 
@@ -349,7 +351,7 @@ describe("damage", () => {
   test("a message that cannot be deserialized fails its own record only", () => {
     const pair = createEndpoints(CAPACITY);
     for (const value of [1, 2, 3]) {
-      sendHeldCall(pair.host, pair.holder.hold([{ value, shared: new SharedArrayBuffer(8) }]));
+      sendHeldCall(pair.host, pair.snapshots.hold([{ value, shared: new SharedArrayBuffer(8) }]));
     }
     const messages = pair.toWorker.splice(0);
     const shift = pair.toWorker.shift.bind(pair.toWorker);
@@ -367,10 +369,10 @@ describe("damage", () => {
 
   test("a missing message and a wrong number are protocol errors", () => {
     const pair = createEndpoints(CAPACITY);
-    sendHeldCall(pair.host, pair.holder.hold([new SharedArrayBuffer(8)]));
+    sendHeldCall(pair.host, pair.snapshots.hold([new SharedArrayBuffer(8)]));
     pair.toWorker.length = 0;
     expect(() => receive(pair)).toThrow(ProtocolError);
-    sendHeldCall(pair.host, pair.holder.hold([new SharedArrayBuffer(8)]));
+    sendHeldCall(pair.host, pair.snapshots.hold([new SharedArrayBuffer(8)]));
     (pair.toWorker[0] as number[])[0] = 17;
     expect(() => receive(pair)).toThrow(ProtocolError);
   });

@@ -269,9 +269,9 @@ describe("an only value of a declared shape", () => {
 
   test("is the same bytes among others, held, and alone", () => {
     const pair = createEndpoints(1 << 16);
-    const held = pair.holder.hold([point], "args", args);
+    const snapshot = pair.snapshots.hold([point], "args", args);
     expect(sendCall(pair.host, [point], args)).toBe(true);
-    expect(nextBytes(pair).bytes).toEqual(held.inline);
+    expect(nextBytes(pair).bytes).toEqual(snapshot.inline);
   });
 
   test("is told where it does not fit, and keeps nothing from being sent", () => {

@@ -2,12 +2,12 @@
 import { expect, test } from "vitest";
 import {
   clearAbort,
-  createAbortWords,
+  createAbortEpochs,
   raiseAbort,
   wasAborted,
 } from "../../../src/sync/abort-epochs.ts";
 
-const wordsOf = (isAsked: boolean) => new Int32Array(createAbortWords(isAsked));
+const wordsOf = (isAsked: boolean) => new Int32Array(createAbortEpochs(isAsked));
 const MOST = 2 ** 31 - 1;
 
 test.each([0, 1, 5, 2 ** 30, MOST - 1, MOST])(

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ActiveCount } from "../../../src/sync/awake-count.ts";
+import { AwakeCount } from "../../../src/sync/awake-count.ts";
 import { BLOCKED, IN_EVENT_LOOP, Parker, Waker } from "../../../src/sync/worker-parking.ts";
 
 const CORES = 4;
@@ -7,12 +7,12 @@ const CORES = 4;
 /** A worker and who wakes it, both in this thread, and what counts the worker. */
 function workerAndWaker() {
   const words = new Int32Array(new SharedArrayBuffer(128));
-  const count = ActiveCount.create();
+  const count = AwakeCount.create();
   const share = { buffer: new SharedArrayBuffer(128), index: 3 };
   /** As the host has it. */
-  const active = new ActiveCount([count], CORES);
+  const active = new AwakeCount([count], CORES);
   const coresAtPost: number[] = [];
-  const counts = new ActiveCount([count, share], CORES).words;
+  const counts = new AwakeCount([count, share], CORES).words;
   const waker = new Waker(words, 0, () => coresAtPost.push(active.coresLeft), counts);
   return { parker: new Parker(words, 0, counts), waker, active, share, coresAtPost };
 }
@@ -49,7 +49,7 @@ describe("a worker counts as awake", () => {
 
   test("once, though its message could not be posted: `repost` posts it", () => {
     const words = new Int32Array(new SharedArrayBuffer(128));
-    const count = new ActiveCount([ActiveCount.create()], CORES);
+    const count = new AwakeCount([AwakeCount.create()], CORES);
     let posts = 0;
     const waker = new Waker(words, 0, () => {
       if (++posts === 1) throw new RangeError("the stack ends here");
@@ -83,18 +83,18 @@ describe("a worker counts as awake", () => {
   });
 
   test("with all that is nested in it, and not after it was given up", () => {
-    const count = ActiveCount.create();
-    const [outer, inner] = [ActiveCount.create(), ActiveCount.create()];
+    const count = AwakeCount.create();
+    const [outer, inner] = [AwakeCount.create(), AwakeCount.create()];
     const words = new Int32Array(new SharedArrayBuffer(128));
-    const host = new ActiveCount([count], CORES);
-    const worker = new Parker(words, 0, new ActiveCount([count, outer], CORES).words);
-    const nested = new Parker(words, 1, new ActiveCount([count, outer, inner], CORES).words);
+    const host = new AwakeCount([count], CORES);
+    const worker = new Parker(words, 0, new AwakeCount([count, outer], CORES).words);
+    const nested = new Parker(words, 1, new AwakeCount([count, outer, inner], CORES).words);
     expect(host.coresLeft).toBe(CORES - 2);
     host.takeBack(outer);
     expect(host.coresLeft).toBe(CORES);
     worker.announce(BLOCKED);
     nested.announce(BLOCKED);
-    new Waker(words, 1, () => {}, new ActiveCount([count, outer, inner], CORES).words).wake();
+    new Waker(words, 1, () => {}, new AwakeCount([count, outer, inner], CORES).words).wake();
     expect(host.coresLeft).toBe(CORES);
   });
 });

@@ -1,22 +1,22 @@
 import { expect, test } from "vitest";
 import { MemoryWatch } from "../../../src/worker/memory-watch.ts";
 
-/** A watch of a worker that may hold 100 bytes and holds `held`; `at` looks at a time, and says what the host was told. */
-function createWatch(held: number) {
-  const state = { held, nowMs: 0, looks: 0 };
+/** A watch of a worker that may hold 100 bytes and holds `snapshot`; `at` looks at a time, and says what the host was told. */
+function createWatch(snapshot: number) {
+  const state = { snapshot, nowMs: 0, looks: 0 };
   const told: boolean[] = [];
   const watch = new MemoryWatch({
     maxBytes: 100,
     bytes: () => {
       state.looks++;
-      return state.held;
+      return state.snapshot;
     },
     now: () => state.nowMs,
     onFull: (isFarOver) => void told.push(isFarOver),
   });
-  const at = (nowMs: number, bytes = state.held): boolean[] => {
+  const at = (nowMs: number, bytes = state.snapshot): boolean[] => {
     state.nowMs = nowMs;
-    state.held = bytes;
+    state.snapshot = bytes;
     watch.look();
     return told.splice(0);
   };

@@ -1,34 +1,32 @@
 /** Where calls go: estimates, loads, placement, and how long to spin. */
 import { describe, expect, test } from "vitest";
 import {
-  FAR,
+  ASYNC,
   KIND_MASK,
   LONG,
-  NEAR,
-  ServiceTimer,
-  ServiceTimes,
-  serviceTimesBytes,
+  SHORT,
+  TaskTimer,
+  TaskTimings,
+  taskTimingsBytes,
   tenthsOf,
   UNKNOWN_LOAD,
 } from "../../../../src/lane/task-timings.ts";
-import {
-  DISTANT,
-  IDLE,
-  NEAR as NEAR_OUTLOOK,
-  type Outlook,
-} from "../../../../src/host/balance/lane-set.ts";
+import { IDLE, SLEEP, SPIN, type WaitHint } from "../../../../src/host/balance/lane-set.ts";
 import { LaneLoad } from "../../../../src/host/balance/lane-load.ts";
-import { Depth, type DepthLimits } from "../../../../src/host/balance/in-flight-window.ts";
+import { type DepthLimits, InFlightWindow } from "../../../../src/host/balance/in-flight-window.ts";
 import { PACKED, PACKED_WHEN_CROWDED, Placement } from "../../../../src/host/balance/placement.ts";
 import { FakeLane, laneSetOf } from "../../../support/lanes.ts";
 
-const depthOf = (usual: number, maxQueue = 1): Depth =>
+const depthOf = (usual: number, maxQueue = 1): InFlightWindow =>
   Object.assign(
-    new Depth({ maxConcurrency: 1, maxQueue, inliner: undefined, recycleAfter: Infinity }, true),
+    new InFlightWindow(
+      { maxConcurrency: 1, maxQueue, inliner: undefined, recycleAfter: Infinity },
+      true,
+    ),
     { usual },
   );
 
-const load = (tenths: number, kind = NEAR): number => ((tenths + 1) << 2) | kind;
+const load = (tenths: number, kind = SHORT): number => ((tenths + 1) << 2) | kind;
 
 describe("depth", () => {
   const limits: DepthLimits = {
@@ -37,32 +35,32 @@ describe("depth", () => {
     inliner: undefined,
     recycleAfter: Infinity,
   };
-  function laneWith(calls: number, tenths: number, kind = NEAR): LaneLoad {
+  function laneWith(calls: number, tenths: number, kind = SHORT): LaneLoad {
     const lane = new LaneLoad();
     for (let call = 0; call < calls; call++) lane.add(load(tenths, kind));
     return lane;
   }
 
   test("1024 calls as a rule, or as many as a worker runs at once", () => {
-    const depth = new Depth(limits, false);
+    const depth = new InFlightWindow(limits, false);
     expect(depth.hasRoom(laneWith(1023, 1), true)).toBe(true);
     expect(depth.hasRoom(laneWith(1024, 1), true)).toBe(false);
-    expect(new Depth({ ...limits, maxConcurrency: 2000 }, false).usual).toBe(2000);
+    expect(new InFlightWindow({ ...limits, maxConcurrency: 2000 }, false).usual).toBe(2000);
   });
 
   test("more of quick calls, up to 50 ms, as long as their order does not matter", () => {
-    const depth = new Depth(limits, true);
+    const depth = new InFlightWindow(limits, true);
     const many = laneWith(20_000, 20);
     expect(depth.hasRoom(many, true)).toBe(true);
     expect(depth.hasRoom(many, false)).toBe(false);
     expect(depth.hasRoom(laneWith(20_000, 30), true)).toBe(false);
-    for (const kind of [FAR, LONG]) {
+    for (const kind of [ASYNC, LONG]) {
       const mixed = laneWith(2000, 1);
       mixed.add(load(1, kind));
       expect(depth.hasRoom(mixed, true)).toBe(false);
     }
     for (const other of [{ maxQueue: 1e6 }, { inliner: {} }, { recycleAfter: 1e6 }]) {
-      expect(new Depth({ ...limits, ...other }, true).hasRoom(many, true)).toBe(false);
+      expect(new InFlightWindow({ ...limits, ...other }, true).hasRoom(many, true)).toBe(false);
     }
     depth.keepUsual();
     expect(depth.hasRoom(many, true)).toBe(false);
@@ -71,16 +69,16 @@ describe("depth", () => {
 
   test("what is beyond the usual counts as waiting", () => {
     const lanes = [10, 1024, 1030, 2000].map((calls) => ({ load: laneWith(calls, 1) }));
-    expect(new Depth(limits, true).excessOf(lanes)).toBe(6 + 976);
+    expect(new InFlightWindow(limits, true).excessOf(lanes)).toBe(6 + 976);
   });
 });
 
 describe("service times", () => {
   function timer() {
-    const buffer = new SharedArrayBuffer(serviceTimesBytes(2));
+    const buffer = new SharedArrayBuffer(taskTimingsBytes(2));
     const clock = { ms: 1000 };
     const measures = { count: 0 };
-    const timing = new ServiceTimer(buffer, () => {
+    const timing = new TaskTimer(buffer, () => {
       measures.count++;
       return clock.ms;
     });
@@ -89,7 +87,7 @@ describe("service times", () => {
       clock.ms += us / 1000;
       if (start >= 0) timing.end(task, start, isDone);
     };
-    return { buffer, times: new ServiceTimes(buffer), timing, clock, measures, run };
+    return { buffer, times: new TaskTimings(buffer), timing, clock, measures, run };
   }
 
   test("nothing is known at first, then what is measured, per task", () => {
@@ -97,7 +95,7 @@ describe("service times", () => {
     expect(times.loadOf(0)).toBe(UNKNOWN_LOAD);
     run(7);
     expect(tenthsOf(times.loadOf(0))).toBe(70);
-    expect(times.loadOf(0) & KIND_MASK).toBe(NEAR);
+    expect(times.loadOf(0) & KIND_MASK).toBe(SHORT);
     expect(times.loadOf(1)).toBe(UNKNOWN_LOAD);
   });
 
@@ -105,7 +103,7 @@ describe("service times", () => {
     const { times, run } = timer();
     for (let call = 0; call < 100; call++) run(0.2);
     for (let call = 0; call < 64; call++) run(call === 63 || call === 0 ? 5000 : 0.2);
-    expect(times.loadOf(0) & KIND_MASK).toBe(NEAR);
+    expect(times.loadOf(0) & KIND_MASK).toBe(SHORT);
     expect(tenthsOf(times.loadOf(0))).toBeLessThan(20);
     for (let call = 0; call < 70; call++) run(5000); // but this does
     expect(times.loadOf(0) & KIND_MASK).toBe(LONG);
@@ -133,13 +131,13 @@ describe("service times", () => {
     run(11_000);
     expect(times.loadOf(0) & KIND_MASK).toBe(LONG);
     run(1);
-    expect([times.loadOf(0) & KIND_MASK, tenthsOf(times.loadOf(0))]).toEqual([NEAR, 10]);
+    expect([times.loadOf(0) & KIND_MASK, tenthsOf(times.loadOf(0))]).toEqual([SHORT, 10]);
     // Nor does a worker that is new to the task make it long for those that know it.
-    const other = new ServiceTimer(buffer, () => clock.ms);
+    const other = new TaskTimer(buffer, () => clock.ms);
     const start = other.begin(0);
     clock.ms += 15;
     other.end(0, start, true);
-    expect(times.loadOf(0) & KIND_MASK).toBe(NEAR);
+    expect(times.loadOf(0) & KIND_MASK).toBe(SHORT);
   });
 
   test("first calls run cold code: the shortest of three counts, and none is long before", () => {
@@ -148,7 +146,7 @@ describe("service times", () => {
     run(400);
     expect(times.loadOf(0)).toBe(UNKNOWN_LOAD);
     run(2);
-    expect(times.loadOf(0) & KIND_MASK).toBe(NEAR);
+    expect(times.loadOf(0) & KIND_MASK).toBe(SHORT);
     expect(tenthsOf(times.loadOf(0))).toBe(20);
     for (const us of [300, 200, 400]) run(us, 1);
     expect(times.loadOf(1) & KIND_MASK).toBe(LONG);
@@ -161,10 +159,10 @@ describe("service times", () => {
     const { times, timing, clock, run } = timer();
     const start = clock.ms;
     run(2, 1, false);
-    expect(times.loadOf(1) & KIND_MASK).toBe(NEAR);
+    expect(times.loadOf(1) & KIND_MASK).toBe(SHORT);
     clock.ms += 30;
     timing.settled(1, start);
-    expect(times.loadOf(1) & KIND_MASK).toBe(FAR);
+    expect(times.loadOf(1) & KIND_MASK).toBe(ASYNC);
     expect(tenthsOf(times.loadOf(1))).toBe(20);
   });
 
@@ -180,14 +178,14 @@ describe("load of a lane", () => {
   test("adds up, and is near unless something long or only far calls are in it", () => {
     const lane = new LaneLoad();
     expect(lane.isNear).toBe(false);
-    lane.add(load(10, FAR));
+    lane.add(load(10, ASYNC));
     expect(lane.isNear).toBe(false);
     lane.add(load(20));
     expect([lane.backlog, lane.isNear, lane.hasLong]).toEqual([30, true, false]);
     lane.add(load(900, LONG));
     expect([lane.backlog, lane.isNear, lane.hasLong]).toEqual([930, false, true]);
     lane.remove(load(900, LONG));
-    lane.remove(load(10, FAR));
+    lane.remove(load(10, ASYNC));
     expect([lane.backlog, lane.isNear, lane.hasLong]).toEqual([20, true, false]);
     lane.isWaking = true; // waking up takes longer than a spin
     expect([lane.isNear, lane.isQuick]).toEqual([false, true]);
@@ -198,8 +196,8 @@ describe("load of a lane", () => {
 
   test("is counted anew from the loads of its calls and of those that were given up", () => {
     const lane = new LaneLoad();
-    for (const each of [load(1), load(2, FAR), load(9000, LONG)]) lane.add(each);
-    lane.abandoned.add(7, 0, { load: load(30, FAR), killAtMs: Infinity, limitMs: undefined });
+    for (const each of [load(1), load(2, ASYNC), load(9000, LONG)]) lane.add(each);
+    lane.abandoned.add(7, 0, { load: load(30, ASYNC), killAtMs: Infinity, limitMs: undefined });
     lane.outstanding = 100;
     lane.backlog = -1;
     const { emptied } = lane;
@@ -223,21 +221,21 @@ describe("load of a lane", () => {
 });
 
 describe("what can be expected of the workers", () => {
-  const outlook = (...loads: readonly number[][]): Outlook =>
+  const waitHint = (...loads: readonly number[][]): WaitHint =>
     laneSetOf(loads.map((given) => {
       const lane = new FakeLane();
       for (const each of given) lane.give(each);
       return lane;
-    })).outlook();
+    })).waitHint();
   const quick = load(10);
   const tooLong = load(9000, LONG);
 
   test("is the best that one of them has", () => {
-    expect(outlook([], [])).toBe(IDLE);
-    expect(outlook([tooLong], [quick], [])).toBe(NEAR_OUTLOOK);
-    expect(outlook([load(1500, LONG)], [quick])).toBe(NEAR_OUTLOOK);
-    expect(outlook([tooLong], [])).toBe(DISTANT);
-    expect(outlook([load(10, FAR)], [])).toBe(DISTANT);
+    expect(waitHint([], [])).toBe(IDLE);
+    expect(waitHint([tooLong], [quick], [])).toBe(SPIN);
+    expect(waitHint([load(1500, LONG)], [quick])).toBe(SPIN);
+    expect(waitHint([tooLong], [])).toBe(SLEEP);
+    expect(waitHint([load(10, ASYNC)], [])).toBe(SLEEP);
   });
 });
 

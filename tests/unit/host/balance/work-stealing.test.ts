@@ -1,12 +1,12 @@
 /** Work stealing over real rings, with a clock of the test's own. */
 import { describe, expect, test } from "vitest";
 import { CALL } from "../../../../src/lane/frame.ts";
-import type { Held } from "../../../../src/lane/snapshot.ts";
-import { LONG, NEAR, UNKNOWN_LOAD } from "../../../../src/lane/task-timings.ts";
+import type { Snapshot } from "../../../../src/lane/snapshot.ts";
+import { LONG, SHORT, UNKNOWN_LOAD } from "../../../../src/lane/task-timings.ts";
 import { ProtocolError } from "../../../../src/errors.ts";
 import type { QueuedCall } from "../../../../src/host/dispatch/call-queue.ts";
 import { createSettings } from "../../../../src/host/cancel/call-settings.ts";
-import { Depth } from "../../../../src/host/balance/in-flight-window.ts";
+import { InFlightWindow } from "../../../../src/host/balance/in-flight-window.ts";
 import { InFlight, type PendingCall, QUEUED_ON_HOST } from "../../../../src/host/in-flight.ts";
 import {
   type LaneChooser,
@@ -18,7 +18,7 @@ import { unbegunCalls, WorkStealing } from "../../../../src/host/balance/work-st
 import { EMPTY } from "../../../../src/ring/consumer.ts";
 import { FakeLane, type FakeLaneState, laneSetOf } from "../../../support/lanes.ts";
 
-const load = (tenths: number, kind = NEAR): number => ((tenths + 1) << 2) | kind;
+const load = (tenths: number, kind = SHORT): number => ((tenths + 1) << 2) | kind;
 const LONG_LOAD = load(9000, LONG);
 /** A backlog beyond this, in tenths of a microsecond, is shared with a worker that is awake. */
 const SHARED = 200;
@@ -42,7 +42,7 @@ function createPool(
     inliner: undefined,
     recycleAfter: Infinity,
   };
-  const depth = new Depth(limits, true);
+  const depth = new InFlightWindow(limits, true);
   const placement: LaneChooser = isBalanced
     ? {
       depth,
@@ -66,8 +66,8 @@ function createPool(
     lanes,
     placement,
     send: (lane, call) => {
-      const { slot, generation, task, held } = call;
-      if (!lane.endpoint.sendHeld(CALL, slot, generation, task, held, [])) return false;
+      const { slot, generation, task, snapshot } = call;
+      if (!lane.endpoint.sendSnapshot(CALL, slot, generation, task, snapshot, [])) return false;
       const pending = inFlight.find(slot, generation)!;
       pending.lane = lane.id;
       lane.load.add(pending.load);
@@ -464,19 +464,21 @@ describe("stolen calls", () => {
     victim.begin();
     const calls = values.map((args, task) => {
       const call = add(victim, LONG_LOAD, createSettings({ priority: task - 1 }));
-      const held = pair.holder.hold(args);
-      expect(endpoint.hasSpaceFor(held)).toBe(true); // tells shapes
-      expect(endpoint.sendHeld(CALL, call.slot, call.generation, task, held)).toBe(true);
+      const snapshot = pair.snapshots.hold(args);
+      expect(endpoint.hasSpaceFor(snapshot)).toBe(true); // tells shapes
+      expect(endpoint.sendSnapshot(CALL, call.slot, call.generation, task, snapshot)).toBe(true);
       victim.load.add(LONG_LOAD);
-      return { call, held };
+      return { call, snapshot };
     });
     expect(stealing.rebalance()).toBe(true);
     expect(sent.map(({ task, priority, slot }) => ({ task, priority, slot }))).toEqual(
       calls.map(({ call: { slot } }, task) => ({ task, priority: task - 1, slot })),
     );
-    for (const [index, { held }] of calls.entries()) {
-      expect(sent[index]!.held.count).toBe(held.count);
-      expect(sent[index]!.held.inline!.subarray(0, held.inline!.length)).toEqual(held.inline);
+    for (const [index, { snapshot }] of calls.entries()) {
+      expect(sent[index]!.snapshot.count).toBe(snapshot.count);
+      expect(sent[index]!.snapshot.inline!.subarray(0, snapshot.inline!.length)).toEqual(
+        snapshot.inline,
+      );
     }
     // What tells shapes is no call, and stays: the worker may need it for others.
     expect(endpoint.tx.sequence).toBe(5);
@@ -490,11 +492,11 @@ describe("stolen calls", () => {
     victim.begin();
     const post = (isKept: boolean): PendingCall => {
       const call = add(victim, LONG_LOAD, createSettings({ maxRetries: 1 }));
-      const held: Held = pair.holder.hold([new Uint8Array(64 * 1024).fill(call.slot)]);
-      expect(held.payload).toBeDefined();
+      const snapshot: Snapshot = pair.snapshots.hold([new Uint8Array(64 * 1024).fill(call.slot)]);
+      expect(snapshot.payload).toBeDefined();
       const { slot, generation } = call;
-      if (isKept) call.again = { slot, generation, task: 0, held, priority: 0 };
-      expect(endpoint.sendHeld(CALL, slot, generation, 0, held, [])).toBe(true);
+      if (isKept) call.again = { slot, generation, task: 0, snapshot, priority: 0 };
+      expect(endpoint.sendSnapshot(CALL, slot, generation, 0, snapshot, [])).toBe(true);
       victim.load.add(LONG_LOAD);
       return call;
     };
@@ -542,8 +544,8 @@ describe("a lane that takes no further calls", () => {
     send(victim, load(10), 3);
     victim.begin();
     const { slot, generation } = add(victim, load(10));
-    const held = pair.holder.hold([new Uint8Array(64 * 1024)]);
-    endpoint.sendHeld(CALL, slot, generation, 0, held);
+    const snapshot = pair.snapshots.hold([new Uint8Array(64 * 1024)]);
+    endpoint.sendSnapshot(CALL, slot, generation, 0, snapshot);
     victim.load.add(load(10));
     endpoint.sendNumber(1000, 0, 0x121, 0, 1); // nobody waits for it
     victim.load.add(UNKNOWN_LOAD);

@@ -1,10 +1,10 @@
 /** Time limits on a clock of the test's own: when they are kept, and what a look costs. */
 import { describe, expect, test } from "vitest";
 import { createSettings, type GivenSettings } from "../../../../src/host/cancel/call-settings.ts";
-import { Endings } from "../../../../src/host/cancel/cancellation.ts";
+import { Cancellation } from "../../../../src/host/cancel/cancellation.ts";
 import { InFlight, type PendingCall } from "../../../../src/host/in-flight.ts";
 import { LaneSet } from "../../../../src/host/balance/lane-set.ts";
-import { Timekeeper } from "../../../../src/host/cancel/deadlines.ts";
+import { Deadlines } from "../../../../src/host/cancel/deadlines.ts";
 import { FakeLane } from "../../../support/lanes.ts";
 
 interface Clock {
@@ -25,7 +25,7 @@ function bench() {
   const nothing = (): void => {};
 
   /** Calls are begun when the test says so. */
-  class FakeEndings extends Endings {
+  class FakeEndings extends Cancellation {
     override hasBegun(call: PendingCall): boolean {
       clock.nowMs += cost.lookMs;
       return begun.has(call);
@@ -42,12 +42,12 @@ function bench() {
     }
   }
 
-  const timekeeper = new Timekeeper({
+  const deadlines = new Deadlines({
     inFlight,
-    endings: new FakeEndings({
+    cancellation: new FakeEndings({
       inFlight,
       lanes,
-      abortWords: new Int32Array(new SharedArrayBuffer(64)),
+      abortEpochs: new Int32Array(new SharedArrayBuffer(64)),
       now: () => clock.nowMs,
       onQueuedEnded: nothing,
       onRevoked: nothing,
@@ -76,7 +76,7 @@ function bench() {
     const settings = createSettings(given);
     const call = inFlight.add(nothing, nothing, settings);
     call.lane = 0;
-    timekeeper.watch(settings.tickMs);
+    deadlines.watch(settings.tickMs);
     return call;
   };
   /** `calls`: those in its ring. */
@@ -119,7 +119,7 @@ function bench() {
   };
 }
 
-describe("timekeeper", () => {
+describe("deadlines", () => {
   test("a timeout counts from the beginning, a deadline from the call, neither early", () => {
     const { begun, ended, make, pass } = bench();
     const slow = make({ timeoutMs: 160 });

@@ -12,7 +12,7 @@ const call = (slot: number, priority: number): QueuedCall => ({
   slot,
   generation: 0,
   task: 0,
-  held: createHeld(),
+  snapshot: createHeld(),
   priority,
 });
 

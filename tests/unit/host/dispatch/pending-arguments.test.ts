@@ -2,11 +2,11 @@
 import { describe, expect, test } from "vitest";
 import { f64, struct } from "../../../../src/codec/struct/schema.ts";
 import { signatureOf } from "../../../../src/codec/struct/signature.ts";
-import type { Held } from "../../../../src/lane/snapshot.ts";
+import type { Snapshot } from "../../../../src/lane/snapshot.ts";
 import {
-  ArgumentsInWaiting,
-  disown,
   hasPromise,
+  ignoreRejections,
+  PendingArguments,
 } from "../../../../src/host/dispatch/pending-arguments.ts";
 import { currentRuntime } from "../../../../src/runtimes/current.ts";
 import { receive, sendHeldCall } from "../../../support/codec.ts";
@@ -20,9 +20,9 @@ function wait(args: readonly unknown[], declared?: Parameters<typeof signatureOf
   const pair = createEndpoints(1 << 16);
   const signature = declared === undefined ? undefined : signatureOf(declared, undefined)!.args;
   const outcomes: unknown[] = [];
-  const waiting = new ArgumentsInWaiting(args, isPromise, pair.holder, signature);
-  waiting.whenKnown((held: Held) => {
-    sendHeldCall(pair.host, held);
+  const waiting = new PendingArguments(args, isPromise, pair.snapshots, signature);
+  waiting.whenKnown((snapshot: Snapshot) => {
+    sendHeldCall(pair.host, snapshot);
     pair.worker.decoder.declared = signature;
     outcomes.push(receive(pair));
   }, (reason) => outcomes.push({ reason }));
@@ -121,7 +121,7 @@ test("promises of a call that is refused are handled, even such as make no other
       throw new Error("no other promises");
     }
   }
-  disown([Promise.reject("unheard"), 1, new Odd(() => {})], isPromise);
+  ignoreRejections([Promise.reject("unheard"), 1, new Odd(() => {})], isPromise);
   await settle();
 });
 

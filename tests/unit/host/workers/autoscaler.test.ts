@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { UNKNOWN_LOAD } from "../../../../src/lane/task-timings.ts";
 import type { Lane } from "../../../../src/host/balance/lane.ts";
-import { Elastic, type ElasticOptions } from "../../../../src/host/workers/autoscaler.ts";
+import { Autoscaler, type ElasticOptions } from "../../../../src/host/workers/autoscaler.ts";
 import type { Runtime, Timer } from "../../../../src/runtimes/runtime.ts";
 import { FakeLane } from "../../../support/lanes.ts";
 
@@ -76,7 +76,7 @@ function createPool(ready: number, limits: Partial<ElasticOptions> = {}) {
   const open: Lane[] = lanes.map(({ lane }) => lane);
   const startedMs: number[] = [];
   const retired: (readonly [lane: number, atMs: number])[] = [];
-  const elastic = new Elastic({
+  const elastic = new Autoscaler({
     runtime: clock as unknown as Runtime,
     minThreads: 1,
     maxThreads: 4,

@@ -106,13 +106,13 @@ describe("payload credit", () => {
   test("holds for messages of a real endpoint", () => {
     const lane = new FakeLane();
     const { endpoint, pair, credit } = lane;
-    const held = pair.holder.hold([new Uint8Array(3 * MIB)]);
-    const bytes = messageBytes(held, kinds);
+    const snapshot = pair.snapshots.hold([new Uint8Array(3 * MIB)]);
+    const bytes = messageBytes(snapshot, kinds);
     expect(bytes).toBeGreaterThanOrEqual(3 * MIB);
     expect(bytes).toBeLessThan(3 * MIB + 4096);
     for (let message = 0; message < 2; message++) {
       expect(credit.hasRoomFor(bytes)).toBe(true);
-      expect(endpoint.sendHeld(CALL, 0, 0, 0, held, [])).toBe(true);
+      expect(endpoint.sendSnapshot(CALL, 0, 0, 0, snapshot, [])).toBe(true);
       credit.sent(endpoint.tx.position, bytes);
     }
     expect(pair.toWorker).toHaveLength(2);
@@ -125,9 +125,9 @@ describe("payload credit", () => {
 describe("bytes of a message", () => {
   test("are those of its buffers and of the encoded values", () => {
     const { port1, port2 } = new MessageChannel();
-    const extras = [new ArrayBuffer(8), port1, new ArrayBuffer(16)];
-    const payload = { buffer: undefined, bytes: 0, extras };
-    const empty = messageBytes(createHeld({ payload: { ...payload, extras: [] } }), kinds);
+    const attachments = [new ArrayBuffer(8), port1, new ArrayBuffer(16)];
+    const payload = { buffer: undefined, bytes: 0, attachments };
+    const empty = messageBytes(createHeld({ payload: { ...payload, attachments: [] } }), kinds);
     expect(empty).toBeGreaterThan(0);
     const bytes = messageBytes(createHeld({ payload }), kinds);
     expect(bytes - empty).toBe(24);
