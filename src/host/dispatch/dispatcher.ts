@@ -107,6 +107,7 @@ export class Dispatcher implements HostWork {
       },
       maxCalls: this.#isExact ? options.recycleAfter : Infinity,
       onUsedUp: (lane) => this.#close(lane),
+      recover: () => this.recover(),
       failLane: this.#failDamaged,
     });
     this.waiting = new WaitingCalls({

@@ -38,6 +38,8 @@ export interface SenderOptions {
   readonly maxCalls: number;
   /** The lane has been sent that many. Runs no code of the user's. */
   readonly onUsedUp: (lane: Lane) => void;
+  /** Sets right what was cut off (`Sender.recover`). */
+  readonly recover: () => void;
   /** The lane's rings or words are damaged. */
   readonly failLane: (lane: Lane, error: Error) => void;
 }
@@ -64,6 +66,8 @@ export class Sender {
 
   /** Makes a call, which is marked until it is sent or waits on the host (`unmark`). */
   begin(resolve: Resolve, reject: Reject, settings: CallSettings): PendingCall {
+    // The stack ended within the last call, and its caller makes another before a poll: one mark, one call.
+    if (this.#marked !== undefined) this.#options.recover();
     const call = this.#inFlight.add(resolve, reject, settings);
     this.#markedLane = undefined;
     this.#marked = call;
@@ -192,7 +196,6 @@ export class Sender {
   recover(isQueued: (call: PendingCall) => boolean): void {
     const call = this.#marked!;
     const lane = this.#markedLane;
-    this.#marked = undefined;
     this.#inFlight.recount();
     const lanes = this.#options.lanes.all.slice();
     for (const each of lanes) each.endpoint.tx.recover();
@@ -205,6 +208,7 @@ export class Sender {
       each.load.recount(this.#inFlight.callsOf(each.id).map(({ load }) => load));
       this.#wake(each, true);
     }
+    this.#marked = undefined; // last: the stack may end within this as well
   }
 
   /** What is published in this lane's ring from now on is this call. */
@@ -227,12 +231,15 @@ export class Sender {
   /** Sending threw. For damage the lane's end settles the call; what a port refuses is refused for good. */
   #refused(lane: Lane, call: PendingCall, error: unknown): true {
     if (isStackOverflow(error)) throw error; // leaves the mark
-    this.#marked = undefined;
     this.#wakeIfTold(lane);
     if (error instanceof ProtocolError) {
+      this.#marked = undefined;
       call.lane = lane.id;
       this.#options.failLane(lane, error);
-    } else this.#inFlight.reject(call, error);
+      return true;
+    }
+    this.#inFlight.reject(call, error);
+    this.#marked = undefined; // the stack may end within rejecting
     return true;
   }
 

@@ -1,8 +1,9 @@
 /** The host's bookkeeping: slab, queue, turn clock, safety check. */
 import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
+import type { Encoder } from "../../../src/codec/encoder.ts";
 import { CONTROL_BYTES } from "../../../src/lane/layout.ts";
-import { ProtocolError } from "../../../src/errors.ts";
+import { DataCloneError, ProtocolError } from "../../../src/errors.ts";
 import { Responses } from "../../../src/host/responses.ts";
 import type { Lane } from "../../../src/host/balance/lane.ts";
 import { CallQueue } from "../../../src/host/dispatch/call-queue.ts";
@@ -137,6 +138,7 @@ test("a call whose lane turns out damaged while shapes are told is the lane's to
     onSettings: () => {},
     maxCalls: Infinity,
     onUsedUp: () => {},
+    recover: () => {},
     failLane: ({ id }, error) => failed.push(`${id}: ${error.message}`),
   });
   lane.endpoint.tellShapes = () => {
@@ -164,13 +166,14 @@ describe("a call that was cut off while it was made", () => {
   function createSender() {
     const inFlight = new InFlight();
     const [first, second] = [new FakeLane({ id: 0 }), new FakeLane({ id: 1 })];
-    const sender = new Sender({
+    const sender: Sender = new Sender({
       inFlight,
       lanes: laneSetOf([first, second]),
       kinds: currentRuntime.kinds,
       onSettings: () => {},
       maxCalls: Infinity,
       onUsedUp: () => {},
+      recover: () => sender.recover(() => false),
       failLane: () => {},
     });
     const outcomes: string[] = [];
@@ -218,6 +221,33 @@ describe("a call that was cut off while it was made", () => {
     expect([call.settings, call.timedIndex]).toEqual([PLAIN, -1]);
     expect(call.generation).not.toBe(generation);
     expect(inFlight.timedCalls()).toEqual([]);
+  });
+
+  test("is set right before the next call is made", () => {
+    const { inFlight, sender, outcomes, begin } = createSender();
+    begin("cut");
+    const next = begin("next");
+    expect(inFlight.callsOf()).toEqual([next]);
+    expect([inFlight.size, sender.isCutOff]).toEqual([1, true]);
+    sender.unmark();
+    expect(outcomes).toHaveLength(1);
+    expect(outcomes[0]).toContain("cut");
+  });
+
+  test("is set right where the stack ends while a refusal is passed on", () => {
+    const { inFlight, first, sender, recover } = createSender();
+    first.endpoint.tellShapes = () => {
+      throw new DataCloneError("refused");
+    };
+    const overflow = (): never => {
+      throw new RangeError("Maximum call stack size exceeded");
+    };
+    const call = sender.begin(() => {}, overflow, PLAIN);
+    const encoder = {} as Encoder;
+    expect(() => sender.sendEncoded(first, call, 0, 0, encoder, 0, 0)).toThrow(RangeError);
+    expect(sender.isCutOff).toBe(true);
+    recover();
+    expect([inFlight.size, sender.isCutOff]).toEqual([0, false]);
   });
 
   test("waits on if it is in the queue, or was settled before", () => {
