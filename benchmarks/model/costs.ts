@@ -1,6 +1,6 @@
 /**
  * What things cost, in microseconds, and the machine they happen on. Every figure is a parameter; the
- * defaults are measured (ARCHITECTURE.md, design.md section 1) unless they say "assumed".
+ * defaults are measured (docs/internals/measured-facts.md) unless they say "assumed".
  */
 export interface Costs {
   /** Host: encode a call and commit it. */

@@ -1,5 +1,5 @@
 /**
- * Which lane a call goes to. `adaptive` is heddle's, by the rules of ARCHITECTURE.md; the others are
+ * Which lane a call goes to. `adaptive` is heddle's, by the rules of docs/internals/scheduling.md; the others are
  * what pools usually do, for comparison. All wait and spin alike.
  */
 import type { Estimates } from "./call.ts";

@@ -1,10 +1,10 @@
 /**
- * The slab of calls that are not settled yet: the only place where a call's promise settles, and
- * where it does so exactly once.
+ * The slab of calls that are not settled yet: the only place where a call's promise settles, and where it does so
+ * exactly once.
  *
- * A call's correlation id is its slot and the slot's generation. Taking a call out bumps the
- * generation, and so does making it again: an answer that comes late, for a call that was rejected meanwhile or
- * from its first run, finds nothing.
+ * A call's correlation id is its slot and the slot's generation. Settling a call increments the generation, and so
+ * does making it again. A late response, for a call that was rejected meanwhile or from its first run, finds no
+ * call.
  */
 import type { CallLoad } from "../lane/task-timings.ts";
 import type { QueuedCall } from "./dispatch/call-queue.ts";
@@ -18,21 +18,21 @@ export const QUEUED_ON_HOST = -1;
 /** Lane of a call that the host runs itself. */
 export const RUN_BY_HOST = -2;
 
-/** What must be told when a call is over, whatever ended it. Runs no code of users'. */
+/** Is notified when a call is over, for any reason. Runs no user code. */
 export interface CallWatch {
   onOver(call: PendingCall): void;
 }
 
-/** Generations count up to here, then start over; a slot is used again after at least one other. */
+/** Generations count up to this, then start over. A slot is used again after at least one other. */
 const LAST_GENERATION = 2 ** 31 - 1;
 
-/** A slot of the slab and the call in it. Used again: its generation tells one call from the next. */
+/** A slot of the slab and the call in it. Slots are reused: the generation distinguishes their calls. */
 export class PendingCall {
   readonly slot: number;
   generation = 0;
   /** Lane id, QUEUED_ON_HOST or RUN_BY_HOST. */
   lane: number = QUEUED_ON_HOST;
-  /** What it amounts to for its lane (`lane-load.ts`). Set when it is sent. */
+  /** Its load for its lane (`lane-load.ts`). Set when it is sent. */
   load: CallLoad = 0;
   /** Undefined: the slot is free. */
   resolve: Resolve | undefined = undefined;
@@ -40,15 +40,15 @@ export class PendingCall {
   settings: CallSettings = PLAIN;
   /** Where its record is in the lane's request ring (`RingProducer.position`). Set when it is sent. */
   position = 0;
-  /** When the timekeeper first saw it, and saw it begun, in milliseconds; -1: not yet. */
+  /** When `Deadlines` first saw it, and saw it begun, in milliseconds. -1: not yet. */
   seenMs = -1;
   begunMs = -1;
   /** Its place among the calls with a time limit. */
   timedIndex = -1;
-  /** What makes it again should its worker be lost, or be busy, and how often it was lost. */
+  /** For making it again if its worker is lost or busy; and how often its worker was lost. */
   again: QueuedCall | undefined = undefined;
   retries = 0;
-  /** Its signal; the promises among its arguments, or then the buffers that moved with it. */
+  /** The watch of its signal; and that of the promises among its arguments, or of moved buffers later. */
   watch: CallWatch | undefined = undefined;
   waiting: CallWatch | undefined = undefined;
 
@@ -61,11 +61,11 @@ export class InFlight {
   readonly #calls: PendingCall[] = [];
   readonly #free: PendingCall[] = [];
   readonly #onEmpty: () => void;
-  /** Those with a time limit, in no order. */
+  /** Calls with a time limit, in no order. */
   readonly #timed: PendingCall[] = [];
   #size = 0;
 
-  /** `onEmpty` is called whenever the last waiting call has been taken out, before it settles. */
+  /** `onEmpty` is called whenever the last call has been taken out, before it settles. */
   constructor(onEmpty: () => void = () => {}) {
     this.#onEmpty = onEmpty;
   }
@@ -75,10 +75,11 @@ export class InFlight {
     return this.#size;
   }
 
-  /** Takes a slot for a call that waits on the host so far. */
+  /** Takes a slot for a call, which waits on the host for now. */
   add(resolve: Resolve, reject: Reject, settings: CallSettings = PLAIN): PendingCall {
     const call = this.#free.length > 0 ? this.#free.pop()! : this.#grow();
-    // Plain stores from here on: should the stack end before, nothing has been made; after, it is whole.
+    // Only plain stores from here on: if the stack ends before this line, no call was made; after it, the call is
+    // complete.
     call.resolve = resolve;
     call.reject = reject;
     call.lane = QUEUED_ON_HOST;
@@ -95,7 +96,7 @@ export class InFlight {
     return call;
   }
 
-  /** The call of this id if it is still waiting, whatever numbers these are. */
+  /** The call of this id if it is not settled, for any two numbers. */
   find(slot: number, generation: number): PendingCall | undefined {
     const call = this.#calls[slot];
     return call !== undefined && call.generation === generation && call.resolve !== undefined
@@ -119,13 +120,13 @@ export class InFlight {
     reject(reason);
   }
 
-  /** Gives a call that is made again an id of its own: its first run may go on, and must not be taken for this one. */
+  /** Gives a call that is made again a new id: its first run may go on and must not settle it. */
   renew(call: PendingCall, again: QueuedCall): QueuedCall {
     call.generation = call.generation === LAST_GENERATION ? 0 : call.generation + 1;
     return call.again = { ...again, generation: call.generation };
   }
 
-  /** Has something kept with the call, to be forgotten when it is over. */
+  /** Attaches state to the call, which is dropped when the call is over. */
   keep(call: PendingCall): PendingCall {
     if (call.settings === PLAIN) call.settings = KEPT;
     return call;
@@ -136,19 +137,19 @@ export class InFlight {
     return this.#timed.slice();
   }
 
-  /** All calls that `lane` holds; every call if `lane` is undefined. */
+  /** All calls of `lane`, or every call if `lane` is undefined. */
   callsOf(lane?: number): PendingCall[] {
     return this.#calls.filter((call) =>
       call.resolve !== undefined && (lane === undefined || call.lane === lane)
     );
   }
 
-  /** Counts anew, after something was cut off. */
+  /** Counts everything again after a stack overflow interrupted a change. */
   recount(): void {
     this.#size = this.#free.length = this.#timed.length = 0;
     for (const call of this.#calls) {
       call.timedIndex = -1;
-      if (call.resolve === undefined) this.#vacate(call); // once more, perhaps: there is no harm in it
+      if (call.resolve === undefined) this.#vacate(call); // perhaps a second time, which is harmless
       else {
         this.#size++;
         if (call.settings.tickMs !== Infinity) call.timedIndex = this.#timed.push(call) - 1;
@@ -169,7 +170,7 @@ export class InFlight {
     if (--this.#size === 0) this.#onEmpty();
   }
 
-  /** The slot is free: what comes late for the call that had it finds nothing. */
+  /** Frees the slot. A late response for its call finds no call. */
   #vacate(call: PendingCall): void {
     call.generation = call.generation === LAST_GENERATION ? 0 : call.generation + 1;
     this.#free.push(call);

@@ -1,10 +1,9 @@
 /**
- * Runs some calls on the host's own thread, as one more worker: for programs whose main thread has
- * nothing better to do.
+ * Runs some calls on the host's own thread, as one more worker, for programs whose main thread is idle otherwise.
  *
- * A call on the host is a call like any other. Its arguments are encoded when it is made and decoded for
- * the task, and so is its result: what a task does to its arguments its caller never sees. It begins in
- * a macrotask of its own batch, so that timers and I/O come in between.
+ * Such a call behaves like any other. Its arguments are encoded when it is made and decoded for the task, and so is
+ * its result: the caller never sees what a task does to its arguments. It begins in a macrotask of its own batch,
+ * so that timers and I/O run in between.
  */
 import type { Codec } from "../codec/codec.ts";
 import type { Decoder } from "../codec/decoder.ts";
@@ -18,11 +17,11 @@ import type { QueuedCall } from "./dispatch/call-queue.ts";
 import { type InFlight, RUN_BY_HOST } from "./in-flight.ts";
 
 export interface InlinerLimits {
-  /** Before the workers, or only what no worker can take. */
+  /** Before the workers, or only calls that no worker can take. */
   readonly position: "first" | "last";
   /** Calls run in one go. */
   readonly batchSize: number;
-  /** Calls in flight from which on the host runs some itself. */
+  /** Number of calls in flight from which on the host runs some itself. */
   readonly dispatchThreshold: number;
 }
 
@@ -30,14 +29,14 @@ export interface InlineExecutorOptions extends InlinerLimits {
   readonly codec: Codec;
   readonly snapshots: SnapshotEncoder;
   readonly inFlight: InFlight;
-  /** The functions of the tasks that the host has, by task. */
+  /** The functions of tasks that the host has loaded, by task. */
   readonly functions: readonly (((...args: unknown[]) => unknown) | undefined)[];
   readonly signatures: readonly (Signature | undefined)[];
-  /** Calls begun and not settled at once. */
+  /** Maximum of calls begun and not settled. */
   readonly maxConcurrency: number;
   /** Runs a function in the next turn of the event loop. */
   readonly soon: (callback: () => void) => void;
-  /** A call has been settled: there is room for another. */
+  /** A call was settled: there is room for another. */
   readonly onRoom: () => void;
 }
 
@@ -70,7 +69,7 @@ export class InlineExecutor {
       inFlight.size + coming >= dispatchThreshold;
   }
 
-  /** Takes a call. False: it carries what only a message to another thread makes the task's own. */
+  /** Takes a call. False: it contains objects that only a message to another thread can hand over. */
   take(call: QueuedCall): boolean {
     const attachments = [...call.snapshot.payload?.attachments ?? [], ...call.snapshot.transfer];
     const { kinds } = this.#options.codec.access;
@@ -111,7 +110,7 @@ export class InlineExecutor {
     onRoom();
   }
 
-  /** Runs a task as a worker does: what it was lent and shown, it may read until it returns. */
+  /** Runs a task as a worker does. Borrowed arguments are valid until the task returns. */
   #call(f: (...args: unknown[]) => unknown, snapshot: Snapshot, task: number): unknown {
     const decoder = this.#decoder;
     decoder.declared = this.#options.signatures[task]?.args;
@@ -130,7 +129,7 @@ export class InlineExecutor {
     }
   }
 
-  /** What the caller gets of what a task returned or threw. */
+  /** The caller's copy of the result or error of a task. */
   #copy(
     kind: "resolve" | "reject",
     value: unknown,
@@ -145,7 +144,7 @@ export class InlineExecutor {
       this.#decoder.declared = returns;
       return [kind, this.#read(snapshot)[0]];
     } catch (error) {
-      return ["reject", error]; // it cannot be cloned, or a getter threw
+      return ["reject", error]; // the value cannot be cloned, or a getter threw
     }
   }
 

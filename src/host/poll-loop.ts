@@ -1,11 +1,11 @@
 /**
- * How the host waits for answers: bounded spin in a microtask, then park in the event loop.
+ * How the host waits for responses: it spins for a bounded time in a microtask, then parks in the event loop.
  *
- * After the caller's synchronous code a microtask polls the response rings. While answers come, it
- * polls again microtask by microtask, so that continuations run in between, but never for more than
- * about a millisecond without letting the event loop turn (`sync/turn-clock.ts`). When nothing comes
- * within the spin budget, or no core is free to spin on, it announces the park, looks once more and
- * returns; the worker that completes next posts one message. No polling by timers.
+ * After the caller's synchronous code a microtask polls the response rings. While responses arrive, the host polls
+ * again microtask by microtask, so that continuations run in between, but it lets the event loop turn about once a
+ * millisecond (`sync/turn-clock.ts`). If none arrives within the spin budget, or no core is free for spinning, it
+ * announces the park, checks once more and returns. The worker that completes next posts one message. No timer
+ * polls.
  */
 import type { AwakeCount } from "../sync/awake-count.ts";
 import { AdaptiveSpin } from "../sync/adaptive-spin.ts";
@@ -14,36 +14,36 @@ import { TurnClock } from "../sync/turn-clock.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
 import { type LaneSet, READY, SPIN } from "./balance/lane-set.ts";
 
-/** Calls settled by one poll before their continuations get to run. */
+/** Calls settled by one poll before their continuations run. */
 const MAX_SETTLED_PER_POLL = 1024;
 /** Longest time of polling and settling without a macrotask. */
 const MAX_TURN_MS = 1;
-/** Polls between two clock readings while what runs between them is quick. */
+/** Polls between two clock readings while the code between them is quick. */
 const MAX_CLOCK_STRIDE = 16;
-/** Settlements that count as one poll more: their continuations run before the next poll. */
+/** Settlements that count as one more poll: their continuations run before the next poll. */
 const SETTLED_PER_UNIT = 16;
 
-/** What the loop drives. */
+/** The work that the loop drives. */
 export interface HostWork {
   readonly lanes: LaneSet;
-  /** Whether calls wait on the host that some lane may take at some time. */
+  /** Whether calls wait on the host that a lane may take at some time. */
   readonly hasQueued: boolean;
-  /** Sets right what the end of a caller's stack has cut off. */
+  /** Repairs the state after a caller's stack overflowed. */
   recover(): void;
-  /** Settles up to `max` answers; returns how many. */
+  /** Settles calls for up to `max` responses; returns how many. */
   drain(max: number): number;
-  /** Sends calls that wait on the host, if there is room for them now. True: some. */
+  /** Sends calls that wait on the host, if there is room now. True: it sent some. */
   flush(): boolean;
-  /** Gives calls that wait behind others to workers that have nothing to do. True: some. */
+  /** Moves calls that wait behind others to idle workers. True: it moved some. */
   rebalance(): boolean;
-  /** The loop goes to sleep until a message comes. */
+  /** The loop sleeps until a message arrives. */
   onPark(): void;
-  /** Nothing is outstanding any more. */
+  /** No call is outstanding. */
   onIdle(): void;
 }
 
 export interface PollLoopStatistics {
-  /** Times the host announced that it goes to its event loop with calls outstanding. */
+  /** How often the host announced a park with calls outstanding. */
   parks: number;
   /** Wake messages received. */
   wakeMessages: number;
@@ -63,7 +63,7 @@ export class PollLoop {
   #isParked = false;
   #parkedMs = 0;
 
-  /** `spinMs`: longest wait for an answer that counts as short. */
+  /** `spinMs`: longest wait for a response that counts as short. */
   constructor(
     runtime: Runtime,
     parker: HostParker,
@@ -106,7 +106,7 @@ export class PollLoop {
     if (!this.#isScheduled) this.#pollOnce();
   }
 
-  /** A slow tick while calls are in flight: what waits may go now, though nothing has told the host. */
+  /** A slow tick while calls are in flight: waiting calls may be sendable without any wake for the host. */
   onTick(): void {
     if (this.#isParked && (this.#work.hasQueued || this.#work.lanes.isCrowded)) this.kick();
   }
@@ -122,7 +122,7 @@ export class PollLoop {
     this.#isScheduled = false;
     if (this.#isParked) {
       this.#isParked = false;
-      // Losing the exchange means that a wake message is on its way: one spurious poll.
+      // If the exchange fails, a wake message is on its way: one spurious poll.
       this.#parker.cancel();
       this.#spin.slept(this.#now() - this.#parkedMs);
     }
@@ -135,7 +135,7 @@ export class PollLoop {
     }
     const settled = isReady ? work.drain(MAX_SETTLED_PER_POLL) : 0;
     if (this.#turn.isOver(1 + settled / SETTLED_PER_UNIT)) {
-      // Calls made until the macrotask comes are polled for there.
+      // Calls made before that macrotask are polled for there.
       this.#isScheduled = true;
       this.#turn.yieldTurn();
     } else if (!lanes.isBusy && !work.hasQueued) {
@@ -153,8 +153,9 @@ export class PollLoop {
     this.statistics.parks++;
     this.#parker.announce();
     if (work.hasQueued || lanes.isCrowded) lanes.askForSpace();
-    // SYNC(host-parked): the re-check that closes the window between the last poll and the park: for
-    // answers, for room or a worker that rests for queued calls, and for such a worker for others.
+    // SYNC(host-parked): the check that closes the window between the last poll and the park. It looks for
+    // responses, for room or an idle worker for queued calls, and for an idle worker for calls that wait in other
+    // lanes.
     if (lanes.hasResponse || work.flush() || work.rebalance()) {
       this.#parker.cancel();
       this.kick();

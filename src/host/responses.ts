@@ -1,4 +1,4 @@
-/** Reads the answers of a lane and settles their calls. */
+/** Reads the responses of a lane and settles their calls. */
 import { normalizeNumber } from "../codec/kinds/numbers.ts";
 import type { Signature } from "../codec/struct/signature.ts";
 import { checkFrame } from "../lane/endpoint.ts";
@@ -23,18 +23,18 @@ import { EMPTY } from "../ring/consumer.ts";
 import type { InFlight, PendingCall } from "./in-flight.ts";
 import type { Lane } from "./balance/lane.ts";
 
-/** More answers than a lane can hold. */
+/** More responses than a lane can hold. */
 export const MAX_RESPONSES: number = 2 ** 30;
 
 export class Responses {
-  /** Answers taken so far, about. */
+  /** Responses taken so far, about. */
   taken = 0;
-  /** Answers for calls that were settled otherwise before. */
+  /** Responses for calls that were settled before for another reason. */
   late = 0;
   readonly #inFlight: InFlight;
   readonly #signatures: readonly (Signature | undefined)[];
   readonly #hasSignatures: boolean;
-  /** Index of the lane that is looked at first. */
+  /** Index of the lane that is read first. */
   #next = 0;
 
   constructor(inFlight: InFlight, signatures: readonly (Signature | undefined)[]) {
@@ -44,8 +44,9 @@ export class Responses {
   }
 
   /**
-   * Settles up to `max` calls that `lanes` have answered, from where it stopped the last time: one lane's answers do not
-   * keep another's waiting. `onDamaged` takes a lane whose ring is damaged out of `lanes`.
+   * Settles up to `max` calls that `lanes` have answered. Starts where it stopped the last time, so that the
+   * responses of one lane do not delay those of another. `onDamaged` takes a lane whose ring is damaged out of
+   * `lanes`.
    */
   takeFrom(
     lanes: readonly Lane[],
@@ -60,7 +61,7 @@ export class Responses {
       try {
         settled += this.take(lane, max - settled);
       } catch (error) {
-        // Only a ProtocolError comes this way.
+        // `take` throws only ProtocolError.
         onDamaged(lane, error as Error);
         this.#next--;
       }
@@ -102,7 +103,7 @@ export class Responses {
           value = decoder.one(memory, index + FRAME_BYTES, rx.end);
         } catch (error) {
           if (error instanceof ProtocolError) throw error;
-          value = error; // too deep for the stack as it is now: fails its own call only
+          value = error; // too deep for the present stack: fails its own call only
           isRead = false;
         }
         load.remove(call.load);
@@ -118,7 +119,7 @@ export class Responses {
     return answers;
   }
 
-  /** Answers that are not one inline result of a waiting call. */
+  /** Responses that are not one inline result of a waiting call. */
   #settleOther(lane: Lane, index: number, call: PendingCall | undefined, what: number): void {
     const { endpoint, load } = lane;
     const kind = kindOf(what);
@@ -131,7 +132,7 @@ export class Responses {
       throw new ProtocolError(`Answer of kind ${kind} with ${countOf(what)} values.`);
     }
     if (call === undefined) {
-      // Settled for its caller before, perhaps.
+      // Perhaps its caller was settled before.
       const { i32 } = endpoint.rx.memory;
       const word = index >> 2;
       const given = load.abandoned.take(i32[word + SLOT_WORD]!, i32[word + GENERATION_WORD]!);
@@ -147,7 +148,7 @@ export class Responses {
       value = endpoint.readValues(index, what)[0];
     } catch (error) {
       if (error instanceof ProtocolError) throw error;
-      value = error; // what could not be deserialized fails its own call only
+      value = error; // a value that cannot be deserialized fails its own call only
       isRejection = true;
     }
     load.remove(call.load);

@@ -1,10 +1,10 @@
-/** Reasons of aborts on their way to a worker: any value, errors by their fields. */
+/** Packs the reason of an abort for a worker: any value; errors by their fields. */
 import { packError, unpackError } from "../codec/codec.ts";
 import { isError } from "../codec/kinds/errors.ts";
 import type { CodecAccess } from "../runtimes/runtime.ts";
 import type { PackedReason } from "./start-data.ts";
 
-/** What an abort without a reason has. */
+/** The reason of an abort that has none. */
 export function abortError(): DOMException {
   return new DOMException("This operation was aborted.", "AbortError");
 }

@@ -1,9 +1,9 @@
 /**
- * One side of a lane: a ring to send on, a ring to receive from, a payload port and a codec, as one
- * duplex of frames. Host and worker use the same class; it knows nothing of calls, parking or waking.
+ * One side of a lane: a ring to send on, a ring to receive from, a payload port and a codec, as one duplex of
+ * frames. Host and worker use the same class. It knows nothing of calls, parking or waking.
  *
- * Sending never blocks and runs no code of the user's: values whose writing may (getters) are encoded before, in an
- * encoder's own memory, and copied into the claimed record.
+ * Sending never blocks and runs no user code. Values whose encoding may run some (getters) are encoded
+ * before, in memory of an encoder's own, and the bytes are copied into the claimed record.
  */
 import type { Codec } from "../codec/codec.ts";
 import type { Decoder } from "../codec/decoder.ts";
@@ -37,13 +37,13 @@ import { type Snapshot, SnapshotEncoder } from "./snapshot.ts";
 import { bufferOf, PayloadMessages } from "./payload-port.ts";
 import { SizedValues } from "./sized-values.ts";
 
-/** Beside a payload of a quarter of the ring: the value's own header. */
+/** The header of the value, in addition to a payload of a quarter of the ring. */
 const VALUE_OVERHEAD_BYTES = 32;
 
-/** Shapes told in one record. */
+/** Shapes sent in one record. */
 const SHAPES_PER_RECORD = 32;
 
-/** Most encoded bytes a record carries inline, for rings of this capacity. */
+/** The maximum of encoded bytes in a record, for rings of this capacity. */
 export function maxInlineBytes(capacity: number): number {
   return (capacity >> 2) + VALUE_OVERHEAD_BYTES;
 }
@@ -53,15 +53,15 @@ export class Endpoint {
   readonly rx: RingConsumer;
   readonly decoder: Decoder;
   readonly snapshots: SnapshotEncoder;
-  /** Writes what needs no encoder. */
+  /** Writes values that need no encoder. */
   readonly sized: SizedValues;
   readonly #codec: Codec;
   readonly #messages: PayloadMessages;
   readonly #receivedShapes: ReceivedShapes;
-  /** Shapes of ours that the other side knows. */
+  /** Shapes of this side that the other side knows. */
   #toldShapes = 0;
   #hasTold = false;
-  /** The next SHAPES record, for which there was no room. */
+  /** The next SHAPES record, if the ring had no room for it. */
   #untold: { readonly snapshot: Snapshot; readonly count: number } | undefined;
 
   constructor(tx: RingProducer, rx: RingConsumer, codec: Codec, port: PayloadPort) {
@@ -80,7 +80,7 @@ export class Endpoint {
     );
   }
 
-  /** Sends a call with one number, or a result that is one: the shortest way. False, here and below: no room now. */
+  /** Sends a call with one number, or a numeric result. False, here and below: the ring has no room now. */
   sendNumber(slot: number, generation: number, what: number, task: number, value: number): boolean {
     const { tx } = this;
     const index = tx.claim(NUMBER_FRAME_BYTES);
@@ -90,7 +90,7 @@ export class Endpoint {
     return true;
   }
 
-  /** Sends values that take `bytes` at most, as `sized.roomFor` has just said. */
+  /** Sends values that take at most `bytes`, the result of `sized.roomFor`. */
   sendSized(
     bytes: number,
     kind: Kind,
@@ -130,7 +130,10 @@ export class Endpoint {
     return true;
   }
 
-  /** Sends `count` values that an encoder has written up to `end`, and which a record can carry (`SnapshotEncoder.isInline`). */
+  /**
+   * Sends `count` values that an encoder has written up to `end` and that fit into a record
+   * (`SnapshotEncoder.isInline`).
+   */
   sendEncoded(
     encoder: Encoder,
     end: number,
@@ -150,8 +153,9 @@ export class Endpoint {
   }
 
   /**
-   * Sends held values, of which `transfer` moves (all that is `attached` among it); without it they can be
-   * sent again. Throws DataCloneError for what the port refuses; nothing was posted then, nor where there is no room.
+   * Sends a snapshot and moves the objects in `transfer`, which includes all that is `attached`. Without
+   * `transfer` the snapshot can be sent again. Throws DataCloneError for values that the port refuses.
+   * Nothing was posted then, nor if there is no room.
    */
   sendSnapshot(
     kind: Kind,
@@ -164,8 +168,8 @@ export class Endpoint {
     const { tx } = this;
     const { inline, payload, count } = snapshot;
     const bytes = bytesOf(snapshot);
-    // A message goes first, so that it is there when the record is seen. Space can only grow in between:
-    // this side alone claims, and nothing runs here but the post.
+    // The message is posted first, so that it is there when the record is seen. Room can only grow in
+    // between: only this side claims, and only the post runs here.
     if (!tx.hasSpace(bytes)) return false;
     const sequence = payload === undefined ? 0 : this.#messages.post(payload, transfer);
     const index = tx.claim(bytes);
@@ -206,19 +210,22 @@ export class Endpoint {
     }
   }
 
-  /** Drops the polled record at `index`, and the message it stands for. */
+  /** Drops the payload message of the polled record at `index`, if it has one. */
   discard(index: number): void {
     const { i32 } = this.rx.memory;
     if (locationOf(i32[(index >> 2) + WHAT_WORD]!) !== PORT) return;
     this.#messages.discard(i32[this.#placeholder(index)]!);
   }
 
-  /** Learns the shapes that the polled SHAPES record at `index` tells. */
+  /** Reads the shapes from the polled SHAPES record at `index`. */
   learnShapes(index: number, what: number): void {
     this.#receivedShapes.learn(this.readValues(index, what)[0]);
   }
 
-  /** Tells the other side the shapes it does not know yet; to be called before encoded or held values are sent. */
+  /**
+   * Sends the shapes that the other side does not know. Call this before sending encoded values or a
+   * snapshot.
+   */
   tellShapes(): boolean {
     const { shapes } = this.#codec;
     while (this.#toldShapes < shapes.size) {
@@ -239,8 +246,8 @@ export class Endpoint {
   }
 
   /**
-   * Whether a record was published that says something about others, and nobody was woken for it. To
-   * be asked after everything that was not sent: a record that nobody reads keeps its room.
+   * Whether SHAPES records were published without a wake for the other side. Check this after a send that
+   * failed: a record that is not read keeps its room.
    */
   takePendingWake(): boolean {
     const hasTold = this.#hasTold;
@@ -267,7 +274,7 @@ export class Endpoint {
     return values;
   }
 
-  /** Where the polled record at `index` names its message, as an int32 index. */
+  /** Int32 index of the message number in the polled record at `index`. */
   #placeholder(index: number): number {
     const bytes = this.rx.end - index;
     if (bytes < PLACEHOLDER_BYTES) throw new ProtocolError(`Placeholder record of ${bytes} bytes.`);
@@ -292,7 +299,7 @@ export class Endpoint {
   }
 }
 
-/** Bytes of ring that held values take. */
+/** Bytes that a snapshot takes in the ring. */
 function bytesOf({ inline, payload }: Snapshot): number {
   return (payload === undefined ? FRAME_BYTES : PLACEHOLDER_BYTES) + (inline?.length ?? 0);
 }

@@ -1,15 +1,15 @@
 /**
- * Frame: what a record's body starts with, in both directions.
+ * Frame: the fixed words at the start of a record's body, in both directions.
  *
  *    8                   12                  16                  20                  24
  *   +-------------------+-------------------+-------------------+-------------------+---- - -
- *   | slot          i32 | generation    i32 | what          i32 | task          i32 | values
+ *   | slot          i32 | generation    i32 | descriptor    i32 | task          i32 | values
  *   +-------------------+-------------------+-------------------+-------------------+---- - -
  *
  *   slot, generation   correlation id: index into the host's in-flight slab, and how often that
- *                      slot has been used, so that a late answer is never taken for another call's
- *   what               kind | location << 4 | count << 8
- *   kind               CALL, RESULT, THROWN (what the task threw), SHAPES (key lists: codec/shapes/shapes.ts)
+ *                      slot has been used, so that a late response never settles another call
+ *   descriptor         `what` in the code: kind | location << 4 | count << 8
+ *   kind               CALL, RESULT, THROWN (the task threw), SHAPES (key lists: codec/shapes/shapes.ts)
  *   location           where the values are (below)
  *   count              number of values: arguments of a CALL, otherwise 1
  *   task               CALL: the task's index in the pool's task table; otherwise 0
@@ -17,11 +17,11 @@
  *   location INLINE    the values follow, encoded by the codec
  *            NUMBER_ONLY  one number: an f64 at byte 24. A record of 32 bytes, so that the most frequent
  *                      records never straddle a cache line
- *            PORT      i32 sequence, i32 bytes: message `sequence` of the payload port belongs to it
- *                      (payload-port.ts): the objects that the encoded values refer to and only a port
- *                      can carry. Behind them a SharedArrayBuffer with the encoded values in its first
- *                      `bytes` bytes, if they are too large for the ring; if `bytes` is IN_RECORD they
- *                      follow at byte 32
+ *            PORT      i32 sequence, i32 bytes: message `sequence` of the payload port belongs to the
+ *                      record (payload-port.ts). It holds the objects that the encoded values refer to
+ *                      and that only a port can carry. If the encoded values are too large for the ring,
+ *                      a SharedArrayBuffer follows with the values in its first `bytes` bytes. If
+ *                      `bytes` is IN_RECORD, the values follow at byte 32 of the record
  */
 
 /** The frame's fields as int32 words from the start of the record. */

@@ -4,21 +4,21 @@
  *   byte
  *   0     parked       i32   sync/worker-parking.ts lists every edge
  *   128   wantsSpace   i32   sync/space-flag.ts lists every edge
- *   256   loopParks    i32   worker: odd while it waits in its event loop, from after its second look on, but
- *                            not while it gives an async answer (the safety check reads it)
+ *   256   loopParks    i32   worker: odd while it waits in its event loop, from after its second check on,
+ *                            but not while it sends an async response (the watchdog reads it)
  *   384   isClosing    i32   host 0→1, once: finish and exit
- *   512   waitsFor     i32   worker, before it announces a park, and when an answer given while parked has
- *                            changed it: what it waits for (constants below). The host reads it after the
- *                            parked word
+ *   512   waitsFor     i32   worker: the reason of its park (constants below); stored before it announces a
+ *                            park, and when a response sent while parked has changed the reason. The host
+ *                            reads it after the parked word
  *   516   backlog      i32   worker: responses that wait for room in the response ring; stored after each of
- *                            them is in it, or waits. The host's time limits read this, then the ring
+ *                            them is in the ring, or waits. The host's time limits read this, then the ring
  *   640   requestSpace i32   host waits for room in the request ring, or for a worker with nothing to
  *                            do; edges: sync/space-flag.ts
  *   768   request ring       host produces, worker consumes (ring-layout.ts)
  *   …     response ring      worker produces, host consumes
  *
- * The memory shared by all lanes of a pool, one line: parked (i32), edges in sync/host-parking.ts. How many
- * workers of a thread are awake is counted in memory of its own (sync/awake-count.ts).
+ * All lanes of a pool share one more line: parked (i32), edges in sync/host-parking.ts. The count of awake
+ * workers has memory of its own (sync/awake-count.ts).
  */
 import { CACHE_LINE } from "../memory/align.ts";
 import { ringBytes } from "../ring/ring-layout.ts";
@@ -36,7 +36,7 @@ export const FOR_CALLS = 0;
 export const FOR_SPACE = 1;
 export const FOR_TASKS = 2;
 
-/** On the line of WAITS_FOR: both are the worker's to write, and not written while calls flow. */
+/** On the line of WAITS_FOR: the worker writes both, and neither while calls flow. */
 export const RESPONSE_BACKLOG: number = WAITS_FOR + 1;
 
 export const REQUEST_SPACE: number = (5 * CACHE_LINE) / 4;

@@ -1,17 +1,18 @@
 /**
- * Both sides of a payload port: the messages that records in the ring stand for, by sequence number.
+ * Both sides of a payload port: messages that belong to records in the ring, by sequence number.
+ * docs/internals/payload-port.md explains the protocol.
  *
- * A message is posted before its record is committed, so it is there when the record is seen. Messages that come before
- * their record are kept by number. One that cannot be deserialized counts as received and fails the record that
- * asks for it, nothing else.
+ * A message is posted before its record is committed, so it is there when the record is seen. Messages that
+ * are received before their record are kept by number. A message that cannot be deserialized counts as
+ * received and fails the record that refers to it, nothing else.
  */
 import { isStackOverflow, textOf } from "../codec/kinds/errors.ts";
 import { DataCloneError, ProtocolError } from "../errors.ts";
 import type { ObjectKinds, PayloadPort } from "../runtimes/runtime.ts";
 
-/** What goes beside the record of held values, in a message of its own. */
+/** The part of a snapshot that travels in a message. */
 export interface Payload {
-  /** The encoded values, in its first `bytes` bytes; undefined if they are in the record. */
+  /** The encoded values, in its first `bytes` bytes. Undefined: they are in the record. */
   readonly buffer: SharedArrayBuffer | undefined;
   readonly bytes: number;
   /** Objects that the encoded values refer to by index. */
@@ -19,19 +20,19 @@ export interface Payload {
 }
 
 /**
- * What is posted: the extras and behind them the buffer, if there is one. Nothing else, since each level and each
- * member costs when messages are made and read (a sixth of the time on Deno); the record says the rest.
+ * The message: the attachments, then the buffer, if there is one. Nothing else, since each level and each
+ * member costs time when messages are made and read (a sixth on Deno). The record holds the rest.
  */
 type PayloadMessage = readonly unknown[];
 
-/** The buffer in a message whose record says that it has so many bytes of encoded values. */
+/** The buffer of a message whose record announces `bytes` bytes of encoded values. */
 export function bufferOf(
   parts: PayloadMessage,
   bytes: number,
   { isSharedArrayBuffer }: ObjectKinds,
 ): SharedArrayBuffer {
   const buffer = parts[parts.length - 1];
-  // Of another realm perhaps: ports deserialize in the thread's own.
+  // Perhaps of another realm: ports deserialize in the realm of the thread.
   if (!isSharedArrayBuffer(buffer) || bytes < 0 || bytes > buffer.byteLength) {
     throw new ProtocolError(`Placeholder record for ${bytes} bytes that its message lacks.`);
   }
@@ -40,7 +41,7 @@ export function bufferOf(
 
 export class PayloadMessages {
   readonly #port: PayloadPort;
-  /** Received, and not taken yet. */
+  /** Messages received and not taken yet. */
   readonly #early = new Map<number, () => PayloadMessage>();
   #posted = 0;
   #received = 0;
@@ -50,15 +51,15 @@ export class PayloadMessages {
   }
 
   /**
-   * Posts a payload, of which `transfer` moves, and returns its number. Runs no code of the user's. Throws DataCloneError
-   * for what cannot be cloned or moved; nothing was posted then.
+   * Posts a payload, moves the objects in `transfer`, and returns its number. Runs no user code. Throws
+   * DataCloneError for objects that cannot be cloned or moved. Nothing was posted then.
    */
   post({ buffer, attachments }: Payload, transfer: readonly unknown[]): number {
     try {
       this.#port.post(buffer === undefined ? attachments : [...attachments, buffer], transfer);
     } catch (error) {
       if (isStackOverflow(error)) throw error;
-      // Ports refuse in errors of the runtime's own, which name no part.
+      // Ports throw errors of the runtime, which do not name the part.
       throw new DataCloneError(`A part cannot be cloned or cannot be moved: ${textOf(error)}`, {
         cause: error,
       });
@@ -81,7 +82,7 @@ export class PayloadMessages {
     }
   }
 
-  /** Takes message `sequence` for nobody: ports in it are closed, so that their other ends hear of it. */
+  /** Takes message `sequence` and drops it. Ports in it are closed, so that their other ends are notified. */
   discard(sequence: number): void {
     try {
       for (const part of this.take(sequence)) {
@@ -89,7 +90,7 @@ export class PayloadMessages {
       }
     } catch (error) {
       if (error instanceof ProtocolError) throw error;
-      // What cannot be deserialized is dropped as well.
+      // A message that cannot be deserialized is dropped as well.
     }
   }
 
@@ -97,7 +98,7 @@ export class PayloadMessages {
     this.#port.close();
   }
 
-  /** Ports keep order, so what comes is the next one in sequence, whether it can be read or not. */
+  /** Ports keep order: the next message received is the next in sequence, readable or not. */
   #receive(wanted: number): () => PayloadMessage {
     let received: { readonly message: unknown } | undefined;
     try {
@@ -112,7 +113,7 @@ export class PayloadMessages {
       throw new ProtocolError(`Payload message ${wanted} is missing from its port.`);
     }
     const { message } = received;
-    // A thread that Node is ending gets undefined, whatever was posted.
+    // A thread that Node is ending receives undefined, whatever was posted.
     if (!Array.isArray(message)) throw new ProtocolError(`Payload message ${wanted} is no list.`);
     return () => message;
   }

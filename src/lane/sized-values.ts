@@ -1,7 +1,7 @@
 /**
- * Values that are written straight into a claimed record: primitives, alone or in a list, and typed arrays that are all
- * of their buffer. Writing them runs no code of the user's, and what they take at most is known beforehand, so they do
- * without an encoder and its scratch memory. The bytes are the same.
+ * Writes values directly into a claimed record: primitives, alone or in a list, and typed arrays that cover
+ * all of their buffer. Writing them runs no user code, and their maximum size is known, so they need neither
+ * an encoder nor its scratch memory. The bytes are the same as an encoder's.
  */
 import { type BytesWriter, OnlyBytes } from "../codec/kinds/bytes.ts";
 import { FALSE, INT, NULL, NUMBER, TRUE, UNDEFINED, VALUE_HEADER_BYTES } from "../codec/tags.ts";
@@ -9,12 +9,12 @@ import { roomForText, type TextWriter, writeText } from "../codec/kinds/text.ts"
 import type { Memory } from "../memory/views.ts";
 import type { CodecAccess } from "../runtimes/runtime.ts";
 
-/** The room for values is not known beforehand, or too large. As `OnlyBytes` says it. */
+/** The size of the values is unknown or too large. `OnlyBytes` returns the same constant. */
 export const UNSIZED = -1;
 
-/** Longest string, in UTF-16 units: the room for longer ones is asked for as they need it. */
+/** Longest string, in UTF-16 units. Longer ones ask the encoder for room as they grow. */
 const MAX_UNITS = 512;
-/** Longest list: one that is asked about in vain is encoded all the same. */
+/** Longest list. The check of a longer one would cost more than it saves, as it may end with the encoder. */
 const MAX_VALUES = 8;
 
 export class SizedValues implements TextWriter, BytesWriter {
@@ -26,7 +26,7 @@ export class SizedValues implements TextWriter, BytesWriter {
   readonly #maxBytes: number;
   readonly #bytes: OnlyBytes;
 
-  /** `maxBytes`: most that a record may carry, and its values may take. */
+  /** `maxBytes`: the maximum of bytes for the values of one record. */
   constructor(memory: Memory, access: CodecAccess, maxBytes: number) {
     this.memory = memory;
     this.i32 = memory.i32;
@@ -37,12 +37,12 @@ export class SizedValues implements TextWriter, BytesWriter {
     this.#bytes = new OnlyBytes(access);
   }
 
-  /** Whoever has asked how much room there must be has made it. */
+  /** Room is already ensured: `roomFor` was called before. */
   room(at: number): number {
     return at;
   }
 
-  /** Bytes that these values take at most, or UNSIZED. Runs no code of the user's. */
+  /** The maximum size of these values in bytes, or UNSIZED. Runs no user code. */
   roomFor(values: readonly unknown[]): number {
     const { length } = values;
     if (length === 1) return this.roomForOne(values[0]);
@@ -56,7 +56,7 @@ export class SizedValues implements TextWriter, BytesWriter {
     return bytes <= this.#maxBytes ? bytes : UNSIZED;
   }
 
-  /** The same for an only value, which may be a typed array. */
+  /** The same for a single value, which may be a typed array. */
   roomForOne(value: unknown): number {
     const bytes = typeof value === "object" && value !== null
       ? ArrayBuffer.isView(value) ? this.#bytes.roomFor(value) : UNSIZED
@@ -64,7 +64,7 @@ export class SizedValues implements TextWriter, BytesWriter {
     return bytes <= this.#maxBytes ? bytes : UNSIZED;
   }
 
-  /** Writes a value for which there is room at `at`, one that was asked about just before; returns where it ends. */
+  /** Writes a value at `at` and returns where it ends. `roomFor` must have been called for it just before. */
   write(value: unknown, at: number): number {
     switch (typeof value) {
       case "number":

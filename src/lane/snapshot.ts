@@ -1,10 +1,10 @@
 /**
- * Holding values: what a call's arguments or a task's result become when they cannot go straight
- * into a ring (no room at the moment, too large for it, or parts that only a port can carry).
+ * Snapshots: the arguments of a call or the result of a task, encoded now and sent later. They are used when
+ * the values cannot go directly into a ring: no room at the moment, too large, or parts that only a port can
+ * carry.
  *
- * Held values are a snapshot: later changes by their owner are not seen, and user code (getters) runs
- * while they are encoded, once. They can be sent to any lane, and any number of times unless parts of
- * them are moved.
+ * Later changes by their owner are not seen. User code (getters) runs once, while a snapshot is encoded. A
+ * snapshot can be sent to any lane, and any number of times unless parts of it move.
  */
 import { type Codec, encodingError } from "../codec/codec.ts";
 import type { Encoder } from "../codec/encoder.ts";
@@ -16,7 +16,7 @@ import { PENDING } from "../codec/tags.ts";
 import type { CodecAccess, ObjectKinds } from "../runtimes/runtime.ts";
 import type { Payload } from "./payload-port.ts";
 
-/** What values are called in the path of a part that cannot be cloned. */
+/** Name of the values in the path of a part that cannot be cloned. */
 export const ARGUMENTS = "args";
 export const RESULT_NAME = "result";
 
@@ -25,30 +25,30 @@ export interface Snapshot {
   readonly count: number;
   /** The encoded values, if a record can carry them. */
   readonly inline: Uint8Array<ArrayBuffer> | undefined;
-  /** What goes by the port, if anything does. */
+  /** The part that travels by the port, if any. */
   readonly payload: Payload | undefined;
   /** The parts of the payload that move. */
   readonly transfer: readonly unknown[];
-  /** Whether it can be sent again: what moves, if anything, are copies that may be copied instead. */
+  /** Whether it can be sent again: all objects that move, if any, are copies, which may be copied instead. */
   readonly mayKeep: boolean;
   /**
-   * Those of what moves that are the caller's own and not detached yet, since posting does that as well. Whoever does
-   * not send them at once detaches them (`detached`) before any code of the user's runs.
+   * Objects that move, are the caller's own, and are not detached yet: posting detaches them. If the snapshot
+   * is not sent at once, `detached` must be called before any user code runs.
    */
   readonly attached: readonly ArrayBuffer[];
-  /** Bytes of the values that are in copies of their own, beside the encoded ones. */
+  /** Bytes of the values in separate copies, in addition to the encoded ones. */
   readonly copiedBytes: number;
 }
 
 const NOTHING_DECLARED: DeclaredValues = [];
 const NONE: readonly ArrayBuffer[] = [];
 
-/** Values, and as many as are declared: what is missing does not fit its declaration. */
+/** Number of values, at least as many as are declared: a missing value does not match its declaration. */
 export function countDeclared(values: readonly unknown[], declared: DeclaredValues): number {
   return Math.max(values.length, declared.length);
 }
 
-/** Writes values some of which are of declared shapes; returns where they end. */
+/** Writes values, some of declared shapes, and returns where they end. */
 export function encodeDeclared(
   encoder: Encoder,
   values: readonly unknown[],
@@ -73,18 +73,18 @@ export class SnapshotEncoder {
   readonly #codec: Codec;
   readonly #maxInlineBytes: number;
 
-  /** `maxInlineBytes`: most bytes of encoded values that a ring record may carry. */
+  /** `maxInlineBytes`: the maximum of encoded bytes in a ring record. */
   constructor(codec: Codec, maxInlineBytes: number) {
     this.#codec = codec;
     this.#maxInlineBytes = maxInlineBytes;
   }
 
-  /** What tells the parts of held values apart. */
+  /** Tests for the kinds of objects. */
   get kinds(): ObjectKinds {
     return this.#codec.access.kinds;
   }
 
-  /** An encoder that nobody uses: encoding runs user code, which may encode in turn. Give it back by `release`. */
+  /** An encoder that is not in use: encoding runs user code, which may encode in turn. Return it by `release`. */
   acquire(): Encoder {
     return this.#codec.lend();
   }
@@ -94,9 +94,9 @@ export class SnapshotEncoder {
   }
 
   /**
-   * Writes values, some of declared shapes perhaps, and returns where they end. Throws DataCloneError for what cannot be
-   * cloned, PayloadTooLargeError, or whatever a getter throws. `isPending`: by position, what is not known
-   * yet and will be given to `complete`.
+   * Writes values, some perhaps of declared shapes, and returns where they end. Throws DataCloneError for
+   * values that cannot be cloned, PayloadTooLargeError, or whatever a getter throws. `isPending`: by
+   * position, values that are not known yet and will be passed to `complete`.
    */
   encode(
     encoder: Encoder,
@@ -121,7 +121,7 @@ export class SnapshotEncoder {
     }
   }
 
-  /** The same for one result, or an error that a task threw: that is subject to no limit, since it must arrive. */
+  /** The same for one result. */
   encodeResult(encoder: Encoder, value: unknown, declared: DeclaredValues | undefined): number {
     if (declared !== undefined) return this.encode(encoder, [value], RESULT_NAME, declared);
     try {
@@ -134,6 +134,7 @@ export class SnapshotEncoder {
     }
   }
 
+  /** The same for an error that a task threw, without a size limit, since it must arrive. */
   encodeError(encoder: Encoder, error: Error): number {
     encoder.name = RESULT_NAME;
     const start = encoder.begin();
@@ -141,7 +142,7 @@ export class SnapshotEncoder {
     return encoder.error(error, start);
   }
 
-  /** Whether a record can carry all that was encoded up to `end`. */
+  /** Whether a record can hold all that was encoded up to `end`. */
   isInline(encoder: Encoder, end: number): boolean {
     return end <= this.#maxInlineBytes && encoder.attachments.isEmpty;
   }
@@ -159,7 +160,7 @@ export class SnapshotEncoder {
     });
   }
 
-  /** Encodes a value of heddle's own, which no limit is for. */
+  /** Encodes a value of heddle's own, without a size limit. */
   encodeInternal(value: unknown): Snapshot {
     return this.#withEncoder(RESULT_NAME, (encoder) => {
       encoder.isUnlimited = true;
@@ -168,8 +169,8 @@ export class SnapshotEncoder {
   }
 
   /**
-   * `snapshot` with `values`, of declared shapes perhaps, in place of what was PENDING in it. `positions`
-   * says which arguments they are.
+   * `snapshot` with `values`, perhaps of declared shapes, in place of the PENDING ones. `positions` are the
+   * positions of these arguments.
    */
   complete(
     snapshot: Snapshot,
@@ -217,8 +218,8 @@ export class SnapshotEncoder {
   }
 
   /**
-   * What an encoder has written up to `end`, as held values. What is to move is detached now, or, if
-   * `isLeaving`, when it is posted or `detached`.
+   * The snapshot of all that an encoder has written up to `end`. Detaches the objects that move, or, with
+   * `isLeaving`, leaves that to the post or to `detached`.
    */
   take(encoder: Encoder, end: number, count: number, isLeaving = false): Snapshot {
     encoder.checkSize(end);
@@ -239,7 +240,7 @@ export class SnapshotEncoder {
       inline.set(encoder.u8.subarray(0, end));
     }
     const buffer = isInline ? undefined : encoder.takeScratch();
-    // A message also if something is only to be moved.
+    // A message is needed also if objects are only moved.
     const hasMessage = !isInline || attachments.length > 0 || transfer.length > 0;
     const payload = hasMessage ? { buffer, bytes: isInline ? 0 : end, attachments } : undefined;
     const attached = mayKeep
@@ -253,14 +254,14 @@ export class SnapshotEncoder {
   }
 }
 
-/** Before any is detached: nothing moves if something has moved already, or must not. */
+/** Checks all objects before any is detached: none moves if one has moved already or must not move. */
 function checkMovable({ transfer, unused }: Attachments, { kinds, bytes }: CodecAccess): void {
   for (const objects of [transfer, unused ?? []]) {
     for (const object of objects) {
       if (!kinds.isArrayBuffer(object)) continue;
       const why = bufferIsDetached.call(object)
         ? "it is detached"
-        // Not all engines keep to it.
+        // Not all engines check this.
         : bytes.isUntransferable(object)
         ? "it is marked as untransferable"
         : undefined;
@@ -270,8 +271,8 @@ function checkMovable({ transfer, unused }: Attachments, { kinds, bytes }: Codec
 }
 
 /**
- * The same with the buffers detached that are to move, as a transfer does at the moment it is asked for, and what they
- * became in their place.
+ * The same snapshot with its moving buffers detached and replaced by their successors. A transfer detaches at
+ * the time of the call, and so does this.
  */
 export function detached(snapshot: Snapshot): Snapshot {
   const { attached } = snapshot;

@@ -1,6 +1,6 @@
 /**
- * What host and worker say to each other outside the rings: the data a worker starts with, and the
- * control messages. Plain data only; everything here crosses by structured clone.
+ * Data that host and worker exchange outside the rings: the start data of a worker, and control messages.
+ * Plain data only: everything here is copied by structured clone.
  */
 import type { SharedWord } from "../sync/awake-count.ts";
 import type { WorkerLimits } from "../runtimes/runtime.ts";
@@ -12,15 +12,15 @@ export interface TaskSource {
   /** URL of the module, importable in the worker. */
   readonly moduleUrl: string;
   readonly exportName: string;
-  /** What the host takes its signature to be, in words; undefined: it declares nothing. */
+  /** Its signature as the host knows it, in words. Undefined: it declares nothing. */
   readonly declares: string | undefined;
-  /** Whether the task gets a signal as its last argument; its own module may say so as well. */
+  /** Whether the task gets a signal as its last argument. The task's own module may request one as well. */
   readonly hasSignal: boolean;
 }
 
 export interface WorkerStart extends PoolStart {
   readonly workerId: number;
-  /** The lane's memory (lane-layout.ts). */
+  /** The lane's memory (layout.ts). */
   readonly lane: SharedArrayBuffer;
   /** Bytes; the response ring follows. */
   readonly requestCapacity: number;
@@ -28,44 +28,44 @@ export interface WorkerStart extends PoolStart {
   readonly payloadPort: unknown;
 }
 
-/** What all workers of a pool are told. */
+/** Start data common to all workers of a pool. */
 export interface PoolStart {
-  /** The pool's parked word (lane-layout.ts). */
+  /** The pool's parked word (layout.ts). */
   readonly hostControl: SharedArrayBuffer;
   /** The AwakeCount's words: the count, shares above; for a worker its own share as well. */
   readonly active: readonly SharedWord[];
   /** Cores this process may use. */
   readonly cores: number;
-  /** What the pool's workers have measured (service-times.ts). */
+  /** Measurements of the pool's workers (task-timings.ts). */
   readonly taskTimings: SharedArrayBuffer;
-  /** Which calls were given up (abort-words.ts). */
+  /** Which calls were aborted (sync/abort-epochs.ts). */
   readonly abortEpochs: SharedArrayBuffer;
   /** Longest spin for the next call, in milliseconds. */
   readonly spinMs: number;
   /** Task functions by index in the pool's task table. */
   readonly tasks: readonly TaskSource[];
-  /** Async tasks in flight at once before the worker stops taking calls. */
+  /** Maximum of async tasks in flight. At this number the worker takes no calls. */
   readonly maxConcurrency: number;
-  /** Most bytes of one encoded result; Infinity for no limit of heddle's own. */
+  /** Maximum bytes of one encoded result. Infinity: heddle sets no limit. */
   readonly maxPayloadBytes: number;
-  /** What its thread is held to. */
+  /** Limits of its thread. */
   readonly limits: WorkerLimits;
-  /** Bytes of memory from which on the worker says that it is full; Infinity: never. */
+  /** Memory in bytes above which the worker reports that it is full. Infinity: never. */
   readonly maxMemory: number;
 }
 
-/** Host to worker. WAKE: look at the rings (sent only to a worker parked in its event loop). */
+/** Host to worker. WAKE: check the rings (sent only to a worker parked in its event loop). */
 export const WAKE = 0;
-/** Host to worker: say when what was written to stdout and stderr has arrived ("flushed"). */
+/** Host to worker: reply "flushed" when all output to stdout and stderr has arrived. */
 export const FLUSH = 1;
 
-/** Why a call was given up: an error, a DOMException (message and name), or any other value. */
+/** The reason of an abort: an error, a DOMException (message and name), or any other value. */
 export type PackedReason =
   | { readonly error: Uint8Array }
   | { readonly dom: readonly [message: string, name: string] }
   | { readonly value: unknown };
 
-/** Host to worker: a call was given up that the worker may be running, with a signal for its task. */
+/** Host to worker: a call was aborted that the worker may be running and whose task has a signal. */
 export interface AbortMessage {
   readonly heddle: "abort";
   readonly slot: number;
@@ -74,16 +74,16 @@ export interface AbortMessage {
 }
 
 /**
- * Worker to host; a bare WAKE as well: the host is parked and an answer is ready. Errors are encoded
- * by the codec (`packError`).
+ * Worker to host. A bare WAKE is a message as well: the host is parked and a response is ready. Errors are
+ * encoded by the codec (`packError`).
  */
 export type WorkerMessage =
   | typeof WAKE
   | { readonly heddle: "ready" }
   | { readonly heddle: "flushed" }
-  /** The worker could not load its tasks; it exits. `taskMissing`: a module lacks an export. */
+  /** The worker could not load its tasks and exits. `taskMissing`: a module lacks an export. */
   | { readonly heddle: "failed"; readonly taskMissing: boolean; readonly error: Uint8Array }
-  /** The worker holds more than `maxMemory`. `isFarOver`: so much more that it should get no calls. */
+  /** The worker uses more than `maxMemory`. `isFarOver`: so much more that it should get no calls. */
   | { readonly heddle: "full"; readonly isFarOver: boolean }
-  /** A promise was rejected in the worker and nobody handled it, or an `onTeardown` hook failed. */
+  /** A promise was rejected in the worker without a handler, or an `onTeardown` hook failed. */
   | { readonly heddle: "unhandledRejection"; readonly error: Uint8Array };

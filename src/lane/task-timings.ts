@@ -1,21 +1,20 @@
 /**
- * How long tasks take, as the workers of a pool measure it: one word per task, in memory that all of
- * them share with the host.
+ * How long tasks take, as the workers of a pool measure it: one word per task, in memory that all of them
+ * share with the host.
  *
  *    31                                            2  1  0
  *   +------------------------------------------------+------+
  *   | how long it keeps its worker, 0.1 µs, plus 1   | kind |     0 as a whole: not known yet
  *   +------------------------------------------------+------+
  *
- *   kind  SHORT   the answer comes soon
- *         ASYNC    it comes later, but the worker is free meanwhile: an async task
- *         LONG   the worker is busy for long: nothing should wait behind it
+ *   kind  SHORT   the response comes soon
+ *         ASYNC   it comes later, but the worker is free meanwhile: an async task
+ *         LONG    the worker is busy for long: no call should wait behind it
  *
- * Every worker stores what it estimates, the last one wins, and the host only reads. Nothing depends on
- * the values but the choice of a worker and whether to spin: plain loads and stores, no pairing, no
- * order.
+ * Every worker stores its estimate, the last one wins, and the host only reads. Only the choice of a worker
+ * and the decision to spin depend on the values: plain loads and stores, no pairing, no order.
  *
- * A clock reading costs 30 to 80 ns, so quick tasks are measured now and then only.
+ * A clock reading costs 30 to 80 ns, so short tasks are measured only now and then.
  */
 export const SHORT = 0;
 export const ASYNC = 1;
@@ -25,39 +24,39 @@ const KIND_BITS = 2;
 
 /** Tenths of a microsecond. */
 export const PER_US = 10;
-/** From here on a task is LONG, or its answer ASYNC. */
+/** From this time on a task is LONG, or its response ASYNC. */
 const LONG_TENTHS: number = 100 * PER_US;
-/** What a task is taken for that nobody has measured: too long to wait behind, as far as is known. */
+/** Assumed time of a task without measurements: too long to wait behind. */
 const UNKNOWN_TENTHS: number = LONG_TENTHS;
-/** Longest time that is told apart, nearly a minute. */
+/** Maximum of an estimate, nearly a minute. */
 const MOST_TENTHS: number = 2 ** 29 - 2;
 
 /** Weight of a new measurement. */
 const WEIGHT = 0.25;
 /**
- * Of so many first measurements the shortest counts, and a task is not known for a long one before: its code has never run,
- * and a call of 0.2 ms may be one of 0.2 µs from then on.
+ * Number of first measurements of which the shortest counts, and below which a task does not count as long:
+ * its code has never run, and a call of 0.2 ms may take 0.2 µs from then on.
  */
 const COLD = 3;
-/** What takes longer is long, however cold its code: 10 ms. */
+/** A longer measurement makes a task long even if its code is cold: 10 ms. */
 const COLD_TENTHS: number = 10_000 * PER_US;
 /**
- * What a measurement counts for at most, against the estimate: a collection or another thread may have got in
- * the way. A task that really has become slow is measured each time, and known for it after a few calls.
+ * Maximum of a measurement relative to the estimate: a collection or another thread may have interrupted the
+ * task. A task that has really become slow is measured each time, and counts as long after a few calls.
  */
 const MAX_GROWTH = 8;
-/** An estimate is stored only if it has changed by more: the host has the line in its cache. */
+/** An estimate is stored only if it has changed by more: each store evicts the line from the host's cache. */
 const STORED_CHANGE = 0.1;
 
-/** Calls of a task that are not measured, after one that was: many of a quick task, none of a slow. */
+/** Calls skipped after a measured one: many of a quick task, none of a slow one. */
 const QUICK_TENTHS: number = 5 * PER_US;
 const QUICK_SKIPPED = 63;
 const MIDDLE_SKIPPED = 3;
 
-/** What a call amounts to, as it stands in a task's word. */
+/** The load of a call, as it stands in a task's word. */
 export type CallLoad = number;
 
-/** Load of a call of a task that nobody has measured. */
+/** Load of a call of a task without measurements. */
 export const UNKNOWN_LOAD: CallLoad = ((UNKNOWN_TENTHS + 1) << KIND_BITS) | SHORT;
 
 /** How long the call keeps its worker, in tenths of a microsecond. */
@@ -77,7 +76,7 @@ export class TaskTimings {
     this.#words = new Int32Array(buffer);
   }
 
-  /** Load of a call of `task`, UNKNOWN_LOAD if need be. */
+  /** Load of a call of `task`, or UNKNOWN_LOAD. */
   loadOf(task: number): CallLoad {
     const load = this.#words[task]!;
     return load === 0 ? UNKNOWN_LOAD : load;
@@ -88,12 +87,12 @@ export class TaskTimings {
 export class TaskTimer {
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #now: () => number;
-  /** By task: what this worker estimates; -1: nothing yet. */
+  /** By task: this worker's estimate. -1: none yet. */
   readonly #busy: Float64Array;
   readonly #latency: Float64Array;
   /** By task: measurements, up to COLD. */
   readonly #measured: Uint8Array;
-  /** By task: calls not to be measured. */
+  /** By task: calls left to skip. */
   readonly #skips: Int32Array;
 
   /** `now` in milliseconds. */
@@ -107,7 +106,7 @@ export class TaskTimer {
     this.#skips = new Int32Array(tasks);
   }
 
-  /** Before a call: the time, if this one is to be measured, otherwise -1. */
+  /** Before a call: the time if this call is measured, otherwise -1. */
   begin(task: number): number {
     const skips = this.#skips;
     if (skips[task]! > 0) {
@@ -117,9 +116,7 @@ export class TaskTimer {
     return this.#now();
   }
 
-  /**
-   * The call that began at `startMs` lets go of its worker; `isDone`: it is answered.
-   */
+  /** The call that began at `startMs` no longer occupies its worker. `isDone`: its response was sent. */
   end(task: number, startMs: number, isDone: boolean): void {
     const tenths = this.#tenthsSince(startMs);
     const isCold = this.#measured[task]! < COLD;
@@ -129,7 +126,7 @@ export class TaskTimer {
       ? this.#busy[task] = Math.min(least, tenths)
       : this.#learn(this.#busy, task, tenths);
     if (isDone) this.#latency[task] = busy;
-    const most = Math.max(tenths, busy); // while they disagree there is something to learn
+    const most = Math.max(tenths, busy); // while the two differ, measure more often
     this.#skips[task] = most < QUICK_TENTHS
       ? QUICK_SKIPPED
       : most < LONG_TENTHS
@@ -138,7 +135,7 @@ export class TaskTimer {
     this.#store(task);
   }
 
-  /** An async call that began at `startMs` is answered. */
+  /** The response of an async call that began at `startMs` was sent. */
   settled(task: number, startMs: number): void {
     this.#learn(this.#latency, task, this.#tenthsSince(startMs));
     this.#store(task);
@@ -157,7 +154,7 @@ export class TaskTimer {
 
   #store(task: number): void {
     const busy = this.#busy[task]!;
-    // What another worker knows of a task is not put right by code that is cold here.
+    // Cold code here must not overwrite another worker's estimate.
     const mayBeLong = busy > COLD_TENTHS && this.#words[task] === 0;
     if (busy > LONG_TENTHS && !mayBeLong && this.#measured[task]! < COLD) return;
     const kind = busy > LONG_TENTHS ? LONG : this.#latency[task]! > LONG_TENTHS ? ASYNC : SHORT;

@@ -1,7 +1,4 @@
-/**
- * Other ways to choose a lane than `placement.ts`, for those who ask for one. None of them looks at how
- * long tasks take, and none takes calls back.
- */
+/** Alternatives to `placement.ts`, chosen by options. They ignore how long tasks take, and never steal calls. */
 import type { CallLoad } from "../../lane/task-timings.ts";
 import { PER_US } from "../../lane/task-timings.ts";
 import { InvalidArgumentError } from "../../errors.ts";
@@ -10,17 +7,17 @@ import type { AwakeCount } from "../../sync/awake-count.ts";
 import { type DepthLimits, InFlightWindow } from "./in-flight-window.ts";
 import { isFree, type LaneChooser, Placement } from "./placement.ts";
 
-/** A worker as a balancer of the user's own sees it. */
+/** A worker as a user-defined balancer sees it. */
 export interface WorkerLoad {
   /** Number of the worker within its pool; replacements get new numbers. */
   readonly workerId: number;
-  /** Calls given to it and not answered yet. */
+  /** Calls sent to it and not answered yet. */
   readonly outstanding: number;
-  /** How long they will keep it, as far as is known, in microseconds. */
+  /** Estimated time to run them, in microseconds. */
   readonly backlogMicroseconds: number;
 }
 
-/** Chooses one of `workers` by its index; undefined: none of them, the call waits on the host. */
+/** Chooses one of `workers` by its index. Undefined: none of them; the call waits on the host. */
 export type BalancerFunction = (workers: readonly WorkerLoad[]) => number | undefined;
 
 export type BalancerName =
@@ -31,7 +28,7 @@ export type BalancerName =
   | "firstIdleOrRandom"
   | "leastLoaded";
 
-/** Chooses among lanes that may take another call; undefined: none of them. */
+/** Chooses among lanes that may take another call. Undefined: none of them. */
 type Choose = (lanes: readonly Lane[]) => Lane | undefined;
 
 function fewest(lanes: readonly Lane[]): Lane | undefined {
@@ -44,11 +41,11 @@ function fewest(lanes: readonly Lane[]): Lane | undefined {
 
 const random: Choose = (lanes) => lanes[Math.floor(Math.random() * lanes.length)];
 
-/** Each call to the lane after the one before. */
+/** Sends each call to the lane after the last one. */
 function roundRobin(): Choose {
   let lastId = -1;
   return (lanes) => {
-    // Lanes stand in the order in which they became ready.
+    // Lanes are in the order in which they became ready.
     const inOrder = [...lanes].sort((a, b) => a.id - b.id);
     const next = inOrder.find(({ id }) => id > lastId) ?? inOrder[0];
     if (next !== undefined) lastId = next.id;
@@ -86,7 +83,7 @@ export interface ChooserOptions extends DepthLimits {
   readonly balancer: BalancerName | BalancerFunction | "strictFifo";
 }
 
-/** What chooses lanes. */
+/** Creates the lane chooser for these options. */
 export function createChooser(options: ChooserOptions, active: AwakeCount): LaneChooser {
   const { balancer } = options;
   const depth = new InFlightWindow(options, balancer === "adaptive");
@@ -118,7 +115,7 @@ function createBalancer(
   };
 }
 
-/** Calls begin in the order in which they were made: a lane gets one when it has nothing to do. */
+/** Calls begin in the order in which they were made: a lane gets a call only when it is idle. */
 function createStrictFifo(depth: InFlightWindow): LaneChooser {
   return {
     mayTakeBack: false,

@@ -1,32 +1,32 @@
 /**
- * How many calls a worker is given ahead.
+ * The in-flight window: how many calls a lane may have before the worker answers.
  *
- * A call in a ring costs the host a third of a microsecond, one that waits on the host two or three, so a program
- * that makes thousands of quick calls at once is served best by rings as deep as they come. What waits on the host is
- * in better hands otherwise: it is ordered by priority, counted by `maxQueue`, run by the inliner, spared a worker
- * that is to be recycled, and goes to whichever is free first.
+ * A call in a ring costs the host 0.3 µs; a call that waits on the host costs 2 to 3 µs. So a program that makes
+ * thousands of short calls at once runs fastest with deep rings. Otherwise a call should wait on the host: there it
+ * is ordered by priority, counted by `maxQueue`, can run in the inline executor or on the first idle worker, and
+ * does not go to a worker that is about to be recycled.
  */
 import { PER_US } from "../../lane/task-timings.ts";
 import type { LaneLoad } from "./lane-load.ts";
 
-/** Enough to keep a worker busy with the smallest tasks. */
+/** Enough to keep a worker busy with the shortest tasks. */
 const LEAST_USUAL = 1024;
-/** A deep ring holds no more than this, in tenths of a microsecond: 50 ms. */
+/** Maximum backlog of a deep ring, in tenths of a microsecond: 50 ms. */
 const DEEPEST: number = 50_000 * PER_US;
 
 export interface DepthLimits {
-  /** Async tasks that a worker runs at once: it takes so many calls without having answered one. */
+  /** Async tasks that a worker runs at once: it takes that many calls before it has answered one. */
   readonly maxConcurrency: number;
-  /** Calls that may wait on the host. */
+  /** Maximum of calls that wait on the host. */
   readonly maxQueue: number;
   /** Set if the host runs some calls itself. */
   readonly inliner: unknown;
-  /** Calls that a worker is given before another takes its place. */
+  /** Calls that a worker gets before another replaces it. */
   readonly recycleAfter: number;
 }
 
 export class InFlightWindow {
-  /** Unanswered calls of a lane, as a rule. */
+  /** Maximum of unanswered calls of a lane, unless all are short. */
   readonly usual: number;
   #mayExceed: boolean;
 
@@ -36,18 +36,18 @@ export class InFlightWindow {
       limits.recycleAfter === Infinity && limits.inliner === undefined;
   }
 
-  /** From now on it matters in which order calls begin. */
+  /** From now on the order in which calls begin matters. */
   keepUsual(): void {
     this.#mayExceed = false;
   }
 
-  /** Whether a lane may be given one more call; `isQuick`: one that is answered soon. */
+  /** Whether a lane may get one more call. `isQuick`: a response to it comes soon. */
   hasRoom(load: LaneLoad, isQuick: boolean): boolean {
     return load.outstanding < this.usual ||
       (isQuick && this.#mayExceed && load.isQuick && load.backlog < DEEPEST);
   }
 
-  /** Calls that lanes have beyond the usual: they wait as those on the host do. */
+  /** Calls of lanes beyond the usual number: they count as waiting, like those on the host. */
   excessOf(lanes: readonly { readonly load: LaneLoad }[]): number {
     let excess = 0;
     for (const { load } of lanes) excess += Math.max(0, load.outstanding - this.usual);

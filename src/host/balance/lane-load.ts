@@ -1,6 +1,6 @@
 /**
- * What the calls given to one lane and not answered yet amount to, by the estimates of the moment at
- * which each was given (`lane/task-timings.ts`). Small calls are packed and large ones spread by it.
+ * The load of one lane: the calls sent to it and not answered, with the estimates from when each was sent
+ * (`lane/task-timings.ts`). Placement packs short calls and spreads long ones by it.
  */
 import { ASYNC, type CallLoad, KIND_MASK, LONG, SHORT, tenthsOf } from "../../lane/task-timings.ts";
 import { OrphanedCalls } from "../cancel/orphaned-calls.ts";
@@ -8,20 +8,20 @@ import { OrphanedCalls } from "../cancel/orphaned-calls.ts";
 export class LaneLoad {
   /** Calls. */
   outstanding = 0;
-  /** Calls sent so far, also those that were taken back. */
+  /** Calls sent so far, including those revoked later. */
   sent = 0;
-  /** Of the outstanding ones, calls that nobody waits for any more. */
+  /** Outstanding calls that are already settled for their callers. */
   readonly abandoned: OrphanedCalls = new OrphanedCalls();
-  /** Times that the last of them has gone. */
+  /** How often `outstanding` fell to 0. */
   emptied = 0;
-  /** How long they keep the worker altogether, in tenths of a microsecond. */
+  /** Estimated time of all outstanding calls, in tenths of a microsecond. */
   backlog = 0;
-  /** Whether the worker had to be woken and has not answered since. */
+  /** Whether the worker had to be woken by a message and has not answered since. */
   isWaking = false;
   #async = 0;
   #long = 0;
 
-  /** The lane has been given a call. */
+  /** A call was sent to the lane. */
   add(load: CallLoad): void {
     this.outstanding++;
     this.sent++;
@@ -30,7 +30,7 @@ export class LaneLoad {
   }
 
   remove(load: CallLoad): void {
-    if (--this.outstanding === 0) this.clear(); // whatever was miscounted ends here
+    if (--this.outstanding === 0) this.clear(); // any counting error ends here
     else {
       this.backlog -= tenthsOf(load);
       if ((load & KIND_MASK) !== SHORT) this.#count(load, -1);
@@ -46,24 +46,24 @@ export class LaneLoad {
         0;
   }
 
-  /** Counts anew: calls of these loads, and those that nobody waits for. */
+  /** Counts again: calls of these loads, and the orphaned ones. */
   recount(loads: Iterable<CallLoad>): void {
     this.clear();
     for (const load of loads) this.add(load);
     for (const load of this.abandoned.loads()) this.add(load);
   }
 
-  /** Whether one of the calls is a long one. */
+  /** Whether one of the calls is long. */
   get hasLong(): boolean {
     return this.#long > 0;
   }
 
-  /** Whether all calls are answered soon. */
+  /** Whether responses to all calls come soon. */
   get isQuick(): boolean {
     return this.#long === 0 && this.#async === 0;
   }
 
-  /** Whether an answer may come within a spin: nothing long is before it, and the worker need not wake up first. */
+  /** Whether a response may come within a spin: no long call is before it, and the worker is not waking up. */
   get isNear(): boolean {
     return this.#long === 0 && this.outstanding > this.#async && !this.isWaking;
   }

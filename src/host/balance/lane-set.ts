@@ -1,19 +1,19 @@
-/** The lanes of a pool, and what the host asks of them all, now and again while it waits. */
+/** The lanes of a pool, and the state of all of them together. */
 import type { Lane } from "./lane.ts";
 
-/** Nothing has been asked of any lane. */
+/** No lane has calls. */
 export const IDLE = 0;
-/** Nobody has answered, and no answer is worth spinning for. */
+/** No lane has answered, and no expected response is worth spinning for. */
 export const SLEEP = 1;
-/** Nobody has answered, but one is worth spinning for. */
+/** No lane has answered, but an expected response is worth spinning for. */
 export const SPIN = 2;
 export const READY = 3;
 export type WaitHint = typeof IDLE | typeof SLEEP | typeof SPIN | typeof READY;
 
 export class LaneSet {
-  /** Every lane that may have answers. */
+  /** Every lane that may have responses. */
   readonly all: Lane[] = [];
-  /** Those that take calls: all but the ones that are to be closed when they have answered. */
+  /** Lanes that take calls: all but those that will close once they have answered. */
   readonly open: Lane[] = [];
 
   add(lane: Lane): void {
@@ -21,13 +21,13 @@ export class LaneSet {
     this.open.push(lane);
   }
 
-  /** Takes a lane out that is gone. */
+  /** Removes a lane that is gone. */
   remove(lane: Lane): void {
     removeFrom(this.all, lane);
     removeFrom(this.open, lane);
   }
 
-  /** The lane takes no further calls. False: it did not before. */
+  /** The lane takes no further calls. False: it took none before. */
   retire(lane: Lane): boolean {
     return removeFrom(this.open, lane);
   }
@@ -36,7 +36,7 @@ export class LaneSet {
     return this.all.find((lane) => lane.id === id);
   }
 
-  /** Whether any lane has answered something. Lanes without calls are left out: see `findUnsolicited`. */
+  /** Whether any lane has a response. Lanes without calls are left out: see `findUnsolicited`. */
   get hasResponse(): boolean {
     const lanes = this.all;
     for (let index = 0; index < lanes.length; index++) {
@@ -46,7 +46,7 @@ export class LaneSet {
     return false;
   }
 
-  /** Whether any lane has been given calls that it has not answered. */
+  /** Whether any lane has unanswered calls. */
   get isBusy(): boolean {
     const lanes = this.all;
     for (let index = 0; index < lanes.length; index++) {
@@ -55,12 +55,12 @@ export class LaneSet {
     return false;
   }
 
-  /** How many lanes have calls that they have not answered. */
+  /** How many lanes have unanswered calls. */
   get busyCount(): number {
     return this.all.reduce((count, { load }) => load.outstanding > 0 ? count + 1 : count, 0);
   }
 
-  /** All that a poll wants to know, by one look at each lane: the best of what they have. */
+  /** The best state among all lanes, read in one pass. */
   waitHint(): WaitHint {
     const lanes = this.all;
     let waitHint: WaitHint = IDLE;
@@ -84,22 +84,22 @@ export class LaneSet {
     return this.open.some(({ load }) => load.hasLong && load.outstanding > 1);
   }
 
-  /** Between announcing a park and looking again: asks to be woken when a lane can take calls. */
+  /** Call between announcing a park and the second check: requests a wake when a lane can take calls. */
   askForSpace(): void {
     for (const lane of this.open) lane.askForSpace();
   }
 
-  /** Lanes that have answered a call which they were not given. */
+  /** Lanes without calls that have sent a response. */
   findUnsolicited(): Lane[] {
     return this.all.filter(({ load, endpoint }) => load.outstanding === 0 && endpoint.rx.hasRecord);
   }
 
-  /** Lanes that take calls and have been given as many as they should. */
+  /** Open lanes that have got as many calls as they should. */
   findDueForRecycling(recycleAfter: number): Lane[] {
     return this.open.filter(({ endpoint }) => endpoint.tx.sequence >= recycleAfter);
   }
 
-  /** Lanes that have been sent as many calls as they may. */
+  /** Lanes that have got as many calls as they may. */
   findUsedUp(maxCalls: number): Lane[] {
     return this.all.filter(({ load }) => load.sent >= maxCalls);
   }

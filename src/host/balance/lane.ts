@@ -1,4 +1,4 @@
-/** One worker, as whatever sends it calls and takes its responses sees it. `thread-lane.ts` is the one that there is. */
+/** One worker as the host's scheduling sees it. `thread-lane.ts` is the implementation. */
 import type { Endpoint } from "../../lane/endpoint.ts";
 import type { LaneLoad } from "./lane-load.ts";
 import type { PayloadCredit } from "../workers/payload-credit.ts";
@@ -6,24 +6,28 @@ import type { PayloadCredit } from "../workers/payload-credit.ts";
 export interface Lane {
   readonly id: number;
   readonly endpoint: Endpoint;
-  /** Calls sent and not answered. Kept by `Sender`, `Responses` and `Cancellation`. */
+  /** Calls sent and not answered. `Sender`, `Responses` and `Cancellation` update it. */
   readonly load: LaneLoad;
-  /** Messages sent and not taken. Kept by `Sender` and `Cancellation`. */
+  /** Messages sent and not taken. `Sender` and `Cancellation` update it. */
   readonly credit: PayloadCredit;
-  /** Whether the worker is not parked: it runs something, or looks for something to run. */
+  /** Whether the worker is not parked: it runs a task or polls. */
   readonly isAwake: boolean;
-  /** Whether the worker has nothing to run and would begin a call at once, once woken. */
+  /** Whether the worker is idle and would begin a call at once after a wake. */
   readonly isResting: boolean;
-  /** Whether responses wait in the worker for room in its ring. To be read before that ring is. */
+  /** Whether responses wait in the worker for room in its ring. Read this before that ring. */
   readonly hasBacklog: boolean;
-  /** After something was published for the worker. `isAgain`: a wake may have been cut off half-way. */
+  /** Call after publishing something for the worker. `isAgain`: an earlier wake may have been interrupted. */
   wake(isAgain?: boolean): void;
-  /** After room was handed back: wakes a worker that waits for it. */
+  /** Call after releasing room: wakes a worker that waits for it. */
   wakeForSpace(): void;
-  /** Between announcing a park and looking again: asks for a wake when there is room, or the worker has nothing to do. */
+  /**
+   * Call between announcing a park and the second check: requests a wake when there is room or the worker is idle.
+   */
   askForSpace(): void;
-  /** Tells the worker that a call it may be running was given up. */
+  /** Notifies the worker that a call it may be running was aborted. */
   tellAbort(slot: number, generation: number, reason: unknown): void;
-  /** Stops a worker that broke the protocol, or its time limit; its calls are lost for that reason. */
+  /**
+   * Stops a worker that broke the protocol or exceeded a time limit. `error` is the reason that its calls are lost.
+   */
   fail(error: Error): void;
 }

@@ -1,10 +1,10 @@
 /**
- * Which lane a call goes to: pack small, spread large.
+ * Which lane a call goes to: pack short calls, spread long ones.
  *
- * Waking a worker costs the host several microseconds and the call some tens, so calls of quick tasks
- * pile up on the worker that is awake until its backlog would take longer than a wake pays for. Calls
- * of long tasks, and of tasks that nobody has measured yet, go to workers that have nothing to do; at
- * most a second one waits in a worker's ring, so that it has something to go on with.
+ * A wake costs the host several microseconds and the call some tens. So calls of short tasks go to the worker that
+ * is awake until its backlog takes longer than another wake would. Calls of long tasks, and of tasks without
+ * measurements, go to idle workers. At most one more waits in a worker's ring, so that the worker can go on at
+ * once.
  */
 import type { AwakeCount } from "../../sync/awake-count.ts";
 import type { InFlightWindow } from "./in-flight-window.ts";
@@ -19,41 +19,41 @@ import {
   UNKNOWN_LOAD,
 } from "../../lane/task-timings.ts";
 
-/** A backlog beyond this is worth waking another worker for; this much more for each that is awake. */
+/** A backlog above this justifies waking another worker; this much more for each that is awake. */
 export const PACKED: number = 50 * PER_US;
 const PACKED_PER_AWAKE: number = 10 * PER_US;
 /**
- * The same where another worker would have no core of its own, beside the host and those awake: they
- * would take turns, which costs more than it gains unless there is much to do.
+ * The same if another worker would have no core of its own, beside the host and the workers awake: they would take
+ * turns, which pays only if there is much to do.
  */
 export const PACKED_WHEN_CROWDED: number = 1000 * PER_US;
-/** A backlog beyond this is worth sharing with a worker that is awake anyway. */
+/** A backlog above this justifies sharing with a worker that is awake anyway. */
 const SHARED: number = 20 * PER_US;
 /**
- * Unanswered calls of a lane with a long one among them, beyond which none is added unless they are done
- * within a millisecond: what waits there can be taken back, but each has to be sent twice then.
+ * Maximum of unanswered calls of a lane with a long one among them, unless they take less than a millisecond. Calls
+ * that wait there can be stolen, but then each is sent twice.
  */
 const LONG_DEPTH = 2;
 const DEEP: number = 1000 * PER_US;
 
-/** How long a lane's worker still has to work, in tenths of a microsecond. */
+/** Estimated time of a lane's unfinished calls, in tenths of a microsecond. */
 export function backlogOf({ load, endpoint }: Lane): number {
   if (load.backlog <= PACKED >> 1) return load.backlog;
-  // While the host gives out calls it takes no answers: many may be there already.
+  // While the host submits calls it reads no responses: many may be there already.
   const ready = Math.min(endpoint.rx.countReady(), load.outstanding);
   return load.backlog * (1 - ready / load.outstanding);
 }
 
-/** Whether a lane has nothing to run, whatever is unanswered. */
+/** Whether a lane is idle, even if responses are unread. */
 export function isFree(lane: Lane): boolean {
   return lane.load.outstanding === 0 || lane.isResting;
 }
 
-/** From what backlog on calls are worth giving to another worker, in tenths of a microsecond. */
+/** The backlog above which calls are given to another worker, in tenths of a microsecond. */
 export interface Worth {
-  /** One that has to be woken. */
+  /** If that worker has to be woken. */
   readonly wakesFrom: number;
-  /** One that is awake, and has nothing to do. */
+  /** If that worker is awake and idle. */
   readonly sharesFrom: number;
 }
 
@@ -61,15 +61,15 @@ function wakesFrom(coresLeft: number): number {
   return coresLeft < 2 ? PACKED_WHEN_CROWDED : PACKED;
 }
 
-/** What chooses the lane of a call. */
+/** Chooses the lane of a call. */
 export interface LaneChooser extends Worth {
-  /** Whether calls may be taken back from one lane and given to another. */
+  /** Whether calls may be stolen from one lane for another. */
   readonly mayTakeBack: boolean;
-  /** How many calls it gives to one lane. */
+  /** The limit of calls per lane. */
   readonly depth: InFlightWindow;
-  /** The lane for a call of this load; undefined: it waits on the host. */
+  /** The lane for a call of this load. Undefined: the call waits on the host. */
   pick(lanes: readonly Lane[], load: CallLoad): Lane | undefined;
-  /** A lane is gone, or took no more: it is not to be preferred. */
+  /** A lane is gone or full: do not prefer it. */
   forget(lane: Lane): void;
 }
 
@@ -77,9 +77,9 @@ export class Placement implements LaneChooser {
   readonly mayTakeBack = true;
   readonly depth: InFlightWindow;
   readonly #active: Pick<AwakeCount, "coresLeft">;
-  /** Where small calls went last. */
+  /** The lane of the last short call. */
   #hot: Lane | undefined;
-  /** The backlog up to which they go there, as it was when last asked. */
+  /** The maximum backlog for further short calls there, as computed last. */
   #packed = PACKED;
 
   constructor(depth: InFlightWindow, active: Pick<AwakeCount, "coresLeft">) {
@@ -91,7 +91,7 @@ export class Placement implements LaneChooser {
     return wakesFrom(this.#active.coresLeft);
   }
 
-  /** Those awake have their cores, but perhaps none is left for the host, which would wake for each few answers. */
+  /** Awake workers have cores, but the host may have none left: it would wake up for every few responses. */
   get sharesFrom(): number {
     return this.#active.coresLeft < 1 ? PACKED_WHEN_CROWDED : SHARED;
   }
@@ -101,7 +101,7 @@ export class Placement implements LaneChooser {
     const hot = this.#hot;
     if (hot === undefined) return this.#pickForShort(lanes, load);
     const { outstanding, backlog, hasLong } = hot.load;
-    // Asked anew for each pile, and only when it gets so high that the answer matters.
+    // Computed again for each burst, and only once the backlog is high enough to matter.
     if (outstanding === 0) this.#packed = PACKED;
     return backlog + tenthsOf(load) <= this.#packed && !hasLong && outstanding < this.depth.usual
       ? hot
@@ -122,7 +122,7 @@ export class Placement implements LaneChooser {
     for (const lane of lanes) {
       const { load } = lane;
       if (!this.depth.hasRoom(load, isQuick)) continue;
-      // Whose worker rests has nothing to do, be there answers to be read or not: it has to be woken.
+      // A resting worker is idle even if its responses are unread: it has to be woken.
       if (load.outstanding === 0 || lane.isResting) {
         free ??= lane;
         continue;
@@ -157,7 +157,7 @@ export class Placement implements LaneChooser {
     return best ?? this.#leastDeep(lanes, load === UNKNOWN_LOAD ? DEEP : tenthsOf(load));
   }
 
-  /** The lane with the least to do among those that may take one more call to wait behind a long one. */
+  /** The lane with the smallest backlog among those that may take another call behind a long one. */
   #leastDeep(lanes: readonly Lane[], busy: number): Lane | undefined {
     let best: Lane | undefined;
     for (const lane of lanes) {

@@ -1,11 +1,11 @@
 /**
- * Work stealing: calls that wait in one lane behind others are revoked there and given to a lane that has nothing to
- * do. One compare-exchange for each decides whether its worker has begun it (`ring/record-layout.ts`), so exactly one runs
- * it.
+ * Work stealing: the host revokes calls that wait in one lane behind others and sends them to an idle lane. One
+ * compare-exchange per call decides whether its worker has begun it (`ring/record-layout.ts`), so exactly one
+ * worker runs it. docs/internals/revocation.md explains the protocol.
  *
- * What is known to last is taken at once. A lane from which no answer has come for a millisecond is stalled: whatever
- * waits behind something there is taken. A worker that has begun nothing is probably waking up, and will be there
- * sooner than another; after ten milliseconds that is no longer believed.
+ * Calls behind work that is known to be long move at once. A lane without a response for a millisecond counts as
+ * stalled: whatever waits there moves. A worker that has begun no call is probably waking up and will begin sooner
+ * than another would; its calls stay for ten milliseconds.
  */
 import { NUMBER, VALUE_HEADER_BYTES } from "../../codec/tags.ts";
 import {
@@ -32,29 +32,29 @@ import type { LaneSet } from "./lane-set.ts";
 import { LastProgress } from "../last-progress.ts";
 import { backlogOf, isFree, type LaneChooser } from "./placement.ts";
 
-/** Time without an answer from which on a lane is stalled, and from which on it must be relieved of all it has. */
+/** Time without a response after which a lane is stalled, and after which all its calls must move. */
 const STALLED_MS = 1;
 const FORCED_MS = 10;
-/** Waiting calls that are looked at, the oldest, and half as many taken: a ring may hold very many. */
+/** Maximum of waiting calls examined, oldest first; half as many move. A ring may hold very many. */
 const MAX_LOOKED_AT = 2048;
 
 export interface WorkStealingOptions {
   readonly inFlight: InFlight;
   readonly lanes: LaneSet;
   readonly placement: LaneChooser;
-  /** Sends a call to a lane; false: no room. */
+  /** Sends a call to a lane. False: no room. */
   readonly send: (lane: Lane, call: QueuedCall) => boolean;
   /** Queues calls, in this order, before all others of their priority. */
   readonly putBack: (calls: readonly QueuedCall[]) => void;
   readonly failLane: (lane: Lane, error: Error) => void;
   readonly now: () => number;
   readonly setTimeout: (callback: () => void, delayMs: number) => Timer;
-  /** Calls were given to another lane by a timer. */
+  /** A timer moved calls to another lane. */
   readonly onMoved: () => void;
 }
 
 export class WorkStealing {
-  /** Calls revoked to be run elsewhere. */
+  /** Calls moved so far. */
   moved = 0;
   readonly #options: WorkStealingOptions;
   readonly #answered = new LastProgress<number>();
@@ -65,8 +65,8 @@ export class WorkStealing {
   }
 
   /**
-   * Gives calls to a lane that has nothing to do. True: some. Without `nowMs` only what is known to last is taken;
-   * otherwise stalled lanes as well, and where one might be, it is looked at again.
+   * Moves calls to an idle lane. True: it moved some. Without `nowMs` it takes only calls behind known long work.
+   * With `nowMs` it considers stalled lanes as well, and checks again later if a lane may be stalled.
    */
   rebalance(nowMs?: number): boolean {
     const { lanes, placement } = this.#options;
@@ -93,14 +93,14 @@ export class WorkStealing {
     return false;
   }
 
-  /** Queues all calls of a lane that are not begun. */
+  /** Queues all calls that a lane has not begun. */
   requeue(lane: Lane): void {
     const calls = this.#revoke(lane, unbegunCalls(lane.endpoint.tx));
     this.moved += calls.length;
     this.#options.putBack(calls);
   }
 
-  /** Sees to it that what a lane has not begun never is. */
+  /** Revokes all calls that a lane has not begun. They never run. */
   revokeAll(lane: Lane): void {
     const { inFlight, failLane } = this.#options;
     const { tx } = lane.endpoint;
@@ -109,7 +109,7 @@ export class WorkStealing {
         if (tx.revoke(index)) lane.load.remove(callAt(tx, index, inFlight)?.load ?? UNKNOWN_LOAD);
       }
     } catch (error) {
-      failLane(lane, error as Error); // only a ProtocolError comes this way
+      failLane(lane, error as Error); // always a ProtocolError
     }
   }
 
@@ -118,7 +118,7 @@ export class WorkStealing {
     this.#timer = undefined;
   }
 
-  /** Calls of `victim` that another worker should run, revoked, oldest first. Undefined: time will show. */
+  /** Calls of `victim` that another worker should run, revoked, oldest first. Undefined: not clear yet. */
   #steal(victim: Lane, isLasting: boolean, stalledMs: number): QueuedCall[] | undefined {
     const isStalled = stalledMs >= STALLED_MS;
     if (!isLasting && !isStalled) return undefined;
@@ -126,12 +126,12 @@ export class WorkStealing {
     try {
       waiting = unbegunCalls(victim.endpoint.tx, MAX_LOOKED_AT);
     } catch (error) {
-      this.#options.failLane(victim, error as Error); // only a ProtocolError comes this way
+      this.#options.failLane(victim, error as Error); // always a ProtocolError
       return [];
     }
-    // With more calls than are looked at there is enough to do for both, even if the worker is just waking up.
+    // If a lane has more calls than were examined, there is enough for both workers, even if its own is waking up.
     if (waiting.length >= victim.load.outstanding && stalledMs < FORCED_MS) return undefined;
-    // Behind a long one nothing should wait; otherwise each gets a half, and the older calls stay.
+    // No call should wait behind a long one. Otherwise each lane gets half, and the older calls stay.
     const first = victim.load.hasLong || isStalled ? 0 : waiting.length - (waiting.length >> 1);
     return this.#revoke(victim, waiting.slice(first, first + MAX_LOOKED_AT / 2));
   }
@@ -142,7 +142,7 @@ export class WorkStealing {
     putBack(calls.filter((call) => !send(thief, call)));
   }
 
-  /** Calls of `lane` that are its own no more; those that nobody waits for are left out. */
+  /** Revokes calls of `lane` and returns them, without those that are already settled. */
   #revoke(lane: Lane, indices: readonly number[]): QueuedCall[] {
     const { inFlight, failLane } = this.#options;
     const { tx } = lane.endpoint;
@@ -159,12 +159,12 @@ export class WorkStealing {
         calls.push({ slot, generation, task: taskAt(tx, index), snapshot, priority });
       }
     } catch (error) {
-      failLane(lane, error as Error); // only a ProtocolError comes this way
+      failLane(lane, error as Error); // always a ProtocolError
     }
     return calls;
   }
 
-  /** How long no answer of the lane has come, as far as was looked; a lane that was idle meanwhile counts from then on. */
+  /** How long the lane has sent no response, as far as checked. Idle time does not count. */
   #stalledMs(lane: Lane, nowMs: number): number {
     const answered = lane.endpoint.rx.headPosition + lane.load.emptied;
     return nowMs - this.#answered.sinceMs(lane, answered, nowMs);
@@ -181,7 +181,7 @@ export class WorkStealing {
   }
 }
 
-/** The `most` oldest calls that the other side has not begun, by index, newest last. May be stale. */
+/** The `most` oldest calls that the worker has not begun, by index, newest last. May be stale. */
 export function unbegunCalls(tx: RingProducer, most?: number): number[] {
   const { i32 } = tx.memory;
   return tx.unreleased(
@@ -190,7 +190,7 @@ export function unbegunCalls(tx: RingProducer, most?: number): number[] {
   );
 }
 
-/** Whoever waits for the call of the record at `index`. */
+/** The call of the record at `index`, unless it is settled. */
 function callAt(tx: RingProducer, index: number, inFlight: InFlight): PendingCall | undefined {
   const { i32 } = tx.memory;
   return inFlight.find(i32[(index >> 2) + SLOT_WORD]!, i32[(index >> 2) + GENERATION_WORD]!);
@@ -200,7 +200,7 @@ function taskAt(tx: RingProducer, index: number): number {
   return tx.memory.i32[(index >> 2) + TASK_WORD]!;
 }
 
-/** Values that are all in their record. */
+/** For values that are completely in their record. */
 const NOTHING_BESIDE: Omit<Snapshot, "count" | "inline"> = {
   payload: undefined,
   transfer: [],
@@ -210,8 +210,8 @@ const NOTHING_BESIDE: Omit<Snapshot, "count" | "inline"> = {
 };
 
 /**
- * Revokes the record at `index` and returns its values, to be sent elsewhere. Undefined: the other side has begun it, or a
- * message belongs to it, which has left, and nothing is held of it.
+ * Revokes the record at `index` and returns its values, to be sent elsewhere. Undefined: the worker has begun it,
+ * or its values are in a posted message of which the host kept no snapshot.
  */
 function revoke(
   tx: RingProducer,
@@ -226,13 +226,13 @@ function revoke(
     return snapshot !== undefined && tx.revoke(index) ? snapshot : undefined;
   }
   if (!tx.revoke(index)) return undefined;
-  // A revoked record's bytes are this side's until it claims again.
+  // The bytes of a revoked record belong to the host until its next claim.
   const values = u8.subarray(index + FRAME_BYTES, index + i32[index >> 2]!);
   const inline = location === NUMBER_ONLY ? encodeNumber(values) : new Uint8Array(values);
   return { ...NOTHING_BESIDE, count: countOf(what), inline };
 }
 
-/** The value of a NUMBER_ONLY record as the codec writes it. */
+/** Encodes the value of a NUMBER_ONLY record as the codec does. */
 function encodeNumber(bits: Uint8Array): Uint8Array<ArrayBuffer> {
   const encoded = new Uint8Array(2 * VALUE_HEADER_BYTES);
   encoded[0] = NUMBER;
@@ -240,7 +240,7 @@ function encodeNumber(bits: Uint8Array): Uint8Array<ArrayBuffer> {
   return encoded;
 }
 
-/** A lane that has nothing to do, one whose worker is awake if there is one. */
+/** An idle lane, preferably one whose worker is awake. */
 function findFree(lanes: readonly Lane[]): Lane | undefined {
   let free: Lane | undefined;
   for (const lane of lanes) {

@@ -1,7 +1,4 @@
-/**
- * Callers' AbortSignals: one listener for each signal of a pool, however many calls go by it, and none
- * when no call does.
- */
+/** Callers' AbortSignals: one listener per signal of a pool for all its calls, and none without calls. */
 import type { CallWatch, PendingCall } from "../in-flight.ts";
 
 export class Signals {
@@ -12,7 +9,7 @@ export class Signals {
     this.#abort = abort;
   }
 
-  /** Aborts the call, which has just been made, when its signal says so. */
+  /** Aborts the call, which has just been made, when its signal fires. */
   watch(call: PendingCall, signal: AbortSignal): void {
     let watch = this.#watches.get(signal);
     if (watch === undefined) {
@@ -20,7 +17,7 @@ export class Signals {
       this.#watches.set(signal, watch);
     }
     watch.add(call);
-    // A balancer, or a listener of the pool's, may have aborted it while the call was being made.
+    // A balancer, or a listener of the pool, may have aborted it while the call was being made.
     if (signal.aborted) this.#abort(call, signal.reason);
   }
 }
@@ -39,7 +36,7 @@ class SignalWatch implements CallWatch {
     this.#signal = signal;
     this.#onUnused = onUnused;
     this.#listener = () => {
-      // A set's iteration leaves out what is deleted meanwhile.
+      // The iteration of a Set skips elements that are deleted meanwhile.
       for (const call of this.#calls) abort(call, signal.reason);
     };
     signal.addEventListener("abort", this.#listener);

@@ -1,6 +1,6 @@
-/** What callers ask of a call beyond its arguments. One object for all calls that ask the same. */
+/** Options of a call beyond its arguments. Calls with equal options share one object. */
 
-/** What a call settles with whose time is up. */
+/** The outcome of a call whose time is up. */
 export type TimeoutOutcome =
   | { readonly kind: "error" }
   | { readonly kind: "value"; readonly value: unknown }
@@ -17,24 +17,24 @@ export interface CallSettings {
   readonly hardTimeoutMs: number;
   readonly onTimeout: TimeoutOutcome;
   readonly signal: AbortSignal | undefined;
-  /** Time from an abort until the worker is stopped that goes on all the same; Infinity: never. */
+  /** Time from an abort until the worker is stopped if the task has not ended; Infinity: never. */
   readonly killAfterMs: number;
-  /** How often the call is made again if its worker is lost. */
+  /** How often the call is retried if its worker is lost. */
   readonly maxRetries: number;
   /** Whether the task gets a signal of its own. */
   readonly hasSignal: boolean;
-  /** Time between two looks at the clock for such a call, in milliseconds; Infinity: it has no limits. */
+  /** Time between two checks of such a call, in milliseconds; Infinity: it has no limits. */
   readonly tickMs: number;
 }
 
-/** Bounds of `tickMs`, and how many ticks a limit has: limits are kept to about two of them. */
+/** Bounds of `tickMs`, and ticks per limit. A limit is exceeded by at most about two ticks. */
 const MIN_TICK_MS = 1;
 const MAX_TICK_MS = 50;
 const TICKS_PER_LIMIT = 16;
 
 export type GivenSettings = Partial<Omit<CallSettings, "tickMs">>;
 
-/** Every setting, in one order: settings of all calls are of one shape. */
+/** Sets every property in the same order, so that all settings have one hidden class. */
 export function createSettings(asked: GivenSettings): CallSettings {
   const given = { __proto__: null, ...asked } as GivenSettings;
   const { timeoutMs = Infinity, deadlineMs = Infinity, hardTimeoutMs = Infinity } = given;
@@ -55,13 +55,13 @@ export function createSettings(asked: GivenSettings): CallSettings {
   };
 }
 
-/** Nothing but arguments. */
+/** The settings of a call without options. */
 export const PLAIN: CallSettings = createSettings({});
 
-/** The same, of a call that something is kept for. */
+/** The same, for a call with attached state (`InFlight.keep`). */
 export const KEPT: CallSettings = createSettings({});
 
-/** Whether settings ask for nothing: all such calls share PLAIN, which the host looks for. */
+/** Whether all settings are the defaults. All such calls share PLAIN, which the host compares by identity. */
 export function isPlain(settings: CallSettings): boolean {
   return settings.priority === 0 && settings.tickMs === Infinity && settings.maxRetries === 0 &&
     settings.signal === undefined && !settings.hasSignal;

@@ -1,9 +1,9 @@
 /**
- * Calls that end before they are answered: their time is up, or their caller has given them up.
+ * Cancellation: calls that end before their response, by a time limit or by their caller.
  *
- * What no worker has begun is revoked and never runs. A task that runs is told, its caller is settled at
- * once, and its answer is dropped when it comes; whether the worker may go on for ever is a matter of
- * hard limits (`timekeeper.ts`).
+ * A call that no worker has begun is revoked and never runs. If its task runs, the task is notified, the caller is
+ * settled at once, and the response is dropped. Hard limits (`deadlines.ts`) bound how long such a task may go on.
+ * docs/internals/cancellation.md explains the protocol.
  */
 import { clearAbort, raiseAbort } from "../../sync/abort-epochs.ts";
 import { TimeoutError } from "../../errors.ts";
@@ -16,16 +16,16 @@ export interface CancellationOptions {
   readonly lanes: LaneSet;
   readonly abortEpochs: Int32Array<SharedArrayBuffer>;
   readonly now: () => number;
-  /** A call that waited on the host has been settled. */
+  /** A call that waited on the host was settled. */
   readonly onQueuedEnded: () => void;
-  /** A lane has one call less to run: what waits may go now. */
+  /** A call of a lane was revoked: waiting calls may go now. */
   readonly onRevoked: () => void;
-  /** A worker goes on with a call that it may have to be stopped for. */
+  /** A worker continues an orphaned call, and may have to be stopped for it. */
   readonly onAbandoned: () => void;
 }
 
 export class Cancellation {
-  /** Calls that ended by a time limit, and by their caller. */
+  /** Calls ended by a time limit, and by their caller. */
   timedOut = 0;
   aborted = 0;
   readonly #options: CancellationOptions;
@@ -34,7 +34,7 @@ export class Cancellation {
     this.#options = options;
   }
 
-  /** A call has been made, or made again, whose task gets a signal: what had its slot before is over. */
+  /** A call whose task gets a signal was made, or made again: earlier calls of its slot are over. */
   begin({ slot, generation }: PendingCall): void {
     clearAbort(this.#options.abortEpochs, slot, generation);
   }
@@ -43,11 +43,11 @@ export class Cancellation {
   hasBegun(call: PendingCall): boolean {
     if (call.lane === RUN_BY_HOST) return true;
     if (call.lane === QUEUED_ON_HOST) return false;
-    // A lane that is being taken out gives back what it had not begun.
+    // A lane that is being removed requeues the calls that it has not begun.
     return this.#laneOf(call)?.endpoint.tx.hasTaken(call.position) ?? false;
   }
 
-  /** The caller does not want the answer any more. */
+  /** The caller aborts the call. */
   abort(call: PendingCall, reason: unknown): void {
     this.aborted++;
     this.#end(call, reason, call.settings.killAfterMs, () => {
@@ -55,7 +55,7 @@ export class Cancellation {
     });
   }
 
-  /** Its time is up; `kind` says which. */
+  /** The call exceeds its timeout or its deadline. */
   expire(call: PendingCall, kind: "timeout" | "deadline"): void {
     const { timeoutMs, deadlineMs, onTimeout } = call.settings;
     const error = new TimeoutError(kind, kind === "timeout" ? timeoutMs : deadlineMs);
@@ -68,7 +68,7 @@ export class Cancellation {
     });
   }
 
-  /** The pool is closed: tasks that can be told are, before their calls are rejected. */
+  /** The pool closes: notifies tasks that have signals, before their calls are rejected. */
   tellAll(reason: unknown): void {
     for (const call of this.#options.inFlight.callsOf()) {
       this.#raise(call);
@@ -78,15 +78,15 @@ export class Cancellation {
     }
   }
 
-  /** The call's worker is lost, or stopped: for the case that its thread goes on all the same. */
+  /** The call's worker is lost or stopped. Its thread may go on, so the epoch is raised as well. */
   lose(call: PendingCall, error: Error): void {
     this.#raise(call);
     this.#options.inFlight.reject(call, error);
   }
 
   /**
-   * Keeps the call from beginning, or has its task told once it is settled. Reasons run user code on their way
-   * to a worker (getters): nothing of the call is touched after that.
+   * Revokes the call, or notifies its task once the call is settled. Packing a reason runs user code (getters), so
+   * nothing of the call is touched after that.
    */
   #end(call: PendingCall, reason: unknown, killAfterMs: number, settle: () => void): void {
     const { onQueuedEnded, onRevoked, onAbandoned, now } = this.#options;
@@ -95,7 +95,7 @@ export class Cancellation {
       settle();
       onQueuedEnded();
     } else if (lane === undefined) {
-      // Its worker may be one that is being stopped, whose thread goes on where it cannot be.
+      // Its worker may be one that is being stopped and whose thread goes on (Deno).
       this.#raise(call);
       settle();
     } else if (lane.endpoint.tx.revokeAt(call.position)) {
@@ -118,7 +118,7 @@ export class Cancellation {
     }
   }
 
-  /** Synchronous code of its task sees it from now on. */
+  /** Synchronous code of its task sees the abort from now on. */
   #raise({ settings, slot, generation }: PendingCall): void {
     if (settings.hasSignal) raiseAbort(this.#options.abortEpochs, slot, generation);
   }

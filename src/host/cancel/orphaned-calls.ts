@@ -1,18 +1,18 @@
-/** Calls of one lane that were settled for their caller while the worker goes on with them. */
+/** Calls of one lane that were settled for their caller while the worker still runs them. */
 import type { CallLoad } from "../../lane/task-timings.ts";
 
 export interface OrphanedCall {
   readonly load: CallLoad;
-  /** The hard timeout that stops the worker then; undefined: what its caller allowed after an abort. */
+  /** The hard timeout that stops the worker at `killAtMs`. Undefined: the limit is the caller's `killAfterMs`. */
   readonly limitMs: number | undefined;
-  /** When the worker is stopped if it has not answered by then, in milliseconds; Infinity: never. */
+  /** When the worker is stopped if it has not answered, in milliseconds; Infinity: never. */
   readonly killAtMs: number;
 }
 
 export class OrphanedCalls {
   readonly #calls = new Map<number, OrphanedCall>();
 
-  /** How many the worker has not answered. */
+  /** How many are unanswered. */
   get size(): number {
     return this.#calls.size;
   }
@@ -21,7 +21,7 @@ export class OrphanedCalls {
     this.#calls.set(keyOf(slot, generation), call);
   }
 
-  /** The worker has answered after all. */
+  /** The worker has answered: removes the call. */
   take(slot: number, generation: number): OrphanedCall | undefined {
     if (this.#calls.size === 0) return undefined;
     const key = keyOf(slot, generation);
@@ -37,7 +37,7 @@ export class OrphanedCalls {
   }
 
   /**
-   * The one for whose sake the worker is to be stopped, the longest overdue; undefined: for none. `stretch`: hard
+   * The call for which the worker must be stopped now, the longest overdue. Undefined: none. `stretch`: hard
    * timeouts are longer by this factor.
    */
   findLate(nowMs: number, stretch: number): OrphanedCall | undefined {
@@ -49,7 +49,7 @@ export class OrphanedCalls {
     return first;
   }
 
-  /** What each of them amounts to. */
+  /** The load of each. */
   *loads(): Generator<CallLoad> {
     for (const { load } of this.#calls.values()) yield load;
   }

@@ -1,25 +1,23 @@
-/**
- * How many calls may wait on the host: what producers are told, and what becomes of a call too many.
- */
+/** Backpressure: how many calls may wait on the host, the signal to producers, and the refusal of further calls. */
 import { defineValue } from "../../codec/support/own-property.ts";
 import { QueueFullError } from "../../errors.ts";
 
 export interface BackpressureOptions {
-  /** Calls that may wait. */
+  /** Maximum of waiting calls. */
   readonly maxQueue: number;
-  /** Refuse what is beyond it, or let it wait as well. */
+  /** Whether a call beyond it is refused or waits as well. */
   readonly policy: "reject" | "wait";
-  /** From so many on producers are asked to wait. */
+  /** Number of waiting calls from which on producers should pause. */
   readonly highWaterMark: number;
   readonly onDrain: () => void;
 }
 
 export class Backpressure {
   readonly #options: BackpressureOptions;
-  /** So few are left when producers may go on. */
+  /** Number of waiting calls at which producers may continue. */
   readonly #lowWaterMark: number;
   #needsDrain = false;
-  /** One for all calls: shedding load must cost less than taking it, and making an error costs more. */
+  /** One error for all calls: refusing a call must cost less than taking it, and creating an error costs more. */
   #full: QueueFullError | undefined;
 
   constructor(options: BackpressureOptions) {
@@ -43,12 +41,12 @@ export class Backpressure {
     if (this.isFull(queued) && policy === "reject") throw this.#full ??= refusal(maxQueue);
   }
 
-  /** A call waits: so many do now. */
+  /** A call waits; `queued` is the new number. */
   grown(queued: number): void {
     if (queued >= this.#options.highWaterMark) this.#needsDrain = true;
   }
 
-  /** Some calls wait no longer. */
+  /** Some calls no longer wait; `queued` is the new number. */
   shrunk(queued: number): void {
     if (!this.#needsDrain || queued > this.#lowWaterMark) return;
     this.#needsDrain = false;
@@ -56,7 +54,7 @@ export class Backpressure {
   }
 }
 
-/** Its stack is its text: that of the first call refused would say nothing about the others. */
+/** Its stack is only its text: the stack of the first refused call would mislead for the others. */
 function refusal(maxQueue: number): QueueFullError {
   const error = new QueueFullError(maxQueue);
   defineValue(error, "stack", `${error.name}: ${error.message}`, false);

@@ -1,10 +1,9 @@
 /**
- * Calls that wait on the host, with their arguments held: no worker is ready yet, every lane has its
- * fill, or a ring has no room.
+ * Calls that wait on the host, as snapshots: no worker is ready yet, every in-flight window is full, or a ring has
+ * no room.
  *
- * Oldest first, but for priorities: each level lets a call overtake as many older ones as
- * OVERTAKEN_PER_LEVEL. So a call of low priority waits, but ages: after so many later calls it is as
- * urgent as they are, and nothing waits for ever.
+ * Oldest first, except for priorities: each level lets a call overtake OVERTAKEN_PER_LEVEL older ones. So a call of
+ * low priority ages: after enough later calls it is as urgent as they are, and no call waits for ever.
  */
 import type { Snapshot } from "../../lane/snapshot.ts";
 
@@ -38,7 +37,7 @@ class Level {
     return this.#calls.length - this.#first;
   }
 
-  /** The place of its oldest call among those of all levels: the lowest comes first. */
+  /** The rank of its oldest call among those of all levels: the lowest is first. */
   get rank(): number {
     return this.#numbers[this.#first]! - this.priority * OVERTAKEN_PER_LEVEL;
   }
@@ -56,7 +55,7 @@ class Level {
     return this.#calls[this.#first]!;
   }
 
-  /** Puts calls, in this order, before all others of their priority and of any other. */
+  /** Inserts calls, in this order, before all others of their priority and of any other. */
   putBack(calls: readonly QueuedCall[]): void {
     const lacking = calls.length - this.#first;
     if (lacking > 0) {
@@ -71,7 +70,7 @@ class Level {
     }
   }
 
-  /** Drops the calls that `isWanted` does not want. */
+  /** Drops the calls for which `isWanted` is false. */
   prune(isWanted: (call: QueuedCall) => boolean): void {
     const numbers = this.#numbers;
     const wanted: number[] = [];
@@ -94,7 +93,7 @@ class Level {
 }
 
 export class CallQueue {
-  /** Those that are not empty, in no order. */
+  /** Levels that are not empty, in no order. */
   #levels: Level[] = [];
   #size = 0;
   #number = 0;
@@ -129,7 +128,7 @@ export class CallQueue {
     return this.#levels.some((level) => level.has(slot, generation));
   }
 
-  /** Puts calls that had left the queue, in this order, before all others of their priority. */
+  /** Inserts calls that had left the queue, in this order, before all others of their priority. */
   putBackAll(calls: readonly QueuedCall[]): void {
     for (const level of Map.groupBy(calls, ({ priority }) => priority).values()) {
       this.#levelOf(level[0]!).putBack(level);
@@ -137,7 +136,7 @@ export class CallQueue {
     this.#size += calls.length;
   }
 
-  /** Drops the calls that `isWanted` does not want; the others keep their order. */
+  /** Drops the calls for which `isWanted` is false; the others keep their order. */
   prune(isWanted: (call: QueuedCall) => boolean): void {
     for (const level of this.#levels) level.prune(isWanted);
     this.#levels = this.#levels.filter(({ size }) => size > 0);

@@ -1,14 +1,13 @@
 /**
- * Sends calls to lanes and settles their answers. Knows rings and the slab; neither threads nor how
- * the host waits (`host-loop.ts` drives it).
+ * Sends calls to lanes and settles their responses. Knows rings and the slab, but neither threads nor how the host
+ * waits (`poll-loop.ts` drives it).
  *
- * A call is made in two phases. First all code of the user's: balancers, and getters while the arguments are
- * encoded in memory of their own. What that code does to the pool, calls included, is done before the call exists. Then
- * `sender.ts`, where none of it runs.
+ * A call is made in two phases. First all user code runs: balancers, and getters while the arguments are encoded.
+ * Whatever it does to the pool, calls included, is done before the call exists. Then `sender.ts`, where no user
+ * code runs.
  *
- * Which lane a call goes to is `placement.ts`'s to say; a call that no lane may take waits on the host,
- * in order. Calls that wait in a lane behind others are stolen for a lane that has nothing to do
- * (`work-stealing.ts`).
+ * `placement.ts` chooses the lane of a call. A call that no lane may take waits on the host, in order. Calls that
+ * wait in a lane behind others are stolen for an idle lane (`work-stealing.ts`).
  */
 import type { Signature } from "../../codec/struct/signature.ts";
 import { ARGUMENTS, countDeclared, type SnapshotEncoder } from "../../lane/snapshot.ts";
@@ -29,30 +28,30 @@ import { Sender } from "./sender.ts";
 import { WaitingCalls } from "./waiting-calls.ts";
 import { WorkStealing } from "../balance/work-stealing.ts";
 
-/** From here on lanes get calls until another is ready in their place. */
+/** From this `recycleAfter` on a lane gets calls until its successor is ready. */
 const MIN_INEXACT = 16;
 
 export interface DispatcherEvents {
-  /** Something may have to be done: see to it that the host polls. */
+  /** There may be work: schedule a poll. */
   onWork(): void;
-  /** A call has been made that has settings of its own. Runs no code of the user's. */
+  /** A call with settings of its own was made. Runs no user code. */
   onSettings(call: PendingCall): void;
   /** A call was aborted by its own getters, or by the balancer, before it was sent. */
   onAborted(): void;
   /** A call is made again, with another id. */
   onRenewed(call: PendingCall): void;
-  /** A lane has been given as many calls as `recycleAfter` says. May be told again and again. */
+  /** A lane has got `recycleAfter` calls. May be repeated. */
   onDueForRecycling(lane: Lane): void;
-  /** A lane has been given its last call. May be told again and again. */
+  /** A lane has got its last call. May be repeated. */
   onUsedUp(lane: Lane): void;
   /** A retired lane has answered every call. */
   onDrained(lane: Lane): void;
   onPark(): void;
   /** A call has to wait on the host. */
   onWait(): void;
-  /** Nothing is outstanding; `inFlight.size` says whether calls still wait on the host. */
+  /** No lane has calls. `inFlight.size` includes calls that still wait on the host. */
   onIdle(): void;
-  /** No call is waiting for anything any more. */
+  /** No call is in flight. */
   onEmpty(): void;
 }
 
@@ -62,12 +61,12 @@ export interface DispatcherOptions {
   readonly isPromise: (value: unknown) => value is Promise<unknown>;
   readonly placement: LaneChooser;
   readonly backpressure: Backpressure;
-  /** Calls that a worker is given before another takes its place; Infinity: as many as come. */
+  /** Calls that a worker gets before another replaces it; Infinity: no limit. */
   readonly recycleAfter: number;
   readonly now: () => number;
   readonly setTimeout: (callback: () => void, delayMs: number) => Timer;
   readonly taskTimings: TaskTimings;
-  /** What each task declares of its values, by its index. */
+  /** Declared types of each task, by its index. */
   readonly signatures: readonly (Signature | undefined)[];
 }
 
@@ -81,11 +80,11 @@ export class Dispatcher implements HostWork {
   readonly #times: TaskTimings;
   readonly #placement: LaneChooser;
   readonly #sender: Sender;
-  /** Whether no lane gets more calls than `recycleAfter`. */
+  /** Whether no lane may exceed `recycleAfter`. */
   readonly #isExact: boolean;
   readonly #stealing: WorkStealing;
   readonly #failDamaged = (lane: Lane, error: Error): void => this.failLane(lane, error);
-  /** Why there are no further calls, when the pool has been closed or has failed. */
+  /** The error for further calls, when the pool has been closed or has failed. */
   #closed: Error | undefined;
 
   constructor(options: DispatcherOptions) {
@@ -147,8 +146,8 @@ export class Dispatcher implements HostWork {
   }
 
   /**
-   * Takes the arguments as they are now and sends the call now or later. Settles by `resolve` or `reject`, or throws
-   * why there is no call; returns the call unless it is over already.
+   * Takes the arguments as they are now and sends the call now or later. Settles by `resolve` or `reject`, or
+   * throws the reason that there is no call. Returns the call unless it is already over.
    */
   submit(
     task: number,
@@ -179,7 +178,7 @@ export class Dispatcher implements HostWork {
     }
   }
 
-  /** Throws if there may be no call: to be asked before any, and after the last code of the user's. */
+  /** Throws if no call may be made. Called first, and again after the last user code. */
   #check({ signal }: CallSettings, isBegun = true): void {
     if (this.#closed !== undefined) throw this.#closed;
     if (signal?.aborted !== true) return;
@@ -187,7 +186,7 @@ export class Dispatcher implements HostWork {
     throw signal.reason;
   }
 
-  /** The shorter way, for arguments that need no encoder. Undefined: they do, or there is no room for them. */
+  /** The shorter path, for arguments without an encoder. Undefined: they need one. */
   #submitSized(
     lane: Lane,
     task: number,
@@ -199,7 +198,7 @@ export class Dispatcher implements HostWork {
     const only = args.length === 1 ? args[0] : undefined;
     const bytes = typeof only === "number" ? 0 : lane.endpoint.sized.roomFor(args);
     if (bytes === UNSIZED) return undefined;
-    this.#check(settings); // a balancer may have done anything
+    this.#check(settings); // a balancer may have closed the pool or aborted the signal
     this.#events.onWork();
     const call = this.#sender.begin(resolve, reject, settings);
     const load = this.#times.loadOf(task);
@@ -231,7 +230,7 @@ export class Dispatcher implements HostWork {
       const mayCopy = lane !== undefined && settings.maxRetries === 0 &&
         this.waiting.queued === 0 &&
         snapshots.isInline(encoder, end);
-      // What a port refuses, or must not move, is refused before there is a call.
+      // Objects that cannot be moved are refused here, before there is a call.
       const snapshot = mayCopy ? undefined : snapshots.take(encoder, end, count, true);
       const call = this.#sender.begin(resolve, reject, settings);
       const load = this.#times.loadOf(task);
@@ -285,8 +284,8 @@ export class Dispatcher implements HostWork {
   }
 
   /**
-   * A lane is gone: delivers what it answered, keeps what it had not begun for others, and returns the
-   * calls it was running, still unsettled.
+   * A lane is gone: settles the calls that it answered, queues those that it had not begun, and returns those that
+   * it was running, still unsettled.
    */
   removeLane(lane: Lane): PendingCall[] {
     this.#drop(lane);
@@ -302,12 +301,12 @@ export class Dispatcher implements HostWork {
     return this.inFlight.callsOf(lane.id);
   }
 
-  /** Rejects every further call with `error`, unless that is so already. */
+  /** Rejects every further call with `error`, unless an earlier error does so. */
   refuse(error: Error): void {
     this.#closed ??= error;
   }
 
-  /** Rejects every call that waits on the host or in a lane. What no worker has begun never runs. */
+  /** Rejects every call in flight. Calls that no worker has begun never run. */
   rejectAll(error: () => unknown): void {
     this.#stealing.stop();
     for (const lane of this.lanes.all.slice()) this.#stealing.revokeAll(lane);
@@ -341,7 +340,7 @@ export class Dispatcher implements HostWork {
     this.#events.onIdle();
   }
 
-  /** Takes a lane out whose rings or words are damaged; its end settles the calls it has. */
+  /** Removes a lane whose rings or words are damaged; its end settles its calls. */
   failLane(lane: Lane, error: Error): void {
     this.#drop(lane);
     lane.fail(error);
@@ -352,13 +351,13 @@ export class Dispatcher implements HostWork {
     this.#placement.forget(lane);
   }
 
-  /** Gives a lane no further calls. False: it got none before. */
+  /** Sends no further calls to a lane. False: it got none before. */
   #close(lane: Lane): boolean {
     this.#placement.forget(lane);
     return this.lanes.retire(lane);
   }
 
-  /** The same; `onDrained` follows when it has answered those it has begun. */
+  /** The same, and requeues calls that it has not begun. `onDrained` follows when it has answered the others. */
   retire(lane: Lane): void {
     if (!this.#close(lane)) return;
     this.#stealing.requeue(lane);
@@ -387,7 +386,7 @@ export class Dispatcher implements HostWork {
     return hasSent;
   }
 
-  /** What was cut off by the end of a caller's stack is set right. */
+  /** Repairs the state after a caller's stack overflowed. */
   recover(): void {
     if (!this.#sender.isCutOff) return;
     this.#sender.recover((call) => this.waiting.has(call));

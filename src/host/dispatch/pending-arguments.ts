@@ -1,6 +1,6 @@
 /**
- * The arguments of a call some of which are promises: those are awaited, the others are encoded as they
- * are when the call is made.
+ * Arguments of a call that include promises: the promises are awaited, the others are encoded when the call is
+ * made.
  */
 import type { DeclaredValues } from "../../codec/struct/signature.ts";
 import { ARGUMENTS, type Snapshot, type SnapshotEncoder } from "../../lane/snapshot.ts";
@@ -18,12 +18,12 @@ export class PendingArguments implements CallWatch {
   /** The values of the promises, in order. */
   readonly #settled: Promise<unknown[]>;
   readonly #positions: readonly number[];
-  /** Undefined: they are not wanted any more. A promise that never settles must not keep them. */
+  /** The other arguments. Undefined: the call is over. A promise that never settles must not retain them. */
   #others: Snapshot | undefined;
   readonly #snapshots: SnapshotEncoder;
   readonly #declared: DeclaredValues | undefined;
 
-  /** Throws what encoding the other arguments throws. */
+  /** Throws the error of encoding the other arguments. */
   constructor(
     args: readonly unknown[],
     isPromise: IsPromise,
@@ -35,14 +35,14 @@ export class PendingArguments implements CallWatch {
     const isPending = args.map((value) => isPromise(value));
     this.#positions = [...isPending.keys()].filter((position) => isPending[position]);
     this.#settled = Promise.all(this.#positions.map((position) => args[position]));
-    // Before what may throw, and for what nobody waits for any more.
+    // Attached before anything may throw: a rejection after the call is over must count as handled.
     this.#settled.catch(() => {});
     this.#others = snapshots.hold(args, ARGUMENTS, declared, isPending);
   }
 
   /**
-   * Calls back once: with all arguments when the promises have been fulfilled, or with why there are
-   * none. Not at all once the call is over.
+   * Calls back once: with all arguments when the promises are fulfilled, or with the reason of the failure. Never
+   * after the call is over.
    */
   whenKnown(onHeld: (snapshot: Snapshot) => void, onFailed: (reason: unknown) => void): void {
     this.#settled.then((settled) => {
@@ -54,7 +54,7 @@ export class PendingArguments implements CallWatch {
         if (this.#others !== undefined) onFailed(error);
         return;
       }
-      // Their getters may have given the call up.
+      // Their getters may have aborted the call.
       if (this.#others !== undefined) onHeld(snapshot);
     }, (reason: unknown) => {
       if (this.#others !== undefined) onFailed(reason);
@@ -66,19 +66,19 @@ export class PendingArguments implements CallWatch {
   }
 }
 
-/** Handles the rejections of promises among the arguments of a call that is refused: its caller hears of that alone. */
+/** Marks rejections of the promises as handled when their call is refused: the caller gets the refusal only. */
 export function ignoreRejections(args: readonly unknown[], isPromise: IsPromise): void {
   for (const value of args) {
     if (!isPromise(value)) continue;
     try {
       promiseThen.call(value, undefined, () => {});
     } catch {
-      // A promise of a class that makes no others.
+      // Its class creates no derived promises.
     }
   }
 }
 
-/** Whether one of the arguments has to be awaited. */
+/** Whether one of the arguments is a promise. */
 export function hasPromise(
   args: readonly unknown[],
   isPromise: (value: unknown) => boolean,

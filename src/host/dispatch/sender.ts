@@ -1,10 +1,10 @@
 /**
- * Makes calls and puts them into a lane's request ring: from here on no code of the user's runs until the call is sent or
- * waits on the host.
+ * Makes calls and writes them into a lane's request ring. No user code runs here until the call is sent or waits on
+ * the host.
  *
- * Calls are made wherever the user's stack happens to end. So the call being made is marked, and a poll that finds the mark
- * sets right whatever was cut off (`recover`): it follows what was published, counts anew and wakes every worker. The
- * count of awake workers may be one too low after that.
+ * The caller's stack may overflow at any point of this. So the call being made is marked. A poll that finds the
+ * mark repairs the state (`recover`): it follows what was published, counts again and wakes every worker. The count
+ * of awake workers may be one too low after that. docs/internals/recovery.md explains it.
  */
 import type { Encoder } from "../../codec/encoder.ts";
 import { isStackOverflow } from "../../codec/kinds/errors.ts";
@@ -32,13 +32,13 @@ export interface SenderOptions {
   readonly inFlight: InFlight;
   readonly lanes: LaneSet;
   readonly kinds: ObjectKinds;
-  /** A call has been made that has settings of its own. Runs no code of the user's. */
+  /** A call with settings of its own was made. Runs no user code. */
   readonly onSettings: (call: PendingCall) => void;
-  /** Calls that a lane may be sent at most; Infinity: as many as come. */
+  /** Maximum of calls per lane; Infinity: no limit. */
   readonly maxCalls: number;
-  /** The lane has been sent that many. Runs no code of the user's. */
+  /** The lane has got that many. Runs no user code. */
   readonly onUsedUp: (lane: Lane) => void;
-  /** Sets right what was cut off (`Sender.recover`). */
+  /** Runs `Sender.recover`. */
   readonly recover: () => void;
   /** The lane's rings or words are damaged. */
   readonly failLane: (lane: Lane, error: Error) => void;
@@ -48,7 +48,7 @@ export class Sender {
   readonly #options: SenderOptions;
   readonly #inFlight: InFlight;
   readonly #maxCalls: number;
-  /** The mark: the call being made or sent, its lane, and where that lane's ring ended before. */
+  /** The mark: the call being made or sent, its lane, and the tail of that lane's ring before. */
   #marked: PendingCall | undefined;
   #markedLane: Lane | undefined;
   #tailBefore = 0;
@@ -59,14 +59,14 @@ export class Sender {
     this.#maxCalls = options.maxCalls;
   }
 
-  /** Whether making a call, or sending one, was cut off. */
+  /** Whether a stack overflow interrupted making or sending a call. */
   get isCutOff(): boolean {
     return this.#marked !== undefined;
   }
 
-  /** Makes a call, which is marked until it is sent or waits on the host (`unmark`). */
+  /** Makes a call and marks it until it is sent or waits on the host (`unmark`). */
   begin(resolve: Resolve, reject: Reject, settings: CallSettings): PendingCall {
-    // The stack ended within the last call, and its caller makes another before a poll: one mark, one call.
+    // The stack overflowed in the last call, and its caller makes another before a poll.
     if (this.#marked !== undefined) this.#options.recover();
     const call = this.#inFlight.add(resolve, reject, settings);
     this.#markedLane = undefined;
@@ -79,7 +79,7 @@ export class Sender {
     this.#marked = undefined;
   }
 
-  /** The shortest way, and the most frequent call. False, here and below: no room; the call is to be queued. */
+  /** Sends one number, the most frequent call. False, here and below: no room; the call must be queued. */
   sendNumber(lane: Lane, call: PendingCall, task: number, load: CallLoad, value: number): boolean {
     const { slot, generation } = call;
     this.#aim(lane, call);
@@ -95,7 +95,7 @@ export class Sender {
     return false;
   }
 
-  /** Arguments that take `bytes` at most and need no encoder. */
+  /** Sends arguments that take at most `bytes` and need no encoder. */
   sendSized(
     lane: Lane,
     call: PendingCall,
@@ -122,7 +122,7 @@ export class Sender {
     return false;
   }
 
-  /** `count` arguments that `encoder` has written up to `end`, and which a record can carry. */
+  /** Sends `count` arguments that `encoder` has written up to `end` and that fit into a record. */
   sendEncoded(
     lane: Lane,
     call: PendingCall,
@@ -150,7 +150,7 @@ export class Sender {
     return false;
   }
 
-  /** What is held of a call that waits. */
+  /** Sends the snapshot of a queued call. */
   sendSnapshot(lane: Lane, queued: QueuedCall, load: CallLoad): boolean {
     const { slot, generation, task, snapshot } = queued;
     const bytes = messageBytes(snapshot, this.#options.kinds);
@@ -179,7 +179,9 @@ export class Sender {
     return false;
   }
 
-  /** `snapshot` as it can wait on the host. Undefined: something of it cannot be moved, and the call is settled. */
+  /**
+   * `snapshot` in a form that can wait on the host. Undefined: an object cannot be moved, and the call is settled.
+   */
   toKeep(call: PendingCall, snapshot: Snapshot): Snapshot | undefined {
     try {
       return detached(snapshot);
@@ -190,8 +192,8 @@ export class Sender {
   }
 
   /**
-   * Sets right what was left when making or sending a call was cut off: nothing of it is on the stack any more.
-   * `isQueued`: whether a call that was not sent waits on the host.
+   * Repairs the state after a stack overflow interrupted making or sending a call. Nothing of that call is on the
+   * stack any more. `isQueued`: whether a call that was not sent waits on the host.
    */
   recover(isQueued: (call: PendingCall) => boolean): void {
     const call = this.#marked!;
@@ -208,10 +210,10 @@ export class Sender {
       each.load.recount(this.#inFlight.callsOf(each.id).map(({ load }) => load));
       this.#wake(each, true);
     }
-    this.#marked = undefined; // last: the stack may end within this as well
+    this.#marked = undefined; // last: the stack may overflow here too
   }
 
-  /** What is published in this lane's ring from now on is this call. */
+  /** Marks that the next record published in this lane's ring is this call. */
   #aim(lane: Lane, call: PendingCall): void {
     this.#tailBefore = lane.endpoint.tx.tailPosition;
     this.#markedLane = lane;
@@ -228,9 +230,9 @@ export class Sender {
     this.#marked = undefined;
   }
 
-  /** Sending threw. For damage the lane's end settles the call; what a port refuses is refused for good. */
+  /** Sending threw. After damage the lane's end settles the call; an error of the port rejects it. */
   #refused(lane: Lane, call: PendingCall, error: unknown): true {
-    if (isStackOverflow(error)) throw error; // leaves the mark
+    if (isStackOverflow(error)) throw error; // keeps the mark
     this.#wakeIfTold(lane);
     if (error instanceof ProtocolError) {
       this.#marked = undefined;
@@ -239,11 +241,11 @@ export class Sender {
       return true;
     }
     this.#inFlight.reject(call, error);
-    this.#marked = undefined; // the stack may end within rejecting
+    this.#marked = undefined; // last: the stack may overflow in `reject`
     return true;
   }
 
-  /** Shapes were told to the lane's worker, but no call followed them. */
+  /** Wakes the worker if shapes were sent without a call after them. */
   #wakeIfTold(lane: Lane): void {
     if (lane.endpoint.takePendingWake()) this.#wake(lane);
   }
@@ -259,9 +261,9 @@ export class Sender {
 }
 
 /**
- * Whether a call's values are kept while a worker has them, since the ring does not have them: those of a message.
- * Copies of large buffers move, which is twice as fast as copying them once more; only calls that are to be made again
- * after their worker's death pay for that.
+ * Whether to keep the snapshot while a worker has the call: values in a message cannot be read back from the ring.
+ * Copies of large buffers move, which is twice as fast as copying them once more; only calls with retries pay for
+ * that copy.
  */
 function mustKeep({ payload, mayKeep, transfer }: Snapshot, { settings }: PendingCall): boolean {
   if (payload === undefined || !mayKeep) return false;

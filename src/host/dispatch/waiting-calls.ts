@@ -1,6 +1,6 @@
 /**
- * Calls that wait on the host, or are going to: admits them, sends them, oldest first, when there is a lane and room for
- * them, and makes calls again whose worker was lost.
+ * Calls that wait on the host or will: admits them, sends them, oldest first, as soon as a lane has room, and
+ * retries calls whose worker was lost.
  */
 import type { Snapshot } from "../../lane/snapshot.ts";
 import type { TaskTimings } from "../../lane/task-timings.ts";
@@ -14,7 +14,7 @@ import type { LaneSet } from "../balance/lane-set.ts";
 import type { LaneChooser } from "../balance/placement.ts";
 import type { Sender } from "./sender.ts";
 
-/** Pauses before an idempotent call is made again. */
+/** Delays before an idempotent call is retried. */
 const FIRST_RETRY_MS = 10;
 const MAX_RETRY_MS = 1000;
 
@@ -26,7 +26,7 @@ export interface WaitingOptions {
   readonly backpressure: Backpressure;
   readonly taskTimings: TaskTimings;
   readonly setTimeout: (callback: () => void, delayMs: number) => Timer;
-  /** Something may have to be done: see to it that the host polls. */
+  /** There may be work: schedule a poll. */
   readonly onWork: () => void;
   /** A call has to wait. */
   readonly onWait: () => void;
@@ -35,13 +35,13 @@ export interface WaitingOptions {
 }
 
 export class WaitingCalls {
-  /** The host's own share of the work, if it has one. */
+  /** The inline executor, if the pool has one. */
   inliner: InlineExecutor | undefined;
   readonly #options: WaitingOptions;
   readonly #queue = new CallQueue();
-  /** Calls in the queue, about, that nobody waits for any more. */
+  /** Approximate number of settled calls in the queue. */
   #ended = 0;
-  /** Calls that are to be queued: when promises among their arguments settle, or after a pause. */
+  /** Calls that will be queued: when promises among their arguments settle, or after a retry delay. */
   #toCome = 0;
 
   constructor(options: WaitingOptions) {
@@ -59,7 +59,7 @@ export class WaitingCalls {
     return this.#queue.size + placement.depth.excessOf(lanes.open);
   }
 
-  /** Calls that wait: on the host, or are going to, or deep in a ring. */
+  /** Calls that wait on the host, will wait there, or wait beyond the usual window of a ring. */
   get #size(): number {
     return this.runnable + this.#toCome;
   }
@@ -71,7 +71,7 @@ export class WaitingCalls {
     backpressure.admit(this.#size);
   }
 
-  /** A call that waited on the host has been settled: it must not take up room for long. */
+  /** A call that waited on the host was settled: its entry is removed before too many accumulate. */
   onEnded(): void {
     if (++this.#ended * 2 > this.#queue.size) this.prune();
   }
@@ -87,28 +87,28 @@ export class WaitingCalls {
     this.#options.backpressure.shrunk(0);
   }
 
-  /** A call has been made that will be queued, or is over before. */
+  /** A call was made that will be queued, unless it ends before. */
   expect(): void {
     this.#toCome++;
     this.#options.backpressure.grown(this.#size);
   }
 
-  /** One that was expected has come, or is over. */
+  /** An expected call is queued now, or is over. */
   arrived(): void {
     this.#toCome--;
-    this.#options.onWork(); // a poll tells who waits for the queue to shrink
+    this.#options.onWork(); // the poll reports a shorter queue to producers
   }
 
   has({ slot, generation }: PendingCall): boolean {
     return this.#queue.has(slot, generation);
   }
 
-  /** Calls that were sent wait again, before all others of their priority. */
+  /** Queues calls that were sent, before all others of their priority. */
   putBack(calls: readonly QueuedCall[]): void {
     this.#queue.putBackAll(calls);
   }
 
-  /** A call, which has been made, waits, unless a lane was chosen for it that can have it. */
+  /** Sends a call to the lane chosen for it, or queues it. */
   add(call: PendingCall, task: number, snapshot: Snapshot, chosen?: Lane): void {
     const { sender } = this.#options;
     const { slot, generation, settings } = call;
@@ -127,7 +127,7 @@ export class WaitingCalls {
     this.#pushed();
   }
 
-  /** Makes a call again whose worker was lost. False: it must not be. */
+  /** Retries a call whose worker was lost. False: it must not be retried. */
   retry(call: PendingCall): boolean {
     const { inFlight, setTimeout, onRenewed } = this.#options;
     if (call.again === undefined || call.retries >= call.settings.maxRetries) return false;
@@ -147,7 +147,7 @@ export class WaitingCalls {
     return true;
   }
 
-  /** Sends queued calls, oldest first, while there is a lane and room for them. True: some. */
+  /** Sends queued calls, oldest first, while a lane has room. True: it sent some. */
   flush(): boolean {
     let hasSent = false;
     for (let next = this.#queue.peek(); next !== undefined; next = this.#queue.peek()) {
@@ -160,7 +160,7 @@ export class WaitingCalls {
     return hasSent;
   }
 
-  /** One call more waits, deep in a ring perhaps. */
+  /** One more call waits, perhaps beyond the usual window of a ring. */
   grown(): void {
     this.#options.backpressure.grown(this.#size);
     if (this.runnable > 0) this.#options.onWait();
@@ -171,19 +171,19 @@ export class WaitingCalls {
       this.flush();
       this.grown();
     } catch {
-      // The caller's stack has ended: the poll that is to come goes on.
+      // The caller's stack overflowed: the scheduled poll continues.
     }
   }
 
-  /** Whoever waits for this call, as long as it waits on the host. */
+  /** The call of this entry while it waits on the host, otherwise undefined. */
   #callOf({ slot, generation }: QueuedCall): PendingCall | undefined {
     const call = this.#options.inFlight.find(slot, generation);
     return call?.lane === QUEUED_ON_HOST ? call : undefined;
   }
 
   /**
-   * False: nobody can take it now. Balancers may do anything, so it is looked at the queue anew afterwards. A call
-   * that the balancer fails, or that cannot be sent at all, is settled.
+   * False: no lane can take it now. Balancers may change the queue, so the queue is checked again afterwards. A
+   * call is settled if its balancer throws or if it cannot be sent at all.
    */
   #trySend(queued: QueuedCall): boolean {
     const { inliner } = this;
@@ -224,8 +224,8 @@ export class WaitingCalls {
 }
 
 /**
- * Exponential back-off with full jitter (AWS Architecture Blog, "Exponential Backoff And Jitter"), but
- * never none: `retry` counts from 1.
+ * Exponential back-off with full jitter (AWS Architecture Blog, "Exponential Backoff And Jitter"), but never zero.
+ * `retry` counts from 1.
  */
 export function retryDelayMs(retry: number): number {
   return 1 + Math.random() * Math.min(FIRST_RETRY_MS * 2 ** (retry - 1), MAX_RETRY_MS);

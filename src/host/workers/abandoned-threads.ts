@@ -1,13 +1,13 @@
 /**
- * Threads of stopped workers that go on. No call stops a thread on Deno that loops or blocks: `terminate()` returns, and
- * the thread uses its core until its task returns. So there is a limit for them, and time limits that stop workers stretch
- * by the share of the cores that is left.
+ * Abandoned threads: threads of stopped workers that go on. No call stops a thread on Deno that loops or blocks:
+ * `terminate()` returns, and the thread uses its core until its task returns. So their number is limited, and hard
+ * limits become longer by the share of the cores that they take.
  */
 import type { Lane } from "../balance/lane.ts";
 
 export interface AbandonedThreadsOptions {
   readonly cores: number;
-  /** How many there may be. */
+  /** Maximum of abandoned threads. */
   readonly max: number;
   /** Whether the runtime stops threads that loop. */
   readonly canStop: boolean;
@@ -26,7 +26,7 @@ export class AbandonedThreads {
     return this.#lanes.size;
   }
 
-  /** Whether the worker's thread may be stopped, or left to itself. */
+  /** Whether the worker may be stopped, even if its thread goes on. */
   mayStop(lane: Lane): boolean {
     return this.#mayEnd(lane) || this.size < this.#options.max;
   }
@@ -38,7 +38,7 @@ export class AbandonedThreads {
     return true;
   }
 
-  /** The factor by which `busy` workers take longer, at least 1: so many threads want the cores. */
+  /** The factor, at least 1, by which `busy` workers take longer because abandoned threads share the cores. */
   stretch(busy: number): number {
     const { size } = this;
     return size === 0 ? 1 : Math.max(1, (size + busy) / this.#options.cores);

@@ -1,17 +1,17 @@
 /**
  * Grows and shrinks a pool between its limits.
  *
- * Starting a worker takes tens of milliseconds, so a burst alone is no reason: one more is started when
- * calls have been waiting for a while that no worker could take, then the next after as long again. A
- * worker that has had nothing to do for `idleTimeoutMs` is closed.
+ * Starting a worker takes tens of milliseconds, so a burst alone does not start one. One more is started when calls
+ * have waited for a while that no worker could take, and the next after the same time again. A worker that has been
+ * idle for `idleTimeoutMs` is closed.
  */
 import type { Runtime, Timer } from "../../runtimes/runtime.ts";
 import type { Lane } from "../balance/lane.ts";
 import { LastProgress } from "../last-progress.ts";
 
-/** Calls have to wait so long for a worker to be started. */
+/** Time that calls must wait before a worker is started. */
 const GROW_AFTER_MS = 10;
-/** A worker that goes on with calls that nobody waits for has so long, at least. */
+/** Time for which a worker with only orphaned calls is kept, at least. */
 const ABANDONED_MS = 5000;
 
 export interface ElasticOptions {
@@ -21,9 +21,9 @@ export interface ElasticOptions {
   readonly idleTimeoutMs: number;
   /** Workers that take calls. */
   readonly lanes: () => readonly Lane[];
-  /** Workers that take calls, those starting, and those to be replaced. */
+  /** Workers that take calls, are starting, or are about to be replaced. */
   readonly alive: () => number;
-  /** Whether a worker is to be replaced after a pause: none is started meanwhile. */
+  /** Whether a replacement is delayed: no worker is started meanwhile. */
   readonly isBackingOff: () => boolean;
   /** Whether calls wait that a further worker would run. */
   readonly isWaiting: () => boolean;
@@ -35,7 +35,7 @@ export class Autoscaler {
   readonly #options: ElasticOptions;
   #growth: Timer | undefined;
   #shrinking: Timer | undefined;
-  /** How many calls each lane had been given at an earlier look. */
+  /** The tail of each lane at an earlier check. */
   #given = new LastProgress<number>();
   #isClosed = false;
 
@@ -43,7 +43,7 @@ export class Autoscaler {
     this.#options = options;
   }
 
-  /** Calls may be waiting: to be called before the host sleeps, and when it keeps a call. */
+  /** Starts a worker if calls wait for one. Called before the host parks, and when a call is queued. */
   look(): void {
     const { runtime, maxThreads, alive, isBackingOff, isWaiting, start } = this.#options;
     if (this.#isClosed || this.#growth !== undefined || alive() >= maxThreads) return;
@@ -61,12 +61,12 @@ export class Autoscaler {
     this.#growth.unref();
   }
 
-  /** A worker takes calls from now on. */
+  /** A worker is ready. */
   onReady(): void {
     const { runtime, minThreads, idleTimeoutMs, lanes } = this.#options;
     if (this.#isClosed || this.#shrinking !== undefined || lanes().length <= minThreads) return;
     if (idleTimeoutMs === Infinity) return;
-    // Idle at two looks with no call in between: idle for the time between them.
+    // Idle at two checks without a call in between: idle for the time between them.
     this.#shrinking = runtime.setInterval(() => this.#shrink(), idleTimeoutMs);
     this.#shrinking.unref();
   }

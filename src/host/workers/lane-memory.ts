@@ -1,12 +1,12 @@
 /**
- * Memory of lanes. What workers have left that ended by themselves is used for the next ones, in any pool of
- * this thread: shared memory is returned to the system late (engines do not count it when they decide to
- * collect, and the allocator keeps what it gets back). 300 pools one after the other, of one call each, grew by 55 MiB on
- * Node 26 without this and by 10 with it (`npm run test:leaks`).
+ * Memory of lanes. The memory of workers that ended by themselves is reused for later ones, in any pool of this
+ * thread. Shared memory is returned to the system late: engines do not count it when they decide to collect, and
+ * the allocator keeps what is returned. 300 pools one after the other, of one call each, grew by 55 MiB on Node 26
+ * without this and by 10 with it (`npm run test:leaks`).
  */
 import { CONTROL_BYTES, laneBytes, type RingSizes } from "../../lane/layout.ts";
 
-/** Memory kept at most, in bytes of address space: eight lanes with rings of the default size. */
+/** Maximum of memory kept, in bytes of address space: eight lanes with rings of the default size. */
 const MAX_KEPT_BYTES = 72 * 2 ** 20;
 
 /** By ring capacities. */
@@ -15,7 +15,7 @@ let keptBytes = 0;
 
 const keyOf = ({ requests, responses }: RingSizes): string => `${requests} ${responses}`;
 
-/** Memory for a lane; its control words are zero, its rings are to be created. */
+/** Memory for a lane. Its control words are zero; the caller creates its rings. */
 export function takeLaneMemory(sizes: RingSizes): SharedArrayBuffer {
   const memory = kept.get(keyOf(sizes))?.pop();
   if (memory === undefined) return new SharedArrayBuffer(laneBytes(sizes));
@@ -24,7 +24,7 @@ export function takeLaneMemory(sizes: RingSizes): SharedArrayBuffer {
   return memory;
 }
 
-/** Memory that nobody looks at any more: neither its host nor its worker, whose thread has come to its end. */
+/** Keeps memory for reuse. Neither host nor worker may use it any more: the worker's thread has ended. */
 export function giveLaneMemory(memory: SharedArrayBuffer, sizes: RingSizes): void {
   if (keptBytes + memory.byteLength > MAX_KEPT_BYTES) return;
   const others = kept.get(keyOf(sizes));

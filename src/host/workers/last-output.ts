@@ -1,11 +1,11 @@
 /**
- * Gets the last output of workers printed. A worker's `console.log` is a message to its host (Node), or written when the
- * worker's event loop turns (Bun), and a process that ends by itself, as nothing keeps it running, waits for neither. So
- * before it ends, pools that have taken responses since the last time ask their workers to say when what they had
- * written has arrived; that keeps the process running.
+ * Prints the last output of workers. A worker's `console.log` is a message to its host (Node), or is written when
+ * the worker's event loop turns (Bun). A process that ends because nothing keeps it running waits for neither. So
+ * before it ends, pools that have taken responses since the last time request a message from each worker once its
+ * output has arrived. Waiting for that message keeps the process running.
  */
 export interface LastOutputOptions {
-  /** Has `callback` called when the process is about to end by itself; returns how to take it back. */
+  /** Calls `callback` when the process is about to end by itself. Returns a function that removes it. */
   readonly onBeforeExit: (callback: () => void) => () => void;
   /** Responses taken so far. */
   readonly responses: () => number;
@@ -13,7 +13,7 @@ export interface LastOutputOptions {
 }
 
 export class LastOutput {
-  /** Takes the listener back. */
+  /** Removes the listener. */
   readonly stop: () => void;
   readonly #options: LastOutputOptions;
   #responsesBefore = 0;
@@ -23,7 +23,10 @@ export class LastOutput {
     this.stop = options.onBeforeExit(() => this.#await());
   }
 
-  /** Comes again when the output has arrived: nothing may be asked for then, or the process would never end. */
+  /**
+   * The event occurs again when the output has arrived. Then it must request nothing, or the process would never
+   * end.
+   */
   #await(): void {
     const responses = this.#options.responses();
     if (responses === this.#responsesBefore) return;

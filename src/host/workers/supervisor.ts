@@ -1,13 +1,14 @@
 /**
- * Keeps a pool's workers running: starts them, replaces the ones that end, closes them all.
+ * Keeps a pool's workers running: starts them, replaces those that end, closes them all.
  *
- * A worker that cannot start before any worker of the pool was ready fails the pool: the task modules
- * are broken. So do several in a row later on, if there is none that takes calls, and ten that end, without an answer of
- * theirs or of any other worker in between; those that heddle itself has stopped do not count. Other deaths are replaced,
- * after a pause that grows with each such worker. How many there are between the pool's limits is for `elastic.ts` to say.
+ * A worker that fails to start before any worker was ready fails the pool: its task modules are broken. Later the
+ * pool fails after several failed starts in a row without an open worker, or after ten workers in a row that end
+ * without a response, if no other worker responds in between. Workers that heddle itself has stopped do not count.
+ * Every other lost worker is replaced, after a delay that grows with each such worker. `autoscaler.ts` decides the
+ * number of workers between the pool's limits.
  *
- * A worker that has had its share of calls or memory goes on until another is ready in its place, then
- * drains: it takes no more calls, and is closed when it has answered those it has.
+ * A worker that has reached `recycleAfter` or its memory limit continues until its successor is ready, then drains:
+ * it takes no more calls, and closes when it has answered those it has.
  */
 import { TimeoutError, WorkerLostError, WorkerStartError } from "../../errors.ts";
 import type { AwakeCount } from "../../sync/awake-count.ts";
@@ -19,19 +20,19 @@ import { type LaneEnd, type LaneEvents, type LaneOptions, ThreadLane } from "./t
 import type { PendingCall } from "../in-flight.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 
-/** First pause before a replacement. */
+/** First delay before a replacement. */
 const BACK_OFF_MS = 5;
 const MAX_BACK_OFF_MS = 500;
-/** So many workers in a row that fail to start fail the pool. */
+/** Failed starts in a row that fail the pool. */
 const MAX_START_FAILURES = 5;
-/** The same for workers that end before they have answered anything. */
+/** The same for workers that end before they have answered a call. */
 const MAX_USELESS = 10;
-/** Pause after a worker could not be replaced by a fresh one. */
+/** Delay after a failed attempt to recycle a worker. */
 const RECYCLE_PAUSE_MS = 5000;
-/** Between two looks at workers that drain: so long, at least, may they go on with what nobody waits for. */
+/** Time between two checks of draining workers: the minimum time for which orphaned calls keep one open. */
 const DRAIN_LOOK_MS = 5000;
 
-/** How many workers there may be, how long one of them may have nothing to do, and how many threads may be left. */
+/** Limits of the number of workers, of their idle time, and of abandoned threads. */
 export interface PoolSize {
   readonly minThreads: number;
   readonly maxThreads: number;
@@ -42,15 +43,15 @@ export interface PoolSize {
 export interface SupervisorEvents {
   onWake(): void;
   onUnhandledRejection(workerId: number, error: Error): void;
-  /** The pool's least number of workers is ready for the first time. */
+  /** `minThreads` workers are ready for the first time. */
   onReady(): void;
-  /** The pool cannot work: rejects every call from now on. */
+  /** The pool has failed: every call is rejected from now on. */
   onFailed(error: Error): void;
-  /** Rejects a call that a worker was running which is gone. */
+  /** Rejects a call whose worker is gone. */
   onLost(call: PendingCall, error: WorkerLostError): void;
   /**
-   * A worker ended that was not asked to; the calls that it was running have been rejected. `wasReported`: one of them
-   * has, so that its caller knows.
+   * A worker ended unexpectedly; the calls that it was running have been rejected. `wasReported`: there was at
+   * least one, so a caller knows.
    */
   onWorkerLost(error: WorkerLostError, wasReported: boolean): void;
   /** The thread of a stopped worker goes on. */
@@ -73,22 +74,22 @@ export class Supervisor {
   readonly #minThreads: number;
   readonly #maxThreads: number;
   readonly #elastic: Autoscaler;
-  /** Workers that were asked to leave because they had nothing to do. */
+  /** Workers that are closing because they were idle or drained. */
   readonly #retired = new Set<Lane>();
-  /** Workers that have taken their share of calls, by the one that is starting in their place. */
+  /** Workers due for recycling, by the successor that is starting. */
   readonly #worn = new Map<Lane, Lane>();
-  /** Workers that others have replaced so. */
+  /** Number of workers recycled so far. */
   recycled = 0;
-  /** Of those, the ones that have calls to answer. */
+  /** Recycled workers that still have calls to answer. */
   readonly #draining = new Set<Lane>();
   readonly #abandoned: AbandonedThreads;
-  /** Workers that would be stopped, were there not too many abandoned threads. */
+  /** Workers that must be stopped but cannot, as there are too many abandoned threads. */
   readonly #stuck = new Set<Lane>();
   #drainLook: Timer | undefined;
   #recycleFromMs = 0;
   #startFailures = 0;
   #uselessInARow = 0;
-  /** Answers taken when a worker last ended without one of its own. */
+  /** `responses.taken` when a worker last ended without a response of its own. */
   #answersAtUseless = 0;
   #wasAnyReady = false;
   #wereAllReady = false;
@@ -149,17 +150,20 @@ export class Supervisor {
     if (this.#minThreads === 0) this.#becomeReady();
   }
 
-  /** Threads of stopped workers that go on. */
+  /** Number of threads of stopped workers that go on. */
   get abandonedThreads(): number {
     return this.#abandoned.size;
   }
 
-  /** Factor, at least 1, by which limits that stop workers are longer for now. */
+  /** Factor, at least 1, by which hard limits are longer at present. */
   get stretch(): number {
     return this.#abandoned.stretch(this.#dispatcher.lanes.busyCount);
   }
 
-  /** Stops a worker whose time is up, or keeps it without further calls where its thread would be one too many. */
+  /**
+   * Stops a worker that exceeded a limit. If too many threads are abandoned, it keeps the worker without further
+   * calls.
+   */
   stop(lane: Lane, error: Error): void {
     if (!this.#abandoned.mayStop(lane)) {
       this.#keepStuck(lane, error);
@@ -170,7 +174,7 @@ export class Supervisor {
     if (goesOn) this.#events.onThreadAbandoned(lane.id);
   }
 
-  /** What waits for it runs elsewhere; it leaves when it has answered. Without another worker the pool fails. */
+  /** Its waiting calls run elsewhere. It closes when it has answered. Without another worker the pool fails. */
   #keepStuck(lane: Lane, cause: Error): void {
     if (this.#stuck.has(lane) || this.#isClosing) return;
     this.#stuck.add(lane);
@@ -184,17 +188,17 @@ export class Supervisor {
     this.#events.onFailed(new WorkerStartError(`${what}.`, { cause }));
   }
 
-  /** Calls may be waiting for a worker that is not there yet. */
+  /** Starts a worker if calls wait for one. */
   look(): void {
     this.#elastic.look();
   }
 
-  /** No further calls are coming: a worker that ends now is replaced only if calls wait for one. */
+  /** No further calls will be made: a worker that ends is replaced only if calls wait for one. */
   drain(): void {
     this.#isDraining = true;
   }
 
-  /** Ends all workers. Settles when none is left. */
+  /** Closes all workers. Settles when all are gone. */
   async close(): Promise<void> {
     this.#isClosing = true;
     this.#elastic.close();
@@ -205,8 +209,8 @@ export class Supervisor {
   }
 
   /**
-   * Workers that take calls, or will as soon as they have started, and stuck ones. Beyond `maxThreads`, those that drain
-   * count too.
+   * Workers that take calls or are starting, and stuck ones. Draining workers count as far as they exceed
+   * `maxThreads`.
    */
   get #alive(): number {
     const { open } = this.#dispatcher.lanes;
@@ -223,9 +227,9 @@ export class Supervisor {
     return lane;
   }
 
-  /** A worker holds more memory than it should. If far more, it gets no calls while another starts. */
+  /** A worker uses too much memory. If far too much, it gets no calls while its successor starts. */
   #onFull(lane: Lane, isFarOver: boolean): void {
-    if (lane.endpoint.tx.sequence === 0) return; // it has done nothing
+    if (lane.endpoint.tx.sequence === 0) return; // it has run no call
     const { lanes } = this.#dispatcher;
     this.recycle(lane);
     if (!isFarOver || this.#isClosing || !lanes.open.includes(lane)) return;
@@ -235,8 +239,8 @@ export class Supervisor {
   }
 
   /**
-   * A worker has taken its share of calls, or of memory: it goes on until another is ready in its place. False: not
-   * now; the next answers, or the worker, bring it here again.
+   * A worker has reached its limit of calls or memory: it continues until its successor is ready. False: not now;
+   * the next responses, or the worker, call this again.
    */
   recycle(worn: Lane): boolean {
     if (this.#isClosing || this.#isDraining || !this.#dispatcher.lanes.open.includes(worn)) {
@@ -244,7 +248,7 @@ export class Supervisor {
     }
     if ([...this.#worn.values()].includes(worn)) return false;
     if (this.#runtime.now() < this.#recycleFromMs) return false;
-    // Those that drain may take long, and each is a thread.
+    // Draining workers may take long, and each is a thread.
     if (this.#draining.size + this.#worn.size >= this.#maxThreads) return false;
     try {
       this.#worn.set(this.#spawn(), worn);
@@ -254,7 +258,7 @@ export class Supervisor {
     }
   }
 
-  /** A worker has been given its last call: another takes its place, and it leaves when it has answered. */
+  /** A worker has got its last call: another replaces it, and it closes when it has answered. */
   replaceUsedUp(lane: Lane): void {
     if (this.#isClosing || this.#draining.has(lane) || this.#retired.has(lane)) return;
     this.#letDrain(lane);
@@ -276,13 +280,13 @@ export class Supervisor {
     if (worn !== undefined) {
       this.#worn.delete(lane);
       this.#letDrain(worn);
-      this.#dispatcher.retire(worn); // unless it was, as it held far too much memory
+      this.#dispatcher.retire(worn); // does nothing if it was retired for far too much memory
     }
     this.#elastic.onReady();
     if (this.#dispatcher.lanes.open.length >= this.#minThreads) this.#becomeReady();
   }
 
-  /** Looks now and then for workers that go on only with calls that nobody waits for. */
+  /** Checks now and then for draining workers with only orphaned calls. */
   #watchDraining(): Timer {
     const timer = this.#runtime.setTimeout(() => {
       for (const lane of this.#draining) {
@@ -300,7 +304,7 @@ export class Supervisor {
     this.#events.onReady();
   }
 
-  /** Closes a worker that has nothing to do. */
+  /** Closes an idle worker. */
   retire(lane: Lane): void {
     this.#dispatcher.removeLane(lane);
     this.#draining.delete(lane);
@@ -320,7 +324,7 @@ export class Supervisor {
     this.#worn.delete(lane);
     this.#forgetWorn(lane);
     if (this.#retired.delete(lane)) {
-      this.#elastic.look(); // a call may have come meanwhile
+      this.#elastic.look(); // a call may have been made meanwhile
       return;
     }
     const options = { cause: end.cause ?? end.startError };
@@ -332,21 +336,21 @@ export class Supervisor {
     }
     this.lost++;
     if (worn !== undefined && end.startError !== undefined) {
-      // The one that it was to replace goes on.
+      // The worker that it was to replace continues.
       this.#recycleFromMs = this.#runtime.now() + RECYCLE_PAUSE_MS;
     } else if (!this.#mayGoOn(lane, end, options)) return;
     this.#replaceLater();
     this.#elastic.look();
-    // Last: a listener may do anything, closing the pool included.
+    // Last: a listener may do anything, even close the pool.
     this.#events.onWorkerLost(new WorkerLostError(end, options), wasReported);
   }
 
-  /** Whoever starts in the place of this worker, which has ended, does so for itself. */
+  /** The successor of this worker, which has ended, replaces no worker now. */
   #forgetWorn(worn: Lane): void {
     for (const [successor, lane] of this.#worn) if (lane === worn) this.#worn.delete(successor);
   }
 
-  /** Whether workers should be started after this one; if not, the pool has failed. */
+  /** Whether to start further workers after this end. False: the pool has failed. */
   #mayGoOn(lane: ThreadLane, end: LaneEnd, options: ErrorOptions): boolean {
     if (end.startError !== undefined && this.#isStartHopeless()) {
       this.#fail(end.startError);
@@ -363,7 +367,7 @@ export class Supervisor {
     return false;
   }
 
-  /** Counts a failed start. A pool whose workers take calls goes on with those it has. */
+  /** Counts a failed start. A pool with open workers goes on with them. */
   #isStartHopeless(): boolean {
     this.#startFailures++;
     if (!this.#wasAnyReady) return true;
@@ -380,7 +384,7 @@ export class Supervisor {
       this.#timers.delete(timer);
       if (!this.#isClosing) this.#startOrReplaceLater();
     }, delayMs);
-    // Calls in flight keep the process running by themselves, and so does a worker that starts; an idle pool must not.
+    // Calls in flight and starting workers keep the process running. An idle pool must not.
     if (this.#wereAllReady) timer.unref();
     this.#timers.add(timer);
   }

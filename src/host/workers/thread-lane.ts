@@ -3,7 +3,7 @@
  *
  *   STARTING → READY → CLOSING → GONE, and from each of the first three straight to GONE.
  *
- * A lane settles no calls: it tells its owner what happened, once, and the owner decides.
+ * A lane settles no calls. It reports each event to its owner once, and the owner decides.
  */
 import { type Codec, unpackError } from "../../codec/codec.ts";
 import { textOf } from "../../codec/kinds/errors.ts";
@@ -52,18 +52,18 @@ import type { Receiver } from "./watchdog.ts";
 export interface LaneOptions {
   readonly runtime: Runtime;
   readonly codec: Codec;
-  /** Starts a thread, or hands out the one that was started ahead. */
+  /** Starts a thread, or returns the one that was started in advance. */
   readonly spawn: (workerId: number) => WorkerHandle;
   readonly ringSizes: RingSizes;
   readonly start: PoolStart;
-  /** Longest time to become ready, and to leave, in milliseconds. */
+  /** Longest time to become ready, and to close, in milliseconds. */
   readonly startTimeoutMs: number;
   readonly teardownTimeoutMs: number;
 }
 
 /** How a lane ended. */
 export interface LaneEnd extends WorkerLoss {
-  /** What the worker's runtime reported, if anything. */
+  /** The error that the worker's runtime reported, if any. */
   readonly cause: unknown;
   /** Set if it never became ready. */
   readonly startError: Error | undefined;
@@ -73,7 +73,7 @@ export interface LaneEvents {
   onReady(lane: ThreadLane): void;
   onWake(): void;
   onUnhandledRejection(lane: ThreadLane, error: Error): void;
-  /** The worker holds more memory than it should, or far more. May be told again. */
+  /** The worker uses too much memory, or far too much. May be repeated. */
   onFull(lane: ThreadLane, isFarOver: boolean): void;
   /** Exactly once, when the thread is gone. */
   onEnd(lane: ThreadLane, end: LaneEnd): void;
@@ -81,13 +81,13 @@ export interface LaneEvents {
 
 type LaneState = "starting" | "ready" | "closing" | "gone";
 
-/** How long the host has for its event loop to turn before it gives a worker up that starts. */
+/** Grace period for the host's own event loop before a starting worker is given up. */
 const START_GRACE_MS = 100;
-/** How long the process is kept running for the output of a worker. */
+/** How long the process waits for the output of a worker. */
 const OUTPUT_MS = 1000;
-/** How long the runtime gets to stop a worker. */
+/** How long the runtime may take to stop a worker. */
 const TERMINATE_MS = 1000;
-/** The same for one that a closing pool waits for: no runtime stops a thread within a native call (`execSync`). */
+/** The same for a worker of a closing pool: no runtime stops a thread within a native call (`execSync`). */
 const CLOSE_TERMINATE_MS = 100;
 
 export class ThreadLane implements Lane, Receiver {
@@ -96,7 +96,7 @@ export class ThreadLane implements Lane, Receiver {
   readonly load: LaneLoad;
   readonly credit: PayloadCredit;
 
-  /** Its share of the AwakeCount, to be taken back after its death. */
+  /** Its share of the AwakeCount, which is subtracted after its death. */
   readonly activeShare: SharedWord = AwakeCount.create();
 
   readonly #runtime: Runtime;
@@ -116,7 +116,7 @@ export class ThreadLane implements Lane, Receiver {
   #resolveGone!: () => void;
   #state: LaneState = "starting";
   #closing: Promise<void> | undefined;
-  /** Whether the runtime was asked to stop the worker. */
+  /** Whether `terminate` was called. */
   #isStopped = false;
   #cause: unknown;
   #reason: string | undefined;
@@ -180,7 +180,7 @@ export class ThreadLane implements Lane, Receiver {
   #watchStart(startTimeoutMs: number): void {
     if (startTimeoutMs > MAX_TIMER_MS) return;
     this.#onStartTimer(startTimeoutMs, () => {
-      // Its message may be waiting for a host that was busy.
+      // Its message may have arrived while the host was busy.
       this.#onStartTimer(START_GRACE_MS, () => {
         this.fail(new WorkerStartError(`The worker was not ready within ${startTimeoutMs} ms.`));
       });
@@ -189,7 +189,7 @@ export class ThreadLane implements Lane, Receiver {
 
   #onStartTimer(delayMs: number, callback: () => void): void {
     this.#startTimer = this.#runtime.setTimeout(callback, delayMs);
-    this.#startTimer.unref(); // a worker that starts keeps the process running by itself
+    this.#startTimer.unref(); // a starting worker keeps the process running by itself
   }
 
   get state(): LaneState {
@@ -211,7 +211,7 @@ export class ThreadLane implements Lane, Receiver {
   }
 
   get hasBacklog(): boolean {
-    // SYNC(backlog): pairs with Replies. Needs acquire; look at the ring after it.
+    // SYNC(backlog): pairs with Replies. Needs acquire; read the ring after it.
     return Atomics.load(this.#control, RESPONSE_BACKLOG) > 0;
   }
 
@@ -223,7 +223,7 @@ export class ThreadLane implements Lane, Receiver {
     return !this.isAwake;
   }
 
-  /** Whoever wakes a worker is the thread that asks: it is not in the midst of it. */
+  /** The watchdog runs on the only thread that wakes workers, so no wake is half done. */
   get isLeftAlone(): boolean {
     return true;
   }
@@ -266,8 +266,7 @@ export class ThreadLane implements Lane, Receiver {
     try {
       this.#handle.post(abort(packReason(this.#runtime, reason)));
     } catch {
-      // What cannot be cloned is told in words. That it can be posted at all is not for granted either: the
-      // worker may have gone.
+      // A reason that cannot be cloned is sent as text. Even that may fail: the worker may be gone.
       try {
         this.#handle.post(abort({ value: textOf(reason) }));
       } catch (error) {
@@ -276,7 +275,7 @@ export class ThreadLane implements Lane, Receiver {
     }
   }
 
-  /** Keeps the process running until what the worker has written to stdout and stderr has arrived. */
+  /** Keeps the process running until the worker's output to stdout and stderr has arrived. */
   awaitOutput(): void {
     if (this.#state !== "ready" || this.#outputTimer !== undefined) return;
     this.#handle.ref();
@@ -299,7 +298,7 @@ export class ThreadLane implements Lane, Receiver {
     void this.#terminate(TERMINATE_MS);
   }
 
-  /** Asks the worker to leave, and stops it if it does not. Settles when it is gone. */
+  /** Closes the worker, and stops it if it does not exit in time. Settles when it is gone. */
   close(): Promise<void> {
     return this.#closing ??= this.#close();
   }
@@ -311,17 +310,17 @@ export class ThreadLane implements Lane, Receiver {
     this.#reason ??= "the pool was closed";
     this.#handle.ref();
     if (isStopping) return await this.#goneWithin(CLOSE_TERMINATE_MS);
-    // One that is starting leaves as soon as it has started: stopping a thread while it evaluates a module has ended
+    // A starting worker exits as soon as it has started: stopping a thread while it evaluates a module has ended
     // the whole process (Node 22, `location_ != nullptr` in ExecuteAsyncModule).
     const stop = (): void => void this.#terminate(CLOSE_TERMINATE_MS);
     const timer = this.#runtime.setTimeout(stop, this.#teardownTimeoutMs);
-    // SYNC(close): after the last call was committed. Pairs with the worker loop's rest, which looks at its ring
-    // once more when it has seen this. Needs release; waking relies on seq-cst (wake-word.ts).
+    // SYNC(close): after the last call was committed. Pairs with the worker loop's rest, which checks its ring once
+    // more when it has seen this. Needs release; waking relies on seq-cst (worker-parking.ts).
     Atomics.store(this.#control, IS_CLOSING, 1);
     try {
       this.#waker.wake();
     } catch (error) {
-      this.#cause ??= error; // a damaged parked word: no way to ask
+      this.#cause ??= error; // a damaged parked word: the worker cannot be woken
       stop();
     }
     await this.#gone;
@@ -334,7 +333,7 @@ export class ThreadLane implements Lane, Receiver {
     return this.#goneWithin(waitMs);
   }
 
-  /** Takes the worker for gone after that time: runtimes may report neither the end of `terminate()` nor an exit. */
+  /** Treats the worker as gone after that time: runtimes may report neither the end of `terminate()` nor an exit. */
   async #goneWithin(waitMs: number): Promise<void> {
     const timer = this.#runtime.setTimeout(() => this.#onExit(undefined), waitMs);
     await this.#gone;
@@ -346,7 +345,7 @@ export class ThreadLane implements Lane, Receiver {
       this.#events.onWake();
       return;
     }
-    // Tasks may post messages of their own; ours are marked.
+    // Tasks may post messages of their own; heddle's are marked.
     if (typeof received !== "object" || received === null || !("heddle" in received)) return;
     const message = received as Exclude<WorkerMessage, typeof WAKE>;
     switch (message.heddle) {
@@ -396,7 +395,7 @@ export class ThreadLane implements Lane, Receiver {
       startError: this.#startError,
     });
     this.endpoint.close();
-    // A worker that ended by itself does nothing after that; the thread of one that was stopped may go on (Deno).
+    // A worker that ended by itself is really gone. The thread of one that was stopped may go on (Deno).
     if (!this.#isStopped && exitCode !== undefined) {
       giveLaneMemory(this.#control.buffer, this.#ringSizes);
     }

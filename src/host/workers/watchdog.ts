@@ -1,13 +1,13 @@
 /**
- * A net under the wake-up protocol, for bugs of runtimes: a slow timer, running only while calls are
- * in flight, that looks for a ring with records whose receiver still says that it is parked.
+ * A safety net against lost wakes by bugs of runtimes: a slow timer, running only while calls are in flight, that
+ * checks for a ring with records whose receiver still says that it is parked.
  *
- * `hits` counts such findings seen on two checks running with no progress in between: a lost wake,
- * which the protocol rules out; tests assert zero. `lateWakes` counts wakes that take a whole interval, and
- * are posted again: the message was posted and is not seen, or a thread was held up just before it posts. Slow,
- * but nobody's fault.
+ * `hits` counts findings on two checks in a row with no progress in between: a lost wake, which the protocol rules
+ * out; tests assert zero. `lateWakes` counts wakes that take a whole interval and are posted again: the message was
+ * posted but not received yet, or a thread was suspended just before it posts. These are slow but no error of the
+ * protocol.
  *
- * The same timer is what keeps the process running while calls are in flight.
+ * The same timer keeps the process running while calls are in flight.
  */
 import type { Runtime, Timer } from "../../runtimes/runtime.ts";
 
@@ -20,19 +20,19 @@ export interface WatchdogStatistics {
 
 /** One receiver: a worker, or the host. */
 export interface Receiver {
-  /** Whether its park is announced, and nobody has set out to wake it since. */
+  /** Whether its park is announced and no thread has begun to wake it since. */
   readonly isAnnounced: boolean;
-  /** Whether it waits in its event loop, by its own account: it has looked once more after the announcement. */
+  /** Whether it reports waiting in its event loop: it has checked again after the announcement. */
   readonly isWaitingInLoop: boolean;
-  /** Whether those who gave it a reason to wake have done all that they do about it. */
+  /** Whether all threads that published something for it have finished their wake. */
   readonly isLeftAlone: boolean;
-  /** Whether there is something for it to do: a record to read, room for one that it has to write. */
+  /** Whether it has work: a record to read, or room for a record that it has to write. */
   readonly hasReason: boolean;
   /** Changes whenever the receiver or its sender makes progress. */
   readonly progress: string;
-  /** Wakes it as a sender would. */
+  /** Wakes it as a sender does. */
   wake(): void;
-  /** Posts a wake message whatever the parked word says. */
+  /** Posts a wake message regardless of the parked word. */
   repost(): void;
 }
 
@@ -56,7 +56,7 @@ export class Watchdog {
     this.#onTick = onTick;
   }
 
-  /** Calls are in flight and the host is about to wait: keep the process running and watch. */
+  /** Calls are in flight and the host is about to wait: keeps the process running and starts the checks. */
   hold(): void {
     if (this.#isHolding || this.#isStopped) return;
     this.#isHolding = true;
@@ -65,21 +65,21 @@ export class Watchdog {
     } else this.#timer.ref();
   }
 
-  /** No calls are in flight: let the process end if nothing else keeps it. */
+  /** No calls are in flight: the process may end. */
   release(): void {
     if (!this.#isHolding) return;
     this.#isHolding = false;
     this.#timer?.unref();
   }
 
-  /** For good: the pool is closed, and nothing of it may keep the process running. */
+  /** Stops for good: the pool is closed, and nothing of it may keep the process running. */
   stop(): void {
     this.#isStopped = true;
     this.#isHolding = false;
     this.#clear();
   }
 
-  /** One check, as the timer makes it. */
+  /** One check of all receivers. */
   check(): void {
     const suspects = new Map<unknown, string>();
     for (const [key, receiver] of this.#receivers()) {
