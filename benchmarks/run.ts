@@ -189,6 +189,6 @@ await reference.close();
 if (existsSync(`${out}results`)) {
   for (const file of await renderGraphs(`${out}results/`, `${out}graphs/`)) log(`wrote ${file}`);
 }
-if (out === root) log("node benchmarks/doc-tables/main.ts takes the figures into README and docs");
+if (out === root) log("node benchmarks/doc-tables/main.ts writes the figures into the docs");
 log(`done in ${Math.round((Date.now() - startedAt) / 1000)} s, ${failed} failed`);
 process.exit(failed === 0 ? 0 : 1);

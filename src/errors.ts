@@ -1,25 +1,25 @@
 /**
- * Every error class a user can meet, each with a literal `code`. Imports nothing.
+ * Every error class of the public API, each with a literal `code`. Imports nothing.
  *
- * A message names the offending value and the rule it broke. Errors thrown by tasks are not wrapped:
- * the caller gets the task's own error (see `codec/kinds/errors.ts`).
+ * A message names the invalid value and the rule. Errors thrown by tasks are not wrapped: the caller gets the task's
+ * own error (see `codec/kinds/errors.ts`).
  */
 
-/** On the prototype of each class: its name. From the registry, so that other copies of this library see it. */
+/** Key of the class name on each prototype. A registered symbol, so that other copies of this library see it. */
 const ERROR_CLASS = Symbol.for("heddle.error");
 
-/** Name of heddle's own class, of whatever copy, that `prototype` belongs to; undefined for any other prototype. */
+/** The name of the class if `prototype` belongs to an error class of heddle, in any copy; undefined otherwise. */
 function ownClassOf(prototype: object): string | undefined {
   const name: unknown = Object.getOwnPropertyDescriptor(prototype, ERROR_CLASS)?.value;
   return typeof name === "string" ? name : undefined;
 }
 
 /**
- * Base of all errors raised by heddle itself. `instanceof` recognizes errors of every copy of heddle in the process,
- * for this class and those below.
+ * Base class of all errors of heddle itself. `instanceof` recognizes errors of every copy of heddle in the process,
+ * for this class and its subclasses.
  */
 export class HeddleError extends Error {
-  /** Stable identifier of the failure, for `switch` statements and logs. */
+  /** Stable identifier of the kind of error, for `switch` statements and logs. */
   readonly code: string;
 
   constructor(code: string, message: string, options?: ErrorOptions) {
@@ -37,7 +37,7 @@ export class HeddleError extends Error {
   }
 }
 
-/** An option or argument breaks a rule; nothing was started or sent. */
+/** An option or argument is invalid. Nothing was started or sent. */
 export class InvalidArgumentError extends HeddleError {
   constructor(message: string, options?: ErrorOptions) {
     super("HEDDLE_INVALID_ARGUMENT", message, options);
@@ -54,50 +54,50 @@ export class UnknownTaskError extends HeddleError {
   }
 }
 
-/** A task cannot be found where the pool was told to look for it (module URL and export name). */
+/** The module of a task does not export the task under the expected name. */
 export class TaskNotFoundError extends HeddleError {
   constructor(message: string, options?: ErrorOptions) {
     super("HEDDLE_TASK_NOT_FOUND", message, options);
   }
 }
 
-/** A worker could not start: a task module threw while loading (`cause`), or workers keep dying. */
+/** A worker could not start: a task module threw while it loaded (`cause`), or workers keep ending. */
 export class WorkerStartError extends HeddleError {
   constructor(message: string, options?: ErrorOptions) {
     super("HEDDLE_WORKER_START", message, options);
   }
 }
 
-/** `createPool` ran while a worker was loading task modules: the `isMain` guard is missing. */
+/** `createPool` was called while a worker was loading task modules: the `isMain` guard is missing. */
 export class NestedPoolError extends HeddleError {
   constructor() {
     super(
       "HEDDLE_POOL_WHILE_LOADING",
       "createPool() was called while a worker was loading its task modules, which would start " +
-        "workers without end. Guard it: `if (isMain) { … createPool(…) … }` (`isMain` comes from " +
-        "heddle). A pool inside a worker is created from within a task.",
+        "workers without end. Guard it: `if (isMain) { … createPool(…) … }` (import `isMain` from " +
+        "heddle). To create a pool inside a worker, call createPool() in a task.",
     );
   }
 }
 
-/** The pool is closed or closing; the call did not run, or its answer was not waited for. */
+/** The pool is closed or closing. The call did not run, or its response came too late. */
 export class PoolClosedError extends HeddleError {
   constructor(message = "The pool is closed.") {
     super("HEDDLE_POOL_CLOSED", message);
   }
 }
 
-/** What is known about a worker that ended while it still had calls. */
+/** Describes a worker that ended unexpectedly. */
 export interface WorkerLoss {
   /** Number of the worker within its pool; replacements get new numbers. */
   readonly workerId: number;
-  /** Exit code if the runtime reported one. */
+  /** Exit code, if the runtime reported one. */
   readonly exitCode: number | undefined;
   /** Why the worker ended, in words. */
   readonly reason: string;
 }
 
-/** The worker ended before it answered this call. The call may have run, in part or in full. */
+/** The worker ended before it responded to this call. The call may have run, in part or in full. */
 export class WorkerLostError extends HeddleError {
   readonly workerId: number;
   readonly exitCode: number | undefined;
@@ -107,7 +107,7 @@ export class WorkerLostError extends HeddleError {
     const exit = loss.exitCode === undefined ? "" : ` (exit code ${loss.exitCode})`;
     super(
       "HEDDLE_WORKER_LOST",
-      `Worker ${loss.workerId} ended before answering this call: ${loss.reason}${exit}.`,
+      `Worker ${loss.workerId} ended before it responded to this call: ${loss.reason}${exit}.`,
       options,
     );
     this.workerId = loss.workerId;
@@ -125,7 +125,7 @@ export class DataCloneError extends HeddleError {
 
 /** The encoded arguments of a call, or its encoded result, are larger than the pool allows. */
 export class PayloadTooLargeError extends HeddleError {
-  /** Size of what was encoded when the limit was passed: the whole may be larger. */
+  /** Bytes encoded when the limit was exceeded. The whole payload may be larger. */
   readonly bytes: number;
   /** The limit: `maxPayloadBytes`, or about 2 GiB if that is not set. Undefined if memory was exhausted. */
   readonly maxBytes: number | undefined;
@@ -134,7 +134,7 @@ export class PayloadTooLargeError extends HeddleError {
     super(
       "HEDDLE_PAYLOAD_TOO_LARGE",
       maxBytes === undefined
-        ? `There is no memory for a payload of ${bytes} bytes.`
+        ? `Out of memory for a payload of ${bytes} bytes.`
         : `A payload of at least ${bytes} bytes exceeds the limit of ${maxBytes} (maxPayloadBytes).`,
       options,
     );
@@ -144,8 +144,8 @@ export class PayloadTooLargeError extends HeddleError {
 }
 
 /**
- * The call was refused, since `maxQueue` calls wait already. It did not run. The refused calls of a pool share one error
- * without a stack, so that refusing a call costs no more than taking it.
+ * The call was refused because `maxQueue` calls wait already. It did not run. The refused calls of a pool share one
+ * error without a stack, so that refusing a call takes no longer than accepting it.
  */
 export class QueueFullError extends HeddleError {
   readonly maxQueue: number;
@@ -156,11 +156,11 @@ export class QueueFullError extends HeddleError {
   }
 }
 
-/** The time of a call was up. Its task may have run, in part or in full. */
+/** A time limit of a call expired. Its task may have run, in part or in full. */
 export class TimeoutError extends HeddleError {
   /**
-   * Which limit: `timeout` (running), `deadline` (since the call), or the pool's `hardTimeoutMs`. "silent": as the
-   * cause of a WorkerLostError, the worker had calls to take and took none for twice the hard timeout.
+   * Which limit: `timeout` (run time), `deadline` (since the call), or the pool's `hardTimeoutMs` ("hard"). "silent"
+   * occurs as the cause of a WorkerLostError: the worker took no call for twice the hard timeout.
    */
   readonly kind: "timeout" | "deadline" | "hard" | "silent";
   /** The limit, in milliseconds; undefined for a worker that was stopped after an abort. */
@@ -170,7 +170,7 @@ export class TimeoutError extends HeddleError {
     const limit = limitMs === undefined ? "" : ` of ${limitMs} ms`;
     const messages = {
       timeout: `The task ran longer than its timeout${limit}.`,
-      deadline: `The call was not answered by its deadline${limit}.`,
+      deadline: `The call got no response by its deadline${limit}.`,
       silent: `The worker took no call for ${limitMs} ms.`,
       hard: limitMs === undefined
         ? "The worker did not stop in time after an abort."
@@ -182,13 +182,13 @@ export class TimeoutError extends HeddleError {
   }
 }
 
-/** A value does not fit the schema it is sent with. Nothing of it was sent. */
+/** A value does not fit its declared schema. Nothing was sent. */
 export class StructError extends HeddleError {
-  /** Where in the value: `args[0].home.x`. */
+  /** Path to the invalid part: `args[0].home.x`. */
   readonly path: string;
-  /** What the schema asks for there. */
+  /** The type that the schema declares there. */
   readonly expected: string;
-  /** What was found, in words. */
+  /** A description of the value found there. */
   readonly got: string;
 
   constructor(path: string, expected: string, got: string, options?: ErrorOptions) {
@@ -199,25 +199,25 @@ export class StructError extends HeddleError {
   }
 }
 
-/** Bytes that were lent for a call (`borrow`, `view`) were read after the task had yielded. */
+/** A task read borrowed bytes (`borrow`, `view`) after it had returned or awaited. */
 export class LoanExpiredError extends HeddleError {
   constructor() {
     super(
       "HEDDLE_LOAN_EXPIRED",
-      "What was lent for a call (by borrow() or view()) can be read until the task first returns or " +
-        "awaits; copy what is needed later: slice(), toObject(), toArray(), copy().",
+      "Values of borrow() and view() can be read until the task first returns or awaits. Copy " +
+        "what is needed later: slice(), toObject(), toArray(), copy().",
     );
   }
 }
 
-/** Shared memory holds something the protocol cannot have written: a bug, or a stray write. */
+/** Shared memory contains data that the protocol cannot have written: a bug, or a stray write. */
 export class ProtocolError extends HeddleError {
   constructor(message: string, options?: ErrorOptions) {
     super("HEDDLE_PROTOCOL", message, options);
   }
 }
 
-/** All of them, by name. */
+/** All error classes, by name. */
 export const errorClasses: Readonly<Record<string, { readonly prototype: HeddleError }>> = {
   HeddleError,
   InvalidArgumentError,
@@ -235,7 +235,7 @@ export const errorClasses: Readonly<Record<string, { readonly prototype: HeddleE
   LoanExpiredError,
   ProtocolError,
 };
-// Prototypes have the names: `super()` writes them into the stack, and minifiers keep these keys.
+// `super()` writes the prototype's name into the stack, and minifiers keep these keys.
 for (const [name, { prototype }] of Object.entries(errorClasses)) {
   Object.defineProperty(prototype, "name", { value: name, configurable: true });
   Object.defineProperty(prototype, ERROR_CLASS, { value: name });

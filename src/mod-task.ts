@@ -1,7 +1,7 @@
 /**
- * What modules of tasks need: {@link task}, schemas, {@link transfer}, {@link borrow}, {@link Envelope} and
- * {@link onTeardown}. Every worker loads the modules of its tasks, and this entry point adds a seventh of what `heddle`
- * adds. `heddle` exports the same objects, so both may be used together.
+ * The entry point for modules of tasks: {@link task}, schemas, {@link transfer}, {@link borrow}, {@link Envelope} and
+ * {@link onTeardown}. Every worker loads the modules of its tasks, and this entry point is a seventh of the size of
+ * `heddle`. `heddle` exports the same objects, so both may be used together.
  *
  * @example
  * ```ts

@@ -1,13 +1,13 @@
 /**
- * Tables in README and docs, from `results/` and nothing else: `node benchmarks/doc-tables/main.ts` writes them
- * anew between their marks. `tests/unit/doc-tables.test.ts` checks that they are what they should be.
+ * Generates the tables of the docs from `results/`: `node benchmarks/doc-tables/main.ts` rewrites them between their
+ * marks. `tests/unit/project/doc-tables.test.ts` checks that they match.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { COLD_TABLES } from "./cold-page.ts";
 import { OVERVIEW_TABLES } from "./overview.ts";
-import { README_TABLES } from "./readme.ts";
 import { runtimeTables } from "./runtime-page.ts";
 import { RUNTIMES } from "./shared.ts";
+import { SUMMARY_TABLES } from "./summary.ts";
 import { TOKIO_TABLES } from "./tokio-page.ts";
 import { WAITING_TABLES } from "./waiting.ts";
 
@@ -15,9 +15,8 @@ const root = new URL("../../", import.meta.url);
 
 /** By file, by name of the table. */
 export const TABLES: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
-  "README.md": README_TABLES,
   "docs/waiting.md": WAITING_TABLES,
-  "docs/benchmarks/README.md": OVERVIEW_TABLES,
+  "docs/benchmarks/README.md": { ...SUMMARY_TABLES, ...OVERVIEW_TABLES },
   ...Object.fromEntries(
     RUNTIMES.map((runtime) => [`docs/benchmarks/${runtime}.md`, runtimeTables(runtime)]),
   ),
@@ -30,13 +29,13 @@ const end = (name: string): string => `<!-- end of ${name} -->`;
 
 export const readDocument = (file: string): string => readFileSync(new URL(file, root), "utf8");
 
-/** What stands between the marks of a table. */
+/** The text between the marks of a table. */
 export function tableIn(document: string, name: string): string {
   const [, after = ""] = document.split(begin(name));
   return after.split(end(name))[0]!.trim();
 }
 
-/** The document with every table's text between its marks. Throws where marks are missing. */
+/** Replaces the text between the marks of every table. */
 export function withTables(document: string, texts: (name: string) => string): string {
   return document.replaceAll(
     /<!-- ([^,>]+), from results\/ -->[^]*?<!-- end of \1 -->/g,

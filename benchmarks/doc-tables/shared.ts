@@ -1,4 +1,4 @@
-/** What the tables of README and docs share: results, figures, and how they are written. */
+/** What the tables of the docs share: results, figures, and how they are written. */
 import { existsSync, readFileSync } from "node:fs";
 import type { Measurement, ScenarioResult } from "../harness/schema.ts";
 

@@ -1,14 +1,14 @@
-/** Options of tasks and of `with`: types, checks, and the settings they come to. */
+/** Options of tasks and of `with`: types, checks, and conversion to settings. */
 import { checkKeys, checkMs, invalid, isObject, isRecord, ownOf } from "./checks.ts";
 import { describeValue } from "../codec/struct/mismatch.ts";
 import { InvalidArgumentError } from "../errors.ts";
 import type { GivenSettings, TimeoutOutcome } from "../host/cancel/call-settings.ts";
 
-/** How urgent a call is: 1, 0 and −1 by name, or any number between −1000 and 1000. */
+/** The priority of a call: "high" is 1, "normal" 0, "low" −1, or any number from −1000 to 1000. */
 export type Priority = "high" | "normal" | "low" | number;
 
 /**
- * A time limit in milliseconds, and what the call comes to when it is over: a rejection with TimeoutError,
+ * A time limit in milliseconds, and the outcome of the call when it expires: a rejection with TimeoutError,
  * the value `default`, `undefined` (`maybe: true`), or a rejection with `error`.
  */
 export type Timeout =
@@ -21,36 +21,36 @@ export type Timeout =
 /** Options of a task, for all its calls. */
 export interface TaskOptions {
   /**
-   * Each level lets a call overtake up to 1,000 older ones that wait on the host, so that none is starved. Default
-   * "normal".
+   * Each level lets a call overtake up to 1,000 older calls that wait on the host. The limit prevents starvation.
+   * Default "normal".
    */
   readonly priority?: Priority;
   /**
-   * Longest run time, in milliseconds, of synchronous tasks as well; the wait for a worker does not count. It expires
-   * never early, and at most an eighth late. The task goes on with its signal aborted (`abortSignal`), and its result
-   * is dropped. Default: none.
+   * Maximum run time, in milliseconds, synchronous tasks included. The wait for a worker does not count. The limit never
+   * expires early, and at most an eighth late. The task continues with its signal aborted (`abortSignal`), and its
+   * result is dropped. Default: none.
    */
   readonly timeout?: Timeout;
   /**
-   * Longest time since the call, in milliseconds. A task that has not begun by then never runs. Default: none.
+   * Maximum time since the call, in milliseconds. A task that has not started by then never runs. Default: none.
    */
   readonly deadline?: number;
   /**
-   * Whether a call is repeated if its worker is lost: up to `maxRetries` times, after a pause, unless arguments were
+   * Repeat a call if its worker is lost: up to `maxRetries` times, after a pause, unless arguments were
    * transferred. Default false.
    */
   readonly idempotent?: boolean;
-  /** Default 3, with `idempotent`. */
+  /** Maximum number of repetitions. Needs `idempotent`. Default 3. */
   readonly maxRetries?: number;
-  /** Time from an abort until the worker of a task that goes on is stopped, in milliseconds. Default: never. */
+  /** Time from an abort until the worker of a task that continues is stopped, in milliseconds. Default: never. */
   readonly killAfterMs?: number;
 }
 
 /** Options of the calls made through `with`. They override those of the task. */
 export interface CallOptions extends TaskOptions {
   /**
-   * Aborts the calls: they reject with `signal.reason` at once. Tasks that have not begun never run, and running ones
-   * get the abort if declared with `abortSignal: true`. Other calls go on. null: none, as for `fetch`.
+   * Aborts the calls: they reject with `signal.reason` at once. Tasks that have not started never run. Running tasks
+   * get the abort if they are declared with `abortSignal: true`; others continue. null: no signal, as for `fetch`.
    */
   readonly signal?: AbortSignal | null;
 }
@@ -68,10 +68,10 @@ const CALL_OPTIONS: readonly string[] = [...TASK_OPTIONS, "signal"];
 const DEFAULT_RETRIES = 3;
 const MAX_RETRIES = 1000;
 const LEVELS: Readonly<Record<string, number>> = { high: 1, normal: 0, low: -1 };
-/** Furthest a priority may be from normal. */
+/** Maximum absolute value of a priority. */
 const MAX_LEVEL = 1000;
 
-/** Checks what `with` was given. Throws InvalidArgumentError. */
+/** Checks the options of `with`. Throws InvalidArgumentError. */
 export function checkCallOptions(options: unknown): GivenSettings {
   if (!isRecord(options)) {
     throw new InvalidArgumentError(
@@ -82,7 +82,7 @@ export function checkCallOptions(options: unknown): GivenSettings {
   return settingsOf(options);
 }
 
-/** The settings for own properties of `options`; other properties are ignored. */
+/** Converts own properties of `options` to settings and ignores inherited ones. */
 export function settingsOf(options: object): GivenSettings {
   const given = ownOf<CallOptions>(options);
   const { priority, timeout, deadline, idempotent, maxRetries, killAfterMs, signal } = given;
@@ -139,7 +139,7 @@ function checkRetries(idempotent: unknown, maxRetries: unknown): GivenSettings {
     throw invalid("maxRetries", `an integer from 0 to ${MAX_RETRIES}`, describeValue(maxRetries));
   }
   if (idempotent !== true) {
-    throw new InvalidArgumentError("maxRetries needs idempotent: true beside it.");
+    throw new InvalidArgumentError("maxRetries needs idempotent: true.");
   }
   return { maxRetries };
 }

@@ -1,4 +1,4 @@
-/** `pool.call`: the tasks of a pool as functions, by name, which says so when it is asked for one that there is not. */
+/** `pool.call`: the tasks of a pool as functions, by name. Access to an unknown name throws UnknownTaskError. */
 import { type CallOptions, checkCallOptions } from "./call-options.ts";
 import { defineOwn } from "../codec/support/own-property.ts";
 import { abortError } from "../lane/abort-reason.ts";
@@ -19,7 +19,7 @@ type Call = (...args: unknown[]) => Promise<unknown>;
 
 export type CallProxy = Readonly<Record<string, Call>>;
 
-/** What promises, inspectors and test runners ask of any object. */
+/** Properties that promises, inspectors and test runners read from any object. */
 const PROBED: ReadonlySet<string> = new Set([
   "then",
   "toJSON",
@@ -32,7 +32,7 @@ const PROBED: ReadonlySet<string> = new Set([
   "asymmetricMatch",
 ]);
 
-/** A table without calls. `names`: of those that it will have. */
+/** Creates a table without calls. `names` are the names of its future calls, for the error. */
 function createTable(names: readonly string[]): object {
   return Object.create(
     new Proxy(Object.create(null) as object, {
@@ -44,14 +44,14 @@ function createTable(names: readonly string[]): object {
   ) as object;
 }
 
-/** What the functions of a pool hold: its parts, and the pool, which is open while any of them can be called. */
+/** References of the functions of a pool. A function that is still referenced keeps its pool open. */
 export interface CallTarget {
   readonly dispatcher: Dispatcher;
   readonly cancellation: Cancellation;
   readonly pool: object;
 }
 
-/** Own properties are the tasks; anything else that is asked for is a mistake, told at once. */
+/** Creates `pool.call`. Its own properties are the tasks; reading any other name throws. */
 export function createCallProxy(
   { options, sources, tasks }: PoolSpec,
   target: CallTarget,
@@ -60,7 +60,7 @@ export function createCallProxy(
   for (const [task, { name }] of sources.entries()) {
     const own = { ...tasks[task]!.settings, hardTimeoutMs: options.hardTimeoutMs };
     const at = (asked: GivenSettings): Call => {
-      // A strict order knows no priorities.
+      // strictFifo ignores priorities.
       const given = options.balancer === "strictFifo" ? { ...asked, priority: 0 } : asked;
       const settings = createSettings(given);
       if (settings.hasSignal) {
@@ -80,7 +80,7 @@ export function createCallProxy(
   return table;
 }
 
-/** A call of a task with a signal: its promise has a method that aborts it. */
+/** Calls a task that gets a signal. The promise has a method `reject` that aborts the call. */
 function abortable(
   { dispatcher, cancellation }: CallTarget,
   task: number,
@@ -94,7 +94,7 @@ function abortable(
     call = dispatcher.submit(task, args, resolve, reject, settings);
   });
   const abort = (reason: unknown = abortError()): void => {
-    // Its slot may have another call by now.
+    // The slot may belong to another call by now.
     if (call !== undefined && call.reject === own) cancellation.abort(call, reason);
   };
   return Object.assign(promise, { reject: abort });

@@ -1,4 +1,4 @@
-/** Checks of options. Each throws InvalidArgumentError, which names the option, the rule and the value. */
+/** Checks of options. Each throws an InvalidArgumentError that names the option, the rule and the value. */
 import { textOf } from "../codec/kinds/errors.ts";
 import { InvalidArgumentError } from "../errors.ts";
 import { MAX_TIMER_MS } from "../runtimes/runtime.ts";
@@ -7,7 +7,7 @@ export function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }
 
-/** Whether `value` is an object of named fields, a module's namespace included: no array, Map, Promise or the like. */
+/** Whether `value` is an object of named fields, such as a module namespace; false for arrays, Maps, Promises etc. */
 export function isRecord(value: unknown): value is object {
   return isObject(value) && /^\[object (?:Object|Module)\]$/.test(tagOf(value));
 }
@@ -16,23 +16,23 @@ function tagOf(value: object): string {
   return Object.prototype.toString.call(value);
 }
 
-/** Own properties of `given`: those of an extended Object.prototype are no options. */
+/** Own properties of `given`. Properties of an extended Object.prototype are not options. */
 export function ownOf<Options>(given: object): { readonly [Key in keyof Options]?: unknown } {
   return { __proto__: null, ...given } as { readonly [Key in keyof Options]?: unknown };
 }
 
-/** A value as error messages show it. */
+/** Formats a value for an error message. */
 export function show(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value);
   return isObject(value) && !isRecord(value) ? tagOf(value) : textOf(value);
 }
 
-/** The option `name` breaks `rule`. */
+/** An error for an option `name` that breaks `rule`. */
 export function invalid(name: string, rule: string, shown: string): InvalidArgumentError {
   return new InvalidArgumentError(`${name} must be ${rule}, got ${shown}.`);
 }
 
-/** Refuses keys of `given` other than `known`. */
+/** Throws if `given` has keys other than `known`. */
 export function checkKeys(owner: string, given: object, known: readonly string[]): void {
   const unknown = Object.keys(given).find((key) => !known.includes(key));
   if (unknown === undefined) return;
@@ -53,7 +53,7 @@ export function checkInteger(name: string, value: unknown, min: number, max: num
   throw invalid(name, `an integer from ${min} to ${max}`, show(value));
 }
 
-/** Milliseconds above 0, or from 0 if `min` is 0; Infinity: no limit. */
+/** Checks milliseconds: above 0, or from 0 if `min` is 0. Infinity means no limit. */
 export function checkMs(name: string, value: unknown, min: number = Number.MIN_VALUE): number {
   if (value === Infinity) return Infinity;
   if (typeof value === "number" && value >= min && value <= MAX_TIMER_MS) return value;

@@ -35,82 +35,86 @@ export interface PoolOptions {
   /** Number of workers, at least 1. Default: the cores this process may use less one, at least 1. */
   readonly threads?: number;
   /**
-   * Least and most workers, if the number is to follow the load: a worker is started when calls have waited for a free
-   * one for 10 ms, and closed after `idleTimeoutMs` without work (default 10,000; Infinity: never). `minThreads: 0`
-   * starts the first worker with the first call. Defaults: `threads`.
+   * Minimum and maximum number of workers, which follows the load: a worker starts when calls have waited for a free
+   * one for 10 ms, and closes after `idleTimeoutMs` without work (default 10,000; Infinity: never). With `minThreads: 0`
+   * the first worker starts with the first call. Defaults: `threads`.
    */
   readonly minThreads?: number;
   readonly maxThreads?: number;
   readonly idleTimeoutMs?: number;
   /**
    * Bytes of each worker's request ring and response ring: a power of two for both, or one for each. Default 4 MiB.
-   * Memory is used as traffic needs it. Values larger than a quarter of their ring travel beside it, which is slower.
+   * A ring uses memory as traffic needs it. Values larger than a quarter of their ring get shared memory of their own,
+   * which is slower.
    */
   readonly ringBytes?: number | Partial<RingSizes>;
   /**
-   * Most bytes of the encoded arguments of a call, or of its result (about their size in memory; strings take one or
-   * two bytes a character). Larger ones reject the call with PayloadTooLargeError. Default: no limit but memory.
+   * Maximum bytes of the encoded arguments of a call, and of its result (about their size in memory; strings take one
+   * or two bytes a character). Larger ones reject the call with PayloadTooLargeError. Default: no limit but memory.
    */
   readonly maxPayloadBytes?: number;
-  /** Async tasks in flight at once in one worker before it takes no more. Default 1024. */
+  /** Maximum number of async tasks in flight in one worker; then it takes no more calls. Default 1024. */
   readonly maxConcurrency?: number;
   /**
-   * Waits of up to this long, in microseconds, 0 to 1000, are worth spinning for. Default 100, about what it takes to
-   * sleep and be woken; 0: never spin. Host and workers spin only while a core is free and waits have lately been that
+   * Longest wait, in microseconds, for which a thread spins instead of sleeping: 0 to 1000; 0: never spin. Default 100,
+   * about the time of a sleep and a wake. Host and workers spin only while a core is free and recent waits were this
    * short, for a millisecond at most.
    */
   readonly spinMicroseconds?: number;
   /**
-   * How the worker of a call is chosen. Default "adaptive", by measured run times: short calls are packed on a worker
-   * that is awake, long ones are spread, and idle workers get calls that wait behind others. The others do none of this:
-   * "roundRobin", "firstIdle" (else the least loaded), "randomLane", "firstIdleOrRandom", "leastLoaded", or a function
-   * that returns the index of one of the workers passed to it (undefined: the call waits on the host).
+   * How the pool chooses the worker of a call. Default "adaptive", by measured run times: it packs short calls on a
+   * worker that is awake, spreads long ones, and moves calls that wait behind others to idle workers. The others do not
+   * measure or move: "roundRobin", "firstIdle" (else the least loaded), "randomLane", "firstIdleOrRandom",
+   * "leastLoaded", or a function that returns the index of one of its workers (undefined: the call waits on the host).
    */
   readonly balancer?: BalancerName | { readonly strategy: BalancerName } | BalancerFunction;
   /**
-   * Calls begin in the order in which they are made, one at a time in each worker, whatever their priority, which
-   * costs throughput. Default false; excludes `balancer`.
+   * Start calls in the order in which they are made, one at a time in each worker, without priorities. This reduces
+   * throughput. Default false; cannot be combined with `balancer`.
    */
   readonly strictFifo?: boolean;
   /**
-   * Runs some calls on the host's own thread, which does nothing else meanwhile. `true`, or an object of `position`:
-   * "last" (default: calls that no worker can take now) or "first" (before the workers), `batchSize`: calls per turn of
-   * the event loop (default 1), and `dispatchThreshold`: least number of calls in flight (default 1). Tasks of
-   * `importTask` and tasks with `abortSignal` never run there. Default: none.
+   * Run some calls on the host thread, which blocks meanwhile. `true`, or an object of `position`: "last" (default:
+   * calls that no worker can take now) or "first" (before the workers), `batchSize`: calls per turn of the event loop
+   * (default 1), and `dispatchThreshold`: minimum number of calls in flight (default 1). Tasks of `importTask` and tasks
+   * with `abortSignal` never run there. Default: none.
    */
   readonly inliner?: boolean | Partial<InlinerLimits>;
   /**
-   * Most calls that wait on the host: a number from 1, or "auto", 1024 for each worker. Default: no limit. Calls that
-   * await promises among their arguments count; calls given to workers (up to 1024 each, or `maxConcurrency` if that is
-   * more) do not. Workers get up to 50 ms of short calls ahead unless this, `recycleAfter`, an inliner, a balancer or
-   * priorities are set. `pool.needsDrain`, which counts calls beyond 1024 per worker, says when producers should pause.
+   * Maximum number of calls that wait on the host: a number from 1, or "auto", 1024 for each worker. Default: no limit.
+   * Calls that await promises among their arguments count. Calls sent to workers (up to 1024 each, or `maxConcurrency`
+   * if that is more) do not. Without this, `recycleAfter`, an inliner, a balancer and priorities, workers get up to
+   * 50 ms of short calls in advance. `pool.needsDrain`, which counts calls beyond 1024 per worker, tells producers when
+   * to pause.
    */
   readonly maxQueue?: number | "auto";
   /**
-   * For calls beyond `maxQueue`: "reject" (default) rejects them with QueueFullError, "wait" lets them wait too, so that
-   * only producers that heed `pool.needsDrain` bound memory.
+   * For calls beyond `maxQueue`: "reject" (default) rejects them with QueueFullError, "wait" lets them wait, so that
+   * producers have to limit memory by `pool.needsDrain`.
    */
   readonly queuePolicy?: "reject" | "wait";
   /**
-   * Longest run time of any task, in milliseconds; its worker is then stopped and replaced. The call rejects with
-   * TimeoutError, the worker's async calls in flight with WorkerLostError, and calls that it had not begun run
+   * Maximum run time of a task, in milliseconds. Then its worker is stopped and replaced: the call rejects with
+   * TimeoutError, the worker's async calls in flight with WorkerLostError, and calls that it had not started run
    * elsewhere. Default: none.
    */
   readonly hardTimeoutMs?: number;
   /**
-   * Deno cannot stop a thread that loops or blocks. Most threads of this pool that are left so when their workers are
-   * stopped, an integer from 0, or Infinity. Once there are as many, a stuck worker stays, without further calls; if no
-   * other is left, the pool fails with WorkerStartError. Default: the number of cores.
+   * Maximum number of threads of this pool that keep running after their workers were stopped: an integer from 0, or
+   * Infinity. Deno cannot stop a thread that loops or blocks. At the limit a stuck worker stays, without further calls;
+   * if no other worker is left, the pool fails with WorkerStartError. Default: the number of cores.
    */
   readonly maxAbandonedThreads?: number;
   /**
-   * Number of calls after which a worker is replaced, for tasks that leak. Below 16 exact: the worker gets no further
-   * call. From 16 approximate: it gets calls until the new worker is ready. It finishes those it has. Default: never.
+   * Number of calls after which a worker is replaced, for tasks that leak. Below 16 the number is exact: the
+   * worker gets no further call. From 16 it is approximate: the worker gets calls until the new one is ready. It
+   * finishes its calls. Default: never.
    */
   readonly recycleAfter?: number;
   /**
-   * Bytes of heap and buffers, garbage included, above which a worker is replaced in the same way; 25 % above, it gets no
-   * calls until it is. Checked every 5 ms while it works, between calls. Default: no limit.
+   * Maximum bytes of heap and buffers of a worker, garbage included. Above it the worker is replaced as by
+   * `recycleAfter`; 25 % above it, the worker also gets no calls meanwhile. Checked every 5 ms while it works, between
+   * calls. Default: no limit.
    */
   readonly maxWorkerMemory?: number;
   /**
@@ -120,28 +124,28 @@ export interface PoolOptions {
    */
   readonly resourceLimits?: ResourceLimits;
   /**
-   * Rights of tasks. `createPool` throws if the runtime cannot deny a right to threads. This is no sandbox: threads
+   * Rights of tasks. `createPool` throws if the runtime cannot deny a right to threads. This is not a sandbox: threads
    * share memory and rights. Default "off": the rights of the host.
    */
   readonly permission?: PermissionMode | PermissionOptions;
   /**
-   * Longest time for a worker to load its tasks, in milliseconds; then its start has failed. Default 60,000;
+   * Maximum time for a worker to load its tasks, in milliseconds. Then its start has failed. Default 60,000;
    * Infinity: no limit.
    */
   readonly startTimeoutMs?: number;
   /**
-   * Time for a closing worker to exit by itself, its `onTeardown` hooks included, in milliseconds; then it is stopped.
+   * Maximum time for a closing worker to exit, its `onTeardown` hooks included, in milliseconds. Then it is stopped.
    * Default 1000.
    */
   readonly teardownTimeoutMs?: number;
   /**
-   * Keep the process running while the pool is open, even when it is idle, and the pool open although nothing refers to
-   * it any more. Default false.
+   * Keep the process running while the pool is open, even if the pool is idle. Also keep the pool open after it is
+   * no longer referenced. Default false.
    */
   readonly keepAlive?: boolean;
   /**
    * URL or path of the module that exports the bare functions in the pool. Default: the module that calls
-   * `createPool`, according to the stack, which bundlers may change.
+   * `createPool`, read from the stack, which bundlers may change.
    */
   readonly moduleUrl?: string | URL;
 }
@@ -150,11 +154,11 @@ export interface PoolOptions {
 export interface ShutdownOptions {
   /** Whether calls in flight get time to finish. Default true; false is `timeoutMs: 0`. */
   readonly drain?: boolean;
-  /** How long, in milliseconds; `Infinity`: until the last has. Default 5000. */
+  /** Time for calls in flight to finish, in milliseconds; `Infinity`: no limit. Default 5000. */
   readonly timeoutMs?: number;
 }
 
-/** Options that are checked together with others. */
+/** Options that are merged into others. */
 type Merged = "threads" | "strictFifo" | "resourceLimits" | "permission";
 
 interface Resolved {
@@ -169,14 +173,14 @@ interface Resolved {
 /** Every option with its value. Infinity: no limit, or never. */
 export type ResolvedOptions = Required<Omit<PoolOptions, Merged | keyof Resolved>> & Resolved;
 
-/** The first claim of an endpoint must always fit beside a record of maximal size. */
+/** The first claim of an endpoint must fit beside a record of maximum size. */
 const MIN_RING_BYTES = 1024;
-/** Calls that wait on the host for each worker: `maxQueue: "auto"`, and where `needsDrain` begins. */
+/** Calls per worker that wait on the host: the limit of `maxQueue: "auto"`, and the threshold of `needsDrain`. */
 export const AUTO_QUEUE_PER_THREAD = 1024;
-/** A pool larger than this is a mistake. */
+/** More threads than this are probably a mistake. */
 const MAX_THREADS = 1024;
 
-/** Every option and its default. Undefined: none, or one that depends on other options. */
+/** Every option and its default. Undefined: no default, or one that depends on other options. */
 const DEFAULTS = {
   threads: undefined,
   minThreads: undefined,
@@ -198,7 +202,7 @@ const DEFAULTS = {
   maxWorkerMemory: undefined,
   resourceLimits: undefined,
   permission: undefined,
-  /** Long enough for a slow machine that starts many workers at once. */
+  /** Enough for a slow machine that starts many workers at once. */
   startTimeoutMs: 60_000,
   teardownTimeoutMs: 1000,
   keepAlive: false,
@@ -220,11 +224,11 @@ export function resolveOptions(
   checkKeys("createPool()", options, Object.keys(DEFAULTS));
   const read: ReadOption = (key) => {
     const given = Object.hasOwn(options, key) ? options[key] : undefined;
-    return given ?? DEFAULTS[key] ?? given; // null counts as given where there is no default
+    return given ?? DEFAULTS[key] ?? given; // null is kept if there is no default
   };
   const integer = (key: keyof PoolOptions, min: number, max: number): number =>
     checkInteger(key, read(key), min, max);
-  /** An integer from 1, or Infinity for an option with the value `none`. */
+  /** An integer from 1, or Infinity if the option has the value `none`. */
   const limit = (key: keyof PoolOptions, max: number, none?: number): number =>
     read(key) === none ? Infinity : integer(key, 1, max);
   const { minThreads, maxThreads } = checkThreads(read, runtime.cores);
@@ -306,7 +310,7 @@ function checkRingBytes(given: unknown): RingSizes {
     return { requests: capacity, responses: capacity };
   }
   if (!isPlainObject(given)) {
-    throw invalid("ringBytes", "an integer or an object of requests and responses", show(given));
+    throw invalid("ringBytes", "an integer or { requests, responses }", show(given));
   }
   checkKeys("ringBytes", given, ["requests", "responses"]);
   const { requests, responses } = ownOf<RingSizes>(given);
@@ -316,7 +320,7 @@ function checkRingBytes(given: unknown): RingSizes {
   };
 }
 
-/** Of any realm. */
+/** Accepts objects of any realm. */
 function isPlainObject(value: object | null): value is object {
   if (value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
@@ -344,7 +348,7 @@ function checkInliner(inliner: unknown): InlinerLimits | undefined {
 function checkBalancer(balancer: unknown, strictFifo: unknown): ResolvedOptions["balancer"] {
   if (strictFifo !== undefined && checkBoolean("strictFifo", strictFifo)) {
     if (balancer === undefined) return "strictFifo";
-    throw new InvalidArgumentError("strictFifo chooses workers itself: leave out balancer.");
+    throw new InvalidArgumentError("strictFifo cannot be combined with balancer.");
   }
   if (balancer === undefined) return "adaptive";
   if (typeof balancer === "function") return balancer as BalancerFunction;
@@ -355,7 +359,7 @@ function checkBalancer(balancer: unknown, strictFifo: unknown): ResolvedOptions[
   throw invalid("balancer", `a function or one of ${BALANCER_NAMES.join(", ")}`, show(name));
 }
 
-/** The time that calls in flight get, in milliseconds. Throws InvalidArgumentError. */
+/** The time for calls in flight to finish, in milliseconds. Throws InvalidArgumentError. */
 export function checkShutdown(options: unknown, defaultMs: number): number {
   const given = isRecord(options) ? options : { timeoutMs: options };
   checkKeys("shutdown()", given, ["drain", "timeoutMs"]);

@@ -1,9 +1,8 @@
 /**
- * A pool behind its public handles: tells them what happens, and closes.
+ * The internal part of a pool, behind its public handles (the pool, its functions): dispatches events and closes.
  *
- * The threads of a pool, their listeners and timers hold this, and so the pool's parts, but none of the handles (the pool,
- * its functions). So a pool that nobody can use any more is seen: its handle is collected. Handles are held here while
- * calls are in flight or workers start, for events and `ready`.
+ * Threads, listeners and timers of a pool reference this object but no handle, so that an unused pool can be collected.
+ * While calls are in flight or workers start, this object keeps the handle, for events and `ready`.
  */
 import {
   PoolClosedError,
@@ -15,11 +14,11 @@ import type { PoolEvents, PoolStatistics } from "./pool-types.ts";
 import { MAX_TIMER_MS, type Runtime } from "../runtimes/runtime.ts";
 import { type PoolParts, type PoolSpec, wire } from "./wiring.ts";
 
-/** How long a pool stays open when it has been collected: most programs that leave one open are about to end. */
+/** Delay from the collection of a pool to its shutdown: most programs that leave a pool open are about to end. */
 const FORGOTTEN_MS = 1000;
 
 export class PoolCore {
-  /** One warning for all pools of this thread that were closed because nobody held them. */
+  /** Whether this thread has printed the warning about pools that were collected while open. */
   static #hasWarnedOfForgotten = false;
 
   readonly ready: Promise<void>;
@@ -29,7 +28,7 @@ export class PoolCore {
   readonly #rejectReady: (error: Error) => void;
   readonly #handle: WeakRef<EventTarget>;
   readonly #registry: FinalizationRegistry<undefined>;
-  /** The handle, while it must not be collected. */
+  /** Set while the handle must not be collected. */
   #keptHandle: EventTarget | undefined;
   #isForgotten = false;
   #isReady = false;
@@ -46,7 +45,7 @@ export class PoolCore {
     this.#registry = new FinalizationRegistry(() => this.#onForgotten());
     this.#registry.register(handle, undefined, this);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    promise.catch(() => {}); // whoever asks for `ready` sees it; calls see it too
+    promise.catch(() => {}); // users of `ready` and calls get the error
     this.ready = promise;
     this.#rejectReady = reject;
     this.parts = wire(spec, {
@@ -65,7 +64,7 @@ export class PoolCore {
     });
   }
 
-  /** Starts the workers. Throws what starting a thread throws. */
+  /** Starts the workers. Rethrows an error of starting a thread. */
   start(): void {
     const { safety, supervisor } = this.parts;
     if (this.#keepAlive) safety.hold();
@@ -100,7 +99,7 @@ export class PoolCore {
     };
   }
 
-  /** Once: later calls return the same promise. */
+  /** Closes the pool once. Later calls return the same promise. */
   shutdown(timeoutMs: number): Promise<void> {
     return this.#closing ??= this.#close(timeoutMs);
   }
@@ -112,13 +111,13 @@ export class PoolCore {
     if (this.#isForgotten) this.#onForgotten();
   }
 
-  /** Nothing is under way that its handles may have to hear of. */
+  /** Allows the collection of the handle if no event or promise still needs it. */
   #letGo(): void {
     const { inFlight } = this.parts.dispatcher;
     if (this.#isReady && inFlight.size === 0 && !this.#keepAlive) this.#keptHandle = undefined;
   }
 
-  /** Nobody can make a call any more. */
+  /** The handle was collected, so no further call can be made. */
   #onForgotten(): void {
     this.#isForgotten = true;
     if (this.#closing !== undefined || this.parts.dispatcher.inFlight.size > 0) return;
@@ -130,8 +129,8 @@ export class PoolCore {
     if (!PoolCore.#hasWarnedOfForgotten) {
       PoolCore.#hasWarnedOfForgotten = true;
       this.#runtime.warn(
-        "heddle: a pool that nothing refers to any more was closed. Close pools by shutdown() or `await using`; " +
-          "keepAlive: true keeps one open.",
+        "heddle: a pool that is no longer referenced was closed. Close pools by shutdown() or `await using`; " +
+          "keepAlive: true keeps a pool open.",
       );
     }
     void this.shutdown(0);
@@ -141,7 +140,7 @@ export class PoolCore {
     const { dispatcher, supervisor, loop } = this.parts;
     dispatcher.refuse(new PoolClosedError());
     supervisor.drain();
-    loop.kick(); // calls whose submission a stack overflow has cut off are settled there
+    loop.kick(); // settles calls whose submission was cut off by a stack overflow
     if (dispatcher.inFlight.size > 0 && timeoutMs > 0) {
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#onDrained = resolve;
@@ -151,17 +150,17 @@ export class PoolCore {
       await promise;
       timer?.clear();
     }
-    const unfinished = "The pool was closed before this call was answered.";
+    const unfinished = "The pool was closed before this call got a response.";
     await this.#end(new PoolClosedError(), () => new PoolClosedError(unfinished));
   }
 
-  /** The pool cannot work: what waits and what comes later is rejected with `error`. */
+  /** Fails the pool: rejects waiting and future calls with `error`. */
   #fail(error: Error): void {
     this.parts.dispatcher.refuse(error);
     void this.#end(error, () => error);
   }
 
-  /** Rejects what is unfinished and stops all that runs. */
+  /** Rejects unfinished calls and stops workers and timers. */
   #end(closed: Error, unfinished: () => Error): Promise<void> {
     const { dispatcher, supervisor, safety, deadlines, cancellation, lastOutput } = this.parts;
     this.#rejectReady(closed);
@@ -181,28 +180,28 @@ export class PoolCore {
     }
   }
 
-  /** Prints an exception that ended a worker, unless a call was rejected with it: it would be seen nowhere. */
+  /** Prints an exception that ended a worker, unless a call rejected with it or a listener handled it. */
   #reportLoss(error: WorkerLostError, wasReported: boolean): void {
     const { cause, workerId } = error;
     const isNews = this.#emit("workerLost", { error }) && !wasReported;
     if (!isNews || this.#runtime.printsUncaught || cause === undefined) return;
-    if (cause instanceof TimeoutError || cause instanceof WorkerStartError) return; // of heddle's own
+    if (cause instanceof TimeoutError || cause instanceof WorkerStartError) return; // errors of heddle itself
     this.#runtime.warn(`heddle: uncaught exception in worker ${workerId}:`, cause);
   }
 
-  /** Prints the first one. */
+  /** Dispatches `threadAbandoned`, and prints the first one of the pool. */
   #reportAbandoned(workerId: number): void {
     const { abandonedThreads } = this.parts.supervisor;
     const isHandled = !this.#emit("threadAbandoned", { workerId, abandonedThreads });
     if (isHandled || this.#hasWarned) return;
     this.#hasWarned = true;
     this.#runtime.warn(
-      `heddle: worker ${workerId} was stopped, but its thread goes on: this runtime stops none that loops or blocks. ` +
-        "Tasks should ask their signal (task({ abortSignal: true }), signal.hasAborted()).",
+      `heddle: worker ${workerId} was stopped, but its thread keeps running: this runtime cannot stop a thread ` +
+        "that loops or blocks. Tasks should check their signal (task({ abortSignal: true }), signal.hasAborted()).",
     );
   }
 
-  /** False if a listener called `preventDefault()`. */
+  /** Dispatches an event. Returns false if a listener called `preventDefault()`. */
   #emit<Name extends keyof PoolEvents>(name: Name, detail: PoolEvents[Name]): boolean {
     const handle = this.#handle.deref();
     return handle === undefined ||

@@ -1,9 +1,9 @@
-/** What users see of a pool. */
+/** The public types of a pool. */
 import type { WorkerLostError } from "../errors.ts";
 import type { ShutdownOptions } from "./options.ts";
 import type { Calls, TaskMap } from "./task.ts";
 
-/** A snapshot of what a pool is doing and has done. */
+/** A snapshot of the counters of a pool. */
 export interface PoolStatistics {
   /** Calls not settled yet. */
   readonly inFlight: number;
@@ -13,46 +13,46 @@ export interface PoolStatistics {
   readonly ready: number;
   readonly workersStarted: number;
   readonly workersLost: number;
-  /** Threads of stopped workers that go on, as they loop or block (Deno). */
+  /** Threads of stopped workers that keep running because they loop or block (Deno). */
   readonly abandonedThreads: number;
   /** Workers replaced (options `recycleAfter` and `maxWorkerMemory`). */
   readonly recycled: number;
   /** Calls run by the host itself (option `inliner`). */
   readonly inlined: number;
-  /** Calls taken back from a busy worker and given to one that had nothing to do. */
+  /** Calls revoked from a busy worker and given to an idle one. */
   readonly moved: number;
-  /** Times the host parked with calls outstanding, and wake messages it got. */
+  /** How many times the host parked with calls outstanding, and how many wake messages it got. */
   readonly parks: number;
   readonly wakeMessages: number;
-  /** Lost wake-ups found by the safety check: always 0, or a bug. */
+  /** Lost wake-ups found by the safety check. Other values than 0 mean a bug. */
   readonly safetyHits: number;
-  /** Wakes that took longer than the check's interval: a message under way, a thread held up before it posts. */
+  /** Wakes that took longer than the interval of the safety check: a slow message, or a thread that was preempted. */
   readonly lateWakes: number;
-  /** Answers to calls that had been settled otherwise. */
+  /** Responses to calls that had settled before. */
   readonly lateAnswers: number;
-  /** Calls whose time was up. */
+  /** Calls whose time limit expired. */
   readonly timedOut: number;
-  /** Calls that their callers' signals ended. */
+  /** Calls aborted by a signal or by `reject()`. */
   readonly aborted: number;
 }
 
 /** Events a pool dispatches, as `CustomEvent` with this detail. */
 export interface PoolEvents {
   /**
-   * A promise in a worker was rejected and not handled there; the worker goes on. Printed unless a
+   * A promise in a worker was rejected and not handled there; the worker continues. The error is printed unless a
    * listener calls `preventDefault()`.
    */
   unhandledRejection: { readonly workerId: number; readonly error: Error };
-  /** `needsDrain` was set, and half of the waiting calls are left. */
+  /** Half of the waiting calls are left after `needsDrain` was true. */
   drain: object;
   /**
-   * A worker ended unexpectedly; its calls were rejected with the same kind of error. If it had none to reject, the
-   * exception that ended it is printed unless a listener calls `preventDefault()` (Deno prints every one itself).
+   * A worker ended unexpectedly; its running calls rejected with the same kind of error. If it had none, the exception
+   * that ended it is printed unless a listener calls `preventDefault()` (Deno prints every one itself).
    */
   workerLost: { readonly error: WorkerLostError };
   /**
-   * A worker was stopped and its thread goes on, since it loops or blocks (Deno). The first one of a pool is printed
-   * unless a listener calls `preventDefault()`.
+   * A worker was stopped and its thread keeps running because it loops or blocks (Deno). The first one of a pool is
+   * printed unless a listener calls `preventDefault()`.
    */
   threadAbandoned: { readonly workerId: number; readonly abandonedThreads: number };
 }
@@ -62,13 +62,13 @@ export interface Pool<Tasks extends TaskMap> extends AsyncDisposable, Disposable
   /** The tasks as local async functions. */
   readonly call: Calls<Tasks>;
   /**
-   * Resolves when all workers are ready; rejects with WorkerStartError or TaskNotFoundError if a task module cannot be
-   * loaded, and with PoolClosedError if the pool is closed before.
+   * Resolves when all workers are ready. Rejects with WorkerStartError or TaskNotFoundError if a task module cannot be
+   * loaded, and with PoolClosedError if the pool is closed earlier.
    */
   readonly ready: Promise<void>;
   /**
-   * Whether producers should pause until the event "drain" or `await pool.drained()`: as many calls wait on the host
-   * as `maxQueue` says, or 1024 for each worker if that is less.
+   * Whether producers should pause until the event "drain" or `await pool.drained()`: true when `maxQueue` calls wait on
+   * the host, or 1024 for each worker if that is less.
    */
   readonly needsDrain: boolean;
   /** Resolves when `needsDrain` is false. */
@@ -77,7 +77,7 @@ export interface Pool<Tasks extends TaskMap> extends AsyncDisposable, Disposable
   /**
    * Closes the pool: new calls reject with PoolClosedError at once; calls in flight get up to
    * `timeoutMs` (default 5000, `Infinity` to wait for all) to finish, then reject with PoolClosedError. Resolves when no worker
-   * is left. Calling it again returns the same promise. A number is short for `{ timeoutMs }`.
+   * is left. Further calls return the same promise. A number is short for `{ timeoutMs }`.
    */
   shutdown(options?: number | ShutdownOptions): Promise<void>;
   addEventListener<Name extends keyof PoolEvents>(

@@ -1,5 +1,5 @@
 /**
- * `createPool`: finds the tasks, has a pool made (`pool-core.ts`) and hands out its public side, with the typed calls
+ * `createPool`: locates the tasks, creates a pool (`pool-core.ts`) and returns its public handle with the typed calls
  * (`call-proxy.ts`).
  */
 import { type CallProxy, createCallProxy } from "./call-proxy.ts";
@@ -25,21 +25,21 @@ import { declaredBy, functionOf, locateTask, settingsOfTask } from "./task-map.t
 import type { TaskMap } from "./task.ts";
 import type { PoolSpec } from "./wiring.ts";
 
-/** How long `shutdown()` waits for calls in flight. */
+/** Default time for calls in flight to finish in `shutdown()`. */
 const DRAIN_MS = 5000;
 
 /**
- * False in a heddle worker, true everywhere else: also in worker threads of other origin (a test runner's), and in
- * modules that are imported and not the program's entry. Guard with it what must not run again when workers import the
- * module; ask the runtime (`import.meta.main`) whether a module is the entry.
+ * False in heddle's workers, true everywhere else, also in other worker threads (such as a test runner's) and in modules
+ * that are not the entry of the program. Use it to guard code that must not run when workers import the module. Use
+ * `import.meta.main` to check whether a module is the entry.
  */
 export const isMain: boolean = workerRealm() === undefined;
 
 /**
  * Starts workers for a set of tasks.
  *
- * Workers import the modules of the tasks, so the call belongs behind `if (isMain)`. An idle pool
- * does not keep the process running (option `keepAlive`); calls in flight do.
+ * Workers import the modules of the tasks. If such a module calls `createPool`, guard the call with `if (isMain)`. An
+ * idle pool does not keep the process running (option `keepAlive`); calls in flight do.
  *
  * @example
  * ```ts
@@ -61,7 +61,7 @@ export function createPool(
   if (realm?.isLoading === true) throw new NestedPoolError();
   if (arguments.length > 1) {
     throw new InvalidArgumentError(
-      "createPool() takes options and nothing else; its result takes the tasks: createPool(options)(tasks).",
+      "createPool() takes only options; its result takes the tasks: createPool(options)(tasks).",
     );
   }
   const runtime = currentRuntime;
@@ -103,7 +103,7 @@ function locateTasks(
     const { location, exportName } = locateTask(name, tasks[name], caller);
     if (location === undefined) {
       throw new InvalidArgumentError(
-        `The stack does not tell which module exports task "${name}"; pass ` +
+        `The stack does not show which module exports task "${name}"; pass ` +
           "createPool({ moduleUrl: import.meta.url }).",
       );
     }
@@ -113,7 +113,7 @@ function locateTasks(
   });
 }
 
-/** What users hold. The pool's threads and timers hold `PoolCore`, which has no more than a weak reference to this. */
+/** The public handle. Threads and timers of the pool reference only `PoolCore`, which references this weakly. */
 class ThreadPool extends EventTarget {
   readonly call: CallProxy;
   readonly ready: Promise<void>;

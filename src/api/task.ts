@@ -1,4 +1,4 @@
-/** Declares what a pool can call, and the types of the call surface. */
+/** `task` and `importTask`, and the types of `pool.call`. */
 import type { Fields, Infer, InferInput, InferView, Struct } from "../codec/struct/field-types.ts";
 import {
   type ArgumentSchema,
@@ -12,19 +12,19 @@ import { InvalidArgumentError } from "../errors.ts";
 import type { TaskSignal } from "../worker/abort-signals.ts";
 import { callerOf } from "../realm/call-site.ts";
 
-/** Any function; parameters are checked where it is called. */
+/** Any function. Its parameters are checked at each call. */
 // deno-lint-ignore no-explicit-any -- the one place where "any function" is meant
 export type AnyFunction = (...args: any[]) => unknown;
 
 export const TASK: unique symbol = Symbol.for("heddle.task");
 
-/** What {@link task} and {@link importTask} declare of a task besides the function. */
+/** The declaration of a task besides its function. */
 interface TaskDeclaration {
   /** Declared shapes of the arguments, by position. */
   readonly args?: readonly ArgumentSchema[] | undefined;
   /** Declared shape of the result. */
   readonly returns?: Struct<Fields> | undefined;
-  /** Options of its calls, which `with` overrides. */
+  /** Options of its calls. `with` overrides them. */
   readonly options?: TaskOptions | undefined;
   /** Whether the function gets a signal as its last argument. */
   readonly abortSignal?: AbortSignalOption | undefined;
@@ -32,13 +32,13 @@ interface TaskDeclaration {
 
 /**
  * A declared task, as returned by {@link task}. Export it under its key in the pool. `C` is the
- * function as callers see it, where declared shapes let them pass more than the task gets.
+ * function as callers see it: declared shapes may accept more types than the task gets.
  */
 export interface Task<F extends AnyFunction = AnyFunction, C extends AnyFunction = F>
   extends TaskDeclaration {
   /** The function that runs in the worker. */
   readonly f: F;
-  /** Where it was declared: path or URL of the module, or undefined if the stack did not tell. */
+  /** Path or URL of the module that declares it; undefined if the stack does not show it. */
   readonly [TASK]: { readonly location: string | undefined; readonly call?: C };
 }
 
@@ -51,10 +51,10 @@ export interface ImportedTask<F extends AnyFunction = AnyFunction> extends TaskD
   readonly [TASK]: { readonly location: string };
 }
 
-/** `true`, or Knitting's form of it: the task gets a {@link TaskSignal} behind its arguments. */
+/** `true`, or the form that Knitting uses: the task gets a {@link TaskSignal} after its arguments. */
 export type AbortSignalOption = boolean | { readonly hasAborted: true };
 
-/** What `createPool` takes: exported functions, declared tasks and imported tasks by name. */
+/** The tasks of a pool: exported functions, declared tasks and imported tasks, by name. */
 export type TaskMap = Readonly<Record<string, AnyFunction | Task | ImportedTask>>;
 
 /** The function behind an entry of a {@link TaskMap}. */
@@ -63,12 +63,12 @@ export type TaskFunctionOf<T> = T extends AnyFunction ? T
   : T extends ImportedTask<infer F> ? F
   : never;
 
-/** Arguments may be given as promises; they are awaited on the host before the call is sent. */
+/** Arguments may be promises. The host awaits them before it sends the call. */
 export type CallArguments<Parameters extends readonly unknown[]> = {
   [Index in keyof Parameters]: Parameters[Index] | Promise<Parameters[Index]>;
 };
 
-/** A function of the pool: the task's own parameters, and a promise of its result. */
+/** A function of `pool.call`: takes the parameters of the task, and returns a promise of its result. */
 export interface Call<F extends AnyFunction> {
   (...args: CallArguments<Parameters<F>>): Promise<Awaited<ReturnType<F>>>;
   /** The same function with options: `pool.call.f.with({ signal, timeout: 100 })(1)`. */
@@ -79,11 +79,11 @@ export interface Call<F extends AnyFunction> {
 
 /** The promise of a call whose task gets a signal. */
 export interface AbortablePromise<T> extends Promise<T> {
-  /** Aborts the call: rejects the promise with `reason` (default: an AbortError) and tells the task. */
+  /** Rejects the promise with `reason` (default: an AbortError), and aborts the signal of the task. */
   reject(reason?: unknown): void;
 }
 
-/** The same for a task that gets a signal. */
+/** A function of `pool.call` for a task that gets a signal. */
 export interface AbortableCall<F extends AnyFunction> {
   (...args: CallArguments<Parameters<F>>): AbortablePromise<Awaited<ReturnType<F>>>;
   with(
@@ -98,15 +98,15 @@ export type Calls<Tasks extends TaskMap> = {
     : Call<TaskFunctionOf<Tasks[Name]>>;
 };
 
-/** What a task gets for arguments declared as `A`. */
+/** The arguments that a task gets if they are declared as `A`. */
 export type ArgumentsTaken<A extends readonly ArgumentSchema[]> = {
   -readonly [Index in keyof A]: A[Index] extends ViewArgument<infer S> ? InferView<S>
     : A[Index] extends Struct<Fields> ? Infer<A[Index]>
-    // deno-lint-ignore no-explicit-any -- any value goes where nothing is declared
+    // deno-lint-ignore no-explicit-any -- undeclared arguments take any value
     : any;
 };
 
-/** What callers may pass for arguments declared as `A`. */
+/** The arguments that callers may pass if they are declared as `A`. */
 export type ArgumentsGiven<A extends readonly ArgumentSchema[]> = {
   -readonly [Index in keyof A]: A[Index] extends ViewArgument<infer S> ? InferInput<S>
     : A[Index] extends Struct<Fields> ? InferInput<A[Index]>
@@ -114,20 +114,20 @@ export type ArgumentsGiven<A extends readonly ArgumentSchema[]> = {
     : any;
 };
 
-/** Parameters without the signal, which comes last. */
+/** Parameters without the signal, which is the last one. */
 export type WithoutSignal<P extends readonly unknown[]> = P extends
   [...infer Rest, TaskSignal | undefined] ? Rest
   : P extends [...infer Rest, TaskSignal?] ? Rest
   : P;
 
-/** What a task may return whose result is declared as `R`. */
+/** The return type of a task whose result is declared as `R`. */
 type Returned<R extends Struct<Fields>> = InferInput<R> | PromiseLike<InferInput<R>>;
 
-/** A declaration of a task that gets no signal, or one. */
+/** Options of a task without a signal, and with one. */
 type WithoutAbort = TaskOptions & { readonly abortSignal?: false };
 type WithAbort = TaskOptions & { readonly abortSignal: AbortSignalOption };
 
-/** Declares arguments and a function of these; of these and a signal; a result. */
+/** Declarations of arguments, of arguments with a signal, and of a result. */
 type Takes<A extends readonly ArgumentSchema[], T> = WithoutAbort & {
   readonly args: A;
   readonly f: (...args: ArgumentsTaken<A>) => T;
@@ -147,8 +147,8 @@ type AbortableTask<F extends AnyFunction, C extends AnyFunction> =
 /**
  * Declares a task. Export it, under the name it has in the pool, from the module that calls `task`.
  *
- * `args` and `returns` may declare shapes ({@link struct}): such values cross in a fixed layout, by code
- * made for it, and one that does not fit is refused with a StructError.
+ * `args` and `returns` may declare shapes ({@link struct}). Such values are sent in a fixed layout, by code compiled
+ * for it. A value that does not fit is refused with a StructError.
  *
  * @example
  * ```ts
@@ -201,7 +201,7 @@ export function task(
   return { f, ...declarationOf(declared), [TASK]: { location: callerOf(task) } };
 }
 
-/** Checks what a task declares. Throws InvalidArgumentError. */
+/** Checks the declaration of a task. Throws InvalidArgumentError. */
 function declarationOf(given: object): TaskDeclaration {
   const { args, returns, abortSignal, ...options } = ownOf(given) as TaskOptions & TaskDeclaration;
   checkDeclaration(args, returns);
@@ -210,7 +210,7 @@ function declarationOf(given: object): TaskDeclaration {
   return { options, args, returns, abortSignal };
 }
 
-/** Whether `abortSignal` asks for a signal. Throws InvalidArgumentError. */
+/** Whether the option `abortSignal` requests a signal. Throws InvalidArgumentError. */
 export function hasSignal(abortSignal: unknown): boolean {
   if (abortSignal === undefined || typeof abortSignal === "boolean") return abortSignal === true;
   if (isObject(abortSignal) && "hasAborted" in abortSignal && abortSignal.hasAborted === true) {
@@ -219,25 +219,25 @@ export function hasSignal(abortSignal: unknown): boolean {
   throw invalid("abortSignal", "a boolean or { hasAborted: true }", describeValue(abortSignal));
 }
 
-/** What {@link importTask} is told. */
+/** The argument of {@link importTask}. */
 export interface TaskSource extends TaskOptions {
-  /** The module: a URL, or a path, which is relative to the current folder of the process. */
+  /** The module: a URL, or a path relative to the working directory. */
   readonly href: string | URL;
   /** The name under which it exports the task. */
   readonly name: string;
-  /** What the task itself declares: the host does not see its module. */
+  /** The same declarations as in the task itself, because the host does not load its module. */
   readonly args?: readonly ArgumentSchema[];
   readonly returns?: Struct<Fields>;
 }
 
-/** The function that callers of a task see: that of a declared task, or the function itself. */
+/** The function as callers see it: that of a declared task, or the function itself. */
 export type CalledFunction<T extends AnyFunction | Task> = T extends Task<AnyFunction, infer C> ? C
   : T extends AnyFunction ? T
   : never;
 
 /**
- * Names a task of a module that the host does not load: a path or URL and an export name. The key in
- * the pool is free to differ from the export name. `T` is the function, or the declared task:
+ * Names a task of a module that the host does not load, by a path or URL and an export name. The key in
+ * the pool may differ from the export name. `T` is the function or the declared task:
  * `importTask<typeof import("../tasks.ts").f>`.
  */
 export function importTask<T extends AnyFunction | Task = AnyFunction>(

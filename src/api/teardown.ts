@@ -1,13 +1,13 @@
-/** Hooks of task modules that run at the end of their worker. */
+/** Hooks of task modules that run when their worker closes. */
 import { textOf } from "../codec/kinds/errors.ts";
 import { InvalidArgumentError } from "../errors.ts";
 import { workerRealm } from "../realm/worker-realm.ts";
 
 /**
- * Calls `hook` when this worker is closed: with the pool, when it is idle (`idleTimeoutMs`), or when it is
+ * Calls `hook` when this worker closes: with the pool, when it is idle (`idleTimeoutMs`), or when it is
  * replaced (`recycleAfter`, `maxWorkerMemory`). Hooks run once and one at a time, the last first, and are awaited for
  * `teardownTimeoutMs` in all. An error in a hook is reported like an unhandled rejection. Hooks do not run in workers
- * that crash, exit by themselves or have to be stopped.
+ * that crash, exit by themselves or are stopped.
  *
  * Call it in a task or at the top level of its module. On the host thread it does nothing.
  *

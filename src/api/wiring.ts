@@ -1,4 +1,4 @@
-/** The host's side of a pool: makes its parts, in an order in which each finds those it needs, and says what they tell each other. */
+/** The host's side of a pool: creates its parts in the order of their dependencies and connects their events. */
 import { Codec } from "../codec/codec.ts";
 import type { Signature } from "../codec/struct/signature.ts";
 import { createAbortEpochs } from "../sync/abort-epochs.ts";
@@ -27,7 +27,7 @@ import { AwakeCount, type SharedWord } from "../sync/awake-count.ts";
 import { HostParker } from "../sync/host-parking.ts";
 import type { Runtime, WorkerHandle } from "../runtimes/runtime.ts";
 
-/** What the host knows of a task. */
+/** A task as the host sees it. */
 export interface HostTask {
   readonly signature: Signature | undefined;
   readonly settings: GivenSettings;
@@ -46,20 +46,20 @@ export interface PoolSpec {
   readonly workerEntry: URL;
 }
 
-/** What the pool has to see to itself. */
+/** Events of the parts that the pool itself handles. */
 export interface PartEvents {
   /** Calls are in flight, and the host is about to wait. */
   onBusy(): void;
-  /** No call is waiting for anything any more. */
+  /** No call is in flight any more. */
   onEmpty(): void;
-  /** The least number of workers is ready for the first time. */
+  /** The minimum number of workers is ready for the first time. */
   onReady(): void;
   /** The pool cannot work. */
   onFailed(error: Error): void;
   onDrain(): void;
   onUnhandledRejection(workerId: number, error: Error): void;
   onWorkerLost(error: WorkerLostError, wasReported: boolean): void;
-  /** The thread of a stopped worker goes on. */
+  /** The thread of a stopped worker keeps running. */
   onThreadAbandoned(workerId: number): void;
 }
 
@@ -101,15 +101,15 @@ function startOf(
 }
 
 /**
- * Starts the first thread before there is anything for it to do: it loads its code while the host makes the rest of the
- * pool. Returns what hands out this one, then starts others.
+ * Starts the first thread early: it loads its code while the host creates the rest of the pool. Returns a function that
+ * returns this thread first, then starts others.
  */
 function startThreads({ options, sources, runtime, workerEntry }: PoolSpec): LaneOptions["spawn"] {
   const modules = sources.map(({ moduleUrl }) => moduleUrl);
   const spawn = (workerId: number): WorkerHandle =>
     runtime.spawnWorker(workerEntry, `heddle-${workerId}`, options.workerLimits, modules);
   let first = options.minThreads > 0 ? spawn(0) : undefined;
-  // Making the rest has failed.
+  // The thread is still unused only if creating the rest of the pool has failed.
   runtime.microtask(() => void first?.terminate());
   return (workerId) => {
     const handle = first ?? spawn(workerId);
@@ -146,7 +146,7 @@ function createLastOutput(
   });
 }
 
-/** Makes the parts of a pool. Throws what starting a thread throws. */
+/** Creates the parts of a pool. Rethrows an error of starting a thread. */
 export function wire(spec: PoolSpec, events: PartEvents): PoolParts {
   const spawn = startThreads(spec);
   const { options, runtime } = spec;
@@ -168,7 +168,7 @@ export function wire(spec: PoolSpec, events: PartEvents): PoolParts {
     recycleAfter: options.recycleAfter,
     now: runtime.now,
     setTimeout: runtime.setTimeout,
-    // With each call: by the shortest way.
+    // Runs with each call, so it does not go through `parts`.
     events: { ...dispatcherEvents(() => parts, events), onWork: () => loop.kick() },
   });
   const loop: PollLoop = new PollLoop(runtime, parker, awakeCount, dispatcher, spinMs);
@@ -211,12 +211,12 @@ interface LinkedParts extends PoolParts {
   readonly signals: Signals;
 }
 
-/** What the scheduler tells the other parts, which are there by the time it does. */
+/** Connects events of the dispatcher to the other parts, which exist before the first event. */
 function dispatcherEvents(
   parts: () => LinkedParts,
   events: PartEvents,
 ): Omit<DispatcherEvents, "onWork"> {
-  /** Keeps the process running while calls are in flight: a worker may go on with what nobody waits for. */
+  /** Keeps the process running only while calls are in flight, not while a worker runs a call that was given up. */
   const holdIfBusy = (): void => {
     const { dispatcher, safety } = parts();
     if (dispatcher.inFlight.size === 0) return;
@@ -248,7 +248,7 @@ function dispatcherEvents(
   };
 }
 
-/** What ends calls before they are answered. */
+/** Creates the parts that settle calls before their response: deadlines, cancellation, signals. */
 function createLimits(
   { options, runtime }: PoolSpec,
   dispatcher: Dispatcher,
@@ -313,7 +313,7 @@ function* receivers(
   yield [loop, {
     isAnnounced: parker.isAnnounced,
     isWaitingInLoop: loop.isParked,
-    // A worker that rests has passed the wake that follows its answer.
+    // A sleeping worker has already sent the wake that follows its response.
     isLeftAlone: threads.some(({ endpoint, isWaitingInLoop }) =>
       isWaitingInLoop && endpoint.rx.hasRecord
     ),

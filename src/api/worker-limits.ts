@@ -3,7 +3,7 @@ import { invalid, isRecord, show } from "./checks.ts";
 import { InvalidArgumentError } from "../errors.ts";
 import type { Permission, ResourceLimits, WorkerLimits } from "../runtimes/runtime.ts";
 
-/** "off" and "unsafe": the rights of the host. "strict": reading the current folder, and nothing else. */
+/** "off" and "unsafe": the rights of the host. "strict": only reading in the working directory. */
 export type PermissionMode = "off" | "unsafe" | "strict";
 
 const LIST_KEYS = ["read", "write", "env"] as const;
@@ -17,10 +17,10 @@ const LIMIT_KEYS = [
 ] as const;
 
 const POSSIBLE =
-  "Threads can be denied on Node: read, write (by path), run, workers, ffi, wasi, env, and from 25 on net; on " +
-  "Deno: what the process itself may not; on Bun: nothing.";
+  "Node can deny to threads: read, write (by path), run, workers, ffi, wasi, env, and from 25 on net. Deno can deny " +
+  "only the rights that the process does not have, Bun none.";
 
-/** Checks both options; `refuse` says what this runtime cannot enforce. Throws InvalidArgumentError. */
+/** Checks both options. `refuse` returns the limits that this runtime cannot enforce. Throws InvalidArgumentError. */
 export function checkWorkerLimits(
   resourceLimits: unknown,
   permission: unknown,
@@ -33,7 +33,7 @@ export function checkWorkerLimits(
   const reasons = refuse(limits);
   if (reasons.length > 0) {
     throw new InvalidArgumentError(
-      `Workers cannot be held to these limits: ${reasons.join("; ")}.` +
+      `This runtime cannot enforce these limits on workers: ${reasons.join("; ")}.` +
         (limits.permission === undefined ? "" : ` ${POSSIBLE}`),
     );
   }
@@ -66,13 +66,17 @@ function checkPermission(given: unknown): Permission | undefined {
 function checkRight(key: typeof PERMISSION_KEYS[number], value: unknown): boolean | string[] {
   if (typeof value === "boolean") return value;
   if ((FLAG_KEYS as readonly string[]).includes(key)) {
-    throw invalid(`permission.${key}`, "a boolean (threads know no lists of it)", show(value));
+    throw invalid(
+      `permission.${key}`,
+      "a boolean (threads do not support lists of it)",
+      show(value),
+    );
   }
   if (Array.isArray(value) && value.every((each) => typeof each === "string")) return [...value];
   throw invalid(`permission.${key}`, "a boolean or an array of strings", show(value));
 }
 
-/** Own fields of an option that are not undefined. Refuses keys other than `keys`. */
+/** Own fields of an option that are not undefined. Throws if there are keys other than `keys`. */
 function fieldsOf(
   option: string,
   given: unknown,
@@ -83,7 +87,7 @@ function fieldsOf(
   for (const [key, value] of Object.entries(given)) {
     if (!keys.includes(key)) {
       throw new InvalidArgumentError(
-        `${option} has no "${key}" that threads could be held to; it takes: ${keys.join(", ")}.`,
+        `${option} has no "${key}" that applies to threads; it takes: ${keys.join(", ")}.`,
       );
     }
     if (value !== undefined) fields[key] = value;

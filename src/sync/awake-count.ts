@@ -4,7 +4,7 @@
  * and a spinning host on two cores one call took 168 µs instead of 0.3.
  *
  * A worker is counted from its wake until it parks again, so the words are touched per park, not per call. The waker
- * counts it (`wake-word.ts`), because the worker cannot while another spins on the core that it needs: with two pools
+ * counts it (`worker-parking.ts`), because the worker cannot while another spins on the core that it needs: with two pools
  * used in turn on two cores the first calls after each change took 0.1 to 1 ms instead of 0.03.
  *
  * The first word is the count. The others are shares: one word of the worker itself and of each worker that its pool is

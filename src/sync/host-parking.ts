@@ -8,7 +8,7 @@
  * worker that wins the exchange posts one wake message: at most one per park, exactly one if the
  * first answer finds the host parked.
  *
- * No wake is lost, by the same argument as in `wake-word.ts`: the host stores PARKED, then re-checks
+ * No wake is lost, by the same argument as in `worker-parking.ts`: the host stores PARKED, then re-checks
  * every response ring; a worker commits its response, then loads this word. Both are seq-cst
  * store-then-load, so at least one of them sees the other.
  */

@@ -9,7 +9,7 @@
  *   0 → 1, 0 → 2   the worker, by a store (only the worker leaves 0)
  *   1 → 0, 2 → 0   the worker or any waker, by compare-exchange; the winner of a waker's exchange
  *                  owes exactly one notify (from 1) or one message (from 2). The winner, whoever it
- *                  is, counts the worker as awake (active-count.ts), which has taken itself out of
+ *                  is, counts the worker as awake (awake-count.ts), which has taken itself out of
  *                  the count before it parked
  *
  * No wake is lost. Worker: store parked, then re-check its rings, then wait. Waker: publish (store

@@ -328,7 +328,7 @@ describe("permission", () => {
     expect(create).toThrow(InvalidArgumentError);
     expect(create).toThrow(
       {
-        node: /Node .* cannot deny `net` .*Threads can be denied on Node/,
+        node: /Node .* cannot deny `net` .*Node can deny to threads/,
         deno: /Deno cannot deny its threads `net`, which this process may/,
         bun: /Bun cannot deny its threads anything/,
       }[runtimeName],

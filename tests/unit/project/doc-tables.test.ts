@@ -1,4 +1,4 @@
-/** Figures in README and docs are those of `results/`. */
+/** The figures in the docs match those in `results/`. */
 import { describe, expect, test } from "vitest";
 import { readDocument, tableIn, TABLES, withTables } from "../../../benchmarks/doc-tables/main.ts";
 
@@ -13,7 +13,7 @@ describe.each(Object.entries(TABLES))("%s", (file, tables) => {
     expect(cells(tableIn(document, name))).toEqual(cells(create()));
   });
 
-  // What is said beside the tables must not grow old: it says which, not how much.
+  // Prose beside the tables names the winner and gives no figure, which a new run would make stale.
   test.runIf(file.startsWith("docs/benchmarks/"))("quotes no figure outside of them", () => {
     const prose = withTables(document, () => "").replaceAll(/```[^]*?```|`[^`]*`/g, "");
     const figures = prose.match(/\d[\d.,]*\s?(?:[µmn]s|[GM]B\/s|×|%)(?![\w])/g) ?? [];

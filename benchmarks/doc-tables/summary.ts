@@ -1,4 +1,4 @@
-/** The README's tables. */
+/** The first tables of docs/benchmarks/README.md: latency, heavy load, payloads. */
 import type { Measurement } from "../harness/schema.ts";
 import { figure, resultOf, RUNTIMES, table, title } from "./shared.ts";
 
@@ -95,7 +95,7 @@ function payloads(): string {
   return table(["µs per call at 100 at once", ...head], `l${"r".repeat(9)}`, rows);
 }
 
-export const README_TABLES: Readonly<Record<string, () => string>> = {
+export const SUMMARY_TABLES: Readonly<Record<string, () => string>> = {
   "latency": latency,
   "heavy-load": heavyLoad,
   "types": payloads,
