@@ -11,8 +11,8 @@ import { Tinypool } from "tinypool";
 import workerpool from "workerpool";
 import type { EchoCalls, EchoContender } from "./echo-contender.ts";
 
-const MOST_AT_ONCE = 100;
-const MOST_TO_CLOSE_MS = 1000;
+const MAX_AT_ONCE = 100;
+const MAX_TO_CLOSE_MS = 1000;
 
 const file = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
@@ -28,7 +28,7 @@ const piscinaEcho = byClone("Piscina", async () => {
     filename: new URL("./piscina-tasks.ts", import.meta.url).href,
     minThreads: 1,
     maxThreads: 1,
-    concurrentTasksPerWorker: MOST_AT_ONCE,
+    concurrentTasksPerWorker: MAX_AT_ONCE,
   });
   const echo = (value: unknown) => pool.run(value, { name: "echo" });
   await echo(0);
@@ -40,7 +40,7 @@ const tinypoolEcho = byClone("Tinypool", async () => {
     filename: new URL("./piscina-tasks.ts", import.meta.url).href,
     minThreads: 1,
     maxThreads: 1,
-    concurrentTasksPerWorker: MOST_AT_ONCE,
+    concurrentTasksPerWorker: MAX_AT_ONCE,
   });
   const echo = (value: unknown) => pool.run(value, { name: "echo" }) as Promise<unknown>;
   await echo(0);
@@ -63,7 +63,7 @@ const poolifierEcho = byClone("Poolifier", async () => {
   const echo = (value: unknown) => pool.execute(value);
   await echo(0);
   // In one of twenty runs on Node its promise never settles, and Node ends a process that waits for nothing else.
-  return { echo, close: () => Promise.race([pool.destroy(), setTimeout(MOST_TO_CLOSE_MS)]) };
+  return { echo, close: () => Promise.race([pool.destroy(), setTimeout(MAX_TO_CLOSE_MS)]) };
 });
 
 const comlinkEcho = byClone("comlink", async () => {

@@ -15,7 +15,7 @@ const ENOUGH_SAMPLES = 400;
 const SLICES = 4;
 
 /** Slow runs get fewer samples than asked for: this much more time than the budget at most, about. */
-const MOST_OVER_BUDGET = 4;
+const MAX_OVER_BUDGET = 4;
 
 /** Nanoseconds of each run. */
 export async function takeSamples(
@@ -25,7 +25,7 @@ export async function takeSamples(
   const startedAt = performance.now();
   await run();
   const runSeconds = (performance.now() - startedAt) / 1000;
-  const affordable = Math.floor(MOST_OVER_BUDGET * seconds / runSeconds);
+  const affordable = Math.floor(MAX_OVER_BUDGET * seconds / runSeconds);
   const least = Math.max(1, Math.min(minSamples, affordable));
   // Warm-up apart: engines optimize, rings and pools settle.
   if (runSeconds < seconds) await measure(run, options(seconds / 2, least));

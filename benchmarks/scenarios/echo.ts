@@ -36,11 +36,11 @@ const ANSWER_TIMEOUT_MS = 10_000;
  * is hot in threads of their own, four of them on Node, which want the two cores for the first quarter of a second.
  */
 const FIRST_WARM_UP = 5;
-const MOST_WARM_UP_MS = 500;
+const MAX_WARM_UP_MS = 500;
 
 /** Rest before each figure, by share of the budget and at most: the last one's garbage is collected by such threads as well. */
 const REST = 0.5;
-const MOST_REST_MS = 50;
+const MAX_REST_MS = 50;
 
 /** Microseconds per batch. `isFirst`: the worker has only just started. */
 export async function measureEcho(
@@ -58,8 +58,8 @@ export async function measureEcho(
     : allAtOnce(echo, values, batch, kind);
   await withinTimeout(checkBatch(echo, values, batch, kind));
   const budgetMs = 1000 * budget.seconds;
-  if (isFirst) await repeat(calls, Math.min(FIRST_WARM_UP * budgetMs, MOST_WARM_UP_MS));
-  await sleep(Math.min(REST * budgetMs, MOST_REST_MS));
+  if (isFirst) await repeat(calls, Math.min(FIRST_WARM_UP * budgetMs, MAX_WARM_UP_MS));
+  await sleep(Math.min(REST * budgetMs, MAX_REST_MS));
   const samples = await takeSamples(calls, budget);
   await withinTimeout(checkBatch(echo, values, batch, kind));
   const divisor = (batch === 1 ? sequentialCalls : 1) * NS_PER_US;

@@ -52,7 +52,7 @@ import { writePlain, writeShaped, writeSpecial } from "./kinds/objects.ts";
  */
 export const MAX_DEPTH = 10_000;
 /** Most that is asked for in advance by what will not need all of it: writers of objects, short strings. */
-const MOST_SPARE_BYTES = 512;
+const MAX_SPARE_BYTES = 512;
 /** Memory to begin with, and most that is kept for the next value: what the largest records of usual rings take. */
 const SCRATCH_BYTES = 64 * 1024;
 const MAX_KEPT_BYTES: number = 2 * 1024 * 1024;
@@ -177,7 +177,7 @@ export class Encoder implements Writer {
 
   #makeRoom(at: number, bytes: number): number {
     // More is asked for than is needed, perhaps; what was written is checked in the end.
-    this.checkSize(at + Math.max(0, bytes - MOST_SPARE_BYTES));
+    this.checkSize(at + Math.max(0, bytes - MAX_SPARE_BYTES));
     const length = Math.max(align8Large(at + bytes + 64), Math.min(2 * at, 2 ** 30));
     let larger: Memory;
     try {

@@ -29,7 +29,7 @@ const LONG_TENTHS: number = 100 * PER_US;
 /** Assumed time of a task without measurements: too long to wait behind. */
 const UNKNOWN_TENTHS: number = LONG_TENTHS;
 /** Maximum of an estimate, nearly a minute. */
-const MOST_TENTHS: number = 2 ** 29 - 2;
+const MAX_TENTHS: number = 2 ** 29 - 2;
 
 /** Weight of a new measurement. */
 const WEIGHT = 0.25;
@@ -142,7 +142,7 @@ export class TaskTimer {
   }
 
   #tenthsSince(startMs: number): number {
-    return Math.min((this.#now() - startMs) * 1000 * PER_US, MOST_TENTHS);
+    return Math.min((this.#now() - startMs) * 1000 * PER_US, MAX_TENTHS);
   }
 
   #learn(estimates: Float64Array, task: number, tenths: number): number {

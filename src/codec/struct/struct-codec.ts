@@ -18,7 +18,7 @@ import { describeValue } from "./mismatch.ts";
 import type { Output } from "./output.ts";
 import { shapeOf } from "./schema.ts";
 import { countTailTexts, describeShape, type StructShape } from "./shape.ts";
-import { LEAST_TEXTS, TextWindow } from "./text-window.ts";
+import { MIN_TEXTS, TextWindow } from "./text-window.ts";
 import { viewerOf } from "./views.ts";
 
 export class StructCodec<Value, View> {
@@ -41,7 +41,7 @@ export class StructCodec<Value, View> {
     this.isFixed = !shape.isDeep;
     this.#shape = shape;
     this.#mode = mode;
-    this.#hasTexts = countTailTexts(shape) >= LEAST_TEXTS;
+    this.#hasTexts = countTailTexts(shape) >= MIN_TEXTS;
     this.#plan = planOf(shape, mode);
   }
 

@@ -10,13 +10,13 @@ import { align8 } from "../../memory/align.ts";
 import type { TextAccess } from "../../runtimes/runtime.ts";
 
 /** From so many strings on it is quicker than reading each by itself. */
-export const LEAST_TEXTS = 3;
+export const MIN_TEXTS = 3;
 /** Longest string that is cut out, in bytes. */
 export const MAX_CUT_BYTES = 64;
 const FIRST_BYTES = 256;
-const MOST_BYTES = 2048;
+const MAX_BYTES = 2048;
 /** Of what was read, so much has to be strings, each with its padding: one part in this many. */
-const LEAST_SHARE = 4;
+const MIN_SHARE = 4;
 
 export class TextWindow {
   /** Whether there is too little text for this. */
@@ -40,11 +40,11 @@ export class TextWindow {
   ): string {
     let from = start - this.#start;
     if (from + length > this.#text.length) {
-      this.isPoor = LEAST_SHARE * this.#cut < this.#text.length;
+      this.isPoor = MIN_SHARE * this.#cut < this.#text.length;
       const bytes = this.isPoor ? length : this.#bytes;
       this.#text = access.readOneByte(u8, start, Math.min(start + bytes, limit));
       this.#start = start;
-      this.#bytes = Math.min(2 * this.#bytes, MOST_BYTES);
+      this.#bytes = Math.min(2 * this.#bytes, MAX_BYTES);
       this.#cut = 0;
       from = 0;
     }

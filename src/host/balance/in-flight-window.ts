@@ -10,7 +10,7 @@ import { PER_US } from "../../lane/task-timings.ts";
 import type { LaneLoad } from "./lane-load.ts";
 
 /** Enough to keep a worker busy with the shortest tasks. */
-const LEAST_USUAL = 1024;
+const MIN_USUAL = 1024;
 /** Maximum backlog of a deep ring, in tenths of a microsecond: 50 ms. */
 const DEEPEST: number = 50_000 * PER_US;
 
@@ -31,7 +31,7 @@ export class InFlightWindow {
   #mayExceed: boolean;
 
   constructor(limits: DepthLimits, isAdaptive: boolean) {
-    this.usual = Math.max(LEAST_USUAL, limits.maxConcurrency);
+    this.usual = Math.max(MIN_USUAL, limits.maxConcurrency);
     this.#mayExceed = isAdaptive && limits.maxQueue === Infinity &&
       limits.recycleAfter === Infinity && limits.inliner === undefined;
   }

@@ -17,13 +17,13 @@ import { LastProgress } from "../last-progress.ts";
 import { unbegunCalls } from "../balance/work-stealing.ts";
 
 /** Share of the time between two checks that a check may take. */
-const MOST_LOOKING = 1 / 20;
+const MAX_LOOKING = 1 / 20;
 /**
  * Minimum of the estimated time to check a call, in milliseconds, and maximum factor by which it grows per check:
  * the host may only have lost its core during a slow check.
  */
-const LEAST_COST_MS = 0.0001;
-const MOST_GROWTH = 1.5;
+const MIN_COST_MS = 0.0001;
+const MAX_GROWTH = 1.5;
 /**
  * A worker with calls to take that has neither taken nor answered one for this many hard timeouts runs none and
  * never will: its own limit would have stopped each.
@@ -58,7 +58,7 @@ export class Deadlines {
   #dueMs = 0;
   /** Whether the last check was so late that the host must have been busy. */
   #wasLate = false;
-  #costMs = LEAST_COST_MS;
+  #costMs = MIN_COST_MS;
   /** Whether each lane has a backlog, and since when. */
   #backlogs = new LastProgress<boolean>();
   readonly #progress = new LastProgress<string>();
@@ -116,12 +116,12 @@ export class Deadlines {
       this.#checkLane(lane, mayBeDone || resting.has(lane), lookMs);
       if (lane.load.abandoned.hasLimits) tickMs = Math.min(tickMs, KILL_TICK_MS);
     }
-    const costMs = Math.max((now() - startMs) / (calls.length + 1), LEAST_COST_MS);
-    this.#costMs = Math.min(costMs, MOST_GROWTH * this.#costMs);
+    const costMs = Math.max((now() - startMs) / (calls.length + 1), MIN_COST_MS);
+    this.#costMs = Math.min(costMs, MAX_GROWTH * this.#costMs);
     // Calls made meanwhile may have set a shorter tick.
     if (tickMs >= this.#tickMs) return;
     this.stop();
-    this.#arm(tickMs, Math.max(tickMs, this.#costMs * (calls.length + 1) / MOST_LOOKING));
+    this.#arm(tickMs, Math.max(tickMs, this.#costMs * (calls.length + 1) / MAX_LOOKING));
   }
 
   /** Whether responses wait in the lane's worker, and not for too long. */

@@ -18,7 +18,7 @@ const seed = seedOfRun();
 const TIMEOUT_MS = 30_000 + RUNS * 3;
 
 /** Values in one run; each is sent once per round. */
-const MOST_VALUES = 3;
+const MAX_VALUES = 3;
 const ROUNDS = 3;
 
 function expectSame(actual: unknown, expected: unknown): void {
@@ -45,7 +45,7 @@ describe(
   { timeout: TIMEOUT_MS },
   () => {
     test("one value", () => {
-      const several = fc.array(values, { minLength: 1, maxLength: MOST_VALUES });
+      const several = fc.array(values, { minLength: 1, maxLength: MAX_VALUES });
       check(several, RUNS / 2, (list) => expectClones(list.map((value) => [value])));
     });
 

@@ -17,10 +17,10 @@ const seed = seedOfRun();
 const TIMEOUT_MS = 60_000 + RUNS;
 
 /** No input is larger than a few KiB. The system may hold up a thread for as long, but not time and again. */
-const MOST_MS = 1000;
-const MOST_SLOW = 3;
+const MAX_MS = 1000;
+const MAX_SLOW = 3;
 /** Growth of the process over thousands of inputs. A buffer claimed but not there would be 1 GiB. */
-const MOST_GROWTH = 400 << 20;
+const MAX_GROWTH = 400 << 20;
 
 /** Claims of length that a decoder must not believe. */
 const wildWords = [-1, -2, 0x7fffffff, 0x7ffffff8, -0x80000000, 0x40000000, 0x10000000, 0xffff, 0];
@@ -51,8 +51,8 @@ function feed(bytes: Uint8Array, count: number, slowBefore = 0): void {
     }
   }
   const took = performance.now() - startedAt;
-  if (took > MOST_MS) {
-    if (slowBefore + 1 < MOST_SLOW) return feed(bytes, count, slowBefore + 1);
+  if (took > MAX_MS) {
+    if (slowBefore + 1 < MAX_SLOW) return feed(bytes, count, slowBefore + 1);
     throw new Error(`${bytes.length} bytes took ${took} ms.`);
   }
   if (decoded === undefined) return;
@@ -208,7 +208,7 @@ describe("each word of each kind of value replaced by wild ones", { timeout: TIM
           feed(damaged(bytes, (view) => view.setFloat64(at, double, true)), count);
         }
       }
-      expect(process.memoryUsage().rss - before).toBeLessThan(MOST_GROWTH);
+      expect(process.memoryUsage().rss - before).toBeLessThan(MAX_GROWTH);
     });
   }
 });
