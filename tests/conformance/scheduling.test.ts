@@ -271,7 +271,7 @@ describe("order of calls that wait on the host", () => {
       }
     }
     expect(() => testPool({ strictFifo: true, balancer: "roundRobin" })).toThrow(
-      /leave out balancer/,
+      /cannot be combined with balancer/,
     );
   });
 });

@@ -158,6 +158,7 @@ export class Sender {
     const call = this.#inFlight.find(slot, generation)!;
     const keeps = mustKeep(snapshot, call);
     const { endpoint } = lane;
+    const isNew = this.#marked === call; // otherwise it stays in the queue until it is sent
     this.#markedLane = undefined;
     this.#marked = call;
     try {
@@ -176,6 +177,7 @@ export class Sender {
       return this.#refused(lane, call, error);
     }
     call.lane = QUEUED_ON_HOST;
+    if (!isNew) this.#marked = undefined;
     return false;
   }
 

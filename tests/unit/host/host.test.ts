@@ -234,6 +234,15 @@ describe("a call that was cut off while it was made", () => {
     expect(outcomes[0]).toContain("cut");
   });
 
+  test("is not what a call in the queue is that finds no room", () => {
+    const { inFlight, first, sender } = createSender();
+    first.endpoint.tellShapes = () => false;
+    const { slot, generation } = inFlight.add(() => {}, () => {});
+    const queued = { slot, generation, task: 0, priority: 0, snapshot: createHeld() };
+    expect(sender.sendSnapshot(first, queued, 0)).toBe(false);
+    expect(sender.isCutOff).toBe(false);
+  });
+
   test("is set right where the stack ends while a refusal is passed on", () => {
     const { inFlight, first, sender, recover } = createSender();
     first.endpoint.tellShapes = () => {
