@@ -1,5 +1,5 @@
 /**
- * Both sides of a payload port: messages that belong to records in the ring, by sequence number.
+ * Both sides of a payload port: each message is matched to a ring record by number.
  * docs/internals/payload-port.md explains the protocol.
  *
  * A message is posted before its record is committed, so it is there when the record is seen. Messages that
@@ -32,7 +32,7 @@ export function bufferOf(
   { isSharedArrayBuffer }: ObjectKinds,
 ): SharedArrayBuffer {
   const buffer = parts[parts.length - 1];
-  // Perhaps of another realm: ports deserialize in the realm of the thread.
+  // `instanceof` fails: it may come from another realm.
   if (!isSharedArrayBuffer(buffer) || bytes < 0 || bytes > buffer.byteLength) {
     throw new ProtocolError(`Placeholder record for ${bytes} bytes that its message lacks.`);
   }
@@ -98,7 +98,7 @@ export class PayloadMessages {
     this.#port.close();
   }
 
-  /** Ports keep order: the next message received is the next in sequence, readable or not. */
+  /** Ports keep order: the next message received is the next in sequence. Unreadable messages use up a number too. */
   #receive(wanted: number): () => PayloadMessage {
     let received: { readonly message: unknown } | undefined;
     try {

@@ -16,7 +16,7 @@ import { PENDING } from "../codec/tags.ts";
 import type { CodecAccess, ObjectKinds } from "../runtimes/runtime.ts";
 import type { Payload } from "./payload-port.ts";
 
-/** Name of the values in the path of a part that cannot be cloned. */
+/** Root name in error paths, as in `args[0].x`. */
 export const ARGUMENTS = "args";
 export const RESULT_NAME = "result";
 
@@ -29,7 +29,7 @@ export interface Snapshot {
   readonly payload: Payload | undefined;
   /** The parts of the payload that move. */
   readonly transfer: readonly unknown[];
-  /** Whether it can be sent again: all objects that move, if any, are copies, which may be copied instead. */
+  /** Resendable: anything that moves is heddle's own copy and can be cloned instead. */
   readonly mayKeep: boolean;
   /**
    * Objects that move, are the caller's own, and are not detached yet: posting detaches them. If the snapshot
@@ -43,7 +43,7 @@ export interface Snapshot {
 const NOTHING_DECLARED: DeclaredValues = [];
 const NONE: readonly ArrayBuffer[] = [];
 
-/** Number of values, at least as many as are declared: a missing value does not match its declaration. */
+/** Number of values. Missing declared values are counted, so they are refused. */
 export function countDeclared(values: readonly unknown[], declared: DeclaredValues): number {
   return Math.max(values.length, declared.length);
 }
@@ -218,8 +218,8 @@ export class SnapshotEncoder {
   }
 
   /**
-   * The snapshot of all that an encoder has written up to `end`. Detaches the objects that move, or, with
-   * `isLeaving`, leaves that to the post or to `detached`.
+   * The snapshot of all that an encoder has written up to `end`. Detaches the objects that move;
+   * with `isLeaving`, the caller must post it or call `detached`.
    */
   take(encoder: Encoder, end: number, count: number, isLeaving = false): Snapshot {
     encoder.checkSize(end);
@@ -240,7 +240,7 @@ export class SnapshotEncoder {
       inline.set(encoder.u8.subarray(0, end));
     }
     const buffer = isInline ? undefined : encoder.takeScratch();
-    // A message is needed also if objects are only moved.
+    // A message is needed even if moved objects appear in no value.
     const hasMessage = !isInline || attachments.length > 0 || transfer.length > 0;
     const payload = hasMessage ? { buffer, bytes: isInline ? 0 : end, attachments } : undefined;
     const attached = mayKeep
@@ -254,7 +254,7 @@ export class SnapshotEncoder {
   }
 }
 
-/** Checks all objects before any is detached: none moves if one has moved already or must not move. */
+/** Checks all objects before any is detached. If any cannot move, none does. */
 function checkMovable({ transfer, unused }: Attachments, { kinds, bytes }: CodecAccess): void {
   for (const objects of [transfer, unused ?? []]) {
     for (const object of objects) {
@@ -271,8 +271,8 @@ function checkMovable({ transfer, unused }: Attachments, { kinds, bytes }: Codec
 }
 
 /**
- * The same snapshot with its moving buffers detached and replaced by their successors. A transfer detaches at
- * the time of the call, and so does this.
+ * The same snapshot with its moving buffers detached and replaced by their successors. Like `postMessage`,
+ * detaches at call time.
  */
 export function detached(snapshot: Snapshot): Snapshot {
   const { attached } = snapshot;

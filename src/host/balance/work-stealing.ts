@@ -3,9 +3,9 @@
  * compare-exchange per call decides whether its worker has begun it (`ring/record-layout.ts`), so exactly one
  * worker runs it. docs/internals/revocation.md explains the protocol.
  *
- * Calls behind work that is known to be long move at once. A lane without a response for a millisecond counts as
- * stalled: whatever waits there moves. A worker that has begun no call is probably waking up and will begin sooner
- * than another would; its calls stay for ten milliseconds.
+ * Calls behind work that is known to be long, or in a backlog long enough to be worth sharing, move at once. A lane
+ * without a response for a millisecond counts as stalled: whatever waits there moves. A worker that has begun no
+ * call is probably waking up and will begin sooner than another would; its calls stay for ten milliseconds.
  */
 import { NUMBER, VALUE_HEADER_BYTES } from "../../codec/tags.ts";
 import {
@@ -32,7 +32,7 @@ import type { LaneSet } from "./lane-set.ts";
 import { LastProgress } from "../last-progress.ts";
 import { backlogOf, isFree, type LaneChooser } from "./placement.ts";
 
-/** Time without a response after which a lane is stalled, and after which all its calls must move. */
+/** Time without a response after which a lane is stalled; after 10 ms, calls move even if the worker has begun none. */
 const STALLED_MS = 1;
 const FORCED_MS = 10;
 /** Maximum of waiting calls examined, oldest first; half as many move. A ring may hold very many. */
@@ -65,8 +65,9 @@ export class WorkStealing {
   }
 
   /**
-   * Moves calls to an idle lane. True: it moved some. Without `nowMs` it takes only calls behind known long work.
-   * With `nowMs` it considers stalled lanes as well, and checks again later if a lane may be stalled.
+   * Moves calls to an idle lane. True: it moved some. Without `nowMs` it takes only calls behind known long work or
+   * in a backlog above `worthwhile`. With `nowMs` it considers stalled lanes as well, and checks again later if a
+   * lane may be stalled.
    */
   rebalance(nowMs?: number): boolean {
     const { lanes, placement } = this.#options;
@@ -93,7 +94,10 @@ export class WorkStealing {
     return false;
   }
 
-  /** Queues all calls that a lane has not begun. */
+  /**
+   * Queues all calls that a lane has not begun, except calls sent by port without a kept snapshot, which count as
+   * running.
+   */
   requeue(lane: Lane): void {
     const calls = this.#revoke(lane, unbegunCalls(lane.endpoint.tx));
     this.moved += calls.length;
@@ -129,7 +133,7 @@ export class WorkStealing {
       this.#options.failLane(victim, error as Error); // always a ProtocolError
       return [];
     }
-    // If a lane has more calls than were examined, there is enough for both workers, even if its own is waking up.
+    // Nothing begun: probably waking; wait. Beyond `MAX_LOOKED_AT` calls this test never holds.
     if (waiting.length >= victim.load.outstanding && stalledMs < FORCED_MS) return undefined;
     // No call should wait behind a long one. Otherwise each lane gets half, and the older calls stay.
     const first = victim.load.hasLong || isStalled ? 0 : waiting.length - (waiting.length >> 1);
@@ -164,7 +168,7 @@ export class WorkStealing {
     return calls;
   }
 
-  /** How long the lane has sent no response, as far as checked. Idle time does not count. */
+  /** Time since a check first saw the current response count; becoming idle resets it. */
   #stalledMs(lane: Lane, nowMs: number): number {
     const answered = lane.endpoint.rx.headPosition + lane.load.emptied;
     return nowMs - this.#answered.sinceMs(lane, answered, nowMs);
@@ -181,7 +185,7 @@ export class WorkStealing {
   }
 }
 
-/** The `most` oldest calls that the worker has not begun, by index, newest last. May be stale. */
+/** The `most` oldest calls that the worker has not begun, as ring offsets, oldest first. May be stale. */
 export function unbegunCalls(tx: RingProducer, most?: number): number[] {
   const { i32 } = tx.memory;
   return tx.unreleased(

@@ -1,11 +1,11 @@
 /**
  * Time limits of calls, by one timer for the whole pool that runs only while a call has a limit.
  *
- * Making or beginning a call reads no clock. Each check stamps the calls that it sees made or begun for the first
- * time, so limits count from the first check after that. Limits never expire early, and at most about two checks
- * late (`CallSettings.tickMs` apart). A check takes all responses first: a response in the ring is in time, however
- * long the host itself was busy. While responses wait in a worker for room in its ring, the host cannot know which
- * calls they answer. Limits of calls begun there are then suspended, for at most a second.
+ * Making or beginning a call reads no clock. The first check that sees a call made or begun starts its limit.
+ * Limits never expire early, and at most about two checks late (`CallSettings.tickMs` apart). A check takes all
+ * responses first: a response in the ring is in time, however long the host itself was busy. While responses wait
+ * in a worker for room in its ring, the host cannot know which calls they answer. Limits of calls begun there are
+ * then suspended, for at most a second.
  */
 import { TimeoutError } from "../../errors.ts";
 import type { Timer } from "../../runtimes/runtime.ts";
@@ -25,8 +25,8 @@ const MAX_LOOKING = 1 / 20;
 const MIN_COST_MS = 0.0001;
 const MAX_GROWTH = 1.5;
 /**
- * A worker with calls to take that has neither taken nor answered one for this many hard timeouts runs none and
- * never will: its own limit would have stopped each.
+ * A worker with calls to take that has neither taken nor answered one for this many hard timeouts is blocked by
+ * something other than a call; a call would have hit its hard timeout.
  */
 const SILENT_TIMEOUTS = 2;
 /** How long limits are suspended while responses wait for room. */
@@ -44,7 +44,7 @@ export interface DeadlinesOptions {
   readonly setTimeout: (callback: () => void, delayMs: number) => Timer;
   /** Takes all responses. */
   readonly takeAnswers: () => void;
-  /** Factor, at least 1, by which hard limits are longer at present. */
+  /** Hard limits are multiplied by this (>= 1). */
   readonly stretch: () => number;
   /** Stops a worker; its calls are lost for this reason. */
   readonly stop: (lane: Lane, error: Error) => void;
@@ -93,10 +93,10 @@ export class Deadlines {
     const { inFlight, now, lanes, takeAnswers } = this.#options;
     const lookMs = now();
     const isLate = lookMs - this.#dueMs > this.#tickMs;
-    // Only once: on a host that is always busy, limits expire late, but they expire.
+    // Skip judging after one late check, not after two in a row: limits must expire even if the host is always busy.
     const mayBeDone = isLate && !this.#wasLate;
     this.#wasLate = isLate;
-    // Before taking the responses: those that a worker has put into its ring by then are among them.
+    // Read the backlog first; responses published by then are taken below.
     const resting = new Set(lanes.all.filter((lane) => this.#isBackedUp(lane, lookMs)));
     this.#timer = undefined;
     this.#tickMs = Infinity;
@@ -141,8 +141,8 @@ export class Deadlines {
   }
 
   /**
-   * Checks the limits of one call. A begun call is judged as of `lookMs`, before the responses were taken: a later
-   * response may not have been seen. Undefined: it is not judged now.
+   * Checks the limits of one call. A begun call is judged as of `lookMs`, before the responses were taken: later
+   * responses may still be unread. Undefined: it is not judged now.
    */
   #check(call: PendingCall, nowMs: number, lookMs: number | undefined): void {
     const { cancellation, stretch } = this.#options;
@@ -158,7 +158,7 @@ export class Deadlines {
       : lookMs === undefined
       ? 0
       : lookMs - call.seenMs;
-    // The caller's own limits first: the orphaned call may stop the worker later.
+    // Apply the caller's limit first; if the task runs on, its worker can be stopped later.
     if (runMs >= timeoutMs && timeoutMs <= hardTimeoutMs) cancellation.expire(call, "timeout");
     else if (runMs >= hardTimeoutMs) this.#stop(call);
     else if (waitMs >= deadlineMs) cancellation.expire(call, "deadline");
@@ -181,7 +181,7 @@ export class Deadlines {
     const silentMs = nowMs - this.#progress.sinceMs(lane, at, nowMs);
     const { hardTimeoutMs, stretch } = this.#options;
     if (!hasUnread || silentMs < SILENT_TIMEOUTS * hardTimeoutMs * stretch()) return false;
-    // Released records are published in strides: there may be none left that it has not begun.
+    // The head lags, so every record may already have been begun.
     return unbegunCalls(lane.endpoint.tx, 1).length > 0;
   }
 }

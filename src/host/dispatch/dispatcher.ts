@@ -284,8 +284,8 @@ export class Dispatcher implements HostWork {
   }
 
   /**
-   * A lane is gone: settles the calls that it answered, queues those that it had not begun, and returns those that
-   * it was running, still unsettled.
+   * A lane is gone: settles the calls that it answered, queues those that it had not begun, except calls sent by port
+   * without a kept snapshot, which count as running, and returns those that it was running, still unsettled.
    */
   removeLane(lane: Lane): PendingCall[] {
     this.#drop(lane);

@@ -1,6 +1,6 @@
 /**
- * Calls that wait on the host or will: admits them, sends them, oldest first, as soon as a lane has room, and
- * retries calls whose worker was lost.
+ * Calls that wait on the host now or later: admits them, sends them, oldest first, as soon as a lane has room,
+ * and retries calls whose worker was lost.
  */
 import type { Snapshot } from "../../lane/snapshot.ts";
 import type { TaskTimings } from "../../lane/task-timings.ts";
@@ -53,7 +53,7 @@ export class WaitingCalls {
     return this.#queue.size;
   }
 
-  /** Calls that a further worker would run. */
+  /** Calls that one more worker could start now. */
   get runnable(): number {
     const { placement, lanes } = this.#options;
     return this.#queue.size + placement.depth.excessOf(lanes.open);
@@ -96,14 +96,14 @@ export class WaitingCalls {
   /** An expected call is queued now, or is over. */
   arrived(): void {
     this.#toCome--;
-    this.#options.onWork(); // the poll reports a shorter queue to producers
+    this.#options.onWork(); // the next poll may fire the drain event
   }
 
   has({ slot, generation }: PendingCall): boolean {
     return this.#queue.has(slot, generation);
   }
 
-  /** Queues calls that were sent, before all others of their priority. */
+  /** Puts already sent calls back at the front of their priority. */
   putBack(calls: readonly QueuedCall[]): void {
     this.#queue.putBackAll(calls);
   }
@@ -147,7 +147,10 @@ export class WaitingCalls {
     return true;
   }
 
-  /** Sends queued calls, oldest first, while a lane has room. True: it sent some. */
+  /**
+   * Sends queued calls, oldest first, while a lane has room. True: some were sent, dropped or rejected, or a balancer
+   * changed the queue.
+   */
   flush(): boolean {
     let hasSent = false;
     for (let next = this.#queue.peek(); next !== undefined; next = this.#queue.peek()) {
@@ -171,7 +174,7 @@ export class WaitingCalls {
       this.flush();
       this.grown();
     } catch {
-      // The caller's stack overflowed: the scheduled poll continues.
+      // Probably a stack overflow; the next poll flushes.
     }
   }
 
@@ -182,8 +185,9 @@ export class WaitingCalls {
   }
 
   /**
-   * False: no lane can take it now. Balancers may change the queue, so the queue is checked again afterwards. A
-   * call is settled if its balancer throws or if it cannot be sent at all.
+   * False: no lane can take it now. True: the entry is dealt with (sent, settled or stale), or no longer first.
+   * Balancers may change the queue, so the queue is checked again afterwards. A call is settled if its balancer
+   * throws or if it cannot be sent at all.
    */
   #trySend(queued: QueuedCall): boolean {
     const { inliner } = this;

@@ -3,9 +3,9 @@
  *
  * A worker that fails to start before any worker was ready fails the pool: its task modules are broken. Later the
  * pool fails after several failed starts in a row without an open worker, or after ten workers in a row that end
- * without a response, if no other worker responds in between. Workers that heddle itself has stopped do not count.
- * Every other lost worker is replaced, after a delay that grows with each such worker. `autoscaler.ts` decides the
- * number of workers between the pool's limits.
+ * without a response, if no other worker responds in between. Only workers stopped for a time limit (`TimeoutError`)
+ * are exempt. Every other lost worker is replaced, after a delay that grows with each consecutive worker that
+ * answered nothing. `autoscaler.ts` decides the number of workers between the pool's limits.
  *
  * A worker that has reached `recycleAfter` or its memory limit continues until its successor is ready, then drains:
  * it takes no more calls, and closes when it has answered those it has.
@@ -25,7 +25,7 @@ const BACK_OFF_MS = 5;
 const MAX_BACK_OFF_MS = 500;
 /** Failed starts in a row that fail the pool. */
 const MAX_START_FAILURES = 5;
-/** The same for workers that end before they have answered a call. */
+/** Workers in a row without an answer that fail the pool. */
 const MAX_USELESS = 10;
 /** Delay after a failed attempt to recycle a worker. */
 const RECYCLE_PAUSE_MS = 5000;
@@ -50,8 +50,8 @@ export interface SupervisorEvents {
   /** Rejects a call whose worker is gone. */
   onLost(call: PendingCall, error: WorkerLostError): void;
   /**
-   * A worker ended unexpectedly; the calls that it was running have been rejected. `wasReported`: there was at
-   * least one, so a caller knows.
+   * A worker ended unexpectedly. Of the calls that it was running, idempotent ones with retries left are retried, the
+   * others have been rejected. `wasReported`: at least one was rejected, so a caller knows.
    */
   onWorkerLost(error: WorkerLostError, wasReported: boolean): void;
   /** The thread of a stopped worker goes on. */
@@ -76,7 +76,7 @@ export class Supervisor {
   readonly #elastic: Autoscaler;
   /** Workers that are closing because they were idle or drained. */
   readonly #retired = new Set<Lane>();
-  /** Workers due for recycling, by the successor that is starting. */
+  /** Starting successor -> worker it will replace. */
   readonly #worn = new Map<Lane, Lane>();
   /** Number of workers recycled so far. */
   recycled = 0;
@@ -160,10 +160,7 @@ export class Supervisor {
     return this.#abandoned.stretch(this.#dispatcher.lanes.busyCount);
   }
 
-  /**
-   * Stops a worker that exceeded a limit. If too many threads are abandoned, it keeps the worker without further
-   * calls.
-   */
+  /** Stops a worker that exceeded a limit. If too many threads are abandoned, the worker stays but gets no calls. */
   stop(lane: Lane, error: Error): void {
     if (!this.#abandoned.mayStop(lane)) {
       this.#keepStuck(lane, error);
@@ -208,10 +205,7 @@ export class Supervisor {
     await Promise.all([...this.#lanes.values()].map((lane) => lane.close()));
   }
 
-  /**
-   * Workers that take calls or are starting, and stuck ones. Draining workers count as far as they exceed
-   * `maxThreads`.
-   */
+  /** Workers that take calls or are starting, and stuck ones. Only draining workers beyond `maxThreads` count. */
   get #alive(): number {
     const { open } = this.#dispatcher.lanes;
     let alive = this.#stuck.size + Math.max(0, this.#draining.size - this.#maxThreads);
@@ -239,8 +233,8 @@ export class Supervisor {
   }
 
   /**
-   * A worker has reached its limit of calls or memory: it continues until its successor is ready. False: not now;
-   * the next responses, or the worker, call this again.
+   * A worker has reached its limit of calls or memory: it continues until its successor is ready. False: refused
+   * now; retried after later responses or the next memory report.
    */
   recycle(worn: Lane): boolean {
     if (this.#isClosing || this.#isDraining || !this.#dispatcher.lanes.open.includes(worn)) {
@@ -345,7 +339,7 @@ export class Supervisor {
     this.#events.onWorkerLost(new WorkerLostError(end, options), wasReported);
   }
 
-  /** The successor of this worker, which has ended, replaces no worker now. */
+  /** This worker ended; its starting successor becomes an ordinary addition. */
   #forgetWorn(worn: Lane): void {
     for (const [successor, lane] of this.#worn) if (lane === worn) this.#worn.delete(successor);
   }
