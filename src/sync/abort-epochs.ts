@@ -27,7 +27,7 @@ export function raiseAbort(
   if (slot < words.length) Atomics.store(words, slot, (generation + 1) | 0);
 }
 
-/** Host: a new call starts in this slot. Its earlier calls are over; refreshes the word so that it does not grow too old. */
+/** Host: a new call starts in this slot and its earlier calls are over. Refreshes the word before it grows too old. */
 export function clearAbort(
   words: Int32Array<SharedArrayBuffer>,
   slot: number,

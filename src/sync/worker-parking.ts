@@ -95,7 +95,7 @@ export class Waker {
     this.#counts = counts;
   }
 
-  /** Call after publishing. True: the worker was in its event loop. If the worker runs, costs one load of a rarely shared line. */
+  /** Call after publishing. True: the worker was in its event loop. Costs one load of a rarely shared line if it runs. */
   wake(): boolean {
     // SYNC(worker-parked): pairs with Parker.announce. Needs seq-cst (see above).
     return Atomics.load(this.#words, this.#index) !== RUNNING && this.#unpark();

@@ -2,7 +2,7 @@
 
 /** Time between two checks. */
 const LOOK_MS = 5;
-/** Delay of the first check if the limit is exceeded before the first call: otherwise each new worker would be replaced. */
+/** Delay of the first check if the limit is exceeded before the first call. Otherwise each new worker would be replaced. */
 const FIRST_MS = 1000;
 /** Time between two equal messages, repeated because the host may have failed to start another worker. */
 const AGAIN_MS = 1000;
