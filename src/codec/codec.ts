@@ -1,6 +1,6 @@
 /**
- * The codec of one side of a pool: what its encoders share, and encoding for purposes outside the
- * rings. Knows no transport.
+ * The codec of one side of a pool: the state shared by its encoders, and encoding for uses outside the
+ * rings. Independent of the transport.
  */
 import { viewMemory } from "../memory/views.ts";
 import type { CodecAccess } from "../runtimes/runtime.ts";
@@ -13,10 +13,10 @@ import { SharedBuffers } from "./support/shared-buffers.ts";
 
 export interface CodecOptions {
   readonly access: CodecAccess;
-  /** A number of its own for each thread of the pool: 0 is the host. */
+  /** A unique number for each thread of the pool: 0 is the host. */
   readonly origin: number;
   readonly maxPayloadBytes: number;
-  /** Whether what is encoded here may be read in place: arguments, not results. */
+  /** Whether the receiver may read encoded values in place: true for arguments, false for results. */
   readonly mayLend: boolean;
   /** Uses of a shape after which its code is compiled, instead of the default. */
   readonly compiledAfter?: number;
@@ -45,34 +45,34 @@ export class Codec {
     };
   }
 
-  /** Most bytes of one call's arguments, or of one result. */
+  /** Maximum bytes of one call's arguments, or of one result. */
   get maxPayloadBytes(): number {
     return this.#options.maxPayloadBytes;
   }
 
-  /** An encoder that nobody uses: encoding runs user code, which may encode in turn. */
+  /** Acquires an encoder from the pool: encoding runs user code, which may itself start encoding. */
   lend(): Encoder {
     return this.#idle.pop() ?? new Encoder(this.#options);
   }
 
-  /** Takes an encoder back, whatever state it is in. */
+  /** Releases an encoder in any state. */
   takeBack(encoder: Encoder): void {
     encoder.end();
     this.#idle.push(encoder);
   }
 
-  /** The shapes that another side tells. */
+  /** A store for the shapes that another side announces. */
   receivedShapes(): ReceivedShapes {
     return new ReceivedShapes(this.#compiledAfter);
   }
 
-  /** A decoder for what the other side of a lane sends, whose shapes are `shapes`. */
+  /** A decoder for values from the other side of a lane, which uses `shapes`. */
   decoder(shapes: ShapeSource | undefined): Decoder {
     return new Decoder(this.access, shapes, this.#sharedBuffers);
   }
 }
 
-/** What encoding threw, as the caller is to see it: its own errors, or what went wrong in words. */
+/** Converts an exception of the encoder for the caller: keeps coded and user errors, describes others. */
 export function encodingError(error: unknown, name: string): unknown {
   if (isStackOverflow(error)) {
     return refusal(name, "it is nested too deeply for this thread's stack", { cause: error });
@@ -80,7 +80,7 @@ export function encodingError(error: unknown, name: string): unknown {
   return error;
 }
 
-/** Encodes an error for a message: bytes that need nothing else to be read. */
+/** Encodes an error for a message, as self-contained bytes. */
 export function packError(access: CodecAccess, error: Error): Uint8Array<ArrayBuffer> {
   const encoder = new Encoder({
     access,
@@ -91,7 +91,7 @@ export function packError(access: CodecAccess, error: Error): Uint8Array<ArrayBu
   });
   let end = encoder.error(error, encoder.begin());
   if (encoder.attachments.count > 0) {
-    encoder.end(); // what it carries cannot be put in bytes
+    encoder.end(); // its contents cannot be encoded as bytes
     end = encoder.error(new Error(error.message), encoder.begin());
   }
   return new Uint8Array(encoder.u8.subarray(0, end));

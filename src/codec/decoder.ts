@@ -1,7 +1,7 @@
 /**
- * Reads values out of shared memory. Every length is checked against the end of what was given before
- * anything is read or allocated: damaged memory is a ProtocolError, never a loop, a read outside or an
- * allocation beyond the record. Reading runs no user code.
+ * Reads values out of shared memory. Every length is checked against the end of the input before anything is
+ * read or allocated: damaged memory causes a ProtocolError, never a loop, or a read or allocation beyond the
+ * record. Reading runs no user code.
  */
 import { align8, align8Large } from "../memory/align.ts";
 import { type Memory, viewMemory } from "../memory/views.ts";
@@ -63,14 +63,14 @@ import { readOneByte } from "./kinds/text.ts";
 import { TextSegments } from "./kinds/texts.ts";
 import { readEnvelope } from "./kinds/wrappers.ts";
 
-/** Where the shapes of received objects are looked up. */
+/** Provides the shapes of received objects. */
 export interface ShapeSource {
   get(id: number): ReadableShape | undefined;
 }
 
 const NO_EXTRAS: readonly unknown[] = [];
 const PENDING_VALUE = Symbol();
-/** For arrays with holes, of which only the elements take bytes. */
+/** Allowance for arrays with holes, since only their elements take bytes. */
 const FREE_BYTES = 64 * 1024;
 const NO_MEMORY: Memory = viewMemory(new SharedArrayBuffer(0));
 
@@ -80,11 +80,11 @@ export class Decoder implements Reader {
   u8!: Uint8Array<SharedArrayBuffer>;
   limit = 0;
   next = 0;
-  /** Lend bytes in place instead of copying them; set by whoever keeps the memory meanwhile. */
+  /** Lend bytes in place instead of copying them. A caller that sets it must keep the memory until the loans end. */
   isLending = false;
-  /** What the values that are read may be declared as, by position. */
+  /** Declarations of the values being read, by position. */
   declared: DeclaredValues | undefined;
-  /** What was lent by the values just read; emptied by whoever ends the loans. */
+  /** Loans in the values just read. The caller that ends them empties the list. */
   readonly lent: Revocable[] = [];
 
   readonly access: CodecAccess;
@@ -92,12 +92,12 @@ export class Decoder implements Reader {
   readonly #sharedBuffers: SharedBuffers;
   readonly #texts = new TextSegments();
   #memory: Memory | undefined;
-  /** For values of declared shapes that always take the same room. */
+  /** Reused for values of declared shapes of fixed size. */
   #input: Input | undefined;
   #base = 0;
-  /** Elements of arrays that were made before they were read. */
+  /** Number of array elements allocated before they were read. */
   #reserved = 0;
-  /** Arguments whose values come behind the others. */
+  /** Number of arguments whose values follow the others. */
   #pending = 0;
   #attachments: readonly unknown[] = NO_EXTRAS;
   #referenced: Map<number, unknown> | undefined;
@@ -174,7 +174,7 @@ export class Decoder implements Reader {
     }
   }
 
-  /** Lets go of memory that is not read again. */
+  /** Drops references to memory that is not read again. */
   forget(): void {
     this.#input = undefined;
     this.#begin(NO_MEMORY, 0, 0, NO_EXTRAS);
@@ -414,7 +414,7 @@ export class Decoder implements Reader {
   }
 }
 
-/** Whether the struct in `[at, limit)` takes just that room, as all of its shape do. */
+/** Whether the struct in `[at, limit)` has a shape of fixed size and takes exactly that size. */
 function isWhole(
   { codec, isView }: DeclaredValue,
   { i32 }: Memory,
@@ -426,7 +426,7 @@ function isWhole(
     i32[(at >> 2) + 1] === fixedBytes;
 }
 
-/** Whatever goes wrong becomes a coded error: too deep a nesting for this thread's stack, or damage. */
+/** Converts any exception to a coded error: nesting too deep for this thread's stack, or damage. */
 function explain(error: unknown, bytes: number): unknown {
   if (error instanceof HeddleError) return error;
   if (isStackOverflow(error)) {
@@ -434,7 +434,7 @@ function explain(error: unknown, bytes: number): unknown {
       cause: error,
     });
   }
-  // Lengths are checked before anything is made of them: what fails then lacks memory.
+  // Lengths are checked before any allocation, so an allocation that fails lacks memory.
   if (error instanceof RangeError) {
     return new PayloadTooLargeError(bytes, undefined, { cause: error });
   }

@@ -1,9 +1,9 @@
 /**
- * Writes values into memory of its own, in one pass, from offset 0: nothing is ever encoded twice, so that user code
- * (getters) runs once. Whoever sends them copies them into a record, or gives the memory itself away.
+ * Writes values into its own memory, in one pass, from offset 0. No value is encoded twice, so that user code (getters)
+ * runs once. The sender copies the values into a record or gives the memory itself away.
  *
- * An encoder has no stack but JavaScript's; user code that runs meanwhile and sends something itself
- * is given another encoder (`Codec.lend`). References are offsets from the first value, so that encoded
+ * An encoder is recursive and not reentrant: user code that runs during encoding and sends something itself
+ * gets another encoder (`Codec.lend`). References are offsets from the first value, so that encoded
  * values can be moved as a whole. The layout is in `tags.ts`.
  */
 import { PayloadTooLargeError } from "../errors.ts";
@@ -47,13 +47,13 @@ import { writeArray } from "./kinds/arrays.ts";
 import { writePlain, writeShaped, writeSpecial } from "./kinds/objects.ts";
 
 /**
- * Levels of nesting. The stack gives out before, as a rule: at 1,000 to 3,000 levels on V8, where
- * `structuredClone` does too, and at some 7,000 on JavaScriptCore.
+ * Maximum levels of nesting. The stack usually overflows before: at 1,000 to 3,000 levels on V8, as in
+ * `structuredClone`, and at about 7,000 on JavaScriptCore.
  */
 export const MAX_DEPTH = 10_000;
-/** Most that is asked for in advance by what will not need all of it: writers of objects, short strings. */
+/** Maximum bytes that writers of objects and short strings reserve in advance and may leave unused. */
 const MAX_SPARE_BYTES = 512;
-/** Memory to begin with, and most that is kept for the next value: what the largest records of usual rings take. */
+/** Initial memory, and the maximum kept for the next value: the size of the largest records of usual rings. */
 const SCRATCH_BYTES = 64 * 1024;
 const MAX_KEPT_BYTES: number = 2 * 1024 * 1024;
 /** Offsets are int32. */
@@ -63,7 +63,7 @@ export interface EncoderOptions {
   readonly access: CodecAccess;
   readonly shapes: ShapeRegistry | undefined;
   readonly sharedBuffers: SharedBuffers;
-  /** Most bytes of one call's arguments, or of one result. */
+  /** Maximum bytes of one call's arguments, or of one result. */
   readonly maxPayloadBytes: number;
   readonly mayLend: boolean;
 }
@@ -89,7 +89,7 @@ export class Encoder implements Writer {
   limit = 0;
   readonly attachments: Attachments = new Attachments();
   gone = 0;
-  /** What the values are called in the path of one that cannot be cloned, and the list they are of. */
+  /** Name of the list of values, for the path of a value that cannot be cloned. */
   name = "";
   list: readonly unknown[] | undefined;
 
@@ -108,8 +108,8 @@ export class Encoder implements Writer {
   /** Bytes of the values that were copied for the payload message. */
   #copiedBytes = 0;
   /**
-   * Somebody has given Object.prototype an enumerable property: no shape can be guessed. Undefined: no
-   * object has come yet for which that matters.
+   * Whether Object.prototype has an enumerable property, in which case no shape can be guessed. Undefined
+   * until it is first needed.
    */
   #isPolluted: boolean | undefined;
   readonly #seen = new SeenObjects();
@@ -127,7 +127,7 @@ export class Encoder implements Writer {
 
   /** Starts anew; returns where to write. */
   begin(): number {
-    if (this.#isOpen) this.end(); // a stack overflow has kept it from ending
+    if (this.#isOpen) this.end(); // a stack overflow prevented `end`
     this.#isOpen = true;
     this.#isPolluted = undefined;
     this.#moveTo(this.#scratch ??= viewMemory(new SharedArrayBuffer(SCRATCH_BYTES)));
@@ -147,12 +147,12 @@ export class Encoder implements Writer {
     return this.#depth;
   }
 
-  /** Forgets the values that were encoded, and every object it was given. */
+  /** Forgets the encoded values and all references to objects. */
   end(): void {
     if (this.#seen.count > 0) this.#seen.forget(0);
-    this.#seen.current = -1; // or an exception has left it
+    this.#seen.current = -1; // an exception may have left it set
     this.#depth = 0;
-    // Also if they were being written when that failed: the next value must not get them.
+    // Also after a failure while they were being written, since the next value must not get them.
     if (this.texts.isOpen || this.texts.count > 0) this.texts.abort();
     this.attachments.clear();
     this.#copiedBytes = 0;
@@ -165,7 +165,7 @@ export class Encoder implements Writer {
     this.#isOpen = false;
   }
 
-  /** The scratch memory, which the encoder gives up. */
+  /** Returns the scratch memory, which the encoder no longer uses. */
   takeScratch(): SharedArrayBuffer {
     if (this.memory === this.#scratch) this.#scratch = undefined;
     return this.memory.u8.buffer;
@@ -176,7 +176,7 @@ export class Encoder implements Writer {
   }
 
   #makeRoom(at: number, bytes: number): number {
-    // More is asked for than is needed, perhaps; what was written is checked in the end.
+    // The request may exceed the need. The written size is checked at the end.
     this.checkSize(at + Math.max(0, bytes - MAX_SPARE_BYTES));
     const length = Math.max(align8Large(at + bytes + 64), Math.min(2 * at, 2 ** 30));
     let larger: Memory;
@@ -200,7 +200,7 @@ export class Encoder implements Writer {
     if (bytes > limit) throw new PayloadTooLargeError(bytes, limit);
   }
 
-  /** Of the values so far, and of those that they continue. */
+  /** Bytes copied for the values so far, including values encoded before that they continue. */
   get copiedBytes(): number {
     return this.#copiedBytes;
   }
@@ -220,7 +220,7 @@ export class Encoder implements Writer {
     return this.#rare(value, from);
   }
 
-  /** Writes a value that is no part of another: an argument, or a result. */
+  /** Writes a top-level value: an argument, or a result. */
   root(value: unknown, from: number): number {
     return typeof value === "object" && value !== null && !ArrayBuffer.isView(value)
       ? this.texts.write(this, value, from)
@@ -409,7 +409,7 @@ export class Encoder implements Writer {
     this.texts.forget(mark.texts);
   }
 
-  /** An error as such, whatever structured clone would make of it. */
+  /** Writes an error by its fields, independent of structured clone. */
   error(error: Error, from: number): number {
     this.seenAt(error, from);
     this.#seen.current = this.#seen.count - 1;
@@ -417,7 +417,7 @@ export class Encoder implements Writer {
     return writeError(this, error, from);
   }
 
-  /** A value of a declared shape, which is the `position`-th argument, or the result. */
+  /** Writes a value of a declared shape: the argument at `position`, or the result. */
   struct(declared: DeclaredValue, position: number, value: unknown, from: number): number {
     const at = this.header(STRUCT | (position << 8), 0, from);
     let end: number;

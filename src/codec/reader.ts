@@ -1,18 +1,18 @@
 /**
- * What the kinds of values need of the decoder that reads them. The decoder knows the kinds; they know
- * it by this face alone.
+ * The interface of the decoder for the readers of the kinds of values. The decoder imports the kinds; they
+ * depend only on this interface.
  */
 import type { CodecAccess } from "../runtimes/runtime.ts";
 
-/** Whatever reads in place and can be told that the loan is over. */
+/** An accessor that reads in place and can be revoked when the loan ends. */
 export interface Revocable {
   revoke(): void;
 }
 
-/** A shape as its receiver sees it. */
+/** The receiver's side of a shape. */
 export interface ReadableShape {
   readonly keys: readonly string[];
-  /** Makes the object whose values start at `at`. */
+  /** Creates the object whose values start at `at`. */
   readonly read: (reader: Reader, at: number) => object;
 }
 
@@ -20,37 +20,37 @@ export interface Reader {
   readonly i32: Int32Array<SharedArrayBuffer>;
   readonly f64: Float64Array<SharedArrayBuffer>;
   readonly u8: Uint8Array<SharedArrayBuffer>;
-  /** End of what may be read. */
+  /** End of the readable bytes. */
   readonly limit: number;
-  /** After a value was read: where the next one starts. */
+  /** After a value was read: offset of the next one. */
   next: number;
   readonly access: CodecAccess;
   /** Lend bytes in place instead of copying them. */
   readonly isLending: boolean;
-  /** What was lent. */
+  /** The loans made so far. */
   readonly lent: Revocable[];
 
   /** Reads the value at `at`; sets `next`. */
   value(at: number): unknown;
   /** Reads the ONE_BYTE value at `at`. */
   text(at: number): string;
-  /** Reads the TEXT at `at`, which is of so many units; does not set `next`. */
+  /** Reads the TEXT at `at`, which has `units` units; does not set `next`. */
   gathered(units: number, at: number): string;
   /** Reads a string at `at`: a property's name. */
   key(at: number): string;
   shape(id: number): ReadableShape | undefined;
-  /** Remembers an object that a REF further on stands for. */
+  /** Registers an object that a later REF refers to. */
   register(at: number, object: unknown): void;
   /** Checks that `bytes` bytes from `at` may be read. */
   check(at: number, bytes: number): void;
-  /** The aux word at `at` as a number of things of at least `bytesEach` bytes, which must be there. */
+  /** The aux word at `at` as a count. Checks that `bytesEach` bytes for each can be read. */
   count(at: number, bytesEach: number, headerBytes?: number): number;
   /**
-   * Whether so many elements may be made before they are read. Damaged arrays within arrays could each claim the same
-   * bytes; those of a sound value come to no more than there are bytes for.
+   * Whether this number of elements may be allocated before they are read. Damaged nested arrays could each claim the
+   * same bytes; the elements of an intact value never exceed the available bytes.
    */
   mayReserve(elements: number): boolean;
-  /** The f64 behind the header at `at` as a number of bytes from `start`, which must be there. */
+  /** The f64 after the header at `at` as a size in bytes. Checks that this many bytes can be read from `start`. */
   size(at: number, start: number): number;
   corrupt(what: string, at: number): Error;
 }

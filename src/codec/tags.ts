@@ -49,8 +49,8 @@
  *   TEXT         UTF-16 units     –   the next so many units of those texts
  *   PENDING      –                –   an argument that was not known yet: its value comes behind all others
  *
- * Flag REFERENCED, on any object: a REF to it follows somewhere. Values follow one another without a
- * count; the frame says how many there are. Offsets are relative, so encoded values can be moved.
+ * Flag REFERENCED, on any object: a later REF refers to it. Values follow one another without a count; the
+ * frame contains their number. Offsets are relative, so encoded values can be moved.
  */
 export const UNDEFINED = 1;
 export const NULL = 2;
@@ -92,15 +92,15 @@ export const TEXT = 36;
 /** Bytes of tag, flags and aux. */
 export const VALUE_HEADER_BYTES = 8;
 
-/** Flags, as they stand in the first word. */
+/** Flags, as they are stored in the first word. */
 export const REFERENCED: number = 0x80 << 16;
-/** OBJECT: some property was gone when it was to be read; HOLE stands in its place. */
+/** OBJECT: some property was deleted before it was read; HOLE replaces it. */
 export const PARTIAL: number = 1 << 16;
 export const NEGATIVE: number = 1 << 16;
 export const NO_HIGH: number = 1 << 16;
 export const RESIZABLE: number = 1 << 16;
 export const TRACKING: number = 1 << 16;
-/** ERROR: which values follow the four that always do. */
+/** ERROR: the values that follow the four mandatory ones. */
 export const HAS_CAUSE: number = 1 << 16;
 export const HAS_ERRORS: number = 2 << 16;
 export const HAS_SUPPRESSED: number = 4 << 16;

@@ -1,21 +1,21 @@
 /**
- * What the kinds of values (arrays, objects, bytes, …) need of the encoder that writes them. The
- * encoder knows the kinds; they know it by this face alone.
+ * The interface of the encoder for the writers of the kinds of values (arrays, objects, bytes, …). The
+ * encoder imports the kinds; they depend only on this interface.
  *
- * Positions (`at`, `from`) are offsets into the encoder's present memory. Each call that writes returns
- * where the next value goes, possibly in other memory: views of it must be read anew after each.
+ * Positions (`at`, `from`) are offsets into the encoder's current memory. Each call that writes returns the
+ * position of the next value and may replace the memory, so views must be reloaded after each call.
  */
 import type { Memory } from "../memory/views.ts";
 import type { CodecAccess } from "../runtimes/runtime.ts";
 
-/** A shape that the receiver knows. */
+/** A shape that is known to the receiver. */
 export interface WritableShape {
   readonly id: number;
-  /** Writes the properties of an object from `at`; returns where they end. */
+  /** Writes the properties of an object from `at`; returns their end. */
   readonly write: (writer: Writer, object: Record<string, unknown>, at: number) => number;
   /**
-   * Whether a plain object, which is no proxy, has exactly these enumerable properties. May say no
-   * wrongly; never yes, as long as `Object.prototype` has no enumerable property.
+   * Whether a plain object, not a proxy, has exactly these enumerable properties. False may be wrong; true is
+   * always correct if `Object.prototype` has no enumerable property.
    */
   readonly fits: (object: object) => boolean;
 }
@@ -30,9 +30,9 @@ export interface WriterMark {
   readonly texts: number;
 }
 
-/** Takes the short strings of an object, which are written behind it. */
+/** Collects the short strings of an object, which are written after it. */
 export interface TextCollector {
-  /** Whether it does now. */
+  /** Whether strings are being collected. */
   readonly isOpen: boolean;
   add(text: string): void;
 }
@@ -45,61 +45,61 @@ export interface Writer {
   readonly access: CodecAccess;
   /** The short strings of the object being written. */
   readonly texts: TextCollector;
-  /** Whether bytes may be read in place by the other side. */
+  /** Whether the other side may read bytes in place. */
   readonly mayLend: boolean;
-  /** Objects that contain what is being written, itself included. */
+  /** Number of objects that contain the value being written, including the value itself. */
   readonly depth: number;
-  /** Properties that were gone when their turn came, so far. */
+  /** Number of properties so far that were deleted before they were written. */
   readonly gone: number;
   /** The prototype of the last object that was found to be an instance of an ordinary class. */
   lastClass: object | undefined;
-  /** Whether parts may move: not what errors carry, which may be left out again. */
+  /** Whether parts may be transferred. False within errors, whose parts may be omitted again. */
   mayMove: boolean;
 
   /**
-   * Makes sure that `bytes` bytes may be written from `at`; returns where that is now. What lies before
-   * `at` moves along, what lies behind it does not: ask from the end of what was written.
+   * Ensures that `bytes` bytes may be written from `at`; returns the new position of `at`. Only the bytes
+   * before `at` are kept, so `at` must be the end of the written bytes.
    */
   room(at: number, bytes: number): number;
   /** Writes any value. */
   value(value: unknown, at: number): number;
-  /** A value without data. */
+  /** Writes a value without data. */
   tag(word: number, at: number): number;
-  /** First word and aux of a value whose data follows. */
+  /** Writes the first word and aux of a value whose data follows. */
   header(word: number, aux: number, at: number): number;
-  /** First word and an f64. */
+  /** Writes the first word and an f64. */
   double(word: number, value: number, at: number): number;
-  /** A property that reads as undefined: its value, or HOLE if user code has removed it meanwhile. */
+  /** Writes a property that reads as undefined: its value, or HOLE if user code has deleted it meanwhile. */
   undefinedOrGone(object: object, key: PropertyKey, at: number): number;
-  /** The shape that this plain object has by all experience, if it does have it. */
+  /** The shape predicted for this plain object, if the object has it. */
   guessShape(object: object): WritableShape | undefined;
-  /** The shape with these keys, if there is one and the receiver will know it. */
+  /** The shape with these keys, if there is one and it has been or can be announced to the receiver. */
   shapeOf(keys: readonly string[]): WritableShape | undefined;
 
-  /** Where this object has been written before, to be passed to `ref`, or -1: it is at `at` now. */
+  /** Position of this object if it was written before, for `ref`. Otherwise registers it at `at` and returns -1. */
   seenAt(object: object, at: number): number;
   /** The same for a buffer that is written as part of its view at `at`. */
   bufferSeenAt(buffer: object, at: number): number;
-  /** A value that stands for the one at `seen`. */
+  /** Writes a reference to the value at `seen`. */
   ref(seen: number, at: number): number;
   mark(): WriterMark;
-  /** Forgets the objects met since `mark`. The caller goes on writing where it was then. */
+  /** Forgets the objects visited since `mark`. The caller continues at its position of that time. */
   rewind(mark: WriterMark): void;
 
-  /** The object itself goes with the payload message. `isMoved`: it is ours to give away. */
+  /** Sends the object itself in the payload message. `isMoved`: the object is transferred. */
   extra(object: object, at: number, isMoved: boolean): number;
-  /** A part of the value, this large, will be copied for the payload message. May refuse it. */
+  /** Counts bytes of a part that will be copied for the payload message. Throws if there are too many. */
   countCopied(bytes: number, at: number): void;
-  /** A SharedArrayBuffer, which keeps its identity from call to call. */
+  /** Writes a SharedArrayBuffer, which keeps its identity across calls. */
   shared(buffer: SharedArrayBuffer, at: number): number;
-  /** The object being written is but a wrapper: what comes now stands in its place. */
+  /** The object being written is a wrapper: the next value replaces it. */
   unwrap(): void;
-  /** The objects that are to move instead of being copied, wherever they come in what follows. */
+  /** Marks objects to be transferred instead of copied, at any position in the following values. */
   willMove(objects: readonly unknown[]): void;
   isTransferred(object: unknown): boolean;
-  /** An object that moves. */
+  /** Writes a transferred object. */
   moved(object: object, at: number): number;
 
-  /** What to throw for a part that cannot be cloned. */
+  /** The error to throw for a part that cannot be cloned. */
   refuse(part: unknown, why: string, options?: ErrorOptions): Error;
 }

@@ -1,5 +1,5 @@
 /**
- * One stretch of shared memory seen through every element type the codecs write.
+ * A range of shared memory with a view for every element type that the codecs write.
  *
  * Fixed-length views: length-tracking views on growable buffers index more slowly, and a fixed view
  * does not follow `grow()`. Offsets into a `Memory` are bytes from its start, a multiple of 8.
@@ -27,7 +27,7 @@ export function viewMemory(
   };
 }
 
-/** Up to here a loop is quicker than a view of the source and a native copy, in bytes. */
+/** Size in bytes up to which a loop is faster than a view of the source and a native copy. */
 const MAX_LOOP_BYTES = 256;
 
 /** Copies the first `bytes` bytes of `from`, a multiple of 8, to byte `at` of `to`. Copies 32 bits at a time: doubles might change the bits of a NaN. */

@@ -1,4 +1,4 @@
-/** Finds the module that called a function, from the stack: a bare function does not know where it was exported. */
+/** Finds the module that called a function from the stack, since a function has no reference to its module. */
 
 interface CallSite {
   getFileName(): string | null | undefined;
@@ -11,7 +11,7 @@ const StackError = Error as unknown as {
   captureStackTrace(target: object, above: (...args: never[]) => unknown): void;
 };
 
-/** Path or URL of the module that called `callee`, or undefined if the stack does not tell. */
+/** Path or URL of the module that called `callee`, or undefined if the stack does not contain it. */
 export function callerOf(callee: (...args: never[]) => unknown): string | undefined {
   const { prepareStackTrace, stackTraceLimit } = StackError;
   const holder: { stack?: unknown } = {};
@@ -26,8 +26,8 @@ export function callerOf(callee: (...args: never[]) => unknown): string | undefi
     StackError.captureStackTrace(holder, callee);
     return locationIn(String(holder.stack));
   } finally {
-    // By assignment: on Bun deleting or redefining the property leaves the hook in place. Unlike `=`, `set` does not
-    // throw where Error is frozen.
+    // Assigns, since on Bun deleting or redefining the property leaves the hook in place. Unlike `=`, `set` does not
+    // throw if Error is frozen.
     Reflect.set(StackError, "stackTraceLimit", stackTraceLimit);
     Reflect.set(StackError, "prepareStackTrace", prepareStackTrace);
   }

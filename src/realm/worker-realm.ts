@@ -1,6 +1,6 @@
 /**
- * Tells every copy of heddle in a thread whether that thread is a heddle worker. The worker entry sets it before any
- * task module loads. On `globalThis`, since a task module may import another copy (sources and build, two versions).
+ * Marks a thread as a heddle worker for every copy of heddle in it. The worker entry sets the mark before any task
+ * module loads. It is on `globalThis`, since a task module may import another copy (sources and build, two versions).
  */
 
 export interface WorkerRealm {

@@ -1,9 +1,8 @@
 /**
  * Consumer role of an SPSC record ring: poll → (acquire) → read → release.
  *
- * Obtained once per ring from `spsc-ring.ts`. Every record is checked against the bytes that were
- * published before anything in it is read; what does not fit is a ProtocolError, never a loop and
- * never a read outside the record.
+ * Obtained once per ring from `spsc-ring.ts`. Every record is checked against the published bytes before
+ * anything in it is read. A damaged record causes a ProtocolError, never a loop or a read outside the record.
  */
 import type { Memory } from "../memory/views.ts";
 import { ProtocolError } from "../errors.ts";
@@ -17,7 +16,7 @@ import {
 } from "./record-layout.ts";
 import { HEAD_POSITION, TAIL_POSITION } from "./ring-layout.ts";
 
-/** Released bytes that are handed back to the producer together, at most (and an eighth of the ring). */
+/** Released bytes are published to the producer in batches of at most this size (and an eighth of the ring). */
 const PUBLISH_STRIDE_BYTES = 4096;
 
 /** `poll` found nothing to read. */
@@ -38,7 +37,7 @@ export class RingConsumer {
   #cachedTail: number;
   #sequence = 0;
   #length = 0;
-  /** How far `countReady` has walked, and the number of the record there. */
+  /** Position that `countReady` has reached, and the number of the record there. */
   #walked: number;
   #walkedSequence = 0;
 
@@ -54,7 +53,7 @@ export class RingConsumer {
     this.#walked = this.#head;
   }
 
-  /** Index of the oldest unreleased record, or EMPTY. Stays the same until `release`. */
+  /** Index of the oldest unreleased record, or EMPTY. Unchanged until `release`. */
   poll(): number {
     for (;;) {
       const head = this.#head;
@@ -122,8 +121,8 @@ export class RingConsumer {
   }
 
   /**
-   * Takes the polled record for good. False: its producer revoked it; release it unread.
-   * For rings whose producer revokes; others use `verify`.
+   * Claims the polled record. False: its producer revoked it; release it unread.
+   * For rings whose producer revokes records; others use `verify`.
    */
   acquire(index: number): boolean {
     const queued = queuedState(this.#sequence);
@@ -153,10 +152,10 @@ export class RingConsumer {
   }
 
   /**
-   * Done with the polled record; its bytes may be overwritten from now on. True: the space was handed
-   * back to the producer. That happens in strides, since each costs a store that the producer's core
-   * has to fetch; with every record released at least seven eighths of the ring are visible as free,
-   * enough for the largest record.
+   * Releases the polled record; its bytes may be overwritten from now on. True: the space was published
+   * to the producer. Space is published in batches, since each publish is a store that the producer's
+   * core has to fetch. With every record released, at least seven eighths of the ring are visible as
+   * free, enough for the largest record.
    */
   release(): boolean {
     this.#head = (this.#head + this.#length) | 0;
@@ -166,7 +165,7 @@ export class RingConsumer {
     return true;
   }
 
-  /** Hands all released space back to the producer now. Consumers do so before they park. */
+  /** Publishes all released space to the producer now. Consumers do so before they park. */
   publish(): void {
     if (this.#publishedHead === this.#head) return;
     this.#publishedHead = this.#head;

@@ -27,16 +27,16 @@ import { HEAD_POSITION, TAIL_POSITION } from "./ring-layout.ts";
 export const NO_SPACE = -1;
 
 /**
- * From this index on the producer looks whether the ring is (nearly) empty and starts over at index
- * 0, by a padding record, so that light traffic stays within a few hot cache lines and a large
- * capacity costs address space, not memory. Nearly, because the consumer hands space back in strides.
+ * From this index on the producer checks whether the ring is (nearly) empty and rewinds to index 0 by a
+ * padding record, so that light traffic stays within a few hot cache lines and a large capacity costs
+ * address space, not memory. Nearly, because the consumer publishes space in batches.
  */
 const REWIND_BYTES: number = 16 * 1024;
 
 /**
- * Until the consumer has passed that padding, what is before it is all the room there is. Bursts that find it too
- * little double the distance from which on the producer rewinds, up to the whole ring; so many times through the ring
- * without that halve it.
+ * Until the consumer has passed that padding, only the bytes before it are free. A burst that needs more doubles the
+ * index from which the producer rewinds, up to the whole ring. This number of trips through the ring without such a
+ * burst halves it.
  */
 const EASY_TRIPS = 64;
 
@@ -86,8 +86,8 @@ export class RingProducer {
    * NO_SPACE. Up to `limit` may be written; `commit` says how much was.
    */
   claim(bytes: number): number {
-    // A claim still open here was left behind by an exception (a stack overflow, say): nothing but
-    // encoding happens while one is open, and that runs no code that could claim again.
+    // A claim still open here was left by an exception (such as a stack overflow): only encoding
+    // happens while one is open, and encoding runs no code that could claim again.
     if (this.#claimIndex !== NO_SPACE) this.abort();
     const need = align8(bytes);
     const tail = this.#tail;
@@ -143,7 +143,7 @@ export class RingProducer {
     this.#claimIndex = NO_SPACE;
   }
 
-  /** After an exception anywhere in this class: what is private here follows what was published. */
+  /** Restores the private state from the published state after an exception anywhere in this class. */
   recover(): void {
     this.abort();
     const tail = Atomics.load(this.#header, TAIL_POSITION);
@@ -159,7 +159,7 @@ export class RingProducer {
     this.#paddingIndex = NO_SPACE;
   }
 
-  /** Whether `claim(bytes)` would succeed now. May say no a little late, never yes wrongly. */
+  /** Whether `claim(bytes)` would succeed now. True is always correct; false may be stale. */
   hasSpace(bytes: number): boolean {
     if (this.claim(bytes) === NO_SPACE) return false;
     this.abort();
@@ -171,14 +171,14 @@ export class RingProducer {
     return Atomics.load(this.#header, HEAD_POSITION) !== this.#tail;
   }
 
-  /** Records committed so far; starts over at 2^30. */
+  /** Records committed so far; wraps at 2^30. */
   get sequence(): number {
     return this.#sequence;
   }
 
   /**
-   * Where the record that was just committed begins: a count of bytes that does not wrap (int32 cursors do, and
-   * soon, since rewinding skips nearly a whole ring). It names this record for ever.
+   * Start of the record that was just committed: a count of bytes that never wraps, so it identifies this record
+   * permanently. (int32 cursors wrap, and soon, since a rewind skips nearly a whole ring.)
    */
   get position(): number {
     return this.#unwrapped(this.#claimPosition);
@@ -194,8 +194,8 @@ export class RingProducer {
   }
 
   /**
-   * Indices of records that the consumer has not handed back, claimed and revoked ones among them: of the `most` oldest
-   * that are wanted. Their bytes stay what they are until this producer claims again: it alone reuses them.
+   * Indices of the `most` oldest matching records that the consumer has not released, including claimed and revoked ones.
+   * Their bytes stay unchanged until this producer, which alone reuses them, claims again.
    */
   unreleased(most: number = Infinity, isWanted?: (index: number) => boolean): number[] {
     const indices: number[] = [];
@@ -216,7 +216,7 @@ export class RingProducer {
     return indices;
   }
 
-  /** Whether the consumer has not taken this unreleased record yet. May be stale. */
+  /** Whether this unreleased record is still queued. May be stale. */
   isQueued(index: number): boolean {
     return (this.memory.i32[stateSlot(index)]! & STATE_MASK) === QUEUED;
   }
@@ -226,19 +226,19 @@ export class RingProducer {
     return this.isReleased(position) || !this.isQueued(position & this.#mask);
   }
 
-  /** Whether the consumer is done with the record committed at `position`, or at it: not if it was only revoked. */
+  /** Whether the consumer has claimed or released the record committed at `position`. False if it was only revoked. */
   isBegun(position: number): boolean {
     return this.isReleased(position) ||
       (this.memory.i32[stateSlot(position & this.#mask)]! & STATE_MASK) === CLAIMED;
   }
 
-  /** Takes the record committed at `position` back if the consumer has not taken it: see `revoke`. */
+  /** Revokes the record committed at `position` unless the consumer has taken it: see `revoke`. */
   revokeAt(position: number): boolean {
     return !this.isReleased(position) && this.revoke(position & this.#mask);
   }
 
   /**
-   * Takes an unreleased record back. True: the consumer will skip it, and it is this side's again;
+   * Revokes an unreleased record. True: the consumer will skip it, and the producer owns its call again;
    * false: the consumer was faster.
    */
   revoke(index: number): boolean {
@@ -250,7 +250,7 @@ export class RingProducer {
     return Atomics.compareExchange(i32, stateSlot(index), queued, revokedState(queued)) === queued;
   }
 
-  /** Only what is not released is still the record that was committed there. */
+  /** Whether the record committed at `position` was released, so that its bytes may belong to another record. */
   isReleased(position: number): boolean {
     return position < this.#unwrapped(Atomics.load(this.#header, HEAD_POSITION));
   }
@@ -273,13 +273,13 @@ export class RingProducer {
   #usedIfLittle(index: number): number {
     const used = this.capacity - this.#refreshFree();
     if (used <= index >> 1) return used;
-    // Busy: look again only some way further on, or every claim would fetch the consumer's line.
+    // The ring is in use. The next check comes some way further on, or every claim would fetch the consumer's line.
     const next = index + this.#rewindBytes;
     this.#nextRewindCheck = Math.min(next, this.capacity);
     return -1;
   }
 
-  /** A record begins the ring anew, after padding or right behind the last one. */
+  /** Called when a record starts at index 0, after padding or directly after the last record. */
   #beginTrip(): void {
     if (++this.#easyTrips === EASY_TRIPS) {
       this.#easyTrips = 0;
@@ -288,10 +288,10 @@ export class RingProducer {
     this.#nextRewindCheck = this.#rewindBytes;
   }
 
-  /** There is no room; if that is for the padding of a rewind, which has not been passed, the next comes later. */
+  /** Called when there is no room. If the padding of the last rewind caused that, later rewinds start further on. */
   #rewindLater(): void {
     if (((this.#rewoundTo - this.#cachedHead) | 0) <= 0) return;
-    this.#rewoundTo = this.#cachedHead; // once for each
+    this.#rewoundTo = this.#cachedHead; // once for each rewind
     this.#easyTrips = 0;
     this.#rewindBytes = Math.min(2 * this.#rewindBytes, this.capacity);
     this.#nextRewindCheck = Math.max(this.#nextRewindCheck, this.#rewindBytes);

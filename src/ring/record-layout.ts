@@ -49,7 +49,7 @@ export function claimedState(queued: number): number {
   return queued + (CLAIMED - QUEUED);
 }
 
-/** The same record's word after its producer has taken it back. */
+/** The same record's word after its producer has revoked it. */
 export function revokedState(queued: number): number {
   return queued + (REVOKED - QUEUED);
 }

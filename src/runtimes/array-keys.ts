@@ -1,11 +1,11 @@
 /**
- * Finds out whether an array has enumerable properties besides its elements. `Object.keys` makes a string of each
+ * Detects whether an array has enumerable properties besides its elements. `Object.keys` makes a string of each
  * index: 6 to 30 ns an element on V8, 30 to 90 on JavaScriptCore, more than all other work on a long array. `inspect`
- * with no element shown lists the other keys in 1 µs (Node, Bun) or 6 (Deno) whatever the length; looking for holes
+ * with no element shown lists the other keys in 1 µs (Node, Bun) or 6 (Deno) at any length; the search for holes
  * takes 0.4 ns an element, and 5 on V8 until that loop is optimized.
  *
- * `inspect` formats the values of these keys, which may run a getter that structured clone does not: that of a
- * `Symbol.toStringTag` or of an error's name.
+ * `inspect` formats the values of these keys. This may run two getters that structured clone does not run:
+ * `Symbol.toStringTag` and the name of an error.
  */
 import { process } from "./process.ts";
 import type { ObjectKinds } from "./runtime.ts";
@@ -21,7 +21,7 @@ const INSPECT_OPTIONS = {
   sorted: false,
 } as const;
 
-/** Holes after which an array with more holes than elements is not searched on: it may be of any length. */
+/** Holes after which the search of an array with more holes than elements stops, since its length is unbounded. */
 const MANY_HOLES = 1024;
 /** Length above which holes are counted even where clones are live. */
 const MAX_UNSEEN_HOLES = 1 << 20;
@@ -32,8 +32,8 @@ const ArrayPrototype = Array.prototype;
 const ObjectPrototype = Object.prototype;
 
 /**
- * `ObjectKinds.countIndices`, by `inspect` for arrays of at least `min` elements. With `clonesLive` holes count as
- * indices, since they are read one by one later.
+ * `ObjectKinds.countIndices`, which uses `inspect` for arrays of at least `min` elements. With `clonesLive` holes count
+ * as indices, since each is read later.
  */
 export function inspectFrom(
   min: number,
@@ -68,7 +68,7 @@ function isUsual(array: readonly unknown[]): boolean {
     !isIndex(ownKeys(ObjectPrototype)[0]); // indices come first
 }
 
-/** Number of elements without holes; -1: so few that listing the keys is faster. Runs no getter. */
+/** Number of elements without holes; -1 if listing the keys is faster for this few. Runs no getter. */
 function countPresent(array: readonly unknown[]): number {
   const { length } = array;
   let holes = 0;
@@ -78,7 +78,7 @@ function countPresent(array: readonly unknown[]): number {
   return length - holes;
 }
 
-/** Indices are the first keys, so the last key tells whether there are others. */
+/** Counts by `Object.keys`: indices come first, so the last key shows whether there are others. */
 export function countIndicesByKeys(array: readonly unknown[]): number {
   const { length } = array;
   const keys = keysOf(array);

@@ -5,10 +5,10 @@ import { ASCII, LATIN1, NOT_ONE_BYTE, type Runtime } from "./runtime.ts";
 import { ABOVE_ONE_BYTE, latin1Slice, latin1Write, textAccess } from "./values.ts";
 import { createRuntime } from "./worker-threads.ts";
 
-/** Units above which writing them as ASCII is faster than a search by pattern. */
+/** Length in units above which writing a text as ASCII is faster than a search by pattern. */
 const SEARCHED_UNITS = 64;
 
-/** Lengths of ASCII strings that decode from UTF-8 in half the time of one byte per unit. */
+/** Range of lengths in which ASCII decodes as UTF-8 in half the time of decoding one byte per unit. */
 const DECODED_UNITS = { least: 2048, most: 512 * 1024 } as const;
 
 const { keys: keysOf } = Object;
@@ -21,7 +21,7 @@ export function createBunRuntime(): Runtime {
       ...(resourceLimits === undefined ? [] : ["Bun ignores resourceLimits of workers"]),
       ...(permission === undefined ? [] : ["Bun cannot deny its threads anything"]),
     ],
-    // `getHeapStatistics` takes milliseconds here.
+    // On Bun `getHeapStatistics` takes milliseconds.
     memoryBytes: () => process.memoryUsage().heapUsed,
     text: {
       joinedTexts: Infinity,
@@ -53,14 +53,15 @@ export function createBunRuntime(): Runtime {
       },
     },
     bytes: {
-      // Through the species constructor the copy of a shared view is an unshared array.
+      // `slice` uses the species constructor, so the copy of a shared view is an unshared array.
       copyOut: (source, start, end) =>
         source.slice(start, end) as Uint8Array as Uint8Array<ArrayBuffer>,
     },
     kinds: {
       clonesLive: true,
       isOrdinary: (value) => {
-        // It refuses Math, JSON and prototypes, which no slot distinguishes from `{}`. Takes 0.1 µs.
+        // `structuredClone` refuses Math, JSON and prototypes, which have no slot to distinguish them from `{}`.
+        // Takes 0.1 µs.
         try {
           return Object.getPrototypeOf(structuredClone(value)) === Object.prototype;
         } catch {
@@ -68,7 +69,7 @@ export function createBunRuntime(): Runtime {
         }
       },
       countIndices: inspectFrom(32, { clonesLive: true }),
-      // JavaScriptCore keeps the list with the structure: 2 ns where a loop over eight keys takes 12.
+      // JavaScriptCore caches the list with the structure: 2 ns, while a loop over eight keys takes 12.
       countKeys: (object) => keysOf(object).length,
     },
   });

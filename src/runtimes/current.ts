@@ -1,7 +1,7 @@
 /**
  * The runtime this thread runs on. Only `pool.ts` and `worker/entry.ts` import this file.
  *
- * Deno and Bun also claim to be Node (`process.versions.node`), so their own globals are asked first.
+ * Deno and Bun also define `process.versions.node`, so their own globals are checked first.
  */
 import { createBunRuntime } from "./bun.ts";
 import { createDenoRuntime } from "./deno.ts";

@@ -1,6 +1,6 @@
 /**
- * Deno: one turn of its event loop does not let I/O through (`sync/turn-clock.ts` has the figures),
- * and writing strings through `node:buffer` is a loop with bounds to check (1.7 ms for 1 MiB).
+ * Deno: one turn of its event loop does not serve I/O (`sync/turn-clock.ts` has the figures),
+ * and writing strings through `node:buffer` is a bounds-checked loop (1.7 ms for 1 MiB).
  */
 import { ASCII, LATIN1, NOT_ONE_BYTE, type Permission, type Runtime } from "./runtime.ts";
 import { inspectFrom } from "./array-keys.ts";
@@ -12,10 +12,10 @@ export function createDenoRuntime(): Runtime {
     turnsPerYield: 24,
     stopsThreads: false,
     printsUncaught: true,
-    // Loads what makes keys, once: a CryptoKey that is read before is an object without contents (2.9).
+    // Loads the implementation of CryptoKey once: a key received before that is an empty object (2.9).
     beforeReceiving: () => void globalThis.crypto,
     refuseLimits: ({ resourceLimits, permission }) => [
-      // One that reaches its limit in a promise's callback, or a message's, never runs nor ends again (2.9).
+      // A worker that reaches its limit in a promise or message callback hangs: it neither runs nor ends (2.9).
       ...(resourceLimits === undefined ? [] : ["Deno leaves workers hanging at resourceLimits"]),
       ...(permission === undefined ? [] : refusePermission(permission)),
     ],
@@ -40,16 +40,16 @@ export function createDenoRuntime(): Runtime {
   });
 }
 
-/** Number of errors that one clone makes. */
+/** Number of errors created by one clone. */
 const CLONED_ERRORS = 16;
 
 const { structuredClone } = globalThis;
 const stocks = new Map<ErrorConstructor, { readonly originals: Error[]; errors: Error[] }>();
 
 /**
- * An error without a stack, cloned with others. Constructors record a native stack whatever `Error.stackTraceLimit`
- * is: an error costs 2 µs, and 6 from ten calls deep; one of sixteen clones costs 0.7. (`v8.deserialize` takes 0.5,
- * but retains its errors until the second full collection: 100 MiB after a million.)
+ * Returns an error without a stack, cloned in a batch. Constructors record a native stack regardless of
+ * `Error.stackTraceLimit`: an error costs 2 µs, and 6 from ten calls deep; one of sixteen clones costs 0.7.
+ * (`v8.deserialize` takes 0.5, but retains its errors until the second full collection: 100 MiB after a million.)
  */
 function bareError(create: ErrorConstructor): Error | undefined {
   let stock = stocks.get(create);
@@ -68,8 +68,8 @@ interface Permissions {
 declare const Deno: { readonly permissions: Permissions };
 
 /**
- * Threads of `node:worker_threads` may do what their host may, and what one of them revokes is revoked for all
- * (2.9). So only what the host itself may not do can be said to be denied.
+ * Threads of `node:worker_threads` have the permissions of their host, and a permission revoked in one of them is
+ * revoked for all (2.9). So workers can be denied only permissions that the host itself lacks.
  */
 function refusePermission(permission: Permission): string[] {
   const reasons: string[] = [];

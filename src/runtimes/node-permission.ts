@@ -1,6 +1,6 @@
 /**
  * Node's permission model applies to each thread that is started with its own flags. This file turns the option
- * `permission` into flags and environment, and says what Node cannot enforce.
+ * `permission` into flags and environment, and reports the parts that Node cannot enforce.
  */
 import { process } from "./process.ts";
 import type { Permission, WorkerLimits } from "./runtime.ts";
@@ -9,7 +9,7 @@ import type { LimitOptions } from "./worker-threads.ts";
 const path = () => process.getBuiltinModule("node:path");
 const toPath = (url: string) => process.getBuiltinModule("node:url").fileURLToPath(url);
 
-/** The flag that allows something, and its scope in `process.permission`. */
+/** The flag that grants each permission, and its scope in `process.permission`. */
 const FLAGS = {
   net: ["--allow-net", "net"],
   run: ["--allow-child-process", "child"],
@@ -30,23 +30,23 @@ type Own = {
 /** Set only in a confined thread. */
 const own = (process as { permission?: Own }).permission;
 
-/** Whether this Node knows a flag, without which it can deny nothing. */
+/** Whether this version of Node has a flag. A permission without a flag cannot be denied. */
 const knows = (flag: string): boolean => process.allowedNodeEnvironmentFlags.has(flag);
 
-/** What cannot be denied to a worker, and what this process lacks itself and so cannot allow, as phrases. */
+/** Permissions that cannot be denied to a worker, or that this process lacks and so cannot grant, as phrases. */
 export function refusePermission(permission: Permission): string[] {
   const reasons: string[] = [];
   if (!permission.net && !knows("--allow-net")) {
     reasons.push(`Node ${process.versions.node} cannot deny \`net\` (25 and later can)`);
   }
-  // A worker may read the current folder unless that is dropped.
+  // A worker may read the working directory unless that permission is dropped.
   const isDropped = canDrop || isWithin(process.cwd(), pathsOf(permission.read));
   if (permission.read !== true && !isDropped) {
     reasons.push(
       `Node ${process.versions.node} cannot deny \`read\` of the current folder: name it (24 and later can)`,
     );
   }
-  // Limits of a worker's own replace those of the host: they must not be wider.
+  // A worker's limits replace those of the host, so they must not be wider.
   for (const key of Object.keys(FLAGS) as (keyof typeof FLAGS)[]) {
     const [flag, scope] = FLAGS[key];
     if (permission[key] && knows(flag) && own?.has(scope) === false) {
@@ -104,7 +104,7 @@ function realPathOf(file: string): string {
   try {
     return process.getBuiltinModule("node:fs").realpathSync(file);
   } catch {
-    return file; // the worker will say what is wrong with it
+    return file; // the worker reports the error
   }
 }
 
@@ -129,7 +129,7 @@ export function confine(permission: Permission, files: readonly string[]): Limit
   return { execArgv, env: environment(permission.env) };
 }
 
-/** The allowed environment variables, without the one that could widen the flags. */
+/** The allowed environment variables, except the one that could widen the flags. */
 function environment(allowed: boolean | readonly string[]): NodeJS.ProcessEnv {
   const names = allowed === true ? Object.keys(process.env) : allowed === false ? [] : allowed;
   const env: NodeJS.ProcessEnv = {};
@@ -140,7 +140,7 @@ function environment(allowed: boolean | readonly string[]): NodeJS.ProcessEnv {
   return env;
 }
 
-/** Called in the worker, since Node lets every confined worker read the current folder. */
+/** Called in the worker, since Node lets every confined worker read the working directory. */
 export function confineSelf({ permission }: WorkerLimits, files: readonly string[]): void {
   if (permission === undefined || permission.read === true || own?.drop === undefined) return;
   const cwd = process.cwd();

@@ -1,5 +1,5 @@
 /**
- * The global `process`. Importing `node:process` takes a Node worker 0.9 ms, and modules that few pools need take 0.3 to
+ * The global `process`. Importing `node:process` costs a Node worker 0.9 ms, and modules that few pools need cost 0.3 to
  * 10 ms each (`node:fs`, `os`, `path`, `url`, `util`, `v8`): `process.getBuiltinModule` loads those when they are used.
  */
 export const process: NodeJS.Process = globalThis.process;

@@ -1,9 +1,9 @@
 /**
- * What heddle needs from a JavaScript runtime. The adapters beside this file are the only code that
- * names one; everything else gets an object of this shape passed in.
+ * The interface between heddle and a JavaScript runtime. Only the adapters in this folder name a runtime;
+ * all other code receives an object of this type.
  */
 
-/** What `writeOneByte` found: a unit above 0xff; perhaps one above 0x7f; neither. */
+/** Result of `writeOneByte`: there is a unit above 0xff; there may be one above 0x7f; there is neither. */
 export const NOT_ONE_BYTE = 0;
 export const LATIN1 = 1;
 export const ASCII = 2;
@@ -19,9 +19,9 @@ export interface Encoded {
 export type SharedBytes = Uint8Array<SharedArrayBuffer>;
 export type SharedUnits = Uint16Array<SharedArrayBuffer>;
 
-/** Reads and writes strings in shared memory by the fastest verified way of the runtime. */
+/** Reads and writes strings in shared memory by the runtime's fastest verified method. */
 export interface TextAccess {
-  /** Least number of short strings for which one joined `writeOneByte` is faster than `writeUnits` for each. */
+  /** Minimum number of short strings for which one joined `writeOneByte` is faster than `writeUnits` for each. */
   readonly joinedTexts: number;
   /** Longest one-byte string, in units, that a loop in JavaScript reads faster than `readOneByte`. */
   readonly loopUnits: number;
@@ -29,10 +29,10 @@ export interface TextAccess {
   writeUnits(text: string, target: SharedBytes, start: number): number;
   /**
    * Writes `text` with one byte per unit at `start`, if no unit is above 0xff; after NOT_ONE_BYTE up to `text.length`
-   * bytes from `start` are undefined. Returns ASCII only where the runtime learns it at no cost.
+   * bytes from `start` are undefined. Returns ASCII only if the runtime detects it at no cost.
    */
   writeOneByte(text: string, target: SharedBytes, start: number): Written;
-  /** Writes `text`, two bytes per unit, little-endian, at the even offset `start` of `bytes`, which `units` views too. */
+  /** Writes `text`, two bytes per unit, little-endian, at the even offset `start` of `bytes`; `units` views the same memory. */
   writeTwoByte(text: string, bytes: SharedBytes, units: SharedUnits, start: number): void;
   /** Reads `[start, end)`, one byte per unit. */
   readOneByte(source: SharedBytes, start: number, end: number): string;
@@ -40,7 +40,7 @@ export interface TextAccess {
   readAscii(source: SharedBytes, start: number, end: number): string;
   /** Reads `[start, end)`, two bytes per unit, little-endian. */
   readTwoByte(source: SharedBytes, start: number, end: number): string;
-  /** UTF-8 encodes what fits `target[start, end)`. Lone surrogates become U+FFFD: callers check for them. */
+  /** Encodes as UTF-8 the characters that fit `target[start, end)`. Lone surrogates become U+FFFD: callers check for them. */
   encodeInto(text: string, target: SharedBytes, start: number, end: number): Encoded;
   /** Decodes `[start, end)`, known to be valid UTF-8. A leading byte order mark is kept. */
   readUtf8(source: SharedBytes, start: number, end: number): string;
@@ -53,13 +53,13 @@ export interface ByteAccess {
   /** A fresh, exact, unshared copy of `length` bytes of `source` from `start`. */
   copy(source: ArrayBufferLike, start: number, length: number): ArrayBuffer;
   readonly bufferPrototype: object;
-  /** Whether it is marked as not transferable, as Node marks the pool of small Buffers. */
+  /** Whether `buffer` is marked as not transferable, as Node marks the pool of small Buffers. */
   isUntransferable(buffer: ArrayBuffer): boolean;
   /** A Node `Buffer` over the whole of `bytes`. */
   toBuffer(bytes: ArrayBuffer): Uint8Array;
 }
 
-/** Tells objects apart by their internal slots: runs no user code, whatever proxy it is given. */
+/** Distinguishes objects by their internal slots. Runs no user code, even for proxies. */
 export interface ObjectKinds {
   isProxy(value: object): boolean;
   isArrayBuffer(value: unknown): value is ArrayBuffer;
@@ -74,7 +74,7 @@ export interface ObjectKinds {
   isArguments(value: object): boolean;
   /** Whether structured clone treats instances of this prototype's class, which is not a global one, specially. */
   isHostClass(prototype: object): boolean;
-  /** Whether the runtime tells of no internal slots: neither of the above kinds nor others. */
+  /** Whether the runtime reports no internal slots, of the above kinds or any other. */
   isOrdinary(value: object): boolean;
   /** Whether structured clone sees changes that getters make to Maps, Sets and arrays while it walks them. */
   readonly clonesLive: boolean;
@@ -84,7 +84,7 @@ export interface ObjectKinds {
   countKeys(object: object): number;
 }
 
-/** What the codec needs of a runtime. */
+/** The part of a runtime that the codec uses. */
 export interface CodecAccess {
   readonly text: TextAccess;
   readonly bytes: ByteAccess;
@@ -104,42 +104,42 @@ export interface ResourceLimits {
 }
 
 /**
- * What tasks may do. What is not named is denied, and what the runtime cannot deny to a thread must be
- * allowed by name, or `createPool` throws.
+ * Permissions of tasks. A permission that is not listed is denied. A permission that the runtime cannot
+ * deny to a thread must be granted explicitly, or `createPool` throws.
  */
 export interface PermissionOptions {
   /**
-   * Files and folders that may be read, as paths; true: all. Workers may read heddle's own folder and
-   * the folders of their task modules whatever this says.
+   * Files and folders that may be read, as paths; true: all. Workers may always read heddle's own folder
+   * and the folders of their task modules.
    */
   readonly read?: boolean | readonly string[];
   readonly write?: boolean | readonly string[];
   readonly net?: boolean;
-  /** Starting processes. They are not held to any of this. */
+  /** Starting processes. These limits do not apply to them. */
   readonly run?: boolean;
   /** Starting further threads. */
   readonly workers?: boolean;
-  /** Native code, which is not held to any of this. */
+  /** Native code. These limits do not apply to it. */
   readonly ffi?: boolean;
   readonly wasi?: boolean;
   /** Environment variables, by name; true: all. */
   readonly env?: boolean | readonly string[];
 }
 
-/** The same with every right spelt out. */
+/** The same with every permission explicit. */
 export type Permission = Required<PermissionOptions>;
 
-/** What a worker is held to by its runtime. */
+/** Limits that the runtime enforces on a worker. */
 export interface WorkerLimits {
   readonly resourceLimits: ResourceLimits | undefined;
   readonly permission: Permission | undefined;
 }
 
-/** One end of a message channel without a listener: read only when a ring record says so. */
+/** One end of a message channel without a listener: read only when a ring record announces a message. */
 export interface PayloadPort {
   /** Posts `message`; the objects in `transfer` move. */
   post(message: unknown, transfer: readonly unknown[]): void;
-  /** The oldest message, or undefined when there is none. Throws what deserializing throws. */
+  /** The oldest message, or undefined when there is none. Rethrows deserialization errors. */
   receive(): { readonly message: unknown } | undefined;
   close(): void;
 }
@@ -155,7 +155,7 @@ export interface WorkerHandle {
   /** Whether the worker alone keeps the process running. */
   ref(): void;
   unref(): void;
-  /** Stops the thread wherever it is. Settles when the runtime says that it is gone. */
+  /** Stops the thread at any point of its execution. Settles when the runtime reports that it has ended. */
   terminate(): Promise<void>;
 }
 
@@ -167,7 +167,7 @@ export interface ParentHandle {
   onUnhandledRejection(listener: (reason: unknown) => void): void;
   /** Whether an uncaught exception is ending this thread. On Node pending promise callbacks still run. */
   isDoomed(): boolean;
-  /** Calls back when what this thread has written to stdout and stderr has reached its host. */
+  /** Calls back when this thread's output to stdout and stderr has reached its host. */
   flushOutput(callback: () => void): void;
   /** Ends this worker. */
   exit(code: number): void;
@@ -176,7 +176,7 @@ export interface ParentHandle {
 /** Longest delay a timer can have, in milliseconds. */
 export const MAX_TIMER_MS: number = 2 ** 31 - 1;
 
-/** A timer that can be told not to keep the process running. */
+/** A timer that can be prevented from keeping the process running. */
 export interface Timer {
   ref(): void;
   unref(): void;
@@ -194,7 +194,7 @@ export interface Runtime extends CodecAccess {
   readonly soon: (callback: () => void) => void;
   /** Consecutive turns after which the event loop has served I/O; see `sync/turn-clock.ts`. */
   readonly turnsPerYield: number;
-  /** By internal slot: runs no user code, whatever proxy it is given. */
+  /** By internal slot. Runs no user code, even for proxies. */
   readonly isPromise: (value: unknown) => value is Promise<unknown>;
   /** Spin hint to the core; a no-op where `Atomics.pause` is missing. */
   readonly pause: () => void;
@@ -204,16 +204,16 @@ export interface Runtime extends CodecAccess {
   createChannel(): { readonly local: PayloadPort; readonly remote: unknown };
   /** The worker's end, as received in its start data. */
   openPort(remote: unknown): PayloadPort;
-  /** Reasons why a worker cannot be held to these limits, as phrases. */
+  /** Reasons why these limits cannot be enforced on a worker, as phrases. */
   refuseLimits(limits: WorkerLimits): readonly string[];
-  /** Starts a thread with the module `entry`. It may always read `modules` (URLs). */
+  /** Starts a thread with the module `entry`. The thread may always read `modules` (URLs). */
   spawnWorker(
     entry: URL,
     name: string,
     limits: WorkerLimits,
     modules: readonly string[],
   ): WorkerHandle;
-  /** Called in a worker before it loads users' modules: applies the limits that its start could not. */
+  /** Called in a worker before it loads users' modules: applies the limits that could not be set at its start. */
   confineSelf(limits: WorkerLimits, modules: readonly string[]): void;
   /** Bytes of heap and buffers of this thread, garbage included. Takes 1 to 10 µs. */
   memoryBytes(): number;
@@ -222,14 +222,14 @@ export interface Runtime extends CodecAccess {
   /** Converts a path, file URL string or URL into the URL string a worker can import. */
   toModuleUrl(location: string): string;
   /**
-   * Has `callback` called when nothing keeps the process running any more; it goes on if the callback starts something
-   * that does. Returns how to take the callback back.
+   * Registers `callback` for the time when nothing keeps the process running any more. The process continues if the
+   * callback starts something that does. Returns a function that removes the callback.
    */
   onBeforeExit(callback: () => void): () => void;
   /** Whether `WorkerHandle.terminate` stops a thread that loops. */
   readonly stopsThreads: boolean;
   /** Whether the runtime itself prints the uncaught exceptions of workers. */
   readonly printsUncaught: boolean;
-  /** Prints a warning in the runtime's way. */
+  /** Prints a warning by the runtime's own mechanism. */
   warn(message: string, error?: unknown): void;
 }

@@ -1,6 +1,6 @@
 /**
  * The part of the adapters that reads and writes values: strings and bytes in shared memory, and kinds of
- * objects. These are Node's ways; Deno and Bun replace some.
+ * objects. These are Node's implementations; Deno and Bun replace some.
  */
 import { Buffer } from "node:buffer";
 import * as types from "node:util/types";
@@ -32,8 +32,8 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /**
- * Finds a unit above 0xff. V8 compiles it once more for strings it keeps with one byte per unit, where
- * it can match nothing: the test takes 11 ns whatever the length.
+ * Finds a unit above 0xff. V8 compiles it separately for strings stored with one byte per unit. There it can
+ * never match, so the test takes 11 ns at any length.
  */
 export const ABOVE_ONE_BYTE: RegExp = /[\u0100-\uffff]/;
 
@@ -59,7 +59,7 @@ export const textAccess: TextAccess = {
     ucs2Write.call(bytes, text, start, 2 * text.length);
   },
   readOneByte: (source, start, end) => latin1Slice.call(source, start, end),
-  // `asciiSlice` is quicker by itself on Deno, but echoes of 64 KiB took 1.3 to 2.4 times as long with it.
+  // On Deno `asciiSlice` alone is faster, but echoes of 64 KiB took 1.3 to 2.4 times as long with it.
   readAscii: (source, start, end) => latin1Slice.call(source, start, end),
   readTwoByte: (source, start, end) => ucs2Slice.call(source, start, end),
   encodeInto: (text, target, start, end) => encoder.encodeInto(text, target.subarray(start, end)),
@@ -71,7 +71,7 @@ const SLICED_BYTES = 8192;
 
 export const byteAccess: ByteAccess = {
   copyOut: (source, start, end) => {
-    // Through the species constructor the copy of a shared view is an unshared array.
+    // `slice` uses the species constructor, so the copy of a shared view is an unshared array.
     if (end - start <= SLICED_BYTES) {
       return source.slice(start, end) as Uint8Array as Uint8Array<ArrayBuffer>;
     }
@@ -85,7 +85,7 @@ export const byteAccess: ByteAccess = {
 };
 
 const { getOwnPropertySymbols } = Object;
-/** Marks of classes of Node and Deno that structured clone knows. */
+/** Symbols that mark the classes of Node and Deno that structured clone supports. */
 const HOST_SYMBOLS: ReadonlySet<string | undefined> = new Set([
   "messaging_clone_symbol",
   "Deno.core.hostObject",
@@ -106,7 +106,7 @@ export const objectKinds: ObjectKinds = {
   isArguments: types.isArgumentsObject,
   isHostClass: (prototype) =>
     getOwnPropertySymbols(prototype).some(({ description }) => HOST_SYMBOLS.has(description)) ||
-    // Last, since loading that module takes Deno 40 ms.
+    // Checked last, since loading that module costs Deno 40 ms.
     (Object.hasOwn(prototype, Symbol.toStringTag) &&
       prototype === getBuiltinModule?.("node:crypto")?.KeyObject.prototype),
   isOrdinary: (value) =>

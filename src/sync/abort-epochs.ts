@@ -1,17 +1,16 @@
 /**
- * Which calls their callers have given up, for tasks to see even while they run synchronous code: one
- * word per slot of the in-flight slab, in memory that the host shares with all workers of a pool.
+ * Abort flags in shared memory, so that a task can see its abort even while it runs synchronous code: one word per
+ * slot of the in-flight slab, shared by the host with all workers of a pool.
  *
- * The word holds one more than the generation of the slot's call that was given up last; 0: none was. That call
- * and all before it in the slot are over for their callers, whatever ended them; of those after it the word says
- * nothing. Each call with a signal brings it up to date, so that it is never half a round of generations old. Written by
- * the host alone, read by workers.
+ * The word holds 1 + the generation of the slot's most recently aborted call, or 0 if none was aborted. That call and
+ * all earlier calls of the slot are over for their callers; the word says nothing about later calls. Each call with a
+ * signal refreshes the word, so it is never half a round of generations old. Only the host writes it; workers read it.
  *
- * SYNC(abort-seen): a plain fact that comes to be known; a store by the host, loads by the worker, no
- * order with anything else. Atomics so that a loop that asks does see it at some time.
+ * SYNC(abort-seen): an independent flag; a store by the host, loads by the worker, no
+ * order with anything else. Atomics so that a polling loop sees it eventually.
  */
 
-/** Slots that have a word; calls in those beyond are told by a message only. */
+/** Slots that have a word; calls in higher slots are notified by a message only. */
 const SLOTS = 2 ** 18;
 
 /** Memory for the words of a pool; none if no task of it has a signal. */
@@ -19,7 +18,7 @@ export function createAbortEpochs(isAsked: boolean): SharedArrayBuffer {
   return new SharedArrayBuffer(isAsked ? 4 * SLOTS : 0);
 }
 
-/** Host: tells that the call of this id was given up. */
+/** Host: marks the call with this id as aborted. */
 export function raiseAbort(
   words: Int32Array<SharedArrayBuffer>,
   slot: number,
@@ -28,7 +27,7 @@ export function raiseAbort(
   if (slot < words.length) Atomics.store(words, slot, (generation + 1) | 0);
 }
 
-/** Host: a call has been made in this slot; those before it are over, and the word must not grow too old. */
+/** Host: a new call starts in this slot and its earlier calls are over. Refreshes the word before it grows too old. */
 export function clearAbort(
   words: Int32Array<SharedArrayBuffer>,
   slot: number,
@@ -37,7 +36,7 @@ export function clearAbort(
   if (slot < words.length) Atomics.store(words, slot, generation);
 }
 
-/** Worker: whether it was. */
+/** Worker: whether the call was aborted. */
 export function wasAborted(
   words: Int32Array<SharedArrayBuffer>,
   slot: number,
@@ -45,6 +44,6 @@ export function wasAborted(
 ): boolean {
   if (slot >= words.length) return false;
   const word = Atomics.load(words, slot);
-  // Generations are 31 bits and start over; the word is of this call or of one close to it.
+  // Generations have 31 bits and wrap; the word belongs to this call or to one close to it.
   return word !== 0 && ((word - 1 - generation) & 0x7fff_ffff) < 2 ** 30;
 }

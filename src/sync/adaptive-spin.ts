@@ -1,14 +1,15 @@
 /**
- * Adaptive spinning: how long the host looks for a response, and a worker for a call, before it sleeps.
+ * Adaptive spinning: how long the host polls for a response, and a worker for a call, before it sleeps.
  *
- * 1. Short waits earn credit, whether the thread spun through them or slept. Longer ones earn nothing.
- * 2. With credit a thread spins, for up to a millisecond; what is not short is paid for. Without, it sleeps at once.
- * 3. A spin that the system interrupts ends the credit: another thread wants the core, perhaps the one waited for.
+ * 1. Short waits earn credit, whether the thread spun through them or slept. Longer waits earn nothing.
+ * 2. With credit a thread spins for up to a millisecond; a wait that is not short uses up credit. Without credit the
+ *    thread sleeps at once.
+ * 3. A spin that the system interrupts ends the credit: another thread needs the core, perhaps the awaited one.
  *
- * So a thread spins only while what it waits for has lately come within a spin, and loses at most a fixed share of its
- * time where that ends: calls that come rarely, code that is still being compiled and busy cores earn nothing. Sleeping
- * is expensive where a thread has lately been quick: a response that is late then is held up by a collection or the
- * scheduler, and a woken thread may have to share its waker's core (65 µs a call instead of 0.4 on two cores).
+ * So a thread spins only while recent waits were short, and loses at most a fixed share of its time when they no longer
+ * are: infrequent calls, code that is still being compiled and busy cores earn nothing. Sleeping is expensive after
+ * short waits: a late response is then delayed by a garbage collection or the scheduler, and a woken thread may have to
+ * share its waker's core (65 µs a call instead of 0.4 on two cores).
  *
  * The constants were fitted on a machine of two cores.
  */
@@ -16,13 +17,13 @@
 /** Longest spin: the event loop turns every millisecond. */
 const MAX_SPIN_MS = 1;
 const MAX_CREDIT_MS = 10;
-/** Earned by a short wait: so many in a row pay for one that was not short. */
+/** Credit earned by a short wait: a run of short waits pays for one that was not short. */
 const EARNED_MS = 0.01;
-/** Time between two looks at the clock that only an interruption explains. */
+/** Time between two clock readings that only an interruption explains. */
 const INTERRUPTED_MS = 0.25;
-/** A clock reading costs as much as several looks at a ring (40 to 90 ns). */
+/** Polls per clock reading, which costs as much as several polls of a ring (40 to 90 ns). */
 const LOOKS_PER_CLOCK = 64;
-/** Looks before the first pause, which takes some 35 ns and would delay a response that is nearly there. */
+/** Polls before the first pause, which takes about 35 ns and would delay an imminent response. */
 const EAGER_LOOKS = 32;
 
 export interface SpinOptions {
@@ -47,7 +48,7 @@ export class AdaptiveSpin {
     this.#creditMs = shortMs;
   }
 
-  /** Spins for as long as there is credit. True: it came. */
+  /** Spins while there is credit. True: the awaited record arrived. */
   spin(): boolean {
     const shortMs = this.#shortMs;
     if (this.#creditMs < shortMs || shortMs === 0) return false;
@@ -75,7 +76,7 @@ export class AdaptiveSpin {
     }
   }
 
-  /** The thread has slept for so long instead. */
+  /** Records that the thread slept for `ms` instead of spinning. */
   slept(ms: number): void {
     if (ms <= this.#shortMs) this.#earn();
   }

@@ -4,15 +4,15 @@
  * and a spinning host on two cores one call took 168 µs instead of 0.3.
  *
  * A worker is counted from its wake until it parks again, so the words are touched per park, not per call. The waker
- * counts it (`worker-parking.ts`), because the worker cannot while another spins on the core that it needs: with two pools
- * used in turn on two cores the first calls after each change took 0.1 to 1 ms instead of 0.03.
+ * counts it (`worker-parking.ts`), because the worker cannot run while another thread spins on the core that it needs:
+ * with two pools used in turn on two cores, the first calls after each change took 0.1 to 1 ms instead of 0.03.
  *
  * The first word is the count. The others are shares: one word of the worker itself and of each worker that its pool is
- * nested in, so that the host of a worker that dies can subtract what it and all nested in it have added. Each has
- * memory of its own that is never used again, since orphaned threads may access it at any time. Workers below a word
+ * nested in, so that the host of a dead worker can subtract the contribution of that worker and of all nested in it. Each
+ * share has its own memory, which is never reused, since orphaned threads may access it at any time. Workers below a word
  * and their wakers write it by atomic adds. The host above writes it by `takeBack`, after which the share is far below
- * zero: a thread that some runtime cannot stop sees that and touches no word above. A worker killed between two of its
- * adds leaves the count off by one.
+ * zero: a thread that the runtime cannot stop sees this and leaves the words above unchanged. A worker killed between two
+ * of its adds leaves the count off by one.
  */
 export interface SharedWord {
   readonly buffer: SharedArrayBuffer;
@@ -22,7 +22,7 @@ export interface SharedWord {
 /** A shared word, at index 0. */
 export type OneWord = Int32Array<SharedArrayBuffer>;
 
-/** A share that was taken back, and a bound above all that later adds make of it. */
+/** Value of a share after `takeBack`, and an upper bound for it after any later adds. */
 const GONE: number = -(2 ** 30);
 export const GONE_FROM: number = GONE / 2;
 
@@ -45,7 +45,7 @@ export class AwakeCount {
   readonly #count: OneWord;
   readonly #cores: number;
 
-  /** `words[0]` is the count, the others are shares; `cores` is what this process may use. */
+  /** `words[0]` is the count, the others are shares; `cores`: cores that this process may use. */
   constructor(words: readonly SharedWord[], cores: number) {
     this.words = wordsOf(words);
     this.#count = this.words[0]!;
@@ -61,7 +61,7 @@ export class AwakeCount {
     return countOfThread ??= AwakeCount.create();
   }
 
-  /** Host: a worker is gone; subtracts its share from the count and from the shares above. */
+  /** Host: subtracts the share of a worker that has ended from the count and from the shares above. */
   takeBack(share: SharedWord): void {
     const left = Atomics.exchange(new Int32Array(share.buffer), share.index, GONE);
     if (left === 0 || left < GONE_FROM) return;
@@ -75,7 +75,7 @@ export class AwakeCount {
     return this.#cores - Atomics.load(this.#count, 0);
   }
 
-  /** Whether a core is left for the host beside the awake workers. A worker that asks is counted itself. */
+  /** Whether a core is left for the host beside the awake workers. The count includes a worker that calls this. */
   get hasFreeCore(): boolean {
     return this.coresLeft > 0;
   }

@@ -1,12 +1,12 @@
 /**
  * How the host parks and is woken: one shared word per pool, seen by all its workers.
  *
- *   0 AWAKE    the host polls the response rings by itself
- *   1 PARKED   the host is in its event loop; the worker that completes next posts a message
+ *   0 AWAKE    the host polls the response rings
+ *   1 PARKED   the host is in its event loop; the next worker to commit a response posts a message
  *
  * Edges: 0 → 1 the host, by a store; 1 → 0 the host or any one worker, by compare-exchange. The
  * worker that wins the exchange posts one wake message: at most one per park, exactly one if the
- * first answer finds the host parked.
+ * first response finds the host parked.
  *
  * No wake is lost, by the same argument as in `worker-parking.ts`: the host stores PARKED, then re-checks
  * every response ring; a worker commits its response, then loads this word. Both are seq-cst
@@ -31,7 +31,7 @@ export class HostParker {
     Atomics.store(this.#words, this.#index, PARKED);
   }
 
-  /** Back to work. False: a worker has already cleared the word, so a message is on its way. */
+  /** Withdraws the announcement. False: a worker has already cleared the word, so a message is on its way. */
   cancel(): boolean {
     return Atomics.compareExchange(this.#words, this.#index, PARKED, AWAKE) === PARKED;
   }

@@ -3,12 +3,12 @@
  * least every millisecond, without a clock reading per unit of work.
  *
  * The first check of a burst arms a macrotask. If the event loop turns by itself, that macrotask ends the burst; if
- * `isOver` says that the time is up, the caller returns and is called back from there.
+ * `isOver` returns true, the caller returns and that macrotask calls it back.
  *
- * One turn is enough where each asks the system for I/O. An event loop that does so only once in about 61 wake-ups while
+ * One turn is enough if each turn polls the system for I/O. An event loop that polls only once in about 61 wake-ups while
  * immediates are pending needs more (`Runtime.turnsPerYield`): with one `setImmediate` per millisecond of work an HTTP
  * server answered after 62 ms, with 8 after 8.0, 16 after 4.1, 24 after 2.8, 32 after 2.1 (p50), at 1.9 µs each.
- * `setTimeout(0)` lets I/O through as well, but leaves a millisecond or two idle.
+ * `setTimeout(0)` also serves I/O, but leaves a millisecond or two idle.
  */
 import type { Runtime } from "../runtimes/runtime.ts";
 
@@ -47,7 +47,7 @@ export class TurnClock {
     return this.#units >= this.#stride && this.check(this.#options.now());
   }
 
-  /** The same with a clock reading at hand. */
+  /** Same as `isOver`, for a caller that has just read the clock. */
   check(nowMs: number): boolean {
     const { maxStride, maxTurnMs } = this.#options;
     this.#units = 0;

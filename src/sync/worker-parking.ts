@@ -1,16 +1,16 @@
 /**
  * How a worker parks and is woken: one shared word per worker, with three states.
  *
- *   0 RUNNING         nothing to do for a waker: the worker looks at its rings before it parks
- *   1 BLOCKED         inside `Atomics.wait` on this very word
+ *   0 RUNNING         a waker does nothing: the worker checks its rings before it parks
+ *   1 BLOCKED         inside `Atomics.wait` on this word
  *   2 IN_EVENT_LOOP   returned to its event loop; a posted message wakes it
  *
  * Edges and who may take them:
  *   0 → 1, 0 → 2   the worker, by a store (only the worker leaves 0)
  *   1 → 0, 2 → 0   the worker or any waker, by compare-exchange; the winner of a waker's exchange
- *                  owes exactly one notify (from 1) or one message (from 2). The winner, whoever it
- *                  is, counts the worker as awake (awake-count.ts), which has taken itself out of
- *                  the count before it parked
+ *                  owes exactly one notify (from 1) or one message (from 2). The worker leaves the
+ *                  awake count (awake-count.ts) before it parks; the winner, worker or waker, adds
+ *                  it again
  *
  * No wake is lost. Worker: store parked, then re-check its rings, then wait. Waker: publish (store
  * the tail, the head or the closing flag), then load parked. All four are seq-cst, so in the total
@@ -36,7 +36,7 @@ export class Parker {
   readonly #index: number;
   readonly #counts: readonly OneWord[];
 
-  /** `counts`: where the worker is counted while it is awake, as it is from now on. */
+  /** `counts`: words that count the worker while it is awake. It is awake from now on. */
   constructor(
     words: Int32Array<SharedArrayBuffer>,
     index: number,
@@ -56,8 +56,8 @@ export class Parker {
   }
 
   /**
-   * Takes the announcement back. False: a waker was faster, so a notify (harmless: nobody waits) or
-   * a message (a spurious turn) is on its way.
+   * Withdraws the announcement. False: a waker was faster, so a notify (without effect: there is no waiter)
+   * or a message (a spurious turn) is on its way.
    */
   cancel(state: typeof BLOCKED | typeof IN_EVENT_LOOP): boolean {
     if (Atomics.compareExchange(this.#words, this.#index, state, RUNNING) !== state) return false;
@@ -72,7 +72,7 @@ export class Parker {
   }
 }
 
-/** The other side: anyone who has published something for the worker. */
+/** The waker's side: a thread that has published something for the worker. */
 export class Waker {
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #index: number;
@@ -80,8 +80,8 @@ export class Waker {
   readonly #counts: readonly OneWord[];
 
   /**
-   * `post` sends the worker one message that makes its event loop run the worker loop. `counts`: as its
-   * `Parker` has them.
+   * `post` sends the worker one message that makes its event loop run the worker loop. `counts`: the same
+   * words as in its `Parker`.
    */
   constructor(
     words: Int32Array<SharedArrayBuffer>,
@@ -95,7 +95,7 @@ export class Waker {
     this.#counts = counts;
   }
 
-  /** Call after publishing. True: the worker was in its event loop. Costs one load of a line that is rarely shared if it runs. */
+  /** Call after publishing. True: the worker was in its event loop. Costs one load of a rarely shared line if it runs. */
   wake(): boolean {
     // SYNC(worker-parked): pairs with Parker.announce. Needs seq-cst (see above).
     return Atomics.load(this.#words, this.#index) !== RUNNING && this.#unpark();
@@ -106,7 +106,7 @@ export class Waker {
     return Atomics.load(this.#words, this.#index);
   }
 
-  /** Posts again for a worker whose wake message does not seem to arrive. Spurious at worst. */
+  /** Posts again for a worker whose wake message seems to be lost. At worst causes a spurious wake. */
   repost(): void {
     this.#post();
   }

@@ -1,13 +1,13 @@
 /**
- * The signals that tasks get: real AbortSignals, so that `fetch` and the like take them, which say at
- * once that their call was given up, in the midst of synchronous code. The event comes with the reason,
- * when the worker's event loop turns.
+ * The abort signals of tasks: real AbortSignals, so that `fetch` and other APIs accept them. `aborted` changes
+ * at once, even while the task runs synchronous code. The event follows with the reason when the worker's
+ * event loop turns.
  */
 import { defineOwn } from "../codec/support/own-property.ts";
 import { wasAborted } from "../sync/abort-epochs.ts";
 import { abortError } from "../lane/abort-reason.ts";
 
-/** What a task with `abortSignal` gets as its last argument. */
+/** The last argument of a task with `abortSignal`. */
 export interface TaskSignal extends AbortSignal {
   /** The same as `aborted`, as a function. */
   hasAborted(): boolean;
@@ -17,14 +17,14 @@ export interface TaskSignal extends AbortSignal {
 
 interface OpenSignal {
   readonly controller: AbortController;
-  /** Set while the event comes: Deno asks `aborted` itself then, and does nothing if it is true. */
+  /** Set while the event is dispatched: Deno reads `aborted` then, and does nothing if it is true. */
   isDelivering: boolean;
 }
 
 export class TaskSignals {
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #now: () => number;
-  /** Of the calls that run, by slot and generation: the slot of one that was given up has another call soon. */
+  /** Signals of running calls, by slot and generation: the slot of an aborted call is soon reused. */
   readonly #open = new Map<number, OpenSignal>();
 
   constructor(buffer: SharedArrayBuffer, now: () => number) {
@@ -32,7 +32,7 @@ export class TaskSignals {
     this.#now = now;
   }
 
-  /** A signal for the call that begins. */
+  /** Creates the signal of a call that starts. */
   open(slot: number, generation: number): TaskSignal {
     const controller = new AbortController();
     const open: OpenSignal = { controller, isDelivering: false };
@@ -46,7 +46,7 @@ export class TaskSignals {
     this.#open.delete(keyOf(slot, generation));
   }
 
-  /** The host's message that a call was given up, which may be over by now. */
+  /** Handles the host's message that a call was aborted. The call may have ended already. */
   deliver(slot: number, generation: number, reason: unknown): void {
     const open = this.#open.get(keyOf(slot, generation));
     if (open === undefined) return;
@@ -73,7 +73,7 @@ function createSignal(
   const isAborted = (): boolean => told.aborted.call(signal) as boolean || wasTold();
   const reason = (): unknown => {
     if (told.aborted.call(signal)) return told.reason.call(signal);
-    // The caller's own reason comes with the event.
+    // The caller's own reason arrives with the event.
     return wasTold() ? early ??= abortError() : undefined;
   };
   const throwIfAborted = (): void => {

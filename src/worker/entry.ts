@@ -1,8 +1,8 @@
 /**
  * Main module of a worker thread: the only module whose import has effects.
  *
- * Waits for its start data, loads the tasks, builds the worker's side of the lane, says that it is ready and enters the
- * loop.
+ * Waits for its start data, loads the tasks, builds the worker's side of the lane, reports that it is ready and enters
+ * the loop.
  */
 import { Codec, packError } from "../codec/codec.ts";
 import { isError, textOf } from "../codec/kinds/errors.ts";
@@ -43,16 +43,16 @@ const host = runtime.parent();
 
 host.onUnhandledRejection((reason) => post({ heddle: "unhandledRejection", error: pack(reason) }));
 
-/** Takes the messages that follow the first one. */
+/** Handles the messages that follow the first one. */
 let receive: ((message: unknown) => void) | undefined;
 
-// Listening is what keeps the worker alive. The thread was started before there was anything to tell it.
+// The listener keeps the worker alive. The thread may start before its start data exists.
 host.onMessage((message) => {
   if (receive === undefined) begin(message as WorkerStart);
   else receive(message);
 });
 
-/** Tasks may be sent messages by others: what heddle sends is marked. */
+/** Other code may send messages to the worker too, so heddle's messages carry a mark. */
 function isAbort(message: unknown): message is AbortMessage {
   return typeof message === "object" && message !== null &&
     (message as { readonly heddle?: unknown }).heddle === "abort";
@@ -67,11 +67,11 @@ function pack(reason: unknown): Uint8Array {
   try {
     return packError(runtime, error);
   } catch {
-    return packError(runtime, new Error(textOf(reason))); // what it carries cannot be told
+    return packError(runtime, new Error(textOf(reason))); // the reason cannot be encoded
   }
 }
 
-/** Takes up the work that the host has for this thread. */
+/** Starts serving the pool that the start data describes. */
 function begin(start: WorkerStart): void {
   let loop: WorkerLoop | undefined;
   const signals = new TaskSignals(start.abortEpochs, runtime.now);
@@ -95,7 +95,7 @@ function begin(start: WorkerStart): void {
   }).catch(crash);
 }
 
-/** The tasks; undefined, and the worker ends, if they cannot be loaded. */
+/** Loads the tasks. If that fails, returns undefined and ends the worker. */
 async function load(
   start: WorkerStart,
   realm: WorkerRealm,
@@ -172,12 +172,12 @@ function watchMemory(maxBytes: number): (() => void) | undefined {
   return () => watch.look();
 }
 
-/** How long an uncaught exception has to end the worker. */
+/** Time allowed for an uncaught exception to end the worker. */
 const CRASH_MS = 100;
 
 /**
- * An uncaught exception, from a macrotask of its own: ends the worker and tells the host. If a task's module handles
- * such exceptions, it is ended all the same: its loop has stopped.
+ * Throws an uncaught exception from a separate macrotask, which ends the worker and notifies the host. The worker also
+ * ends if a task's module handles such exceptions, since its loop has stopped.
  */
 function crash(error: unknown): void {
   runtime.soon(() => {
@@ -188,7 +188,7 @@ function crash(error: unknown): void {
 
 let isLeaving = false;
 
-/** Ends this worker, after the hooks of its tasks' modules. */
+/** Ends this worker after running the teardown hooks of its task modules. */
 async function leave(realm: WorkerRealm): Promise<void> {
   if (isLeaving) return;
   isLeaving = true;
@@ -203,8 +203,8 @@ async function leave(realm: WorkerRealm): Promise<void> {
 }
 
 /**
- * Messages must leave before the thread does. And from a macrotask of its own: ending a thread in the middle of
- * whatever ran the loop (a promise job, the evaluation of a module) has crashed runtimes.
+ * Exits after pending messages have left, from a separate macrotask: ending a thread inside a promise job or the
+ * evaluation of a module has crashed runtimes.
  */
 function exitSoon(code: number): void {
   runtime.setTimeout(() => host.exit(code), 0);

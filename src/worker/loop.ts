@@ -1,7 +1,7 @@
 /**
- * The worker loop: poll → run → reply → rest.
+ * The worker loop: poll → run → respond → idle.
  *
- * Rest has three steps: spin while a core is free, block for at most a millisecond, return to the
+ * Idling has three steps: spin while a core is free, block for at most a millisecond, return to the
  * event loop. It never blocks while async tasks are in flight, and under load it turns the event loop
  * at least every millisecond, so that tasks' own timers, sockets and promises keep running.
  */
@@ -27,9 +27,9 @@ import { TaskRunner, type TaskRunnerOptions } from "./run-task.ts";
 const BLOCK_MS = 1;
 /** Longest time without a turn of the event loop while there is work. */
 const MAX_TURN_MS = 1;
-/** Records between two clock readings while records are quick. */
+/** Records between two clock readings while tasks are short. */
 const MAX_CLOCK_STRIDE = 8;
-/** Turns of the event loop spent looking at the ring while async tasks are in flight. */
+/** Turns of the event loop spent polling the ring while async tasks are in flight. */
 const MAX_IDLE_TURNS = 16;
 
 export interface WorkerLoopOptions extends TaskRunnerOptions {
@@ -40,13 +40,13 @@ export interface WorkerLoopOptions extends TaskRunnerOptions {
   readonly maxConcurrency: number;
   /** Longest wait for a call that counts as short, in milliseconds. */
   readonly spinMs: number;
-  /** The event loop is about to turn, after work. */
+  /** Called before the event loop turns, after work. */
   readonly onTurn: (() => void) | undefined;
-  /** Whether the thread is about to end: nothing is begun any more. */
+  /** Whether the thread is about to end: the loop starts no further calls. */
   readonly isDoomed: () => boolean;
-  /** The host asked this worker to leave. May be called again. */
+  /** Called when the host has requested this worker's exit, possibly more than once. */
   readonly onClose: () => void;
-  /** The loop cannot go on: shared memory is damaged. Must end the worker. */
+  /** Called when shared memory is damaged and the loop cannot continue. Must end the worker. */
   readonly onCrash: (error: unknown) => void;
 }
 
@@ -68,7 +68,7 @@ export class WorkerLoop {
   #idleTurns = 0;
   /** When the worker went to sleep with nothing in flight. */
   #sleptAtMs = 0;
-  /** How long it slept the last time. */
+  /** Duration of the last sleep. */
   #lastSleepMs = 0;
   #isParkedInLoop = false;
 
@@ -110,14 +110,14 @@ export class WorkerLoop {
     }, options.spinMs);
   }
 
-  /** Takes up work for the first time. */
+  /** Starts the loop. */
   start(): void {
     this.#run();
   }
 
-  /** A wake message has arrived. */
+  /** Handles a wake message. */
   onWakeMessage(): void {
-    // Not parked: a message that lost a race against this worker's own resuming, and no matter.
+    // If it is not parked, the message lost a race against this worker's own resume and can be ignored.
     if (this.#isParkedInLoop) this.#resume();
   }
 
@@ -134,23 +134,23 @@ export class WorkerLoop {
       }
       this.#idleTurns = 0;
       this.#runner.run(index);
-      // With async tasks in flight every record is timed: their timers and I/O are waiting.
+      // With async tasks in flight the clock is read after every record, since their timers and I/O need turns.
       if (this.#turn.isOver(this.#runner.inFlight > 0 ? MAX_CLOCK_STRIDE : 1)) {
         this.#yieldTurn();
         return;
       }
       if (this.#runner.inFlight > 0) {
-        // Lets the task's promise callbacks run, which may already hold its answer.
+        // Lets the task's promise callbacks run, which may already settle it.
         this.#runtime.microtask(this.#run);
         return;
       }
     }
   }
 
-  /** Nothing to do now. True: there is again; false: the loop will be called back. */
+  /** Waits when there is nothing to do. True: there is work again; false: the loop will be called back. */
   #rest(): boolean {
     if (this.#isClosing()) {
-      // SYNC(close): what was sent before the word was set is seen once that is. Pairs with Lane.close.
+      // SYNC(close): records sent before the word was set are visible once it is seen. Pairs with Lane.close.
       if (this.#hasWork()) return true;
       this.#onClose();
       return false;
@@ -158,7 +158,7 @@ export class WorkerLoop {
     if (this.#runner.inFlight === 0) {
       if (this.#active.hasFreeCore && this.#spin.spin()) return true;
       this.#sleptAtMs = this.#runtime.now();
-      // Where calls come rarely it would wake up twice for each.
+      // With infrequent calls, blocking would cost two wake-ups for each.
       if (this.#lastSleepMs < BLOCK_MS && this.#block()) {
         if (!this.#turn.check(this.#runtime.now())) return true;
         this.#yieldTurn();
@@ -174,7 +174,7 @@ export class WorkerLoop {
     return this.#parkInLoop();
   }
 
-  /** Blocks for a moment. True: there is work. */
+  /** Blocks for at most `BLOCK_MS`. True: there is work. */
   #block(): boolean {
     const parker = this.#parker;
     this.#handBackSpace();
@@ -199,7 +199,7 @@ export class WorkerLoop {
     this.#turn.yieldTurn();
   }
 
-  /** Returns to the event loop without limit. True: there is work after all. */
+  /** Parks in the event loop without a time limit. True: the re-check found work. */
   #parkInLoop(): boolean {
     this.#onTurn?.();
     this.#handBackSpace();
@@ -210,7 +210,7 @@ export class WorkerLoop {
       this.#leaveLoop();
       return true;
     }
-    // Not before: what it says is that there was nothing to do after the announcement.
+    // Set only now: it states that there was no work after the announcement.
     this.#isParkedInLoop = true;
     Atomics.add(this.#control, LOOP_PARKS, 1);
     return false;
@@ -219,13 +219,13 @@ export class WorkerLoop {
   #announce(state: typeof BLOCKED | typeof IN_EVENT_LOOP): void {
     this.#parker.announce(state);
     this.#replies.askForSpace();
-    // The host may be keeping calls for the first worker that has nothing to do.
+    // The host may be keeping calls for the first idle worker.
     this.#replies.wakeForSpace();
   }
 
   #leaveLoop(): void {
     this.#idleTurns = 0;
-    // Losing the exchange means that a message is on its way: ignored when it comes.
+    // If the exchange fails, a message is on its way and will be ignored.
     this.#parker.cancel(IN_EVENT_LOOP);
   }
 
@@ -237,18 +237,18 @@ export class WorkerLoop {
     this.#run();
   }
 
-  /** All released space of the request ring goes back to the host, which may be waiting for it. */
+  /** Publishes all released space of the request ring to the host, which may be waiting for it. */
   #handBackSpace(): void {
     this.#endpoint.rx.publish();
     this.#replies.wakeForSpace();
   }
 
-  /** Whether calls are being taken: not with answers stuck, nor with too many tasks in flight. */
+  /** Whether the worker accepts calls: it has no response backlog and fewer tasks in flight than the limit. */
   #isAccepting(): boolean {
     return this.#runner.inFlight < this.#maxConcurrency && !this.#replies.hasBacklog;
   }
 
-  /** For the safety re-check: what the park that is being announced waits for. */
+  /** Stores what the announced park waits for, for the safety re-check. */
   #sayWhatFor(): void {
     const waitsFor = this.#replies.hasBacklog
       ? FOR_SPACE
@@ -271,10 +271,10 @@ export class WorkerLoop {
     return Atomics.load(this.#control, IS_CLOSING) === 1;
   }
 
-  /** The promise of a task has settled. */
+  /** Sends the outcome of a task whose promise has settled. */
   #answerLater(answer: () => void): void {
     try {
-      // Meanwhile it does not rest.
+      // The worker does not idle meanwhile.
       if (this.#isParkedInLoop) Atomics.add(this.#control, LOOP_PARKS, 1);
       answer();
       if (this.#isParkedInLoop) Atomics.add(this.#control, LOOP_PARKS, 1);
@@ -285,8 +285,8 @@ export class WorkerLoop {
   }
 
   /**
-   * An answer given while the worker is parked in its event loop may change what it waits for: it can
-   * take calls again, or it has a backlog now.
+   * A response sent while the worker is parked in its event loop may change what it waits for: it can
+   * accept calls again, or it has a backlog now.
    */
   #afterAsync(): void {
     if (!this.#isParkedInLoop) return;
@@ -294,7 +294,7 @@ export class WorkerLoop {
     if (this.#hasWork()) this.#resume();
     else {
       this.#sayWhatFor();
-      // The host may have looked for a worker that rests just before that was said. Pairs as an announced park does.
+      // The host may have looked for an idle worker just before that store. Pairs as an announced park does.
       this.#replies.wakeForSpace();
     }
   }

@@ -1,12 +1,12 @@
-/** Tells the host when this worker holds more memory than it should; a fresh one takes its place then. */
+/** Reports to the host when this worker's memory exceeds its limit; the host then replaces the worker. */
 
-/** Between two looks. */
+/** Time between two checks. */
 const LOOK_MS = 5;
-/** Until the first look at a worker that holds more than it should before its first call: each would be replaced. */
+/** Delay of the first check if the limit is exceeded before the first call. Otherwise each new worker would be replaced. */
 const FIRST_MS = 1000;
-/** Between two messages that say the same: the host may have been unable to start another worker. */
+/** Time between two equal messages, repeated because the host may have failed to start another worker. */
 const AGAIN_MS = 1000;
-/** Beyond the limit by this factor the worker gets no calls while another starts. */
+/** Above this multiple of the limit the worker gets no calls while its replacement starts. */
 const OVER = 1.25;
 
 const FULL = 1;
@@ -23,11 +23,11 @@ export class MemoryWatch {
   readonly #options: MemoryWatchOptions;
   readonly #farOverBytes: number;
   #nextMs = 0;
-  /** What was said last, and when it may be said again. */
+  /** The last message, and the time from which it may be repeated. */
   #said = 0;
   #againMs = 0;
 
-  /** To be made before the first call. */
+  /** Must be constructed before the first call. */
   constructor(options: MemoryWatchOptions) {
     const { maxBytes, bytes, now } = options;
     this.#options = options;
@@ -36,7 +36,7 @@ export class MemoryWatch {
     if (isFullBefore) this.#nextMs = now() + FIRST_MS;
   }
 
-  /** Looks if it is time to. */
+  /** Checks the memory if the next check is due. */
   look(): void {
     const { maxBytes, bytes, now, onFull } = this.#options;
     const nowMs = now();

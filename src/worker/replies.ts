@@ -1,8 +1,8 @@
 /**
- * Sends answers, and keeps those that find the response ring full in a backlog, in order.
+ * Sends responses. When the response ring is full, keeps them in a backlog, in order.
  *
- * While there is a backlog the worker takes no further calls. The backlog is bounded all the same:
- * only async tasks in flight can add to it, and `maxConcurrency` bounds those.
+ * While there is a backlog the worker accepts no further calls. The backlog is bounded, since only async
+ * tasks in flight can add to it and `maxConcurrency` bounds those.
  */
 import type { Signature } from "../codec/struct/signature.ts";
 import { isError, textOf } from "../codec/kinds/errors.ts";
@@ -14,7 +14,7 @@ import { UNSIZED } from "../lane/sized-values.ts";
 import type { HostWaker } from "../sync/host-parking.ts";
 import type { SpaceFlag } from "../sync/space-flag.ts";
 
-/** What an answer has to know of the task it is of. */
+/** The properties of a task that its response needs. */
 interface AnsweredTask {
   readonly index: number;
   readonly signature: Signature | undefined;
@@ -27,7 +27,7 @@ interface Reply {
   /** The task's index, for results of a declared shape. */
   task: number;
   snapshot: Snapshot;
-  /** It says why what there was to say cannot be sent. */
+  /** This response replaces one that cannot be sent, and gives the reason. */
   isSubstitute: boolean;
 }
 
@@ -57,7 +57,7 @@ export class Replies {
     return this.#backlog.length > 0;
   }
 
-  /** Whether the oldest reply of the backlog would fit now. */
+  /** Whether the oldest response of the backlog would fit now. */
   get hasSpace(): boolean {
     const hasSpace = this.#endpoint.hasSpaceFor(this.#backlog[0]!.snapshot);
     this.#wakeIfTold();
@@ -84,13 +84,13 @@ export class Replies {
     try {
       this.#answer(THROWN, slot, generation, reason);
     } catch (error) {
-      // An error that cannot be told: its text can.
+      // The error cannot be encoded, but its text can.
       const told = isError(reason) ? new Error(textOf(reason)) : error;
       this.#answer(THROWN, slot, generation, isError(told) ? told : new Error(textOf(told)));
     }
   }
 
-  /** Sends what is in the backlog, as far as there is room. True: all of it. */
+  /** Sends the responses in the backlog while there is room. True: the backlog is empty. */
   flush(): boolean {
     let sent = 0;
     while (sent < this.#backlog.length && this.#trySend(this.#backlog[sent]!)) sent++;
@@ -99,17 +99,17 @@ export class Replies {
     return this.#backlog.length === 0;
   }
 
-  /** Wakes the host if it waits for room in the request ring; after handing some back. */
+  /** Wakes the host if it waits for room in the request ring. Call after publishing released space. */
   wakeForSpace(): void {
     if (this.#requestSpaceFlag.take()) this.#hostWaker.wake();
   }
 
-  /** Asks the host for a wake when there is room; between announcing a park and looking again. */
+  /** Requests a wake from the host when there is room. Call between announcing a park and the re-check. */
   askForSpace(): void {
     if (this.#backlog.length > 0) this.#spaceFlag.raise();
   }
 
-  /** Encoding runs the value's getters: it may throw what they throw. */
+  /** Encoding runs the value's getters, so this rethrows their errors. */
   #answer(
     kind: typeof RESULT | typeof THROWN,
     slot: number,
@@ -153,7 +153,7 @@ export class Replies {
     this.#send({ kind, slot, generation, task: index, snapshot, isSubstitute: false });
   }
 
-  /** Shapes were told: the host reads them even if no answer follows for now. */
+  /** Wakes the host if shapes were announced: it reads them even if no response follows for now. */
   #wakeIfTold(): void {
     if (this.#endpoint.takePendingWake()) this.#hostWaker.wake();
   }
@@ -166,7 +166,7 @@ export class Replies {
   }
 
   #publishBacklog(): void {
-    // SYNC(backlog): whoever sees 0 finds in the ring what was answered before. Pairs with Lane.hasBacklog. Needs release.
+    // SYNC(backlog): a thread that sees 0 finds all earlier responses in the ring. Pairs with Lane.hasBacklog. Needs release.
     Atomics.store(this.#control, RESPONSE_BACKLOG, this.#backlog.length);
   }
 
@@ -181,8 +181,8 @@ export class Replies {
         return false;
       }
     } catch (error) {
-      // A runtime may refuse to post what it was willing to clone. An error needs no port as a rule:
-      // if that fails too, the loop ends the worker. It takes the place of what was refused.
+      // A runtime may refuse to post a value that it could clone. An error replaces the refused value and
+      // usually needs no port; if sending the error fails too, the loop ends the worker.
       if (reply.isSubstitute) throw error;
       const { tx, snapshots } = this.#endpoint;
       tx.abort();

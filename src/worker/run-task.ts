@@ -1,6 +1,6 @@
 /**
- * Runs the calls that the worker loop polls: reads the arguments, calls the task, sends what it returns or throws, at
- * once or when its promise settles.
+ * Runs the calls that the worker loop polls: reads the arguments, calls the task, sends its result or error, at once or
+ * when its promise settles.
  */
 import { normalizeNumber } from "../codec/kinds/numbers.ts";
 import { checkFrame, type Endpoint } from "../lane/endpoint.ts";
@@ -51,7 +51,7 @@ export class TaskRunner {
   readonly #times: TaskTimer;
   readonly #answerLater: (answer: () => void) => void;
 
-  /** A promise has settled: `answerLater` is to call `answer`, which sends what came of it. */
+  /** `answerLater` is called when a promise has settled and must call `answer`, which sends the outcome. */
   constructor(options: TaskRunnerOptions, answerLater: (answer: () => void) => void) {
     this.#options = options;
     this.#endpoint = options.endpoint;
@@ -106,7 +106,7 @@ export class TaskRunner {
     this.#call(task, slot, generation, args, argument);
   }
 
-  /** Calls a task with these arguments, or with one, and sends what comes of it. */
+  /** Calls a task with these arguments, or with one, and sends its result or error. */
   #call(
     task: WorkerTask,
     slot: number,
@@ -115,7 +115,7 @@ export class TaskRunner {
     argument: unknown,
   ): void {
     const isLending = this.#endpoint.decoder.lent.length > 0;
-    // Before the task runs, since a long one must not keep the ring's bytes; but not what it reads where it is.
+    // Releases before the task runs, since a long task must not keep the ring's bytes, unless it reads them in place.
     if (!isLending) this.#release();
     const { f } = task;
     const startMs = this.#times.begin(task.index);
@@ -147,7 +147,7 @@ export class TaskRunner {
     return task;
   }
 
-  /** Adds a signal behind the arguments, in the place of the last parameter at least. */
+  /** Adds a signal after the arguments, at the index of the last parameter or later. */
   #addSignal(args: unknown[], { f }: WorkerTask, slot: number, generation: number): void {
     while (args.length < f.length - 1) args.push(undefined);
     args.push(this.#options.signals.open(slot, generation));
@@ -165,7 +165,7 @@ export class TaskRunner {
     else this.#replies.result(slot, generation, result, task);
   }
 
-  /** Done with the polled record. */
+  /** Releases the polled record. */
   #release(): void {
     if (this.#endpoint.rx.release()) this.#replies.wakeForSpace();
   }
@@ -176,7 +176,7 @@ export class TaskRunner {
     lent.length = 0;
   }
 
-  /** May throw before anything is awaited: what a task returns can be anything. */
+  /** May throw before anything is awaited, since a task can return any value. */
   #settleLater(
     slot: number,
     generation: number,
@@ -184,8 +184,8 @@ export class TaskRunner {
     result: PromiseLike<unknown>,
     startMs: number,
   ): true {
-    // A promise by the built-in `then`, which calls back once whatever its owner has put in its
-    // place; any other thenable through a promise of ours, to the same effect.
+    // A promise is awaited by the built-in `then`, which calls back exactly once even if its owner has
+    // replaced `then`. Any other thenable is wrapped in a promise for the same guarantee.
     const promise = this.#options.runtime.isPromise(result)
       ? result
       : new Promise((resolve) => resolve(result));

@@ -4,28 +4,28 @@ import { mayBorrow } from "../codec/kinds/borrow.ts";
 import type { Signature } from "../codec/struct/signature.ts";
 import { InvalidArgumentError, TaskNotFoundError } from "../errors.ts";
 
-/** Marks what `task()` returns; shared with `task.ts` through the global symbol registry. */
+/** Marks the objects that `task()` returns; shared with `task.ts` through the global symbol registry. */
 const TASK = Symbol.for("heddle.task");
 
 /** A task as the worker runs it. */
 export interface WorkerTask {
   readonly f: (...args: unknown[]) => unknown;
-  /** Whether lent bytes may be read in place: not by an async function, which may read them later. */
+  /** Whether borrowed bytes may be read in place. False for an async function, which may read them later. */
   readonly mayBorrow: boolean;
-  /** Its index in the pool, and what it declares of its values. */
+  /** Its index in the pool, and the declared types of its values. */
   readonly index: number;
   readonly signature: Signature | undefined;
-  /** Whether it gets a signal as its last argument. */
+  /** Whether its last argument is an abort signal. */
   readonly hasSignal: boolean;
 }
 
-/** The functions of `sources`, in order. Throws what a module throws, or TaskNotFoundError. */
+/** Loads the functions of `sources`, in order. Rethrows a module's error, or throws TaskNotFoundError. */
 export async function loadTasks(sources: readonly TaskSource[]): Promise<WorkerTask[]> {
   const modules = new Map<string, Promise<Record<string, unknown>>>();
   for (const { moduleUrl } of sources) {
     if (!modules.has(moduleUrl)) modules.set(moduleUrl, import(/* @vite-ignore */ moduleUrl));
   }
-  // Every import settles before the first failure is reported: none stays unhandled.
+  // Waits for all imports before it reports the first failure, so that no rejection stays unhandled.
   await Promise.allSettled(modules.values());
   const functions: WorkerTask[] = [];
   for (const source of sources) {
@@ -42,7 +42,7 @@ export async function loadTasks(sources: readonly TaskSource[]): Promise<WorkerT
   return functions;
 }
 
-/** Loads the code for structs only if there are any. Throws InvalidArgumentError if the pool was told otherwise. */
+/** Loads the code for structs only if there are any. Throws InvalidArgumentError if the pool's declaration differs. */
 async function loadSignature(
   { name, moduleUrl, declares }: TaskSource,
   args: unknown,
@@ -61,7 +61,7 @@ async function loadSignature(
   );
 }
 
-/** What a task() may say of itself. */
+/** The options that a `task()` may declare. */
 interface DeclaredTask {
   readonly f: WorkerTask["f"];
   readonly args?: unknown;

@@ -1,10 +1,10 @@
 /**
- * Arrays: packed as long as all elements are numbers, element by element otherwise, as a list of
- * entries if there are holes or properties besides the elements.
+ * Arrays: packed if all elements are numbers, as a list of entries if there are holes or properties
+ * besides the elements, element by element otherwise.
  *
- * Length and keys are taken at the start, as structured clone does (JavaScriptCore's looks for each
- * element when its turn comes); an element that user code removes meanwhile becomes a hole. Every
- * element is read once: it may be a getter.
+ * Length and keys are read at the start, as in structured clone (JavaScriptCore's checks each element
+ * only when it reaches it). An element that user code removes meanwhile becomes a hole. Every element
+ * is read once, since it may be a getter.
  */
 import { align8Large } from "../../memory/align.ts";
 import type { Reader } from "../reader.ts";
@@ -23,10 +23,10 @@ import {
   VALUE_HEADER_BYTES,
 } from "../tags.ts";
 
-/** Longer arrays with many holes get their length last, so that holes take no memory. */
+/** For longer arrays with many holes the reader sets the length last, so that holes take no memory. */
 const MANY_HOLES = 1 << 12;
 
-/** V8 makes arrays of more than 32 Mi elements as tables: twelve times slower to fill than to grow. */
+/** V8 creates arrays of more than 32 Mi elements as hash tables: filling them is twelve times slower than growing. */
 const MAX_READY_LENGTH = 1 << 24;
 
 const { hasOwn, keys: keysOf } = Object;
@@ -48,7 +48,7 @@ export function writeArray(writer: Writer, array: readonly unknown[], from: numb
     : writeRest(writer, array, 0, length, first, writer.header(ARRAY, length, from));
 }
 
-/** Asks for each element whether it is there when its turn comes. */
+/** Checks each element's presence just before writing it. */
 function writeWithHoles(writer: Writer, array: readonly unknown[], from: number): number {
   const { length } = array;
   let at = writer.header(ARRAY, length, from);
@@ -58,7 +58,7 @@ function writeWithHoles(writer: Writer, array: readonly unknown[], from: number)
   return at;
 }
 
-/** Writes the elements from `from` on, of which `first` is one. */
+/** Writes the remaining elements, starting with `first`. */
 function writeRest(
   writer: Writer,
   array: readonly unknown[],
@@ -78,7 +78,7 @@ function writeRest(
   }
 }
 
-/** Small integers, 4 bytes each; goes over to doubles or values at the first element that is none. */
+/** Writes small integers, 4 bytes each; switches to doubles or values at the first element of another kind. */
 function writeInts(
   writer: Writer,
   array: readonly unknown[],
@@ -105,7 +105,7 @@ function writeInts(
   }
 }
 
-/** Goes on with doubles from `done` on, of which `value` is the first. */
+/** Continues with doubles from index `done` on, where `value` is the first. */
 function writeDoubles(
   writer: Writer,
   array: readonly unknown[],
@@ -131,14 +131,14 @@ function writeDoubles(
   }
 }
 
-/** Makes the value at `from`, of which `used` bytes are written, `bytes` long; returns where it is. */
+/** Grows the value at `from`, of which `used` bytes are written, to `bytes`; returns its offset. */
 function grow(writer: Writer, from: number, used: number, bytes: number): number {
   return writer.room(from + used, bytes - used) - used;
 }
 
 /**
- * Turns the numbers written so far, `numberBytes` each, into values and goes on with `value`, which is
- * no number.
+ * Turns the numbers written so far, `numberBytes` each, into values and continues with `value`, which is
+ * not a number.
  */
 function unpack(
   writer: Writer,
@@ -166,7 +166,7 @@ function unpack(
   return writeRest(writer, array, done, length, value, at + bytes);
 }
 
-/** `hasIndicesOnly`: no other keys. */
+/** Writes SPARSE. `hasIndicesOnly`: there are no other keys. */
 function writeEntries(
   writer: Writer,
   array: readonly unknown[],
@@ -190,9 +190,9 @@ function writeEntries(
 }
 
 /**
- * Reads ARRAY, INTS, DOUBLES at `at`, whose first word is `word`. Filling an array that has its length takes a third
- * to a seventh of the time of growing one. V8 remembers for each `new Array` in the source what its arrays came to
- * hold, hence one for each kind.
+ * Reads ARRAY, INTS, DOUBLES at `at`, whose first word is `word`. Filling a preallocated array takes a third to a
+ * seventh of the time of growing one. V8 tracks the element kind per `new Array` in the source, hence one for each
+ * kind.
  */
 export function readArray(reader: Reader, at: number, word: number, tag: number): unknown[] {
   const length = reader.count(at, tag === INTS ? 4 : 8);
@@ -209,7 +209,7 @@ export function readArray(reader: Reader, at: number, word: number, tag: number)
     return array;
   }
   if (tag === DOUBLES) {
-    // Engines keep such arrays as doubles: a whole number among them need not be normalized.
+    // Engines store such arrays as doubles, so whole numbers among them need not be normalized.
     const array: unknown[] = isShort ? new Array<number>(length) : [];
     if (isReferenced) reader.register(at, array);
     const first = start >> 3;
@@ -223,7 +223,7 @@ export function readArray(reader: Reader, at: number, word: number, tag: number)
   for (let index = 0; index < length; index++) {
     const next = reader.next;
     const element = next < limit ? i32[next >> 2] : undefined;
-    // On the spot in two thirds of the time.
+    // Reading these inline takes two thirds of the time.
     if (element === TEXT) {
       reader.next = next + VALUE_HEADER_BYTES;
       array[index] = reader.gathered(i32[(next >> 2) + 1]!, next);
@@ -263,7 +263,7 @@ function isIndexBelow(length: number, key: unknown): key is number {
   return typeof key === "number" && Number.isInteger(key) && key >= 0 && key < length;
 }
 
-/** Makes the engine keep elements in a table: then setting the length takes no memory for holes. */
+/** Makes the engine store elements in a hash table, so that setting the length takes no memory for holes. */
 function makeSparse(array: unknown[]): void {
   array[2 ** 32 - 2] = undefined;
   array.length = 0;

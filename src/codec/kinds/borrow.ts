@@ -1,10 +1,10 @@
 /**
- * Lending bytes: the caller's are copied into shared memory once, and the task reads them there, in
- * place, instead of getting a copy of its own.
+ * Borrowed bytes: the caller's bytes are copied into shared memory once, and the task reads them there in
+ * place, without a copy of its own.
  *
- * Shared memory cannot be detached, so no view of it is handed out: a `Borrowed` is an accessor that
- * reads while the loan lasts and throws afterwards. It lasts until the task first yields: returns, or
- * awaits. An async function is not lent anything: its accessor reads a copy and lasts for ever.
+ * Shared memory cannot be detached, so the task gets no view of it: a `Borrowed` is an accessor that reads
+ * until the task first returns or awaits, and throws afterwards. For an async function the accessor reads
+ * a copy and never expires.
  */
 import { align8Large } from "../../memory/align.ts";
 import { InvalidArgumentError, LoanExpiredError } from "../../errors.ts";
@@ -15,13 +15,13 @@ import { isThere, typedArrayName } from "../support/intrinsics.ts";
 import { LOAN, VALUE_HEADER_BYTES } from "../tags.ts";
 
 const HEADER_BYTES: number = VALUE_HEADER_BYTES + 8;
-/** Bytes per chunk of `forEachChunk`: they stay in the first-level cache between copy and use. */
+/** Bytes per chunk of `forEachChunk`: a chunk stays in the first-level cache between copy and use. */
 const CHUNK_BYTES = 16 * 1024;
 
 /**
- * Bytes that a task reads in place. Offsets are in bytes; multi-byte numbers are little-endian unless
- * the last argument says otherwise, as in a DataView. Throws LoanExpiredError once the task has
- * returned or awaited, and RangeError outside the bytes.
+ * Bytes that a task reads in place. Offsets are in bytes. Multi-byte numbers are little-endian unless
+ * `isBigEndian` is true. Throws LoanExpiredError once the task has returned or awaited, and RangeError
+ * outside the bytes.
  */
 export interface Borrowed {
   /** Bytes. */
@@ -38,17 +38,17 @@ export interface Borrowed {
   getBigUint64(offset: number, isBigEndian?: boolean): bigint;
   getFloat32(offset: number, isBigEndian?: boolean): number;
   getFloat64(offset: number, isBigEndian?: boolean): number;
-  /** Index of the next byte of this value from `from` on, or -1. */
+  /** Index of the first byte of this value at or after `from`, or -1. */
   indexOf(byte: number, from?: number): number;
-  /** Copies `[start, end)` to `target`, from `targetStart` on; returns how many bytes. */
+  /** Copies `[start, end)` to `target` at `targetStart`; returns the number of bytes copied. */
   copyTo(target: Uint8Array, targetStart?: number, start?: number, end?: number): number;
-  /** A copy of `[start, end)`, the task's own. */
+  /** A copy of `[start, end)` that belongs to the task. */
   slice(start?: number, end?: number): Uint8Array<ArrayBuffer>;
-  /** `[start, end)` as text, UTF-8. */
+  /** `[start, end)` decoded as UTF-8. */
   text(start?: number, end?: number): string;
   /**
-   * Visits all bytes in chunks, for hashing or parsing. The chunk is copied into one buffer used again
-   * for the next: done with it when `visit` returns. Default chunk: 16 KiB.
+   * Visits all bytes in chunks, for hashing or parsing. All chunks are copied into the same buffer, so a
+   * chunk is valid only until `visit` returns. Default chunk: 16 KiB.
    */
   forEachChunk(
     visit: (chunk: Uint8Array<ArrayBuffer>, offset: number) => void,
@@ -56,7 +56,7 @@ export interface Borrowed {
   ): void;
 }
 
-/** What `borrow` makes on the lending side. */
+/** The object that `borrow` returns on the caller's side. */
 export class Loan {
   readonly bytes: Uint8Array;
 
@@ -72,10 +72,10 @@ export class Loan {
 
 /**
  * Lends bytes to a task for the duration of a call: its parameter is a {@link Borrowed}, which reads
- * them in place. The caller keeps its bytes; later changes are not seen.
+ * them in place. The caller keeps its bytes; the task does not see later changes.
  */
 export function borrow(bytes: ArrayBufferView | ArrayBufferLike): Borrowed {
-  // Of fixed length: shared memory may grow while it is copied.
+  // A view of fixed length, since shared memory may grow while it is copied.
   if (!ArrayBuffer.isView(bytes) && !isBuffer(bytes)) {
     throw new InvalidArgumentError(
       `borrow() takes an ArrayBuffer or a view of one, got ${
@@ -87,7 +87,7 @@ export function borrow(bytes: ArrayBufferView | ArrayBufferLike): Borrowed {
     const shown = isBuffer(bytes)
       ? new Uint8Array(bytes, 0, bytes.byteLength)
       : new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    // A typed array that is out of bounds has no length, of a DataView it cannot be asked.
+    // A typed array that is out of bounds has length 0. For a DataView the length getter would throw.
     if (typedArrayName.call(bytes) === undefined || isThere(bytes)) {
       return new Loan(shown) as unknown as Borrowed;
     }
@@ -105,12 +105,12 @@ function isBuffer(bytes: unknown): bytes is ArrayBufferLike {
 
 const AsyncFunction = (async () => {}).constructor;
 
-/** Whether a task may read in place: an async function may read later. */
+/** Whether a task may read in place. False for an async function, which may read later. */
 export function mayBorrow(f: unknown): boolean {
   return !(f instanceof AsyncFunction);
 }
 
-/** Whether `object` is what a task was lent. */
+/** Whether `object` is a `Borrowed` of a task. */
 export function isBorrowed(object: object): boolean {
   return Accessor.is(object);
 }
@@ -127,7 +127,7 @@ export function writeLease(writer: Writer, loan: Loan, from: number): number {
   return at + HEADER_BYTES + align8Large(length);
 }
 
-/** Reads LOAN at `at`: in place if the reader is told to lend, a copy otherwise. */
+/** Reads LOAN at `at`: in place if the reader has `isLending` set, otherwise as a copy. */
 export function readLease(reader: Reader, at: number): Borrowed {
   const start = at + HEADER_BYTES;
   const length = reader.size(at, start);
@@ -139,7 +139,7 @@ export function readLease(reader: Reader, at: number): Borrowed {
     reader.lent.push(accessor);
     return accessor;
   }
-  // UTF-8 is read from shared memory by the runtime's adapter, so the copy is shared memory too.
+  // The runtime's adapter reads UTF-8 from shared memory, so the copy is shared memory too.
   const copy = new Uint8Array(new SharedArrayBuffer(length));
   copy.set(reader.u8.subarray(start, end));
   return new Accessor(copy, text);
@@ -161,7 +161,7 @@ class Accessor implements Borrowed, Revocable {
     return #bytes in object;
   }
 
-  /** The loan is over. */
+  /** Ends the loan. */
   revoke(): void {
     this.#bytes = this.#view = undefined;
   }

@@ -1,12 +1,12 @@
 /**
  * ArrayBuffer, typed arrays, DataView and Node's Buffer: one copy in, one copy out.
  *
- * As in `structuredClone`, a view carries the whole buffer it looks at, so that offset and length
- * survive and views of one buffer still share it. A Node `Buffer` is ours: it carries its own bytes
- * only (a small one is a slice of a pool of unrelated bytes), shares nothing and arrives as a `Buffer`.
+ * As in `structuredClone`, a view carries its whole buffer, so that offset and length survive and views
+ * of one buffer still share it. Unlike there, a Node `Buffer` carries only its own bytes (a small one is a
+ * slice of a pool of unrelated bytes), shares nothing and arrives as a `Buffer`.
  *
- * Kinds are told by internal slots and sizes read through the intrinsic getters, so neither a subclass
- * nor a proxy can run code or lie.
+ * Kinds are determined by internal slots, and sizes are read through the intrinsic getters, so neither a
+ * subclass nor a proxy can run code or fake them.
  */
 import { align8Large } from "../../memory/align.ts";
 import type { CodecAccess } from "../../runtimes/runtime.ts";
@@ -38,7 +38,7 @@ interface ViewKind {
   readonly construct: ViewConstructor;
 }
 
-/** Index = the kind on the wire: append only. */
+/** Names by kind. The index is the encoded kind, so only append. */
 const KIND_NAMES: readonly string[] =
   ("Uint8Array Buffer DataView Int8Array Uint8ClampedArray Int16Array Uint16Array Int32Array " +
     "Uint32Array Float16Array Float32Array Float64Array BigInt64Array BigUint64Array").split(" ");
@@ -47,7 +47,7 @@ const UINT8_ARRAY = 0;
 const NODE_BUFFER = 1;
 const DATA_VIEW = 2;
 
-/** Undefined: this runtime has none. */
+/** Kinds by index; undefined if this runtime lacks the class. */
 const KINDS: readonly (ViewKind | undefined)[] = KIND_NAMES.map((name) => {
   const classes = globalThis as unknown as Record<string, ViewConstructor | undefined>;
   const construct = classes[name];
@@ -68,14 +68,14 @@ const bufferIsResizable = getterOf<boolean>(ArrayBuffer.prototype, "resizable");
 const sharedIsGrowable = getterOf<boolean>(SharedArrayBuffer.prototype, "growable");
 const sharedLength = getterOf<number>(SharedArrayBuffer.prototype, "byteLength");
 
-/** What writing the bytes of a whole buffer needs of a writer. */
+/** The part of a writer that is needed to write the bytes of a whole buffer. */
 export type BytesWriter = Pick<Writer, "room" | "i32" | "f64" | "u8">;
 
-/** Bytes before a buffer's own. */
+/** Bytes before a buffer's content. */
 const HEADER_BYTES: number = VALUE_HEADER_BYTES + 8;
 /**
- * Larger buffers leave the encoding: one copy is made and moved through the port, where the ring would
- * take a copy in and another out. Below, the message costs more than the second copy.
+ * Larger buffers are copied once and the copy is transferred through the port, while the ring would need
+ * one copy in and another out. Up to this size the message costs more than the second copy.
  */
 export const MAX_EMBEDDED_BYTES: number = 64 * 1024 - 1;
 
@@ -101,7 +101,7 @@ export function writeBuffer(writer: Writer, buffer: ArrayBuffer, from: number): 
   return at + headerBytes + align8Large(length);
 }
 
-/** Like `instanceof`, but runs no trap of a proxy that the view inherits from. */
+/** Like `instanceof`, but runs no trap of a proxy in the view's prototype chain. */
 function isNodeBuffer({ bytes, kinds }: CodecAccess, view: object): boolean {
   const { bufferPrototype } = bytes;
   const prototype = getPrototypeOf(view) as object | null;
@@ -110,20 +110,20 @@ function isNodeBuffer({ bytes, kinds }: CodecAccess, view: object): boolean {
     inherits(kinds, prototype, (parent) => parent === bufferPrototype);
 }
 
-/** The kind of a typed array of this name, or undefined. Runs no code of the user's. */
+/** The kind of a typed array of this name, or undefined. Runs no user code. */
 function kindOf(access: CodecAccess, view: object, name: string): number | undefined {
   if (name !== "Uint8Array") return KIND_OF_NAME.get(name);
   return isNodeBuffer(access, view) ? NODE_BUFFER : UINT8_ARRAY;
 }
 
-/** Bytes of `buffer` if it is an unshared one of fixed size that goes within the encoding, and all of it is shown; or 0. */
+/** Size of `buffer` if it is unshared, of fixed size, small enough to embed, and `view` covers all of it; otherwise 0. */
 function wholeBytes({ kinds }: CodecAccess, view: object, buffer: ArrayBufferLike): number {
   if (!kinds.isArrayBuffer(buffer) || bufferIsResizable.call(buffer)) return 0;
   const bytes = bufferLength.call(buffer);
   return bytes <= MAX_EMBEDDED_BYTES && typedArrayBytes.call(view) === bytes ? bytes : 0;
 }
 
-/** Writes bytes that are all there is to write: a typed array that is all of its buffer, or a Node Buffer. */
+/** Writes a view that needs no separate buffer: a typed array that covers its whole buffer, or a Node Buffer. */
 export class OnlyBytes {
   readonly #access: CodecAccess;
   #kind = UINT8_ARRAY;
@@ -133,7 +133,7 @@ export class OnlyBytes {
     this.#access = access;
   }
 
-  /** Bytes that it takes; -1 for any other view, of which `write` cannot be asked. Runs no code of the user's. */
+  /** Bytes that the view takes; -1 for any other view, which `write` does not accept. Runs no user code. */
   roomFor(view: object): number {
     const name = typedArrayName.call(view);
     if (name === undefined) return -1;
@@ -142,20 +142,20 @@ export class OnlyBytes {
     const bytes = kind === NODE_BUFFER
       ? typedArrayLength.call(view)
       : wholeBytes(this.#access, view, typedArrayBuffer.call(view));
-    // Of none it may be asked whether they are there.
+    // With 0 bytes the view may be detached or out of bounds.
     if (bytes === 0 || bytes > MAX_EMBEDDED_BYTES) return -1;
     this.#kind = kind;
     this.#byteLength = bytes;
     return HEADER_BYTES + align8Large(bytes);
   }
 
-  /** Writes the view that `roomFor` was asked for last; nothing may have run since. */
+  /** Writes the view that was last passed to `roomFor`; no other code may have run since. */
   write(writer: BytesWriter, view: object, at: number): number {
     return writeOwnBytes(writer, this.#kind, view, at, this.#byteLength);
   }
 }
 
-/** A view, and which part of its buffer it shows: `length` elements. */
+/** A view and the part of its buffer that it covers: `length` elements. */
 interface Part {
   readonly kind: number;
   readonly view: ArrayBufferView;
@@ -234,7 +234,7 @@ function writePart(writer: Writer, part: Part, from: number): number {
   return writer.value(buffer, writeViewHeader(writer, word, offset, length, from));
 }
 
-/** Everything of a VIEW but its buffer, which follows. */
+/** Writes a VIEW except its buffer, which follows. */
 function writeViewHeader(
   writer: Writer,
   kindAndFlags: number,
@@ -249,7 +249,7 @@ function writeViewHeader(
   return at + VALUE_HEADER_BYTES + 16;
 }
 
-/** Whether the view is as long as its buffer, whatever that becomes. Undefined: cannot be told. */
+/** Whether the view tracks the length of its buffer. Undefined if this cannot be determined. */
 function isTracking(
   writer: Writer,
   { kind, view, buffer, offset, length }: Part,
@@ -263,7 +263,7 @@ function isTracking(
     followsItsBuffer(view, offset);
 }
 
-/** No property tells; a clone of the view is asked by resizing its buffer. */
+/** Resizes the buffer of a clone of the view, since no property shows whether a view tracks its buffer. */
 function followsItsBuffer(view: ArrayBufferView, offset: number): boolean {
   const copy = structuredClone(view);
   const buffer = copy.buffer as ArrayBuffer;
@@ -273,7 +273,7 @@ function followsItsBuffer(view: ArrayBufferView, offset: number): boolean {
   }
   buffer.resize(offset);
   try {
-    // A view of fixed length is out of bounds now: a DataView throws, a typed array has offset 0.
+    // A view of fixed length is now out of bounds: a DataView throws, a typed array has offset 0.
     return copy.byteOffset === offset && (typedArrayName.call(copy) === undefined || isThere(copy));
   } catch {
     return false;

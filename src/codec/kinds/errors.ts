@@ -2,9 +2,9 @@
  * Errors, by their fields: structured clone turns a subclass and AggregateError into plain Error, loses
  * `.errors` and own properties, and on Bun loses `cause`.
  *
- * What arrives is an error of the nearest built-in class, or class of heddle's own, with `name`, `message`, `stack`,
- * `cause`, `AggregateError.errors`, `SuppressedError.error` and `.suppressed`, and the own enumerable properties. Parts that cannot be cloned are left out,
- * so reporting an error never fails for what it carries.
+ * The receiver gets an error of the nearest built-in class or heddle class, with `name`, `message`, `stack`, `cause`,
+ * `AggregateError.errors`, `SuppressedError.error` and `.suppressed`, and the own enumerable properties. Parts that
+ * cannot be cloned are omitted, so the contents of an error never prevent it from being reported.
  */
 import { errorClasses, PayloadTooLargeError } from "../../errors.ts";
 import type { CodecAccess } from "../../runtimes/runtime.ts";
@@ -22,7 +22,7 @@ import {
   VALUE_HEADER_BYTES,
 } from "../tags.ts";
 
-/** Those that structured clone tells apart. */
+/** The classes that structured clone distinguishes. */
 const BUILT_IN: Readonly<Record<string, ErrorConstructor>> = {
   EvalError,
   RangeError,
@@ -33,43 +33,43 @@ const BUILT_IN: Readonly<Record<string, ErrorConstructor>> = {
   Error,
 };
 
-/** Node 22 has none. */
+/** Undefined on Node 22. */
 const SuppressedErrorClass: SuppressedErrorConstructor | undefined =
   (globalThis as { SuppressedError?: SuppressedErrorConstructor }).SuppressedError;
 
-/** Those of heddle's own, by what stands for them: no other error's class can be called that. */
+/** Prefix of the encoded names of heddle's own classes. No other class can have such a name. */
 const OWN_PREFIX = "heddle ";
 const OWN_PROTOTYPES: ReadonlyMap<string, object> = new Map(
   Object.entries(errorClasses).map(([name, { prototype }]) => [OWN_PREFIX + name, prototype]),
 );
 
-/** On the prototypes of all copies of these classes: their names (see errors.ts). */
+/** Key of the class name on the prototypes of heddle's errors, in all copies of heddle (see errors.ts). */
 const ERROR_CLASS = Symbol.for("heddle.error");
 
-/** What is nested deeper within errors is left out: long chains of causes must not fail for the stack. */
+/** Values nested deeper within errors are omitted, so that long cause chains do not overflow the stack. */
 export const MAX_ERROR_DEPTH = 500;
 
 const { hasOwn, setPrototypeOf } = Object;
 
-/** What every error arrives with; anything else that is its own crosses as a property. */
+/** Fields of every error; all other own enumerable keys are sent as properties. */
 const FIELDS: ReadonlySet<string> = new Set(["name", "message", "stack", "cause"]);
 
-/** Whether `value` is an error of this or of another realm, a DOMException included. */
+/** Whether `value` is an error of any realm, or a DOMException. */
 export function isError(value: unknown): value is Error {
   if (typeof value !== "object" || value === null) return false;
   try {
     return value instanceof Error || value instanceof DOMException ||
       Object.prototype.toString.call(value) === "[object Error]";
   } catch {
-    return false; // a proxy that refuses even to be looked at
+    return false; // a proxy whose traps throw
   }
 }
 
-/** What V8 and JavaScriptCore say in a RangeError. */
+/** Start of the RangeError message of V8 and JavaScriptCore. */
 const STACK_OVERFLOW = "Maximum call stack size exceeded";
 
 export function isStackOverflow(error: unknown): boolean {
-  // By no pattern: the stack may end in matching one.
+  // Not by a pattern, since matching one needs stack space too.
   return error instanceof RangeError && error.message.startsWith(STACK_OVERFLOW);
 }
 
@@ -81,7 +81,7 @@ export function textOf(value: unknown): string {
   );
 }
 
-/** Writes an error that was not written before. Runs its getters, and ignores what they throw. */
+/** Writes an error that was not written before. Runs its getters and ignores their errors. */
 export function writeError(writer: Writer, error: Error, from: number): number {
   const type = typeOf(error);
   const name = read(error, "name");
@@ -145,7 +145,7 @@ function writeErrors(writer: Writer, errors: readonly unknown[], from: number): 
 
 const NOT_CLONED = -1;
 
-/** Where the value ends, or NOT_CLONED: what cannot be cloned is not written. */
+/** Writes `value` if it can be cloned. Returns its end, or NOT_CLONED. */
 function writeIfCloneable(writer: Writer, value: unknown, at: number): number {
   const mark = writer.mark();
   if (mark.depth > MAX_ERROR_DEPTH) return NOT_CLONED;
@@ -154,7 +154,7 @@ function writeIfCloneable(writer: Writer, value: unknown, at: number): number {
   try {
     return writer.value(value, at);
   } catch (error) {
-    // After a stack overflow nobody knows what was interrupted: the whole encoding is over.
+    // A stack overflow may have interrupted any step, so the whole encoding fails.
     if (error instanceof PayloadTooLargeError || isStackOverflow(error)) throw error;
     writer.rewind(mark);
     return NOT_CLONED;
@@ -163,7 +163,7 @@ function writeIfCloneable(writer: Writer, value: unknown, at: number): number {
   }
 }
 
-/** Setting a stack costs V8 60 ns, defining it 480; JavaScriptCore makes it enumerable when it is set. */
+/** On V8 assigning a stack costs 60 ns, defining it 480. On JavaScriptCore assigning makes it enumerable. */
 const isStackAssignable: boolean = (() => {
   const error = createError("Error", undefined, "");
   error.stack = "";
@@ -180,7 +180,7 @@ export function readError(reader: Reader, at: number, word: number): Error {
   const isText = typeof type === "string" && typeof message === "string" &&
     (name === undefined || typeof name === "string");
   if (!isText) throw reader.corrupt("error", at);
-  // An error that is part of itself has to be there before its cause.
+  // An error that contains itself must be created before its cause is read.
   const isReferenced = (word & REFERENCED) !== 0;
   const hasCause = (word & HAS_CAUSE) !== 0;
   const options = hasCause && !isReferenced ? { cause: reader.value(reader.next) } : undefined;
@@ -217,7 +217,7 @@ function createBareError(access: CodecAccess, type: string, message: string): Er
   return error;
 }
 
-/** Its stack is the sender's: recording one here would only cost (8 µs each on V8). */
+/** Creates the error without recording a stack (8 µs each on V8), since it gets the sender's. */
 function createError(
   type: string,
   name: string | undefined,
@@ -264,13 +264,13 @@ const TYPE_OF_PROTOTYPE: ReadonlyMap<object, string> = new Map([
     : [[SuppressedErrorClass.prototype, "SuppressedError"] as [object, string]]),
   ...[...OWN_PROTOTYPES].map(([type, prototype]): [object, string] => [prototype, type]),
 ]);
-/** A proxy can make a chain of prototypes endless. */
+/** Limit for prototype chains, which a proxy can make endless. */
 const MAX_PROTOTYPES = 100;
 
 function typeOf(error: Error): string {
   const type = tryTo(() => typeOfPrototypes(error), "Error");
   if (type !== undefined) return type;
-  const name = read(error, "name"); // another realm's
+  const name = read(error, "name"); // from another realm
   if (name === "AggregateError" || name === "SuppressedError") return name;
   return typeof name === "string" && hasOwn(BUILT_IN, name) ? name : "Error";
 }
@@ -282,7 +282,7 @@ function typeOfPrototypes(error: Error): string | undefined {
     if (parent === null) return undefined;
     const type = TYPE_OF_PROTOTYPE.get(parent);
     if (type !== undefined) return type;
-    const ownType = OWN_PREFIX + String(ownValue(parent, ERROR_CLASS)); // of another copy of heddle
+    const ownType = OWN_PREFIX + String(ownValue(parent, ERROR_CLASS)); // from another copy of heddle
     if (OWN_PROTOTYPES.has(ownType)) return ownType;
   }
   return undefined;
@@ -292,7 +292,7 @@ function read(error: Error, key: string): unknown {
   return tryTo(() => (error as unknown as Record<string, unknown>)[key], undefined);
 }
 
-/** What `ask` returns. The failure of a getter or a proxy must not replace the error being reported. */
+/** Returns the result of `ask`. The failure of a getter or a proxy must not replace the error being reported. */
 function tryTo<Value>(ask: () => Value, otherwise: Value): Value {
   try {
     return ask();

@@ -1,7 +1,7 @@
 /**
- * Numbers as the engine likes them. An element read from a Float64Array is a double even if it is a
- * whole number, and stays one: code that computes with it (`%`, `*`, array indices) runs several times
- * slower than with the small integer that the caller passed. A trial division ran 8 times slower.
+ * Restores the engine's small-integer representation of numbers. An element read from a Float64Array is a
+ * double even if it is a whole number, and stays one: code that computes with it (`%`, `*`, array indices)
+ * runs several times slower than with the small integer that the caller passed (trial division: 8 times).
  */
 import { align8Large } from "../../memory/align.ts";
 import { BIGINT_64, BIGINT_HEX, NEGATIVE, VALUE_HEADER_BYTES } from "../tags.ts";
@@ -10,13 +10,13 @@ import type { Writer } from "../writer.ts";
 
 const hexPattern = /^[0-9a-f]+$/;
 
-/** The same number; a small integer in the engine's own representation if it is one. Keeps -0. */
+/** The same number, in the engine's small-integer representation if possible. Keeps -0. */
 export function normalizeNumber(value: number): number {
   const integer = value | 0;
   return integer === value && (integer !== 0 || 1 / value > 0) ? integer : value;
 }
 
-/** Writes a bigint: 64 bits if they hold it, hexadecimal digits otherwise. Returns where it ends. */
+/** Writes a bigint: as 64 bits if it fits, as hexadecimal digits otherwise. Returns its end. */
 export function writeBigInt(writer: Writer, value: bigint, from: number): number {
   if (BigInt.asIntN(64, value) === value) {
     const at = writer.room(from, VALUE_HEADER_BYTES + 8);

@@ -1,9 +1,9 @@
 /**
- * Objects other than arrays and bytes: plain ones, and the built-in kinds that structured clone knows.
+ * Objects other than arrays and bytes: plain ones, and the built-in kinds that structured clone supports.
  *
- * A kind is told by internal slots, never by `instanceof`. What no slot of the language tells (a Blob
- * and an EventTarget look alike) the runtime's own `structuredClone` decides: it is asked for objects
- * without enumerable properties, for which asking runs no code, and for objects of the platform.
+ * Kinds are determined by internal slots, never by `instanceof`. If no language slot distinguishes them (such
+ * as Blob and EventTarget), the runtime's own `structuredClone` decides. It is called for platform objects,
+ * and for objects without enumerable properties, for which it runs no user code.
  */
 import type { Reader } from "../reader.ts";
 import type { WritableShape, Writer } from "../writer.ts";
@@ -32,7 +32,7 @@ import {
 } from "../tags.ts";
 import { WRAPPERS, writeWrapped } from "./wrappers.ts";
 
-/** Objects with more keys of their own are taken for tables, not for records. */
+/** Objects with more own keys are treated as dictionaries, not as records. */
 const TABLE_KEYS = 32;
 
 const { getOwnPropertyDescriptor, hasOwn, keys: keysOf, setPrototypeOf } = Object;
@@ -40,7 +40,7 @@ const ObjectPrototype = Object.prototype;
 const { forEach: mapForEach, entries: mapEntries } = Map.prototype;
 const { forEach: setForEach, entries: setEntries } = Set.prototype;
 const DatePrototype = Date.prototype;
-/** Objects that inherit from these have slots of that kind, or not: each has to be asked. */
+/** Objects that inherit from these may or may not have the slots of that kind, so each must be checked. */
 const SLOTTED: ReadonlySet<object> = new Set([
   ...[
     Map,
@@ -61,7 +61,7 @@ const SLOTTED: ReadonlySet<object> = new Set([
 const ArrayBufferPrototype = ArrayBuffer.prototype;
 const timeOf: (this: Date) => number = DatePrototype.getTime;
 const sourceOf = getterOf<string>(RegExp.prototype, "source");
-/** Flag by flag: the getter of them all reads properties that an object may have of its own. */
+/** Getters of the single flags, since the `flags` getter reads properties that an object may override. */
 const flagGetters: readonly (readonly [string, (this: unknown) => boolean])[] = [
   ["d", "hasIndices"],
   ["g", "global"],
@@ -136,7 +136,7 @@ function writeKeyed(
   let at = writer.header(KEYED, 0, from);
   let properties = 0;
   for (const key of keys) {
-    if (!hasOwn(object, key)) continue; // removed by a getter
+    if (!hasOwn(object, key)) continue; // deleted by a getter
     const value = object[key];
     at = writer.value(value, writer.value(key, at));
     properties++;
@@ -152,9 +152,8 @@ export function writeSpecial(
   prototype: object,
   at: number,
 ): number {
-  // Instances of one class come one after the other. With enumerable properties of its own, an object
-  // of that prototype is taken for another of them: whoever gives a Map the prototype of a class gets
-  // an object.
+  // Instances of one class often follow one another. An object with the same prototype and own enumerable
+  // properties is treated as another instance: a Map with the prototype of a class arrives as a plain object.
   if (prototype === writer.lastClass) {
     const keys = keysOf(object);
     if (keys.length > 0) {
@@ -162,7 +161,7 @@ export function writeSpecial(
     }
   }
   const { kinds } = writer.access;
-  // What the prototype promises is asked first: each question is a native call.
+  // The kind that the prototype suggests is checked first, since each check is a native call.
   if (prototype === DatePrototype && kinds.isDate(object)) return writeDate(writer, object, at);
   if (prototype === ArrayBufferPrototype && kinds.isArrayBuffer(object)) {
     return writeBuffer(writer, object, at);
@@ -186,7 +185,7 @@ export function writeSpecial(
   if (keys.length === 0 || writer.isTransferred(object) || isPlatformObject(kinds, prototype)) {
     return writeByRuntime(writer, object, at);
   }
-  // To look for a key in a proxy would run its trap.
+  // Reading a key of a proxy would run its trap.
   if (inherits(kinds, prototype, kinds.isProxy)) {
     return writeKeyed(writer, object as Record<string, unknown>, keys, at);
   }
@@ -198,7 +197,7 @@ function writeDate(writer: Writer, date: Date, at: number): number {
   return writer.double(DATE, timeOf.call(date), at);
 }
 
-/** A property that a getter removes must not be read from the prototype: then keys are asked for. */
+/** Writes an instance of a class, as KEYED if a property deleted by a getter would be read from the prototype. */
 function writeInstance(
   writer: Writer,
   object: Record<string, unknown>,
@@ -217,9 +216,9 @@ function isDOMException(kinds: ObjectKinds, prototype: object): boolean {
 type Collection = Map<unknown, unknown> | Set<unknown>;
 
 /**
- * Writes a Map or a Set. Primitives are written as they come. From the first object on, whose writing
- * may run code, entries are taken before they are written, since that code may change them; or one at a
- * time, where the runtime's structured clone does so.
+ * Writes a Map or a Set. Leading primitives are written directly. Writing an object may run user code that
+ * changes the collection, so from the first object on the entries are copied before they are written, or
+ * read one at a time if the runtime's structured clone does so.
  */
 function writeCollection(
   writer: Writer,
@@ -232,16 +231,16 @@ function writeCollection(
   const begun = write(writer, collection, isMap, writer.header(kind, 0, from));
   writer.i32[(from >> 2) + 1] = begun.count;
   let { at } = begun;
-  // Here, so that each level of nested Maps takes as little stack as possible.
+  // Recurses from here, so that each level of nested Maps takes as little stack as possible.
   for (const part of begun.rest) at = writer.value(part, at);
   return at;
 }
 
-/** A MAP or SET of which the first entries are written. */
+/** A MAP or SET whose first entries are written. */
 interface Begun {
-  /** Where the rest goes. */
+  /** Offset of the remaining entries. */
   readonly at: number;
-  /** Of all entries. */
+  /** Number of all entries. */
   readonly count: number;
   readonly rest: readonly unknown[];
 }
@@ -277,7 +276,7 @@ function isPrimitive(value: unknown): boolean {
   return typeof value !== "object" || value === null;
 }
 
-/** Writes all entries. Those of a Set are pairs too, of each element with itself. */
+/** Writes all entries. The entries of a Set are pairs of each element with itself. */
 function writeLive(writer: Writer, collection: Collection, isMap: boolean, from: number): Begun {
   const entries = isMap
     ? mapEntries.call(collection as Map<unknown, unknown>)
@@ -305,19 +304,19 @@ function writeBoxed(writer: Writer, object: object, from: number): number {
     try {
       primitive = unbox.call(object);
     } catch {
-      continue; // boxes something else
+      continue; // boxes another primitive
     }
     return writer.value(primitive, writer.tag(BOXED, from));
   }
   throw writer.refuse(object, "it is a boxed symbol");
 }
 
-/** What the runtime's structured clone makes of an object tells what kind it is. */
+/** Determines the kind of an object from its structured clone. */
 function writeByRuntime(writer: Writer, object: object, from: number): number {
   if (writer.isTransferred(object)) return writer.moved(object, from);
   let clone: object;
   try {
-    // Deno refuses some objects only if they are what is cloned, not if they are a part of it.
+    // Deno refuses some objects only as the root of a clone, not as a part of it.
     clone = writer.depth === 1 ? structuredClone(object) : structuredClone([object])[0]!;
   } catch (error) {
     throw writer.refuse(object, (error as Error).message, { cause: error });
@@ -327,7 +326,7 @@ function writeByRuntime(writer: Writer, object: object, from: number): number {
   if (keys.length === 0 && writer.access.kinds.isOrdinary(clone)) {
     return writer.header(KEYED, 0, from);
   }
-  // Of the object itself, since its parts may be parts of other things, unless that would run getters once more.
+  // Properties of the object itself, since its parts may occur elsewhere, unless that would run getters again.
   const source = keys.every((key) => isData(object, key)) ? object : clone;
   return writeProperties(writer, source as Record<string, unknown>, keys, from);
 }
@@ -344,7 +343,7 @@ export function readObject(reader: Reader, at: number, word: number): object {
   if (shape === undefined) throw reader.corrupt(`shape ${id}`, at);
   const start = at + VALUE_HEADER_BYTES;
   if ((word & (REFERENCED | PARTIAL)) === 0) return shape.read(reader, start);
-  // It may be part of itself, so it has to be there before its properties.
+  // It may contain itself, so it is created before its properties are read.
   const object: Record<string, unknown> = {};
   if ((word & REFERENCED) !== 0) reader.register(at, object);
   reader.next = start;
@@ -358,8 +357,8 @@ export function readObject(reader: Reader, at: number, word: number): object {
 }
 
 /**
- * Reads KEYED at `at`. With many properties, an object without a prototype is made first: it is a table of its own from
- * the start, and keys need not be looked for in one (a fifth of the time on V8).
+ * Reads KEYED at `at`. With many properties, starts from an object without a prototype: V8 creates it as a hash table,
+ * which takes a fifth of the time.
  */
 export function readKeyed(reader: Reader, at: number, word: number): object {
   const properties = reader.count(at, 2 * VALUE_HEADER_BYTES);
@@ -394,10 +393,10 @@ export function readCollection(reader: Reader, at: number, word: number): Collec
   return collection;
 }
 
-/** No first word: too near the end of what may be read, or of a kind that the decoder reads. */
+/** No first word: the value is too near the end of the input, or of a kind that the decoder reads. */
 const REST = -1;
 
-/** Reads a part of a Map, a Set or a KEYED at `at`; texts and numbers on the spot, which is quicker by a tenth. */
+/** Reads a part of a Map, a Set or a KEYED at `at`; texts and numbers inline, which saves a tenth of the time. */
 function readPart(reader: Reader, at: number): unknown {
   const { i32 } = reader;
   const word = at + 16 <= reader.limit ? i32[at >> 2]! : REST;

@@ -1,8 +1,8 @@
 /**
- * Strings, one-byte and two-byte ones told apart, each unit exactly as it is: no UTF-8, so a lone
- * surrogate needs no case of its own and reading is a copy. Short one-byte strings by a loop in
- * JavaScript (a native call costs more than it saves below some tens of characters), longer ones by
- * the runtime's fastest verified way.
+ * Strings, with one or two bytes per unit. Units are stored unchanged, not as UTF-8, so lone surrogates
+ * need no special case and reading is a copy. Short one-byte strings use a loop in JavaScript (below some
+ * tens of characters a native call costs more than it saves), longer ones the runtime's fastest verified
+ * method.
  */
 import { align8 } from "../../memory/align.ts";
 import { ASCII, NOT_ONE_BYTE, type TextAccess } from "../../runtimes/runtime.ts";
@@ -16,15 +16,15 @@ export const SHORT_STRING_UNITS = 24;
 /** Longest string read without a native call on any runtime (`TextAccess.loopUnits`). */
 const LONGEST_LOOP_UNITS = 24;
 
-/** What writing a string needs of a writer. */
+/** The part of a writer that is needed to write a string. */
 export type TextWriter = Pick<Writer, "room" | "memory" | "i32" | "u8" | "access">;
 
-/** Bytes that a string of so many units takes at most, while it is being written. */
+/** Upper bound of the bytes needed while a string of `units` units is being written. */
 export function roomForText(units: number): number {
   return VALUE_HEADER_BYTES + Math.max(SHORT_STRING_UNITS, 2 * units + 8);
 }
 
-/** Writes `text` at `at`; returns where it ends. */
+/** Writes `text` at `from`; returns its end. */
 export function writeText(writer: TextWriter, text: string, from: number): number {
   const units = text.length;
   if (units > SHORT_STRING_UNITS) return writeLongText(writer, text, from);
@@ -64,8 +64,8 @@ function writeTwoByte(writer: TextWriter, text: string, from: number): number {
 type ReadUnits = (u8: Uint8Array<SharedArrayBuffer>, start: number) => string;
 
 /**
- * Readers by length: `String.fromCharCode` with exactly as many arguments makes the string in one go,
- * at half the cost of putting it together from pieces. Each is made when it is first used: all at once take 0.5 ms.
+ * Readers by length: one `String.fromCharCode` call with all units as arguments takes half the time of concatenating
+ * pieces. Each reader is created on first use, since creating all at once takes 0.5 ms.
  */
 const readers: (ReadUnits | undefined)[] = new Array(LONGEST_LOOP_UNITS + 1).fill(undefined);
 

@@ -1,13 +1,13 @@
 /**
  * The short strings of an object, gathered behind it: written one after the other, read by one native
- * call and cut apart. A string of its own costs an engine 40 to 80 ns to make, a slice of one 10 to 15.
+ * call and then sliced. Creating a separate string costs an engine 40 to 80 ns, slicing one 10 to 15.
  *
  *    +--------+------------------------+---------------------+---------------------+- -
  *    | TEXTS  | the object, with TEXT   | units | 1 or 2: its | data, one or two    | more
  *    | header | for each short string   |       | bytes each  | bytes a unit, to 8  | segments
  *    +--------+------------------------+---------------------+---------------------+- -
  *
- * Strings are taken from the segments in the order in which their TEXTs come, and none straddles two.
+ * Strings are taken from the segments in the order of their TEXTs, and no string spans two segments.
  * A slice keeps its segment in memory, hence their limited size.
  */
 import { align8 } from "../../memory/align.ts";
@@ -17,11 +17,11 @@ import { TEXTS, VALUE_HEADER_BYTES } from "../tags.ts";
 import { readOneByte } from "./text.ts";
 import type { TextCollector, Writer } from "../writer.ts";
 
-/** Longest string that is gathered, in UTF-16 units: up to here a loop writes as fast as a native call. */
+/** Longest gathered string, in UTF-16 units: up to this length a loop writes as fast as a native call. */
 export const MAX_GATHERED_UNITS = 64;
-/** A segment is not begun anew below this many units. */
+/** Minimum units in a segment before another segment is started. */
 const SEGMENT_UNITS = 2048;
-/** Places kept for the next object's strings. */
+/** Array slots kept for the next object's strings. */
 const KEPT = 4096;
 
 /** An encoder's side. */
@@ -46,7 +46,7 @@ export class GatheredTexts implements TextCollector {
     this.#count = count;
   }
 
-  /** Forgets everything: an exception has ended the writing. */
+  /** Discards all strings after an exception. */
   abort(): void {
     this.isOpen = false;
     this.forget(0);
@@ -70,7 +70,7 @@ export class GatheredTexts implements TextCollector {
       const first = index;
       let units = 0;
       while (index < count && units < SEGMENT_UNITS) units += texts[index++]!.length;
-      // Empty strings are taken from no segment.
+      // Empty strings need no segment.
       if (units > 0) at = writeSegment(writer, texts, first, index, units, at);
     }
     this.forget(0);
@@ -108,7 +108,7 @@ function writeSegment(
   return at + VALUE_HEADER_BYTES + align8(bytesEach * units);
 }
 
-/** One after the other, or many by one native call. False: some unit takes more than a byte. */
+/** Writes the strings one by one, or many by one native call. False: some unit takes more than a byte. */
 function writeOneByte(
   access: TextAccess,
   texts: readonly string[],
@@ -134,10 +134,10 @@ function writeOneByte(
 
 /** A decoder's side. */
 export class TextSegments {
-  /** What is left of the segment that was read last starts at `#taken`. */
+  /** The segment that was read last. Its unused rest starts at `#taken`. */
   #segment = "";
   #taken = 0;
-  /** Where the next segment is, or -1: not within a TEXTS. */
+  /** Offset of the next segment, or -1 outside a TEXTS. */
   #next = -1;
 
   get isOpen(): boolean {
@@ -160,14 +160,14 @@ export class TextSegments {
     return value;
   }
 
-  /** Lets go of the last segment; called also after a failure. */
+  /** Drops the reference to the last segment; also called after a failure. */
   close(): void {
     this.#next = -1;
     this.#segment = "";
     this.#taken = 0;
   }
 
-  /** The next string, of `units` units; `at`: where its TEXT is. */
+  /** The next string, of `units` units; `at`: offset of its TEXT. */
   take(reader: Reader, units: number, at: number): string {
     let start = this.#taken;
     if (start + units > this.#segment.length) {

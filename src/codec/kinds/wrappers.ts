@@ -1,6 +1,5 @@
 /**
- * What callers wrap values in to say how they travel: `transfer`, `borrow`, and `Envelope`, which is
- * a value of its own.
+ * Wrappers that determine how a value is sent: `transfer`, `borrow`, and `Envelope`, which is itself a value.
  */
 import { InvalidArgumentError } from "../../errors.ts";
 import { brandOf, setBrand } from "../support/brands.ts";
@@ -12,8 +11,8 @@ import { ENVELOPE, REFERENCED, VALUE_HEADER_BYTES } from "../tags.ts";
 import { Transfer } from "../support/transfer.ts";
 
 /**
- * A header and a payload that cross together: plain data that says what the payload is, and the
- * payload itself, usually bytes. Arrives as an `Envelope`; both parts are copied as any other value.
+ * A header and a payload that are sent together: plain data that describes the payload, and the payload
+ * itself, usually bytes. Arrives as an `Envelope`; both parts are copied like any other value.
  */
 export class Envelope<Header = unknown, Payload = unknown> {
   readonly header: Header;
@@ -37,7 +36,7 @@ export class Envelope<Header = unknown, Payload = unknown> {
   }
 }
 
-/** What tells these apart are their brands: others may have their prototypes. */
+/** Prototypes of wrappers. Brands identify wrappers, since other objects may have these prototypes. */
 export const WRAPPERS: readonly object[] = [
   Envelope.prototype,
   Transfer.prototype,
@@ -45,12 +44,12 @@ export const WRAPPERS: readonly object[] = [
 ];
 
 /**
- * Moves instead of copying: wrap an argument of a call, or the result of a task. Whoever gives it away
- * cannot use it any more: a moved `ArrayBuffer` is detached as soon as the call is made.
+ * Transfers instead of copying: wrap an argument of a call, or the result of a task. The sender cannot use
+ * the transferred objects any more: an `ArrayBuffer` is detached as soon as the call is made.
  *
- * `list` says what moves: `ArrayBuffer`s, `MessagePort`s and whatever else the runtime can transfer.
- * Default: the value itself, or the buffer of a typed array, DataView or Buffer that has one for itself.
- * Throws InvalidArgumentError if there is nothing to move.
+ * `list` contains the objects to transfer: `ArrayBuffer`s, `MessagePort`s and any other transferable objects.
+ * Default: the value itself, or the buffer of a typed array, DataView or Buffer that does not share it.
+ * Throws InvalidArgumentError if there is nothing to transfer.
  *
  * @example
  * ```ts
@@ -82,7 +81,7 @@ function movedBy(value: unknown): readonly unknown[] {
     return [buffer];
   }
   if (value instanceof ArrayBuffer) return [value];
-  // A plain object is never what moves; what can be moved has a class of its own.
+  // A plain object cannot be transferred; every transferable object has its own class.
   const prototype = typeof value === "object" && value !== null && Object.getPrototypeOf(value);
   if (prototype && prototype !== Object.prototype && !Array.isArray(value)) return [value];
   throw new InvalidArgumentError(
@@ -101,7 +100,7 @@ function describe(value: unknown): string {
   return Object.prototype.toString.call(value).slice(8, -1);
 }
 
-/** Writes a wrapper, and −1 if `object` is none. */
+/** Writes a wrapper; returns −1 if `object` is not a wrapper. */
 export function writeWrapped(writer: Writer, object: object, from: number): number {
   const list = Transfer.listOf(object);
   if (list !== undefined) {

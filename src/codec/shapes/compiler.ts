@@ -1,7 +1,7 @@
 /**
- * Makes the reader and writer of a shape as source code. Numbers, booleans, null and short strings are
- * written and read on the spot; everything else by the encoder and the decoder, after which the writer
- * looks anew where its memory is: it may have moved.
+ * Generates the reader and writer of a shape as source code. Numbers, booleans, null and short strings are
+ * written and read inline, all other values by the encoder and the decoder. After each such call the writer
+ * reloads its memory, which may have moved.
  */
 import { evaluate, property } from "../support/code-generation.ts";
 import type { ReadableShape } from "../reader.ts";
@@ -9,14 +9,14 @@ import { FALSE, INT, NULL, NUMBER, TEXT, TRUE } from "../tags.ts";
 import { MAX_GATHERED_UNITS } from "../kinds/texts.ts";
 import type { WritableShape } from "../writer.ts";
 
-/** Most that a value written on the spot takes. */
+/** Maximum size of a value written inline. */
 const SPOT_BYTES = 16;
-/** With more keys the code on the spot would be too much for engines to optimize. */
+/** Maximum number of keys for inline code: engines do not optimize larger functions. */
 const MAX_SPOT_KEYS = 24;
 
 const { getPrototypeOf, prototype } = Object;
 
-/** See `WritableShape`. Each shape's own code sees objects of one hidden class, as a rule. */
+/** See `WritableShape`. The code of one shape usually sees objects of one hidden class only. */
 export function compileWriter(keys: readonly string[]): Pick<WritableShape, "write" | "fits"> {
   const isLong = keys.length > MAX_SPOT_KEYS;
   const statements = keys.map((key, index) => {

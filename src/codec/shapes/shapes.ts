@@ -1,15 +1,15 @@
 /**
- * Shapes: the key lists of objects that come again and again. An object of a known shape crosses as
- * the shape's number and its values; the keys were sent once before, in a record of their own.
+ * Shapes: the key lists of recurring objects. An object of a known shape is sent as the shape's id and its
+ * values; the keys were sent once before, in a separate record.
  *
- * A sender keeps a `ShapeRegistry`: append-only, so that a number means the same for ever, whichever
- * lane or worker an encoded call ends up in. A key list is registered when it is seen for the second
- * time; until then, and beyond the limits below, objects carry their keys with them. A receiver keeps
- * the shapes it was told in the same order.
+ * A sender keeps a `ShapeRegistry`. It is append-only, so that an id never changes its meaning, whichever
+ * lane or worker gets an encoded call. A key list is registered when it is seen for the second time; until
+ * then, and beyond the limits below, objects are sent with their keys. A receiver keeps the announced shapes
+ * in the same order.
  *
- * Properties are read and written by loops at first, and where code may not be made from strings. After some uses the
- * code is compiled per shape, which engines reward with inline caches and ready-made hidden classes; compiling takes
- * each side half a millisecond while it is cold.
+ * Properties are read and written by loops at first, and always if code generation from strings is not allowed. After
+ * some uses the code is compiled per shape, so that engines use inline caches and preallocated hidden classes; compiling
+ * costs each side half a millisecond while it is cold.
  */
 import { ProtocolError } from "../../errors.ts";
 import type { ReadableShape } from "../reader.ts";
@@ -18,29 +18,29 @@ import { canCompile } from "../support/code-generation.ts";
 import { setOwn } from "../support/own-property.ts";
 import { compileReader, compileWriter } from "./compiler.ts";
 
-/** Objects with more keys carry them: 100 keys gained four fifths of the time this way on Node, 250 a quarter at best. */
+/** Objects with more keys are sent with their keys: on Node a shape saves 80% of the time at 100 keys, 25% at 250. */
 export const MAX_SHAPE_KEYS = 128;
 const MAX_KEY_UNITS = 256;
-/** Shapes per sender, and keys of all of them: what a hostile stream of ever new key lists can cost each receiver. */
+/** Shapes per sender, and keys of all of them: bounds the cost for receivers of a hostile stream of new key lists. */
 export const MAX_SHAPES = 1024;
 export const MAX_KEYS_OF_SHAPES: number = 64 * MAX_SHAPES;
-/** Key lists seen once. When there are so many they are forgotten. */
+/** Maximum number of key lists seen once. At this number they are discarded. */
 const MAX_CANDIDATES = 256;
 /** Uses after which the code of a shape is compiled. */
 const COMPILED_AFTER = 64;
-/** Wrong guesses in a row after which there are none until an object has a shape: a tenth of what Dates take on V8. */
+/** Consecutive wrong guesses after which guessing stops until an object has a shape: a guess costs a tenth of a Date on V8. */
 const MAX_MISSES = 8;
-/** Shapes with the same first key that are looked through. */
+/** Maximum number of shapes with the same first key that are searched. */
 const MAX_BUCKET = 32;
 
-/** A shape as its sender sees it. */
+/** The sender's side of a shape. */
 export interface SentShape extends WritableShape {
   readonly keys: readonly string[];
   write: WritableShape["write"];
   fits: WritableShape["fits"];
-  /** Until it is compiled. */
+  /** Uses before it is compiled. */
   uses: number;
-  /** The shape that came after this one last time: the first guess. */
+  /** The shape that followed this one last time: the next guess. */
   follower: SentShape | undefined;
 }
 
@@ -65,7 +65,7 @@ export class ShapeRegistry {
     this.#compiledAfter = canCompile() ? compiledAfter : Infinity;
   }
 
-  /** Shapes registered so far; their ids are below it. */
+  /** Number of registered shapes; their ids are below it. */
   get size(): number {
     return this.#shapes.length;
   }
@@ -75,7 +75,7 @@ export class ShapeRegistry {
     return this.#shapes.slice(first, first + count).map(({ keys }) => keys);
   }
 
-  /** The shape that came next last time, if this object has it. Not asked among many objects of no shape. */
+  /** The shape that followed last time, if this object has it. Skipped after many objects without a shape. */
   guess(object: object): SentShape | undefined {
     const guess = this.#last?.follower;
     if (guess === undefined || this.#misses >= MAX_MISSES) return undefined;
@@ -121,7 +121,7 @@ export class ShapeRegistry {
   #register(keys: readonly string[], bucket: SentShape[] = []): SentShape | undefined {
     if (bucket.length >= MAX_BUCKET) return undefined;
     for (const key of keys) {
-      // A property that is gone when its turn comes would be read from the prototype.
+      // A property deleted before it is written would be read from the prototype.
       if (key in Object.prototype) return undefined;
     }
     const shape: SentShape = {
@@ -145,7 +145,7 @@ const fitsNone = (): boolean => false;
 function compile(shape: SentShape): void {
   const { write, fits } = compileWriter(shape.keys);
   shape.write = write;
-  // The arguments of a function look like that, and are refused.
+  // The `arguments` object of a function has such keys and is refused, so it must not match.
   if (shape.keys[0] !== "0") shape.fits = fits;
 }
 
@@ -162,7 +162,7 @@ function loopWriter(keys: readonly string[]): WritableShape["write"] {
   };
 }
 
-/** What one sender has told its receiver. */
+/** The shapes that one sender has announced to this receiver. */
 export class ReceivedShapes {
   readonly #shapes: ReadableShape[] = [];
   readonly #compiledAfter: number;
@@ -181,7 +181,7 @@ export class ReceivedShapes {
     return this.#shapes[id];
   }
 
-  /** Adds what a SHAPES record carries: `[first, ...key lists]`. */
+  /** Adds the contents of a SHAPES record: `[first, ...key lists]`. */
   learn(told: unknown): void {
     const [first, ...lists] = Array.isArray(told) ? told as unknown[] : [];
     if (first !== this.#shapes.length || first + lists.length > MAX_SHAPES) {

@@ -1,14 +1,14 @@
 /**
- * What goes beside the encoded bytes, in a message of its own: objects of the platform, shared memory,
- * buffers that move. Encoded values refer to them by their index.
+ * Objects sent in a separate message beside the encoded bytes: platform objects, shared memory and transferred
+ * buffers. Encoded values refer to them by index.
  */
 import type { WriterMark } from "../writer.ts";
 
 export class Attachments {
   readonly #objects: unknown[] = [];
-  /** Those among them that move. */
+  /** The attached objects that are transferred. */
   readonly #transfer: unknown[] = [];
-  /** What is to move wherever it comes, and what does already. */
+  /** Objects to transfer when they occur in a value, and those already transferred. */
   #moving: Set<unknown> | undefined;
   #moved: Set<unknown> | undefined;
 
@@ -20,7 +20,7 @@ export class Attachments {
     return this.#objects.length;
   }
 
-  /** Whether there is nothing to be sent, or to be moved. */
+  /** Whether there is nothing to send or to transfer. */
   get isEmpty(): boolean {
     return this.#objects.length === 0 && this.#moving === undefined;
   }
@@ -39,46 +39,46 @@ export class Attachments {
     return this.#moving?.has(object) === true;
   }
 
-  /** Adds an object that was to move. */
+  /** Adds an object that was marked for transfer. */
   move(object: unknown): void {
     this.#moving!.delete(object);
     (this.#moved ??= new Set()).add(object);
     this.add(object, true);
   }
 
-  /** Whether something of the caller's own moves; our copies do so for speed alone. */
+  /** Whether an object of the caller is transferred. The encoder's copies are transferred only for speed. */
   get movesOriginals(): boolean {
     return this.#moving !== undefined || this.#moved !== undefined;
   }
 
-  /** All that moves and is part of a value. */
+  /** All transferred objects that are part of a value. */
   get transfer(): readonly unknown[] {
     return this.#transfer;
   }
 
-  /** What was to move but is part of no value. */
+  /** Objects marked for transfer that are not part of any value. */
   get unused(): ReadonlySet<unknown> | undefined {
     return this.#moving;
   }
 
-  /** Whether an object that moves is the caller's own, and no copy. */
+  /** Whether a transferred object is the caller's own, not a copy. */
   isOriginal(object: unknown): boolean {
     return this.#moved?.has(object) === true;
   }
 
-  /** Takes over those of values that were encoded before. */
+  /** Continues with the attachments of values that were encoded before. */
   resume(objects: readonly unknown[], transfer: readonly unknown[]): void {
     this.#objects.push(...objects);
     this.#transfer.push(...transfer);
   }
 
-  /** Back to as many as there were. */
+  /** Drops all attachments added since `mark`. */
   rewind({ attachments }: WriterMark): void {
-    // Copies of large buffers may be among those left out: what moves is the end of the list.
+    // The dropped objects may include copies of large buffers, which are at the end of the transfer list.
     while (this.#objects.length > attachments) {
       const left = this.#objects.pop();
       if (this.#transfer.at(-1) === left) this.#transfer.pop();
-      // It moves all the same.
+      // It is still to be transferred.
       if (this.#moved?.delete(left) === true) this.#moving!.add(left);
     }
   }

@@ -1,9 +1,9 @@
 /**
- * What tells the wrappers that callers put values in, of whatever copy of this library in this thread. A weak map: asking
- * it runs no trap of a proxy, and neither clones nor objects with a wrapper's prototype are in it.
+ * Brands that identify wrappers made by any copy of this library in this thread. They are in a weak map: a look-up runs
+ * no trap of a proxy, and neither clones nor objects with a wrapper's prototype are in it.
  */
 
-/** The list of what is to move marks a `Transfer`. */
+/** A list marks a `Transfer` and contains the objects to transfer. */
 export type Brand = readonly unknown[] | "envelope" | "loan";
 
 const KEY = Symbol.for("heddle.brands");

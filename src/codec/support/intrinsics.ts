@@ -1,6 +1,6 @@
 /**
- * Getters and methods as the language made them: they read internal slots, so neither a subclass, a property of the
- * object's own nor a changed prototype can run code or lie.
+ * Original getters and methods of the language. They read internal slots, so neither a subclass, an own property nor a
+ * changed prototype can run code or fake their result.
  */
 
 type Getter<Value> = (this: unknown) => Value;
@@ -12,7 +12,7 @@ export function getterOf<Value>(prototype: object, key: PropertyKey): Getter<Val
 
 const TypedArray = Object.getPrototypeOf(Uint8Array.prototype) as Uint8Array;
 
-/** `Float64Array` and so on; undefined for anything that is no typed array. */
+/** `Float64Array` and so on; undefined for any other value. */
 export const typedArrayName: Getter<string | undefined> = getterOf(TypedArray, Symbol.toStringTag);
 /** Elements; 0 for a view that is out of bounds. */
 export const typedArrayLength: Getter<number> = getterOf(TypedArray, "length");
@@ -27,17 +27,17 @@ export const bufferIsDetached: Getter<boolean> = getterOf(ArrayBuffer.prototype,
 /** Throws TypeError for a buffer that cannot be detached. */
 export const transferBuffer: (this: ArrayBuffer) => ArrayBuffer = ArrayBuffer.prototype.transfer;
 
-/** Whether the bytes that a typed array shows are there: neither detached nor beyond the end of their buffer. */
+/** Whether a typed array is accessible: neither detached nor out of bounds. */
 export function isThere(view: unknown): boolean {
   try {
     typedArrayAt.call(view, 0);
     return true;
   } catch {
-    return false; // nothing else about a view makes this throw
+    return false; // the only reason for an exception here
   }
 }
 
-/** The first `bytes` bytes of a typed array, as many as were counted: shared memory may grow meanwhile. */
+/** The first `bytes` bytes of a typed array, by a count taken before, since shared memory may grow meanwhile. */
 export function bytesOf(view: unknown, bytes: number): Uint8Array {
   return new Uint8Array(typedArrayBuffer.call(view), typedArrayOffset.call(view), bytes);
 }

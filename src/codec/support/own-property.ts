@@ -1,6 +1,6 @@
 /**
- * Own properties, whatever the prototype has under their name. Descriptors are without a prototype: to
- * `Object.prototype` somebody may have given a `get`.
+ * Own properties, independent of the prototype's properties of the same name. Descriptors have no prototype,
+ * since `Object.prototype` may have been given a `get`.
  */
 
 /** Like `Object.defineProperty`. */
@@ -13,7 +13,7 @@ export function ownValue(object: object, key: PropertyKey): unknown {
   return Object.getOwnPropertyDescriptor(object, key)?.value;
 }
 
-/** A property that can be changed and deleted, as assigning makes them. */
+/** Defines a property that can be changed and deleted, like one made by assignment. */
 export function defineValue(
   object: object,
   key: string,
@@ -29,7 +29,7 @@ export function defineValue(
   } as PropertyDescriptor);
 }
 
-/** Assigns if that makes a property of the object's own, as it mostly does: that is the quicker way. */
+/** Sets an own property. Assigns if that creates an own property, which is faster, and defines it otherwise. */
 export function setOwn(object: object, key: string, value: unknown): void {
   if (key in object) defineValue(object, key, value);
   else (object as Record<string, unknown>)[key] = value;

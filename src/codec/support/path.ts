@@ -1,6 +1,6 @@
 /**
- * Where in a value a part is, in words: `args[0].user.onClick`. Found after the fact, from the objects
- * that were being written, so that encoding pays nothing for it, and without running a getter again.
+ * The path of a part within a value: `args[0].user.onClick`. It is found after a failure, from the objects
+ * that were being written, so that it costs nothing during encoding. Runs no getter again.
  */
 
 import { Transfer } from "./transfer.ts";
@@ -10,7 +10,7 @@ const mapForEach: (
   visit: (value: unknown, key: unknown) => void,
 ) => void = Map.prototype.forEach;
 
-/** Entries of one object that are looked through. */
+/** Maximum number of entries of one object that are searched. */
 const MAX_ENTRIES = 10_000;
 
 /** `parents`: the objects from the outermost to the one that holds `part`. */
@@ -36,7 +36,7 @@ function stepTo(parent: object, part: unknown): string {
   return stepToProperty(parent, part);
 }
 
-/** The property that holds `part`; failing that the one getter that may have returned it. */
+/** The property that holds `part`, or else the only getter that may have returned it. */
 function stepToProperty(parent: object, part: unknown): string {
   const getters: string[] = [];
   const isArray = Array.isArray(parent);
@@ -51,7 +51,7 @@ function stepToProperty(parent: object, part: unknown): string {
   return getters.length === 1 ? step(getters[0]!, isArray) : "";
 }
 
-/** What is written in the place of a value: a wrapper stands for what is in it. */
+/** The value that is written: the content of a wrapper, otherwise the value itself. */
 function unwrapped(value: unknown): unknown {
   const isTransfer = typeof value === "object" && value !== null &&
     Transfer.listOf(value) !== undefined;
@@ -62,7 +62,7 @@ function step(key: string, isArray: boolean): string {
   return isArray && /^\d+$/.test(key) ? `[${key}]` : propertyStep(key);
 }
 
-/** The step to a property: `.name`, or `["a key"]` for one that is no identifier. */
+/** The step to a property: `.name`, or `["a key"]` if the key is not an identifier. */
 export function propertyStep(key: string): string {
   return /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(key)
     ? `.${key}`

@@ -1,7 +1,7 @@
 /**
- * Objects of the platform (Blob, MessagePort, Event, …): those with a prototype of a global class that
- * is not of the language, or of another that the runtime knows (KeyObject, Histogram). Only the runtime
- * knows what structured clone makes of them.
+ * Objects of the platform (Blob, MessagePort, Event, …): those with the prototype of a global class that
+ * does not belong to the language, or of another class that the runtime recognizes (KeyObject, Histogram).
+ * Only the runtime knows how structured clone treats them.
  */
 import type { ObjectKinds } from "../../runtimes/runtime.ts";
 
@@ -11,8 +11,8 @@ const LANGUAGE: ReadonlySet<string> = new Set(
 );
 
 /**
- * Names alone, as they were when heddle was loaded: reading the values would load what engines load when it is first
- * used, such as all of Node's `fetch`, in the host and in every worker (18 ms and 7 MiB each).
+ * Only the names, as they were when heddle was loaded: reading the values would load lazy modules, such as all of Node's
+ * `fetch`, in the host and in every worker (18 ms and 7 MiB each).
  */
 const platformNames: ReadonlySet<string> = new Set(
   Object.getOwnPropertyNames(globalThis).filter((name) => !LANGUAGE.has(name)),
@@ -20,7 +20,7 @@ const platformNames: ReadonlySet<string> = new Set(
 const known = new WeakMap<object, boolean>();
 const { getOwnPropertyDescriptor } = Object;
 
-/** Whether a prototype is that of a class of the platform. Runs no code of the object's owner. */
+/** Whether a prototype belongs to a class of the platform. Runs no user code. */
 function isOfPlatform(kinds: ObjectKinds, prototype: object): boolean {
   const before = known.get(prototype);
   if (before !== undefined) return before;
@@ -43,7 +43,7 @@ export function isPlatformObject(kinds: ObjectKinds, prototype: object): boolean
   return inherits(kinds, prototype, (parent) => isOfPlatform(kinds, parent));
 }
 
-/** Whether `prototype`, or one it inherits from, is the one asked for. Ends at a proxy, whose traps it does not run. */
+/** Whether `prototype`, or one it inherits from, matches. Ends at a proxy, whose traps it does not run. */
 export function inherits(
   kinds: ObjectKinds,
   prototype: object,

@@ -1,20 +1,20 @@
 /**
- * The objects that a value consists of, in the order in which they were met: where each was written,
- * for references to it, and within which other, for the path of one that cannot be cloned.
+ * The objects of a value, in the order of their first visit. Stores the offset of each, for references to it,
+ * and its parent, for the path of an object that cannot be cloned.
  *
- * Up to FEW a loop compares with each; up to MANY the engine searches the list, at a third of a
- * nanosecond each; beyond, a Map finds an object in 20 to 80 ns.
+ * Up to FEW objects a loop compares with each; up to MANY the engine searches the list, at a third of a
+ * nanosecond each; with more, a Map finds an object in 20 to 80 ns.
  */
 const FEW = 12;
 const MANY = 96;
-/** Places that are kept for the next value. */
+/** Array slots kept for the next value. */
 const KEPT = 4096;
 
 export class SeenObjects {
   /** The object that is being written: an index, or -1. */
   current = -1;
   #count = 0;
-  /** At least FEW places, so that most values need no new ones. */
+  /** At least FEW slots, so that most values need no further allocation. */
   readonly #objects: unknown[] = new Array<unknown>(FEW).fill(undefined);
   #positions = new Int32Array(MANY);
   #parents = new Int32Array(MANY);
@@ -24,7 +24,7 @@ export class SeenObjects {
     return this.#count;
   }
 
-  /** Where `object` was written before, or -1: it is at `position` now, within the current one. */
+  /** The offset of `object` if it was visited before. Otherwise adds it at `position`, within the current one; returns -1. */
   visit(object: unknown, position: number): number {
     const objects = this.#objects;
     const count = this.#count;
@@ -53,7 +53,7 @@ export class SeenObjects {
     return chain;
   }
 
-  /** Forgets the last object, which is the current one: the one around it is again. */
+  /** Forgets the last object, which is the current one. Its parent becomes the current one. */
   dropLast(): void {
     const last = this.#count - 1;
     this.current = this.#parents[last]!;
@@ -65,7 +65,7 @@ export class SeenObjects {
     const objects = this.#objects;
     for (let index = count; index < this.#count && index < FEW; index++) objects[index] = undefined;
     if (this.#count > FEW) {
-      // Dropping the Map is quicker than taking its keys out one by one.
+      // Dropping the Map is faster than deleting its keys one by one.
       if (count <= MANY) this.#map = undefined;
       for (const object of objects.splice(Math.max(FEW, count))) this.#map?.delete(object);
     }
@@ -73,7 +73,7 @@ export class SeenObjects {
     if (this.#positions.length > KEPT && count <= KEPT) this.#resize(KEPT);
   }
 
-  /** The index of an object that is no new one, or -1: it has been added. */
+  /** The index of a known object. Adds a new one and returns -1. */
   #find(object: unknown, count: number): number {
     let map = this.#map;
     if (map === undefined) {

@@ -1,24 +1,24 @@
 /**
- * The identity of SharedArrayBuffers across threads: a runtime makes a new object each time one
- * arrives in a message, so each gets a number from the side that sends it first, and a side that has
- * the object already takes that one. Nothing is kept alive by it.
+ * The identity of SharedArrayBuffers across threads. A runtime creates a new object each time one arrives
+ * in a message, so the first sender assigns an id, and a receiver reuses its existing object for that id.
+ * References are weak.
  */
 export class SharedBuffers {
   readonly #ids = new WeakMap<SharedArrayBuffer, number>();
   readonly #buffers = new Map<number, WeakRef<SharedArrayBuffer>>();
-  /** By then the number may belong to an object that has arrived since. */
+  /** Removes ids of collected objects. By then the id may belong to an object that has arrived since. */
   readonly #collected = new FinalizationRegistry((id: number) => {
     if (this.#buffers.get(id)?.deref() === undefined) this.#buffers.delete(id);
   });
   readonly #origin: number;
   #next = 0;
 
-  /** `origin`: a number of its own for each thread of a pool, below 2^20. */
+  /** `origin`: a unique number for each thread of a pool, below 2^20. */
   constructor(origin: number) {
     this.#origin = origin;
   }
 
-  /** The number of `buffer`, wherever it is from. */
+  /** The id of `buffer`, created in any thread. */
   idOf(buffer: SharedArrayBuffer): number {
     const known = this.#ids.get(buffer);
     if (known !== undefined) return known;
@@ -27,7 +27,7 @@ export class SharedBuffers {
     return id;
   }
 
-  /** The object this side has for number `id`, which is `arrived` if there is none. */
+  /** This side's object for `id`; `arrived` becomes that object if there is none. */
   adopt(id: number, arrived: SharedArrayBuffer): SharedArrayBuffer {
     const known = this.#buffers.get(id)?.deref();
     if (known !== undefined) return known;

@@ -1,6 +1,6 @@
 import { brandOf, setBrand } from "./brands.ts";
 
-/** A value some of whose parts are to move, as `transfer()` makes it: users see the value's own type. */
+/** A value with parts to transfer, made by `transfer()`, which declares the type of the value itself. */
 export class Transfer {
   readonly value: unknown;
 
@@ -9,7 +9,7 @@ export class Transfer {
     setBrand(this, list);
   }
 
-  /** What is to move; undefined for anything that is no Transfer. */
+  /** The objects to transfer; undefined if `object` is not a Transfer. */
   static listOf(object: object): readonly unknown[] | undefined {
     const brand = brandOf(object);
     return typeof brand === "object" ? brand : undefined;
