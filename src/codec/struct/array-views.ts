@@ -1,13 +1,13 @@
 /**
- * Arrays looked at in place: `ArrayView` and `NumericArrayView` of `field-types.ts`. Count and place
- * are checked once, when the view is made.
+ * Views of arrays in place: `ArrayView` and `NumericArrayView` of `field-types.ts`. Count and position
+ * are checked once, when the view is created.
  */
 import type { Memory } from "../../memory/views.ts";
 import type { NumericKind, TypedArrays } from "./field-types.ts";
 import type { Source, Viewer } from "./input.ts";
 import type { Plan } from "./interpret.ts";
 
-/** Where the elements of a view are, known to lie in the record. */
+/** Location of the elements of a view, checked to lie in the record. */
 export interface Elements {
   readonly source: Source;
   readonly start: number;
@@ -20,7 +20,7 @@ export class ElementsView {
   readonly #viewer: Viewer;
   readonly #plan: Plan;
 
-  /** `viewer` shows an element, `plan` copies it. */
+  /** `viewer` creates the view of an element, `plan` copies an element. */
   constructor(elements: Elements, viewer: Viewer, plan: Plan) {
     this.#elements = elements;
     this.#viewer = viewer;
@@ -36,7 +36,7 @@ export class ElementsView {
   }
 
   at(index: number): unknown {
-    const whole = Math.trunc(index) || 0; // before: it may run code
+    const whole = Math.trunc(index) || 0; // first, since it may run user code
     const { source, start, count, stride } = this.open();
     const place = whole < 0 ? count + whole : whole;
     if (place < 0 || place >= count) return undefined;
@@ -60,7 +60,7 @@ export class ElementsView {
     return values;
   }
 
-  /** The elements, unless the view has expired. Whatever they have in the tail lies behind them. */
+  /** The elements, unless the view has expired. Their data in the tail follows them. */
   protected open(): Elements {
     const elements = this.#elements;
     elements.source.open(elements.start + elements.count * elements.stride);
@@ -90,7 +90,7 @@ export class NumbersView extends ElementsView {
 
 type MadeArray = (count: number) => TypedArrays[NumericKind];
 
-/** Of each kind: how its arrays are made, and the view of memory that shows the same bits. */
+/** For each kind: the array to create, and the view of the memory with the same element type. */
 const ARRAYS: Readonly<Record<NumericKind, readonly [MadeArray, keyof Memory | undefined]>> = {
   f64: [(count) => new Float64Array(count), "f64"],
   f32: [(count) => new Float32Array(count), undefined],

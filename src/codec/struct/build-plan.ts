@@ -1,13 +1,13 @@
-/** The plan of a shape, compiled where that is allowed and asked for, and kept with the shape. */
+/** The plan of a shape, compiled if that is allowed and requested, and cached with the shape. */
 import { canCompile } from "../support/code-generation.ts";
 import { compileArray, compileStruct } from "./compile.ts";
 import { interpretArray, interpretStruct, type Plan, scalarPlan, textPlan } from "./interpret.ts";
 import type { Shape } from "./shape.ts";
 
-/** How plans are made; "interpreted" also where code must not be made from strings. */
+/** How plans are created; "interpreted" also applies if code generation from strings is not allowed. */
 export type PlanMode = "compiled" | "interpreted";
 
-/** `make`, which is called once for each shape and mode. */
+/** Memoizes `make` by shape and mode. */
 export function oncePerShape<Of extends Shape, Made>(
   make: (shape: Of, mode: PlanMode) => Made,
 ): (shape: Of, mode: PlanMode) => Made {

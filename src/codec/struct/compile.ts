@@ -1,7 +1,7 @@
 /**
- * Makes the writer and the reader of a shape as source text: fields by literal names, stores at
+ * Generates the writer and the reader of a shape as source text: fields by literal names, stores at
  * constant offsets, an object literal for the result. Same steps in the same order as `interpret.ts`.
- * What the text refers to is passed in by name.
+ * Values that the text refers to are passed in by name.
  */
 import { evaluate, property } from "../support/code-generation.ts";
 import { bytesOf } from "../support/intrinsics.ts";
@@ -35,7 +35,7 @@ const NAMES: Readonly<Record<string, unknown>> = {
   bytesOf,
 };
 
-/** Declares those views that `source` uses, of the memory that the expression `memory` gives. */
+/** Declares the views that `source` uses, of the memory given by the expression `memory`. */
 function declareViews(source: string, memory: string): string {
   const used = ["i32", "f64", "i64", "u8"].filter((view) => source.includes(`${view}[`));
   return used.length === 0 ? "" : `const { ${used.join(", ")} } = ${memory};\n`;
@@ -70,7 +70,7 @@ ${structReader(shape)}
 
 function structWriter(shape: StructShape): string {
   const { keys, fields } = shape;
-  // An array would pass for an object without keys.
+  // Without this check an array would be accepted as an object without keys.
   const orArray = fields.some(({ bit }) => bit < 0) ? "" : " || isArray(value)";
   const values = keys.map((key, index) => {
     const name = JSON.stringify(key);
@@ -213,8 +213,8 @@ at += ${stride};
 }
 
 /**
- * An array of numbers that are no small integers, to judge by the first, is one of doubles in any case:
- * then each is taken as it is, which is twice as quick.
+ * If the first number is not a small integer, the engine stores the array as doubles in any case. Then the
+ * numbers are not normalized, which is twice as fast.
  */
 const DOUBLES_READER = `const first = count > 0 ? f64[at >> 3] : 0;
 if ((first | 0) !== first) {

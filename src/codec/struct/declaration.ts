@@ -1,6 +1,6 @@
 /**
- * What a task may declare of its arguments and its result: structs in place of any value. Task modules need no more
- * than this; `signature.ts` has codecs made for it.
+ * Declared types of a task's arguments and result: structs instead of arbitrary values. Task modules load only this
+ * part; `signature.ts` creates the codecs for it.
  */
 import { InvalidArgumentError } from "../../errors.ts";
 import type { Fields, Struct } from "./field-types.ts";
@@ -13,13 +13,13 @@ export interface ViewArgument<S extends Struct<Fields>> {
   readonly of: S;
 }
 
-/** What `args` of a task may list: a struct, a view of one, or undefined for any other value. */
+/** An element of a task's `args`: a struct, a view of one, or undefined for any other value. */
 export type ArgumentSchema = Struct<Fields> | ViewArgument<Struct<Fields>> | undefined;
 
 /**
- * Declares an argument that the task does not get as an object of its own, but as a view whose getters
- * read the caller's copy in shared memory. It can be read until the task first returns or awaits
- * (LoanExpiredError afterwards); an async function gets a view of a copy, which stays.
+ * Declares an argument that the task gets as a view instead of an object. The view's getters read the data
+ * in shared memory. It can be read until the task first returns or awaits (LoanExpiredError afterwards); an
+ * async function gets a view of a copy, which does not expire.
  *
  * @example
  * ```ts
@@ -33,10 +33,10 @@ export function view<S extends Struct<Fields>>(schema: S): ViewArgument<S> {
   return Object.freeze({ kind: "view", of: schema });
 }
 
-/** Positions that a record can name. */
+/** Maximum number of positions that a record can encode. */
 const MAX_DECLARED = 255;
 
-/** Throws InvalidArgumentError unless `args` is a list of schemas and `returns` a struct, where they are given. */
+/** Throws InvalidArgumentError unless `args`, if given, is a list of schemas and `returns`, if given, a struct. */
 export function checkDeclaration(args: unknown, returns: unknown): void {
   if (args !== undefined && (!Array.isArray(args) || args.length > MAX_DECLARED)) {
     throw new InvalidArgumentError(

@@ -1,13 +1,13 @@
 /**
- * The types of declared shapes: what a schema says about the values that go in, that come out, and
- * that are looked at in place. Types only.
+ * The types of declared shapes: for values that are written, values that are read, and views in place.
+ * Types only.
  */
 
 declare const TYPES: unique symbol;
 
 /**
- * The type of a field. `Value` is what it reads back as, `Input` what it takes, `View` what a view of
- * it shows. Made by {@link struct} and its companions; immutable.
+ * The type of a field. `Value` is the type it reads back as, `Input` the type it accepts, `View` the type of
+ * a view of it. Created by {@link struct} and the other schema functions; immutable.
  */
 export interface Field<Value = unknown, Input = unknown, View = unknown> {
   readonly kind: string;
@@ -70,7 +70,7 @@ export interface OptionalField<Of extends Field> {
   readonly of: Of;
 }
 
-/** What {@link struct} takes. */
+/** The parameter of {@link struct}. */
 export type Fields = Readonly<Record<string, Field | OptionalField<Field>>>;
 
 /** A declared shape. May itself be a field of another. */
@@ -118,16 +118,16 @@ type ArrayViewOf<Element extends Field> = Element extends NumericField<infer Kin
   ? NumericArrayView<Kind>
   : ArrayView<InferView<Element>, Infer<Element>>;
 
-/** What every view of a struct can do. A field of the same name hides it; the functions stay. */
+/** Methods of every view of a struct. A field of the same name hides the method, but not the function. */
 export interface StructViewMethods<Value> {
-  /** A plain copy, as reading would have given. Also: `viewToObject(view)`. */
+  /** A plain copy, the same as without a view. Also: `viewToObject(view)`. */
   toObject(): Value;
   /** Ends this view and all views of the same record. Also: `revokeView(view)`. */
   revoke(): void;
 }
 
 /**
- * Reads the fields straight from the memory, each time anew. Absent optional fields are `undefined`.
+ * Reads the fields directly from the memory on each access. Absent optional fields are `undefined`.
  * Every access after `revoke` throws a LoanExpiredError.
  */
 export type StructView<F extends Fields> =
@@ -143,7 +143,7 @@ export interface ArrayView<Element, Value> extends Iterable<Element> {
   readonly length: number;
   /** The element at `index`, from the end if negative; undefined if there is none. */
   at(index: number): Element | undefined;
-  /** A plain copy, as reading would have given. */
+  /** A plain copy, the same as without a view. */
   toArray(): Value[];
 }
 

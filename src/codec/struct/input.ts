@@ -1,6 +1,6 @@
 /**
- * Where a struct is being read from. Every slot and every length passes through here and is checked
- * against the end of the record, whatever the memory holds.
+ * The memory that a struct is read from. Every slot and every length is checked here against the end of the
+ * record, so damaged memory cannot cause a read outside it.
  */
 import { align8Large } from "../../memory/align.ts";
 import { type Memory, viewMemory } from "../../memory/views.ts";
@@ -11,11 +11,11 @@ import type { TextWindow } from "./text-window.ts";
 export class Input {
   memory: Memory;
   readonly text: TextAccess;
-  /** Address at which the record ends. */
+  /** End address of the record. */
   limit: number;
-  /** Address at which what has been read so far ends; the next part of the tail starts there or later. */
+  /** End address of the part read so far; the next part of the tail starts there or later. */
   end: number;
-  /** After `openArray`. */
+  /** Number of elements, set by `openArray`. */
   count = 0;
   /** For strings in the tail, if there may be several and they are read in order. */
   readonly window: TextWindow | undefined;
@@ -61,28 +61,28 @@ export class Input {
 
 const NO_MEMORY: Memory = viewMemory(new SharedArrayBuffer(0));
 
-/** A record that views look at. They share one of these; every access asks it for the memory. */
+/** The record behind a group of views, which share one Source. Every access gets the memory from it. */
 export class Source extends Input {
   #isExpired = false;
 
-  /** Before an access: throws once revoked. What lies behind `end` may then be read from the tail. */
+  /** Call before an access: throws once revoked. Allows reading the tail from `end` on. */
   open(end: number): this {
     if (this.#isExpired) throw new LoanExpiredError();
     this.end = end;
     return this;
   }
 
-  /** From here on every access throws. The memory is let go. */
+  /** Makes every later access throw and drops the reference to the memory. */
   revoke(): void {
     this.#isExpired = true;
     this.memory = NO_MEMORY;
   }
 }
 
-/** Makes the view, or the plain value, of one field from its address. */
+/** Creates the view, or the plain value, of one field from its address. */
 export type Viewer = (source: Source, at: number) => unknown;
 
-/** The memory of a record holds what no writer has put there. */
+/** The error for a record with contents that no writer produces. */
 export function corrupt(what: string, at: number): ProtocolError {
   return new ProtocolError(`Struct data at offset ${at} is corrupt: impossible ${what}.`);
 }

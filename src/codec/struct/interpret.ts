@@ -1,7 +1,7 @@
 /**
- * Plans that walk the shape: for everything where code must not be made from strings, and for what
- * gains nothing from it. `compile.ts` says the same in source text and must keep to the order of steps
- * here, down to which of two misfits is reported.
+ * Plans that walk the shape: used for all shapes if code generation from strings is not allowed, and otherwise
+ * for shapes that gain nothing from it. `compile.ts` generates the same steps as source text and must keep
+ * their order, so that both report the same one of two mismatches.
  */
 import { bytesOf } from "../support/intrinsics.ts";
 import { defineValue } from "../support/own-property.ts";
@@ -24,14 +24,14 @@ import {
   writeText,
 } from "./text.ts";
 
-/** What is done for one shape: its writer and its reader. */
+/** The writer and the reader of one shape. */
 export interface Plan {
   /**
    * Writes `value` into the fixed part at `rel`, relative to the outermost struct, and the rest into
    * the tail. Throws a Mismatch if it does not fit. The memory may have moved afterwards.
    */
   readonly write: (out: Output, rel: number, value: unknown) => void;
-  /** Reads the fixed part at `at`, which is known to lie in the record, and what belongs to it. */
+  /** Reads the fixed part at `at`, which is known to lie in the record, and its data in the tail. */
   readonly read: (input: Input, at: number) => unknown;
 }
 
@@ -152,7 +152,7 @@ export function interpretStruct(shape: StructShape, plans: readonly Plan[]): Pla
       const result: Record<string, unknown> = {};
       for (const { key, bit, index } of inResult) {
         const value = values[index];
-        if (bit >= 0 && value === undefined) continue; // no field reads as undefined
+        if (bit >= 0 && value === undefined) continue; // absent, since no field reads as undefined
         if (inherited[index]) defineValue(result, key, value);
         else result[key] = value;
       }
@@ -161,20 +161,20 @@ export function interpretStruct(shape: StructShape, plans: readonly Plan[]): Pla
   };
 }
 
-/** Whether the optional field with presence bit `bit` is there. */
+/** Whether the optional field with presence bit `bit` is present. */
 export function isPresent(i32: Int32Array, presenceAt: number, bit: number): boolean {
   return (i32[(presenceAt >> 2) + (bit >> 5)]! & (1 << (bit & 31))) !== 0;
 }
 
 /**
- * Keys that every object inherits. They count as given only if the value has them itself, and are
- * defined on a result, not assigned: `__proto__` is a field like any other.
+ * Whether every object inherits this key. Such a field counts as present only if it is an own property of
+ * the value, and is defined on a result, not assigned, so `__proto__` is an ordinary field.
  */
 export function isInheritedKey(key: string): boolean {
   return key in Object.prototype;
 }
 
-/** The value of an inherited key if it is the object's own. */
+/** The value of such a key if it is an own property. */
 export function ownValue(object: object, key: string): unknown {
   return Object.hasOwn(object, key) ? (object as Record<string, unknown>)[key] : undefined;
 }
@@ -187,11 +187,11 @@ export function hasPlainPrototype(object: object): boolean {
 }
 
 /**
- * Refuses own enumerable keys that the struct does not have. It is skipped for a plain object with just
- * as many enumerable keys as were read: they are the same ones, because such an object inherits no
- * field, unless somebody took the trouble to hide a field from enumeration, or gave `Object.prototype`
- * one (as `countKeys` counts them, a runtime may then let as many other keys pass, unsent, where another
- * refuses them). Comparing each key would double the time to write a struct of eight numbers.
+ * Refuses own enumerable keys that the struct does not have. Comparing each key would double the time to write
+ * a struct of eight numbers, so callers skip it for a plain object with exactly as many enumerable keys as were
+ * read. These are the same keys, because such an object inherits no field. The exceptions are a field hidden
+ * from enumeration and a field on `Object.prototype`: depending on `countKeys`, a runtime may then ignore the
+ * same number of other keys, which another runtime refuses.
  */
 export function checkEachKey(known: ReadonlySet<string>, object: object): void {
   for (const key of Object.keys(object)) {
@@ -203,12 +203,12 @@ export function checkEachKey(known: ReadonlySet<string>, object: object): void {
   }
 }
 
-/** Elements of a real array, or of the typed array that matches. Throws Mismatch for anything else. */
+/** Number of elements of an array, or of the matching typed array. Throws Mismatch for any other value. */
 export function countElements(shape: ArrayShape, value: unknown, expected: string): number {
   const count = Array.isArray(value)
     ? value.length
     : lengthOfTyped(value, shape.arrayName, expected);
-  // Only a proxy has a length that is none.
+  // Only a proxy can have an invalid length.
   if (count >>> 0 !== count) throw new Mismatch(expected, "an array of impossible length");
   if (shape.max !== undefined && count > shape.max) {
     throw new Mismatch(expected, `${count} elements`);

@@ -1,6 +1,6 @@
 /**
- * How a misfit travels from the field where it is found to the caller. The path is put together on the
- * way out, so that writing a value that fits builds no string.
+ * Reports a mismatch from the field where it is found to the caller. The path is built while the exception
+ * propagates, so that writing a matching value builds no string.
  */
 import { StructError } from "../../errors.ts";
 import { isThere, typedArrayLength, typedArrayName } from "../support/intrinsics.ts";
@@ -8,9 +8,9 @@ import { isThere, typedArrayLength, typedArrayName } from "../support/intrinsics
 /** Longest excerpt of a value in a message, in UTF-16 units. */
 const MAX_EXCERPT_UNITS = 60;
 
-/** Thrown within a writer only; `located` makes the public error of it. */
+/** Thrown only within a writer; `located` converts it to the public error. */
 export class Mismatch {
-  /** Steps from the value that the innermost `within` knows down to the field: `.home.x`, `[3]`. */
+  /** Steps collected so far, down to the field: `.home.x`, `[3]`. */
   path = "";
   readonly expected: string;
   readonly got: string;
@@ -21,24 +21,24 @@ export class Mismatch {
   }
 }
 
-/** `value` is not `expected`. */
+/** The exception for a `value` that is not `expected`. */
 export function mismatch(expected: string, value: unknown): Mismatch {
   return new Mismatch(expected, describeValue(value));
 }
 
-/** `error`, one step further out if it is a Mismatch; errors of the value's own getters stay. */
+/** Adds an outer step if `error` is a Mismatch; leaves errors of the value's own getters unchanged. */
 export function within(error: unknown, step: string): unknown {
   if (error instanceof Mismatch) error.path = step + error.path;
   return error;
 }
 
-/** What the caller gets: a StructError for a Mismatch in the value called `path`. */
+/** Converts a Mismatch in the value called `path` to a StructError; returns other errors unchanged. */
 export function located(error: unknown, path: string): unknown {
   if (!(error instanceof Mismatch)) return error;
   return new StructError(path + error.path, error.expected, error.got);
 }
 
-/** A value in words. Runs no code of the value's. */
+/** Describes a value in a message. Runs no user code. */
 export function describeValue(value: unknown): string {
   switch (typeof value) {
     case "undefined":
@@ -76,8 +76,8 @@ function excerpt(text: string): string {
 }
 
 /**
- * Elements of `value` if it is a typed array called `name`. Throws Mismatch for anything else, and for
- * one whose bytes are gone.
+ * Number of elements of `value` if it is a typed array called `name`. Throws Mismatch for any other value,
+ * and for an array that is detached or out of bounds.
  */
 export function lengthOfTyped(
   value: unknown,

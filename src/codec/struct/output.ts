@@ -1,7 +1,7 @@
 /**
- * Where a struct is being written: the caller's memory, which may move while it grows, and where the
- * next part of the tail goes. Offsets called `rel` are relative to the struct's start and survive a
- * move; addresses (`base + rel`) and views do not, so they are taken anew after every `reserve`.
+ * The destination of a struct: the caller's memory, which may move while it grows, and the position of the
+ * next part of the tail. Offsets called `rel` are relative to the struct's start and stay valid after a
+ * move. Addresses (`base + rel`) and views do not, so they are reloaded after every `reserve`.
  */
 import { align8Large } from "../../memory/align.ts";
 import type { Writer } from "../writer.ts";
@@ -10,14 +10,14 @@ import { Mismatch } from "./mismatch.ts";
 /** The caller's side of writing: memory that `room` may replace. */
 export type StructWriter = Pick<Writer, "memory" | "room" | "access">;
 
-/** Bytes of a struct with its tail at most: distances are int32. */
+/** Maximum bytes of a struct with its tail, since distances are int32. */
 const MAX_BYTES = 2 ** 31 - 8;
 
 export class Output {
   readonly writer: StructWriter;
   /** Address of the struct. */
   base = 0;
-  /** Where the tail ends so far, relative to `base`; a multiple of 8. */
+  /** Current end of the tail, relative to `base`; a multiple of 8. */
   end = 0;
 
   constructor(writer: StructWriter) {
@@ -30,7 +30,7 @@ export class Output {
     this.end = fixedBytes;
   }
 
-  /** Makes room for `bytes` at the end of the tail without taking it; returns where, relative. */
+  /** Makes room for `bytes` at the end of the tail without reserving it; returns the relative offset. */
   offer(bytes: number): number {
     const padded = align8Large(bytes);
     if (this.end + padded > MAX_BYTES) {
@@ -43,19 +43,19 @@ export class Output {
     return this.end;
   }
 
-  /** Takes the next `bytes` of the tail; returns where they start, relative. */
+  /** Reserves the next `bytes` of the tail; returns their relative offset. */
   reserve(bytes: number): number {
     const rel = this.offer(bytes);
     this.take(bytes);
     return rel;
   }
 
-  /** Takes `bytes` of what was offered. */
+  /** Reserves `bytes` of the offered room. */
   take(bytes: number): void {
     this.end += align8Large(bytes);
   }
 
-  /** Fills the slot at `rel`: where its data starts, and its length word or count. */
+  /** Fills the slot at `rel` with the distance to its data, and its length word or count. */
   point(rel: number, start: number, word: number): void {
     const i32 = this.writer.memory.i32;
     const at = (this.base + rel) >> 2;

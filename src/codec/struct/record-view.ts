@@ -1,6 +1,6 @@
 /**
- * What all views of structs have in common. Encoder and decoder need no more of structs than this, and the code that
- * makes views (`views.ts`) is loaded where a task declares some.
+ * The common base of all views of structs. Encoder and decoder depend only on this part; the code that creates views
+ * (`views.ts`) is loaded only if a task declares some.
  */
 import { ElementsView } from "./array-views.ts";
 import type { Source } from "./input.ts";
@@ -29,7 +29,7 @@ export class RecordView {
     revokeView(this);
   }
 
-  /** By slot: a field may be called anything. */
+  /** Checks a private slot, since a field may have any name. */
   static is(object: object): boolean {
     return #source in object;
   }
@@ -52,17 +52,17 @@ export class RecordView {
   }
 }
 
-/** Whether `object` shows a record, or a part of one, in place. */
+/** Whether `object` is a view of a record or of a part of one. */
 export function isStructView(object: object): boolean {
   return RecordView.is(object) || ElementsView.is(object);
 }
 
-/** A plain copy of what a view of a struct shows. */
+/** Copies the contents of a view of a struct to a plain object. */
 export function viewToObject(view: object): unknown {
   return RecordView.copy(view as RecordView);
 }
 
-/** Ends a view of a struct and all views of the same record. Once is enough, twice does no harm. */
+/** Ends a view of a struct and all views of the same record. Further calls have no effect. */
 export function revokeView(view: object): void {
   RecordView.revoke(view as RecordView);
 }

@@ -1,7 +1,7 @@
 /**
- * The fields of one machine word: what fits them, how they are stored and loaded. Each twice, as a
- * function for the interpreter and as source text for the compiler; `tests/unit/struct.test.ts` runs
- * every test through both.
+ * The fields of one machine word: how they are checked, stored and loaded. Each exists twice, as a function
+ * for the interpreter and as source text for the compiler; `tests/unit/struct.test.ts` runs every test
+ * through both.
  *
  * The source text may use `at`-like expressions in bytes, the views of a Memory by name, and `HELPERS`.
  */
@@ -17,15 +17,15 @@ export interface Scalar {
   /** Size and alignment. */
   readonly bytes: 1 | 2 | 4 | 8;
   readonly expected: string;
-  /** The typed array with the same elements, by the name its intrinsic getter tells. */
+  /** The name of the typed array with the same elements, as its intrinsic getter returns it. */
   readonly arrayName: string | undefined;
   fits(value: unknown): boolean;
-  /** `value` fits. */
+  /** Stores `value`, which must fit. */
   store(memory: Memory, at: number, value: ScalarValue): void;
   load(memory: Memory, at: number): ScalarValue;
   /** The same three as source. */
   readonly source: {
-    /** An expression: the local `v` does not fit. */
+    /** An expression that is true if the local `v` does not fit. */
     misfits(v: string): string;
     /** Statements. */
     store(at: string, v: string): string;
@@ -34,13 +34,13 @@ export interface Scalar {
   };
 }
 
-// An f32 passes through these, because a Memory has no view of floats. No code of a user's runs in
-// between, and the hardware forwards the store to the load.
+// An f32 passes through these, because a Memory has no view of floats. No user code runs in between, and
+// the hardware forwards the store to the load.
 const float = new Float32Array(1);
 const floatBits = new Int32Array(float.buffer);
 const { asIntN, asUintN } = BigInt;
 
-/** What the source text of scalars refers to, apart from the views. */
+/** Values that the source text of scalars refers to, in addition to the views. */
 export const HELPERS: Readonly<Record<string, unknown>> = {
   normalize: normalizeNumber,
   float,
@@ -49,7 +49,7 @@ export const HELPERS: Readonly<Record<string, unknown>> = {
   asUintN,
 };
 
-/** How the words of integers are stored, and loaded without their sign, by their bytes. */
+/** Stores integers, and loads them without their sign, by their size in bytes. */
 const WORDS = {
   1: {
     store: (memory: Memory, at: number, value: ScalarValue): void => {
@@ -58,7 +58,7 @@ const WORDS = {
     storeSource: (at: string, v: string): string => `u8[${at}] = ${v};`,
     loadSource: (at: string): string => `u8[${at}]`,
   },
-  // Two bytes and not a u16 view: such a view would have to be made anew for every memory.
+  // Two bytes instead of a u16 view, which would have to be created for every memory.
   2: {
     store: (memory: Memory, at: number, value: ScalarValue): void => {
       memory.u8[at] = value as number;
@@ -76,7 +76,7 @@ const WORDS = {
   },
 } as const;
 
-/** `convert`: what makes a number of the kind of any number, and changes none of the kind. */
+/** `convert` turns any number into one of the kind, and returns numbers of the kind unchanged. */
 function integer(
   isSigned: boolean,
   bytes: 1 | 2 | 4,
@@ -103,7 +103,7 @@ function integer(
   };
 }
 
-/** A bigint of 64 bits; `narrow` is the function of BigInt that changes none of the kind. */
+/** A bigint of 64 bits; `narrow` is the function of BigInt that returns values of the kind unchanged. */
 function bigInteger(arrayName: string, expected: string, narrow: "asIntN" | "asUintN"): Scalar {
   const convert = BigInt[narrow];
   return {

@@ -19,20 +19,20 @@ import { describeValue } from "./mismatch.ts";
 import type { DeclaredField, Shape } from "./shape.ts";
 import { arrayShape, scalarShape, structShape, textShape } from "./shape.ts";
 
-/** Bytes of a fixed part at most, and so of any bound. */
+/** Maximum bytes of a fixed part, and so of any bound. */
 const MAX_FIXED_BYTES: number = 2 ** 30;
 
-/** From the registry, so that schemas of another copy of this library are known too. */
+/** From the symbol registry, so that schemas of another copy of this library are recognized too. */
 const SHAPE: unique symbol = Symbol.for("heddle.shape");
 
-/** A frozen field and, out of sight, its shape. What its type says beyond that is for the compiler. */
+/** Creates a frozen field with its shape in a hidden property. The rest of its type exists only at compile time. */
 function makeField<F>(shape: Shape, properties: object): F {
   const field = { kind: shape.kind, ...properties };
   defineOwn(field, SHAPE, { value: shape });
   return Object.freeze(field) as unknown as F;
 }
 
-/** The shape of a field, or undefined for anything that is none. */
+/** The shape of a field, or undefined for any other value. */
 export function shapeOf(field: unknown): Shape | undefined {
   if (typeof field !== "object" || field === null || isOptional(field)) return undefined;
   return (field as { readonly [SHAPE]?: Shape })[SHAPE];
@@ -47,7 +47,7 @@ function isOptional(field: unknown): field is OptionalField<Field> {
 export const f64: NumericField<"f64"> = makeField(scalarShape("f64"), {});
 /** Any number, rounded to single precision. */
 export const f32: NumericField<"f32"> = makeField(scalarShape("f32"), {});
-/** A whole number from -128 to 127. Here and below: -0 is taken and reads back as 0. */
+/** A whole number from -128 to 127. This and the following integer fields accept -0, which reads back as 0. */
 export const i8: NumericField<"i8"> = makeField(scalarShape("i8"), {});
 /** A whole number from 0 to 255. */
 export const u8: NumericField<"u8"> = makeField(scalarShape("u8"), {});
@@ -80,7 +80,7 @@ export function bytes(max?: number): BytesField {
 }
 
 /**
- * An array of `of`; for numbers the matching typed array is taken too. Reads back as an array. With
+ * An array of `of`; for numbers the matching typed array is accepted too. Reads back as an array. With
  * `max` it is stored in the fixed part and has at most that many elements.
  */
 export function array<Element extends Field>(of: Element, max?: number): ArrayField<Element> {
@@ -99,8 +99,8 @@ export function optional<Of extends Field>(of: Of): OptionalField<Of> {
 }
 
 /**
- * Declares a shape: the type of an object with exactly these keys. A value with other enumerable keys
- * is refused; one that inherits a field (a getter of its class) is not. Reads back as a plain object.
+ * Declares a shape: the type of an object with exactly these keys. A value with other enumerable keys is
+ * refused. Fields may be inherited (such as a getter of a class). Reads back as a plain object.
  *
  * @example
  * ```ts

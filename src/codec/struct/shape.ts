@@ -1,6 +1,6 @@
 /**
- * Where the fields of a declared shape lie. All of it follows from the schema, so both sides compute
- * the same layout and nothing but data is sent.
+ * The layout of the fields of a declared shape. It follows from the schema, so both sides compute the same
+ * layout and only data is sent.
  *
  *   struct at `at` (8-aligned in a record)
  *    0                                    size              ≥ fixedBytes
@@ -25,13 +25,13 @@
  *
  * A length word is the number of bytes, or its bitwise complement if all of them are ASCII. A distance
  * is relative to its slot, so a struct may be moved as a whole. Tails follow one another in writing
- * order (`PlacedField`, depth first); the reader insists on it, so that no two fields can share data
- * and what a record makes the reader allocate is bounded by the length of the record.
+ * order (`PlacedField`, depth first). The reader enforces this order, so that no two fields can share data
+ * and the reader's allocations are bounded by the length of the record.
  */
 import type { ScalarKind } from "./scalars.ts";
 import { SCALARS } from "./scalars.ts";
 
-/** Bytes of a slot, which stands in the fixed part for data in the tail. */
+/** Bytes of a slot, which refers from the fixed part to data in the tail. */
 export const SLOT_BYTES = 8;
 /** Bytes of the length or count in front of bounded data. */
 export const LENGTH_BYTES = 4;
@@ -42,7 +42,7 @@ interface Extent {
   /** Bytes in the fixed part, a multiple of `align`. At least 1, so that a count bounds memory. */
   readonly size: number;
   readonly align: 1 | 2 | 4 | 8;
-  /** Whether anything of it may lie in the tail. */
+  /** Whether a part of it may lie in the tail. */
   readonly isDeep: boolean;
 }
 
@@ -63,17 +63,17 @@ export interface ArrayShape extends Extent {
   readonly max: number | undefined;
   /** Bounded: bytes from the count to the first element. */
   readonly elementsAt: number;
-  /** The typed array that is taken too, by name. */
+  /** The name of the typed array that is accepted too. */
   readonly arrayName: string | undefined;
 }
 
 export interface StructShape extends Extent {
   readonly kind: "struct";
-  /** In declared order, which is that of an object with these keys. */
+  /** In declared order, which is the order of an object with these keys. */
   readonly keys: readonly string[];
-  /** In writing order: scalars, then what has no tail, then what has; each by alignment. */
+  /** In writing order: scalars, then other fields without a tail, then fields with one; each group by alignment. */
   readonly fields: readonly PlacedField[];
-  /** Offset of the presence words, and how many there are. */
+  /** Offset of the presence words, and their number. */
   readonly presenceAt: number;
   readonly presenceWords: number;
 }
@@ -87,7 +87,7 @@ export interface PlacedField {
   readonly shape: Shape;
   /** Bytes from the start of the struct. */
   readonly offset: number;
-  /** Number of its presence bit, or -1: always there. */
+  /** Number of its presence bit, or -1 if it is not optional. */
   readonly bit: number;
 }
 
@@ -123,7 +123,7 @@ export function arrayShape(of: Shape, max: number | undefined): ArrayShape {
   return { ...common, elementsAt, size, align, isDeep: of.isDeep };
 }
 
-/** What `struct()` has checked of one field. */
+/** A field after the checks of `struct()`. */
 export interface DeclaredField {
   readonly key: string;
   readonly shape: Shape;
@@ -173,7 +173,7 @@ export function structShape(declared: readonly DeclaredField[]): StructShape {
   };
 }
 
-/** Scalars are written inline before anything that can make the memory move. */
+/** Writing order: scalars are written inline before any field that can make the memory move. */
 function rank(shape: Shape): number {
   return shape.isDeep ? 2 : isScalar(shape) ? 0 : 1;
 }
@@ -182,7 +182,7 @@ function roundUp(bytes: number, align: number): number {
   return Math.ceil(bytes / align) * align;
 }
 
-/** Strings in the tail: how many there may be. */
+/** Maximum number of strings in the tail. */
 export function countTailTexts(shape: Shape): number {
   switch (shape.kind) {
     case "utf8":
@@ -196,7 +196,7 @@ export function countTailTexts(shape: Shape): number {
   }
 }
 
-/** The whole shape in words: two shapes have the same layout and keys if and only if these are equal. */
+/** A description of the whole shape: two shapes have the same layout and keys if and only if these are equal. */
 export function describeShape(shape: Shape): string {
   const most = "max" in shape && shape.max !== undefined ? shape.max : "";
   switch (shape.kind) {
@@ -217,7 +217,7 @@ export function describeShape(shape: Shape): string {
   }
 }
 
-/** What a value of this shape has to be, in words. */
+/** Describes the accepted values of this shape in a message. */
 export function expectedOf(shape: Shape): string {
   const most = "max" in shape && shape.max !== undefined ? ` of at most ${shape.max}` : "";
   switch (shape.kind) {

@@ -1,6 +1,6 @@
 /**
- * What a task declares, as encoder and decoder use it. Host and worker have the declaration from the same module, so a
- * record says only which of its values one is.
+ * The declaration of a task as encoder and decoder use it. Host and worker load it from the same module, so a record
+ * contains only the position of each declared value.
  */
 import { type ArgumentSchema, checkDeclaration } from "./declaration.ts";
 import type { Fields, Struct } from "./field-types.ts";
@@ -12,12 +12,12 @@ export interface DeclaredValue {
   readonly isView: boolean;
 }
 
-/** By position; undefined where any value goes. */
+/** By position; undefined if any value is accepted. */
 export type DeclaredValues = readonly (DeclaredValue | undefined)[];
 
 export interface Signature {
   readonly args: DeclaredValues | undefined;
-  /** One, or undefined if results are not declared. */
+  /** One element, or undefined if the result is not declared. */
   readonly returns: DeclaredValues | undefined;
 }
 
@@ -40,7 +40,7 @@ function declaredArgument(schema: ArgumentSchema): DeclaredValue | undefined {
   return { codec: codecOf(isView ? schema.of : schema), isView };
 }
 
-/** A signature in words: the same on both sides, or the sides do not understand each other. */
+/** A description of a signature, which must be equal on both sides. */
 export function describeSignature(signature: Signature | undefined): string | undefined {
   const describe = (declared: DeclaredValue | undefined): string => {
     if (declared === undefined) return "any";

@@ -1,10 +1,9 @@
 /**
- * Writes values of a declared shape into shared memory and reads them back, by code made for the shape.
+ * Writes values of a declared shape into shared memory and reads them back, by code generated for the shape.
  *
- * It knows no transport: the caller gives the memory and grows it. Writing runs the value's own getters
- * (each once) and nothing else of the value's, unless it is a proxy; so a caller must bear that code
- * runs, and that it throws, while its memory is open. Reading checks every length against the end of
- * what it was given.
+ * It is independent of the transport: the caller provides the memory and grows it. Writing runs the value's
+ * getters (each once) and no other user code, except for proxies. So the caller must expect that user code
+ * runs, and may throw, during a write. Reading checks every length against the end of the input.
  */
 import { align8 } from "../../memory/align.ts";
 import type { Memory } from "../../memory/views.ts";
@@ -22,18 +21,18 @@ import { MIN_TEXTS, TextWindow } from "./text-window.ts";
 import { viewerOf } from "./views.ts";
 
 export class StructCodec<Value, View> {
-  /** Bytes of the fixed part, a multiple of 8: what a value takes at least. */
+  /** Bytes of the fixed part, a multiple of 8: the minimum size of a value. */
   readonly fixedBytes: number;
   /** Whether every value takes exactly `fixedBytes`. */
   readonly isFixed: boolean;
-  /** After `read`: where the value ends, a multiple of 8. */
+  /** After `read`: end of the value, a multiple of 8. */
   end = 0;
 
   readonly #shape: StructShape;
   readonly #mode: PlanMode;
   readonly #plan: Plan;
   #viewer: Viewer | undefined;
-  /** Whether there are enough strings in the tail for reading them together. */
+  /** Whether the tail can have enough strings to read them together. */
   readonly #hasTexts: boolean;
 
   constructor(shape: StructShape, mode: PlanMode) {
@@ -45,15 +44,15 @@ export class StructCodec<Value, View> {
     this.#plan = planOf(shape, mode);
   }
 
-  /** The shape in words: equal for equal layouts and keys alone. */
+  /** A description of the shape: equal if and only if layout and keys are equal. */
   describe(): string {
     return describeShape(this.#shape);
   }
 
   /**
-   * Writes `value` at `at` (8-aligned); returns where it ends. Throws a Mismatch, which `located` makes
-   * an error of, for a value that does not fit, and whatever `room` of the writer or a getter throws;
-   * what has been written by then is of no use.
+   * Writes `value` at `at` (8-aligned); returns its end. Throws a Mismatch for a value that does not fit
+   * (`located` converts it to an error), and rethrows errors of getters and of the writer's `room`. After an
+   * exception the written bytes are undefined.
    */
   write(out: Output, at: number, value: unknown): number {
     out.begin(at, this.fixedBytes);
@@ -71,14 +70,14 @@ export class StructCodec<Value, View> {
     return value;
   }
 
-  /** The same for a shape that `isFixed`, of which `input` has all `fixedBytes` at `at`. */
+  /** The same for a shape with `isFixed`. `input` must have all `fixedBytes` at `at`. */
   readFixed(input: Input, at: number): Value {
     return this.#plan.read(input, at) as Value;
   }
 
   /**
-   * Looks at the value at `at` without copying it. The memory must stay as it is until the view is
-   * revoked. Damage is found when what is damaged is looked at.
+   * Creates a view of the value at `at` without copying it. The memory must stay unchanged until the view is
+   * revoked. Damage is detected when the damaged part is read.
    */
   view(memory: Memory, text: TextAccess, at: number, limit: number): View {
     const end = this.#endOfFixedPart(memory, at, limit);
@@ -100,8 +99,8 @@ const codecOfShape = oncePerShape((shape: StructShape, mode) =>
 );
 
 /**
- * The codec of a schema: made when first asked for, then the same one each time. Keep it where calls
- * are frequent. `mode` is for tests; code is interpreted anyway where it cannot be made from strings.
+ * The codec of a schema, created on first use and cached. Keep a reference if calls are frequent. `mode` is
+ * for tests; without code generation from strings the codec is always interpreted.
  */
 export function codecOf<F extends Field & { readonly kind: "struct" }>(
   schema: F,

@@ -1,35 +1,35 @@
 /**
- * Short strings of a record that has several: some of its bytes are read as one string, by one native
- * call, and the strings cut out of that. A string of its own costs an engine 30 to 60 ns to make, a
- * slice of one 10 to 15.
+ * Short strings of a record that has several: a window of its bytes is read as one string, by one native
+ * call, and the strings are sliced from it. Creating a separate string costs an engine 30 to 60 ns, slicing
+ * one 10 to 15.
  *
- * A slice keeps the whole in memory, hence its limited size. It begins small, and is given up for the
- * record once little of what was read was text: then each string is read by itself.
+ * A slice keeps the whole window in memory, hence its limited size. The window starts small, and is not used
+ * for the rest of a record once too few of its bytes were text: then each string is read separately.
  */
 import { align8 } from "../../memory/align.ts";
 import type { TextAccess } from "../../runtimes/runtime.ts";
 
-/** From so many strings on it is quicker than reading each by itself. */
+/** Minimum number of strings for which a window is faster than reading each string separately. */
 export const MIN_TEXTS = 3;
-/** Longest string that is cut out, in bytes. */
+/** Longest string that is sliced from a window, in bytes. */
 export const MAX_CUT_BYTES = 64;
 const FIRST_BYTES = 256;
 const MAX_BYTES = 2048;
-/** Of what was read, so much has to be strings, each with its padding: one part in this many. */
+/** At least one in this many bytes of the window must belong to strings, padding included. */
 const MIN_SHARE = 4;
 
 export class TextWindow {
-  /** Whether there is too little text for this. */
+  /** Whether there is too little text for a window. */
   isPoor = false;
   #text = "";
   #start = 0;
   #bytes = FIRST_BYTES;
-  /** Bytes of the present text that were cut out, with their padding. */
+  /** Bytes of the current window that were sliced, with their padding. */
   #cut = 0;
 
   /**
-   * The `length` bytes from `start`, which are ASCII, of a record that ends at `limit`. Strings are asked
-   * for from front to back.
+   * The `length` bytes from `start`, which are ASCII, of a record that ends at `limit`. Must be called in
+   * ascending order of `start`.
    */
   cut(
     access: TextAccess,

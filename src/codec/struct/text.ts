@@ -1,8 +1,8 @@
 /**
  * Text and bytes of a struct, bounded (in the fixed part) and unbounded (in the tail).
  *
- * Text is UTF-8, so a lone surrogate has no encoding and is refused. Short ASCII goes through a loop in
- * JavaScript, where a native call costs more than it saves; all else through the runtime's encoder.
+ * Text is UTF-8, so a lone surrogate has no encoding and is refused. Short ASCII uses a loop in JavaScript,
+ * since a native call would cost more than it saves; other text uses the runtime's encoder.
  */
 import type { TextAccess } from "../../runtimes/runtime.ts";
 import { bytesOf } from "../support/intrinsics.ts";
@@ -15,7 +15,7 @@ import { MAX_CUT_BYTES } from "./text-window.ts";
 
 type SharedBytes = Uint8Array<SharedArrayBuffer>;
 
-/** What `encode` returns for text that does not fit: no length word, which is an int32. */
+/** Result of `encode` for text that does not fit. It cannot be a length word, which is an int32. */
 const NO_FIT: number = 2 ** 31;
 
 /** Writes `value` into the bounded field at `rel`. */
@@ -39,8 +39,8 @@ export function writeBoundedText(
 /** Writes `value` into the tail and its slot at `rel`. */
 export function writeText(out: Output, rel: number, value: unknown, expected: string): void {
   if (typeof value !== "string") throw mismatch(expected, value);
-  // Most text is ASCII; only for the rest is it worth counting, so as not to ask for three times the
-  // room, which might move the value out of its ring.
+  // Most text is ASCII. Other text is counted first, since requesting three times the room might move the
+  // value out of its ring.
   let bytes = value.length;
   let start = out.offer(bytes);
   let writer = out.writer;
@@ -79,8 +79,8 @@ function encode(
 }
 
 /**
- * Writes the characters from unit `from` on into `[at, end)`; returns where they end, or -1 if there are more. Node 26
- * leaves the last one out although there is room for it (nodejs/node#65994), so little is ever written here.
+ * Writes the characters from unit `from` on into `[at, end)`; returns their end, or -1 if they do not fit. Node 26
+ * omits the last character although there is room for it (nodejs/node#65994), so this rarely writes much.
  */
 function writeLast(text: string, from: number, u8: SharedBytes, at: number, end: number): number {
   let next = at;
@@ -90,7 +90,7 @@ function writeLast(text: string, from: number, u8: SharedBytes, at: number, end:
     if (next + bytes > end) return -1;
     if (bytes === 1) u8[next] = code;
     else {
-      // The first byte tells how many there are, each of the others has six bits.
+      // The first byte encodes the number of bytes; each of the others has six bits of the character.
       u8[next] = ((0xf00 >> bytes) & 0xff) | (code >> 6 * (bytes - 1));
       for (let byte = 1; byte < bytes; byte++) {
         u8[next + byte] = 0x80 | ((code >> 6 * (bytes - 1 - byte)) & 0x3f);
@@ -140,7 +140,7 @@ export function readText(input: Input, at: number): string {
     : window.cut(input.text, input.memory.u8, input.limit, start, ~word);
 }
 
-/** Damaged bytes give some text or other, as they do below; reading does not go beyond them. */
+/** Damaged bytes decode to arbitrary text, here and below, but no read goes beyond them. */
 function readAscii({ memory: { u8 }, text }: Input, start: number, length: number): string {
   return length > SHORT_STRING_UNITS
     ? text.readAscii(u8, start, start + length)
@@ -189,7 +189,7 @@ export function boundedLength(input: Input, at: number, max: number): number {
   return length;
 }
 
-/** A fresh, unshared copy: the fields of structs are short, so no runtime needs a way of its own. */
+/** A fresh, unshared copy. The fields of structs are short, so one implementation serves all runtimes. */
 function copyBytes(u8: SharedBytes, start: number, length: number): Uint8Array<ArrayBuffer> {
   const copy = new Uint8Array(length);
   copy.set(u8.subarray(start, start + length));

@@ -1,6 +1,6 @@
 /**
- * Structs looked at in place: getters that read straight from the memory. One class per shape, made of
- * closures over constant offsets, which need no generated code to be fast.
+ * Views of structs in place: getters that read directly from the memory. One class per shape, built from
+ * closures over constant offsets, which are fast without generated code.
  */
 import { type ArrayShape, isScalar, LENGTH_BYTES, scalarShape } from "./shape.ts";
 import type { Shape, StructShape, TextShape } from "./shape.ts";
@@ -12,7 +12,7 @@ import { isPresent } from "./interpret.ts";
 import { RecordView } from "./record-view.ts";
 import { boundedLength } from "./text.ts";
 
-/** Shows a field of `shape`; made once. `mode` is how its copies are read. */
+/** The viewer of a field of `shape`, created once. `mode` determines how its copies are read. */
 export const viewerOf: (shape: Shape, mode: PlanMode) => Viewer = oncePerShape((shape, mode) => {
   switch (shape.kind) {
     case "struct":
@@ -22,7 +22,7 @@ export const viewerOf: (shape: Shape, mode: PlanMode) => Viewer = oncePerShape((
     case "bytes":
       return bytesViewer(shape, mode);
     default:
-      return planOf(shape, mode).read as Viewer; // nothing to look into: the value itself
+      return planOf(shape, mode).read as Viewer; // without inner structure: the value itself
   }
 });
 
@@ -64,7 +64,7 @@ function arrayViewer({ of, max, elementsAt }: ArrayShape, mode: PlanMode): Viewe
   };
 }
 
-/** Bytes are shown as an array of u8: a Uint8Array of the memory itself could not be revoked. */
+/** Bytes are viewed as an array of u8, since a Uint8Array on the memory itself could not be revoked. */
 function bytesViewer({ max }: TextShape, mode: PlanMode): Viewer {
   const byte = planOf(scalarShape("u8"), mode);
   return (source, at) => {
