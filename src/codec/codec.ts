@@ -72,7 +72,7 @@ export class Codec {
   }
 }
 
-/** Converts an exception of the encoder for the caller: keeps coded and user errors, describes others. */
+/** Converts a stack overflow of the encoder to an error for the caller; returns other errors unchanged. */
 export function encodingError(error: unknown, name: string): unknown {
   if (isStackOverflow(error)) {
     return refusal(name, "it is nested too deeply for this thread's stack", { cause: error });

@@ -89,7 +89,7 @@ export class Encoder implements Writer {
   limit = 0;
   readonly attachments: Attachments = new Attachments();
   gone = 0;
-  /** Name of the list of values, for the path of a value that cannot be cloned. */
+  /** Name of the values in the path of one that cannot be cloned, and the list that contains them. */
   name = "";
   list: readonly unknown[] | undefined;
 

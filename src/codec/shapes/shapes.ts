@@ -28,7 +28,7 @@ export const MAX_KEYS_OF_SHAPES: number = 64 * MAX_SHAPES;
 const MAX_CANDIDATES = 256;
 /** Uses after which the code of a shape is compiled. */
 const COMPILED_AFTER = 64;
-/** Consecutive wrong guesses after which guessing stops until an object has a shape: a guess costs a tenth of a Date on V8. */
+/** Consecutive wrong guesses after which guessing stops until an object has a shape. A guess adds 10% to a Date on V8. */
 const MAX_MISSES = 8;
 /** Maximum number of shapes with the same first key that are searched. */
 const MAX_BUCKET = 32;

@@ -25,7 +25,7 @@ export function canCompile(): boolean {
     try {
       isAllowed = evaluate<boolean>("return true;");
     } catch {
-      isAllowed = false; // the result is false
+      isAllowed = false; // code generation is forbidden
     }
   }
   return isAllowed;
