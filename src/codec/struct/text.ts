@@ -80,7 +80,7 @@ function encode(
 
 /**
  * Writes the characters from unit `from` on into `[at, end)`; returns their end, or -1 if they do not fit. Node 26
- * omits the last character although there is room for it (nodejs/node#65994), so this rarely writes much.
+ * omits the last character although there is room for it (nodejs/node#65994), so this function writes only the last few.
  */
 function writeLast(text: string, from: number, u8: SharedBytes, at: number, end: number): number {
   let next = at;

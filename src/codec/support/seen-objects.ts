@@ -24,7 +24,10 @@ export class SeenObjects {
     return this.#count;
   }
 
-  /** The offset of `object` if it was visited before. Otherwise adds it at `position` as a child of the current one: -1. */
+  /**
+   * The offset of `object` if it was visited before. Otherwise adds it at `position` as a child of the current object
+   * and returns -1.
+   */
   visit(object: unknown, position: number): number {
     const objects = this.#objects;
     const count = this.#count;
