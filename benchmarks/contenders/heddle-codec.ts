@@ -11,7 +11,7 @@ export function createHeddleCodec(): Codec {
     maxPayloadBytes: Infinity,
     mayLend: true,
   });
-  const encoder = codec.lend();
+  const encoder = codec.acquire();
   const received = new ReceivedShapes();
   const decoder = codec.decoder(received);
   let end = 0;

@@ -51,12 +51,12 @@ export class Codec {
   }
 
   /** Acquires an encoder from the pool: encoding runs user code, which may itself start encoding. */
-  lend(): Encoder {
+  acquire(): Encoder {
     return this.#idle.pop() ?? new Encoder(this.#options);
   }
 
   /** Releases an encoder in any state. */
-  takeBack(encoder: Encoder): void {
+  release(encoder: Encoder): void {
     encoder.end();
     this.#idle.push(encoder);
   }

@@ -86,11 +86,11 @@ export class SnapshotEncoder {
 
   /** An encoder that is not in use: encoding runs user code, which may encode in turn. Return it by `release`. */
   acquire(): Encoder {
-    return this.#codec.lend();
+    return this.#codec.acquire();
   }
 
   release(encoder: Encoder): void {
-    this.#codec.takeBack(encoder);
+    this.#codec.release(encoder);
   }
 
   /**

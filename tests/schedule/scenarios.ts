@@ -115,7 +115,7 @@ function transfer(capacity: number, count: number, rewindBytes?: number, positio
   };
 }
 
-/** What was taken back, behind what was received: a count and the values. Written by the producer. */
+/** Revoked values, behind received ones: a count and the values. Written by the producer. */
 const TAKEN = 24;
 
 /** Whether a producer's attempt to take the record at `index` back succeeds. */
@@ -123,7 +123,7 @@ export type Revoke = (producer: RingProducer, index: number) => boolean;
 
 /**
  * A producer that takes back what the consumer has not claimed, sends on in the same memory and takes
- * back again: every record is run or taken back, never both, never neither.
+ * back again: every record is run or revoked, never both, never neither.
  */
 function revoking(count: number, revoke: Revoke): Scenario {
   return {
@@ -421,7 +421,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   "ring of 4 records": transfer(64, 6),
   "ring of 4 records without rewinding": transfer(64, 6, 64),
   "ring at the int32 wrap": transfer(64, 6, 32, (2 ** 31 - 48) | 0),
-  "claimed or taken back": revoking(4, (producer, index) => producer.revoke(index)),
+  "claimed or revoked": revoking(4, (producer, index) => producer.revoke(index)),
   "a call kept for a worker that rests": keeping(true),
   "worker blocks": parking(3, block(Infinity)),
   "worker parks in its event loop": parking(3, parkInLoop),
@@ -445,7 +445,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   ...endingsScenarios,
   "broken: woken and not counted": parking(2, block(Infinity), undefined, false),
   "broken: rest without telling a host that keeps calls": keeping(false),
-  "broken: taken back without an exchange": revoking(2, (producer, index) => {
+  "broken: revoked without an exchange": revoking(2, (producer, index) => {
     const { i32 } = producer.memory;
     const slot = stateSlot(index);
     const state = Atomics.load(i32, slot);

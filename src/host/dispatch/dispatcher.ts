@@ -236,12 +236,10 @@ export class Dispatcher implements HostWork {
       const load = this.#times.loadOf(task);
       if (mayCopy && this.#sender.sendEncoded(lane, call, task, load, encoder, end, count)) {
         if (lane.load.outstanding > this.#placement.depth.usual) this.waiting.grown();
-      } else {this.waiting.add(
-          call,
-          task,
-          snapshot ?? snapshots.take(encoder, end, count, true),
-          lane,
-        );}
+      } else {
+        const kept = snapshot ?? snapshots.take(encoder, end, count, true);
+        this.waiting.add(call, task, kept, lane);
+      }
       return call.resolve === resolve ? call : undefined;
     } finally {
       snapshots.release(encoder);

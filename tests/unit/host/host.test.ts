@@ -46,6 +46,18 @@ describe("in-flight slab", () => {
     expect(calls.size).toBe(1);
   });
 
+  test("a response shows that a worker which had to be woken is awake", () => {
+    const inFlight = new InFlight();
+    const lane = new FakeLane();
+    const { slot, generation } = inFlight.add(() => {}, () => {});
+    lane.send(0, slot, generation);
+    lane.load.isWaking = true;
+    const responses = new Responses(inFlight, []);
+    expect([responses.take(lane, 1), lane.load.isWaking]).toEqual([0, true]);
+    lane.respond(1, slot, generation);
+    expect([responses.take(lane, 1), lane.load.isWaking]).toEqual([1, false]);
+  });
+
   test("every call settles exactly once, in any order (property)", () => {
     fc.assert(fc.property(fc.array(fc.nat(9), { maxLength: 200 }), (steps) => {
       const calls = new InFlight();

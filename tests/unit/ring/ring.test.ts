@@ -358,7 +358,7 @@ describe("damage", () => {
 });
 
 describe("taking back and counting", () => {
-  test("against a model: what was pushed is pulled or taken back, and counted until then", () => {
+  test("against a model: what was pushed is pulled or revoked, and counted until then", () => {
     const step = fc.constantFrom("push", "push", "pull", "take", "count");
     fc.assert(fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
       const { producer, consumer } = createTestRing(256);
@@ -399,7 +399,7 @@ describe("taking back and counting", () => {
       const { producer, consumer } = createTestRing(256, start | 0);
       interface Entry {
         readonly position: number;
-        /** Claimed by the consumer, taken back by the producer, or neither. */
+        /** Claimed by the consumer, revoked by the producer, or neither. */
         state: "queued" | "claimed" | "revoked";
       }
       const all: Entry[] = [];

@@ -47,6 +47,15 @@ describe("a worker counts as awake", () => {
     expect(active.coresLeft).toBe(CORES - 1);
   });
 
+  test("and its waker learns whether a message had to wake it, which takes longer than a spin", () => {
+    const { parker, waker } = workerAndWaker();
+    expect(waker.wake()).toBe(false);
+    parker.announce(BLOCKED);
+    expect(waker.wake()).toBe(false);
+    parker.announce(IN_EVENT_LOOP);
+    expect([waker.wake(), waker.wake()]).toEqual([true, false]);
+  });
+
   test("once, though its message could not be posted: `repost` posts it", () => {
     const words = new Int32Array(new SharedArrayBuffer(128));
     const count = new AwakeCount([AwakeCount.create()], CORES);
