@@ -86,13 +86,13 @@ const changes: Change[] = [...readSet(after)].flatMap(([file, result]) => {
 });
 
 /** Scenarios with one contender name its workers or threads instead. */
-const isAsked = ({ contender, scenario }: Change): boolean =>
+const isNeeded = ({ contender, scenario }: Change): boolean =>
   contender.startsWith(values.contender) ||
   (values.contender === "heddle" && ["thread-sweep", "fan-out", "mixed-load"].includes(scenario) &&
     !contender.startsWith("Knitting")) ||
   (values.contender === "heddle" && scenario === "heavy-load" && /^main \+ \d+$/.test(contender));
 
-const asked = changes.filter(isAsked);
+const asked = changes.filter(isNeeded);
 const slower = asked.filter(isSlower);
 const quicker = asked.filter(isQuicker);
 const shown = values.all ? asked : [...slower, ...quicker];

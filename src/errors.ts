@@ -46,10 +46,11 @@ export class InvalidArgumentError extends HeddleError {
 
 /** `pool.call` has no task of that name. */
 export class UnknownTaskError extends HeddleError {
-  constructor(name: string, known: readonly string[]) {
+  /** `hint` ends the first sentence, perhaps with the nearest known name. */
+  constructor(name: string, known: readonly string[], hint = ".") {
     super(
       "HEDDLE_UNKNOWN_TASK",
-      `No task named "${name}" in this pool; it has: ${known.join(", ") || "none"}.`,
+      `No task is named "${name}" in this pool${hint} It has: ${known.join(", ") || "none"}.`,
     );
   }
 }
@@ -70,12 +71,21 @@ export class WorkerStartError extends HeddleError {
 
 /** `createPool` was called while a worker was loading task modules: the `isMain` guard is missing. */
 export class NestedPoolError extends HeddleError {
-  constructor() {
+  /** `modules` are the URLs that the worker loads, and `bareTasks` the names of bare functions among its tasks. */
+  constructor(modules: readonly string[] = [], bareTasks: readonly string[] = []) {
+    const loaded = modules.length === 0 ? "its task modules" : modules.join(", ");
+    const reason = bareTasks.length === 0
+      ? ""
+      : ` The worker loads the module that calls createPool() to find the bare function${
+        bareTasks.length === 1 ? "" : "s"
+      } ${bareTasks.map((name) => `"${name}"`).join(", ")}.`;
     super(
       "HEDDLE_POOL_WHILE_LOADING",
-      "createPool() was called while a worker was loading its task modules, which would start " +
-        "workers without end. Guard it: `if (isMain) { … createPool(…) … }` (import `isMain` from " +
-        "heddle). To create a pool inside a worker, call createPool() in a task.",
+      `createPool() was called while a worker was loading ${loaded}, which would start workers without end.` +
+        `${reason} Keep the tasks in a module of their own and pass its URL: ` +
+        'createPool(options)(new URL("./tasks.js", import.meta.url)); or guard the call: ' +
+        "`if (isMain) { … createPool(…) … }` (import `isMain` from heddle). To create a pool inside a worker, " +
+        "call createPool() in a task.",
     );
   }
 }
@@ -200,10 +210,10 @@ export class StructError extends HeddleError {
 }
 
 /** A task read borrowed bytes (`borrow`, `view`) after it had returned or awaited. */
-export class LoanExpiredError extends HeddleError {
+export class BorrowExpiredError extends HeddleError {
   constructor() {
     super(
-      "HEDDLE_LOAN_EXPIRED",
+      "HEDDLE_BORROW_EXPIRED",
       "Values of borrow() and view() can be read until the task first returns or awaits. Copy " +
         "what is needed later: slice(), toObject(), toArray(), copy().",
     );
@@ -232,7 +242,7 @@ export const errorClasses: Readonly<Record<string, { readonly prototype: HeddleE
   QueueFullError,
   TimeoutError,
   StructError,
-  LoanExpiredError,
+  BorrowExpiredError,
   ProtocolError,
 };
 // `super()` writes the prototype's name into the stack, and minifiers keep these keys.

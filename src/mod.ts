@@ -18,33 +18,43 @@
  *
  * @module
  */
-export { createPool, isMain } from "./api/pool.ts";
-export type { Pool, PoolEvents, PoolStatistics } from "./api/pool-types.ts";
+export { type CreatePool, createPool, isMain } from "./api/pool.ts";
+export type { ModulePool, Pool, PoolEvents, PoolOf, PoolStatistics } from "./api/pool-types.ts";
 export * from "./mod-task.ts";
 export type { BalancerFunction, BalancerName, WorkerLoad } from "./host/balance/balancers.ts";
 export type { PoolOptions, ShutdownOptions } from "./api/options.ts";
 export type { PermissionOptions, ResourceLimits } from "./runtimes/runtime.ts";
+export type { WorkerOptions } from "./api/worker-options.ts";
 export type { PermissionMode } from "./api/worker-limits.ts";
+export type {
+  AbortableCall,
+  AbortablePromise,
+  BroadcastCall,
+  BroadcastCalls,
+  Call,
+  CallArguments,
+  CallOf,
+  Calls,
+  Cloneable,
+  ModuleCalls,
+  TaskFunctionOf,
+  Uncloneable,
+  WithOptions,
+} from "./api/call-types.ts";
 export {
-  type AbortableCall,
-  type AbortablePromise,
   type AnyFunction,
-  type Call,
-  type CallArguments,
   type CalledFunction,
-  type Calls,
   type ImportedTask,
   importTask,
-  type TaskFunctionOf,
   type TaskMap,
   type TaskSource,
   type WithoutSignal,
 } from "./api/task.ts";
 export {
+  BorrowExpiredError,
   DataCloneError,
   HeddleError,
   InvalidArgumentError,
-  LoanExpiredError,
   NestedPoolError,
   PayloadTooLargeError,
   PoolClosedError,
@@ -58,4 +68,4 @@ export {
   WorkerLostError,
   WorkerStartError,
 } from "./errors.ts";
-export type { CallOptions } from "./api/call-options.ts";
+export type { BroadcastOptions, CallOptions } from "./api/call-options.ts";

@@ -9,7 +9,7 @@ export function createHeddleCodec(): Codec {
     access: currentRuntime,
     origin: 0,
     maxPayloadBytes: Infinity,
-    mayLend: true,
+    allowsBorrow: true,
   });
   const encoder = codec.acquire();
   const received = new ReceivedShapes();
@@ -24,7 +24,7 @@ export function createHeddleCodec(): Codec {
       const { shapes } = codec;
       const { size } = received;
       // Told as a SHAPES record does it, once for each.
-      if (size < shapes.size) received.learn([size, ...shapes.keysFrom(size, shapes.size)]);
+      if (size < shapes.size) received.add([size, ...shapes.keysFrom(size, shapes.size)]);
       return decoder.one(encoder.memory, 0, end);
     },
   };

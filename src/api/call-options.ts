@@ -53,6 +53,13 @@ export interface CallOptions extends TaskOptions {
    * get the abort if they are declared with `abortSignal: true`; others continue. null: no signal, as for `fetch`.
    */
   readonly signal?: AbortSignal | null;
+  /**
+   * Calls with the same key run in the same worker while it takes calls, and are never stolen. Keys are hashed to 1024
+   * slots, so different keys may share a worker.
+   */
+  readonly worker?: { readonly key: string | number };
+  /** Objects among the arguments that move instead of being copied, as the `list` of {@link transfer}. */
+  readonly transfer?: readonly unknown[];
 }
 
 export const TASK_OPTIONS: readonly string[] = [
@@ -63,7 +70,7 @@ export const TASK_OPTIONS: readonly string[] = [
   "maxRetries",
   "killAfterMs",
 ];
-const CALL_OPTIONS: readonly string[] = [...TASK_OPTIONS, "signal"];
+const CALL_OPTIONS: readonly string[] = [...TASK_OPTIONS, "signal", "worker", "transfer"];
 
 const DEFAULT_RETRIES = 3;
 const MAX_RETRIES = 1000;
@@ -82,16 +89,48 @@ export function checkCallOptions(options: unknown): GivenSettings {
   return settingsOf(options);
 }
 
+/** Options of the broadcasts made through `with`. */
+export interface BroadcastOptions extends Omit<CallOptions, "worker" | "transfer"> {
+  /**
+   * Whether workers that start later (growth, replacement) run the call as well, before any other. If it fails there,
+   * the worker does not start. Default false.
+   */
+  readonly sticky?: boolean;
+}
+
+/** Checks the options of a broadcast's `with`. Throws InvalidArgumentError. */
+export function checkBroadcastOptions(
+  options: unknown,
+): { readonly settings: GivenSettings; readonly isSticky: boolean } {
+  const { sticky = false, ...given } = Object(options) as BroadcastOptions;
+  for (const key of ["transfer", "worker"]) {
+    if (key in given) {
+      throw new InvalidArgumentError(`A broadcast has no option "${key}": it calls every worker.`);
+    }
+  }
+  if (typeof sticky !== "boolean") throw invalid("sticky", "a boolean", describeValue(sticky));
+  return { settings: checkCallOptions(options === given ? options : given), isSticky: sticky };
+}
+
+/** The list of objects to move, which `with` takes beside the settings. Throws InvalidArgumentError. */
+export function transferListOf(options: CallOptions): readonly unknown[] | undefined {
+  const { transfer } = ownOf<CallOptions>(options);
+  if (transfer === undefined || Array.isArray(transfer)) return transfer;
+  throw invalid("transfer", "an array of objects to move", describeValue(transfer));
+}
+
 /** Converts own properties of `options` to settings and ignores inherited ones. */
 export function settingsOf(options: object): GivenSettings {
   const given = ownOf<CallOptions>(options);
-  const { priority, timeout, deadline, idempotent, maxRetries, killAfterMs, signal } = given;
+  const { priority, timeout, deadline, idempotent, maxRetries, killAfterMs, signal, worker } =
+    given;
   return {
     ...(priority !== undefined && { priority: levelOf(priority) }),
     ...(timeout !== undefined && checkTimeout(timeout)),
     ...(deadline !== undefined && { deadlineMs: checkMs("deadline", deadline) }),
     ...(killAfterMs !== undefined && { killAfterMs: checkMs("killAfterMs", killAfterMs, 0) }),
     ...checkRetries(idempotent, maxRetries),
+    ...(worker !== undefined && { affinity: { key: checkWorker(worker) } }),
     ...(signal !== undefined && signal !== null && { signal: checkSignal(signal) }),
   };
 }
@@ -142,6 +181,17 @@ function checkRetries(idempotent: unknown, maxRetries: unknown): GivenSettings {
     throw new InvalidArgumentError("maxRetries needs idempotent: true.");
   }
   return { maxRetries };
+}
+
+/** The key of `worker`. */
+function checkWorker(worker: unknown): string | number {
+  if (!isRecord(worker)) throw invalid("worker", "an object { key }", describeValue(worker));
+  checkKeys("worker of with()", worker, ["key"]);
+  const { key } = ownOf<{ key: unknown }>(worker);
+  if (typeof key === "string" || (typeof key === "number" && Number.isFinite(key))) {
+    return key;
+  }
+  throw invalid("worker.key", "a string or a finite number", describeValue(key));
 }
 
 function checkSignal(signal: unknown): AbortSignal {

@@ -1,8 +1,14 @@
-/** `pool.call`: the tasks of a pool as functions, by name. Access to an unknown name throws UnknownTaskError. */
-import { type CallOptions, checkCallOptions } from "./call-options.ts";
+/**
+ * `pool.call`: the tasks of a pool as functions, by name. Access to an unknown name throws UnknownTaskError; in a module
+ * pool, whose tasks the host may not know yet, the call rejects with it.
+ */
+import { type CallOptions, checkCallOptions, transferListOf } from "./call-options.ts";
+import { didYouMean } from "./checks.ts";
 import { defineOwn } from "../codec/support/own-property.ts";
 import { abortError } from "../lane/abort-reason.ts";
-import { UnknownTaskError } from "../errors.ts";
+import { InvalidArgumentError, UnknownTaskError } from "../errors.ts";
+import { transfer } from "../codec/kinds/wrappers.ts";
+import type { DeclaredValues } from "../codec/struct/signature.ts";
 import {
   type CallSettings,
   createSettings,
@@ -13,11 +19,13 @@ import {
 import type { Cancellation } from "../host/cancel/cancellation.ts";
 import type { PendingCall, Reject, Resolve } from "../host/in-flight.ts";
 import type { Dispatcher } from "../host/dispatch/dispatcher.ts";
+import type { FindTask } from "../host/dispatch/pending-calls.ts";
 import type { PoolSpec } from "./wiring.ts";
 
 type Call = (...args: unknown[]) => Promise<unknown>;
+type CallWith = Call & { with(options: CallOptions): Call };
 
-export type CallProxy = Readonly<Record<string, Call>>;
+export type CallProxy = Readonly<Record<string, CallWith>>;
 
 /** Properties that promises, inspectors and test runners read from any object. */
 const PROBED: ReadonlySet<string> = new Set([
@@ -32,18 +40,6 @@ const PROBED: ReadonlySet<string> = new Set([
   "asymmetricMatch",
 ]);
 
-/** Creates a table without calls. `names` are the names of its future calls, for the error. */
-function createTable(names: readonly string[]): object {
-  return Object.create(
-    new Proxy(Object.create(null) as object, {
-      get: (_target, key) => {
-        if (typeof key === "symbol" || PROBED.has(key)) return undefined;
-        throw new UnknownTaskError(key, names);
-      },
-    }),
-  ) as object;
-}
-
 /** References of the functions of a pool. A function that is still referenced keeps its pool open. */
 export interface CallTarget {
   readonly dispatcher: Dispatcher;
@@ -51,47 +47,189 @@ export interface CallTarget {
   readonly pool: object;
 }
 
+/** Creates a table without entries. `onUnknown` gives the value of every name that is not in it. */
+export function createTable<T>(onUnknown: (name: string) => unknown): Readonly<Record<string, T>> {
+  return Object.create(
+    new Proxy(Object.create(null) as object, {
+      get: (_target, key) =>
+        typeof key === "symbol" || PROBED.has(key) ? undefined : onUnknown(key),
+    }),
+  ) as Readonly<Record<string, T>>;
+}
+
+export function unknownTask(name: string, known: readonly string[]): UnknownTaskError {
+  return new UnknownTaskError(name, known, didYouMean(name, known));
+}
+
 /** Creates `pool.call`. Its own properties are the tasks; reading any other name throws. */
-export function createCallProxy(
-  { options, sources, tasks }: PoolSpec,
-  target: CallTarget,
-): CallProxy {
-  const table = createTable(sources.map(({ name }) => name)) as CallProxy;
-  for (const [task, { name }] of sources.entries()) {
-    const own = { ...tasks[task]!.settings, hardTimeoutMs: options.hardTimeoutMs };
-    const at = (asked: GivenSettings): Call => {
-      // strictFifo ignores priorities.
-      const given = options.balancer === "strictFifo" ? { ...asked, priority: 0 } : asked;
-      const settings = createSettings(given);
-      if (settings.hasSignal) {
-        return (...args) => abortable(target, task, args, settings);
-      }
-      const used = isPlain(settings) ? PLAIN : settings;
-      return (...args) =>
-        new Promise((resolve: Resolve, reject: Reject) => {
-          target.dispatcher.submit(task, args, resolve, reject, used);
-        });
-    };
-    const call = Object.assign(at(own), {
-      with: (asked: CallOptions) => at({ ...own, ...checkCallOptions(asked) }),
-    });
-    defineOwn(table, name, { value: call, enumerable: true });
+export function createCallProxy(spec: PoolSpec, target: CallTarget): CallProxy {
+  const names = spec.sources.map(({ name }) => name);
+  const table = createTable<CallWith>((name) => {
+    throw unknownTask(name, names);
+  });
+  for (const [task, name] of names.entries()) {
+    const value = createCall(spec, target, task);
+    defineOwn(table, name, { value, enumerable: true });
   }
   return table;
 }
 
-/** Calls a task that gets a signal. The promise has a method `reject` that aborts the call. */
+/** The calls of a module pool. */
+export interface ModuleCalls {
+  readonly calls: CallProxy;
+  /** The tasks are known: the calls are properties of the table from now on. */
+  readonly onKnown: () => void;
+}
+
+export function createModuleCalls(spec: PoolSpec, target: CallTarget): ModuleCalls {
+  const early = new Map<string, CallWith & { readonly onKnown: () => void }>();
+  let isKnown = false;
+  const unknown = (name: string): UnknownTaskError =>
+    unknownTask(name, spec.sources.map((source) => source.name));
+  const calls = createTable<CallWith>((name) => {
+    let call = early.get(name);
+    if (call === undefined && isKnown) return refuse(unknown(name));
+    if (call === undefined) early.set(name, call = createEarlyCall(spec, target, name, unknown));
+    return call;
+  });
+  const onKnown = (): void => {
+    isKnown = true;
+    for (const call of early.values()) call.onKnown();
+    for (const [task, { name }] of spec.sources.entries()) {
+      const value = early.get(name) ?? createCall(spec, target, task);
+      defineOwn(calls, name, { value, enumerable: true });
+    }
+    target.dispatcher.onTasksKnown();
+  };
+  return { calls, onKnown };
+}
+
+/** The function of a task, by its index. */
+function createCall(spec: PoolSpec, target: CallTarget, task: number): CallWith {
+  const { tasks, options } = spec;
+  const own = tasks[task]!.settings;
+  const at = (given: GivenSettings): Call => {
+    const settings = settingsFor(options, own, given);
+    if (settings.hasSignal) {
+      return (...args) =>
+        abortable(
+          target,
+          (resolve, reject) => target.dispatcher.submit(task, args, resolve, reject, settings),
+        );
+    }
+    const used = isPlain(settings) ? PLAIN : settings;
+    return (...args) =>
+      new Promise((resolve: Resolve, reject: Reject) => {
+        target.dispatcher.submit(task, args, resolve, reject, used);
+      });
+  };
+  return Object.assign(at({}), {
+    with: (given: CallOptions) => {
+      const list = transferListOf(given);
+      const call = at(checkCallOptions(given));
+      return list === undefined ? call : moving(call, list, spec.signatures[task]?.args);
+    },
+  });
+}
+
+/**
+ * The function of a name in a module pool whose tasks are not known yet. Later it calls the task of that name.
+ */
+function createEarlyCall(
+  spec: PoolSpec,
+  target: CallTarget,
+  name: string,
+  unknown: (name: string) => UnknownTaskError,
+): CallWith & { readonly onKnown: () => void } {
+  const { sources, tasks, options } = spec;
+  let known: CallWith | undefined;
+  const indexOf = (): number => sources.findIndex((source) => source.name === name);
+  const at = (given: GivenSettings): Call => {
+    // A signal, so that a call made now has `reject()` in case its task turns out to take a signal.
+    const settings = settingsFor(options, { hasSignal: true }, given);
+    const find: FindTask = () => {
+      const task = indexOf();
+      if (task < 0) return unknown(name);
+      return { task, settings: settingsFor(options, tasks[task]!.settings, given) };
+    };
+    return (...args) =>
+      abortable(
+        target,
+        (resolve, reject) => target.dispatcher.submitEarly(find, args, resolve, reject, settings),
+      );
+  };
+  const early = at({});
+  const withOptions = (options: CallOptions): Call => {
+    const given = checkCallOptions(options);
+    if (known !== undefined) return known.with(options);
+    const list = transferListOf(options);
+    const first = list === undefined ? at(given) : moving(at(given), list, undefined);
+    let later: Call | undefined;
+    return (...args) => {
+      if (known === undefined) return first(...args);
+      return (later ??= known.with(options))(...args);
+    };
+  };
+  const call: Call = (...args) => known === undefined ? early(...args) : known(...args);
+  return Object.assign(call, {
+    with: withOptions,
+    onKnown: () => {
+      const task = indexOf();
+      known = task < 0 ? refuse(unknown(name)) : createCall(spec, target, task);
+    },
+  });
+}
+
+/** `call` with arguments of which the objects in `list` move. */
+function moving(
+  call: Call,
+  list: readonly unknown[],
+  declared: DeclaredValues | undefined,
+): Call {
+  return (...args) => {
+    // One wrapper moves objects of all arguments. It cannot be around a declared value or a promise.
+    const free = args.findIndex((arg, index) =>
+      declared?.[index] === undefined && !(arg instanceof Promise)
+    );
+    if (free < 0) {
+      return Promise.reject(
+        new InvalidArgumentError(
+          "with({ transfer }) needs an argument that is neither a promise nor a declared struct; " +
+            "wrap the value of a promise in transfer().",
+        ),
+      );
+    }
+    return call(...args.with(free, transfer(args[free], list)));
+  };
+}
+
+/** A function whose calls reject with `error`. */
+function refuse(error: Error): CallWith {
+  const call: Call = () => Promise.reject(error);
+  return Object.assign(call, { with: () => call });
+}
+
+/** The settings of calls with `given` options, of a task with its `own`. */
+export function settingsFor(
+  { hardTimeoutMs, balancer }: PoolSpec["options"],
+  own: GivenSettings,
+  given: GivenSettings,
+): CallSettings {
+  const settings = { ...own, hardTimeoutMs, ...given };
+  // strictFifo ignores priorities.
+  return createSettings(balancer === "strictFifo" ? { ...settings, priority: 0 } : settings);
+}
+
+/** A call with a method `reject` of its promise, which aborts it. */
 function abortable(
-  { dispatcher, cancellation }: CallTarget,
-  task: number,
-  args: readonly unknown[],
-  settings: CallSettings,
+  { cancellation }: CallTarget,
+  submit: (resolve: Resolve, reject: Reject) => PendingCall | undefined,
 ): Promise<unknown> {
   let call: PendingCall | undefined;
   let own: Reject | undefined;
   const promise = new Promise((resolve: Resolve, reject: Reject) => {
     own = reject;
-    call = dispatcher.submit(task, args, resolve, reject, settings);
+    call = submit(resolve, reject);
   });
   const abort = (reason: unknown = abortError()): void => {
     // The slot may belong to another call by now.

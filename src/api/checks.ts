@@ -32,12 +32,45 @@ export function invalid(name: string, rule: string, shown: string): InvalidArgum
   return new InvalidArgumentError(`${name} must be ${rule}, got ${shown}.`);
 }
 
+/** Largest number of typing errors for which `nearest` finds a name. */
+const MAX_DISTANCE = 2;
+
+/** The known name that is most like `name`, or undefined if none is similar. */
+export function nearest(name: string, known: readonly string[]): string | undefined {
+  const distances = known.map((other) => distanceBetween(name.toLowerCase(), other.toLowerCase()));
+  const least = Math.min(...distances);
+  const isSimilar = least <= MAX_DISTANCE && least < name.length / 2;
+  return isSimilar ? known[distances.indexOf(least)] : undefined;
+}
+
+/** Levenshtein distance (Wagner and Fischer, "The String-to-String Correction Problem", 1974), by rows. */
+function distanceBetween(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, column) => column);
+  for (let line = 1; line <= one.length; line++) {
+    const next = [line];
+    for (let column = 1; column <= other.length; column++) {
+      const cost = one[line - 1] === other[column - 1] ? 0 : 1;
+      next.push(Math.min(row[column]! + 1, next[column - 1]! + 1, row[column - 1]! + cost));
+    }
+    row = next;
+  }
+  return row[other.length]!;
+}
+
+/** The end of a sentence about an unknown name: the nearest known name, if one is similar. */
+export function didYouMean(name: string, known: readonly string[]): string {
+  const similar = nearest(name, known);
+  return similar === undefined ? "." : `; did you mean "${similar}"?`;
+}
+
 /** Throws if `given` has keys other than `known`. */
 export function checkKeys(owner: string, given: object, known: readonly string[]): void {
   const unknown = Object.keys(given).find((key) => !known.includes(key));
   if (unknown === undefined) return;
   throw new InvalidArgumentError(
-    `${owner} has no option "${unknown}"; it takes: ${known.join(", ")}.`,
+    `${owner} has no option "${unknown}"${didYouMean(unknown, known)} It takes: ${
+      known.join(", ")
+    }.`,
   );
 }
 

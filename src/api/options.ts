@@ -28,12 +28,18 @@ import {
   type Runtime,
   type WorkerLimits,
 } from "../runtimes/runtime.ts";
+import { isRelative } from "./module-url.ts";
+import {
+  checkWorkerOptions,
+  type ResolvedWorkerOptions,
+  type WorkerOptions,
+} from "./worker-options.ts";
 import { checkWorkerLimits, type PermissionMode } from "./worker-limits.ts";
 
 /** Options of `createPool`. All are optional. */
 export interface PoolOptions {
-  /** Number of workers, at least 1. Default: the cores this process may use less one, at least 1. */
-  readonly threads?: number;
+  /** Number of workers, at least 1. "auto", the default: the cores this process may use less one, at least 1. */
+  readonly threads?: number | "auto";
   /**
    * Minimum and maximum number of workers, which follows the load: a worker starts when calls have waited for a free
    * one for 10 ms, and closes after `idleTimeoutMs` without work (default 10,000; Infinity: never). With `minThreads: 0`
@@ -128,6 +134,8 @@ export interface PoolOptions {
    * share memory and rights. Default "off": the rights of the host.
    */
   readonly permission?: PermissionMode | PermissionOptions;
+  /** What each worker runs before its tasks, and how its thread is started. */
+  readonly worker?: WorkerOptions;
   /**
    * Maximum time for a worker to load its tasks, in milliseconds. Then its start has failed. Default 60,000;
    * Infinity: no limit.
@@ -144,7 +152,7 @@ export interface PoolOptions {
    */
   readonly keepAlive?: boolean;
   /**
-   * URL or path of the module that exports the bare functions in the pool. Default: the module that calls
+   * URL or absolute path of the module that exports the bare functions in the pool. Default: the module that calls
    * `createPool`, read from the stack, which bundlers may change.
    */
   readonly moduleUrl?: string | URL;
@@ -154,12 +162,17 @@ export interface PoolOptions {
 export interface ShutdownOptions {
   /** Whether calls in flight get time to finish. Default true; false is `timeoutMs: 0`. */
   readonly drain?: boolean;
+  /**
+   * What happens to calls that no worker has begun: "run" (default) gives them the same time, "reject" rejects them with
+   * PoolClosedError at once.
+   */
+  readonly queued?: "run" | "reject";
   /** Time for calls in flight to finish, in milliseconds; `Infinity`: no limit. Default 5000. */
   readonly timeoutMs?: number;
 }
 
 /** Options that are merged into others. */
-type Merged = "threads" | "strictFifo" | "resourceLimits" | "permission";
+type Merged = "threads" | "worker" | "strictFifo" | "resourceLimits" | "permission";
 
 interface Resolved {
   readonly ringBytes: RingSizes;
@@ -167,6 +180,7 @@ interface Resolved {
   readonly inliner: InlinerLimits | undefined;
   readonly maxQueue: number;
   readonly workerLimits: WorkerLimits;
+  readonly workerOptions: ResolvedWorkerOptions;
   readonly moduleUrl: string | undefined;
 }
 
@@ -202,6 +216,7 @@ const DEFAULTS = {
   maxWorkerMemory: undefined,
   resourceLimits: undefined,
   permission: undefined,
+  worker: undefined,
   /** Enough for a slow machine that starts many workers at once. */
   startTimeoutMs: 60_000,
   teardownTimeoutMs: 1000,
@@ -214,7 +229,7 @@ type ReadOption = (key: keyof PoolOptions) => unknown;
 /** Checks `options` and fills in the defaults. Throws InvalidArgumentError. */
 export function resolveOptions(
   options: PoolOptions,
-  runtime: Pick<Runtime, "cores" | "refuseLimits">,
+  runtime: Pick<Runtime, "cores" | "refuseLimits" | "takesExecArgv">,
 ): ResolvedOptions {
   if (!isRecord(options)) {
     throw new InvalidArgumentError(
@@ -264,11 +279,18 @@ export function resolveOptions(
     recycleAfter: limit("recycleAfter", 2 ** 29),
     maxWorkerMemory: limit("maxWorkerMemory", Number.MAX_SAFE_INTEGER),
     workerLimits: checkWorkerLimits(read("resourceLimits"), read("permission"), refuseLimits),
+    workerOptions: checkWorkerOptions(read("worker"), read("permission"), runtime),
     startTimeoutMs: checkMs("startTimeoutMs", read("startTimeoutMs")),
     teardownTimeoutMs: integer("teardownTimeoutMs", 0, MAX_TIMER_MS),
     keepAlive: checkBoolean("keepAlive", read("keepAlive")),
-    moduleUrl: moduleUrl === undefined ? undefined : String(moduleUrl),
+    moduleUrl: moduleUrl === undefined ? undefined : checkModuleUrl(String(moduleUrl)),
   };
+}
+
+/** The option is for modules that the stack does not show, so nothing tells what it would be relative to. */
+function checkModuleUrl(url: string): string {
+  if (!isRelative(url)) return url;
+  throw invalid("moduleUrl", "absolute: a URL such as import.meta.url, or a path", show(url));
 }
 
 function checkAbandoned(given: unknown, cores: number): number {
@@ -280,7 +302,8 @@ function checkThreads(
   read: ReadOption,
   cores: number,
 ): Pick<ResolvedOptions, "minThreads" | "maxThreads"> {
-  const [given, least, most] = [read("threads"), read("minThreads"), read("maxThreads")];
+  const [least, most] = [read("minThreads"), read("maxThreads")];
+  const given = read("threads") === "auto" ? undefined : read("threads");
   const threads = checkInteger("threads", given ?? Math.max(1, cores - 1), 1, MAX_THREADS);
   const min = least === undefined ? least : checkInteger("minThreads", least, 0, MAX_THREADS);
   const max = most === undefined ? most : checkInteger("maxThreads", most, 1, MAX_THREADS);
@@ -360,13 +383,19 @@ function checkBalancer(balancer: unknown, strictFifo: unknown): ResolvedOptions[
 }
 
 /** The time for calls in flight to finish, in milliseconds. Throws InvalidArgumentError. */
-export function checkShutdown(options: unknown, defaultMs: number): number {
+export function checkShutdown(
+  options: unknown,
+  defaultMs: number,
+): { readonly timeoutMs: number; readonly isQueuedRun: boolean } {
   const given = isRecord(options) ? options : { timeoutMs: options };
-  checkKeys("shutdown()", given, ["drain", "timeoutMs"]);
-  const { drain = true, timeoutMs = defaultMs } = ownOf<ShutdownOptions>(given);
+  checkKeys("shutdown()", given, ["queued", "drain", "timeoutMs"]);
+  const { queued = "run", drain = true, timeoutMs = defaultMs } = ownOf<ShutdownOptions>(given);
   if (typeof drain !== "boolean") throw invalid("drain", "a boolean", describeValue(drain));
   if (typeof timeoutMs !== "number" || !(timeoutMs >= 0)) {
     throw invalid("timeoutMs", "a number from 0", describeValue(timeoutMs));
   }
-  return drain ? timeoutMs : 0;
+  if (queued !== "run" && queued !== "reject") {
+    throw invalid("queued", '"run" or "reject"', describeValue(queued));
+  }
+  return { timeoutMs: drain ? timeoutMs : 0, isQueuedRun: queued === "run" };
 }

@@ -11,6 +11,7 @@ import {
   WorkerStartError,
 } from "../errors.ts";
 import type { PoolEvents, PoolStatistics } from "./pool-types.ts";
+import type { ModuleTasks } from "./module-tasks.ts";
 import { MAX_TIMER_MS, type Runtime } from "../runtimes/runtime.ts";
 import { type PoolParts, type PoolSpec, wire } from "./wiring.ts";
 
@@ -36,7 +37,13 @@ export class PoolCore {
   #onDrained: (() => void) | undefined;
   #hasWarned = false;
 
-  constructor(spec: PoolSpec, handle: EventTarget) {
+  /** `moduleTasks`: those of a module pool, which `publish` makes known to the calls of its handle. */
+  constructor(
+    spec: PoolSpec,
+    handle: EventTarget,
+    moduleTasks?: ModuleTasks,
+    publish?: (handle: EventTarget) => void,
+  ) {
     const { options, runtime } = spec;
     this.#runtime = runtime;
     this.#keepAlive = options.keepAlive;
@@ -49,6 +56,13 @@ export class PoolCore {
     this.ready = promise;
     this.#rejectReady = reject;
     this.parts = wire(spec, {
+      onTasks: (packed) => {
+        const isFirst = !moduleTasks!.isKnown;
+        const error = moduleTasks!.learn(packed);
+        const handle = this.#handle.deref();
+        if (isFirst && error === undefined && handle !== undefined) publish!(handle);
+        return error;
+      },
       onBusy: () => this.#keptHandle ??= this.#handle.deref(),
       onEmpty: () => this.#onEmpty(),
       onReady: () => {
@@ -67,7 +81,7 @@ export class PoolCore {
   /** Starts the workers. Rethrows an error of starting a thread. */
   start(): void {
     const { safety, supervisor } = this.parts;
-    if (this.#keepAlive) safety.hold();
+    if (this.#keepAlive) safety.ref();
     try {
       supervisor.start();
     } catch (error) {
@@ -78,10 +92,10 @@ export class PoolCore {
 
   stats(): PoolStatistics {
     const { dispatcher, supervisor, loop, safety, cancellation } = this.parts;
-    const { inFlight, waiting, lanes, answers, moved } = dispatcher;
+    const { inFlight, waiting, lanes, responses, moved } = dispatcher;
     return {
       inFlight: inFlight.size,
-      queued: waiting.queued,
+      queued: waiting.queued + waiting.pinned.size,
       ready: lanes.open.length,
       workersStarted: supervisor.started,
       workersLost: supervisor.lost,
@@ -93,19 +107,19 @@ export class PoolCore {
       wakeMessages: loop.statistics.wakeMessages,
       safetyHits: safety.statistics.hits,
       lateWakes: safety.statistics.lateWakes,
-      lateAnswers: answers.late,
+      lateResponses: responses.late,
       timedOut: cancellation.timedOut,
       aborted: cancellation.aborted,
     };
   }
 
   /** Closes the pool once. Later calls return the same promise. */
-  shutdown(timeoutMs: number): Promise<void> {
-    return this.#closing ??= this.#close(timeoutMs);
+  shutdown(timeoutMs: number, isQueuedRun = true): Promise<void> {
+    return this.#closing ??= this.#close(timeoutMs, isQueuedRun);
   }
 
   #onEmpty(): void {
-    if (!this.#keepAlive) this.parts.safety.release();
+    if (!this.#keepAlive) this.parts.safety.unref();
     this.#onDrained?.();
     this.#letGo();
     if (this.#isForgotten) this.#onForgotten();
@@ -136,10 +150,11 @@ export class PoolCore {
     void this.shutdown(0);
   }
 
-  async #close(timeoutMs: number): Promise<void> {
+  async #close(timeoutMs: number, isQueuedRun: boolean): Promise<void> {
     const { dispatcher, supervisor, loop } = this.parts;
     dispatcher.refuse(new PoolClosedError());
     supervisor.drain();
+    if (!isQueuedRun) dispatcher.rejectQueued(() => new PoolClosedError());
     loop.kick(); // settles calls whose submission was cut off by a stack overflow
     if (dispatcher.inFlight.size > 0 && timeoutMs > 0) {
       const { promise, resolve } = Promise.withResolvers<void>();
@@ -164,8 +179,9 @@ export class PoolCore {
   #end(closed: Error, unfinished: () => Error): Promise<void> {
     const { dispatcher, supervisor, safety, deadlines, cancellation, lastOutput } = this.parts;
     this.#rejectReady(closed);
-    cancellation.tellAll(unfinished());
+    cancellation.notifyAll(unfinished());
     dispatcher.rejectAll(unfinished);
+    this.parts.broadcasts.rejectAll(unfinished);
     safety.stop();
     deadlines.stop();
     lastOutput.stop();

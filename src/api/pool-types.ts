@@ -1,7 +1,8 @@
 /** The public types of a pool. */
 import type { WorkerLostError } from "../errors.ts";
 import type { ShutdownOptions } from "./options.ts";
-import type { Calls, TaskMap } from "./task.ts";
+import type { BroadcastCalls, Calls, ModuleCalls } from "./call-types.ts";
+import type { TaskMap } from "./task.ts";
 
 /** A snapshot of the counters of a pool. */
 export interface PoolStatistics {
@@ -29,7 +30,7 @@ export interface PoolStatistics {
   /** Wakes that took longer than the interval of the safety check: a slow message, or a thread that was preempted. */
   readonly lateWakes: number;
   /** Responses to calls that had settled before. */
-  readonly lateAnswers: number;
+  readonly lateResponses: number;
   /** Calls whose time limit expired. */
   readonly timedOut: number;
   /** Calls aborted by a signal or by `reject()`. */
@@ -57,10 +58,22 @@ export interface PoolEvents {
   threadAbandoned: { readonly workerId: number; readonly abandonedThreads: number };
 }
 
-/** A pool of workers. Create it with `createPool`. */
-export interface Pool<Tasks extends TaskMap> extends AsyncDisposable, Disposable {
+/** A pool of workers for a set of tasks. Create it with `createPool`. */
+export type Pool<Tasks extends TaskMap> = PoolOf<Calls<Tasks>>;
+
+/** A pool of workers for the functions that a module exports. Create it with `createPool`. */
+export type ModulePool<Module extends object> = PoolOf<ModuleCalls<Module>>;
+
+/** A pool whose calls have the type `C`. Its methods may be used without it: `const { call, shutdown } = pool`. */
+export interface PoolOf<C> extends AsyncDisposable, Disposable {
   /** The tasks as local async functions. */
-  readonly call: Calls<Tasks>;
+  readonly call: C;
+  /**
+   * The tasks as functions that call every worker once: `await pool.broadcast.reload(config)` is the list of results in
+   * the order of the workers. It waits for all, also for those that are starting. If some fail it rejects with an
+   * AggregateError, whose `workerIds` are those of the failed workers. Arguments cannot be transferred.
+   */
+  readonly broadcast: BroadcastCalls<C>;
   /**
    * Resolves when all workers are ready. Rejects with WorkerStartError or TaskNotFoundError if a task module cannot be
    * loaded, and with PoolClosedError if the pool is closed earlier.

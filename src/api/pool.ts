@@ -2,7 +2,8 @@
  * `createPool`: locates the tasks, creates a pool (`pool-core.ts`) and returns its public handle with the typed calls
  * (`call-proxy.ts`).
  */
-import { type CallProxy, createCallProxy } from "./call-proxy.ts";
+import { type BroadcastProxy, createBroadcasts } from "./broadcast-proxy.ts";
+import { type CallProxy, createCallProxy, createModuleCalls } from "./call-proxy.ts";
 import { isRecord, show } from "./checks.ts";
 import { describeSignature, type Signature } from "../codec/struct/signature.ts";
 import type { TaskSource } from "../lane/start-data.ts";
@@ -13,16 +14,18 @@ import {
   resolveOptions,
   type ShutdownOptions,
 } from "./options.ts";
+import { ModuleTasks } from "./module-tasks.ts";
+import { moduleUrlOf } from "./module-url.ts";
 import { AwakeCount } from "../sync/awake-count.ts";
 import { PoolCore } from "./pool-core.ts";
-import type { Pool, PoolStatistics } from "./pool-types.ts";
+import type { ModulePool, Pool, PoolStatistics } from "./pool-types.ts";
 import { callerOf } from "../realm/call-site.ts";
 import { workerRealm } from "../realm/worker-realm.ts";
 import { workerEntry } from "../worker-entry.ts";
 import { currentRuntime } from "../runtimes/current.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
 import { declaredBy, functionOf, locateTask, settingsOfTask } from "./task-map.ts";
-import type { TaskMap } from "./task.ts";
+import type { AnyFunction, TaskMap } from "./task.ts";
 import type { PoolSpec } from "./wiring.ts";
 
 /** Default time for calls in flight to finish in `shutdown()`. */
@@ -35,30 +38,39 @@ const DRAIN_MS = 5000;
  */
 export const isMain: boolean = workerRealm() === undefined;
 
+/** Creates a pool of the tasks of a module, or of a set of tasks. */
+export interface CreatePool {
+  /**
+   * Every function that the module exports is a task: `createPool()<typeof import("./tasks.ts")>(url)`. Only workers
+   * load the module. A relative path is relative to the module that calls `createPool`.
+   */
+  <Module extends object = Readonly<Record<string, AnyFunction>>>(
+    module: URL | string,
+  ): ModulePool<Module>;
+  /** Tasks by name: functions that the calling module exports, `task()`s and `importTask()`s. */
+  <Tasks extends TaskMap>(tasks: Tasks): Pool<Tasks>;
+}
+
 /**
- * Starts workers for a set of tasks.
+ * Starts workers. The result takes the tasks: the URL of a module, whose exported functions are the tasks, or an object
+ * of tasks by name.
  *
- * Workers import the modules of the tasks. If such a module calls `createPool`, guard the call with `if (isMain)`. An
- * idle pool does not keep the process running (option `keepAlive`); calls in flight do.
+ * An idle pool does not keep the process running (option `keepAlive`); calls in flight do. With an object of tasks,
+ * workers import the modules of the tasks. If such a module calls `createPool`, guard the call with `if (isMain)`.
  *
  * @example
  * ```ts
- * import { createPool, isMain } from "heddle";
+ * import { createPool } from "heddle";
  *
- * export const add = (a: number, b: number) => a + b;
- *
- * if (isMain) {
- *   const pool = createPool({ threads: 2 })({ add });
- *   console.log(await pool.call.add(1, 2));
- *   await pool.shutdown();
- * }
+ * const url = new URL("./tasks.ts", import.meta.url);
+ * const pool = createPool({ threads: 2 })<typeof import("./tasks.ts")>(url);
+ * console.log(await pool.call.add(1, 2));
+ * await pool.shutdown();
  * ```
  */
-export function createPool(
-  options: PoolOptions = {},
-): <Tasks extends TaskMap>(tasks: Tasks) => Pool<Tasks> {
+export function createPool(options: PoolOptions = {}): CreatePool {
   const realm = workerRealm();
-  if (realm?.isLoading === true) throw new NestedPoolError();
+  if (realm?.isLoading === true) throw new NestedPoolError(realm.modules, realm.bareTasks);
   if (arguments.length > 1) {
     throw new InvalidArgumentError(
       "createPool() takes only options; its result takes the tasks: createPool(options)(tasks).",
@@ -67,25 +79,29 @@ export function createPool(
   const runtime = currentRuntime;
   const resolved = resolveOptions(options, runtime);
   const caller = resolved.moduleUrl ?? callerOf(createPool);
-  return (tasks) => {
-    const signatures = Object.values(Object(tasks) as TaskMap).map(declaredBy);
-    const sources = locateTasks(tasks, signatures, caller, runtime);
-    const active = realm?.active ?? [AwakeCount.ofThread()];
-    const hostTasks = Object.values(tasks).map((entry, task) => ({
-      signature: signatures[task],
+  const common = {
+    options: resolved,
+    runtime,
+    active: realm?.active ?? [AwakeCount.ofThread()],
+    workerEntry,
+  };
+  const create = (given: TaskMap | URL | string): unknown => {
+    if (typeof given === "string" || given instanceof URL) {
+      const tasks = new ModuleTasks(moduleUrlOf(String(given), caller, runtime), runtime);
+      const { sources, signatures, moduleUrl } = tasks;
+      const spec = { ...common, sources, tasks: tasks.tasks, signatures, taskModule: moduleUrl };
+      return new ThreadPool(spec, tasks);
+    }
+    const entries = Object.values(Object(given) as TaskMap);
+    const signatures = entries.map(declaredBy);
+    const sources = locateTasks(given, signatures, caller, runtime);
+    const tasks = entries.map((entry) => ({
       settings: settingsOfTask(entry),
       f: functionOf(entry),
     }));
-    const pool = new ThreadPool({
-      options: resolved,
-      sources,
-      tasks: hostTasks,
-      runtime,
-      active,
-      workerEntry: workerEntry,
-    });
-    return pool as unknown as Pool<typeof tasks>;
+    return new ThreadPool({ ...common, sources, tasks, signatures, taskModule: undefined });
   };
+  return create as CreatePool;
 }
 
 function locateTasks(
@@ -96,35 +112,46 @@ function locateTasks(
 ): readonly TaskSource[] {
   if (!isRecord(tasks)) {
     throw new InvalidArgumentError(
-      `A pool takes its tasks as an object, { name: function }, got ${show(tasks)}.`,
+      "A pool takes the URL of a module of tasks, or its tasks as an object, { name: function }; got " +
+        `${show(tasks)}.`,
     );
   }
-  return Object.keys(tasks).map((name, index) => {
-    const { location, exportName } = locateTask(name, tasks[name], caller);
-    if (location === undefined) {
-      throw new InvalidArgumentError(
-        `The stack does not show which module exports task "${name}"; pass ` +
-          "createPool({ moduleUrl: import.meta.url }).",
-      );
-    }
-    const declares = describeSignature(signatures[index]);
-    const hasSignal = settingsOfTask(tasks[name]).hasSignal === true;
-    return { name, moduleUrl: runtime.toModuleUrl(location), exportName, declares, hasSignal };
-  });
+  return Object.keys(tasks).map((name, index) => ({
+    name,
+    ...locateTask(name, tasks[name], caller, runtime),
+    declares: describeSignature(signatures[index]),
+    hasSignal: settingsOfTask(tasks[name]).hasSignal === true,
+  }));
 }
 
 /** The public handle. Threads and timers of the pool reference only `PoolCore`, which references this weakly. */
 class ThreadPool extends EventTarget {
   readonly call: CallProxy;
+  readonly broadcast: BroadcastProxy;
   readonly ready: Promise<void>;
   readonly #core: PoolCore;
+  /** Makes the tasks of a module pool known to its calls. */
+  #publish = (): void => {};
 
-  constructor(spec: PoolSpec) {
+  /** `moduleTasks`: those of a module pool, to be learned from its workers. */
+  constructor(spec: PoolSpec, moduleTasks?: ModuleTasks) {
     super();
-    this.#core = new PoolCore(spec, this);
-    const { parts: { dispatcher, cancellation }, ready } = this.#core;
+    // Captures nothing: the core must not reference the handle.
+    this.#core = new PoolCore(spec, this, moduleTasks, (pool) => (pool as ThreadPool).#publish());
+    const { parts: { dispatcher, cancellation, broadcasts }, ready } = this.#core;
     this.ready = ready;
-    this.call = createCallProxy(spec, { dispatcher, cancellation, pool: this });
+    const target = { dispatcher, cancellation, pool: this };
+    if (moduleTasks === undefined) this.call = createCallProxy(spec, target);
+    else {
+      const { calls, onKnown } = createModuleCalls(spec, target);
+      this.call = calls;
+      this.#publish = () => {
+        broadcasts.onTasksKnown();
+        onKnown();
+      };
+    }
+    const isKnown = (): boolean => moduleTasks === undefined || moduleTasks.isKnown;
+    this.broadcast = createBroadcasts(spec, broadcasts, isKnown, this);
     this.#core.start();
   }
 
@@ -132,32 +159,26 @@ class ThreadPool extends EventTarget {
     return this.#core.parts.backpressure.needsDrain;
   }
 
-  drained(): Promise<void> {
+  // Fields instead of methods, so that they survive destructuring.
+  readonly drained = (): Promise<void> => {
     if (!this.needsDrain) return Promise.resolve();
     return new Promise((resolve) => {
       this.addEventListener("drain", () => resolve(), { once: true });
     });
-  }
+  };
 
-  stats(): PoolStatistics {
-    return this.#core.stats();
-  }
+  readonly stats = (): PoolStatistics => this.#core.stats();
 
-  shutdown(options: number | ShutdownOptions = DRAIN_MS): Promise<void> {
-    let timeoutMs: number;
+  readonly shutdown = (options: number | ShutdownOptions = DRAIN_MS): Promise<void> => {
     try {
-      timeoutMs = checkShutdown(options, DRAIN_MS);
+      const { timeoutMs, isQueuedRun } = checkShutdown(options, DRAIN_MS);
+      return this.#core.shutdown(timeoutMs, isQueuedRun);
     } catch (error) {
       return Promise.reject(error);
     }
-    return this.#core.shutdown(timeoutMs);
-  }
+  };
 
-  [Symbol.dispose](): void {
-    void this.shutdown(0);
-  }
+  readonly [Symbol.dispose] = (): void => void this.shutdown(0);
 
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.shutdown();
-  }
+  readonly [Symbol.asyncDispose] = (): Promise<void> => this.shutdown();
 }

@@ -4,6 +4,10 @@ import { settingsOf } from "./call-options.ts";
 import { type Signature, signatureOf } from "../codec/struct/signature.ts";
 import { InvalidArgumentError } from "../errors.ts";
 import type { GivenSettings } from "../host/cancel/call-settings.ts";
+import type { TaskSource } from "../lane/start-data.ts";
+import { declaredAt } from "../realm/declared-tasks.ts";
+import type { Runtime } from "../runtimes/runtime.ts";
+import { moduleUrlOf } from "./module-url.ts";
 import { type AnyFunction, hasSignal, type ImportedTask, TASK, type Task } from "./task.ts";
 
 /** The entry of a task map if it is a declared or imported task. */
@@ -31,25 +35,34 @@ export function declaredBy(entry: unknown): Signature | undefined {
   return declared && signatureOf(declared.args, declared.returns);
 }
 
-/** Module and export name of the entry `key` of a task map. `callerLocation` is the module of bare functions. */
+/** Where workers find the entry `key` of a task map. `caller` is the module that calls `createPool`. */
 export function locateTask(
   key: string,
   entry: unknown,
-  callerLocation: string | undefined,
-): { readonly location: string | undefined; readonly exportName: string } {
+  caller: string | undefined,
+  runtime: Pick<Runtime, "toModuleUrl">,
+): Pick<TaskSource, "moduleUrl" | "exportName" | "declared" | "functionName"> {
+  const urlOf = (location: string | undefined, base?: string): string => {
+    if (location !== undefined) return moduleUrlOf(location, base, runtime);
+    throw new InvalidArgumentError(
+      `The stack does not show which module exports task "${key}"; pass createPool({ moduleUrl: import.meta.url }).`,
+    );
+  };
   if (typeof entry === "function") {
-    if (entry.name !== key) {
-      throw new InvalidArgumentError(
-        `Task "${key}" is a function named "${entry.name}": the name of a bare function must match its key in ` +
-          "the pool. Wrap it in task(), or use importTask({ href, name }) for another key.",
-      );
-    }
-    return { location: callerLocation, exportName: key };
+    const moduleUrl = urlOf(caller);
+    return { moduleUrl, exportName: key, declared: undefined, functionName: entry.name };
   }
-  const declared = declaredTask(entry);
-  if (declared !== undefined) {
-    const exportName = "href" in declared ? declared.name : key;
-    return { location: declared[TASK].location, exportName };
+  const task = declaredTask(entry);
+  if (task !== undefined) {
+    const { location, base, place } = task[TASK];
+    const moduleUrl = urlOf(location, base);
+    if ("href" in task) {
+      return { moduleUrl, exportName: task.name, declared: undefined, functionName: undefined };
+    }
+    const declared = place !== undefined && declaredAt(place) === task
+      ? { place, text: String(task.f) }
+      : undefined;
+    return { moduleUrl, exportName: key, declared, functionName: undefined };
   }
   throw new InvalidArgumentError(
     `Task "${key}" must be an exported function, a task() or an importTask(), got ${

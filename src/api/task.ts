@@ -1,4 +1,4 @@
-/** `task` and `importTask`, and the types of `pool.call`. */
+/** `task` and `importTask`: declarations of tasks. The types of their calls are in `call-types.ts`. */
 import type { Fields, Infer, InferInput, InferView, Struct } from "../codec/struct/field-types.ts";
 import {
   type ArgumentSchema,
@@ -7,10 +7,11 @@ import {
 } from "../codec/struct/declaration.ts";
 import { describeValue } from "../codec/struct/mismatch.ts";
 import { checkKeys, invalid, isObject, isRecord, ownOf } from "./checks.ts";
-import { type CallOptions, settingsOf, TASK_OPTIONS, type TaskOptions } from "./call-options.ts";
+import { settingsOf, TASK_OPTIONS, type TaskOptions } from "./call-options.ts";
 import { InvalidArgumentError } from "../errors.ts";
 import type { TaskSignal } from "../worker/abort-signals.ts";
-import { callerOf } from "../realm/call-site.ts";
+import { callerOf, callPlaceOf } from "../realm/call-site.ts";
+import { noteDeclared } from "../realm/declared-tasks.ts";
 
 /** Any function. Its parameters are checked at each call. */
 // deno-lint-ignore no-explicit-any -- the one place where "any function" is meant
@@ -31,15 +32,22 @@ interface TaskDeclaration {
 }
 
 /**
- * A declared task, as returned by {@link task}. Export it under its key in the pool. `C` is the
- * function as callers see it: declared shapes may accept more types than the task gets.
+ * A declared task, as returned by {@link task}. `C` is the function as callers see it: declared shapes may accept more types than the task gets.
  */
 export interface Task<F extends AnyFunction = AnyFunction, C extends AnyFunction = F>
   extends TaskDeclaration {
   /** The function that runs in the worker. */
   readonly f: F;
-  /** Path or URL of the module that declares it; undefined if the stack does not show it. */
-  readonly [TASK]: { readonly location: string | undefined; readonly call?: C };
+  readonly [TASK]: TaskPlace & { readonly call?: C };
+}
+
+/** Where a task was declared. */
+interface TaskPlace {
+  /** The module; undefined if the stack does not show it. A relative one is relative to `base`. */
+  readonly location: string | undefined;
+  readonly base?: string | undefined;
+  /** Module, line and column of the call of `task()`. */
+  readonly place?: string | undefined;
 }
 
 /** A task of a module that only workers load, as returned by {@link importTask}. */
@@ -48,7 +56,7 @@ export interface ImportedTask<F extends AnyFunction = AnyFunction> extends TaskD
   readonly name: string;
   /** Type only. */
   readonly f?: F;
-  readonly [TASK]: { readonly location: string };
+  readonly [TASK]: TaskPlace;
 }
 
 /** `true`, or the form that Knitting uses: the task gets a {@link TaskSignal} after its arguments. */
@@ -56,47 +64,6 @@ export type AbortSignalOption = boolean | { readonly hasAborted: true };
 
 /** The tasks of a pool: exported functions, declared tasks and imported tasks, by name. */
 export type TaskMap = Readonly<Record<string, AnyFunction | Task | ImportedTask>>;
-
-/** The function behind an entry of a {@link TaskMap}. */
-export type TaskFunctionOf<T> = T extends AnyFunction ? T
-  : T extends Task<AnyFunction, infer C> ? C
-  : T extends ImportedTask<infer F> ? F
-  : never;
-
-/** Arguments may be promises. The host awaits them before it sends the call. */
-export type CallArguments<Parameters extends readonly unknown[]> = {
-  [Index in keyof Parameters]: Parameters[Index] | Promise<Parameters[Index]>;
-};
-
-/** A function of `pool.call`: takes the parameters of the task, and returns a promise of its result. */
-export interface Call<F extends AnyFunction> {
-  (...args: CallArguments<Parameters<F>>): Promise<Awaited<ReturnType<F>>>;
-  /** The same function with options: `pool.call.f.with({ signal, timeout: 100 })(1)`. */
-  with(
-    options: CallOptions,
-  ): (...args: CallArguments<Parameters<F>>) => Promise<Awaited<ReturnType<F>>>;
-}
-
-/** The promise of a call whose task gets a signal. */
-export interface AbortablePromise<T> extends Promise<T> {
-  /** Rejects the promise with `reason` (default: an AbortError), and aborts the signal of the task. */
-  reject(reason?: unknown): void;
-}
-
-/** A function of `pool.call` for a task that gets a signal. */
-export interface AbortableCall<F extends AnyFunction> {
-  (...args: CallArguments<Parameters<F>>): AbortablePromise<Awaited<ReturnType<F>>>;
-  with(
-    options: CallOptions,
-  ): (...args: CallArguments<Parameters<F>>) => AbortablePromise<Awaited<ReturnType<F>>>;
-}
-
-/** `pool.call` for a given {@link TaskMap}. */
-export type Calls<Tasks extends TaskMap> = {
-  readonly [Name in keyof Tasks]: Tasks[Name] extends { readonly abortSignal: true }
-    ? AbortableCall<TaskFunctionOf<Tasks[Name]>>
-    : Call<TaskFunctionOf<Tasks[Name]>>;
-};
 
 /** The arguments that a task gets if they are declared as `A`. */
 export type ArgumentsTaken<A extends readonly ArgumentSchema[]> = {
@@ -145,7 +112,8 @@ type AbortableTask<F extends AnyFunction, C extends AnyFunction> =
   & { readonly abortSignal: true };
 
 /**
- * Declares a task. Export it, under the name it has in the pool, from the module that calls `task`.
+ * Declares a task. Workers load the module that calls `task` and find the task by the place of this call, or, if that
+ * place is not evaluated exactly once, by its export name, which must be its key in the pool.
  *
  * `args` and `returns` may declare shapes ({@link struct}). Such values are sent in a fixed layout, by code compiled
  * for it. A value that does not fit is refused with a StructError.
@@ -198,7 +166,14 @@ export function task(
   }
   checkKeys("task()", definition, ["f", "args", "returns", "abortSignal", ...TASK_OPTIONS]);
   const { f, ...declared } = definition;
-  return { f, ...declarationOf(declared), [TASK]: { location: callerOf(task) } };
+  const caller = callPlaceOf(task);
+  const declaredTask: Task = {
+    f,
+    ...declarationOf(declared),
+    [TASK]: { location: caller?.module, place: caller?.place },
+  };
+  if (caller?.place !== undefined) noteDeclared(caller.place, declaredTask);
+  return declaredTask;
 }
 
 /** Checks the declaration of a task. Throws InvalidArgumentError. */
@@ -221,10 +196,10 @@ export function hasSignal(abortSignal: unknown): boolean {
 
 /** The argument of {@link importTask}. */
 export interface TaskSource extends TaskOptions {
-  /** The module: a URL, or a path relative to the working directory. */
+  /** The module: a URL, or a path, relative to the module that calls `importTask`. */
   readonly href: string | URL;
-  /** The name under which it exports the task. */
-  readonly name: string;
+  /** The name under which it exports the task. Default: "default". */
+  readonly name?: string;
   /** The same declarations as in the task itself, because the host does not load its module. */
   readonly args?: readonly ArgumentSchema[];
   readonly returns?: Struct<Fields>;
@@ -253,12 +228,17 @@ export function importTask<T extends AnyFunction | Task = AnyFunction>(
 export function importTask(
   source: TaskSource & { readonly abortSignal?: AbortSignalOption },
 ): ImportedTask {
-  const { href, name, ...declared } = source;
+  const { href, name = "default", ...declared } = Object(source) as Partial<typeof source>;
   if (typeof name !== "string" || (typeof href !== "string" && !(href instanceof URL))) {
     throw new InvalidArgumentError(
-      "importTask() needs `href` (string or URL) and `name` (string).",
+      "importTask() needs `href` (string or URL), and takes `name` (string).",
     );
   }
   const location = String(href);
-  return { href: location, name, ...declarationOf(declared), [TASK]: { location } };
+  return {
+    href: location,
+    name,
+    ...declarationOf(declared),
+    [TASK]: { location, base: callerOf(importTask) },
+  };
 }

@@ -4,12 +4,14 @@ import type { Signature } from "../codec/struct/signature.ts";
 import { createAbortEpochs } from "../sync/abort-epochs.ts";
 import { maxInlineBytes } from "../lane/endpoint.ts";
 import { SnapshotEncoder } from "../lane/snapshot.ts";
+import { SnapshotReader } from "../lane/snapshot-reader.ts";
 import { HOST_CONTROL_BYTES, HOST_PARKED_WORD } from "../lane/layout.ts";
 import { TaskTimings, taskTimingsBytes } from "../lane/task-timings.ts";
-import type { PoolStart, TaskSource } from "../lane/start-data.ts";
+import { MAX_MODULE_TASKS, type PoolStart, type TaskSource } from "../lane/start-data.ts";
 import type { WorkerLostError } from "../errors.ts";
 import { MAX_RESPONSES } from "../host/responses.ts";
 import { Backpressure } from "../host/dispatch/backpressure.ts";
+import { Broadcasts } from "../host/dispatch/broadcasts.ts";
 import { createChooser } from "../host/balance/balancers.ts";
 import type { GivenSettings } from "../host/cancel/call-settings.ts";
 import { Cancellation } from "../host/cancel/cancellation.ts";
@@ -29,7 +31,6 @@ import type { Runtime, WorkerHandle } from "../runtimes/runtime.ts";
 
 /** A task as the host sees it. */
 export interface HostTask {
-  readonly signature: Signature | undefined;
   readonly settings: GivenSettings;
   /** The function, unless only workers load it. */
   readonly f: ((...args: unknown[]) => unknown) | undefined;
@@ -37,8 +38,13 @@ export interface HostTask {
 
 export interface PoolSpec {
   readonly options: ResolvedOptions;
+  /** The tasks, by index. In a module pool both lists are filled when a worker has described the tasks. */
   readonly sources: readonly TaskSource[];
   readonly tasks: readonly HostTask[];
+  /** Their declared types, filled likewise. */
+  readonly signatures: readonly (Signature | undefined)[];
+  /** The URL of the module of a module pool. */
+  readonly taskModule: string | undefined;
   readonly runtime: Runtime;
   /** The count of awake workers, and the shares above this pool's workers. */
   readonly active: readonly SharedWord[];
@@ -52,6 +58,8 @@ export interface PartEvents {
   onBusy(): void;
   /** No call is in flight any more. */
   onEmpty(): void;
+  /** A worker describes the tasks of the pool's module. Returns an error if the pool cannot use it. */
+  onTasks(packed: Uint8Array): Error | undefined;
   /** The minimum number of workers is ready for the first time. */
   onReady(): void;
   /** The pool cannot work. */
@@ -72,30 +80,42 @@ export interface PoolParts {
   readonly deadlines: Deadlines;
   readonly cancellation: Cancellation;
   readonly lastOutput: LastOutput;
+  readonly broadcasts: Broadcasts;
 }
 
 /** Memory that the host shares with all workers of a pool. */
-function shareMemory({ tasks, sources }: PoolSpec) {
+function shareMemory({ tasks, sources, taskModule }: PoolSpec) {
+  const isModule = taskModule !== undefined;
   return {
     hostControl: new SharedArrayBuffer(HOST_CONTROL_BYTES),
-    taskTimings: new SharedArrayBuffer(taskTimingsBytes(sources.length)),
-    abortEpochs: createAbortEpochs(tasks.some(({ settings }) => settings.hasSignal === true)),
+    taskTimings: new SharedArrayBuffer(
+      taskTimingsBytes(isModule ? MAX_MODULE_TASKS : sources.length),
+    ),
+    abortEpochs: createAbortEpochs(
+      isModule || tasks.some(({ settings }) => settings.hasSignal === true),
+    ),
   };
 }
 
 function startOf(
-  { options, active, sources, runtime }: PoolSpec,
+  { options, active, sources, taskModule, runtime }: PoolSpec,
   memory: ReturnType<typeof shareMemory>,
 ): PoolStart {
+  const { setup } = options.workerOptions;
   return {
     ...memory,
     active,
     cores: runtime.cores,
     tasks: sources,
+    taskModule,
     spinMs: options.spinMicroseconds / 1000,
     maxConcurrency: options.maxConcurrency,
     maxPayloadBytes: options.maxPayloadBytes,
     limits: options.workerLimits,
+    directOutputs: runtime.directOutputs(),
+    poolName: options.workerOptions.name,
+    setup: setup === undefined ? undefined : runtime.toModuleUrl(setup),
+    data: options.workerOptions.data,
     maxMemory: options.maxWorkerMemory,
   };
 }
@@ -104,10 +124,14 @@ function startOf(
  * Starts the first thread early: it loads its code while the host creates the rest of the pool. Returns a function that
  * returns this thread first, then starts others.
  */
-function startThreads({ options, sources, runtime, workerEntry }: PoolSpec): LaneOptions["spawn"] {
-  const modules = sources.map(({ moduleUrl }) => moduleUrl);
+function startThreads(
+  { options, sources, taskModule, runtime, workerEntry }: PoolSpec,
+): LaneOptions["spawn"] {
+  const { name, thread, setup } = options.workerOptions;
+  const tasks = taskModule === undefined ? sources.map(({ moduleUrl }) => moduleUrl) : [taskModule];
+  const modules = setup === undefined ? tasks : [runtime.toModuleUrl(setup), ...tasks];
   const spawn = (workerId: number): WorkerHandle =>
-    runtime.spawnWorker(workerEntry, `heddle-${workerId}`, options.workerLimits, modules);
+    runtime.spawnWorker(workerEntry, `${name}-${workerId}`, options.workerLimits, modules, thread);
   let first = options.minThreads > 0 ? spawn(0) : undefined;
   // The thread is still unused only if creating the rest of the pool has failed.
   runtime.microtask(() => void first?.terminate());
@@ -136,13 +160,30 @@ function createBackpressure(options: ResolvedOptions, onDrain: () => void): Back
 
 function createLastOutput(
   { onBeforeExit }: Runtime,
-  { answers }: Dispatcher,
+  { responses }: Dispatcher,
   supervisor: Supervisor,
 ): LastOutput {
   return new LastOutput({
     onBeforeExit,
-    responses: () => answers.taken,
+    responses: () => responses.taken,
     workers: () => supervisor.threads,
+  });
+}
+
+function createBroadcasts(
+  { signatures }: PoolSpec,
+  snapshots: SnapshotEncoder,
+  dispatcher: Dispatcher,
+  supervisor: Supervisor,
+): Broadcasts {
+  return new Broadcasts({
+    snapshots,
+    signatures,
+    workerIds: () => supervisor.workerIds,
+    isStarting: (workerId) => supervisor.isStarting(workerId),
+    call: (task, snapshot, settings) => dispatcher.submitSnapshot(task, snapshot, settings),
+    redeclare: (snapshot, task) => dispatcher.redeclare(snapshot, task),
+    fail: (lane, error) => dispatcher.failLane(lane, error),
   });
 }
 
@@ -152,7 +193,7 @@ export function wire(spec: PoolSpec, events: PartEvents): PoolParts {
   const { options, runtime } = spec;
   const memory = shareMemory(spec);
   const { maxPayloadBytes } = options;
-  const codec = new Codec({ access: runtime, origin: 0, maxPayloadBytes, mayLend: true });
+  const codec = new Codec({ access: runtime, origin: 0, maxPayloadBytes, allowsBorrow: true });
   const snapshots = new SnapshotEncoder(codec, maxInlineBytes(options.ringBytes.requests));
   const awakeCount = new AwakeCount(spec.active, runtime.cores);
   const parker = new HostParker(new Int32Array(memory.hostControl), HOST_PARKED_WORD);
@@ -160,7 +201,8 @@ export function wire(spec: PoolSpec, events: PartEvents): PoolParts {
   const backpressure = createBackpressure(options, events.onDrain);
   const dispatcher = new Dispatcher({
     snapshots,
-    signatures: spec.tasks.map(({ signature }) => signature),
+    createReader: () => new SnapshotReader(codec),
+    signatures: spec.signatures,
     isPromise: runtime.isPromise,
     placement: createChooser(options, awakeCount),
     backpressure,
@@ -172,8 +214,8 @@ export function wire(spec: PoolSpec, events: PartEvents): PoolParts {
     events: { ...dispatcherEvents(() => parts, events), onWork: () => loop.kick() },
   });
   const loop: PollLoop = new PollLoop(runtime, parker, awakeCount, dispatcher, spinMs);
+  const kick = (): void => loop.kick();
   if (options.inliner !== undefined) {
-    const kick = (): void => loop.kick();
     dispatcher.waiting.inliner = createInlineExecutor(spec, codec, snapshots, dispatcher, kick);
   }
   const safety = new Watchdog(
@@ -181,19 +223,16 @@ export function wire(spec: PoolSpec, events: PartEvents): PoolParts {
     () => receivers(parts, parker),
     () => loop.onTick(),
   );
-  const limits = createLimits(
-    spec,
-    dispatcher,
-    memory.abortEpochs,
-    () => loop.kick(),
-    () => supervisor,
-  );
+  const limits = createLimits(spec, dispatcher, memory.abortEpochs, kick, () => supervisor);
   const laneOptions = laneOptionsOf(spec, codec, spawn, startOf(spec, memory));
   const supervisor: Supervisor = new Supervisor(options, laneOptions, dispatcher, awakeCount, {
     ...events,
+    onPrepare: (lane, onDone) => parts.broadcasts.prepare(lane, onDone),
+    onEnded: (workerId, error) => parts.broadcasts.onEnded(workerId, error),
     onWake: () => loop.onWakeMessage(),
-    onLost: (call, error) => limits.cancellation.lose(call, error),
+    onLost: (call, error) => limits.cancellation.rejectLost(call, error),
   });
+  const broadcasts = createBroadcasts(spec, snapshots, dispatcher, supervisor);
   const lastOutput = createLastOutput(runtime, dispatcher, supervisor);
   const parts: LinkedParts = {
     dispatcher,
@@ -202,6 +241,7 @@ export function wire(spec: PoolSpec, events: PartEvents): PoolParts {
     supervisor,
     backpressure,
     lastOutput,
+    broadcasts,
     ...limits,
   };
   return parts;
@@ -217,10 +257,10 @@ function dispatcherEvents(
   events: PartEvents,
 ): Omit<DispatcherEvents, "onWork"> {
   /** Keeps the process running only while calls are in flight, not while a worker runs a call that was given up. */
-  const holdIfBusy = (): void => {
+  const keepRunningIfBusy = (): void => {
     const { dispatcher, safety } = parts();
     if (dispatcher.inFlight.size === 0) return;
-    safety.hold();
+    safety.ref();
     events.onBusy();
   };
   return {
@@ -229,21 +269,21 @@ function dispatcherEvents(
       const { cancellation, deadlines, signals } = parts();
       if (hasSignal) cancellation.begin(call);
       if (tickMs !== Infinity) deadlines.watch(tickMs);
-      if (signal !== undefined) signals.watch(call, signal);
+      if (signal !== undefined && call.watch === undefined) signals.watch(call, signal);
     },
     onAborted: () => parts().cancellation.aborted++,
     onRenewed: (call) => {
       if (call.settings.hasSignal) parts().cancellation.begin(call);
     },
     onDueForRecycling: (lane) => void parts().supervisor.recycle(lane),
-    onUsedUp: (lane) => parts().supervisor.replaceUsedUp(lane),
+    onLastCall: (lane) => parts().supervisor.replaceAtLimit(lane),
     onDrained: (lane) => parts().supervisor.retire(lane),
     onPark: () => {
-      holdIfBusy();
-      parts().supervisor.look();
+      keepRunningIfBusy();
+      parts().supervisor.checkLoad();
     },
-    onWait: () => parts().supervisor.look(),
-    onIdle: holdIfBusy,
+    onWait: () => parts().supervisor.checkLoad(),
+    onIdle: keepRunningIfBusy,
     onEmpty: events.onEmpty,
   };
 }
@@ -262,9 +302,9 @@ function createLimits(
     lanes,
     abortEpochs: new Int32Array(abortEpochs),
     now: runtime.now,
-    onQueuedEnded: () => dispatcher.waiting.onEnded(),
+    onQueuedSettled: () => dispatcher.waiting.onQueuedSettled(),
     onRevoked: poll,
-    onAbandoned: () => deadlines.watch(),
+    onOrphaned: () => deadlines.watch(),
   });
   const deadlines = new Deadlines({
     inFlight,
@@ -273,7 +313,7 @@ function createLimits(
     hardTimeoutMs: options.hardTimeoutMs,
     now: runtime.now,
     setTimeout: runtime.setTimeout,
-    takeAnswers: () => {
+    takeResponses: () => {
       if (dispatcher.drain(MAX_RESPONSES) > 0) poll();
     },
     stretch: () => supervisor().stretch,
@@ -284,7 +324,7 @@ function createLimits(
 }
 
 function createInlineExecutor(
-  { options, tasks, runtime }: PoolSpec,
+  { options, tasks, signatures, runtime }: PoolSpec,
   codec: Codec,
   snapshots: SnapshotEncoder,
   { inFlight }: Dispatcher,
@@ -296,9 +336,9 @@ function createInlineExecutor(
     snapshots,
     inFlight,
     functions: tasks.map(({ f, settings }) => settings.hasSignal === true ? undefined : f),
-    signatures: tasks.map(({ signature }) => signature),
+    signatures,
     maxConcurrency: options.maxConcurrency,
-    soon: runtime.soon,
+    soon: runtime.macrotask,
     onRoom: poll,
   });
 }

@@ -56,10 +56,10 @@ function checkPermission(given: unknown): Permission | undefined {
   if (typeof given === "string" && given !== "strict") {
     throw invalid("permission", '"off", "unsafe", "strict" or an object', show(given));
   }
-  const asked = given === "strict"
+  const requested = given === "strict"
     ? { read: ["."] }
     : fieldsOf("permission", given, PERMISSION_KEYS);
-  const entries = PERMISSION_KEYS.map((key) => [key, checkRight(key, asked[key] ?? false)]);
+  const entries = PERMISSION_KEYS.map((key) => [key, checkRight(key, requested[key] ?? false)]);
   return Object.fromEntries(entries) as Permission;
 }
 

@@ -6,7 +6,7 @@ import { viewMemory } from "../memory/views.ts";
 import type { CodecAccess } from "../runtimes/runtime.ts";
 import { Decoder, type ShapeSource } from "./decoder.ts";
 import { Encoder, type EncoderOptions } from "./encoder.ts";
-import { isStackOverflow } from "./kinds/errors.ts";
+import { isError, isStackOverflow } from "./kinds/errors.ts";
 import { refusal } from "./support/refusal.ts";
 import { ReceivedShapes, ShapeRegistry } from "./shapes/shapes.ts";
 import { SharedBuffers } from "./support/shared-buffers.ts";
@@ -17,7 +17,7 @@ export interface CodecOptions {
   readonly origin: number;
   readonly maxPayloadBytes: number;
   /** Whether the receiver may read encoded values in place: true for arguments, false for results. */
-  readonly mayLend: boolean;
+  readonly allowsBorrow: boolean;
   /** Uses of a shape after which its code is compiled, instead of the default. */
   readonly compiledAfter?: number;
 }
@@ -41,7 +41,7 @@ export class Codec {
       shapes: this.shapes,
       sharedBuffers: this.#sharedBuffers,
       maxPayloadBytes: options.maxPayloadBytes,
-      mayLend: options.mayLend,
+      allowsBorrow: options.allowsBorrow,
     };
   }
 
@@ -82,24 +82,34 @@ export function encodingError(error: unknown, name: string): unknown {
 
 /** Encodes an error for a message, as self-contained bytes. */
 export function packError(access: CodecAccess, error: Error): Uint8Array<ArrayBuffer> {
+  // Contents that cannot be encoded as bytes are left out.
+  return pack(access, error) ?? pack(access, new Error(error.message))!;
+}
+
+export function unpackError(access: CodecAccess, bytes: Uint8Array): Error {
+  return unpack(access, bytes) as Error;
+}
+
+/**
+ * Encodes a value of heddle's own for a message, as self-contained bytes. Undefined: it contains something that only
+ * a port can carry. Throws DataCloneError.
+ */
+export function pack(access: CodecAccess, value: unknown): Uint8Array<ArrayBuffer> | undefined {
   const encoder = new Encoder({
     access,
     shapes: undefined,
     sharedBuffers: new SharedBuffers(0),
     maxPayloadBytes: Infinity,
-    mayLend: false,
+    allowsBorrow: false,
   });
-  let end = encoder.error(error, encoder.begin());
-  if (encoder.attachments.count > 0) {
-    encoder.end(); // its contents cannot be encoded as bytes
-    end = encoder.error(new Error(error.message), encoder.begin());
-  }
+  const start = encoder.begin();
+  const end = isError(value) ? encoder.error(value, start) : encoder.root(value, start);
+  if (encoder.attachments.count > 0) return undefined;
   return new Uint8Array(encoder.u8.subarray(0, end));
 }
 
-export function unpackError(access: CodecAccess, bytes: Uint8Array): Error {
+export function unpack(access: CodecAccess, bytes: Uint8Array): unknown {
   const memory = viewMemory(new SharedArrayBuffer(bytes.length));
   memory.u8.set(bytes);
-  const decoder = new Decoder(access, undefined, new SharedBuffers(0));
-  return decoder.one(memory, 0, bytes.length) as Error;
+  return new Decoder(access, undefined, new SharedBuffers(0)).one(memory, 0, bytes.length);
 }

@@ -19,6 +19,7 @@ import {
   ARRAY,
   BIGINT_64,
   BIGINT_HEX,
+  BORROWED,
   BOXED,
   BUFFER,
   BYTES,
@@ -31,7 +32,6 @@ import {
   INT,
   INTS,
   KEYED,
-  LOAN,
   MAP,
   NO_HIGH,
   NULL,
@@ -80,12 +80,12 @@ export class Decoder implements Reader {
   u8!: Uint8Array<SharedArrayBuffer>;
   limit = 0;
   next = 0;
-  /** Lend bytes in place instead of copying them. A caller that sets it must keep the memory until the loans end. */
-  isLending = false;
+  /** Decode borrowed bytes in place instead of copying them. A caller that sets it must keep the memory until the borrows end. */
+  isBorrowing = false;
   /** Declarations of the values being read, by position. */
   declared: DeclaredValues | undefined;
-  /** Loans in the values just read. The caller that ends them empties the list. */
-  readonly lent: Revocable[] = [];
+  /** Borrows in the values just read. The caller that ends them empties the list. */
+  readonly borrows: Revocable[] = [];
 
   readonly access: CodecAccess;
   readonly #shapes: ShapeSource | undefined;
@@ -281,7 +281,7 @@ export class Decoder implements Reader {
         return this.#noted(at, word, this.#shared(at));
       case ENVELOPE:
         return readEnvelope(this, at, word);
-      case LOAN:
+      case BORROWED:
         return this.#noted(at, word, readLease(this, at));
       case PENDING:
         this.#pending++;
@@ -337,9 +337,9 @@ export class Decoder implements Reader {
     return size;
   }
 
-  corrupt(what: string, at: number): ProtocolError {
+  corrupt(kind: string, at: number): ProtocolError {
     return new ProtocolError(
-      `Encoded value at offset ${at - this.#base} is corrupt: impossible ${what}.`,
+      `Encoded value at offset ${at - this.#base} is corrupt: impossible ${kind}.`,
     );
   }
 
@@ -387,13 +387,13 @@ export class Decoder implements Reader {
     const { text } = this.access;
     const memory = this.#memory!;
     if (!isView) return codec.read(memory, text, start, end);
-    if (!this.isLending) {
+    if (!this.isBorrowing) {
       const copy = viewMemory(new SharedArrayBuffer(end - start));
       copy.u8.set(this.u8.subarray(start, end));
       return codec.view(copy, text, 0, end - start);
     }
     const view = codec.view(memory, text, start, end) as object;
-    this.lent.push({ revoke: () => revokeView(view) });
+    this.borrows.push({ revoke: () => revokeView(view) });
     return view;
   }
 

@@ -3,7 +3,7 @@
  * runs once. The sender copies the values into a record or gives the memory itself away.
  *
  * An encoder is recursive and not reentrant: user code that runs during encoding and sends something itself
- * gets another encoder (`Codec.lend`). References are offsets from the first value, so that encoded
+ * gets another encoder (`Codec.acquire`). References are offsets from the first value, so that encoded
  * values can be moved as a whole. The layout is in `tags.ts`.
  */
 import { PayloadTooLargeError } from "../errors.ts";
@@ -65,7 +65,7 @@ export interface EncoderOptions {
   readonly sharedBuffers: SharedBuffers;
   /** Maximum bytes of one call's arguments, or of one result. */
   readonly maxPayloadBytes: number;
-  readonly mayLend: boolean;
+  readonly allowsBorrow: boolean;
 }
 
 const ObjectPrototype = Object.prototype;
@@ -100,7 +100,7 @@ export class Encoder implements Writer {
 
   readonly access: CodecAccess;
   readonly #shapes: ShapeRegistry | undefined;
-  readonly mayLend: boolean;
+  readonly allowsBorrow: boolean;
   readonly #sharedBuffers: SharedBuffers;
   readonly #maxPayloadBytes: number;
   #scratch: Memory | undefined;
@@ -122,7 +122,7 @@ export class Encoder implements Writer {
     this.#shapes = options.shapes;
     this.#sharedBuffers = options.sharedBuffers;
     this.#maxPayloadBytes = options.maxPayloadBytes;
-    this.mayLend = options.mayLend;
+    this.allowsBorrow = options.allowsBorrow;
   }
 
   /** Starts anew; returns where to write. */
@@ -376,11 +376,11 @@ export class Encoder implements Writer {
     return end;
   }
 
-  refuse(part: unknown, why: string, options?: ErrorOptions): Error {
+  refuse(part: unknown, reason: string, options?: ErrorOptions): Error {
     const parents = this.#seen.chain();
     if (parents[parents.length - 1] === part) parents.pop();
     if (this.list !== undefined) parents.unshift(this.list);
-    return refusal(pathTo(parents, part, this.name), why, options);
+    return refusal(pathTo(parents, part, this.name), reason, options);
   }
 
   refuseDepth(): Error {

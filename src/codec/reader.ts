@@ -4,7 +4,7 @@
  */
 import type { CodecAccess } from "../runtimes/runtime.ts";
 
-/** An accessor that reads in place and can be revoked when the loan ends. */
+/** An accessor that reads in place and can be revoked when the borrow ends. */
 export interface Revocable {
   revoke(): void;
 }
@@ -25,10 +25,10 @@ export interface Reader {
   /** After a value was read: offset of the next one. */
   next: number;
   readonly access: CodecAccess;
-  /** Lend bytes in place instead of copying them. */
-  readonly isLending: boolean;
-  /** The loans made so far. */
-  readonly lent: Revocable[];
+  /** Decode borrowed bytes in place instead of copying them. */
+  readonly isBorrowing: boolean;
+  /** The borrows made so far. */
+  readonly borrows: Revocable[];
 
   /** Reads the value at `at`; sets `next`. */
   value(at: number): unknown;
@@ -52,5 +52,5 @@ export interface Reader {
   mayReserve(elements: number): boolean;
   /** The f64 after the header at `at` as a size in bytes. Checks that this many bytes can be read from `start`. */
   size(at: number, start: number): number;
-  corrupt(what: string, at: number): Error;
+  corrupt(kind: string, at: number): Error;
 }

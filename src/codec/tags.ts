@@ -41,7 +41,7 @@
  *   EXTRA        index            –   the object at this index of the payload message
  *   SHARED       index            f64 id; the SharedArrayBuffer at this index of the payload message
  *   ENVELOPE     –                values: header, payload
- *   LOAN         –                f64 length; bytes, to be read in place
+ *   BORROWED         –                f64 length; bytes, to be read in place
  *   STRUCT       bytes            kind = position among the declared arguments; the layout of a schema that
  *                                 both sides know (struct/shape.ts)
  *   TEXTS        offset / 8       value: an object; at this offset from here the texts of the TEXTs in it
@@ -83,7 +83,7 @@ export const VIEW = 28;
 export const EXTRA = 29;
 export const SHARED = 30;
 export const ENVELOPE = 31;
-export const LOAN = 32;
+export const BORROWED = 32;
 export const STRUCT = 33;
 export const PENDING = 34;
 export const TEXTS = 35;

@@ -46,7 +46,7 @@ export interface Writer {
   /** The short strings of the object being written. */
   readonly texts: TextCollector;
   /** Whether the other side may read bytes in place. */
-  readonly mayLend: boolean;
+  readonly allowsBorrow: boolean;
   /** Number of objects that contain the value being written, including the value itself. */
   readonly depth: number;
   /** Number of properties so far that were deleted before they were written. */
@@ -101,5 +101,5 @@ export interface Writer {
   moved(object: object, at: number): number;
 
   /** The error to throw for a part that cannot be cloned. */
-  refuse(part: unknown, why: string, options?: ErrorOptions): Error;
+  refuse(part: unknown, reason: string, options?: ErrorOptions): Error;
 }

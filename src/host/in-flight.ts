@@ -8,7 +8,7 @@
  */
 import type { CallLoad } from "../lane/task-timings.ts";
 import type { QueuedCall } from "./dispatch/call-queue.ts";
-import { type CallSettings, KEPT, PLAIN } from "./cancel/call-settings.ts";
+import { type CallSettings, PLAIN, STATEFUL } from "./cancel/call-settings.ts";
 
 export type Resolve = (value: unknown) => void;
 export type Reject = (reason: unknown) => void;
@@ -41,12 +41,12 @@ export class PendingCall {
   /** Where its record is in the lane's request ring (`RingProducer.position`). Set when it is sent. */
   position = 0;
   /** When `Deadlines` first saw it, and saw it begun, in milliseconds. -1: not yet. */
-  seenMs = -1;
+  firstSeenMs = -1;
   begunMs = -1;
   /** Its place among the calls with a time limit. */
   timedIndex = -1;
   /** For making it again if its worker is lost or busy; and how often its worker was lost. */
-  again: QueuedCall | undefined = undefined;
+  retryPayload: QueuedCall | undefined = undefined;
   retries = 0;
   /** The watch of its signal; and that of the promises among its arguments, or of moved buffers later. */
   watch: CallWatch | undefined = undefined;
@@ -85,7 +85,7 @@ export class InFlight {
     call.lane = QUEUED_ON_HOST;
     if (settings !== PLAIN) {
       call.settings = settings;
-      call.seenMs = call.begunMs = -1;
+      call.firstSeenMs = call.begunMs = -1;
       call.retries = 0;
       if (settings.tickMs !== Infinity) {
         call.timedIndex = this.#timed.length;
@@ -121,14 +121,22 @@ export class InFlight {
   }
 
   /** Gives a call that is made again a new id: its first run may go on and must not settle it. */
-  renew(call: PendingCall, again: QueuedCall): QueuedCall {
+  renew(call: PendingCall, queued: QueuedCall): QueuedCall {
     call.generation = call.generation === LAST_GENERATION ? 0 : call.generation + 1;
-    return call.again = { ...again, generation: call.generation };
+    return call.retryPayload = { ...queued, generation: call.generation };
   }
 
-  /** Attaches state to the call, which is dropped when the call is over. */
-  keep(call: PendingCall): PendingCall {
-    if (call.settings === PLAIN) call.settings = KEPT;
+  /** Replaces the settings of a call, never PLAIN ones, when the options of its task have become known. */
+  adopt(call: PendingCall, settings: CallSettings): void {
+    call.settings = settings;
+    if (settings.tickMs !== Infinity && call.timedIndex < 0) {
+      call.timedIndex = this.#timed.push(call) - 1;
+    }
+  }
+
+  /** Marks the call as one with attached state, which is dropped when the call is over. */
+  markStateful(call: PendingCall): PendingCall {
+    if (call.settings === PLAIN) call.settings = STATEFUL;
     return call;
   }
 
@@ -149,7 +157,7 @@ export class InFlight {
     this.#size = this.#free.length = this.#timed.length = 0;
     for (const call of this.#calls) {
       call.timedIndex = -1;
-      if (call.resolve === undefined) this.#vacate(call); // perhaps a second time, which is harmless
+      if (call.resolve === undefined) this.#freeSlot(call); // perhaps a second time, which is harmless
       else {
         this.#size++;
         if (call.settings.tickMs !== Infinity) call.timedIndex = this.#timed.push(call) - 1;
@@ -166,21 +174,21 @@ export class InFlight {
   #release(call: PendingCall): void {
     call.resolve = undefined;
     call.reject = undefined;
-    this.#vacate(call);
+    this.#freeSlot(call);
     if (--this.#size === 0) this.#onEmpty();
   }
 
   /** Frees the slot. A late response for its call finds no call. */
-  #vacate(call: PendingCall): void {
+  #freeSlot(call: PendingCall): void {
     call.generation = call.generation === LAST_GENERATION ? 0 : call.generation + 1;
     this.#free.push(call);
-    if (call.settings !== PLAIN) this.#forgetSettings(call);
+    if (call.settings !== PLAIN) this.#clearSettings(call);
   }
 
-  #forgetSettings(call: PendingCall): void {
+  #clearSettings(call: PendingCall): void {
     const { watch, waiting, timedIndex } = call;
     call.settings = PLAIN;
-    call.again = undefined;
+    call.retryPayload = undefined;
     call.watch = undefined;
     call.waiting = undefined;
     if (timedIndex >= 0) {

@@ -6,13 +6,11 @@
  * so that timers and I/O run in between.
  */
 import type { Codec } from "../codec/codec.ts";
-import type { Decoder } from "../codec/decoder.ts";
 import { isError } from "../codec/kinds/errors.ts";
 import { mayBorrow } from "../codec/kinds/borrow.ts";
-import { ReceivedShapes } from "../codec/shapes/shapes.ts";
 import type { Signature } from "../codec/struct/signature.ts";
 import { RESULT_NAME, type Snapshot, type SnapshotEncoder } from "../lane/snapshot.ts";
-import { viewMemory } from "../memory/views.ts";
+import { SnapshotReader } from "../lane/snapshot-reader.ts";
 import type { QueuedCall } from "./dispatch/call-queue.ts";
 import { type InFlight, RUN_BY_HOST } from "./in-flight.ts";
 
@@ -44,15 +42,14 @@ export class InlineExecutor {
   /** Calls run so far. */
   ran = 0;
   readonly #options: InlineExecutorOptions;
-  readonly #shapes = new ReceivedShapes();
-  readonly #decoder: Decoder;
+  readonly #reader: SnapshotReader;
   #batch: QueuedCall[] = [];
   /** Calls begun and not settled. */
   #running = 0;
 
   constructor(options: InlineExecutorOptions) {
     this.#options = options;
-    this.#decoder = options.codec.decoder(this.#shapes);
+    this.#reader = new SnapshotReader(options.codec);
   }
 
   /** Whether the host takes this call before any worker. */
@@ -112,20 +109,20 @@ export class InlineExecutor {
 
   /** Runs a task as a worker does. Borrowed arguments are valid until the task returns. */
   #call(f: (...args: unknown[]) => unknown, snapshot: Snapshot, task: number): unknown {
-    const decoder = this.#decoder;
+    const { decoder } = this.#reader;
     decoder.declared = this.#options.signatures[task]?.args;
-    decoder.isLending = mayBorrow(f);
+    decoder.isBorrowing = mayBorrow(f);
     let args: unknown[];
     try {
-      args = this.#read(snapshot);
+      args = this.#reader.read(snapshot);
     } finally {
-      decoder.isLending = false;
+      decoder.isBorrowing = false;
     }
-    const lent = decoder.lent.splice(0);
+    const borrows = decoder.borrows.splice(0);
     try {
       return f(...args);
     } finally {
-      for (const loan of lent) loan.revoke();
+      for (const range of borrows) range.revoke();
     }
   }
 
@@ -139,29 +136,12 @@ export class InlineExecutor {
     try {
       const returns = kind === "resolve" ? signatures[task]?.returns : undefined;
       const snapshot = kind === "reject" && isError(value)
-        ? snapshots.holdError(value)
-        : snapshots.hold([value], RESULT_NAME, returns);
-      this.#decoder.declared = returns;
-      return [kind, this.#read(snapshot)[0]];
+        ? snapshots.captureError(value)
+        : snapshots.capture([value], RESULT_NAME, returns);
+      this.#reader.decoder.declared = returns;
+      return [kind, this.#reader.read(snapshot)[0]];
     } catch (error) {
       return ["reject", error]; // the value cannot be cloned, or a getter threw
     }
-  }
-
-  #read({ count, inline, payload }: Snapshot): unknown[] {
-    const { shapes } = this.#options.codec;
-    const known = this.#shapes.size;
-    if (known < shapes.size) {
-      this.#shapes.learn([known, ...shapes.keysFrom(known, shapes.size)]);
-    }
-    let buffer = payload?.buffer;
-    const bytes = inline?.length ?? payload!.bytes;
-    if (inline !== undefined) {
-      buffer = new SharedArrayBuffer(bytes);
-      new Uint8Array(buffer).set(inline);
-    }
-    const values = this.#decoder.all(viewMemory(buffer!), 0, bytes, count, payload?.attachments);
-    this.#decoder.forget();
-    return values;
   }
 }

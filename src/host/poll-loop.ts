@@ -79,13 +79,13 @@ export class PollLoop {
     this.#poll = () => this.#pollOnce();
     this.#spin = new AdaptiveSpin({
       isReady: () => work.lanes.hasResponse,
-      mayGoOn: () => active.hasFreeCore,
+      canContinue: () => active.hasFreeCore,
       pause: runtime.pause,
       now: runtime.now,
     }, spinMs);
     this.#turn = new TurnClock({
       now: runtime.now,
-      soon: runtime.soon,
+      macrotask: runtime.macrotask,
       turnsPerYield: runtime.turnsPerYield,
       maxTurnMs: MAX_TURN_MS,
       maxStride: MAX_CLOCK_STRIDE,
@@ -152,7 +152,7 @@ export class PollLoop {
     const { lanes } = work;
     this.statistics.parks++;
     this.#parker.announce();
-    if (work.hasQueued || lanes.isCrowded) lanes.askForSpace();
+    if (work.hasQueued || lanes.isCrowded) lanes.requestSpace();
     // SYNC(host-parked): the check that closes the window between the last poll and the park. It looks for
     // responses, for room or an idle worker for queued calls, and for an idle worker for calls that wait in other
     // lanes.

@@ -4,6 +4,7 @@ import type { Signature } from "../codec/struct/signature.ts";
 import { checkFrame } from "../lane/endpoint.ts";
 import {
   countOf,
+  DESCRIPTOR_WORD,
   FRAME_BYTES,
   GENERATION_WORD,
   kindOf,
@@ -15,7 +16,6 @@ import {
   SLOT_WORD,
   TASK_WORD,
   THROWN,
-  WHAT_WORD,
 } from "../lane/frame.ts";
 import { UNKNOWN_LOAD } from "../lane/task-timings.ts";
 import { ProtocolError } from "../errors.ts";
@@ -33,14 +33,20 @@ export class Responses {
   late = 0;
   readonly #inFlight: InFlight;
   readonly #signatures: readonly (Signature | undefined)[];
-  readonly #hasSignatures: boolean;
+  #hasSignatures: boolean;
   /** Index of the lane that is read first. */
   #next = 0;
 
   constructor(inFlight: InFlight, signatures: readonly (Signature | undefined)[]) {
     this.#inFlight = inFlight;
     this.#signatures = signatures;
-    this.#hasSignatures = signatures.some((signature) => signature !== undefined);
+    this.#hasSignatures = false;
+    this.onTasksKnown();
+  }
+
+  /** The list of signatures was filled. */
+  onTasksKnown(): void {
+    this.#hasSignatures = this.#signatures.some((signature) => signature !== undefined);
   }
 
   /**
@@ -76,27 +82,27 @@ export class Responses {
     const { memory } = rx;
     const { i32, f64 } = memory;
     const inFlight = this.#inFlight;
-    let answers = 0;
-    while (answers < max && load.outstanding > 0) {
+    let taken = 0;
+    while (taken < max && load.outstanding > 0) {
       const index = rx.poll();
       if (index === EMPTY) break;
       rx.verify(index);
       checkFrame(index, rx.end);
       const word = index >> 2;
-      const what = i32[word + WHAT_WORD]!;
+      const descriptor = i32[word + DESCRIPTOR_WORD]!;
       const call = inFlight.find(i32[word + SLOT_WORD]!, i32[word + GENERATION_WORD]!);
       if (this.#hasSignatures) {
         decoder.declared = this.#signatures[i32[word + TASK_WORD]!]?.returns;
       }
-      answers++;
+      taken++;
       if (call === undefined) {
-        this.#settleOther(lane, index, call, what);
-      } else if (what === RESULT_NUMBER && rx.end - index >= NUMBER_FRAME_BYTES) {
+        this.#settleOther(lane, index, call, descriptor);
+      } else if (descriptor === RESULT_NUMBER && rx.end - index >= NUMBER_FRAME_BYTES) {
         const value = normalizeNumber(f64[(index + FRAME_BYTES) >> 3]!);
         load.remove(call.load);
         if (rx.release()) lane.wakeForSpace();
         inFlight.resolve(call, value);
-      } else if (what === RESULT_VALUE) {
+      } else if (descriptor === RESULT_VALUE) {
         let value: unknown;
         let isRead = true;
         try {
@@ -111,33 +117,33 @@ export class Responses {
         if (isRead) inFlight.resolve(call, value);
         else inFlight.reject(call, value);
       } else {
-        this.#settleOther(lane, index, call, what);
+        this.#settleOther(lane, index, call, descriptor);
       }
     }
-    if (answers > 0) load.isWaking = false;
-    this.taken += answers;
-    return answers;
+    if (taken > 0) load.isWaking = false;
+    this.taken += taken;
+    return taken;
   }
 
   /** Responses that are not one inline result of a waiting call. */
-  #settleOther(lane: Lane, index: number, call: PendingCall | undefined, what: number): void {
+  #settleOther(lane: Lane, index: number, call: PendingCall | undefined, descriptor: number): void {
     const { endpoint, load } = lane;
-    const kind = kindOf(what);
+    const kind = kindOf(descriptor);
     if (kind === SHAPES) {
-      endpoint.learnShapes(index, what);
+      endpoint.receiveShapes(index, descriptor);
       if (endpoint.rx.release()) lane.wakeForSpace();
       return;
     }
-    if ((kind !== RESULT && kind !== THROWN) || countOf(what) !== 1) {
-      throw new ProtocolError(`Answer of kind ${kind} with ${countOf(what)} values.`);
+    if ((kind !== RESULT && kind !== THROWN) || countOf(descriptor) !== 1) {
+      throw new ProtocolError(`Response of kind ${kind} with ${countOf(descriptor)} values.`);
     }
     if (call === undefined) {
       // Perhaps its caller was settled before.
       const { i32 } = endpoint.rx.memory;
       const word = index >> 2;
-      const given = load.abandoned.take(i32[word + SLOT_WORD]!, i32[word + GENERATION_WORD]!);
+      const orphan = load.orphaned.take(i32[word + SLOT_WORD]!, i32[word + GENERATION_WORD]!);
       endpoint.discard(index);
-      load.remove(given?.load ?? UNKNOWN_LOAD);
+      load.remove(orphan?.load ?? UNKNOWN_LOAD);
       if (endpoint.rx.release()) lane.wakeForSpace();
       this.late++;
       return;
@@ -145,7 +151,7 @@ export class Responses {
     let value: unknown;
     let isRejection = kind === THROWN;
     try {
-      value = endpoint.readValues(index, what)[0];
+      value = endpoint.readValues(index, descriptor)[0];
     } catch (error) {
       if (error instanceof ProtocolError) throw error;
       value = error; // a value that cannot be deserialized fails its own call only

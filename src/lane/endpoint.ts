@@ -17,6 +17,7 @@ import { NO_SPACE, type RingProducer } from "../ring/producer.ts";
 import type { PayloadPort } from "../runtimes/runtime.ts";
 import {
   countOf,
+  DESCRIPTOR_WORD,
   FRAME_BYTES,
   GENERATION_WORD,
   IN_RECORD,
@@ -25,13 +26,12 @@ import {
   locationOf,
   NUMBER_FRAME_BYTES,
   NUMBER_ONLY,
-  packWhat,
+  packDescriptor,
   PLACEHOLDER_BYTES,
   PORT,
   SHAPES,
   SLOT_WORD,
   TASK_WORD,
-  WHAT_WORD,
 } from "./frame.ts";
 import { type Snapshot, SnapshotEncoder } from "./snapshot.ts";
 import { bufferOf, PayloadMessages } from "./payload-port.ts";
@@ -59,10 +59,10 @@ export class Endpoint {
   readonly #messages: PayloadMessages;
   readonly #receivedShapes: ReceivedShapes;
   /** Shapes of this side that the other side knows. */
-  #toldShapes = 0;
-  #hasTold = false;
+  #announcedShapes = 0;
+  #isWakePending = false;
   /** The next SHAPES record, if the ring had no room for it. */
-  #untold: { readonly snapshot: Snapshot; readonly count: number } | undefined;
+  #unannounced: { readonly snapshot: Snapshot; readonly count: number } | undefined;
 
   constructor(tx: RingProducer, rx: RingConsumer, codec: Codec, port: PayloadPort) {
     this.tx = tx;
@@ -81,12 +81,18 @@ export class Endpoint {
   }
 
   /** Sends a call with one number, or a numeric result. False, here and below: the ring has no room now. */
-  sendNumber(slot: number, generation: number, what: number, task: number, value: number): boolean {
+  sendNumber(
+    slot: number,
+    generation: number,
+    descriptor: number,
+    task: number,
+    value: number,
+  ): boolean {
     const { tx } = this;
     const index = tx.claim(NUMBER_FRAME_BYTES);
     if (index === NO_SPACE) return false;
     tx.memory.f64[(index + FRAME_BYTES) >> 3] = value;
-    this.#commit(index, index + NUMBER_FRAME_BYTES, slot, generation, what, task);
+    this.#commit(index, index + NUMBER_FRAME_BYTES, slot, generation, descriptor, task);
     return true;
   }
 
@@ -104,14 +110,14 @@ export class Endpoint {
     let at = index + FRAME_BYTES;
     const { length } = values;
     for (let each = 0; each < length; each++) at = this.sized.write(values[each], at);
-    this.#commit(index, at, slot, generation, packWhat(kind, INLINE, length), task);
+    this.#commit(index, at, slot, generation, packDescriptor(kind, INLINE, length), task);
     return true;
   }
 
   /** The same for one value. */
   sendSizedOne(
     bytes: number,
-    what: number,
+    descriptor: number,
     slot: number,
     generation: number,
     task: number,
@@ -124,7 +130,7 @@ export class Endpoint {
       this.sized.write(value, index + FRAME_BYTES),
       slot,
       generation,
-      what,
+      descriptor,
       task,
     );
     return true;
@@ -147,8 +153,8 @@ export class Endpoint {
     const index = tx.claim(FRAME_BYTES + end);
     if (index === NO_SPACE) return false;
     copyWords(encoder.memory, tx.memory, index + FRAME_BYTES, end);
-    const what = packWhat(kind, INLINE, count);
-    this.#commit(index, index + FRAME_BYTES + end, slot, generation, what, task);
+    const descriptor = packDescriptor(kind, INLINE, count);
+    this.#commit(index, index + FRAME_BYTES + end, slot, generation, descriptor, task);
     return true;
   }
 
@@ -180,22 +186,22 @@ export class Endpoint {
       start = index + PLACEHOLDER_BYTES;
     }
     if (inline !== undefined) tx.memory.u8.set(inline, start);
-    const what = packWhat(kind, payload === undefined ? INLINE : PORT, count);
-    this.#commit(index, index + bytes, slot, generation, what, task);
+    const descriptor = packDescriptor(kind, payload === undefined ? INLINE : PORT, count);
+    this.#commit(index, index + bytes, slot, generation, descriptor, task);
     return true;
   }
 
   /** Whether `sendSnapshot` would succeed now. */
   hasSpaceFor(snapshot: Snapshot): boolean {
-    return this.tellShapes() && this.tx.hasSpace(bytesOf(snapshot));
+    return this.announceShapes() && this.tx.hasSpace(bytesOf(snapshot));
   }
 
   /** All values of the polled record at `index`. Throws DataCloneError for an unreadable one. */
-  readValues(index: number, what: number): unknown[] {
+  readValues(index: number, descriptor: number): unknown[] {
     const { decoder, rx } = this;
     const { memory, end } = rx;
-    const count = countOf(what);
-    switch (locationOf(what)) {
+    const count = countOf(descriptor);
+    switch (locationOf(descriptor)) {
       case INLINE:
         return decoder.all(memory, index + FRAME_BYTES, end, count);
       case NUMBER_ONLY:
@@ -206,41 +212,41 @@ export class Endpoint {
       case PORT:
         return this.#readMessage(index, count);
       default:
-        throw new ProtocolError(`Frame with unknown location ${locationOf(what)}.`);
+        throw new ProtocolError(`Frame with unknown location ${locationOf(descriptor)}.`);
     }
   }
 
   /** Drops the payload message of the polled record at `index`, if it has one. */
   discard(index: number): void {
     const { i32 } = this.rx.memory;
-    if (locationOf(i32[(index >> 2) + WHAT_WORD]!) !== PORT) return;
+    if (locationOf(i32[(index >> 2) + DESCRIPTOR_WORD]!) !== PORT) return;
     this.#messages.discard(i32[this.#placeholder(index)]!);
   }
 
   /** Reads the shapes from the polled SHAPES record at `index`. */
-  learnShapes(index: number, what: number): void {
-    this.#receivedShapes.learn(this.readValues(index, what)[0]);
+  receiveShapes(index: number, descriptor: number): void {
+    this.#receivedShapes.add(this.readValues(index, descriptor)[0]);
   }
 
   /**
    * Sends the shapes that the other side does not know. Call this before sending encoded values or a
    * snapshot.
    */
-  tellShapes(): boolean {
+  announceShapes(): boolean {
     const { shapes } = this.#codec;
-    while (this.#toldShapes < shapes.size) {
-      const first = this.#toldShapes;
-      if (this.#untold === undefined) {
+    while (this.#announcedShapes < shapes.size) {
+      const first = this.#announcedShapes;
+      if (this.#unannounced === undefined) {
         const lists = shapes.keysFrom(first, SHAPES_PER_RECORD);
-        this.#untold = {
+        this.#unannounced = {
           snapshot: this.snapshots.encodeInternal([first, ...lists]),
           count: lists.length,
         };
       }
-      if (!this.sendSnapshot(SHAPES, 0, 0, 0, this.#untold.snapshot, [])) return false;
-      this.#toldShapes += this.#untold.count;
-      this.#untold = undefined;
-      this.#hasTold = true;
+      if (!this.sendSnapshot(SHAPES, 0, 0, 0, this.#unannounced.snapshot, [])) return false;
+      this.#announcedShapes += this.#unannounced.count;
+      this.#unannounced = undefined;
+      this.#isWakePending = true;
     }
     return true;
   }
@@ -250,9 +256,9 @@ export class Endpoint {
    * failed: a record that is not read keeps its room.
    */
   takePendingWake(): boolean {
-    const hasTold = this.#hasTold;
-    this.#hasTold = false;
-    return hasTold;
+    const isWakePending = this.#isWakePending;
+    this.#isWakePending = false;
+    return isWakePending;
   }
 
   close(): void {
@@ -286,14 +292,14 @@ export class Endpoint {
     end: number,
     slot: number,
     generation: number,
-    what: number,
+    descriptor: number,
     task: number,
   ): void {
     const i32 = this.tx.memory.i32;
     const word = index >> 2;
     i32[word + SLOT_WORD] = slot;
     i32[word + GENERATION_WORD] = generation;
-    i32[word + WHAT_WORD] = what;
+    i32[word + DESCRIPTOR_WORD] = descriptor;
     i32[word + TASK_WORD] = task;
     this.tx.commit(end);
   }

@@ -8,33 +8,32 @@
  *
  *   slot, generation   correlation id: index into the host's in-flight slab, and how often that
  *                      slot has been used, so that a late response never settles another call
- *   descriptor         `what` in the code: kind | location << 4 | count << 8
+ *   descriptor         kind | location << 4 | count << 8
  *   kind               CALL, RESULT, THROWN (the task threw), SHAPES (key lists: codec/shapes/shapes.ts)
  *   location           where the values are (below)
  *   count              number of values: arguments of a CALL, otherwise 1
  *   task               CALL: the task's index in the pool's task table; otherwise 0
  *
  *   location INLINE    the values follow, encoded by the codec
- *            NUMBER_ONLY  one number: an f64 at byte 24. A record of 32 bytes, so that the most frequent
- *                      records never straddle a cache line
+ *            NUMBER_ONLY  one number: an f64 at byte 24. The record has 32 bytes, so a run of them that starts on a cache line never straddles one
  *            PORT      i32 sequence, i32 bytes: message `sequence` of the payload port belongs to the
  *                      record (payload-port.ts). It holds the objects that the encoded values refer to
- *                      and that only a port can carry. If the encoded values are too large for the ring,
- *                      a SharedArrayBuffer follows with the values in its first `bytes` bytes. If
+ *                      and that only a port can carry. If the encoded values are too large for a record, the last part of the
+ *                    message is a SharedArrayBuffer with the values in its first `bytes` bytes. If
  *                      `bytes` is IN_RECORD, the values follow at byte 32 of the record
  */
 
 /** The frame's fields as int32 words from the start of the record. */
 export const SLOT_WORD = 2;
 export const GENERATION_WORD = 3;
-export const WHAT_WORD = 4;
+export const DESCRIPTOR_WORD = 4;
 export const TASK_WORD = 5;
 
 /** Record header and frame: where values start. */
 export const FRAME_BYTES = 24;
-/** Frame, sequence number of a payload message, and bytes of the values in it. */
+/** Where the values of a PORT record start: record header, frame, message number and `bytes`. */
 export const PLACEHOLDER_BYTES = 32;
-/** Bytes of a placeholder whose values follow it. */
+/** Value of a PORT record's `bytes` if the encoded values are in the record itself. */
 export const IN_RECORD = -1;
 /** Frame and one f64. */
 export const NUMBER_FRAME_BYTES = 32;
@@ -50,25 +49,25 @@ export const PORT = 1;
 export const NUMBER_ONLY = 2;
 export type Location = typeof INLINE | typeof PORT | typeof NUMBER_ONLY;
 
-/** The most frequent frames, compared as a whole. */
-export const CALL_WITH_NUMBER: number = packWhat(CALL, NUMBER_ONLY, 1);
-export const CALL_WITH_NOTHING: number = packWhat(CALL, INLINE, 0);
-export const CALL_WITH_VALUE: number = packWhat(CALL, INLINE, 1);
-export const RESULT_NUMBER: number = packWhat(RESULT, NUMBER_ONLY, 1);
-export const RESULT_VALUE: number = packWhat(RESULT, INLINE, 1);
+/** Descriptors of the most frequent records: the receiver compares the word instead of unpacking it. */
+export const CALL_WITH_NUMBER: number = packDescriptor(CALL, NUMBER_ONLY, 1);
+export const CALL_WITH_NOTHING: number = packDescriptor(CALL, INLINE, 0);
+export const CALL_WITH_VALUE: number = packDescriptor(CALL, INLINE, 1);
+export const RESULT_NUMBER: number = packDescriptor(RESULT, NUMBER_ONLY, 1);
+export const RESULT_VALUE: number = packDescriptor(RESULT, INLINE, 1);
 
-export function packWhat(kind: Kind, location: Location, count: number): number {
+export function packDescriptor(kind: Kind, location: Location, count: number): number {
   return kind | (location << 4) | (count << 8);
 }
 
-export function kindOf(what: number): number {
-  return what & 0xf;
+export function kindOf(descriptor: number): number {
+  return descriptor & 0xf;
 }
 
-export function locationOf(what: number): number {
-  return (what >> 4) & 0xf;
+export function locationOf(descriptor: number): number {
+  return (descriptor >> 4) & 0xf;
 }
 
-export function countOf(what: number): number {
-  return what >>> 8;
+export function countOf(descriptor: number): number {
+  return descriptor >>> 8;
 }

@@ -42,7 +42,7 @@ export function bufferOf(
 export class PayloadMessages {
   readonly #port: PayloadPort;
   /** Messages received and not taken yet. */
-  readonly #early = new Map<number, () => PayloadMessage>();
+  readonly #untaken = new Map<number, () => PayloadMessage>();
   #posted = 0;
   #received = 0;
 
@@ -72,12 +72,12 @@ export class PayloadMessages {
   /** Message `sequence`. Throws DataCloneError if it could not be deserialized. */
   take(sequence: number): PayloadMessage {
     for (;;) {
-      const early = this.#early.get(sequence);
-      if (early !== undefined) {
-        this.#early.delete(sequence);
-        return early();
+      const readMessage = this.#untaken.get(sequence);
+      if (readMessage !== undefined) {
+        this.#untaken.delete(sequence);
+        return readMessage();
       }
-      this.#early.set(this.#received, this.#receive(sequence));
+      this.#untaken.set(this.#received, this.#receive(sequence));
       this.#received = (this.#received + 1) | 0;
     }
   }
@@ -105,8 +105,8 @@ export class PayloadMessages {
       received = this.#port.receive();
     } catch (cause) {
       return () => {
-        const what = "The value could not be deserialized by the receiving thread.";
-        throw new DataCloneError(what, { cause });
+        const message = "The value could not be deserialized by the receiving thread.";
+        throw new DataCloneError(message, { cause });
       };
     }
     if (received === undefined) {

@@ -30,7 +30,7 @@ export interface Snapshot {
   /** The parts of the payload that move. */
   readonly transfer: readonly unknown[];
   /** Resendable: anything that moves is heddle's own copy and can be cloned instead. */
-  readonly mayKeep: boolean;
+  readonly isResendable: boolean;
   /**
    * Objects that move, are the caller's own, and are not detached yet: posting detaches them. If the snapshot
    * is not sent at once, `detached` must be called before any user code runs.
@@ -148,7 +148,7 @@ export class SnapshotEncoder {
   }
 
   /** Encodes values to be sent later. Throws as `encode` does. */
-  hold(
+  capture(
     values: readonly unknown[],
     name: string = ARGUMENTS,
     declared: DeclaredValues = NOTHING_DECLARED,
@@ -193,12 +193,12 @@ export class SnapshotEncoder {
         at = one === undefined ? encoder.root(value, at) : encoder.struct(one, position, value, at);
       }
       const whole = this.take(encoder, at, snapshot.count);
-      return { ...whole, mayKeep: whole.mayKeep && snapshot.mayKeep };
+      return { ...whole, isResendable: whole.isResendable && snapshot.isResendable };
     });
   }
 
   /** Encodes an error. Throws only if there is no memory. */
-  holdError(error: Error): Snapshot {
+  captureError(error: Error): Snapshot {
     return this.#withEncoder(
       RESULT_NAME,
       (encoder) => this.take(encoder, this.encodeError(encoder, error), 1),
@@ -228,7 +228,7 @@ export class SnapshotEncoder {
     checkMovable(gathered, encoder.access);
     const attachments = [...gathered.objects];
     const transfer = [...gathered.transfer];
-    const mayKeep = !gathered.movesOriginals;
+    const isResendable = !gathered.movesOriginals;
     for (const object of gathered.unused ?? []) {
       if (kinds.isArrayBuffer(object)) detach(object);
       else transfer.push(object);
@@ -243,13 +243,13 @@ export class SnapshotEncoder {
     // A message is needed even if moved objects appear in no value.
     const hasMessage = !isInline || attachments.length > 0 || transfer.length > 0;
     const payload = hasMessage ? { buffer, bytes: isInline ? 0 : end, attachments } : undefined;
-    const attached = mayKeep
+    const attached = isResendable
       ? NONE
       : transfer.filter((object): object is ArrayBuffer =>
         kinds.isArrayBuffer(object) && gathered.isOriginal(object)
       );
     const { copiedBytes } = encoder;
-    const snapshot = { count, inline, payload, transfer, mayKeep, attached, copiedBytes };
+    const snapshot = { count, inline, payload, transfer, isResendable, attached, copiedBytes };
     return isLeaving ? snapshot : detached(snapshot);
   }
 }
@@ -259,13 +259,15 @@ function checkMovable({ transfer, unused }: Attachments, { kinds, bytes }: Codec
   for (const objects of [transfer, unused ?? []]) {
     for (const object of objects) {
       if (!kinds.isArrayBuffer(object)) continue;
-      const why = bufferIsDetached.call(object)
+      const reason = bufferIsDetached.call(object)
         ? "it is detached"
         // Not all engines check this.
         : bytes.isUntransferable(object)
         ? "it is marked as untransferable"
         : undefined;
-      if (why !== undefined) throw new DataCloneError(`An ArrayBuffer cannot be moved: ${why}.`);
+      if (reason !== undefined) {
+        throw new DataCloneError(`An ArrayBuffer cannot be moved: ${reason}.`);
+      }
     }
   }
 }

@@ -3,7 +3,7 @@
  * Plain data only: everything here is copied by structured clone.
  */
 import type { SharedWord } from "../sync/awake-count.ts";
-import type { WorkerLimits } from "../runtimes/runtime.ts";
+import type { OutputName, WorkerLimits } from "../runtimes/runtime.ts";
 
 /** Where a worker finds a task. Identity is module and export name, never a position. */
 export interface TaskSource {
@@ -16,7 +16,28 @@ export interface TaskSource {
   readonly declares: string | undefined;
   /** Whether the task gets a signal as its last argument. The task's own module may request one as well. */
   readonly hasSignal: boolean;
+  /** Where `task()` declared it, with the source text of its function. The export counts if the worker differs. */
+  readonly declared: { readonly place: string; readonly text: string } | undefined;
+  /** For a bare function, its own name, which must be that of the export. */
+  readonly functionName: string | undefined;
 }
+
+/** A task as the worker that has loaded it describes it to a host that has not. */
+export interface TaskDescription {
+  /** Its export name. */
+  readonly name: string;
+  /** Its options (`TaskOptions`). */
+  readonly options: object;
+  readonly hasSignal: boolean;
+  /** Copies of the schemas of its arguments and of its result. */
+  readonly args: readonly unknown[] | undefined;
+  readonly returns: unknown;
+  /** Its signature in words. */
+  readonly declares: string | undefined;
+}
+
+/** Maximum number of functions in the module of a module pool: memory for their timings is allocated before. */
+export const MAX_MODULE_TASKS = 1024;
 
 export interface WorkerStart extends PoolStart {
   readonly workerId: number;
@@ -44,10 +65,18 @@ export interface PoolStart {
   readonly spinMs: number;
   /** Task functions by index in the pool's task table. */
   readonly tasks: readonly TaskSource[];
+  /** The module of a module pool while the host does not know its tasks: the worker describes all its functions. */
+  readonly taskModule: string | undefined;
   /** Maximum of async tasks in flight. At this number the worker takes no calls. */
   readonly maxConcurrency: number;
   /** Maximum bytes of one encoded result. Infinity: heddle sets no limit. */
   readonly maxPayloadBytes: number;
+  /** The option `worker`: the pool's name, the URL of its setup module, and the data for that. */
+  readonly poolName: string;
+  readonly setup: string | undefined;
+  readonly data: unknown;
+  /** Standard streams that the worker writes itself. */
+  readonly directOutputs: readonly OutputName[];
   /** Limits of its thread. */
   readonly limits: WorkerLimits;
   /** Memory in bytes above which the worker reports that it is full. Infinity: never. */
@@ -73,16 +102,19 @@ export interface AbortMessage {
   readonly reason: PackedReason;
 }
 
+export type StartPart = "setup" | "module" | "export";
+
 /**
  * Worker to host. A bare WAKE is a message as well: the host is parked and a response is ready. Errors are
  * encoded by the codec (`packError`).
  */
 export type WorkerMessage =
   | typeof WAKE
-  | { readonly heddle: "ready" }
+  /** `tasks`: the packed descriptions (`TaskDescription`) of the functions of `taskModule`. */
+  | { readonly heddle: "ready"; readonly tasks?: Uint8Array }
   | { readonly heddle: "flushed" }
-  /** The worker could not load its tasks and exits. `taskMissing`: a module lacks an export. */
-  | { readonly heddle: "failed"; readonly taskMissing: boolean; readonly error: Uint8Array }
+  /** The worker could not start and exits. `part` names what failed: `setup`, a module, or an export that is missing. */
+  | { readonly heddle: "failed"; readonly part: StartPart; readonly error: Uint8Array }
   /** The worker uses more than `maxMemory`. `isFarOver`: so much more that it should get no calls. */
   | { readonly heddle: "full"; readonly isFarOver: boolean }
   /** A promise was rejected in the worker without a handler, or an `onTeardown` hook failed. */

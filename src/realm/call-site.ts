@@ -2,6 +2,16 @@
 
 interface CallSite {
   getFileName(): string | null | undefined;
+  getLineNumber(): number | null;
+  getColumnNumber(): number | null;
+}
+
+/** Where a function was called. */
+export interface CallPlace {
+  /** Path or URL of the module. */
+  readonly module: string;
+  /** The module with line and column. Undefined if only the module is known. */
+  readonly place: string | undefined;
 }
 
 /** V8's stack trace API, which JavaScriptCore has too. */
@@ -11,20 +21,38 @@ const StackError = Error as unknown as {
   captureStackTrace(target: object, above: (...args: never[]) => unknown): void;
 };
 
+/** Frames examined: built-in functions such as `map` may be between `callee` and the module that called it. */
+const MAX_FRAMES = 4;
+
+/** Whether a frame is code of a module. On Bun a tail call leaves the frame of a built-in caller, "[unknown]". */
+function isInModule(site: CallSite): boolean {
+  const file = site.getFileName();
+  return typeof file === "string" && file !== "" && !file.startsWith("[");
+}
+
 /** Path or URL of the module that called `callee`, or undefined if the stack does not contain it. */
 export function callerOf(callee: (...args: never[]) => unknown): string | undefined {
+  return callPlaceOf(callee)?.module;
+}
+
+/** Where `callee` was called, or undefined if the stack does not contain it. */
+export function callPlaceOf(callee: (...args: never[]) => unknown): CallPlace | undefined {
   const { prepareStackTrace, stackTraceLimit } = StackError;
   const holder: { stack?: unknown } = {};
   try {
-    StackError.stackTraceLimit = 1;
+    StackError.stackTraceLimit = MAX_FRAMES;
     StackError.prepareStackTrace = (_error: Error, sites: unknown) => sites;
     StackError.captureStackTrace(holder, callee);
     const sites = holder.stack as readonly CallSite[] | string;
-    return typeof sites === "string" ? undefined : sites[0]?.getFileName() ?? undefined;
+    const site = typeof sites === "string" ? undefined : sites.find(isInModule);
+    if (site === undefined) return undefined;
+    const module = site.getFileName()!;
+    return { module, place: `${module}:${site.getLineNumber()}:${site.getColumnNumber()}` };
   } catch {
     // Error is frozen. The text of a stack needs no hook.
     StackError.captureStackTrace(holder, callee);
-    return locationIn(String(holder.stack));
+    const module = locationIn(String(holder.stack));
+    return module === undefined ? undefined : { module, place: undefined };
   } finally {
     // Assigns, since on Bun deleting or redefining the property leaves the hook in place. Unlike `=`, `set` does not
     // throw if Error is frozen.

@@ -3,9 +3,26 @@
  * module loads. It is on `globalThis`, since a task module may import another copy (sources and build, two versions).
  */
 
+/** A worker as its tasks see it. */
+export interface WorkerInfo {
+  /** Number of the worker within its pool; replacements get new numbers. */
+  readonly id: number;
+  /** Name of the pool (option `worker.name`). */
+  readonly pool: string;
+  /** This worker's copy of the option `worker.data`. */
+  readonly data: unknown;
+  /** What the default export of the option `worker.setup` returned. Undefined until then. */
+  readonly context: unknown;
+}
+
 export interface WorkerRealm {
   /** True while task modules are being imported. */
   isLoading: boolean;
+  /** What `workerInfo()` returns. */
+  info: WorkerInfo;
+  /** URLs of these modules, and the names of the bare functions among the pool's tasks. */
+  readonly modules: readonly string[];
+  readonly bareTasks: readonly string[];
   /** Hooks passed to `onTeardown`, oldest first. */
   readonly teardowns: (() => unknown)[];
   /** The AwakeCount's words of this worker (sync/awake-count.ts), for pools created in it. */

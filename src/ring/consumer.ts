@@ -38,8 +38,8 @@ export class RingConsumer {
   #sequence = 0;
   #length = 0;
   /** Position that `countReady` has reached, and the number of the record there. */
-  #walked: number;
-  #walkedSequence = 0;
+  #countedPosition: number;
+  #countedSequence = 0;
 
   /** Use `takeConsumer`; the role exists once per ring. */
   constructor(header: Int32Array<SharedArrayBuffer>, memory: Memory) {
@@ -50,7 +50,7 @@ export class RingConsumer {
     this.#publishBytes = Math.min(PUBLISH_STRIDE_BYTES, this.capacity >> 3);
     this.#head = this.#publishedHead = Atomics.load(header, HEAD_POSITION);
     this.#cachedTail = this.#head;
-    this.#walked = this.#head;
+    this.#countedPosition = this.#head;
   }
 
   /** Index of the oldest unreleased record, or EMPTY. Unchanged until `release`. */
@@ -99,20 +99,24 @@ export class RingConsumer {
   countReady(): number {
     const { i32 } = this.memory;
     const tail = Atomics.load(this.#header, TAIL_POSITION);
-    if (((this.#walked - this.#head) | 0) < 0) {
-      this.#walked = this.#head;
-      this.#walkedSequence = this.#sequence;
+    if (((this.#countedPosition - this.#head) | 0) < 0) {
+      this.#countedPosition = this.#head;
+      this.#countedSequence = this.#sequence;
     }
     // `poll` reports impossible positions and lengths.
     if (((tail - this.#head) | 0) > this.capacity) return 0;
-    for (let left = (tail - this.#walked) | 0; left > 0; left = (tail - this.#walked) | 0) {
-      const length = i32[(this.#walked & this.#mask) >> 2]!;
+    for (
+      let left = (tail - this.#countedPosition) | 0;
+      left > 0;
+      left = (tail - this.#countedPosition) | 0
+    ) {
+      const length = i32[(this.#countedPosition & this.#mask) >> 2]!;
       const bytes = Math.abs(length);
       if (bytes < RECORD_HEADER_BYTES || bytes > left || (bytes & 7) !== 0) break;
-      this.#walked = (this.#walked + bytes) | 0;
-      if (length > 0) this.#walkedSequence = (this.#walkedSequence + 1) & SEQUENCE_MASK;
+      this.#countedPosition = (this.#countedPosition + bytes) | 0;
+      if (length > 0) this.#countedSequence = (this.#countedSequence + 1) & SEQUENCE_MASK;
     }
-    return (this.#walkedSequence - this.#sequence) & SEQUENCE_MASK;
+    return (this.#countedSequence - this.#sequence) & SEQUENCE_MASK;
   }
 
   /** Position up to which records have been released, for the safety re-check. */

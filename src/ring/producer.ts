@@ -38,7 +38,7 @@ const REWIND_BYTES: number = 16 * 1024;
  * index from which the producer rewinds, up to the whole ring. This number of trips through the ring without such a
  * burst halves it.
  */
-const EASY_TRIPS = 64;
+const UNINTERRUPTED_LAPS = 64;
 
 export class RingProducer {
   /** The records; offsets handed out by `claim` are bytes into it. */
@@ -49,12 +49,12 @@ export class RingProducer {
 
   readonly #header: Int32Array<SharedArrayBuffer>;
   readonly #mask: number;
-  readonly #leastRewindBytes: number;
+  readonly #minRewindBytes: number;
   #rewindBytes: number;
   /** Position behind the padding of the last rewind. */
   #rewoundTo: number;
   #isRewind = false;
-  #easyTrips = 0;
+  #uninterruptedLaps = 0;
   #tail: number;
   /** Times that the tail has wrapped. */
   #tailWraps = 0;
@@ -75,8 +75,8 @@ export class RingProducer {
     this.capacity = memory.u8.length;
     this.#header = header;
     this.#mask = this.capacity - 1;
-    this.#leastRewindBytes = rewindBytes ?? Math.min(REWIND_BYTES, this.capacity >> 1);
-    this.#rewindBytes = this.#nextRewindCheck = this.#leastRewindBytes;
+    this.#minRewindBytes = rewindBytes ?? Math.min(REWIND_BYTES, this.capacity >> 1);
+    this.#rewindBytes = this.#nextRewindCheck = this.#minRewindBytes;
     this.#rewoundTo = this.#tail = Atomics.load(header, TAIL_POSITION);
     this.#cachedHead = Atomics.load(header, HEAD_POSITION);
   }
@@ -94,7 +94,7 @@ export class RingProducer {
     const index = tail & this.#mask;
     const room = this.capacity - index;
     if (index >= this.#nextRewindCheck) {
-      const used = this.#usedIfLittle(index);
+      const used = this.#usedBytesIfFew(index);
       if (used >= 0 && need <= index - used) {
         this.#isRewind = true;
         return this.#open(tail, index, room, index - used);
@@ -129,7 +129,7 @@ export class RingProducer {
       this.#paddingIndex = NO_SPACE;
       if (this.#isRewind) this.#rewoundTo = this.#claimPosition;
     }
-    if (index === 0) this.#beginTrip();
+    if (index === 0) this.#beginLap();
     i32[lengthSlot(index)] = bytes;
     i32[stateSlot(index)] = queuedState(this.#sequence);
     const tail = (this.#claimPosition + bytes) | 0;
@@ -197,19 +197,19 @@ export class RingProducer {
    * Indices of the `most` oldest matching records that the consumer has not released, including claimed and revoked ones.
    * Their bytes stay unchanged until this producer, which alone reuses them, claims again.
    */
-  unreleased(most: number = Infinity, isWanted?: (index: number) => boolean): number[] {
+  unreleased(max: number = Infinity, matches?: (index: number) => boolean): number[] {
     const indices: number[] = [];
     const { i32 } = this.memory;
     let left = this.capacity - this.#refreshFree();
     let position = this.#cachedHead;
-    while (left > 0 && indices.length < most) {
+    while (left > 0 && indices.length < max) {
       const index = position & this.#mask;
       const length = i32[lengthSlot(index)]!;
       const bytes = Math.abs(length);
       if (bytes < RECORD_HEADER_BYTES || bytes > left || (bytes & 7) !== 0) {
         throw new ProtocolError(`Record length ${length} at index ${index} has been overwritten.`);
       }
-      if (length > 0 && isWanted?.(index) !== false) indices.push(index);
+      if (length > 0 && matches?.(index) !== false) indices.push(index);
       position = (position + bytes) | 0;
       left -= bytes;
     }
@@ -270,7 +270,7 @@ export class RingProducer {
   }
 
   /** Bytes not released yet if they are at most half of those before `index`, otherwise -1. */
-  #usedIfLittle(index: number): number {
+  #usedBytesIfFew(index: number): number {
     const used = this.capacity - this.#refreshFree();
     if (used <= index >> 1) return used;
     // The ring is in use. The next check comes some way further on, or every claim would fetch the consumer's line.
@@ -280,10 +280,10 @@ export class RingProducer {
   }
 
   /** Called when a record starts at index 0, after padding or directly after the last record. */
-  #beginTrip(): void {
-    if (++this.#easyTrips === EASY_TRIPS) {
-      this.#easyTrips = 0;
-      this.#rewindBytes = Math.max(this.#leastRewindBytes, this.#rewindBytes >> 1);
+  #beginLap(): void {
+    if (++this.#uninterruptedLaps === UNINTERRUPTED_LAPS) {
+      this.#uninterruptedLaps = 0;
+      this.#rewindBytes = Math.max(this.#minRewindBytes, this.#rewindBytes >> 1);
     }
     this.#nextRewindCheck = this.#rewindBytes;
   }
@@ -292,7 +292,7 @@ export class RingProducer {
   #rewindLater(): void {
     if (((this.#rewoundTo - this.#cachedHead) | 0) <= 0) return;
     this.#rewoundTo = this.#cachedHead; // once for each rewind
-    this.#easyTrips = 0;
+    this.#uninterruptedLaps = 0;
     this.#rewindBytes = Math.min(2 * this.#rewindBytes, this.capacity);
     this.#nextRewindCheck = Math.max(this.#nextRewindCheck, this.#rewindBytes);
   }

@@ -3,8 +3,8 @@
  *
  *   byte
  *   0    magic | version | capacity   written once by `createRing`, before the buffer is shared
- *   12   producerTaken  i32           compare-exchange 0→1 by whoever takes the role, once
- *   16   consumerTaken  i32           compare-exchange 0→1 by whoever takes the role, once
+ *   12   producerTaken  i32           compare-exchange 0→1 by the side that takes the role, once
+ *   16   consumerTaken  i32           compare-exchange 0→1 by the side that takes the role, once
  *   128  tailPosition   i32           producer writes, consumer reads
  *   256  headPosition   i32           consumer writes, producer reads
  *   384  (unused line, so that records never share a line pair with the cursor)

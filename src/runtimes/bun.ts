@@ -1,9 +1,16 @@
 /** Bun: `queueMicrotask` is the cheaper microtask, and `slice` copies out without zeroing first. */
 import { inspectFrom } from "./array-keys.ts";
 import { process } from "./process.ts";
-import { ASCII, LATIN1, NOT_ONE_BYTE, type Runtime } from "./runtime.ts";
+import {
+  ASCII,
+  LATIN1,
+  NOT_ONE_BYTE,
+  type Runtime,
+  type SharedBytes,
+  type Written,
+} from "./runtime.ts";
 import { ABOVE_ONE_BYTE, latin1Slice, latin1Write, textAccess } from "./values.ts";
-import { createRuntime } from "./worker-threads.ts";
+import { createRuntime, unpatchedOutputs } from "./worker-threads.ts";
 
 /** Length in units above which writing a text as ASCII is faster than a search by pattern. */
 const SEARCHED_UNITS = 64;
@@ -14,8 +21,14 @@ const DECODED_UNITS = { least: 2048, most: 512 * 1024 } as const;
 const { keys: keysOf } = Object;
 const { queueMicrotask } = globalThis;
 
+/** Whether `write` is the runtime's: Bun's own is a property of the stream (1.4). */
+function hasOwnWrite(stream: object): boolean {
+  return (stream as { readonly write: { readonly name: string } }).write.name === "writeFast";
+}
+
 export function createBunRuntime(): Runtime {
   return createRuntime({
+    directOutputs: () => unpatchedOutputs(hasOwnWrite),
     microtask: (callback) => queueMicrotask(callback),
     refuseLimits: ({ resourceLimits, permission }) => [
       ...(resourceLimits === undefined ? [] : ["Bun ignores resourceLimits of workers"]),
@@ -27,24 +40,7 @@ export function createBunRuntime(): Runtime {
       joinedTexts: Infinity,
       loopUnits: 8,
       writeUnits: writeUnitsByFours,
-      writeOneByte: (text, target, start) => {
-        const { length } = text;
-        if (length <= SEARCHED_UNITS) {
-          if (ABOVE_ONE_BYTE.test(text)) return NOT_ONE_BYTE;
-          latin1Write.call(target, text, start, length);
-          return LATIN1;
-        }
-        const samples = text.charCodeAt(0) | text.charCodeAt(length >> 1);
-        if (samples > 0xff) return NOT_ONE_BYTE;
-        // A unit above 0x7f takes two bytes, so only ASCII is read to its end within this room.
-        if (samples < 0x80) {
-          const { read } = textAccess.encodeInto(text, target, start, start + length);
-          if (read === length) return ASCII;
-        }
-        // Units above 0xff are cut, so the comparison finds them.
-        latin1Write.call(target, text, start, length);
-        return latin1Slice.call(target, start, start + length) === text ? LATIN1 : NOT_ONE_BYTE;
-      },
+      writeOneByte,
       readAscii: (source, start, end) => {
         const length = end - start;
         return length >= DECODED_UNITS.least && length <= DECODED_UNITS.most
@@ -73,6 +69,25 @@ export function createBunRuntime(): Runtime {
       countKeys: (object) => keysOf(object).length,
     },
   });
+}
+
+function writeOneByte(text: string, target: SharedBytes, start: number): Written {
+  const { length } = text;
+  if (length <= SEARCHED_UNITS) {
+    if (ABOVE_ONE_BYTE.test(text)) return NOT_ONE_BYTE;
+    latin1Write.call(target, text, start, length);
+    return LATIN1;
+  }
+  const samples = text.charCodeAt(0) | text.charCodeAt(length >> 1);
+  if (samples > 0xff) return NOT_ONE_BYTE;
+  // A unit above 0x7f takes two bytes, so only ASCII is read to its end within this room.
+  if (samples < 0x80) {
+    const { read } = textAccess.encodeInto(text, target, start, start + length);
+    if (read === length) return ASCII;
+  }
+  // Units above 0xff are cut, so the comparison finds them.
+  latin1Write.call(target, text, start, length);
+  return latin1Slice.call(target, start, start + length) === text ? LATIN1 : NOT_ONE_BYTE;
 }
 
 /** Takes two thirds of the time of a loop over single units; on V8 it gains nothing. */

@@ -1,11 +1,13 @@
 /** Node: limits of workers. */
 import { confine, confineSelf, refusePermission } from "./node-permission.ts";
 import type { Runtime } from "./runtime.ts";
-import { createRuntime } from "./worker-threads.ts";
+import { createRuntime, unpatchedOutputs } from "./worker-threads.ts";
 
 export function createNodeRuntime(): Runtime {
   return createRuntime({
     refuseLimits: ({ permission }) => permission === undefined ? [] : refusePermission(permission),
+    takesExecArgv: true,
+    directOutputs: () => unpatchedOutputs((stream) => !Object.hasOwn(stream, "write")),
     confineSelf,
     limitOptions: ({ resourceLimits, permission }, files) => ({
       ...(resourceLimits === undefined ? {} : { resourceLimits }),

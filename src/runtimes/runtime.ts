@@ -135,6 +135,13 @@ export interface WorkerLimits {
   readonly permission: Permission | undefined;
 }
 
+/** How the thread of a worker is started. What is left out is the host's. */
+export interface ThreadOptions {
+  readonly env?: Readonly<Record<string, string>> | symbol;
+  readonly argv?: readonly string[];
+  readonly execArgv?: readonly string[];
+}
+
 /** One end of a message channel without a listener: read only when a ring record announces a message. */
 export interface PayloadPort {
   /** Posts `message`; the objects in `transfer` move. */
@@ -159,6 +166,9 @@ export interface WorkerHandle {
   terminate(): Promise<void>;
 }
 
+/** Standard streams by name. */
+export type OutputName = "stdout" | "stderr";
+
 /** A worker's handle on its host. */
 export interface ParentHandle {
   post(message: unknown): void;
@@ -166,7 +176,9 @@ export interface ParentHandle {
   /** Keeps unhandled rejections from ending the worker and reports them. */
   onUnhandledRejection(listener: (reason: unknown) => void): void;
   /** Whether an uncaught exception is ending this thread. On Node pending promise callbacks still run. */
-  isDoomed(): boolean;
+  isTerminating(): boolean;
+  /** Writes these streams straight to the process's descriptors from now on, not by messages to the host. */
+  writeDirectly(outputs: readonly OutputName[]): void;
   /** Calls back when this thread's output to stdout and stderr has reached its host. */
   flushOutput(callback: () => void): void;
   /** Ends this worker. */
@@ -191,7 +203,7 @@ export interface Runtime extends CodecAccess {
   /** The cheaper of `queueMicrotask` and `promise.then`. */
   readonly microtask: (callback: () => void) => void;
   /** Runs the callback in the next turn of the event loop (`setImmediate`). */
-  readonly soon: (callback: () => void) => void;
+  readonly macrotask: (callback: () => void) => void;
   /** Consecutive turns after which the event loop has served I/O; see `sync/turn-clock.ts`. */
   readonly turnsPerYield: number;
   /** By internal slot. Runs no user code, even for proxies. */
@@ -212,7 +224,15 @@ export interface Runtime extends CodecAccess {
     name: string,
     limits: WorkerLimits,
     modules: readonly string[],
+    thread: ThreadOptions,
   ): WorkerHandle;
+  /**
+   * The standard streams that workers should write themselves: their messages would wait for their event loop, so output
+   * of a busy task would be late. Not those that the program has replaced, nor on runtimes that have no such wait.
+   */
+  directOutputs(): readonly OutputName[];
+  /** Whether threads take `execArgv`. */
+  readonly takesExecArgv: boolean;
   /** Called in a worker before it loads users' modules: applies the limits that could not be set at its start. */
   confineSelf(limits: WorkerLimits, modules: readonly string[]): void;
   /** Bytes of heap and buffers of this thread, garbage included. Takes 1 to 10 µs. */

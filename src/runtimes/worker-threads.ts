@@ -8,6 +8,7 @@
 import * as timers from "node:timers";
 import { isPromise } from "node:util/types";
 import {
+  isMainThread,
   MessageChannel,
   type MessagePort,
   parentPort,
@@ -20,6 +21,7 @@ import { process } from "./process.ts";
 import { byteAccess, objectKinds, textAccess } from "./values.ts";
 import type {
   CodecAccess,
+  OutputName,
   ParentHandle,
   PayloadPort,
   Runtime,
@@ -63,20 +65,65 @@ const exit: (code: number) => void = process.exit.bind(process);
 function parent(): ParentHandle {
   if (parentPort === null) throw new Error("Not in a worker thread.");
   const port = parentPort;
-  let isDoomed = false;
+  let isTerminating = false;
   process.on("uncaughtExceptionMonitor", () => {
-    isDoomed = process.listenerCount("uncaughtException") === 0;
+    isTerminating = process.listenerCount("uncaughtException") === 0;
   });
   return {
     post: (message) => port.postMessage(message),
     onMessage: (listener) => void port.on("message", listener),
     onUnhandledRejection: (listener) => void process.on("unhandledRejection", listener),
-    isDoomed: () => isDoomed,
+    isTerminating: () => isTerminating,
+    writeDirectly,
     flushOutput: (callback) => {
       process.stdout.write("", () => void process.stderr.write("", callback));
     },
     exit,
   };
+}
+
+const DESCRIPTORS: Readonly<Record<OutputName, number>> = { stdout: 1, stderr: 2 };
+
+/**
+ * The streams of the process whose `write` is the runtime's own (`isNative`): tools that capture output replace it. None
+ * in a worker thread, whose streams are messages to its host.
+ */
+export function unpatchedOutputs(isNative: (stream: object) => boolean): readonly OutputName[] {
+  return isMainThread
+    ? (["stdout", "stderr"] as const).filter((name) => isNative(process[name]))
+    : [];
+}
+
+function writeDirectly(outputs: readonly OutputName[]): void {
+  for (const name of outputs) {
+    const stream = process[name] as unknown as {
+      _writev: unknown;
+      _write(chunk: string | Uint8Array, encoding: BufferEncoding, callback: () => void): void;
+    };
+    stream._writev = null;
+    stream._write = (chunk, encoding, callback) => {
+      writeAll(
+        DESCRIPTORS[name],
+        typeof chunk === "string" ? Buffer.from(chunk, encoding) : chunk,
+      );
+      callback();
+    };
+  }
+}
+
+/** Word to wait on while a pipe is full. */
+const never = new Int32Array(new SharedArrayBuffer(4));
+
+function writeAll(descriptor: number, bytes: Uint8Array): void {
+  const { writeSync } = process.getBuiltinModule("node:fs");
+  for (let written = 0; written < bytes.length;) {
+    try {
+      written += writeSync(descriptor, bytes, written);
+    } catch (error) {
+      if ((error as { readonly code?: string }).code !== "EAGAIN") return; // the reader is gone
+      Atomics.wait(never, 0, 0, 1);
+    }
+  }
 }
 
 /** Node's flag for code from the command line or stdin. Workers inherit it and then cannot start from a file. */
@@ -138,7 +185,7 @@ export function createRuntime(specifics: RuntimeSpecifics): Runtime {
     pause,
     // Costs 23 ns; `queueMicrotask` costs 122 on Node 22.
     microtask: (callback) => void settled.then(callback),
-    soon: (callback) => void setImmediate(callback),
+    macrotask: (callback) => void setImmediate(callback),
     turnsPerYield: 1,
     isPromise,
     setInterval: (callback, intervalMs) => createTimer(setInterval(callback, intervalMs)),
@@ -148,10 +195,15 @@ export function createRuntime(specifics: RuntimeSpecifics): Runtime {
       return { local: createPort(port1, specifics.beforeReceiving), remote: port2 };
     },
     openPort: (remote) => createPort(remote as MessagePort, specifics.beforeReceiving),
-    spawnWorker: (entry, name, limits, modules) =>
+    directOutputs: () => [],
+    takesExecArgv: false,
+    spawnWorker: (entry, name, limits, modules, { env, argv, execArgv }) =>
       createHandle(
         new Worker(startableUrl(entry), {
           name,
+          ...(env !== undefined && { env: env as NodeJS.ProcessEnv }),
+          ...(argv !== undefined && { argv: [...argv] }),
+          ...(execArgv !== undefined && { execArgv: [...execArgv] }),
           ...specifics.limitOptions?.(limits, [entry.href, ...modules]),
         }),
       ),

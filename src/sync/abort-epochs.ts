@@ -14,8 +14,8 @@
 const SLOTS = 2 ** 18;
 
 /** Memory for the words of a pool; none if no task of it has a signal. */
-export function createAbortEpochs(isAsked: boolean): SharedArrayBuffer {
-  return new SharedArrayBuffer(isAsked ? 4 * SLOTS : 0);
+export function createAbortEpochs(isNeeded: boolean): SharedArrayBuffer {
+  return new SharedArrayBuffer(isNeeded ? 4 * SLOTS : 0);
 }
 
 /** Host: marks the call with this id as aborted. */

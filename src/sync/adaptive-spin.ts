@@ -22,14 +22,14 @@ const EARNED_MS = 0.01;
 /** Time between two clock readings that only an interruption explains. */
 const INTERRUPTED_MS = 0.25;
 /** Polls per clock reading, which costs as much as several polls of a ring (40 to 90 ns). */
-const LOOKS_PER_CLOCK = 64;
+const CHECKS_PER_CLOCK = 64;
 /** Polls before the first pause, which takes about 35 ns and would delay an imminent response. */
-const EAGER_LOOKS = 32;
+const EAGER_CHECKS = 32;
 
 export interface SpinOptions {
   readonly isReady: () => boolean;
   /** Whether a core is free for spinning. */
-  readonly mayGoOn: () => boolean;
+  readonly canContinue: () => boolean;
   /** `Atomics.pause`, or nothing on Node 22: a hint to the core, not a delay to count on. */
   readonly pause: () => void;
   /** In milliseconds. */
@@ -52,13 +52,13 @@ export class AdaptiveSpin {
   spin(): boolean {
     const shortMs = this.#shortMs;
     if (this.#creditMs < shortMs || shortMs === 0) return false;
-    const { isReady, mayGoOn, pause, now } = this.#options;
-    for (let look = 0; look < EAGER_LOOKS; look++) if (isReady()) return this.#earn();
+    const { isReady, canContinue, pause, now } = this.#options;
+    for (let check = 0; check < EAGER_CHECKS; check++) if (isReady()) return this.#earn();
     const budgetMs = Math.min(this.#creditMs, MAX_SPIN_MS);
     let startMs = 0;
     let lastMs = 0;
     for (;;) {
-      for (let look = 0; look < LOOKS_PER_CLOCK; look++) {
+      for (let check = 0; check < CHECKS_PER_CLOCK; check++) {
         if (isReady()) {
           return lastMs - startMs > shortMs ? this.#spend(lastMs - startMs, true) : this.#earn();
         }
@@ -72,7 +72,7 @@ export class AdaptiveSpin {
       }
       lastMs = nowMs;
       if (nowMs - startMs >= budgetMs) return this.#spend(nowMs - startMs, isReady());
-      if (!mayGoOn()) return isReady();
+      if (!canContinue()) return isReady();
     }
   }
 

@@ -10,7 +10,7 @@
  * The first word is the count. The others are shares: one word of the worker itself and of each worker that its pool is
  * nested in, so that the host of a dead worker can subtract the contribution of that worker and of all nested in it. Each
  * share has its own memory, which is never reused, since orphaned threads may access it at any time. Workers below a word
- * and their wakers write it by atomic adds. The host above writes it by `takeBack`, after which the share is far below
+ * and their wakers write it by atomic adds. The host above writes it by `subtract`, after which the share is far below
  * zero: a thread that the runtime cannot stop sees this and leaves the words above unchanged. A worker killed between two
  * of its adds leaves the count off by one.
  */
@@ -22,14 +22,14 @@ export interface SharedWord {
 /** A shared word, at index 0. */
 export type OneWord = Int32Array<SharedArrayBuffer>;
 
-/** Value of a share after `takeBack`, and an upper bound for it after any later adds. */
-const GONE: number = -(2 ** 30);
-export const GONE_FROM: number = GONE / 2;
+/** Value of a share after `subtract`, and an upper bound for it after any later adds. */
+const REMOVED: number = -(2 ** 30);
+export const REMOVED_BELOW: number = REMOVED / 2;
 
 /** Counts a worker as awake (1) or not (-1), in its own share first and in the count last. */
 export function countAwake(words: readonly OneWord[], delta: 1 | -1): void {
   for (let word = words.length - 1; word >= 0; word--) {
-    if (Atomics.add(words[word]!, 0, delta) < GONE_FROM) return;
+    if (Atomics.add(words[word]!, 0, delta) < REMOVED_BELOW) return;
   }
 }
 
@@ -62,11 +62,11 @@ export class AwakeCount {
   }
 
   /** Host: subtracts the share of a worker that has ended from the count and from the shares above. */
-  takeBack(share: SharedWord): void {
-    const left = Atomics.exchange(new Int32Array(share.buffer), share.index, GONE);
-    if (left === 0 || left < GONE_FROM) return;
+  subtract(share: SharedWord): void {
+    const left = Atomics.exchange(new Int32Array(share.buffer), share.index, REMOVED);
+    if (left === 0 || left < REMOVED_BELOW) return;
     for (let word = this.words.length - 1; word >= 0; word--) {
-      if (Atomics.sub(this.words[word]!, 0, left) < GONE_FROM) return;
+      if (Atomics.sub(this.words[word]!, 0, left) < REMOVED_BELOW) return;
     }
   }
 

@@ -12,7 +12,7 @@
  */
 import type { Runtime } from "../runtimes/runtime.ts";
 
-export interface TurnClockOptions extends Pick<Runtime, "now" | "soon" | "turnsPerYield"> {
+export interface TurnClockOptions extends Pick<Runtime, "now" | "macrotask" | "turnsPerYield"> {
   readonly maxTurnMs: number;
   /**
    * Units of work between two clock readings: doubles up to this while units are fast, and falls back to 1 when
@@ -70,7 +70,7 @@ export class TurnClock {
 
   #arm(): void {
     this.#isArmed = true;
-    this.#options.soon(this.#fire);
+    this.#options.macrotask(this.#fire);
   }
 
   #onTurn(): void {

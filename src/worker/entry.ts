@@ -4,7 +4,7 @@
  * Waits for its start data, loads the tasks, builds the worker's side of the lane, reports that it is ready and enters
  * the loop.
  */
-import { Codec, packError } from "../codec/codec.ts";
+import { Codec, pack as packValue, packError } from "../codec/codec.ts";
 import { isError, textOf } from "../codec/kinds/errors.ts";
 import { Endpoint } from "../lane/endpoint.ts";
 import {
@@ -20,11 +20,12 @@ import { unpackReason } from "../lane/abort-reason.ts";
 import {
   type AbortMessage,
   FLUSH,
+  type StartPart,
   WAKE,
   type WorkerMessage,
   type WorkerStart,
 } from "../lane/start-data.ts";
-import { TaskNotFoundError } from "../errors.ts";
+import { InvalidArgumentError, TaskNotFoundError } from "../errors.ts";
 import { AwakeCount } from "../sync/awake-count.ts";
 import { HostWaker } from "../sync/host-parking.ts";
 import { SpaceFlag } from "../sync/space-flag.ts";
@@ -35,8 +36,9 @@ import { currentRuntime } from "../runtimes/current.ts";
 import { WorkerLoop } from "./loop.ts";
 import { MemoryWatch } from "./memory-watch.ts";
 import { Replies } from "./replies.ts";
+import { runSetup } from "./setup.ts";
 import { TaskSignals } from "./abort-signals.ts";
-import { loadTasks, type WorkerTask } from "./task-modules.ts";
+import { loadModule, loadTasks, type WorkerTask } from "./task-modules.ts";
 
 const runtime = currentRuntime;
 const host = runtime.parent();
@@ -81,38 +83,73 @@ function begin(start: WorkerStart): void {
     } else if (message === FLUSH) host.flushOutput(() => post({ heddle: "flushed" }));
     else loop?.onWakeMessage();
   };
-  runtime.confineSelf(start.limits, [
-    import.meta.url,
-    ...start.tasks.map(({ moduleUrl }) => moduleUrl),
-  ]);
-  const realm: WorkerRealm = { isLoading: true, active: start.active, teardowns: [] };
+  host.writeDirectly(start.directOutputs);
+  const modules = modulesOf(start);
+  runtime.confineSelf(start.limits, [import.meta.url, ...modules]);
+  const bare = start.tasks.filter(({ functionName }) => functionName !== undefined);
+  const realm: WorkerRealm = {
+    isLoading: true,
+    info: Object.freeze({
+      id: start.workerId,
+      pool: start.poolName,
+      data: start.data,
+      context: undefined,
+    }),
+    modules,
+    bareTasks: bare.map(({ name }) => name),
+    active: start.active,
+    teardowns: [],
+  };
   enterWorkerRealm(realm);
-  load(start, realm).then((tasks) => {
-    if (tasks === undefined) return;
-    loop = createLoop(start, realm, signals, tasks);
-    post({ heddle: "ready" });
+  load(start, realm).then((loaded) => {
+    if (loaded === undefined) return;
+    loop = createLoop(start, realm, signals, loaded.tasks);
+    post({ heddle: "ready", ...loaded.packed });
     loop.start();
   }).catch(crash);
 }
 
+/** URLs of the modules that the worker loads. */
+function modulesOf({ tasks, taskModule, setup }: WorkerStart): readonly string[] {
+  const taskModules = tasks.length === 0 && taskModule !== undefined
+    ? [taskModule]
+    : tasks.map(({ moduleUrl }) => moduleUrl);
+  return [...new Set(setup === undefined ? taskModules : [setup, ...taskModules])];
+}
+
+interface LoadedTasks {
+  readonly tasks: readonly WorkerTask[];
+  /** For the "ready" message: the packed descriptions, if the host has none. */
+  readonly packed: { readonly tasks?: Uint8Array };
+}
+
 /** Loads the tasks. If that fails, returns undefined and ends the worker. */
-async function load(
-  start: WorkerStart,
-  realm: WorkerRealm,
-): Promise<readonly WorkerTask[] | undefined> {
+async function load(start: WorkerStart, realm: WorkerRealm): Promise<LoadedTasks | undefined> {
+  let part: StartPart = "setup";
   try {
-    const tasks = await loadTasks(start.tasks);
+    if (start.setup !== undefined) await runSetup(start.setup, realm);
+    part = "module";
+    const loaded = await loadTasksOf(start);
     realm.isLoading = false;
-    return tasks;
+    return loaded;
   } catch (error) {
-    post({
-      heddle: "failed",
-      taskMissing: error instanceof TaskNotFoundError,
-      error: pack(error),
-    });
+    if (part === "module" && error instanceof TaskNotFoundError) part = "export";
+    post({ heddle: "failed", part, error: pack(error) });
     exitSoon(1);
     return undefined;
   }
+}
+
+async function loadTasksOf({ tasks, taskModule }: WorkerStart): Promise<LoadedTasks> {
+  if (tasks.length > 0 || taskModule === undefined) {
+    return { tasks: await loadTasks(tasks), packed: {} };
+  }
+  const { tasks: loaded, descriptions } = await loadModule(taskModule);
+  const packed = packValue(runtime, descriptions);
+  if (packed !== undefined) return { tasks: loaded, packed: { tasks: packed } };
+  throw new InvalidArgumentError(
+    `The task options of ${taskModule} contain an object that cannot be copied to the host.`,
+  );
 }
 
 function createLoop(
@@ -126,7 +163,7 @@ function createLoop(
     access: runtime,
     origin: start.workerId + 1,
     maxPayloadBytes: start.maxPayloadBytes,
-    mayLend: false,
+    allowsBorrow: false,
   });
   const endpoint = new Endpoint(
     SpscRing.attach(start.lane, responseRing(start.requestCapacity)).takeProducer(),
@@ -155,7 +192,7 @@ function createLoop(
     signals,
     spinMs: start.spinMs,
     onTurn: watchMemory(start.maxMemory),
-    isDoomed: () => host.isDoomed(),
+    isTerminating: () => host.isTerminating(),
     onClose: () => void leave(realm),
     onCrash: crash,
   });
@@ -169,7 +206,7 @@ function watchMemory(maxBytes: number): (() => void) | undefined {
     now: runtime.now,
     onFull: (isFarOver) => post({ heddle: "full", isFarOver }),
   });
-  return () => watch.look();
+  return () => watch.check();
 }
 
 /** Time allowed for an uncaught exception to end the worker. */
@@ -180,7 +217,7 @@ const CRASH_MS = 100;
  * ends if a task's module handles such exceptions, since its loop has stopped.
  */
 function crash(error: unknown): void {
-  runtime.soon(() => {
+  runtime.macrotask(() => {
     runtime.setTimeout(() => host.exit(1), CRASH_MS);
     throw error;
   });

@@ -43,7 +43,7 @@ export interface WorkerLoopOptions extends TaskRunnerOptions {
   /** Called before the event loop turns, after work. */
   readonly onTurn: (() => void) | undefined;
   /** Whether the thread is about to end: the loop starts no further calls. */
-  readonly isDoomed: () => boolean;
+  readonly isTerminating: () => boolean;
   /** Called when the host has requested this worker's exit, possibly more than once. */
   readonly onClose: () => void;
   /** Called when shared memory is damaged and the loop cannot continue. Must end the worker. */
@@ -79,14 +79,14 @@ export class WorkerLoop {
     this.#parker = options.parker;
     this.#active = options.active;
     this.#control = options.control;
-    this.#runner = new TaskRunner(options, (answer) => this.#answerLater(answer));
+    this.#runner = new TaskRunner(options, (respond) => this.#respondLater(respond));
     this.#maxConcurrency = options.maxConcurrency;
     this.#onTurn = options.onTurn;
     this.#onClose = options.onClose;
     this.#onCrash = options.onCrash;
-    const { isDoomed } = options;
+    const { isTerminating } = options;
     this.#run = () => {
-      if (isDoomed()) return;
+      if (isTerminating()) return;
       try {
         this.#work();
       } catch (error) {
@@ -95,7 +95,7 @@ export class WorkerLoop {
     };
     this.#turn = new TurnClock({
       now: this.#runtime.now,
-      soon: this.#runtime.soon,
+      macrotask: this.#runtime.macrotask,
       turnsPerYield: this.#runtime.turnsPerYield,
       maxTurnMs: MAX_TURN_MS,
       maxStride: MAX_CLOCK_STRIDE,
@@ -104,7 +104,7 @@ export class WorkerLoop {
     const active = this.#active;
     this.#spin = new AdaptiveSpin({
       isReady: () => this.#hasWork(),
-      mayGoOn: () => active.hasFreeCore && !this.#isClosing(),
+      canContinue: () => active.hasFreeCore && !this.#isClosing(),
       pause: this.#runtime.pause,
       now: this.#runtime.now,
     }, options.spinMs);
@@ -150,7 +150,7 @@ export class WorkerLoop {
   /** Waits when there is nothing to do. True: there is work again; false: the loop will be called back. */
   #rest(): boolean {
     if (this.#isClosing()) {
-      // SYNC(close): records sent before the word was set are visible once it is seen. Pairs with Lane.close.
+      // SYNC(close): records sent before the word was set are visible once it is seen. Pairs with ThreadLane.#close.
       if (this.#hasWork()) return true;
       this.#onClose();
       return false;
@@ -167,7 +167,7 @@ export class WorkerLoop {
     } else if (this.#isAccepting() && this.#idleTurns < MAX_IDLE_TURNS) {
       this.#idleTurns++;
       if (this.#active.hasFreeCore) {
-        this.#runtime.soon(this.#run);
+        this.#runtime.macrotask(this.#run);
         return false;
       }
     }
@@ -178,7 +178,7 @@ export class WorkerLoop {
   #block(): boolean {
     const parker = this.#parker;
     this.#handBackSpace();
-    this.#sayWhatFor();
+    this.#storeWaitReason();
     this.#announce(BLOCKED);
     // The re-check that closes the window between the last poll and the wait.
     if (this.#hasWork() || this.#isClosing()) parker.cancel(BLOCKED);
@@ -203,7 +203,7 @@ export class WorkerLoop {
   #parkInLoop(): boolean {
     this.#onTurn?.();
     this.#handBackSpace();
-    this.#sayWhatFor();
+    this.#storeWaitReason();
     this.#announce(IN_EVENT_LOOP);
     // The re-check that closes the window between the last poll and the return.
     if (this.#hasWork() || this.#isClosing()) {
@@ -218,7 +218,7 @@ export class WorkerLoop {
 
   #announce(state: typeof BLOCKED | typeof IN_EVENT_LOOP): void {
     this.#parker.announce(state);
-    this.#replies.askForSpace();
+    this.#replies.requestSpace();
     // The host may be keeping calls for the first idle worker.
     this.#replies.wakeForSpace();
   }
@@ -249,7 +249,7 @@ export class WorkerLoop {
   }
 
   /** Stores what the announced park waits for, for the safety re-check. */
-  #sayWhatFor(): void {
+  #storeWaitReason(): void {
     const waitsFor = this.#replies.hasBacklog
       ? FOR_SPACE
       : this.#runner.inFlight < this.#maxConcurrency
@@ -272,11 +272,11 @@ export class WorkerLoop {
   }
 
   /** Sends the outcome of a task whose promise has settled. */
-  #answerLater(answer: () => void): void {
+  #respondLater(respond: () => void): void {
     try {
       // The worker does not idle meanwhile.
       if (this.#isParkedInLoop) Atomics.add(this.#control, LOOP_PARKS, 1);
-      answer();
+      respond();
       if (this.#isParkedInLoop) Atomics.add(this.#control, LOOP_PARKS, 1);
       this.#afterAsync();
     } catch (error) {
@@ -290,10 +290,10 @@ export class WorkerLoop {
    */
   #afterAsync(): void {
     if (!this.#isParkedInLoop) return;
-    this.#replies.askForSpace();
+    this.#replies.requestSpace();
     if (this.#hasWork()) this.#resume();
     else {
-      this.#sayWhatFor();
+      this.#storeWaitReason();
       // The host may have looked for an idle worker just before that store. Pairs as an announced park does.
       this.#replies.wakeForSpace();
     }

@@ -37,7 +37,7 @@ export class MemoryWatch {
   }
 
   /** Checks the memory if the next check is due. */
-  look(): void {
+  check(): void {
     const { maxBytes, bytes, now, onFull } = this.#options;
     const nowMs = now();
     if (nowMs < this.#nextMs) return;

@@ -60,7 +60,7 @@ export class Replies {
   /** Whether the oldest response of the backlog would fit now. */
   get hasSpace(): boolean {
     const hasSpace = this.#endpoint.hasSpaceFor(this.#backlog[0]!.snapshot);
-    this.#wakeIfTold();
+    this.#wakeIfAnnounced();
     return hasSpace;
   }
 
@@ -73,7 +73,7 @@ export class Replies {
       return;
     }
     try {
-      this.#answer(RESULT, slot, generation, value, task);
+      this.#respond(RESULT, slot, generation, value, task);
     } catch (error) {
       this.thrown(slot, generation, error); // it cannot be cloned, or a getter threw
     }
@@ -82,11 +82,11 @@ export class Replies {
   /** The task threw: an error by its fields, anything else as it is. */
   thrown(slot: number, generation: number, reason: unknown): void {
     try {
-      this.#answer(THROWN, slot, generation, reason);
+      this.#respond(THROWN, slot, generation, reason);
     } catch (error) {
       // The error cannot be encoded, but its text can.
-      const told = isError(reason) ? new Error(textOf(reason)) : error;
-      this.#answer(THROWN, slot, generation, isError(told) ? told : new Error(textOf(told)));
+      const sent = isError(reason) ? new Error(textOf(reason)) : error;
+      this.#respond(THROWN, slot, generation, isError(sent) ? sent : new Error(textOf(sent)));
     }
   }
 
@@ -105,12 +105,12 @@ export class Replies {
   }
 
   /** Requests a wake from the host when there is room. Call between announcing a park and the re-check. */
-  askForSpace(): void {
+  requestSpace(): void {
     if (this.#backlog.length > 0) this.#spaceFlag.raise();
   }
 
   /** Encoding runs the value's getters, so this rethrows their errors. */
-  #answer(
+  #respond(
     kind: typeof RESULT | typeof THROWN,
     slot: number,
     generation: number,
@@ -139,13 +139,13 @@ export class Replies {
         ? snapshots.encodeError(encoder, value)
         : snapshots.encodeResult(encoder, value, returns);
       const isSent = !hasBacklog && snapshots.isInline(encoder, end) &&
-        this.#endpoint.tellShapes() &&
+        this.#endpoint.announceShapes() &&
         this.#endpoint.sendEncoded(encoder, end, kind, slot, generation, index, 1);
       if (isSent) {
         this.#hostWaker.wake();
         return;
       }
-      this.#wakeIfTold();
+      this.#wakeIfAnnounced();
       snapshot = snapshots.take(encoder, end, 1, true);
     } finally {
       snapshots.release(encoder);
@@ -154,7 +154,7 @@ export class Replies {
   }
 
   /** Wakes the host if shapes were announced: it reads them even if no response follows for now. */
-  #wakeIfTold(): void {
+  #wakeIfAnnounced(): void {
     if (this.#endpoint.takePendingWake()) this.#hostWaker.wake();
   }
 
@@ -175,9 +175,9 @@ export class Replies {
     try {
       const endpoint = this.#endpoint;
       if (
-        !endpoint.tellShapes() || !endpoint.sendSnapshot(kind, slot, generation, task, snapshot)
+        !endpoint.announceShapes() || !endpoint.sendSnapshot(kind, slot, generation, task, snapshot)
       ) {
-        this.#wakeIfTold();
+        this.#wakeIfAnnounced();
         return false;
       }
     } catch (error) {
@@ -189,7 +189,7 @@ export class Replies {
       reply.isSubstitute = true;
       reply.kind = THROWN;
       reply.task = 0;
-      reply.snapshot = snapshots.holdError(isError(error) ? error : new Error(textOf(error)));
+      reply.snapshot = snapshots.captureError(isError(error) ? error : new Error(textOf(error)));
       return this.#trySend(reply);
     }
     this.#hostWaker.wake();

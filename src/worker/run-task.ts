@@ -9,6 +9,7 @@ import {
   CALL_WITH_NOTHING,
   CALL_WITH_NUMBER,
   CALL_WITH_VALUE,
+  DESCRIPTOR_WORD,
   FRAME_BYTES,
   GENERATION_WORD,
   kindOf,
@@ -16,7 +17,6 @@ import {
   SHAPES,
   SLOT_WORD,
   TASK_WORD,
-  WHAT_WORD,
 } from "../lane/frame.ts";
 import type { TaskTimer } from "../lane/task-timings.ts";
 import { ProtocolError } from "../errors.ts";
@@ -49,16 +49,16 @@ export class TaskRunner {
   readonly #replies: Replies;
   readonly #tasks: readonly WorkerTask[];
   readonly #times: TaskTimer;
-  readonly #answerLater: (answer: () => void) => void;
+  readonly #respondLater: (respond: () => void) => void;
 
-  /** `answerLater` is called when a promise has settled and must call `answer`, which sends the outcome. */
-  constructor(options: TaskRunnerOptions, answerLater: (answer: () => void) => void) {
+  /** `respondLater` is called when a promise has settled and must call `answer`, which sends the outcome. */
+  constructor(options: TaskRunnerOptions, respondLater: (respond: () => void) => void) {
     this.#options = options;
     this.#endpoint = options.endpoint;
     this.#replies = options.replies;
     this.#tasks = options.tasks;
     this.#times = options.times;
-    this.#answerLater = answerLater;
+    this.#respondLater = respondLater;
   }
 
   /** Runs the polled record at `index`, unless the host has revoked it. Throws ProtocolError for a damaged one. */
@@ -72,36 +72,36 @@ export class TaskRunner {
     }
     const { i32 } = rx.memory;
     const word = index >> 2;
-    const what = i32[word + WHAT_WORD]!;
-    if (kindOf(what) === SHAPES) {
-      this.#endpoint.learnShapes(index, what);
+    const descriptor = i32[word + DESCRIPTOR_WORD]!;
+    if (kindOf(descriptor) === SHAPES) {
+      this.#endpoint.receiveShapes(index, descriptor);
       this.#release();
       return;
     }
     const slot = i32[word + SLOT_WORD]!;
     const generation = i32[word + GENERATION_WORD]!;
-    const task = this.#taskOf(i32[word + TASK_WORD]!, what);
+    const task = this.#taskOf(i32[word + TASK_WORD]!, descriptor);
     let argument: unknown;
     let args: unknown[] | undefined;
-    if (what === CALL_WITH_NUMBER && rx.end - index >= NUMBER_FRAME_BYTES) {
+    if (descriptor === CALL_WITH_NUMBER && rx.end - index >= NUMBER_FRAME_BYTES) {
       argument = normalizeNumber(rx.memory.f64[(index + FRAME_BYTES) >> 3]!);
-    } else if (what !== CALL_WITH_NOTHING) {
-      decoder.isLending = task.mayBorrow;
+    } else if (descriptor !== CALL_WITH_NOTHING) {
+      decoder.isBorrowing = task.mayBorrow;
       decoder.declared = task.signature?.args;
       try {
-        if (what === CALL_WITH_VALUE) {
+        if (descriptor === CALL_WITH_VALUE) {
           argument = decoder.one(rx.memory, index + FRAME_BYTES, rx.end);
-        } else args = this.#endpoint.readValues(index, what);
+        } else args = this.#endpoint.readValues(index, descriptor);
       } catch (error) {
         if (error instanceof ProtocolError) throw error;
-        this.#endLoans();
+        this.#endBorrows();
         this.#release();
         this.#replies.thrown(slot, generation, error);
         return;
       }
     }
-    if (args === undefined && (task.hasSignal || what === CALL_WITH_NOTHING)) {
-      args = what === CALL_WITH_NOTHING ? [] : [argument];
+    if (args === undefined && (task.hasSignal || descriptor === CALL_WITH_NOTHING)) {
+      args = descriptor === CALL_WITH_NOTHING ? [] : [argument];
     }
     this.#call(task, slot, generation, args, argument);
   }
@@ -114,9 +114,9 @@ export class TaskRunner {
     args: unknown[] | undefined,
     argument: unknown,
   ): void {
-    const isLending = this.#endpoint.decoder.lent.length > 0;
+    const isBorrowing = this.#endpoint.decoder.borrows.length > 0;
     // Releases before the task runs, since a long task must not keep the ring's bytes, unless it reads them in place.
-    if (!isLending) this.#release();
+    if (!isBorrowing) this.#release();
     const { f } = task;
     const startMs = this.#times.begin(task.index);
     let result: unknown;
@@ -130,19 +130,19 @@ export class TaskRunner {
       result = error;
       isThrown = true;
     }
-    if (isLending) {
-      this.#endLoans();
+    if (isBorrowing) {
+      this.#endBorrows();
       this.#release();
     }
     if (isLater) return;
     if (startMs >= 0) this.#times.end(task.index, startMs, true);
-    this.#answer(slot, generation, task, isThrown, result);
+    this.#respond(slot, generation, task, isThrown, result);
   }
 
-  #taskOf(index: number, what: number): WorkerTask {
+  #taskOf(index: number, descriptor: number): WorkerTask {
     const task = this.#tasks[index];
-    if (task === undefined || kindOf(what) !== CALL) {
-      throw new ProtocolError(`Request ${what} for task ${index} of ${this.#tasks.length}.`);
+    if (task === undefined || kindOf(descriptor) !== CALL) {
+      throw new ProtocolError(`Request ${descriptor} for task ${index} of ${this.#tasks.length}.`);
     }
     return task;
   }
@@ -153,7 +153,7 @@ export class TaskRunner {
     args.push(this.#options.signals.open(slot, generation));
   }
 
-  #answer(
+  #respond(
     slot: number,
     generation: number,
     task: WorkerTask,
@@ -170,10 +170,10 @@ export class TaskRunner {
     if (this.#endpoint.rx.release()) this.#replies.wakeForSpace();
   }
 
-  #endLoans(): void {
-    const { lent } = this.#endpoint.decoder;
-    for (const loan of lent) loan.revoke();
-    lent.length = 0;
+  #endBorrows(): void {
+    const { borrows } = this.#endpoint.decoder;
+    for (const range of borrows) range.revoke();
+    borrows.length = 0;
   }
 
   /** May throw before anything is awaited, since a task can return any value. */
@@ -192,7 +192,7 @@ export class TaskRunner {
     const settle = (isThrown: boolean, outcome: unknown): void => {
       this.inFlight--;
       if (startMs >= 0) this.#times.settled(task.index, startMs);
-      this.#answerLater(() => this.#answer(slot, generation, task, isThrown, outcome));
+      this.#respondLater(() => this.#respond(slot, generation, task, isThrown, outcome));
     };
     promiseThen.call(
       promise,

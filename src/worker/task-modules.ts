@@ -1,8 +1,9 @@
-/** Loads the modules of a pool's tasks in the worker and finds each task by its export name. */
-import type { TaskSource } from "../lane/start-data.ts";
+/** Loads the modules of a pool's tasks in the worker, and finds or lists the tasks in them. */
+import { MAX_MODULE_TASKS, type TaskDescription, type TaskSource } from "../lane/start-data.ts";
 import { mayBorrow } from "../codec/kinds/borrow.ts";
 import type { Signature } from "../codec/struct/signature.ts";
 import { InvalidArgumentError, TaskNotFoundError } from "../errors.ts";
+import { declaredAt } from "../realm/declared-tasks.ts";
 
 /** Marks the objects that `task()` returns; shared with `task.ts` through the global symbol registry. */
 const TASK = Symbol.for("heddle.task");
@@ -19,41 +20,97 @@ export interface WorkerTask {
   readonly hasSignal: boolean;
 }
 
+/** All tasks of a module, and their descriptions for the host. */
+export interface ModuleTasks {
+  readonly tasks: readonly WorkerTask[];
+  readonly descriptions: readonly TaskDescription[];
+}
+
+type Module = Readonly<Record<string, unknown>>;
+
 /** Loads the functions of `sources`, in order. Rethrows a module's error, or throws TaskNotFoundError. */
-export async function loadTasks(sources: readonly TaskSource[]): Promise<WorkerTask[]> {
-  const modules = new Map<string, Promise<Record<string, unknown>>>();
+export async function loadTasks(sources: readonly TaskSource[]): Promise<readonly WorkerTask[]> {
+  const modules = new Map<string, Promise<Module>>();
   for (const { moduleUrl } of sources) {
-    if (!modules.has(moduleUrl)) modules.set(moduleUrl, import(/* @vite-ignore */ moduleUrl));
+    if (!modules.has(moduleUrl)) modules.set(moduleUrl, importModule(moduleUrl));
   }
   // Waits for all imports before it reports the first failure, so that no rejection stays unhandled.
   await Promise.allSettled(modules.values());
-  const functions: WorkerTask[] = [];
+  const tasks: WorkerTask[] = [];
   for (const source of sources) {
-    const module = await modules.get(source.moduleUrl)!;
-    const { f, args, returns, abortSignal } = findTask(module, source);
-    functions.push({
-      f,
-      mayBorrow: mayBorrow(f),
-      index: functions.length,
-      signature: await loadSignature(source, args, returns),
-      hasSignal: source.hasSignal || (abortSignal !== undefined && abortSignal !== false),
-    });
+    const declared = findTask(await modules.get(source.moduleUrl)!, source);
+    const { signature, words } = await loadSignature(declared);
+    if (words !== source.declares) throw otherDeclaration(source, words);
+    const hasSignal = source.hasSignal || wantsSignal(declared);
+    tasks.push(createTask(tasks.length, declared, signature, hasSignal));
   }
-  return functions;
+  return tasks;
 }
 
-/** Loads the code for structs only if there are any. Throws InvalidArgumentError if the pool's declaration differs. */
+/** Loads a module and lists all functions and declared tasks that it exports, by name. Classes are not tasks. */
+export async function loadModule(moduleUrl: string): Promise<ModuleTasks> {
+  const module = await importModule(moduleUrl);
+  const tasks: WorkerTask[] = [];
+  const descriptions: TaskDescription[] = [];
+  for (const name of Object.keys(module).sort()) {
+    const declared = declaredTask(module[name]);
+    if (declared === undefined || isClass(declared.f)) continue;
+    const { signature, words } = await loadSignature(declared);
+    const hasSignal = wantsSignal(declared);
+    tasks.push(createTask(tasks.length, declared, signature, hasSignal));
+    const { options = {}, args, returns } = declared;
+    descriptions.push({ name, options, hasSignal, args, returns, declares: words });
+  }
+  if (tasks.length > MAX_MODULE_TASKS) {
+    throw new InvalidArgumentError(
+      `${moduleUrl} exports ${tasks.length} functions; a task module may export at most ${MAX_MODULE_TASKS}.`,
+    );
+  }
+  return { tasks, descriptions };
+}
+
+/** The exports of a module. Those of a CommonJS module include all properties of its `module.exports`. */
+async function importModule(moduleUrl: string): Promise<Module> {
+  const module = await import(/* @vite-ignore */ moduleUrl) as Module;
+  const { default: exported } = module;
+  const isCommonJs = typeof exported === "object" && exported !== null && !(TASK in exported) &&
+    ("module.exports" in module || "__esModule" in exported ||
+      Object.keys(module).every((name) => name === "default" || name in exported));
+  const all: Record<string, unknown> = { __proto__: null, ...module };
+  delete all["module.exports"];
+  return isCommonJs ? { __proto__: null, ...all, ...exported } : all;
+}
+
+function createTask(
+  index: number,
+  { f }: DeclaredTask,
+  signature: Signature | undefined,
+  hasSignal: boolean,
+): WorkerTask {
+  return { f, mayBorrow: mayBorrow(f), index, signature, hasSignal };
+}
+
+function wantsSignal({ abortSignal }: DeclaredTask): boolean {
+  return abortSignal !== undefined && abortSignal !== false;
+}
+
+/** Loads the code for structs only if there are any. */
 async function loadSignature(
-  { name, moduleUrl, declares }: TaskSource,
-  args: unknown,
-  returns: unknown,
-): Promise<Signature | undefined> {
-  if (args === undefined && returns === undefined && declares === undefined) return undefined;
+  { args, returns }: DeclaredTask,
+): Promise<{ readonly signature: Signature | undefined; readonly words: string | undefined }> {
+  if (args === undefined && returns === undefined) {
+    return { signature: undefined, words: undefined };
+  }
   const { describeSignature, signatureOf } = await import("../codec/struct/signature.ts");
   const signature = signatureOf(args, returns);
-  const actual = describeSignature(signature);
-  if (actual === declares) return signature;
-  throw new InvalidArgumentError(
+  return { signature, words: describeSignature(signature) };
+}
+
+function otherDeclaration(
+  { name, moduleUrl, declares }: TaskSource,
+  actual: string | undefined,
+): InvalidArgumentError {
+  return new InvalidArgumentError(
     `Task "${name}" of ${moduleUrl} declares ${actual ?? "nothing"}, but the pool was told ` +
       `${
         declares ?? "nothing"
@@ -61,28 +118,63 @@ async function loadSignature(
   );
 }
 
-/** The options that a `task()` may declare. */
+/** A task as `task()` declares it, or a bare function. */
 interface DeclaredTask {
   readonly f: WorkerTask["f"];
-  readonly args?: unknown;
+  readonly options?: object;
+  readonly args?: readonly unknown[];
   readonly returns?: unknown;
   readonly abortSignal?: unknown;
 }
 
-function findTask(module: Record<string, unknown>, source: TaskSource): DeclaredTask {
-  const { name, moduleUrl, exportName } = source;
-  const exported = Object.hasOwn(module, exportName) ? module[exportName] : undefined;
+/** An export as a task; undefined if it is none. */
+function declaredTask(exported: unknown): DeclaredTask | undefined {
   if (typeof exported === "function") return { f: exported as WorkerTask["f"] };
-  if (typeof exported === "object" && exported !== null && TASK in exported) {
-    const declared = exported as unknown as Partial<DeclaredTask>;
-    if (typeof declared.f === "function") return declared as DeclaredTask;
+  if (typeof exported !== "object" || exported === null || !(TASK in exported)) return undefined;
+  const declared = exported as unknown as Partial<DeclaredTask>;
+  return typeof declared.f === "function" ? declared as DeclaredTask : undefined;
+}
+
+function isClass(f: unknown): boolean {
+  return /^class\b/.test(String(f));
+}
+
+/** The task of `source`: by the place of its declaration, otherwise by its export name. */
+function findTask(module: Module, source: TaskSource): DeclaredTask {
+  const { name, moduleUrl, exportName, declared, functionName } = source;
+  if (declared !== undefined) {
+    const placed = declaredTask(declaredAt(declared.place));
+    if (placed !== undefined && String(placed.f) === declared.text) return placed;
   }
-  const found = exported === undefined ? "it has no such export" : `that is ${typeof exported}`;
+  const exported = Object.hasOwn(module, exportName) ? module[exportName] : undefined;
+  const found = declaredTask(exported);
+  if (found === undefined) throw notFound(source, exported);
+  if (functionName === undefined || found.f.name === functionName) return found;
   throw new TaskNotFoundError(
-    `Task "${name}" must be a function or task() exported as "${exportName}" from ${moduleUrl}; ` +
-      `${found}. A task of another module is declared there with task({ f }), or here with ` +
-      "importTask({ href, name }). If the module was taken from the stack: a tail call, as in () => createPool(…), " +
-      "hides its module there on Bun; pass createPool({ moduleUrl: import.meta.url }).",
+    `Task "${name}" is a function named "${functionName}", but ${moduleUrl} exports a function named ` +
+      `"${found.f.name}" as "${exportName}". Use the export's name as the key, or wrap the function in task().`,
+  );
+}
+
+function notFound(source: TaskSource, exported: unknown): TaskNotFoundError {
+  const { name, moduleUrl, exportName, declared, functionName } = source;
+  const actual = exported === undefined
+    ? `does not export "${exportName}"`
+    : `exports "${exportName}" as ${typeof exported}`;
+  if (functionName !== undefined) {
+    return new TaskNotFoundError(
+      `Task "${name}" is a bare function, so workers look for it in the module that calls createPool(); but ` +
+        `${moduleUrl} ${actual}. Pass the module that exports it instead: ` +
+        "createPool(options)(new URL(…, import.meta.url)); or declare it with task({ f }) in its own module. " +
+        "On Bun, a tail call such as () => createPool(…) hides the calling module: pass moduleUrl: import.meta.url.",
+    );
+  }
+  const place = declared === undefined
+    ? ""
+    : ` The declaration at ${declared.place} was not found either: the worker did not evaluate that place exactly ` +
+      "once, or its function has another source text.";
+  return new TaskNotFoundError(
+    `Task "${name}" was not found: ${moduleUrl} ${actual} (a function or a task() is needed).${place}`,
   );
 }
 

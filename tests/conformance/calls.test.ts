@@ -3,7 +3,7 @@ import { createReversedPool } from "../fixtures/tasks.ts";
 import { release, sharedWords, testPool } from "../support/conformance.ts";
 
 describe("calls", () => {
-  test("several arguments, none, and many", async () => {
+  test("calls take no, one, several or many arguments", async () => {
     const { call } = testPool();
     expect(await call.add(1, 2)).toBe(3);
     expect(await call.nothing()).toBeUndefined();
@@ -18,13 +18,13 @@ describe("calls", () => {
     ]);
   });
 
-  test("bare functions, task() and importTask() under another name", async () => {
+  test("a pool calls bare functions, task() and a renamed importTask()", async () => {
     const { call } = testPool();
     expect(await call.square(7)).toBe(49);
     expect(await call.renamed(7)).toBe("number 7");
   });
 
-  test("tasks are found by name, not by position", async () => {
+  test("the worker looks tasks up by name", async () => {
     const pool = createReversedPool();
     expect(await pool.call.add(20, 1)).toBe(21);
     expect(await pool.call.square(5)).toBe(25);
@@ -32,33 +32,33 @@ describe("calls", () => {
     await pool.shutdown();
   });
 
-  test("calls made before the workers are ready", async () => {
+  test("calls made before the workers are ready settle", async () => {
     const { call, ready } = testPool({ threads: 2 });
     const early = Promise.all([call.add(1, 1), call.echo({ a: [1] }), call.sleep(1, "s")]);
     expect(await early).toEqual([2, { a: [1] }, "s"]);
     await ready;
   });
 
-  test("a module's state lives in its worker, one call after the other", async () => {
+  test("a module keeps its state between calls in its worker", async () => {
     const { call } = testPool();
     const numbers = await Promise.all(Array.from({ length: 100 }, () => call.callNumber()));
     expect(numbers).toEqual(Array.from({ length: 100 }, (_, index) => index + 1));
   });
 
-  test.each([1, 2, 3])("10,000 calls at once on %i workers", async (threads) => {
+  test.each([1, 2, 3])("10,000 concurrent calls run on %i workers", async (threads) => {
     const { call } = testPool({ threads });
     const sums = await Promise.all(Array.from({ length: 10_000 }, (_, n) => call.add(n, 0.5)));
     expect(sums).toEqual(Array.from({ length: 10_000 }, (_, n) => n + 0.5));
   });
 
-  test("10,000 calls one after the other", async () => {
+  test("10,000 sequential calls run", async () => {
     const { call } = testPool();
     const answers: unknown[] = [];
     for (let n = 0; n < 10_000; n++) answers.push(await call.echo(n));
     expect(answers).toEqual(answers.map((_, n) => n));
   });
 
-  test("results come in any order", async () => {
+  test("calls settle in the order in which their tasks finish", async () => {
     const { call } = testPool();
     const order: string[] = [];
     const note = (name: string) => () => order.push(name);
@@ -82,7 +82,7 @@ describe("calls", () => {
     expect(await Promise.all([call.sleep(5, "a"), call.asyncEcho("b")])).toEqual(["a", "b"]);
   });
 
-  test("more async tasks than a worker takes at once", async () => {
+  test("async calls beyond maxConcurrency wait", async () => {
     const { call } = testPool({ maxConcurrency: 3 });
     const sleeps = Array.from({ length: 30 }, (_, n) => call.sleep(2, n));
     expect(await Promise.all(sleeps)).toEqual(Array.from({ length: 30 }, (_, n) => n));
@@ -106,13 +106,13 @@ describe("calls", () => {
     await expect(call.badThen()).rejects.toThrow(RangeError);
   });
 
-  test("more data than both rings hold, in both directions", async () => {
+  test("more data than the rings hold arrives in both directions", async () => {
     const { call } = testPool({ ringBytes: 4096 });
     const values = Array.from({ length: 2000 }, (_, n) => `${n} `.repeat(n % 150));
     expect(await Promise.all(values.map((value) => call.echo(value)))).toEqual(values);
   });
 
-  test("rings of two sizes", async () => {
+  test("the request and the response ring can have different sizes", async () => {
     const values = Array.from({ length: 600 }, (_, n) => `${n} `.repeat(n % 300));
     const sizes = [{ requests: 1024, responses: 65_536 }, { requests: 65_536, responses: 1024 }];
     for (const ringBytes of sizes) {
@@ -121,7 +121,7 @@ describe("calls", () => {
     }
   });
 
-  test("answers that do not fit the response ring wait in the worker", async () => {
+  test("responses wait in the worker while the response ring is full", async () => {
     const { call } = testPool({ ringBytes: 4096 });
     const answers = await Promise.all(Array.from({ length: 500 }, () => call.large(900)));
     expect(answers.every((bytes) => bytes.length === 900 && bytes[899] === 7)).toBe(true);
@@ -129,20 +129,20 @@ describe("calls", () => {
     expect((await later).every((text) => (text as string).length === 800)).toBe(true);
   });
 
-  test("two pools at once, and a pool within a worker", async () => {
+  test("two pools and a pool inside a worker run concurrently", async () => {
     const one = testPool();
     const two = testPool();
     expect(await Promise.all([one.call.add(1, 2), two.call.add(3, 4)])).toEqual([3, 7]);
     expect(await one.call.nested(20, 22)).toBe(42);
   });
 
-  test("statistics add up", async () => {
+  test("the statistics match the calls made", async () => {
     const pool = testPool({ threads: 2 });
     await pool.ready;
     expect(pool.stats()).toMatchObject({ inFlight: 0, queued: 0, ready: 2, workersStarted: 2 });
     const call = pool.call.sleep(20);
     expect(pool.stats().inFlight).toBe(1);
     await call;
-    expect(pool.stats()).toMatchObject({ inFlight: 0, workersLost: 0, lateAnswers: 0 });
+    expect(pool.stats()).toMatchObject({ inFlight: 0, workersLost: 0, lateResponses: 0 });
   });
 });

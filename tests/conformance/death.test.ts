@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from "vitest";
 import { begun, rejection, release, sharedWords, testPool, until } from "../support/conformance.ts";
 
 describe("a worker that ends", () => {
-  test("process.exit in a task rejects its calls, and a replacement takes the next", async () => {
+  test("process.exit in a task rejects the worker's calls, and a replacement takes the next call", async () => {
     const pool = testPool();
     const running = pool.call.hang();
     const exiting = pool.call.exit(7);
@@ -19,7 +19,7 @@ describe("a worker that ends", () => {
     expect(pool.stats()).toMatchObject({ workersStarted: 2, workersLost: 1, ready: 1 });
   });
 
-  test("an uncaught exception is the cause", async () => {
+  test("the rejection has the uncaught exception as its cause", async () => {
     const pool = testPool();
     const error = await rejection(pool.call.crash()) as Error;
     expect(error).toMatchObject({ code: "HEDDLE_WORKER_LOST" });
@@ -28,7 +28,7 @@ describe("a worker that ends", () => {
     expect(await pool.call.echo("again")).toBe("again");
   });
 
-  test("what was answered before is delivered", async () => {
+  test("responses sent before the exit are delivered", async () => {
     const { call } = testPool();
     for (let round = 0; round < 5; round++) {
       await call.echo("warm");
@@ -45,7 +45,7 @@ describe("a worker that ends", () => {
     }
   });
 
-  test("other workers and their calls are not touched", async () => {
+  test("other workers and their calls continue", async () => {
     // By turns: else all three may go to one worker, which is free while its tasks wait.
     const pool = testPool({ threads: 2, balancer: "roundRobin" });
     await pool.ready;
@@ -60,7 +60,7 @@ describe("a worker that ends", () => {
       .toEqual(Array.from({ length: 100 }, (_, n) => n));
   });
 
-  test("again and again", async () => {
+  test("the pool replaces a worker six times in a row", async () => {
     const pool = testPool();
     for (let round = 0; round < 6; round++) {
       await rejection(round % 2 === 0 ? pool.call.exit(round) : pool.call.crash());
@@ -69,7 +69,7 @@ describe("a worker that ends", () => {
     expect(pool.stats()).toMatchObject({ workersLost: 6, inFlight: 0 });
   });
 
-  test("an event tells of it", async () => {
+  test("the pool fires a workerLost event", async () => {
     const pool = testPool();
     const lost = new Promise<Error>((resolve) => {
       pool.addEventListener("workerLost", (event) => resolve(event.detail.error));
@@ -78,7 +78,7 @@ describe("a worker that ends", () => {
     expect(await lost).toMatchObject({ exitCode: 3 });
   });
 
-  test("an idle worker that ends by itself is replaced", async () => {
+  test("the pool replaces an idle worker that exits", async () => {
     const pool = testPool();
     const codes: unknown[] = [];
     pool.addEventListener("workerLost", ({ detail }) => codes.push(detail.error.exitCode));
@@ -93,7 +93,7 @@ describe("a worker that ends", () => {
 });
 
 describe("unhandled rejections in a worker", () => {
-  test("are reported, and the worker goes on", async () => {
+  test("are reported and the worker continues", async () => {
     const pool = testPool();
     const reported = new Promise<{ workerId: number; error: Error }>((resolve) => {
       pool.addEventListener("unhandledRejection", (event) => {
@@ -110,7 +110,7 @@ describe("unhandled rejections in a worker", () => {
     expect(pool.stats().workersLost).toBe(0);
   });
 
-  test("are printed when nobody prevents it", async () => {
+  test("are printed unless a listener prevents it", async () => {
     const pool = testPool();
     const print = vi.spyOn(console, "error").mockImplementation(() => {});
     try {

@@ -12,14 +12,14 @@ function busy(ms: number): void {
   while (performance.now() < end);
 }
 
-describe("an uncaught exception in a microtask", () => {
+describe("after an uncaught exception in a microtask", () => {
   const payloads: Record<string, () => unknown> = {
     "small ones": () => 1,
     "large ones": () => "y".repeat(2 * 2 ** 20),
     "shared ones": () => new SharedArrayBuffer(8),
   };
   test.each(Object.keys(payloads))(
-    "takes no call with it that has not begun: %s",
+    "calls that have not begun run on the replacement: %s",
     async (kind) => {
       const pool = doomedPool();
       await pool.ready;
@@ -39,7 +39,7 @@ describe("an uncaught exception in a microtask", () => {
 });
 
 test.each([false, true])(
-  "what no port takes fails its own call, with answers waiting before it (thrown: %s)",
+  "a result that cannot be posted rejects its own call while a response backlog waits (thrown: %s)",
   async (isThrown) => {
     const pool = doomedPool({
       ringBytes: { requests: 65_536, responses: 1024 },
@@ -62,7 +62,7 @@ test.each([false, true])(
   },
 );
 
-test("a worker that cannot go on ends, though its tasks handle uncaught exceptions", async () => {
+test("a broken worker exits even if its tasks handle uncaught exceptions", async () => {
   const pool = doomedPool();
   await pool.call.handleUncaught();
   const broken = rejection(pool.call.breakAtomics());
@@ -70,7 +70,7 @@ test("a worker that cannot go on ends, though its tasks handle uncaught exceptio
   expect(await pool.call.echo("another")).toBe("another");
 });
 
-test("tasks with signals run where Object.prototype has a get and a value", async () => {
+test('tasks with signals run if Object.prototype has "get" and "value"', async () => {
   const pool = doomedPool();
   await pool.call.pollute(true);
   expect(await pool.call.signalled()).toBe(false);

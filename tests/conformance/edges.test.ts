@@ -15,7 +15,7 @@ import {
 import { capabilities, runFile, runScript, runtimeName } from "../support/runtime.ts";
 
 describe("another copy of heddle in the process", () => {
-  test("its wrappers and errors are known", async () => {
+  test("its wrappers and errors are recognized", async () => {
     const { code, output } = await runScript("two-copies.ts");
     expect([code, JSON.parse(output)]).toEqual([0, {
       transferred: [5, 0],
@@ -29,7 +29,7 @@ describe("another copy of heddle in the process", () => {
 });
 
 describe("an uncaught exception in a worker", () => {
-  test("is printed if no call is rejected with it, and no listener prevents that", async () => {
+  test("is printed if it rejects no call and no listener prevents it", async () => {
     const { code, output } = await runScript("silent-death.ts");
     const told = output.split("heddle: uncaught exception in worker 0:").length - 1;
     // Deno prints all three by itself.
@@ -40,7 +40,7 @@ describe("an uncaught exception in a worker", () => {
 });
 
 describe("output of tasks", () => {
-  test("appears when the process ends by itself, with the pool open", async () => {
+  test("appears if the process ends while the pool is open", async () => {
     const { code, output } = await runScript("last-output.ts");
     expect([code, output.split("\n").sort()]).toEqual([
       0,
@@ -53,23 +53,23 @@ describe("output of tasks", () => {
   });
 });
 
-describe("changed built-ins", () => {
-  test("an enumerable property of Object.prototype", async () => {
+describe("modified built-ins", () => {
+  test("a pool works if Object.prototype has an enumerable property", async () => {
     const { code, output } = await runScript("proto-enumerable.ts");
     expect({ code, output }).toEqual({ code: 0, output: '4 {"a":1}\n' });
   });
 
-  test.runIf(runtimeName === "node")("frozen ones", async () => {
+  test.runIf(runtimeName === "node")("a pool works with frozen intrinsics", async () => {
     const file = fileURLToPath(new URL("../fixtures/scripts/frozen.ts", import.meta.url));
     const { code, output } = await runFile(file, ["--no-warnings", "--frozen-intrinsics"]);
     expect({ code, output }).toEqual({ code: 0, output: "4 { a: 1 } TypeError\n" });
   });
 });
 
-describe("what a pool is made from", () => {
+describe("arguments of createPool", () => {
   const identity = (value: unknown): unknown => value;
 
-  test("options and tasks in the wrong place or form are refused", () => {
+  test("createPool throws for options and tasks of the wrong form or in the wrong order", () => {
     const create = createPool as (...args: unknown[]) => (tasks: unknown) => unknown;
     expect(() => create({ threads: 1 }, { identity })).toThrow(/createPool\(options\)\(tasks\)/);
     for (const tasks of [new Map([["identity", identity]]), [identity], Promise.resolve({})]) {
@@ -80,13 +80,13 @@ describe("what a pool is made from", () => {
     }
   });
 
-  test("signal: null is none", async () => {
+  test("signal: null means no signal", async () => {
     const { call } = testPool();
     expect(await call.echo.with({ signal: null })(1)).toBe(1);
   });
 });
 
-test("a CryptoKey that is the first value of its worker", async () => {
+test("a CryptoKey arrives as the first value of a worker", async () => {
   const { call } = testPool({ threads: 1 });
   const algorithm = { name: "AES-GCM", length: 128 };
   const key = await crypto.subtle.generateKey(algorithm, true, ["encrypt"]);
@@ -96,7 +96,7 @@ test("a CryptoKey that is the first value of its worker", async () => {
   );
 });
 
-test("refused calls share one error without a stack", async () => {
+test("calls rejected by a full queue share one error without a stack", async () => {
   const pool = testPool({ threads: 1, maxQueue: 1 });
   const calls = Array.from({ length: 5 }, () => pool.call.sleep(20, 1));
   const outcomes = await Promise.allSettled(calls);
@@ -109,22 +109,22 @@ test("refused calls share one error without a stack", async () => {
 });
 
 test.runIf(runtimeName === "node")(
-  "a pool in code from the command line, and from stdin",
+  "a pool works in code from the command line and from stdin",
   async () => {
     const { code, output } = await runScript("eval.ts");
     expect({ code, output }).toEqual({ code: 0, output: "42\n42\n" });
   },
 );
 
-test("a pool created by a tail call in another module", async () => {
+test("a pool created by a tail call finds its module or throws", async () => {
   const { output } = await runScript("tail-call.ts");
   if (capabilities.hidesTailCalls) {
     expect(output).toMatch(/TaskNotFoundError: .*square.*tail call.*moduleUrl: import\.meta\.url/);
   } else expect(output).toBe("9\n");
 });
 
-describe("recycleAfter below 16 counts exactly", () => {
-  test.each([1, 3])("%i calls on each worker", async (recycleAfter) => {
+describe("recycleAfter below 16 is exact", () => {
+  test.each([1, 3])("each worker runs %i calls", async (recycleAfter) => {
     const pool = closedAfterTest(createSupervisedPool({ threads: 1, recycleAfter }));
     const marks = await Promise.all(Array.from({ length: 6 }, () => pool.call.leak(0)));
     const calls = [...new Set(marks)].map((mark) => marks.filter((one) => one === mark).length);
@@ -133,7 +133,7 @@ describe("recycleAfter below 16 counts exactly", () => {
     for (let n = 0; n < recycleAfter; n++) expect(await pool.call.echo(n)).toBe(n);
   });
 
-  test("while calls run for long, and one by one", async () => {
+  test("each worker runs one call if calls are long or sequential", async () => {
     const pool = closedAfterTest(createSupervisedPool({ threads: 2, recycleAfter: 1 }));
     const marks = new Set<number>();
     for (let round = 0; round < 3; round++) {
@@ -158,7 +158,7 @@ describe("a thread that cannot be stopped", () => {
   }
   const end = (all: readonly Int32Array[]): void => all.forEach((words) => void (words[0] = 1));
 
-  test.runIf(!capabilities.stopsLoops)("is counted while it goes on, and told", async () => {
+  test.runIf(!capabilities.stopsLoops)("is counted and reported while it runs", async () => {
     const pool = closedAfterTest(createLimitedPool({ hardTimeoutMs: 100, maxAbandonedThreads: 2 }));
     const told: unknown[] = [];
     pool.addEventListener("threadAbandoned", (event) => {
@@ -176,7 +176,7 @@ describe("a thread that cannot be stopped", () => {
     expect(await pool.call.echo("goes on")).toBe("goes on");
   });
 
-  test.runIf(!capabilities.stopsLoops)("keeps its place if it is one too many", async () => {
+  test.runIf(!capabilities.stopsLoops)("is not replaced beyond maxAbandonedThreads", async () => {
     const pool = closedAfterTest(
       createLimitedPool({ threads: 2, hardTimeoutMs: 1000, maxAbandonedThreads: 0 }),
     );
@@ -191,7 +191,7 @@ describe("a thread that cannot be stopped", () => {
     expect(await inTheEnd(() => pool.call.untilSet(words))).toBe("set");
   });
 
-  test.runIf(!capabilities.stopsLoops)("fails the pool if no other worker is left", async () => {
+  test.runIf(!capabilities.stopsLoops)("fails the pool if it was the last worker", async () => {
     const pool = closedAfterTest(createLimitedPool({ hardTimeoutMs: 100, maxAbandonedThreads: 1 }));
     const all = [await loop(pool)];
     const words = sharedWords();
@@ -207,7 +207,7 @@ describe("a thread that cannot be stopped", () => {
     end([...all, words]);
   });
 
-  test.runIf(capabilities.stopsLoops)("there is none where the runtime stops loops", async () => {
+  test.runIf(capabilities.stopsLoops)("does not exist if the runtime can stop loops", async () => {
     const pool = closedAfterTest(createLimitedPool({ hardTimeoutMs: 50, maxAbandonedThreads: 0 }));
     await loop(pool);
     await loop(pool);
@@ -216,7 +216,7 @@ describe("a thread that cannot be stopped", () => {
   });
 });
 
-test("pools that nothing refers to any more are closed, with one warning", async () => {
+test("garbage-collected pools are closed with one warning", async () => {
   const file = fileURLToPath(new URL("../fixtures/scripts/forgotten.ts", import.meta.url));
   const { code, output } = await runFile(file, ["--expose-gc"], 50_000);
   const [warning, ...lines] = output.split("\n");

@@ -20,8 +20,8 @@ function limitedPool(
   return closedAfterTest(createLimitedPool(options));
 }
 
-describe("a call given up while it is made", () => {
-  test("by a getter of its own arguments: it never runs", async () => {
+describe("a call cancelled while it is created", () => {
+  test("never runs if a getter of its arguments aborts it", async () => {
     const pool = limitedPool();
     const words = sharedWords();
     for (let n = 0; n < 300; n++) {
@@ -38,10 +38,10 @@ describe("a call given up while it is made", () => {
     }
     await pool.call.echo(1);
     expect(Atomics.load(words, 2)).toBe(0);
-    expect(pool.stats()).toMatchObject({ aborted: 300, lateAnswers: 0 });
+    expect(pool.stats()).toMatchObject({ aborted: 300, lateResponses: 0 });
   });
 
-  test("by the balancer that places it, and by one that places another", async () => {
+  test("rejects if the balancer aborts it while placing it or another call", async () => {
     const words = sharedWords();
     let onPlacing: (outstanding: number) => number | undefined = () => 0;
     const pool = limitedPool({ balancer: (workers) => onPlacing(workers[0]!.outstanding) });
@@ -63,11 +63,11 @@ describe("a call given up while it is made", () => {
     expect(await rejection(high)).toBe("second");
     expect(await low).toBe("low");
     // The first was never sent; the second may have begun before the other was placed.
-    await until(() => pool.stats().lateAnswers === Atomics.load(words, 2));
+    await until(() => pool.stats().lateResponses === Atomics.load(words, 2));
     expect(Atomics.load(words, 2)).toBeLessThanOrEqual(1);
   });
 
-  test("makes room in a full queue at once", async () => {
+  test("frees its place in a full queue immediately", async () => {
     const pool = limitedPool({ maxQueue: 8 });
     const controller = new AbortController();
     for (let n = 0; n < 8; n++) {
@@ -77,7 +77,7 @@ describe("a call given up while it is made", () => {
     expect(await pool.call.echo("there is room")).toBe("there is room");
   });
 
-  test("calls that await their arguments count for the queue, until they are given up", async () => {
+  test("calls that await their arguments count for the queue until they are cancelled", async () => {
     const pool = limitedPool({ maxQueue: 8 });
     await pool.ready;
     const controller = new AbortController();
@@ -96,7 +96,7 @@ describe("a call given up while it is made", () => {
 });
 
 describe("an abort whose reason runs code", () => {
-  test("that gives the call up once more, and makes another", async () => {
+  test("may reject the same call again and make a new call", async () => {
     const pool = limitedPool();
     const words = sharedWords();
     const controller = new AbortController();
@@ -123,8 +123,8 @@ describe("an abort whose reason runs code", () => {
   });
 });
 
-describe("a slot that is used again", () => {
-  test("the event still comes to the call that had it before", async () => {
+describe("a reused slot", () => {
+  test("the previous call in the slot still receives its abort event", async () => {
     const pool = limitedPool();
     for (let round = 0; round < 20; round++) {
       const [before, after] = [sharedWords(), sharedWords()];
@@ -141,12 +141,12 @@ describe("a slot that is used again", () => {
       await rejection(second);
       await until(() => Atomics.load(after, 2) === 1);
     }
-    await until(() => pool.stats().lateAnswers === 40);
+    await until(() => pool.stats().lateResponses === 40);
   });
 });
 
 describe("hard limits", () => {
-  test("stop the worker of a call that was given up just after it began", async () => {
+  test("stop the worker of a call that was aborted just after it began", async () => {
     const pool = limitedPool({ hardTimeoutMs: 200 });
     const words = sharedWords();
     const controller = new AbortController();
@@ -158,7 +158,7 @@ describe("hard limits", () => {
     expect(pool.stats().workersLost).toBeGreaterThanOrEqual(1);
   });
 
-  test("as often as need be: the pool goes on", async () => {
+  test("stop 12 workers in a row, and the pool still works", async () => {
     const pool = limitedPool({ hardTimeoutMs: 20, maxAbandonedThreads: Infinity });
     for (let n = 0; n < 12; n++) {
       expect(await rejection(pool.call.untilSet(sharedWords()))).toMatchObject({ kind: "hard" });
@@ -166,7 +166,7 @@ describe("hard limits", () => {
     expect(await inTheEnd(() => pool.call.echo("still here"))).toBe("still here");
   });
 
-  test("come after the caller's own, and say so", async () => {
+  test("apply after the caller's own timeout and are reported as hard", async () => {
     const pool = limitedPool({ hardTimeoutMs: 150 });
     const limitOf = (error: Error): unknown => (error.cause as TimeoutError | undefined)?.kind;
     const lost = new Promise<Error>((resolve) =>
@@ -179,7 +179,7 @@ describe("hard limits", () => {
     expect((await lost).cause).toMatchObject({ kind: "hard", limitMs: 150 });
   });
 
-  test("are kept on a host that is always busy for longer than a tick", async () => {
+  test("expire while each turn of the host takes longer than a tick", async () => {
     const pool = limitedPool();
     await pool.ready;
     const words = sharedWords();
@@ -195,7 +195,7 @@ describe("hard limits", () => {
     Atomics.store(words, 0, 1);
   });
 
-  test("answers that wait for the host, which was busy, are in time", async () => {
+  test("responses that waited for a busy host are on time", async () => {
     // Once in five: where the system holds up the worker as well, they are late.
     let late = Infinity;
     for (let round = 0; round < 5 && late > 0; round++) {
@@ -217,7 +217,7 @@ describe("hard limits", () => {
     expect(late).toBe(0);
   });
 
-  test("are kept where the worker always has answers in hand, as the host takes them slowly", async () => {
+  test("expire while the worker always has a response backlog", async () => {
     const pool = limitedPool({ ringBytes: 65_536 });
     const words = sharedWords();
     const stuck = rejection(pool.call.answerWhen.with({ timeout: 50 })(words));
@@ -235,8 +235,8 @@ describe("hard limits", () => {
   });
 });
 
-describe("the host's own share", () => {
-  test("tasks with a signal run in workers; limits hold on the host", async () => {
+describe("calls run by the host", () => {
+  test("tasks with a signal run in workers, and hard limits apply on the host", async () => {
     const inliner = { position: "first", batchSize: 4 } as const;
     const signalled = limitedPool({ inliner });
     await signalled.ready;
@@ -249,8 +249,8 @@ describe("the host's own share", () => {
   });
 });
 
-describe("workers that others take the place of", () => {
-  test("do not count as workers while they drain: the successor is replaced", async () => {
+describe("workers being replaced", () => {
+  test("do not count while they drain, so a lost successor is replaced", async () => {
     const pool = limitedPool({ recycleAfter: 20 });
     expect(await rejection(pool.call.hang.with({ timeout: 5 })())).toBeInstanceOf(TimeoutError);
     await until(() => pool.stats().recycled > 0, () => pool.call.echo(1));
@@ -258,7 +258,7 @@ describe("workers that others take the place of", () => {
     expect(await pool.call.echo("a third one")).toBe("a third one");
   });
 
-  test("no more of them drain than the pool may have workers", async () => {
+  test("drain at most as many at a time as the maximum number of workers", async () => {
     const pool = limitedPool({ recycleAfter: 20 });
     void rejection(pool.call.hang());
     await until(() => pool.stats().recycled > 0, () => pool.call.echo(1));
@@ -267,7 +267,7 @@ describe("workers that others take the place of", () => {
     await pool.shutdown(0);
   });
 
-  test("are not replaced once more when they die while they drain", async () => {
+  test("are not replaced a second time if they die while they drain", async () => {
     const pool = limitedPool({ recycleAfter: 100 });
     const words = sharedWords();
     const dying = rejection(pool.call.exitWhenSet(words));
@@ -291,7 +291,7 @@ describe("workers that others take the place of", () => {
 });
 
 describe("a worker that ends", () => {
-  test("what waits in it runs elsewhere, by whatever way it was sent", async () => {
+  test("queued calls run elsewhere, whether sent inline or by message", async () => {
     const pool = limitedPool();
     await pool.ready;
     const shared = new SharedArrayBuffer(16);
@@ -310,7 +310,7 @@ describe("a worker that ends", () => {
 });
 
 describe("shutdown(0)", () => {
-  test("what has not begun never does", async () => {
+  test("queued calls never run", async () => {
     const pool = limitedPool();
     const words = sharedWords();
     await pool.ready;
@@ -325,7 +325,7 @@ describe("shutdown(0)", () => {
     expect(Atomics.load(words, 2)).toBe(0);
   });
 
-  test("nor does what travels in a message", async () => {
+  test("queued calls sent by message never run", async () => {
     const pool = limitedPool({ balancer: "roundRobin" });
     const words = sharedWords();
     await pool.ready;
@@ -343,7 +343,7 @@ describe("shutdown(0)", () => {
     expect(Atomics.load(words, 2)).toBe(0);
   });
 
-  test("tells the tasks that run", async () => {
+  test("aborts the signals of running tasks", async () => {
     const pool = limitedPool({ teardownTimeoutMs: 60_000 });
     const words = sharedWords();
     const call = rejection(pool.call.untilAborted(words));
@@ -355,20 +355,20 @@ describe("shutdown(0)", () => {
 });
 
 describe("the process", () => {
-  test("ends though a worker goes on with what nobody waits for", async () => {
+  test("exits while a worker still runs a timed-out task", async () => {
     const { code, output } = await runScript("abandoned.ts");
     expect({ code, output }).toEqual({ code: 0, output: "TimeoutError\nechoed\n" });
   });
 });
 
-describe("bad signals", () => {
-  test("are refused", () => {
+describe("invalid signals and endless calls", () => {
+  test("with() throws for a signal that is not an AbortSignal", () => {
     const { call } = limitedPool();
     const signal = { aborted: false, addEventListener: () => {} };
     expect(() => call.echo.with({ signal: signal as never })).toThrow(/must be an AbortSignal/);
   });
 
-  test("an endless call keeps nothing of the pool's from ending", async () => {
+  test("shutdown settles while a timed-out call still runs", async () => {
     const pool = limitedPool();
     await pool.ready;
     await rejection(pool.call.hang.with({ timeout: 5 })());

@@ -3,7 +3,7 @@ import { Envelope } from "../../src/mod.ts";
 import { testPool } from "../support/conformance.ts";
 import { differences } from "../support/same.ts";
 
-test("an Envelope crosses with its header and payload", async () => {
+test("an Envelope arrives with its header and payload", async () => {
   const { call } = testPool();
   const body = new Uint8Array([1, 2, 3]).buffer;
   const header = { id: 1, tags: ["a", "b"] };
@@ -17,7 +17,7 @@ test("an Envelope crosses with its header and payload", async () => {
   expect([...new Uint8Array(arrived.payload)]).toEqual([1, 2, 3]);
 });
 
-test("an Envelope among the arguments, and within an object", async () => {
+test("an Envelope arrives beside other arguments and inside an object", async () => {
   const { call } = testPool();
   const envelope = new Envelope({ n: 1 }, new ArrayBuffer(4));
   const [number, nested] = await call.echoAll(1, { envelope }) as [
@@ -29,7 +29,7 @@ test("an Envelope among the arguments, and within an object", async () => {
   expect([nested.envelope.header, nested.envelope.payload.byteLength]).toEqual([{ n: 1 }, 4]);
 });
 
-test("an Envelope is one behind a copy that has but its prototype", async () => {
+test("an Envelope is recognized after an object that only has its prototype", async () => {
   const { call } = testPool();
   const envelope = new Envelope(1, 2);
   const copy = Object.assign(Object.create(Envelope.prototype) as object, envelope);

@@ -7,7 +7,7 @@ import { runScript } from "../support/runtime.ts";
 
 describe("errors thrown by tasks", () => {
   for (const task of ["fail", "failLater"] as const) {
-    test(`${task}: class, message, stack and cause`, async () => {
+    test(`${task}: class, message, stack and cause arrive`, async () => {
       const { call } = testPool();
       const error = await rejection(call[task]("type")) as TypeError;
       expect(error).toBeInstanceOf(TypeError);
@@ -17,7 +17,7 @@ describe("errors thrown by tasks", () => {
       expect((error.cause as Error).message).toBe("inner");
     });
 
-    test(`${task}: own properties, AggregateError, DOMException`, async () => {
+    test(`${task}: own properties, AggregateError and DOMException arrive`, async () => {
       const { call } = testPool();
       expect(await rejection(call[task]("fields"))).toMatchObject({
         message: "with fields",
@@ -32,7 +32,7 @@ describe("errors thrown by tasks", () => {
       expect([abort instanceof DOMException, abort.name]).toEqual([true, "AbortError"]);
     });
 
-    test(`${task}: what is not an error arrives as it is`, async () => {
+    test(`${task}: thrown values other than errors arrive unchanged`, async () => {
       const { call } = testPool();
       expect(await rejection(call[task]("string"))).toBe("just a string");
       expect(await rejection(call[task]("undefined"))).toBeUndefined();
@@ -41,7 +41,7 @@ describe("errors thrown by tasks", () => {
     });
   }
 
-  test("errors of heddle's own keep their class, and others do not get it", async () => {
+  test("heddle's errors keep their class, and other errors do not acquire it", async () => {
     const { call } = testPool();
     const refused = await rejection(call.returnFunction());
     expect(refused).toBeInstanceOf(DataCloneError);
@@ -62,7 +62,7 @@ describe("errors thrown by tasks", () => {
     expect(await call.echo(new Derived("timeout", 5))).toBeInstanceOf(TimeoutError);
   });
 
-  test("neighbours are not disturbed", async () => {
+  test("errors do not affect neighbouring calls", async () => {
     const { call } = testPool();
     const results = await Promise.allSettled(
       Array.from({ length: 1000 }, (_, n) => n % 3 === 0 ? call.fail(String(n)) : call.echo(n)),
@@ -74,13 +74,13 @@ describe("errors thrown by tasks", () => {
   });
 });
 
-describe("bad input", () => {
-  test("an unknown task name throws where it is asked for", async () => {
+describe("invalid input", () => {
+  test("reading an unknown task name throws", async () => {
     const { call } = testPool();
     const calls = call as unknown as Record<string, () => Promise<unknown>>;
-    expect(() => calls["nope"]).toThrow(/No task named "nope" in this pool; it has: echo/);
+    expect(() => calls["nope"]).toThrow(/No task is named "nope" in this pool/);
     for (const key of ["toString", "__proto__", "hasOwnProperty"]) {
-      expect(() => calls[key]).toThrow(/No task named/);
+      expect(() => calls[key]).toThrow(/No task is named/);
     }
     expect(await call).toBe(call); // not a thenable
     expect(Object.keys(call)).toContain("echo");
@@ -94,7 +94,7 @@ describe("bad input", () => {
     }
   });
 
-  test("promises among the arguments of a call that is refused are not unhandled", async () => {
+  test("rejected promises among the arguments of a refused call are handled", async () => {
     const { code, output } = await runScript("refused-arguments.ts");
     expect({ code, output }).toEqual({
       code: 0,
@@ -105,7 +105,7 @@ describe("bad input", () => {
   test.each([[{ threads: 0 }], [{ threads: 1.5 }], [{ threads: "2" as never }], [
     { nope: 1 } as never,
   ]])(
-    "options %j are refused at once",
+    "createPool throws for options %j",
     (options) => {
       expect(() => createTestPool(options)).toThrow(
         expect.objectContaining({ code: "HEDDLE_INVALID_ARGUMENT" }),
@@ -113,14 +113,17 @@ describe("bad input", () => {
     },
   );
 
-  test.each(Object.keys(notExported))("a %s that its module does not export", async (kind) => {
-    const pool = notExported[kind]!();
-    expect(await rejection(pool.ready)).toMatchObject({
-      code: "HEDDLE_TASK_NOT_FOUND",
-      message: expect.stringMatching(/hidden|missing|gone/),
-    });
-    await pool.shutdown();
-  });
+  test.each(Object.keys(notExported))(
+    "ready rejects for a %s that the module does not export",
+    async (kind) => {
+      const pool = notExported[kind]!();
+      expect(await rejection(pool.ready)).toMatchObject({
+        code: "HEDDLE_TASK_NOT_FOUND",
+        message: expect.stringMatching(/hidden|missing|gone/),
+      });
+      await pool.shutdown();
+    },
+  );
 
   test("a module that throws while loading rejects ready and every call, with its error", async () => {
     const pool = createBrokenPool(2);
@@ -135,12 +138,12 @@ describe("bad input", () => {
     expect(pool.stats()).toMatchObject({ ready: 0, inFlight: 0 });
   });
 
-  test("a module that does not exist", async () => {
+  test("a call rejects if its module does not exist", async () => {
     const pool = testPool({ moduleUrl: new URL("./no-such-module.ts", import.meta.url) });
     expect(await rejection(pool.call.echo(1))).toMatchObject({ code: "HEDDLE_WORKER_START" });
   });
 
-  test("shutdown with a bad timeout", async () => {
+  test("shutdown rejects an invalid timeout", async () => {
     const pool = testPool();
     for (const bad of [-1, NaN, "1" as never]) {
       expect(await rejection(pool.shutdown(bad))).toMatchObject({

@@ -78,7 +78,7 @@ async function expectLikeClone(pool: Caller, make: () => unknown): Promise<void>
   await stillWorks(pool);
 }
 
-describe("refusals name the path", () => {
+describe("refusals contain the path", () => {
   const click = () => {};
   const refused: Record<string, readonly [unknown, string]> = {
     "the argument itself": [click, "args[0]"],
@@ -102,7 +102,7 @@ describe("refusals name the path", () => {
     });
   }
 
-  test("a Map's key, a Set's element", async () => {
+  test("of a Map key or a Set element", async () => {
     const pool = commonPool();
     expect(await expectRefused(pool, new Map([[{ bad: click }, 1]]))).toContain("args[0]");
     expect(await expectRefused(pool, { set: new Set([1, { bad: click }]) })).toContain(
@@ -110,13 +110,13 @@ describe("refusals name the path", () => {
     );
   });
 
-  test("another argument than the first", async () => {
+  test("of an argument after the first", async () => {
     const { call } = commonPool();
     const error = await rejection(call.echoAll(1, "two", { user: { onClick: click } })) as Refusal;
     expect(error.message).toContain("args[2].user.onClick");
   });
 
-  test("results", async () => {
+  test("of a result", async () => {
     const pool = commonPool();
     const error = await rejection(pool.call.returnBad("function")) as Refusal;
     expect(error).toMatchObject({ name: "DataCloneError", code: "HEDDLE_DATA_CLONE" });
@@ -130,7 +130,7 @@ describe("refusals name the path", () => {
     await stillWorks(pool);
   });
 
-  test("the calls around it are not disturbed", async () => {
+  test("a refused call does not affect the calls around it", async () => {
     const { call } = commonPool();
     const around = Array.from({ length: 20 }, (_, n) => call.echo({ n, text: "t".repeat(n) }));
     const bad = rejection(call.echo({ text: "x".repeat(50), click }));
@@ -142,7 +142,7 @@ describe("refusals name the path", () => {
     expect(await Promise.all(after)).toEqual(Array.from({ length: 20 }, (_, n) => ({ n })));
   });
 
-  test("a shape seen first in a refused call is complete in the next", async () => {
+  test("a shape first seen in a refused call is complete in the next call", async () => {
     const { call } = commonPool();
     for (let round = 0; round < 5; round++) {
       const refusedCall = rejection(call.echo([{ alpha: 1, beta: { gamma: round } }, click]));
@@ -189,7 +189,7 @@ describe("getters", () => {
     }
   });
 
-  test("run in order, and see the same objects", async () => {
+  test("run in order and read the same objects as structuredClone", async () => {
     const { call } = commonPool();
     const order: string[] = [];
     const same = {};
@@ -208,7 +208,7 @@ describe("getters", () => {
     expect(arrived.one).toBe(arrived.two);
   });
 
-  test("one that throws rejects the call with its own error", async () => {
+  test("a getter that throws rejects the call with its error", async () => {
     const pool = commonPool();
     const mine = new RangeError("mine");
     for (const thrown of [mine, "a string", undefined, null, { not: "an error" }]) {
@@ -223,7 +223,7 @@ describe("getters", () => {
     await stillWorks(pool);
   });
 
-  test("one that calls the pool", async () => {
+  test("a getter may call the pool", async () => {
     const { call } = commonPool();
     const inner: Promise<unknown>[] = [];
     const value = {
@@ -251,7 +251,7 @@ describe("getters", () => {
     }
   });
 
-  test("one that calls the pool with the object it belongs to", async () => {
+  test("a getter may call the pool with its own object", async () => {
     const { call } = commonPool();
     let depth = 0;
     const inner: Promise<unknown>[] = [];
@@ -271,7 +271,7 @@ describe("getters", () => {
     );
   });
 
-  test("one that calls the pool and is refused, within one that is not", async () => {
+  test("a refused call made by a getter does not affect the outer call", async () => {
     const { call } = commonPool();
     let inner: Promise<unknown> | undefined;
     const value = {
@@ -352,7 +352,7 @@ function aroundBuffer(
   };
 }
 
-describe("getters that change what is being encoded do what they do to structuredClone", () => {
+describe("getters that change the value being encoded have the same effect as in structuredClone", () => {
   const nothing = () => null;
   const self = (buffer: ArrayBuffer) => buffer;
   const bytes = (buffer: ArrayBuffer) => new Uint8Array(buffer);
@@ -439,7 +439,7 @@ describe("getters that change what is being encoded do what they do to structure
     test(name, () => expectLikeClone(commonPool(), make));
   }
 
-  test("what runtimes disagree about arrives or is refused, without harm", async () => {
+  test("values that runtimes clone differently arrive or are refused", async () => {
     const pool = commonPool();
     const makers = [
       () => aroundBuffer(detach, self, self),
@@ -458,7 +458,7 @@ describe("getters that change what is being encoded do what they do to structure
     }
   });
 
-  test("a buffer resized between two views of it arrives without harm", async () => {
+  test("a buffer resized between two of its views arrives", async () => {
     const pool = commonPool();
     const view = (buffer: ArrayBuffer) => new Uint8Array(buffer, 0, 4);
     for (const size of [4, 8, 32]) {
@@ -470,7 +470,7 @@ describe("getters that change what is being encoded do what they do to structure
   });
 });
 
-describe("refused or accepted as structuredClone does", () => {
+describe("refuses and accepts the same values as structuredClone", () => {
   const resized = (make: (buffer: ArrayBuffer) => unknown, size: number) => () => {
     const buffer = new ArrayBuffer(16, { maxByteLength: 32 });
     const value = make(buffer);
@@ -617,13 +617,13 @@ describe("refused or accepted as structuredClone does", () => {
     });
   }
 
-  test("own properties of a Map are dropped, as the standard says and Bun does not", async () => {
+  test("own properties of a Map are dropped, as the standard requires", async () => {
     const arrived = await commonPool().call.echo(Object.assign(new Map([[1, 2]]), { extra: 1 }));
     expect(arrived).toEqual(new Map([[1, 2]]));
     expect(Object.keys(arrived as object)).toEqual([]);
   });
 
-  test("no trap of a Proxy that is a prototype runs", async () => {
+  test("a Proxy as a prototype runs no traps", async () => {
     const { call } = commonPool();
     const traps = Object.fromEntries(
       ["has", "get", "ownKeys", "getPrototypeOf", "getOwnPropertyDescriptor"].map((trap) => [
@@ -639,7 +639,7 @@ describe("refused or accepted as structuredClone does", () => {
     }
   });
 
-  test("no trap of a Proxy runs", async () => {
+  test("a Proxy runs no traps", async () => {
     const pool = commonPool();
     const traps: PropertyKey[] = [];
     const handler = new Proxy({}, {
@@ -654,7 +654,7 @@ describe("refused or accepted as structuredClone does", () => {
   });
 });
 
-describe("nothing is polluted", () => {
+describe("prototypes are not polluted", () => {
   const hostile = () =>
     JSON.parse(`{
       "__proto__": {"polluted": 1, "toString": 2},
@@ -671,7 +671,7 @@ describe("nothing is polluted", () => {
     t: "text",
   });
 
-  test("by keys named like parts of objects, however often they come", async () => {
+  test("by keys such as __proto__ and constructor", async () => {
     const { call } = commonPool();
     for (let round = 0; round < 4; round++) {
       const arrived = await call.echo(hostile()) as Record<string, unknown>;
@@ -684,7 +684,7 @@ describe("nothing is polluted", () => {
     expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
   });
 
-  test("by prototypes that have enumerable properties here", async () => {
+  test("by enumerable properties of prototypes on the host", async () => {
     const { call } = commonPool();
     const value = inheriting();
     const expected = structuredClone(value);
@@ -702,7 +702,7 @@ describe("nothing is polluted", () => {
     for (const each of arrived) expect(differences(each, expected)).toEqual([]);
   });
 
-  test("by setters and read-only properties of Object.prototype here", async () => {
+  test("by setters and read-only properties of Object.prototype on the host", async () => {
     const { call } = commonPool();
     const value = () => ({ evil: 1, list: [{ evil: { fixed: 2 } }], fixed: 3 });
     const arrived: unknown[] = [];
@@ -720,7 +720,7 @@ describe("nothing is polluted", () => {
     expect(ran).toBe(0);
   });
 
-  test("by prototypes that have enumerable properties in the worker", async () => {
+  test("by enumerable properties of prototypes in the worker", async () => {
     const { call } = commonPool();
     const value = inheriting();
     await call.pollutePrototypes(true);
@@ -751,7 +751,7 @@ describe("extensions", () => {
     }
   });
 
-  test("a Buffer stays a Buffer, nested, with its own bytes only", async () => {
+  test("a nested Buffer arrives as a Buffer with only its own bytes", async () => {
     const { call } = testPool();
     const small = Buffer.from("abc"); // of the pool on Node
     const other = Buffer.from("defg");
@@ -769,7 +769,7 @@ describe("extensions", () => {
     expect(one[0]!.buffer).not.toBe(two.other.buffer);
   });
 
-  test("typed arrays beside Buffers stay what they are", async () => {
+  test("typed arrays beside Buffers keep their type", async () => {
     const { call } = commonPool();
     const bytes = new Uint8Array([1, 2]);
     const arrived = await call.echo([bytes, Buffer.from(bytes)]) as [Uint8Array, Buffer];
@@ -778,7 +778,7 @@ describe("extensions", () => {
   });
 });
 
-describe("errors", () => {
+describe("errors arrive", () => {
   const classes = [
     Error,
     EvalError,
@@ -789,7 +789,7 @@ describe("errors", () => {
     URIError,
   ];
 
-  test("of every built-in class, at the top and nested", async () => {
+  test("with every built-in class, at the top level and nested", async () => {
     const { call } = commonPool();
     for (const constructor of classes) {
       const error = new constructor("message");
@@ -809,7 +809,7 @@ describe("errors", () => {
     }
   });
 
-  test("of a subclass, with what can be cloned of its fields", async () => {
+  test("with the cloneable fields of a subclass", async () => {
     const { call } = commonPool();
     const sent = await call.echo({ failed: new HttpError(404) }) as { failed: HttpError };
     const returned = await call.returnHttpError() as { failed: HttpError };
@@ -825,7 +825,7 @@ describe("errors", () => {
     }
   });
 
-  test("with an `errors` or a `name` of its own that is no AggregateError's", async () => {
+  test("with an own `errors` or `name` property", async () => {
     const { call } = commonPool();
     class ValidationError extends TypeError {
       readonly errors = [{ path: "a" }];
@@ -844,7 +844,7 @@ describe("errors", () => {
     expect([arrived.message, arrived.errors]).toEqual(["several", [1, 2]]);
   });
 
-  test("AggregateError with errors that are shared with the rest", async () => {
+  test("as an AggregateError that shares its errors with other values", async () => {
     const { call } = commonPool();
     const one = new SyntaxError("one");
     const all = new AggregateError([one, "two", { three: one }], "all");
@@ -856,7 +856,7 @@ describe("errors", () => {
     expect(arrived.all.errors[2].three).toBe(arrived.one);
   });
 
-  test("chains and cycles of causes", async () => {
+  test("with chains and cycles of causes", async () => {
     const { call } = commonPool();
     const inner = new TypeError("inner", { cause: { reason: new Map([["a", 1n]]) } });
     const outer = Object.assign(new Error("outer", { cause: inner }), { self: {} as unknown });
@@ -870,7 +870,7 @@ describe("errors", () => {
     expect(cause.cause).toMatchObject({ reason: { reason: new Map([["a", 1n]]) } });
   });
 
-  test("a cause that is there but undefined, or not there", async () => {
+  test("with an undefined cause or without a cause", async () => {
     const { call } = commonPool();
     const [with_, without] = await call.echo([
       new Error("x", { cause: undefined }),
@@ -879,7 +879,7 @@ describe("errors", () => {
     expect([Object.hasOwn(with_, "cause"), Object.hasOwn(without, "cause")]).toEqual([true, false]);
   });
 
-  test("a DOMException", async () => {
+  test("as a DOMException", async () => {
     const { call } = commonPool();
     const sent = { reason: new DOMException("stopped", "AbortError") };
     const { reason } = await call.echo(sent) as typeof sent;
@@ -889,7 +889,7 @@ describe("errors", () => {
 });
 
 describe("SharedArrayBuffer", () => {
-  test("is shared, nested as deep as it may be", async () => {
+  test("is shared at every nesting depth", async () => {
     const { call } = commonPool();
     const buffer = new SharedArrayBuffer(16);
     const cells = new Int32Array(buffer);
@@ -904,7 +904,7 @@ describe("SharedArrayBuffer", () => {
     expect(back.deep[1].cells.buffer).toBe(back.deep[0].get("buffer"));
   });
 
-  test("sent twice it arrives as the same object", async () => {
+  test("arrives as the same object if sent twice", async () => {
     const { call } = commonPool();
     const buffer = new SharedArrayBuffer(16);
     await call.remember(buffer);
@@ -915,7 +915,7 @@ describe("SharedArrayBuffer", () => {
     expect((await call.echo({ nested: [buffer] }) as { nested: unknown[] }).nested[0]).toBe(buffer);
   });
 
-  test("views on it keep their place", async () => {
+  test("keeps the offsets of its views", async () => {
     const { call } = commonPool();
     const buffer = new SharedArrayBuffer(64);
     const views = [
@@ -933,7 +933,7 @@ describe("SharedArrayBuffer", () => {
     expect((arrived[0] as Uint16Array)[0]).toBe(0x0707);
   });
 
-  test("growable", async () => {
+  test("grows on both sides", async () => {
     const { call } = commonPool();
     const buffer = new SharedArrayBuffer(8, { maxByteLength: 64 });
     const arrived = await call.echo({ buffer }) as { buffer: SharedArrayBuffer };
@@ -993,7 +993,7 @@ describe("platform objects", () => {
     11,
   ]);
 
-  test("a compiled WebAssembly module", async () => {
+  test("a compiled WebAssembly module arrives", async () => {
     const { call } = commonPool();
     const module = new WebAssembly.Module(wasm);
     expect(await call.runWasm(module)).toBe(42);
@@ -1001,7 +1001,7 @@ describe("platform objects", () => {
     expect(new WebAssembly.Instance(arrived.list[0]).exports).toHaveProperty("answer");
   });
 
-  test("a Blob beside other values", async () => {
+  test("a Blob arrives beside other values", async () => {
     const { call } = commonPool();
     const blob = new Blob(["first ", "second"]);
     expect(await call.readBlob(blob)).toBe("first second");
@@ -1011,7 +1011,7 @@ describe("platform objects", () => {
     expect(await arrived.blobs[0]!.text()).toBe("first second");
   });
 
-  test("keys with properties of somebody's own stay keys", async () => {
+  test("a KeyObject with own properties arrives as a KeyObject", async () => {
     const { call } = commonPool();
     const key = Object.assign(createSecretKey(Buffer.from("abcdefgh")), { kid: "k1" });
     const [arrived] = await call.echoAll(key) as [KeyObject];
@@ -1019,7 +1019,7 @@ describe("platform objects", () => {
     expect(arrived.export()).toEqual(Buffer.from("abcdefgh"));
   });
 
-  test("keys arrive where structuredClone takes them", async () => {
+  test("keys arrive if structuredClone accepts them", async () => {
     const pool = commonPool();
     const made = await crypto.subtle.generateKey({ name: "AES-GCM", length: 128 }, true, [
       "encrypt",
@@ -1086,7 +1086,7 @@ describe("size and depth", () => {
     await stillWorks(pool);
   });
 
-  test("an object of 100,000 keys", async () => {
+  test("an object with 100,000 keys arrives", async () => {
     const pool = commonPool();
     await expectLikeClone(
       pool,
@@ -1094,7 +1094,7 @@ describe("size and depth", () => {
     );
   });
 
-  test("100,000 objects of as many shapes", async () => {
+  test("100,000 objects with different shapes arrive", async () => {
     const pool = commonPool();
     await expectLikeClone(
       pool,
@@ -1102,7 +1102,7 @@ describe("size and depth", () => {
     );
   });
 
-  test("an array of 100,000 values of all sorts", async () => {
+  test("an array of 100,000 mixed values arrives", async () => {
     const sorts = [1, 0.5, "text", null, undefined, true, -0, 10n, { a: 1 }, [1]];
     await expectLikeClone(
       commonPool(),
@@ -1110,7 +1110,7 @@ describe("size and depth", () => {
     );
   });
 
-  test.runIf(capabilities.clonesHugeHoles)("a sparse array of length 4e9", async () => {
+  test.runIf(capabilities.clonesHugeHoles)("a sparse array of length 4e9 arrives", async () => {
     await expectLikeClone(commonPool(), () => {
       const array: unknown[] = [1, 2];
       array[5_000_000] = { a: 1 };
@@ -1119,7 +1119,7 @@ describe("size and depth", () => {
     });
   });
 
-  test("a sparse array", async () => {
+  test("a sparse array arrives", async () => {
     await expectLikeClone(commonPool(), () => {
       const array: unknown[] = [1, 2];
       array[50_000] = { a: 1 };

@@ -40,7 +40,7 @@ const values: Readonly<Record<string, unknown>> = {
 };
 
 describe.each(Object.keys(values))("%s", (name) => {
-  test("as the first value of a worker, and as the first of one that is ready", async () => {
+  test("arrives as the first value before and after the worker is ready", async () => {
     const value = values[name];
     expect(await pool().call.echo(value)).toEqual(value);
     const ready = pool();
@@ -49,8 +49,8 @@ describe.each(Object.keys(values))("%s", (name) => {
   });
 });
 
-describe("as the first call of a worker", () => {
-  test("a struct, a view of one, and a refused one", async () => {
+describe("the first call of a worker", () => {
+  test("may take a struct, take a view, or be refused", async () => {
     expect(await pool().call.mirror(point)).toEqual(mirrored);
     expect(await pool().call.sumOf({ points: [point, point] })).toBe(2);
     await expect(pool().call.mirror({ x: 1 } as never)).rejects.toMatchObject({
@@ -58,7 +58,7 @@ describe("as the first call of a worker", () => {
     });
   });
 
-  test("an envelope, moved bytes and borrowed bytes", async () => {
+  test("may take an envelope, transferred bytes or borrowed bytes", async () => {
     const wrapped = await pool().call.wrap(new Uint8Array(3)) as Envelope;
     expect(wrapped).toBeInstanceOf(Envelope);
     expect(wrapped.header).toEqual({ length: 3 });
@@ -68,13 +68,13 @@ describe("as the first call of a worker", () => {
     expect(await pool().call.total(borrow(new Uint8Array([1, 2])))).toBe(3);
   });
 
-  test("a task that throws", async () => {
+  test("may throw", async () => {
     const error = await pool().call.fail("first").catch((error: unknown) => error);
     expect(error).toBeInstanceOf(RangeError);
     expect((error as Error).message).toBe("first");
   });
 
-  test("a task whose module registers a teardown", async () => {
+  test("may load a module that registers a teardown", async () => {
     const words = sharedWords();
     const made = pool();
     await made.call.countTeardown(words);
@@ -83,7 +83,7 @@ describe("as the first call of a worker", () => {
   });
 });
 
-test("many calls of all kinds at once, made before any worker is ready", async () => {
+test("many concurrent calls of all kinds settle if made before a worker is ready", async () => {
   const { call } = pool(2);
   const kinds = Object.values(values);
   const calls: Promise<unknown>[] = [];
@@ -96,7 +96,7 @@ test("many calls of all kinds at once, made before any worker is ready", async (
   }
 });
 
-test("objects of one shape, before and after code is made for it", async () => {
+test("objects of one shape arrive before and after the shape is compiled", async () => {
   const { call } = pool();
   for (let id = 0; id < 400; id++) {
     const object = { id, text: "x".repeat(id % 40), is: id % 2 === 0, none: null, half: id / 2 };
@@ -104,19 +104,19 @@ test("objects of one shape, before and after code is made for it", async () => {
   }
 });
 
-test("a pool that is closed as soon as it is made ends its thread", async () => {
+test("a pool closed immediately after creation ends its thread", async () => {
   const made = pool(2);
   await made.shutdown(0);
   expect(made.stats().ready).toBe(0);
   await expect(made.ready).rejects.toThrow();
 });
 
-test("a module that cannot be loaded rejects the calls made before", async () => {
+test("a module that cannot be loaded rejects earlier calls", async () => {
   const href = new URL("../fixtures/broken-module.ts", import.meta.url);
   const made = closedAfterTest(createPool({ threads: 1 })({ f: importTask({ href, name: "f" }) }));
   await expect(made.call.f()).rejects.toMatchObject({ code: "HEDDLE_WORKER_START" });
 });
 
-test("a pool that cannot be made leaves no thread behind", async () => {
+test("a pool that fails to start leaves no thread", async () => {
   expect(await runScript("start-fails.ts")).toEqual({ code: 0, output: "no memory\n" });
 });

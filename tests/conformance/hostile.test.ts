@@ -10,7 +10,7 @@ const revokedProxy = (): object => {
 };
 
 describe("values", () => {
-  test("a revoked proxy rejects its call and harms no other", async () => {
+  test("a revoked proxy rejects only its own call", async () => {
     const pool = testPool();
     await pool.ready;
     expect(await rejection(pool.call.echo(revokedProxy()))).toBeDefined();
@@ -19,7 +19,7 @@ describe("values", () => {
     expect(pool.stats().inFlight).toBe(0);
   });
 
-  test("a proxy whose traps call the pool", async () => {
+  test("the traps of a proxy may call the pool", async () => {
     const { call, ready } = testPool();
     await ready;
     const inner: Promise<unknown>[] = [];
@@ -33,7 +33,7 @@ describe("values", () => {
     for (const value of await Promise.all(inner)) expect(value).toBe("inside");
   });
 
-  test("a worker that returns or throws a revoked proxy goes on", async () => {
+  test("a worker keeps running after it returns or throws a revoked proxy", async () => {
     const pool = testPool();
     const sleeping = pool.call.sleep(30, "slept");
     expect(await rejection(pool.call.returnProxy())).toBeDefined();
@@ -44,7 +44,7 @@ describe("values", () => {
     expect(pool.stats().workersLost).toBe(0);
   });
 
-  test("nesting as deep as the runtime allows, and deeper, settles, and nothing else suffers", async () => {
+  test("deeply nested values settle and do not affect other calls", async () => {
     const { call } = testPool();
     for (const depth of [1000, 10_000, 39_998, 39_999, 40_000, 41_000]) {
       let value: unknown = 0;
@@ -64,14 +64,14 @@ describe("values", () => {
     );
   });
 
-  test("the same error twice arrives as the same error", async () => {
+  test("the same error passed twice arrives as one object", async () => {
     const { call } = testPool();
     const error = new TypeError("e");
     expect(await call.isSame(error, error)).toBe(true);
     expect(await call.isSame(error, new TypeError("e"))).toBe(false);
   });
 
-  test("what cannot be cloned is named, in cyclic values too", async () => {
+  test("the path of an uncloneable part is reported, also in cyclic values", async () => {
     const { call } = testPool();
     const root: Record<string, unknown> = { children: [], onClick: () => {} };
     (root["children"] as unknown[]).push({ parent: root });
@@ -83,7 +83,7 @@ describe("values", () => {
     });
   });
 
-  test("arguments beside a promise are taken when the call is made", async () => {
+  test("arguments beside a promise are encoded when the call is made", async () => {
     const { call } = testPool();
     const bytes = new Uint8Array([1, 2]);
     const object = { a: 1 };
@@ -96,16 +96,16 @@ describe("values", () => {
 });
 
 describe("tasks", () => {
-  test("a promise that would answer twice answers once", async () => {
+  test("a promise that settles twice sends one response", async () => {
     const pool = testPool();
     for (let round = 0; round < 3; round++) {
       expect(await pool.call.answerTwice()).toBe(1);
       expect(await Promise.all([1, 2, 3].map((n) => pool.call.echo(n)))).toEqual([1, 2, 3]);
     }
-    expect(pool.stats()).toMatchObject({ lateAnswers: 0, workersLost: 0 });
+    expect(pool.stats()).toMatchObject({ lateResponses: 0, workersLost: 0 });
   });
 
-  test("messages of a task's own are ignored", async () => {
+  test("messages that a task posts itself are ignored", async () => {
     const pool = testPool();
     await pool.call.postJunk();
     await pause(50);
@@ -113,13 +113,13 @@ describe("tasks", () => {
     expect(pool.stats().workersLost).toBe(0);
   });
 
-  test("an exception that cannot be shown still ends the worker in good order", async () => {
+  test("an exception that cannot be printed ends the worker with HEDDLE_WORKER_LOST", async () => {
     const pool = testPool();
     expect(await rejection(pool.call.throwOdd())).toMatchObject({ code: "HEDDLE_WORKER_LOST" });
     expect(await pool.call.add(1, 1)).toBe(2);
   });
 
-  test("an unhandled rejection that cannot be shown is reported", async () => {
+  test("an unhandled rejection that cannot be printed is reported", async () => {
     const pool = testPool();
     const reported = new Promise((resolve) => {
       pool.addEventListener("unhandledRejection", (event) => {
@@ -133,15 +133,15 @@ describe("tasks", () => {
   });
 });
 
-describe("room", () => {
-  test("calls that wait for room in the request ring go when the worker has made some", async () => {
+describe("capacity", () => {
+  test("calls that wait for space in the request ring are sent when the worker releases records", async () => {
     const { call } = testPool({ ringBytes: 1024 });
     const ballast = "x".repeat(200);
     const together = Promise.all(Array.from({ length: 8 }, () => call.barrier(8, ballast)));
     expect(await together).toEqual(new Array(8).fill(8));
   });
 
-  test("as many async calls in one worker as maxConcurrency says", async () => {
+  test("one worker runs 2,500 async calls below maxConcurrency", async () => {
     const { call } = testPool({ maxConcurrency: 3000 });
     const together = Promise.all(Array.from({ length: 2500 }, () => call.barrier(2500)));
     expect(await together).toEqual(new Array(2500).fill(2500));
@@ -153,17 +153,17 @@ describe("room", () => {
   });
 });
 
-describe("life", () => {
-  test("a shutdown does not wait for a call that a stack overflow has cut off", async () => {
+describe("lifecycle", () => {
+  test("shutdown does not wait for a call interrupted by a stack overflow", async () => {
     expect((await runScript("overflow-shutdown.ts")).output.split("\n").at(-2)).toBe("closed");
   });
 
-  test("a process whose pool was closed with a call in flight ends", async () => {
+  test("the process exits after the pool closes with a call in flight", async () => {
     const { code, output } = await runScript("closed-in-flight.ts");
     expect({ code, output }).toEqual({ code: 0, output: "closed\nPoolClosedError\n" });
   });
 
-  test("a process ends after a promise argument was rejected, and shutdown does not wait", async () => {
+  test("the process exits after a promise argument rejects", async () => {
     const { code, output } = await runScript("rejected-argument.ts");
     expect({ code, output }).toEqual({ code: 0, output: "rejected\n" });
     const pool = testPool();
@@ -174,7 +174,7 @@ describe("life", () => {
     expect(await call).toMatchObject({ message: "late" });
   });
 
-  test("no worker is started after the pool was closed from its own event", async () => {
+  test("no worker starts after an event listener closes the pool", async () => {
     const pool = testPool();
     await pool.ready;
     const closed = new Promise<void>((resolve) => {
@@ -186,7 +186,7 @@ describe("life", () => {
     expect(pool.stats()).toMatchObject({ ready: 0, workersStarted: 1 });
   });
 
-  test("a worker that dies while the pool is closing is not replaced", async () => {
+  test("a worker that exits while the pool closes is not replaced", async () => {
     const pool = testPool();
     await pool.ready;
     const exit = rejection(pool.call.exit(1));
@@ -202,7 +202,7 @@ describe("life", () => {
     expect(await call).toBe("done");
   });
 
-  test("options that cannot even be shown are refused with a code", async () => {
+  test("options that cannot be printed are refused with a code", async () => {
     const odd = Object.create(null) as never;
     expect(() => testPool({ threads: odd })).toThrow(
       expect.objectContaining({ code: "HEDDLE_INVALID_ARGUMENT" }),

@@ -20,18 +20,18 @@ function limitedPool(
 }
 
 describe("timeout", () => {
-  test("ends an async call, and its answer is dropped when it comes", async () => {
+  test("rejects an async call and drops its late response", async () => {
     const pool = limitedPool();
     const words = sharedWords();
     const error = await rejection(pool.call.answerWhen.with({ timeout: 20 })(words));
     expect(error).toBeInstanceOf(TimeoutError);
     expect(error).toMatchObject({ code: "HEDDLE_TIMEOUT", kind: "timeout", limitMs: 20 });
     release(words);
-    await until(() => pool.stats().lateAnswers === 1);
+    await until(() => pool.stats().lateResponses === 1);
     expect(pool.stats()).toMatchObject({ timedOut: 1, workersLost: 0, inFlight: 0 });
   });
 
-  test("ends a synchronous call while it runs, and leaves the worker be", async () => {
+  test("rejects a synchronous call while it runs and does not stop the worker", async () => {
     const pool = limitedPool();
     const words = sharedWords();
     expect(await rejection(pool.call.untilSet.with({ timeout: 20 })(words)))
@@ -39,10 +39,10 @@ describe("timeout", () => {
     await begun(words); // and it runs still: nothing has set the other
     release(words);
     expect(await pool.call.echo(1)).toBe(1);
-    expect(pool.stats()).toMatchObject({ workersLost: 0, lateAnswers: 1 });
+    expect(pool.stats()).toMatchObject({ workersLost: 0, lateResponses: 1 });
   });
 
-  test("comes to a default, to undefined, or to an error of the caller's", async () => {
+  test("settles with a default, undefined, or the caller's error", async () => {
     const { call } = limitedPool();
     const late = { time: 10 };
     const reason = { my: "reason" };
@@ -55,7 +55,7 @@ describe("timeout", () => {
     expect(await call.patient.with({ timeout: Infinity })(60)).toBe(undefined);
   });
 
-  test("does not count while a call waits for its worker", async () => {
+  test("does not start while a call waits for its worker", async () => {
     const pool = limitedPool();
     const words = sharedWords();
     const long = pool.call.untilSet(words);
@@ -69,7 +69,7 @@ describe("timeout", () => {
     expect(await outcome).toBeInstanceOf(TimeoutError);
   });
 
-  test("does nothing to calls that are answered, however many", async () => {
+  test("does not affect calls that finish in time", async () => {
     const pool = limitedPool({ threads: 2 });
     const calls = Array.from(
       { length: 5000 },
@@ -79,7 +79,7 @@ describe("timeout", () => {
     expect(pool.stats()).toMatchObject({ timedOut: 0, inFlight: 0 });
   });
 
-  test("does not end what was answered while the host was busy", async () => {
+  test("does not reject calls whose response arrived while the host was busy", async () => {
     const { call } = limitedPool({ balancer: "roundRobin" }); // nothing is kept on the host
     const words = sharedWords();
     await call.mark(words);
@@ -95,7 +95,7 @@ describe("timeout", () => {
 });
 
 describe("deadline", () => {
-  test("counts waiting, and what has not begun by then never runs", async () => {
+  test("includes the wait, and an expired call never begins", async () => {
     const pool = limitedPool();
     const words = sharedWords();
     const long = pool.call.untilSet(words);
@@ -106,10 +106,10 @@ describe("deadline", () => {
     await long;
     await pool.call.echo(0);
     expect(Atomics.load(words, 2)).toBe(0);
-    expect(pool.stats()).toMatchObject({ lateAnswers: 0, timedOut: 1 });
+    expect(pool.stats()).toMatchObject({ lateResponses: 0, timedOut: 1 });
   });
 
-  test("holds for a call that waits for its argument", async () => {
+  test("applies to a call that waits for a promise argument", async () => {
     const { call } = limitedPool();
     const never = new Promise<string>(() => {});
     expect(await rejection(call.echo.with({ deadline: 10 })(never))).toBeInstanceOf(TimeoutError);
@@ -117,7 +117,7 @@ describe("deadline", () => {
 });
 
 describe("hardTimeoutMs", () => {
-  test("stops the worker alone; what it had not begun runs elsewhere", async () => {
+  test("stops only that worker, and calls it has not begun run elsewhere", async () => {
     const pool = limitedPool({ hardTimeoutMs: 300, strictFifo: false });
     const stuck = rejection(pool.call.loopForever());
     const behind = pool.call.mark(sharedWords());
@@ -127,7 +127,7 @@ describe("hardTimeoutMs", () => {
     expect([workersLost >= 1, inFlight]).toEqual([true, 0]);
   });
 
-  test("takes the worker's async calls with it", async () => {
+  test("rejects the worker's other async calls", async () => {
     const pool = limitedPool({ hardTimeoutMs: 80 });
     await pool.ready;
     const running = rejection(pool.call.sleep.with({})(50).then(() => pool.call.sleep(10_000)));
@@ -142,7 +142,7 @@ describe("hardTimeoutMs", () => {
     expect(await inTheEnd(() => pool.call.echo(1))).toBe(1);
   });
 
-  test("holds for a task whose caller got a softer timeout before", async () => {
+  test("applies to a task whose call has already timed out", async () => {
     const pool = limitedPool({ hardTimeoutMs: 100 });
     const soft = await rejection(pool.call.loopForever.with({ timeout: 20 })());
     expect(soft).toMatchObject({ kind: "timeout" });
@@ -152,7 +152,7 @@ describe("hardTimeoutMs", () => {
 });
 
 describe("abort", () => {
-  test("a signal that has aborted before lets nothing run", async () => {
+  test("a call with an aborted signal never runs", async () => {
     const { call } = limitedPool();
     const words = sharedWords();
     const reason = new RangeError("my reason");
@@ -162,7 +162,7 @@ describe("abort", () => {
     expect(Atomics.load(words, 2)).toBe(0);
   });
 
-  test("a call that waits never runs, in the ring and on the host", async () => {
+  test("a waiting call never runs, in the ring or on the host", async () => {
     const pool = limitedPool({ ringBytes: 1024 });
     const words = sharedWords();
     const long = pool.call.untilSet(words);
@@ -176,10 +176,10 @@ describe("abort", () => {
     await long;
     await Promise.all(calls.filter((_, n) => n % 2 === 1));
     expect(Atomics.load(words, 2)).toBe(30);
-    expect(pool.stats()).toMatchObject({ aborted: 30, lateAnswers: 0, inFlight: 0 });
+    expect(pool.stats()).toMatchObject({ aborted: 30, lateResponses: 0, inFlight: 0 });
   });
 
-  test("a synchronous task sees it at once; the caller does not wait for that", async () => {
+  test("a synchronous task sees the abort immediately, and the caller does not wait for it", async () => {
     const pool = limitedPool();
     const words = sharedWords();
     const controller = new AbortController();
@@ -189,10 +189,10 @@ describe("abort", () => {
     expect(await rejection(call)).toBe(controller.signal.reason);
     await until(() => Atomics.load(words, 2) === 1);
     expect(await pool.call.echo(1)).toBe(1);
-    expect(pool.stats()).toMatchObject({ workersLost: 0, lateAnswers: 1 });
+    expect(pool.stats()).toMatchObject({ workersLost: 0, lateResponses: 1 });
   });
 
-  test("an async task gets the event, with the reason", async () => {
+  test("an async task receives the abort event and its reason", async () => {
     const pool = limitedPool();
     const words = sharedWords();
     const controller = new AbortController();
@@ -204,7 +204,7 @@ describe("abort", () => {
     expect(String.fromCharCode(...words.slice(3, 10))).toBe("because");
   });
 
-  test("by the promise's own method, with and without a reason", async () => {
+  test("works through the promise's method, with and without a reason", async () => {
     const pool = limitedPool();
     for (const reason of [undefined, "enough"]) {
       const words = sharedWords();
@@ -224,7 +224,7 @@ describe("abort", () => {
     expect(pool.stats().aborted).toBe(2);
   });
 
-  test("touches no other call, and leaves no listener behind", async () => {
+  test("affects no other call and removes its listeners", async () => {
     const pool = limitedPool({ threads: 2 });
     let listeners = 0;
     const counted = (signal: AbortSignal): AbortSignal => {
@@ -259,7 +259,7 @@ describe("abort", () => {
     expect(listeners).toBe(0);
   });
 
-  test("in the midst of encoding the very call", async () => {
+  test("a getter may abort its own call during encoding", async () => {
     const pool = limitedPool();
     const words = sharedWords();
     await pool.call.echo(0);
@@ -276,10 +276,10 @@ describe("abort", () => {
       expect(await pool.call.echo(round)).toBe(round);
     }
     expect(Atomics.load(words, 2)).toBe(0);
-    expect(pool.stats()).toMatchObject({ inFlight: 0, lateAnswers: 0 });
+    expect(pool.stats()).toMatchObject({ inFlight: 0, lateResponses: 0 });
   });
 
-  test("killAfterMs stops a worker that goes on", async () => {
+  test("killAfterMs stops a worker whose task ignores the abort", async () => {
     const pool = limitedPool();
     const controller = new AbortController();
     const { signal } = controller;
@@ -293,14 +293,14 @@ describe("abort", () => {
     expect(pool.stats().workersLost).toBe(1);
   });
 
-  test("a task's signal comes in the place of its last parameter", async () => {
+  test("a task receives its signal as its last parameter", async () => {
     const { call } = limitedPool();
     expect(await call.countWithSignal()).toEqual([undefined, undefined, true]);
     expect(await call.countWithSignal(1)).toEqual([1, undefined, true]);
     expect(await call.countWithSignal("a", { b: 1 })).toEqual(["a", { b: 1 }, true]);
   });
 
-  test("what was sent by a port is dropped with its call", async () => {
+  test("a message sent for an aborted call is dropped", async () => {
     const pool = limitedPool({ ringBytes: 1024 });
     const words = sharedWords();
     const long = pool.call.untilSet(words);
@@ -318,7 +318,7 @@ describe("abort", () => {
   });
 });
 
-test("large arguments of calls that were given up do not pile up behind a long one", async () => {
+test("large arguments of aborted calls do not accumulate behind a long call", async () => {
   const pool = limitedPool();
   await pool.ready;
   const words = sharedWords();
@@ -342,7 +342,7 @@ test("large arguments of calls that were given up do not pile up behind a long o
 });
 
 describe("idempotent calls", () => {
-  test("are made again when their worker is lost, so often and no more", async () => {
+  test("are retried up to the limit when their worker is lost", async () => {
     const pool = limitedPool();
     const words = sharedWords();
     expect(await pool.call.dieAtFirst.with({ idempotent: true })(words, 2)).toBe(3);
@@ -355,7 +355,7 @@ describe("idempotent calls", () => {
     expect(Atomics.load(others, 2)).toBe(2);
   });
 
-  test("whose worker was stopped do not go on there: its thread may", async () => {
+  test("stop on a worker that was stopped and run again on another", async () => {
     const pool = limitedPool();
     const words = sharedWords();
     const controller = new AbortController();
@@ -374,7 +374,7 @@ describe("idempotent calls", () => {
     expect(pool.stats()).toMatchObject({ aborted: 2, workersLost: 1, inFlight: 0 });
   });
 
-  test("others run once", async () => {
+  test("calls that are not idempotent run once", async () => {
     const pool = limitedPool();
     const words = sharedWords();
     expect(await rejection(pool.call.dieAtFirst(words, 1))).toBeInstanceOf(WorkerLostError);
@@ -383,7 +383,7 @@ describe("idempotent calls", () => {
   });
 });
 
-test("workers that end one after the other without an answer fail the pool, not the machine", async () => {
+test("the pool fails after several workers in a row exit without a response", async () => {
   const pool = limitedPool();
   const words = sharedWords();
   const errors: unknown[] = [];
@@ -398,7 +398,7 @@ test("workers that end one after the other without an answer fail the pool, not 
 });
 
 describe("recycleAfter", () => {
-  test("others take the place of workers, and no call is dropped", async () => {
+  test("workers are replaced and no call is dropped", async () => {
     const pool = limitedPool({ threads: 2, recycleAfter: 100 });
     const words = sharedWords();
     const long = pool.call.sleep(300);
@@ -411,10 +411,10 @@ describe("recycleAfter", () => {
     const runs = await Promise.all(answers);
     expect(runs.toSorted((a, b) => a - b)).toEqual(runs.map((_, n) => n + 1));
     await until(() => pool.stats().ready === 2);
-    expect(pool.stats()).toMatchObject({ workersLost: 0, inFlight: 0, lateAnswers: 0 });
+    expect(pool.stats()).toMatchObject({ workersLost: 0, inFlight: 0, lateResponses: 0 });
   });
 
-  test("a call that waits in the ring of a worker that leaves runs elsewhere", async () => {
+  test("a call queued in the ring of a retiring worker runs elsewhere", async () => {
     const pool = limitedPool({ recycleAfter: 20 });
     const words = sharedWords();
     await pool.ready;
@@ -428,7 +428,7 @@ describe("recycleAfter", () => {
   });
 });
 
-test("shutdown takes a time, or whether to drain and how long", async () => {
+test("shutdown accepts a time or { drain, timeoutMs }", async () => {
   for (
     const options of [0, { drain: false }, { timeoutMs: 10 }, { drain: false, timeoutMs: 1e6 }]
   ) {
@@ -453,7 +453,7 @@ test("shutdown takes a time, or whether to drain and how long", async () => {
   }
 });
 
-test("options that break a rule are refused by name", () => {
+test("invalid call options are refused by name", () => {
   const { call } = limitedPool();
   const cases: readonly [object, RegExp][] = [
     [{ timeout: -1 }, /timeout must be a number of milliseconds above 0.*got -1/],

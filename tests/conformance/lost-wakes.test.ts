@@ -28,8 +28,8 @@ async function callAtRest(pool: FaultyPool, isDone: () => boolean): Promise<void
   });
 }
 
-describe("of the worker", () => {
-  test.each(["lost", "slow"])("a wake message that is %s", async (what) => {
+describe("wakes of the worker", () => {
+  test.each(["lost", "slow"])("a %s wake message is repaired", async (what) => {
     const pool = await faultyPool();
     const { postMessage } = Worker.prototype;
     let send: (() => void) | undefined;
@@ -46,7 +46,7 @@ describe("of the worker", () => {
     expect(await pool.call.echo("goes on")).toBe("goes on");
   });
 
-  test("a wake that never was", async () => {
+  test("a missing wake is repaired", async () => {
     const pool = await faultyPool();
     const { wake } = Waker.prototype;
     let forgets = 0;
@@ -65,7 +65,7 @@ describe("of the worker", () => {
   });
 });
 
-describe("of the host", () => {
+describe("wakes of the host", () => {
   /** A call that is answered while the host is parked. */
   async function answeredAtRest(pool: FaultyPool): Promise<void> {
     const words = sharedWords();
@@ -76,7 +76,7 @@ describe("of the host", () => {
     expect(await call).toBe("answered");
   }
 
-  test.each(["lost", "slow"])("a wake message that is %s", async (what) => {
+  test.each(["lost", "slow"])("a %s wake message is repaired", async (what) => {
     const pool = await faultyPool();
     const words = sharedWords();
     await pool.call.holdMessage(words);
@@ -89,7 +89,7 @@ describe("of the host", () => {
     await answeredAtRest(pool);
   });
 
-  test("a wake that never was", async () => {
+  test("a missing wake is repaired", async () => {
     const pool = await faultyPool();
     const words = sharedWords();
     await pool.call.forgetToWake(words);
@@ -100,7 +100,7 @@ describe("of the host", () => {
   });
 });
 
-test("a worker that dies takes what is nested in it out of the count of awake workers", async () => {
+test("a lost worker's nested workers are subtracted from the count of awake workers", async () => {
   const count = new Int32Array(AwakeCount.ofThread().buffer);
   const before = Atomics.load(count, 0);
   const pool = testPool();

@@ -1,4 +1,4 @@
-/** Values that do not cross as copies of whatever comes: declared, lent, moved, limited. */
+/** Values that do not cross as copies of whatever comes: declared, borrowed, moved, limited. */
 import { isMarkedAsUntransferable, markAsUntransferable } from "node:worker_threads";
 import { afterEach, describe, expect, test } from "vitest";
 import { borrow, createPool, f64, importTask, struct, transfer, view } from "../../src/mod.ts";
@@ -34,7 +34,7 @@ const track = (points: number): Track => ({
 });
 
 describe("declared shapes", () => {
-  test("arguments and results of every size arrive, before and after the worker is ready", async () => {
+  test("arguments and results of every size arrive before and after the worker is ready", async () => {
     const { call, ready } = pool({ ringBytes: 4096 });
     const early = call.echoTrack(track(3)); // held: no worker is ready yet
     await ready;
@@ -54,7 +54,7 @@ describe("declared shapes", () => {
     );
   });
 
-  test("a value that does not fit is refused by path, expectation and what was got", async () => {
+  test("a mismatch is refused with its path, the expected type and the actual value", async () => {
     const { call } = pool();
     const bad = { ...track(2), points: [{ x: 1, y: 2 }, { x: 1, y: "2" as unknown as number }] };
     expect(await rejection(call.echoTrack(bad))).toMatchObject({
@@ -71,12 +71,12 @@ describe("declared shapes", () => {
     expect(await call.mirror({ x: 1, y: 2 })).toEqual({ x: 2, y: 1 });
   });
 
-  test("a view reads in place until the task returns, an async task's for ever", async () => {
+  test("a view reads in place until a synchronous task returns, and without limit in an async task", async () => {
     const { call } = pool({ ringBytes: 4096 });
     expect(await call.lengthOf(track(11), 2)).toBeCloseTo(20 * Math.sqrt(5));
     expect(await call.lengthOf(track(1001), 1)).toBeCloseTo(1000 * Math.sqrt(5));
     expect(await call.keepView(track(1))).toBe("Прогулка");
-    expect(await rejection(call.nameOfKept())).toMatchObject({ code: "HEDDLE_LOAN_EXPIRED" });
+    expect(await rejection(call.nameOfKept())).toMatchObject({ code: "HEDDLE_BORROW_EXPIRED" });
     expect(await call.viewLater(track(2))).toEqual(track(2));
     for (const part of ["all", "points", "heights"]) {
       expect(((await rejection(call.giveView(track(2), part))) as Error).message).toMatch(
@@ -86,7 +86,7 @@ describe("declared shapes", () => {
   });
 });
 
-describe("lent bytes", () => {
+describe("borrowed bytes", () => {
   const bytes = Uint8Array.from({ length: 40 }, (_, index) => index);
   new DataView(bytes.buffer).setFloat64(8, 1.25, true);
 
@@ -106,7 +106,7 @@ describe("lent bytes", () => {
     expect(bytes[1]).toBe(1);
   });
 
-  test("of every size and kind, whole or part, in the ring and beside it", async () => {
+  test("arrive at every size and kind, inline and by message", async () => {
     const { call } = pool({ ringBytes: 4096 });
     for (const length of [0, 1, 7, 1000, 5000, 300_000]) {
       const list = new Uint8Array(length).fill(3);
@@ -120,12 +120,12 @@ describe("lent bytes", () => {
     expect(await call.sumBorrowed(borrow(bytes), Promise.resolve(false))).toBeGreaterThan(0);
   });
 
-  test("cannot be read once the task has returned or awaited", async () => {
+  test("cannot be read after the task returns or awaits", async () => {
     const { call } = pool();
     await call.sumBorrowed(borrow(bytes), true);
-    expect(await rejection(call.useKept())).toMatchObject({ code: "HEDDLE_LOAN_EXPIRED" });
+    expect(await rejection(call.useKept())).toMatchObject({ code: "HEDDLE_BORROW_EXPIRED" });
     expect(await rejection(call.borrowAndPromise(borrow(bytes)))).toMatchObject({
-      code: "HEDDLE_LOAN_EXPIRED",
+      code: "HEDDLE_BORROW_EXPIRED",
       length: 40,
     });
     expect(await call.borrowAsync(borrow(new TextEncoder().encode("abcd")))).toEqual([
@@ -138,22 +138,22 @@ describe("lent bytes", () => {
     });
   });
 
-  test("the ring's room comes back after each loan", async () => {
+  test("release their space in the ring after each call", async () => {
     const { call } = pool({ ringBytes: 4096 });
     const list = new Uint8Array(900).fill(1);
     const sums = Array.from({ length: 300 }, () => call.sumBorrowed(borrow(list)));
     expect(new Set(await Promise.all(sums))).toEqual(new Set([900]));
   });
 
-  test("what cannot be lent is refused", () => {
+  test("values that cannot be borrowed are refused", () => {
     for (const bad of [null, "text", {}, [1]]) {
       expect(() => borrow(bad as unknown as Uint8Array)).toThrow(/borrow\(\) takes/);
     }
   });
 });
 
-describe("moved buffers", () => {
-  test("go there and back without a copy, the source detached at once", async () => {
+describe("transferred buffers", () => {
+  test("travel both ways without a copy and are detached immediately", async () => {
     const { call, ready } = pool();
     for (const isReady of [false, true]) {
       if (isReady) await ready;
@@ -171,7 +171,7 @@ describe("moved buffers", () => {
   const megabytes = (count: number) =>
     Array.from({ length: count }, (_, index) => new Uint8Array(1 << 20).fill(index));
 
-  test("many at once, more than are sent together, and small calls among them", async () => {
+  test("arrive in large numbers between small calls", async () => {
     for (const threads of [1, 2]) {
       const { call } = pool({ threads });
       for (let round = 0; round < 2; round++) {
@@ -188,7 +188,7 @@ describe("moved buffers", () => {
     }
   });
 
-  test("those for which there is no room yet are gone as well", async () => {
+  test("are detached immediately even if they have to wait for space", async () => {
     const gate = new Int32Array(new SharedArrayBuffer(4)).fill(1);
     // By the limit of what is away at once (Node), and by the ring, whose last bytes are too few for a record.
     for (const [ringBytes, length] of [[undefined, 1 << 20], [1024, 8]] as const) {
@@ -209,7 +209,7 @@ describe("moved buffers", () => {
     }
   });
 
-  test("async tasks may keep any number of them", async () => {
+  test("can be kept by async tasks in any number", async () => {
     const { call } = pool();
     const count = 40;
     const begun = new Int32Array(new SharedArrayBuffer(4));
@@ -217,7 +217,7 @@ describe("moved buffers", () => {
     expect((await Promise.all(back)).map((bytes) => bytes[1])).toEqual([...back.keys()]);
   });
 
-  test("inside other values, several times, and as a Buffer", async () => {
+  test("arrive inside other values, repeatedly, and as a Buffer", async () => {
     const { call } = pool();
     const shared = new ArrayBuffer(64);
     const value = { a: new Uint8Array(shared), b: [new Float64Array(shared, 8, 2), shared] };
@@ -233,7 +233,7 @@ describe("moved buffers", () => {
     expect([grown.resizable, grown.maxByteLength, resizable.byteLength]).toEqual([true, 32, 0]);
   });
 
-  test("a listed buffer that is no part of the value is detached all the same", async () => {
+  test("a listed buffer outside the value is detached", async () => {
     const { call } = pool();
     const other = new ArrayBuffer(8);
     expect(await call.echo(transfer({ a: 1 }, [other]))).toEqual({ a: 1 });
@@ -244,7 +244,7 @@ describe("moved buffers", () => {
     port1.close();
   });
 
-  test("ports move", async () => {
+  test("ports are transferred", async () => {
     const { call } = pool();
     const { port1, port2 } = new MessageChannel();
     const heard = new Promise((resolve) => port1.onmessage = ({ data }) => resolve(data));
@@ -254,7 +254,7 @@ describe("moved buffers", () => {
     port1.close();
   });
 
-  test("with promises among the arguments", async () => {
+  test("are transferred beside promise arguments", async () => {
     const { call } = pool();
     const bytes = new Uint8Array([1, 2, 3]);
     const two = call.echo as (...args: unknown[]) => Promise<unknown>;
@@ -263,7 +263,7 @@ describe("moved buffers", () => {
     expect(await answer).toEqual(new Uint8Array([1, 2, 3]));
   });
 
-  test("what cannot be moved is refused, and nothing else is disturbed", async () => {
+  test("values that cannot be transferred are refused and do not affect other calls", async () => {
     const { call } = pool();
     expect(() => transfer({ a: 1 })).toThrow(/needs a list/);
     expect(() => transfer(5)).toThrow(/needs a list/);
@@ -275,7 +275,7 @@ describe("moved buffers", () => {
     expect(await call.echo(1)).toBe(1);
   });
 
-  test("bytes that are gone when they are lent, or sent after, are refused by name", async () => {
+  test("bytes detached before or after borrow() are refused", async () => {
     const { call } = pool();
     const resizable = () => new ArrayBuffer(16, { maxByteLength: 32 });
     const [shrunk, detached, later, shrinking] = [
@@ -285,7 +285,7 @@ describe("moved buffers", () => {
       resizable(),
     ];
     const [beyond, view8] = [new Uint8Array(shrunk, 8, 8), new DataView(detached)];
-    const lent = [borrow(later), borrow(new Uint8Array(shrinking, 8, 8))];
+    const borrows = [borrow(later), borrow(new Uint8Array(shrinking, 8, 8))];
     shrunk.resize(4);
     shrinking.resize(4);
     for (const buffer of [detached, later.buffer]) structuredClone(buffer, { transfer: [buffer] });
@@ -294,15 +294,15 @@ describe("moved buffers", () => {
         expect.objectContaining({ code: "HEDDLE_INVALID_ARGUMENT" }),
       );
     }
-    for (const loan of lent) {
-      expect(await rejection(call.echo(loan))).toMatchObject({
+    for (const range of borrows) {
+      expect(await rejection(call.echo(range))).toMatchObject({
         code: "HEDDLE_DATA_CLONE",
         message: expect.stringMatching(/^args\[0\] .*gone/),
       });
     }
   });
 
-  test("parts that are refused are named where they are, in transfer() and in promises", async () => {
+  test("refusals contain the path inside transfer() and promises", async () => {
     const { call } = pool();
     const echoAll = call.echoAll as (...args: unknown[]) => Promise<unknown>;
     const bad = () => ({ user: { onClick() {} }, x: new ArrayBuffer(1) });
@@ -322,11 +322,13 @@ describe("moved buffers", () => {
     expect(await rejection(misfit)).toMatchObject({ path: "args[0].y" });
   });
 
-  test("what a task on the host was lent and shown expires as in a worker", async () => {
+  test("borrows and views expire on the host as in a worker", async () => {
     const made = pool({ inliner: { position: "first", batchSize: 100 } });
     await made.ready;
     expect(await made.call.keepView(track(2))).toBe("Прогулка");
-    expect(await rejection(made.call.nameOfKept())).toMatchObject({ code: "HEDDLE_LOAN_EXPIRED" });
+    expect(await rejection(made.call.nameOfKept())).toMatchObject({
+      code: "HEDDLE_BORROW_EXPIRED",
+    });
     expect(await rejection(made.call.giveView(track(2), "points"))).toMatchObject({
       code: "HEDDLE_DATA_CLONE",
     });
@@ -334,7 +336,7 @@ describe("moved buffers", () => {
     expect(made.stats().inlined).toBe(4);
   });
 
-  test("the other end of a port hears when nobody gets it", async () => {
+  test("a port transferred with an aborted call is closed", async () => {
     const made = pool();
     await made.ready;
     const { port1, port2 } = new MessageChannel();
@@ -355,7 +357,7 @@ describe("moved buffers", () => {
     port2.close();
   });
 
-  test("memory of WebAssembly stays where it is, given by whom and whenever", async () => {
+  test("WebAssembly memory is never transferred, from the host or from a task", async () => {
     const refused = {
       code: "HEDDLE_DATA_CLONE",
       message: expect.stringMatching(/cannot be moved/),
@@ -371,7 +373,7 @@ describe("moved buffers", () => {
     expect(await made.call.echo(transfer(new ArrayBuffer(3)))).toEqual(new ArrayBuffer(3));
   });
 
-  test("what is marked as untransferable stays where it is, whenever it is given", async () => {
+  test("untransferable buffers are never transferred", async () => {
     const refused = {
       code: "HEDDLE_DATA_CLONE",
       message: expect.stringMatching(/marked as untransferable/),
@@ -393,7 +395,7 @@ describe("moved buffers", () => {
     expect(await made.call.echo(transfer(new ArrayBuffer(3)))).toEqual(new ArrayBuffer(3));
   });
 
-  test("results that wait for room are out of their task's hands", async () => {
+  test("results that wait for space are detached from their task", async () => {
     const made = pool({ ringBytes: 4096 });
     await made.ready;
     const isGone = new Int32Array(new SharedArrayBuffer(4));
@@ -410,7 +412,7 @@ describe("moved buffers", () => {
 describe("promises among the arguments", () => {
   const three = (pool: MovingPool) => pool.call.echoAll as (...args: unknown[]) => Promise<unknown>;
 
-  test("change nothing about the others, nested or not", async () => {
+  test("do not affect how the other arguments arrive", async () => {
     const { call } = pool();
     const bytes = new Uint8Array([1, 2, 3]);
     const nested = { list: [borrow(bytes)] };
@@ -430,7 +432,7 @@ describe("promises among the arguments", () => {
     expect(await call.lengthOf(Promise.resolve(track(3)), 2)).toBeCloseTo(4 * Math.sqrt(5));
   });
 
-  test("come in any number and order, identity of the others kept", async () => {
+  test("settle in any number and order and preserve identity among the others", async () => {
     const made = pool();
     const shared = { a: 1 };
     const [a, b, c, d] = await three(made)(
@@ -455,7 +457,7 @@ describe("promises among the arguments", () => {
 describe("importTask of a declared task", () => {
   const href = new URL("../fixtures/moving-tasks.ts", import.meta.url);
 
-  test("works with the same declaration, and fails the pool with another", async () => {
+  test("works with the same declaration and fails the pool with a different one", async () => {
     const same = importTask<(point: { x: number; y: number }) => { x: number; y: number }>({
       href,
       name: "mirror",
@@ -486,7 +488,7 @@ describe("importTask of a declared task", () => {
 });
 
 describe("maxPayloadBytes", () => {
-  test("is not for what heddle itself says", async () => {
+  test("does not count heddle's own records", async () => {
     const made = pool({ maxPayloadBytes: 400, ringBytes: 4096 });
     const objects = Array.from({ length: 60 }, (_, n) => ({ [`key ${n}`]: n, [`more ${n}`]: n }));
     const calls = [...objects, ...objects].map((object) => made.call.echo(object)); // held
@@ -496,7 +498,7 @@ describe("maxPayloadBytes", () => {
     for (const object of objects) expect(await made.call.echo(object)).toEqual(object);
   });
 
-  test("rejects what is larger, arguments and results, and nothing else", async () => {
+  test("rejects only larger arguments and results", async () => {
     const { call } = pool({ maxPayloadBytes: 1000, ringBytes: 4096 });
     const values = [
       "x".repeat(2000),

@@ -115,7 +115,7 @@ function expectSame(actual: unknown, expected: unknown, seen = new Map<unknown, 
   }
 }
 
-describe("what arrives is what structuredClone makes", () => {
+describe("values arrive as structuredClone would copy them", () => {
   /** One pool for all values: what one leaves behind would show in the next. */
   let pool: TestPool;
   beforeAll(() => {
@@ -133,7 +133,7 @@ describe("what arrives is what structuredClone makes", () => {
     });
   }
 
-  test("identity between arguments", async () => {
+  test("identity between arguments is kept", async () => {
     const { call } = testPool();
     const object = { a: 1 };
     const buffer = new ArrayBuffer(8);
@@ -181,7 +181,7 @@ test("a SharedArrayBuffer is shared, not copied", async () => {
   expect(arrivedView[1]).toBe(43);
 });
 
-test("arguments are taken when the call is made", async () => {
+test("arguments are encoded when the call is made", async () => {
   const { call } = testPool();
   const object = { a: 1 };
   const bytes = new Uint8Array([1, 2, 3]);
@@ -191,13 +191,13 @@ test("arguments are taken when the call is made", async () => {
   expect(await Promise.all(calls)).toEqual([{ a: 1 }, new Uint8Array([1, 2, 3])]);
 });
 
-describe("crowds", () => {
+describe("many large calls", () => {
   /** Numbers and booleans in turn are not packed, so that they are written part by part. */
   const parts = (length: number, n: number): unknown[] =>
     Array.from({ length }, (_, index) => index % 2 === 0 ? n : index % 3 === 0);
 
   test.each(["echo", "asyncEcho"] as const)(
-    "%s: values of many parts, more of them at once than rings have room for",
+    "%s: more concurrent values than the rings hold arrive",
     async (task) => {
       const { call } = testPool();
       const random = createRandom(seedOfRun());
@@ -218,7 +218,7 @@ describe("crowds", () => {
 });
 
 describe("maxPayloadBytes", () => {
-  test("counts what values take, whatever the ring, and what comes by promises", async () => {
+  test("counts encoded sizes in every ring, including resolved promises", async () => {
     const record = (seed: number) =>
       Object.fromEntries(Array.from({ length: 24 }, (_, key) => [`key${key}`, seed + key]));
     for (const ringBytes of [4096, 2 ** 20]) {
@@ -239,7 +239,7 @@ describe("maxPayloadBytes", () => {
 });
 
 describe("refusals", () => {
-  test("what cannot be cloned rejects its own call alone", async () => {
+  test("an uncloneable value rejects only its own call", async () => {
     const { call } = testPool();
     const fine = call.sleep(20, "fine");
     for (const bad of [() => {}, Symbol("s"), new WeakMap(), { f: () => {} }]) {
@@ -267,7 +267,7 @@ describe("refusals", () => {
     expect(await call.add(1, 1)).toBe(2);
   });
 
-  test("a getter that calls the pool does no harm", async () => {
+  test("a getter may call the pool", async () => {
     const { call } = testPool();
     let inner: Promise<unknown> | undefined;
     const value = {
@@ -282,7 +282,7 @@ describe("refusals", () => {
     expect(await inner).toEqual({ from: "inside" });
   });
 
-  test("a getter that closes the pool does no harm", async () => {
+  test("a getter may close the pool", async () => {
     const pool = testPool();
     await pool.ready;
     const value = {

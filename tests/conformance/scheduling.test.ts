@@ -11,8 +11,8 @@ function recorder() {
   return { order, note: (name: string) => () => void order.push(name) };
 }
 
-describe("nothing waits behind a long call while another worker is free", () => {
-  test("small calls made after a long one are all answered before it", async () => {
+describe("no call waits behind a long call while another worker is free", () => {
+  test("short calls made after a long call finish before it", async () => {
     const pool = testPool({ threads: 2 });
     await pool.ready;
     for (let round = 0; round < 2; round++) {
@@ -25,7 +25,7 @@ describe("nothing waits behind a long call while another worker is free", () => 
     }
   });
 
-  test("also behind one that was expected to be quick", async () => {
+  test("calls are stolen from behind a call that runs longer than estimated", async () => {
     // With `maxQueue` no lane gets more than 1024 calls.
     const pool = testPool({ threads: 2, maxQueue: 100_000 });
     await pool.ready;
@@ -43,7 +43,7 @@ describe("nothing waits behind a long call while another worker is free", () => 
     expect(await long).not.toBe(await other);
   });
 
-  test("long calls are spread", async () => {
+  test("long calls are spread over the workers", async () => {
     const pool = testPool({ threads: 3 });
     await pool.ready;
     for (let round = 0; round < 4; round++) {
@@ -54,7 +54,7 @@ describe("nothing waits behind a long call while another worker is free", () => 
   });
 });
 
-describe("bursts of quick calls", () => {
+describe("bursts of short calls", () => {
   /** A pool that knows `echo` and `hold(0)` for quick ones. */
   async function knowingPool(options: PoolOptions = {}) {
     const pool = testPool({ threads: 1, ...options });
@@ -68,7 +68,7 @@ describe("bursts of quick calls", () => {
   const answers = (calls: number): unknown[] =>
     Array.from({ length: calls }, (_, n) => n % 3 === 0 ? n : { n });
 
-  test("go into the rings, and producers are told all the same", async () => {
+  test("go into the rings, and needsDrain still applies", async () => {
     for (const threads of [1, 2]) {
       const pool = await knowingPool({ threads });
       // A worker that is held up while it measures takes tasks for slow ones, for a while.
@@ -86,7 +86,7 @@ describe("bursts of quick calls", () => {
     }
   });
 
-  test("wait on the host where their order or number matters", async () => {
+  test("wait on the host if an option depends on their order or number", async () => {
     const kept = [
       { maxQueue: 100_000 },
       { inliner: true },
@@ -108,7 +108,7 @@ describe("bursts of quick calls", () => {
     expect(order.length - order.indexOf("high")).toBeGreaterThan(500);
   });
 
-  test("are let go by producers' aborts", async () => {
+  test("are released by an abort", async () => {
     const pool = await knowingPool();
     const words = sharedWords();
     const snapshot = pool.call.hold(0, words);
@@ -127,7 +127,7 @@ describe("bursts of quick calls", () => {
   });
 
   test.each([0, 100, 5000, 10_000])(
-    "are run by another worker if one of them, after %d others, turns out to be long",
+    "move to another worker if a call after %d others is long",
     async (before) => {
       const pool = await knowingPool({ threads: 2 });
       const words = sharedWords();
@@ -141,7 +141,7 @@ describe("bursts of quick calls", () => {
     },
   );
 
-  test("and what a dead worker had not begun", async () => {
+  test("run elsewhere if a lost worker has not begun them", async () => {
     const pool = await knowingPool({ threads: 2 });
     const calls = burst(pool, 4000);
     const dead = rejection(pool.call.exit(7));
@@ -154,7 +154,7 @@ describe("bursts of quick calls", () => {
 });
 
 describe("async tasks", () => {
-  test("all start, however long the first of them kept its worker", async () => {
+  test("all start even if the first call blocked its worker", async () => {
     const pool = testPool({ threads: 1 });
     await pool.ready;
     await pool.call.barrier(1, undefined, 30); // known to keep its worker for long
@@ -163,7 +163,7 @@ describe("async tasks", () => {
     expect(await Promise.all(calls)).toEqual(calls.map(() => 100));
   });
 
-  test("calls of a task that nobody has measured are not kept longer than it takes to begin one", async () => {
+  test("all start if their task is not measured yet", async () => {
     const pool = testPool({ threads: 1 });
     const calls = Array.from({ length: 100 }, () => pool.call.barrier(100));
     expect(await Promise.all(calls)).toEqual(calls.map(() => 100));
@@ -171,7 +171,7 @@ describe("async tasks", () => {
 });
 
 describe("every call runs once", () => {
-  test("while calls are moved between workers all the time", async () => {
+  test("while calls move between workers", async () => {
     const pool = testPool({ threads: 3, ringBytes: 16384 });
     await pool.ready;
     const counters = new Int32Array(new SharedArrayBuffer(4 * 6000));
@@ -191,7 +191,7 @@ describe("every call runs once", () => {
     expect(counters.every((count) => count === 1)).toBe(true);
   });
 
-  test("and numbers, objects and shapes arrive whole wherever they run", async () => {
+  test("with intact numbers, objects and shapes on every worker", async () => {
     const pool = testPool({ threads: 2 });
     await pool.ready;
     for (let round = 0; round < 5; round++) {
@@ -221,7 +221,7 @@ describe("order of calls that wait on the host", () => {
     return { pool, letGo };
   }
 
-  test("high before normal before low, each in order; low ones age", async () => {
+  test("is high, normal, low, first in first out within each, and low calls age", async () => {
     const { pool, letGo } = await busyPool();
     const order: string[] = [];
     const call = (priority: "high" | "normal" | "low", n: number) =>
@@ -233,7 +233,7 @@ describe("order of calls that wait on the host", () => {
     expect(order).toEqual(["high 0", "high 1", "normal 0", "normal 1", "low 0", "low 1"]);
   });
 
-  test("a task's own priority, and what is refused", async () => {
+  test("depends on the priority of the task, and invalid priorities are refused", async () => {
     const { pool, letGo } = await busyPool();
     const order: string[] = [];
     const calls = [
@@ -251,7 +251,7 @@ describe("order of calls that wait on the host", () => {
     }
   });
 
-  test("strictFifo: calls begin in the order in which they were made, whatever their priority", async () => {
+  test("is the order of creation with strictFifo, regardless of priority", async () => {
     const size = 400;
     for (const threads of [1, 3]) {
       const pool = testPool({ threads, strictFifo: true });
@@ -299,7 +299,7 @@ describe("balancers", () => {
     expect(oneByOne.size).toBe(strategy === "roundRobin" || strategy === "randomLane" ? 2 : 1);
   });
 
-  test("roundRobin takes turns", async () => {
+  test("roundRobin uses the workers in turn", async () => {
     const pool = testPool({ threads: 3, balancer: "roundRobin" });
     await pool.ready;
     const workers: number[] = [];
@@ -308,7 +308,7 @@ describe("balancers", () => {
     expect(new Set(workers).size).toBe(3);
   });
 
-  test("a function of one's own", async () => {
+  test("a function chooses the worker", async () => {
     const seen: number[] = [];
     let answer: number | undefined = 1;
     const pool = testPool({
@@ -326,7 +326,9 @@ describe("balancers", () => {
     expect(new Set(workers).size).toBe(1);
     for (const bad of [2, -1, 0.5, "x"]) {
       answer = bad as number;
-      await expect(pool.call.echo(1)).rejects.toThrow(/balancer must return an index below 2/);
+      await expect(pool.call.echo(1)).rejects.toThrow(
+        /balancer must return an integer from 0 to 1/,
+      );
     }
     answer = undefined;
     const waiting = pool.call.echo(5);
@@ -337,7 +339,7 @@ describe("balancers", () => {
     expect(seen.every((count) => count === 2)).toBe(true);
   });
 
-  test("is asked once for each call, also for what travels in a message", async () => {
+  test("a function is called once per call, also for calls sent by message", async () => {
     let asked = 0;
     const pool = testPool({ threads: 2, balancer: () => asked++ % 2 });
     await pool.ready;
@@ -353,7 +355,7 @@ describe("balancers", () => {
     expect(workers.slice(2)).toEqual(workers.slice(0, 2));
   });
 
-  test("what is none is refused", () => {
+  test("invalid balancers are refused", () => {
     for (const balancer of ["robin", "", 1, null, { strategy: "x" }, {}]) {
       expect(() => testPool({ balancer: balancer as never })).toThrow(/balancer must be/);
     }
@@ -361,7 +363,7 @@ describe("balancers", () => {
 });
 
 describe("backpressure", () => {
-  test("maxQueue with reject: calls beyond it are refused and do not run", async () => {
+  test('maxQueue with "reject" refuses further calls, which do not run', async () => {
     const pool = testPool({ threads: 1, maxQueue: 10 });
     await pool.ready;
     const counters = new Int32Array(new SharedArrayBuffer(4 * 5000));
@@ -380,7 +382,7 @@ describe("backpressure", () => {
     expect(await pool.call.echo(1)).toBe(1);
   });
 
-  test("a call that a free worker can have is not refused, be it one that may be made again", async () => {
+  test("a call is accepted if a worker is free, idempotent or not", async () => {
     const pool = testPool({ threads: 1, maxQueue: 1 });
     await pool.ready;
     const { promise, resolve } = Promise.withResolvers<number>();
@@ -391,7 +393,7 @@ describe("backpressure", () => {
     expect(await waiting).toBe(3);
   });
 
-  test("needsDrain and drain bound what a producer that heeds them has waiting", async () => {
+  test("needsDrain and drained() bound the queue of a producer", async () => {
     for (const options of [{ maxQueue: 50, queuePolicy: "wait" as const }, { maxQueue: 50 }, {}]) {
       const pool = testPool({ threads: 1, ...options });
       await pool.ready;
@@ -416,7 +418,7 @@ describe("backpressure", () => {
     }
   });
 
-  test("with wait nothing is refused", async () => {
+  test('queuePolicy "wait" refuses no calls', async () => {
     const pool = testPool({ threads: 1, maxQueue: 1, queuePolicy: "wait" });
     const calls = Array.from({ length: 5000 }, (_, n) => pool.call.echo(n));
     expect(pool.needsDrain).toBe(true);
@@ -424,7 +426,7 @@ describe("backpressure", () => {
     expect(pool.needsDrain).toBe(false);
   });
 
-  test("a pool that is closed lets waiting producers go", async () => {
+  test("closing the pool resolves drained()", async () => {
     const pool = testPool({ threads: 1, maxQueue: 1, queuePolicy: "wait" });
     const { order, note } = recorder();
     const calls = [pool.call.hang(), pool.call.echo(2)].map((call) => rejection(call));
@@ -438,7 +440,7 @@ describe("backpressure", () => {
     }
   });
 
-  test("bad values are refused", () => {
+  test("invalid values are refused", () => {
     for (const maxQueue of [0, -1, 1.5, "many", NaN]) {
       expect(() => testPool({ maxQueue: maxQueue as number })).toThrow(/maxQueue must be/);
     }
@@ -447,7 +449,7 @@ describe("backpressure", () => {
 });
 
 describe("elastic pools", () => {
-  test("minThreads 0: no worker before the first call", async () => {
+  test("minThreads 0 starts no worker before the first call", async () => {
     const pool = testPool({ minThreads: 0, maxThreads: 2 });
     await pool.ready;
     expect(pool.stats().workersStarted).toBe(0);
@@ -455,7 +457,7 @@ describe("elastic pools", () => {
     expect(pool.stats().workersStarted).toBeGreaterThanOrEqual(1);
   });
 
-  test("grow while calls wait, up to the limit, and shrink when there is nothing to do", async () => {
+  test("grow to maxThreads while calls wait, and shrink when idle", async () => {
     const pool = testPool({ minThreads: 1, maxThreads: 3, idleTimeoutMs: 50 });
     await pool.ready;
     expect(await pool.call.echo(1)).toBe(1);
@@ -473,7 +475,7 @@ describe("elastic pools", () => {
     expect(pool.stats().ready).toBe(1);
   });
 
-  test("a call that waits behind a long one is enough to grow", async () => {
+  test("grow if one call waits behind a long call", async () => {
     const pool = testPool({ minThreads: 1, maxThreads: 2 });
     await pool.ready;
     for (let n = 0; n < 5; n++) await pool.call.hold(1);
@@ -484,7 +486,7 @@ describe("elastic pools", () => {
     expect(second).not.toBe(await first);
   });
 
-  test("shrink to nothing and start again", async () => {
+  test("shrink to zero workers and start again", async () => {
     const pool = testPool({ minThreads: 0, maxThreads: 1, idleTimeoutMs: 20 });
     for (let round = 0; round < 3; round++) {
       expect(await pool.call.echo(round)).toBe(round);
@@ -493,14 +495,14 @@ describe("elastic pools", () => {
     expect(pool.stats()).toMatchObject({ workersStarted: 3, workersLost: 0 });
   });
 
-  test("workers that die are replaced down to the least number only", async () => {
+  test("replace lost workers only up to minThreads", async () => {
     const pool = testPool({ minThreads: 0, maxThreads: 2 });
     await expect(pool.call.exit(3)).rejects.toMatchObject({ code: "HEDDLE_WORKER_LOST" });
     expect(await pool.call.echo(1)).toBe(1);
     expect(pool.stats().workersStarted).toBe(2);
   });
 
-  test("bad values are refused", () => {
+  test("invalid values are refused", () => {
     for (const bad of [-1, 1.5, "2", NaN]) {
       expect(() => testPool({ minThreads: bad as number })).toThrow(/minThreads must be/);
       expect(() => testPool({ idleTimeoutMs: bad as number })).toThrow(/idleTimeoutMs must be/);
@@ -510,7 +512,7 @@ describe("elastic pools", () => {
   });
 });
 
-test("spinMicroseconds: 0 works, and bad values are refused", async () => {
+test("spinMicroseconds accepts 0 and refuses invalid values", async () => {
   const pool = testPool({ threads: 1, spinMicroseconds: 0 });
   for (let n = 0; n < 50; n++) expect(await pool.call.echo(n)).toBe(n);
   for (const bad of [-1, 1.5, 1001, NaN, "20"]) {
@@ -519,7 +521,7 @@ test("spinMicroseconds: 0 works, and bad values are refused", async () => {
 });
 
 describe("inliner", () => {
-  test("the host runs a share of the calls, to the same effect", async () => {
+  test("runs some of the calls on the host with the same results", async () => {
     for (const inliner of [true, { position: "first" as const, batchSize: 3 }]) {
       const pool = testPool({ threads: 1, inliner });
       await pool.ready;
@@ -530,7 +532,7 @@ describe("inliner", () => {
     }
   });
 
-  test("arguments and results are copies, errors arrive as from a worker", async () => {
+  test("copies arguments, results and errors as a worker does", async () => {
     const pool = testPool({ threads: 1, inliner: { position: "first", batchSize: 100 } });
     const shared = { list: [1, new Map([["a", new Date(0)]])], self: undefined as unknown };
     shared.self = shared;
@@ -557,7 +559,7 @@ describe("inliner", () => {
     expect(pool.stats().inlined).toBeGreaterThan(50);
   });
 
-  test("never imported tasks, and none below the threshold", async () => {
+  test("runs no imported tasks, and no tasks below dispatchThreshold", async () => {
     const pool = testPool({ threads: 1, inliner: { position: "first", dispatchThreshold: 5 } });
     await pool.ready;
     expect(await pool.call.renamed(1)).toBe(await pool.call.renamed(1));
@@ -569,7 +571,7 @@ describe("inliner", () => {
     expect(pool.stats().inlined).toBeGreaterThan(0);
   });
 
-  test("bad values are refused", () => {
+  test("invalid values are refused", () => {
     const bad = [
       ["yes", /inliner must be/],
       [{ where: "last" }, /inliner has no option "where"/],
@@ -583,8 +585,8 @@ describe("inliner", () => {
   });
 });
 
-describe("what a hostile reviewer has found", () => {
-  test("a full ring does not keep calls from other workers", async () => {
+describe("regressions", () => {
+  test("a full ring does not block calls to other workers", async () => {
     const pool = testPool({ threads: 3, ringBytes: 65536 });
     await pool.ready;
     for (let n = 0; n < 300; n++) await pool.call.hold(0); // quick, by all experience
@@ -597,7 +599,7 @@ describe("what a hostile reviewer has found", () => {
     await first;
   });
 
-  test("what waits behind one worker is found though another has something that must stay", async () => {
+  test("calls are stolen from one worker while another has a call that cannot move", async () => {
     const pool = testPool({ threads: 3 });
     await pool.ready;
     for (let n = 0; n < 6; n++) await pool.call.hold(3); // long, by all experience
@@ -614,7 +616,7 @@ describe("what a hostile reviewer has found", () => {
     await Promise.all(others);
   });
 
-  test("a balancer may make calls: each runs once and settles", async () => {
+  test("calls made by a balancer run once and settle", async () => {
     const counters = new Int32Array(new SharedArrayBuffer(400));
     const inner: Promise<unknown>[] = [];
     const pool: ReturnType<typeof testPool> = testPool({
@@ -636,7 +638,7 @@ describe("what a hostile reviewer has found", () => {
     expect(counters.reduce((sum, count) => sum + count)).toBe(40 + inner.length / 2);
   });
 
-  test("a balancer may close the pool, and throw on top of it", async () => {
+  test("a balancer may close the pool and throw", async () => {
     for (const isThrowing of [false, true]) {
       let isArmed = false;
       const pool: ReturnType<typeof testPool> = testPool({
@@ -655,7 +657,7 @@ describe("what a hostile reviewer has found", () => {
     }
   });
 
-  test("a call kept by the balancer with nothing in flight is asked about again", async () => {
+  test("the balancer is called again for a queued call while the pool is idle", async () => {
     const answers: { next: number | undefined } = { next: undefined };
     const pool = testPool({ threads: 1, balancer: () => answers.next });
     await pool.ready;
@@ -665,7 +667,7 @@ describe("what a hostile reviewer has found", () => {
     expect(await call).toBe(1);
   });
 
-  test("calls of a dead worker that it had not begun come first again", async () => {
+  test("calls that a lost worker has not begun run before later calls", async () => {
     const pool = testPool({ threads: 1 });
     await pool.ready;
     const { order, note } = recorder();
@@ -676,7 +678,7 @@ describe("what a hostile reviewer has found", () => {
     expect(order.slice(0, 2)).toEqual(["lost", "first"]);
   });
 
-  test("tasks on the host get no `this`, and as many async ones as anywhere", async () => {
+  test("tasks on the host get no `this` and respect maxConcurrency", async () => {
     const pool = testPool({
       threads: 1,
       maxConcurrency: 2,

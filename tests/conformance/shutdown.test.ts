@@ -11,7 +11,7 @@ describe("shutdown", () => {
     expect(pool.stats()).toMatchObject({ ready: 0, inFlight: 0 });
   });
 
-  test("rejects what is not finished in time, and stops a stuck worker", async () => {
+  test("rejects calls that do not finish in time and stops a stuck worker", async () => {
     const pool = testPool({ threads: 2 });
     await pool.ready;
     const calls = [pool.call.hang(), pool.call.loopForever(), pool.call.sleep(60_000)];
@@ -22,7 +22,7 @@ describe("shutdown", () => {
     }
   });
 
-  test("new calls reject at once, during and after", async () => {
+  test("new calls reject immediately during and after shutdown", async () => {
     const pool = testPool();
     const running = pool.call.sleep(50, "done");
     const closing = pool.shutdown();
@@ -32,7 +32,7 @@ describe("shutdown", () => {
     expect(await rejection(pool.call.echo(1))).toMatchObject({ code: "HEDDLE_POOL_CLOSED" });
   });
 
-  test("twice is once, and ready rejects if it never came", async () => {
+  test("a second call has no effect, and ready rejects if the pool never became ready", async () => {
     const pool = testPool();
     const first = pool.shutdown(0);
     expect(pool.shutdown()).toBe(first);
@@ -40,14 +40,14 @@ describe("shutdown", () => {
     expect(await rejection(pool.ready)).toMatchObject({ code: "HEDDLE_POOL_CLOSED" });
   });
 
-  test("before the workers are ready, with calls waiting", async () => {
+  test("works before the workers are ready, with calls waiting", async () => {
     const pool = testPool({ threads: 3 });
     const call = pool.call.echo("early");
     await pool.shutdown();
     expect(await call).toBe("early");
   });
 
-  test("the methods behind using and await using", async () => {
+  test("works through Symbol.dispose and Symbol.asyncDispose", async () => {
     const one = testPool();
     await one.ready;
     const call = rejection(one.call.hang());
@@ -59,7 +59,7 @@ describe("shutdown", () => {
     expect(await slow).toBe("slow");
   });
 
-  test("twenty pools one after the other", async () => {
+  test("works for twenty pools in a row", async () => {
     for (let round = 0; round < 20; round++) {
       const pool = testPool();
       if (round % 2 === 0) expect(await pool.call.add(round, 1)).toBe(round + 1);
@@ -69,27 +69,27 @@ describe("shutdown", () => {
 });
 
 describe("the process", () => {
-  test("ends by itself with an idle pool open", async () => {
+  test("exits while an idle pool is open", async () => {
     const { code, output } = await runScript("idle-pool.ts");
     expect({ code, output }).toEqual({ code: 0, output: "3\n" });
   });
 
-  test("ends by itself after shutdown", async () => {
+  test("exits after shutdown", async () => {
     const { code, output } = await runScript("shutdown.ts");
     expect({ code, output }).toEqual({ code: 0, output: "3\nclosed\n" });
   });
 
-  test("is kept running by calls in flight", async () => {
+  test("keeps running while calls are in flight", async () => {
     const { code, output } = await runScript("in-flight.ts");
     expect({ code, output }).toEqual({ code: 0, output: "slow\n" });
   });
 
-  test("is kept running until a pool is ready, though a worker ends while it starts", async () => {
+  test("keeps running until a pool is ready, even if a worker exits during its start", async () => {
     const { code, output } = await runScript("starting-again.ts");
     expect({ code, output }).toEqual({ code: 0, output: "1\n" });
   });
 
-  test("is kept running by an idle pool that was asked to", async () => {
+  test("keeps running with an idle pool and keepAlive", async () => {
     const { code, output } = await runScript("keep-alive.ts");
     expect({ code, output }).toEqual({ code: 0, output: "still here\n" });
   });
@@ -99,7 +99,7 @@ describe("the process", () => {
     expect({ code, output }).toEqual({ code: 0, output: "49\n" });
   });
 
-  test("a missing isMain guard is told, not a fork bomb", async () => {
+  test("a missing isMain guard is reported and starts no chain of pools", async () => {
     const { code, output } = await runScript("no-guard.ts");
     expect(output).toMatch(/HEDDLE_POOL_WHILE_LOADING.*isMain/s);
     expect(code).toBe(0);
@@ -110,15 +110,28 @@ describe("the process", () => {
     expect({ code, output }).toEqual({ code: 0, output: "5\n" });
   });
 
-  test.runIf(capabilities.usingSyntax)("using and await using", async () => {
+  test.runIf(capabilities.usingSyntax)("using and await using close the pool", async () => {
     const { code, output } = await runScript("using.ts");
     expect({ code, output }).toEqual({ code: 0, output: "4\nrejected PoolClosedError\n" });
   });
 
-  test("does not load what it does not use", async () => {
+  test("loads only the modules it uses", async () => {
     // `fetch` and its like: 18 ms and 7 MiB in each thread. Only Node tells what is loaded.
     const { code, output } = await runScript("lazy.ts");
     expect({ code, output }).toEqual({ code: 0, output: "0 0\n" });
+  });
+
+  test("output of a task arrives before its result, in order", async () => {
+    const { code, output } = await runScript("prompt-output.ts");
+    const lines = output.trim().split("\n");
+    expect(code).toBe(0);
+    expect(lines.filter((line) => /one|two|five|settled/.test(line))).toEqual([
+      "one",
+      "two",
+      "five",
+      "settled",
+    ]);
+    expect(lines.filter((line) => /three|four/.test(line))).toEqual(["three", "four"]);
   });
 
   test("output of a worker arrives while it is busy and while it is idle", async () => {

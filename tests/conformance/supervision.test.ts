@@ -31,7 +31,7 @@ function temporaryFolder(): string {
 const MIB = 2 ** 20;
 
 describe("memory", () => {
-  test("a worker that has grown is replaced, and no call is dropped", async () => {
+  test("a worker above maxWorkerMemory is replaced and no call is dropped", async () => {
     const pool = supervisedPool({ maxWorkerMemory: 160 * MIB });
     const workers = new Set<number>();
     let calls = 0;
@@ -45,7 +45,7 @@ describe("memory", () => {
     expect(calls).toBeGreaterThan(4); // not replaced at every call
   });
 
-  test("a limit below what an empty worker needs costs little", async () => {
+  test("a limit below the size of an empty worker replaces it at most once per call", async () => {
     const pool = supervisedPool({ maxWorkerMemory: 1000 });
     await pool.ready;
     await pool.call.sleep(100);
@@ -55,7 +55,7 @@ describe("memory", () => {
     expect(pool.stats().workersStarted).toBeLessThanOrEqual(3);
   });
 
-  test("a worker within its limit stays, and an idle one is not looked at", async () => {
+  test("a worker below its limit is not replaced, and idle workers are not checked", async () => {
     const pool = supervisedPool({ maxWorkerMemory: 500 * MIB });
     for (let call = 0; call < 30; call++) {
       await pool.call.leak(1);
@@ -64,16 +64,19 @@ describe("memory", () => {
     expect(pool.stats()).toMatchObject({ recycled: 0, workersStarted: 1 });
   });
 
-  test.runIf(capabilities.resourceLimits)("beyond resourceLimits a worker ends alone", async () => {
-    const pool = supervisedPool({ threads: 2, resourceLimits: { maxOldGenerationSizeMb: 32 } });
-    const error = await rejection(pool.call.exhaust());
-    expect(error).toMatchObject({ code: "HEDDLE_WORKER_LOST" });
-    expect(String((error as { reason: string }).reason)).toMatch(/memory/);
-    expect(await pool.call.echo("others go on")).toBe("others go on");
-  });
+  test.runIf(capabilities.resourceLimits)(
+    "a worker that exceeds resourceLimits ends without affecting others",
+    async () => {
+      const pool = supervisedPool({ threads: 2, resourceLimits: { maxOldGenerationSizeMb: 32 } });
+      const error = await rejection(pool.call.exhaust());
+      expect(error).toMatchObject({ code: "HEDDLE_WORKER_LOST" });
+      expect(String((error as { reason: string }).reason)).toMatch(/memory/);
+      expect(await pool.call.echo("others go on")).toBe("others go on");
+    },
+  );
 
   test.runIf(!capabilities.resourceLimits)(
-    "resourceLimits are refused where they do not work",
+    "resourceLimits are refused if the runtime does not support them",
     () => {
       expect(() => createSupervisedPool({ resourceLimits: { maxOldGenerationSizeMb: 32 } }))
         .toThrow(/Bun ignores resourceLimits|Deno leaves workers hanging at resourceLimits/);
@@ -81,8 +84,8 @@ describe("memory", () => {
   );
 });
 
-describe("a worker that stops answering", () => {
-  test("is stopped after twice the hard timeout, and what waits for it runs elsewhere", async () => {
+describe("a worker that stops responding", () => {
+  test("is stopped after twice the hard timeout, and its queued calls run elsewhere", async () => {
     const pool = supervisedPool({ hardTimeoutMs: 500 });
     const words = new Int32Array(new SharedArrayBuffer(4));
     await pool.call.blockLater(words);
@@ -96,7 +99,7 @@ describe("a worker that stops answering", () => {
     await until(() => pool.stats().workersLost >= 1);
   });
 
-  test("one that is ready while the host is busy is in time", async () => {
+  test("a worker that becomes ready while the host is busy is on time", async () => {
     const pool = supervisedPool({ startTimeoutMs: 2500 });
     const end = performance.now() + 2800;
     while (performance.now() < end);
@@ -104,7 +107,7 @@ describe("a worker that stops answering", () => {
     expect(pool.stats().workersStarted).toBe(1);
   });
 
-  describe("of which only the first can start", () => {
+  describe("in a pool where only the first worker can start", () => {
     function firstOnly(maxThreads: number) {
       const folder = process.env["HEDDLE_TEST_FOLDER"] = temporaryFolder();
       onTestFinished(() => void delete process.env["HEDDLE_TEST_FOLDER"]);
@@ -119,7 +122,7 @@ describe("a worker that stops answering", () => {
       return { pool, loads };
     }
 
-    test("the pool goes on with it", async () => {
+    test("the pool continues with one worker", async () => {
       const { pool, loads } = firstOnly(3);
       await pool.ready;
       // There is always one more that a further worker would run, until far more than five have failed.
@@ -130,7 +133,7 @@ describe("a worker that stops answering", () => {
       expect(pool.stats()).toMatchObject({ ready: 1, inFlight: 0 });
     });
 
-    test("when that has ended and five more have failed, the pool has", async () => {
+    test("the pool fails after the worker ends and five replacements fail", async () => {
       const { pool, loads } = firstOnly(1);
       await pool.ready;
       expect(await rejection(pool.call.leave())).toMatchObject({ code: "HEDDLE_WORKER_LOST" });
@@ -141,7 +144,7 @@ describe("a worker that stops answering", () => {
     });
   });
 
-  test("one that never becomes ready fails the pool, after its time", async () => {
+  test("a worker that never becomes ready fails the pool after startTimeoutMs", async () => {
     const pool = createPool({ threads: 1, startTimeoutMs: 300 })({
       never: importTask<() => void>({
         href: new URL("../fixtures/never-ready.ts", import.meta.url).href,
@@ -162,7 +165,7 @@ describe("onTeardown", () => {
   const marks = (log: Int32Array): number[] => [...log.subarray(1, 1 + log[0]!)];
   const teardownTimeoutMs = 60_000;
 
-  test.each(["quick", "slow"] as const)("%s hooks run once, the last first", async (kind) => {
+  test.each(["quick", "slow"] as const)("%s hooks run once, in reverse order", async (kind) => {
     const pool = supervisedPool({ teardownTimeoutMs });
     const log = createLog();
     await pool.call.leaveHooks(log, kind);
@@ -171,7 +174,7 @@ describe("onTeardown", () => {
     expect(marks(log)).toEqual([3, 2, 1]);
   });
 
-  test("what one throws is reported, and the others run", async () => {
+  test("a hook that throws is reported, and the others run", async () => {
     const pool = supervisedPool({ teardownTimeoutMs });
     const log = createLog();
     const reported: unknown[] = [];
@@ -185,7 +188,7 @@ describe("onTeardown", () => {
     expect(reported).toEqual([{ workerId: 0, error: new RangeError("hook") }]);
   });
 
-  test("one that does not end is cut off", async () => {
+  test("a hook that does not end is cut off after teardownTimeoutMs", async () => {
     const pool = supervisedPool({ teardownTimeoutMs: 200 });
     const log = createLog();
     await pool.call.leaveHooks(log, "endless");
@@ -195,7 +198,7 @@ describe("onTeardown", () => {
     expect(left).toEqual([3, 2].slice(0, left.length));
   });
 
-  test("closing a worker that is leaving already does not cut it short", async () => {
+  test("shutdown does not cut off hooks of a retiring worker", async () => {
     const pool = supervisedPool({
       minThreads: 0,
       maxThreads: 1,
@@ -212,7 +215,7 @@ describe("onTeardown", () => {
     expect(marks(log)).toEqual([3, 2, 1]);
   });
 
-  test("they run when a worker is recycled, and when it has nothing to do", async () => {
+  test("hooks run when a worker is recycled or retired as idle", async () => {
     const recycled = supervisedPool({ recycleAfter: 2, teardownTimeoutMs });
     const log = createLog();
     await recycled.call.leaveHooks(log, "quick");
@@ -232,7 +235,7 @@ describe("onTeardown", () => {
     expect(idle.stats()).toMatchObject({ ready: 0, workersLost: 0 });
   });
 
-  test("they run in a worker that is still starting when its pool is closed", async () => {
+  test("hooks run in a worker that is still starting when its pool closes", async () => {
     const folder = process.env["HEDDLE_TEST_FOLDER"] = temporaryFolder();
     onTestFinished(() => void delete process.env["HEDDLE_TEST_FOLDER"]);
     const pool = createPool({ threads: 1, teardownTimeoutMs })({
@@ -250,7 +253,7 @@ describe("onTeardown", () => {
     expect(await ready).toMatchObject({ code: "HEDDLE_POOL_CLOSED" });
   });
 
-  test("bad hooks are refused, on the host it does nothing", () => {
+  test("invalid hooks are refused, and hooks registered on the host never run", () => {
     expect(() => onTeardown(1 as never)).toThrow(InvalidArgumentError);
     onTeardown(() => expect.unreachable());
   });
@@ -263,7 +266,7 @@ describe("permission", () => {
     return path;
   }
 
-  test('"off" and "unsafe" are accepted everywhere, and deny nothing', async () => {
+  test('"off" and "unsafe" are accepted on every runtime and deny nothing', async () => {
     const path = join(folder(), "file");
     for (const permission of ["off", "unsafe"] as const) {
       const pool = supervisedPool({ permission });
@@ -276,7 +279,7 @@ describe("permission", () => {
   /** What has to be allowed by name where it cannot be denied. */
   const least = { net, read: capabilities.deniesFolder ? [] : [process.cwd()] };
 
-  test.runIf(capabilities.permissions)("what is not named is denied", async () => {
+  test.runIf(capabilities.permissions)("access that is not listed is denied", async () => {
     const path = folder();
     const pool = supervisedPool({ permission: least });
     expect(await pool.call.echo("loads and runs")).toBe("loads and runs");
@@ -292,7 +295,7 @@ describe("permission", () => {
   });
 
   test.runIf(capabilities.permissions)(
-    "what is named is allowed, and nothing beside it",
+    "only listed access is allowed",
     async () => {
       const [one, other] = [folder(), folder()];
       const pool = supervisedPool({
@@ -315,7 +318,7 @@ describe("permission", () => {
     },
   );
 
-  test("what cannot be enforced is refused, with what could be", () => {
+  test("permissions that cannot be enforced are refused with the supported ones", () => {
     const create = () => createSupervisedPool({ permission: { read: true, env: true } });
     if (runtimeName === "node" && !capabilities.deniesFolder) {
       expect(() => createSupervisedPool({ permission: { net: true } }))

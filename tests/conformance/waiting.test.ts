@@ -16,7 +16,7 @@ describe("phase changes", () => {
   // in the event loop.
   const gapsMs = [0, 0.01, 0.03, 0.045, 0.05, 0.055, 0.06, 0.1, 0.5, 0.95, 1, 1.05, 1.1, 1.5, 3, 8];
 
-  test.each(gapsMs)("worker: a call %f ms after the last answer", async (gapMs) => {
+  test.each(gapsMs)("worker: a call %f ms after the last response is served", async (gapMs) => {
     const pool = testPool();
     await pool.ready;
     const rounds = gapMs < 1 ? 300 : 100;
@@ -30,7 +30,7 @@ describe("phase changes", () => {
 
   // Durations of tasks: within the host's spin, around its end, parked.
   test.each([0.005, 0.015, 0.02, 0.025, 0.05, 0.2, 1, 5])(
-    "host: an answer after %f ms",
+    "host: a response after %f ms is received",
     async (durationMs) => {
       const pool = testPool();
       await pool.ready;
@@ -41,7 +41,7 @@ describe("phase changes", () => {
     },
   );
 
-  test("a host that blocks its own thread finds the answers afterwards", async () => {
+  test("a host that blocked its own thread receives the responses afterwards", async () => {
     const { call } = testPool({ threads: 2 });
     for (let round = 0; round < 20; round++) {
       const answers = Array.from({ length: 50 }, (_, n) => call.echo(n));
@@ -50,7 +50,7 @@ describe("phase changes", () => {
     }
   });
 
-  test("async tasks answer while the worker is parked, spinning and loaded", async () => {
+  test("async tasks respond while the worker is parked, spins or is loaded", async () => {
     const { call } = testPool();
     for (const ms of [0, 1, 2, 5, 20]) {
       const sleeps = Array.from({ length: 20 }, (_, n) => call.sleep(ms, n));
@@ -60,7 +60,7 @@ describe("phase changes", () => {
     }
   });
 
-  test("one wake message per park at most, and parks do happen", async () => {
+  test("each park receives at most one wake message", async () => {
     const pool = testPool();
     await pool.ready;
     const before = pool.stats();
@@ -76,7 +76,7 @@ describe("phase changes", () => {
     expect(after.wakeMessages - before.wakeMessages).toBeLessThanOrEqual(parks + late);
   });
 
-  test("an answer that finds the host parked brings exactly one message", async () => {
+  test("a response to a parked host posts exactly one message", async () => {
     const pool = testPool();
     await pool.ready;
     await pool.call.nothing();
@@ -104,7 +104,7 @@ describe("fairness", () => {
   };
 
   for (const [name, load] of Object.entries(loads)) {
-    test(`host timers fire and I/O goes on during an endless loop of ${name}`, async () => {
+    test(`host timers fire and I/O continues during an endless loop of ${name}`, async () => {
       const { call } = testPool();
       let ticks = 0;
       const tick = () => {

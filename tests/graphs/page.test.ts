@@ -72,13 +72,13 @@ describe.skipIf(!existsSync(executablePath))("graphs/index.html", () => {
       return 100 * inked / (data.length / 4);
     });
 
-  test("there is a PNG of every chart, and the page", () => {
+  test("the build writes a PNG of every chart and the page", () => {
     expect(files.length).toBeGreaterThan(20);
     expect(files.at(-1)).toMatch(/index\.html$/);
     for (const file of files.slice(0, -1)) expect(file).toMatch(/\.png$/);
   });
 
-  test("every chart is drawn, without a complaint and without the network", async () => {
+  test("every chart is drawn without errors and without network access", async () => {
     const { page, complaints } = await open(DESKTOP);
     await page.selectOption("#scenario", "all");
     const shown = await shownIn(page);
@@ -91,7 +91,7 @@ describe.skipIf(!existsSync(executablePath))("graphs/index.html", () => {
     await page.close();
   });
 
-  test("pickers choose, and the address remembers", async () => {
+  test("the pickers select charts, and the URL keeps the selection", async () => {
     const { page, complaints } = await open(DESKTOP);
     await page.selectOption("#scenario", "types");
     const all = await shownIn(page);
@@ -106,7 +106,7 @@ describe.skipIf(!existsSync(executablePath))("graphs/index.html", () => {
     await page.close();
   });
 
-  test("a tooltip says of how many samples a figure is", async () => {
+  test("a tooltip shows the number of samples", async () => {
     const { page } = await open(DESKTOP);
     await page.selectOption("#scenario", "latency");
     const [id = ""] = await shownIn(page);
@@ -125,7 +125,7 @@ describe.skipIf(!existsSync(executablePath))("graphs/index.html", () => {
     await page.close();
   });
 
-  test("dark and light", async () => {
+  test("the page has a dark and a light theme", async () => {
     const { page, complaints } = await open(DESKTOP);
     const background = () =>
       page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
@@ -140,7 +140,7 @@ describe.skipIf(!existsSync(executablePath))("graphs/index.html", () => {
     await page.close();
   });
 
-  test("on a phone nothing is wider than the screen", async () => {
+  test("no element is wider than the screen of a phone", async () => {
     const { page, complaints } = await open(PHONE);
     await page.selectOption("#scenario", "all");
     const width = await page.evaluate(() => document.documentElement.scrollWidth);

@@ -6,12 +6,12 @@
 import { describe, expect, test } from "vitest";
 import {
   CALL,
+  DESCRIPTOR_WORD,
   kindOf,
   RESULT,
   RESULT_NUMBER,
   SLOT_WORD,
   THROWN,
-  WHAT_WORD,
 } from "../../src/lane/frame.ts";
 import {
   FOR_CALLS,
@@ -61,7 +61,7 @@ function headOf(pair: EndpointPair, ring: "requests" | "responses"): NamedWord {
 }
 
 describe("payload before publish", () => {
-  test("nothing of a record is written after the store that publishes it", () => {
+  test("no word of a record is written after the store that publishes it", () => {
     // Through the wrap, so that padding records are covered too.
     const { producer, consumer, header, records, buffer } = createTestRing(128, 0, 128);
     for (let value = 1; value <= 50; value++) {
@@ -117,8 +117,8 @@ describe("payload before publish", () => {
   });
 });
 
-describe("publish before looking at who is parked", () => {
-  test("host: tail, then the worker's parked word", () => {
+describe("publish before reading the parked word", () => {
+  test("the host stores the tail, then reads the worker's parked word", () => {
     const pair = createEndpoints(CAPACITY);
     const parked = { name: "parked", words: pair.control, index: PARKED_WORD };
     const waker = new Waker(pair.control, PARKED_WORD, () => {});
@@ -129,7 +129,7 @@ describe("publish before looking at who is parked", () => {
     expect(log).toEqual(["store requests.tail=32", "load parked"]);
   });
 
-  test("worker: tail, then the host's parked word", () => {
+  test("the worker stores the tail, then reads the host's parked word", () => {
     const pair = createEndpoints(CAPACITY);
     const words = new Int32Array(new SharedArrayBuffer(128));
     const replies = new Replies(
@@ -152,7 +152,7 @@ describe("publish before looking at who is parked", () => {
     for (const entry of published) expect(log[log.indexOf(entry) + 1]).toBe("load host");
   });
 
-  test("worker: the answers of its backlog, then that it has none, and of how many", () => {
+  test("the worker publishes its backlog, then clears the backlog flag, then stores the count", () => {
     const pair = createEndpoints(CAPACITY);
     const replies = new Replies(
       pair.worker,
@@ -192,7 +192,7 @@ describe("publish before looking at who is parked", () => {
     const answers: (readonly [slot: number, kind: number])[] = [];
     const { i32 } = pair.host.rx.memory;
     for (let at = pair.host.rx.poll() >> 2; at >= 0; at = pair.host.rx.poll() >> 2) {
-      answers.push([i32[at + SLOT_WORD]!, kindOf(i32[at + WHAT_WORD]!)]);
+      answers.push([i32[at + SLOT_WORD]!, kindOf(i32[at + DESCRIPTOR_WORD]!)]);
       pair.host.rx.release();
     }
     expect(answers).toEqual([[1, THROWN], [2, RESULT]]);
@@ -200,8 +200,8 @@ describe("publish before looking at who is parked", () => {
   });
 });
 
-describe("announce, then look again", () => {
-  test("a host parks only after a look that follows the announcement", () => {
+describe("announce, then check again", () => {
+  test("a host parks only after a check that follows the announcement", () => {
     const words = new Int32Array(new SharedArrayBuffer(128));
     const log: string[] = [];
     let parks = 0;
@@ -220,7 +220,7 @@ describe("announce, then look again", () => {
         note("look");
         return SPIN;
       }
-      override askForSpace(): void {
+      override requestSpace(): void {
         note("ask");
       }
     }
@@ -245,7 +245,7 @@ describe("announce, then look again", () => {
         ...currentRuntime,
         now: () => nowMs += 0.01,
         microtask: (callback) => void next.push(callback),
-        soon: (callback) => void next.push(callback),
+        macrotask: (callback) => void next.push(callback),
       },
       new HostParker(words, 0),
       new AwakeCount([AwakeCount.create()], 1),
@@ -263,7 +263,7 @@ describe("announce, then look again", () => {
     ]);
   });
 
-  test("a host that finds an answer in that look does not park", () => {
+  test("a host that finds a response in that check does not park", () => {
     const words = new Int32Array(new SharedArrayBuffer(128));
     let parks = 0;
     const microtasks: (() => void)[] = [];
@@ -334,7 +334,7 @@ describe("announce, then look again", () => {
       spinMs: 0.05,
       maxConcurrency,
       onTurn: undefined,
-      isDoomed: () => false,
+      isTerminating: () => false,
       onClose: () => {},
       onCrash: (error) => {
         throw error;
@@ -342,7 +342,7 @@ describe("announce, then look again", () => {
     });
   }
 
-  test("a worker looks at its ring after each announcement: block, then event loop", () => {
+  test("a worker checks its ring after announcing the block and after announcing the event loop", () => {
     const pair = createEndpoints(CAPACITY);
     const loop = idleLoop(pair, 1);
     const parked = { name: "parked", words: pair.control, index: PARKED_WORD };
@@ -357,7 +357,7 @@ describe("announce, then look again", () => {
     expect(Atomics.load(pair.control, WAITS_FOR)).toBe(FOR_CALLS);
   });
 
-  test("a worker that finds a record after announcing runs it instead of waiting", () => {
+  test("a worker that finds a record after an announcement runs it instead of waiting", () => {
     for (const announced of [1, 2]) {
       const pair = createEndpoints(CAPACITY);
       const loop = idleLoop(pair, 1);
@@ -381,7 +381,7 @@ describe("announce, then look again", () => {
     }
   });
 
-  test("a parked worker that takes calls again says so, then looks whether the host waits for that", async () => {
+  test("a parked worker that takes calls again stores its state, then checks whether the host waits for it", async () => {
     const pair = createEndpoints(CAPACITY);
     const { promise, resolve } = Promise.withResolvers<unknown>();
     const loop = idleLoop(pair, 1, () => promise, 1);
@@ -416,7 +416,7 @@ describe("announce, then look again", () => {
     expect([Atomics.load(control, PARKED_WORD), loopParks() % 2]).toEqual([IN_EVENT_LOOP, 1]);
   });
 
-  test("a worker out of room announces its park, raises its flag, and looks again", () => {
+  test("a worker without space announces its park, sets its flag, then checks again", () => {
     const pair = createEndpoints(CAPACITY);
     while (pair.worker.sendNumber(0, 0, RESULT_NUMBER, 0, 1));
     expect(sendCall(pair.host, [2])).toBe(true);

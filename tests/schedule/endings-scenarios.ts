@@ -98,19 +98,20 @@ class Host {
       hasBacklog: false,
       wake: () => {},
       wakeForSpace: () => {},
-      askForSpace: () => {},
-      tellAbort: () => {},
+      requestSpace: () => {},
+      notifyAbort: () => {},
       fail: () => {},
     };
     this.lanes.add(lane);
+    this.lanes.setOpen(lane);
     this.cancellation = new Cancellation({
       inFlight: this.inFlight,
       lanes: this.lanes,
       abortEpochs: new Int32Array(memory, 4 * ABORTS, 8),
       now: () => 0,
-      onQueuedEnded: () => {},
+      onQueuedSettled: () => {},
       onRevoked: () => {},
-      onAbandoned: () => {},
+      onOrphaned: () => {},
     });
     const given = createSettings({ killAfterMs: 1, ...settings });
     for (let n = 0; n < CALLS; n++) {
@@ -133,7 +134,7 @@ class Host {
 
   /** Takes answers until every call is settled, and the worker goes on with none. */
   finish(): void {
-    while (this.inFlight.size > 0 || this.lane.load.abandoned.size > 0) {
+    while (this.inFlight.size > 0 || this.lane.load.orphaned.size > 0) {
       if (this.answers.take(this.lane, MAX_RESPONSES) === 0) spin();
     }
     this.count();
@@ -215,7 +216,7 @@ function timeOut(memory: SharedArrayBuffer): void {
       look = callback;
       return { ...noTimer, clear: () => look = undefined };
     },
-    takeAnswers: () => void host.answers.take(host.lane, MAX_RESPONSES),
+    takeResponses: () => void host.answers.take(host.lane, MAX_RESPONSES),
     stretch: () => 1,
     stop: () => {},
   });

@@ -133,7 +133,7 @@ function revoking(count: number, revoke: Revoke): Scenario {
       (memory) => {
         const control = words(memory);
         const producer = SpscRing.attach(memory, RING_0).takeProducer();
-        const takeBack = (): void => {
+        const subtract = (): void => {
           for (const index of producer.unreleased()) {
             const value = producer.memory.i32[(index + 8) >> 2]!;
             if (!producer.isQueued(index) || !revoke(producer, index)) continue;
@@ -142,7 +142,7 @@ function revoking(count: number, revoke: Revoke): Scenario {
         };
         for (const value of range(count)) {
           while (!send(producer, value)) spin();
-          if (value % 2 === 0) takeBack();
+          if (value % 2 === 0) subtract();
         }
       },
       (memory) => {

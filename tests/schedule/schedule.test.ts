@@ -6,7 +6,7 @@ import { scenarios } from "./scenarios.ts";
 const BOUND = 2;
 const TIMEOUT_MS = 180_000;
 
-describe("every schedule ends well", () => {
+describe("every schedule terminates correctly", () => {
   for (const name of Object.keys(scenarios)) {
     if (name.startsWith("broken: ")) continue;
     test(name, async () => {
@@ -18,7 +18,7 @@ describe("every schedule ends well", () => {
   }
 });
 
-describe("the explorer finds what a missing step breaks", () => {
+describe("the explorer finds a failing schedule if a step is missing", () => {
   for (const name of Object.keys(scenarios)) {
     if (!name.startsWith("broken: ")) continue;
     test(name, async () => {

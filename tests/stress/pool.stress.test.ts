@@ -96,7 +96,7 @@ describe(`seed ${seed}`, () => {
       inFlight: 0,
       queued: 0,
       safetyHits: 0,
-      lateAnswers: 0,
+      lateResponses: 0,
       workersLost: 0,
     });
   }, DURATION_MS + 60_000);

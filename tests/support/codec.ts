@@ -8,11 +8,11 @@ import {
   CALL,
   CALL_WITH_NUMBER,
   CALL_WITH_VALUE,
+  DESCRIPTOR_WORD,
   kindOf,
   RESULT,
   RESULT_VALUE,
   SHAPES,
-  WHAT_WORD,
 } from "../../src/lane/frame.ts";
 import { ARGUMENTS, countDeclared, type Snapshot } from "../../src/lane/snapshot.ts";
 import { UNSIZED } from "../../src/lane/sized-values.ts";
@@ -49,7 +49,7 @@ export function sendCall(
     const end = snapshots.encode(encoder, args, ARGUMENTS, declared);
     const count = declared === undefined ? args.length : countDeclared(args, declared);
     if (!snapshots.isInline(encoder, end)) return snapshots.take(encoder, end, count, true);
-    return endpoint.tellShapes() &&
+    return endpoint.announceShapes() &&
       endpoint.sendEncoded(encoder, end, CALL, SLOT, GENERATION, TASK, count);
   } finally {
     snapshots.release(encoder);
@@ -58,7 +58,7 @@ export function sendCall(
 
 /** Sends a call whose values are held. False: no room now. */
 export function sendHeldCall(endpoint: Endpoint, snapshot: Snapshot): boolean {
-  return endpoint.tellShapes() && endpoint.sendSnapshot(CALL, SLOT, GENERATION, TASK, snapshot);
+  return endpoint.announceShapes() && endpoint.sendSnapshot(CALL, SLOT, GENERATION, TASK, snapshot);
 }
 
 /** As `sendCall`, for values that no record can carry. */
@@ -78,7 +78,7 @@ export function sendResult(endpoint: Endpoint, value: unknown, returns?: Declare
   const encoder = snapshots.acquire();
   try {
     const end = snapshots.encodeResult(encoder, value, returns);
-    return endpoint.tellShapes() &&
+    return endpoint.announceShapes() &&
       endpoint.sendEncoded(encoder, end, RESULT, SLOT, GENERATION, TASK, 1);
   } finally {
     snapshots.release(encoder);
@@ -89,7 +89,7 @@ export function sendResult(endpoint: Endpoint, value: unknown, returns?: Declare
 export function send(pair: EndpointPair, values: readonly unknown[]): unknown[] {
   const outcome = sendCall(pair.host, values);
   if (outcome !== true) {
-    const snapshot = outcome === false ? pair.snapshots.hold(values) : outcome;
+    const snapshot = outcome === false ? pair.snapshots.capture(values) : outcome;
     const isSent = sendHeldCall(pair.host, snapshot);
     // Shapes told before it, and the padding in front of them, may have taken the room.
     if (!isSent) {
@@ -109,7 +109,7 @@ export function receive(pair: EndpointPair): unknown[] {
   const index = rx.poll();
   if (index === EMPTY || !rx.acquire(index)) throw new Error("No record.");
   try {
-    return pair.worker.readValues(index, rx.memory.i32[(index >> 2) + WHAT_WORD]!);
+    return pair.worker.readValues(index, rx.memory.i32[(index >> 2) + DESCRIPTOR_WORD]!);
   } finally {
     rx.release();
   }
@@ -119,10 +119,10 @@ export function receive(pair: EndpointPair): unknown[] {
 function takeShapes(pair: EndpointPair): void {
   const { rx } = pair.worker;
   for (let index = rx.poll(); index !== EMPTY; index = rx.poll()) {
-    const what = rx.memory.i32[(index >> 2) + WHAT_WORD]!;
+    const what = rx.memory.i32[(index >> 2) + DESCRIPTOR_WORD]!;
     if (kindOf(what) !== SHAPES) return;
     rx.acquire(index);
-    pair.worker.learnShapes(index, what);
+    pair.worker.receiveShapes(index, what);
     rx.release();
   }
   rx.publish();
@@ -140,7 +140,7 @@ export function encode(values: readonly unknown[]): Uint8Array<ArrayBuffer> {
     shapes: undefined,
     sharedBuffers: new SharedBuffers(0),
     maxPayloadBytes: Infinity,
-    mayLend: true,
+    allowsBorrow: true,
   });
   let at = encoder.begin();
   for (const value of values) at = encoder.root(value, at);

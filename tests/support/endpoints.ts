@@ -29,7 +29,7 @@ export function createHeld(parts: Partial<Snapshot> = {}): Snapshot {
     attached: [],
     copiedBytes: 0,
   };
-  return { count: 0, mayKeep: true, ...nothing, ...parts };
+  return { count: 0, isResendable: true, ...nothing, ...parts };
 }
 
 /** The codec of one side, as pools make it. */
@@ -38,7 +38,7 @@ export function createCodec(origin: number, maxPayloadBytes = Infinity): Codec {
     access: currentRuntime,
     origin,
     maxPayloadBytes,
-    mayLend: origin === 0,
+    allowsBorrow: origin === 0,
     compiledAfter: 1, // compiled code is what long runs are about
   });
 }

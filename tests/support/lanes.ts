@@ -50,9 +50,9 @@ export class FakeLane implements Lane {
 
   wakeForSpace(): void {}
 
-  askForSpace(): void {}
+  requestSpace(): void {}
 
-  tellAbort(): void {}
+  notifyAbort(): void {}
 
   fail(error: Error): void {
     this.failure ??= error;
@@ -108,6 +108,9 @@ export class FakeLane implements Lane {
 
 export function laneSetOf(lanes: readonly Lane[]): LaneSet {
   const set = new LaneSet();
-  for (const lane of lanes) set.add(lane);
+  for (const lane of lanes) {
+    set.add(lane);
+    set.setOpen(lane);
+  }
   return set;
 }

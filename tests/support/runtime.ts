@@ -33,6 +33,8 @@ export const capabilities = {
   deniesFolder: runtimeName === "node" && major >= 24,
   /** The network as well, from Node 25 on. */
   deniesNet: runtimeName === "node" && major >= 25,
+  /** Threads take flags of the runtime of their own. */
+  execArgv: runtimeName === "node",
   /** Uncaught exceptions of workers are printed by the runtime. */
   printsUncaught: runtimeName === "deno",
   /** A function that ends in a tail call is not on the stack. */

@@ -1,6 +1,9 @@
 /** Compile-time assertions: what `pool.call` accepts and returns. Checked by `npm run typecheck`. */
 import {
   type AbortablePromise,
+  type BroadcastCalls,
+  type Call,
+  type CallOptions,
   createPool,
   f64,
   importTask,
@@ -112,7 +115,7 @@ export async function imported(): Promise<void> {
   await others.call.place(1);
   await others.call.turn({ x: 1, y: 2 });
   others.call.wait(1).reject();
-  // @ts-expect-error the signal is not the caller's to give
+  // @ts-expect-error the caller cannot pass the signal
   await others.call.wait(1, new AbortController().signal);
   // @ts-expect-error an argument of the wrong type
   await others.call.square("1");
@@ -120,4 +123,113 @@ export async function imported(): Promise<void> {
   task({ abortSignal: true, args: [Point], returns: Point, f: () => ({ x: "no" }) });
   // @ts-expect-error not what is declared
   task({ abortSignal: true, returns: Point, f: () => ({ x: 1 }) });
+}
+
+// Each of `with(options)` and the function itself has the same signature.
+type Signature = (a: number | Promise<number>, b: number | Promise<number>) => Promise<number>;
+assert<Equal<ReturnType<typeof pool.call.add.with>, Signature>>();
+assert<Equal<Parameters<typeof pool.call.add.with>, [options: CallOptions]>>();
+assert<Equal<Parameters<typeof pool.call.add>, Parameters<Signature>>>();
+
+export async function withOptions(): Promise<void> {
+  await pool.call.add.with({ signal: null, timeout: 100, priority: "low" })(1, Promise.resolve(2));
+  others.call.listen.with({ deadline: 100 })(1).reject();
+  // @ts-expect-error no such option
+  pool.call.add.with({ timeouts: 100 });
+  // @ts-expect-error an argument of the wrong type
+  await pool.call.add.with({})(1, "2");
+}
+
+interface Parse {
+  (text: string): number;
+  (bytes: Uint8Array, encoding?: string): Promise<string>;
+  (): undefined;
+}
+interface Visit {
+  (id: number): Promise<number>;
+  (each: () => void): Promise<string>;
+}
+interface AsyncGeneric {
+  <T extends string>(value: T): Promise<T>;
+  <T>(values: T[]): Promise<T[]>;
+}
+declare const parse: Parse;
+declare const visit: Visit;
+declare const both: AsyncGeneric;
+declare const isText: (value: unknown) => value is string;
+declare const cached: { (key: string): number; readonly hits: number };
+declare const clone: <T>(value: T) => Promise<T>;
+declare const pick: <T, K extends keyof T>(value: T, key: K) => Promise<T[K]>;
+declare const map: <T>(values: T[], each: (value: T) => T) => Promise<T[]>;
+declare const same: <T extends object>(value: T) => T;
+const cloned = task({ f: clone });
+const remote = importTask<typeof cloned>({ href, name: "cloned" });
+const overloads = { parse, visit, both, isText, cached };
+const generics = { clone, pick, map, same, cloned, remote };
+const { call } = createPool()({ ...overloads, ...generics });
+assert<Equal<typeof call.clone, typeof clone & { with(options: CallOptions): typeof clone }>>();
+assert<Equal<typeof call.remote, typeof call.clone>>();
+assert<Equal<typeof call.remote, Call<typeof clone>>>();
+assert<Equal<ReturnType<typeof call.isText>, Promise<boolean>>>();
+assert<Equal<keyof typeof call.cached, "with">>();
+
+export async function overloaded(): Promise<void> {
+  const count: number = await call.parse("a");
+  const text: string = await call.parse(new Uint8Array(count), Promise.resolve("utf8"));
+  const none: undefined = await call.parse();
+  const again: number = await call.parse.with({ timeout: 100 })(text);
+  const id: number = await call.visit(again);
+  const one: string = await call.both("a");
+  const list: unknown[] = await call.both([id, one, none]);
+  await call.cached(String(list));
+  // @ts-expect-error no overload takes a number
+  await call.parse(1);
+  // @ts-expect-error the result of another overload
+  const wrong: string = await call.parse("a");
+  // @ts-expect-error a function
+  await call.visit(() => wrong);
+}
+
+export async function generic(): Promise<void> {
+  const point: { x: number } = await call.clone({ x: 1 });
+  const x: number = await call.pick(point, "x");
+  const text: string = await call.cloned.with({ timeout: 100 })(x.toFixed());
+  const kept: string = await call.remote(Promise.resolve(text));
+  const unknown: unknown = await call.same({ kept });
+  // @ts-expect-error no such key
+  await call.pick(point, "y");
+  // @ts-expect-error a function
+  await call.map([unknown], (value) => value);
+  // @ts-expect-error not an object
+  await call.same(1);
+  // @ts-expect-error the type parameter of a synchronous function is lost
+  const lost: { kept: string } = await call.same({ kept });
+  return void lost;
+}
+
+declare const broadcast: BroadcastCalls<typeof pool.call>;
+declare const broadcasts: BroadcastCalls<typeof others.call & typeof call>;
+assert<Equal<keyof typeof broadcast, keyof typeof tasks>>();
+assert<Equal<Parameters<typeof broadcast.add>, Parameters<typeof pool.call.add>>>();
+assert<Equal<ReturnType<typeof broadcast.add>, Promise<number[]>>>();
+assert<Equal<ReturnType<typeof broadcast.load>, Promise<Uint8Array[]>>>();
+assert<Equal<ReturnType<typeof broadcast.nothing>, Promise<void[]>>>();
+assert<Equal<ReturnType<typeof broadcasts.listen>, Promise<number[]>>>();
+assert<Equal<ReturnType<typeof broadcasts.clone>, Promise<unknown[]>>>();
+
+export async function broadcasted(): Promise<void> {
+  const sums: number[] = await broadcast.add(1, Promise.resolve(2));
+  await broadcast.load.with({ sticky: true, timeout: 100 })(String(sums));
+  const counts: number[] = await broadcasts.parse("a");
+  const texts: string[] = await broadcasts.parse(new Uint8Array(counts), "utf8");
+  // @ts-expect-error an argument of the wrong type
+  await broadcast.add(1, "2");
+  // @ts-expect-error no overload takes a list
+  await broadcasts.parse(texts);
+  // @ts-expect-error no such task
+  await broadcast.missing();
+  // @ts-expect-error not a boolean
+  broadcast.add.with({ sticky: 1 });
+  // @ts-expect-error an option of broadcasts
+  pool.call.add.with({ sticky: true });
 }

@@ -7,12 +7,12 @@
  * a copy and never expires.
  */
 import { align8Large } from "../../memory/align.ts";
-import { InvalidArgumentError, LoanExpiredError } from "../../errors.ts";
+import { BorrowExpiredError, InvalidArgumentError } from "../../errors.ts";
 import { brandOf, setBrand } from "../support/brands.ts";
 import type { Reader, Revocable } from "../reader.ts";
 import type { Writer } from "../writer.ts";
 import { isThere, typedArrayName } from "../support/intrinsics.ts";
-import { LOAN, VALUE_HEADER_BYTES } from "../tags.ts";
+import { BORROWED, VALUE_HEADER_BYTES } from "../tags.ts";
 
 const HEADER_BYTES: number = VALUE_HEADER_BYTES + 8;
 /** Bytes per chunk of `forEachChunk`: a chunk stays in the first-level cache between copy and use. */
@@ -20,7 +20,7 @@ const CHUNK_BYTES = 16 * 1024;
 
 /**
  * Bytes that a task reads in place. Offsets are in bytes. Multi-byte numbers are little-endian unless
- * `isBigEndian` is true. Throws LoanExpiredError once the task has returned or awaited, and RangeError
+ * `isBigEndian` is true. Throws BorrowExpiredError once the task has returned or awaited, and RangeError
  * outside the bytes.
  */
 export interface Borrowed {
@@ -57,21 +57,21 @@ export interface Borrowed {
 }
 
 /** The object that `borrow` returns on the caller's side. */
-export class Loan {
+export class BorrowedRange {
   readonly bytes: Uint8Array;
 
   constructor(bytes: Uint8Array) {
     this.bytes = bytes;
-    setBrand(this, "loan");
+    setBrand(this, "borrow");
   }
 
-  static is(object: object): object is Loan {
-    return brandOf(object) === "loan";
+  static is(object: object): object is BorrowedRange {
+    return brandOf(object) === "borrow";
   }
 }
 
 /**
- * Lends bytes to a task for the duration of a call: its parameter is a {@link Borrowed}, which reads
+ * Gives bytes to a task for the duration of a call: its parameter is a {@link Borrowed}, which reads
  * them in place. The caller keeps its bytes; the task does not see later changes.
  */
 export function borrow(bytes: ArrayBufferView | ArrayBufferLike): Borrowed {
@@ -89,7 +89,7 @@ export function borrow(bytes: ArrayBufferView | ArrayBufferLike): Borrowed {
       : new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     // A typed array that is out of bounds has length 0. For a DataView the length getter would throw.
     if (typedArrayName.call(bytes) === undefined || isThere(bytes)) {
-      return new Loan(shown) as unknown as Borrowed;
+      return new BorrowedRange(shown) as unknown as Borrowed;
     }
   } catch (error) {
     throw new InvalidArgumentError(GONE, { cause: error });
@@ -115,28 +115,28 @@ export function isBorrowed(object: object): boolean {
   return Accessor.is(object);
 }
 
-export function writeLease(writer: Writer, loan: Loan, from: number): number {
-  if (!writer.mayLend) throw writer.refuse(loan, "only arguments of a call can be lent");
-  const { bytes } = loan;
+export function writeBorrowed(writer: Writer, range: BorrowedRange, from: number): number {
+  if (!writer.allowsBorrow) throw writer.refuse(range, "only arguments of a call can be borrowed");
+  const { bytes } = range;
   const { length } = bytes;
-  if (length === 0 && !isThere(bytes)) throw writer.refuse(loan, "the bytes lent are gone");
+  if (length === 0 && !isThere(bytes)) throw writer.refuse(range, "the borrowed bytes are gone");
   const at = writer.room(from, HEADER_BYTES + align8Large(length));
-  writer.i32[at >> 2] = LOAN;
+  writer.i32[at >> 2] = BORROWED;
   writer.f64[(at >> 3) + 1] = length;
   writer.u8.set(bytes, at + HEADER_BYTES);
   return at + HEADER_BYTES + align8Large(length);
 }
 
-/** Reads LOAN at `at`: in place if the reader has `isLending` set, otherwise as a copy. */
+/** Reads BORROWED at `at`: in place if the reader has `isBorrowing` set, otherwise as a copy. */
 export function readLease(reader: Reader, at: number): Borrowed {
   const start = at + HEADER_BYTES;
   const length = reader.size(at, start);
   reader.next = start + align8Large(length);
   const { text } = reader.access;
   const end = start + length;
-  if (reader.isLending) {
+  if (reader.isBorrowing) {
     const accessor = new Accessor(reader.u8.subarray(start, end), text);
-    reader.lent.push(accessor);
+    reader.borrows.push(accessor);
     return accessor;
   }
   // The runtime's adapter reads UTF-8 from shared memory, so the copy is shared memory too.
@@ -161,13 +161,13 @@ class Accessor implements Borrowed, Revocable {
     return #bytes in object;
   }
 
-  /** Ends the loan. */
+  /** Ends the range. */
   revoke(): void {
     this.#bytes = this.#view = undefined;
   }
 
   get #open(): Uint8Array<SharedArrayBuffer> {
-    if (this.#bytes === undefined) throw new LoanExpiredError();
+    if (this.#bytes === undefined) throw new BorrowExpiredError();
     return this.#bytes;
   }
 

@@ -5,7 +5,7 @@ import { InvalidArgumentError } from "../../errors.ts";
 import { brandOf, setBrand } from "../support/brands.ts";
 import type { Reader } from "../reader.ts";
 import type { Writer } from "../writer.ts";
-import { isBorrowed, Loan, writeLease } from "./borrow.ts";
+import { BorrowedRange, isBorrowed, writeBorrowed } from "./borrow.ts";
 import { isStructView } from "../struct/record-view.ts";
 import { ENVELOPE, REFERENCED, VALUE_HEADER_BYTES } from "../tags.ts";
 import { Transfer } from "../support/transfer.ts";
@@ -40,7 +40,7 @@ export class Envelope<Header = unknown, Payload = unknown> {
 export const WRAPPERS: readonly object[] = [
   Envelope.prototype,
   Transfer.prototype,
-  Loan.prototype,
+  BorrowedRange.prototype,
 ];
 
 /**
@@ -113,8 +113,8 @@ export function writeWrapped(writer: Writer, object: object, from: number): numb
     const at = writer.tag(ENVELOPE, from);
     return writer.value(object.payload, writer.value(object.header, at));
   }
-  if (Loan.is(object)) return writeLease(writer, object, from);
-  if (isBorrowed(object)) throw writer.refuse(object, "it is lent, and to this task alone");
+  if (BorrowedRange.is(object)) return writeBorrowed(writer, object, from);
+  if (isBorrowed(object)) throw writer.refuse(object, "it is borrowed, and only for this task");
   if (isStructView(object)) throw writer.refuse(object, "it is a view: copy what it shows");
   return -1;
 }

@@ -89,7 +89,7 @@ export class ShapeRegistry {
 
   /** The shape with these keys, if it is registered. */
   find(keys: readonly string[]): SentShape | undefined {
-    const found = this.#look(keys);
+    const found = this.#find(keys);
     if (found === undefined) return undefined;
     this.#misses = 0;
     if (++found.uses === this.#compiledAfter) compile(found);
@@ -98,7 +98,7 @@ export class ShapeRegistry {
     return this.#last = found;
   }
 
-  #look(keys: readonly string[]): SentShape | undefined {
+  #find(keys: readonly string[]): SentShape | undefined {
     const first = keys[0]!;
     const bucket = this.#byFirstKey.get(first);
     if (bucket !== undefined) {
@@ -182,8 +182,8 @@ export class ReceivedShapes {
   }
 
   /** Adds the contents of a SHAPES record: `[first, ...key lists]`. */
-  learn(told: unknown): void {
-    const [first, ...lists] = Array.isArray(told) ? told as unknown[] : [];
+  add(announced: unknown): void {
+    const [first, ...lists] = Array.isArray(announced) ? announced as unknown[] : [];
     if (first !== this.#shapes.length || first + lists.length > MAX_SHAPES) {
       throw new ProtocolError(`Shapes from ${String(first)} told after ${this.#shapes.length}.`);
     }

@@ -18,7 +18,7 @@ export type ArgumentSchema = Struct<Fields> | ViewArgument<Struct<Fields>> | und
 
 /**
  * Declares an argument that the task gets as a view instead of an object. The view's getters read the data
- * in shared memory. It can be read until the task first returns or awaits (LoanExpiredError afterwards); an
+ * in shared memory. It can be read until the task first returns or awaits (BorrowExpiredError afterwards); an
  * async function gets a view of a copy, which does not expire.
  *
  * @example

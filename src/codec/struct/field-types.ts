@@ -128,7 +128,7 @@ export interface StructViewMethods<Value> {
 
 /**
  * Reads the fields directly from the memory on each access. Absent optional fields are `undefined`.
- * Every access after `revoke` throws a LoanExpiredError.
+ * Every access after `revoke` throws a BorrowExpiredError.
  */
 export type StructView<F extends Fields> =
   & {

@@ -5,7 +5,7 @@
 import { align8Large } from "../../memory/align.ts";
 import { type Memory, viewMemory } from "../../memory/views.ts";
 import type { TextAccess } from "../../runtimes/runtime.ts";
-import { LoanExpiredError, ProtocolError } from "../../errors.ts";
+import { BorrowExpiredError, ProtocolError } from "../../errors.ts";
 import type { TextWindow } from "./text-window.ts";
 
 export class Input {
@@ -67,7 +67,7 @@ export class Source extends Input {
 
   /** Call before an access: throws once revoked. Allows reading the tail from `end` on. */
   open(end: number): this {
-    if (this.#isExpired) throw new LoanExpiredError();
+    if (this.#isExpired) throw new BorrowExpiredError();
     this.end = end;
     return this;
   }
@@ -83,6 +83,6 @@ export class Source extends Input {
 export type Viewer = (source: Source, at: number) => unknown;
 
 /** The error for a record with contents that no writer produces. */
-export function corrupt(what: string, at: number): ProtocolError {
-  return new ProtocolError(`Struct data at offset ${at} is corrupt: impossible ${what}.`);
+export function corrupt(kind: string, at: number): ProtocolError {
+  return new ProtocolError(`Struct data at offset ${at} is corrupt: impossible ${kind}.`);
 }

@@ -157,10 +157,10 @@ function checkMax(name: string, max: number | undefined): number | undefined {
   );
 }
 
-function checkSize({ size }: Shape, what: string): void {
+function checkSize({ size }: Shape, owner: string): void {
   if (size <= MAX_FIXED_BYTES) return;
   throw new InvalidArgumentError(
-    `${what} would take ${size} bytes in the fixed part, the limit is ${MAX_FIXED_BYTES}: ` +
+    `${owner} would take ${size} bytes in the fixed part, the limit is ${MAX_FIXED_BYTES}: ` +
       "leave out a bound to store that part behind it.",
   );
 }

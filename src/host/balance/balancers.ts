@@ -1,4 +1,5 @@
-/** Alternatives to `placement.ts`, chosen by options. They ignore how long tasks take, and never steal calls. */
+/** Alternatives to `placement.ts`, chosen by options. They never steal calls, and only balancer functions see
+ * estimated run times. */
 import type { CallLoad } from "../../lane/task-timings.ts";
 import { PER_US } from "../../lane/task-timings.ts";
 import { InvalidArgumentError } from "../../errors.ts";
@@ -41,11 +42,11 @@ function fewest(lanes: readonly Lane[]): Lane | undefined {
 
 const random: Choose = (lanes) => lanes[Math.floor(Math.random() * lanes.length)];
 
-/** Sends each call to the lane after the last one. */
+/** Sends each call to the next higher lane id than that of the previous call, or to the lowest id. */
 function roundRobin(): Choose {
   let lastId = -1;
   return (lanes) => {
-    // Lanes are in the order in which they became ready.
+    // `lanes` is in the order in which workers became ready, so sort by id.
     const inOrder = [...lanes].sort((a, b) => a.id - b.id);
     const next = inOrder.find(({ id }) => id > lastId) ?? inOrder[0];
     if (next !== undefined) lastId = next.id;
@@ -64,7 +65,9 @@ function byFunction(balancer: BalancerFunction): Choose {
     const lane = Number.isInteger(index) ? lanes[index] : undefined;
     if (lane !== undefined) return lane;
     throw new InvalidArgumentError(
-      `The balancer must return an index below ${lanes.length} or undefined, got ${String(index)}.`,
+      `The balancer must return an integer from 0 to ${lanes.length - 1} or undefined, got ${
+        String(index)
+      }.`,
     );
   };
 }
@@ -103,7 +106,7 @@ function createBalancer(
 ): LaneChooser {
   const choose = typeof balancer === "function" ? byFunction(balancer) : BY_NAME[balancer]();
   return {
-    mayTakeBack: false,
+    maySteal: false,
     wakesFrom: Infinity,
     sharesFrom: Infinity,
     depth,
@@ -118,7 +121,7 @@ function createBalancer(
 /** Calls begin in the order in which they were made: a lane gets a call only when it is idle. */
 function createStrictFifo(depth: InFlightWindow): LaneChooser {
   return {
-    mayTakeBack: false,
+    maySteal: false,
     wakesFrom: Infinity,
     sharesFrom: Infinity,
     depth,

@@ -11,7 +11,7 @@ export class LaneLoad {
   /** Calls sent so far, including those revoked later. */
   sent = 0;
   /** Outstanding calls that are already settled for their callers. */
-  readonly abandoned: OrphanedCalls = new OrphanedCalls();
+  readonly orphaned: OrphanedCalls = new OrphanedCalls();
   /** How often `outstanding` fell to 0. */
   emptied = 0;
   /** Estimated time of all outstanding calls, in tenths of a microsecond. */
@@ -50,7 +50,7 @@ export class LaneLoad {
   recount(loads: Iterable<CallLoad>): void {
     this.clear();
     for (const load of loads) this.add(load);
-    for (const load of this.abandoned.loads()) this.add(load);
+    for (const load of this.orphaned.loads()) this.add(load);
   }
 
   /** Whether one of the calls is long. */

@@ -15,14 +15,30 @@ export class LaneSet {
   readonly all: Lane[] = [];
   /** Lanes that take calls: all but those that will close once they have answered. */
   readonly open: Lane[] = [];
+  /** Lanes that have started and will be open when they are prepared. */
+  readonly #preparing = new Set<Lane>();
 
+  /** Adds a lane that takes no calls but those that prepare it, until `setOpen` is called. */
   add(lane: Lane): void {
     this.all.push(lane);
+    this.#preparing.add(lane);
+  }
+
+  /** A lane takes calls from now on. False: it is gone. */
+  setOpen(lane: Lane): boolean {
+    if (!this.#preparing.delete(lane)) return false;
     this.open.push(lane);
+    return true;
+  }
+
+  /** Whether a lane may get calls: it is open or is being prepared. */
+  takesCalls(lane: Lane): boolean {
+    return this.open.includes(lane) || this.#preparing.has(lane);
   }
 
   /** Removes a lane that is gone. */
   remove(lane: Lane): void {
+    this.#preparing.delete(lane);
     removeFrom(this.all, lane);
     removeFrom(this.open, lane);
   }
@@ -85,8 +101,8 @@ export class LaneSet {
   }
 
   /** Call between announcing a park and the second check: requests a wake when a lane can take calls. */
-  askForSpace(): void {
-    for (const lane of this.open) lane.askForSpace();
+  requestSpace(): void {
+    for (const lane of this.open) lane.requestSpace();
   }
 
   /** Lanes without calls that have sent a response. */
@@ -100,14 +116,16 @@ export class LaneSet {
   }
 
   /** Lanes that have got as many calls as they may. */
-  findUsedUp(maxCalls: number): Lane[] {
+  findAtLimit(maxCalls: number): Lane[] {
     return this.all.filter(({ load }) => load.sent >= maxCalls);
   }
 
   /** Lanes that take no further calls and have answered all they had. */
   findDrained(): Lane[] {
     if (this.open.length === this.all.length) return [];
-    return this.all.filter((lane) => lane.load.outstanding === 0 && !this.open.includes(lane));
+    return this.all.filter((lane) =>
+      lane.load.outstanding === 0 && !this.open.includes(lane) && !this.#preparing.has(lane)
+    );
   }
 }
 

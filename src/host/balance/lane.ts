@@ -8,7 +8,7 @@ export interface Lane {
   readonly endpoint: Endpoint;
   /** Calls sent and not answered. `Sender`, `Responses` and `Cancellation` update it. */
   readonly load: LaneLoad;
-  /** Messages sent and not taken. `Sender` and `Cancellation` update it. */
+  /** Messages sent and not taken. `Sender` updates it. */
   readonly credit: PayloadCredit;
   /** Whether the worker is not parked: it runs a task or polls. */
   readonly isAwake: boolean;
@@ -23,9 +23,9 @@ export interface Lane {
   /**
    * Call between announcing a park and the second check: requests a wake when there is room or the worker is idle.
    */
-  askForSpace(): void;
+  requestSpace(): void;
   /** Notifies the worker that a call it may be running was aborted. */
-  tellAbort(slot: number, generation: number, reason: unknown): void;
+  notifyAbort(slot: number, generation: number, reason: unknown): void;
   /**
    * Stops a worker that broke the protocol or exceeded a time limit. `error` is the reason that its calls are lost.
    */

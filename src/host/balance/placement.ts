@@ -64,7 +64,7 @@ function wakesFrom(coresLeft: number): number {
 /** Chooses the lane of a call. */
 export interface LaneChooser extends Worth {
   /** Whether calls may be stolen from one lane for another. */
-  readonly mayTakeBack: boolean;
+  readonly maySteal: boolean;
   /** The limit of calls per lane. */
   readonly depth: InFlightWindow;
   /** The lane for a call of this load. Undefined: the call waits on the host. */
@@ -74,7 +74,7 @@ export interface LaneChooser extends Worth {
 }
 
 export class Placement implements LaneChooser {
-  readonly mayTakeBack = true;
+  readonly maySteal = true;
   readonly depth: InFlightWindow;
   readonly #active: Pick<AwakeCount, "coresLeft">;
   /** The lane of the last short call. */

@@ -11,6 +11,7 @@ import { NUMBER, VALUE_HEADER_BYTES } from "../../codec/tags.ts";
 import {
   CALL,
   countOf,
+  DESCRIPTOR_WORD,
   FRAME_BYTES,
   GENERATION_WORD,
   kindOf,
@@ -19,12 +20,12 @@ import {
   PORT,
   SLOT_WORD,
   TASK_WORD,
-  WHAT_WORD,
 } from "../../lane/frame.ts";
 import type { Snapshot } from "../../lane/snapshot.ts";
 import { UNKNOWN_LOAD } from "../../lane/task-timings.ts";
 import type { RingProducer } from "../../ring/producer.ts";
 import type { Timer } from "../../runtimes/runtime.ts";
+import type { CallSettings } from "../cancel/call-settings.ts";
 import type { QueuedCall } from "../dispatch/call-queue.ts";
 import { type InFlight, type PendingCall, QUEUED_ON_HOST } from "../in-flight.ts";
 import type { Lane } from "./lane.ts";
@@ -36,7 +37,7 @@ import { backlogOf, isFree, type LaneChooser } from "./placement.ts";
 const STALLED_MS = 1;
 const FORCED_MS = 10;
 /** Maximum of waiting calls examined, oldest first; half as many move. A ring may hold very many. */
-const MAX_LOOKED_AT = 2048;
+const MAX_EXAMINED = 2048;
 
 export interface WorkStealingOptions {
   readonly inFlight: InFlight;
@@ -57,7 +58,7 @@ export class WorkStealing {
   /** Calls moved so far. */
   moved = 0;
   readonly #options: WorkStealingOptions;
-  readonly #answered = new LastProgress<number>();
+  readonly #responseProgress = new LastProgress<number>();
   #timer: Timer | undefined;
 
   constructor(options: WorkStealingOptions) {
@@ -72,34 +73,37 @@ export class WorkStealing {
   rebalance(nowMs?: number): boolean {
     const { lanes, placement } = this.#options;
     const { open } = lanes;
-    if (!placement.mayTakeBack || !lanes.isCrowded) return false;
+    if (!placement.maySteal || !lanes.isCrowded) return false;
     const thief = findFree(open);
     if (thief === undefined) return false;
-    const worthwhile = thief.isAwake ? placement.sharesFrom : placement.wakesFrom;
-    const isLasting = (lane: Lane): boolean => lane.load.hasLong || backlogOf(lane) > worthwhile;
+    const threshold = thief.isAwake ? placement.sharesFrom : placement.wakesFrom;
+    const isLasting = (lane: Lane): boolean => lane.load.hasLong || backlogOf(lane) > threshold;
     const victims = open.filter((lane) =>
       lane !== thief && lane.load.outstanding > 1 && (nowMs !== undefined || isLasting(lane))
     );
-    let isUndecided = false;
+    let mustRetryLater = false;
     for (const victim of mostLoadedFirst(victims)) {
       const stalledMs = nowMs === undefined ? 0 : this.#stalledMs(victim, nowMs);
-      const taken = this.#steal(victim, isLasting(victim), stalledMs);
-      if (taken === undefined) isUndecided = true;
-      else if (taken.length > 0) {
-        this.#give(thief, taken);
+      const stolen = this.#steal(victim, isLasting(victim), stalledMs);
+      if (stolen === undefined) mustRetryLater = true;
+      else if (stolen.length > 0) {
+        this.#sendTo(thief, stolen);
         return true;
       }
     }
-    if (isUndecided && nowMs !== undefined) this.#lookAgain();
+    if (mustRetryLater && nowMs !== undefined) this.#checkAgain();
     return false;
   }
 
   /**
    * Queues all calls that a lane has not begun, except calls sent by port without a kept snapshot, which count as
-   * running.
+   * running. Broadcasts stay, unless `isForAll`.
    */
-  requeue(lane: Lane): void {
-    const calls = this.#revoke(lane, unbegunCalls(lane.endpoint.tx));
+  requeue(lane: Lane, isForAll = false): void {
+    // A broadcast is for this worker alone.
+    const mayMove = ({ affinity }: CallSettings): boolean =>
+      isForAll || affinity === undefined || "key" in affinity;
+    const calls = this.#revoke(lane, unclaimedCalls(lane.endpoint.tx), mayMove);
     this.moved += calls.length;
     this.#options.putBack(calls);
   }
@@ -109,7 +113,7 @@ export class WorkStealing {
     const { inFlight, failLane } = this.#options;
     const { tx } = lane.endpoint;
     try {
-      for (const index of unbegunCalls(tx)) {
+      for (const index of unclaimedCalls(tx)) {
         if (tx.revoke(index)) lane.load.remove(callAt(tx, index, inFlight)?.load ?? UNKNOWN_LOAD);
       }
     } catch (error) {
@@ -128,32 +132,37 @@ export class WorkStealing {
     if (!isLasting && !isStalled) return undefined;
     let waiting: number[];
     try {
-      waiting = unbegunCalls(victim.endpoint.tx, MAX_LOOKED_AT);
+      waiting = unclaimedCalls(victim.endpoint.tx, MAX_EXAMINED);
     } catch (error) {
       this.#options.failLane(victim, error as Error); // always a ProtocolError
       return [];
     }
-    // Nothing begun: probably waking; wait. Beyond `MAX_LOOKED_AT` calls this test never holds.
+    // Nothing begun: probably waking; wait. Beyond `MAX_EXAMINED` calls this test never holds.
     if (waiting.length >= victim.load.outstanding && stalledMs < FORCED_MS) return undefined;
     // No call should wait behind a long one. Otherwise each lane gets half, and the older calls stay.
     const first = victim.load.hasLong || isStalled ? 0 : waiting.length - (waiting.length >> 1);
-    return this.#revoke(victim, waiting.slice(first, first + MAX_LOOKED_AT / 2));
+    return this.#revoke(victim, waiting.slice(first, first + MAX_EXAMINED / 2), mayMove);
   }
 
-  #give(thief: Lane, calls: readonly QueuedCall[]): void {
+  #sendTo(thief: Lane, calls: readonly QueuedCall[]): void {
     const { send, putBack } = this.#options;
     this.moved += calls.length;
     putBack(calls.filter((call) => !send(thief, call)));
   }
 
   /** Revokes calls of `lane` and returns them, without those that are already settled. */
-  #revoke(lane: Lane, indices: readonly number[]): QueuedCall[] {
+  #revoke(
+    lane: Lane,
+    indices: readonly number[],
+    mayMove: (settings: CallSettings) => boolean,
+  ): QueuedCall[] {
     const { inFlight, failLane } = this.#options;
     const { tx } = lane.endpoint;
     const calls: QueuedCall[] = [];
     try {
       for (const index of indices) {
         const call = callAt(tx, index, inFlight);
+        if (call !== undefined && !mayMove(call.settings)) continue;
         const snapshot = revoke(tx, index, call);
         if (snapshot === undefined) continue;
         lane.load.remove(call?.load ?? UNKNOWN_LOAD);
@@ -170,11 +179,11 @@ export class WorkStealing {
 
   /** Time since a check first saw the current response count; becoming idle resets it. */
   #stalledMs(lane: Lane, nowMs: number): number {
-    const answered = lane.endpoint.rx.headPosition + lane.load.emptied;
-    return nowMs - this.#answered.sinceMs(lane, answered, nowMs);
+    const progress = lane.endpoint.rx.headPosition + lane.load.emptied;
+    return nowMs - this.#responseProgress.sinceMs(lane, progress, nowMs);
   }
 
-  #lookAgain(): void {
+  #checkAgain(): void {
     const { now, setTimeout, onMoved } = this.#options;
     if (this.#timer !== undefined) return;
     this.#timer = setTimeout(() => {
@@ -185,12 +194,17 @@ export class WorkStealing {
   }
 }
 
+/** Whether a call may go to any worker. */
+function mayMove({ affinity }: CallSettings): boolean {
+  return affinity === undefined;
+}
+
 /** The `most` oldest calls that the worker has not begun, as ring offsets, oldest first. May be stale. */
-export function unbegunCalls(tx: RingProducer, most?: number): number[] {
+export function unclaimedCalls(tx: RingProducer, max?: number): number[] {
   const { i32 } = tx.memory;
   return tx.unreleased(
-    most,
-    (index) => kindOf(i32[(index >> 2) + WHAT_WORD]!) === CALL && tx.isQueued(index),
+    max,
+    (index) => kindOf(i32[(index >> 2) + DESCRIPTOR_WORD]!) === CALL && tx.isQueued(index),
   );
 }
 
@@ -205,10 +219,10 @@ function taskAt(tx: RingProducer, index: number): number {
 }
 
 /** For values that are completely in their record. */
-const NOTHING_BESIDE: Omit<Snapshot, "count" | "inline"> = {
+const INLINE_ONLY: Omit<Snapshot, "count" | "inline"> = {
   payload: undefined,
   transfer: [],
-  mayKeep: true,
+  isResendable: true,
   attached: [],
   copiedBytes: 0,
 };
@@ -223,17 +237,17 @@ function revoke(
   call: PendingCall | undefined,
 ): Snapshot | undefined {
   const { i32, u8 } = tx.memory;
-  const what = i32[(index >> 2) + WHAT_WORD]!;
-  const location = locationOf(what);
+  const descriptor = i32[(index >> 2) + DESCRIPTOR_WORD]!;
+  const location = locationOf(descriptor);
   if (location === PORT) {
-    const snapshot = call?.again?.snapshot;
+    const snapshot = call?.retryPayload?.snapshot;
     return snapshot !== undefined && tx.revoke(index) ? snapshot : undefined;
   }
   if (!tx.revoke(index)) return undefined;
   // The bytes of a revoked record belong to the host until its next claim.
   const values = u8.subarray(index + FRAME_BYTES, index + i32[index >> 2]!);
   const inline = location === NUMBER_ONLY ? encodeNumber(values) : new Uint8Array(values);
-  return { ...NOTHING_BESIDE, count: countOf(what), inline };
+  return { ...INLINE_ONLY, count: countOf(descriptor), inline };
 }
 
 /** Encodes the value of a NUMBER_ONLY record as the codec does. */

@@ -1,4 +1,5 @@
-/** Callers' AbortSignals: one listener per signal of a pool for all its calls, and none without calls. */
+/** Callers' AbortSignals. A pool adds one listener to each signal, shared by all calls in flight with that signal, and
+ * removes it when the last of them is over. */
 import type { CallWatch, PendingCall } from "../in-flight.ts";
 
 export class Signals {
@@ -17,7 +18,7 @@ export class Signals {
       this.#watches.set(signal, watch);
     }
     watch.add(call);
-    // A balancer, or a listener of the pool, may have aborted it while the call was being made.
+    // A balancer or a listener of the pool may have aborted the signal while the call was being made.
     if (signal.aborted) this.#abort(call, signal.reason);
   }
 }

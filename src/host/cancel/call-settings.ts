@@ -6,6 +6,11 @@ export type TimeoutOutcome =
   | { readonly kind: "value"; readonly value: unknown }
   | { readonly kind: "reason"; readonly reason: unknown };
 
+/** The key of a call, with its slot once it is computed (`key-slots.ts`); or the id of a worker. */
+export type Affinity =
+  | { readonly key: string | number; slot?: number }
+  | { readonly workerId: number };
+
 export interface CallSettings {
   /** Levels above (or below) normal, which is 0. */
   readonly priority: number;
@@ -23,6 +28,8 @@ export interface CallSettings {
   readonly maxRetries: number;
   /** Whether the task gets a signal of its own. */
   readonly hasSignal: boolean;
+  /** The only worker that may run the call: that of its key, or one by its id. Undefined: any. */
+  readonly affinity: Affinity | undefined;
   /** Time between two checks of such a call, in milliseconds; Infinity: it has no limits. */
   readonly tickMs: number;
 }
@@ -35,8 +42,8 @@ const TICKS_PER_LIMIT = 16;
 export type GivenSettings = Partial<Omit<CallSettings, "tickMs">>;
 
 /** Sets every property in the same order, so that all settings have one hidden class. */
-export function createSettings(asked: GivenSettings): CallSettings {
-  const given = { __proto__: null, ...asked } as GivenSettings;
+export function createSettings(options: GivenSettings): CallSettings {
+  const given = { __proto__: null, ...options } as GivenSettings;
   const { timeoutMs = Infinity, deadlineMs = Infinity, hardTimeoutMs = Infinity } = given;
   const least = Math.min(timeoutMs, deadlineMs, hardTimeoutMs);
   return {
@@ -49,6 +56,7 @@ export function createSettings(asked: GivenSettings): CallSettings {
     killAfterMs: given.killAfterMs ?? Infinity,
     maxRetries: given.maxRetries ?? 0,
     hasSignal: given.hasSignal ?? false,
+    affinity: given.affinity,
     tickMs: least === Infinity
       ? Infinity
       : Math.min(Math.max(least / TICKS_PER_LIMIT, MIN_TICK_MS), MAX_TICK_MS),
@@ -58,11 +66,11 @@ export function createSettings(asked: GivenSettings): CallSettings {
 /** The settings of a call without options. */
 export const PLAIN: CallSettings = createSettings({});
 
-/** The same, for a call with attached state (`InFlight.keep`). */
-export const KEPT: CallSettings = createSettings({});
+/** The same, for a call with attached state (`InFlight.markStateful`). */
+export const STATEFUL: CallSettings = createSettings({});
 
 /** Whether all settings are the defaults. All such calls share PLAIN, which the host compares by identity. */
 export function isPlain(settings: CallSettings): boolean {
   return settings.priority === 0 && settings.tickMs === Infinity && settings.maxRetries === 0 &&
-    settings.signal === undefined && !settings.hasSignal;
+    settings.signal === undefined && !settings.hasSignal && settings.affinity === undefined;
 }

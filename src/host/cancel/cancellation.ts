@@ -17,11 +17,11 @@ export interface CancellationOptions {
   readonly abortEpochs: Int32Array<SharedArrayBuffer>;
   readonly now: () => number;
   /** A call that waited on the host was settled. */
-  readonly onQueuedEnded: () => void;
+  readonly onQueuedSettled: () => void;
   /** A call of a lane was revoked: waiting calls may go now. */
   readonly onRevoked: () => void;
   /** A worker continues an orphaned call, and may have to be stopped for it. */
-  readonly onAbandoned: () => void;
+  readonly onOrphaned: () => void;
 }
 
 export class Cancellation {
@@ -69,17 +69,17 @@ export class Cancellation {
   }
 
   /** The pool closes: notifies tasks that have signals, before their calls are rejected. */
-  tellAll(reason: unknown): void {
+  notifyAll(reason: unknown): void {
     for (const call of this.#options.inFlight.callsOf()) {
       this.#raise(call);
       if (call.settings.hasSignal) {
-        this.#laneOf(call)?.tellAbort(call.slot, call.generation, reason);
+        this.#laneOf(call)?.notifyAbort(call.slot, call.generation, reason);
       }
     }
   }
 
   /** The call's worker is lost or stopped. Its thread may go on, so the epoch is raised as well. */
-  lose(call: PendingCall, error: Error): void {
+  rejectLost(call: PendingCall, error: Error): void {
     this.#raise(call);
     this.#options.inFlight.reject(call, error);
   }
@@ -89,11 +89,11 @@ export class Cancellation {
    * nothing of the call is touched after that.
    */
   #end(call: PendingCall, reason: unknown, killAfterMs: number, settle: () => void): void {
-    const { onQueuedEnded, onRevoked, onAbandoned, now } = this.#options;
+    const { onQueuedSettled, onRevoked, onOrphaned, now } = this.#options;
     const lane = this.#laneOf(call);
     if (call.lane === QUEUED_ON_HOST) {
       settle();
-      onQueuedEnded();
+      onQueuedSettled();
     } else if (lane === undefined) {
       // Its worker may be one that is being stopped and whose thread goes on (Deno).
       this.#raise(call);
@@ -110,11 +110,11 @@ export class Cancellation {
       const hardMs = (call.begunMs < 0 ? nowMs : call.begunMs) + hardTimeoutMs;
       const killAtMs = Math.min(hardMs, nowMs + killAfterMs);
       const limitMs = killAtMs === hardMs ? hardTimeoutMs : undefined;
-      lane.load.abandoned.add(slot, generation, { load, killAtMs, limitMs });
-      if (hasEnd) onAbandoned();
+      lane.load.orphaned.add(slot, generation, { load, killAtMs, limitMs });
+      if (hasEnd) onOrphaned();
       this.#raise(call);
       settle();
-      if (settings.hasSignal) lane.tellAbort(slot, generation, reason);
+      if (settings.hasSignal) lane.notifyAbort(slot, generation, reason);
     }
   }
 

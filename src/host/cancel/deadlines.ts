@@ -14,10 +14,10 @@ import type { InFlight, PendingCall } from "../in-flight.ts";
 import type { Lane } from "../balance/lane.ts";
 import type { LaneSet } from "../balance/lane-set.ts";
 import { LastProgress } from "../last-progress.ts";
-import { unbegunCalls } from "../balance/work-stealing.ts";
+import { unclaimedCalls } from "../balance/work-stealing.ts";
 
 /** Share of the time between two checks that a check may take. */
-const MAX_LOOKING = 1 / 20;
+const MAX_CHECK_SHARE = 1 / 20;
 /**
  * Minimum of the estimated time to check a call, in milliseconds, and maximum factor by which it grows per check:
  * the host may only have lost its core during a slow check.
@@ -43,7 +43,7 @@ export interface DeadlinesOptions {
   readonly now: () => number;
   readonly setTimeout: (callback: () => void, delayMs: number) => Timer;
   /** Takes all responses. */
-  readonly takeAnswers: () => void;
+  readonly takeResponses: () => void;
   /** Hard limits are multiplied by this (>= 1). */
   readonly stretch: () => number;
   /** Stops a worker; its calls are lost for this reason. */
@@ -85,22 +85,22 @@ export class Deadlines {
   #arm(tickMs: number, delayMs: number): void {
     this.#tickMs = tickMs;
     this.#dueMs = this.#options.now() + delayMs;
-    this.#timer = this.#options.setTimeout(() => this.#look(), delayMs);
+    this.#timer = this.#options.setTimeout(() => this.#checkAll(), delayMs);
     this.#timer.unref();
   }
 
-  #look(): void {
-    const { inFlight, now, lanes, takeAnswers } = this.#options;
-    const lookMs = now();
-    const isLate = lookMs - this.#dueMs > this.#tickMs;
+  #checkAll(): void {
+    const { inFlight, now, lanes, takeResponses } = this.#options;
+    const checkedMs = now();
+    const isLate = checkedMs - this.#dueMs > this.#tickMs;
     // Skip judging after one late check, not after two in a row: limits must expire even if the host is always busy.
     const mayBeDone = isLate && !this.#wasLate;
     this.#wasLate = isLate;
     // Read the backlog first; responses published by then are taken below.
-    const resting = new Set(lanes.all.filter((lane) => this.#isBackedUp(lane, lookMs)));
+    const resting = new Set(lanes.all.filter((lane) => this.#isBackedUp(lane, checkedMs)));
     this.#timer = undefined;
     this.#tickMs = Infinity;
-    takeAnswers();
+    takeResponses();
     const startMs = now();
     let tickMs = Infinity;
     const calls = inFlight.timedCalls();
@@ -109,19 +109,19 @@ export class Deadlines {
       if (call.resolve === undefined) continue;
       const lane = lanes.byId(call.lane);
       const isUnknown = mayBeDone || (lane !== undefined && resting.has(lane));
-      this.#check(call, startMs, isUnknown ? undefined : lookMs);
+      this.#check(call, startMs, isUnknown ? undefined : checkedMs);
       tickMs = Math.min(tickMs, call.settings.tickMs);
     }
     for (const lane of lanes.all.slice()) {
-      this.#checkLane(lane, mayBeDone || resting.has(lane), lookMs);
-      if (lane.load.abandoned.hasLimits) tickMs = Math.min(tickMs, KILL_TICK_MS);
+      this.#checkLane(lane, mayBeDone || resting.has(lane), checkedMs);
+      if (lane.load.orphaned.hasLimits) tickMs = Math.min(tickMs, KILL_TICK_MS);
     }
     const costMs = Math.max((now() - startMs) / (calls.length + 1), MIN_COST_MS);
     this.#costMs = Math.min(costMs, MAX_GROWTH * this.#costMs);
     // Calls made meanwhile may have set a shorter tick.
     if (tickMs >= this.#tickMs) return;
     this.stop();
-    this.#arm(tickMs, Math.max(tickMs, this.#costMs * (calls.length + 1) / MAX_LOOKING));
+    this.#arm(tickMs, Math.max(tickMs, this.#costMs * (calls.length + 1) / MAX_CHECK_SHARE));
   }
 
   /** Whether responses wait in the lane's worker, and not for too long. */
@@ -135,29 +135,29 @@ export class Deadlines {
     const { stop, hardTimeoutMs, stretch } = this.#options;
     const isSilent = this.#isSilent(lane, nowMs);
     if (isUnknown) return;
-    const late = lane.load.abandoned.findLate(nowMs, stretch());
+    const late = lane.load.orphaned.findLate(nowMs, stretch());
     if (late !== undefined) stop(lane, new TimeoutError("hard", late.limitMs));
     else if (isSilent) stop(lane, new TimeoutError("silent", SILENT_TIMEOUTS * hardTimeoutMs));
   }
 
   /**
-   * Checks the limits of one call. A begun call is judged as of `lookMs`, before the responses were taken: later
+   * Checks the limits of one call. A begun call is judged as of `checkedMs`, before the responses were taken: later
    * responses may still be unread. Undefined: it is not judged now.
    */
-  #check(call: PendingCall, nowMs: number, lookMs: number | undefined): void {
+  #check(call: PendingCall, nowMs: number, checkedMs: number | undefined): void {
     const { cancellation, stretch } = this.#options;
     const { timeoutMs, deadlineMs } = call.settings;
     const hardTimeoutMs = call.settings.hardTimeoutMs * stretch();
-    if (call.seenMs < 0) call.seenMs = nowMs;
+    if (call.firstSeenMs < 0) call.firstSeenMs = nowMs;
     if (call.begunMs < 0 && cancellation.hasBegun(call)) call.begunMs = nowMs;
     const hasBegun = call.begunMs >= 0;
-    const runMs = hasBegun && lookMs !== undefined ? lookMs - call.begunMs : 0;
+    const runMs = hasBegun && checkedMs !== undefined ? checkedMs - call.begunMs : 0;
     // A call that has not begun has no response.
     const waitMs = !hasBegun
-      ? nowMs - call.seenMs
-      : lookMs === undefined
+      ? nowMs - call.firstSeenMs
+      : checkedMs === undefined
       ? 0
-      : lookMs - call.seenMs;
+      : checkedMs - call.firstSeenMs;
     // Apply the caller's limit first; if the task runs on, its worker can be stopped later.
     if (runMs >= timeoutMs && timeoutMs <= hardTimeoutMs) cancellation.expire(call, "timeout");
     else if (runMs >= hardTimeoutMs) this.#stop(call);
@@ -169,7 +169,7 @@ export class Deadlines {
     const { cancellation, lanes, stop } = this.#options;
     const lane = lanes.byId(call.lane);
     const error = new TimeoutError("hard", call.settings.hardTimeoutMs);
-    cancellation.lose(call, error);
+    cancellation.rejectLost(call, error);
     if (lane !== undefined) stop(lane, error);
   }
 
@@ -182,6 +182,6 @@ export class Deadlines {
     const { hardTimeoutMs, stretch } = this.#options;
     if (!hasUnread || silentMs < SILENT_TIMEOUTS * hardTimeoutMs * stretch()) return false;
     // The head lags, so every record may already have been begun.
-    return unbegunCalls(lane.endpoint.tx, 1).length > 0;
+    return unclaimedCalls(lane.endpoint.tx, 1).length > 0;
   }
 }

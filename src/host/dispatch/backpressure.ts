@@ -42,12 +42,12 @@ export class Backpressure {
   }
 
   /** A call waits; `queued` is the new number. */
-  grown(queued: number): void {
+  onGrown(queued: number): void {
     if (queued >= this.#options.highWaterMark) this.#needsDrain = true;
   }
 
   /** Some calls no longer wait; `queued` is the new number. */
-  shrunk(queued: number): void {
+  onShrunk(queued: number): void {
     if (!this.#needsDrain || queued > this.#lowWaterMark) return;
     this.#needsDrain = false;
     this.#options.onDrain();

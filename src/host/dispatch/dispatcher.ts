@@ -10,17 +10,30 @@
  * wait in a lane behind others are stolen for an idle lane (`work-stealing.ts`).
  */
 import type { Signature } from "../../codec/struct/signature.ts";
-import { ARGUMENTS, countDeclared, type SnapshotEncoder } from "../../lane/snapshot.ts";
+import {
+  ARGUMENTS,
+  countDeclared,
+  type Snapshot,
+  type SnapshotEncoder,
+} from "../../lane/snapshot.ts";
+import type { SnapshotReader } from "../../lane/snapshot-reader.ts";
 import type { TaskTimings } from "../../lane/task-timings.ts";
 import { UNSIZED } from "../../lane/sized-values.ts";
 import { ProtocolError } from "../../errors.ts";
 import type { Timer } from "../../runtimes/runtime.ts";
 import { MAX_RESPONSES, Responses } from "../responses.ts";
-import { hasPromise, ignoreRejections, PendingArguments } from "./pending-arguments.ts";
+import { hasPromise, ignoreRejections } from "./pending-arguments.ts";
+import { type FindTask, PendingCalls } from "./pending-calls.ts";
 import type { Backpressure } from "./backpressure.ts";
 import { type CallSettings, PLAIN } from "../cancel/call-settings.ts";
 import type { HostWork } from "../poll-loop.ts";
-import { InFlight, type PendingCall, type Reject, type Resolve } from "../in-flight.ts";
+import {
+  InFlight,
+  type PendingCall,
+  QUEUED_ON_HOST,
+  type Reject,
+  type Resolve,
+} from "../in-flight.ts";
 import type { Lane } from "../balance/lane.ts";
 import { LaneSet } from "../balance/lane-set.ts";
 import type { LaneChooser } from "../balance/placement.ts";
@@ -29,7 +42,7 @@ import { WaitingCalls } from "./waiting-calls.ts";
 import { WorkStealing } from "../balance/work-stealing.ts";
 
 /** From this `recycleAfter` on a lane gets calls until its successor is ready. */
-const MIN_INEXACT = 16;
+const MIN_INEXACT_LIMIT = 16;
 
 export interface DispatcherEvents {
   /** There may be work: schedule a poll. */
@@ -43,7 +56,7 @@ export interface DispatcherEvents {
   /** A lane has got `recycleAfter` calls. May be repeated. */
   onDueForRecycling(lane: Lane): void;
   /** A lane has got its last call. May be repeated. */
-  onUsedUp(lane: Lane): void;
+  onLastCall(lane: Lane): void;
   /** A retired lane has answered every call. */
   onDrained(lane: Lane): void;
   onPark(): void;
@@ -57,6 +70,8 @@ export interface DispatcherEvents {
 
 export interface DispatcherOptions {
   readonly snapshots: SnapshotEncoder;
+  /** Creates what reads snapshots on the host. */
+  readonly createReader: () => SnapshotReader;
   readonly events: DispatcherEvents;
   readonly isPromise: (value: unknown) => value is Promise<unknown>;
   readonly placement: LaneChooser;
@@ -72,16 +87,17 @@ export interface DispatcherOptions {
 
 export class Dispatcher implements HostWork {
   readonly inFlight: InFlight;
-  readonly answers: Responses;
+  readonly responses: Responses;
   readonly lanes: LaneSet = new LaneSet();
   readonly waiting: WaitingCalls;
+  readonly #pending: PendingCalls;
   readonly #options: DispatcherOptions;
   readonly #events: DispatcherEvents;
   readonly #times: TaskTimings;
   readonly #placement: LaneChooser;
   readonly #sender: Sender;
   /** Whether no lane may exceed `recycleAfter`. */
-  readonly #isExact: boolean;
+  readonly #isCallLimitExact: boolean;
   readonly #stealing: WorkStealing;
   readonly #failDamaged = (lane: Lane, error: Error): void => this.failLane(lane, error);
   /** The error for further calls, when the pool has been closed or has failed. */
@@ -90,12 +106,12 @@ export class Dispatcher implements HostWork {
   constructor(options: DispatcherOptions) {
     const { events, placement, signatures } = options;
     this.#options = options;
-    this.#isExact = options.recycleAfter < MIN_INEXACT;
+    this.#isCallLimitExact = options.recycleAfter < MIN_INEXACT_LIMIT;
     this.#events = events;
     this.#times = options.taskTimings;
     this.#placement = placement;
     this.inFlight = new InFlight(() => events.onEmpty());
-    this.answers = new Responses(this.inFlight, signatures);
+    this.responses = new Responses(this.inFlight, signatures);
     this.#sender = new Sender({
       inFlight: this.inFlight,
       lanes: this.lanes,
@@ -104,8 +120,8 @@ export class Dispatcher implements HostWork {
         if (call.settings.priority !== 0) placement.depth.keepUsual();
         events.onSettings(call);
       },
-      maxCalls: this.#isExact ? options.recycleAfter : Infinity,
-      onUsedUp: (lane) => this.#close(lane),
+      maxCalls: this.#isCallLimitExact ? options.recycleAfter : Infinity,
+      onLastCall: (lane) => this.#close(lane),
       recover: () => this.recover(),
       failLane: this.#failDamaged,
     });
@@ -117,6 +133,14 @@ export class Dispatcher implements HostWork {
       onWork: () => events.onWork(),
       onWait: () => events.onWait(),
       onRenewed: (call) => events.onRenewed(call),
+    });
+    this.#pending = new PendingCalls({
+      ...options,
+      inFlight: this.inFlight,
+      sender: this.#sender,
+      waiting: this.waiting,
+      check: (settings) => this.#check(settings),
+      onWork: () => events.onWork(),
     });
     this.#stealing = new WorkStealing({
       inFlight: this.inFlight,
@@ -138,11 +162,12 @@ export class Dispatcher implements HostWork {
 
   /** Whether calls wait that a further worker would run: on the host, or behind a long one. */
   get isShortOfWorkers(): boolean {
-    return this.waiting.runnable > 0 || this.lanes.isBlocked;
+    return this.waiting.runnable > 0 || this.#pending.early > 0 || this.lanes.isBlocked;
   }
 
   get hasQueued(): boolean {
-    return this.waiting.queued > 0 && this.lanes.open.length > 0;
+    const { queued, pinned } = this.waiting;
+    return (queued > 0 && this.lanes.open.length > 0) || pinned.isSendable;
   }
 
   /**
@@ -159,13 +184,14 @@ export class Dispatcher implements HostWork {
     try {
       this.#check(settings, false);
       const isPending = hasPromise(args, this.#options.isPromise);
-      const mayGo = !isPending && this.waiting.queued === 0 &&
+      const canSendNow = !isPending && settings.affinity === undefined &&
+        this.waiting.queued === 0 &&
         this.waiting.inliner?.takesFirst(task, 1) !== true;
-      const lane = mayGo
+      const lane = canSendNow
         ? this.#placement.pick(this.lanes.open, this.#times.loadOf(task))
         : undefined;
       if (lane === undefined) this.waiting.admit();
-      if (isPending) return this.#submitPending(task, args, resolve, reject, settings);
+      if (isPending) return this.#pending.submit(task, args, resolve, reject, settings);
       const isPlain = settings.maxRetries === 0 && this.#options.signatures[task] === undefined;
       if (lane !== undefined && isPlain) {
         const call = this.#submitSized(lane, task, args, resolve, reject, settings);
@@ -205,8 +231,8 @@ export class Dispatcher implements HostWork {
     const isSent = typeof only === "number"
       ? this.#sender.sendNumber(lane, call, task, load, only)
       : this.#sender.sendSized(lane, call, task, load, args, bytes);
-    if (!isSent) this.waiting.add(call, task, this.#options.snapshots.hold(args));
-    else if (lane.load.outstanding > this.#placement.depth.usual) this.waiting.grown();
+    if (!isSent) this.waiting.add(call, task, this.#options.snapshots.capture(args));
+    else if (lane.load.outstanding > this.#placement.depth.usual) this.waiting.onGrown();
     return call;
   }
 
@@ -235,7 +261,7 @@ export class Dispatcher implements HostWork {
       const call = this.#sender.begin(resolve, reject, settings);
       const load = this.#times.loadOf(task);
       if (mayCopy && this.#sender.sendEncoded(lane, call, task, load, encoder, end, count)) {
-        if (lane.load.outstanding > this.#placement.depth.usual) this.waiting.grown();
+        if (lane.load.outstanding > this.#placement.depth.usual) this.waiting.onGrown();
       } else {
         const kept = snapshot ?? snapshots.take(encoder, end, count, true);
         this.waiting.add(call, task, kept, lane);
@@ -246,39 +272,57 @@ export class Dispatcher implements HostWork {
     }
   }
 
-  /** Promises among the arguments are awaited; the others are taken as they are now. */
-  #submitPending(
-    task: number,
+  /** The same for a task that no worker has described yet. `find` is called when one has. */
+  submitEarly(
+    find: FindTask,
     args: readonly unknown[],
     resolve: Resolve,
     reject: Reject,
     settings: CallSettings,
-  ): PendingCall | undefined {
-    const { isPromise, snapshots, signatures } = this.#options;
-    const pending = new PendingArguments(args, isPromise, snapshots, signatures[task]?.args);
-    this.#check(settings);
-    this.#events.onWork();
-    const call = this.#sender.begin(resolve, reject, settings);
-    this.inFlight.keep(call).waiting = {
-      onOver: () => {
-        pending.onOver();
-        this.waiting.arrived();
-      },
-    };
-    this.waiting.expect();
-    pending.whenKnown((snapshot) => {
-      call.waiting = undefined;
-      this.waiting.arrived();
-      this.waiting.add(call, task, snapshot);
-    }, (reason) => this.inFlight.reject(call, reason));
-    this.#sender.unmark();
-    return call;
+  ): PendingCall {
+    try {
+      this.#check(settings, false);
+      this.waiting.admit();
+      const call = this.#pending.submitEarly(find, args, resolve, reject, settings);
+      this.#events.onWait();
+      return call;
+    } catch (error) {
+      ignoreRejections(args, this.#options.isPromise);
+      throw error;
+    }
   }
 
-  /** A lane is ready to take calls. */
+  /** The tasks of the pool are known: calls made before are queued. */
+  onTasksKnown(): void {
+    this.responses.onTasksKnown();
+    this.#pending.startEarly();
+  }
+
+  /** Arguments taken before their task was known, as its declared shapes require. */
+  redeclare(snapshot: Snapshot, task: number): Snapshot {
+    return this.#pending.redeclare(snapshot, task);
+  }
+
+  /** Makes a call with arguments that are encoded already. Throws if the pool takes no calls. */
+  submitSnapshot(task: number, snapshot: Snapshot, settings: CallSettings): Promise<unknown> {
+    return new Promise((resolve: Resolve, reject: Reject) => {
+      this.#check(settings, false);
+      this.#events.onWork();
+      this.waiting.add(this.#sender.begin(resolve, reject, settings), task, snapshot);
+    });
+  }
+
+  /** A worker has started. It gets only calls that are pinned to it until `openLane`. */
   addLane(lane: Lane): void {
     this.lanes.add(lane);
+  }
+
+  /** A worker may run any call from now on. False: it is gone. */
+  openLane(lane: Lane): boolean {
+    if (!this.lanes.setOpen(lane)) return false;
+    this.waiting.pinned.onOpened();
     this.#events.onWork();
+    return true;
   }
 
   /**
@@ -287,8 +331,9 @@ export class Dispatcher implements HostWork {
    */
   removeLane(lane: Lane): PendingCall[] {
     this.#drop(lane);
+    this.waiting.pinned.onClosed(lane.id, "it ended");
     try {
-      this.answers.take(lane, MAX_RESPONSES);
+      this.responses.take(lane, MAX_RESPONSES);
       this.#stealing.requeue(lane);
     } catch (error) {
       // Damaged beyond this point: the calls behind it are among those returned.
@@ -304,6 +349,13 @@ export class Dispatcher implements HostWork {
     this.#closed ??= error;
   }
 
+  /** Rejects the calls that no worker has begun. */
+  rejectQueued(error: () => unknown): void {
+    for (const lane of this.lanes.all.slice()) this.#stealing.requeue(lane, true);
+    for (const call of this.inFlight.callsOf(QUEUED_ON_HOST)) this.inFlight.reject(call, error());
+    this.waiting.clear();
+  }
+
   /** Rejects every call in flight. Calls that no worker has begun never run. */
   rejectAll(error: () => unknown): void {
     this.#stealing.stop();
@@ -313,11 +365,11 @@ export class Dispatcher implements HostWork {
   }
 
   drain(max: number): number {
-    const settled = this.answers.takeFrom(this.lanes.all, max, this.#failDamaged);
+    const settled = this.responses.takeFrom(this.lanes.all, max, this.#failDamaged);
     if (settled > 0) {
       if (this.waiting.queued === 0) this.#stealing.rebalance();
-      this.#lookForWorn();
-      this.#lookForSpent();
+      this.#reportDueForRecycling();
+      this.#reportDrained();
     }
     return settled;
   }
@@ -328,8 +380,8 @@ export class Dispatcher implements HostWork {
 
   onPark(): void {
     for (const lane of this.lanes.findUnsolicited()) {
-      const what = `Worker ${lane.id} answered a call that it was not given.`;
-      this.failLane(lane, new ProtocolError(what));
+      const message = `Worker ${lane.id} answered a call that it was not given.`;
+      this.failLane(lane, new ProtocolError(message));
     }
     this.#events.onPark();
   }
@@ -352,7 +404,9 @@ export class Dispatcher implements HostWork {
   /** Sends no further calls to a lane. False: it got none before. */
   #close(lane: Lane): boolean {
     this.#placement.forget(lane);
-    return this.lanes.retire(lane);
+    const wasOpen = this.lanes.retire(lane);
+    if (wasOpen) this.waiting.pinned.onClosed(lane.id, "it takes no more calls");
+    return wasOpen;
   }
 
   /** The same, and requeues calls that it has not begun. `onDrained` follows when it has answered the others. */
@@ -360,15 +414,15 @@ export class Dispatcher implements HostWork {
     if (!this.#close(lane)) return;
     this.#stealing.requeue(lane);
     this.#events.onWork();
-    this.#lookForSpent();
+    this.#reportDrained();
   }
 
-  #lookForSpent(): void {
+  #reportDrained(): void {
     for (const lane of this.lanes.findDrained()) this.#events.onDrained(lane);
   }
 
-  #lookForWorn(): void {
-    if (this.#isExact || this.#options.recycleAfter === Infinity) return;
+  #reportDueForRecycling(): void {
+    if (this.#isCallLimitExact || this.#options.recycleAfter === Infinity) return;
     for (const lane of this.lanes.findDueForRecycling(this.#options.recycleAfter)) {
       this.#events.onDueForRecycling(lane);
     }
@@ -376,9 +430,9 @@ export class Dispatcher implements HostWork {
 
   flush(): boolean {
     const hasSent = this.waiting.flush();
-    if (this.#isExact) {
-      for (const lane of this.lanes.findUsedUp(this.#options.recycleAfter)) {
-        this.#events.onUsedUp(lane);
+    if (this.#isCallLimitExact) {
+      for (const lane of this.lanes.findAtLimit(this.#options.recycleAfter)) {
+        this.#events.onLastCall(lane);
       }
     }
     return hasSent;
@@ -386,7 +440,7 @@ export class Dispatcher implements HostWork {
 
   /** Repairs the state after a caller's stack overflowed. */
   recover(): void {
-    if (!this.#sender.isCutOff) return;
+    if (!this.#sender.wasInterrupted) return;
     this.#sender.recover((call) => this.waiting.has(call));
     this.waiting.prune();
   }

@@ -3,7 +3,9 @@
  * made.
  */
 import type { DeclaredValues } from "../../codec/struct/signature.ts";
+import { Transfer } from "../../codec/support/transfer.ts";
 import { ARGUMENTS, type Snapshot, type SnapshotEncoder } from "../../lane/snapshot.ts";
+import type { SnapshotReader } from "../../lane/snapshot-reader.ts";
 import type { CallWatch } from "../in-flight.ts";
 
 const promiseThen: (
@@ -37,14 +39,14 @@ export class PendingArguments implements CallWatch {
     this.#settled = Promise.all(this.#positions.map((position) => args[position]));
     // Attached before anything may throw: a rejection after the call is over must count as handled.
     this.#settled.catch(() => {});
-    this.#others = snapshots.hold(args, ARGUMENTS, declared, isPending);
+    this.#others = snapshots.capture(args, ARGUMENTS, declared, isPending);
   }
 
   /**
    * Calls back once: with all arguments when the promises are fulfilled, or with the reason of the failure. Never
    * after the call is over.
    */
-  whenKnown(onHeld: (snapshot: Snapshot) => void, onFailed: (reason: unknown) => void): void {
+  whenKnown(onKnown: (snapshot: Snapshot) => void, onFailed: (reason: unknown) => void): void {
     this.#settled.then((settled) => {
       if (this.#others === undefined) return;
       let snapshot: Snapshot;
@@ -55,7 +57,7 @@ export class PendingArguments implements CallWatch {
         return;
       }
       // Their getters may have aborted the call.
-      if (this.#others !== undefined) onHeld(snapshot);
+      if (this.#others !== undefined) onKnown(snapshot);
     }, (reason: unknown) => {
       if (this.#others !== undefined) onFailed(reason);
     });
@@ -64,6 +66,21 @@ export class PendingArguments implements CallWatch {
   onOver(): void {
     this.#others = undefined;
   }
+}
+
+/** `snapshot` encoded again, as the declared shapes of its task require. */
+export function redeclare(
+  snapshot: Snapshot,
+  declared: DeclaredValues,
+  reader: SnapshotReader,
+  snapshots: SnapshotEncoder,
+): Snapshot {
+  const values = reader.read(snapshot);
+  if (snapshot.transfer.length > 0) {
+    const free = values.findIndex((_, position) => declared[position] === undefined);
+    if (free >= 0) values[free] = new Transfer(values[free], snapshot.transfer);
+  }
+  return snapshots.capture(values, ARGUMENTS, declared);
 }
 
 /** Marks rejections of the promises as handled when their call is refused: the caller gets the refusal only. */

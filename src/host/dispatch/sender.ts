@@ -37,7 +37,7 @@ export interface SenderOptions {
   /** Maximum of calls per lane; Infinity: no limit. */
   readonly maxCalls: number;
   /** The lane has got that many. Runs no user code. */
-  readonly onUsedUp: (lane: Lane) => void;
+  readonly onLastCall: (lane: Lane) => void;
   /** Runs `Sender.recover`. */
   readonly recover: () => void;
   /** The lane's rings or words are damaged. */
@@ -49,7 +49,7 @@ export class Sender {
   readonly #inFlight: InFlight;
   readonly #maxCalls: number;
   /** The mark: the call being made or sent, its lane, and the tail of that lane's ring before. */
-  #marked: PendingCall | undefined;
+  #markedCall: PendingCall | undefined;
   #markedLane: Lane | undefined;
   #tailBefore = 0;
 
@@ -60,36 +60,42 @@ export class Sender {
   }
 
   /** Whether a stack overflow interrupted making or sending a call. */
-  get isCutOff(): boolean {
-    return this.#marked !== undefined;
+  get wasInterrupted(): boolean {
+    return this.#markedCall !== undefined;
   }
 
   /** Makes a call and marks it until it is sent or waits on the host (`unmark`). */
   begin(resolve: Resolve, reject: Reject, settings: CallSettings): PendingCall {
     // The stack overflowed in the last call, and its caller makes another before a poll.
-    if (this.#marked !== undefined) this.#options.recover();
+    if (this.#markedCall !== undefined) this.#options.recover();
     const call = this.#inFlight.add(resolve, reject, settings);
     this.#markedLane = undefined;
-    this.#marked = call;
+    this.#markedCall = call;
     if (settings !== PLAIN) this.#options.onSettings(call);
     return call;
   }
 
+  /** The call has other settings now (`InFlight.adopt`). */
+  adopt(call: PendingCall, settings: CallSettings): void {
+    this.#inFlight.adopt(call, settings);
+    this.#options.onSettings(call);
+  }
+
   unmark(): void {
-    this.#marked = undefined;
+    this.#markedCall = undefined;
   }
 
   /** Sends one number, the most frequent call. False, here and below: no room; the call must be queued. */
   sendNumber(lane: Lane, call: PendingCall, task: number, load: CallLoad, value: number): boolean {
     const { slot, generation } = call;
-    this.#aim(lane, call);
+    this.#markTarget(lane, call);
     try {
       if (lane.endpoint.sendNumber(slot, generation, CALL_WITH_NUMBER, task, value)) {
-        this.#sent(lane, call, load);
+        this.#onSent(lane, call, load);
         return true;
       }
     } catch (error) {
-      return this.#refused(lane, call, error);
+      return this.#onSendError(lane, call, error);
     }
     call.lane = QUEUED_ON_HOST;
     return false;
@@ -106,17 +112,17 @@ export class Sender {
   ): boolean {
     const { slot, generation } = call;
     const { endpoint } = lane;
-    this.#aim(lane, call);
+    this.#markTarget(lane, call);
     try {
       const isSent = args.length === 1
         ? endpoint.sendSizedOne(bytes, CALL_WITH_VALUE, slot, generation, task, args[0])
         : endpoint.sendSized(bytes, CALL, slot, generation, task, args);
       if (isSent) {
-        this.#sent(lane, call, load);
+        this.#onSent(lane, call, load);
         return true;
       }
     } catch (error) {
-      return this.#refused(lane, call, error);
+      return this.#onSendError(lane, call, error);
     }
     call.lane = QUEUED_ON_HOST;
     return false;
@@ -135,16 +141,16 @@ export class Sender {
     const { slot, generation } = call;
     const { endpoint } = lane;
     try {
-      if (endpoint.tellShapes()) {
-        this.#aim(lane, call);
+      if (endpoint.announceShapes()) {
+        this.#markTarget(lane, call);
         if (endpoint.sendEncoded(encoder, end, CALL, slot, generation, task, count)) {
-          this.#sent(lane, call, load);
+          this.#onSent(lane, call, load);
           return true;
         }
       }
-      this.#wakeIfTold(lane);
+      this.#wakeIfAnnounced(lane);
     } catch (error) {
-      return this.#refused(lane, call, error);
+      return this.#onSendError(lane, call, error);
     }
     call.lane = QUEUED_ON_HOST;
     return false;
@@ -156,35 +162,35 @@ export class Sender {
     const bytes = messageBytes(snapshot, this.#options.kinds);
     if (bytes > 0 && !lane.credit.hasRoomFor(bytes)) return false;
     const call = this.#inFlight.find(slot, generation)!;
-    const keeps = mustKeep(snapshot, call);
+    const keepsSnapshot = mustKeepSnapshot(snapshot, call);
     const { endpoint } = lane;
-    const isNew = this.#marked === call; // otherwise it stays in the queue until it is sent
+    const isNew = this.#markedCall === call; // otherwise it stays in the queue until it is sent
     this.#markedLane = undefined;
-    this.#marked = call;
+    this.#markedCall = call;
     try {
-      if (endpoint.tellShapes()) {
-        if (keeps) this.#inFlight.keep(call).again = queued;
-        this.#aim(lane, call);
-        const transfer = keeps ? [] : snapshot.transfer;
+      if (endpoint.announceShapes()) {
+        if (keepsSnapshot) this.#inFlight.markStateful(call).retryPayload = queued;
+        this.#markTarget(lane, call);
+        const transfer = keepsSnapshot ? [] : snapshot.transfer;
         if (endpoint.sendSnapshot(CALL, slot, generation, task, snapshot, transfer)) {
           if (bytes > 0) lane.credit.sent(endpoint.tx.position, bytes);
-          this.#sent(lane, call, load);
+          this.#onSent(lane, call, load);
           return true;
         }
       }
-      this.#wakeIfTold(lane);
+      this.#wakeIfAnnounced(lane);
     } catch (error) {
-      return this.#refused(lane, call, error);
+      return this.#onSendError(lane, call, error);
     }
     call.lane = QUEUED_ON_HOST;
-    if (!isNew) this.#marked = undefined;
+    if (!isNew) this.#markedCall = undefined;
     return false;
   }
 
   /**
    * `snapshot` in a form that can wait on the host. Undefined: an object cannot be moved, and the call is settled.
    */
-  toKeep(call: PendingCall, snapshot: Snapshot): Snapshot | undefined {
+  detachForQueue(call: PendingCall, snapshot: Snapshot): Snapshot | undefined {
     try {
       return detached(snapshot);
     } catch (error) {
@@ -198,7 +204,7 @@ export class Sender {
    * stack any more. `isQueued`: whether a call that was not sent waits on the host.
    */
   recover(isQueued: (call: PendingCall) => boolean): void {
-    const call = this.#marked!;
+    const call = this.#markedCall!;
     const lane = this.#markedLane;
     this.#inFlight.recount();
     const lanes = this.#options.lanes.all.slice();
@@ -212,43 +218,43 @@ export class Sender {
       each.load.recount(this.#inFlight.callsOf(each.id).map(({ load }) => load));
       this.#wake(each, true);
     }
-    this.#marked = undefined; // last: the stack may overflow here too
+    this.#markedCall = undefined; // last: the stack may overflow here too
   }
 
   /** Marks that the next record published in this lane's ring is this call. */
-  #aim(lane: Lane, call: PendingCall): void {
+  #markTarget(lane: Lane, call: PendingCall): void {
     this.#tailBefore = lane.endpoint.tx.tailPosition;
     this.#markedLane = lane;
     call.lane = lane.id;
   }
 
   /** A call was committed to the lane's ring. */
-  #sent(lane: Lane, call: PendingCall, load: CallLoad): void {
+  #onSent(lane: Lane, call: PendingCall, load: CallLoad): void {
     call.load = load;
     if (call.settings !== PLAIN) call.position = lane.endpoint.tx.position;
     lane.load.add(load);
-    if (lane.load.sent >= this.#maxCalls) this.#options.onUsedUp(lane);
+    if (lane.load.sent >= this.#maxCalls) this.#options.onLastCall(lane);
     this.#wake(lane);
-    this.#marked = undefined;
+    this.#markedCall = undefined;
   }
 
   /** Sending threw. After damage the lane's end settles the call; an error of the port rejects it. */
-  #refused(lane: Lane, call: PendingCall, error: unknown): true {
+  #onSendError(lane: Lane, call: PendingCall, error: unknown): true {
     if (isStackOverflow(error)) throw error; // keeps the mark
-    this.#wakeIfTold(lane);
+    this.#wakeIfAnnounced(lane);
     if (error instanceof ProtocolError) {
-      this.#marked = undefined;
+      this.#markedCall = undefined;
       call.lane = lane.id;
       this.#options.failLane(lane, error);
       return true;
     }
     this.#inFlight.reject(call, error);
-    this.#marked = undefined; // last: the stack may overflow in `reject`
+    this.#markedCall = undefined; // last: the stack may overflow in `reject`
     return true;
   }
 
   /** Wakes the worker if shapes were sent without a call after them. */
-  #wakeIfTold(lane: Lane): void {
+  #wakeIfAnnounced(lane: Lane): void {
     if (lane.endpoint.takePendingWake()) this.#wake(lane);
   }
 
@@ -267,7 +273,10 @@ export class Sender {
  * Copies of large buffers move, which is twice as fast as copying them once more; only calls with retries pay for
  * that copy.
  */
-function mustKeep({ payload, mayKeep, transfer }: Snapshot, { settings }: PendingCall): boolean {
-  if (payload === undefined || !mayKeep) return false;
+function mustKeepSnapshot(
+  { payload, isResendable, transfer }: Snapshot,
+  { settings }: PendingCall,
+): boolean {
+  if (payload === undefined || !isResendable) return false;
   return transfer.length === 0 || settings.maxRetries > 0;
 }

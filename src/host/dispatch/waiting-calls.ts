@@ -12,6 +12,7 @@ import type { InlineExecutor } from "../inline-executor.ts";
 import type { Lane } from "../balance/lane.ts";
 import type { LaneSet } from "../balance/lane-set.ts";
 import type { LaneChooser } from "../balance/placement.ts";
+import { PinnedCalls } from "./pinned-calls.ts";
 import type { Sender } from "./sender.ts";
 
 /** Delays before an idempotent call is retried. */
@@ -39,13 +40,16 @@ export class WaitingCalls {
   inliner: InlineExecutor | undefined;
   readonly #options: WaitingOptions;
   readonly #queue = new CallQueue();
+  /** Calls that only one worker may run. */
+  readonly pinned: PinnedCalls;
   /** Approximate number of settled calls in the queue. */
-  #ended = 0;
+  #staleEntries = 0;
   /** Calls that will be queued: when promises among their arguments settle, or after a retry delay. */
-  #toCome = 0;
+  #deferred = 0;
 
   constructor(options: WaitingOptions) {
     this.#options = options;
+    this.pinned = new PinnedCalls(options);
   }
 
   /** Calls in the queue. */
@@ -56,56 +60,58 @@ export class WaitingCalls {
   /** Calls that one more worker could start now. */
   get runnable(): number {
     const { placement, lanes } = this.#options;
-    return this.#queue.size + placement.depth.excessOf(lanes.open);
+    return this.#queue.size + this.pinned.unassigned + placement.depth.excessOf(lanes.open);
   }
 
   /** Calls that wait on the host, will wait there, or wait beyond the usual window of a ring. */
   get #size(): number {
-    return this.runnable + this.#toCome;
+    return this.runnable + this.pinned.size - this.pinned.unassigned + this.#deferred;
   }
 
   /** Throws QueueFullError if no further call may wait. */
   admit(): void {
     const { backpressure } = this.#options;
-    if (this.#ended > 0 && backpressure.isFull(this.#size)) this.prune();
+    if (this.#staleEntries > 0 && backpressure.isFull(this.#size)) this.prune();
     backpressure.admit(this.#size);
   }
 
   /** A call that waited on the host was settled: its entry is removed before too many accumulate. */
-  onEnded(): void {
-    if (++this.#ended * 2 > this.#queue.size) this.prune();
+  onQueuedSettled(): void {
+    if (++this.#staleEntries * 2 > this.#queue.size + this.pinned.size) this.prune();
   }
 
   prune(): void {
-    this.#ended = 0;
+    this.#staleEntries = 0;
     this.#queue.prune((call) => this.#callOf(call) !== undefined);
-    this.#options.backpressure.shrunk(this.#size);
+    this.pinned.prune();
+    this.#options.backpressure.onShrunk(this.#size);
   }
 
   clear(): void {
     this.#queue.clear();
-    this.#options.backpressure.shrunk(0);
+    this.pinned.clear();
+    this.#options.backpressure.onShrunk(0);
   }
 
   /** A call was made that will be queued, unless it ends before. */
-  expect(): void {
-    this.#toCome++;
-    this.#options.backpressure.grown(this.#size);
+  addDeferred(): void {
+    this.#deferred++;
+    this.#options.backpressure.onGrown(this.#size);
   }
 
   /** An expected call is queued now, or is over. */
-  arrived(): void {
-    this.#toCome--;
+  endDeferred(): void {
+    this.#deferred--;
     this.#options.onWork(); // the next poll may fire the drain event
   }
 
   has({ slot, generation }: PendingCall): boolean {
-    return this.#queue.has(slot, generation);
+    return this.#queue.has(slot, generation) || this.pinned.has(slot, generation);
   }
 
   /** Puts already sent calls back at the front of their priority. */
   putBack(calls: readonly QueuedCall[]): void {
-    this.#queue.putBackAll(calls);
+    this.#queue.putBackAll(calls.filter((queued) => !this.#pin(queued)));
   }
 
   /** Sends a call to the lane chosen for it, or queues it. */
@@ -113,35 +119,35 @@ export class WaitingCalls {
     const { sender } = this.#options;
     const { slot, generation, settings } = call;
     const queued = { slot, generation, task, snapshot, priority: settings.priority };
-    if (settings.maxRetries > 0 && snapshot.mayKeep) call.again = queued;
+    if (settings.maxRetries > 0 && snapshot.isResendable) call.retryPayload = queued;
     if (chosen !== undefined && this.#queue.size === 0 && this.#sendSnapshot(chosen, queued)) {
       return;
     }
-    const kept = sender.toKeep(call, snapshot);
-    if (kept === undefined) {
+    const queueable = sender.detachForQueue(call, snapshot);
+    if (queueable === undefined) {
       sender.unmark();
       return;
     }
-    this.#queue.push(kept === snapshot ? queued : { ...queued, snapshot: kept });
+    this.#push(queueable === snapshot ? queued : { ...queued, snapshot: queueable });
     sender.unmark();
-    this.#pushed();
+    this.#onPushed();
   }
 
   /** Retries a call whose worker was lost. False: it must not be retried. */
   retry(call: PendingCall): boolean {
     const { inFlight, setTimeout, onRenewed } = this.#options;
-    if (call.again === undefined || call.retries >= call.settings.maxRetries) return false;
-    const again = inFlight.renew(call, call.again);
+    if (call.retryPayload === undefined || call.retries >= call.settings.maxRetries) return false;
+    const queued = inFlight.renew(call, call.retryPayload);
     onRenewed(call);
     call.retries++;
     call.lane = QUEUED_ON_HOST;
     call.begunMs = -1;
-    this.#toCome++;
+    this.#deferred++;
     const timer = setTimeout(() => {
-      this.arrived();
-      if (this.#callOf(again) === undefined) return;
-      this.#queue.push(again);
-      this.#pushed();
+      this.endDeferred();
+      if (this.#callOf(queued) === undefined) return;
+      this.#push(queued);
+      this.#onPushed();
     }, retryDelayMs(call.retries));
     timer.unref();
     return true;
@@ -158,24 +164,37 @@ export class WaitingCalls {
       else if (!this.#trySend(next)) break;
       hasSent = true;
     }
+    if (this.pinned.flush()) hasSent = true;
     const { backpressure } = this.#options;
-    if (hasSent || backpressure.needsDrain) backpressure.shrunk(this.#size);
+    if (hasSent || backpressure.needsDrain) backpressure.onShrunk(this.#size);
     return hasSent;
   }
 
   /** One more call waits, perhaps beyond the usual window of a ring. */
-  grown(): void {
-    this.#options.backpressure.grown(this.#size);
+  onGrown(): void {
+    this.#options.backpressure.onGrown(this.#size);
     if (this.runnable > 0) this.#options.onWait();
   }
 
-  #pushed(): void {
+  #onPushed(): void {
     try {
       this.flush();
-      this.grown();
+      this.onGrown();
     } catch {
       // Probably a stack overflow; the next poll flushes.
     }
+  }
+
+  #push(queued: QueuedCall): void {
+    if (!this.#pin(queued)) this.#queue.push(queued);
+  }
+
+  /** Puts a call that only one worker may run among those. False: any worker may run it. */
+  #pin(queued: QueuedCall): boolean {
+    const call = this.#callOf(queued);
+    if (call?.settings.affinity === undefined) return false;
+    this.pinned.add(queued, call);
+    return true;
   }
 
   /** The call of this entry while it waits on the host, otherwise undefined. */

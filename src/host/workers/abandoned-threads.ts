@@ -1,7 +1,7 @@
 /**
- * Abandoned threads: threads of stopped workers that go on. No call stops a thread on Deno that loops or blocks:
- * `terminate()` returns, and the thread uses its core until its task returns. So their number is limited, and hard
- * limits become longer by the share of the cores that they take.
+ * Abandoned threads: threads of stopped workers that go on. On Deno, `terminate()` returns but cannot stop a thread that loops or blocks: the thread runs until its task
+ * returns, and uses a core if it loops. So their number is limited, and while there are any, hard time limits are
+ * multiplied by (abandoned threads + busy workers) / cores if that is above 1.
  */
 import type { Lane } from "../balance/lane.ts";
 
@@ -22,7 +22,7 @@ export class AbandonedThreads {
   }
 
   get size(): number {
-    for (const lane of this.#lanes) if (!isStuck(lane)) this.#lanes.delete(lane);
+    for (const lane of this.#lanes) if (!isStillRunning(lane)) this.#lanes.delete(lane);
     return this.#lanes.size;
   }
 
@@ -31,7 +31,7 @@ export class AbandonedThreads {
     return this.#mayEnd(lane) || this.size < this.#options.max;
   }
 
-  /** The worker is being stopped. True: its thread goes on. */
+  /** Call when stopping a worker. Adds its thread, and returns true, if `terminate()` will not end it. */
   add(lane: Lane): boolean {
     if (this.#mayEnd(lane)) return false;
     this.#lanes.add(lane);
@@ -45,11 +45,11 @@ export class AbandonedThreads {
   }
 
   #mayEnd(lane: Lane): boolean {
-    return this.#options.canStop || !isStuck(lane);
+    return this.#options.canStop || !isStillRunning(lane);
   }
 }
 
-/** A worker whose task has returned has sent its response, or waits for calls. */
-function isStuck(lane: Lane): boolean {
+/** The task has returned if the worker is parked or has an unread response in its ring. */
+function isStillRunning(lane: Lane): boolean {
   return lane.isAwake && !lane.endpoint.rx.hasRecord;
 }

@@ -12,7 +12,7 @@ import { LastProgress } from "../last-progress.ts";
 /** Time that calls must wait before a worker is started. */
 const GROW_AFTER_MS = 10;
 /** Time for which a worker with only orphaned calls is kept, at least. */
-const ABANDONED_MS = 5000;
+const ORPHANED_GRACE_MS = 5000;
 
 export interface ElasticOptions {
   readonly runtime: Runtime;
@@ -36,7 +36,7 @@ export class Autoscaler {
   #growth: Timer | undefined;
   #shrinking: Timer | undefined;
   /** The tail of each lane at an earlier check. */
-  #given = new LastProgress<number>();
+  #tailProgress = new LastProgress<number>();
   #isClosed = false;
 
   constructor(options: ElasticOptions) {
@@ -44,7 +44,7 @@ export class Autoscaler {
   }
 
   /** Starts a worker if calls wait for one. Called before the host parks, and when a call is queued. */
-  look(): void {
+  check(): void {
     const { runtime, maxThreads, alive, isBackingOff, isWaiting, start } = this.#options;
     if (this.#isClosed || this.#growth !== undefined || alive() >= maxThreads) return;
     if (isBackingOff() || !isWaiting()) return;
@@ -56,7 +56,7 @@ export class Autoscaler {
       this.#growth = undefined;
       if (this.#isClosed || isBackingOff() || !isWaiting() || alive() >= maxThreads) return;
       start();
-      this.look();
+      this.check();
     }, GROW_AFTER_MS);
     this.#growth.unref();
   }
@@ -81,10 +81,10 @@ export class Autoscaler {
     const { minThreads, lanes, retire, runtime } = this.#options;
     const nowMs = runtime.now();
     for (const lane of [...lanes()].reverse()) {
-      const { outstanding, abandoned } = lane.load;
-      if (outstanding > abandoned.size) continue;
-      const idleMs = nowMs - this.#given.sinceMs(lane, lane.endpoint.tx.tailPosition, nowMs);
-      if (idleMs === 0 || (outstanding > 0 && idleMs < ABANDONED_MS)) continue;
+      const { outstanding, orphaned } = lane.load;
+      if (outstanding > orphaned.size) continue;
+      const idleMs = nowMs - this.#tailProgress.sinceMs(lane, lane.endpoint.tx.tailPosition, nowMs);
+      if (idleMs === 0 || (outstanding > 0 && idleMs < ORPHANED_GRACE_MS)) continue;
       if (lanes().length > minThreads) retire(lane);
     }
     if (lanes().length <= minThreads) this.#stopShrinking();
@@ -93,6 +93,6 @@ export class Autoscaler {
   #stopShrinking(): void {
     this.#shrinking?.clear();
     this.#shrinking = undefined;
-    this.#given = new LastProgress();
+    this.#tailProgress = new LastProgress();
   }
 }

@@ -2,10 +2,9 @@
  * Payload credit: how many bytes may be in messages that a worker has not taken. These belong to calls that wait in
  * its ring, and to revoked calls, whose messages stay in the port until the worker passes their records.
  *
- * Without a bound, calls made and aborted behind a long one fill the memory. Also, V8 in Node collects garbage when
- * a thread has 64 MiB of buffers more than at its lowest since the last collection: with a hundred buffers of 1 MiB
- * under way, moved there and back, that is at every turn, nine tenths of it for marking live objects. Further calls
- * wait on the host, like calls that find a full ring.
+ * Without a bound, calls made and aborted behind a long one fill the memory. Node also starts a garbage collection when a thread's buffers exceed their minimum since the last collection
+ * by 64 MiB. With a hundred 1 MiB buffers in flight in both directions, it collects in every turn of the event loop
+ * and spends nine tenths of that time marking live objects. Calls beyond the bound wait on the host, as they do when the ring is full.
  */
 import { bufferLength } from "../../codec/support/intrinsics.ts";
 import type { Snapshot } from "../../lane/snapshot.ts";
@@ -13,7 +12,7 @@ import type { RingProducer } from "../../ring/producer.ts";
 import type { ObjectKinds } from "../../runtimes/runtime.ts";
 
 const MAX_BYTES: number = 8 * 2 ** 20;
-/** Messages allowed regardless of their size: the worker must be able to go on at once. */
+/** Messages allowed regardless of size, so that a worker that finishes a call finds the next one in its ring. */
 const MIN_MESSAGES = 2;
 /** Overhead of a message. */
 const MESSAGE_BYTES = 1024;
@@ -24,7 +23,7 @@ interface Message {
   readonly bytes: number;
 }
 
-/** Approximate bytes in the message of a snapshot; 0 if it needs none. Call this before the post. */
+/** Approximate bytes in the message of a snapshot; 0 if it needs none. Call this before posting: a moved buffer has length 0 afterwards. */
 export function messageBytes({ payload }: Snapshot, { isArrayBuffer }: ObjectKinds): number {
   if (payload === undefined) return 0;
   let bytes = MESSAGE_BYTES + payload.bytes;

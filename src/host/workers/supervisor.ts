@@ -26,11 +26,11 @@ const MAX_BACK_OFF_MS = 500;
 /** Failed starts in a row that fail the pool. */
 const MAX_START_FAILURES = 5;
 /** Workers in a row without an answer that fail the pool. */
-const MAX_USELESS = 10;
+const MAX_UNPRODUCTIVE = 10;
 /** Delay after a failed attempt to recycle a worker. */
 const RECYCLE_PAUSE_MS = 5000;
 /** Time between two checks of draining workers: the minimum time for which orphaned calls keep one open. */
-const DRAIN_LOOK_MS = 5000;
+const DRAIN_CHECK_MS = 5000;
 
 /** Limits of the number of workers, of their idle time, and of abandoned threads. */
 export interface PoolSize {
@@ -41,6 +41,11 @@ export interface PoolSize {
 }
 
 export interface SupervisorEvents {
+  /** A worker has started: calls back when it may take calls. */
+  onPrepare(lane: Lane, onDone: () => void): void;
+  /** A worker has ended, or never started. */
+  onEnded(workerId: number, error: () => Error): void;
+  onTasks(packed: Uint8Array): Error | undefined;
   onWake(): void;
   onUnhandledRejection(workerId: number, error: Error): void;
   /** `minThreads` workers are ready for the first time. */
@@ -77,20 +82,20 @@ export class Supervisor {
   /** Workers that are closing because they were idle or drained. */
   readonly #retired = new Set<Lane>();
   /** Starting successor -> worker it will replace. */
-  readonly #worn = new Map<Lane, Lane>();
+  readonly #successors = new Map<Lane, Lane>();
   /** Number of workers recycled so far. */
   recycled = 0;
   /** Recycled workers that still have calls to answer. */
   readonly #draining = new Set<Lane>();
   readonly #abandoned: AbandonedThreads;
   /** Workers that must be stopped but cannot, as there are too many abandoned threads. */
-  readonly #stuck = new Set<Lane>();
-  #drainLook: Timer | undefined;
+  readonly #unstoppable = new Set<Lane>();
+  #drainTimer: Timer | undefined;
   #recycleFromMs = 0;
   #startFailures = 0;
-  #uselessInARow = 0;
+  #unproductiveInARow = 0;
   /** `responses.taken` when a worker last ended without a response of its own. */
-  #answersAtUseless = 0;
+  #responsesAtUseless = 0;
   #wasAnyReady = false;
   #wereAllReady = false;
   #isDraining = false;
@@ -126,12 +131,25 @@ export class Supervisor {
       retire: (lane) => this.retire(lane),
     });
     this.#laneEvents = {
+      onTasks: (packed) => events.onTasks(packed),
       onReady: (lane) => this.#onReady(lane),
       onWake: () => events.onWake(),
       onUnhandledRejection: (lane, error) => events.onUnhandledRejection(lane.id, error),
       onFull: (lane, isFarOver) => this.#onFull(lane, isFarOver),
       onEnd: (lane, end) => this.#onEnd(lane, end),
     };
+  }
+
+  /** Ids of the workers that take calls or are starting, in order. */
+  get workerIds(): number[] {
+    const { lanes } = this.#dispatcher;
+    return [...this.#lanes.values()]
+      .filter((lane) => lane.state === "starting" || lanes.takesCalls(lane))
+      .map(({ id }) => id);
+  }
+
+  isStarting(workerId: number): boolean {
+    return this.#lanes.get(workerId)?.state === "starting";
   }
 
   /** Workers that have not ended. */
@@ -163,31 +181,33 @@ export class Supervisor {
   /** Stops a worker that exceeded a limit. If too many threads are abandoned, the worker stays but gets no calls. */
   stop(lane: Lane, error: Error): void {
     if (!this.#abandoned.mayStop(lane)) {
-      this.#keepStuck(lane, error);
+      this.#keepUnstoppable(lane, error);
       return;
     }
-    const goesOn = this.#abandoned.add(lane);
+    const continues = this.#abandoned.add(lane);
     this.#dispatcher.failLane(lane, error);
-    if (goesOn) this.#events.onThreadAbandoned(lane.id);
+    if (continues) this.#events.onThreadAbandoned(lane.id);
   }
 
   /** Its waiting calls run elsewhere. It closes when it has answered. Without another worker the pool fails. */
-  #keepStuck(lane: Lane, cause: Error): void {
-    if (this.#stuck.has(lane) || this.#isClosing) return;
-    this.#stuck.add(lane);
+  #keepUnstoppable(lane: Lane, cause: Error): void {
+    if (this.#unstoppable.has(lane) || this.#isClosing) return;
+    this.#unstoppable.add(lane);
     this.#dispatcher.retire(lane);
-    if (this.#alive + this.#timers.size > this.#stuck.size || this.#alive < this.#maxThreads) {
+    if (
+      this.#alive + this.#timers.size > this.#unstoppable.size || this.#alive < this.#maxThreads
+    ) {
       return;
     }
-    const what =
-      `No worker is left: ${this.#stuck.size} run tasks that cannot be stopped, beside ` +
+    const message =
+      `No worker is left: ${this.#unstoppable.size} run tasks that cannot be stopped, beside ` +
       `${this.#abandoned.size} abandoned threads (maxAbandonedThreads)`;
-    this.#events.onFailed(new WorkerStartError(`${what}.`, { cause }));
+    this.#events.onFailed(new WorkerStartError(`${message}.`, { cause }));
   }
 
   /** Starts a worker if calls wait for one. */
-  look(): void {
-    this.#elastic.look();
+  checkLoad(): void {
+    this.#elastic.check();
   }
 
   /** No further calls will be made: a worker that ends is replaced only if calls wait for one. */
@@ -201,16 +221,16 @@ export class Supervisor {
     this.#elastic.close();
     for (const timer of this.#timers) timer.clear();
     this.#timers.clear();
-    this.#drainLook?.clear();
+    this.#drainTimer?.clear();
     await Promise.all([...this.#lanes.values()].map((lane) => lane.close()));
   }
 
   /** Workers that take calls or are starting, and stuck ones. Only draining workers beyond `maxThreads` count. */
   get #alive(): number {
-    const { open } = this.#dispatcher.lanes;
-    let alive = this.#stuck.size + Math.max(0, this.#draining.size - this.#maxThreads);
+    const { lanes } = this.#dispatcher;
+    let alive = this.#unstoppable.size + Math.max(0, this.#draining.size - this.#maxThreads);
     for (const lane of this.#lanes.values()) {
-      if (lane.state === "starting" || open.includes(lane)) alive++;
+      if (lane.state === "starting" || lanes.takesCalls(lane)) alive++;
     }
     return alive;
   }
@@ -229,23 +249,23 @@ export class Supervisor {
     if (!isFarOver || this.#isClosing || !lanes.open.includes(lane)) return;
     this.#letDrain(lane);
     this.#dispatcher.retire(lane);
-    if (![...this.#worn.values()].includes(lane)) this.#replaceLater();
+    if (![...this.#successors.values()].includes(lane)) this.#replaceLater();
   }
 
   /**
    * A worker has reached its limit of calls or memory: it continues until its successor is ready. False: refused
    * now; retried after later responses or the next memory report.
    */
-  recycle(worn: Lane): boolean {
-    if (this.#isClosing || this.#isDraining || !this.#dispatcher.lanes.open.includes(worn)) {
+  recycle(replaced: Lane): boolean {
+    if (this.#isClosing || this.#isDraining || !this.#dispatcher.lanes.open.includes(replaced)) {
       return false;
     }
-    if ([...this.#worn.values()].includes(worn)) return false;
+    if ([...this.#successors.values()].includes(replaced)) return false;
     if (this.#runtime.now() < this.#recycleFromMs) return false;
     // Draining workers may take long, and each is a thread.
-    if (this.#draining.size + this.#worn.size >= this.#maxThreads) return false;
+    if (this.#draining.size + this.#successors.size >= this.#maxThreads) return false;
     try {
-      this.#worn.set(this.#spawn(), worn);
+      this.#successors.set(this.#spawn(), replaced);
       return true;
     } catch {
       return false;
@@ -253,7 +273,7 @@ export class Supervisor {
   }
 
   /** A worker has got its last call: another replaces it, and it closes when it has answered. */
-  replaceUsedUp(lane: Lane): void {
+  replaceAtLimit(lane: Lane): void {
     if (this.#isClosing || this.#draining.has(lane) || this.#retired.has(lane)) return;
     this.#letDrain(lane);
     this.#replaceLater();
@@ -263,18 +283,24 @@ export class Supervisor {
     if (this.#draining.has(lane) || this.#retired.has(lane)) return;
     this.recycled++;
     this.#draining.add(lane);
-    this.#drainLook ??= this.#watchDraining();
+    this.#drainTimer ??= this.#watchDraining();
   }
 
   #onReady(lane: Lane): void {
     this.#startFailures = 0;
     this.#wasAnyReady = true;
     this.#dispatcher.addLane(lane);
-    const worn = this.#worn.get(lane);
-    if (worn !== undefined) {
-      this.#worn.delete(lane);
-      this.#letDrain(worn);
-      this.#dispatcher.retire(worn); // does nothing if it was retired for far too much memory
+    this.#events.onPrepare(lane, () => this.#open(lane));
+  }
+
+  /** A worker that is prepared takes calls. */
+  #open(lane: Lane): void {
+    if (!this.#dispatcher.openLane(lane)) return;
+    const replaced = this.#successors.get(lane);
+    if (replaced !== undefined) {
+      this.#successors.delete(lane);
+      this.#letDrain(replaced);
+      this.#dispatcher.retire(replaced); // does nothing if it was retired for far too much memory
     }
     this.#elastic.onReady();
     if (this.#dispatcher.lanes.open.length >= this.#minThreads) this.#becomeReady();
@@ -284,10 +310,10 @@ export class Supervisor {
   #watchDraining(): Timer {
     const timer = this.#runtime.setTimeout(() => {
       for (const lane of this.#draining) {
-        if (lane.load.outstanding === lane.load.abandoned.size) this.retire(lane);
+        if (lane.load.outstanding === lane.load.orphaned.size) this.retire(lane);
       }
-      this.#drainLook = this.#draining.size > 0 ? this.#watchDraining() : undefined;
-    }, DRAIN_LOOK_MS);
+      this.#drainTimer = this.#draining.size > 0 ? this.#watchDraining() : undefined;
+    }, DRAIN_CHECK_MS);
     timer.unref();
     return timer;
   }
@@ -302,7 +328,7 @@ export class Supervisor {
   retire(lane: Lane): void {
     this.#dispatcher.removeLane(lane);
     this.#draining.delete(lane);
-    this.#stuck.delete(lane);
+    this.#unstoppable.delete(lane);
     this.#retired.add(lane);
     void this.#lanes.get(lane.id)!.close();
   }
@@ -310,18 +336,19 @@ export class Supervisor {
   #onEnd(lane: ThreadLane, end: LaneEnd): void {
     this.#lanes.delete(lane.id);
     this.#draining.delete(lane);
-    this.#stuck.delete(lane);
-    this.#active.takeBack(lane.activeShare);
+    this.#unstoppable.delete(lane);
+    this.#active.subtract(lane.activeShare);
     const calls = this.#dispatcher.removeLane(lane);
     if (this.#isClosing) return;
-    const worn = this.#worn.get(lane);
-    this.#worn.delete(lane);
-    this.#forgetWorn(lane);
+    const replaced = this.#successors.get(lane);
+    this.#successors.delete(lane);
+    this.#forgetReplaced(lane);
     if (this.#retired.delete(lane)) {
-      this.#elastic.look(); // a call may have been made meanwhile
+      this.#elastic.check(); // a call may have been made meanwhile
       return;
     }
     const options = { cause: end.cause ?? end.startError };
+    this.#events.onEnded(lane.id, () => new WorkerLostError(end, options));
     let wasReported = false;
     for (const call of calls) {
       if (this.#dispatcher.waiting.retry(call)) continue;
@@ -329,40 +356,42 @@ export class Supervisor {
       this.#events.onLost(call, new WorkerLostError(end, options));
     }
     this.lost++;
-    if (worn !== undefined && end.startError !== undefined) {
+    if (replaced !== undefined && end.startError !== undefined) {
       // The worker that it was to replace continues.
       this.#recycleFromMs = this.#runtime.now() + RECYCLE_PAUSE_MS;
-    } else if (!this.#mayGoOn(lane, end, options)) return;
+    } else if (!this.#canContinue(lane, end, options)) return;
     this.#replaceLater();
-    this.#elastic.look();
+    this.#elastic.check();
     // Last: a listener may do anything, even close the pool.
     this.#events.onWorkerLost(new WorkerLostError(end, options), wasReported);
   }
 
   /** This worker ended; its starting successor becomes an ordinary addition. */
-  #forgetWorn(worn: Lane): void {
-    for (const [successor, lane] of this.#worn) if (lane === worn) this.#worn.delete(successor);
+  #forgetReplaced(replaced: Lane): void {
+    for (const [successor, lane] of this.#successors) {
+      if (lane === replaced) this.#successors.delete(successor);
+    }
   }
 
   /** Whether to start further workers after this end. False: the pool has failed. */
-  #mayGoOn(lane: ThreadLane, end: LaneEnd, options: ErrorOptions): boolean {
-    if (end.startError !== undefined && this.#isStartHopeless()) {
+  #canContinue(lane: ThreadLane, end: LaneEnd, options: ErrorOptions): boolean {
+    if (end.startError !== undefined && this.#countFailedStart()) {
       this.#fail(end.startError);
       return false;
     }
-    const { taken } = this.#dispatcher.answers;
-    const isUseless = !lane.hasAnswered && !(end.cause instanceof TimeoutError);
-    if (!isUseless || taken !== this.#answersAtUseless) this.#uselessInARow = 0;
-    if (isUseless) this.#uselessInARow++;
-    this.#answersAtUseless = taken;
-    if (this.#uselessInARow < MAX_USELESS) return true;
-    const what = `${MAX_USELESS} workers in a row ended before they had answered a call`;
-    this.#events.onFailed(new WorkerStartError(`${what}; the last: ${end.reason}.`, options));
+    const { taken } = this.#dispatcher.responses;
+    const isUnproductive = !lane.hasResponded && !(end.cause instanceof TimeoutError);
+    if (!isUnproductive || taken !== this.#responsesAtUseless) this.#unproductiveInARow = 0;
+    if (isUnproductive) this.#unproductiveInARow++;
+    this.#responsesAtUseless = taken;
+    if (this.#unproductiveInARow < MAX_UNPRODUCTIVE) return true;
+    const message = `${MAX_UNPRODUCTIVE} workers in a row ended before they had answered a call`;
+    this.#events.onFailed(new WorkerStartError(`${message}; the last: ${end.reason}.`, options));
     return false;
   }
 
   /** Counts a failed start. A pool with open workers goes on with them. */
-  #isStartHopeless(): boolean {
+  #countFailedStart(): boolean {
     this.#startFailures++;
     if (!this.#wasAnyReady) return true;
     return this.#startFailures >= MAX_START_FAILURES && this.#dispatcher.lanes.open.length === 0;
@@ -373,7 +402,7 @@ export class Supervisor {
     if (this.#isDraining && queued === 0) return;
     const alive = this.#alive + this.#timers.size;
     if (alive >= this.#maxThreads || (alive >= this.#minThreads && queued === 0)) return;
-    const delayMs = Math.min(BACK_OFF_MS * 2 ** this.#uselessInARow, MAX_BACK_OFF_MS);
+    const delayMs = Math.min(BACK_OFF_MS * 2 ** this.#unproductiveInARow, MAX_BACK_OFF_MS);
     const timer = this.#runtime.setTimeout(() => {
       this.#timers.delete(timer);
       if (!this.#isClosing) this.#startOrReplaceLater();
@@ -387,7 +416,7 @@ export class Supervisor {
     try {
       this.#spawn();
     } catch (error) {
-      if (this.#isStartHopeless()) this.#fail(error as Error);
+      if (this.#countFailedStart()) this.#fail(error as Error);
       else this.#replaceLater();
     }
   }

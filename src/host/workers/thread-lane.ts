@@ -1,9 +1,10 @@
 /**
  * One worker thread as the host sees it: its memory, its endpoint, its thread and its life.
  *
- *   STARTING → READY → CLOSING → GONE, and from each of the first three straight to GONE.
+ *   STARTING → READY → CLOSING → GONE. `close` and `fail` also move STARTING to CLOSING. The exit of the thread moves
+ * any state to GONE.
  *
- * A lane settles no calls. It reports each event to its owner once, and the owner decides.
+ * A lane settles no calls. It reports events to its owner (`LaneEvents`), which settles or retries them.
  */
 import { type Codec, unpackError } from "../../codec/codec.ts";
 import { textOf } from "../../codec/kinds/errors.ts";
@@ -63,31 +64,34 @@ export interface LaneOptions {
 
 /** How a lane ended. */
 export interface LaneEnd extends WorkerLoss {
-  /** The error that the worker's runtime reported, if any. */
+  /** The first error that ended the worker, if any: an uncaught exception, or the error passed to `fail`. */
   readonly cause: unknown;
-  /** Set if it never became ready. */
+  /** Set if the worker failed to start. Undefined if it was closed while starting. */
   readonly startError: Error | undefined;
 }
 
 export interface LaneEvents {
+  /** Called before `onReady` with the packed descriptions of the tasks of `taskModule`. The lane fails with the error that
+   * this returns, if any. */
+  onTasks(packed: Uint8Array): Error | undefined;
   onReady(lane: ThreadLane): void;
   onWake(): void;
   onUnhandledRejection(lane: ThreadLane, error: Error): void;
   /** The worker uses too much memory, or far too much. May be repeated. */
   onFull(lane: ThreadLane, isFarOver: boolean): void;
-  /** Exactly once, when the thread is gone. */
+  /** Called exactly once, when the lane is GONE: the thread has exited, or did not end in time. */
   onEnd(lane: ThreadLane, end: LaneEnd): void;
 }
 
 type LaneState = "starting" | "ready" | "closing" | "gone";
 
-/** Grace period for the host's own event loop before a starting worker is given up. */
+/** Extra time after `startTimeoutMs`, in which a host that was busy can receive the ready message. */
 const START_GRACE_MS = 100;
 /** How long the process waits for the output of a worker. */
 const OUTPUT_MS = 1000;
 /** How long the runtime may take to stop a worker. */
 const TERMINATE_MS = 1000;
-/** The same for a worker of a closing pool: no runtime stops a thread within a native call (`execSync`). */
+/** The same for `close`: no runtime can stop a thread in a native call (`execSync`), and `close` should not wait long. */
 const CLOSE_TERMINATE_MS = 100;
 
 export class ThreadLane implements Lane, Receiver {
@@ -96,7 +100,7 @@ export class ThreadLane implements Lane, Receiver {
   readonly load: LaneLoad;
   readonly credit: PayloadCredit;
 
-  /** Its share of the AwakeCount, which is subtracted after its death. */
+  /** The worker's share of the AwakeCount. The supervisor subtracts it when the worker has ended. */
   readonly activeShare: SharedWord = AwakeCount.create();
 
   readonly #runtime: Runtime;
@@ -111,6 +115,7 @@ export class ThreadLane implements Lane, Receiver {
   readonly #gone: Promise<void>;
   readonly #teardownTimeoutMs: number;
   readonly #ringSizes: RingSizes;
+  readonly #setup: string | undefined;
   #startTimer: Timer | undefined;
   #outputTimer: Timer | undefined;
   #resolveGone!: () => void;
@@ -129,6 +134,7 @@ export class ThreadLane implements Lane, Receiver {
     this.#events = events;
     this.#teardownTimeoutMs = options.teardownTimeoutMs;
     this.#ringSizes = ringSizes;
+    this.#setup = start.setup;
     this.load = new LaneLoad();
     this.#gone = new Promise((resolve) => this.#resolveGone = resolve);
     const memory = takeLaneMemory(ringSizes);
@@ -179,15 +185,15 @@ export class ThreadLane implements Lane, Receiver {
 
   #watchStart(startTimeoutMs: number): void {
     if (startTimeoutMs > MAX_TIMER_MS) return;
-    this.#onStartTimer(startTimeoutMs, () => {
-      // Its message may have arrived while the host was busy.
-      this.#onStartTimer(START_GRACE_MS, () => {
+    this.#setStartTimer(startTimeoutMs, () => {
+      // The ready message may be queued because the host was busy.
+      this.#setStartTimer(START_GRACE_MS, () => {
         this.fail(new WorkerStartError(`The worker was not ready within ${startTimeoutMs} ms.`));
       });
     });
   }
 
-  #onStartTimer(delayMs: number, callback: () => void): void {
+  #setStartTimer(delayMs: number, callback: () => void): void {
     this.#startTimer = this.#runtime.setTimeout(callback, delayMs);
     this.#startTimer.unref(); // a starting worker keeps the process running by itself
   }
@@ -197,7 +203,7 @@ export class ThreadLane implements Lane, Receiver {
   }
 
   /** Whether it has ever answered a call. */
-  get hasAnswered(): boolean {
+  get hasResponded(): boolean {
     return this.endpoint.rx.headPosition !== 0;
   }
 
@@ -248,7 +254,7 @@ export class ThreadLane implements Lane, Receiver {
     if (this.#responseSpace.take()) this.#waker.wake();
   }
 
-  askForSpace(): void {
+  requestSpace(): void {
     this.#requestSpace.raise();
   }
 
@@ -256,7 +262,7 @@ export class ThreadLane implements Lane, Receiver {
     this.#waker.repost();
   }
 
-  tellAbort(slot: number, generation: number, reason: unknown): void {
+  notifyAbort(slot: number, generation: number, reason: unknown): void {
     const abort = (packed: PackedReason): AbortMessage => ({
       heddle: "abort",
       slot,
@@ -309,13 +315,13 @@ export class ThreadLane implements Lane, Receiver {
     this.#state = "closing";
     this.#reason ??= "the pool was closed";
     this.#handle.ref();
-    if (isStopping) return await this.#goneWithin(CLOSE_TERMINATE_MS);
-    // A starting worker exits as soon as it has started: stopping a thread while it evaluates a module has ended
-    // the whole process (Node 22, `location_ != nullptr` in ExecuteAsyncModule).
+    if (isStopping) return await this.#awaitGone(CLOSE_TERMINATE_MS);
+    // Do not terminate a starting worker at once: on Node 22 that can crash the process while a module is evaluated
+    // (`location_ != nullptr` in ExecuteAsyncModule). It exits when it has started and sees IS_CLOSING.
     const stop = (): void => void this.#terminate(CLOSE_TERMINATE_MS);
     const timer = this.#runtime.setTimeout(stop, this.#teardownTimeoutMs);
-    // SYNC(close): after the last call was committed. Pairs with the worker loop's rest, which checks its ring once
-    // more when it has seen this. Needs release; waking relies on seq-cst (worker-parking.ts).
+    // SYNC(close): stored after the last call was committed. Pairs with `#rest` in worker/loop.ts, which checks its ring
+    // again after it has read this word. Needs release; waking relies on seq-cst (worker-parking.ts).
     Atomics.store(this.#control, IS_CLOSING, 1);
     try {
       this.#waker.wake();
@@ -330,11 +336,11 @@ export class ThreadLane implements Lane, Receiver {
   #terminate(waitMs: number): Promise<void> {
     this.#isStopped = true;
     this.#handle.terminate().catch((error) => this.#cause ??= error);
-    return this.#goneWithin(waitMs);
+    return this.#awaitGone(waitMs);
   }
 
   /** Treats the worker as gone after that time: runtimes may report neither the end of `terminate()` nor an exit. */
-  async #goneWithin(waitMs: number): Promise<void> {
+  async #awaitGone(waitMs: number): Promise<void> {
     const timer = this.#runtime.setTimeout(() => this.#onExit(undefined), waitMs);
     await this.#gone;
     timer.clear();
@@ -350,17 +356,18 @@ export class ThreadLane implements Lane, Receiver {
     const message = received as Exclude<WorkerMessage, typeof WAKE>;
     switch (message.heddle) {
       case "ready":
-        if (this.#state !== "starting") return;
-        this.#state = "ready";
-        this.#startTimer?.clear();
-        this.#handle.unref();
-        this.#events.onReady(this);
+        this.#onReady(message.tasks);
         return;
       case "failed": {
         const cause = unpackError(this.#runtime, message.error);
-        this.#startError = message.taskMissing
+        this.#startError = message.part === "export"
           ? new TaskNotFoundError(cause.message)
-          : new WorkerStartError(`A task module failed to load: ${cause.message}`, { cause });
+          : new WorkerStartError(
+            message.part === "setup"
+              ? `The setup module ${this.#setup} failed: ${cause.message}`
+              : `A task module failed to load: ${cause.message}`,
+            { cause },
+          );
         return;
       }
       case "flushed":
@@ -372,6 +379,19 @@ export class ThreadLane implements Lane, Receiver {
       case "unhandledRejection":
         this.#events.onUnhandledRejection(this, unpackError(this.#runtime, message.error));
     }
+  }
+
+  #onReady(tasks: Uint8Array | undefined): void {
+    if (this.#state !== "starting") return;
+    const error = tasks === undefined ? undefined : this.#events.onTasks(tasks);
+    if (error !== undefined) {
+      this.fail(error);
+      return;
+    }
+    this.#state = "ready";
+    this.#startTimer?.clear();
+    this.#handle.unref();
+    this.#events.onReady(this);
   }
 
   #onExit(exitCode: number | undefined): void {
@@ -395,7 +415,7 @@ export class ThreadLane implements Lane, Receiver {
       startError: this.#startError,
     });
     this.endpoint.close();
-    // A worker that ended by itself is really gone. The thread of one that was stopped may go on (Deno).
+    // Reuse the memory only if the thread exited by itself: a stopped thread may still run (Deno).
     if (!this.#isStopped && exitCode !== undefined) {
       giveLaneMemory(this.#control.buffer, this.#ringSizes);
     }

@@ -57,7 +57,7 @@ export class Watchdog {
   }
 
   /** Calls are in flight and the host is about to wait: keeps the process running and starts the checks. */
-  hold(): void {
+  ref(): void {
     if (this.#isHolding || this.#isStopped) return;
     this.#isHolding = true;
     if (this.#timer === undefined) {
@@ -66,7 +66,7 @@ export class Watchdog {
   }
 
   /** No calls are in flight: the process may end. */
-  release(): void {
+  unref(): void {
     if (!this.#isHolding) return;
     this.#isHolding = false;
     this.#timer?.unref();

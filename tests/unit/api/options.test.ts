@@ -13,7 +13,7 @@ const refuseLimits = ({ resourceLimits, permission }: WorkerLimits): string[] =>
 
 describe("options", () => {
   test("defaults", () => {
-    expect(resolveOptions({}, { cores: 8, refuseLimits })).toEqual({
+    expect(resolveOptions({}, { cores: 8, refuseLimits, takesExecArgv: true })).toEqual({
       minThreads: 7,
       maxThreads: 7,
       hardTimeoutMs: Infinity,
@@ -21,6 +21,7 @@ describe("options", () => {
       recycleAfter: Infinity,
       maxWorkerMemory: Infinity,
       workerLimits: { resourceLimits: undefined, permission: undefined },
+      workerOptions: { setup: undefined, data: undefined, name: "heddle", thread: {} },
       startTimeoutMs: 60_000,
       teardownTimeoutMs: 1000,
       idleTimeoutMs: 10_000,
@@ -35,12 +36,12 @@ describe("options", () => {
       keepAlive: false,
       moduleUrl: undefined,
     });
-    expect(resolveOptions({}, { cores: 1, refuseLimits }).maxThreads).toBe(1);
+    expect(resolveOptions({}, { cores: 1, refuseLimits, takesExecArgv: true }).maxThreads).toBe(1);
   });
 
-  test("ring sizes are one for both directions, or one for each", () => {
+  test("ringBytes is one size for both directions or one for each", () => {
     const resolve = (ringBytes: Required<PoolOptions>["ringBytes"]) =>
-      resolveOptions({ ringBytes }, { cores: 1, refuseLimits }).ringBytes;
+      resolveOptions({ ringBytes }, { cores: 1, refuseLimits, takesExecArgv: true }).ringBytes;
     const usual = 4 * 1024 * 1024;
     expect(resolve(1024)).toEqual({ requests: 1024, responses: 1024 });
     expect(resolve({ requests: 1024, responses: 2048 })).toEqual({
@@ -101,7 +102,7 @@ describe("options", () => {
     [{ permission: { net: ["example.com"] } }, /permission.net must be a boolean/],
     [{ permission: { read: [1] } }, /permission.read must be a boolean or an array of strings/],
     [{ permission: "strict" }, /this one knows none\. Node can deny to threads/],
-    [{ thread: 2 }, /no option "thread"; it takes: threads/],
+    [{ thread: 2 }, /no option "thread"; did you mean "threads"\? It takes: threads/],
     [7, /takes an object of options, got 7/],
     [null, /takes an object of options, got null/],
     [[], /takes an object of options, got \[object Array\]/],
@@ -111,49 +112,84 @@ describe("options", () => {
   ];
   test.each(bad)("%j is refused", (options, message) => {
     if ((options as { threads?: unknown })?.threads === null) {
-      expect(resolveOptions(options as PoolOptions, { cores: 4, refuseLimits }).maxThreads).toBe(3); // null: not given
+      expect(
+        resolveOptions(options as PoolOptions, { cores: 4, refuseLimits, takesExecArgv: true })
+          .maxThreads,
+      ).toBe(3); // null: not given
       return;
     }
-    expect(() => resolveOptions(options as PoolOptions, { cores: 4, refuseLimits })).toThrow(
+    expect(() =>
+      resolveOptions(options as PoolOptions, { cores: 4, refuseLimits, takesExecArgv: true })
+    ).toThrow(
       InvalidArgumentError,
     );
-    expect(() => resolveOptions(options as PoolOptions, { cores: 4, refuseLimits })).toThrow(
+    expect(() =>
+      resolveOptions(options as PoolOptions, { cores: 4, refuseLimits, takesExecArgv: true })
+    ).toThrow(
       message,
     );
   });
 
-  test("options are read from the object itself, not from its prototype", () => {
+  test("inherited options are ignored", () => {
     expect(
-      resolveOptions(Object.create({ threads: 99 }) as PoolOptions, { cores: 4, refuseLimits })
+      resolveOptions(Object.create({ threads: 99 }) as PoolOptions, {
+        cores: 4,
+        refuseLimits,
+        takesExecArgv: true,
+      })
         .maxThreads,
     ).toBe(3);
   });
 });
 
 describe("tasks", () => {
-  test("a bare function is found under its own name", () => {
+  const runtime = { toModuleUrl: (location: string) => new URL(location, "file:///").href };
+
+  test("a bare function is looked up under its key, in the calling module", () => {
     function square() {}
-    expect(locateTask("square", square, "/m.ts")).toEqual({
-      location: "/m.ts",
-      exportName: "square",
+    expect(locateTask("key", square, "/m.ts", runtime)).toEqual({
+      moduleUrl: "file:///m.ts",
+      exportName: "key",
+      declared: undefined,
+      functionName: "square",
     });
-    expect(() => locateTask("renamed", square, "/m.ts")).toThrow(/named "square".*importTask/);
+    expect(() => locateTask("square", square, undefined, runtime)).toThrow(/moduleUrl/);
   });
 
-  test("task() remembers its module, importTask() names another", () => {
+  test("task() remembers the place of its declaration", () => {
     const declared = task({ f: () => 1 });
-    expect(locateTask("any", declared, "/other.ts").location).toMatch(/options\.test/);
-    expect(locateTask("key", importTask({ href: "./x.ts", name: "f" }), "/m.ts")).toEqual({
-      location: "./x.ts",
-      exportName: "f",
-    });
+    const located = locateTask("any", declared, "/other.ts", runtime);
+    expect(located.moduleUrl).toMatch(/options\.test/);
+    expect(located.declared?.place).toMatch(/options\.test\.ts:\d+:\d+$/);
+    expect(located.declared?.text).toBe("() => 1");
+  });
+
+  test("a place that is evaluated more than once identifies no task", () => {
+    const [first, second] = [1, 2].map((n) => task({ f: () => n }));
+    expect(locateTask("any", first, "/other.ts", runtime).declared).toBeUndefined();
+    expect(locateTask("any", second, "/other.ts", runtime).declared).toBeUndefined();
+  });
+
+  test("a relative href of importTask() is relative to the calling module", () => {
+    const located = locateTask("key", importTask({ href: "./x.ts" }), "/m.ts", runtime);
+    expect(located.moduleUrl).toBe(new URL("./x.ts", import.meta.url).href);
+    expect(located.exportName).toBe("default");
+    const absolute = locateTask("key", importTask({ href: "/y.ts", name: "f" }), "/m.ts", runtime);
+    expect(absolute).toMatchObject({ moduleUrl: "file:///y.ts", exportName: "f" });
+  });
+
+  test.each(["tasks.ts", "./tasks.ts", "../tasks.ts"])("moduleUrl %s is refused", (moduleUrl) => {
+    expect(() => resolveOptions({ moduleUrl }, { cores: 4, refuseLimits, takesExecArgv: true }))
+      .toThrow(
+        /moduleUrl must be absolute.*tasks\.ts/,
+      );
   });
 
   test.each([null, undefined, 7, "f", {}, []])("%j is not a task", (entry) => {
-    expect(() => locateTask("key", entry, "/m.ts")).toThrow(InvalidArgumentError);
+    expect(() => locateTask("key", entry, "/m.ts", runtime)).toThrow(InvalidArgumentError);
   });
 
-  test("bad declarations", () => {
+  test("invalid declarations are refused", () => {
     expect(() => task({} as never)).toThrow(InvalidArgumentError);
     expect(() => task({ f: 1 } as never)).toThrow(InvalidArgumentError);
     expect(() => task({ f: () => 1, timout: 5 } as never)).toThrow(/no option "timout"/);
@@ -161,10 +197,10 @@ describe("tasks", () => {
   });
 });
 
-test("errors carry a code and the name of their class", () => {
+test("errors have a code and the name of their class", () => {
   const error = new UnknownTaskError("a", ["b"]);
   expect([error.name, error.code]).toEqual(["UnknownTaskError", "HEDDLE_UNKNOWN_TASK"]);
-  expect(error.message).toBe('No task named "a" in this pool; it has: b.');
+  expect(error.message).toBe('No task is named "a" in this pool. It has: b.');
   const { errorClasses, ...exported } = errors;
   expect(Object.keys(errorClasses).sort()).toEqual(Object.keys(exported).sort());
   for (const [name, found] of Object.entries(errorClasses)) {

@@ -6,7 +6,7 @@ import { confine, refusePermission } from "../../../src/runtimes/node-permission
 import { runtimeName } from "../../support/runtime.ts";
 
 test.runIf(runtimeName === "node")(
-  "folders are allowed before what is in them: Node denies the folder otherwise, and with it the current one",
+  "a folder is allowed before its contents, because Node otherwise denies it and the working directory",
   () => {
     const folder = join(process.cwd(), "app");
     const entry = join(folder, "node_modules", "heddle", "dist", "worker", "entry.js");
@@ -35,7 +35,7 @@ test.runIf(runtimeName === "node")(
 );
 
 test.runIf(runtimeName === "node")(
-  "a path with a *, which Node takes for anything, is refused",
+  "a path with a * is refused, because Node treats it as a wildcard",
   () => {
     const nothing = { net: true, run: true, env: true, workers: true, ffi: true, wasi: true };
     const refused = (read: string[]) => refusePermission({ ...nothing, read, write: false });

@@ -24,7 +24,7 @@ function createEncoder(maxPayloadBytes = Infinity): Encoder {
     shapes: undefined,
     sharedBuffers: shared,
     maxPayloadBytes,
-    mayLend: true,
+    allowsBorrow: true,
   });
 }
 
@@ -82,13 +82,13 @@ describe("numbers and constants", () => {
     false,
     null,
     undefined,
-  ])("%s arrives as it is", (value) => {
+  ])("%s arrives unchanged", (value) => {
     expect(Object.is(roundTrip(value), value)).toBe(true);
     expect(Object.is(roundTrip(value, 40), value)).toBe(true);
     expectToGrow(value);
   });
 
-  test("normalizing changes no number", () => {
+  test("normalizeNumber keeps every value", () => {
     const special = [0, -0, NaN, Infinity, -Infinity, 2 ** 31 - 1, 2 ** 31, -(2 ** 31), 0.5, -0.5];
     for (const value of special) expect(Object.is(normalizeNumber(value), value)).toBe(true);
     fc.assert(fc.property(fc.double(), (value) => Object.is(normalizeNumber(value), value)));
@@ -106,7 +106,7 @@ describe("numbers and constants", () => {
     -(16n ** 15n),
     2n ** 1000n + 12345n,
     -(2n ** 4000n) + 1n,
-  ])("bigint %s arrives as it is", (value) => {
+  ])("bigint %s arrives unchanged", (value) => {
     expect(roundTrip(value)).toBe(value);
     expectToGrow(value);
   });
@@ -131,7 +131,7 @@ describe("strings", () => {
     });
   }
 
-  test("one odd character at each place of strings around the limits", () => {
+  test("strings around the length limits arrive with one odd character at each position", () => {
     for (const odd of ["\u0080", "\u00ff", "\u0100", "\ud800", "😀"]) {
       for (const length of [31, 32, 33, 40]) {
         for (let place = 0; place < length; place++) {
@@ -142,7 +142,7 @@ describe("strings", () => {
     }
   });
 
-  test("one odd character in long strings, of lengths that runtimes treat otherwise", () => {
+  test("long strings arrive with one odd character at each tested position", () => {
     for (const length of [63, 64, 65, 256, 2047, 2048, 2049, 16_384, 65_536, 200_001]) {
       for (const odd of ["z", "\u007f", "\u0080", "\u00ff", "\u0100", "\ud800"]) {
         for (const place of [0, 1, (length >> 1) - 1, length >> 1, length - 2, length - 1]) {
@@ -159,13 +159,13 @@ describe("strings", () => {
     }
   });
 
-  test("a byte order mark is text like any other", () => {
+  test("a byte order mark arrives as text", () => {
     for (const text of ["\ufeff", "\ufeffabc", `\ufeff${"x".repeat(50)}ä`, "\ufffe".repeat(40)]) {
       expect(roundTrip(text)).toBe(text);
     }
   });
 
-  test("strings of any kind (property)", () => {
+  test("any string arrives (property)", () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -229,7 +229,7 @@ describe("bytes", () => {
     });
   }
 
-  test("ArrayBuffer", () => {
+  test("an ArrayBuffer arrives", () => {
     for (const length of [0, 1, 7, 8, 9, 5000]) {
       const buffer = new Uint8Array(length).map((_, index) => index).buffer;
       const arrived = roundTrip(buffer) as ArrayBuffer;
@@ -238,7 +238,7 @@ describe("bytes", () => {
     }
   });
 
-  test("DataView, whole and part", () => {
+  test("a DataView of a whole buffer or a part of it arrives", () => {
     const buffer = new Uint8Array([1, 2, 3, 4, 5, 6, 7, 8, 9]).buffer;
     for (
       const view of [new DataView(buffer), new DataView(buffer, 3, 4), new DataView(buffer, 9)]
@@ -250,7 +250,7 @@ describe("bytes", () => {
     }
   });
 
-  test("Buffer stays a Buffer and carries its own bytes only", () => {
+  test("a Buffer arrives as a Buffer with only its own bytes", () => {
     for (const buffer of [Buffer.from("pooled"), Buffer.alloc(0), Buffer.alloc(9000, 3)]) {
       const arrived = roundTrip(buffer) as Buffer;
       expect(Buffer.isBuffer(arrived)).toBe(true);
@@ -259,7 +259,7 @@ describe("bytes", () => {
     }
   });
 
-  test("a subclass arrives as its base, and its getters do not run", () => {
+  test("a subclass arrives as its base class and its getters do not run", () => {
     class Lying extends Uint8Array {
       override get byteLength(): number {
         throw new Error("user code ran");
@@ -273,7 +273,7 @@ describe("bytes", () => {
     expect([...arrived]).toEqual([1, 2, 3]);
   });
 
-  test("what cannot be read is refused", () => {
+  test("detached buffers and their views are refused", () => {
     const detached = new ArrayBuffer(8);
     const views: unknown[] = [new Uint8Array(detached), new DataView(detached), detached];
     structuredClone(detached, { transfer: [detached] });
@@ -283,7 +283,7 @@ describe("bytes", () => {
     for (const value of views) expect(() => encode([value])).toThrow(DataCloneError);
   });
 
-  test("buffers that several values look at are written once", () => {
+  test("a buffer shared by several values is written once", () => {
     const buffer = new ArrayBuffer(160);
     const values = [
       new Uint8Array(buffer),
@@ -301,8 +301,8 @@ describe("bytes", () => {
   });
 });
 
-describe("room", () => {
-  test("a value larger than the limit is refused by its size", () => {
+describe("capacity", () => {
+  test("a value above the limit is refused with its size", () => {
     const small = createEncoder(1000);
     for (const value of ["x".repeat(2000), new Uint8Array(2000), Array(500).fill("ab")]) {
       small.end();
@@ -314,15 +314,15 @@ describe("room", () => {
     expect(small.value("x".repeat(900), small.begin())).toBe(912);
   });
 
-  test("values grow from the smallest memory to several mebibytes, whole", () => {
+  test("values that outgrow the encoder's memory arrive complete", () => {
     const words = Array.from({ length: 100_000 }, (_, index) => `word ${index}`);
     const nested = { words, map: new Map(words.map((word, index) => [word, { index }])) };
     expect(decode(encode([nested, words]), 2)).toEqual([nested, words]);
   });
 });
 
-describe("damage", () => {
-  test("any bytes decode to a value or a coded error, and never past the limit", () => {
+describe("damaged input", () => {
+  test("any bytes decode to a value or a coded error without a read past the limit", () => {
     const words = fc.array(fc.integer(), { minLength: 2, maxLength: 40 });
     const tag = fc.integer({ min: 0, max: 0xf_ffff });
     fc.assert(
@@ -340,7 +340,7 @@ describe("damage", () => {
     );
   });
 
-  test("a length beyond the limit is refused before anything is allocated", () => {
+  test("a length beyond the limit is refused before any allocation", () => {
     const end = write(new Uint8Array(64));
     for (const length of [65 * 8, 2 ** 40, -1, NaN, 0.5, Infinity]) {
       memory.f64[1] = length;
@@ -348,7 +348,7 @@ describe("damage", () => {
     }
   });
 
-  test("arrays that all claim the same bytes are refused before those are allocated", () => {
+  test("arrays that claim the same bytes are refused before any allocation", () => {
     const large = viewMemory(new SharedArrayBuffer(4 << 20));
     const bytes = large.u8.length;
     const claims: Record<string, (at: number) => number> = {
@@ -377,7 +377,7 @@ describe("damage", () => {
     }
   });
 
-  test("a value that is cut off or not all of its record is refused", () => {
+  test("a value shorter or longer than its record is refused", () => {
     for (
       const value of [1.5, "some text that is long enough to be native", 2n ** 70n, Buffer.alloc(9)]
     ) {

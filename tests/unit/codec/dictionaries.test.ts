@@ -44,7 +44,7 @@ function first(
   return Object.assign(object, dictionary(size));
 }
 
-describe("dictionaries arrive as they are", () => {
+describe("dictionaries arrive unchanged", () => {
   const edits: Record<string, (object: Dictionary) => unknown> = {
     "numbers": () => {},
     "every kind of value": (object) =>
@@ -68,7 +68,7 @@ describe("dictionaries arrive as they are", () => {
     test.each(SIZES)(`${name}, %d keys`, (size) => expectLikeClone(() => dictionary(size, edit)));
   }
 
-  test.each(SIZES)("without a prototype, or of a class, %d keys", (size) => {
+  test.each(SIZES)("without a prototype or with a class, %d keys", (size) => {
     expectLikeClone(() => Object.assign(Object.create(null), dictionary(size)) as unknown);
     class Table {
       method(): void {}
@@ -77,7 +77,7 @@ describe("dictionaries arrive as they are", () => {
   });
 
   test.each(SIZES)(
-    "of a class whose prototype has a property that a getter lays bare, %d keys",
+    "with a class property that a getter uncovers by deleting the own one, %d keys",
     (size) => {
       class Table {
         declare inherited: string;
@@ -92,7 +92,7 @@ describe("dictionaries arrive as they are", () => {
     },
   );
 
-  test("and inherit as any object does", () => {
+  test("with Object.prototype as their prototype", () => {
     const arrived = roundTrip([dictionary(1000)])[0] as Dictionary;
     expect(Object.getPrototypeOf(arrived)).toBe(Object.prototype);
     expect(String(arrived)).toBe("[object Object]");
@@ -100,7 +100,7 @@ describe("dictionaries arrive as they are", () => {
   });
 });
 
-describe("what a getter does to keys that come later", () => {
+describe("a getter that changes later keys", () => {
   const later = { next: "next", toString: "own", constructor: "own", undefined: undefined };
   const acts: Record<string, (object: Dictionary) => void> = {
     "removes them": (object) => {
@@ -124,7 +124,7 @@ describe("what a getter does to keys that come later", () => {
   }
 });
 
-describe("what a getter gives the object to inherit", () => {
+describe("a deleted key does not arrive if a getter lets the object inherit it", () => {
   const acts: Record<string, (object: Dictionary) => void> = {
     "a prototype": (object) => Object.setPrototypeOf(object, { gone: "inherited" }),
     "a prototype that listens": (object) =>
@@ -159,13 +159,13 @@ describe("what a getter gives the object to inherit", () => {
   }
 });
 
-describe("where Object.prototype has more than usual", () => {
+describe("if Object.prototype has additional properties", () => {
   const names = ["inherited", "hidden"];
   afterEach(() => {
     for (const name of names) Reflect.deleteProperty(Object.prototype, name);
   });
 
-  test.each(SIZES)("what is removed does not arrive, %d keys", (size) => {
+  test.each(SIZES)("deleted keys do not arrive, %d keys", (size) => {
     const object = first(
       size,
       (each) => {
@@ -188,7 +188,7 @@ describe("where Object.prototype has more than usual", () => {
 });
 
 describe("identity", () => {
-  test.each([10, 13, 255, 256, 257, 600, 3000])("among %d objects", (count) => {
+  test.each([10, 13, 255, 256, 257, 600, 3000])("is kept among %d objects", (count) => {
     expectLikeClone(() => {
       const objects: unknown[] = Array.from({ length: count }, (_, index) => ({ index }));
       // Each once more, from the last, and containers of them between.
@@ -196,7 +196,7 @@ describe("identity", () => {
     });
   });
 
-  test("of one value is forgotten with the next", () => {
+  test("is not kept between values", () => {
     const shared = { shared: true };
     for (const count of [600, 3, 600, 20]) {
       const objects = Array.from({ length: count }, () => ({ shared }));

@@ -41,7 +41,7 @@ function check<Value>(arbitrary: fc.Arbitrary<Value>, runs: number, each: (value
 }
 
 describe(
-  `what arrives is what structuredClone makes, seed ${seed}`,
+  `values arrive as structuredClone would copy them, seed ${seed}`,
   { timeout: TIMEOUT_MS },
   () => {
     test("one value", () => {
@@ -53,7 +53,7 @@ describe(
       check(fc.array(argumentLists, { minLength: 1, maxLength: 2 }), RUNS / 3, expectClones);
     });
 
-    test("many records of one shape, with odd ones among them", () => {
+    test("many records of one shape with exceptions among them", () => {
       const shape = fc.uniqueArray(keys, { minLength: 1, maxLength: 8 });
       const records = shape.chain((names) =>
         fc.array(fc.array(primitives, { maxLength: names.length }), { maxLength: 12 }).map((rows) =>
@@ -63,7 +63,7 @@ describe(
       check(records, RUNS / 10, (list) => expectClones([[list], list]));
     });
 
-    test("bytes that stand for themselves", () => {
+    test("encoded bytes decode to the same values", () => {
       check(argumentLists, RUNS / 6, (list) => {
         const expected = structuredClone(list);
         const bytes = encode(list);
@@ -74,7 +74,7 @@ describe(
   },
 );
 
-test("the values sent are left alone", () => {
+test("encoding does not change the values", () => {
   const nothingHidden = fc.array(values, { maxLength: 3 });
   check(nothingHidden, RUNS / 20, (list) => {
     const before = structuredClone(list);

@@ -8,7 +8,7 @@ function arrive<E extends Error>(error: E): E {
   return unpackError(currentRuntime, packError(currentRuntime, error)) as E;
 }
 
-describe("what arrives", () => {
+describe("errors arrive", () => {
   test.each([Error, EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError])(
     "%o keeps its class",
     (constructor) => {
@@ -25,7 +25,7 @@ describe("what arrives", () => {
     },
   );
 
-  test("each is an error of its own, with the properties that a new one has", () => {
+  test("each error has the same own properties as a new error", () => {
     // Bun's have where they were made as well.
     const shapeOf = (error: Error) =>
       ["message", "cause", "stack"].map((key) => {
@@ -46,7 +46,7 @@ describe("what arrives", () => {
     }
   });
 
-  test("a subclass arrives as its nearest built-in class, with its name and fields", () => {
+  test("a subclass arrives as its nearest built-in class with its name and fields", () => {
     class HttpError extends RangeError {
       readonly status = 404;
       override readonly name = "HttpError";
@@ -66,7 +66,7 @@ describe("what arrives", () => {
     expect(Object.entries(arrived)).toEqual(Object.entries(error));
   });
 
-  test("causes, errors or not", () => {
+  test("causes arrive, whether they are errors or other values", () => {
     const arrived = arrive(new Error("a", { cause: new TypeError("b", { cause: { c: 1n } }) }));
     expect(arrived.cause).toBeInstanceOf(TypeError);
     expect((arrived.cause as Error).cause).toEqual({ c: 1n });
@@ -74,7 +74,7 @@ describe("what arrives", () => {
     expect("cause" in arrive(new Error("x", { cause: undefined }))).toBe(true);
   });
 
-  test.runIf("SuppressedError" in globalThis)("SuppressedError with both errors", () => {
+  test.runIf("SuppressedError" in globalThis)("a SuppressedError arrives with both errors", () => {
     const cannot = Object.assign(() => {}, {});
     const arrived = arrive(
       new SuppressedError(new TypeError("1"), "two", "both"),
@@ -93,20 +93,20 @@ describe("what arrives", () => {
     expect({ ...arrive(plain) }).toEqual({ error: 1, suppressed: 2 });
   });
 
-  test("AggregateError with its errors", () => {
+  test("an AggregateError arrives with its errors", () => {
     const arrived = arrive(new AggregateError([new TypeError("1"), "two"], "all"));
     expect(arrived).toBeInstanceOf(AggregateError);
     expect(arrived.errors[0]).toBeInstanceOf(TypeError);
     expect(arrived.errors[1]).toBe("two");
   });
 
-  test("DOMException", () => {
+  test("a DOMException arrives", () => {
     const arrived = arrive(new DOMException("stop", "AbortError"));
     expect(arrived).toBeInstanceOf(DOMException);
     expect([arrived.name, arrived.message, arrived.code]).toEqual(["AbortError", "stop", 20]);
   });
 
-  test("cycles and the same error twice", () => {
+  test("cycles and repeated errors keep their identity", () => {
     const error = new Error("loop") as Error & { again?: Error; other?: Error };
     error.cause = error;
     error.again = error;
@@ -117,7 +117,7 @@ describe("what arrives", () => {
     expect(arrived.other!.cause).toBe(arrived);
   });
 
-  test("a chain of causes too long for recursion", () => {
+  test("a chain of 100,000 causes does not overflow the stack", () => {
     let error = new Error("0");
     for (let depth = 1; depth < 100_000; depth++) {
       error = new Error(String(depth), { cause: error });
@@ -130,7 +130,7 @@ describe("what arrives", () => {
 });
 
 describe("hostile errors", () => {
-  test("properties that cannot be cloned are left out, the others stay", () => {
+  test("uncloneable properties are left out and the others arrive", () => {
     const error = Object.assign(new Error("e"), { callback: () => {}, fine: 1 });
     expect(Object.entries(arrive(error))).toEqual([["fine", 1]]);
   });
@@ -153,7 +153,7 @@ describe("hostile errors", () => {
     expect(arrived.message).toBe("real");
   });
 
-  test("names of the prototype chain are ordinary properties", () => {
+  test("own properties named like prototype members arrive", () => {
     const error = new Error("p");
     for (const key of ["__proto__", "constructor", "toString"]) {
       Object.defineProperty(error, key, { value: { polluted: 1 }, enumerable: true });
@@ -172,7 +172,7 @@ describe("hostile errors", () => {
     expect(Object.getPrototypeOf(unpackError(currentRuntime, bytes))).toBe(Error.prototype);
   });
 
-  test("what is an error", () => {
+  test("isError accepts only errors and DOMExceptions", () => {
     expect([new Error(), new DOMException()].every(isError)).toBe(true);
     for (const value of [null, undefined, "Error", { message: "m", stack: "s" }, () => {}]) {
       expect(isError(value)).toBe(false);

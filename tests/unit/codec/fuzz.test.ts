@@ -128,7 +128,7 @@ function damaged(bytes: Uint8Array, damage: (view: DataView) => void): Uint8Arra
   return copy;
 }
 
-describe(`bytes no encoder wrote, seed ${seed}`, { timeout: TIMEOUT_MS }, () => {
+describe(`bytes not written by the encoder, seed ${seed}`, { timeout: TIMEOUT_MS }, () => {
   test("random bytes", () => {
     check(
       fc.tuple(fc.uint8Array({ maxLength: 256 }), fc.nat(3)),
@@ -136,7 +136,7 @@ describe(`bytes no encoder wrote, seed ${seed}`, { timeout: TIMEOUT_MS }, () => 
     );
   });
 
-  test("small random words, which look like tags and lengths", () => {
+  test("small random words that resemble tags and lengths", () => {
     const word = fc.oneof(fc.nat(40), fc.nat(70_000), fc.constantFrom(...wildWords));
     check(fc.array(word, { maxLength: 64 }), (words) => {
       feed(new Uint8Array(new Int32Array(words).buffer), 1);
@@ -158,7 +158,7 @@ describe(`bytes no encoder wrote, seed ${seed}`, { timeout: TIMEOUT_MS }, () => 
     });
   });
 
-  test("truncated, and asked for more values than there are", () => {
+  test("truncated encodings with too large a value count", () => {
     check(fc.tuple(encodings, fc.nat(0xffff), fc.nat(2)), ([{ bytes, count }, length, more]) => {
       feed(bytes.slice(0, length % (bytes.length + 1)), count + more);
     });
@@ -176,7 +176,7 @@ describe(`bytes no encoder wrote, seed ${seed}`, { timeout: TIMEOUT_MS }, () => 
     });
   });
 
-  test("noise around the bytes is not read", () => {
+  test("bytes around the encoding are not read", () => {
     check(fc.tuple(encodings, fc.nat(255)), ([{ bytes, count }, noise]) => {
       const around = new Uint8Array(bytes.length + 128).fill(noise);
       around.set(bytes, 64);
@@ -185,14 +185,14 @@ describe(`bytes no encoder wrote, seed ${seed}`, { timeout: TIMEOUT_MS }, () => 
     });
   });
 
-  test("what is intact decodes after all that", () => {
+  test("intact encodings still decode afterwards", () => {
     for (const { bytes, count } of encodedSpecimens) {
       expect(decode(bytes, count)).toHaveLength(count);
     }
   });
 });
 
-describe("each word of each kind of value replaced by wild ones", { timeout: TIMEOUT_MS }, () => {
+describe("each word of each specimen replaced by extreme values", { timeout: TIMEOUT_MS }, () => {
   for (const [index, { bytes, count }] of encodedSpecimens.entries()) {
     test(`specimen ${index}, ${bytes.length} bytes`, () => {
       const before = process.memoryUsage().rss;
@@ -213,7 +213,7 @@ describe("each word of each kind of value replaced by wild ones", { timeout: TIM
   }
 });
 
-test("nothing was polluted", () => {
+test("prototypes are not polluted", () => {
   expect(Object.keys(Object.prototype)).toEqual([]);
   expect(Object.keys(Array.prototype)).toEqual([]);
   expect(({} as Record<string, unknown>)["a"]).toBeUndefined();

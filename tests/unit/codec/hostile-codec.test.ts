@@ -7,7 +7,7 @@ import { createEndpoints } from "../../support/endpoints.ts";
 import { currentRuntime } from "../../../src/runtimes/current.ts";
 import * as namespace from "../../support/random.ts";
 
-describe("packed arrays that stop being numbers", () => {
+describe("packed number arrays with another last element", () => {
   const ends: Record<string, readonly unknown[]> = {
     "a fraction": [0.5],
     "a string": ["x"],
@@ -24,7 +24,7 @@ describe("packed arrays that stop being numbers", () => {
           array.push(...end);
           expect(send(pair, [array, "after"])).toEqual([array, "after"]);
           // Held: encoded in scratch memory from the start.
-          sendHeldCall(pair.host, pair.snapshots.hold([array]));
+          sendHeldCall(pair.host, pair.snapshots.capture([array]));
           expect(receive(pair)).toEqual([array]);
         }
       }
@@ -32,7 +32,7 @@ describe("packed arrays that stop being numbers", () => {
   }
 });
 
-test("a stack that overflows while encoding leaves the endpoint as it was", () => {
+test("a stack overflow during encoding leaves the endpoint unchanged", () => {
   const pair = createEndpoints(65_536);
   const value = [{ a: "text", list: [1, 2.5, "x".repeat(100)] }, new Map([[1, { b: 2 }]])];
   for (let round = 0; round < 60; round++) {
@@ -60,7 +60,7 @@ test("a stack that overflows while encoding leaves the endpoint as it was", () =
       if (index < 0) break;
       pair.worker.rx.acquire(index);
       const what = pair.worker.rx.memory.i32[(index >> 2) + 4]!;
-      if ((what & 0xf) === 4) pair.worker.learnShapes(index, what);
+      if ((what & 0xf) === 4) pair.worker.receiveShapes(index, what);
       else expect(pair.worker.readValues(index, what)).toEqual([...value]);
       pair.worker.rx.release();
     }
@@ -69,10 +69,10 @@ test("a stack that overflows while encoding leaves the endpoint as it was", () =
   }
 });
 
-describe("what an error carries and has to leave out", () => {
+describe("an uncloneable property of an error", () => {
   const cannot = () => {};
 
-  test("takes nothing else along, and leaves nothing behind", () => {
+  test("does not affect other properties or the next value", () => {
     const pair = createEndpoints(65_536);
     const buffer = new ArrayBuffer(8);
     const large = new Uint8Array(100_000);
@@ -89,15 +89,15 @@ describe("what an error carries and has to leave out", () => {
     }
   });
 
-  test("does not count", () => {
+  test("does not count for maxPayloadBytes", () => {
     const pair = createEndpoints(65_536, 40_000);
     const error = Object.assign(new Error("e"), { part: { text: "x".repeat(4000), cannot } });
     expect(send(pair, [error, "y".repeat(2000)])[1]).toHaveLength(2000);
   });
 });
 
-describe("patterns", () => {
-  test("flags come from the pattern's own slots", () => {
+describe("regular expressions", () => {
+  test("flags are read from the internal slots", () => {
     let ran = 0;
     class Odd extends RegExp {
       override get flags(): string {
@@ -116,8 +116,8 @@ describe("patterns", () => {
   });
 });
 
-describe("moving", () => {
-  test("the same wrapper twice, around a primitive, and around what was written before", () => {
+describe("transfers", () => {
+  test("the same wrapper works twice, around a primitive, and around a value already written", () => {
     const buffer = new ArrayBuffer(8);
     const wrapped = transfer("text", [buffer]);
     expect(roundTrip([[wrapped, wrapped]])).toEqual([["text", "text"]]);
@@ -129,7 +129,7 @@ describe("moving", () => {
     expect([second === first, third === first]).toEqual([true, true]);
   });
 
-  test("one buffer through two wrappers", () => {
+  test("one buffer in two wrappers is transferred once", () => {
     const buffer = new ArrayBuffer(16);
     const views = [transfer(new Uint8Array(buffer, 0, 4)), transfer(new Uint16Array(buffer, 8))];
     const [one, two] = roundTrip(views) as [Uint8Array, Uint16Array];
@@ -137,7 +137,7 @@ describe("moving", () => {
     expect([one.length, two.length, buffer.byteLength]).toEqual([4, 4, 0]);
   });
 
-  test("all or none", () => {
+  test("if one buffer is detached, no buffer is transferred", () => {
     const good = new ArrayBuffer(8);
     const gone = new ArrayBuffer(8);
     gone.transfer();
@@ -145,7 +145,7 @@ describe("moving", () => {
     expect(good.byteLength).toBe(8);
   });
 
-  test("a large buffer of a subclass is copied by its bytes alone", () => {
+  test("a large buffer of a subclass is copied without calling its methods", () => {
     let ran = 0;
     class Odd extends ArrayBuffer {
       override slice(): ArrayBuffer {
@@ -166,8 +166,8 @@ describe("moving", () => {
   });
 });
 
-describe("what only looks like a plain object", () => {
-  test("arguments, even if their shape is known", () => {
+describe("objects that resemble plain objects", () => {
+  test("arguments objects are refused even if their shape is known", () => {
     const argumentsOf = new Function("return arguments;") as (...args: unknown[]) => IArguments;
     for (let round = 0; round < 5; round++) {
       expect(roundTrip([{ "0": 1, "1": round }])).toEqual([{ "0": 1, "1": round }]);
@@ -175,7 +175,7 @@ describe("what only looks like a plain object", () => {
     }
   });
 
-  test("module namespaces", () => {
+  test("module namespaces are refused", () => {
     const same = Object.fromEntries(Object.keys(namespace).map((key) => [key, 1]));
     for (let round = 0; round < 3; round++) {
       roundTrip([same]);
@@ -183,7 +183,7 @@ describe("what only looks like a plain object", () => {
     }
   });
 
-  test("an instance whose property is gone does not get its class's", () => {
+  test("a deleted property is not replaced by the inherited one", () => {
     class Point {
       a = 1;
       declare b?: number;
@@ -204,7 +204,7 @@ describe("what only looks like a plain object", () => {
     }
   });
 
-  test("a prototype that is a proxy runs no trap but `has`", () => {
+  test("a proxy as a prototype runs no trap except `has`", () => {
     const traps: string[] = [];
     const parent = new Proxy({}, {
       getPrototypeOf: () => {
@@ -224,7 +224,7 @@ describe("what only looks like a plain object", () => {
   });
 });
 
-test("an Envelope within itself", () => {
+test("an Envelope may contain itself", () => {
   const header: { self?: unknown } = {};
   const envelope = new Envelope(header, new Uint8Array([1]));
   header.self = envelope;
@@ -233,12 +233,12 @@ test("an Envelope within itself", () => {
   expect((arrived.header as typeof header).self).toBe(arrived);
 });
 
-test("room for a held call counts what has to be told before it", () => {
+test("hasSpaceFor includes the shapes that must be announced first", () => {
   const pair = createEndpoints(1024);
   const wide = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`key number ${n}`, n]));
-  const snapshot = pair.snapshots.hold([wide]);
-  pair.snapshots.hold([wide]); // seen twice: a shape now, and nobody was told
-  const small = pair.snapshots.hold([1]);
+  const snapshot = pair.snapshots.capture([wide]);
+  pair.snapshots.capture([wide]); // seen twice: a shape now, and nobody was told
+  const small = pair.snapshots.capture([1]);
   while (sendHeldCall(pair.host, snapshot));
   for (let round = 0; round < 20; round++) {
     expect(pair.host.hasSpaceFor(small)).toBe(sendHeldCall(pair.host, small));
@@ -246,7 +246,7 @@ test("room for a held call counts what has to be told before it", () => {
 });
 
 describe("identity and kind", () => {
-  test("an object that only the runtime can judge shares its parts with others, and with itself", () => {
+  test("an object cloned by the runtime keeps its shared parts and cycles", () => {
     const part = { n: 1 };
     class Source extends EventTarget {
       readonly me: unknown = this;
@@ -267,7 +267,7 @@ describe("identity and kind", () => {
     expect(source.me === source).toBe((expected[1] as { me?: object }).me === expected[1]);
   });
 
-  test("its getters run once", () => {
+  test("an object cloned by the runtime runs its getters once", () => {
     let reads = 0;
     const target = Object.defineProperty(new EventTarget(), "read", {
       enumerable: true,
@@ -285,7 +285,7 @@ describe("identity and kind", () => {
     expect(reads).toBe(1);
   });
 
-  test("errors and Maps that follow objects which only inherit from their class", () => {
+  test("errors and Maps are recognized after objects that only inherit from their class", () => {
     class Failure extends Error {
       readonly status = 5;
     }
@@ -303,7 +303,7 @@ describe("identity and kind", () => {
   });
 });
 
-describe("lengths that change while the first element is read", () => {
+describe("array lengths that change while the first element is read", () => {
   const withGetter = (rest: number[], act: (array: unknown[]) => void): unknown[] =>
     Object.defineProperty([0, ...rest] as unknown[], 0, {
       enumerable: true,
@@ -314,12 +314,12 @@ describe("lengths that change while the first element is read", () => {
       },
     });
 
-  test.runIf(!currentRuntime.kinds.clonesLive)("are those from before", () => {
+  test.runIf(!currentRuntime.kinds.clonesLive)("arrive with the length before the change", () => {
     expect(roundTrip([withGetter([], (array) => array.push(1, 2))])).toEqual([[7]]);
     expect(roundTrip([withGetter([], (array) => array.length = 4)])).toEqual([[7]]);
   });
 
-  test("an array that shrinks to nothing is written within its room", () => {
+  test("an array that shrinks stays within its reserved space", () => {
     const pair = createEndpoints(4096);
     for (let units = 0; units < 64; units++) {
       const value = withGetter([1, 2, 3], (array) => array.length = 1);
@@ -330,7 +330,7 @@ describe("lengths that change while the first element is read", () => {
   });
 });
 
-test("what was to move does so although the property of an error that had it is left out", () => {
+test("a listed buffer is transferred even if the error property with it is left out", () => {
   const pair = createEndpoints(4096);
   const buffer = new ArrayBuffer(8);
   const error = Object.assign(new Error("e"), { part: { buffer, f: () => {} } });
@@ -340,24 +340,24 @@ test("what was to move does so although the property of an error that had it is 
   expect(buffer.byteLength).toBe(0);
 });
 
-describe("strings of a value that was refused while they were written", () => {
+describe("strings of a refused value", () => {
   /** What tells them apart fits scratch memory, and the strings do not. */
   const names = Array.from({ length: 1500 }, (_, index) => `secret ${index}`.padEnd(60));
 
-  test("reach no other", () => {
+  test("do not appear in the next value", () => {
     const pair = createEndpoints(65_536, 40_000);
     const next = [{ name: "good" }, ["a", "b"], "plain"];
     for (let round = 0; round < 3; round++) {
       expect(() => send(pair, [names])).toThrow(PayloadTooLargeError);
-      expect(() => pair.snapshots.hold([names])).toThrow(PayloadTooLargeError);
+      expect(() => pair.snapshots.capture([names])).toThrow(PayloadTooLargeError);
       expect(send(pair, next)).toEqual(next);
-      sendHeldCall(pair.host, pair.snapshots.hold(next));
+      sendHeldCall(pair.host, pair.snapshots.capture(next));
       expect(receive(pair)).toEqual(next);
     }
   });
 });
 
-test("what somebody gives to Object.prototype is no part of property descriptors", () => {
+test("property descriptors do not inherit from a modified Object.prototype", () => {
   const pair = createEndpoints(65_536);
   const error = Object.assign(new Error("e", { cause: 1 }), { code: "C" });
   const value = { constructor: 1, nested: JSON.parse('{"__proto__": 2, "toString": 3}') as object };

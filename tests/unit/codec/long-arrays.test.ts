@@ -26,7 +26,7 @@ function expectLikeClone(make: () => unknown): void {
   expect(differences(roundTrip([make()])[0], structuredClone(make()))).toEqual([]);
 }
 
-describe("arrive as they are", () => {
+describe("long arrays arrive unchanged", () => {
   const makers: Record<string, Make> = {
     "fractions": numbers,
     "whole numbers": (length) => Array.from({ length }, (_, index) => index),
@@ -79,7 +79,7 @@ describe("arrive as they are", () => {
     test.each(LENGTHS)(`${name}, %d`, (length) => expectLikeClone(() => make(length)));
   }
 
-  test.each(LENGTHS)("getters run once, and what they do to holes, %d", (length) => {
+  test.each(LENGTHS)("getters run once and may change holes, %d", (length) => {
     const made: { runs: number }[] = [];
     expectLikeClone(() => {
       const count = { runs: 0 };
@@ -101,7 +101,7 @@ describe("arrive as they are", () => {
   });
 });
 
-describe("asking runs no code", () => {
+describe("counting elements runs no user code", () => {
   // Counted, not thrown: what throws while it is shown is not noticed.
   let asked = 0;
   const ask = (): undefined => {
@@ -147,7 +147,7 @@ describe("asking runs no code", () => {
     });
   }
 
-  test("nor with a class of arrays that has an opinion", () => {
+  test("Symbol.hasInstance of Array", () => {
     Object.defineProperty(Array, Symbol.hasInstance, { value: ask, configurable: true });
     try {
       expect(exact(1)(numbers(3000))).toBe(3000);
@@ -157,7 +157,7 @@ describe("asking runs no code", () => {
     expect(asked).toBe(0);
   });
 
-  test.each(LENGTHS)("nor with elements, however many keys there are, %d", (length) => {
+  test.each(LENGTHS)("element getters beside many keys, %d", (length) => {
     const array = Object.defineProperty(numbers(length), 0, {
       get: ask,
       enumerable: true,
@@ -170,7 +170,7 @@ describe("asking runs no code", () => {
     expect(asked).toBe(1);
   });
 
-  test("what throws when it is shown does not harm the call", () => {
+  test("a property that throws during inspection does not fail the call", () => {
     const thrown = {
       get: () => {
         throw new Error("asked");
@@ -183,7 +183,7 @@ describe("asking runs no code", () => {
     );
   });
 
-  test("nor with getters of keys that it shows, nor an order of its own for them", () => {
+  test("getters and a sort function in inspect.defaultOptions", () => {
     const { defaultOptions } = inspect;
     const before = { ...defaultOptions };
     inspect.defaultOptions = { getters: true, sorted: () => asked++ };
@@ -197,7 +197,7 @@ describe("asking runs no code", () => {
   });
 });
 
-describe("prototypes with elements", () => {
+describe("elements of prototypes", () => {
   const prototypes = { "Array.prototype": Array.prototype, "Object.prototype": Object.prototype };
   afterEach(() => {
     for (const prototype of Object.values(prototypes)) Reflect.deleteProperty(prototype, "3");
@@ -223,7 +223,7 @@ describe("prototypes with elements", () => {
   }
 });
 
-test("one between Array.prototype and Object.prototype does not fill them either", () => {
+test("an element between Array.prototype and Object.prototype does not fill holes", () => {
   const array = numbers(3000);
   delete array[3];
   Object.setPrototypeOf(Array.prototype, { 3: "inherited" });
@@ -236,7 +236,7 @@ test("one between Array.prototype and Object.prototype does not fill them either
   expect(differences(arrived, array)).toEqual([]);
 });
 
-test("elements are set whatever Array.prototype has in their place", () => {
+test("elements are set without calling setters of Array.prototype", () => {
   const array: unknown[] = new Array(2000);
   array[1777] = "own";
   const fail = (): never => {
@@ -253,7 +253,7 @@ test("elements are set whatever Array.prototype has in their place", () => {
   expect(differences(arrived, array)).toEqual([]);
 });
 
-test("inspection tells arrays with and without keys apart, whatever its defaults", () => {
+test("inspection finds extra keys with any default options", () => {
   const { defaultOptions } = inspect;
   const before = { ...defaultOptions };
   const arrays = [numbers(3000), Object.assign(numbers(3000), { extra: 1 })] as const;
@@ -274,7 +274,7 @@ test("inspection tells arrays with and without keys apart, whatever its defaults
   }
 });
 
-test("counting by inspection and by keys says the same", () => {
+test("counting by inspection and by keys agree", () => {
   const inspected = exact(0);
   for (const length of [0, 1, 2, ...LENGTHS]) {
     for (

@@ -27,7 +27,7 @@ function pairOf(compiledAfter: number): { registry: ShapeRegistry; trip(value: u
     shapes: registry,
     sharedBuffers: shared,
     maxPayloadBytes: Infinity,
-    mayLend: false,
+    allowsBorrow: false,
   });
   const decoder = new Decoder(currentRuntime, received, shared);
   return {
@@ -36,13 +36,13 @@ function pairOf(compiledAfter: number): { registry: ShapeRegistry; trip(value: u
       encoder.end();
       const end = encoder.value(value, encoder.begin());
       const lists = registry.keysFrom(received.size, MAX_SHAPES);
-      if (lists.length > 0) received.learn([received.size, ...lists]);
+      if (lists.length > 0) received.add([received.size, ...lists]);
       return decoder.one(encoder.memory, 0, end);
     },
   };
 }
 
-test("objects of no shape are not asked for one for ever", () => {
+test("guess stops checking after repeated objects without a shape", () => {
   const registry = new ShapeRegistry(1);
   const keys = ["id", "name"];
   registry.find(keys);
@@ -70,7 +70,7 @@ test("objects of no shape are not asked for one for ever", () => {
 describe.each([["compiled", 1], ["compiled later", 3], ["looping", Infinity]])(
   "%s",
   (_, compiledAfter) => {
-    test("every kind of key and value, at each sight of the shape", () => {
+    test("every kind of key and value arrives at each use of the shape", () => {
       const { trip } = pairOf(compiledAfter);
       const objects = [
         { a: 1, b: "x", c: true, d: null, e: undefined, f: -0, g: 1.5, h: [1], i: { a: 1 }, j: 2n },
@@ -92,7 +92,7 @@ describe.each([["compiled", 1], ["compiled later", 3], ["looping", Infinity]])(
       expect(({} as { x?: number }).x).toBeUndefined();
     });
 
-    test("a property that a getter removes does not arrive, the others do", () => {
+    test("a property deleted by a getter does not arrive and the others do", () => {
       const { trip } = pairOf(compiledAfter);
       for (let round = 0; round < 4; round++) {
         const object: Record<string, unknown> = {
@@ -114,7 +114,7 @@ describe.each([["compiled", 1], ["compiled later", 3], ["looping", Infinity]])(
       }
     });
 
-    test("cycles through objects of known shape", () => {
+    test("cycles through objects of a known shape arrive", () => {
       const { trip } = pairOf(compiledAfter);
       for (let round = 0; round < 4; round++) {
         const node: { id: number; self?: unknown; next: unknown } = { id: round, next: null };
@@ -125,7 +125,7 @@ describe.each([["compiled", 1], ["compiled later", 3], ["looping", Infinity]])(
       }
     });
 
-    test("hostile streams of wide shapes stay bounded and correct", () => {
+    test("hostile streams of wide shapes use bounded memory and arrive", () => {
       const { registry, trip } = pairOf(compiledAfter);
       const wide = MAX_SHAPE_KEYS - 1;
       const most = Math.floor(MAX_KEYS_OF_SHAPES / wide);
@@ -139,7 +139,7 @@ describe.each([["compiled", 1], ["compiled later", 3], ["looping", Infinity]])(
       expect(registry.size).toBe(most);
     });
 
-    test("hostile streams of ever new shapes stay bounded and correct", () => {
+    test("hostile streams of new shapes use bounded memory and arrive", () => {
       const { registry, trip } = pairOf(compiledAfter);
       for (let n = 0; n < 3000; n++) expect(trip({ [`only${n}`]: n })).toEqual({ [`only${n}`]: n });
       expect(registry.size).toBe(0);
@@ -154,22 +154,22 @@ describe.each([["compiled", 1], ["compiled later", 3], ["looping", Infinity]])(
   },
 );
 
-describe("telling", () => {
-  test("what was never told, or told out of turn, is a protocol error", () => {
+describe("announcing shapes", () => {
+  test("a shape that is invalid or out of order is a protocol error", () => {
     const received = new ReceivedShapes();
-    received.learn([0, ["a"], ["b", "c"]]);
+    received.add([0, ["a"], ["b", "c"]]);
     expect(received.size).toBe(2);
     for (const bad of [[0, ["a"]], [3, ["a"]], [2, "a"], [2, [1]], [2, ["a", "a"]], null, {}]) {
-      expect(() => received.learn(bad)).toThrow(ProtocolError);
+      expect(() => received.add(bad)).toThrow(ProtocolError);
     }
     const wide = Array.from({ length: MAX_SHAPE_KEYS }, (_, key) => `${key}`);
     const many = Array.from({ length: MAX_KEYS_OF_SHAPES / MAX_SHAPE_KEYS }, () => wide);
-    new ReceivedShapes().learn([0, ...many]);
-    expect(() => new ReceivedShapes().learn([0, ...many, ["one more"]])).toThrow(ProtocolError);
-    expect(() => new ReceivedShapes().learn([0, [...wide, "one more"]])).toThrow(ProtocolError);
+    new ReceivedShapes().add([0, ...many]);
+    expect(() => new ReceivedShapes().add([0, ...many, ["one more"]])).toThrow(ProtocolError);
+    expect(() => new ReceivedShapes().add([0, [...wide, "one more"]])).toThrow(ProtocolError);
   });
 
-  test("each lane is told on its own, however small its ring", () => {
+  test("each lane receives its own announcements, even with a small ring", () => {
     const pairs = [createEndpoints(1024), createEndpoints(1 << 16)];
     const wide = Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`a long key ${n}`, n]));
     for (let round = 0; round < 4; round++) {
@@ -183,7 +183,7 @@ describe("telling", () => {
     }
   });
 
-  test("an object is smaller once its keys are known", () => {
+  test("an object takes fewer bytes once its keys are known", () => {
     const pair = createEndpoints(1 << 16);
     const sizes: number[] = [];
     for (let round = 0; round < 4; round++) {
@@ -196,7 +196,7 @@ describe("telling", () => {
 });
 
 test.runIf(capabilities.forbidsCode)(
-  "without code from strings values cross all the same",
+  "values arrive if code generation from strings is disabled",
   async () => {
     const support = new URL("../../support/codec.ts", import.meta.url).href;
     const { code, output } = await runCode(
@@ -212,9 +212,9 @@ test.runIf(capabilities.forbidsCode)(
   },
 );
 
-describe("objects seen", () => {
+describe("SeenObjects", () => {
   test.each([5, 12, 13, 95, 96, 97, 108, 109, 191, 192, 193, 2000])(
-    "%i of them, and forgotten again",
+    "finds %i objects and forgets them",
     (count) => {
       const seen = new SeenObjects();
       for (let round = 0; round < 2; round++) {
@@ -247,7 +247,7 @@ describe("objects seen", () => {
   );
 
   // What is forgotten between is new when it comes again.
-  test.each([0.01, 0.2, 0.7])("of which %d come again, in any order", (share) => {
+  test.each([0.01, 0.2, 0.7])("finds repeated objects in any order (share %d)", (share) => {
     const random = createRandom(1 + 100 * share);
     const seen = new SeenObjects();
     for (let round = 0; round < 20; round++) {
@@ -272,7 +272,7 @@ describe("objects seen", () => {
     }
   });
 
-  test("are not searched for one by one if there are many", () => {
+  test("does not search linearly among many objects", () => {
     const seen = new SeenObjects();
     const objects = Array.from({ length: 5000 }, () => ({}));
     for (const [index, object] of objects.entries()) seen.visit(object, 8 * index);
@@ -291,8 +291,8 @@ describe("objects seen", () => {
   });
 });
 
-describe("strings remembered", () => {
-  test("never another than was written", () => {
+describe("cached strings", () => {
+  test("always match the string written", () => {
     const words = Array.from(
       { length: 4000 },
       (_, n) => `${n * 7919 % 4001}`.padEnd(2 + n % 23, "ab"),

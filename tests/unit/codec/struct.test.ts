@@ -30,7 +30,7 @@ import {
 } from "../../../src/codec/struct/schema.ts";
 import { codecOf } from "../../../src/codec/struct/struct-codec.ts";
 import { TextWindow } from "../../../src/codec/struct/text-window.ts";
-import { LoanExpiredError, StructError } from "../../../src/errors.ts";
+import { BorrowExpiredError, StructError } from "../../../src/errors.ts";
 import { revokeView, viewToObject } from "../../../src/codec/struct/record-view.ts";
 import { HeddleError, InvalidArgumentError, ProtocolError } from "../../../src/errors.ts";
 import { type Memory, viewMemory } from "../../../src/memory/views.ts";
@@ -153,7 +153,7 @@ describe("numbers", () => {
       [i32, -(2 ** 31), 2 ** 31 - 1],
       [u32, 0, 2 ** 32 - 1],
     ] as const,
-  )("$kind holds its range and no more", (field, least, greatest) => {
+  )("$kind accepts exactly its range", (field, least, greatest) => {
     for (const value of [least, least + 1, 0, 1, greatest - 1, greatest]) {
       expect(valueOf(field, value)).toBe(value);
     }
@@ -166,7 +166,7 @@ describe("numbers", () => {
     }
   });
 
-  test("i64 and u64", () => {
+  test("i64 and u64 accept exactly their range", () => {
     const signed = [0n, -1n, 1n, 2n ** 63n - 1n, -(2n ** 63n)];
     for (const value of signed) expect(valueOf(i64, value)).toBe(value);
     for (const value of [0n, 1n, 2n ** 63n, 2n ** 64n - 1n]) {
@@ -176,7 +176,7 @@ describe("numbers", () => {
     for (const value of [2n ** 64n, -1n, 1, undefined]) misfit(one(u64), { v: value });
   });
 
-  test("no conversion: an object's valueOf does not run", () => {
+  test("numbers are not converted with valueOf", () => {
     const value = {
       valueOf() {
         throw new Error("ran");
@@ -221,7 +221,7 @@ describe("text and bytes", () => {
     );
   });
 
-  test("of every length, in room that is just enough", () => {
+  test("texts of every length fit exactly their reserved space", () => {
     for (let units = 1; units < 600; units += units < 80 ? 1 : 17) {
       for (const unit of ["я", "中", "😀", "aя", "א "]) {
         const value = unit.repeat(units);
@@ -232,7 +232,7 @@ describe("text and bytes", () => {
     }
   });
 
-  test("what shares its memory may grow while it is written: what was counted arrives", () => {
+  test("a growable buffer that grows during encoding arrives with its first length", () => {
     const fields: [Field, new (buffer: SharedArrayBuffer) => ArrayLike<unknown>][] = [
       [bytes(), Uint8Array],
       [array(f64), Float64Array],
@@ -262,7 +262,7 @@ describe("text and bytes", () => {
     }
   });
 
-  test("lone surrogates have no UTF-8", () => {
+  test("lone surrogates are refused", () => {
     for (const value of ["\ud800", "a\udc00", `${"x".repeat(30)}\ud83d`, "\udc00\ud800"]) {
       for (const field of [utf8(), utf8(200)]) {
         const at = [...value].findIndex((unit) => unit >= "\ud800" && unit <= "\udfff");
@@ -275,7 +275,7 @@ describe("text and bytes", () => {
     }
   });
 
-  test("many in one record, of every length and in between other things", () => {
+  test("many texts of every length arrive in one record", () => {
     const line = struct({
       name: utf8(),
       code: utf8(12),
@@ -305,7 +305,7 @@ describe("text and bytes", () => {
     }
   });
 
-  test("what is read around strings to cut them out is bounded by the strings", () => {
+  test("the bytes read to decode strings are bounded by the strings' length", () => {
     const memory = viewMemory(new SharedArrayBuffer(1 << 20));
     memory.u8.fill(97);
     for (
@@ -357,7 +357,7 @@ describe("text and bytes", () => {
     }
   });
 
-  test("a subclass cannot lie about its length", () => {
+  test("a subclass getter for the length is ignored", () => {
     class Lying extends Uint8Array {
       override get length(): number {
         return 1000;
@@ -369,7 +369,7 @@ describe("text and bytes", () => {
 });
 
 describe("arrays", () => {
-  test("of numbers: arrays, and the typed array that matches", () => {
+  test("of numbers accept arrays and the matching typed array", () => {
     const kinds = [
       [f64, Float64Array, [0.5, -0, NaN, 3]],
       [f32, Float32Array, [0.5, -0, Infinity]],
@@ -402,7 +402,7 @@ describe("arrays", () => {
     misfit(one(array(bool)), { v: new Uint8Array(1) });
   });
 
-  test("of fractions, of whole numbers, and of both", () => {
+  test("of fractions, integers and both arrive", () => {
     const odd = [-0, NaN, Infinity, -Infinity, 2 ** 31, -(2 ** 31), 2 ** 53, 5e-324];
     const lists = [[1, 2, 3], [0.5, 1, 2, -0], [1, 0.5, -0], [-0, 1], [NaN, 1], [2 ** 31, 7], odd];
     for (const list of [...lists, ...odd.map((first) => [first, ...odd]), []]) {
@@ -411,7 +411,7 @@ describe("arrays", () => {
     }
   });
 
-  test("of structs, strings, bytes and arrays", () => {
+  test("of structs, strings, bytes and arrays arrive", () => {
     const Point = struct({ x: f64, y: f64 });
     expect(valueOf(array(Point), [{ x: 1, y: 2 }, { x: 3, y: 4 }]))
       .toEqual([{ x: 1, y: 2 }, { x: 3, y: 4 }]);
@@ -424,7 +424,7 @@ describe("arrays", () => {
     expect(valueOf(array(struct({})), [{}, {}])).toEqual([{}, {}]);
   });
 
-  test("what is refused", () => {
+  test("refuse other values, wrong lengths and wrong elements", () => {
     const schema = one(array(f64, 2));
     const got = (v: unknown) => misfit(schema, { v }).message.replace("args[0].v", "_");
     expect(got([1, 2, 3])).toBe(
@@ -481,7 +481,7 @@ const user = {
 };
 
 describe("structs", () => {
-  test("everything at once", () => {
+  test("all kinds of fields arrive in one struct", () => {
     expect(roundTrip(User, user)).toStrictEqual(user);
     const full = { ...user, email: "a@b", second: user.address, level: 0 };
     expect(roundTrip(User, full)).toStrictEqual(full);
@@ -501,7 +501,7 @@ describe("structs", () => {
     misfit(struct({ a: optional(u8) }), []);
   });
 
-  test("more optional fields than fit a presence word", () => {
+  test("more optional fields than one presence word holds arrive", () => {
     const keys = Array.from({ length: 70 }, (_, index) => `k${index}`);
     const schema = struct(Object.fromEntries(keys.map((key) => [key, optional(u16)])));
     for (const chosen of [keys, [], ["k31"], ["k0", "k32", "k63", "k64", "k69"]]) {
@@ -510,7 +510,7 @@ describe("structs", () => {
     }
   });
 
-  test("misfits are named by path", () => {
+  test("a mismatch is reported with its path", () => {
     const path = (change: object) => misfit(User, { ...user, ...change }).path;
     expect(path({ home: { x: "abc", y: 1 } })).toBe("args[0].home.x");
     expect(path({ address: { ...user.address, tags: ["a", 5] } })).toBe("args[0].address.tags[1]");
@@ -529,7 +529,7 @@ describe("structs", () => {
     for (const value of [null, undefined, 5, "x", () => {}, [], [1]]) misfit(User, value);
   });
 
-  test("unknown keys are refused, whatever the value is made of", () => {
+  test("unknown keys are refused for every kind of object", () => {
     const schema = struct({ x: f64, y: optional(f64) });
     const error = misfit(schema, { x: 1, z: 2 });
     expect(error.message).toBe(
@@ -560,7 +560,7 @@ describe("structs", () => {
     expect(roundTrip(schema, { y: 2, x: 1, [Symbol("s")]: 3 })).toStrictEqual({ x: 1, y: 2 });
   });
 
-  test("keys that every object inherits are keys like any other", () => {
+  test("inherited names can be field names", () => {
     const hostile = ["__proto__", "constructor", "toString", "hasOwnProperty", "valueOf"];
     const odd = ['"', "\\", "\u2028", "`${1}`", "a\nb", "*/", "", "0", "10", "\ud800", "toObject"];
     const keys = [...hostile, ...odd, "revoke", "return", "value", "at", "v0"];
@@ -582,7 +582,7 @@ describe("structs", () => {
     expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
   });
 
-  test("each getter runs once, and what it throws arrives", () => {
+  test("each getter runs once, and its error is passed on", () => {
     for (const mode of MODES) {
       const ran: string[] = [];
       const counting = (object: Record<string, unknown>): Record<string, unknown> => {
@@ -611,7 +611,7 @@ describe("structs", () => {
     }
   });
 
-  test("errors of the writer pass through", () => {
+  test("errors of the writer are passed on", () => {
     const full = new Error("full");
     const writer: StructWriter = {
       memory: viewMemory(new SharedArrayBuffer(8)),
@@ -627,7 +627,7 @@ describe("structs", () => {
 });
 
 describe("layout", () => {
-  test("fixed sizes, largest alignment first and without gaps", () => {
+  test("fixed-size fields are ordered by alignment without gaps", () => {
     const size = (fields: Fields) => codecOf(struct(fields)).fixedBytes;
     expect(size({})).toBe(8);
     expect(size({ a: u8 })).toBe(8);
@@ -643,7 +643,7 @@ describe("layout", () => {
     expect(codecOf(struct({ a: utf8(4), b: array(struct({ c: f64 }), 3) })).isFixed).toBe(true);
   });
 
-  test("a record may be moved as a whole", () => {
+  test("a record can be copied to another position", () => {
     const [writer, end] = write(User, user, "compiled");
     const at = START + writer.shift;
     const moved = viewMemory(new SharedArrayBuffer(end + 4096));
@@ -654,7 +654,7 @@ describe("layout", () => {
 });
 
 describe("schemas", () => {
-  test("are frozen values with one codec each", () => {
+  test("schemas are frozen and have one codec each", () => {
     for (const value of [User, User.fields, f64, utf8(3), optional(f64), array(f64)]) {
       expect(Object.isFrozen(value)).toBe(true);
     }
@@ -665,7 +665,7 @@ describe("schemas", () => {
     expect(utf8(3)).toEqual({ kind: "utf8", max: 3 });
   });
 
-  test("arguments are checked", () => {
+  test("invalid arguments are refused", () => {
     const refuse = (make: () => unknown, message: string) => {
       expect(make).toThrow(InvalidArgumentError);
       expect(make).toThrow(message);
@@ -702,7 +702,7 @@ describe("views", () => {
   };
   type UserView = ReturnType<ReturnType<typeof codecOf<typeof User>>["view"]>;
 
-  test("read straight from the memory", () => {
+  test("views read from memory in place", () => {
     const { view, writer, at } = open(User, user);
     const shown: UserView = view;
     expect(shown.home.x).toBe(1);
@@ -721,7 +721,7 @@ describe("views", () => {
     expect(shown.address.toObject()).toStrictEqual(user.address);
   });
 
-  test("expire together", () => {
+  test("views of one record expire together", () => {
     const { view } = open(User, user);
     const shown: UserView = view;
     const { home, friends, address, data } = shown;
@@ -746,13 +746,13 @@ describe("views", () => {
       () => address.tags,
       () => data.copy(),
     ];
-    expect(new LoanExpiredError().code).toBe("HEDDLE_LOAN_EXPIRED");
+    expect(new BorrowExpiredError().code).toBe("HEDDLE_BORROW_EXPIRED");
     for (const access of accesses) {
-      expect(access).toThrow(LoanExpiredError);
+      expect(access).toThrow(BorrowExpiredError);
     }
   });
 
-  test("fields may hide the methods, and the library gets by", () => {
+  test("fields may have the names of view methods", () => {
     const schema = struct({ toObject: u8, revoke: utf8(), constructor: u8 });
     const value = { toObject: 1, revoke: "r", constructor: 2 };
     const shown = open(schema, value).view as Record<string, unknown>;
@@ -760,7 +760,7 @@ describe("views", () => {
       .toEqual({ toObject: 1, revoke: "r" });
     expect(viewToObject(shown)).toStrictEqual(value);
     revokeView(shown);
-    expect(() => shown["toObject"]).toThrow(LoanExpiredError);
+    expect(() => shown["toObject"]).toThrow(BorrowExpiredError);
   });
 });
 
@@ -824,7 +824,7 @@ describe("any schema and any value (property)", () => {
     fc.tuple(fc.constant(schema), values)
   );
 
-  test("arrives as it is, however it is written and read", () => {
+  test("arrives unchanged for every writer and reader", () => {
     fc.assert(
       fc.property(pair, ([schema, value]) => {
         expect(roundTrip(schema, value)).toStrictEqual(value);
@@ -833,7 +833,7 @@ describe("any schema and any value (property)", () => {
     );
   });
 
-  test("damage gives a value or a ProtocolError, never more than the record", () => {
+  test("damaged records give a value within the record or a ProtocolError", () => {
     const touch = (view: unknown, field: Field): void => void plain(view, field);
     const damage = fc.array(
       fc.tuple(fc.nat(), fc.oneof(fc.integer(), fc.integer({ min: -9, max: 99 }))),
@@ -874,8 +874,8 @@ describe("any schema and any value (property)", () => {
   });
 });
 
-describe("damage", () => {
-  test("a cut-off or misplaced record is refused", () => {
+describe("damaged records", () => {
+  test("a truncated or misplaced record is refused", () => {
     const [{ memory, shift }, end] = write(User, user, "compiled");
     const at = START + shift;
     for (const mode of MODES) {
@@ -891,7 +891,7 @@ describe("damage", () => {
     }
   });
 
-  test("two fields cannot share data, so that nothing is read over and over", () => {
+  test("two fields that share data are refused", () => {
     const schema = struct({ a: array(array(f64)) });
     const [{ memory, shift }, end] = write(schema, { a: [[1, 2, 3], [4, 5, 6]] }, "compiled");
     const first = (START + shift + 8) >> 2; // the slot of the first inner array
@@ -904,7 +904,7 @@ describe("damage", () => {
 });
 
 test.runIf(capabilities.forbidsCode)(
-  "interpreted where code must not be made from strings",
+  "structs are interpreted if code generation from strings is disabled",
   async () => {
     const source = `
     import { struct, f64, utf8, array, optional } from "${src("codec/struct/schema.ts")}";

@@ -10,7 +10,7 @@ const wordAt = (bytes: Uint8Array, at: number): number =>
   new DataView(bytes.buffer).getInt32(at, true);
 
 describe("gathered texts", () => {
-  test("every length around the longest, one byte and two bytes a unit", () => {
+  test("strings of every length up to the limit arrive in both encodings", () => {
     for (let units = 0; units < MAX_GATHERED_UNITS + 4; units++) {
       for (const letter of ["a", "é", "ж", "\ud800"]) {
         const text = letter.repeat(units);
@@ -19,7 +19,7 @@ describe("gathered texts", () => {
     }
   });
 
-  test("segments of every fill, with empty strings at their edges", () => {
+  test("segments of every size arrive with empty strings at their edges", () => {
     for (let length = 1990; length < 2120; length += 3) {
       const list: string[] = [];
       for (let units = 0; units < length;) {
@@ -34,7 +34,7 @@ describe("gathered texts", () => {
     }
   });
 
-  test("any number of them, with one that takes two bytes a unit at any place", () => {
+  test("any number of strings arrives with a two-byte string at any position", () => {
     for (const count of [1, 2, 47, 48, 49, 300, 1000]) {
       const list = Array.from({ length: count }, (_, index) => index % 7 === 0 ? "" : `é${index}`);
       expect(roundTrip([list])).toEqual([list]);
@@ -47,18 +47,18 @@ describe("gathered texts", () => {
     }
   });
 
-  test("only empty strings take no segment", () => {
+  test("empty strings alone take no segment", () => {
     const bytes = encode([["", ""]]);
     expect(decode(bytes, 1)).toEqual([["", ""]]);
     expect(bytes.length).toBe(8 + 8 + 2 * 8);
   });
 
-  test("strings beside objects are written as such", () => {
+  test("strings beside objects are written individually", () => {
     const values = ["one", { a: "two" }, "three", ["four"], new Map([["five", "six"]]), "seven"];
     expect(roundTrip(values)).toEqual(values);
   });
 
-  test("a part of an error that is left out again takes its strings along", () => {
+  test("an error property that is left out also drops its strings", () => {
     const cause = { a: "gone", b: ["gone too", () => {}] };
     const error = Object.assign(new Error("message", { cause }), { kept: "kept", lost: cause });
     const [{ list }] = roundTrip([{ list: ["before", error, "after"] }]) as [{ list: unknown[] }];
@@ -72,7 +72,7 @@ describe("gathered texts", () => {
     expect(roundTrip([{ a: "other" }])).toEqual([{ a: "other" }]);
   });
 
-  test("damage is found", () => {
+  test("damage is a protocol error", () => {
     const bytes = encode([["ab", "cd"]]);
     expect(wordAt(bytes, 0)).toBe(TEXTS);
     expect(wordAt(bytes, 16)).toBe(TEXT);

@@ -18,7 +18,7 @@ import { createHeld } from "../../support/endpoints.ts";
 import { FakeLane, laneSetOf } from "../../support/lanes.ts";
 
 describe("in-flight slab", () => {
-  test("a settled call's id is never taken for the slot's next call", () => {
+  test("the id of a settled call never matches the next call in its slot", () => {
     const calls = new InFlight();
     const call = calls.add(() => {}, () => {});
     const { slot, generation } = call;
@@ -32,7 +32,7 @@ describe("in-flight slab", () => {
     for (const bad of [-1, 1, 1000, 2 ** 31 - 1]) expect(calls.find(bad, 0)).toBeUndefined();
   });
 
-  test("a call that is made again has an id of its own", () => {
+  test("a retried call gets a new id", () => {
     const calls = new InFlight();
     const call = calls.add(() => {}, () => {});
     const { slot, generation } = call;
@@ -40,13 +40,13 @@ describe("in-flight slab", () => {
     const first = { slot, generation, task: 0, snapshot, priority: 0 };
     const again = calls.renew(call, first);
     expect(again).toEqual({ ...first, generation: generation + 1 });
-    expect(call.again).toBe(again);
+    expect(call.retryPayload).toBe(again);
     expect(calls.find(slot, generation)).toBeUndefined();
     expect(calls.find(slot, again.generation)).toBe(call);
     expect(calls.size).toBe(1);
   });
 
-  test("a response shows that a worker which had to be woken is awake", () => {
+  test("a response marks a waking worker as awake", () => {
     const inFlight = new InFlight();
     const lane = new FakeLane();
     const { slot, generation } = inFlight.add(() => {}, () => {});
@@ -102,7 +102,7 @@ describe("in-flight slab", () => {
     return { calls, ended, add };
   }
 
-  test("a recount finds calls that were not counted", () => {
+  test("a recount includes calls that were not counted", () => {
     const { calls, ended, add } = damaged();
     add("whole");
     const uncounted = add("before");
@@ -119,7 +119,7 @@ describe("in-flight slab", () => {
     expect(ended).toEqual(["before 1", "whole over", "uncounted over", "empty", "next over"]);
   });
 
-  test("a recount forgets calls that were settled but not released", () => {
+  test("a recount drops calls that were settled but not released", () => {
     const { calls, ended, add } = damaged();
     const [first, cut, last] = ["first", "cut", "last"].map((name) => add(name, timed));
     cut!.resolve = cut!.reject = undefined;
@@ -139,7 +139,7 @@ describe("in-flight slab", () => {
   });
 });
 
-test("a call whose lane turns out damaged while shapes are told is the lane's to settle", () => {
+test("a call whose lane fails while shapes are announced is settled by the lane", () => {
   const inFlight = new InFlight();
   const lane = new FakeLane({ id: 3 });
   const failed: string[] = [];
@@ -149,11 +149,11 @@ test("a call whose lane turns out damaged while shapes are told is the lane's to
     kinds: currentRuntime.kinds,
     onSettings: () => {},
     maxCalls: Infinity,
-    onUsedUp: () => {},
+    onLastCall: () => {},
     recover: () => {},
     failLane: ({ id }, error) => failed.push(`${id}: ${error.message}`),
   });
-  lane.endpoint.tellShapes = () => {
+  lane.endpoint.announceShapes = () => {
     throw new ProtocolError("damaged");
   };
   const calls = [true, false].map((isHeld) => {
@@ -162,18 +162,18 @@ test("a call whose lane turns out damaged while shapes are told is the lane's to
     const { snapshots } = lane.endpoint;
     const encoder = snapshots.acquire();
     const end = snapshots.encode(encoder, [{ a: 1 }], "args");
-    const snapshot = snapshots.hold([{ a: 1 }]);
+    const snapshot = snapshots.capture([{ a: 1 }]);
     const isSent = isHeld
       ? sender.sendSnapshot(lane, { slot, generation, task: 0, snapshot, priority: 0 }, 0)
       : sender.sendEncoded(lane, call, 0, 0, encoder, end, 1);
-    expect([isSent, sender.isCutOff]).toEqual([true, false]);
+    expect([isSent, sender.wasInterrupted]).toEqual([true, false]);
     return call;
   });
   expect(failed).toEqual(["3: damaged", "3: damaged"]);
   expect(inFlight.callsOf(lane.id)).toEqual(calls);
 });
 
-describe("a call that was cut off while it was made", () => {
+describe("a call interrupted by a stack overflow", () => {
   /** Lanes of which the first may have its wakes cut off. */
   function createSender() {
     const inFlight = new InFlight();
@@ -184,7 +184,7 @@ describe("a call that was cut off while it was made", () => {
       kinds: currentRuntime.kinds,
       onSettings: () => {},
       maxCalls: Infinity,
-      onUsedUp: () => {},
+      onLastCall: () => {},
       recover: () => sender.recover(() => false),
       failLane: () => {},
     });
@@ -197,29 +197,29 @@ describe("a call that was cut off while it was made", () => {
     return { inFlight, first, second, sender, outcomes, begin, recover };
   }
 
-  test("is rejected, and no other", () => {
+  test("is the only call rejected", () => {
     const { inFlight, first, second, sender, outcomes, begin, recover } = createSender();
     const whole = begin("whole");
     sender.sendNumber(first, whole, 0, 4, 1);
-    expect([sender.isCutOff, first.wakes]).toEqual([false, 1]);
+    expect([sender.wasInterrupted, first.wakes]).toEqual([false, 1]);
     const lost = begin("lost");
     sender.unmark();
     lost.resolve = lost.reject = undefined; // settled, and its slot not released
     begin("cut");
-    expect(sender.isCutOff).toBe(true);
+    expect(sender.wasInterrupted).toBe(true);
     first.load.outstanding = 10;
     const recovered = [first, second].map(({ endpoint: { tx } }) => vi.spyOn(tx, "recover"));
     recover();
     for (const each of recovered) expect(each).toHaveBeenCalledOnce();
     expect(inFlight.size).toBe(1);
     expect(outcomes).toEqual(["cut: The stack overflowed while this call was made."]);
-    expect(sender.isCutOff).toBe(false);
+    expect(sender.wasInterrupted).toBe(false);
     expect(inFlight.callsOf()).toEqual([whole]);
     expect([first.load.outstanding, second.load.outstanding]).toEqual([1, 0]);
     expect([first.wakes, second.wakes]).toEqual([2, 1]);
   });
 
-  test("and the next call in the slot of one that was settled has neither its id nor its limits", () => {
+  test("passes no id or limits to the next call in its slot", () => {
     const { inFlight, begin, recover } = createSender();
     const settings = createSettings({ timeoutMs: 100 });
     const call = inFlight.add(() => {}, () => {}, settings);
@@ -235,29 +235,29 @@ describe("a call that was cut off while it was made", () => {
     expect(inFlight.timedCalls()).toEqual([]);
   });
 
-  test("is set right before the next call is made", () => {
+  test("is recovered before the next call is created", () => {
     const { inFlight, sender, outcomes, begin } = createSender();
     begin("cut");
     const next = begin("next");
     expect(inFlight.callsOf()).toEqual([next]);
-    expect([inFlight.size, sender.isCutOff]).toEqual([1, true]);
+    expect([inFlight.size, sender.wasInterrupted]).toEqual([1, true]);
     sender.unmark();
     expect(outcomes).toHaveLength(1);
     expect(outcomes[0]).toContain("cut");
   });
 
-  test("is not what a call in the queue is that finds no room", () => {
+  test("differs from a queued call that finds no space", () => {
     const { inFlight, first, sender } = createSender();
-    first.endpoint.tellShapes = () => false;
+    first.endpoint.announceShapes = () => false;
     const { slot, generation } = inFlight.add(() => {}, () => {});
     const queued = { slot, generation, task: 0, priority: 0, snapshot: createHeld() };
     expect(sender.sendSnapshot(first, queued, 0)).toBe(false);
-    expect(sender.isCutOff).toBe(false);
+    expect(sender.wasInterrupted).toBe(false);
   });
 
-  test("is set right where the stack ends while a refusal is passed on", () => {
+  test("is recovered if the stack overflows while a refusal is passed on", () => {
     const { inFlight, first, sender, recover } = createSender();
-    first.endpoint.tellShapes = () => {
+    first.endpoint.announceShapes = () => {
       throw new DataCloneError("refused");
     };
     const overflow = (): never => {
@@ -266,12 +266,12 @@ describe("a call that was cut off while it was made", () => {
     const call = sender.begin(() => {}, overflow, PLAIN);
     const encoder = {} as Encoder;
     expect(() => sender.sendEncoded(first, call, 0, 0, encoder, 0, 0)).toThrow(RangeError);
-    expect(sender.isCutOff).toBe(true);
+    expect(sender.wasInterrupted).toBe(true);
     recover();
-    expect([inFlight.size, sender.isCutOff]).toEqual([0, false]);
+    expect([inFlight.size, sender.wasInterrupted]).toEqual([0, false]);
   });
 
-  test("waits on if it is in the queue, or was settled before", () => {
+  test("stays queued or settled if it already was", () => {
     const { inFlight, outcomes, begin, recover } = createSender();
     const queued = begin("queued");
     queued.lane = 1;
@@ -284,14 +284,14 @@ describe("a call that was cut off while it was made", () => {
     expect(inFlight.callsOf()).toEqual([queued]);
   });
 
-  test("is the worker's if its record was published", () => {
+  test("belongs to the worker if its record was published", () => {
     const { inFlight, first, sender, outcomes, begin, recover } = createSender();
     const call = begin("sent");
     first.wake = () => {
       throw new RangeError("Maximum call stack size exceeded");
     };
     expect(() => sender.sendNumber(first, call, 0, 4, 1)).toThrow(RangeError);
-    expect(sender.isCutOff).toBe(true);
+    expect(sender.wasInterrupted).toBe(true);
     const wakes: unknown[] = [];
     first.wake = (isAgain?: boolean) => void wakes.push(isAgain);
     recover();
@@ -316,7 +316,7 @@ describe("a call that was cut off while it was made", () => {
   });
 });
 
-test("call queue keeps order through compaction", () => {
+test("the call queue keeps its order through compaction", () => {
   const queue = new CallQueue();
   const call = (slot: number) => ({
     slot,
@@ -340,7 +340,7 @@ test("call queue keeps order through compaction", () => {
   expect(queue.peek()).toBeUndefined();
 });
 
-describe("answers", () => {
+describe("responses", () => {
   /** Takes responses of which there are as many as `ready` says; a lane that is not in it is damaged. */
   class FakeAnswers extends Responses {
     readonly order: number[] = [];
@@ -375,13 +375,13 @@ describe("answers", () => {
       answers.lanes.splice(answers.lanes.indexOf(lane), 1);
     });
 
-  test("of one lane do not keep another's waiting, however many there are", () => {
+  test("of a busy lane do not delay those of other lanes", () => {
     const answers = fakeAnswers(100_000, 1, 5, 100_000);
     for (let poll = 0; poll < 5; poll++) expect(takeFrom(answers, 1024)).toBe(1024);
     expect(answers.order).toEqual([0, 1, 2, 3, 0, 3, 0]);
   });
 
-  test("are all taken where there is room for them, from damaged lanes' neighbours too", () => {
+  test("are all taken up to the limit, also next to damaged lanes", () => {
     const answers = fakeAnswers(3, -1, -1, 4, 0, -1);
     expect(takeFrom(answers, 5)).toBe(5);
     expect(takeFrom(answers, 1024)).toBe(2);
@@ -395,7 +395,7 @@ describe("turn clock", () => {
     const state = { nowMs: 0, soon: [] as (() => void)[], turns: 0, reads: 0 };
     const clock = new TurnClock({
       now: () => (state.reads++, state.nowMs),
-      soon: (callback) => void state.soon.push(callback),
+      macrotask: (callback) => void state.soon.push(callback),
       turnsPerYield,
       maxTurnMs: 1,
       maxStride: 16,
@@ -404,7 +404,7 @@ describe("turn clock", () => {
     return { clock, state };
   }
 
-  test("a turn ends after its time, whatever the pace", () => {
+  test("a turn ends after its time at any speed of units", () => {
     for (const unitMs of [0.001, 0.01, 0.3, 2]) {
       const { clock, state } = createClock();
       let units = 0;
@@ -418,7 +418,7 @@ describe("turn clock", () => {
     }
   });
 
-  test("quick units are not all timed", () => {
+  test("short units are timed in samples", () => {
     const { clock, state } = createClock();
     for (let unit = 0; unit < 160; unit++) {
       state.nowMs += 0.001;
@@ -427,7 +427,7 @@ describe("turn clock", () => {
     expect(state.reads).toBeLessThan(20);
   });
 
-  test("after a yield, onTurn comes once the event loop has turned as often as asked", () => {
+  test("after a yield, onTurn runs after the requested number of event loop turns", () => {
     for (const turnsPerYield of [1, 24]) {
       const { clock, state } = createClock(turnsPerYield);
       clock.yieldTurn();
@@ -441,7 +441,7 @@ describe("turn clock", () => {
     }
   });
 
-  test("an event loop that turns by itself starts a new turn", () => {
+  test("a turn of the event loop starts a new turn of the clock", () => {
     const { clock, state } = createClock();
     for (let burst = 0; burst < 100; burst++) {
       state.nowMs += 0.6;
@@ -467,7 +467,7 @@ describe("safety check", () => {
     return { receiver, check: new Watchdog(currentRuntime, () => [[receiver, receiver]]) };
   }
 
-  test("a lost wake is found at the second look, counted and repaired", () => {
+  test("a lost wake is found at the second check, counted and repaired", () => {
     const { receiver, check } = createReceiver({});
     check.check();
     expect(check.statistics.hits).toBe(0);
@@ -476,7 +476,7 @@ describe("safety check", () => {
     expect(receiver.wake).toHaveBeenCalledOnce();
   });
 
-  test("progress in between, one that is awake, or an empty ring are no finding", () => {
+  test("progress, an awake receiver or an empty ring is not reported", () => {
     const moving = createReceiver({});
     for (let look = 0; look < 5; look++) {
       moving.receiver.progress = String(look);
@@ -493,7 +493,7 @@ describe("safety check", () => {
     }
   });
 
-  test("a posted wake that is not seen is posted again and counted apart", () => {
+  test("a posted wake that was not received is posted again and counted separately", () => {
     const { receiver, check } = createReceiver({ isAnnounced: false });
     check.check();
     check.check();
@@ -501,7 +501,7 @@ describe("safety check", () => {
     expect(receiver.repost).toHaveBeenCalledOnce();
   });
 
-  test("a thread that was held up before it looks again, or wakes, is woken, and counted apart", () => {
+  test("a thread delayed before its second check or its wake is woken and counted separately", () => {
     for (const state of [{ isWaitingInLoop: false }, { isLeftAlone: false }]) {
       const { receiver, check } = createReceiver(state);
       check.check();
@@ -512,8 +512,8 @@ describe("safety check", () => {
   });
 });
 
-describe("memory of lanes", () => {
-  test("is used again for rings of the same sizes, with clean control words, up to a limit", () => {
+describe("lane memory", () => {
+  test("is reused for rings of the same sizes with cleared control words, up to a limit", () => {
     const sizes = { requests: 4096, responses: 8192 };
     const first = takeLaneMemory(sizes);
     new Int32Array(first).fill(7);

@@ -48,7 +48,7 @@ function createHost(
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const pending = inFlight.add(resolve, reject);
     const { slot, generation } = pending;
-    const snapshot = snapshots.hold(args, "args", signature?.args);
+    const snapshot = snapshots.capture(args, "args", signature?.args);
     const queued: QueuedCall = { slot, generation, task: 0, snapshot, priority: 0 };
     return { isTaken: inliner.take(queued), pending, outcome: promise };
   };
@@ -79,7 +79,7 @@ const settle = (): Promise<void> => new Promise((resolve) => setTimeout(resolve)
 const nothing = (): void => {};
 
 describe("which calls the host takes", () => {
-  test("those before the workers with position first, only those left over with last", () => {
+  test('takes calls before the workers with "first", and after them with "last"', () => {
     for (const position of ["first", "last"] as const) {
       const { hasRoom, inliner } = createHost(nothing, { position });
       expect(inliner.takesFirst(0, 1)).toBe(position === "first");
@@ -87,12 +87,12 @@ describe("which calls the host takes", () => {
     }
   });
 
-  test("none of a task whose function it does not have", () => {
+  test("takes no calls of a task without a function on the host", () => {
     const { hasRoom, inliner } = createHost(undefined);
     expect([inliner.takesFirst(0, 1), hasRoom(1)]).toEqual([false, false]);
   });
 
-  test("from dispatchThreshold calls in flight on, the next one included", () => {
+  test("takes calls once dispatchThreshold calls are in flight, including the next one", () => {
     const { call, hasRoom, inliner } = createHost(nothing, { dispatchThreshold: 3 });
     call();
     expect([hasRoom(0), hasRoom(1), inliner.takesFirst(0, 1)]).toEqual([false, false, false]);
@@ -102,7 +102,7 @@ describe("which calls the host takes", () => {
     expect(hasRoom(0)).toBe(true);
   });
 
-  test("at most batchSize for one turn of the event loop", async () => {
+  test("takes at most batchSize calls per turn of the event loop", async () => {
     const began: number[] = [];
     const { call, hasRoom, inliner, turn, turns } = createHost(
       (n: number) => began.push(n),
@@ -123,7 +123,7 @@ describe("which calls the host takes", () => {
     expect(inliner.ran).toBe(4);
   });
 
-  test("at most maxConcurrency that have not settled, those of the next turn included", async () => {
+  test("takes at most maxConcurrency unsettled calls, including those of the next turn", async () => {
     const ends: ((value: unknown) => void)[] = [];
     const { call, hasRoom, rooms, turn } = createHost(
       () => new Promise((resolve) => ends.push(resolve)),
@@ -144,7 +144,7 @@ describe("which calls the host takes", () => {
     expect(hasRoom()).toBe(false);
   });
 
-  test("none with attachments other than buffers: those go to another thread by a message", async () => {
+  test("takes no calls with attachments other than buffers", async () => {
     const { call, inliner, run, turns } = createHost((...args: unknown[]) => args);
     const { port1, port2 } = new MessageChannel();
     for (const args of [[transfer(port1)], [transfer({ a: 1 }, [port2])]]) {
@@ -164,7 +164,7 @@ describe("which calls the host takes", () => {
   });
 });
 
-describe("a call on the host is a call like any other", () => {
+describe("a call on the host behaves like a call in a worker", () => {
   test("its arguments and its result are copies", async () => {
     let kept: { list: number[] } | undefined;
     const { run } = createHost((value: { list: number[] }) => {
@@ -178,7 +178,7 @@ describe("a call on the host is a call like any other", () => {
     expect(got).toEqual({ list: [1, 2, 3] });
   });
 
-  test("its arguments are as they were when it was made", async () => {
+  test("its arguments are encoded when it is made", async () => {
     const { call, turn } = createHost((value: unknown) => value);
     const given = { n: 1 };
     const { outcome } = call(given);
@@ -187,12 +187,12 @@ describe("a call on the host is a call like any other", () => {
     expect(await outcome).toEqual({ n: 1 });
   });
 
-  test("objects of one shape arrive whole, before and after it is known", async () => {
+  test("objects of one shape arrive before and after the shape is known", async () => {
     const { run } = createHost((value: unknown) => value);
     for (let n = 0; n < 5; n++) expect(await run({ n, name: `${n}` })).toEqual({ n, name: `${n}` });
   });
 
-  test("what it throws or rejects with is a copy", async () => {
+  test("its error or rejection reason is a copy", async () => {
     const thrown = new RangeError("why", { cause: { list: [1] } });
     const rejected = [{ list: [1] }];
     const { run } = createHost((kind: string) => {
@@ -209,7 +209,7 @@ describe("a call on the host is a call like any other", () => {
     expect(reason[0]).not.toBe(rejected[0]);
   });
 
-  test("a result that cannot be cloned rejects it", async () => {
+  test("an uncloneable result rejects it", async () => {
     const { inFlight, rooms, run } = createHost(() => ({ f: nothing }));
     await expect(run()).rejects.toMatchObject({
       code: "HEDDLE_DATA_CLONE",
@@ -225,14 +225,14 @@ describe("a call on the host is a call like any other", () => {
     expect(await run()).toBe("undefined");
   });
 
-  test("bytes lent to it can be read until it returns", async () => {
+  test("borrowed bytes can be read until it returns", async () => {
     let kept: Borrowed | undefined;
     const { run } = createHost((bytes: Borrowed) => {
       kept = bytes;
       return bytes.at(1);
     });
     expect(await run(borrow(new Uint8Array([1, 2])))).toBe(2);
-    expect(() => kept!.at(1)).toThrow(expect.objectContaining({ code: "HEDDLE_LOAN_EXPIRED" }));
+    expect(() => kept!.at(1)).toThrow(expect.objectContaining({ code: "HEDDLE_BORROW_EXPIRED" }));
   });
 });
 
@@ -248,7 +248,7 @@ describe("declared shapes", () => {
     }
   }
 
-  test("arguments and results are of them", async () => {
+  test("arguments and results are converted to their shapes", async () => {
     const arrived: unknown[] = [];
     const { run } = createHost(
       (point: unknown) => {
@@ -262,7 +262,7 @@ describe("declared shapes", () => {
     expect(arrived).toEqual([{ x: 7, y: -7 }]);
   });
 
-  test("a result that does not fit rejects the call, and leaves the next ones alone", async () => {
+  test("a mismatched result rejects only its own call", async () => {
     const { run } = createHost(
       (fits: boolean) => fits ? { x: 1, y: 2 } : { x: 1, y: "2" },
       {},
@@ -275,7 +275,7 @@ describe("declared shapes", () => {
     expect(await run(true)).toEqual({ x: 1, y: 2 });
   });
 
-  test("errors are not of the result's shape", async () => {
+  test("errors are not checked against the shape of the result", async () => {
     const { run } = createHost(
       () => {
         throw { x: "no number" };
@@ -287,8 +287,8 @@ describe("declared shapes", () => {
   });
 });
 
-describe("a call that is given up", () => {
-  test("before its turn is not run", async () => {
+describe("a cancelled call", () => {
+  test("never runs if cancelled before its turn", async () => {
     const began: number[] = [];
     const { call, inFlight, inliner, turn } = createHost((n: number) => void began.push(n));
     const calls = [call(0), call(1), call(2)];
@@ -299,7 +299,7 @@ describe("a call that is given up", () => {
     expect([began, inliner.ran]).toEqual([[0, 2], 2]);
   });
 
-  test("before its turn is not mistaken for the next one in its slot", async () => {
+  test("is not confused with the next call in its slot", async () => {
     const { call, inFlight, turn } = createHost((n: number) => n);
     const first = call(1);
     inFlight.reject(first.pending, "given up");
@@ -310,7 +310,7 @@ describe("a call that is given up", () => {
     expect(await second.outcome).toBe(2);
   });
 
-  test("while it runs takes up room until its task is done", async () => {
+  test("counts for maxConcurrency until its task ends", async () => {
     let end = nothing as (value: unknown) => void;
     const { call, hasRoom, inFlight, rooms, turn } = createHost(
       () => new Promise((resolve) => end = resolve),

@@ -50,7 +50,7 @@ function createLoop({ workers = 2, cores = 4, awake = 1 }: Situation = {}) {
   const state = { hasQueued: false, hasRoom: false, canRebalance: false, nowMs: 0 };
   /** What the loop did, in order. */
   const done: string[] = [];
-  lanes.askForSpace = () => void done.push("ask for space");
+  lanes.requestSpace = () => void done.push("ask for space");
   const work: HostWork = {
     lanes,
     get hasQueued() {
@@ -87,7 +87,7 @@ function createLoop({ workers = 2, cores = 4, awake = 1 }: Situation = {}) {
       ...currentRuntime,
       now: () => state.nowMs += 0.01,
       microtask: (callback) => void next.push(callback),
-      soon: (callback) => void next.push(callback),
+      macrotask: (callback) => void next.push(callback),
     },
     parker,
     active,
@@ -120,7 +120,7 @@ describe("a host that waits", () => {
   /** The look between the announcement of a park and the park. */
   const LAST_LOOK = 1;
 
-  test("spins for responses that are near, and for no others", () => {
+  test("spins only if the wait hint is SPIN and a core is free", () => {
     expect(looks(SPIN, 1, 2)).toBeGreaterThan(LAST_LOOK);
     expect(looks(SPIN, 1, 1)).toBe(LAST_LOOK);
     expect(looks(SLEEP, 1, 2)).toBe(LAST_LOOK);
@@ -128,7 +128,7 @@ describe("a host that waits", () => {
 });
 
 describe("a host that has found no response", () => {
-  test("asks for space, looks again, and parks", () => {
+  test("requests space, checks again, then parks", () => {
     const { lanes, loop, parker, poll } = createLoop();
     lanes.outlookNow = SLEEP;
     expect(poll()).toEqual(["recover", "flush", "flush", "rebalance", "park"]);
@@ -141,14 +141,14 @@ describe("a host that has found no response", () => {
     expect(loop.statistics.parks).toBe(3);
   });
 
-  test("asks for space for the calls that wait on it", () => {
+  test("requests space for its queued calls", () => {
     const { lanes, state, poll } = createLoop();
     lanes.outlookNow = SLEEP;
     state.hasQueued = true;
     expect(poll()).toContain("ask for space");
   });
 
-  test("polls again at once, and only once, after it has moved calls", () => {
+  test("polls once more after it rebalanced calls", () => {
     const { lanes, state, loop, poll } = createLoop();
     lanes.outlookNow = SLEEP;
     state.canRebalance = true;
@@ -157,13 +157,13 @@ describe("a host that has found no response", () => {
     expect(loop.isParked).toBe(true);
   });
 
-  test("polls again after room was found for calls that wait on it", () => {
+  test("polls again after it found space for queued calls", () => {
     const { lanes, state, parker, poll } = createLoop();
     lanes.outlookNow = SLEEP;
     lanes.crowded = true;
     let asks = 0;
     // The room comes after the announcement.
-    lanes.askForSpace = () => {
+    lanes.requestSpace = () => {
       expect(parker.isAnnounced).toBe(true);
       state.hasRoom = ++asks === 1;
     };
@@ -186,7 +186,7 @@ describe("a host that has found no response", () => {
     expect(loop.isParked).toBe(false);
   });
 
-  test("looks at every tick for a place for calls that wait, and at no other", () => {
+  test("flushes and rebalances on a tick only if it is parked and calls wait", () => {
     const { lanes, state, loop, poll } = createLoop();
     lanes.outlookNow = SLEEP;
     const tick = () => poll(() => loop.onTick());

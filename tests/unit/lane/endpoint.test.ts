@@ -18,21 +18,21 @@ function placeOf(snapshot: Snapshot): string {
   return snapshot.inline === undefined ? "buffer" : "inline with extras";
 }
 
-describe("where values go", () => {
-  test("small values inline, large ones in buffers, what only a port carries beside them", () => {
+describe("placement of values", () => {
+  test("small values go inline, large values into buffers, other objects into messages", () => {
     const { snapshots } = createEndpoints(CAPACITY);
     // The stack names the files of the test runner: how long it is depends on where they are.
     const error = Object.assign(new Error("e"), { stack: "Error: e" });
-    expect(placeOf(snapshots.hold([1, "a", null, { a: 1 }, new Map(), error]))).toBe("inline");
-    expect(placeOf(snapshots.hold([new Uint8Array(CAPACITY)]))).toBe("buffer");
-    expect(placeOf(snapshots.hold([new Uint8Array(CAPACITY / 4)]))).toBe("inline");
-    expect(placeOf(snapshots.hold([new Uint8Array(CAPACITY / 4 + 32)]))).toBe("buffer");
+    expect(placeOf(snapshots.capture([1, "a", null, { a: 1 }, new Map(), error]))).toBe("inline");
+    expect(placeOf(snapshots.capture([new Uint8Array(CAPACITY)]))).toBe("buffer");
+    expect(placeOf(snapshots.capture([new Uint8Array(CAPACITY / 4)]))).toBe("inline");
+    expect(placeOf(snapshots.capture([new Uint8Array(CAPACITY / 4 + 32)]))).toBe("buffer");
     const shared = new SharedArrayBuffer(8);
-    expect(placeOf(snapshots.hold([{ shared }]))).toBe("inline with extras");
-    expect(placeOf(snapshots.hold([shared, new Uint8Array(CAPACITY)]))).toBe("buffer");
+    expect(placeOf(snapshots.capture([{ shared }]))).toBe("inline with extras");
+    expect(placeOf(snapshots.capture([shared, new Uint8Array(CAPACITY)]))).toBe("buffer");
   });
 
-  test("every size around a quarter of the ring arrives, at every position of the ring", () => {
+  test("every size around a quarter of the ring arrives at every position of the ring", () => {
     const pair = createEndpoints(CAPACITY);
     for (let size = CAPACITY / 4 - 64; size < CAPACITY / 4 + 64; size += 4) {
       const [bytes, text] = send(pair, [
@@ -44,7 +44,7 @@ describe("where values go", () => {
     }
   });
 
-  test("a value that does not fit the rest of the ring is not taken for too large", () => {
+  test("a value that does not fit the end of the ring is still sent inline", () => {
     const pair = createEndpoints(CAPACITY);
     for (let round = 0; round < 50; round++) {
       expect(sendCall(pair.host, ["y".repeat(900)])).toBe(true);
@@ -62,7 +62,7 @@ describe("where values go", () => {
     expect(bytes.buffer).toBe(floats.buffer);
   });
 
-  test("a SharedArrayBuffer is the same object each time, and comes back as itself", () => {
+  test("a SharedArrayBuffer arrives as the same object each time", () => {
     const pair = createEndpoints(CAPACITY);
     const shared = new SharedArrayBuffer(8);
     const [first] = send(pair, [shared]);
@@ -80,7 +80,7 @@ describe("where values go", () => {
     expect(other).toEqual({ o: 1 });
   });
 
-  test("no arguments and many arguments", () => {
+  test("zero arguments and many arguments arrive", () => {
     const pair = createEndpoints(CAPACITY);
     expect(send(pair, [])).toEqual([]);
     const many = Array.from({ length: 300 }, (_, index) => index);
@@ -88,15 +88,15 @@ describe("where values go", () => {
   });
 });
 
-describe("no room", () => {
-  test("a call that finds none leaves ring and port untouched", () => {
+describe("no space", () => {
+  test("a call that finds no space leaves the ring and the port unchanged", () => {
     const pair = createEndpoints(CAPACITY);
     let sent = 0;
     while (pair.host.sendNumber(5, 6, CALL_WITH_NUMBER, 7, sent)) sent++;
     expect(sent).toBe(CAPACITY / 32);
     expect(sendCall(pair.host, ["x"])).toBe(false);
     expect(sendCall(pair.host, [{}])).toBe(false);
-    const snapshot = pair.snapshots.hold([{ shared: new SharedArrayBuffer(8) }]);
+    const snapshot = pair.snapshots.capture([{ shared: new SharedArrayBuffer(8) }]);
     expect(sendHeldCall(pair.host, snapshot)).toBe(false);
     expect(pair.toWorker).toHaveLength(0);
     for (let value = 0; value < sent; value++) expect(receive(pair)).toEqual([value]);
@@ -105,7 +105,7 @@ describe("no room", () => {
     expect(receive(pair)).toEqual([{ shared: expect.any(SharedArrayBuffer) }]);
   });
 
-  test("a ring all of whose records are released takes the largest record", () => {
+  test("a ring with all records released accepts the largest record", () => {
     const pair = createEndpoints(CAPACITY);
     const largest = new Uint8Array(CAPACITY / 4);
     for (let before = 0; before < 200; before++) {
@@ -116,7 +116,7 @@ describe("no room", () => {
     }
   });
 
-  test("a value too large for a record is encoded once and held", () => {
+  test("a value too large for a record is encoded once into a snapshot", () => {
     const pair = createEndpoints(CAPACITY);
     let reads = 0;
     const value = {
@@ -133,28 +133,28 @@ describe("no room", () => {
     expect(reads).toBe(1);
   });
 
-  test("maxPayloadBytes holds for what goes inline and for what does not", () => {
+  test("maxPayloadBytes applies to inline values and to messages", () => {
     const pair = createEndpoints(CAPACITY, 300);
     expect(() => sendCall(pair.host, ["x".repeat(400)])).toThrow(
       PayloadTooLargeError,
     );
-    expect(() => pair.snapshots.hold([new Uint8Array(400)])).toThrow(
+    expect(() => pair.snapshots.capture([new Uint8Array(400)])).toThrow(
       /limit of 300 \(maxPayloadBytes\)/,
     );
-    expect(() => pair.snapshots.hold([new Uint8Array(CAPACITY)])).toThrow(PayloadTooLargeError);
+    expect(() => pair.snapshots.capture([new Uint8Array(CAPACITY)])).toThrow(PayloadTooLargeError);
     expect(send(pair, ["x".repeat(200)])).toEqual(["x".repeat(200)]);
   });
 });
 
 describe("user code while encoding", () => {
-  test("a getter that sends on the same endpoint is before its own call, and nothing is mixed up", () => {
+  test("calls that a getter sends on the same endpoint precede its own call and arrive intact", () => {
     const pair = createEndpoints(CAPACITY);
     const value = {
       before: "b",
       get field() {
         expect(sendCall(pair.host, [1])).toBe(true);
         expect(sendCall(pair.host, [{ inner: "object" }])).toBe(true);
-        expect(sendHeldCall(pair.host, pair.snapshots.hold([{ inner: true }]))).toBe(true);
+        expect(sendHeldCall(pair.host, pair.snapshots.capture([{ inner: true }]))).toBe(true);
         return { nested: true };
       },
       after: "a",
@@ -168,7 +168,7 @@ describe("user code while encoding", () => {
     expect(send(pair, [2])).toEqual([2]);
   });
 
-  test("a getter that throws leaves the ring as it was", () => {
+  test("a getter that throws leaves the ring unchanged", () => {
     const pair = createEndpoints(CAPACITY);
     const bad = {
       start: "x".repeat(100),
@@ -184,8 +184,8 @@ describe("user code while encoding", () => {
   });
 });
 
-describe("moving", () => {
-  test("a buffer moves, its source is detached by the sending, and views find it", () => {
+describe("transfers", () => {
+  test("sending transfers a buffer, detaches its source and keeps its views", () => {
     for (const isKept of [false, true]) {
       const pair = createEndpoints(CAPACITY);
       const bytes = new Uint8Array(CAPACITY).fill(3);
@@ -205,14 +205,14 @@ describe("moving", () => {
     }
   });
 
-  test("what is held to be sent later is detached at once", () => {
+  test("capturing a snapshot detaches its buffers immediately", () => {
     const { snapshots } = createEndpoints(CAPACITY);
     const bytes = new Uint8Array(100).fill(3);
-    const snapshot = snapshots.hold([transfer(bytes)]);
+    const snapshot = snapshots.capture([transfer(bytes)]);
     expect([bytes.length, snapshot.attached, snapshot.transfer.length]).toEqual([0, [], 1]);
   });
 
-  test("only what is the caller's own is attached: copies of large buffers just move", () => {
+  test("only the caller's buffers are attached, and copies of large buffers are transferred", () => {
     const pair = createEndpoints(CAPACITY);
     const bytes = new Uint8Array(8);
     const value = transfer({ copied: new Uint8Array(70_000), bytes }, [bytes.buffer]);
@@ -220,7 +220,7 @@ describe("moving", () => {
     expect([snapshot.attached, snapshot.transfer.length]).toEqual([[bytes.buffer], 2]);
   });
 
-  test("nothing is detached beside what has moved already, be it part of the value or not", () => {
+  test("no buffer is detached if another listed buffer was detached before", () => {
     const pair = createEndpoints(CAPACITY);
     const [gone, good] = [new ArrayBuffer(8), new ArrayBuffer(8)];
     structuredClone(gone, { transfer: [gone] });
@@ -231,7 +231,7 @@ describe("moving", () => {
     }
   });
 
-  test("what a port refuses is a coded error with its words, posted once, and disturbs nothing", () => {
+  test("a refusal by the port becomes a coded error and does not affect the next call", () => {
     const pair = createEndpoints(CAPACITY);
     const bytes = new Uint8Array(100);
     const snapshot = holdCall(pair.host, [transfer(bytes)]);
@@ -252,13 +252,13 @@ describe("moving", () => {
     expect(send(pair, [new SharedArrayBuffer(8)])).toHaveLength(1);
   });
 
-  test("the buffer of a message may be of another realm", () => {
+  test("the buffer of a message may come from another realm", () => {
     const buffer = runInNewContext("new SharedArrayBuffer(16)") as SharedArrayBuffer;
     expect(bufferOf([1, buffer], 16, currentRuntime.kinds)).toBe(buffer);
     expect(() => bufferOf([1], 16, currentRuntime.kinds)).toThrow(ProtocolError);
   });
 
-  test("methods of the buffer's own are not called", () => {
+  test("own methods of a buffer are not called", () => {
     const pair = createEndpoints(CAPACITY);
     const buffer = Object.defineProperties(new ArrayBuffer(8), {
       transfer: { value: () => expect.unreachable() },
@@ -271,7 +271,7 @@ describe("moving", () => {
     expect(structuredClone(moved)).toEqual(new ArrayBuffer(8));
   });
 
-  test("a record that asks for more than its message has is a ProtocolError", () => {
+  test("a record that claims more bytes than its message is a ProtocolError", () => {
     for (const bytes of [-2, 2 ** 30]) {
       const pair = createEndpoints(CAPACITY);
       const snapshot = holdCall(pair.host, [
@@ -283,7 +283,7 @@ describe("moving", () => {
     }
   });
 
-  test("a message names its parts and nothing else, and its record where the values are", () => {
+  test("a message contains only its parts, and its record the position of the values", () => {
     const pair = createEndpoints(CAPACITY);
     const shared = new SharedArrayBuffer(8);
     for (const size of [8, CAPACITY]) {
@@ -299,8 +299,8 @@ describe("moving", () => {
   });
 });
 
-describe("holding", () => {
-  test("later changes are not seen, and getters run once", () => {
+describe("snapshots", () => {
+  test("ignore later changes, and getters run once", () => {
     const pair = createEndpoints(CAPACITY);
     let runs = 0;
     const value = {
@@ -309,7 +309,7 @@ describe("holding", () => {
       },
     };
     const bytes = new Uint8Array([1, 2, 3]);
-    const snapshot = pair.snapshots.hold([value, bytes]);
+    const snapshot = pair.snapshots.capture([value, bytes]);
     bytes[0] = 9;
     for (let sends = 0; sends < 3; sends++) {
       expect(sendHeldCall(pair.host, snapshot)).toBe(true);
@@ -317,33 +317,33 @@ describe("holding", () => {
     }
   });
 
-  test("what cannot be cloned is refused by its path", () => {
+  test("refuse uncloneable values with their path", () => {
     const { snapshots } = createEndpoints(CAPACITY);
     for (const bad of [() => {}, Symbol("s"), new WeakMap(), { deep: [() => {}] }]) {
-      expect(() => snapshots.hold([1, bad])).toThrow(DataCloneError);
-      expect(() => snapshots.hold([1, bad])).toThrow(/^args\[1\]/);
+      expect(() => snapshots.capture([1, bad])).toThrow(DataCloneError);
+      expect(() => snapshots.capture([1, bad])).toThrow(/^args\[1\]/);
     }
-    expect(() => snapshots.hold([{ user: { onClick: () => {} } }])).toThrow(
+    expect(() => snapshots.capture([{ user: { onClick: () => {} } }])).toThrow(
       /^args\[0\]\.user\.onClick /,
     );
-    expect(() => snapshots.hold([[new Map([["k", Symbol()]])]])).toThrow(
+    expect(() => snapshots.capture([[new Map([["k", Symbol()]])]])).toThrow(
       /^args\[0\]\[0\]\.get\(k\) /,
     );
-    expect(() => snapshots.hold([() => {}], "result")).toThrow(/^result /);
+    expect(() => snapshots.capture([() => {}], "result")).toThrow(/^result /);
     const detached = new Uint8Array(8);
     structuredClone(detached.buffer, { transfer: [detached.buffer] });
-    expect(() => snapshots.hold([detached])).toThrow(DataCloneError);
-    expect(() => snapshots.hold([detached.buffer])).toThrow(DataCloneError);
+    expect(() => snapshots.capture([detached])).toThrow(DataCloneError);
+    expect(() => snapshots.capture([detached.buffer])).toThrow(DataCloneError);
   });
 
-  test("a throwing getter's own error comes through", () => {
+  test("pass on the error of a getter", () => {
     const { snapshots } = createEndpoints(CAPACITY);
     const bad = {
       get field(): number {
         throw new RangeError("mine");
       },
     };
-    expect(() => snapshots.hold([bad])).toThrow(RangeError);
+    expect(() => snapshots.capture([bad])).toThrow(RangeError);
   });
 });
 
@@ -351,7 +351,10 @@ describe("damage", () => {
   test("a message that cannot be deserialized fails its own record only", () => {
     const pair = createEndpoints(CAPACITY);
     for (const value of [1, 2, 3]) {
-      sendHeldCall(pair.host, pair.snapshots.hold([{ value, shared: new SharedArrayBuffer(8) }]));
+      sendHeldCall(
+        pair.host,
+        pair.snapshots.capture([{ value, shared: new SharedArrayBuffer(8) }]),
+      );
     }
     const messages = pair.toWorker.splice(0);
     const shift = pair.toWorker.shift.bind(pair.toWorker);
@@ -369,10 +372,10 @@ describe("damage", () => {
 
   test("a missing message and a wrong number are protocol errors", () => {
     const pair = createEndpoints(CAPACITY);
-    sendHeldCall(pair.host, pair.snapshots.hold([new SharedArrayBuffer(8)]));
+    sendHeldCall(pair.host, pair.snapshots.capture([new SharedArrayBuffer(8)]));
     pair.toWorker.length = 0;
     expect(() => receive(pair)).toThrow(ProtocolError);
-    sendHeldCall(pair.host, pair.snapshots.hold([new SharedArrayBuffer(8)]));
+    sendHeldCall(pair.host, pair.snapshots.capture([new SharedArrayBuffer(8)]));
     (pair.toWorker[0] as number[])[0] = 17;
     expect(() => receive(pair)).toThrow(ProtocolError);
   });

@@ -2,7 +2,12 @@
 import { describe, expect, test } from "vitest";
 import { signatureOf } from "../../../src/codec/struct/signature.ts";
 import { array, bool, f64, i32, optional, struct, utf8 } from "../../../src/mod.ts";
-import { CALL_WITH_VALUE, FRAME_BYTES, RESULT_VALUE, WHAT_WORD } from "../../../src/lane/frame.ts";
+import {
+  CALL_WITH_VALUE,
+  DESCRIPTOR_WORD,
+  FRAME_BYTES,
+  RESULT_VALUE,
+} from "../../../src/lane/frame.ts";
 import { PayloadTooLargeError, ProtocolError, StructError } from "../../../src/errors.ts";
 import { SizedValues, UNSIZED } from "../../../src/lane/sized-values.ts";
 import { currentRuntime } from "../../../src/runtimes/current.ts";
@@ -32,11 +37,11 @@ function nextBytes({ worker }: EndpointPair): { what: number; bytes: Uint8Array 
   const { i32: words, u8 } = rx.memory;
   const bytes = u8.slice(index + FRAME_BYTES, rx.end);
   rx.release();
-  return { what: words[(index >> 2) + WHAT_WORD]!, bytes };
+  return { what: words[(index >> 2) + DESCRIPTOR_WORD]!, bytes };
 }
 
-describe("values without parts", () => {
-  test("are the same bytes as the encoder's", () => {
+describe("fixed-size values", () => {
+  test("have the same bytes as from the encoder", () => {
     const pair = createEndpoints(1 << 16);
     for (const value of values) {
       if (pair.host.sized.roomForOne(value) === UNSIZED) continue; // the encoder's
@@ -48,7 +53,7 @@ describe("values without parts", () => {
     }
   });
 
-  test("arrive at every position of a ring, as calls and as results", () => {
+  test("arrive at every position of a ring as calls and as results", () => {
     const pair = createEndpoints(4096);
     for (let round = 0; round < 40; round++) {
       for (const value of values) {
@@ -62,7 +67,7 @@ describe("values without parts", () => {
     }
   });
 
-  test("find a full ring full, and room again", () => {
+  test("are refused by a full ring and accepted after it drains", () => {
     const pair = createEndpoints(4096);
     let sent = 0;
     while (sendCall(pair.host, ["a".repeat(40)])) sent++;
@@ -72,7 +77,7 @@ describe("values without parts", () => {
     expect(send(pair, ["b"])).toEqual(["b"]);
   });
 
-  test("are limited by what they take, not by what they might", () => {
+  test("are limited by their actual size", () => {
     const limit = 8 + 104;
     const pair = createEndpoints(1 << 16, limit);
     expect(send(pair, ["a".repeat(100)])).toEqual(["a".repeat(100)]);
@@ -93,7 +98,7 @@ function counting(length: number): Uint8Array<ArrayBuffer> {
 
 class Sub extends Uint8Array {}
 
-describe("lists of values without parts", () => {
+describe("lists of fixed-size values", () => {
   const lists = [
     [],
     [1, 2],
@@ -102,7 +107,7 @@ describe("lists of values without parts", () => {
     Array.from({ length: 8 }, (_, index) => index),
   ];
 
-  test("are the same bytes as the encoder's, and arrive at every position of a ring", () => {
+  test("have the same bytes as from the encoder and arrive at every position of a ring", () => {
     const pair = createEndpoints(4096);
     for (const list of lists) {
       pair.host.tx.memory.u8.fill(0);
@@ -114,7 +119,7 @@ describe("lists of values without parts", () => {
     }
   });
 
-  test("go the shorter way unless one has parts, is large, or they are many", () => {
+  test("are written without an encoder unless a value is an object or large, or there are many", () => {
     const { sized } = createEndpoints(1 << 16).host;
     for (const list of lists) expect(sized.roomFor(list)).toBeGreaterThanOrEqual(list.length * 8);
     for (
@@ -129,7 +134,7 @@ describe("lists of values without parts", () => {
     ) expect(sized.roomFor(other)).toBe(UNSIZED);
   });
 
-  test("are limited together by what they take", () => {
+  test("are limited by their total size", () => {
     const pair = createEndpoints(1 << 16, 40);
     expect(send(pair, [1, 2, 3, 4, 5])).toEqual([1, 2, 3, 4, 5]);
     expect(() => sendCall(pair.host, [1, 2, 3, 4, 5, 6])).toThrow(PayloadTooLargeError);
@@ -160,7 +165,7 @@ describe("typed arrays", () => {
     new Uint8Array(tracking.buffer, 0, 16),
   ];
 
-  test("are the same bytes as the encoder's, whole or not", () => {
+  test("have the same bytes as from the encoder, as a whole buffer or a part", () => {
     const pair = createEndpoints(1 << 18);
     for (const view of [...whole, ...buffers, ...others]) {
       pair.host.tx.memory.u8.fill(0);
@@ -171,7 +176,7 @@ describe("typed arrays", () => {
     }
   });
 
-  test("go the shorter way if they are all of a buffer that a record carries", () => {
+  test("are written without an encoder if they cover a buffer that fits a record", () => {
     const { tx } = createEndpoints(1 << 20).host;
     const sized = new SizedValues(tx.memory, currentRuntime, 1 << 18);
     for (const view of [...whole, ...buffers, new Uint8Array(MAX_EMBEDDED_BYTES)]) {
@@ -184,7 +189,7 @@ describe("typed arrays", () => {
     }
   });
 
-  test("whose prototype is a proxy run none of its traps, alone or among others", () => {
+  test("run no traps of a proxy prototype, alone or beside other values", () => {
     const pair = createEndpoints(1 << 16);
     const trap = (): never => {
       throw new Error("a trap has run");
@@ -197,7 +202,7 @@ describe("typed arrays", () => {
     }
   });
 
-  test("of several bytes an element are no Buffers, whatever they inherit from", () => {
+  test("with multi-byte elements are not Buffers, whatever their prototype", () => {
     const pair = createEndpoints(1 << 16);
     const numbers = new Float64Array([0.5, 1, 2]);
     for (const view of [numbers.slice(), numbers.subarray(1)]) {
@@ -208,7 +213,7 @@ describe("typed arrays", () => {
     }
   });
 
-  test("arrive at every position of a ring, as calls and as results", () => {
+  test("arrive at every position of a ring as calls and as results", () => {
     const pair = createEndpoints(1 << 15);
     for (let round = 0; round < 10; round++) {
       for (
@@ -230,7 +235,7 @@ describe("typed arrays", () => {
     }
   });
 
-  test("are limited by their bytes, find a full ring full, and are refused when they are gone", () => {
+  test("are limited by their bytes and refused by a full ring or if detached", () => {
     const pair = createEndpoints(1 << 16, 16 + 96);
     expect(send(pair, [counting(96)])).toEqual([counting(96)]);
     expect(() => sendCall(pair.host, [counting(97)])).toThrow(PayloadTooLargeError);
@@ -246,8 +251,8 @@ describe("typed arrays", () => {
   });
 });
 
-describe("an only value of a declared shape", () => {
-  test("arrives at every position of a ring, as a call and as a result", () => {
+describe("a single value of a declared shape", () => {
+  test("arrives at every position of a ring as a call and as a result", () => {
     const pair = createEndpoints(4096);
     pair.worker.decoder.declared = args;
     pair.host.decoder.declared = returns;
@@ -267,14 +272,14 @@ describe("an only value of a declared shape", () => {
     }
   });
 
-  test("is the same bytes among others, held, and alone", () => {
+  test("has the same bytes alone and in a snapshot", () => {
     const pair = createEndpoints(1 << 16);
-    const snapshot = pair.snapshots.hold([point], "args", args);
+    const snapshot = pair.snapshots.capture([point], "args", args);
     expect(sendCall(pair.host, [point], args)).toBe(true);
     expect(nextBytes(pair).bytes).toEqual(snapshot.inline);
   });
 
-  test("is told where it does not fit, and keeps nothing from being sent", () => {
+  test("reports the path of a mismatch and does not affect the next call", () => {
     const pair = createEndpoints(1 << 16);
     const bad = { ...point, y: 0.5 };
     expect(() => sendCall(pair.host, [bad], args)).toThrow(
@@ -297,7 +302,7 @@ describe("an only value of a declared shape", () => {
     expect(send(pair, [1])).toEqual([1]);
   });
 
-  test("too large for its limit is refused, and one whose room is not known goes the other way", () => {
+  test("is refused above the limit, and is encoded if its size is not fixed", () => {
     const pair = createEndpoints(1 << 16, 32);
     expect(() => sendCall(pair.host, [point], args)).toThrow(PayloadTooLargeError);
     const Open = struct({ text: utf8(), more: optional(f64) });
@@ -309,7 +314,7 @@ describe("an only value of a declared shape", () => {
     expect(receive(roomy)).toEqual([value]);
   });
 
-  test("that is damaged is a ProtocolError or another value, whatever byte is wrong", () => {
+  test("decodes to a value or a ProtocolError if any byte is damaged", () => {
     const pair = createEndpoints(1 << 16);
     const { decoder } = pair.worker;
     decoder.declared = args;

@@ -33,7 +33,7 @@ const roundsOf = (ratios: readonly number[]): PairedRound[] =>
 const changeOf = (rounds: readonly PairedRound[]): BuildChange => compareBuilds(rounds)[0]!;
 
 describe("two builds measured in turn", () => {
-  test("differ by what they differ by within rounds, whatever the machine does", () => {
+  test("differ by their ratio within rounds at any machine speed", () => {
     const ratios = [1.09, 1.11, 1.1, 1.08, 1.12, 1.1, 1.09, 1.1, 1.11, 1.1];
     const slower = changeOf(roundsOf(ratios));
     expect(slower).toMatchObject({ case: "f64", size: 1, calls: 1 });
@@ -47,7 +47,7 @@ describe("two builds measured in turn", () => {
     expect(verdictOf(changeOf(roundsOf(ratios.map((ratio) => 1 / ratio))))).toBe("quicker");
   });
 
-  test("do not differ where rounds disagree, or agree that it is little", () => {
+  test("do not differ if rounds disagree or the ratio is small", () => {
     const unsure = changeOf(roundsOf([1.4, 0.9, 1.3, 0.8, 1.2, 1.1, 0.95, 1.3, 0.9, 1.25]));
     expect(unsure.ratio).toBeGreaterThan(1.1);
     expect(unsure.low).toBeLessThan(1);
@@ -56,7 +56,7 @@ describe("two builds measured in turn", () => {
     expect(verdictOf(changeOf(roundsOf(NEVER_THE_SAME.map(() => 0.98))))).toBe("");
   });
 
-  test("have their means and tails compared beside", () => {
+  test("have their means and tails compared as well", () => {
     const tail = [...evenly(10).slice(0, -2), 50, 50];
     const change = changeOf([1, 2, 3].map(() => ({
       old: [figure(evenly(10))],

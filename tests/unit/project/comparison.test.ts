@@ -27,7 +27,7 @@ const changeOf = (before: ScenarioResult, after: ScenarioResult) =>
   compareResults(before, after)[0]!;
 
 describe("a comparison", () => {
-  test("finds what is slower or quicker by a tenth where samples are close together", () => {
+  test("finds a change of 10 % if the samples are close together", () => {
     const slower = changeOf(resultOf(10, 0.02), resultOf(11, 0.02));
     expect(slower).toMatchObject({ contender: "heddle", before: 10, after: 11 });
     expect(slower.ratio).toBeCloseTo(1.1);
@@ -38,14 +38,14 @@ describe("a comparison", () => {
     expect([isSlower(quicker), isQuicker(quicker)]).toEqual([false, true]);
   });
 
-  test("says nothing where samples are far apart, or the change is small", () => {
+  test("reports no change if the samples are far apart or the change is small", () => {
     const unsure = changeOf(resultOf(10, 0.9, 1), resultOf(10.8, 0.9, 1));
     expect(unsure.low).toBeLessThan(1);
     expect(isSlower(unsure)).toBe(false);
     expect(isSlower(changeOf(resultOf(10, 0.001), resultOf(10.3, 0.001)))).toBe(false);
   });
 
-  test("leaves out what one of the two does not have", () => {
+  test("leaves out cases that one of the two lacks", () => {
     const before = resultOf(10, 0.1);
     expect(compareResults({ ...before, measurements: [] }, before)).toEqual([]);
   });

@@ -14,14 +14,14 @@ describe.each(Object.entries(TABLES))("%s", (file, tables) => {
   });
 
   // Prose beside the tables names the winner and gives no figure, which a new run would make stale.
-  test.runIf(file.startsWith("docs/benchmarks/"))("quotes no figure outside of them", () => {
+  test.runIf(file.startsWith("docs/benchmarks/"))("quotes no figure outside the tables", () => {
     const prose = withTables(document, () => "").replaceAll(/```[^]*?```|`[^`]*`/g, "");
     const figures = prose.match(/\d[\d.,]*\s?(?:[µmn]s|[GM]B\/s|×|%)(?![\w])/g) ?? [];
     expect(figures).toEqual([]);
   });
 });
 
-test("text between marks is replaced, and nothing else", () => {
+test("only text between marks is replaced", () => {
   const mark = (name: string, text: string) =>
     `<!-- ${name}, from results/ -->\n\n${text}\n\n<!-- end of ${name} -->`;
   const document = `a\n${mark("one", "old")}\nb\n${mark("two", "old")}\nc`;

@@ -31,7 +31,7 @@ function loadedBy(entry: string): Set<string> {
   return loaded;
 }
 
-test("heddle exports what heddle/task exports, and the same objects", () => {
+test("heddle re-exports every object of heddle/task", () => {
   expect(Object.keys(light).length).toBeGreaterThan(20);
   expect(whole).toMatchObject(light);
   for (const [name, value] of Object.entries(light)) {
@@ -39,7 +39,7 @@ test("heddle exports what heddle/task exports, and the same objects", () => {
   }
 });
 
-test("package and JSR have the same entry points, which the build makes", () => {
+test("package and JSR have the same entry points, and the build writes them", () => {
   const { exports, sideEffects } = json("package.json");
   const jsr = json("deno.json").exports as Record<string, string>;
   const names = Object.keys(exports).filter((name) => name !== "./package.json");
@@ -56,7 +56,7 @@ test("package and JSR have the same entry points, which the build makes", () => 
   expect(sideEffects).toEqual(["./dist/worker/entry.js", "./src/worker/entry.ts"]);
 });
 
-test("heddle/task loads neither pools nor encoders nor the code for structs", () => {
+test("heddle/task loads no pools, encoders or struct code", () => {
   const loaded = [...loadedBy("mod-task.ts")];
   expect(loaded).toContain("codec/struct/schema.ts");
   const heavy =
@@ -64,7 +64,7 @@ test("heddle/task loads neither pools nor encoders nor the code for structs", ()
   expect(loaded.filter((path) => heavy.test(path))).toEqual([]);
 });
 
-test("a worker loads the code for structs when a task declares some, not before", () => {
+test("a worker loads the struct code only if a task declares structs", () => {
   const loaded = [...loadedBy("worker/entry.ts")];
   expect(loaded).toContain("codec/decoder.ts");
   const rare =
@@ -73,7 +73,7 @@ test("a worker loads the code for structs when a task declares some, not before"
   expect(loadedBy("codec/struct/signature.ts")).toContain("codec/struct/compile.ts");
 });
 
-test("no module loads rarely used builtins at once", () => {
+test("no module loads rarely used builtins eagerly", () => {
   const loaded = [...loadedBy("mod.ts"), ...loadedBy("worker/entry.ts")];
   const builtins = loaded.flatMap((path) =>
     [...read(`src/${path}`).matchAll(/^import (?!type)[^;]*"(node:[^"]+)"/gm)].map((m) => m[1]!)

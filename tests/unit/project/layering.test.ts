@@ -58,7 +58,7 @@ function withoutCommentsAndStrings(text: string): string {
     .replace(/"(?:[^"\\\n]|\\.)*"|`(?:[^`\\$]|\\.|\$(?!\{))*`/g, '""');
 }
 
-test("there is something to check", () => {
+test("the list of modules is not empty", () => {
   expect(sources.length).toBeGreaterThan(30);
   expect(relative(dirname(root), root)).toBe("src");
   expect(sources.flatMap(({ imports }) => imports).length).toBeGreaterThan(100);
@@ -91,15 +91,15 @@ describe.each(sources)("$path", ({ path, text, imports }) => {
     expect(text).not.toMatch(/from "node:/);
   });
 
-  test("imports no namespace: what a bundler makes of it reads inherited properties", () => {
+  test("imports no namespace, because bundled namespaces read inherited properties", () => {
     expect(text).not.toMatch(/^import \* as \w+ from "\./m);
   });
 
-  test("is of a readable size", () => {
+  test("is within the size limit", () => {
     expect(text.split("\n").length).toBeLessThanOrEqual(500);
   });
 
-  test("has members' comments in Latin-1: they stay in the build, which engines keep at a byte a unit then", () => {
+  test("has Latin-1 comments on members, so engines store the build at one byte per character", () => {
     const comments = text.split("\n").filter((line) => /^ {2,}(?:\/\*\*|\*)/.test(line));
     expect(comments.filter((line) => /[\u0100-\uffff]/.test(line))).toEqual([]);
   });

@@ -23,7 +23,7 @@ describe.each(files)("results/%s", (file) => {
     expect(validate.errors ?? []).toEqual([]);
   });
 
-  test("is of a whole run, where it says, with figures in their order", () => {
+  test("is a full run in the matching folder with ordered percentiles", () => {
     expect(result.isQuick).toBe(false);
     expect(file).toBe(`${result.runtime}/${result.scenario}.json`);
     for (const each of result.measurements) {
@@ -34,16 +34,16 @@ describe.each(files)("results/%s", (file) => {
     }
   });
 
-  test("is what its Markdown says", () => {
+  test("matches its Markdown file", () => {
     expect(read(`results/${file.replace(/json$/, "md")}`)).toBe(toMarkdown(result));
   });
 
-  test("names what it could not measure, and nothing went wrong", () => {
+  test("has no failures except skipped cases", () => {
     expect(result.failures.filter(({ isSkipped }) => isSkipped !== true)).toEqual([]);
   });
 });
 
-test("a result that does not fit is refused", () => {
+test("the schema refuses invalid results", () => {
   const [file = ""] = files;
   const result = JSON.parse(read(`results/${file}`)) as Record<string, unknown>;
   expect(validate({ ...result, schema: 2 })).toBe(false);
@@ -51,7 +51,7 @@ test("a result that does not fit is refused", () => {
   expect(validate({ ...result, measurements: [{}] })).toBe(false);
 });
 
-test("results and charts are small enough to be kept", () => {
+test("results and charts are below 8 MiB", () => {
   const bytesOf = (folder: string): number =>
     readdirSync(`${root}${folder}`, { recursive: true, encoding: "utf8" })
       .map((file) => statSync(`${root}${folder}/${file}`))

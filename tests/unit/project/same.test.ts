@@ -137,7 +137,7 @@ test("paths are readable", () => {
   expect(deep!.length).toBeLessThan(1000);
 });
 
-test("buffers that were resized to look at their views are as before", () => {
+test("the comparison restores buffers it resized", () => {
   const buffer = resizable(8);
   new Uint8Array(buffer).set([1, 2, 3, 4, 5, 6, 7, 8]);
   const copy = structuredClone(buffer);

@@ -44,7 +44,7 @@ test(`no function is longer than ${MAX_FUNCTION_LINES} lines`, () => {
   expect(files.flatMap(({ name, text }) => findLong(name, text, MAX_FUNCTION_LINES))).toEqual([]);
 });
 
-test("functions of every kind are found", () => {
+test("the check finds functions of every kind", () => {
   const text = "class A { constructor() {\n} b = () => {\n}; get c() {\n} }\nfunction d() {\n}";
   expect(findLong("f", text, 1)).toEqual([
     "f constructor: 2",

@@ -7,11 +7,11 @@ function whoCalls(): string | undefined {
   return caller;
 }
 
-test("names the module of the caller", () => {
+test("finds the module of the caller", () => {
   expect(whoCalls()).toMatch(/call-site\.test\.ts(\?.*)?$/);
 });
 
-test("leaves stacks as they were", () => {
+test("leaves stack settings unchanged", () => {
   const StackError = Error as unknown as { prepareStackTrace: unknown; stackTraceLimit: number };
   const before = [StackError.prepareStackTrace, StackError.stackTraceLimit];
   whoCalls();
@@ -27,12 +27,12 @@ test.each([
   ["    at async file:///tasks.mjs:3:5", "file:///tasks.mjs"],
   ["    at Object.<anonymous> (/a (b)/tasks.cjs:3:5)", "/a (b)/tasks.cjs"],
   ["    at new Pool [as Mine] (C:\\tasks.mjs:3:5)", "C:\\tasks.mjs"],
-])("finds the location in the text of a stack: %s", (frame, location) => {
+])("finds the location in a stack text: %s", (frame, location) => {
   expect(locationIn(`Error\n${frame}\n    at file:///other.mjs:1:1`)).toBe(location);
   expect(locationIn("Error\n    at native code")).toBeUndefined();
 });
 
-test("respects a hook of the program's own", () => {
+test("keeps the program's own prepareStackTrace", () => {
   const StackError = Error as unknown as { prepareStackTrace: unknown };
   const before = StackError.prepareStackTrace;
   try {

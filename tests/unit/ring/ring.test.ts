@@ -15,7 +15,7 @@ import { SpscRing } from "../../../src/ring/spsc-ring.ts";
 import { createTestRing, pull, push } from "../../support/rings.ts";
 
 describe("roles", () => {
-  test("each role is handed out once, also to another attachment", () => {
+  test("each role is given out once, also to a second attachment", () => {
     const buffer = new SharedArrayBuffer(ringBytes(64));
     const ring = SpscRing.create(buffer, 0, 64);
     ring.takeProducer();
@@ -32,7 +32,7 @@ describe("roles", () => {
     );
   });
 
-  test("attaching to what is not a ring is refused", () => {
+  test("attaching to a buffer without a ring is refused", () => {
     expect(() => SpscRing.attach(new SharedArrayBuffer(1024), 0)).toThrow(ProtocolError);
   });
 });
@@ -48,7 +48,7 @@ describe("claim, commit, abort", () => {
     expect(pull(consumer)).toBeUndefined();
   });
 
-  test("an aborted claim leaves the ring untouched", () => {
+  test("an aborted claim leaves the ring unchanged", () => {
     const { producer, consumer, header } = createTestRing(128);
     push(producer, 1);
     const before = [...header];
@@ -63,7 +63,7 @@ describe("claim, commit, abort", () => {
     expect(pull(consumer)).toEqual([2, 2]);
   });
 
-  test("an aborted claim behind a padding record leaves the ring untouched", () => {
+  test("an aborted claim after a padding record leaves the ring unchanged", () => {
     const { producer, consumer } = createTestRing(64);
     for (const value of [1, 2, 3]) push(producer, value);
     for (const value of [1, 2, 3]) expect(pull(consumer)).toEqual([value, value]);
@@ -74,7 +74,7 @@ describe("claim, commit, abort", () => {
     expect(pull(consumer)).toEqual([4, 4]);
   });
 
-  test("a claim that was left open by an exception is dropped by the next", () => {
+  test("the next claim drops a claim left open by an exception", () => {
     const { producer, consumer } = createTestRing(128);
     producer.claim(64);
     producer.memory.i32[2] = 77;
@@ -83,7 +83,7 @@ describe("claim, commit, abort", () => {
     expect(pull(consumer)).toBeUndefined();
   });
 
-  test("a full ring says NO_SPACE until the consumer releases", () => {
+  test("a full ring returns NO_SPACE until the consumer releases", () => {
     const { producer, consumer } = createTestRing(64);
     for (const value of [1, 2, 3, 4]) expect(push(producer, value)).toBe(true);
     expect(producer.claim(16)).toBe(NO_SPACE);
@@ -95,7 +95,7 @@ describe("claim, commit, abort", () => {
     expect([2, 3, 4, 5].map(() => pull(consumer)![0])).toEqual([2, 3, 4, 5]);
   });
 
-  test("limit never reaches over the end or over unread records", () => {
+  test("the limit never exceeds the end of the ring or unread records", () => {
     const { producer, consumer } = createTestRing(128, 0, 128);
     expect(producer.claim(16)).toBe(0);
     expect(producer.limit).toBe(128);
@@ -117,7 +117,7 @@ describe("claim, commit, abort", () => {
 describe("wrap", () => {
   const capacity = 128;
   for (let start = 0; start < capacity; start += 8) {
-    test(`a record at every distance from the end (start ${start})`, () => {
+    test(`a record arrives at every distance from the end (start ${start})`, () => {
       for (const words of [0, 2, 4, 6]) {
         const { producer, consumer } = createTestRing(capacity, start, capacity);
         for (let value = 0; value < 40; value++) {
@@ -144,7 +144,7 @@ describe("wrap", () => {
     }
   });
 
-  test("positions wrap past −1 to 0 as well", () => {
+  test("positions wrap from −1 to 0", () => {
     const { producer, consumer, header } = createTestRing(64, -64);
     for (let value = 0; value < 100; value++) {
       push(producer, value);
@@ -153,7 +153,7 @@ describe("wrap", () => {
     expect(header[TAIL_POSITION]!).toBeGreaterThan(0);
   });
 
-  test("state words of all sequence numbers are told apart, the last one included", () => {
+  test("state words differ for all sequence numbers, including the last", () => {
     for (const sequence of [0, 1, 2 ** 29, 0x3fff_fffe, 0x3fff_ffff]) {
       const queued = queuedState(sequence);
       expect(queued & 3).toBe(QUEUED);
@@ -180,7 +180,7 @@ describe("rewind", () => {
     expect(highest).toBeLessThan(4096 + 1024 + 4096);
   });
 
-  test("bursts get the whole ring: what finds no room for a rewind's padding has later ones come later", () => {
+  test("bursts get the whole ring, and a rewind without space for its padding is delayed", () => {
     const { producer, consumer } = createTestRing(65536, 0, 256);
     const light = (): number => {
       push(producer, 0);
@@ -211,7 +211,7 @@ describe("rewind", () => {
     expect(highest()).toBeLessThan(1024);
   });
 
-  test("light records that divide the ring lead back as well, when bursts have used all of it", () => {
+  test("record sizes that divide the ring also rewind after bursts have used all of it", () => {
     const { producer, consumer } = createTestRing(65536, 0, 16_384);
     const send = (bytes: number): boolean => {
       const index = producer.claim(bytes);
@@ -243,7 +243,7 @@ describe("rewind", () => {
     expect(highest()).toBeLessThan(20_000);
   });
 
-  test("never overwrites what is unread", () => {
+  test("never overwrites unread records", () => {
     const { producer, consumer } = createTestRing(4096, 0, 256);
     let sent = 0;
     let received = 0;
@@ -357,8 +357,8 @@ describe("damage", () => {
   });
 });
 
-describe("taking back and counting", () => {
-  test("against a model: what was pushed is pulled or revoked, and counted until then", () => {
+describe("revoking and counting", () => {
+  test("pushed records are pulled or revoked once and counted until then (model)", () => {
     const step = fc.constantFrom("push", "push", "pull", "take", "count");
     fc.assert(fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
       const { producer, consumer } = createTestRing(256);
@@ -392,7 +392,7 @@ describe("taking back and counting", () => {
     }));
   });
 
-  test("by position: taken or not, wherever the cursors are, whatever was written over it since", () => {
+  test("hasTaken is correct for any position, cursor and overwritten record", () => {
     const step = fc.constantFrom("push", "push", "pull", "revoke", "ask");
     const starts = fc.constantFrom(0, 2 ** 31 - 64, -64, 2 ** 30);
     fc.assert(fc.property(fc.array(step, { maxLength: 300 }), starts, (steps, start) => {
@@ -432,7 +432,7 @@ describe("taking back and counting", () => {
     }));
   });
 
-  test("by position: what was taken stays so while the cursors go round, twice", () => {
+  test("hasTaken stays true while the cursors wrap twice", () => {
     // Rewinding skips nearly the whole ring every 64 bytes.
     const { producer, consumer, header } = createTestRing(1 << 24, 0, 64);
     const take = () => {
@@ -455,7 +455,7 @@ describe("taking back and counting", () => {
     }
   });
 
-  test("counting ends whatever the memory holds", () => {
+  test("counting terminates for any memory content", () => {
     for (const tail of [4, 12, -8, 1 << 20, -(2 ** 31)]) {
       const { producer, consumer, header } = createTestRing(256);
       push(producer, 1);

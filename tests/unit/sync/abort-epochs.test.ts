@@ -7,11 +7,11 @@ import {
   wasAborted,
 } from "../../../src/sync/abort-epochs.ts";
 
-const wordsOf = (isAsked: boolean) => new Int32Array(createAbortEpochs(isAsked));
+const wordsOf = (isNeeded: boolean) => new Int32Array(createAbortEpochs(isNeeded));
 const MOST = 2 ** 31 - 1;
 
 test.each([0, 1, 5, 2 ** 30, MOST - 1, MOST])(
-  "generation %i, and those around it",
+  "an abort applies to generation %i and older ones",
   (generation) => {
     const words = wordsOf(true);
     const next = generation === MOST ? 0 : generation + 1;
@@ -24,7 +24,7 @@ test.each([0, 1, 5, 2 ** 30, MOST - 1, MOST])(
   },
 );
 
-test("making a call again tells the run before it, and not the new one", () => {
+test("a retry aborts the previous run and not the new one", () => {
   const words = wordsOf(true);
   clearAbort(words, 3, 7);
   expect(wasAborted(words, 3, 7)).toBe(false);
@@ -32,7 +32,7 @@ test("making a call again tells the run before it, and not the new one", () => {
   expect([wasAborted(words, 3, 7), wasAborted(words, 3, 8)]).toEqual([true, false]);
 });
 
-test("a word is never too old, as each call brings it up to date", () => {
+test("each call updates its word, so generations do not overflow", () => {
   const words = wordsOf(true);
   raiseAbort(words, 0, 5);
   for (const generation of [2 ** 29, 2 ** 30, 2 ** 30 + 2 ** 29, 2 ** 31 - 2]) {
@@ -41,7 +41,7 @@ test("a word is never too old, as each call brings it up to date", () => {
   }
 });
 
-test("slots beyond those that have a word, and pools without signals", () => {
+test("slots without a word and pools without signals ignore aborts", () => {
   const words = wordsOf(true);
   raiseAbort(words, words.length, 1);
   expect(wasAborted(words, words.length, 1)).toBe(false);

@@ -11,10 +11,10 @@ const EARNED_MS = 0.01;
 const TICK_MS = 0.001;
 
 function createSpin(shortMs = SHORT_MS) {
-  const state = { nowMs: 1000, readyAtMs: Infinity, mayGoOn: true, interruptedAtMs: Infinity };
+  const state = { nowMs: 1000, readyAtMs: Infinity, canContinue: true, interruptedAtMs: Infinity };
   const spin = new AdaptiveSpin({
     isReady: () => state.nowMs >= state.readyAtMs,
-    mayGoOn: () => state.mayGoOn,
+    canContinue: () => state.canContinue,
     pause: () => {},
     now: () => {
       state.nowMs += TICK_MS;
@@ -43,12 +43,12 @@ function spent({ wait }: ReturnType<typeof createSpin>): number {
 }
 
 describe("adaptive spinning", () => {
-  test("what comes soon is spun for, always", () => {
+  test("always spins if responses arrive soon", () => {
     const { wait } = createSpin();
     for (let n = 0; n < 1000; n++) expect(wait(n % 2 === 0 ? 0 : 0.09).came).toBe(true);
   });
 
-  test("a fresh thread tries once, then sleeps at once", () => {
+  test("a new thread spins once, then sleeps immediately", () => {
     const { wait } = createSpin();
     const { came, tookMs } = wait(Infinity);
     expect(came).toBe(false);
@@ -57,7 +57,7 @@ describe("adaptive spinning", () => {
     expect(wait(0)).toEqual({ came: false, tookMs: 0 });
   });
 
-  test("short sleeps earn the next try, longer ones earn nothing", () => {
+  test("short sleeps earn credit for the next spin, long ones do not", () => {
     const { spin, wait } = createSpin();
     wait(Infinity);
     for (let n = 0; n < 1000; n++) spin.slept(SHORT_MS * 1.1);
@@ -66,7 +66,7 @@ describe("adaptive spinning", () => {
     expect(wait(0).came).toBe(true);
   });
 
-  test("spins for a millisecond at most, and no longer than the credit lasts", () => {
+  test("spins for at most 1 ms and while the credit lasts", () => {
     const all = createSpin();
     for (let n = 0; n < 10_000; n++) all.wait(0);
     expect(all.wait(Infinity).tookMs).toBeLessThan(MAX_SPIN_MS * 1.1);
@@ -77,7 +77,7 @@ describe("adaptive spinning", () => {
     expect(spent(all)).toBeLessThan(31 * EARNED_MS * 1.1);
   });
 
-  test("what comes later than soon is paid for, though it came", () => {
+  test("a successful long spin uses credit", () => {
     const all = createSpin();
     for (let n = 0; n < 100; n++) all.wait(0);
     let came = 0;
@@ -86,7 +86,7 @@ describe("adaptive spinning", () => {
     expect(came).toBeLessThan(4);
   });
 
-  test("an interruption by the system ends the credit", () => {
+  test("a preemption by the system clears the credit", () => {
     const { spin, state, wait } = createSpin();
     for (let n = 0; n < 1000; n++) wait(0);
     state.readyAtMs = Infinity;
@@ -95,15 +95,15 @@ describe("adaptive spinning", () => {
     expect(wait(0).tookMs).toBe(0);
   });
 
-  test("ends when no core is free any more, at no cost", () => {
+  test("stops without using credit if no core is free", () => {
     const { spin, state, wait } = createSpin();
-    state.mayGoOn = false;
+    state.canContinue = false;
     for (let n = 0; n < 100; n++) expect(spin.spin()).toBe(false);
-    state.mayGoOn = true;
+    state.canContinue = true;
     expect(wait(0).came).toBe(true);
   });
 
-  test("0: never", () => {
+  test("never spins if the limit is 0", () => {
     const { spin, wait } = createSpin(0);
     for (let n = 0; n < 100; n++) spin.slept(0);
     expect(wait(0).came).toBe(false);

@@ -17,8 +17,8 @@ function workerAndWaker() {
   return { parker: new Parker(words, 0, counts), waker, active, share, coresAtPost };
 }
 
-describe("a worker counts as awake", () => {
-  test("until it parks", () => {
+describe("the count of awake workers", () => {
+  test("includes a worker until it parks", () => {
     for (const state of [BLOCKED, IN_EVENT_LOOP] as const) {
       const { parker, active } = workerAndWaker();
       expect(active.coresLeft).toBe(CORES - 1);
@@ -29,7 +29,7 @@ describe("a worker counts as awake", () => {
     }
   });
 
-  test("when it is woken, not when it runs, and once", () => {
+  test("includes a worker once, from its wake", () => {
     const { parker, waker, active, coresAtPost } = workerAndWaker();
     parker.announce(IN_EVENT_LOOP);
     waker.wake();
@@ -47,7 +47,7 @@ describe("a worker counts as awake", () => {
     expect(active.coresLeft).toBe(CORES - 1);
   });
 
-  test("and its waker learns whether a message had to wake it, which takes longer than a spin", () => {
+  test("wake() returns whether it posted a message", () => {
     const { parker, waker } = workerAndWaker();
     expect(waker.wake()).toBe(false);
     parker.announce(BLOCKED);
@@ -56,7 +56,7 @@ describe("a worker counts as awake", () => {
     expect([waker.wake(), waker.wake()]).toEqual([true, false]);
   });
 
-  test("once, though its message could not be posted: `repost` posts it", () => {
+  test("includes a worker once if its wake message failed and `repost` posts it", () => {
     const words = new Int32Array(new SharedArrayBuffer(128));
     const count = new AwakeCount([AwakeCount.create()], CORES);
     let posts = 0;
@@ -75,12 +75,12 @@ describe("a worker counts as awake", () => {
     expect(count.coresLeft).toBe(CORES - 1);
   });
 
-  test("no more when it was given up, even if its thread goes on, and others wake it", () => {
+  test("excludes an abandoned worker even if its thread runs and is woken", () => {
     const { parker, waker, active, share } = workerAndWaker();
     parker.announce(IN_EVENT_LOOP);
     waker.wake();
-    active.takeBack(share);
-    active.takeBack(share);
+    active.subtract(share);
+    active.subtract(share);
     expect(active.coresLeft).toBe(CORES);
     for (let time = 0; time < 3; time++) {
       parker.announce(IN_EVENT_LOOP);
@@ -91,7 +91,7 @@ describe("a worker counts as awake", () => {
     }
   });
 
-  test("with all that is nested in it, and not after it was given up", () => {
+  test("includes nested workers and excludes those of an abandoned worker", () => {
     const count = AwakeCount.create();
     const [outer, inner] = [AwakeCount.create(), AwakeCount.create()];
     const words = new Int32Array(new SharedArrayBuffer(128));
@@ -99,7 +99,7 @@ describe("a worker counts as awake", () => {
     const worker = new Parker(words, 0, new AwakeCount([count, outer], CORES).words);
     const nested = new Parker(words, 1, new AwakeCount([count, outer, inner], CORES).words);
     expect(host.coresLeft).toBe(CORES - 2);
-    host.takeBack(outer);
+    host.subtract(outer);
     expect(host.coresLeft).toBe(CORES);
     worker.announce(BLOCKED);
     nested.announce(BLOCKED);

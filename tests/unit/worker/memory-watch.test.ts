@@ -17,13 +17,13 @@ function createWatch(snapshot: number) {
   const at = (nowMs: number, bytes = state.snapshot): boolean[] => {
     state.nowMs = nowMs;
     state.snapshot = bytes;
-    watch.look();
+    watch.check();
     return told.splice(0);
   };
   return { at, state };
 }
 
-test("says once that it is full, once that it is far over, and again after a second", () => {
+test("reports full once, far over once, and again after a second", () => {
   const { at } = createWatch(10);
   expect(at(0, 100)).toEqual([]);
   expect(at(5, 101)).toEqual([false]);
@@ -33,14 +33,14 @@ test("says once that it is full, once that it is far over, and again after a sec
   expect(at(1015)).toEqual([true]);
 });
 
-test("looks every 5 ms", () => {
+test("checks every 5 ms", () => {
   const { at, state } = createWatch(10);
   const before = state.looks;
   for (const nowMs of [0, 1, 4.9, 5, 9, 10]) at(nowMs);
   expect(state.looks - before).toBe(3);
 });
 
-test("one that is full before its first call has a second, and is never far over", () => {
+test("allows a second if the worker is full before its first call, and never reports far over", () => {
   const { at } = createWatch(1000);
   expect(at(999)).toEqual([]);
   expect(at(1000)).toEqual([false]);

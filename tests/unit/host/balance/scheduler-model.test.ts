@@ -75,24 +75,27 @@ function checkOutcome({ host, machine, measured, submitted, settled, elapsedUs }
 }
 
 describe.each(POLICIES)("%s", (_, policy) => {
-  test.each(WORKLOADS)("%s: every call is served once, no time is lost", (_, workload) => {
-    for (const [cores, threads] of PLACES) {
-      checkOutcome(simulate({ workload, shape: { cores }, threads, policy }));
-    }
-    checkOutcome(
-      simulate({
-        workload,
-        shape: { cores: 4, isSmt: true },
-        threads: 4,
-        policy,
-        costs: BARE_METAL,
-      }),
-    );
-  });
+  test.each(WORKLOADS)(
+    "%s: every call is served once and all time is accounted for",
+    (_, workload) => {
+      for (const [cores, threads] of PLACES) {
+        checkOutcome(simulate({ workload, shape: { cores }, threads, policy }));
+      }
+      checkOutcome(
+        simulate({
+          workload,
+          shape: { cores: 4, isSmt: true },
+          threads: 4,
+          policy,
+          costs: BARE_METAL,
+        }),
+      );
+    },
+  );
 });
 
 describe.each([["as worded", AS_WORDED], ["amended", AMENDED]] as const)("%s", (_, policy) => {
-  test("when the host parks, no lane is idle that could have a call", () => {
+  test("the host never parks while a lane is idle and a call could move to it", () => {
     let parks = 0;
     for (const [cores, threads] of PLACES) {
       const onPark: NonNullable<Parameters<typeof simulate>[0]["onPark"]> = (host) => {
@@ -110,7 +113,7 @@ describe.each([["as worded", AS_WORDED], ["amended", AMENDED]] as const)("%s", (
     expect(parks).toBeGreaterThan(100);
   });
 
-  test("a lane is never given more long calls than its depth", () => {
+  test("a lane never has more long calls than its in-flight window", () => {
     const workload = batches([{ count: 60, serviceUs: 5000 }], 2);
     let most = 0;
     const onPark: NonNullable<Parameters<typeof simulate>[0]["onPark"]> = (host) => {
@@ -120,7 +123,7 @@ describe.each([["as worded", AS_WORDED], ["amended", AMENDED]] as const)("%s", (
     expect(most).toBe(policy.depth);
   });
 
-  test("micro-tasks stay on one lane, and more threads do not slow them", () => {
+  test("micro-tasks stay on one lane and are not slower with more threads", () => {
     for (const count of [1, 100, 1000]) {
       const workload = batches([{ count, serviceUs: 0 }], 5);
       const [one, ...more] = [1, 2, 4, 8].map((threads) =>
@@ -133,7 +136,7 @@ describe.each([["as worded", AS_WORDED], ["amended", AMENDED]] as const)("%s", (
     }
   });
 
-  test("micro-tasks are done before the long one beside them", () => {
+  test("micro-tasks finish before a concurrent long call", () => {
     const groups = [{ count: 1, serviceUs: 200_000 }, { count: 1000, serviceUs: 0 }];
     const { measured } = simulate({
       workload: batches(groups, 2),
@@ -146,18 +149,24 @@ describe.each([["as worded", AS_WORDED], ["amended", AMENDED]] as const)("%s", (
   });
 });
 
-describe("this machine", () => {
-  test.each(compare())("$what: within its tolerance", ({ measuredUs, modelUs, tolerance }) => {
-    expect(Math.abs(modelUs / measuredUs - 1)).toBeLessThan(tolerance);
-  });
+describe("compared with measurements on this machine", () => {
+  test.each(compare())(
+    "$what: the policy as worded is within tolerance",
+    ({ measuredUs, modelUs, tolerance }) => {
+      expect(Math.abs(modelUs / measuredUs - 1)).toBeLessThan(tolerance);
+    },
+  );
 
-  test.each(compare(AMENDED))("$what: amended too", ({ measuredUs, modelUs, tolerance }) => {
-    expect(Math.abs(modelUs / measuredUs - 1)).toBeLessThan(tolerance);
-  });
+  test.each(compare(AMENDED))(
+    "$what: the amended policy is within tolerance",
+    ({ measuredUs, modelUs, tolerance }) => {
+      expect(Math.abs(modelUs / measuredUs - 1)).toBeLessThan(tolerance);
+    },
+  );
 });
 
-describe("the flaw that the amended policy is about", () => {
-  test("a host that does not see answers wakes a worker for every call", () => {
+describe("the flaw fixed by the amended policy", () => {
+  test("a host that does not see responses wakes a worker for most calls", () => {
     const workload = batches([{ count: 3000, serviceUs: 20 }], 1);
     const at = { workload, shape: { cores: 32 }, threads: 32 };
     const worded = simulate({ ...at, policy: AS_WORDED });
@@ -168,8 +177,8 @@ describe("the flaw that the amended policy is about", () => {
   });
 });
 
-describe("parts", () => {
-  test("the same seed gives the same run, another seed another", () => {
+describe("components of the model", () => {
+  test("a run depends only on its seed", () => {
     const run = (seed: number) =>
       simulate({ workload: mixAt(8, 0.7), shape: { cores: 8 }, threads: 8, seed }).measured
         .map(latencyOf);
@@ -177,7 +186,7 @@ describe("parts", () => {
     expect(run(7)).not.toEqual(run(8));
   });
 
-  test("events come in order of time, equal ones in the order pushed", () => {
+  test("events run in order of time, then in order of insertion", () => {
     const random = createRandom(1);
     const heap = new EventHeap();
     const came: [number, number][] = [];
@@ -194,7 +203,7 @@ describe("parts", () => {
     expect(came.length).toBe(500 - Math.ceil(500 / 7));
   });
 
-  test("a queue gives back what was put in, from both ends", () => {
+  test("a queue returns its items from both ends", () => {
     const queue = new Fifo<number>();
     for (let item = 0; item < 300; item++) queue.push(item);
     for (let item = 0; item < 200; item++) expect(queue.shift()).toBe(item);
@@ -203,7 +212,7 @@ describe("parts", () => {
     expect(queue.peek()).toBe(200);
   });
 
-  test("threads share cores fairly, and paired cores run slower", () => {
+  test("threads share cores fairly, and SMT siblings run slower", () => {
     const run = (cores: number, threads: number, isSmt: boolean) => {
       const machine = new Machine({ cores, isSmt }, NESTED_VM);
       const ends: number[] = [];

@@ -28,7 +28,7 @@ const depthOf = (usual: number, maxQueue = 1): InFlightWindow =>
 
 const load = (tenths: number, kind = SHORT): number => ((tenths + 1) << 2) | kind;
 
-describe("depth", () => {
+describe("in-flight window", () => {
   const limits: DepthLimits = {
     maxConcurrency: 8,
     maxQueue: Infinity,
@@ -41,14 +41,14 @@ describe("depth", () => {
     return lane;
   }
 
-  test("1024 calls as a rule, or as many as a worker runs at once", () => {
+  test("is 1024 calls, or maxConcurrency if that is larger", () => {
     const depth = new InFlightWindow(limits, false);
     expect(depth.hasRoom(laneWith(1023, 1), true)).toBe(true);
     expect(depth.hasRoom(laneWith(1024, 1), true)).toBe(false);
     expect(new InFlightWindow({ ...limits, maxConcurrency: 2000 }, false).usual).toBe(2000);
   });
 
-  test("more of quick calls, up to 50 ms, as long as their order does not matter", () => {
+  test("holds up to 50 ms of short calls if no option depends on their order", () => {
     const depth = new InFlightWindow(limits, true);
     const many = laneWith(20_000, 20);
     expect(depth.hasRoom(many, true)).toBe(true);
@@ -67,7 +67,7 @@ describe("depth", () => {
     expect(depth.hasRoom(laneWith(1000, 1), false)).toBe(true);
   });
 
-  test("what is beyond the usual counts as waiting", () => {
+  test("counts the calls beyond its usual size as waiting", () => {
     const lanes = [10, 1024, 1030, 2000].map((calls) => ({ load: laneWith(calls, 1) }));
     expect(new InFlightWindow(limits, true).excessOf(lanes)).toBe(6 + 976);
   });
@@ -90,7 +90,7 @@ describe("service times", () => {
     return { buffer, times: new TaskTimings(buffer), timing, clock, measures, run };
   }
 
-  test("nothing is known at first, then what is measured, per task", () => {
+  test("are unknown at first and then measured per task", () => {
     const { times, run } = timer();
     expect(times.loadOf(0)).toBe(UNKNOWN_LOAD);
     run(7);
@@ -99,7 +99,7 @@ describe("service times", () => {
     expect(times.loadOf(1)).toBe(UNKNOWN_LOAD);
   });
 
-  test("one call that something got in the way of does not make a quick task a long one", () => {
+  test("ignore a single slow run of a short task", () => {
     const { times, run } = timer();
     for (let call = 0; call < 100; call++) run(0.2);
     for (let call = 0; call < 64; call++) run(call === 63 || call === 0 ? 5000 : 0.2);
@@ -109,7 +109,7 @@ describe("service times", () => {
     expect(times.loadOf(0) & KIND_MASK).toBe(LONG);
   });
 
-  test("estimates follow, quick tasks are measured seldom and long ones always", () => {
+  test("follow changes; short tasks are sampled and long tasks are always measured", () => {
     const { times, measures, run } = timer();
     for (let call = 0; call < 1000; call++) run(1);
     expect(measures.count).toBeLessThan(100);
@@ -124,7 +124,7 @@ describe("service times", () => {
     expect(tenthsOf(times.loadOf(0))).toBeLessThan(20);
   });
 
-  test("a first call of more than 10 ms is long; a quick second one sets that right", () => {
+  test("count a first call above 10 ms as long until a short second call", () => {
     const { buffer, clock, times, run } = timer();
     run(9000, 1);
     expect(times.loadOf(1)).toBe(UNKNOWN_LOAD);
@@ -140,7 +140,7 @@ describe("service times", () => {
     expect(times.loadOf(0) & KIND_MASK).toBe(SHORT);
   });
 
-  test("first calls run cold code: the shortest of three counts, and none is long before", () => {
+  test("are the shortest of the first three calls, and unknown before", () => {
     const { times, run } = timer();
     run(300);
     run(400);
@@ -155,7 +155,7 @@ describe("service times", () => {
     expect(tenthsOf(times.loadOf(1))).toBe(4000);
   });
 
-  test("an async task is far, however quickly it lets go of its worker", () => {
+  test("classify an async task as async even if it blocks its worker briefly", () => {
     const { times, timing, clock, run } = timer();
     const start = clock.ms;
     run(2, 1, false);
@@ -166,7 +166,7 @@ describe("service times", () => {
     expect(tenthsOf(times.loadOf(1))).toBe(20);
   });
 
-  test("hours do not overflow", () => {
+  test("do not overflow for tasks that run for hours", () => {
     const { times, run } = timer();
     for (let call = 0; call < 3; call++) run(3_600_000_000);
     expect(tenthsOf(times.loadOf(0))).toBeGreaterThan(500_000_000);
@@ -175,7 +175,7 @@ describe("service times", () => {
 });
 
 describe("load of a lane", () => {
-  test("adds up, and is near unless something long or only far calls are in it", () => {
+  test("is a sum, and is near unless it has a long call or only async calls", () => {
     const lane = new LaneLoad();
     expect(lane.isNear).toBe(false);
     lane.add(load(10, ASYNC));
@@ -194,10 +194,10 @@ describe("load of a lane", () => {
     expect([lane.outstanding, lane.backlog, lane.isNear]).toEqual([0, 0, false]);
   });
 
-  test("is counted anew from the loads of its calls and of those that were given up", () => {
+  test("is recounted from its calls and its orphaned calls", () => {
     const lane = new LaneLoad();
     for (const each of [load(1), load(2, ASYNC), load(9000, LONG)]) lane.add(each);
-    lane.abandoned.add(7, 0, { load: load(30, ASYNC), killAtMs: Infinity, limitMs: undefined });
+    lane.orphaned.add(7, 0, { load: load(30, ASYNC), killAtMs: Infinity, limitMs: undefined });
     lane.outstanding = 100;
     lane.backlog = -1;
     const { emptied } = lane;
@@ -209,7 +209,7 @@ describe("load of a lane", () => {
     expect([lane.outstanding, lane.isNear]).toEqual([1, false]); // only what was given up is left
     lane.recount([load(9000, LONG)]);
     expect([lane.outstanding, lane.hasLong, lane.isNear]).toEqual([2, true, false]);
-    lane.abandoned.take(7, 0);
+    lane.orphaned.take(7, 0);
     lane.recount([]);
     expect([lane.outstanding, lane.backlog, lane.hasLong, lane.isQuick]).toEqual([
       0,
@@ -220,7 +220,7 @@ describe("load of a lane", () => {
   });
 });
 
-describe("what can be expected of the workers", () => {
+describe("wait hint", () => {
   const waitHint = (...loads: readonly number[][]): WaitHint =>
     laneSetOf(loads.map((given) => {
       const lane = new FakeLane();
@@ -230,7 +230,7 @@ describe("what can be expected of the workers", () => {
   const quick = load(10);
   const tooLong = load(9000, LONG);
 
-  test("is the best that one of them has", () => {
+  test("is the best hint of any lane", () => {
     expect(waitHint([], [])).toBe(IDLE);
     expect(waitHint([tooLong], [quick], [])).toBe(SPIN);
     expect(waitHint([load(1500, LONG)], [quick])).toBe(SPIN);
@@ -257,7 +257,7 @@ describe("placement", () => {
     });
   }
 
-  test("small calls pile up on one lane until that would take longer than a wake", () => {
+  test("short calls go to one lane until its backlog takes longer than a wake", () => {
     const fakes = [new FakeLane(), new FakeLane()];
     const placed = place(new Placement(depthOf(1024), cores), fakes, load(100), 30);
     const each = PACKED / 100;
@@ -266,7 +266,7 @@ describe("placement", () => {
     expect(fakes[0]!.load.outstanding - fakes[1]!.load.outstanding).toBe(0);
   });
 
-  test("where a further worker would have no core of its own, much more is packed", () => {
+  test("more calls go to one lane if another worker would have no core", () => {
     const fakes = [new FakeLane(), new FakeLane()];
     const placed = place(new Placement(depthOf(1024), coresOf(1)), fakes, load(100), 120);
     const each = PACKED_WHEN_CROWDED / 100;
@@ -274,7 +274,7 @@ describe("placement", () => {
     expect(new Set(placed.slice(each))).toEqual(new Set([1]));
   });
 
-  test("responses that are there already do not count as backlog", () => {
+  test("unread responses do not count as backlog", () => {
     const fakes = [new FakeLane(), new FakeLane()];
     const placement = new Placement(depthOf(1024), cores);
     place(placement, fakes, load(10), 50);
@@ -282,7 +282,7 @@ describe("placement", () => {
     expect(place(placement, fakes, load(10), 20)).toEqual(Array.from({ length: 20 }, () => 0));
   });
 
-  test("long calls, and those of unmeasured tasks, go to lanes with nothing to do", () => {
+  test("long calls and calls of unmeasured tasks go to idle lanes", () => {
     for (const callLoad of [load(5000, LONG), UNKNOWN_LOAD]) {
       const fakes = [new FakeLane(), new FakeLane(), new FakeLane()];
       expect(place(new Placement(depthOf(1024), cores), fakes, callLoad, 7)).toEqual([
@@ -297,7 +297,7 @@ describe("placement", () => {
     }
   });
 
-  test("small calls avoid lanes with a long one, and wait behind it at the very last", () => {
+  test("short calls avoid lanes with a long call and use them last", () => {
     const fakes = [new FakeLane(), new FakeLane()];
     const placement = new Placement(depthOf(1024), cores);
     fakes[0]!.give(load(9000, LONG));
@@ -312,7 +312,7 @@ describe("placement", () => {
     ]);
   });
 
-  test("a lane whose worker rests takes calls, whatever it has not answered yet", () => {
+  test("a lane with a resting worker takes calls even if responses are unread", () => {
     const fakes = [new FakeLane(), new FakeLane()];
     for (const fake of fakes) fake.give(load(9000, LONG), 5);
     const placement = new Placement(depthOf(1024), cores);
@@ -322,7 +322,7 @@ describe("placement", () => {
     expect(place(placement, fakes, load(1), 1)).toEqual([1]);
   });
 
-  test("a worker that rests is not woken for a small call while another is awake", () => {
+  test("a short call goes to an awake worker and does not wake a resting one", () => {
     const fakes = [new FakeLane(), new FakeLane()];
     const placement = new Placement(depthOf(1024), cores);
     place(placement, fakes, load(100), 10); // five each
@@ -331,7 +331,7 @@ describe("placement", () => {
     expect(place(placement, fakes, load(100), 3)).toEqual([1, 1, 1]);
   });
 
-  test("the more workers are awake the more is packed on each", () => {
+  test("more calls go to each worker if more workers are awake", () => {
     const fakes = Array.from({ length: 9 }, () => new FakeLane());
     for (const fake of fakes.slice(0, 8)) fake.give(load(PACKED + 100));
     expect(place(new Placement(depthOf(1024), cores), fakes, load(100), 1)).not.toEqual([8]);
@@ -339,7 +339,7 @@ describe("placement", () => {
     expect(place(new Placement(depthOf(1024), cores), fakes, load(100), 1)).toEqual([8]);
   });
 
-  test("no lane gets more than its fill, and a lane that is gone nothing", () => {
+  test("a full lane and a removed lane get no calls", () => {
     const fakes = [new FakeLane(), new FakeLane()];
     const placement = new Placement(depthOf(8), cores);
     expect(place(placement, fakes, load(0), 20).filter((lane) => lane < 0)).toHaveLength(4);

@@ -14,7 +14,7 @@ import {
   PACKED_WHEN_CROWDED,
   Placement,
 } from "../../../../src/host/balance/placement.ts";
-import { unbegunCalls, WorkStealing } from "../../../../src/host/balance/work-stealing.ts";
+import { unclaimedCalls, WorkStealing } from "../../../../src/host/balance/work-stealing.ts";
 import { EMPTY } from "../../../../src/ring/consumer.ts";
 import { FakeLane, type FakeLaneState, laneSetOf } from "../../../support/lanes.ts";
 
@@ -46,7 +46,7 @@ function createPool(
   const placement: LaneChooser = isBalanced
     ? {
       depth,
-      mayTakeBack: false,
+      maySteal: false,
       wakesFrom: PACKED,
       sharesFrom: SHARED,
       pick: () => undefined,
@@ -118,7 +118,7 @@ function createPool(
   /** Slots of the calls in the lane's ring that nobody has begun. */
   const waiting = (lane: FakeLane): number[] => {
     const { tx } = lane.endpoint;
-    return unbegunCalls(tx).map((index) => tx.memory.i32[(index >> 2) + 2]!);
+    return unclaimedCalls(tx).map((index) => tx.memory.i32[(index >> 2) + 2]!);
   };
   /** Lets time pass, timers and all. */
   const pass = (ms: number): void => {
@@ -165,8 +165,8 @@ function receive({ pair: { worker } }: FakeLane): unknown[] {
   return values;
 }
 
-describe("calls behind a long one", () => {
-  test("all go to a worker that has nothing to do, at once", () => {
+describe("calls behind a long call", () => {
+  test("all move to an idle worker immediately", () => {
     const { stealing, inFlight, victim, thief, send, waiting, returned } = createPool();
     const [first, ...others] = send(victim, LONG_LOAD, 7);
     victim.begin();
@@ -183,7 +183,7 @@ describe("calls behind a long one", () => {
     expect(victim.begin()).toBe(false); // the worker passes them
   });
 
-  test("go even where a wake is worth much more than they would take", () => {
+  test("move even if a wake costs more than they take", () => {
     const { stealing, victim, send, waiting } = createPool({
       thief: { isAwake: false },
       coresLeft: 1,
@@ -196,7 +196,7 @@ describe("calls behind a long one", () => {
     expect(waiting(victim)).toEqual([]);
   });
 
-  test("stay if there is one call only, or no worker is free", () => {
+  test("stay if there is only one call or no worker is free", () => {
     const alone = createPool();
     alone.send(alone.victim, LONG_LOAD);
     alone.victim.begin();
@@ -212,7 +212,7 @@ describe("calls behind a long one", () => {
     expect(busy.stealing.moved).toBe(2);
   });
 
-  test("stay if a balancer has placed them", () => {
+  test("stay if a balancer placed them", () => {
     const { stealing, clock, victim, send, waiting } = createPool({ isBalanced: true });
     send(victim, LONG_LOAD, 3);
     victim.begin();
@@ -221,7 +221,7 @@ describe("calls behind a long one", () => {
     expect(waiting(victim)).toHaveLength(2);
   });
 
-  test("go to a worker that is awake rather than to one that is not", () => {
+  test("move to an awake worker before a parked one", () => {
     const { stealing, fakes, victim, send, waiting } = createPool({
       victims: [{}, { isAwake: false }],
     });
@@ -231,7 +231,7 @@ describe("calls behind a long one", () => {
     expect(fakes.map(waiting)).toEqual([[], [], [waits]]);
   });
 
-  test("go before those behind short ones", () => {
+  test("move before calls behind short calls", () => {
     const { stealing, fakes, send, waiting } = createPool({ victims: [{}, {}] });
     const [busy, blocked, thief] = fakes as [FakeLane, FakeLane, FakeLane];
     send(busy, load(100), 100);
@@ -245,7 +245,7 @@ describe("calls behind a long one", () => {
 });
 
 describe("a lasting backlog of short calls", () => {
-  test("is shared: the worker that has it keeps the older half", () => {
+  test("is split, and its worker keeps the older half", () => {
     const { stealing, victim, thief, send, waiting } = createPool();
     const slots = send(victim, load(50), 10);
     victim.begin();
@@ -256,7 +256,7 @@ describe("a lasting backlog of short calls", () => {
     expect([victim.load.backlog, thief.load.backlog]).toEqual([300, 200]);
   });
 
-  test("is one that is worth a wake, if no worker is awake and free", () => {
+  test("must be worth a wake if no awake worker is free", () => {
     for (const isAwake of [true, false]) {
       const worthwhile = isAwake ? SHARED : PACKED;
       for (const isEnough of [true, false]) {
@@ -268,7 +268,7 @@ describe("a lasting backlog of short calls", () => {
     }
   });
 
-  test("is a larger one if no core is left for the host", () => {
+  test("must be larger if no core is left for the host", () => {
     for (const [coresLeft, worthwhile] of [[1, SHARED], [0, PACKED_WHEN_CROWDED]] as const) {
       for (const isEnough of [true, false]) {
         const { stealing, victim, send } = createPool({ coresLeft });
@@ -279,7 +279,7 @@ describe("a lasting backlog of short calls", () => {
     }
   });
 
-  test("does not include responses that are there already", () => {
+  test("does not include unread responses", () => {
     const { stealing, victim, send } = createPool();
     send(victim, load(30), 20);
     for (let call = 0; call < 15; call++) victim.begin();
@@ -287,7 +287,7 @@ describe("a lasting backlog of short calls", () => {
     expect(stealing.rebalance()).toBe(false);
   });
 
-  test("is not taken from a worker that has begun nothing", () => {
+  test("is not stolen from a worker that has begun no call", () => {
     const { stealing, victim, send, waiting } = createPool();
     send(victim, load(50), 10);
     expect(stealing.rebalance()).toBe(false);
@@ -310,7 +310,7 @@ describe("a lasting backlog of short calls", () => {
 });
 
 describe("a lane without responses", () => {
-  test("is looked at again by one timer, and keeps its calls until then", () => {
+  test("is checked again by one timer and keeps its calls until then", () => {
     const { stealing, clock, victim, send, waiting, moves } = createPool();
     const [, ...others] = send(victim, load(10), 3);
     victim.begin();
@@ -323,7 +323,7 @@ describe("a lane without responses", () => {
     expect(moves()).toBe(0);
   });
 
-  test("is stalled after a millisecond: all that waits behind the begun call goes", () => {
+  test("is stalled after 1 ms, and all calls behind the begun call are stolen", () => {
     const { stealing, clock, victim, thief, send, waiting, pass, moves } = createPool();
     const [, ...others] = send(victim, load(10), 6);
     victim.begin();
@@ -336,7 +336,7 @@ describe("a lane without responses", () => {
     expect(receive(thief)).toEqual(others);
   });
 
-  test("is given another millisecond from each response on", () => {
+  test("gets another millisecond after each response", () => {
     const { stealing, clock, victim, send, answer, waiting, pass, moves } = createPool();
     const slots = send(victim, load(10), 8);
     victim.begin();
@@ -354,7 +354,7 @@ describe("a lane without responses", () => {
     expect(waiting(victim)).toEqual([]);
   });
 
-  test("counts from its next calls on after it had none", () => {
+  test("is timed from its next call after it was empty", () => {
     const { stealing, clock, victim, send, answer, pass, moves } = createPool();
     const [first, second] = send(victim, load(10), 2) as [number, number];
     victim.begin();
@@ -371,7 +371,7 @@ describe("a lane without responses", () => {
     expect(moves()).toBe(0);
   });
 
-  test("keeps its calls for ten milliseconds if it has begun nothing: its worker is waking up", () => {
+  test("keeps its calls for 10 ms if its worker is still waking up", () => {
     const { stealing, clock, victim, thief, send, waiting, pass, moves } = createPool();
     const slots = send(victim, load(10), 3);
     stealing.rebalance(clock.nowMs);
@@ -389,7 +389,7 @@ describe("a lane without responses", () => {
     expect(stealing.rebalance(clock.nowMs)).toBe(false);
   });
 
-  test("is not looked at any more after `stop`", () => {
+  test("is not checked after `stop`", () => {
     const { stealing, clock, victim, send, pass, moves } = createPool();
     send(victim, load(10), 3);
     victim.begin();
@@ -400,7 +400,7 @@ describe("a lane without responses", () => {
     expect(moves()).toBe(0);
   });
 
-  test("of which all calls wait is left alone, long as they may be, until ten milliseconds", () => {
+  test("keeps its long calls for 10 ms if none has begun", () => {
     const { stealing, clock, victim, send, pass, moves } = createPool();
     send(victim, LONG_LOAD, 3);
     expect(stealing.rebalance()).toBe(false);
@@ -414,7 +414,7 @@ describe("a lane without responses", () => {
 });
 
 describe("stolen calls", () => {
-  test("for which the other ring has no room go back to the host, in order", () => {
+  test("go back to the host in order if the other ring has no space", () => {
     const { stealing, inFlight, victim, thief, send, waiting, returned } = createPool({
       thief: { capacity: 1024 },
     });
@@ -431,7 +431,7 @@ describe("stolen calls", () => {
     expect(stealing.moved).toBe(59);
   });
 
-  test("are only those that the worker has not begun meanwhile", () => {
+  test("exclude calls that the worker has begun", () => {
     const { stealing, victim, thief, send, waiting } = createPool();
     const slots = send(victim, LONG_LOAD, 6);
     for (let call = 0; call < 3; call++) victim.begin();
@@ -440,7 +440,7 @@ describe("stolen calls", () => {
     expect(victim.load.outstanding).toBe(3);
   });
 
-  test("are not those that nobody waits for, which never run", () => {
+  test("exclude cancelled calls, which never run", () => {
     const { stealing, inFlight, victim, thief, send, waiting } = createPool();
     const [, given, wanted] = send(victim, LONG_LOAD, 3);
     victim.begin();
@@ -464,7 +464,7 @@ describe("stolen calls", () => {
     victim.begin();
     const calls = values.map((args, task) => {
       const call = add(victim, LONG_LOAD, createSettings({ priority: task - 1 }));
-      const snapshot = pair.snapshots.hold(args);
+      const snapshot = pair.snapshots.capture(args);
       expect(endpoint.hasSpaceFor(snapshot)).toBe(true); // tells shapes
       expect(endpoint.sendSnapshot(CALL, call.slot, call.generation, task, snapshot)).toBe(true);
       victim.load.add(LONG_LOAD);
@@ -485,17 +485,19 @@ describe("stolen calls", () => {
     expect([victim.begin(), victim.begin()]).toEqual([true, false]);
   });
 
-  test("are those with a message only if they can be sent again", () => {
+  test("include a call with a message only if it can be sent again", () => {
     const { stealing, inFlight, victim, thief, add, send, waiting, clock } = createPool();
     const { endpoint, pair } = victim;
     send(victim, LONG_LOAD);
     victim.begin();
     const post = (isKept: boolean): PendingCall => {
       const call = add(victim, LONG_LOAD, createSettings({ maxRetries: 1 }));
-      const snapshot: Snapshot = pair.snapshots.hold([new Uint8Array(64 * 1024).fill(call.slot)]);
+      const snapshot: Snapshot = pair.snapshots.capture([
+        new Uint8Array(64 * 1024).fill(call.slot),
+      ]);
       expect(snapshot.payload).toBeDefined();
       const { slot, generation } = call;
-      if (isKept) call.again = { slot, generation, task: 0, snapshot, priority: 0 };
+      if (isKept) call.retryPayload = { slot, generation, task: 0, snapshot, priority: 0 };
       expect(endpoint.sendSnapshot(CALL, slot, generation, 0, snapshot, [])).toBe(true);
       victim.load.add(LONG_LOAD);
       return call;
@@ -511,7 +513,7 @@ describe("stolen calls", () => {
     expect(stealing.moved).toBe(1);
   });
 
-  test("are not looked for in a damaged ring: its lane fails", () => {
+  test("a damaged ring fails its lane", () => {
     const { stealing, victim, send, failed, lanes } = createPool();
     send(victim, LONG_LOAD, 3);
     victim.begin();
@@ -523,8 +525,8 @@ describe("stolen calls", () => {
   });
 });
 
-describe("a lane that takes no further calls", () => {
-  test("gives the host all that it has not begun, however many", () => {
+describe("a retiring lane", () => {
+  test("returns all calls it has not begun to the host", () => {
     const { stealing, inFlight, victim, send, returned, waiting } = createPool({
       victims: [{ capacity: 2 ** 18 }],
     });
@@ -538,13 +540,13 @@ describe("a lane that takes no further calls", () => {
     expect(stealing.moved).toBe(4999);
   });
 
-  test("begins none of its calls after `revokeAll`, not even those with a message", () => {
+  test("begins no call after `revokeAll`, also none with a message", () => {
     const { stealing, inFlight, victim, send, add, returned } = createPool();
     const { endpoint, pair } = victim;
     send(victim, load(10), 3);
     victim.begin();
     const { slot, generation } = add(victim, load(10));
-    const snapshot = pair.snapshots.hold([new Uint8Array(64 * 1024)]);
+    const snapshot = pair.snapshots.capture([new Uint8Array(64 * 1024)]);
     endpoint.sendSnapshot(CALL, slot, generation, 0, snapshot);
     victim.load.add(load(10));
     endpoint.sendNumber(1000, 0, 0x121, 0, 1); // nobody waits for it

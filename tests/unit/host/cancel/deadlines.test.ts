@@ -17,7 +17,7 @@ function bench() {
   const clock: Clock = { nowMs: 1000, timers: [] };
   const begun = new Set<PendingCall>();
   /** What it takes to look at one call. */
-  const cost = { lookMs: 0, takeMs: 0 };
+  const cost = { checkedMs: 0, takeMs: 0 };
   const ended: string[] = [];
   const inFlight = new InFlight();
   const lanes = new LaneSet();
@@ -27,7 +27,7 @@ function bench() {
   /** Calls are begun when the test says so. */
   class FakeEndings extends Cancellation {
     override hasBegun(call: PendingCall): boolean {
-      clock.nowMs += cost.lookMs;
+      clock.nowMs += cost.checkedMs;
       return begun.has(call);
     }
 
@@ -36,7 +36,7 @@ function bench() {
       inFlight.reject(call, kind);
     }
 
-    override lose(call: PendingCall, error: Error): void {
+    override rejectLost(call: PendingCall, error: Error): void {
       ended.push(`${call.slot} lost at ${clock.nowMs - 1000}`);
       inFlight.reject(call, error);
     }
@@ -49,9 +49,9 @@ function bench() {
       lanes,
       abortEpochs: new Int32Array(new SharedArrayBuffer(64)),
       now: () => clock.nowMs,
-      onQueuedEnded: nothing,
+      onQueuedSettled: nothing,
       onRevoked: nothing,
-      onAbandoned: nothing,
+      onOrphaned: nothing,
     }),
     lanes,
     hardTimeoutMs: 100,
@@ -64,7 +64,7 @@ function bench() {
       };
       return { clear, ref: nothing, unref: nothing };
     },
-    takeAnswers: () => {
+    takeResponses: () => {
       looks++;
       clock.nowMs += cost.takeMs;
     },
@@ -84,13 +84,14 @@ function bench() {
     const lane = new FakeLane({ id });
     for (let call = 0; call < calls; call++) lane.send(0);
     lanes.add(lane);
+    lanes.setOpen(lane);
     return lane;
   };
   let abandoned = 0;
   /** A call of the lane is given up; its worker is stopped in `leftMs`, by a limit of `limitMs`. Returns its slot. */
   const abandon = (lane: FakeLane, leftMs: number, limitMs: number): number => {
     const killAtMs = clock.nowMs + leftMs;
-    lane.load.abandoned.add(++abandoned, 1, { load: 0, killAtMs, limitMs });
+    lane.load.orphaned.add(++abandoned, 1, { load: 0, killAtMs, limitMs });
     return abandoned;
   };
   /** Lets time pass, timers and all. */
@@ -120,7 +121,7 @@ function bench() {
 }
 
 describe("deadlines", () => {
-  test("a timeout counts from the beginning, a deadline from the call, neither early", () => {
+  test("a timeout starts with the task, a deadline with the call, and neither expires early", () => {
     const { begun, ended, make, pass } = bench();
     const slow = make({ timeoutMs: 160 });
     make({ deadlineMs: 320 });
@@ -150,7 +151,7 @@ describe("deadlines", () => {
     expect(looks()).toBeLessThanOrEqual(10);
   });
 
-  test("a shorter limit shortens the time to the next look, and only then", () => {
+  test("a shorter limit shortens the interval between checks", () => {
     const { clock, make, pass, ended } = bench();
     make({ deadlineMs: 8000 });
     expect(clock.timers[0]!.at - clock.nowMs).toBe(50);
@@ -161,7 +162,7 @@ describe("deadlines", () => {
     expect(clock.timers).toHaveLength(1);
   });
 
-  test("a worker that takes nothing for twice the hard timeout is stopped", () => {
+  test("a worker that takes no call for twice the hard timeout is stopped", () => {
     const { createLane, ended, make, pass } = bench();
     const taking = createLane(1, 10);
     const answering = createLane(2, 10);
@@ -187,7 +188,7 @@ describe("deadlines", () => {
     expect(new Set(ended)).toEqual(new Set(["lane 4: The worker took no call for 200 ms."]));
   });
 
-  test("a busy host looks once more before it takes anything for late", () => {
+  test("a busy host checks once more before a limit expires", () => {
     const { begun, clock, createLane, ended, inFlight, make, pass } = bench();
     const lane = createLane(0, 2);
     const call = make({ timeoutMs: 160 });
@@ -206,7 +207,7 @@ describe("deadlines", () => {
     expect(new Set(ended)).toEqual(new Set(["lane 0: The worker took no call for 200 ms."]));
   });
 
-  test("calls answered while other responses are taken are in time, however long that takes", () => {
+  test("calls whose responses arrive while the host takes others are on time", () => {
     const { abandon, begun, cost, createLane, ended, inFlight, make, pass } = bench();
     const lane = createLane(0);
     const calls = [{ timeoutMs: 160 }, { hardTimeoutMs: 160 }, { deadlineMs: 160 }].map(make);
@@ -217,21 +218,21 @@ describe("deadlines", () => {
     pass(10); // one look
     expect(ended).toEqual([]);
     cost.takeMs = 0;
-    lane.load.abandoned.take(slot, 1);
+    lane.load.orphaned.take(slot, 1);
     for (const call of calls) inFlight.resolve(call, "in time");
     pass(100);
     expect(ended).toEqual([]);
   });
 
-  test("looks at very many calls take a twentieth of the time; one that was held up says nothing", () => {
+  test("checks of many calls take at most a twentieth of the time, and a delayed check is ignored", () => {
     const { clock, cost, make, pass, looks } = bench();
     for (let n = 0; n < 10; n++) make({ timeoutMs: 160 });
     pass(100);
-    cost.lookMs = 50;
+    cost.checkedMs = 50;
     pass(20); // one look, in which the host was not given the processor
-    cost.lookMs = 0;
+    cost.checkedMs = 0;
     expect(clock.timers[0]!.at - clock.nowMs).toBeLessThan(20);
-    cost.lookMs = 0.5;
+    cost.checkedMs = 0.5;
     for (let n = 0; n < 30; n++) pass(100);
     const [before, startMs] = [looks(), clock.nowMs];
     pass(2000);
@@ -255,7 +256,7 @@ describe("deadlines", () => {
 describe("limits of a worker with a response backlog", () => {
   const GRACE_MS = 1000;
 
-  test("rest for calls that it has begun, for one second at most", () => {
+  test("are suspended for begun calls, for at most one second", () => {
     const { begun, createLane, ended, make, pass } = bench();
     const lane = createLane(0);
     for (const given of [{ timeoutMs: 160 }, { hardTimeoutMs: 160 }, { deadlineMs: 160 }]) {
@@ -274,7 +275,7 @@ describe("limits of a worker with a response backlog", () => {
     ]);
   });
 
-  test("apply again as soon as the backlog is gone, and count the time of the backlog", () => {
+  test("apply again after the backlog and include its time", () => {
     const { begun, createLane, ended, inFlight, make, pass } = bench();
     const lane = createLane(0);
     const [late, answered] = [make({ timeoutMs: 160 }), make({ timeoutMs: 160 })];
@@ -288,7 +289,7 @@ describe("limits of a worker with a response backlog", () => {
     expect(ended).toEqual([expect.stringMatching(/^0 timeout at 5[5-8]\d$/)]);
   });
 
-  test("rest for a second of each backlog", () => {
+  test("are suspended for up to one second per backlog", () => {
     const { begun, createLane, ended, make, pass } = bench();
     const lane = createLane(0);
     begun.add(make({ timeoutMs: 320 }));
@@ -306,7 +307,7 @@ describe("limits of a worker with a response backlog", () => {
     expect(ended).toEqual([expect.anything(), expect.stringMatching(/^1 timeout at 19[6-9]\d$/)]);
   });
 
-  test("do not rest for calls that it has not begun, nor for those of other workers", () => {
+  test("are not suspended for calls not begun or calls of other workers", () => {
     const { begun, createLane, ended, make, pass } = bench();
     createLane(0).hasBacklog = true;
     createLane(1);
@@ -321,7 +322,7 @@ describe("limits of a worker with a response backlog", () => {
     ]);
   });
 
-  test("rest for calls that were given up, and for calls that it does not take", () => {
+  test("are suspended for orphaned calls and calls not taken", () => {
     const { abandon, createLane, ended, make, pass } = bench();
     const givingUp = createLane(1);
     const silent = createLane(2, 1);
@@ -339,7 +340,7 @@ describe("limits of a worker with a response backlog", () => {
     );
   });
 
-  test("stop the worker for the call that was due first", () => {
+  test("stop the worker for the call with the earliest limit", () => {
     const { abandon, createLane, ended, make, pass } = bench();
     const lane = createLane(0);
     make({ deadlineMs: 100_000 });

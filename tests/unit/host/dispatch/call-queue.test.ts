@@ -16,7 +16,7 @@ const call = (slot: number, priority: number): QueuedCall => ({
   priority,
 });
 
-test("as a list sorted by age less a thousand calls per level", () => {
+test("the queue orders calls by age minus a thousand calls per priority level", () => {
   const step = fc.oneof(fc.constant("take" as const), fc.constantFrom(0, 0, 1, -1, 2.5));
   fc.assert(fc.property(fc.array(step, { maxLength: 300 }), (steps) => {
     const queue = new CallQueue();
@@ -38,7 +38,7 @@ test("as a list sorted by age less a thousand calls per level", () => {
   }));
 });
 
-test("a low call is overtaken by a thousand later ones, and not by one more", () => {
+test("exactly a thousand later calls overtake a low call", () => {
   const queue = new CallQueue();
   queue.push(call(-1, -1));
   for (let n = 0; n < 3000; n++) queue.push(call(n, 0));
@@ -50,7 +50,7 @@ test("a low call is overtaken by a thousand later ones, and not by one more", ()
   expect(before).toBe(OVERTAKEN_PER_LEVEL);
 });
 
-test("calls that come back are the next of their priority, in their order, however many", () => {
+test("returned calls are the next of their priority and keep their order", () => {
   for (const [taken, back] of [[0, 4], [2, 4], [6, 4], [10, 100_000]] as const) {
     const queue = new CallQueue();
     for (let n = 0; n < 20; n++) queue.push(call(n, n % 2));
@@ -73,7 +73,7 @@ test("calls that come back are the next of their priority, in their order, howev
   }
 });
 
-test("what nobody wants any more is dropped, and the others keep their order", () => {
+test("prune drops cancelled calls and keeps the order of the others", () => {
   const calls = fc.array(fc.constantFrom(0, 0, 1, -1), { maxLength: 60 });
   fc.assert(
     fc.property(calls, fc.nat(20), fc.integer({ min: 2, max: 5 }), (levels, taken, each) => {
@@ -105,7 +105,7 @@ test("what nobody wants any more is dropped, and the others keep their order", (
   );
 });
 
-test("a call is in the queue until it is taken or dropped", () => {
+test("has() finds a call until it is taken or dropped", () => {
   const queue = new CallQueue();
   for (const [slot, priority] of [[1, 0], [2, 1], [3, 0]] as const) {
     queue.push(call(slot, priority));

@@ -30,7 +30,7 @@ function wait(args: readonly unknown[], declared?: Parameters<typeof signatureOf
 }
 
 describe("promises among the arguments", () => {
-  test("are replaced by their values, each in its place, whichever comes first", async () => {
+  test("are replaced by their values in position, in any order of settlement", async () => {
     const first = Promise.withResolvers<unknown>();
     const last = Promise.withResolvers<unknown>();
     const { outcomes } = wait([first.promise, "between", { a: 1 }, last.promise]);
@@ -42,7 +42,7 @@ describe("promises among the arguments", () => {
     expect(outcomes).toEqual([[{ one: 1 }, "between", { a: 1 }, [4]]]);
   });
 
-  test("the others are taken as they are when the call is made, by one run of their getters", async () => {
+  test("do not delay the other arguments, which are encoded once when the call is made", async () => {
     let runs = 0;
     const bytes = new Uint8Array([1, 2]);
     const object = {
@@ -59,7 +59,7 @@ describe("promises among the arguments", () => {
     expect(runs).toBe(1);
   });
 
-  test("of declared shapes are checked as the others are", async () => {
+  test("are checked against declared shapes like other arguments", async () => {
     const Point = struct({ x: f64 });
     const fits = wait([Promise.resolve({ x: 1 }), { x: 2 }], [Point, Point]);
     const misfit = wait([{ x: 1 }, Promise.resolve({ x: "no" })], [Point, Point]);
@@ -70,13 +70,13 @@ describe("promises among the arguments", () => {
     ]);
   });
 
-  test("that are rejected fail the call by the first reason, once", async () => {
+  test("reject the call once with the first rejection reason", async () => {
     const { outcomes } = wait([Promise.reject("first"), Promise.reject("second"), 1]);
     await settle();
     expect(outcomes).toEqual([{ reason: "first" }]);
   });
 
-  test("whose value cannot be cloned fail the call by its place", async () => {
+  test("reject the call with the path of an uncloneable value", async () => {
     const { outcomes } = wait([1, Promise.resolve(() => {})]);
     await settle();
     expect(outcomes).toEqual([
@@ -84,7 +84,7 @@ describe("promises among the arguments", () => {
     ]);
   });
 
-  test("of a call that is over change nothing, however they end", async () => {
+  test("have no effect after the call is over", async () => {
     for (const isFulfilled of [true, false]) {
       const { promise, resolve, reject } = Promise.withResolvers<unknown>();
       const { waiting, outcomes } = wait([promise]);
@@ -96,7 +96,7 @@ describe("promises among the arguments", () => {
     }
   });
 
-  test("a value whose getter gives the call up is not sent", async () => {
+  test("a value whose getter cancels the call is not sent", async () => {
     const { promise, resolve } = Promise.withResolvers<unknown>();
     const { waiting, outcomes } = wait([promise]);
     resolve({
@@ -109,13 +109,13 @@ describe("promises among the arguments", () => {
     expect(outcomes).toEqual([]);
   });
 
-  test("arguments that cannot be cloned are refused at once, and no rejection stays unhandled", async () => {
+  test("uncloneable arguments are refused immediately, and promise rejections are handled", async () => {
     expect(() => wait([Promise.reject("unheard"), () => {}])).toThrow(/^args\[1\] /);
     await settle();
   });
 });
 
-test("promises of a call that is refused are handled, even such as make no others", async () => {
+test("promises of a refused call are handled, even if their species throws", async () => {
   class Odd extends Promise<unknown> {
     static override get [Symbol.species](): never {
       throw new Error("no other promises");
@@ -125,7 +125,7 @@ test("promises of a call that is refused are handled, even such as make no other
   await settle();
 });
 
-test("only promises are awaited, not whatever has a method named then", () => {
+test("only promises are awaited, other thenables are not", () => {
   expect(hasPromise([1, Promise.resolve()], isPromise)).toBe(true);
   expect(hasPromise([Promise.resolve()], isPromise)).toBe(true);
   // oxlint-disable-next-line unicorn/no-thenable -- it is what must not be awaited

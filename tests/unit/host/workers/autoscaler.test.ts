@@ -61,9 +61,9 @@ function createLane() {
     answer: (): void => lane.load.remove(UNKNOWN_LOAD),
     /** Its calls are settled for their callers, and its worker goes on with them. */
     orphan: (): void => {
-      const { abandoned, outstanding } = lane.load;
+      const { orphaned, outstanding } = lane.load;
       const call = { load: UNKNOWN_LOAD, limitMs: undefined, killAtMs: Infinity };
-      for (let slot = abandoned.size; slot < outstanding; slot++) abandoned.add(slot, 0, call);
+      for (let slot = orphaned.size; slot < outstanding; slot++) orphaned.add(slot, 0, call);
     },
   };
 }
@@ -102,7 +102,7 @@ function createPool(ready: number, limits: Partial<ElasticOptions> = {}) {
     lanes,
     startedMs,
     retired,
-    check: () => elastic.look(),
+    check: () => elastic.check(),
     close: () => elastic.close(),
     onReady: () => elastic.onReady(),
     /** A worker that was started is ready. */
@@ -118,7 +118,7 @@ function createPool(ready: number, limits: Partial<ElasticOptions> = {}) {
 }
 
 describe("growth", () => {
-  test("a worker is started when calls have waited, and the next after as long again", () => {
+  test("starts a worker after calls have waited, and the next after the same time", () => {
     const { check, clock, pass, startedMs, state } = createPool(1);
     state.isWaiting = true;
     check();
@@ -131,7 +131,7 @@ describe("growth", () => {
     expect(clock.timers.size).toBe(0);
   });
 
-  test("stops as soon as nothing waits", () => {
+  test("stops when no call waits", () => {
     const { check, clock, pass, startedMs, state } = createPool(1);
     check();
     expect(clock.timers.size).toBe(0);
@@ -148,7 +148,7 @@ describe("growth", () => {
     expect(startedMs).toEqual([100 + WAIT_MS]);
   });
 
-  test("never goes beyond maxThreads, those that start included", () => {
+  test("never exceeds maxThreads, including workers that still start", () => {
     const { becomeReady, check, clock, pass, startedMs, state } = createPool(1, { maxThreads: 2 });
     state.isWaiting = true;
     check();
@@ -162,7 +162,7 @@ describe("growth", () => {
     expect(startedMs).toEqual([]);
   });
 
-  test("pauses while a worker that died is to be replaced later", () => {
+  test("pauses while the replacement of a lost worker backs off", () => {
     const { check, clock, pass, startedMs, state } = createPool(1);
     state.isWaiting = state.isBackingOff = true;
     check();
@@ -178,7 +178,7 @@ describe("growth", () => {
     expect(startedMs).toEqual([100 + WAIT_MS]);
   });
 
-  test("is immediate without any worker, by one", () => {
+  test("starts one worker immediately if there is none", () => {
     const { check, pass, startedMs, state } = createPool(0, { minThreads: 0 });
     check();
     expect(startedMs).toEqual([]);
@@ -205,7 +205,7 @@ describe("shrinking", () => {
     return pool;
   }
 
-  test("closes workers that are idle at two looks, the last first, down to minThreads", () => {
+  test("closes workers that are idle at two checks, last first, down to minThreads", () => {
     const { clock, pass, retired } = createIdlePool(4, { minThreads: 2 });
     pass(2 * IDLE_MS - 1);
     expect(retired).toEqual([]);
@@ -222,7 +222,7 @@ describe("shrinking", () => {
     expect(retired).toEqual([[0, 2 * IDLE_MS]]);
   });
 
-  test("leaves a worker that had a call in between, however short, or has one", () => {
+  test("keeps a worker that has a call or had one between the checks", () => {
     const { lanes, pass, retired } = createIdlePool(3);
     const [first, second, third] = lanes as [typeof lanes[0], typeof lanes[0], typeof lanes[0]];
     second.call();
@@ -244,7 +244,7 @@ describe("shrinking", () => {
     expect(retired).toEqual([[2, 11 * IDLE_MS], [1, 12 * IDLE_MS]]);
   });
 
-  test("goes on when a worker is added, by one timer", () => {
+  test("continues with one timer when a worker is added", () => {
     const { becomeReady, clock, pass, retired, state } = createIdlePool(2);
     pass(2 * IDLE_MS);
     expect(retired).toEqual([[1, 2 * IDLE_MS]]);
@@ -283,7 +283,7 @@ describe("shrinking", () => {
     expect(pool.retired).toEqual([[0, 120_000]]);
   });
 
-  test("takes no timer with minThreads workers, or with idleTimeoutMs Infinity", () => {
+  test("uses no timer with minThreads workers or idleTimeoutMs Infinity", () => {
     expect(createIdlePool(1).clock.timers.size).toBe(0);
     expect(createIdlePool(3, { idleTimeoutMs: Infinity }).clock.timers.size).toBe(0);
   });
@@ -298,7 +298,7 @@ test("no timer keeps the process running", () => {
 });
 
 describe("after close", () => {
-  test("pending looks are cancelled and none is begun", () => {
+  test("pending checks are cancelled and no new check is scheduled", () => {
     const { check, clock, close, onReady, pass, retired, startedMs, state } = createPool(2);
     state.isWaiting = true;
     check();
@@ -312,7 +312,7 @@ describe("after close", () => {
     expect([startedMs, retired]).toEqual([[], []]);
   });
 
-  test("no worker is started at once either", () => {
+  test("no worker is started immediately", () => {
     const { check, close, startedMs, state } = createPool(0, { minThreads: 0 });
     close();
     state.isWaiting = true;

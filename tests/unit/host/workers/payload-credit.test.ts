@@ -23,7 +23,7 @@ function createPort() {
 }
 
 describe("payload credit", () => {
-  test("is enough for two messages, however large they are", () => {
+  test("allows two messages of any size", () => {
     const { credit, post } = createPort();
     for (let message = 0; message < 2; message++) {
       expect(credit.hasRoomFor(100 * MAX_BYTES)).toBe(true);
@@ -32,7 +32,7 @@ describe("payload credit", () => {
     expect(credit.hasRoomFor(1)).toBe(false);
   });
 
-  test("is enough for any number of messages up to 8 MiB", () => {
+  test("allows any number of messages up to 8 MiB", () => {
     const { credit, post } = createPort();
     for (let message = 0; message < 64; message++) {
       expect(credit.hasRoomFor(MAX_BYTES / 64)).toBe(true);
@@ -49,7 +49,7 @@ describe("payload credit", () => {
     expect(credit.hasRoomFor(5 * MIB + 1)).toBe(false);
   });
 
-  test("comes back when the worker begins a call, in the order of the calls", () => {
+  test("is returned in call order when the worker begins a call", () => {
     const { lane, credit, post } = createPort();
     for (const bytes of [3 * MIB, 2 * MIB, 3 * MIB]) post(bytes);
     expect(credit.hasRoomFor(1)).toBe(false);
@@ -67,7 +67,7 @@ describe("payload credit", () => {
     expect(credit.hasRoomFor(2 * MIB + 1)).toBe(false);
   });
 
-  test("comes back with the room of the records, also after they were overwritten", () => {
+  test("is returned when the records are released, also after they were overwritten", () => {
     const { lane, credit, post, tx } = createPort();
     for (let message = 0; message < 3; message++) post(4 * MIB);
     const first = tx.unreleased()[0];
@@ -84,7 +84,7 @@ describe("payload credit", () => {
     expect(credit.hasRoomFor(MAX_BYTES)).toBe(true);
   });
 
-  test("is used by revoked calls until the worker has passed them", () => {
+  test("counts revoked calls until the worker has passed them", () => {
     const { lane, credit, tx, post } = createPort();
     const positions = [4, 4, 4].map((mib) => post(mib * MIB));
     for (const position of positions.slice(0, 2)) expect(tx.revokeAt(position)).toBe(true);
@@ -96,17 +96,17 @@ describe("payload credit", () => {
     expect(credit.hasRoomFor(MAX_BYTES)).toBe(true);
   });
 
-  test("is used up by one lane for itself", () => {
+  test("is separate for each lane", () => {
     const [full, other] = [createPort(), createPort()];
     for (let message = 0; message < 2; message++) full.post(MAX_BYTES);
     expect(full.credit.hasRoomFor(1)).toBe(false);
     expect(other.credit.hasRoomFor(1)).toBe(true);
   });
 
-  test("holds for messages of a real endpoint", () => {
+  test("counts messages of a real endpoint", () => {
     const lane = new FakeLane();
     const { endpoint, pair, credit } = lane;
-    const snapshot = pair.snapshots.hold([new Uint8Array(3 * MIB)]);
+    const snapshot = pair.snapshots.capture([new Uint8Array(3 * MIB)]);
     const bytes = messageBytes(snapshot, kinds);
     expect(bytes).toBeGreaterThanOrEqual(3 * MIB);
     expect(bytes).toBeLessThan(3 * MIB + 4096);
@@ -123,7 +123,7 @@ describe("payload credit", () => {
 });
 
 describe("bytes of a message", () => {
-  test("are those of its buffers and of the encoded values", () => {
+  test("include its buffers and the encoded values", () => {
     const { port1, port2 } = new MessageChannel();
     const attachments = [new ArrayBuffer(8), port1, new ArrayBuffer(16)];
     const payload = { buffer: undefined, bytes: 0, attachments };
@@ -136,11 +136,11 @@ describe("bytes of a message", () => {
     port2.close();
   });
 
-  test("are none if the values need no message", () => {
+  test("are zero if the values need no message", () => {
     expect(messageBytes(createHeld({ inline: new Uint8Array(100) }), kinds)).toBe(0);
   });
 
-  test("are counted by a credit for any ring", () => {
+  test("are counted for a ring of any size", () => {
     const begun = new Set<number>();
     const credit = new PayloadCredit({ isBegun: (position) => begun.has(position) });
     for (const position of [0, 32, 64]) credit.sent(position, 4 * MIB);

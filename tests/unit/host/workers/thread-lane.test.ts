@@ -32,7 +32,7 @@ function createStuckLane(): {
   const start = { tasks: [], active: [], spinMs: 0, limits: {} };
   const lane = new ThreadLane(0, {
     runtime,
-    codec: new Codec({ access: runtime, origin: 0, maxPayloadBytes: Infinity, mayLend: true }),
+    codec: new Codec({ access: runtime, origin: 0, maxPayloadBytes: Infinity, allowsBorrow: true }),
     spawn: () => ({
       post() {},
       onMessage() {},
@@ -50,6 +50,7 @@ function createStuckLane(): {
     startTimeoutMs: Infinity,
     teardownTimeoutMs: 1000,
   }, {
+    onTasks: () => undefined,
     onReady() {},
     onWake() {},
     onUnhandledRejection() {},
@@ -65,7 +66,7 @@ function createStuckLane(): {
   return { lane, ends, terminations: () => terminations, nextTimer };
 }
 
-test("a closed worker that cannot be stopped is gone 100 ms after it was to be", async () => {
+test("a closed worker that cannot be stopped is abandoned after another 100 ms", async () => {
   const { lane, ends, terminations, nextTimer } = createStuckLane();
   const closed = lane.close();
   expect(terminations()).toBe(0);
@@ -76,7 +77,7 @@ test("a closed worker that cannot be stopped is gone 100 ms after it was to be",
   expect(ends).toMatchObject([{ exitCode: undefined }]);
 });
 
-test("so is one that was being stopped when the pool was closed", async () => {
+test("a worker already being stopped when it is closed is abandoned after 100 ms", async () => {
   const { lane, ends, terminations, nextTimer } = createStuckLane();
   lane.fail(new Error("stuck"));
   const closed = lane.close();

@@ -1,0 +1,31 @@
+/** A web server that hashes passwords in workers, so that it answers other requests meanwhile. */
+import process from "node:process";
+import { Hono } from "hono";
+import { createPool, QueueFullError, TimeoutError } from "heddle";
+import { listen } from "./listen.ts";
+
+const pool = createPool({ threads: 1, maxQueue: 8 })<typeof import("./tasks.ts")>(
+  new URL("./tasks.ts", import.meta.url),
+);
+const hashPassword = pool.call.hashPassword.with({ timeout: 5000 });
+
+const app = new Hono();
+app.get("/health", (context) => context.text("ok"));
+app.post("/hash", async (context) => {
+  try {
+    return context.text(await hashPassword(await context.req.text(), "salt"));
+  } catch (error) {
+    if (error instanceof QueueFullError) return context.text("busy", 503, { "retry-after": "1" });
+    if (error instanceof TimeoutError) return context.text("too slow", 504);
+    throw error;
+  }
+});
+
+const server = await listen(app.fetch);
+console.log(`listening on port ${server.port}`);
+
+process.once("SIGTERM", async () => {
+  await server.close(); // requests that have arrived are answered
+  await pool.shutdown();
+  console.log("stopped");
+});

@@ -1,0 +1,73 @@
+/** `pool.broadcast`: the tasks of a pool as functions that call every worker once. */
+import { checkBroadcastOptions } from "./call-options.ts";
+import { createTable, settingsFor, unknownTask } from "./call-proxy.ts";
+import type { Broadcasts } from "../host/dispatch/broadcasts.ts";
+import type { FindTask } from "../host/dispatch/pending-calls.ts";
+import type { GivenSettings } from "../host/cancel/call-settings.ts";
+import type { PoolSpec } from "./wiring.ts";
+
+type Broadcast = (...args: unknown[]) => Promise<unknown[]>;
+type BroadcastWith = Broadcast & { with(options: unknown): Broadcast };
+
+export type BroadcastProxy = Readonly<Record<string, BroadcastWith>>;
+
+/**
+ * Creates `pool.broadcast`. `isKnown`: whether the tasks are known, which is always so but in a module pool before its
+ * first worker is ready. `pool` is kept as long as a function of it.
+ */
+export function createBroadcasts(
+  spec: PoolSpec,
+  broadcasts: Broadcasts,
+  isKnown: () => boolean,
+  pool: object,
+): BroadcastProxy {
+  const made = new Map<string, BroadcastWith>();
+  const names = (): string[] => spec.sources.map(({ name }) => name);
+  return createTable<BroadcastWith>((name) => {
+    if (isKnown() && spec.taskModule === undefined && !names().includes(name)) {
+      throw unknownTask(name, names());
+    }
+    let found = made.get(name);
+    if (found === undefined) {
+      const at = (given: GivenSettings, isSticky: boolean): Broadcast => {
+        const find: FindTask = () => {
+          const task = names().indexOf(name);
+          if (task < 0) return unknownTask(name, names());
+          return { task, settings: settingsFor(spec.options, spec.tasks[task]!.settings, given) };
+        };
+        return (...args) => start({ pool, broadcasts, isKnown, find, isSticky }, args);
+      };
+      made.set(
+        name,
+        found = Object.assign(at({}, false), {
+          with: (options: unknown) => {
+            const { settings, isSticky } = checkBroadcastOptions(options);
+            return at(settings, isSticky);
+          },
+        }),
+      );
+    }
+    return found;
+  });
+}
+
+interface Start {
+  /** Not used: its workers run while a broadcast is under way. */
+  readonly pool: object;
+  readonly broadcasts: Broadcasts;
+  readonly isKnown: () => boolean;
+  readonly find: FindTask;
+  readonly isSticky: boolean;
+}
+
+/** Promises among the arguments are awaited first. */
+async function start(
+  { broadcasts, isKnown, find, isSticky }: Start,
+  args: readonly unknown[],
+): Promise<unknown[]> {
+  const values = args.some((arg) => arg instanceof Promise) ? await Promise.all(args) : args;
+  if (!isKnown()) return broadcasts.startEarly(find, values, isSticky);
+  const found = find();
+  if (found instanceof Error) throw found;
+  return broadcasts.start(found.task, values, found.settings, isSticky);
+}

@@ -1,0 +1,74 @@
+/** The tasks of a module pool: unknown to the host until the first worker has loaded the module and describes them. */
+import { describeSignature, signatureOf } from "../codec/struct/signature.ts";
+import { rebuildArgument, rebuildStruct } from "../codec/struct/rebuild.ts";
+import type { Signature } from "../codec/struct/signature.ts";
+import { unpack } from "../codec/codec.ts";
+import { WorkerStartError } from "../errors.ts";
+import type { TaskDescription, TaskSource } from "../lane/start-data.ts";
+import type { CodecAccess } from "../runtimes/runtime.ts";
+import { settingsOf } from "./call-options.ts";
+import type { HostTask } from "./wiring.ts";
+
+export class ModuleTasks {
+  /** By index, empty until the tasks are known. The parts of the pool hold these lists. */
+  readonly sources: TaskSource[] = [];
+  readonly tasks: HostTask[] = [];
+  readonly signatures: (Signature | undefined)[] = [];
+  readonly moduleUrl: string;
+  readonly #access: CodecAccess;
+  isKnown = false;
+
+  constructor(moduleUrl: string, access: CodecAccess) {
+    this.moduleUrl = moduleUrl;
+    this.#access = access;
+  }
+
+  /**
+   * Learns the tasks from a worker's descriptions. Descriptions of further workers must agree: indices of tasks depend
+   * on them. Returns the error if they do not, or if they are unusable.
+   */
+  learn(packed: Uint8Array): Error | undefined {
+    try {
+      const descriptions = unpack(this.#access, packed) as readonly TaskDescription[];
+      if (this.isKnown) return this.#compare(descriptions);
+      for (const description of descriptions) this.#add(description);
+      this.isKnown = true;
+      return undefined;
+    } catch (cause) {
+      return new WorkerStartError(
+        `The tasks of ${this.moduleUrl} cannot be used: ${(cause as Error).message}`,
+        {
+          cause,
+        },
+      );
+    }
+  }
+
+  #add({ name, options, hasSignal, args, returns, declares }: TaskDescription): void {
+    const signature = declares === undefined ? undefined : signatureOf(
+      args?.map(rebuildArgument),
+      returns === undefined ? undefined : rebuildStruct(returns),
+    );
+    const settings = { ...settingsOf(options), hasSignal };
+    this.sources.push({
+      name,
+      moduleUrl: this.moduleUrl,
+      exportName: name,
+      declares: describeSignature(signature),
+      hasSignal,
+      declared: undefined,
+      functionName: undefined,
+    });
+    this.tasks.push({ settings, f: undefined });
+    this.signatures.push(signature);
+  }
+
+  #compare(descriptions: readonly TaskDescription[]): Error | undefined {
+    const words = (list: readonly Pick<TaskDescription, "name" | "declares">[]): string =>
+      list.map(({ name, declares }) => `${name}(${declares ?? ""})`).join();
+    if (words(descriptions) === words(this.sources)) return undefined;
+    return new WorkerStartError(
+      `${this.moduleUrl} has other tasks in this worker than in the first: it was changed meanwhile.`,
+    );
+  }
+}

@@ -1,0 +1,185 @@
+/**
+ * Broadcasts: one call of a task in every worker. Sticky ones are repeated in each worker that starts later, before it
+ * takes any other call.
+ */
+import type { DeclaredValues, Signature } from "../../codec/struct/signature.ts";
+import { InvalidArgumentError, UnknownTaskError, WorkerStartError } from "../../errors.ts";
+import { ARGUMENTS, type Snapshot, type SnapshotEncoder } from "../../lane/snapshot.ts";
+import type { Lane } from "../balance/lane.ts";
+import { type CallSettings, createSettings } from "../cancel/call-settings.ts";
+import type { FindTask } from "./pending-calls.ts";
+
+export interface BroadcastsOptions {
+  readonly snapshots: SnapshotEncoder;
+  readonly signatures: readonly (Signature | undefined)[];
+  /** Ids of all workers that take calls or are starting, in order. */
+  readonly workerIds: () => readonly number[];
+  readonly isStarting: (workerId: number) => boolean;
+  /** Makes a call of one worker. */
+  readonly call: (task: number, snapshot: Snapshot, settings: CallSettings) => Promise<unknown>;
+  /** The same snapshot as the declared shapes of a task require. */
+  readonly redeclare: (snapshot: Snapshot, task: number) => Snapshot;
+  /** A worker could not run the sticky broadcasts. */
+  readonly fail: (lane: Lane, error: Error) => void;
+}
+
+interface Sticky {
+  readonly task: number;
+  readonly snapshot: Snapshot;
+  readonly settings: CallSettings;
+  /** Results that a broadcast awaits from workers that were starting. */
+  readonly expected: Map<number, PromiseWithResolvers<unknown>>;
+}
+
+export class Broadcasts {
+  readonly #options: BroadcastsOptions;
+  readonly #sticky: Sticky[] = [];
+  /** Broadcasts of tasks that are not known yet. */
+  readonly #early: { start(): void; reject(reason: unknown): void }[] = [];
+
+  constructor(options: BroadcastsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Calls the task in every worker. Resolves with the results in the order of the workers when all have responded.
+   * Rejects with an AggregateError of the errors of those that failed. Throws the error of encoding the arguments.
+   */
+  start(
+    task: number,
+    args: readonly unknown[],
+    settings: CallSettings,
+    isSticky: boolean,
+  ): Promise<unknown[]> {
+    const { signatures } = this.#options;
+    return this.#begin(task, this.#take(args, signatures[task]?.args), settings, isSticky);
+  }
+
+  /** The same before the tasks of the pool are known. */
+  startEarly(find: FindTask, args: readonly unknown[], isSticky: boolean): Promise<unknown[]> {
+    const { redeclare, workerIds } = this.#options;
+    const taken = this.#take(args, undefined);
+    return new Promise((resolve, reject) => {
+      const start = (): void => {
+        const found = find();
+        if (found instanceof UnknownTaskError) {
+          reject(found);
+          return;
+        }
+        try {
+          const snapshot = redeclare(taken, found.task);
+          resolve(this.#begin(found.task, snapshot, found.settings, isSticky));
+        } catch (error) {
+          reject(error);
+        }
+      };
+      const hasWorkers = workerIds().length > 0;
+      if (hasWorkers || isSticky) this.#early.push({ start, reject });
+      if (!hasWorkers) resolve([]);
+    });
+  }
+
+  /** The tasks of the pool are known. */
+  onTasksKnown(): void {
+    for (const { start } of this.#early.splice(0)) start();
+  }
+
+  /** The arguments, to be sent several times: nothing of them may move. */
+  #take(args: readonly unknown[], declared: DeclaredValues | undefined): Snapshot {
+    const taken = this.#options.snapshots.capture(args, ARGUMENTS, declared);
+    if (taken.isResendable) return { ...taken, transfer: [] };
+    throw new InvalidArgumentError("A broadcast cannot transfer: every worker needs the object.");
+  }
+
+  #begin(
+    task: number,
+    snapshot: Snapshot,
+    settings: CallSettings,
+    isSticky: boolean,
+  ): Promise<unknown[]> {
+    const { workerIds, isStarting } = this.#options;
+    const sticky: Sticky | undefined = isSticky
+      ? { task, snapshot, settings, expected: new Map() }
+      : undefined;
+    const ids = workerIds();
+    const results = ids.map((id) => {
+      if (sticky === undefined || !isStarting(id)) {
+        return this.#callOne(task, snapshot, settings, id);
+      }
+      const result = Promise.withResolvers<unknown>();
+      sticky.expected.set(id, result);
+      return result.promise;
+    });
+    if (sticky !== undefined) this.#sticky.push(sticky);
+    return collect(ids, results);
+  }
+
+  /** Runs the sticky broadcasts in a worker that has started. Calls back when they are done, at once if there are none. */
+  prepare(lane: Lane, onDone: () => void): void {
+    if (this.#sticky.length === 0) {
+      onDone();
+      return;
+    }
+    const runs = this.#sticky.map(({ task, snapshot, settings, expected }) => {
+      const run = this.#callOne(task, snapshot, settings, lane.id);
+      const waiting = expected.get(lane.id);
+      expected.delete(lane.id);
+      if (waiting !== undefined) run.then(waiting.resolve, waiting.reject);
+      return run;
+    });
+    Promise.all(runs).then(onDone, (cause: unknown) => {
+      const { message } = Object(cause) as Partial<Error>;
+      const text = `A sticky broadcast failed in a worker that started: ${
+        message ?? String(cause)
+      }`;
+      this.#options.fail(lane, new WorkerStartError(text, { cause }));
+    });
+  }
+
+  /** A worker ended: broadcasts that wait for it to start fail there. */
+  onEnded(workerId: number, error: () => Error): void {
+    for (const { expected } of this.#sticky) {
+      expected.get(workerId)?.reject(error());
+      expected.delete(workerId);
+    }
+  }
+
+  /** The pool is closed or has failed. */
+  rejectAll(error: () => unknown): void {
+    for (const { reject } of this.#early.splice(0)) reject(error());
+    for (const { expected } of this.#sticky) {
+      for (const { reject } of expected.values()) reject(error());
+      expected.clear();
+    }
+  }
+
+  #callOne(
+    task: number,
+    snapshot: Snapshot,
+    settings: CallSettings,
+    workerId: number,
+  ): Promise<unknown> {
+    // Retries could only go to another worker.
+    const own = createSettings({ ...settings, maxRetries: 0, affinity: { workerId } });
+    return this.#options.call(task, snapshot, own);
+  }
+}
+
+async function collect(
+  ids: readonly number[],
+  results: readonly Promise<unknown>[],
+): Promise<unknown[]> {
+  const settled = await Promise.allSettled(results);
+  const failed = settled.flatMap((result, index) =>
+    result.status === "rejected" ? [{ id: ids[index]!, reason: result.reason as unknown }] : []
+  );
+  if (failed.length === 0) {
+    return settled.map((result) => (result as PromiseFulfilledResult<unknown>).value);
+  }
+  const workerIds = failed.map(({ id }) => id);
+  const error = new AggregateError(
+    failed.map(({ reason }) => reason),
+    `The broadcast failed in ${failed.length} of ${ids.length} workers: ${workerIds.join(", ")}.`,
+  );
+  throw Object.assign(error, { workerIds });
+}

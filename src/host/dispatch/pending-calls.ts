@@ -1,0 +1,155 @@
+/**
+ * Calls that cannot be encoded in full when they are made: promises among their arguments have to settle, or, in a
+ * module pool, a worker has to describe the task first. All other arguments are taken when the call is made.
+ */
+import { UnknownTaskError } from "../../errors.ts";
+import type { Signature } from "../../codec/struct/signature.ts";
+import type { Snapshot, SnapshotEncoder } from "../../lane/snapshot.ts";
+import type { SnapshotReader } from "../../lane/snapshot-reader.ts";
+import type { CallSettings } from "../cancel/call-settings.ts";
+import type { InFlight, PendingCall, Reject, Resolve } from "../in-flight.ts";
+import { PendingArguments, redeclare } from "./pending-arguments.ts";
+import type { Sender } from "./sender.ts";
+import type { WaitingCalls } from "./waiting-calls.ts";
+
+/** A described task, with the settings of one call of it. */
+export interface KnownTask {
+  readonly task: number;
+  readonly settings: CallSettings;
+}
+
+/** Finds the task of a call when the tasks are known. An error: the module has none of that name. */
+export type FindTask = () => KnownTask | UnknownTaskError;
+
+/** A call made before its task was known. */
+interface EarlyCall {
+  readonly call: PendingCall;
+  readonly generation: number;
+  readonly madeMs: number;
+  readonly find: FindTask;
+  readonly args: PendingArguments;
+}
+
+export interface PendingCallsOptions {
+  readonly inFlight: InFlight;
+  readonly sender: Sender;
+  readonly waiting: WaitingCalls;
+  readonly snapshots: SnapshotEncoder;
+  readonly createReader: () => SnapshotReader;
+  /** Declared types of each task, by its index. */
+  readonly signatures: readonly (Signature | undefined)[];
+  readonly isPromise: (value: unknown) => value is Promise<unknown>;
+  readonly now: () => number;
+  /** Throws if no call may be made. Called after the last user code. */
+  readonly check: (settings: CallSettings) => void;
+  readonly onWork: () => void;
+}
+
+export class PendingCalls {
+  #early: EarlyCall[] = [];
+  #reader: SnapshotReader | undefined;
+  readonly #options: PendingCallsOptions;
+
+  constructor(options: PendingCallsOptions) {
+    this.#options = options;
+  }
+
+  /** Number of calls whose task is not known yet. */
+  get early(): number {
+    return this.#early.length;
+  }
+
+  /** A call with promises among its arguments. */
+  submit(
+    task: number,
+    args: readonly unknown[],
+    resolve: Resolve,
+    reject: Reject,
+    settings: CallSettings,
+  ): PendingCall {
+    const { isPromise, snapshots, signatures, sender } = this.#options;
+    const pending = new PendingArguments(args, isPromise, snapshots, signatures[task]?.args);
+    const call = this.#begin(pending, resolve, reject, settings);
+    this.#queueWhenKnown(call, task, pending);
+    sender.unmark();
+    return call;
+  }
+
+  /** A call of a task that is not known yet. `settings` must not be PLAIN. */
+  submitEarly(
+    find: FindTask,
+    args: readonly unknown[],
+    resolve: Resolve,
+    reject: Reject,
+    settings: CallSettings,
+  ): PendingCall {
+    const { isPromise, snapshots, sender, now } = this.#options;
+    const pending = new PendingArguments(args, isPromise, snapshots, undefined);
+    const call = this.#begin(pending, resolve, reject, settings);
+    const { generation } = call;
+    this.#early.push({ call, generation, madeMs: now(), find, args: pending });
+    sender.unmark();
+    return call;
+  }
+
+  /** The tasks are known: early calls are queued in the order in which they were made. */
+  startEarly(): void {
+    const { inFlight, sender } = this.#options;
+    for (const { call, generation, madeMs, find, args } of this.#early.splice(0)) {
+      if (inFlight.find(call.slot, generation) === undefined) continue;
+      const found = find();
+      if (found instanceof UnknownTaskError) {
+        inFlight.reject(call, found);
+        continue;
+      }
+      sender.adopt(call, found.settings);
+      if (call.firstSeenMs < 0) call.firstSeenMs = madeMs; // its deadline counts from the call
+      this.#queueWhenKnown(call, found.task, args, true);
+    }
+  }
+
+  #begin(
+    pending: PendingArguments,
+    resolve: Resolve,
+    reject: Reject,
+    settings: CallSettings,
+  ): PendingCall {
+    const { inFlight, sender, waiting, check, onWork } = this.#options;
+    check(settings);
+    onWork();
+    const call = sender.begin(resolve, reject, settings);
+    inFlight.markStateful(call).waiting = {
+      onOver: () => {
+        pending.onOver();
+        waiting.endDeferred();
+      },
+    };
+    waiting.addDeferred();
+    return call;
+  }
+
+  #queueWhenKnown(call: PendingCall, task: number, args: PendingArguments, isEarly = false): void {
+    const { inFlight, waiting } = this.#options;
+    const fail = (reason: unknown): void => inFlight.reject(call, reason);
+    args.whenKnown((snapshot) => {
+      let known: Snapshot;
+      try {
+        known = isEarly ? this.redeclare(snapshot, task) : snapshot;
+      } catch (error) {
+        fail(error);
+        return;
+      }
+      call.waiting = undefined;
+      waiting.endDeferred();
+      waiting.add(call, task, known);
+    }, fail);
+  }
+
+  /** Encodes the arguments of an early call again if its task declares shapes for them. */
+  redeclare(snapshot: Snapshot, task: number): Snapshot {
+    const { snapshots, signatures, createReader } = this.#options;
+    const declared = signatures[task]?.args;
+    if (declared === undefined) return snapshot;
+    return redeclare(snapshot, declared, this.#reader ??= createReader(), snapshots);
+  }
+}
