@@ -160,6 +160,7 @@ function preparePackageTest(): string {
   for (const folder of ["conformance", "fixtures", "support"]) {
     cpSync(join(root, "tests", folder), join(target, "tests", folder), { recursive: true });
   }
+  cpSync(join(root, "examples"), join(target, "examples"), { recursive: true });
   for (const path of readdirSync(join(target, "tests"), { recursive: true, encoding: "utf8" })) {
     if (!path.endsWith(".ts")) continue;
     const file = join(target, "tests", path);
