@@ -15,7 +15,7 @@ import { ReferenceSpin } from "./runner/busy.ts";
 import { KNITTING } from "./contenders/knitting.ts";
 import { SCENARIOS } from "./runner/catalogue.ts";
 import { countFailed, log, measure, type Run } from "./runner/measure.ts";
-import { RUNTIMES } from "./runner/runtimes.ts";
+import { NATIVE, RUNTIMES } from "./runner/runtimes.ts";
 import type { Choices } from "./runner/scenario.ts";
 import { hasCargo, tokioRun } from "./runner/tokio.ts";
 
@@ -27,7 +27,7 @@ const HELP = `./run.sh [--json] [--quick] [--only NAMES] [--runtime NAMES] [--th
   --json          print each result on stdout too, a line of JSON each
   --quick         fewer rounds and samples; results and charts go to quick/
   --only          scenarios, with commas between them (--list names them)
-  --runtime       node, deno, bun, tokio, with commas between them
+  --runtime       node, deno, bun, native, tokio, with commas between them
   --threads       heavy-load: workers beside the main thread, up to this many (default: the cores)
   --peer          knitting=PATH: a checkout of Knitting, measured beside heddle
   --soak-minutes  how long soak takes (default 10); it runs only when --only names it
@@ -109,7 +109,7 @@ if (values.list) {
 const all = Object.keys(SCENARIOS);
 const usual = all.filter((name) => SCENARIOS[name]!.isExtra !== true);
 const scenarios = values.only === undefined ? usual : choose("only", all);
-const known = [...Object.keys(RUNTIMES), "tokio"];
+const known = [...Object.keys(RUNTIMES), "native", "tokio"];
 const runtimes = values.runtime === undefined ? known : choose("runtime", known);
 /** Where results and charts go: those of quick runs are not for keeping. */
 const folder = values.out ?? (values.quick ? `${root}quick` : root);
@@ -128,7 +128,7 @@ const versions = {
 };
 
 function scriptRun(name: string, runtime: string): Run {
-  const { command, version } = RUNTIMES[runtime]!;
+  const { command, version } = runtime === "native" ? NATIVE : RUNTIMES[runtime]!;
   return {
     name,
     scenario: SCENARIOS[name]!,
@@ -165,9 +165,10 @@ const reference = await ReferenceSpin.start();
 const cargo = runtimes.includes("tokio") && hasCargo();
 let failed = 0;
 for (const name of scenarios) {
-  const { withTokio } = SCENARIOS[name]!;
+  const { withTokio, withNative } = SCENARIOS[name]!;
   for (const runtime of runtimes) {
     if (runtime === "tokio" && withTokio !== true) continue;
+    if (runtime === "native" && withNative !== true) continue;
     if (runtime === "tokio" && !cargo) {
       log(`SKIPPED tokio ${name}: cargo is not installed`);
       continue;

@@ -16,3 +16,6 @@ export const RUNTIMES: Readonly<Record<string, MeasuredRuntime>> = {
   deno: { command: [bin("deno"), "run", "-A", "--quiet"], version: versionOf("deno") },
   bun: { command: [bin("bun")], version: versionOf("bun") },
 };
+
+/** Programs in other languages, which a module that Node runs starts and times. */
+export const NATIVE: MeasuredRuntime = RUNTIMES["node"]!;

@@ -38,6 +38,8 @@ export interface Scenario {
   readonly isExtra?: boolean;
   /** Whether Tokio has figures of it too. */
   readonly withTokio?: boolean;
+  /** Whether programs in other languages have figures of it too, as `native`. */
+  readonly withNative?: boolean;
   /** A process that takes longer than this hangs; milliseconds. */
   readonly timeoutMs?: (choices: Choices) => number;
 }
