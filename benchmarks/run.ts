@@ -12,6 +12,7 @@ import { versionOf } from "./harness/machine.ts";
 import { toMarkdown } from "./harness/markdown.ts";
 import type { ScenarioResult } from "./harness/schema.ts";
 import { ReferenceSpin } from "./runner/busy.ts";
+import { languageVersions } from "./programs/languages.ts";
 import { KNITTING } from "./contenders/knitting.ts";
 import { SCENARIOS } from "./runner/catalogue.ts";
 import { countFailed, log, measure, type Run } from "./runner/measure.ts";
@@ -144,7 +145,7 @@ function scriptRun(name: string, runtime: string): Run {
       ...(choices.isQuick ? ["--quick"] : []),
     ],
     env: knitting === undefined ? {} : { HEDDLE_PEER_KNITTING: knitting.href },
-    versions,
+    versions: runtime === "native" ? { ...versions, ...languageVersions() } : versions,
   };
 }
 

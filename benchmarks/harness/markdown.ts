@@ -8,6 +8,7 @@ import {
   tokioTable,
   typesTable,
 } from "./payload-tables.ts";
+import { programsTable } from "./program-tables.ts";
 import type { Measurement, ScenarioResult } from "./schema.ts";
 import {
   burstTable,
@@ -38,6 +39,7 @@ const TABLES: Readonly<Record<string, (result: ScenarioResult) => string[]>> = {
   "tokio": tokioTable,
   "cold": coldTable,
   "soak": soakTable,
+  "programs": programsTable,
 };
 
 export function toMarkdown(result: ScenarioResult): string {

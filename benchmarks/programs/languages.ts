@@ -115,6 +115,8 @@ export function commandOf(language: Language, program: string): readonly string[
 /** The program that measures others. */
 export function measuringProgram(): string {
   const missing = whyMissing(C);
-  if (missing !== undefined) throw new Error(`${missing}, and benchmarks/programs/measure.c needs it`);
+  if (missing !== undefined) {
+    throw new Error(`${missing}, and benchmarks/programs/measure.c needs it`);
+  }
   return buildFile(C, `${folder}measure.c`, "measure");
 }

@@ -17,6 +17,7 @@ import { COLD_KINDS, QUICK_KINDS } from "../scenarios/cold-cases.ts";
 import { BUSY, ONE_CORE } from "../scenarios/contended-cases.ts";
 import { ALONE, BESIDE_LONG, LAST_MICRO, LONG_TASK } from "../scenarios/mixed-cases.ts";
 import { SWEPT_WORKERS, workersOf } from "../scenarios/pools-in-turn.ts";
+import { programContenders } from "./programs.ts";
 import { NO_CALLS } from "../scenarios/sporadic-cases.ts";
 import { onOneCore } from "./one-core.ts";
 import type { Choices, Contender, Scenario } from "./scenario.ts";
@@ -91,6 +92,9 @@ const withVariant = (
 
 /** Most processes take half a second. */
 const COLD_TIMEOUT_MS = 20_000;
+
+/** Python takes minutes for all programs. */
+const PROGRAMS_TIMEOUT_MS = 1_800_000;
 
 const FLOOR = "raw ring floor";
 const RAW_WORKER = "raw worker";
@@ -248,6 +252,15 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     rounds: quickOr(1, 2),
     contenders: named("heddle"),
     finish: (measurements) => addRatioToReference(addRatioToIdeal(measurements), isWithOneWorker),
+  },
+  "programs": {
+    about: "seven small programs as whole processes, beside C, Rust, Go and Python; worker costs",
+    rounds: quickOr(1, 3),
+    isPooled: true,
+    contenders: programContenders,
+    finish: (measurements) => addRatioToBaseline(measurements, "C"),
+    withNative: true,
+    timeoutMs: () => PROGRAMS_TIMEOUT_MS,
   },
   "soak": {
     about: "mixed calls for 10 minutes (--soak-minutes): latency and memory minute by minute",
