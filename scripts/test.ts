@@ -241,6 +241,11 @@ if (spawnSync("taskset", ["-c", "0", "true"]).status === 0) {
   }
 } else skipped.push("conformance pinned to one core: there is no taskset on this system");
 
+// They start processes of the same runtime, and builds in other languages on Node alone.
+for (const runtime of ["node26", "deno", "bun"]) {
+  await suite("programs of the benchmarks", runtime, ["tests/programs"]);
+}
+
 const chromium = process.env["CHROMIUM_PATH"] ?? "/usr/bin/chromium";
 if (existsSync(chromium)) await suite("graphs", "node26", ["tests/graphs"]);
 else skipped.push(`graphs in a browser: there is no ${chromium}; CHROMIUM_PATH names another`);

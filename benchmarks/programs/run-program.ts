@@ -1,15 +1,7 @@
 /** Runs a program once: its figures from outside, and whether it printed what it must. */
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import {
-  closeSync,
-  existsSync,
-  mkdtempSync,
-  openSync,
-  readFileSync,
-  readSync,
-  rmSync,
-} from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -43,21 +35,11 @@ export function scriptCommand(folder: "js" | "heddle", program: string): readonl
 export const sourceBytes = (file: string): number =>
   gzipSync(readFileSync(file), { level: 9 }).length;
 
-function sha256(file: string): string {
-  const hash = createHash("sha256");
-  const chunk = new Uint8Array(2 ** 20);
-  const descriptor = openSync(file, "r");
-  for (let read = 1; read > 0;) {
-    read = readSync(descriptor, chunk, 0, chunk.length, null);
-    hash.update(chunk.subarray(0, read));
-  }
-  closeSync(descriptor);
-  return hash.digest("hex");
-}
-
 /** What a program printed, as the catalogue has it. */
-const resultIn = (file: string, { isHashed }: Program): string =>
-  isHashed === true ? sha256(file) : readFileSync(file, "utf8").trim();
+export const textOf = (output: Uint8Array, { isHashed }: Program): string =>
+  isHashed === true
+    ? createHash("sha256").update(output).digest("hex")
+    : new TextDecoder().decode(output).trim();
 
 /** Runs it at a scale and throws if it fails or its result is wrong. `after` follows the size. */
 export function runProgram(
@@ -82,7 +64,7 @@ export function runProgram(
     if (status !== 0) {
       throw error ?? new Error(`${program.name} in ${language} ended with ${status}: ${stderr}`);
     }
-    const printed = resultIn(output, program);
+    const printed = textOf(readFileSync(output), program);
     if (printed !== result) {
       throw new Error(`${program.name} ${size} in ${language}: ${printed} instead of ${result}`);
     }

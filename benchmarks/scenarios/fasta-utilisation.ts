@@ -1,7 +1,6 @@
 /** How much of a core each of heddle's workers uses while it makes its parts of fasta. */
 import { createHash } from "node:crypto";
 import { createPool } from "../../dist/mod.js";
-import { checkThreadCpu } from "../harness/cpu.ts";
 import type { Share } from "./fasta-share.ts";
 
 type FillPart = (
@@ -25,7 +24,6 @@ export async function measureUtilisation(
   threads: number,
   sha256: string,
 ): Promise<number[]> {
-  checkThreadCpu();
   const program = new URL("../programs/heddle/fasta.js", import.meta.url);
   const { generate } = await import(program.href) as FastaProgram;
   const url = new URL("./fasta-share.ts", import.meta.url);
