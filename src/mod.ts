@@ -18,6 +18,7 @@
  *
  * @module
  */
+export { ResultStream } from "./host/streams/result-stream.ts";
 export { type CreatePool, createPool, isMain } from "./api/pool.ts";
 export type { ModulePool, Pool, PoolEvents, PoolOf, PoolStatistics } from "./api/pool-types.ts";
 export * from "./mod-task.ts";
@@ -60,6 +61,7 @@ export {
   PoolClosedError,
   ProtocolError,
   QueueFullError,
+  StreamClosedError,
   StructError,
   TaskNotFoundError,
   TimeoutError,

@@ -44,10 +44,15 @@ export interface TaskOptions {
   readonly maxRetries?: number;
   /** Time from an abort until the worker of a task that continues is stopped, in milliseconds. Default: never. */
   readonly killAfterMs?: number;
+  /**
+   * For a task whose result is a stream: maximum of items that the worker has sent and the reader has not taken. The
+   * worker pauses the task at this number, or at 1 MiB. Default 1024.
+   */
+  readonly highWaterMark?: number;
 }
 
 /** Options of the calls made through `with`. They override those of the task. */
-export interface CallOptions extends TaskOptions {
+export interface CallOptions extends Omit<TaskOptions, "highWaterMark"> {
   /**
    * Aborts the calls: they reject with `signal.reason` at once. Tasks that have not started never run. Running tasks
    * get the abort if they are declared with `abortSignal: true`; others continue. null: no signal, as for `fetch`.
@@ -62,7 +67,7 @@ export interface CallOptions extends TaskOptions {
   readonly transfer?: readonly unknown[];
 }
 
-export const TASK_OPTIONS: readonly string[] = [
+const COMMON_OPTIONS: readonly string[] = [
   "priority",
   "timeout",
   "deadline",
@@ -70,10 +75,12 @@ export const TASK_OPTIONS: readonly string[] = [
   "maxRetries",
   "killAfterMs",
 ];
-const CALL_OPTIONS: readonly string[] = [...TASK_OPTIONS, "signal", "worker", "transfer"];
+export const TASK_OPTIONS: readonly string[] = [...COMMON_OPTIONS, "highWaterMark"];
+const CALL_OPTIONS: readonly string[] = [...COMMON_OPTIONS, "signal", "worker", "transfer"];
 
 const DEFAULT_RETRIES = 3;
 const MAX_RETRIES = 1000;
+const MAX_HIGH_WATER_MARK = 2 ** 20;
 const LEVELS: Readonly<Record<string, number>> = { high: 1, normal: 0, low: -1 };
 /** Maximum absolute value of a priority. */
 const MAX_LEVEL = 1000;
@@ -121,9 +128,10 @@ export function transferListOf(options: CallOptions): readonly unknown[] | undef
 
 /** Converts own properties of `options` to settings and ignores inherited ones. */
 export function settingsOf(options: object): GivenSettings {
-  const given = ownOf<CallOptions>(options);
+  const given = ownOf<CallOptions & TaskOptions>(options);
   const { priority, timeout, deadline, idempotent, maxRetries, killAfterMs, signal, worker } =
     given;
+  checkHighWaterMark(given.highWaterMark);
   return {
     ...(priority !== undefined && { priority: levelOf(priority) }),
     ...(timeout !== undefined && checkTimeout(timeout)),
@@ -133,6 +141,14 @@ export function settingsOf(options: object): GivenSettings {
     ...(worker !== undefined && { affinity: { key: checkWorker(worker) } }),
     ...(signal !== undefined && signal !== null && { signal: checkSignal(signal) }),
   };
+}
+
+function checkHighWaterMark(highWaterMark: unknown): void {
+  if (highWaterMark === undefined) return;
+  const isCount = typeof highWaterMark === "number" && Number.isInteger(highWaterMark);
+  if (isCount && highWaterMark >= 1 && highWaterMark <= MAX_HIGH_WATER_MARK) return;
+  const rule = `an integer from 1 to ${MAX_HIGH_WATER_MARK}`;
+  throw invalid("highWaterMark", rule, describeValue(highWaterMark));
 }
 
 /** A priority as levels above normal. Throws InvalidArgumentError. */

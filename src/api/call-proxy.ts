@@ -20,9 +20,12 @@ import type { Cancellation } from "../host/cancel/cancellation.ts";
 import type { PendingCall, Reject, Resolve } from "../host/in-flight.ts";
 import type { Dispatcher } from "../host/dispatch/dispatcher.ts";
 import type { FindTask } from "../host/dispatch/pending-calls.ts";
+import type { StreamCalls } from "../host/streams/stream-calls.ts";
 import type { PoolSpec } from "./wiring.ts";
+import { promiseOrStream, streamed, type Submit } from "./stream-calls.ts";
 
-type Call = (...args: unknown[]) => Promise<unknown>;
+/** Returns a promise of the result, or a stream. */
+type Call = (...args: unknown[]) => unknown;
 type CallWith = Call & { with(options: CallOptions): Call };
 
 export type CallProxy = Readonly<Record<string, CallWith>>;
@@ -44,6 +47,7 @@ const PROBED: ReadonlySet<string> = new Set([
 export interface CallTarget {
   readonly dispatcher: Dispatcher;
   readonly cancellation: Cancellation;
+  readonly streams: StreamCalls;
   readonly pool: object;
 }
 
@@ -107,9 +111,17 @@ export function createModuleCalls(spec: PoolSpec, target: CallTarget): ModuleCal
 /** The function of a task, by its index. */
 function createCall(spec: PoolSpec, target: CallTarget, task: number): CallWith {
   const { tasks, options } = spec;
-  const own = tasks[task]!.settings;
+  const { settings: own, isStream } = tasks[task]!;
+  const { dispatcher } = target;
   const at = (given: GivenSettings): Call => {
     const settings = settingsFor(options, own, given);
+    if (isStream) {
+      return (...args) =>
+        streamed(
+          target.streams,
+          (resolve, reject) => dispatcher.submit(task, args, resolve, reject, settings),
+        );
+    }
     if (settings.hasSignal) {
       return (...args) =>
         abortable(
@@ -153,8 +165,11 @@ function createEarlyCall(
       return { task, settings: settingsFor(options, tasks[task]!.settings, given) };
     };
     return (...args) =>
-      abortable(
-        target,
+      promiseOrStream(
+        target.streams,
+        name,
+        () => tasks[indexOf()]?.isStream === true,
+        (submit) => abortable(target, submit),
         (resolve, reject) => target.dispatcher.submitEarly(find, args, resolve, reject, settings),
       );
   };
@@ -221,15 +236,12 @@ export function settingsFor(
 }
 
 /** A call with a method `reject` of its promise, which aborts it. */
-function abortable(
-  { cancellation }: CallTarget,
-  submit: (resolve: Resolve, reject: Reject) => PendingCall | undefined,
-): Promise<unknown> {
+function abortable({ cancellation }: CallTarget, submit: Submit): Promise<unknown> {
   let call: PendingCall | undefined;
   let own: Reject | undefined;
   const promise = new Promise((resolve: Resolve, reject: Reject) => {
-    own = reject;
     call = submit(resolve, reject);
+    own = call?.reject;
   });
   const abort = (reason: unknown = abortError()): void => {
     // The slot may belong to another call by now.

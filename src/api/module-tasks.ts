@@ -44,7 +44,7 @@ export class ModuleTasks {
     }
   }
 
-  #add({ name, options, hasSignal, args, returns, declares }: TaskDescription): void {
+  #add({ name, options, hasSignal, isStream, args, returns, declares }: TaskDescription): void {
     const signature = declares === undefined ? undefined : signatureOf(
       args?.map(rebuildArgument),
       returns === undefined ? undefined : rebuildStruct(returns),
@@ -59,7 +59,7 @@ export class ModuleTasks {
       declared: undefined,
       functionName: undefined,
     });
-    this.tasks.push({ settings, f: undefined });
+    this.tasks.push({ settings, isStream, f: undefined });
     this.signatures.push(signature);
   }
 

@@ -65,6 +65,9 @@ export class PoolCore {
       },
       onBusy: () => this.#keptHandle ??= this.#handle.deref(),
       onEmpty: () => this.#onEmpty(),
+      onUnwanted: () => {
+        if (!this.#keepAlive) this.parts.safety.unref();
+      },
       onReady: () => {
         this.#isReady = true;
         this.#letGo();

@@ -21,6 +21,7 @@ import { PoolCore } from "./pool-core.ts";
 import type { ModulePool, Pool, PoolStatistics } from "./pool-types.ts";
 import { callerOf } from "../realm/call-site.ts";
 import { workerRealm } from "../realm/worker-realm.ts";
+import { isGeneratorFunction } from "../streams/generator-functions.ts";
 import { workerEntry } from "../worker-entry.ts";
 import { currentRuntime } from "../runtimes/current.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
@@ -95,10 +96,10 @@ export function createPool(options: PoolOptions = {}): CreatePool {
     const entries = Object.values(Object(given) as TaskMap);
     const signatures = entries.map(declaredBy);
     const sources = locateTasks(given, signatures, caller, runtime);
-    const tasks = entries.map((entry) => ({
-      settings: settingsOfTask(entry),
-      f: functionOf(entry),
-    }));
+    const tasks = entries.map((entry) => {
+      const f = functionOf(entry);
+      return { settings: settingsOfTask(entry), isStream: isGeneratorFunction(f), f };
+    });
     return new ThreadPool({ ...common, sources, tasks, signatures, taskModule: undefined });
   };
   return create as CreatePool;
@@ -138,9 +139,9 @@ class ThreadPool extends EventTarget {
     super();
     // Captures nothing: the core must not reference the handle.
     this.#core = new PoolCore(spec, this, moduleTasks, (pool) => (pool as ThreadPool).#publish());
-    const { parts: { dispatcher, cancellation, broadcasts }, ready } = this.#core;
+    const { parts: { dispatcher, cancellation, broadcasts, streams }, ready } = this.#core;
     this.ready = ready;
-    const target = { dispatcher, cancellation, pool: this };
+    const target = { dispatcher, cancellation, streams, pool: this };
     if (moduleTasks === undefined) this.call = createCallProxy(spec, target);
     else {
       const { calls, onKnown } = createModuleCalls(spec, target);
