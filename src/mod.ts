@@ -19,6 +19,7 @@
  * @module
  */
 export { ResultStream } from "./host/streams/result-stream.ts";
+export { type Items, type MapOptions, MappedResults } from "./api/map.ts";
 export { type CreatePool, createPool, isMain } from "./api/pool.ts";
 export type { ModulePool, Pool, PoolEvents, PoolOf, PoolStatistics } from "./api/pool-types.ts";
 export * from "./mod-task.ts";

@@ -65,6 +65,11 @@ export interface CallOptions extends Omit<TaskOptions, "highWaterMark"> {
   readonly worker?: { readonly key: string | number };
   /** Objects among the arguments that move instead of being copied, as the `list` of {@link transfer}. */
   readonly transfer?: readonly unknown[];
+  /**
+   * Gets the values that the task sends by {@link emit} before its result, in order. An error that it throws is an uncaught
+   * error; the call goes on.
+   */
+  readonly onEvent?: (value: unknown) => void;
 }
 
 const COMMON_OPTIONS: readonly string[] = [
@@ -76,7 +81,13 @@ const COMMON_OPTIONS: readonly string[] = [
   "killAfterMs",
 ];
 export const TASK_OPTIONS: readonly string[] = [...COMMON_OPTIONS, "highWaterMark"];
-const CALL_OPTIONS: readonly string[] = [...COMMON_OPTIONS, "signal", "worker", "transfer"];
+const CALL_OPTIONS: readonly string[] = [
+  ...COMMON_OPTIONS,
+  "signal",
+  "worker",
+  "transfer",
+  "onEvent",
+];
 
 const DEFAULT_RETRIES = 3;
 const MAX_RETRIES = 1000;
@@ -97,7 +108,7 @@ export function checkCallOptions(options: unknown): GivenSettings {
 }
 
 /** Options of the broadcasts made through `with`. */
-export interface BroadcastOptions extends Omit<CallOptions, "worker" | "transfer"> {
+export interface BroadcastOptions extends Omit<CallOptions, "worker" | "transfer" | "onEvent"> {
   /**
    * Whether workers that start later (growth, replacement) run the call as well, before any other. If it fails there,
    * the worker does not start. Default false.
@@ -110,7 +121,7 @@ export function checkBroadcastOptions(
   options: unknown,
 ): { readonly settings: GivenSettings; readonly isSticky: boolean } {
   const { sticky = false, ...given } = Object(options) as BroadcastOptions;
-  for (const key of ["transfer", "worker"]) {
+  for (const key of ["transfer", "worker", "onEvent"]) {
     if (key in given) {
       throw new InvalidArgumentError(`A broadcast has no option "${key}": it calls every worker.`);
     }
@@ -140,6 +151,7 @@ export function settingsOf(options: object): GivenSettings {
     ...checkRetries(idempotent, maxRetries),
     ...(worker !== undefined && { affinity: { key: checkWorker(worker) } }),
     ...(signal !== undefined && signal !== null && { signal: checkSignal(signal) }),
+    ...(given.onEvent !== undefined && { onEvent: checkListener(given.onEvent) }),
   };
 }
 
@@ -208,6 +220,11 @@ function checkWorker(worker: unknown): string | number {
     return key;
   }
   throw invalid("worker.key", "a string or a finite number", describeValue(key));
+}
+
+function checkListener(onEvent: unknown): (value: unknown) => void {
+  if (typeof onEvent === "function") return onEvent as (value: unknown) => void;
+  throw invalid("onEvent", "a function", describeValue(onEvent));
 }
 
 function checkSignal(signal: unknown): AbortSignal {

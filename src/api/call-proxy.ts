@@ -21,6 +21,8 @@ import type { PendingCall, Reject, Resolve } from "../host/in-flight.ts";
 import type { Dispatcher } from "../host/dispatch/dispatcher.ts";
 import type { FindTask } from "../host/dispatch/pending-calls.ts";
 import type { StreamCalls } from "../host/streams/stream-calls.ts";
+import { CHUNK, type ChunkResult, EMITTING } from "../lane/task-variants.ts";
+import { anySignal, type BoundCall, mappable, refusedMap } from "./mappable.ts";
 import type { PoolSpec } from "./wiring.ts";
 import { promiseOrStream, streamed, type Submit } from "./stream-calls.ts";
 
@@ -29,6 +31,8 @@ type Call = (...args: unknown[]) => unknown;
 type CallWith = Call & { with(options: CallOptions): Call };
 
 export type CallProxy = Readonly<Record<string, CallWith>>;
+
+const NO_EVENTS = "The task is a generator: it yields what others emit, so onEvent does not apply.";
 
 /** Properties that promises, inspectors and test runners read from any object. */
 const PROBED: ReadonlySet<string> = new Set([
@@ -113,27 +117,52 @@ function createCall(spec: PoolSpec, target: CallTarget, task: number): CallWith 
   const { tasks, options } = spec;
   const { settings: own, isStream } = tasks[task]!;
   const { dispatcher } = target;
-  const at = (given: GivenSettings): Call => {
+  const callAt = (given: GivenSettings): Call => {
     const settings = settingsFor(options, own, given);
     if (isStream) {
+      if (settings.onEvent !== undefined) throw new InvalidArgumentError(NO_EVENTS);
       return (...args) =>
         streamed(
           target.streams,
           (resolve, reject) => dispatcher.submit(task, args, resolve, reject, settings),
         );
     }
+    const index = settings.onEvent === undefined ? task : task + EMITTING * tasks.length;
     if (settings.hasSignal) {
       return (...args) =>
         abortable(
           target,
-          (resolve, reject) => target.dispatcher.submit(task, args, resolve, reject, settings),
+          (resolve, reject) => dispatcher.submit(index, args, resolve, reject, settings),
         );
     }
     const used = isPlain(settings) ? PLAIN : settings;
     return (...args) =>
       new Promise((resolve: Resolve, reject: Reject) => {
-        target.dispatcher.submit(task, args, resolve, reject, used);
+        dispatcher.submit(index, args, resolve, reject, used);
       });
+  };
+  const at = (given: GivenSettings): Call => {
+    const call = callAt(given);
+    mappable.set(call, {
+      pool: target.pool,
+      bind: (signal) => {
+        if (isStream) return refusedMap;
+        const all = { ...given, signal: anySignal(given.signal, signal) };
+        const isDeclared = spec.signatures[task] !== undefined || given.onEvent !== undefined;
+        const single = callAt(all) as BoundCall["single"];
+        if (isDeclared) return { single, chunk: undefined };
+        const settings = settingsFor(options, own, all);
+        return {
+          single,
+          chunk: (items, isReduction) =>
+            new Promise((resolve: Resolve, reject: Reject) => {
+              const args = [items, isReduction];
+              dispatcher.submit(task + CHUNK * tasks.length, args, resolve, reject, settings);
+            }) as Promise<ChunkResult>,
+        };
+      },
+    });
+    return call;
   };
   return Object.assign(at({}), {
     with: (given: CallOptions) => {
@@ -162,7 +191,12 @@ function createEarlyCall(
     const find: FindTask = () => {
       const task = indexOf();
       if (task < 0) return unknown(name);
-      return { task, settings: settingsFor(options, tasks[task]!.settings, given) };
+      const isEmitting = given.onEvent !== undefined;
+      if (isEmitting && tasks[task]!.isStream) return new InvalidArgumentError(NO_EVENTS);
+      return {
+        task: isEmitting ? task + EMITTING * tasks.length : task,
+        settings: settingsFor(options, tasks[task]!.settings, given),
+      };
     };
     return (...args) =>
       promiseOrStream(
@@ -186,6 +220,16 @@ function createEarlyCall(
     };
   };
   const call: Call = (...args) => known === undefined ? early(...args) : known(...args);
+  mappable.set(call, {
+    pool: target.pool,
+    bind: (signal) => {
+      if (known !== undefined) {
+        return mappable.get(known)?.bind(signal) ??
+          { single: known as BoundCall["single"], chunk: undefined };
+      }
+      return { single: at({ signal }) as BoundCall["single"], chunk: undefined };
+    },
+  });
   return Object.assign(call, {
     with: withOptions,
     onKnown: () => {

@@ -14,7 +14,8 @@ import {
   resolveOptions,
   type ShutdownOptions,
 } from "./options.ts";
-import { ModuleTasks } from "./module-tasks.ts";
+import { Mapping } from "./map.ts";
+import { ModuleTasks, variantSignatures } from "./module-tasks.ts";
 import { moduleUrlOf } from "./module-url.ts";
 import { AwakeCount } from "../sync/awake-count.ts";
 import { PoolCore } from "./pool-core.ts";
@@ -94,8 +95,9 @@ export function createPool(options: PoolOptions = {}): CreatePool {
       return new ThreadPool(spec, tasks);
     }
     const entries = Object.values(Object(given) as TaskMap);
-    const signatures = entries.map(declaredBy);
-    const sources = locateTasks(given, signatures, caller, runtime);
+    const declared = entries.map(declaredBy);
+    const sources = locateTasks(given, declared, caller, runtime);
+    const signatures = [...declared, ...variantSignatures(declared)];
     const tasks = entries.map((entry) => {
       const f = functionOf(entry);
       return { settings: settingsOfTask(entry), isStream: isGeneratorFunction(f), f };
@@ -129,6 +131,9 @@ function locateTasks(
 class ThreadPool extends EventTarget {
   readonly call: CallProxy;
   readonly broadcast: BroadcastProxy;
+  readonly map: Mapping["map"];
+  readonly forEach: Mapping["forEach"];
+  readonly reduce: Mapping["reduce"];
   readonly ready: Promise<void>;
   readonly #core: PoolCore;
   /** Makes the tasks of a module pool known to its calls. */
@@ -153,6 +158,10 @@ class ThreadPool extends EventTarget {
     }
     const isKnown = (): boolean => moduleTasks === undefined || moduleTasks.isKnown;
     this.broadcast = createBroadcasts(spec, broadcasts, isKnown, this);
+    const mapping = new Mapping(this, spec.options.maxThreads);
+    this.map = (call, items, options) => mapping.map(call, items, options);
+    this.forEach = (call, items, options) => mapping.forEach(call, items, options);
+    this.reduce = (call, items, options) => mapping.reduce(call, items, options);
     this.#core.start();
   }
 

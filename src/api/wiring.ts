@@ -6,6 +6,7 @@ import { maxInlineBytes } from "../lane/endpoint.ts";
 import { SnapshotEncoder } from "../lane/snapshot.ts";
 import { SnapshotReader } from "../lane/snapshot-reader.ts";
 import { HOST_CONTROL_BYTES, HOST_PARKED_WORD } from "../lane/layout.ts";
+import { VARIANTS } from "../lane/task-variants.ts";
 import { TaskTimings, taskTimingsBytes } from "../lane/task-timings.ts";
 import { MAX_MODULE_TASKS, type PoolStart, type TaskSource } from "../lane/start-data.ts";
 import type { WorkerLostError } from "../errors.ts";
@@ -97,7 +98,7 @@ function shareMemory({ tasks, sources, taskModule }: PoolSpec) {
   return {
     hostControl: new SharedArrayBuffer(HOST_CONTROL_BYTES),
     taskTimings: new SharedArrayBuffer(
-      taskTimingsBytes(isModule ? MAX_MODULE_TASKS : sources.length),
+      taskTimingsBytes(VARIANTS * (isModule ? MAX_MODULE_TASKS : sources.length)),
     ),
     abortEpochs: createAbortEpochs(
       isModule || tasks.some(({ settings }) => settings.hasSignal === true),
@@ -231,7 +232,10 @@ export function wire(spec: PoolSpec, events: PartEvents): PoolParts {
     now: runtime.now,
     setTimeout: runtime.setTimeout,
     // Runs with each call, so it does not go through `parts`.
-    events: { ...dispatcherEvents(() => parts, events), onWork: () => loop.kick() },
+    events: {
+      ...dispatcherEvents(() => parts, events, runtime.microtask),
+      onWork: () => loop.kick(),
+    },
   });
   const loop: PollLoop = new PollLoop(runtime, parker, awakeCount, dispatcher, spinMs);
   const kick = (): void => loop.kick();
@@ -276,6 +280,7 @@ interface LinkedParts extends PoolParts {
 function dispatcherEvents(
   parts: () => LinkedParts,
   events: PartEvents,
+  soon: Runtime["microtask"],
 ): Omit<DispatcherEvents, "onWork"> {
   /** Keeps the process running only while calls are in flight, not while a worker runs a call that was given up. */
   const keepRunningIfBusy = (): void => {
@@ -286,9 +291,10 @@ function dispatcherEvents(
   };
   return {
     onSettings: (call) => {
-      const { hasSignal, signal, tickMs, streams } = call.settings;
+      const { hasSignal, signal, tickMs, streams, onEvent } = call.settings;
       const { cancellation, deadlines, signals, sources } = parts();
       if (streams !== undefined) sources.attach(call, streams);
+      if (onEvent !== undefined) call.onEvents = (values) => soon(() => values.forEach(onEvent));
       if (hasSignal) cancellation.begin(call);
       if (tickMs !== Infinity) deadlines.watch(tickMs);
       if (signal !== undefined && call.watch === undefined) signals.watch(call, signal);

@@ -188,6 +188,14 @@ export function createRuntime(specifics: RuntimeSpecifics): Runtime {
     macrotask: (callback) => void setImmediate(callback),
     turnsPerYield: 1,
     isPromise,
+    createContext: () => {
+      const { AsyncLocalStorage } = process.getBuiltinModule("node:async_hooks");
+      const storage = new AsyncLocalStorage<never>();
+      return {
+        run: (value, f) => storage.run(value as never, f),
+        get: () => storage.getStore(),
+      };
+    },
     setInterval: (callback, intervalMs) => createTimer(setInterval(callback, intervalMs)),
     setTimeout: (callback, delayMs) => createTimer(setTimeout(callback, delayMs)),
     createChannel: () => {

@@ -119,6 +119,23 @@ export class StreamConsumer {
     return promise;
   }
 
+  /** All items that have arrived of the oldest batch, or of the next to arrive; undefined at the end. */
+  async nextBatch(): Promise<readonly unknown[] | undefined> {
+    if (!this.#hasItem()) {
+      const { done, value } = await this.next();
+      return done === true ? undefined : [value, ...this.#takeRest()];
+    }
+    return this.#takeRest();
+  }
+
+  #takeRest(): readonly unknown[] {
+    const rest = this.#at === 0 ? this.#items : this.#items.slice(this.#at);
+    if (rest.length === 0) return rest;
+    this.#at = this.#items.length;
+    this.#onTaken();
+    return rest;
+  }
+
   /** Wants no more items. Resolves when the iterator has ended; rejects if that fails. */
   async return(value?: unknown): Promise<IteratorResult<unknown, unknown>> {
     this.cancel();

@@ -306,7 +306,7 @@ export class StreamProducer {
 }
 
 /** May throw: `then` can be a getter. */
-function isThenable(value: unknown): value is PromiseLike<unknown> {
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === "object" && value !== null &&
     typeof (value as { then?: unknown }).then === "function";
 }

@@ -40,6 +40,7 @@ import { Replies } from "./replies.ts";
 import type { ResultStreams } from "./result-streams.ts";
 import { runSetup } from "./setup.ts";
 import { TaskSignals } from "./abort-signals.ts";
+import { withVariants } from "./task-variants.ts";
 import { loadModule, loadTasks, type WorkerTask } from "./task-modules.ts";
 
 const runtime = currentRuntime;
@@ -99,6 +100,7 @@ function begin(start: WorkerStart): void {
     bareTasks: bare.map(({ name }) => name),
     active: start.active,
     teardowns: [],
+    emit: undefined,
   };
   enterWorkerRealm(realm);
   load(start, realm).then((loaded) => {
@@ -209,7 +211,7 @@ function createLoop(
     parker: new Parker(control, PARKED_WORD, active.words),
     active,
     control,
-    tasks,
+    tasks: withVariants(tasks, runtime.now),
     maxConcurrency: start.maxConcurrency,
     times: new TaskTimer(start.taskTimings, runtime.now),
     signals,
@@ -220,6 +222,7 @@ function createLoop(
     onClose: () => void leave(realm, loop.streams),
     onCrash: crash,
   });
+  realm.emit = (value) => loop.events.emit(value);
   return loop;
 }
 

@@ -22,6 +22,7 @@ import { EMPTY } from "../ring/consumer.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
 import type { Replies } from "./replies.ts";
 import type { ArgumentStreams } from "./argument-streams.ts";
+import type { TaskEvents } from "./task-events.ts";
 import type { ResultStreams } from "./result-streams.ts";
 import { TaskRunner, type TaskRunnerOptions } from "./run-task.ts";
 
@@ -120,6 +121,11 @@ export class WorkerLoop {
   /** Arguments that are streams. */
   get argumentStreams(): ArgumentStreams {
     return this.#runner.argumentStreams;
+  }
+
+  /** Values that tasks send before their results. */
+  get events(): TaskEvents {
+    return this.#runner.events;
   }
 
   /** Starts the loop. */

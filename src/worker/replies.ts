@@ -8,7 +8,7 @@ import type { Signature } from "../codec/struct/signature.ts";
 import { isError, textOf } from "../codec/kinds/errors.ts";
 import type { Endpoint } from "../lane/endpoint.ts";
 import {
-  type EVENTS,
+  EVENTS,
   ITEMS,
   type Kind,
   OPENED,
@@ -74,6 +74,11 @@ export class Replies {
     this.#spaceFlag = spaceFlag;
     this.#requestSpaceFlag = requestSpaceFlag;
     this.#control = control;
+  }
+
+  /** Responses, batches and events that wait for room. */
+  get waiting(): number {
+    return this.#backlog.length;
   }
 
   get hasBacklog(): boolean {
@@ -264,6 +269,7 @@ export class Replies {
       if (reply.isSubstitute) throw error;
       const { tx, snapshots } = this.#endpoint;
       tx.abort();
+      if (reply.kind === EVENTS) return true; // it is left out: its call goes on
       if (reply.kind === ITEMS) this.#endStream(reply);
       reply.isSubstitute = true;
       reply.kind = THROWN;

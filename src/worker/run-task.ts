@@ -26,6 +26,7 @@ import { isGenerator, ResultStreams } from "./result-streams.ts";
 import type { ArgumentMessage } from "../lane/start-data.ts";
 import type { TaskSignals } from "./abort-signals.ts";
 import { ArgumentStreams } from "./argument-streams.ts";
+import { TaskEvents } from "./task-events.ts";
 import { isStreamable } from "../streams/stream-producer.ts";
 import { isThenable, type WorkerTask } from "./task-modules.ts";
 
@@ -57,6 +58,7 @@ export class TaskRunner {
   inFlight = 0;
   readonly streams: ResultStreams;
   readonly argumentStreams: ArgumentStreams;
+  readonly events: TaskEvents;
   readonly #options: TaskRunnerOptions;
   readonly #endpoint: Endpoint;
   readonly #replies: Replies;
@@ -78,7 +80,8 @@ export class TaskRunner {
       replies: options.replies,
       run: respondLater,
     });
-    const { runtime, post } = options;
+    const { runtime, post, endpoint, replies } = options;
+    this.events = new TaskEvents(runtime, endpoint.snapshots, replies);
     const streams = this.argumentStreams = new ArgumentStreams({ runtime, post });
     options.endpoint.decoder.openStream = (index, isReadable) => streams.open(index, isReadable);
   }
@@ -148,7 +151,10 @@ export class TaskRunner {
     let isLater = false;
     try {
       if (task.hasSignal) this.#addSignal(args!, task, slot, generation);
-      result = args === undefined ? f(argument) : f(...args);
+      if (task.emits) {
+        const all = args ?? [argument];
+        result = this.events.run(slot, generation, () => f(...all));
+      } else result = args === undefined ? f(argument) : f(...args);
       isLater = isThenable(result) && this.#settleLater(slot, generation, task, result, startMs);
     } catch (error) {
       result = error;
@@ -197,6 +203,7 @@ export class TaskRunner {
   #close(slot: number, generation: number, task: WorkerTask): void {
     if (task.hasSignal) this.#options.signals.close(slot, generation);
     this.argumentStreams.close(slot, generation);
+    this.events.close(slot, generation);
   }
 
   /** Sends a result as a stream. */

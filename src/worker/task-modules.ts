@@ -24,6 +24,8 @@ export interface WorkerTask {
   readonly isStream: boolean;
   /** Maximum of items of its stream that are sent and not acknowledged. */
   readonly highWaterMark: number;
+  /** Whether its callers want its events. */
+  readonly emits: boolean;
 }
 
 /** All tasks of a module, and their descriptions for the host. */
@@ -104,6 +106,7 @@ function createTask(
     hasSignal,
     isStream,
     highWaterMark,
+    emits: false,
   };
 }
 

@@ -330,6 +330,7 @@ describe("announce, then check again", () => {
         hasSignal: false,
         isStream: false,
         highWaterMark: 1,
+        emits: false,
       }],
       signals: new TaskSignals(new SharedArrayBuffer(64), currentRuntime.now),
       post: () => {},

@@ -30,6 +30,8 @@ export interface CallSettings {
   readonly hasSignal: boolean;
   /** The only worker that may run the call: that of its key, or one by its id. Undefined: any. */
   readonly affinity: Affinity | undefined;
+  /** Gets the events of the call. */
+  readonly onEvent: ((value: unknown) => void) | undefined;
   /** The streams among its arguments (host/streams/argument-sources.ts). */
   readonly streams: readonly object[] | undefined;
   /** Time between two checks of such a call, in milliseconds; Infinity: it has no limits. */
@@ -59,6 +61,7 @@ export function createSettings(options: GivenSettings): CallSettings {
     maxRetries: given.maxRetries ?? 0,
     hasSignal: given.hasSignal ?? false,
     affinity: given.affinity,
+    onEvent: given.onEvent,
     streams: given.streams,
     tickMs: least === Infinity
       ? Infinity
@@ -80,5 +83,6 @@ export function withStreams(settings: CallSettings, streams: readonly object[]):
 /** Whether all settings are the defaults. All such calls share PLAIN, which the host compares by identity. */
 export function isPlain(settings: CallSettings): boolean {
   return settings.priority === 0 && settings.tickMs === Infinity && settings.maxRetries === 0 &&
-    settings.signal === undefined && !settings.hasSignal && settings.affinity === undefined;
+    settings.signal === undefined && !settings.hasSignal && settings.affinity === undefined &&
+    settings.onEvent === undefined;
 }
