@@ -46,7 +46,7 @@ export interface TaskOptions {
   readonly killAfterMs?: number;
   /**
    * For a task whose result is a stream: maximum of items that the worker has sent and the reader has not taken. The
-   * worker pauses the task at this number, or at 1 MiB. Default 1024.
+   * worker pauses the task at this number, or at 1 MiB. Default 4096.
    */
   readonly highWaterMark?: number;
 }

@@ -176,10 +176,10 @@ describe("results", () => {
   test("a stream that waits for its reader does not take the place of a call", async () => {
     const { call } = await streamPool({ threads: 1, maxConcurrency: 1 });
     let n = 0;
-    for await (const item of call.count(0, 3000)) {
-      if (n++ % 500 === 0) expect(await call.plain(item)).toBe(item + 1);
+    for await (const item of call.count(0, 12_000)) {
+      if (n++ % 2000 === 0) expect(await call.plain(item)).toBe(item + 1);
     }
-    expect(n).toBe(3000);
+    expect(n).toBe(12_000);
   });
 
   test("calls run while a stream is being read", async () => {
@@ -459,7 +459,7 @@ describe("arguments", () => {
     expect(message).toMatch(/^DataCloneError: /);
   });
 
-  test("the host runs ahead by 1024 items at most", async () => {
+  test("the host runs ahead by 4096 items at most", async () => {
     const { call } = await streamPool();
     let asked = 0;
     async function* endless(): AsyncGenerator<number> {
@@ -467,9 +467,9 @@ describe("arguments", () => {
     }
     const controller = new AbortController();
     const hanging = call.hangReading.with({ signal: controller.signal })(endless());
-    await until(() => asked > 1000);
+    await until(() => asked > 4000);
     await sleep(30);
-    expect(asked).toBeLessThanOrEqual(1026);
+    expect(asked).toBeLessThanOrEqual(4098);
     controller.abort();
     await hanging.catch(() => {});
   });

@@ -64,8 +64,11 @@ export class ResultStream<Item, Return = void>
   /** All remaining items. */
   async toArray(): Promise<Item[]> {
     const items: Item[] = [];
-    for await (const item of this) items.push(item);
-    return items;
+    for (;;) {
+      const batch = await this.#consumer.nextBatch();
+      if (batch === undefined) return items;
+      for (const item of batch) items.push(item as Item);
+    }
   }
 
   [Symbol.asyncIterator](): this {
