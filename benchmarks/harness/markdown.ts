@@ -9,6 +9,7 @@ import {
   typesTable,
 } from "./payload-tables.ts";
 import type { Measurement, ScenarioResult } from "./schema.ts";
+import { streamsTable } from "./stream-tables.ts";
 import {
   burstTable,
   contendedTable,
@@ -38,6 +39,7 @@ const TABLES: Readonly<Record<string, (result: ScenarioResult) => string[]>> = {
   "tokio": tokioTable,
   "cold": coldTable,
   "soak": soakTable,
+  "streams": streamsTable,
 };
 
 export function toMarkdown(result: ScenarioResult): string {

@@ -17,6 +17,7 @@ import { COLD_KINDS, QUICK_KINDS } from "../scenarios/cold-cases.ts";
 import { BUSY, ONE_CORE } from "../scenarios/contended-cases.ts";
 import { ALONE, BESIDE_LONG, LAST_MICRO, LONG_TASK } from "../scenarios/mixed-cases.ts";
 import { SWEPT_WORKERS, workersOf } from "../scenarios/pools-in-turn.ts";
+import { BY_CALLS, BY_MAP, MEMORY_CONTENDER } from "../scenarios/streams-cases.ts";
 import { NO_CALLS } from "../scenarios/sporadic-cases.ts";
 import { onOneCore } from "./one-core.ts";
 import type { Choices, Contender, Scenario } from "./scenario.ts";
@@ -94,6 +95,7 @@ const COLD_TIMEOUT_MS = 20_000;
 
 const FLOOR = "raw ring floor";
 const RAW_WORKER = "raw worker";
+const READABLE = "Readable over a port";
 
 export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   "ipc": {
@@ -248,6 +250,19 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     rounds: quickOr(1, 2),
     contenders: named("heddle"),
     finish: (measurements) => addRatioToReference(addRatioToIdeal(measurements), isWithOneWorker),
+  },
+  "streams": {
+    about: "items through one stream each way; a task for a million numbers; memory",
+    rounds: quickOr(1, 2),
+    contenders: ({ isQuick }) => [
+      ...named("heddle", "postMessage", BY_MAP, BY_CALLS)(),
+      ...(isQuick ? [] : named(READABLE, MEMORY_CONTENDER)()),
+    ],
+    finish: (measurements) =>
+      addRatioToReference(
+        addRatioToBaseline(measurements, "postMessage"),
+        (candidate, of) => candidate.contender === BY_CALLS && of.contender === BY_MAP,
+      ),
   },
   "soak": {
     about: "mixed calls for 10 minutes (--soak-minutes): latency and memory minute by minute",
