@@ -1,5 +1,6 @@
 /** A result as a page of Markdown tables. */
 import { table } from "./markdown-table.ts";
+import { httpSoakTable, httpTable } from "./http-tables.ts";
 import { coldTable, soakTable } from "./operation-tables.ts";
 import {
   codecTable,
@@ -38,6 +39,8 @@ const TABLES: Readonly<Record<string, (result: ScenarioResult) => string[]>> = {
   "tokio": tokioTable,
   "cold": coldTable,
   "soak": soakTable,
+  "http": httpTable,
+  "http-soak": httpSoakTable,
 };
 
 export function toMarkdown(result: ScenarioResult): string {
