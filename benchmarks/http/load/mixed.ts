@@ -26,8 +26,8 @@ export interface MixedFigures {
   readonly perSecond: number;
 }
 
-/** One in ten is heavy. */
-const HEAVY_SHARE = 0.1;
+/** One of so many is heavy: of each group exactly one, so that runs with few requests have the same mixture. */
+const GROUP = 10;
 
 interface Times {
   readonly light: number[];
@@ -38,6 +38,8 @@ interface Times {
 class Requests {
   readonly #client: Client;
   readonly #random = createRandom(7);
+  #sent = 0;
+  #heavyPlace = 0;
 
   constructor(url: string, connections: number) {
     this.#client = new Client(url, connections);
@@ -45,7 +47,9 @@ class Requests {
 
   /** Whether it was a heavy one. */
   async send(): Promise<boolean> {
-    const isHeavy = this.#random() < HEAVY_SHARE;
+    const place = this.#sent++ % GROUP;
+    if (place === 0) this.#heavyPlace = Math.floor(this.#random() * GROUP);
+    const isHeavy = place === this.#heavyPlace;
     if (isHeavy) await this.#client.check(PATHS.heavy);
     else await this.#client.check(PATHS.light, LIGHT);
     return isHeavy;
