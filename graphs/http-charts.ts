@@ -48,9 +48,11 @@ const average = (
     (each) => each.contender === contender && each.case === caseOf(load, figure),
   );
 
-/** The label of a server, in lines. */
-const labelOf = (result: ScenarioResult, contender: string): string[] =>
-  result.runtime === "native" ? contender.split(", ") : [result.runtime, ...contender.split(", ")];
+/** The label of a server, in short lines. */
+function labelOf({ runtime }: ScenarioResult, contender: string): string[] {
+  const lines = contender.split(/, | (?=per core)/);
+  return runtime === "native" ? lines : [runtime, ...lines];
+}
 
 /** A bar for plain text and one for JSON, for every server of every runtime. */
 function bodiesChart(

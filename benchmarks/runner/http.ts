@@ -33,8 +33,7 @@ const nativeContenders = ({ isQuick }: Choices): readonly Contender[] =>
 /** A quick run leaves out all that shows nothing new about the programs. */
 function quickContenders(runtime: string): readonly Contender[] {
   const shared = [process(HEDDLE_WORKERS, GETS), process(HEDDLE_WORKERS, WEBSOCKETS)];
-  const mixed = process(MIXED, MIXED);
-  return runtime === "node" ? [process(ONE_THREAD, GETS), ...shared, mixed] : shared;
+  return runtime === "node" ? [...shared, process(MIXED, MIXED)] : shared;
 }
 
 export function httpContenders(choices: Choices, runtime: string): readonly Contender[] {
