@@ -22,7 +22,7 @@ const process = (name: string, variant: string): Contender => ({
 
 /** Of the servers in other languages, only plain text and JSON are measured. */
 const nativeContenders = ({ isQuick }: Choices): readonly Contender[] =>
-  [GO, HYPER].map((name) => ({
+  (isQuick ? [GO] : [GO, HYPER]).map((name) => ({
     ...process(name, GETS),
     name,
     ...(isQuick && !isBuilt(name)
