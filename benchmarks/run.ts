@@ -30,7 +30,7 @@ const HELP = `./run.sh [--json] [--quick] [--only NAMES] [--runtime NAMES] [--th
   --runtime       node, deno, bun, native, tokio, with commas between them
   --threads       heavy-load: workers beside the main thread, up to this many (default: the cores)
   --peer          knitting=PATH: a checkout of Knitting, measured beside heddle
-  --soak-minutes  how long soak takes (default 10); it runs only when --only names it
+  --soak-minutes  how long soak and http-soak take (default 10); they run only when --only names them
   --out           a folder for results/ and graphs/ instead of this one
   --list          what there is to measure, one line each`;
 
@@ -123,7 +123,9 @@ const versions = {
   heddle: ownVersion(pathToFileURL(root)),
   ...(knitting === undefined ? {} : { [KNITTING]: ownVersion(new URL("./", knitting)) }),
   ...Object.fromEntries(
-    [...installed, "msgpackr", "mitata", "tinybench"].map((name) => [name, versionOf(name)]),
+    [...installed, "fastify", "autocannon", "msgpackr", "mitata", "tinybench"].map((
+      name,
+    ) => [name, versionOf(name)]),
   ),
 };
 

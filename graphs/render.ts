@@ -7,6 +7,7 @@ import { Chart, type ChartConfiguration, registerables } from "chart.js";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import type { ScenarioResult } from "../benchmarks/harness/schema.ts";
 import { heavyLoadChart, latencyChart } from "./charts.ts";
+import { httpCharts, httpSoakCharts } from "./http-charts.ts";
 import { renderPage } from "./page.ts";
 import { ipcCharts } from "./ipc-charts.ts";
 import { codecCharts, payloadGrowthCharts, typesCharts } from "./payload-charts.ts";
@@ -57,6 +58,8 @@ const SHARED_CHARTS = {
   "fan-out": fanOutCharts,
   "cold": coldCharts,
   "soak": soakCharts,
+  "http": httpCharts,
+  "http-soak": httpSoakCharts,
 } as const;
 
 /** Charts of every scenario there are results for, `latency` first. */
@@ -75,7 +78,8 @@ function chartsOf(results: string): ChartSpec[] {
     ),
   );
   for (const [scenario, charts] of Object.entries(SHARED_CHARTS)) {
-    const all = resultsOf(scenario);
+    const native = readResult(results, "native", scenario);
+    const all = [...resultsOf(scenario), ...(native === undefined ? [] : [native])];
     if (all.length > 0) specs.push(...charts(all));
   }
   for (const [scenario, charts] of Object.entries(RUNTIME_CHARTS)) {

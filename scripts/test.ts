@@ -234,6 +234,11 @@ await inTurn(2, [
 ]);
 rmSync(packageTest, { recursive: true, force: true });
 
+// The programs of the benchmarks, which import the build.
+for (const runtime of ["node26", "deno", "bun"]) {
+  await suite("programs of the benchmarks", runtime, ["tests/programs"]);
+}
+
 if (spawnSync("taskset", ["-c", "0", "true"]).status === 0) {
   const prefix = ["taskset", "-c", "0"];
   for (const runtime of ["node26", "deno", "bun"]) {

@@ -1,5 +1,6 @@
 /** A result as a page of Markdown tables. */
 import { table } from "./markdown-table.ts";
+import { httpSoakTable, httpTable } from "./http-tables.ts";
 import { coldTable, soakTable } from "./operation-tables.ts";
 import {
   codecTable,
@@ -40,6 +41,8 @@ const TABLES: Readonly<Record<string, (result: ScenarioResult) => string[]>> = {
   "cold": coldTable,
   "soak": soakTable,
   "streams": streamsTable,
+  "http": httpTable,
+  "http-soak": httpSoakTable,
 };
 
 export function toMarkdown(result: ScenarioResult): string {

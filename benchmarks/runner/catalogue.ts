@@ -15,10 +15,12 @@ import {
 } from "../harness/derived.ts";
 import { COLD_KINDS, QUICK_KINDS } from "../scenarios/cold-cases.ts";
 import { BUSY, ONE_CORE } from "../scenarios/contended-cases.ts";
+import { ON_MAIN } from "../scenarios/http-cases.ts";
 import { ALONE, BESIDE_LONG, LAST_MICRO, LONG_TASK } from "../scenarios/mixed-cases.ts";
 import { SWEPT_WORKERS, workersOf } from "../scenarios/pools-in-turn.ts";
 import { BY_CALLS, BY_MAP, MEMORY_CONTENDER } from "../scenarios/streams-cases.ts";
 import { NO_CALLS } from "../scenarios/sporadic-cases.ts";
+import { httpContenders, httpSoakContenders } from "./http.ts";
 import { onOneCore } from "./one-core.ts";
 import type { Choices, Contender, Scenario } from "./scenario.ts";
 
@@ -270,6 +272,31 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     contenders: ({ soakMinutes }) => [
       { name: "heddle", args: ["--contender", "heddle", "--minutes", String(soakMinutes)] },
     ],
+    finish: (measurements) => measurements,
+    isExtra: true,
+    timeoutMs: ({ soakMinutes }) => soakMinutes * 60_000 + 120_000,
+  },
+  "http": {
+    about:
+      "web servers: one thread, workers that each listen, websockets, light beside heavy requests",
+    rounds: quickOr(1, 3),
+    isPooled: true,
+    contenders: httpContenders,
+    finish: (measurements) =>
+      addRatioToReference(
+        measurements,
+        (candidate, of) =>
+          candidate.contender === ON_MAIN && candidate.case === of.case &&
+          candidate.size === of.size,
+      ),
+    withNative: true,
+    // The first process of each native server builds it.
+    timeoutMs: () => 600_000,
+  },
+  "http-soak": {
+    about: "a web server that computes in a pool (--soak-minutes): memory and latency by minute",
+    rounds: () => 1,
+    contenders: httpSoakContenders,
     finish: (measurements) => measurements,
     isExtra: true,
     timeoutMs: ({ soakMinutes }) => soakMinutes * 60_000 + 120_000,
