@@ -1,4 +1,5 @@
 /** A result as a page of Markdown tables. */
+import { concurrencyTable } from "./concurrency-tables.ts";
 import { table } from "./markdown-table.ts";
 import { coldTable, soakTable } from "./operation-tables.ts";
 import {
@@ -37,6 +38,7 @@ const TABLES: Readonly<Record<string, (result: ScenarioResult) => string[]>> = {
   "fan-out": fanOutTable,
   "tokio": tokioTable,
   "cold": coldTable,
+  "concurrency": concurrencyTable,
   "soak": soakTable,
 };
 

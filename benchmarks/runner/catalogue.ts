@@ -14,10 +14,12 @@ import {
   isWithOneWorker,
 } from "../harness/derived.ts";
 import { COLD_KINDS, QUICK_KINDS } from "../scenarios/cold-cases.ts";
+import { PLAIN } from "../scenarios/concurrency-cases.ts";
 import { BUSY, ONE_CORE } from "../scenarios/contended-cases.ts";
 import { ALONE, BESIDE_LONG, LAST_MICRO, LONG_TASK } from "../scenarios/mixed-cases.ts";
 import { SWEPT_WORKERS, workersOf } from "../scenarios/pools-in-turn.ts";
 import { NO_CALLS } from "../scenarios/sporadic-cases.ts";
+import { concurrencyContenders, concurrencyVersions } from "./concurrency.ts";
 import { onOneCore } from "./one-core.ts";
 import type { Choices, Contender, Scenario } from "./scenario.ts";
 
@@ -91,6 +93,10 @@ const withVariant = (
 
 /** Most processes take half a second. */
 const COLD_TIMEOUT_MS = 20_000;
+
+/** All contenders in turn, of which one may take a minute. */
+const CONCURRENCY_TIMEOUT_MS = 400_000;
+const CONCURRENCY_TIMEOUT_DELAYS = 100;
 
 const FLOOR = "raw ring floor";
 const RAW_WORKER = "raw worker";
@@ -248,6 +254,16 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     rounds: quickOr(1, 2),
     contenders: named("heddle"),
     finish: (measurements) => addRatioToReference(addRatioToIdeal(measurements), isWithOneWorker),
+  },
+  "concurrency": {
+    about: "100 to 1,000 tasks of five slow requests each at once: wall time, memory, all cores",
+    // Each process takes turns of its own.
+    rounds: () => 1,
+    contenders: concurrencyContenders,
+    finish: (measurements) => addRatioToBaseline(measurements, PLAIN),
+    withNative: true,
+    versions: concurrencyVersions,
+    timeoutMs: ({ delayMs }) => CONCURRENCY_TIMEOUT_MS + CONCURRENCY_TIMEOUT_DELAYS * delayMs,
   },
   "soak": {
     about: "mixed calls for 10 minutes (--soak-minutes): latency and memory minute by minute",
