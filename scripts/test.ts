@@ -234,6 +234,11 @@ await inTurn(2, [
 ]);
 rmSync(packageTest, { recursive: true, force: true });
 
+// Benchmarks' programs, small; they start the build of the package.
+for (const runtime of ["node26", "deno", "bun"]) {
+  await suite("programs of benchmarks", runtime, ["tests/programs"]);
+}
+
 if (spawnSync("taskset", ["-c", "0", "true"]).status === 0) {
   const prefix = ["taskset", "-c", "0"];
   for (const runtime of ["node26", "deno", "bun"]) {

@@ -4,6 +4,7 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { COLD_TABLES } from "./cold-page.ts";
+import { CONCURRENCY_TABLES } from "./concurrency-page.ts";
 import { OVERVIEW_TABLES } from "./overview.ts";
 import { runtimeTables } from "./runtime-page.ts";
 import { RUNTIMES } from "./shared.ts";
@@ -22,6 +23,7 @@ export const TABLES: Readonly<Record<string, Readonly<Record<string, () => strin
   ),
   "docs/benchmarks/tokio.md": TOKIO_TABLES,
   "docs/benchmarks/cold-and-sporadic.md": COLD_TABLES,
+  "docs/benchmarks/concurrency.md": CONCURRENCY_TABLES,
 };
 
 const begin = (name: string): string => `<!-- ${name}, from results/ -->`;

@@ -7,6 +7,7 @@ import {
   FIGURES_OF,
   PER_TASK,
   PLAIN,
+  START,
   WAITING,
   WALL,
 } from "../scenarios/concurrency-cases.ts";
@@ -57,7 +58,7 @@ function textOf(figure: Measurement | undefined): string {
 }
 
 /** Figures that are compared with plain async. */
-const isCompared = (name: string): boolean => name !== FAILED && name !== PER_TASK;
+const isCompared = (name: string): boolean => ![FAILED, PER_TASK, START].includes(name);
 
 function tableOf(result: ScenarioResult, of: ConcurrencyTable): string[] {
   const names = FIGURES_OF[of];

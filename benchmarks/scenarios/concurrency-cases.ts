@@ -29,9 +29,9 @@ export const PYTHON = "Python threads";
 /** Tasks at once. */
 export const TASK_COUNTS = [100, 500, 1000] as const;
 /** A quick run has these only. */
-export const QUICK_TASK_COUNTS = [10] as const;
+export const QUICK_TASK_COUNTS = [5] as const;
 export const COMPUTING_TASKS = 100;
-export const QUICK_COMPUTING_TASKS = 10;
+export const QUICK_COMPUTING_TASKS = 5;
 
 /** Requests of a task, one after the other. */
 export const REQUESTS = 5;
