@@ -36,11 +36,9 @@ const execute = promisify(execFile);
 /** The line that the scenario's process of a runtime prints. */
 async function run(runtime: string, of: ConcurrencyTable): Promise<RoundLine[]> {
   const { command } = runtime === "native" ? NATIVE : RUNTIMES[runtime]!;
-  const [file = "", ...args] = [
-    ...command,
-    `benchmarks/${runtime}/concurrency.ts`,
-    ...["--contender", of, "--variant", String(TASKS), "--delay-ms", "5", "--quick"],
-  ];
+  const [file = "", ...before] = command;
+  const options = ["--contender", of, "--variant", String(TASKS), "--delay-ms", "5", "--quick"];
+  const args = [...before, `benchmarks/${runtime}/concurrency.ts`, ...options];
   const { stdout } = await execute(file, args, { cwd: root });
   return JSON.parse(stdout.trim().split("\n").at(-1)!) as RoundLine[];
 }
