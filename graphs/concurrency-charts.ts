@@ -84,7 +84,7 @@ export function concurrencyCharts(results: Results): ChartSpec[] {
       ...shared,
       name: "concurrency-processor",
       heading: "Tasks that compute after each response: processor use (median)",
-      yAxis: "% of a core (higher is better)",
+      yAxis: "% of a core, start of threads included",
       bars: [barsOf(groups, "processor use", COLORS["heddle"], caseOf(COMPUTING, PROCESSOR))],
       line: { label: "all cores", value: 100 * cores },
     }),
