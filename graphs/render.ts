@@ -13,6 +13,7 @@ import { ipcCharts } from "./ipc-charts.ts";
 import { codecCharts, payloadGrowthCharts, typesCharts } from "./payload-charts.ts";
 import { burstCharts, fanOutCharts, idleCostCharts, mixedLoadCharts } from "./scheduling-charts.ts";
 import { coldCharts } from "./cold-charts.ts";
+import { concurrencyCharts } from "./concurrency-charts.ts";
 import { soakCharts } from "./soak-charts.ts";
 import { contendedCharts, sporadicCharts } from "./sporadic-charts.ts";
 import type { ChartSpec } from "./style.ts";
@@ -62,6 +63,11 @@ const SHARED_CHARTS = {
   "http-soak": httpSoakCharts,
 } as const;
 
+/** The same, with programs in other languages. */
+const NATIVE_CHARTS = {
+  "concurrency": concurrencyCharts,
+} as const;
+
 /** Charts of every scenario there are results for, `latency` first. */
 function chartsOf(results: string): ChartSpec[] {
   const resultsOf = (scenario: string): ScenarioResult[] =>
@@ -78,6 +84,11 @@ function chartsOf(results: string): ChartSpec[] {
     ),
   );
   for (const [scenario, charts] of Object.entries(SHARED_CHARTS)) {
+    const native = readResult(results, "native", scenario);
+    const all = [...resultsOf(scenario), ...(native === undefined ? [] : [native])];
+    if (all.length > 0) specs.push(...charts(all));
+  }
+  for (const [scenario, charts] of Object.entries(NATIVE_CHARTS)) {
     const native = readResult(results, "native", scenario);
     const all = [...resultsOf(scenario), ...(native === undefined ? [] : [native])];
     if (all.length > 0) specs.push(...charts(all));

@@ -5,6 +5,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { COLD_TABLES } from "./cold-page.ts";
 import { HTTP_TABLES } from "./http-page.ts";
+import { CONCURRENCY_TABLES } from "./concurrency-page.ts";
 import { OVERVIEW_TABLES } from "./overview.ts";
 import { runtimeTables } from "./runtime-page.ts";
 import { RUNTIMES } from "./shared.ts";
@@ -26,6 +27,7 @@ export const TABLES: Readonly<Record<string, Readonly<Record<string, () => strin
   "docs/benchmarks/cold-and-sporadic.md": COLD_TABLES,
   "docs/benchmarks/streams.md": STREAM_TABLES,
   "docs/benchmarks/http.md": HTTP_TABLES,
+  "docs/benchmarks/concurrency.md": CONCURRENCY_TABLES,
 };
 
 const begin = (name: string): string => `<!-- ${name}, from results/ -->`;

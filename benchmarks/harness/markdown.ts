@@ -1,4 +1,5 @@
 /** A result as a page of Markdown tables. */
+import { concurrencyTable } from "./concurrency-tables.ts";
 import { table } from "./markdown-table.ts";
 import { httpSoakTable, httpTable } from "./http-tables.ts";
 import { coldTable, soakTable } from "./operation-tables.ts";
@@ -39,6 +40,7 @@ const TABLES: Readonly<Record<string, (result: ScenarioResult) => string[]>> = {
   "fan-out": fanOutTable,
   "tokio": tokioTable,
   "cold": coldTable,
+  "concurrency": concurrencyTable,
   "soak": soakTable,
   "streams": streamsTable,
   "http": httpTable,

@@ -14,6 +14,7 @@ import {
   isWithOneWorker,
 } from "../harness/derived.ts";
 import { COLD_KINDS, QUICK_KINDS } from "../scenarios/cold-cases.ts";
+import { PLAIN } from "../scenarios/concurrency-cases.ts";
 import { BUSY, ONE_CORE } from "../scenarios/contended-cases.ts";
 import { ON_MAIN } from "../scenarios/http-cases.ts";
 import { ALONE, BESIDE_LONG, LAST_MICRO, LONG_TASK } from "../scenarios/mixed-cases.ts";
@@ -21,6 +22,7 @@ import { SWEPT_WORKERS, workersOf } from "../scenarios/pools-in-turn.ts";
 import { BY_CALLS, BY_MAP, MEMORY_CONTENDER } from "../scenarios/streams-cases.ts";
 import { NO_CALLS } from "../scenarios/sporadic-cases.ts";
 import { httpContenders, httpSoakContenders } from "./http.ts";
+import { concurrencyContenders, concurrencyVersions } from "./concurrency.ts";
 import { onOneCore } from "./one-core.ts";
 import type { Choices, Contender, Scenario } from "./scenario.ts";
 
@@ -94,6 +96,10 @@ const withVariant = (
 
 /** Most processes take half a second. */
 const COLD_TIMEOUT_MS = 20_000;
+
+/** All contenders in turn, of which one may take a minute. */
+const CONCURRENCY_TIMEOUT_MS = 400_000;
+const CONCURRENCY_TIMEOUT_DELAYS = 100;
 
 const FLOOR = "raw ring floor";
 const RAW_WORKER = "raw worker";
@@ -265,6 +271,16 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
         addRatioToBaseline(measurements, "postMessage"),
         (candidate, of) => candidate.contender === BY_CALLS && of.contender === BY_MAP,
       ),
+  },
+  "concurrency": {
+    about: "100 to 1,000 tasks of five slow requests each at once: wall time, memory, all cores",
+    // Each process takes turns of its own.
+    rounds: () => 1,
+    contenders: concurrencyContenders,
+    finish: (measurements) => addRatioToBaseline(measurements, PLAIN),
+    withNative: true,
+    versions: concurrencyVersions,
+    timeoutMs: ({ delayMs }) => CONCURRENCY_TIMEOUT_MS + CONCURRENCY_TIMEOUT_DELAYS * delayMs,
   },
   "soak": {
     about: "mixed calls for 10 minutes (--soak-minutes): latency and memory minute by minute",
