@@ -34,12 +34,12 @@ class End {
   #onCredit: (credit: number) => void = () => {};
   #onItem: (item: unknown) => void = () => {};
 
-  constructor(port: Port, onOther: (message: unknown) => void = () => {}) {
+  constructor(port: Port, onOther: (message: unknown, end: End) => void) {
     this.#port = port;
     port.on("message", (message) => {
       const marked = message as Partial<Credit & Order> | undefined;
       if (marked?.credit !== undefined) this.#onCredit(marked.credit);
-      else if (marked?.sends !== undefined) onOther(message);
+      else if (marked?.sends !== undefined) onOther(message, this);
       else this.#onItem(message);
     });
   }
@@ -122,7 +122,7 @@ export async function startStreamsByHand(): Promise<StreamsByHand> {
 
 if (!isMainThread && workerData === MARK) {
   const port = parentPort!;
-  const end: End = new End(port, (message) => {
+  const serve = (message: unknown, end: End): void => {
     const { sends, kind, count, isReadable } = message as Order;
     if (sends) end.send(kind, count);
     else {
@@ -130,5 +130,6 @@ if (!isMainThread && workerData === MARK) {
         port.postMessage({ sends: false, count: received });
       });
     }
-  });
+  };
+  void new End(port, serve);
 }

@@ -190,13 +190,7 @@ function createEarlyCall(
     const settings = settingsFor(options, { hasSignal: true }, given);
     const find: FindTask = () => {
       const task = indexOf();
-      if (task < 0) return unknown(name);
-      const isEmitting = given.onEvent !== undefined;
-      if (isEmitting && tasks[task]!.isStream) return new InvalidArgumentError(NO_EVENTS);
-      return {
-        task: isEmitting ? task + EMITTING * tasks.length : task,
-        settings: settingsFor(options, tasks[task]!.settings, given),
-      };
+      return task < 0 ? unknown(name) : knownTask(spec, task, given);
     };
     return (...args) =>
       promiseOrStream(
@@ -237,6 +231,20 @@ function createEarlyCall(
       known = task < 0 ? refuse(unknown(name)) : createCall(spec, target, task);
     },
   });
+}
+
+/** A task that has become known, for calls with `given` options. */
+function knownTask(
+  { tasks, options }: PoolSpec,
+  task: number,
+  given: GivenSettings,
+): ReturnType<FindTask> {
+  const isEmitting = given.onEvent !== undefined;
+  if (isEmitting && tasks[task]!.isStream) return new InvalidArgumentError(NO_EVENTS);
+  return {
+    task: isEmitting ? task + EMITTING * tasks.length : task,
+    settings: settingsFor(options, tasks[task]!.settings, given),
+  };
 }
 
 /** `call` with arguments of which the objects in `list` move. */

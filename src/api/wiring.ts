@@ -208,13 +208,16 @@ function createStreams(
   return { streams, sources: new ArgumentSources({ runtime, inFlight, maxPayloadBytes }) };
 }
 
+function createCodec({ options: { maxPayloadBytes }, runtime }: PoolSpec): Codec {
+  return new Codec({ access: runtime, origin: 0, maxPayloadBytes, allowsBorrow: true });
+}
+
 /** Creates the parts of a pool. Rethrows an error of starting a thread. */
 export function wire(spec: PoolSpec, events: PartEvents): PoolParts {
   const spawn = startThreads(spec);
   const { options, runtime } = spec;
   const memory = shareMemory(spec);
-  const { maxPayloadBytes } = options;
-  const codec = new Codec({ access: runtime, origin: 0, maxPayloadBytes, allowsBorrow: true });
+  const codec = createCodec(spec);
   const snapshots = new SnapshotEncoder(codec, maxInlineBytes(options.ringBytes.requests));
   const awakeCount = new AwakeCount(spec.active, runtime.cores);
   const parker = new HostParker(new Int32Array(memory.hostControl), HOST_PARKED_WORD);
