@@ -111,6 +111,8 @@ export class PoolCore {
       safetyHits: safety.statistics.hits,
       lateWakes: safety.statistics.lateWakes,
       lateResponses: responses.late,
+      openStreams: inFlight.openStreams,
+      streamItems: responses.streamItems,
       timedOut: cancellation.timedOut,
       aborted: cancellation.aborted,
     };

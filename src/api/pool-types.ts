@@ -32,6 +32,10 @@ export interface PoolStatistics {
   readonly lateWakes: number;
   /** Responses to calls that had settled before. */
   readonly lateResponses: number;
+  /** Calls in flight whose result is a stream that has begun. */
+  readonly openStreams: number;
+  /** Items of result streams received so far. */
+  readonly streamItems: number;
   /** Calls whose time limit expired. */
   readonly timedOut: number;
   /** Calls aborted by a signal or by `reject()`. */

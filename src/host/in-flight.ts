@@ -180,6 +180,14 @@ export class InFlight {
     return this.#timed.slice();
   }
 
+  /** Calls whose result is a stream that has begun. */
+  get openStreams(): number {
+    return this.#calls.reduce(
+      (count, { stream }) => stream?.isOpen === true ? count + 1 : count,
+      0,
+    );
+  }
+
   /** All calls of `lane`, or every call if `lane` is undefined. */
   callsOf(lane?: number): PendingCall[] {
     return this.#calls.filter((call) =>

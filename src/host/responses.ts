@@ -46,6 +46,8 @@ export class Responses {
   taken = 0;
   /** Responses for calls that were settled before for another reason. */
   late = 0;
+  /** Items of streams that have arrived. */
+  streamItems = 0;
   /** Set before the first call. */
   streams: StreamOpener | undefined;
   readonly #inFlight: InFlight;
@@ -213,6 +215,7 @@ export class Responses {
       const [isReadable, highWaterMark] = values[0] as [boolean, number];
       this.streams!.open(call, isReadable, highWaterMark);
     } else {
+      this.streamItems += values.length;
       this.taken += Math.floor(values.length / ITEMS_PER_RESPONSE);
       call.stream?.onItems(values, bytes);
     }

@@ -14,6 +14,7 @@ import {
   WorkerLostError,
 } from "../../src/mod.ts";
 import { closedAfterTest } from "../support/conformance.ts";
+import { runScript } from "../support/runtime.ts";
 
 type Tasks = typeof import("../fixtures/stream-tasks.ts");
 
@@ -504,5 +505,27 @@ describe("arguments", () => {
   test("before the tasks are known", async () => {
     const pool = closedAfterTest(createPool({ threads: 1 })<Tasks>(url));
     expect(await pool.call.sum(source(2000))).toBe(1999 * 1000);
+  });
+});
+
+describe("streams that nobody reads", () => {
+  test("do not keep the process running", async () => {
+    expect(await runScript("unread-stream.ts")).toEqual({ code: 0, output: "0\n" });
+  });
+
+  test("are cancelled when they are collected, but not while somebody has them", async () => {
+    const { code, output } = await runScript("collected-stream.ts", ["--expose-gc"]);
+    expect({ code, output }).toEqual({ code: 0, output: "collected 1\n" });
+  });
+
+  test("are counted", async () => {
+    const pool = await streamPool();
+    const stream = pool.call.count(0, 1e9);
+    await stream.next();
+    const { openStreams, streamItems } = pool.stats();
+    expect(openStreams).toBe(1);
+    expect(streamItems).toBeGreaterThan(0);
+    await stream.return();
+    expect(pool.stats().openStreams).toBe(0);
   });
 });
