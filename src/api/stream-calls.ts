@@ -59,7 +59,7 @@ export function promiseOrStream(
         sink.fail(reason);
       },
     );
-    if (call !== undefined) sink.attach(call);
+    if (call !== undefined) sink.attach(call, true);
     return call;
   });
   ignoreRejection = () => promise.catch(() => {});

@@ -328,6 +328,10 @@ describe("results of calls made before the tasks are known", () => {
     await expect(stream.next()).rejects.toThrow("after 2");
   });
 
+  test("an awaited call keeps the process running", async () => {
+    expect(await runScript("early-call.ts")).toEqual({ code: 0, output: "slept\n" });
+  });
+
   test("a stream can be cancelled before there is a worker", async () => {
     const { call } = earlyPool();
     await call.count(0, 1e9).return();

@@ -60,6 +60,7 @@ export class StreamSink implements ItemSink {
   onOpened: () => void = () => {};
   #isOpen = false;
   #isReadable = false;
+  #isAwaited = false;
   readonly #consumer: StreamConsumer;
   readonly #options: StreamCallsOptions;
   /** Until the caller has it: the call refers to this object, and the handle must be collectable. */
@@ -103,11 +104,15 @@ export class StreamSink implements ItemSink {
     return this.#isReadable ? toReadableStream(handle) : handle;
   }
 
-  /** `call` is made; nothing has arrived for it. Its settings are not PLAIN. */
-  attach(call: PendingCall): void {
+  /**
+   * `call` is made; nothing has arrived for it. Its settings are not PLAIN. `isAwaited`: its promise keeps the process
+   * running until it turns out to be a stream.
+   */
+  attach(call: PendingCall, isAwaited = false): void {
     call.stream = this;
     this.#call = call;
-    this.#options.inFlight.setIdle(call, !this.#consumer.isWaiting);
+    this.#isAwaited = isAwaited;
+    this.#updateIdle();
     if (this.#consumer.isCancelled) this.#options.cancellation.stopStream(call);
   }
 
@@ -115,6 +120,8 @@ export class StreamSink implements ItemSink {
     this.#isOpen = true;
     this.#isReadable = isReadable;
     this.#consumer.highWaterMark = highWaterMark;
+    this.#isAwaited = false;
+    this.#updateIdle();
     const call = this.#callInFlight;
     // It may have been cancelled before there was a stream in the worker.
     if (this.#consumer.isCancelled && call !== undefined) {
@@ -152,9 +159,12 @@ export class StreamSink implements ItemSink {
   }
 
   #onWaiting(isWaiting: boolean): void {
+    this.#updateIdle(isWaiting);
+    if (isWaiting && this.#callInFlight !== undefined) this.#options.onWanted();
+  }
+
+  #updateIdle(isWaiting = this.#consumer.isWaiting): void {
     const call = this.#callInFlight;
-    if (call === undefined) return;
-    this.#options.inFlight.setIdle(call, !isWaiting);
-    if (isWaiting) this.#options.onWanted();
+    if (call !== undefined) this.#options.inFlight.setIdle(call, !isWaiting && !this.#isAwaited);
   }
 }
