@@ -16,9 +16,15 @@ const MAX_CHUNK = 8192;
 /** A chunk is at most so many times as long as the one before. */
 const GROWTH = 16;
 
+/** Where the items come from. */
+export interface ItemSource extends AnyIterator {
+  /** The next items, up to `count`, in a new array. For arrays, whose iterator takes several times as long. */
+  readonly many?: (count: number) => unknown[];
+}
+
 export interface MapRunOptions {
   readonly task: Mappable;
-  readonly source: AnyIterator;
+  readonly source: ItemSource;
   readonly concurrency: number;
   /** Items in a chunk; undefined: by run time. */
   readonly chunk: number | undefined;
@@ -86,6 +92,12 @@ export class MapRun {
   /** Takes items from the source up to the size of a chunk, or until it has to be awaited. */
   #take(): void {
     const { source } = this.#options;
+    if (source.many !== undefined) {
+      if (this.#items.length > 0) return; // chunks have become smaller
+      this.#items = source.many(this.#size);
+      this.#isSourceDone = this.#items.length < this.#size;
+      return;
+    }
     while (this.#items.length < this.#size) {
       const result = source.next();
       if (isThenable(result)) {

@@ -2,8 +2,8 @@
 import { checkKeys, invalid, isRecord, ownOf, show } from "./checks.ts";
 import { InvalidArgumentError } from "../errors.ts";
 import type { StreamConsumer } from "../streams/stream-consumer.ts";
-import { type AnyIterator, iteratorOf } from "../streams/stream-producer.ts";
-import { MapRun, type MapRunOptions } from "./map-run.ts";
+import { iteratorOf } from "../streams/stream-producer.ts";
+import { type ItemSource, MapRun, type MapRunOptions } from "./map-run.ts";
 import { type Mappable, mappable } from "./mappable.ts";
 
 /** Options of {@link PoolOf.map}. */
@@ -103,7 +103,7 @@ export class Mapping {
   /** Reduces chunks in workers, then their results in the same way, in order. */
   async reduce(call: unknown, items: unknown, options: MapOptions = {}): Promise<unknown> {
     const settings = { ...this.#check("reduce()", call, items, options), isOrdered: true };
-    let source = openSource(items);
+    let source: ItemSource = openSource(items);
     for (let chunk = settings.chunk;; chunk = PARTIAL_CHUNK) {
       const run = new MapRun({ ...settings, chunk, source, isReduction: true });
       const partial: unknown[] = [];
@@ -117,7 +117,7 @@ export class Mapping {
         throw new InvalidArgumentError("reduce() of no items has no result.");
       }
       if (partial.length === 1) return partial[0];
-      source = partial.values() as unknown as AnyIterator;
+      source = openArray(partial);
     }
   }
 
@@ -160,10 +160,19 @@ function checkCount(name: string, value: unknown): number {
   throw invalid(name, "an integer of at least 1", show(value));
 }
 
-function openSource(items: unknown): AnyIterator {
+function openSource(items: unknown): ItemSource {
+  if (Array.isArray(items)) return openArray(items);
   const open = (items as Partial<Iterable<unknown>>)[Symbol.iterator];
   const isAsync = Symbol.asyncIterator in Object(items);
   return isAsync || typeof open !== "function"
     ? iteratorOf(items)!
-    : open.call(items) as unknown as AnyIterator;
+    : open.call(items) as unknown as ItemSource;
+}
+
+function openArray(items: readonly unknown[]): ItemSource {
+  let at = 0;
+  return {
+    next: () => at < items.length ? { done: false, value: items[at++] } : { done: true },
+    many: (count) => items.slice(at, at += count),
+  };
 }
