@@ -9,7 +9,7 @@ import { BATCH_BYTES, BATCH_ITEMS, MAX_UNREAD_BYTES, SLICE_MS } from "./limits.t
 /** An iterator of either kind. */
 export interface AnyIterator {
   next(): unknown;
-  return?(): unknown;
+  return?(...args: never[]): unknown;
 }
 
 /** Where the items go. */
@@ -135,8 +135,7 @@ export class StreamProducer {
     if (this.#isOver || this.#isClosing || this.#isAsking) return;
     while (this.#mayAsk) {
       if (this.#isSliceOver()) {
-        this.#send();
-        this.#schedule();
+        if (this.#send()) this.#schedule();
         return;
       }
       let result: unknown;
@@ -144,7 +143,8 @@ export class StreamProducer {
       try {
         result = this.#iterator.next();
         if (isThenable(result)) {
-          this.#await(result, (settled) => this.#take(settled));
+          this.#isRunning = false;
+          this.#awaitNext(result);
           return;
         }
       } catch (error) {
@@ -164,6 +164,16 @@ export class StreamProducer {
     this.#options.onPause(isPaused);
   }
 
+  #awaitNext(result: PromiseLike<unknown>): void {
+    if (!this.#isCancelled) {
+      this.#await(result, (settled) => this.#take(settled), (error) => this.#finish(true, error));
+      return;
+    }
+    // It was cancelled by its own iterator, and the promise may never settle.
+    Promise.resolve(result).catch(() => {});
+    this.#close(false, undefined);
+  }
+
   #isSliceOver(): boolean {
     if (++this.#takenInSlice % CLOCK_STRIDE !== 0) return false;
     return this.#options.now() - this.#sliceStartMs >= SLICE_MS;
@@ -175,6 +185,10 @@ export class StreamProducer {
       this.#close(false, undefined);
       return false;
     }
+    if (typeof result !== "object" || result === null) {
+      this.#finish(true, new TypeError(`Iterator result ${String(result)} is not an object.`));
+      return false;
+    }
     try {
       const { done, value } = result as IteratorResult<unknown>;
       if (done === true) {
@@ -182,7 +196,7 @@ export class StreamProducer {
         return false;
       }
       if (isThenable(value)) {
-        this.#await(value, (settled) => this.#add(settled));
+        this.#await(value, (item) => this.#add(item), (error) => this.#close(true, error));
         return false;
       }
       return this.#add(value);
@@ -221,7 +235,11 @@ export class StreamProducer {
   }
 
   /** Goes on when a promise of the iterator, or of an item, has settled. Meanwhile the batch is sent. */
-  #await(promise: PromiseLike<unknown>, take: (value: unknown) => boolean): void {
+  #await(
+    promise: PromiseLike<unknown>,
+    take: (value: unknown) => boolean,
+    fail: (error: unknown) => void,
+  ): void {
     this.#isAsking = true;
     if (this.#batchItems > 0) this.#sendSoon();
     const settle = (onSettled: () => void): void => {
@@ -232,7 +250,7 @@ export class StreamProducer {
     };
     Promise.resolve(promise).then(
       (value) => settle(() => take(value) && this.#pump()),
-      (error) => settle(() => this.#finish(true, error)),
+      (error) => settle(() => fail(error)),
     );
   }
 
@@ -257,7 +275,7 @@ export class StreamProducer {
     this.#batchItems = this.#batchBytes = 0;
     try {
       this.#writer.send(bytes);
-      return true;
+      return !this.#isOver && !this.#isClosing; // sending may have cancelled it
     } catch (error) {
       this.#close(true, error);
       return false;

@@ -34,9 +34,18 @@ export class ArgumentStreams {
     return isReadable ? toReadableStream(stream.reader) : stream.reader;
   }
 
+  /** Whether there are streams among the arguments that were read last. */
+  get hasOpened(): boolean {
+    return this.#opened.length > 0;
+  }
+
+  /** Whether a running call has any. */
+  get isOpen(): boolean {
+    return this.#calls.size > 0;
+  }
+
   /** The arguments that were read last belong to this call. */
   bind(slot: number, generation: number): void {
-    if (this.#opened.length === 0) return;
     for (const stream of this.#opened) stream.bind(slot, generation);
     this.#calls.set(keyOf(slot, generation), this.#opened);
     this.#opened = [];
@@ -49,7 +58,6 @@ export class ArgumentStreams {
 
   /** The call is over: its streams cannot be read any more. */
   close(slot: number, generation: number): void {
-    if (this.#calls.size === 0) return;
     const key = keyOf(slot, generation);
     for (const stream of this.#calls.get(key) ?? []) stream.close();
     this.#calls.delete(key);

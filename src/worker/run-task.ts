@@ -143,7 +143,7 @@ export class TaskRunner {
     const isBorrowing = this.#endpoint.decoder.borrows.length > 0;
     // Releases before the task runs, since a long task must not keep the ring's bytes, unless it reads them in place.
     if (!isBorrowing) this.#release();
-    this.argumentStreams.bind(slot, generation);
+    if (this.argumentStreams.hasOpened) this.argumentStreams.bind(slot, generation);
     const { f } = task;
     const startMs = this.#times.begin(task.index);
     let result: unknown;
@@ -202,8 +202,8 @@ export class TaskRunner {
   /** The call is over for its task. */
   #close(slot: number, generation: number, task: WorkerTask): void {
     if (task.hasSignal) this.#options.signals.close(slot, generation);
-    this.argumentStreams.close(slot, generation);
-    this.events.close(slot, generation);
+    if (this.argumentStreams.isOpen) this.argumentStreams.close(slot, generation);
+    if (task.emits) this.events.close(slot, generation);
   }
 
   /** Sends a result as a stream. */

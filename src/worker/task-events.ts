@@ -41,7 +41,6 @@ export class TaskEvents {
 
   /** The call is over. */
   close(slot: number, generation: number): void {
-    if (this.#open.size === 0) return;
     const key = keyOf(slot, generation);
     const emitter = this.#open.get(key);
     if (emitter !== undefined) emitter.isOver = true;
