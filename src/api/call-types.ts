@@ -71,6 +71,7 @@ type AnyGenerator = Generator<unknown, unknown, any> | AsyncGenerator<unknown, u
 
 /** What callers get for a result of type `T`: streams for what a worker sends as one. */
 type Received<T> = unknown extends T ? T
+  : T extends ResultStream<unknown, unknown> ? T
   : T extends Generator<infer Item, infer Return> ? ResultStream<Awaited<Item>, Awaited<Return>>
   : T extends AsyncGenerator<infer Item, infer Return> ? ResultStream<Item, Return>
   : T extends { getReader(): unknown; cancel(): Promise<void> } ? T // a ReadableStream
