@@ -12,7 +12,6 @@ import { versionOf } from "./harness/machine.ts";
 import { toMarkdown } from "./harness/markdown.ts";
 import type { ScenarioResult } from "./harness/schema.ts";
 import { ReferenceSpin } from "./runner/busy.ts";
-import { languageVersions } from "./programs/languages.ts";
 import { KNITTING } from "./contenders/knitting.ts";
 import { SCENARIOS } from "./runner/catalogue.ts";
 import { countFailed, log, measure, type Run } from "./runner/measure.ts";
@@ -23,7 +22,7 @@ import { hasCargo, tokioRun } from "./runner/tokio.ts";
 const root = fileURLToPath(new URL("../", import.meta.url));
 
 const HELP = `./run.sh [--json] [--quick] [--only NAMES] [--runtime NAMES] [--threads N]
-         [--peer knitting=PATH] [--soak-minutes N] [--out DIR] [--list]
+         [--peer knitting=PATH] [--soak-minutes N] [--delay-ms N] [--out DIR] [--list]
 
   --json          print each result on stdout too, a line of JSON each
   --quick         fewer rounds and samples; results and charts go to quick/
@@ -31,7 +30,8 @@ const HELP = `./run.sh [--json] [--quick] [--only NAMES] [--runtime NAMES] [--th
   --runtime       node, deno, bun, native, tokio, with commas between them
   --threads       heavy-load: workers beside the main thread, up to this many (default: the cores)
   --peer          knitting=PATH: a checkout of Knitting, measured beside heddle
-  --soak-minutes  how long soak takes (default 10); it runs only when --only names it
+  --soak-minutes  how long soak and http-soak take (default 10); they run only when --only names them
+  --delay-ms      concurrency: how long its server waits before it answers (default 1000, quick 50)
   --out           a folder for results/ and graphs/ instead of this one
   --list          what there is to measure, one line each`;
 
@@ -50,6 +50,7 @@ const { values } = parseArgs({
     "threads": { type: "string" },
     "peer": { type: "string", multiple: true, default: [] },
     "soak-minutes": { type: "string", default: "10" },
+    "delay-ms": { type: "string" },
     "list": { type: "boolean", default: false },
     "help": { type: "boolean", default: false },
   },
@@ -62,7 +63,11 @@ function choose(option: "only" | "runtime", known: readonly string[]): readonly 
   return known.filter((name) => chosen.includes(name));
 }
 
-function positive(option: "threads" | "soak-minutes", value: string, isWhole: boolean): number {
+function positive(
+  option: "threads" | "soak-minutes" | "delay-ms",
+  value: string,
+  isWhole: boolean,
+): number {
   const number = Number(value);
   if (number > 0 && Number.isFinite(number) && (!isWhole || Number.isInteger(number))) {
     return number;
@@ -93,6 +98,7 @@ const choices: Choices = {
   isQuick: values.quick,
   threads: positive("threads", values.threads ?? String(os.availableParallelism()), true),
   soakMinutes: positive("soak-minutes", values["soak-minutes"], false),
+  delayMs: positive("delay-ms", values["delay-ms"] ?? (values.quick ? "50" : "1000"), true),
   hasKnitting: knitting !== undefined,
 };
 
@@ -124,7 +130,9 @@ const versions = {
   heddle: ownVersion(pathToFileURL(root)),
   ...(knitting === undefined ? {} : { [KNITTING]: ownVersion(new URL("./", knitting)) }),
   ...Object.fromEntries(
-    [...installed, "msgpackr", "mitata", "tinybench"].map((name) => [name, versionOf(name)]),
+    [...installed, "fastify", "autocannon", "msgpackr", "mitata", "tinybench"].map((
+      name,
+    ) => [name, versionOf(name)]),
   ),
 };
 
@@ -145,7 +153,7 @@ function scriptRun(name: string, runtime: string): Run {
       ...(choices.isQuick ? ["--quick"] : []),
     ],
     env: knitting === undefined ? {} : { HEDDLE_PEER_KNITTING: knitting.href },
-    versions: runtime === "native" ? { ...versions, ...languageVersions() } : versions,
+    versions: { ...versions, ...SCENARIOS[name]!.versions?.(runtime) },
   };
 }
 

@@ -7,11 +7,13 @@ import { Chart, type ChartConfiguration, registerables } from "chart.js";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import type { ScenarioResult } from "../benchmarks/harness/schema.ts";
 import { heavyLoadChart, latencyChart } from "./charts.ts";
+import { httpCharts, httpSoakCharts } from "./http-charts.ts";
 import { renderPage } from "./page.ts";
 import { ipcCharts } from "./ipc-charts.ts";
 import { codecCharts, payloadGrowthCharts, typesCharts } from "./payload-charts.ts";
 import { burstCharts, fanOutCharts, idleCostCharts, mixedLoadCharts } from "./scheduling-charts.ts";
 import { coldCharts } from "./cold-charts.ts";
+import { concurrencyCharts } from "./concurrency-charts.ts";
 import { soakCharts } from "./soak-charts.ts";
 import { contendedCharts, sporadicCharts } from "./sporadic-charts.ts";
 import type { ChartSpec } from "./style.ts";
@@ -57,6 +59,13 @@ const SHARED_CHARTS = {
   "fan-out": fanOutCharts,
   "cold": coldCharts,
   "soak": soakCharts,
+  "http": httpCharts,
+  "http-soak": httpSoakCharts,
+} as const;
+
+/** The same, with programs in other languages. */
+const NATIVE_CHARTS = {
+  "concurrency": concurrencyCharts,
 } as const;
 
 /** Charts of every scenario there are results for, `latency` first. */
@@ -75,7 +84,13 @@ function chartsOf(results: string): ChartSpec[] {
     ),
   );
   for (const [scenario, charts] of Object.entries(SHARED_CHARTS)) {
-    const all = resultsOf(scenario);
+    const native = readResult(results, "native", scenario);
+    const all = [...resultsOf(scenario), ...(native === undefined ? [] : [native])];
+    if (all.length > 0) specs.push(...charts(all));
+  }
+  for (const [scenario, charts] of Object.entries(NATIVE_CHARTS)) {
+    const native = readResult(results, "native", scenario);
+    const all = [...resultsOf(scenario), ...(native === undefined ? [] : [native])];
     if (all.length > 0) specs.push(...charts(all));
   }
   for (const [scenario, charts] of Object.entries(RUNTIME_CHARTS)) {

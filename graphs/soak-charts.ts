@@ -3,7 +3,7 @@ import { ECHO, MEMORY as SOAK_MEMORY } from "../benchmarks/scenarios/soak-cases.
 import { nameOf, type Results } from "./bar-chart.ts";
 import { type ChartSpec, COLORS, describe, frame, LINE_SAMPLES, title, toLine } from "./style.ts";
 
-interface SoakChart {
+export interface SoakChart {
   readonly name: string;
   readonly heading: string;
   readonly yAxis: string;
@@ -30,7 +30,8 @@ export function soakCharts(results: Results): ChartSpec[] {
   ];
 }
 
-function soakChart(results: Results, chart: SoakChart): ChartSpec {
+/** Figures over the minutes. */
+export function soakChart(results: Results, chart: SoakChart): ChartSpec {
   const datasets = results.flatMap((result) =>
     chart.figures.map((figure) => ({
       label: chart.figures.length === 1 ? nameOf(result) : `${nameOf(result)}, ${figure}`,
@@ -46,7 +47,7 @@ function soakChart(results: Results, chart: SoakChart): ChartSpec {
   );
   const caption = describe(results[0]!);
   return {
-    scenario: "soak",
+    scenario: results[0]!.scenario,
     name: chart.name,
     caption,
     config: {

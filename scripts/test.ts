@@ -234,17 +234,17 @@ await inTurn(2, [
 ]);
 rmSync(packageTest, { recursive: true, force: true });
 
+// The programs of the benchmarks, which import the build.
+for (const runtime of ["node26", "deno", "bun"]) {
+  await suite("programs of the benchmarks", runtime, ["tests/programs"]);
+}
+
 if (spawnSync("taskset", ["-c", "0", "true"]).status === 0) {
   const prefix = ["taskset", "-c", "0"];
   for (const runtime of ["node26", "deno", "bun"]) {
     await suite("conformance pinned to one core", runtime, conformance("waiting"), { prefix });
   }
 } else skipped.push("conformance pinned to one core: there is no taskset on this system");
-
-// They start processes of the same runtime, and builds in other languages on Node alone.
-for (const runtime of ["node26", "deno", "bun"]) {
-  await suite("programs of the benchmarks", runtime, ["tests/programs"]);
-}
 
 const chromium = process.env["CHROMIUM_PATH"] ?? "/usr/bin/chromium";
 if (existsSync(chromium)) await suite("graphs", "node26", ["tests/graphs"]);

@@ -97,6 +97,13 @@ export class PoolClosedError extends HeddleError {
   }
 }
 
+/** A stream was read that belongs to a call that is over. */
+export class StreamClosedError extends HeddleError {
+  constructor() {
+    super("HEDDLE_STREAM_CLOSED", "The call to which this stream belongs is over.");
+  }
+}
+
 /** Describes a worker that ended unexpectedly. */
 export interface WorkerLoss {
   /** Number of the worker within its pool; replacements get new numbers. */
@@ -236,6 +243,7 @@ export const errorClasses: Readonly<Record<string, { readonly prototype: HeddleE
   WorkerStartError,
   NestedPoolError,
   PoolClosedError,
+  StreamClosedError,
   WorkerLostError,
   DataCloneError,
   PayloadTooLargeError,

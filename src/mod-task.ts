@@ -36,7 +36,7 @@ export {
 export { type ArgumentSchema, view, type ViewArgument } from "./codec/struct/declaration.ts";
 export { Envelope, transfer } from "./codec/kinds/wrappers.ts";
 export { onTeardown } from "./api/teardown.ts";
-export { workerInfo } from "./api/worker-info.ts";
+export { emit, workerInfo } from "./api/worker-info.ts";
 export type { WorkerInfo } from "./realm/worker-realm.ts";
 export { type AbortSignalOption, type Task, task } from "./api/task.ts";
 export type { Priority, TaskOptions, Timeout } from "./api/call-options.ts";

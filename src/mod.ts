@@ -18,6 +18,8 @@
  *
  * @module
  */
+export { ResultStream } from "./host/streams/result-stream.ts";
+export { type Items, type MapOptions, MappedResults } from "./api/map.ts";
 export { type CreatePool, createPool, isMain } from "./api/pool.ts";
 export type { ModulePool, Pool, PoolEvents, PoolOf, PoolStatistics } from "./api/pool-types.ts";
 export * from "./mod-task.ts";
@@ -60,6 +62,7 @@ export {
   PoolClosedError,
   ProtocolError,
   QueueFullError,
+  StreamClosedError,
   StructError,
   TaskNotFoundError,
   TimeoutError,

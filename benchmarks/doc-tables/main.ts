@@ -4,9 +4,12 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { COLD_TABLES } from "./cold-page.ts";
+import { HTTP_TABLES } from "./http-page.ts";
+import { CONCURRENCY_TABLES } from "./concurrency-page.ts";
 import { OVERVIEW_TABLES } from "./overview.ts";
 import { runtimeTables } from "./runtime-page.ts";
 import { RUNTIMES } from "./shared.ts";
+import { STREAM_TABLES } from "./streams-page.ts";
 import { SUMMARY_TABLES } from "./summary.ts";
 import { TOKIO_TABLES } from "./tokio-page.ts";
 import { WAITING_TABLES } from "./waiting.ts";
@@ -22,6 +25,9 @@ export const TABLES: Readonly<Record<string, Readonly<Record<string, () => strin
   ),
   "docs/benchmarks/tokio.md": TOKIO_TABLES,
   "docs/benchmarks/cold-and-sporadic.md": COLD_TABLES,
+  "docs/benchmarks/streams.md": STREAM_TABLES,
+  "docs/benchmarks/http.md": HTTP_TABLES,
+  "docs/benchmarks/concurrency.md": CONCURRENCY_TABLES,
 };
 
 const begin = (name: string): string => `<!-- ${name}, from results/ -->`;

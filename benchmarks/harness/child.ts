@@ -11,6 +11,8 @@ export interface ChildArguments {
   readonly variant: string;
   /** soak: how long. */
   readonly minutes: number;
+  /** concurrency: how long the server waits before it answers. */
+  readonly delayMs: number;
 }
 
 export function readArguments(): ChildArguments {
@@ -21,6 +23,7 @@ export function readArguments(): ChildArguments {
       threads: { type: "string", default: "0" },
       variant: { type: "string", default: "" },
       minutes: { type: "string", default: "10" },
+      "delay-ms": { type: "string", default: "1000" },
     },
   });
   return {
@@ -29,6 +32,7 @@ export function readArguments(): ChildArguments {
     threads: Number(values.threads),
     variant: values.variant,
     minutes: Number(values.minutes),
+    delayMs: Number(values["delay-ms"]),
   };
 }
 

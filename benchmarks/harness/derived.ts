@@ -25,7 +25,8 @@ export function addRatioToFloor(measurements: Measurement[], floor: string): Mea
 /** Against a contender at the same case and size. */
 export function addRatioToBaseline(measurements: Measurement[], baseline: string): Measurement[] {
   return measurements.map((each) => {
-    const p50 = sameOf(measurements, baseline, each)?.p50;
+    // No requests failed, say: there is no ratio to nothing.
+    const p50 = sameOf(measurements, baseline, each)?.p50 || undefined;
     return p50 === undefined ? each : { ...each, ratioToBaseline: round(each.p50 / p50) };
   });
 }

@@ -1,5 +1,7 @@
 /** A result as a page of Markdown tables. */
+import { concurrencyTable } from "./concurrency-tables.ts";
 import { table } from "./markdown-table.ts";
+import { httpSoakTable, httpTable } from "./http-tables.ts";
 import { coldTable, soakTable } from "./operation-tables.ts";
 import {
   codecTable,
@@ -10,6 +12,7 @@ import {
 } from "./payload-tables.ts";
 import { programsTable } from "./program-tables.ts";
 import type { Measurement, ScenarioResult } from "./schema.ts";
+import { streamsTable } from "./stream-tables.ts";
 import {
   burstTable,
   contendedTable,
@@ -38,8 +41,12 @@ const TABLES: Readonly<Record<string, (result: ScenarioResult) => string[]>> = {
   "fan-out": fanOutTable,
   "tokio": tokioTable,
   "cold": coldTable,
+  "concurrency": concurrencyTable,
   "soak": soakTable,
   "programs": programsTable,
+  "streams": streamsTable,
+  "http": httpTable,
+  "http-soak": httpSoakTable,
 };
 
 export function toMarkdown(result: ScenarioResult): string {

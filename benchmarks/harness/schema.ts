@@ -3,7 +3,7 @@
  * tools. `benchmarks/tokio` prints figures of a round in it.
  */
 
-export type Unit = "ns" | "µs" | "ms" | "s" | "%" | "bytes" | "MiB" | "requests/s";
+export type Unit = "ns" | "µs" | "ms" | "s" | "%" | "bytes" | "MiB" | "requests" | "requests/s";
 
 /** One contender doing one thing. */
 export interface Measurement {

@@ -14,11 +14,17 @@ import {
   isWithOneWorker,
 } from "../harness/derived.ts";
 import { COLD_KINDS, QUICK_KINDS } from "../scenarios/cold-cases.ts";
+import { PLAIN } from "../scenarios/concurrency-cases.ts";
 import { BUSY, ONE_CORE } from "../scenarios/contended-cases.ts";
+import { ON_MAIN } from "../scenarios/http-cases.ts";
 import { ALONE, BESIDE_LONG, LAST_MICRO, LONG_TASK } from "../scenarios/mixed-cases.ts";
 import { SWEPT_WORKERS, workersOf } from "../scenarios/pools-in-turn.ts";
+import { languageVersions } from "../programs/languages.ts";
 import { programContenders } from "./programs.ts";
+import { BY_CALLS, BY_MAP, MEMORY_CONTENDER } from "../scenarios/streams-cases.ts";
 import { NO_CALLS } from "../scenarios/sporadic-cases.ts";
+import { httpContenders, httpSoakContenders } from "./http.ts";
+import { concurrencyContenders, concurrencyVersions } from "./concurrency.ts";
 import { onOneCore } from "./one-core.ts";
 import type { Choices, Contender, Scenario } from "./scenario.ts";
 
@@ -95,9 +101,13 @@ const COLD_TIMEOUT_MS = 20_000;
 
 /** Python takes minutes for all programs. */
 const PROGRAMS_TIMEOUT_MS = 1_800_000;
+/** All contenders in turn, of which one may take a minute. */
+const CONCURRENCY_TIMEOUT_MS = 400_000;
+const CONCURRENCY_TIMEOUT_DELAYS = 100;
 
 const FLOOR = "raw ring floor";
 const RAW_WORKER = "raw worker";
+const READABLE = "Readable over a port";
 
 export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   "ipc": {
@@ -261,6 +271,31 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     finish: (measurements) => addRatioToBaseline(measurements, "C"),
     withNative: true,
     timeoutMs: () => PROGRAMS_TIMEOUT_MS,
+    versions: (runtime) => runtime === "native" ? languageVersions() : {},
+    isExtra: true,
+  },
+  "streams": {
+    about: "items through one stream each way; a task for a million numbers; memory",
+    rounds: quickOr(1, 2),
+    contenders: ({ isQuick }) => [
+      ...named("heddle", "postMessage", BY_MAP, BY_CALLS)(),
+      ...(isQuick ? [] : named(READABLE, MEMORY_CONTENDER)()),
+    ],
+    finish: (measurements) =>
+      addRatioToReference(
+        addRatioToBaseline(measurements, "postMessage"),
+        (candidate, of) => candidate.contender === BY_CALLS && of.contender === BY_MAP,
+      ),
+  },
+  "concurrency": {
+    about: "100 to 1,000 tasks of five slow requests each at once: wall time, memory, all cores",
+    // Each process takes turns of its own.
+    rounds: () => 1,
+    contenders: concurrencyContenders,
+    finish: (measurements) => addRatioToBaseline(measurements, PLAIN),
+    withNative: true,
+    versions: concurrencyVersions,
+    timeoutMs: ({ delayMs }) => CONCURRENCY_TIMEOUT_MS + CONCURRENCY_TIMEOUT_DELAYS * delayMs,
   },
   "soak": {
     about: "mixed calls for 10 minutes (--soak-minutes): latency and memory minute by minute",
@@ -268,6 +303,31 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     contenders: ({ soakMinutes }) => [
       { name: "heddle", args: ["--contender", "heddle", "--minutes", String(soakMinutes)] },
     ],
+    finish: (measurements) => measurements,
+    isExtra: true,
+    timeoutMs: ({ soakMinutes }) => soakMinutes * 60_000 + 120_000,
+  },
+  "http": {
+    about:
+      "web servers: one thread, workers that each listen, websockets, light beside heavy requests",
+    rounds: quickOr(1, 3),
+    isPooled: true,
+    contenders: httpContenders,
+    finish: (measurements) =>
+      addRatioToReference(
+        measurements,
+        (candidate, of) =>
+          candidate.contender === ON_MAIN && candidate.case === of.case &&
+          candidate.size === of.size,
+      ),
+    withNative: true,
+    // The first process of each native server builds it.
+    timeoutMs: () => 600_000,
+  },
+  "http-soak": {
+    about: "a web server that computes in a pool (--soak-minutes): memory and latency by minute",
+    rounds: () => 1,
+    contenders: httpSoakContenders,
     finish: (measurements) => measurements,
     isExtra: true,
     timeoutMs: ({ soakMinutes }) => soakMinutes * 60_000 + 120_000,

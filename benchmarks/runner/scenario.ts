@@ -21,6 +21,8 @@ export interface Choices {
   readonly threads: number;
   /** soak: how long. */
   readonly soakMinutes: number;
+  /** concurrency: how long the server waits before it answers. */
+  readonly delayMs: number;
   /** Whether a checkout of Knitting is there to be measured. */
   readonly hasKnitting: boolean;
 }
@@ -40,6 +42,8 @@ export interface Scenario {
   readonly withTokio?: boolean;
   /** Whether programs in other languages have figures of it too, as `native`. */
   readonly withNative?: boolean;
+  /** Versions of what only this scenario compares. */
+  readonly versions?: (runtime: string) => Readonly<Record<string, string>>;
   /** A process that takes longer than this hangs; milliseconds. */
   readonly timeoutMs?: (choices: Choices) => number;
 }

@@ -44,10 +44,15 @@ export interface TaskOptions {
   readonly maxRetries?: number;
   /** Time from an abort until the worker of a task that continues is stopped, in milliseconds. Default: never. */
   readonly killAfterMs?: number;
+  /**
+   * For a task whose result is a stream: maximum of items that the worker has sent and the reader has not taken. The
+   * worker pauses the task at this number, or at 1 MiB. Default 4096.
+   */
+  readonly highWaterMark?: number;
 }
 
 /** Options of the calls made through `with`. They override those of the task. */
-export interface CallOptions extends TaskOptions {
+export interface CallOptions extends Omit<TaskOptions, "highWaterMark"> {
   /**
    * Aborts the calls: they reject with `signal.reason` at once. Tasks that have not started never run. Running tasks
    * get the abort if they are declared with `abortSignal: true`; others continue. null: no signal, as for `fetch`.
@@ -60,9 +65,14 @@ export interface CallOptions extends TaskOptions {
   readonly worker?: { readonly key: string | number };
   /** Objects among the arguments that move instead of being copied, as the `list` of {@link transfer}. */
   readonly transfer?: readonly unknown[];
+  /**
+   * Gets the values that the task sends by {@link emit} before its result, in order. An error that it throws is an uncaught
+   * error; the call goes on.
+   */
+  readonly onEvent?: (value: unknown) => void;
 }
 
-export const TASK_OPTIONS: readonly string[] = [
+const COMMON_OPTIONS: readonly string[] = [
   "priority",
   "timeout",
   "deadline",
@@ -70,10 +80,18 @@ export const TASK_OPTIONS: readonly string[] = [
   "maxRetries",
   "killAfterMs",
 ];
-const CALL_OPTIONS: readonly string[] = [...TASK_OPTIONS, "signal", "worker", "transfer"];
+export const TASK_OPTIONS: readonly string[] = [...COMMON_OPTIONS, "highWaterMark"];
+const CALL_OPTIONS: readonly string[] = [
+  ...COMMON_OPTIONS,
+  "signal",
+  "worker",
+  "transfer",
+  "onEvent",
+];
 
 const DEFAULT_RETRIES = 3;
 const MAX_RETRIES = 1000;
+const MAX_HIGH_WATER_MARK = 2 ** 20;
 const LEVELS: Readonly<Record<string, number>> = { high: 1, normal: 0, low: -1 };
 /** Maximum absolute value of a priority. */
 const MAX_LEVEL = 1000;
@@ -90,7 +108,7 @@ export function checkCallOptions(options: unknown): GivenSettings {
 }
 
 /** Options of the broadcasts made through `with`. */
-export interface BroadcastOptions extends Omit<CallOptions, "worker" | "transfer"> {
+export interface BroadcastOptions extends Omit<CallOptions, "worker" | "transfer" | "onEvent"> {
   /**
    * Whether workers that start later (growth, replacement) run the call as well, before any other. If it fails there,
    * the worker does not start. Default false.
@@ -103,7 +121,7 @@ export function checkBroadcastOptions(
   options: unknown,
 ): { readonly settings: GivenSettings; readonly isSticky: boolean } {
   const { sticky = false, ...given } = Object(options) as BroadcastOptions;
-  for (const key of ["transfer", "worker"]) {
+  for (const key of ["transfer", "worker", "onEvent"]) {
     if (key in given) {
       throw new InvalidArgumentError(`A broadcast has no option "${key}": it calls every worker.`);
     }
@@ -121,9 +139,10 @@ export function transferListOf(options: CallOptions): readonly unknown[] | undef
 
 /** Converts own properties of `options` to settings and ignores inherited ones. */
 export function settingsOf(options: object): GivenSettings {
-  const given = ownOf<CallOptions>(options);
+  const given = ownOf<CallOptions & TaskOptions>(options);
   const { priority, timeout, deadline, idempotent, maxRetries, killAfterMs, signal, worker } =
     given;
+  checkHighWaterMark(given.highWaterMark);
   return {
     ...(priority !== undefined && { priority: levelOf(priority) }),
     ...(timeout !== undefined && checkTimeout(timeout)),
@@ -132,7 +151,16 @@ export function settingsOf(options: object): GivenSettings {
     ...checkRetries(idempotent, maxRetries),
     ...(worker !== undefined && { affinity: { key: checkWorker(worker) } }),
     ...(signal !== undefined && signal !== null && { signal: checkSignal(signal) }),
+    ...(given.onEvent !== undefined && { onEvent: checkListener(given.onEvent) }),
   };
+}
+
+function checkHighWaterMark(highWaterMark: unknown): void {
+  if (highWaterMark === undefined) return;
+  const isCount = typeof highWaterMark === "number" && Number.isInteger(highWaterMark);
+  if (isCount && highWaterMark >= 1 && highWaterMark <= MAX_HIGH_WATER_MARK) return;
+  const rule = `an integer from 1 to ${MAX_HIGH_WATER_MARK}`;
+  throw invalid("highWaterMark", rule, describeValue(highWaterMark));
 }
 
 /** A priority as levels above normal. Throws InvalidArgumentError. */
@@ -192,6 +220,11 @@ function checkWorker(worker: unknown): string | number {
     return key;
   }
   throw invalid("worker.key", "a string or a finite number", describeValue(key));
+}
+
+function checkListener(onEvent: unknown): (value: unknown) => void {
+  if (typeof onEvent === "function") return onEvent as (value: unknown) => void;
+  throw invalid("onEvent", "a function", describeValue(onEvent));
 }
 
 function checkSignal(signal: unknown): AbortSignal {

@@ -20,12 +20,19 @@ import type { Cancellation } from "../host/cancel/cancellation.ts";
 import type { PendingCall, Reject, Resolve } from "../host/in-flight.ts";
 import type { Dispatcher } from "../host/dispatch/dispatcher.ts";
 import type { FindTask } from "../host/dispatch/pending-calls.ts";
+import type { StreamCalls } from "../host/streams/stream-calls.ts";
+import { CHUNK, type ChunkResult, EMITTING } from "../lane/task-variants.ts";
+import { anySignal, type BoundCall, mappable, refusedMap } from "./mappable.ts";
 import type { PoolSpec } from "./wiring.ts";
+import { promiseOrStream, streamed, type Submit } from "./stream-calls.ts";
 
-type Call = (...args: unknown[]) => Promise<unknown>;
+/** Returns a promise of the result, or a stream. */
+type Call = (...args: unknown[]) => unknown;
 type CallWith = Call & { with(options: CallOptions): Call };
 
 export type CallProxy = Readonly<Record<string, CallWith>>;
+
+const NO_EVENTS = "The task is a generator: it yields what others emit, so onEvent does not apply.";
 
 /** Properties that promises, inspectors and test runners read from any object. */
 const PROBED: ReadonlySet<string> = new Set([
@@ -44,6 +51,7 @@ const PROBED: ReadonlySet<string> = new Set([
 export interface CallTarget {
   readonly dispatcher: Dispatcher;
   readonly cancellation: Cancellation;
+  readonly streams: StreamCalls;
   readonly pool: object;
 }
 
@@ -107,21 +115,54 @@ export function createModuleCalls(spec: PoolSpec, target: CallTarget): ModuleCal
 /** The function of a task, by its index. */
 function createCall(spec: PoolSpec, target: CallTarget, task: number): CallWith {
   const { tasks, options } = spec;
-  const own = tasks[task]!.settings;
-  const at = (given: GivenSettings): Call => {
+  const { settings: own, isStream } = tasks[task]!;
+  const { dispatcher } = target;
+  const callAt = (given: GivenSettings): Call => {
     const settings = settingsFor(options, own, given);
+    if (isStream) {
+      if (settings.onEvent !== undefined) throw new InvalidArgumentError(NO_EVENTS);
+      return (...args) =>
+        streamed(
+          target.streams,
+          (resolve, reject) => dispatcher.submit(task, args, resolve, reject, settings),
+        );
+    }
+    const index = settings.onEvent === undefined ? task : task + EMITTING * tasks.length;
     if (settings.hasSignal) {
       return (...args) =>
         abortable(
           target,
-          (resolve, reject) => target.dispatcher.submit(task, args, resolve, reject, settings),
+          (resolve, reject) => dispatcher.submit(index, args, resolve, reject, settings),
         );
     }
     const used = isPlain(settings) ? PLAIN : settings;
     return (...args) =>
       new Promise((resolve: Resolve, reject: Reject) => {
-        target.dispatcher.submit(task, args, resolve, reject, used);
+        dispatcher.submit(index, args, resolve, reject, used);
       });
+  };
+  const at = (given: GivenSettings): Call => {
+    const call = callAt(given);
+    mappable.set(call, {
+      pool: target.pool,
+      bind: (signal) => {
+        if (isStream) return refusedMap;
+        const all = { ...given, signal: anySignal(given.signal, signal) };
+        const isDeclared = spec.signatures[task] !== undefined || given.onEvent !== undefined;
+        const single = callAt(all) as BoundCall["single"];
+        if (isDeclared) return { single, chunk: undefined };
+        const settings = settingsFor(options, own, all);
+        return {
+          single,
+          chunk: (items, isReduction) =>
+            new Promise((resolve: Resolve, reject: Reject) => {
+              const args = [items, isReduction];
+              dispatcher.submit(task + CHUNK * tasks.length, args, resolve, reject, settings);
+            }) as Promise<ChunkResult>,
+        };
+      },
+    });
+    return call;
   };
   return Object.assign(at({}), {
     with: (given: CallOptions) => {
@@ -149,12 +190,14 @@ function createEarlyCall(
     const settings = settingsFor(options, { hasSignal: true }, given);
     const find: FindTask = () => {
       const task = indexOf();
-      if (task < 0) return unknown(name);
-      return { task, settings: settingsFor(options, tasks[task]!.settings, given) };
+      return task < 0 ? unknown(name) : knownTask(spec, task, given);
     };
     return (...args) =>
-      abortable(
-        target,
+      promiseOrStream(
+        target.streams,
+        name,
+        () => tasks[indexOf()]?.isStream === true,
+        (submit) => abortable(target, submit),
         (resolve, reject) => target.dispatcher.submitEarly(find, args, resolve, reject, settings),
       );
   };
@@ -171,6 +214,16 @@ function createEarlyCall(
     };
   };
   const call: Call = (...args) => known === undefined ? early(...args) : known(...args);
+  mappable.set(call, {
+    pool: target.pool,
+    bind: (signal) => {
+      if (known !== undefined) {
+        return mappable.get(known)?.bind(signal) ??
+          { single: known as BoundCall["single"], chunk: undefined };
+      }
+      return { single: at({ signal }) as BoundCall["single"], chunk: undefined };
+    },
+  });
   return Object.assign(call, {
     with: withOptions,
     onKnown: () => {
@@ -178,6 +231,20 @@ function createEarlyCall(
       known = task < 0 ? refuse(unknown(name)) : createCall(spec, target, task);
     },
   });
+}
+
+/** A task that has become known, for calls with `given` options. */
+function knownTask(
+  { tasks, options }: PoolSpec,
+  task: number,
+  given: GivenSettings,
+): ReturnType<FindTask> {
+  const isEmitting = given.onEvent !== undefined;
+  if (isEmitting && tasks[task]!.isStream) return new InvalidArgumentError(NO_EVENTS);
+  return {
+    task: isEmitting ? task + EMITTING * tasks.length : task,
+    settings: settingsFor(options, tasks[task]!.settings, given),
+  };
 }
 
 /** `call` with arguments of which the objects in `list` move. */
@@ -221,15 +288,12 @@ export function settingsFor(
 }
 
 /** A call with a method `reject` of its promise, which aborts it. */
-function abortable(
-  { cancellation }: CallTarget,
-  submit: (resolve: Resolve, reject: Reject) => PendingCall | undefined,
-): Promise<unknown> {
+function abortable({ cancellation }: CallTarget, submit: Submit): Promise<unknown> {
   let call: PendingCall | undefined;
   let own: Reject | undefined;
   const promise = new Promise((resolve: Resolve, reject: Reject) => {
-    own = reject;
     call = submit(resolve, reject);
+    own = call?.reject;
   });
   const abort = (reason: unknown = abortError()): void => {
     // The slot may belong to another call by now.

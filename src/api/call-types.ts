@@ -1,5 +1,6 @@
 /** The types of `pool.call` and `pool.broadcast`, derived from those of the tasks. Types only. */
 import type { Borrowed } from "../codec/kinds/borrow.ts";
+import type { ResultStream } from "../host/streams/result-stream.ts";
 import type { BroadcastOptions, CallOptions } from "./call-options.ts";
 import type { AnyFunction, ImportedTask, Task, TaskMap } from "./task.ts";
 
@@ -65,11 +66,29 @@ export type BroadcastCalls<C> = {
     : never;
 };
 
+// deno-lint-ignore no-explicit-any -- what a generator is sent is of no interest
+type AnyGenerator = Generator<unknown, unknown, any> | AsyncGenerator<unknown, unknown, any>;
+
+/** What callers get for a result of type `T`: streams for what a worker sends as one. */
+type Received<T> = unknown extends T ? T
+  : T extends ResultStream<unknown, unknown> ? T
+  : T extends Generator<infer Item, infer Return> ? ResultStream<Awaited<Item>, Awaited<Return>>
+  : T extends AsyncGenerator<infer Item, infer Return> ? ResultStream<Item, Return>
+  : T extends { getReader(): unknown; cancel(): Promise<void> } ? T // a ReadableStream
+  : T extends AsyncIterable<infer Item> ? ResultStream<Item, unknown>
+  : T;
+
+/** A generator function returns its stream at once, any other a promise. */
+type StreamOr<R, Otherwise> = unknown extends R ? Otherwise
+  : [R] extends [never] ? Otherwise
+  : [R] extends [AnyGenerator] ? Received<R>
+  : Otherwise;
+
 /** What a function returns to callers if the task returns `R`. */
 interface Returned<R> {
-  readonly call: Promise<Awaited<R>>;
-  readonly abortable: AbortablePromise<Awaited<R>>;
-  readonly broadcast: Promise<Awaited<R>[]>;
+  readonly call: StreamOr<R, Promise<Received<Awaited<R>>>>;
+  readonly abortable: StreamOr<R, AbortablePromise<Received<Awaited<R>>>>;
+  readonly broadcast: Promise<Received<Awaited<R>>[]>;
   readonly task: R;
 }
 
@@ -154,6 +173,7 @@ export interface Uncloneable<Reason extends string> {
  */
 type Cloned<T> = unknown extends T ? T
   : T extends Primitive | CloneableObject | TransferableObject ? T
+  : T extends AsyncIterable<unknown> | Generator ? T // sent as a stream
   : T extends Callable ? Uncloneable<"a function">
   : T extends readonly (infer Element)[]
     ? number extends T["length"] ? ClonedArray<Element> : ClonedTuple<T>

@@ -9,6 +9,13 @@ import type { CodecAccess } from "../runtimes/runtime.ts";
 import { settingsOf } from "./call-options.ts";
 import type { HostTask } from "./wiring.ts";
 
+/** The declared types of the variants of tasks: chunks have none, those that send events the same. */
+export function variantSignatures(
+  signatures: readonly (Signature | undefined)[],
+): (Signature | undefined)[] {
+  return [...signatures.map(() => undefined), ...signatures];
+}
+
 export class ModuleTasks {
   /** By index, empty until the tasks are known. The parts of the pool hold these lists. */
   readonly sources: TaskSource[] = [];
@@ -32,6 +39,7 @@ export class ModuleTasks {
       const descriptions = unpack(this.#access, packed) as readonly TaskDescription[];
       if (this.isKnown) return this.#compare(descriptions);
       for (const description of descriptions) this.#add(description);
+      this.signatures.push(...variantSignatures(this.signatures));
       this.isKnown = true;
       return undefined;
     } catch (cause) {
@@ -44,7 +52,7 @@ export class ModuleTasks {
     }
   }
 
-  #add({ name, options, hasSignal, args, returns, declares }: TaskDescription): void {
+  #add({ name, options, hasSignal, isStream, args, returns, declares }: TaskDescription): void {
     const signature = declares === undefined ? undefined : signatureOf(
       args?.map(rebuildArgument),
       returns === undefined ? undefined : rebuildStruct(returns),
@@ -59,7 +67,7 @@ export class ModuleTasks {
       declared: undefined,
       functionName: undefined,
     });
-    this.tasks.push({ settings, f: undefined });
+    this.tasks.push({ settings, isStream, f: undefined });
     this.signatures.push(signature);
   }
 

@@ -65,6 +65,9 @@ export class PoolCore {
       },
       onBusy: () => this.#keptHandle ??= this.#handle.deref(),
       onEmpty: () => this.#onEmpty(),
+      onUnwanted: () => {
+        if (!this.#keepAlive) this.parts.safety.unref();
+      },
       onReady: () => {
         this.#isReady = true;
         this.#letGo();
@@ -108,6 +111,8 @@ export class PoolCore {
       safetyHits: safety.statistics.hits,
       lateWakes: safety.statistics.lateWakes,
       lateResponses: responses.late,
+      openStreams: inFlight.openStreams,
+      streamItems: responses.streamItems,
       timedOut: cancellation.timedOut,
       aborted: cancellation.aborted,
     };

@@ -2,6 +2,7 @@
 import type { WorkerLostError } from "../errors.ts";
 import type { ShutdownOptions } from "./options.ts";
 import type { BroadcastCalls, Calls, ModuleCalls } from "./call-types.ts";
+import type { Items, MapOptions, MappedResults } from "./map.ts";
 import type { TaskMap } from "./task.ts";
 
 /** A snapshot of the counters of a pool. */
@@ -31,6 +32,10 @@ export interface PoolStatistics {
   readonly lateWakes: number;
   /** Responses to calls that had settled before. */
   readonly lateResponses: number;
+  /** Calls in flight whose result is a stream that has begun. */
+  readonly openStreams: number;
+  /** Items of result streams received so far. */
+  readonly streamItems: number;
   /** Calls whose time limit expired. */
   readonly timedOut: number;
   /** Calls aborted by a signal or by `reject()`. */
@@ -74,6 +79,33 @@ export interface PoolOf<C> extends AsyncDisposable, Disposable {
    * AggregateError, whose `workerIds` are those of the failed workers. Arguments cannot be transferred.
    */
   readonly broadcast: BroadcastCalls<C>;
+  /**
+   * Calls a task for every item, in chunks over all threads: `pool.map(pool.call.hash, files)`. The results are an async
+   * iterable, in the order of the items unless `ordered` is false. It is lazy and bounded: items are taken from the source
+   * as results are read. An error, or `break`, takes no more items and aborts the calls in flight; results before an error
+   * come first. Tasks with declared structs are called one by one.
+   */
+  map<Item, Result>(
+    call: (item: Item) => Promise<Result>,
+    items: Items<Item>,
+    options?: MapOptions,
+  ): MappedResults<Result>;
+  /** The same without results. Resolves when the task has run for every item. */
+  forEach<Item>(
+    call: (item: Item) => Promise<unknown>,
+    items: Items<Item>,
+    options?: Omit<MapOptions, "ordered">,
+  ): Promise<void>;
+  /**
+   * Combines all items by a task of two arguments, in order: `pool.reduce(pool.call.add, numbers)`. The task must be
+   * associative, since chunks are reduced at the same time: `add(add(a, b), c)` equals `add(a, add(b, c))`. Rejects if
+   * there are no items.
+   */
+  reduce<Item>(
+    call: (one: Item, other: Item) => Promise<Item>,
+    items: Items<Item>,
+    options?: Omit<MapOptions, "ordered">,
+  ): Promise<Item>;
   /**
    * Resolves when all workers are ready. Rejects with WorkerStartError or TaskNotFoundError if a task module cannot be
    * loaded, and with PoolClosedError if the pool is closed earlier.

@@ -14,13 +14,15 @@ import {
   resolveOptions,
   type ShutdownOptions,
 } from "./options.ts";
-import { ModuleTasks } from "./module-tasks.ts";
+import { Mapping } from "./map.ts";
+import { ModuleTasks, variantSignatures } from "./module-tasks.ts";
 import { moduleUrlOf } from "./module-url.ts";
 import { AwakeCount } from "../sync/awake-count.ts";
 import { PoolCore } from "./pool-core.ts";
 import type { ModulePool, Pool, PoolStatistics } from "./pool-types.ts";
 import { callerOf } from "../realm/call-site.ts";
 import { workerRealm } from "../realm/worker-realm.ts";
+import { isGeneratorFunction } from "../streams/generator-functions.ts";
 import { workerEntry } from "../worker-entry.ts";
 import { currentRuntime } from "../runtimes/current.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
@@ -93,12 +95,13 @@ export function createPool(options: PoolOptions = {}): CreatePool {
       return new ThreadPool(spec, tasks);
     }
     const entries = Object.values(Object(given) as TaskMap);
-    const signatures = entries.map(declaredBy);
-    const sources = locateTasks(given, signatures, caller, runtime);
-    const tasks = entries.map((entry) => ({
-      settings: settingsOfTask(entry),
-      f: functionOf(entry),
-    }));
+    const declared = entries.map(declaredBy);
+    const sources = locateTasks(given, declared, caller, runtime);
+    const signatures = [...declared, ...variantSignatures(declared)];
+    const tasks = entries.map((entry) => {
+      const f = functionOf(entry);
+      return { settings: settingsOfTask(entry), isStream: isGeneratorFunction(f), f };
+    });
     return new ThreadPool({ ...common, sources, tasks, signatures, taskModule: undefined });
   };
   return create as CreatePool;
@@ -128,6 +131,9 @@ function locateTasks(
 class ThreadPool extends EventTarget {
   readonly call: CallProxy;
   readonly broadcast: BroadcastProxy;
+  readonly map: Mapping["map"];
+  readonly forEach: Mapping["forEach"];
+  readonly reduce: Mapping["reduce"];
   readonly ready: Promise<void>;
   readonly #core: PoolCore;
   /** Makes the tasks of a module pool known to its calls. */
@@ -138,9 +144,9 @@ class ThreadPool extends EventTarget {
     super();
     // Captures nothing: the core must not reference the handle.
     this.#core = new PoolCore(spec, this, moduleTasks, (pool) => (pool as ThreadPool).#publish());
-    const { parts: { dispatcher, cancellation, broadcasts }, ready } = this.#core;
+    const { parts: { dispatcher, cancellation, broadcasts, streams }, ready } = this.#core;
     this.ready = ready;
-    const target = { dispatcher, cancellation, pool: this };
+    const target = { dispatcher, cancellation, streams, pool: this };
     if (moduleTasks === undefined) this.call = createCallProxy(spec, target);
     else {
       const { calls, onKnown } = createModuleCalls(spec, target);
@@ -152,6 +158,10 @@ class ThreadPool extends EventTarget {
     }
     const isKnown = (): boolean => moduleTasks === undefined || moduleTasks.isKnown;
     this.broadcast = createBroadcasts(spec, broadcasts, isKnown, this);
+    const mapping = new Mapping(this, spec.options.maxThreads);
+    this.map = (call, items, options) => mapping.map(call, items, options);
+    this.forEach = (call, items, options) => mapping.forEach(call, items, options);
+    this.reduce = (call, items, options) => mapping.reduce(call, items, options);
     this.#core.start();
   }
 

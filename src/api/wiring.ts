@@ -6,6 +6,7 @@ import { maxInlineBytes } from "../lane/endpoint.ts";
 import { SnapshotEncoder } from "../lane/snapshot.ts";
 import { SnapshotReader } from "../lane/snapshot-reader.ts";
 import { HOST_CONTROL_BYTES, HOST_PARKED_WORD } from "../lane/layout.ts";
+import { VARIANTS } from "../lane/task-variants.ts";
 import { TaskTimings, taskTimingsBytes } from "../lane/task-timings.ts";
 import { MAX_MODULE_TASKS, type PoolStart, type TaskSource } from "../lane/start-data.ts";
 import type { WorkerLostError } from "../errors.ts";
@@ -15,11 +16,14 @@ import { Broadcasts } from "../host/dispatch/broadcasts.ts";
 import { createChooser } from "../host/balance/balancers.ts";
 import type { GivenSettings } from "../host/cancel/call-settings.ts";
 import { Cancellation } from "../host/cancel/cancellation.ts";
+import { ArgumentSources } from "../host/streams/argument-sources.ts";
+import { StreamCalls } from "../host/streams/stream-calls.ts";
 import { PollLoop } from "../host/poll-loop.ts";
 import { InlineExecutor } from "../host/inline-executor.ts";
 import { LastOutput } from "../host/workers/last-output.ts";
 import { type Receiver, Watchdog } from "../host/workers/watchdog.ts";
-import { Dispatcher, type DispatcherEvents } from "../host/dispatch/dispatcher.ts";
+import { Dispatcher } from "../host/dispatch/dispatcher.ts";
+import type { DispatcherEvents } from "../host/dispatch/dispatcher-events.ts";
 import { Signals } from "../host/cancel/abort-signals.ts";
 import { Supervisor } from "../host/workers/supervisor.ts";
 import type { LaneOptions } from "../host/workers/thread-lane.ts";
@@ -32,6 +36,8 @@ import type { Runtime, WorkerHandle } from "../runtimes/runtime.ts";
 /** A task as the host sees it. */
 export interface HostTask {
   readonly settings: GivenSettings;
+  /** Whether it is known to be a generator function: its calls return streams. */
+  readonly isStream: boolean;
   /** The function, unless only workers load it. */
   readonly f: ((...args: unknown[]) => unknown) | undefined;
 }
@@ -58,6 +64,8 @@ export interface PartEvents {
   onBusy(): void;
   /** No call is in flight any more. */
   onEmpty(): void;
+  /** Only calls are in flight whose streams nobody waits for. */
+  onUnwanted(): void;
   /** A worker describes the tasks of the pool's module. Returns an error if the pool cannot use it. */
   onTasks(packed: Uint8Array): Error | undefined;
   /** The minimum number of workers is ready for the first time. */
@@ -81,6 +89,7 @@ export interface PoolParts {
   readonly cancellation: Cancellation;
   readonly lastOutput: LastOutput;
   readonly broadcasts: Broadcasts;
+  readonly streams: StreamCalls;
 }
 
 /** Memory that the host shares with all workers of a pool. */
@@ -89,7 +98,7 @@ function shareMemory({ tasks, sources, taskModule }: PoolSpec) {
   return {
     hostControl: new SharedArrayBuffer(HOST_CONTROL_BYTES),
     taskTimings: new SharedArrayBuffer(
-      taskTimingsBytes(isModule ? MAX_MODULE_TASKS : sources.length),
+      taskTimingsBytes(VARIANTS * (isModule ? MAX_MODULE_TASKS : sources.length)),
     ),
     abortEpochs: createAbortEpochs(
       isModule || tasks.some(({ settings }) => settings.hasSignal === true),
@@ -187,13 +196,28 @@ function createBroadcasts(
   });
 }
 
+/** Creates the host's side of results and of arguments that are streams. */
+function createStreams(
+  { options: { maxPayloadBytes }, runtime }: PoolSpec,
+  { inFlight, lanes, responses }: Dispatcher,
+  cancellation: Cancellation,
+  onWanted: () => void,
+): Pick<LinkedParts, "streams" | "sources"> {
+  const streams = new StreamCalls({ inFlight, lanes, cancellation, onWanted });
+  responses.streams = streams;
+  return { streams, sources: new ArgumentSources({ runtime, inFlight, maxPayloadBytes }) };
+}
+
+function createCodec({ options: { maxPayloadBytes }, runtime }: PoolSpec): Codec {
+  return new Codec({ access: runtime, origin: 0, maxPayloadBytes, allowsBorrow: true });
+}
+
 /** Creates the parts of a pool. Rethrows an error of starting a thread. */
 export function wire(spec: PoolSpec, events: PartEvents): PoolParts {
   const spawn = startThreads(spec);
   const { options, runtime } = spec;
   const memory = shareMemory(spec);
-  const { maxPayloadBytes } = options;
-  const codec = new Codec({ access: runtime, origin: 0, maxPayloadBytes, allowsBorrow: true });
+  const codec = createCodec(spec);
   const snapshots = new SnapshotEncoder(codec, maxInlineBytes(options.ringBytes.requests));
   const awakeCount = new AwakeCount(spec.active, runtime.cores);
   const parker = new HostParker(new Int32Array(memory.hostControl), HOST_PARKED_WORD);
@@ -211,18 +235,15 @@ export function wire(spec: PoolSpec, events: PartEvents): PoolParts {
     now: runtime.now,
     setTimeout: runtime.setTimeout,
     // Runs with each call, so it does not go through `parts`.
-    events: { ...dispatcherEvents(() => parts, events), onWork: () => loop.kick() },
+    events: {
+      ...dispatcherEvents(() => parts, events, runtime.microtask),
+      onWork: () => loop.kick(),
+    },
   });
   const loop: PollLoop = new PollLoop(runtime, parker, awakeCount, dispatcher, spinMs);
   const kick = (): void => loop.kick();
-  if (options.inliner !== undefined) {
-    dispatcher.waiting.inliner = createInlineExecutor(spec, codec, snapshots, dispatcher, kick);
-  }
-  const safety = new Watchdog(
-    runtime,
-    () => receivers(parts, parker),
-    () => loop.onTick(),
-  );
+  dispatcher.waiting.inliner = createInlineExecutor(spec, codec, snapshots, dispatcher, kick);
+  const safety = new Watchdog(runtime, () => receivers(parts, parker), () => loop.onTick());
   const limits = createLimits(spec, dispatcher, memory.abortEpochs, kick, () => supervisor);
   const laneOptions = laneOptionsOf(spec, codec, spawn, startOf(spec, memory));
   const supervisor: Supervisor = new Supervisor(options, laneOptions, dispatcher, awakeCount, {
@@ -230,9 +251,14 @@ export function wire(spec: PoolSpec, events: PartEvents): PoolParts {
     onPrepare: (lane, onDone) => parts.broadcasts.prepare(lane, onDone),
     onEnded: (workerId, error) => parts.broadcasts.onEnded(workerId, error),
     onWake: () => loop.onWakeMessage(),
+    onArgument: (lane, message) => parts.sources.onMessage(lane, message),
     onLost: (call, error) => limits.cancellation.rejectLost(call, error),
   });
   const broadcasts = createBroadcasts(spec, snapshots, dispatcher, supervisor);
+  const streams = createStreams(spec, dispatcher, limits.cancellation, () => {
+    safety.ref();
+    events.onBusy();
+  });
   const lastOutput = createLastOutput(runtime, dispatcher, supervisor);
   const parts: LinkedParts = {
     dispatcher,
@@ -242,6 +268,7 @@ export function wire(spec: PoolSpec, events: PartEvents): PoolParts {
     backpressure,
     lastOutput,
     broadcasts,
+    ...streams,
     ...limits,
   };
   return parts;
@@ -249,24 +276,28 @@ export function wire(spec: PoolSpec, events: PartEvents): PoolParts {
 
 interface LinkedParts extends PoolParts {
   readonly signals: Signals;
+  readonly sources: ArgumentSources;
 }
 
 /** Connects events of the dispatcher to the other parts, which exist before the first event. */
 function dispatcherEvents(
   parts: () => LinkedParts,
   events: PartEvents,
+  soon: Runtime["microtask"],
 ): Omit<DispatcherEvents, "onWork"> {
   /** Keeps the process running only while calls are in flight, not while a worker runs a call that was given up. */
   const keepRunningIfBusy = (): void => {
     const { dispatcher, safety } = parts();
-    if (dispatcher.inFlight.size === 0) return;
+    if (!dispatcher.inFlight.isWanted) return;
     safety.ref();
     events.onBusy();
   };
   return {
     onSettings: (call) => {
-      const { hasSignal, signal, tickMs } = call.settings;
-      const { cancellation, deadlines, signals } = parts();
+      const { hasSignal, signal, tickMs, streams, onEvent } = call.settings;
+      const { cancellation, deadlines, signals, sources } = parts();
+      if (streams !== undefined) sources.attach(call, streams);
+      if (onEvent !== undefined) call.onEvents = (values) => soon(() => values.forEach(onEvent));
       if (hasSignal) cancellation.begin(call);
       if (tickMs !== Infinity) deadlines.watch(tickMs);
       if (signal !== undefined && call.watch === undefined) signals.watch(call, signal);
@@ -285,6 +316,7 @@ function dispatcherEvents(
     onWait: () => parts().supervisor.checkLoad(),
     onIdle: keepRunningIfBusy,
     onEmpty: events.onEmpty,
+    onUnwanted: events.onUnwanted,
   };
 }
 
@@ -329,13 +361,16 @@ function createInlineExecutor(
   snapshots: SnapshotEncoder,
   { inFlight }: Dispatcher,
   poll: () => void,
-): InlineExecutor {
+): InlineExecutor | undefined {
+  if (options.inliner === undefined) return undefined;
   return new InlineExecutor({
-    ...options.inliner!,
+    ...options.inliner,
     codec,
     snapshots,
     inFlight,
-    functions: tasks.map(({ f, settings }) => settings.hasSignal === true ? undefined : f),
+    functions: tasks.map(({ f, settings, isStream }) =>
+      settings.hasSignal === true || isStream ? undefined : f
+    ),
     signatures,
     maxConcurrency: options.maxConcurrency,
     soon: runtime.macrotask,

@@ -19,3 +19,25 @@ export function workerInfo<Context = unknown, Data = unknown>():
   | undefined {
   return workerRealm()?.info as ReturnType<typeof workerInfo<Context, Data>>;
 }
+
+/**
+ * Sends a value to the caller of the running task before its result, such as its progress. The caller gets it in `onEvent`
+ * of `with`; without one, and outside heddle's workers, nothing happens. After an `await` it still belongs to its call.
+ * The value is cloned. Throws DataCloneError if it cannot be.
+ *
+ * A task that sends faster than its host can take waits for it, with its thread.
+ *
+ * @example
+ * ```ts
+ * import { emit } from "heddle/task";
+ *
+ * export function convert(files: string[]): void {
+ *   for (const [done, file] of files.entries()) {
+ *     emit({ done, file });
+ *   }
+ * }
+ * ```
+ */
+export function emit(value: unknown): void {
+  workerRealm()?.emit?.(value);
+}

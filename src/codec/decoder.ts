@@ -13,7 +13,7 @@ import { isStackOverflow, readError } from "./kinds/errors.ts";
 import { readLease } from "./kinds/borrow.ts";
 import { normalizeNumber, readBigInt } from "./kinds/numbers.ts";
 import { readBoxed, readCollection, readKeyed, readObject, readRegExp } from "./kinds/objects.ts";
-import type { ReadableShape, Reader, Revocable } from "./reader.ts";
+import type { OpenStream, ReadableShape, Reader, Revocable } from "./reader.ts";
 import type { SharedBuffers } from "./support/shared-buffers.ts";
 import {
   ARRAY,
@@ -46,6 +46,7 @@ import {
   SET,
   SHARED,
   SPARSE,
+  STREAM,
   STRUCT,
   SYMBOL,
   TEXT,
@@ -86,6 +87,8 @@ export class Decoder implements Reader {
   declared: DeclaredValues | undefined;
   /** Borrows in the values just read. The caller that ends them empties the list. */
   readonly borrows: Revocable[] = [];
+  /** Undefined: the values may contain no streams. */
+  openStream: OpenStream | undefined = undefined;
 
   readonly access: CodecAccess;
   readonly #shapes: ShapeSource | undefined;
@@ -283,6 +286,10 @@ export class Decoder implements Reader {
         return readEnvelope(this, at, word);
       case BORROWED:
         return this.#noted(at, word, readLease(this, at));
+      case STREAM:
+        if (this.openStream === undefined) throw this.corrupt("stream", at);
+        this.next = at + VALUE_HEADER_BYTES;
+        return this.openStream(this.i32[(at >> 2) + 1]!, ((word >> 8) & 0xff) === 1);
       case PENDING:
         this.#pending++;
         this.next = at + VALUE_HEADER_BYTES;

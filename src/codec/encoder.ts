@@ -165,6 +165,14 @@ export class Encoder implements Writer {
     this.#isOpen = false;
   }
 
+  /** Forgets the objects written so far: the next value gets no references to them. */
+  forgetObjects(): void {
+    if (this.#seen.count > 0) this.#seen.forget(0);
+    this.#seen.current = -1;
+    this.#depth = 0;
+    this.#isPolluted = undefined;
+  }
+
   /** Returns the scratch memory, which the encoder no longer uses. */
   takeScratch(): SharedArrayBuffer {
     if (this.memory === this.#scratch) this.#scratch = undefined;

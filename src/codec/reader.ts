@@ -16,6 +16,9 @@ export interface ReadableShape {
   readonly read: (reader: Reader, at: number) => object;
 }
 
+/** Creates what a task gets in the place of a stream among its arguments. */
+export type OpenStream = (index: number, isReadable: boolean) => object;
+
 export interface Reader {
   readonly i32: Int32Array<SharedArrayBuffer>;
   readonly f64: Float64Array<SharedArrayBuffer>;

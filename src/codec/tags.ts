@@ -47,6 +47,7 @@
  *   TEXTS        offset / 8       value: an object; at this offset from here the texts of the TEXTs in it
  *                                 (texts.ts). 0: it has none
  *   TEXT         UTF-16 units     –   the next so many units of those texts
+ *   STREAM       index            kind = 1: a ReadableStream; the items of this stream of the call come by messages
  *   PENDING      –                –   an argument that was not known yet: its value comes behind all others
  *
  * Flag REFERENCED, on any object: a later REF refers to it. Values follow one another without a count; the
@@ -88,6 +89,7 @@ export const STRUCT = 33;
 export const PENDING = 34;
 export const TEXTS = 35;
 export const TEXT = 36;
+export const STREAM = 37;
 
 /** Bytes of tag, flags and aux. */
 export const VALUE_HEADER_BYTES = 8;

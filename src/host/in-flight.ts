@@ -23,6 +23,16 @@ export interface CallWatch {
   onOver(call: PendingCall): void;
 }
 
+/** The result stream of a call, as the parts of the host see it. */
+export interface ItemSink {
+  /** Whether the worker has begun to send it. */
+  readonly isOpen: boolean;
+  /** Runs no user code. */
+  onItems(items: readonly unknown[], bytes: number): void;
+  /** The call is about to be settled by its caller or a time limit: items that have arrived are not read. */
+  drop(): void;
+}
+
 /** Generations count up to this, then start over. A slot is used again after at least one other. */
 const LAST_GENERATION = 2 ** 31 - 1;
 
@@ -51,6 +61,12 @@ export class PendingCall {
   /** The watch of its signal; and that of the promises among its arguments, or of moved buffers later. */
   watch: CallWatch | undefined = undefined;
   waiting: CallWatch | undefined = undefined;
+  /** Its result, if that is a stream; its argument streams; and who gets its events. */
+  stream: ItemSink | undefined = undefined;
+  sources: CallWatch | undefined = undefined;
+  onEvents: ((values: readonly unknown[]) => void) | undefined = undefined;
+  /** Nobody waits for its stream at present, so it does not keep the process running. */
+  isIdle = false;
 
   constructor(slot: number) {
     this.slot = slot;
@@ -61,13 +77,32 @@ export class InFlight {
   readonly #calls: PendingCall[] = [];
   readonly #free: PendingCall[] = [];
   readonly #onEmpty: () => void;
+  readonly #onUnwanted: () => void;
   /** Calls with a time limit, in no order. */
   readonly #timed: PendingCall[] = [];
   #size = 0;
+  #idle = 0;
 
-  /** `onEmpty` is called whenever the last call has been taken out, before it settles. */
-  constructor(onEmpty: () => void = () => {}) {
+  /**
+   * `onEmpty` is called whenever the last call has been taken out, before it settles; `onUnwanted` when only calls are
+   * left whose streams nobody waits for.
+   */
+  constructor(onEmpty: () => void = () => {}, onUnwanted: () => void = () => {}) {
     this.#onEmpty = onEmpty;
+    this.#onUnwanted = onUnwanted;
+  }
+
+  /** Whether somebody waits for a call. */
+  get isWanted(): boolean {
+    return this.#size > this.#idle;
+  }
+
+  /** Whether anybody waits for the stream of a call. */
+  setIdle(call: PendingCall, isIdle: boolean): void {
+    if (call.isIdle === isIdle) return;
+    call.isIdle = isIdle;
+    this.#idle += isIdle ? 1 : -1;
+    if (!this.isWanted) this.#onUnwanted();
   }
 
   /** Calls not settled yet. */
@@ -145,6 +180,14 @@ export class InFlight {
     return this.#timed.slice();
   }
 
+  /** Calls whose result is a stream that has begun. */
+  get openStreams(): number {
+    return this.#calls.reduce(
+      (count, { stream }) => stream?.isOpen === true ? count + 1 : count,
+      0,
+    );
+  }
+
   /** All calls of `lane`, or every call if `lane` is undefined. */
   callsOf(lane?: number): PendingCall[] {
     return this.#calls.filter((call) =>
@@ -154,12 +197,17 @@ export class InFlight {
 
   /** Counts everything again after a stack overflow interrupted a change. */
   recount(): void {
-    this.#size = this.#free.length = this.#timed.length = 0;
+    this.#size =
+      this.#idle =
+      this.#free.length =
+      this.#timed.length =
+        0;
     for (const call of this.#calls) {
       call.timedIndex = -1;
       if (call.resolve === undefined) this.#freeSlot(call); // perhaps a second time, which is harmless
       else {
         this.#size++;
+        if (call.isIdle) this.#idle++;
         if (call.settings.tickMs !== Infinity) call.timedIndex = this.#timed.push(call) - 1;
       }
     }
@@ -175,7 +223,9 @@ export class InFlight {
     call.resolve = undefined;
     call.reject = undefined;
     this.#freeSlot(call);
-    if (--this.#size === 0) this.#onEmpty();
+    this.#size--;
+    if (this.#size === 0) this.#onEmpty();
+    else if (this.#size === this.#idle) this.#onUnwanted();
   }
 
   /** Frees the slot. A late response for its call finds no call. */
@@ -186,11 +236,16 @@ export class InFlight {
   }
 
   #clearSettings(call: PendingCall): void {
-    const { watch, waiting, timedIndex } = call;
+    const { watch, waiting, sources, timedIndex } = call;
     call.settings = PLAIN;
     call.retryPayload = undefined;
     call.watch = undefined;
     call.waiting = undefined;
+    call.stream = call.sources = call.onEvents = undefined;
+    if (call.isIdle) {
+      call.isIdle = false;
+      this.#idle--;
+    }
     if (timedIndex >= 0) {
       const last = this.#timed.pop()!;
       if (last !== call) {
@@ -201,5 +256,6 @@ export class InFlight {
     }
     watch?.onOver(call);
     waiting?.onOver(call);
+    sources?.onOver(call);
   }
 }

@@ -5,10 +5,13 @@ import { checkFrame } from "../lane/endpoint.ts";
 import {
   countOf,
   DESCRIPTOR_WORD,
+  EVENTS,
   FRAME_BYTES,
   GENERATION_WORD,
+  ITEMS,
   kindOf,
   NUMBER_FRAME_BYTES,
+  OPENED,
   RESULT,
   RESULT_NUMBER,
   RESULT_VALUE,
@@ -23,6 +26,18 @@ import { EMPTY } from "../ring/consumer.ts";
 import type { InFlight, PendingCall } from "./in-flight.ts";
 import type { Lane } from "./balance/lane.ts";
 
+/** Opens and ends the streams of calls. */
+export interface StreamOpener {
+  open(call: PendingCall, isReadable: boolean, highWaterMark: number): void;
+  /** The call of a stream that opens is over. */
+  refuse(lane: Lane, slot: number, generation: number): void;
+  /** Items of the call cannot be read. */
+  fail(call: PendingCall, error: unknown): void;
+}
+
+/** Items that count as one more response. */
+const ITEMS_PER_RESPONSE = 16;
+
 /** More responses than a lane can hold. */
 export const MAX_RESPONSES: number = 2 ** 30;
 
@@ -31,6 +46,10 @@ export class Responses {
   taken = 0;
   /** Responses for calls that were settled before for another reason. */
   late = 0;
+  /** Items of streams that have arrived. */
+  streamItems = 0;
+  /** Set before the first call. */
+  streams: StreamOpener | undefined;
   readonly #inFlight: InFlight;
   readonly #signatures: readonly (Signature | undefined)[];
   #hasSignatures: boolean;
@@ -134,6 +153,10 @@ export class Responses {
       if (endpoint.rx.release()) lane.wakeForSpace();
       return;
     }
+    if (kind === OPENED || kind === ITEMS || kind === EVENTS) {
+      this.#takeItems(lane, index, call, kind);
+      return;
+    }
     if ((kind !== RESULT && kind !== THROWN) || countOf(descriptor) !== 1) {
       throw new ProtocolError(`Response of kind ${kind} with ${countOf(descriptor)} values.`);
     }
@@ -161,5 +184,40 @@ export class Responses {
     if (endpoint.rx.release()) lane.wakeForSpace();
     if (isRejection) this.#inFlight.reject(call, value);
     else this.#inFlight.resolve(call, value);
+  }
+
+  /** A record that does not end its call: a stream opens, or items or events arrive. */
+  #takeItems(lane: Lane, index: number, call: PendingCall | undefined, kind: number): void {
+    const { endpoint } = lane;
+    const { i32 } = endpoint.rx.memory;
+    const word = index >> 2;
+    const slot = i32[word + SLOT_WORD]!;
+    const generation = i32[word + GENERATION_WORD]!;
+    const bytes = i32[word + TASK_WORD]!;
+    let values: readonly unknown[] = [];
+    let failure: { readonly error: unknown } | undefined;
+    if (call === undefined) endpoint.discard(index);
+    else {
+      endpoint.decoder.declared = undefined;
+      try {
+        values = endpoint.readValues(index, i32[word + DESCRIPTOR_WORD]!);
+      } catch (error) {
+        if (error instanceof ProtocolError) throw error;
+        failure = { error };
+      }
+    }
+    if (endpoint.rx.release()) lane.wakeForSpace();
+    if (call === undefined) {
+      if (kind === OPENED) this.streams!.refuse(lane, slot, generation);
+    } else if (failure !== undefined) this.streams!.fail(call, failure.error);
+    else if (kind === EVENTS) call.onEvents?.(values);
+    else if (kind === OPENED) {
+      const [isReadable, highWaterMark] = values[0] as [boolean, number];
+      this.streams!.open(call, isReadable, highWaterMark);
+    } else {
+      this.streamItems += values.length;
+      this.taken += Math.floor(values.length / ITEMS_PER_RESPONSE);
+      call.stream?.onItems(values, bytes);
+    }
   }
 }

@@ -9,10 +9,11 @@
  *   slot, generation   correlation id: index into the host's in-flight slab, and how often that
  *                      slot has been used, so that a late response never settles another call
  *   descriptor         kind | location << 4 | count << 8
- *   kind               CALL, RESULT, THROWN (the task threw), SHAPES (key lists: codec/shapes/shapes.ts)
+ *   kind               CALL, RESULT, THROWN (the task threw), SHAPES (key lists: codec/shapes/shapes.ts);
+ *                      OPENED (the result is a stream), ITEMS of it, and EVENTS of a call (streams.md)
  *   location           where the values are (below)
- *   count              number of values: arguments of a CALL, otherwise 1
- *   task               CALL: the task's index in the pool's task table; otherwise 0
+ *   count              number of values: arguments of a CALL, items or events, otherwise 1
+ *   task               CALL: the task's index in the pool's task table; ITEMS: their encoded bytes; otherwise 0
  *
  *   location INLINE    the values follow, encoded by the codec
  *            NUMBER_ONLY  one number: an f64 at byte 24. The record has 32 bytes, so a run of them that starts on a cache line never straddles one
@@ -42,7 +43,17 @@ export const CALL = 1;
 export const RESULT = 2;
 export const THROWN = 3;
 export const SHAPES = 4;
-export type Kind = typeof CALL | typeof RESULT | typeof THROWN | typeof SHAPES;
+export const OPENED = 5;
+export const ITEMS = 6;
+export const EVENTS = 7;
+export type Kind =
+  | typeof CALL
+  | typeof RESULT
+  | typeof THROWN
+  | typeof SHAPES
+  | typeof OPENED
+  | typeof ITEMS
+  | typeof EVENTS;
 
 export const INLINE = 0;
 export const PORT = 1;

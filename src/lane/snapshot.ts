@@ -11,7 +11,7 @@ import type { Encoder } from "../codec/encoder.ts";
 import type { Attachments } from "../codec/support/attachments.ts";
 import { bufferIsDetached, transferBuffer } from "../codec/support/intrinsics.ts";
 import type { DeclaredValues } from "../codec/struct/signature.ts";
-import { DataCloneError } from "../errors.ts";
+import { DataCloneError, PayloadTooLargeError } from "../errors.ts";
 import { PENDING } from "../codec/tags.ts";
 import type { CodecAccess, ObjectKinds } from "../runtimes/runtime.ts";
 import type { Payload } from "./payload-port.ts";
@@ -19,6 +19,7 @@ import type { Payload } from "./payload-port.ts";
 /** Root name in error paths, as in `args[0].x`. */
 export const ARGUMENTS = "args";
 export const RESULT_NAME = "result";
+const ITEM_NAME = "item";
 
 /** Values ready to be sent. */
 export interface Snapshot {
@@ -131,6 +132,31 @@ export class SnapshotEncoder {
       return end;
     } catch (error) {
       throw encodingError(error, RESULT_NAME);
+    }
+  }
+
+  /**
+   * Writes one more item of a stream at `at` and returns where it ends. Each item is a value of its own: an object that
+   * was changed since the last item is written again. Throws as `encode` does; the items before stay.
+   */
+  encodeItem(encoder: Encoder, item: unknown, at: number): number {
+    encoder.name = ITEM_NAME;
+    encoder.isUnlimited = true;
+    const isObject = typeof item === "object" && item !== null;
+    const mark = isObject ? encoder.mark() : undefined;
+    try {
+      const copiedBefore = encoder.copiedBytes;
+      const end = encoder.root(item, at);
+      const bytes = end - at + encoder.copiedBytes - copiedBefore;
+      if (bytes > this.#codec.maxPayloadBytes) {
+        throw new PayloadTooLargeError(bytes, this.#codec.maxPayloadBytes);
+      }
+      return end;
+    } catch (error) {
+      if (mark !== undefined) encoder.rewind(mark);
+      throw encodingError(error, ITEM_NAME);
+    } finally {
+      if (isObject) encoder.forgetObjects();
     }
   }
 

@@ -29,6 +29,8 @@ export interface TaskDescription {
   /** Its options (`TaskOptions`). */
   readonly options: object;
   readonly hasSignal: boolean;
+  /** Whether it is a generator function. */
+  readonly isStream: boolean;
   /** Copies of the schemas of its arguments and of its result. */
   readonly args: readonly unknown[] | undefined;
   readonly returns: unknown;
@@ -102,6 +104,46 @@ export interface AbortMessage {
   readonly reason: PackedReason;
 }
 
+/** A stream by the call that it belongs to, and for an argument by its number among the streams of the call. */
+export interface StreamId {
+  readonly slot: number;
+  readonly generation: number;
+  readonly index: number;
+}
+
+/** Host to worker: credit for a result stream, or its cancellation; items of an argument stream, or its end. */
+export type StreamMessage =
+  & StreamId
+  & (
+    | { readonly heddle: "credit"; readonly batches: number }
+    | { readonly heddle: "cancel" }
+    | { readonly heddle: "items"; readonly items: PackedItems }
+    /** Without a reason: its source is done. */
+    | { readonly heddle: "end"; readonly reason: PackedReason | undefined }
+  );
+
+/** Worker to host: credit for an argument stream (0 batches: start), or its cancellation. */
+export type ArgumentMessage =
+  & StreamId
+  & (
+    | { readonly heddle: "credit"; readonly batches: number }
+    | { readonly heddle: "cancel" }
+  );
+
+/** A batch in a message. */
+export interface PackedItems {
+  readonly count: number;
+  /** Encoded, in the first `end` bytes. */
+  readonly buffer: SharedArrayBuffer;
+  readonly end: number;
+  /** The bytes that count for credit. */
+  readonly bytes: number;
+  /** Objects that the encoded items refer to by index. */
+  readonly attachments: readonly unknown[];
+  /** Key lists that the items use and that were not sent before: the number of the first, then the lists. */
+  readonly shapes: readonly unknown[] | undefined;
+}
+
 export type StartPart = "setup" | "module" | "export";
 
 /**
@@ -117,5 +159,6 @@ export type WorkerMessage =
   | { readonly heddle: "failed"; readonly part: StartPart; readonly error: Uint8Array }
   /** The worker uses more than `maxMemory`. `isFarOver`: so much more that it should get no calls. */
   | { readonly heddle: "full"; readonly isFarOver: boolean }
+  | ArgumentMessage
   /** A promise was rejected in the worker without a handler, or an `onTeardown` hook failed. */
   | { readonly heddle: "unhandledRejection"; readonly error: Uint8Array };

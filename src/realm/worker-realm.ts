@@ -25,6 +25,8 @@ export interface WorkerRealm {
   readonly bareTasks: readonly string[];
   /** Hooks passed to `onTeardown`, oldest first. */
   readonly teardowns: (() => unknown)[];
+  /** Sends an event to the caller of the running task. Undefined until the worker is ready. */
+  emit: ((value: unknown) => void) | undefined;
   /** The AwakeCount's words of this worker (sync/awake-count.ts), for pools created in it. */
   readonly active: readonly { readonly buffer: SharedArrayBuffer; readonly index: number }[];
 }

@@ -195,6 +195,14 @@ export interface Timer {
   clear(): void;
 }
 
+/** A value that follows the asynchronous calls of a function (`AsyncLocalStorage`). */
+export interface AsyncContext<Value> {
+  /** Runs `f` and everything that it starts with this value. */
+  run<Result>(value: Value, f: () => Result): Result;
+  /** The value of the running code; undefined outside `run`. */
+  get(): Value | undefined;
+}
+
 export interface Runtime extends CodecAccess {
   /** Cores this process may use, CPU affinity considered. At least 1. */
   readonly cores: number;
@@ -210,6 +218,7 @@ export interface Runtime extends CodecAccess {
   readonly isPromise: (value: unknown) => value is Promise<unknown>;
   /** Spin hint to the core; a no-op where `Atomics.pause` is missing. */
   readonly pause: () => void;
+  createContext<Value>(): AsyncContext<Value>;
   setInterval(callback: () => void, intervalMs: number): Timer;
   setTimeout(callback: () => void, delayMs: number): Timer;
   /** A payload channel: this thread's end, and the other to pass to `spawnWorker`. */

@@ -20,6 +20,7 @@ import {
 import { process } from "./process.ts";
 import { byteAccess, objectKinds, textAccess } from "./values.ts";
 import type {
+  AsyncContext,
   CodecAccess,
   OutputName,
   ParentHandle,
@@ -176,6 +177,12 @@ export type RuntimeSpecifics =
   }
   & { readonly [Part in keyof CodecAccess]?: Partial<CodecAccess[Part]> };
 
+function createContext<Value>(): AsyncContext<Value> {
+  const { AsyncLocalStorage } = process.getBuiltinModule("node:async_hooks");
+  const storage = new AsyncLocalStorage<Value>();
+  return { run: (value, f) => storage.run(value, f), get: () => storage.getStore() };
+}
+
 export function createRuntime(specifics: RuntimeSpecifics): Runtime {
   return {
     get cores() {
@@ -188,6 +195,7 @@ export function createRuntime(specifics: RuntimeSpecifics): Runtime {
     macrotask: (callback) => void setImmediate(callback),
     turnsPerYield: 1,
     isPromise,
+    createContext,
     setInterval: (callback, intervalMs) => createTimer(setInterval(callback, intervalMs)),
     setTimeout: (callback, delayMs) => createTimer(setTimeout(callback, delayMs)),
     createChannel: () => {

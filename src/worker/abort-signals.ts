@@ -56,7 +56,7 @@ export class TaskSignals {
 }
 
 /** Exact for 4 million slots. */
-function keyOf(slot: number, generation: number): number {
+export function keyOf(slot: number, generation: number): number {
   return slot * 2 ** 31 + generation;
 }
 

@@ -21,6 +21,7 @@ import {
   type AbortMessage,
   FLUSH,
   type StartPart,
+  type StreamMessage,
   WAKE,
   type WorkerMessage,
   type WorkerStart,
@@ -36,8 +37,10 @@ import { currentRuntime } from "../runtimes/current.ts";
 import { WorkerLoop } from "./loop.ts";
 import { MemoryWatch } from "./memory-watch.ts";
 import { Replies } from "./replies.ts";
+import type { ResultStreams } from "./result-streams.ts";
 import { runSetup } from "./setup.ts";
 import { TaskSignals } from "./abort-signals.ts";
+import { withVariants } from "./task-variants.ts";
 import { loadModule, loadTasks, type WorkerTask } from "./task-modules.ts";
 
 const runtime = currentRuntime;
@@ -55,9 +58,8 @@ host.onMessage((message) => {
 });
 
 /** Other code may send messages to the worker too, so heddle's messages carry a mark. */
-function isAbort(message: unknown): message is AbortMessage {
-  return typeof message === "object" && message !== null &&
-    (message as { readonly heddle?: unknown }).heddle === "abort";
+function isMarked(message: unknown): message is AbortMessage | StreamMessage {
+  return typeof message === "object" && message !== null && "heddle" in message;
 }
 
 function post(message: WorkerMessage): void {
@@ -78,9 +80,8 @@ function begin(start: WorkerStart): void {
   let loop: WorkerLoop | undefined;
   const signals = new TaskSignals(start.abortEpochs, runtime.now);
   receive = (message) => {
-    if (isAbort(message)) {
-      signals.deliver(message.slot, message.generation, unpackReason(runtime, message.reason));
-    } else if (message === FLUSH) host.flushOutput(() => post({ heddle: "flushed" }));
+    if (isMarked(message)) onMarked(message, signals, loop);
+    else if (message === FLUSH) host.flushOutput(() => post({ heddle: "flushed" }));
     else loop?.onWakeMessage();
   };
   host.writeDirectly(start.directOutputs);
@@ -99,6 +100,7 @@ function begin(start: WorkerStart): void {
     bareTasks: bare.map(({ name }) => name),
     active: start.active,
     teardowns: [],
+    emit: undefined,
   };
   enterWorkerRealm(realm);
   load(start, realm).then((loaded) => {
@@ -107,6 +109,29 @@ function begin(start: WorkerStart): void {
     post({ heddle: "ready", ...loaded.packed });
     loop.start();
   }).catch(crash);
+}
+
+function onMarked(
+  message: AbortMessage | StreamMessage,
+  signals: TaskSignals,
+  loop: WorkerLoop | undefined,
+): void {
+  const { slot, generation } = message;
+  switch (message.heddle) {
+    case "abort":
+      signals.deliver(slot, generation, unpackReason(runtime, message.reason));
+      loop?.streams.cancel(slot, generation);
+      break;
+    case "credit":
+      loop?.streams.acknowledge(slot, generation, message.batches);
+      break;
+    case "cancel":
+      loop?.streams.cancel(slot, generation);
+      break;
+    case "items":
+    case "end":
+      loop?.argumentStreams.onMessage(message);
+  }
 }
 
 /** URLs of the modules that the worker loads. */
@@ -179,23 +204,26 @@ function createLoop(
     control,
   );
   const active = new AwakeCount(start.active, start.cores);
-  return new WorkerLoop({
+  const loop = new WorkerLoop({
     runtime,
     endpoint,
     replies,
     parker: new Parker(control, PARKED_WORD, active.words),
     active,
     control,
-    tasks,
+    tasks: withVariants(tasks, runtime.now),
     maxConcurrency: start.maxConcurrency,
     times: new TaskTimer(start.taskTimings, runtime.now),
     signals,
+    post,
     spinMs: start.spinMs,
     onTurn: watchMemory(start.maxMemory),
     isTerminating: () => host.isTerminating(),
-    onClose: () => void leave(realm),
+    onClose: () => void leave(realm, loop.streams),
     onCrash: crash,
   });
+  realm.emit = (value) => loop.events.emit(value);
+  return loop;
 }
 
 function watchMemory(maxBytes: number): (() => void) | undefined {
@@ -223,12 +251,19 @@ function crash(error: unknown): void {
   });
 }
 
+/** Time allowed for the iterators of open streams to end, before the teardown hooks run. */
+const STREAM_CLOSE_MS = 1000;
+
 let isLeaving = false;
 
-/** Ends this worker after running the teardown hooks of its task modules. */
-async function leave(realm: WorkerRealm): Promise<void> {
+/** Ends this worker after its streams have ended and the teardown hooks of its task modules have run. */
+async function leave(realm: WorkerRealm, streams: ResultStreams): Promise<void> {
   if (isLeaving) return;
   isLeaving = true;
+  await Promise.race([
+    streams.close(),
+    new Promise<void>((resolve) => runtime.setTimeout(resolve, STREAM_CLOSE_MS)),
+  ]);
   for (let hook = realm.teardowns.pop(); hook !== undefined; hook = realm.teardowns.pop()) {
     try {
       await hook();

@@ -21,6 +21,9 @@ import { BLOCKED, IN_EVENT_LOOP, type Parker } from "../sync/worker-parking.ts";
 import { EMPTY } from "../ring/consumer.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
 import type { Replies } from "./replies.ts";
+import type { ArgumentStreams } from "./argument-streams.ts";
+import type { TaskEvents } from "./task-events.ts";
+import type { ResultStreams } from "./result-streams.ts";
 import { TaskRunner, type TaskRunnerOptions } from "./run-task.ts";
 
 /** Longest block before returning to the event loop. */
@@ -33,7 +36,6 @@ const MAX_CLOCK_STRIDE = 8;
 const MAX_IDLE_TURNS = 16;
 
 export interface WorkerLoopOptions extends TaskRunnerOptions {
-  readonly runtime: Runtime;
   readonly parker: Parker;
   readonly active: AwakeCount;
   readonly control: Int32Array<SharedArrayBuffer>;
@@ -71,6 +73,7 @@ export class WorkerLoop {
   /** Duration of the last sleep. */
   #lastSleepMs = 0;
   #isParkedInLoop = false;
+  #isResponding = false;
 
   constructor(options: WorkerLoopOptions) {
     this.#runtime = options.runtime;
@@ -108,6 +111,21 @@ export class WorkerLoop {
       pause: this.#runtime.pause,
       now: this.#runtime.now,
     }, options.spinMs);
+  }
+
+  /** Results that are streams. */
+  get streams(): ResultStreams {
+    return this.#runner.streams;
+  }
+
+  /** Arguments that are streams. */
+  get argumentStreams(): ArgumentStreams {
+    return this.#runner.argumentStreams;
+  }
+
+  /** Values that tasks send before their results. */
+  get events(): TaskEvents {
+    return this.#runner.events;
   }
 
   /** Starts the loop. */
@@ -243,16 +261,21 @@ export class WorkerLoop {
     this.#replies.wakeForSpace();
   }
 
+  /** A stream that waits for its reader does not count: the reader may need further calls to go on. */
+  get #hasCapacity(): boolean {
+    return this.#runner.inFlight - this.#runner.streams.paused < this.#maxConcurrency;
+  }
+
   /** Whether the worker accepts calls: it has no response backlog and fewer tasks in flight than the limit. */
   #isAccepting(): boolean {
-    return this.#runner.inFlight < this.#maxConcurrency && !this.#replies.hasBacklog;
+    return this.#hasCapacity && !this.#replies.hasBacklog;
   }
 
   /** Stores what the announced park waits for, for the safety re-check. */
   #storeWaitReason(): void {
     const waitsFor = this.#replies.hasBacklog
       ? FOR_SPACE
-      : this.#runner.inFlight < this.#maxConcurrency
+      : this.#hasCapacity
       ? FOR_CALLS
       : FOR_TASKS;
     Atomics.store(this.#control, WAITS_FOR, waitsFor);
@@ -261,7 +284,7 @@ export class WorkerLoop {
   #hasWork(): boolean {
     if (this.#replies.hasBacklog) {
       if (this.#replies.hasSpace) return true;
-    } else if (this.#runner.inFlight < this.#maxConcurrency && this.#endpoint.rx.hasRecord) {
+    } else if (this.#hasCapacity && this.#endpoint.rx.hasRecord) {
       return true;
     }
     return false;
@@ -271,13 +294,19 @@ export class WorkerLoop {
     return Atomics.load(this.#control, IS_CLOSING) === 1;
   }
 
-  /** Sends the outcome of a task whose promise has settled. */
+  /** Sends the outcome of a task whose promise has settled, or items of a stream. */
   #respondLater(respond: () => void): void {
+    if (this.#isResponding) {
+      respond();
+      return;
+    }
+    this.#isResponding = true;
     try {
       // The worker does not idle meanwhile.
       if (this.#isParkedInLoop) Atomics.add(this.#control, LOOP_PARKS, 1);
       respond();
       if (this.#isParkedInLoop) Atomics.add(this.#control, LOOP_PARKS, 1);
+      this.#isResponding = false;
       this.#afterAsync();
     } catch (error) {
       this.#onCrash(error);

@@ -7,7 +7,19 @@
 import type { Signature } from "../codec/struct/signature.ts";
 import { isError, textOf } from "../codec/kinds/errors.ts";
 import type { Endpoint } from "../lane/endpoint.ts";
-import { type Kind, RESULT, RESULT_NUMBER, RESULT_VALUE, THROWN } from "../lane/frame.ts";
+import {
+  EVENTS,
+  ITEMS,
+  type Kind,
+  OPENED,
+  RESULT,
+  RESULT_NUMBER,
+  RESULT_VALUE,
+  THROWN,
+} from "../lane/frame.ts";
+import type { ItemBatch } from "../lane/item-batch.ts";
+import { DataCloneError } from "../errors.ts";
+import { isStreamable } from "../streams/stream-producer.ts";
 import { detached, type Snapshot } from "../lane/snapshot.ts";
 import { RESPONSE_BACKLOG } from "../lane/layout.ts";
 import { UNSIZED } from "../lane/sized-values.ts";
@@ -20,15 +32,24 @@ interface AnsweredTask {
   readonly signature: Signature | undefined;
 }
 
+/** What the host has to know of a stream. */
+export interface OpenedStream {
+  /** Whether it was a ReadableStream. */
+  readonly isReadable: boolean;
+  readonly highWaterMark: number;
+}
+
 interface Reply {
   kind: Kind;
   readonly slot: number;
   readonly generation: number;
-  /** The task's index, for results of a declared shape. */
+  /** The task's index, for results of a declared shape; the bytes of a batch. */
   task: number;
   snapshot: Snapshot;
   /** This response replaces one that cannot be sent, and gives the reason. */
   isSubstitute: boolean;
+  /** Called when it is replaced. */
+  readonly onRefused?: (() => void) | undefined;
 }
 
 export class Replies {
@@ -38,6 +59,8 @@ export class Replies {
   readonly #requestSpaceFlag: SpaceFlag;
   readonly #control: Int32Array<SharedArrayBuffer>;
   #backlog: Reply[] = [];
+  /** Called when the backlog has become empty. */
+  onFlushed: () => void = () => {};
 
   constructor(
     endpoint: Endpoint,
@@ -53,6 +76,11 @@ export class Replies {
     this.#control = control;
   }
 
+  /** Responses, batches and events that wait for room. */
+  get waiting(): number {
+    return this.#backlog.length;
+  }
+
   get hasBacklog(): boolean {
     return this.#backlog.length > 0;
   }
@@ -64,19 +92,61 @@ export class Replies {
     return hasSpace;
   }
 
-  result(slot: number, generation: number, value: unknown, task?: AnsweredTask): void {
+  /** Sends a result. False: it cannot be cloned, but can be sent as a stream. */
+  result(slot: number, generation: number, value: unknown, task?: AnsweredTask): boolean {
     if (
       typeof value === "number" && task?.signature === undefined && this.#backlog.length === 0 &&
       this.#endpoint.sendNumber(slot, generation, RESULT_NUMBER, 0, value)
     ) {
       this.#hostWaker.wake();
-      return;
+      return true;
     }
     try {
       this.#respond(RESULT, slot, generation, value, task);
     } catch (error) {
-      this.thrown(slot, generation, error); // it cannot be cloned, or a getter threw
+      // It cannot be cloned, or a getter threw.
+      if (error instanceof DataCloneError && isStreamable(value)) return false;
+      this.thrown(slot, generation, error);
     }
+    return true;
+  }
+
+  /** The result is a stream, whose items follow. */
+  opened(slot: number, generation: number, stream: OpenedStream): void {
+    const { isReadable, highWaterMark } = stream;
+    const snapshot = this.#endpoint.snapshots.encodeInternal([isReadable, highWaterMark]);
+    this.#send({ kind: OPENED, slot, generation, task: 0, snapshot, isSubstitute: false });
+  }
+
+  /**
+   * Sends the items of a batch, and clears it. `onRefused`: the port refused an object of it, and an error was sent
+   * instead, which ends the stream.
+   */
+  items(
+    kind: typeof ITEMS | typeof EVENTS,
+    slot: number,
+    generation: number,
+    batch: ItemBatch,
+    bytes: number,
+    onRefused?: () => void,
+  ): void {
+    const { snapshots } = this.#endpoint;
+    const { encoder, end, count } = batch;
+    let snapshot: Snapshot;
+    try {
+      const isSent = this.#backlog.length === 0 && snapshots.isInline(encoder, end) &&
+        this.#endpoint.announceShapes() &&
+        this.#endpoint.sendEncoded(encoder, end, kind, slot, generation, bytes, count);
+      if (isSent) {
+        this.#hostWaker.wake();
+        return;
+      }
+      this.#wakeIfAnnounced();
+      snapshot = batch.take();
+    } finally {
+      batch.clear();
+    }
+    this.#send({ kind, slot, generation, task: bytes, snapshot, isSubstitute: false, onRefused });
   }
 
   /** The task threw: an error by its fields, anything else as it is. */
@@ -96,7 +166,9 @@ export class Replies {
     while (sent < this.#backlog.length && this.#trySend(this.#backlog[sent]!)) sent++;
     this.#backlog.splice(0, sent);
     this.#publishBacklog();
-    return this.#backlog.length === 0;
+    if (this.#backlog.length > 0) return false;
+    this.onFlushed();
+    return true;
   }
 
   /** Wakes the host if it waits for room in the request ring. Call after publishing released space. */
@@ -165,6 +237,17 @@ export class Replies {
     this.#publishBacklog();
   }
 
+  /** An error takes the place of a batch and ends the stream: what the backlog has for it after that is dropped. */
+  #endStream({ slot, generation, onRefused }: Reply): void {
+    onRefused?.();
+    const isBehind = (reply: Reply): boolean =>
+      reply.slot === slot && reply.generation === generation && !reply.isSubstitute;
+    const at = this.#backlog.findIndex(isBehind);
+    if (at >= 0) {
+      this.#backlog = this.#backlog.filter((each, index) => index <= at || !isBehind(each));
+    }
+  }
+
   #publishBacklog(): void {
     // SYNC(backlog): a thread that sees 0 finds all earlier responses in the ring. Pairs with Lane.hasBacklog. Needs release.
     Atomics.store(this.#control, RESPONSE_BACKLOG, this.#backlog.length);
@@ -186,6 +269,8 @@ export class Replies {
       if (reply.isSubstitute) throw error;
       const { tx, snapshots } = this.#endpoint;
       tx.abort();
+      if (reply.kind === EVENTS) return true; // it is left out: its call goes on
+      if (reply.kind === ITEMS) this.#endStream(reply);
       reply.isSubstitute = true;
       reply.kind = THROWN;
       reply.task = 0;

@@ -19,10 +19,15 @@ import {
   TASK_WORD,
 } from "../lane/frame.ts";
 import type { TaskTimer } from "../lane/task-timings.ts";
-import { ProtocolError } from "../errors.ts";
+import { DataCloneError, InvalidArgumentError, ProtocolError } from "../errors.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
 import type { Replies } from "./replies.ts";
+import { isGenerator, ResultStreams } from "./result-streams.ts";
+import type { ArgumentMessage } from "../lane/start-data.ts";
 import type { TaskSignals } from "./abort-signals.ts";
+import { ArgumentStreams } from "./argument-streams.ts";
+import { TaskEvents } from "./task-events.ts";
+import { isStreamable } from "../streams/stream-producer.ts";
 import { isThenable, type WorkerTask } from "./task-modules.ts";
 
 /** As it was when heddle was loaded. */
@@ -32,18 +37,28 @@ const promiseThen: (
   onReason: (reason: unknown) => void,
 ) => unknown = Promise.prototype.then;
 
+const AsyncFunction = (async () => {}).constructor;
+
+const NOT_DECLARED =
+  "A task that returns a generator must be a generator function (function*) or an async function.";
+
 export interface TaskRunnerOptions {
-  readonly runtime: Pick<Runtime, "isPromise">;
+  readonly runtime: Runtime;
   readonly endpoint: Endpoint;
   readonly replies: Replies;
   readonly tasks: readonly WorkerTask[];
   readonly times: TaskTimer;
   readonly signals: TaskSignals;
+  /** Posts a message of an argument stream to the host. */
+  readonly post: (message: ArgumentMessage) => void;
 }
 
 export class TaskRunner {
-  /** Tasks whose promise has not settled. */
+  /** Tasks whose promise has not settled, or whose stream has not ended. */
   inFlight = 0;
+  readonly streams: ResultStreams;
+  readonly argumentStreams: ArgumentStreams;
+  readonly events: TaskEvents;
   readonly #options: TaskRunnerOptions;
   readonly #endpoint: Endpoint;
   readonly #replies: Replies;
@@ -51,7 +66,7 @@ export class TaskRunner {
   readonly #times: TaskTimer;
   readonly #respondLater: (respond: () => void) => void;
 
-  /** `respondLater` is called when a promise has settled and must call `answer`, which sends the outcome. */
+  /** `respondLater` must call its argument, which sends a response or items of a stream. */
   constructor(options: TaskRunnerOptions, respondLater: (respond: () => void) => void) {
     this.#options = options;
     this.#endpoint = options.endpoint;
@@ -59,6 +74,16 @@ export class TaskRunner {
     this.#tasks = options.tasks;
     this.#times = options.times;
     this.#respondLater = respondLater;
+    this.streams = new ResultStreams({
+      runtime: options.runtime,
+      snapshots: options.endpoint.snapshots,
+      replies: options.replies,
+      run: respondLater,
+    });
+    const { runtime, post, endpoint, replies } = options;
+    this.events = new TaskEvents(runtime, endpoint.snapshots, replies);
+    const streams = this.argumentStreams = new ArgumentStreams({ runtime, post });
+    options.endpoint.decoder.openStream = (index, isReadable) => streams.open(index, isReadable);
   }
 
   /** Runs the polled record at `index`, unless the host has revoked it. Throws ProtocolError for a damaged one. */
@@ -94,6 +119,7 @@ export class TaskRunner {
         } else args = this.#endpoint.readValues(index, descriptor);
       } catch (error) {
         if (error instanceof ProtocolError) throw error;
+        this.argumentStreams.forget();
         this.#endBorrows();
         this.#release();
         this.#replies.thrown(slot, generation, error);
@@ -117,6 +143,7 @@ export class TaskRunner {
     const isBorrowing = this.#endpoint.decoder.borrows.length > 0;
     // Releases before the task runs, since a long task must not keep the ring's bytes, unless it reads them in place.
     if (!isBorrowing) this.#release();
+    if (this.argumentStreams.hasOpened) this.argumentStreams.bind(slot, generation);
     const { f } = task;
     const startMs = this.#times.begin(task.index);
     let result: unknown;
@@ -124,7 +151,10 @@ export class TaskRunner {
     let isLater = false;
     try {
       if (task.hasSignal) this.#addSignal(args!, task, slot, generation);
-      result = args === undefined ? f(argument) : f(...args);
+      if (task.emits) {
+        const all = args ?? [argument];
+        result = this.events.run(slot, generation, () => f(...all));
+      } else result = args === undefined ? f(argument) : f(...args);
       isLater = isThenable(result) && this.#settleLater(slot, generation, task, result, startMs);
     } catch (error) {
       result = error;
@@ -135,8 +165,9 @@ export class TaskRunner {
       this.#release();
     }
     if (isLater) return;
-    if (startMs >= 0) this.#times.end(task.index, startMs, true);
-    this.#respond(slot, generation, task, isThrown, result);
+    if (startMs >= 0) this.#times.end(task.index, startMs, !task.isStream || isThrown);
+    if (isThrown || !task.isStream) this.#respond(slot, generation, task, isThrown, result);
+    else this.#open(slot, generation, task, result as object, startMs);
   }
 
   #taskOf(index: number, descriptor: number): WorkerTask {
@@ -160,9 +191,51 @@ export class TaskRunner {
     isThrown: boolean,
     result: unknown,
   ): void {
-    if (task.hasSignal) this.#options.signals.close(slot, generation);
+    if (!isThrown && !this.#replies.result(slot, generation, result, task)) {
+      this.#open(slot, generation, task, result as object, -1);
+      return;
+    }
+    this.#close(slot, generation, task);
     if (isThrown) this.#replies.thrown(slot, generation, result);
-    else this.#replies.result(slot, generation, result, task);
+  }
+
+  /** The call is over for its task. */
+  #close(slot: number, generation: number, task: WorkerTask): void {
+    if (task.hasSignal) this.#options.signals.close(slot, generation);
+    if (this.argumentStreams.isOpen) this.argumentStreams.close(slot, generation);
+    if (task.emits) this.events.close(slot, generation);
+  }
+
+  /** Sends a result as a stream. */
+  #open(
+    slot: number,
+    generation: number,
+    task: WorkerTask,
+    result: object,
+    startMs: number,
+  ): void {
+    if (isGenerator(result) && !task.isStream && !(task.f instanceof AsyncFunction)) {
+      // Its caller got a promise, but the types promise a stream.
+      this.#respond(slot, generation, task, true, new InvalidArgumentError(NOT_DECLARED));
+      return;
+    }
+    this.inFlight++;
+    try {
+      this.streams.open(slot, generation, result, task.highWaterMark, (isThrown, value, isOver) => {
+        this.inFlight--;
+        if (startMs >= 0) this.#times.settled(task.index, startMs);
+        if (isOver) this.#close(slot, generation, task);
+        else if (isThrown || !isStreamable(value)) {
+          this.#respond(slot, generation, task, isThrown, value);
+        } else {
+          const error = new DataCloneError("What a stream returns cannot be a stream itself.");
+          this.#respond(slot, generation, task, true, error);
+        }
+      });
+    } catch (error) {
+      this.inFlight--;
+      this.#respond(slot, generation, task, true, error);
+    }
   }
 
   /** Releases the polled record. */

@@ -4,6 +4,8 @@ import { mayBorrow } from "../codec/kinds/borrow.ts";
 import type { Signature } from "../codec/struct/signature.ts";
 import { InvalidArgumentError, TaskNotFoundError } from "../errors.ts";
 import { declaredAt } from "../realm/declared-tasks.ts";
+import { isGeneratorFunction } from "../streams/generator-functions.ts";
+import { HIGH_WATER_MARK } from "../streams/limits.ts";
 
 /** Marks the objects that `task()` returns; shared with `task.ts` through the global symbol registry. */
 const TASK = Symbol.for("heddle.task");
@@ -18,6 +20,12 @@ export interface WorkerTask {
   readonly signature: Signature | undefined;
   /** Whether its last argument is an abort signal. */
   readonly hasSignal: boolean;
+  /** Whether it is a generator function: its result is a stream. */
+  readonly isStream: boolean;
+  /** Maximum of items of its stream that are sent and not acknowledged. */
+  readonly highWaterMark: number;
+  /** Whether its callers want its events. */
+  readonly emits: boolean;
 }
 
 /** All tasks of a module, and their descriptions for the host. */
@@ -59,7 +67,8 @@ export async function loadModule(moduleUrl: string): Promise<ModuleTasks> {
     const hasSignal = wantsSignal(declared);
     tasks.push(createTask(tasks.length, declared, signature, hasSignal));
     const { options = {}, args, returns } = declared;
-    descriptions.push({ name, options, hasSignal, args, returns, declares: words });
+    const isStream = isGeneratorFunction(declared.f);
+    descriptions.push({ name, options, hasSignal, isStream, args, returns, declares: words });
   }
   if (tasks.length > MAX_MODULE_TASKS) {
     throw new InvalidArgumentError(
@@ -83,11 +92,22 @@ async function importModule(moduleUrl: string): Promise<Module> {
 
 function createTask(
   index: number,
-  { f }: DeclaredTask,
+  { f, options }: DeclaredTask,
   signature: Signature | undefined,
   hasSignal: boolean,
 ): WorkerTask {
-  return { f, mayBorrow: mayBorrow(f), index, signature, hasSignal };
+  const isStream = isGeneratorFunction(f);
+  const highWaterMark = options?.highWaterMark ?? HIGH_WATER_MARK;
+  return {
+    f,
+    mayBorrow: !isStream && mayBorrow(f),
+    index,
+    signature,
+    hasSignal,
+    isStream,
+    highWaterMark,
+    emits: false,
+  };
 }
 
 function wantsSignal({ abortSignal }: DeclaredTask): boolean {
@@ -121,7 +141,7 @@ function otherDeclaration(
 /** A task as `task()` declares it, or a bare function. */
 interface DeclaredTask {
   readonly f: WorkerTask["f"];
-  readonly options?: object;
+  readonly options?: { readonly highWaterMark?: number };
   readonly args?: readonly unknown[];
   readonly returns?: unknown;
   readonly abortSignal?: unknown;

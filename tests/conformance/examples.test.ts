@@ -15,6 +15,10 @@ const outputs: Readonly<Record<string, string>> = {
   "module-of-tasks": "6.5[intime,toolate]true",
   "sqlite": "[[Emma,Persuasion],[Dracula]]",
   "broadcast": "[1,1]20[2,2]Set(1){30}",
+  "csv-rows": "Bergen:3300033Oslo:6599967200000rowsOslosoldfor91",
+  "progress-bar": "10%20%30%40%50%60%70%80%90%100%3.14159",
+  "upload-hash": "ceff544f043263133610e51a0a4df2f055d9148868025210317feb39c9c0d411".repeat(2),
+  "word-count": "the:19998quick:9999brown:9999",
 };
 
 test("every example is tested", () => {

@@ -100,6 +100,7 @@ class Host {
       wakeForSpace: () => {},
       requestSpace: () => {},
       notifyAbort: () => {},
+      postStream: () => {},
       fail: () => {},
     };
     this.lanes.add(lane);

@@ -53,6 +53,7 @@ export class FakeLane implements Lane {
   requestSpace(): void {}
 
   notifyAbort(): void {}
+  postStream(): void {}
 
   fail(error: Error): void {
     this.failure ??= error;

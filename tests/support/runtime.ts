@@ -51,8 +51,12 @@ export interface Finished {
 }
 
 /** Runs a script of `tests/fixtures/scripts` on this runtime. */
-export function runScript(name: string): Promise<Finished> {
-  return runFile(fileURLToPath(new URL(`../fixtures/scripts/${name}`, import.meta.url)));
+export function runScript(
+  name: string,
+  engineFlags: readonly string[] = [],
+): Promise<Finished> {
+  const file = fileURLToPath(new URL(`../fixtures/scripts/${name}`, import.meta.url));
+  return runFile(file, engineFlags);
 }
 
 /** Runs a file on this runtime. Kills it after `timeoutMs`. */

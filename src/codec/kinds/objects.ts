@@ -92,6 +92,7 @@ export function writePlain(
   }
   if (keys.length === 0) {
     if (!writer.access.kinds.isOrdinary(object)) return writeByRuntime(writer, object, from);
+    refuseIterable(writer, object);
     return writer.header(KEYED, 0, from);
   }
   if (keys[0] === "0" && writer.access.kinds.isArguments(object)) {
@@ -189,8 +190,16 @@ export function writeSpecial(
   if (inherits(kinds, prototype, kinds.isProxy)) {
     return writeKeyed(writer, object as Record<string, unknown>, keys, at);
   }
+  refuseIterable(writer, object);
   if (!inherits(kinds, prototype, (parent) => SLOTTED.has(parent))) writer.lastClass = prototype;
   return writeInstance(writer, object as Record<string, unknown>, prototype, keys, at);
+}
+
+/** An async iterable that is an argument, or the result, is sent as a stream instead of being cloned. */
+function refuseIterable(writer: Writer, object: object): void {
+  if (writer.depth === 1 && Symbol.asyncIterator in object) {
+    throw writer.refuse(object, "it is an async iterable");
+  }
 }
 
 function writeDate(writer: Writer, date: Date, at: number): number {
@@ -322,6 +331,7 @@ function writeByRuntime(writer: Writer, object: object, from: number): number {
     throw writer.refuse(object, (error as Error).message, { cause: error });
   }
   if (Object.getPrototypeOf(clone) !== Object.prototype) return writer.extra(object, from, false);
+  refuseIterable(writer, object);
   const keys = keysOf(clone);
   if (keys.length === 0 && writer.access.kinds.isOrdinary(clone)) {
     return writer.header(KEYED, 0, from);

@@ -7,7 +7,8 @@ import type { Reader } from "../reader.ts";
 import type { Writer } from "../writer.ts";
 import { BorrowedRange, isBorrowed, writeBorrowed } from "./borrow.ts";
 import { isStructView } from "../struct/record-view.ts";
-import { ENVELOPE, REFERENCED, VALUE_HEADER_BYTES } from "../tags.ts";
+import { ENVELOPE, REFERENCED, STREAM, VALUE_HEADER_BYTES } from "../tags.ts";
+import { StreamArgument } from "../support/stream-argument.ts";
 import { Transfer } from "../support/transfer.ts";
 
 /**
@@ -41,6 +42,7 @@ export const WRAPPERS: readonly object[] = [
   Envelope.prototype,
   Transfer.prototype,
   BorrowedRange.prototype,
+  StreamArgument.prototype,
 ];
 
 /**
@@ -112,6 +114,9 @@ export function writeWrapped(writer: Writer, object: object, from: number): numb
   if (Envelope.is(object)) {
     const at = writer.tag(ENVELOPE, from);
     return writer.value(object.payload, writer.value(object.header, at));
+  }
+  if (StreamArgument.is(object)) {
+    return writer.header(STREAM | (Number(object.isReadable) << 8), object.index, from);
   }
   if (BorrowedRange.is(object)) return writeBorrowed(writer, object, from);
   if (isBorrowed(object)) throw writer.refuse(object, "it is borrowed, and only for this task");

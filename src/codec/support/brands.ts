@@ -4,7 +4,7 @@
  */
 
 /** A list marks a `Transfer` and contains the objects to transfer. */
-export type Brand = readonly unknown[] | "envelope" | "borrow";
+export type Brand = readonly unknown[] | "envelope" | "borrow" | "stream";
 
 const KEY = Symbol.for("heddle.brands");
 const shared = globalThis as { [KEY]?: WeakMap<object, Brand> };

@@ -1,6 +1,7 @@
 /** One worker as the host's scheduling sees it. `thread-lane.ts` is the implementation. */
 import type { Endpoint } from "../../lane/endpoint.ts";
 import type { LaneLoad } from "./lane-load.ts";
+import type { StreamMessage } from "../../lane/start-data.ts";
 import type { PayloadCredit } from "../workers/payload-credit.ts";
 
 export interface Lane {
@@ -26,6 +27,11 @@ export interface Lane {
   requestSpace(): void;
   /** Notifies the worker that a call it may be running was aborted. */
   notifyAbort(slot: number, generation: number, reason: unknown): void;
+  /**
+   * Posts a message for a stream of the worker, and moves the objects in `transfer`. Throws DataCloneError if a part cannot
+   * be cloned or moved; does nothing if the worker is gone.
+   */
+  postStream(message: StreamMessage, transfer?: readonly unknown[]): void;
   /**
    * Stops a worker that broke the protocol or exceeded a time limit. `error` is the reason that its calls are lost.
    */

@@ -30,6 +30,10 @@ export interface CallSettings {
   readonly hasSignal: boolean;
   /** The only worker that may run the call: that of its key, or one by its id. Undefined: any. */
   readonly affinity: Affinity | undefined;
+  /** Gets the events of the call. */
+  readonly onEvent: ((value: unknown) => void) | undefined;
+  /** The streams among its arguments (host/streams/argument-sources.ts). */
+  readonly streams: readonly object[] | undefined;
   /** Time between two checks of such a call, in milliseconds; Infinity: it has no limits. */
   readonly tickMs: number;
 }
@@ -57,6 +61,8 @@ export function createSettings(options: GivenSettings): CallSettings {
     maxRetries: given.maxRetries ?? 0,
     hasSignal: given.hasSignal ?? false,
     affinity: given.affinity,
+    onEvent: given.onEvent,
+    streams: given.streams,
     tickMs: least === Infinity
       ? Infinity
       : Math.min(Math.max(least / TICKS_PER_LIMIT, MIN_TICK_MS), MAX_TICK_MS),
@@ -69,8 +75,14 @@ export const PLAIN: CallSettings = createSettings({});
 /** The same, for a call with attached state (`InFlight.markStateful`). */
 export const STATEFUL: CallSettings = createSettings({});
 
+/** The settings of a call with streams among its arguments, which cannot be read twice. */
+export function withStreams(settings: CallSettings, streams: readonly object[]): CallSettings {
+  return createSettings({ ...settings, streams, maxRetries: 0 });
+}
+
 /** Whether all settings are the defaults. All such calls share PLAIN, which the host compares by identity. */
 export function isPlain(settings: CallSettings): boolean {
   return settings.priority === 0 && settings.tickMs === Infinity && settings.maxRetries === 0 &&
-    settings.signal === undefined && !settings.hasSignal && settings.affinity === undefined;
+    settings.signal === undefined && !settings.hasSignal && settings.affinity === undefined &&
+    settings.onEvent === undefined;
 }

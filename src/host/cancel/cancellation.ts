@@ -47,6 +47,25 @@ export class Cancellation {
     return this.#laneOf(call)?.endpoint.tx.hasTaken(call.position) ?? false;
   }
 
+  /** The reader of the call's stream wants no more. Its task is asked to end, which settles the call. */
+  stopStream(call: PendingCall): void {
+    const { inFlight, onQueuedSettled, onRevoked } = this.#options;
+    const lane = this.#laneOf(call);
+    if (call.lane === QUEUED_ON_HOST) {
+      inFlight.resolve(call, undefined);
+      onQueuedSettled();
+    } else if (lane === undefined) {
+      return; // its worker is being removed, which settles it
+    } else if (call.stream?.isOpen === false && lane.endpoint.tx.revokeAt(call.position)) {
+      lane.load.remove(call.load);
+      inFlight.resolve(call, undefined);
+      onRevoked();
+    } else {
+      const { slot, generation } = call;
+      lane.postStream({ heddle: "cancel", slot, generation, index: 0 });
+    }
+  }
+
   /** The caller aborts the call. */
   abort(call: PendingCall, reason: unknown): void {
     this.aborted++;
@@ -72,7 +91,7 @@ export class Cancellation {
   notifyAll(reason: unknown): void {
     for (const call of this.#options.inFlight.callsOf()) {
       this.#raise(call);
-      if (call.settings.hasSignal) {
+      if (call.settings.hasSignal || call.stream !== undefined) {
         this.#laneOf(call)?.notifyAbort(call.slot, call.generation, reason);
       }
     }
@@ -91,6 +110,8 @@ export class Cancellation {
   #end(call: PendingCall, reason: unknown, killAfterMs: number, settle: () => void): void {
     const { onQueuedSettled, onRevoked, onOrphaned, now } = this.#options;
     const lane = this.#laneOf(call);
+    const mustNotify = call.settings.hasSignal || call.stream !== undefined;
+    call.stream?.drop();
     if (call.lane === QUEUED_ON_HOST) {
       settle();
       onQueuedSettled();
@@ -114,7 +135,7 @@ export class Cancellation {
       if (hasEnd) onOrphaned();
       this.#raise(call);
       settle();
-      if (settings.hasSignal) lane.notifyAbort(slot, generation, reason);
+      if (mustNotify) lane.notifyAbort(slot, generation, reason);
     }
   }
 

@@ -3,7 +3,7 @@
  * takes any other call.
  */
 import type { DeclaredValues, Signature } from "../../codec/struct/signature.ts";
-import { InvalidArgumentError, UnknownTaskError, WorkerStartError } from "../../errors.ts";
+import { HeddleError, InvalidArgumentError, WorkerStartError } from "../../errors.ts";
 import { ARGUMENTS, type Snapshot, type SnapshotEncoder } from "../../lane/snapshot.ts";
 import type { Lane } from "../balance/lane.ts";
 import { type CallSettings, createSettings } from "../cancel/call-settings.ts";
@@ -62,7 +62,7 @@ export class Broadcasts {
     return new Promise((resolve, reject) => {
       const start = (): void => {
         const found = find();
-        if (found instanceof UnknownTaskError) {
+        if (found instanceof HeddleError) {
           reject(found);
           return;
         }

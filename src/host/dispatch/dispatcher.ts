@@ -19,13 +19,14 @@ import {
 import type { SnapshotReader } from "../../lane/snapshot-reader.ts";
 import type { TaskTimings } from "../../lane/task-timings.ts";
 import { UNSIZED } from "../../lane/sized-values.ts";
-import { ProtocolError } from "../../errors.ts";
+import { DataCloneError, ProtocolError } from "../../errors.ts";
 import type { Timer } from "../../runtimes/runtime.ts";
 import { MAX_RESPONSES, Responses } from "../responses.ts";
 import { hasPromise, ignoreRejections } from "./pending-arguments.ts";
 import { type FindTask, PendingCalls } from "./pending-calls.ts";
 import type { Backpressure } from "./backpressure.ts";
-import { type CallSettings, PLAIN } from "../cancel/call-settings.ts";
+import { type CallSettings, PLAIN, withStreams } from "../cancel/call-settings.ts";
+import { splitStreams } from "../streams/argument-sources.ts";
 import type { HostWork } from "../poll-loop.ts";
 import {
   InFlight,
@@ -37,36 +38,13 @@ import {
 import type { Lane } from "../balance/lane.ts";
 import { LaneSet } from "../balance/lane-set.ts";
 import type { LaneChooser } from "../balance/placement.ts";
+import type { DispatcherEvents } from "./dispatcher-events.ts";
 import { Sender } from "./sender.ts";
 import { WaitingCalls } from "./waiting-calls.ts";
 import { WorkStealing } from "../balance/work-stealing.ts";
 
 /** From this `recycleAfter` on a lane gets calls until its successor is ready. */
 const MIN_INEXACT_LIMIT = 16;
-
-export interface DispatcherEvents {
-  /** There may be work: schedule a poll. */
-  onWork(): void;
-  /** A call with settings of its own was made. Runs no user code. */
-  onSettings(call: PendingCall): void;
-  /** A call was aborted by its own getters, or by the balancer, before it was sent. */
-  onAborted(): void;
-  /** A call is made again, with another id. */
-  onRenewed(call: PendingCall): void;
-  /** A lane has got `recycleAfter` calls. May be repeated. */
-  onDueForRecycling(lane: Lane): void;
-  /** A lane has got its last call. May be repeated. */
-  onLastCall(lane: Lane): void;
-  /** A retired lane has answered every call. */
-  onDrained(lane: Lane): void;
-  onPark(): void;
-  /** A call has to wait on the host. */
-  onWait(): void;
-  /** No lane has calls. `inFlight.size` includes calls that still wait on the host. */
-  onIdle(): void;
-  /** No call is in flight. */
-  onEmpty(): void;
-}
 
 export interface DispatcherOptions {
   readonly snapshots: SnapshotEncoder;
@@ -110,7 +88,7 @@ export class Dispatcher implements HostWork {
     this.#events = events;
     this.#times = options.taskTimings;
     this.#placement = placement;
-    this.inFlight = new InFlight(() => events.onEmpty());
+    this.inFlight = new InFlight(() => events.onEmpty(), () => events.onUnwanted());
     this.responses = new Responses(this.inFlight, signatures);
     this.#sender = new Sender({
       inFlight: this.inFlight,
@@ -199,9 +177,26 @@ export class Dispatcher implements HostWork {
       }
       return this.#submitEncoded(lane, task, args, resolve, reject, settings);
     } catch (error) {
-      ignoreRejections(args, this.#options.isPromise);
-      throw error;
+      return this.#submitStreams(
+        error,
+        args,
+        settings,
+        (others, own) => this.submit(task, others, resolve, reject, own),
+      );
     }
+  }
+
+  /** Makes a call with placeholders for the streams among its arguments. If there are none, rethrows why it was refused. */
+  #submitStreams<Call>(
+    error: unknown,
+    args: readonly unknown[],
+    settings: CallSettings,
+    submit: (args: readonly unknown[], settings: CallSettings) => Call,
+  ): Call {
+    const split = error instanceof DataCloneError ? splitStreams(args) : undefined;
+    if (split !== undefined) return submit(split.args, withStreams(settings, split.sources));
+    ignoreRejections(args, this.#options.isPromise);
+    throw error;
   }
 
   /** Throws if no call may be made. Called first, and again after the last user code. */
@@ -287,8 +282,12 @@ export class Dispatcher implements HostWork {
       this.#events.onWait();
       return call;
     } catch (error) {
-      ignoreRejections(args, this.#options.isPromise);
-      throw error;
+      return this.#submitStreams(
+        error,
+        args,
+        settings,
+        (others, own) => this.submitEarly(find, others, resolve, reject, own),
+      );
     }
   }
 

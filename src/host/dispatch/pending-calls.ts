@@ -2,7 +2,7 @@
  * Calls that cannot be encoded in full when they are made: promises among their arguments have to settle, or, in a
  * module pool, a worker has to describe the task first. All other arguments are taken when the call is made.
  */
-import { UnknownTaskError } from "../../errors.ts";
+import { HeddleError } from "../../errors.ts";
 import type { Signature } from "../../codec/struct/signature.ts";
 import type { Snapshot, SnapshotEncoder } from "../../lane/snapshot.ts";
 import type { SnapshotReader } from "../../lane/snapshot-reader.ts";
@@ -18,8 +18,8 @@ export interface KnownTask {
   readonly settings: CallSettings;
 }
 
-/** Finds the task of a call when the tasks are known. An error: the module has none of that name. */
-export type FindTask = () => KnownTask | UnknownTaskError;
+/** Finds the task of a call when the tasks are known. An error: the module has none of that name, or the call does not fit it. */
+export type FindTask = () => KnownTask | HeddleError;
 
 /** A call made before its task was known. */
 interface EarlyCall {
@@ -98,7 +98,7 @@ export class PendingCalls {
     for (const { call, generation, madeMs, find, args } of this.#early.splice(0)) {
       if (inFlight.find(call.slot, generation) === undefined) continue;
       const found = find();
-      if (found instanceof UnknownTaskError) {
+      if (found instanceof HeddleError) {
         inFlight.reject(call, found);
         continue;
       }

@@ -137,6 +137,8 @@ export class WaitingCalls {
   retry(call: PendingCall): boolean {
     const { inFlight, setTimeout, onRenewed } = this.#options;
     if (call.retryPayload === undefined || call.retries >= call.settings.maxRetries) return false;
+    // Items of a stream would come twice.
+    if (call.stream?.isOpen === true || call.sources !== undefined) return false;
     const queued = inFlight.renew(call, call.retryPayload);
     onRenewed(call);
     call.retries++;

@@ -17,6 +17,7 @@ import { AbandonedThreads } from "./abandoned-threads.ts";
 import { Autoscaler } from "./autoscaler.ts";
 import type { Lane } from "../balance/lane.ts";
 import { type LaneEnd, type LaneEvents, type LaneOptions, ThreadLane } from "./thread-lane.ts";
+import type { ArgumentMessage } from "../../lane/start-data.ts";
 import type { PendingCall } from "../in-flight.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 
@@ -47,6 +48,8 @@ export interface SupervisorEvents {
   onEnded(workerId: number, error: () => Error): void;
   onTasks(packed: Uint8Array): Error | undefined;
   onWake(): void;
+  /** A worker wants items of an argument stream, or no more of them. */
+  onArgument(lane: Lane, message: ArgumentMessage): void;
   onUnhandledRejection(workerId: number, error: Error): void;
   /** `minThreads` workers are ready for the first time. */
   onReady(): void;
@@ -135,6 +138,7 @@ export class Supervisor {
       onReady: (lane) => this.#onReady(lane),
       onWake: () => events.onWake(),
       onUnhandledRejection: (lane, error) => events.onUnhandledRejection(lane.id, error),
+      onArgument: (lane, message) => events.onArgument(lane, message),
       onFull: (lane, isFarOver) => this.#onFull(lane, isFarOver),
       onEnd: (lane, end) => this.#onEnd(lane, end),
     };

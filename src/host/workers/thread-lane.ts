@@ -26,14 +26,21 @@ import {
 import { packReason } from "../../lane/abort-reason.ts";
 import {
   type AbortMessage,
+  type ArgumentMessage,
   FLUSH,
   type PackedReason,
   type PoolStart,
+  type StreamMessage,
   WAKE,
   type WorkerMessage,
   type WorkerStart,
 } from "../../lane/start-data.ts";
-import { TaskNotFoundError, type WorkerLoss, WorkerStartError } from "../../errors.ts";
+import {
+  DataCloneError,
+  TaskNotFoundError,
+  type WorkerLoss,
+  WorkerStartError,
+} from "../../errors.ts";
 import { AwakeCount, type SharedWord, wordsOf } from "../../sync/awake-count.ts";
 import { SpaceFlag } from "../../sync/space-flag.ts";
 import { RUNNING, Waker } from "../../sync/worker-parking.ts";
@@ -77,6 +84,8 @@ export interface LaneEvents {
   onReady(lane: ThreadLane): void;
   onWake(): void;
   onUnhandledRejection(lane: ThreadLane, error: Error): void;
+  /** The worker wants items of an argument stream, or no more of them. */
+  onArgument(lane: ThreadLane, message: ArgumentMessage): void;
   /** The worker uses too much memory, or far too much. May be repeated. */
   onFull(lane: ThreadLane, isFarOver: boolean): void;
   /** Called exactly once, when the lane is GONE: the thread has exited, or did not end in time. */
@@ -281,6 +290,15 @@ export class ThreadLane implements Lane, Receiver {
     }
   }
 
+  postStream(message: StreamMessage, transfer: readonly unknown[] = []): void {
+    if (this.#state === "gone") return;
+    try {
+      this.#handle.post(message, transfer);
+    } catch (error) {
+      throw new DataCloneError(textOf(error), { cause: error });
+    }
+  }
+
   /** Keeps the process running until the worker's output to stdout and stderr has arrived. */
   awaitOutput(): void {
     if (this.#state !== "ready" || this.#outputTimer !== undefined) return;
@@ -372,6 +390,10 @@ export class ThreadLane implements Lane, Receiver {
       }
       case "flushed":
         this.#onOutput();
+        return;
+      case "credit":
+      case "cancel":
+        this.#events.onArgument(this, message);
         return;
       case "full":
         this.#events.onFull(this, message.isFarOver);

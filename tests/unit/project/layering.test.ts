@@ -16,6 +16,7 @@ const LAYERS: Readonly<Record<string, number>> = {
   "ring": 1,
   "sync": 1,
   "codec": 2,
+  "streams": 2,
   "lane": 3,
   "host": 4,
   "worker": 4,

@@ -53,6 +53,7 @@ function createStuckLane(): {
     onTasks: () => undefined,
     onReady() {},
     onWake() {},
+    onArgument() {},
     onUnhandledRejection() {},
     onFull() {},
     onEnd: (_lane, end) => void ends.push(end),

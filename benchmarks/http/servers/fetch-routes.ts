@@ -1,0 +1,30 @@
+/** The routes for runtimes whose servers take a `Request` and return a `Response`. */
+import { createJson, LIGHT, PATHS, residentBytes, TEXT, type Work } from "../routes.ts";
+
+const JSON_TYPE = { headers: { "content-type": "application/json" } };
+
+/** The path of `http://host/path`: parsing the whole URL would cost more than the answer. */
+const pathOf = (url: string): string => url.slice(url.indexOf("/", "http://".length));
+
+export function answer({ url }: Request, work: Work): Response | Promise<Response> {
+  switch (pathOf(url)) {
+    case PATHS.text:
+      return new Response(TEXT);
+    case PATHS.json:
+      return new Response(createJson(), JSON_TYPE);
+    case PATHS.light:
+      return new Response(LIGHT);
+    case PATHS.heavy:
+      return answerHeavy(work);
+    case PATHS.who:
+      return new Response(work.who);
+    case PATHS.memory:
+      return new Response(residentBytes());
+    default:
+      return new Response("", { status: 404 });
+  }
+}
+
+async function answerHeavy(work: Work): Promise<Response> {
+  return new Response(String(await work.heavy()));
+}

@@ -1,0 +1,2 @@
+/** Thrown where a tool is missing: the figure is left out on purpose. */
+export class Skipped extends Error {}

@@ -1,0 +1,178 @@
+/** `pool.map`, `forEach` and `reduce`: a task for many items, in chunks. */
+import { checkKeys, invalid, isRecord, ownOf, show } from "./checks.ts";
+import { InvalidArgumentError } from "../errors.ts";
+import type { StreamConsumer } from "../streams/stream-consumer.ts";
+import { iteratorOf } from "../streams/stream-producer.ts";
+import { type ItemSource, MapRun, type MapRunOptions } from "./map-run.ts";
+import { type Mappable, mappable } from "./mappable.ts";
+
+/** Options of {@link PoolOf.map}. */
+export interface MapOptions {
+  /** Maximum number of chunks in flight or unread. Default: two for each thread. */
+  readonly concurrency?: number;
+  /** Whether results come in the order of their items. Default true. */
+  readonly ordered?: boolean;
+  /** Items in a chunk. Default: as many as run for about a millisecond, at most 8192. */
+  readonly chunk?: number;
+}
+
+/** Items for a task: any iterable, a ReadableStream included. */
+export type Items<Item> = Iterable<Item> | AsyncIterable<Item>;
+
+/** The results of {@link PoolOf.map}: an async iterable for one reader. Nothing runs before it is read. */
+export class MappedResults<Result>
+  implements AsyncIterableIterator<Result, undefined, void>, AsyncDisposable {
+  readonly #start: () => MapRun;
+  #run: MapRun | undefined;
+
+  /** @internal */
+  constructor(start: () => MapRun) {
+    this.#start = start;
+  }
+
+  /** All results. */
+  async toArray(): Promise<Result[]> {
+    const all: Result[] = [];
+    await this.#eachBatch((results) => {
+      for (const result of results) all.push(result as Result);
+    });
+    return all;
+  }
+
+  next(): Promise<IteratorResult<Result, undefined>> {
+    return this.#results.next() as Promise<IteratorResult<Result, undefined>>;
+  }
+
+  /** Stops: takes no more items from the source, and aborts the calls in flight. */
+  async return(): Promise<IteratorResult<Result, undefined>> {
+    await this.#results.return();
+    return { done: true, value: undefined };
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.return();
+  }
+
+  get #results(): StreamConsumer {
+    if (this.#run === undefined) {
+      this.#run = this.#start();
+      this.#run.start();
+    }
+    return this.#run.results;
+  }
+
+  async #eachBatch(use: (results: readonly unknown[]) => void): Promise<void> {
+    const results = this.#results;
+    for (;;) {
+      const batch = await results.nextBatch();
+      if (batch === undefined) return;
+      use(batch);
+    }
+  }
+}
+
+/** `map`, `forEach` and `reduce` of a pool with this many threads. */
+export class Mapping {
+  readonly #pool: object;
+  readonly #threads: number;
+
+  constructor(pool: object, threads: number) {
+    this.#pool = pool;
+    this.#threads = threads;
+  }
+
+  map(call: unknown, items: unknown, options: MapOptions = {}): MappedResults<unknown> {
+    const settings = this.#check("map()", call, items, options);
+    return new MappedResults(() =>
+      new MapRun({ ...settings, source: openSource(items), isReduction: false })
+    );
+  }
+
+  async forEach(call: unknown, items: unknown, options: MapOptions = {}): Promise<void> {
+    const settings = this.#check("forEach()", call, items, options);
+    const source = openSource(items);
+    const run = new MapRun({ ...settings, source, isOrdered: false, isReduction: false });
+    run.start();
+    while (await run.results.nextBatch() !== undefined) { /* results are not wanted */ }
+  }
+
+  /** Reduces chunks in workers, then their results in the same way, in order. */
+  async reduce(call: unknown, items: unknown, options: MapOptions = {}): Promise<unknown> {
+    const settings = { ...this.#check("reduce()", call, items, options), isOrdered: true };
+    let source: ItemSource = openSource(items);
+    for (let chunk = settings.chunk;; chunk = PARTIAL_CHUNK) {
+      const run = new MapRun({ ...settings, chunk, source, isReduction: true });
+      const partial: unknown[] = [];
+      run.start();
+      for (;;) {
+        const batch = await run.results.nextBatch();
+        if (batch === undefined) break;
+        partial.push(...batch);
+      }
+      if (partial.length === 0) {
+        throw new InvalidArgumentError("reduce() of no items has no result.");
+      }
+      if (partial.length === 1) return partial[0];
+      source = openArray(partial);
+    }
+  }
+
+  #check(
+    name: string,
+    call: unknown,
+    items: unknown,
+    options: MapOptions,
+  ): Omit<MapRunOptions, "source" | "isReduction"> {
+    const task: Mappable | undefined = typeof call === "function" ? mappable.get(call) : undefined;
+    if (task?.pool !== this.#pool) {
+      throw new InvalidArgumentError(
+        `${name} takes a function of the same pool's \`call\`, got ${show(call)}.`,
+      );
+    }
+    const isIterable = typeof items === "string" ||
+      (typeof items === "object" && items !== null &&
+        (Symbol.iterator in items || Symbol.asyncIterator in items));
+    if (!isIterable) {
+      throw new InvalidArgumentError(`${name} takes an iterable of items, got ${show(items)}.`);
+    }
+    if (!isRecord(options)) throw invalid("options", "an object", show(options));
+    checkKeys(name, options, ["concurrency", "ordered", "chunk"]);
+    const { concurrency = 2 * this.#threads, ordered = true, chunk } = ownOf<MapOptions>(options);
+    if (typeof ordered !== "boolean") throw invalid("ordered", "a boolean", show(ordered));
+    return {
+      task,
+      concurrency: checkCount("concurrency", concurrency),
+      chunk: chunk === undefined ? undefined : checkCount("chunk", chunk),
+      isOrdered: ordered,
+    };
+  }
+}
+
+/** Items of a chunk when the results of chunks are reduced: few, so that all threads take part. */
+const PARTIAL_CHUNK = 16;
+
+function checkCount(name: string, value: unknown): number {
+  if (typeof value === "number" && Number.isInteger(value) && value >= 1) return value;
+  throw invalid(name, "an integer of at least 1", show(value));
+}
+
+function openSource(items: unknown): ItemSource {
+  if (Array.isArray(items)) return openArray(items);
+  const open = (items as Partial<Iterable<unknown>>)[Symbol.iterator];
+  const isAsync = Symbol.asyncIterator in Object(items);
+  return isAsync || typeof open !== "function"
+    ? iteratorOf(items)!
+    : open.call(items) as unknown as ItemSource;
+}
+
+function openArray(items: readonly unknown[]): ItemSource {
+  let at = 0;
+  return {
+    next: () => at < items.length ? { done: false, value: items[at++] } : { done: true },
+    many: (count) => items.slice(at, at += count),
+  };
+}

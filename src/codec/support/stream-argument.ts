@@ -1,0 +1,19 @@
+import { brandOf, setBrand } from "./brands.ts";
+
+/** Takes the place of an argument whose items are sent as they come. */
+export class StreamArgument {
+  /** Its number among the streams of the call. */
+  readonly index: number;
+  /** Whether the task gets a ReadableStream, otherwise an async iterable. */
+  readonly isReadable: boolean;
+
+  constructor(index: number, isReadable: boolean) {
+    this.index = index;
+    this.isReadable = isReadable;
+    setBrand(this, "stream");
+  }
+
+  static is(object: object): object is StreamArgument {
+    return brandOf(object) === "stream";
+  }
+}

@@ -1,0 +1,29 @@
+/** What the dispatcher tells the other parts of a pool. */
+import type { Lane } from "../balance/lane.ts";
+import type { PendingCall } from "../in-flight.ts";
+
+export interface DispatcherEvents {
+  /** There may be work: schedule a poll. */
+  onWork(): void;
+  /** A call with settings of its own was made. Runs no user code. */
+  onSettings(call: PendingCall): void;
+  /** A call was aborted by its own getters, or by the balancer, before it was sent. */
+  onAborted(): void;
+  /** A call is made again, with another id. */
+  onRenewed(call: PendingCall): void;
+  /** A lane has got `recycleAfter` calls. May be repeated. */
+  onDueForRecycling(lane: Lane): void;
+  /** A lane has got its last call. May be repeated. */
+  onLastCall(lane: Lane): void;
+  /** A retired lane has answered every call. */
+  onDrained(lane: Lane): void;
+  onPark(): void;
+  /** A call has to wait on the host. */
+  onWait(): void;
+  /** No lane has calls. `inFlight.size` includes calls that still wait on the host. */
+  onIdle(): void;
+  /** No call is in flight. */
+  onEmpty(): void;
+  /** Only calls are in flight whose streams nobody waits for. */
+  onUnwanted(): void;
+}

@@ -1,0 +1,202 @@
+/** Arguments that are streams: the host's side. docs/internals/streams.md explains the protocol. */
+import { Codec } from "../../codec/codec.ts";
+import { StreamArgument } from "../../codec/support/stream-argument.ts";
+import { StreamClosedError } from "../../errors.ts";
+import { packReason } from "../../lane/abort-reason.ts";
+import { ItemBatch } from "../../lane/item-batch.ts";
+import { SnapshotEncoder } from "../../lane/snapshot.ts";
+import type { ArgumentMessage, PackedItems, StreamId } from "../../lane/start-data.ts";
+import type { Runtime } from "../../runtimes/runtime.ts";
+import { HIGH_WATER_MARK } from "../../streams/limits.ts";
+import { isReadableStream } from "../../streams/readable.ts";
+import { isStreamable, iteratorOf, StreamProducer } from "../../streams/stream-producer.ts";
+import type { Lane } from "../balance/lane.ts";
+import type { CallWatch, InFlight, PendingCall } from "../in-flight.ts";
+
+export interface ArgumentSourcesOptions {
+  readonly runtime: Runtime;
+  readonly inFlight: InFlight;
+  /** Maximum bytes of one item. */
+  readonly maxPayloadBytes: number;
+}
+
+/** Arguments of which some are streams. */
+export interface SplitArguments {
+  /** The same with placeholders in the place of the streams. */
+  readonly args: readonly unknown[];
+  readonly sources: readonly object[];
+}
+
+/** Takes the streams out of `args`; undefined if there are none. Runs user code: getters. */
+export function splitStreams(args: readonly unknown[]): SplitArguments | undefined {
+  const sources: object[] = [];
+  const others = args.map((value) => {
+    if (!isStreamable(value)) return value;
+    sources.push(value);
+    return new StreamArgument(sources.length - 1, isReadableStream(value));
+  });
+  return sources.length === 0 ? undefined : { args: others, sources };
+}
+
+export class ArgumentSources {
+  readonly #options: ArgumentSourcesOptions;
+
+  constructor(options: ArgumentSourcesOptions) {
+    this.#options = options;
+  }
+
+  /** The call is being made with these streams among its arguments. */
+  attach(call: PendingCall, sources: readonly object[]): void {
+    call.sources = new CallSources(sources, this.#options);
+  }
+
+  /** A worker wants items, or no more of them. */
+  onMessage(lane: Lane, message: ArgumentMessage): void {
+    const { slot, generation, index } = message;
+    const call = this.#options.inFlight.find(slot, generation);
+    const sources = call?.lane === lane.id ? call.sources : undefined;
+    if (sources instanceof CallSources) {
+      sources.onMessage(lane, message);
+    } else if (message.heddle === "credit") {
+      const reason = packReason(this.#options.runtime, new StreamClosedError());
+      lane.postStream({ heddle: "end", slot, generation, index, reason });
+    }
+  }
+}
+
+/** The argument streams of one call. */
+class CallSources implements CallWatch {
+  /** Streams whose worker has not asked for them. */
+  readonly #unread: (object | undefined)[];
+  readonly #producers: (StreamProducer | undefined)[] = [];
+  readonly #options: ArgumentSourcesOptions;
+
+  constructor(sources: readonly object[], options: ArgumentSourcesOptions) {
+    this.#unread = [...sources];
+    this.#options = options;
+  }
+
+  onMessage(lane: Lane, message: ArgumentMessage): void {
+    const { slot, generation, index } = message;
+    if (message.heddle === "cancel") {
+      this.#producers[index]?.cancel();
+      return;
+    }
+    const producer = this.#producers[index];
+    const source = this.#unread[index];
+    if (producer !== undefined) producer.acknowledge(message.batches);
+    else if (source !== undefined) {
+      this.#unread[index] = undefined;
+      this.#start(lane, { slot, generation, index }, source);
+    }
+  }
+
+  /** The call is over. Ending an iterator runs user code, which must find the call's slot in order. */
+  onOver(): void {
+    this.#unread.length = 0;
+    const producers = this.#producers.splice(0);
+    if (producers.length === 0) return;
+    this.#options.runtime.microtask(() => {
+      for (const producer of producers) producer?.cancel();
+    });
+  }
+
+  #start(lane: Lane, id: StreamId, source: object): void {
+    const { runtime, maxPayloadBytes } = this.#options;
+    const { index } = id;
+    const end = (isThrown: boolean, value: unknown): void => {
+      this.#producers[index] = undefined;
+      const reason = isThrown ? packReason(runtime, value) : undefined;
+      try {
+        lane.postStream({ heddle: "end", ...id, reason });
+      } catch (error) {
+        lane.postStream({ heddle: "end", ...id, reason: packReason(runtime, error) });
+      }
+    };
+    try {
+      const producer = new StreamProducer({
+        iterator: iteratorOf(source)!,
+        highWaterMark: HIGH_WATER_MARK,
+        now: runtime.now,
+        macrotask: runtime.macrotask,
+        run: (slice) => slice(),
+        onPause: () => {},
+        onEnd: end,
+        writer: new ItemWriter(lane, id, runtime, maxPayloadBytes),
+      });
+      this.#producers[index] = producer;
+      producer.resume();
+    } catch (error) {
+      end(true, error);
+    }
+  }
+}
+
+/** Batches up to this size are copied; larger ones are given away as a whole. */
+const MAX_COPIED_BYTES = 64 * 1024;
+
+/** Sends the batches of one argument stream by messages. */
+class ItemWriter {
+  readonly isFull = false;
+  readonly #lane: Lane;
+  readonly #id: StreamId;
+  readonly #codec: Codec;
+  readonly #snapshots: SnapshotEncoder;
+  readonly #batch: ItemBatch;
+  /** Shapes sent so far. */
+  #shapes = 0;
+
+  constructor(lane: Lane, id: StreamId, access: Runtime, maxPayloadBytes: number) {
+    this.#lane = lane;
+    this.#id = id;
+    // Of its own: messages are not in order with the shapes that the ring announces.
+    this.#codec = new Codec({ access, origin: 0, maxPayloadBytes, allowsBorrow: false });
+    this.#snapshots = new SnapshotEncoder(this.#codec, 0);
+    this.#batch = new ItemBatch(this.#snapshots);
+  }
+
+  add(item: unknown): number {
+    return this.#batch.add(item);
+  }
+
+  discard(): void {
+    this.#batch.clear();
+  }
+
+  send(bytes: number): void {
+    const { encoder, end, count } = this.#batch;
+    let transfer: readonly unknown[] = [];
+    let attachments: readonly unknown[] = [];
+    let buffer: SharedArrayBuffer;
+    try {
+      if (encoder.attachments.isEmpty && end <= MAX_COPIED_BYTES) {
+        buffer = new SharedArrayBuffer(end);
+        new Uint8Array(buffer).set(encoder.u8.subarray(0, end));
+      } else {
+        const snapshot = this.#batch.take();
+        ({ transfer } = snapshot);
+        ({ attachments } = snapshot.payload!);
+        buffer = snapshot.payload!.buffer!;
+      }
+    } finally {
+      this.#batch.clear();
+    }
+    const items: PackedItems = {
+      count,
+      buffer,
+      end,
+      bytes,
+      attachments,
+      shapes: this.#takeShapes(),
+    };
+    this.#lane.postStream({ heddle: "items", ...this.#id, items }, transfer);
+  }
+
+  #takeShapes(): readonly unknown[] | undefined {
+    const { shapes } = this.#codec;
+    const first = this.#shapes;
+    if (first === shapes.size) return undefined;
+    this.#shapes = shapes.size;
+    return [first, ...shapes.keysFrom(first, shapes.size - first)];
+  }
+}

@@ -1,0 +1,170 @@
+/** Links the calls whose results are streams with their readers. */
+import type { StreamConsumer } from "../../streams/stream-consumer.ts";
+import type { LaneSet } from "../balance/lane-set.ts";
+import type { Lane } from "../balance/lane.ts";
+import type { Cancellation } from "../cancel/cancellation.ts";
+import type { InFlight, ItemSink, PendingCall } from "../in-flight.ts";
+import { toReadableStream } from "../../streams/readable.ts";
+import { createResultStream, type ResultStream } from "./result-stream.ts";
+
+export interface StreamCallsOptions {
+  readonly inFlight: InFlight;
+  readonly lanes: LaneSet;
+  readonly cancellation: Pick<Cancellation, "abort" | "stopStream">;
+  /** Somebody waits for a stream: the process must keep running. */
+  readonly onWanted: () => void;
+}
+
+export class StreamCalls {
+  readonly #options: StreamCallsOptions;
+
+  constructor(options: StreamCallsOptions) {
+    this.#options = options;
+  }
+
+  /** Creates the stream of a call that will be made. */
+  create(): StreamSink {
+    return new StreamSink(this.#options);
+  }
+
+  /** The worker begins to send the call's result as a stream. Settles a call that did not expect one. */
+  open(call: PendingCall, isReadable: boolean, highWaterMark: number): void {
+    const { stream: expected, resolve } = call;
+    if (expected !== undefined) {
+      (expected as StreamSink).open(highWaterMark, isReadable);
+      return;
+    }
+    const sink = this.create();
+    this.#options.inFlight.markStateful(call);
+    sink.attach(call);
+    sink.open(highWaterMark, isReadable);
+    call.resolve = (value) => sink.end(value);
+    call.reject = (reason) => sink.fail(reason);
+    resolve!(sink.present(sink.takeHandle()));
+  }
+
+  /** The call of a stream that a worker opens is over. */
+  refuse(lane: Lane, slot: number, generation: number): void {
+    lane.postStream({ heddle: "cancel", slot, generation, index: 0 });
+  }
+
+  /** Items of the call cannot be read on this thread. */
+  fail(call: PendingCall, error: unknown): void {
+    this.#options.cancellation.abort(call, error);
+  }
+}
+
+/** The stream of one call. */
+export class StreamSink implements ItemSink {
+  /** Called when the result turns out to be a stream. */
+  onOpened: () => void = () => {};
+  #isOpen = false;
+  #isReadable = false;
+  #isAwaited = false;
+  readonly #consumer: StreamConsumer;
+  readonly #options: StreamCallsOptions;
+  /** Until the caller has it: the call refers to this object, and the handle must be collectable. */
+  #handle: ResultStream<unknown, unknown> | undefined;
+  #call: PendingCall | undefined;
+
+  constructor(options: StreamCallsOptions) {
+    this.#options = options;
+    const { consumer, handle } = createResultStream({
+      acknowledge: (batches) => this.#acknowledge(batches),
+      cancel: () => {
+        const call = this.#callInFlight;
+        if (call !== undefined) options.cancellation.stopStream(call);
+      },
+      onWaiting: (isWaiting) => this.#onWaiting(isWaiting),
+    });
+    this.#consumer = consumer;
+    this.#handle = handle;
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  /** Whether its reader wants no more items. */
+  get isCancelled(): boolean {
+    return this.#consumer.isCancelled;
+  }
+
+  /** Gives the stream to its caller, once. */
+  takeHandle(): ResultStream<unknown, unknown> {
+    const handle = this.#handle!;
+    this.#handle = undefined;
+    return handle;
+  }
+
+  /** `handle` as the kind of stream that the task returned. */
+  present(
+    handle: ResultStream<unknown, unknown>,
+  ): ResultStream<unknown, unknown> | ReadableStream<unknown> {
+    return this.#isReadable ? toReadableStream(handle) : handle;
+  }
+
+  /**
+   * `call` is made; nothing has arrived for it. Its settings are not PLAIN. `isAwaited`: its promise keeps the process
+   * running until it turns out to be a stream.
+   */
+  attach(call: PendingCall, isAwaited = false): void {
+    call.stream = this;
+    this.#call = call;
+    this.#isAwaited = isAwaited;
+    this.#updateIdle();
+    if (this.#consumer.isCancelled) this.#options.cancellation.stopStream(call);
+  }
+
+  open(highWaterMark: number, isReadable: boolean): void {
+    this.#isOpen = true;
+    this.#isReadable = isReadable;
+    this.#consumer.highWaterMark = highWaterMark;
+    this.#isAwaited = false;
+    this.#updateIdle();
+    const call = this.#callInFlight;
+    // It may have been cancelled before there was a stream in the worker.
+    if (this.#consumer.isCancelled && call !== undefined) {
+      this.#options.cancellation.stopStream(call);
+    }
+    this.onOpened();
+  }
+
+  onItems(items: readonly unknown[], bytes: number): void {
+    this.#consumer.push(items, bytes);
+  }
+
+  drop(): void {
+    this.#consumer.drop();
+  }
+
+  end(value: unknown): void {
+    this.#consumer.end(value);
+  }
+
+  fail(reason: unknown): void {
+    this.#consumer.fail(reason);
+  }
+
+  get #callInFlight(): PendingCall | undefined {
+    return this.#call?.stream === this ? this.#call : undefined;
+  }
+
+  #acknowledge(batches: number): void {
+    const call = this.#callInFlight;
+    if (call === undefined) return;
+    const { slot, generation, lane } = call;
+    const message = { heddle: "credit", slot, generation, index: 0, batches } as const;
+    this.#options.lanes.byId(lane)?.postStream(message);
+  }
+
+  #onWaiting(isWaiting: boolean): void {
+    this.#updateIdle(isWaiting);
+    if (isWaiting && this.#callInFlight !== undefined) this.#options.onWanted();
+  }
+
+  #updateIdle(isWaiting = this.#consumer.isWaiting): void {
+    const call = this.#callInFlight;
+    if (call !== undefined) this.#options.inFlight.setIdle(call, !isWaiting && !this.#isAwaited);
+  }
+}

@@ -1,0 +1,17 @@
+/**
+ * Other ways to run a task. Each has an index in the pool's task table, after those of the tasks themselves, so requests
+ * and timings need nothing new: task + variant × number of tasks.
+ */
+
+/** The task itself. */
+export const SINGLE = 0;
+/** Calls the task for many arguments at once (`pool.map`). */
+export const CHUNK = 1;
+/** The task may send events to its caller (`emit`). */
+export const EMITTING = 2;
+export type Variant = typeof SINGLE | typeof CHUNK | typeof EMITTING;
+
+export const VARIANTS = 3;
+
+/** The result of a chunk: the results of its items, the run time in milliseconds, and the error that ended it, if any. */
+export type ChunkResult = readonly [results: readonly unknown[], ms: number, error?: unknown];

@@ -1,0 +1,173 @@
+/** Arguments that are streams: the worker's side. docs/internals/streams.md explains the protocol. */
+import { Codec } from "../codec/codec.ts";
+import type { Decoder } from "../codec/decoder.ts";
+import { ReceivedShapes } from "../codec/shapes/shapes.ts";
+import { ProtocolError, StreamClosedError } from "../errors.ts";
+import { unpackReason } from "../lane/abort-reason.ts";
+import type { ArgumentMessage, PackedItems, StreamMessage } from "../lane/start-data.ts";
+import { viewMemory } from "../memory/views.ts";
+import type { Runtime } from "../runtimes/runtime.ts";
+import { toReadableStream } from "../streams/readable.ts";
+import { StreamConsumer } from "../streams/stream-consumer.ts";
+import { keyOf } from "./abort-signals.ts";
+
+export interface ArgumentStreamsOptions {
+  readonly runtime: Runtime;
+  readonly post: (message: ArgumentMessage) => void;
+}
+
+export class ArgumentStreams {
+  readonly #options: ArgumentStreamsOptions;
+  /** Of the arguments that are being read. */
+  #opened: ArgumentStream[] = [];
+  /** By call, then by number. */
+  readonly #calls = new Map<number, readonly ArgumentStream[]>();
+
+  constructor(options: ArgumentStreamsOptions) {
+    this.#options = options;
+  }
+
+  /** Creates what the task gets in the place of stream `index`. */
+  open(index: number, isReadable: boolean): object {
+    const stream = new ArgumentStream(index, this.#options);
+    this.#opened.push(stream);
+    return isReadable ? toReadableStream(stream.reader) : stream.reader;
+  }
+
+  /** Whether there are streams among the arguments that were read last. */
+  get hasOpened(): boolean {
+    return this.#opened.length > 0;
+  }
+
+  /** Whether a running call has any. */
+  get isOpen(): boolean {
+    return this.#calls.size > 0;
+  }
+
+  /** The arguments that were read last belong to this call. */
+  bind(slot: number, generation: number): void {
+    for (const stream of this.#opened) stream.bind(slot, generation);
+    this.#calls.set(keyOf(slot, generation), this.#opened);
+    this.#opened = [];
+  }
+
+  /** The arguments could not be read. */
+  forget(): void {
+    this.#opened = [];
+  }
+
+  /** The call is over: its streams cannot be read any more. */
+  close(slot: number, generation: number): void {
+    const key = keyOf(slot, generation);
+    for (const stream of this.#calls.get(key) ?? []) stream.close();
+    this.#calls.delete(key);
+  }
+
+  /** Items have arrived, or the end of a stream. Its call may be over. */
+  onMessage(message: StreamMessage): void {
+    const streams = this.#calls.get(keyOf(message.slot, message.generation));
+    const stream = streams?.find(({ index }) => index === message.index);
+    if (message.heddle === "items") stream?.receive(message.items);
+    else if (message.heddle === "end") {
+      const { reason } = message;
+      if (reason === undefined) stream?.consumer.end(undefined);
+      else stream?.consumer.fail(unpackReason(this.#options.runtime, reason));
+    }
+  }
+}
+
+class ArgumentStream {
+  readonly index: number;
+  readonly consumer: StreamConsumer;
+  readonly reader: StreamReader;
+  readonly #options: ArgumentStreamsOptions;
+  readonly #shapes = new ReceivedShapes();
+  #decoder: Decoder | undefined;
+  #slot = -1;
+  #generation = 0;
+  #isStarted = false;
+
+  constructor(index: number, options: ArgumentStreamsOptions) {
+    this.index = index;
+    this.#options = options;
+    this.consumer = new StreamConsumer({
+      acknowledge: (batches) => this.#post("credit", batches),
+      cancel: () => this.#cancel(),
+      onWaiting: (isWaiting) => {
+        if (!isWaiting || this.#isStarted) return;
+        this.#isStarted = true;
+        this.#post("credit", 0);
+      },
+    });
+    this.reader = new StreamReader(this.consumer);
+  }
+
+  bind(slot: number, generation: number): void {
+    this.#slot = slot;
+    this.#generation = generation;
+  }
+
+  receive({ count, buffer, end, bytes, attachments, shapes }: PackedItems): void {
+    const { runtime } = this.#options;
+    this.#decoder ??= new Codec({
+      access: runtime,
+      origin: 0,
+      maxPayloadBytes: Infinity,
+      allowsBorrow: false,
+    }).decoder(this.#shapes);
+    try {
+      if (shapes !== undefined) this.#shapes.add(shapes);
+      const items = this.#decoder.all(viewMemory(buffer), 0, end, count, attachments);
+      this.#decoder.forget();
+      this.consumer.push(items, bytes);
+    } catch (error) {
+      if (error instanceof ProtocolError) throw error;
+      this.#post("cancel");
+      this.consumer.fail(error);
+    }
+  }
+
+  close(): void {
+    this.consumer.drop();
+    this.consumer.fail(new StreamClosedError());
+  }
+
+  /** A source that was never asked has nothing to end. */
+  #cancel(): void {
+    if (this.#isStarted) this.#post("cancel");
+    else this.consumer.end(undefined);
+  }
+
+  #post(kind: "credit" | "cancel", batches = 0): void {
+    const id = { slot: this.#slot, generation: this.#generation, index: this.index };
+    const message = kind === "credit"
+      ? { heddle: kind, ...id, batches } as const
+      : { heddle: kind, ...id } as const;
+    this.#options.post(message);
+  }
+}
+
+/** An argument stream as its task sees it. */
+class StreamReader implements AsyncIterableIterator<unknown, unknown, void> {
+  readonly #consumer: StreamConsumer;
+
+  constructor(consumer: StreamConsumer) {
+    this.#consumer = consumer;
+  }
+
+  next(): Promise<IteratorResult<unknown, unknown>> {
+    return this.#consumer.next();
+  }
+
+  return(value?: unknown): Promise<IteratorResult<unknown, unknown>> {
+    return this.#consumer.return(value);
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#consumer.return();
+  }
+}

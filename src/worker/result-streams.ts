@@ -1,0 +1,103 @@
+/** Results that are streams: the worker's side. docs/internals/streams.md explains the protocol. */
+import { ItemBatch } from "../lane/item-batch.ts";
+import { ITEMS } from "../lane/frame.ts";
+import type { SnapshotEncoder } from "../lane/snapshot.ts";
+import type { Runtime } from "../runtimes/runtime.ts";
+import { isReadableStream } from "../streams/readable.ts";
+import { iteratorOf, StreamProducer } from "../streams/stream-producer.ts";
+import { keyOf } from "./abort-signals.ts";
+import type { Replies } from "./replies.ts";
+
+export interface ResultStreamsOptions {
+  readonly runtime: Pick<Runtime, "now" | "macrotask">;
+  readonly snapshots: SnapshotEncoder;
+  readonly replies: Replies;
+  /** Runs work of a stream outside the worker loop. */
+  readonly run: (work: () => void) => void;
+}
+
+export class ResultStreams {
+  readonly #options: ResultStreamsOptions;
+  /** Streams that wait for credit or room. Their calls do not count for `maxConcurrency`. */
+  paused = 0;
+  readonly #open = new Map<number, StreamProducer>();
+  /** Called when no stream is open any more. */
+  #onNone: (() => void) | undefined;
+
+  constructor(options: ResultStreamsOptions) {
+    this.#options = options;
+    options.replies.onFlushed = () => {
+      for (const producer of this.#open.values()) producer.resume();
+    };
+  }
+
+  /**
+   * Sends the items of `value`, an iterator or an async iterable. `onEnd` gets what the iterator returned or threw;
+   * `isAnswered`: the host has got an error for it already. Rethrows what opening the iterable throws.
+   */
+  open(
+    slot: number,
+    generation: number,
+    value: object,
+    highWaterMark: number,
+    onEnd: (isThrown: boolean, value: unknown, isAnswered: boolean) => void,
+  ): void {
+    const { runtime, snapshots, replies, run } = this.#options;
+    const iterator = iteratorOf(value)!;
+    const key = keyOf(slot, generation);
+    const batch = new ItemBatch(snapshots);
+    let isAnswered = false;
+    const onRefused = (): void => {
+      isAnswered = true;
+      producer.cancel();
+    };
+    const producer = new StreamProducer({
+      iterator,
+      highWaterMark,
+      now: runtime.now,
+      macrotask: runtime.macrotask,
+      run,
+      writer: {
+        add: (item) => batch.add(item),
+        send: (bytes) => replies.items(ITEMS, slot, generation, batch, bytes, onRefused),
+        discard: () => batch.clear(),
+        get isFull() {
+          return replies.hasBacklog;
+        },
+      },
+      onPause: (isPaused) => this.paused += isPaused ? 1 : -1,
+      onEnd: (isThrown, result) => {
+        this.#open.delete(key);
+        onEnd(isThrown, result, isAnswered);
+        if (this.#open.size === 0) this.#onNone?.();
+      },
+    });
+    this.#open.set(key, producer);
+    replies.opened(slot, generation, { isReadable: isReadableStream(value), highWaterMark });
+    producer.resume();
+  }
+
+  /** The host has taken all items of this many further batches. The stream may have ended. */
+  acknowledge(slot: number, generation: number, batches: number): void {
+    this.#open.get(keyOf(slot, generation))?.acknowledge(batches);
+  }
+
+  /** The host wants no more items, or has settled the call. The stream may have ended. */
+  cancel(slot: number, generation: number): void {
+    this.#open.get(keyOf(slot, generation))?.cancel();
+  }
+
+  /** Cancels all streams. Resolves when their iterators have ended. */
+  async close(): Promise<void> {
+    if (this.#open.size === 0) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#onNone = resolve;
+    for (const producer of this.#open.values()) producer.cancel();
+    await promise;
+  }
+}
+
+/** Whether `value` is what a generator function returns. */
+export function isGenerator(value: object): boolean {
+  return /^\[object (Async)?Generator\]$/.test(Object.prototype.toString.call(value));
+}

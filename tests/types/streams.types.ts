@@ -1,0 +1,49 @@
+/** Compile-time assertions: results and arguments that are streams, events, and `map`. */
+import { createPool, type MappedResults, type ResultStream } from "../../src/mod.ts";
+import { count, plain } from "../fixtures/stream-tasks.ts";
+
+type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true
+  : false;
+function assert<_T extends true>(): void {}
+
+type Tasks = typeof import("../fixtures/stream-tasks.ts");
+const pool = createPool()<Tasks>(new URL("../fixtures/stream-tasks.ts", import.meta.url));
+const { call } = pool;
+
+assert<Equal<ReturnType<typeof call.count>, ResultStream<number, string>>>();
+assert<Equal<ReturnType<typeof call.slowCount>, ResultStream<number, string>>>();
+assert<Equal<ReturnType<typeof call.readable>, Promise<ReadableStream<number>>>>();
+assert<Equal<ReturnType<typeof call.laterGenerator>, Promise<ResultStream<number, string>>>>();
+assert<Equal<ReturnType<typeof call.plain>, Promise<number>>>();
+assert<Equal<ReturnType<typeof pool.broadcast.count>, Promise<ResultStream<number, string>[]>>>();
+
+const mapped = createPool()({ count, plain });
+assert<Equal<ReturnType<typeof mapped.call.count>, ResultStream<number, string>>>();
+assert<Equal<ReturnType<typeof mapped.call.plain>, Promise<number>>>();
+
+export async function accepted(source: AsyncIterable<number>): Promise<void> {
+  for await (const n of call.count(0, 1)) n.toFixed();
+  await call.sum(source);
+  await call.sum(call.count(0, 1));
+  await call.sumReadable(new ReadableStream<number>());
+  await call.count.with({ timeout: 1 })(0, 1).toArray();
+  await call.progress.with({ onEvent: (event: unknown) => event })(1);
+  const squares = pool.map(call.square, [1, 2], { ordered: false });
+  assert<Equal<typeof squares, MappedResults<number>>>();
+  await pool.forEach(call.square, new Set([1]));
+  const total: number = await pool.reduce(call.add, source);
+  total.toFixed();
+}
+
+export function refused(): void {
+  // @ts-expect-error -- a stream of numbers is wanted
+  void call.sum([1, 2]);
+  // @ts-expect-error -- the items are no numbers
+  pool.map(call.square, ["a"]);
+  // @ts-expect-error -- a generator task is no function of promises
+  pool.map(call.asyncCount, [1]);
+  // @ts-expect-error -- its two arguments are not of one type
+  void pool.reduce(call.takeSome, [1]);
+  // @ts-expect-error -- only tasks have it
+  call.count.with({ highWaterMark: 5 });
+}
