@@ -127,6 +127,19 @@ function locateTasks(
   }));
 }
 
+/** Not in the constructor: a function that the core keeps would share a scope with these, and so keep the handle. */
+function createMapping(
+  pool: object,
+  threads: number,
+): Pick<Mapping, "map" | "forEach" | "reduce"> {
+  const mapping = new Mapping(pool, threads);
+  return {
+    map: (call, items, options) => mapping.map(call, items, options),
+    forEach: (call, items, options) => mapping.forEach(call, items, options),
+    reduce: (call, items, options) => mapping.reduce(call, items, options),
+  };
+}
+
 /** The public handle. Threads and timers of the pool reference only `PoolCore`, which references this weakly. */
 class ThreadPool extends EventTarget {
   readonly call: CallProxy;
@@ -158,10 +171,10 @@ class ThreadPool extends EventTarget {
     }
     const isKnown = (): boolean => moduleTasks === undefined || moduleTasks.isKnown;
     this.broadcast = createBroadcasts(spec, broadcasts, isKnown, this);
-    const mapping = new Mapping(this, spec.options.maxThreads);
-    this.map = (call, items, options) => mapping.map(call, items, options);
-    this.forEach = (call, items, options) => mapping.forEach(call, items, options);
-    this.reduce = (call, items, options) => mapping.reduce(call, items, options);
+    ({ map: this.map, forEach: this.forEach, reduce: this.reduce } = createMapping(
+      this,
+      spec.options.maxThreads,
+    ));
     this.#core.start();
   }
 

@@ -522,8 +522,9 @@ describe("refuses and accepts the same values as structuredClone", () => {
       const buffer = new ArrayBuffer(8, { maxByteLength: 16 });
       return [new Uint8Array(buffer), new DataView(buffer, 4), buffer];
     },
-    "generator": () => (function* () {})(),
-    "iterator": () => [1][Symbol.iterator](),
+    // As arguments themselves they are streams.
+    "generator": () => [(function* () {})()],
+    "iterator": () => [[1][Symbol.iterator]()],
     "WeakRef": () => new WeakRef({}),
     "boxed symbol": () => Object(Symbol("x")),
     "formatter": () => new Intl.NumberFormat("en"),
