@@ -14,6 +14,7 @@ import { codecCharts, payloadGrowthCharts, typesCharts } from "./payload-charts.
 import { burstCharts, fanOutCharts, idleCostCharts, mixedLoadCharts } from "./scheduling-charts.ts";
 import { coldCharts } from "./cold-charts.ts";
 import { concurrencyCharts } from "./concurrency-charts.ts";
+import { programCharts } from "./programs-charts.ts";
 import { soakCharts } from "./soak-charts.ts";
 import { contendedCharts, sporadicCharts } from "./sporadic-charts.ts";
 import type { ChartSpec } from "./style.ts";
@@ -66,6 +67,7 @@ const SHARED_CHARTS = {
 /** The same, with programs in other languages. */
 const NATIVE_CHARTS = {
   "concurrency": concurrencyCharts,
+  "programs": programCharts,
 } as const;
 
 /** Charts of every scenario there are results for, `latency` first. */

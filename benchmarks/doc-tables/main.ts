@@ -7,6 +7,7 @@ import { COLD_TABLES } from "./cold-page.ts";
 import { HTTP_TABLES } from "./http-page.ts";
 import { CONCURRENCY_TABLES } from "./concurrency-page.ts";
 import { OVERVIEW_TABLES } from "./overview.ts";
+import { PROGRAM_TABLES } from "./programs-page.ts";
 import { runtimeTables } from "./runtime-page.ts";
 import { RUNTIMES } from "./shared.ts";
 import { STREAM_TABLES } from "./streams-page.ts";
@@ -28,6 +29,7 @@ export const TABLES: Readonly<Record<string, Readonly<Record<string, () => strin
   "docs/benchmarks/streams.md": STREAM_TABLES,
   "docs/benchmarks/http.md": HTTP_TABLES,
   "docs/benchmarks/concurrency.md": CONCURRENCY_TABLES,
+  "docs/benchmarks/programs.md": PROGRAM_TABLES,
 };
 
 const begin = (name: string): string => `<!-- ${name}, from results/ -->`;

@@ -272,7 +272,6 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     withNative: true,
     timeoutMs: () => PROGRAMS_TIMEOUT_MS,
     versions: (runtime) => runtime === "native" ? languageVersions() : {},
-    isExtra: true,
   },
   "streams": {
     about: "items through one stream each way; a task for a million numbers; memory",
