@@ -11,8 +11,9 @@ export interface Budget {
 const RELATIVE_ERROR = 0.005;
 /** Samples below which nothing is said about how well the median is known: p99 needs some as well. */
 const ENOUGH_SAMPLES = 400;
-/** Looks at the error in a full measurement. */
+/** Looks at the error in a full measurement; a short one has a single look, as each costs some milliseconds. */
 const SLICES = 4;
+const SHORT_SECONDS = 0.02;
 
 /** Slow runs get fewer samples than asked for: this much more time than the budget at most, about. */
 const MAX_OVER_BUDGET = 4;
@@ -30,8 +31,9 @@ export async function takeSamples(
   // Warm-up apart: engines optimize, rings and pools settle.
   if (runSeconds < seconds) await measure(run, options(seconds / 2, least));
   const all: number[] = [];
-  for (let slice = 0; slice < SLICES; slice++) {
-    const { samples } = await measure(run, options(seconds / SLICES, Math.ceil(least / SLICES)));
+  const slices = seconds < SHORT_SECONDS ? 1 : SLICES;
+  for (let slice = 0; slice < slices; slice++) {
+    const { samples } = await measure(run, options(seconds / slices, Math.ceil(least / slices)));
     all.push(...samples);
     if (isKnownWell(all) || all.length >= least && runSeconds > seconds) break;
   }
