@@ -3,7 +3,7 @@ import type { Encoder } from "../codec/encoder.ts";
 import { bufferLength } from "../codec/support/intrinsics.ts";
 import { NEEDS_OWN_BATCH } from "../streams/stream-producer.ts";
 import { BATCH_BYTES } from "../streams/limits.ts";
-import type { Snapshot, SnapshotEncoder } from "./snapshot.ts";
+import { rewindItem, type Snapshot, type SnapshotEncoder } from "./snapshot.ts";
 
 export class ItemBatch {
   count = 0;
@@ -27,7 +27,7 @@ export class ItemBatch {
     const before = typeof item === "object" ? encoder.mark() : undefined;
     const end = this.#snapshots.encodeItem(encoder, item, this.end);
     if (before !== undefined && this.count > 0 && !encoder.attachments.isEmpty) {
-      encoder.rewind(before);
+      rewindItem(encoder, before);
       return NEEDS_OWN_BATCH;
     }
     this.end = end;

@@ -13,6 +13,7 @@ import { bufferIsDetached, transferBuffer } from "../codec/support/intrinsics.ts
 import type { DeclaredValues } from "../codec/struct/signature.ts";
 import { DataCloneError, PayloadTooLargeError } from "../errors.ts";
 import { PENDING } from "../codec/tags.ts";
+import type { WriterMark } from "../codec/writer.ts";
 import type { CodecAccess, ObjectKinds } from "../runtimes/runtime.ts";
 import type { Payload } from "./payload-port.ts";
 
@@ -153,7 +154,7 @@ export class SnapshotEncoder {
       }
       return end;
     } catch (error) {
-      if (mark !== undefined) encoder.rewind(mark);
+      if (mark !== undefined) rewindItem(encoder, mark);
       throw encodingError(error, ITEM_NAME);
     } finally {
       if (isObject) encoder.forgetObjects();
@@ -278,6 +279,15 @@ export class SnapshotEncoder {
     const snapshot = { count, inline, payload, transfer, isResendable, attached, copiedBytes };
     return isLeaving ? snapshot : detached(snapshot);
   }
+}
+
+/**
+ * Forgets an item. Items before it have no attachments, since an item that has any is alone in its batch: what it would
+ * move must not be moved with them.
+ */
+export function rewindItem(encoder: Encoder, mark: WriterMark): void {
+  encoder.rewind(mark);
+  encoder.attachments.clear();
 }
 
 /** Checks all objects before any is detached. If any cannot move, none does. */
