@@ -5,6 +5,9 @@ import { NEEDS_OWN_BATCH } from "../streams/stream-producer.ts";
 import { BATCH_BYTES } from "../streams/limits.ts";
 import { rewindItem, type Snapshot, type SnapshotEncoder } from "./snapshot.ts";
 
+/** A record counts the bytes of a batch in an int32. Each batch above the limit of unread bytes is read alone anyway. */
+const MAX_COUNTED_BYTES = 2 ** 31 - 1;
+
 export class ItemBatch {
   count = 0;
   /** Where the items end. */
@@ -33,14 +36,14 @@ export class ItemBatch {
     this.end = end;
     this.count++;
     const bytes = end + encoder.copiedBytes;
-    if (encoder.attachments.isEmpty) return bytes;
+    if (encoder.attachments.isEmpty) return Math.min(bytes, MAX_COUNTED_BYTES);
     // What a port carries is sent at once.
     const { isArrayBuffer } = this.#snapshots.kinds;
     let moved = BATCH_BYTES;
     for (const object of encoder.attachments.objects) {
       if (isArrayBuffer(object)) moved += bufferLength.call(object);
     }
-    return bytes + moved;
+    return Math.min(bytes + moved, MAX_COUNTED_BYTES);
   }
 
   /** The encoder that holds the items. */
