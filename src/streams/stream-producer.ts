@@ -98,6 +98,11 @@ export class StreamProducer {
     }
   }
 
+  /** Whether `cancel` was called. */
+  get isCancelled(): boolean {
+    return this.#isCancelled;
+  }
+
   /** The consumer wants no more: ends the iterator by `return()`, and then the stream. */
   cancel(): void {
     if (this.#isOver || this.#isCancelled) return;

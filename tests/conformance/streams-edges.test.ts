@@ -13,6 +13,17 @@ async function edgePool(options: PoolOptions = { threads: 1 }): Promise<ModulePo
   return pool;
 }
 
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+async function until(hold: () => boolean | Promise<boolean>): Promise<void> {
+  while (!await hold()) await sleep(5);
+}
+
+/** An async iterable whose iterator has these methods. */
+function iterable(iterator: object): AsyncGenerator<number> {
+  return { [Symbol.asyncIterator]: () => iterator } as AsyncGenerator<number>;
+}
+
 describe("moved items", () => {
   test.each([0, 1, 600])("of a result arrive after %i others", async (numbers) => {
     const { call } = await edgePool();
@@ -37,5 +48,51 @@ describe("moved items", () => {
     expect(await call.sizes(source() as never)).toEqual([1, "16 bytes", 2]);
     expect(await call.failureOf(refused() as never)).toMatch(/^DataCloneError: /);
     expect(kept.byteLength).toBe(8);
+  });
+});
+
+describe("argument streams", () => {
+  test.each(["prompt", "hanging"])("of an aborted call fail, their %s source ends", async (how) => {
+    const { call } = await edgePool();
+    const controller = new AbortController();
+    let ended = 0;
+    const source = iterable({
+      next: () =>
+        how === "hanging"
+          ? new Promise(() => {})
+          : sleep(1).then(() => ({ done: false, value: 1 })),
+      return: () => {
+        ended++;
+        return new Promise(() => {});
+      },
+    });
+    const reading = call.noteEnd.with({ signal: controller.signal })(source);
+    const log: string[] = [];
+    await until(async () => log.push(...await call.takeLog()) > 0);
+    await sleep(20);
+    controller.abort(new Error("enough"));
+    await expect(reading).rejects.toThrow("enough");
+    await until(async () => log.push(...await call.takeLog()) > 1);
+    expect(log).toEqual(["reads", "StreamClosedError"]);
+    expect(ended).toBe(1);
+  });
+
+  test("end if their call is aborted while they are opened", async () => {
+    const { call } = await edgePool();
+    const controller = new AbortController();
+    let [asked, ended] = [0, 0];
+    const source = {
+      [Symbol.asyncIterator]: () => {
+        controller.abort();
+        return {
+          next: () => Promise.resolve({ done: false, value: asked++ }),
+          return: () => Promise.resolve({ done: true, value: ended++ }),
+        };
+      },
+    } as unknown as AsyncGenerator<number>;
+    const reading = call.noteEnd.with({ signal: controller.signal })(source);
+    await expect(reading).rejects.toThrow(/abort/i);
+    await until(() => ended > 0);
+    expect([asked, ended]).toEqual([0, 1]);
   });
 });

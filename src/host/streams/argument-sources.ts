@@ -5,7 +5,12 @@ import { StreamClosedError } from "../../errors.ts";
 import { packReason } from "../../lane/abort-reason.ts";
 import { ItemBatch } from "../../lane/item-batch.ts";
 import { SnapshotEncoder } from "../../lane/snapshot.ts";
-import type { ArgumentMessage, PackedItems, StreamId } from "../../lane/start-data.ts";
+import type {
+  ArgumentMessage,
+  PackedItems,
+  PackedReason,
+  StreamId,
+} from "../../lane/start-data.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
 import { HIGH_WATER_MARK } from "../../streams/limits.ts";
 import { isReadableStream } from "../../streams/readable.ts";
@@ -64,12 +69,20 @@ export class ArgumentSources {
   }
 }
 
+/** A stream that the worker has asked for. */
+interface StartedSource {
+  readonly producer: StreamProducer;
+  /** Tells the worker that the call is over. */
+  readonly abandon: () => void;
+}
+
 /** The argument streams of one call. */
 class CallSources implements CallWatch {
   /** Streams whose worker has not asked for them. */
   readonly #unread: (object | undefined)[];
-  readonly #producers: (StreamProducer | undefined)[] = [];
+  readonly #started: (StartedSource | undefined)[] = [];
   readonly #options: ArgumentSourcesOptions;
+  #isOver = false;
 
   constructor(sources: readonly object[], options: ArgumentSourcesOptions) {
     this.#unread = [...sources];
@@ -79,10 +92,10 @@ class CallSources implements CallWatch {
   onMessage(lane: Lane, message: ArgumentMessage): void {
     const { slot, generation, index } = message;
     if (message.heddle === "cancel") {
-      this.#producers[index]?.cancel();
+      this.#started[index]?.producer.cancel();
       return;
     }
-    const producer = this.#producers[index];
+    const producer = this.#started[index]?.producer;
     const source = this.#unread[index];
     if (producer !== undefined) producer.acknowledge(message.batches);
     else if (source !== undefined) {
@@ -93,24 +106,25 @@ class CallSources implements CallWatch {
 
   /** The call is over. Ending an iterator runs user code, which must find the call's slot in order. */
   onOver(): void {
+    this.#isOver = true;
     this.#unread.length = 0;
-    const producers = this.#producers.splice(0);
-    if (producers.length === 0) return;
+    const started = this.#started.splice(0);
+    if (started.length === 0) return;
     this.#options.runtime.microtask(() => {
-      for (const producer of producers) producer?.cancel();
+      for (const source of started) if (source !== undefined) end(source);
     });
   }
 
   #start(lane: Lane, id: StreamId, source: object): void {
     const { runtime, maxPayloadBytes } = this.#options;
     const { index } = id;
-    const end = (isThrown: boolean, value: unknown): void => {
-      this.#producers[index] = undefined;
-      const reason = isThrown ? packReason(runtime, value) : undefined;
+    const post = (reason?: PackedReason): void => lane.postStream({ heddle: "end", ...id, reason });
+    const onEnd = (isThrown: boolean, value: unknown): void => {
+      if (!this.#isOver) this.#started[index] = undefined;
       try {
-        lane.postStream({ heddle: "end", ...id, reason });
+        post(isThrown ? packReason(runtime, value) : undefined);
       } catch (error) {
-        lane.postStream({ heddle: "end", ...id, reason: packReason(runtime, error) });
+        post(packReason(runtime, error));
       }
     };
     try {
@@ -121,15 +135,30 @@ class CallSources implements CallWatch {
         macrotask: runtime.macrotask,
         run: (slice) => slice(),
         onPause: () => {},
-        onEnd: end,
+        onEnd,
         writer: new ItemWriter(lane, id, runtime, maxPayloadBytes),
       });
-      this.#producers[index] = producer;
-      producer.resume();
+      const abandon = (): void => post(packReason(runtime, new StreamClosedError()));
+      const started = { producer, abandon };
+      // Opening the iterator runs user code, which may have ended the call.
+      if (this.#isOver) end(started);
+      else {
+        this.#started[index] = started;
+        producer.resume();
+      }
     } catch (error) {
-      end(true, error);
+      onEnd(true, error);
     }
   }
+}
+
+/**
+ * Ends a source whose call is over. A task that still reads it is told first: an iterator may take long to end, and its end
+ * must not look like the end of its items. A reader that wants no more items awaits the iterator.
+ */
+function end({ producer, abandon }: StartedSource): void {
+  if (!producer.isCancelled) abandon();
+  producer.cancel();
 }
 
 /** Batches up to this size are copied; larger ones are given away as a whole. */
