@@ -94,7 +94,8 @@ class ArgumentStream {
       acknowledge: (batches) => this.#post("credit", batches),
       cancel: () => this.#cancel(),
       onWaiting: (isWaiting) => {
-        if (!isWaiting || this.#isStarted) return;
+        // A stream that was ended unread waits for nothing.
+        if (!isWaiting || this.#isStarted || this.consumer.hasEnded) return;
         this.#isStarted = true;
         this.#post("credit", 0);
       },

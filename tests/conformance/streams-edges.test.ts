@@ -52,6 +52,19 @@ describe("moved items", () => {
 });
 
 describe("argument streams", () => {
+  test("are not started by a task that ends them unread", async () => {
+    const { call } = await edgePool();
+    let started = 0;
+    async function* source(): AsyncGenerator<number> {
+      started++;
+      yield 1;
+    }
+    const readable = new ReadableStream({ pull: () => void started++ }, { highWaterMark: 0 });
+    expect(await call.refuse(source())).toBe("refused");
+    expect(await call.refuseReadable(readable)).toBe("refused");
+    expect(started).toBe(0);
+  });
+
   test.each(["prompt", "hanging"])("of an aborted call fail, their %s source ends", async (how) => {
     const { call } = await edgePool();
     const controller = new AbortController();
