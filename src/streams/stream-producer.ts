@@ -197,7 +197,7 @@ export class StreamProducer {
     try {
       const { done, value } = result as IteratorResult<unknown>;
       if (done === true) {
-        this.#finish(false, value);
+        this.#finishWith(value);
         return false;
       }
       if (isThenable(value)) {
@@ -303,20 +303,34 @@ export class StreamProducer {
       if (isThrown) this.#finish(true, error);
       else this.#finish(hasFailed, reason);
     };
-    let result: unknown;
+    let ended: Promise<unknown> | undefined;
     try {
-      result = this.#iterator.return?.();
+      const result = this.#iterator.return?.();
+      if (isThenable(result)) ended = Promise.resolve(result);
     } catch (reason) {
       finish(true, reason);
       return;
     }
-    if (!isThenable(result)) finish(false, undefined);
+    if (ended === undefined) finish(false, undefined);
     else {
-      Promise.resolve(result).then(
+      ended.then(
         () => this.#options.run(() => finish(false, undefined)),
         (reason) => this.#options.run(() => finish(true, reason)),
       );
     }
+  }
+
+  /** The iterator has returned `value`: a promise of a synchronous one is awaited, as by `for await`. */
+  #finishWith(value: unknown): void {
+    if (!isThenable(value)) {
+      this.#finish(false, value);
+      return;
+    }
+    const finish = (isThrown: boolean, settled: unknown): false => {
+      this.#finish(isThrown, settled);
+      return false;
+    };
+    this.#await(value, (settled) => finish(false, settled), (error) => void finish(true, error));
   }
 
   #finish(isThrown: boolean, value: unknown): void {
@@ -344,14 +358,18 @@ export function iteratorOf(value: unknown): AnyIterator | undefined {
   return isIterator ? value as AnyIterator : undefined;
 }
 
-/** Whether `iteratorOf` finds an iterator. Runs no methods of the value. */
+/** Whether `iteratorOf` finds an iterator. Runs getters of the value; one that throws is none. */
 export function isStreamable(value: unknown): value is object {
   if (typeof value !== "object" || value === null) return false;
-  const { [Symbol.asyncIterator]: open, [Symbol.iterator]: iterate, next } = value as {
-    [Symbol.asyncIterator]?: unknown;
-    [Symbol.iterator]?: unknown;
-    next?: unknown;
-  };
-  return typeof open === "function" ||
-    (typeof next === "function" && typeof iterate === "function");
+  try {
+    const { [Symbol.asyncIterator]: open, [Symbol.iterator]: iterate, next } = value as {
+      [Symbol.asyncIterator]?: unknown;
+      [Symbol.iterator]?: unknown;
+      next?: unknown;
+    };
+    return typeof open === "function" ||
+      (typeof next === "function" && typeof iterate === "function");
+  } catch {
+    return false; // it cannot be sent in any way, and the error of encoding it says why
+  }
 }

@@ -1,6 +1,7 @@
 /** Streams that are used in unusual ways, or whose iterators misbehave. */
 import { describe, expect, test } from "vitest";
 import { createPool, type ModulePool, type PoolOptions, transfer } from "../../src/mod.ts";
+import { unreadable } from "../fixtures/stream-edge-tasks.ts";
 import { closedAfterTest } from "../support/conformance.ts";
 
 type Tasks = typeof import("../fixtures/stream-edge-tasks.ts");
@@ -22,6 +23,13 @@ async function until(hold: () => boolean | Promise<boolean>): Promise<void> {
 /** An async iterable whose iterator has these methods. */
 function iterable(iterator: object): AsyncGenerator<number> {
   return { [Symbol.asyncIterator]: () => iterator } as AsyncGenerator<number>;
+}
+
+/** An error whose class cannot be asked for. */
+function revokedProxy(): object {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  return proxy;
 }
 
 describe("moved items", () => {
@@ -107,5 +115,45 @@ describe("argument streams", () => {
     await expect(reading).rejects.toThrow(/abort/i);
     await until(() => ended > 0);
     expect([asked, ended]).toEqual([0, 1]);
+  });
+
+  test("an error of a source that cannot be looked at reaches the task", async () => {
+    const { call } = await edgePool();
+    const source = iterable({ next: () => Promise.reject(revokedProxy()) });
+    expect(await call.failureOf(source)).toMatch(/Error/);
+  });
+
+  test("a result of return() that cannot be looked at reaches the task", async () => {
+    const { call } = await edgePool();
+    const source = iterable({
+      next: () => Promise.resolve({ done: false, value: 1 }),
+      return: () => unreadable({}, "then"),
+    });
+    await expect(call.breakOff(source)).rejects.toThrow("then getter");
+  });
+});
+
+describe("result streams", () => {
+  test("a result of return() that cannot be looked at is an error of return()", async () => {
+    const { call } = await edgePool();
+    const stream = await call.badReturn() as AsyncGenerator<number>;
+    expect(await stream.next()).toEqual({ done: false, value: 1 });
+    await expect(stream.return(undefined)).rejects.toThrow(/^then getter/);
+  });
+
+  test("results that cannot be looked at are refused", async () => {
+    const { call } = await edgePool();
+    await expect(call.returnsUnknowable()).rejects.toThrow(/cloned/);
+    const stream = call.endsByUnknowable();
+    expect(await stream.next()).toEqual({ done: false, value: 1 });
+    await expect(stream.next()).rejects.toThrow(/cloned/);
+    expect(await call.plain(1)).toBe(2);
+  });
+
+  test("a promise that a generator returns is awaited, as by for await", async () => {
+    const { call } = await edgePool();
+    const stream = call.endsByPromise();
+    expect(await stream.toArray()).toEqual([1]);
+    expect(await stream.returned).toBe("later");
   });
 });
