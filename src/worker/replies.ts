@@ -238,14 +238,15 @@ export class Replies {
   }
 
   /** An error takes the place of a batch and ends the stream: what the backlog has for it after that is dropped. */
-  #endStream({ slot, generation, onRefused }: Reply): void {
+  #endStream(refused: Reply): void {
+    const { slot, generation, onRefused } = refused;
     onRefused?.();
-    const isBehind = (reply: Reply): boolean =>
-      reply.slot === slot && reply.generation === generation && !reply.isSubstitute;
-    const at = this.#backlog.findIndex(isBehind);
-    if (at >= 0) {
-      this.#backlog = this.#backlog.filter((each, index) => index <= at || !isBehind(each));
-    }
+    const at = this.#backlog.indexOf(refused);
+    if (at < 0) return;
+    // `flush` counts the responses up to this one, batches of this stream among them.
+    this.#backlog = this.#backlog.filter((reply, index) =>
+      index <= at || reply.slot !== slot || reply.generation !== generation
+    );
   }
 
   #publishBacklog(): void {

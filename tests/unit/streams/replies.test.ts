@@ -1,0 +1,76 @@
+/** Batches of a stream in the backlog of a worker's responses. */
+import { expect, test } from "vitest";
+import {
+  DESCRIPTOR_WORD,
+  ITEMS,
+  kindOf,
+  RESULT,
+  SLOT_WORD,
+  THROWN,
+} from "../../../src/lane/frame.ts";
+import { ItemBatch } from "../../../src/lane/item-batch.ts";
+import {
+  HOST_CONTROL_BYTES,
+  HOST_PARKED_WORD,
+  REQUEST_SPACE,
+  WANTS_SPACE,
+} from "../../../src/lane/layout.ts";
+import { transfer } from "../../../src/mod-task.ts";
+import { EMPTY } from "../../../src/ring/consumer.ts";
+import { HostWaker } from "../../../src/sync/host-parking.ts";
+import { SpaceFlag } from "../../../src/sync/space-flag.ts";
+import { Replies } from "../../../src/worker/replies.ts";
+import { createEndpoints, type EndpointPair } from "../../support/endpoints.ts";
+
+const [STREAM, FILLER, OTHER] = [1, 2, 3];
+
+function createReplies({ worker, control }: EndpointPair): Replies {
+  const host = new Int32Array(new SharedArrayBuffer(HOST_CONTROL_BYTES));
+  return new Replies(
+    worker,
+    new HostWaker(host, HOST_PARKED_WORD, () => {}),
+    new SpaceFlag(control, WANTS_SPACE),
+    new SpaceFlag(control, REQUEST_SPACE),
+    control,
+  );
+}
+
+/** Takes all responses: the slots and kinds of those that do not only fill the ring. */
+function drain({ host }: EndpointPair): [number, number][] {
+  const taken: [number, number][] = [];
+  for (let index = host.rx.poll(); index !== EMPTY; index = host.rx.poll()) {
+    const { i32 } = host.rx.memory;
+    const slot = i32[(index >> 2) + SLOT_WORD]!;
+    if (slot !== FILLER) taken.push([slot, kindOf(i32[(index >> 2) + DESCRIPTOR_WORD]!)]);
+    host.discard(index);
+    host.rx.release();
+    host.rx.publish();
+  }
+  return taken;
+}
+
+test("a batch that the port refuses takes no other response with it", () => {
+  const pair = createEndpoints(4096);
+  const { snapshots } = pair.worker;
+  const replies = createReplies(pair);
+  while (!replies.hasBacklog) replies.result(FILLER, 0, "x".repeat(100));
+  const batch = new ItemBatch(snapshots);
+  let refusals = 0;
+  const send = (item: unknown): void => {
+    const bytes = batch.add(item);
+    replies.items(ITEMS, STREAM, 0, batch, bytes, () => refusals++);
+  };
+  send(1);
+  send(transfer(new ArrayBuffer(8)));
+  send(2);
+  replies.result(OTHER, 0, "other");
+  pair.onPost = () => {
+    pair.onPost = () => {}; // the error that replaces the batch may be large
+    throw new Error("refused");
+  };
+  const taken = drain(pair);
+  while (!replies.flush()) taken.push(...drain(pair));
+  taken.push(...drain(pair));
+  expect(refusals).toBe(1);
+  expect(taken).toEqual([[STREAM, ITEMS], [STREAM, THROWN], [OTHER, RESULT]]);
+});
