@@ -98,26 +98,43 @@ export class MapRun {
       this.#isSourceDone = this.#items.length < this.#size;
       return;
     }
-    while (this.#items.length < this.#size) {
-      const result = source.next();
-      if (isThenable(result)) {
-        this.#isAsking = true;
-        Promise.resolve(result).then(
-          (settled) => {
-            this.#isAsking = false;
-            if (this.#isOver) return;
-            if (this.#accept(settled as IteratorResult<unknown>)) this.#fillSoon();
-            else this.#fill();
-          },
-          (error) => {
-            this.#isSourceDone = true;
-            this.#fail(error);
-          },
-        );
-        return;
+    try {
+      while (this.#items.length < this.#size) {
+        const result = source.next();
+        if (isThenable(result)) {
+          this.#isAsking = true;
+          Promise.resolve(result).then(
+            (settled) => this.#acceptLater(settled),
+            (error) => this.#failSource(error),
+          );
+          return;
+        }
+        if (!this.#accept(result)) return;
       }
-      if (!this.#accept(result as IteratorResult<unknown>)) return;
+    } catch (error) {
+      this.#isSourceDone = true; // it failed itself, so it is not asked to return
+      throw error;
     }
+  }
+
+  /** A promise of `next()` has resolved. */
+  #acceptLater(settled: unknown): void {
+    this.#isAsking = false;
+    if (this.#isOver) return;
+    let hasItem: boolean;
+    try {
+      hasItem = this.#accept(settled);
+    } catch (error) {
+      this.#failSource(error);
+      return;
+    }
+    if (hasItem) this.#fillSoon();
+    else this.#fill();
+  }
+
+  #failSource(error: unknown): void {
+    this.#isSourceDone = true;
+    this.#fail(error);
   }
 
   /** Goes on with an async source: collects what it has at once before a chunk is sent. */
@@ -130,7 +147,12 @@ export class MapRun {
     }
   }
 
-  #accept({ done, value }: IteratorResult<unknown>): boolean {
+  /** Takes what `next()` returned or resolved to. Throws TypeError if that is no object. */
+  #accept(result: unknown): boolean {
+    if (typeof result !== "object" || result === null) {
+      throw new TypeError(`Iterator result ${String(result)} is not an object.`);
+    }
+    const { done, value } = result as IteratorResult<unknown>;
     if (done === true) this.#isSourceDone = true;
     else this.#items.push(value);
     return done !== true;

@@ -1,7 +1,7 @@
 /** `pool.map`, `forEach` and `reduce`: a task for many items, in chunks. */
 import { checkKeys, invalid, isRecord, ownOf, show } from "./checks.ts";
 import { InvalidArgumentError } from "../errors.ts";
-import type { StreamConsumer } from "../streams/stream-consumer.ts";
+import { StreamConsumer } from "../streams/stream-consumer.ts";
 import { iteratorOf } from "../streams/stream-producer.ts";
 import { type ItemSource, MapRun, type MapRunOptions } from "./map-run.ts";
 import { type Mappable, mappable } from "./mappable.ts";
@@ -19,11 +19,19 @@ export interface MapOptions {
 /** Items for a task: any iterable, a ReadableStream included. */
 export type Items<Item> = Iterable<Item> | AsyncIterable<Item>;
 
+function noResults(): StreamConsumer {
+  const results = new StreamConsumer({ acknowledge: () => {}, cancel: () => {} });
+  results.end(undefined);
+  return results;
+}
+
 /** The results of {@link PoolOf.map}: an async iterable for one reader. Nothing runs before it is read. */
 export class MappedResults<Result>
   implements AsyncIterableIterator<Result, undefined, void>, AsyncDisposable {
   readonly #start: () => MapRun;
   #run: MapRun | undefined;
+  /** Set if it was ended before it was read. */
+  #refused: StreamConsumer | undefined;
 
   /** @internal */
   constructor(start: () => MapRun) {
@@ -43,9 +51,10 @@ export class MappedResults<Result>
     return this.#results.next() as Promise<IteratorResult<Result, undefined>>;
   }
 
-  /** Stops: takes no more items from the source, and aborts the calls in flight. */
+  /** Stops: takes no more items from the source, and aborts the calls in flight. Unread results never open the source. */
   async return(): Promise<IteratorResult<Result, undefined>> {
-    await this.#results.return();
+    if (this.#run === undefined) this.#refused ??= noResults();
+    else await this.#run.results.return();
     return { done: true, value: undefined };
   }
 
@@ -58,6 +67,7 @@ export class MappedResults<Result>
   }
 
   get #results(): StreamConsumer {
+    if (this.#refused !== undefined) return this.#refused;
     if (this.#run === undefined) {
       this.#run = this.#start();
       this.#run.start();

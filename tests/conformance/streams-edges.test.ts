@@ -157,3 +157,43 @@ describe("result streams", () => {
     expect(await stream.returned).toBe("later");
   });
 });
+
+describe("map", () => {
+  test("a source that gives no iterator results fails the run", async () => {
+    const pool = await edgePool();
+    const source = iterable({ next: () => Promise.resolve(undefined) });
+    await expect(pool.map(pool.call.square, source).toArray()).rejects.toThrow(TypeError);
+  });
+
+  test("a source whose next() throws is not asked to return()", async () => {
+    const pool = await edgePool();
+    let returns = 0;
+    const source = {
+      [Symbol.iterator]: () => ({
+        next: () => {
+          throw new Error("next failed");
+        },
+        return: () => ({ done: true, value: returns++ }),
+      }),
+    } as unknown as Iterable<number>;
+    await expect(pool.map(pool.call.square, source).toArray()).rejects.toThrow("next failed");
+    expect(returns).toBe(0);
+  });
+
+  test("results that are ended unread do not open their source", async () => {
+    const pool = await edgePool();
+    let opened = 0;
+    const source = {
+      [Symbol.iterator]: () => {
+        opened++;
+        return [1, 2][Symbol.iterator]();
+      },
+    };
+    const results = pool.map(pool.call.square, source);
+    expect(await results.return()).toEqual({ done: true, value: undefined });
+    expect(await results.next()).toEqual({ done: true, value: undefined });
+    expect(await results.toArray()).toEqual([]);
+    await pool.map(pool.call.square, source)[Symbol.asyncDispose]();
+    expect(opened).toBe(0);
+  });
+});
