@@ -297,7 +297,9 @@ function dispatcherEvents(
       const { hasSignal, signal, tickMs, streams, onEvent } = call.settings;
       const { cancellation, deadlines, signals, sources } = parts();
       if (streams !== undefined) sources.attach(call, streams);
-      if (onEvent !== undefined) call.onEvents = (values) => soon(() => values.forEach(onEvent));
+      if (onEvent !== undefined) {
+        call.onEvents = (values) => soon(() => values.forEach((value) => onEvent(value)));
+      }
       if (hasSignal) cancellation.begin(call);
       if (tickMs !== Infinity) deadlines.watch(tickMs);
       if (signal !== undefined && call.watch === undefined) signals.watch(call, signal);

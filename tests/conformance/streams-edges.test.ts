@@ -156,6 +156,13 @@ describe("result streams", () => {
     expect(await stream.toArray()).toEqual([1]);
     expect(await stream.returned).toBe("later");
   });
+
+  test("onEvent gets one argument", async () => {
+    const { call } = await edgePool();
+    const seen: unknown[][] = [];
+    await call.emitTwo.with({ onEvent: (...args: unknown[]) => void seen.push(args) })();
+    expect(seen).toEqual([["a"], ["b"]]);
+  });
 });
 
 describe("map", () => {
