@@ -22,6 +22,7 @@ import type { Dispatcher } from "../host/dispatch/dispatcher.ts";
 import type { FindTask } from "../host/dispatch/pending-calls.ts";
 import type { StreamCalls } from "../host/streams/stream-calls.ts";
 import { CHUNK, type ChunkResult, EMITTING } from "../lane/task-variants.ts";
+import { isStreamable } from "../streams/stream-producer.ts";
 import { anySignal, type BoundCall, mappable, refusedMap } from "./mappable.ts";
 import type { PoolSpec } from "./wiring.ts";
 import { promiseOrStream, streamed, type Submit } from "./stream-calls.ts";
@@ -254,14 +255,16 @@ function moving(
   declared: DeclaredValues | undefined,
 ): Call {
   return (...args) => {
-    // One wrapper moves objects of all arguments. It cannot be around a declared value or a promise.
+    // One wrapper moves objects of all arguments. It cannot be around a declared value, a promise or a stream that is sent
+    // item by item.
     const free = args.findIndex((arg, index) =>
-      declared?.[index] === undefined && !(arg instanceof Promise)
+      declared?.[index] === undefined && !(arg instanceof Promise) &&
+      (!isStreamable(arg) || list.includes(arg))
     );
     if (free < 0) {
       return Promise.reject(
         new InvalidArgumentError(
-          "with({ transfer }) needs an argument that is neither a promise nor a declared struct; " +
+          "with({ transfer }) needs an argument that is neither a promise, a stream nor a declared struct; " +
             "wrap the value of a promise in transfer().",
         ),
       );

@@ -131,6 +131,28 @@ describe("argument streams", () => {
     });
     await expect(call.breakOff(source)).rejects.toThrow("then getter");
   });
+
+  test("are no place for a transfer list, which another argument takes", async () => {
+    const { call } = await edgePool();
+    async function* source(): AsyncGenerator<number> {
+      yield* [1, 2];
+    }
+    const buffer = new ArrayBuffer(8);
+    const read = call.readBoth.with({ transfer: [buffer] });
+    expect(await read(source(), buffer)).toEqual([2, 8]);
+    expect(buffer.byteLength).toBe(0);
+    const only = call.readBoth.with({ transfer: [new ArrayBuffer(8)] });
+    await expect(only(source(), Promise.resolve(buffer) as never)).rejects.toThrow(/neither/);
+  });
+
+  test("a ReadableStream in a transfer list is moved as a whole", async () => {
+    const { call } = await edgePool();
+    const source = new ReadableStream<number>({ start: (items) => items.close() });
+    const moving = call.failureOf.with({ transfer: [source] })(source as never);
+    const ending = await moving.catch((error: Error) => error.name);
+    // Some runtimes cannot move it.
+    expect(["none", "DataCloneError"]).toContain(ending);
+  });
 });
 
 describe("result streams", () => {
