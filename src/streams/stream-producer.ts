@@ -5,6 +5,7 @@
  * The iterator is user code: it may throw anywhere, and may call `cancel` of its own stream.
  */
 import { BATCH_BYTES, BATCH_ITEMS, MAX_UNREAD_BYTES, SLICE_MS } from "./limits.ts";
+import { isReadableStream, iterateReadable } from "./readable.ts";
 
 /** An iterator of either kind. */
 export interface AnyIterator {
@@ -351,6 +352,9 @@ export function isThenable(value: unknown): value is PromiseLike<unknown> {
 /** The iterator of an async iterable, or an iterator itself; undefined for anything else. Runs user code. */
 export function iteratorOf(value: unknown): AnyIterator | undefined {
   if (typeof value !== "object" || value === null) return undefined;
+  if (isReadableStream(value) && "getReader" in value) {
+    return iterateReadable(value as ReadableStream<unknown>);
+  }
   const open = (value as Partial<AsyncIterable<unknown>>)[Symbol.asyncIterator];
   if (typeof open === "function") return open.call(value) as unknown as AnyIterator;
   const isIterator = typeof (value as Partial<AnyIterator>).next === "function" &&

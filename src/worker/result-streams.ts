@@ -3,7 +3,7 @@ import { ItemBatch } from "../lane/item-batch.ts";
 import { ITEMS } from "../lane/frame.ts";
 import type { SnapshotEncoder } from "../lane/snapshot.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
-import { isReadableStream } from "../streams/readable.ts";
+import { isReadableStream, tagOf } from "../streams/readable.ts";
 import { iteratorOf, StreamProducer } from "../streams/stream-producer.ts";
 import { keyOf } from "./abort-signals.ts";
 import type { Replies } from "./replies.ts";
@@ -99,5 +99,5 @@ export class ResultStreams {
 
 /** Whether `value` is what a generator function returns. */
 export function isGenerator(value: object): boolean {
-  return /^\[object (Async)?Generator\]$/.test(Object.prototype.toString.call(value));
+  return /^\[object (Async)?Generator\]$/.test(tagOf(value));
 }

@@ -153,9 +153,35 @@ describe("argument streams", () => {
     // Some runtimes cannot move it.
     expect(["none", "DataCloneError"]).toContain(ending);
   });
+
+  test("a ReadableStream that waits for its next item is cancelled with the call", async () => {
+    const { call } = await edgePool();
+    const controller = new AbortController();
+    let cancelled = 0;
+    const source = new ReadableStream<number>({
+      start: (items) => items.enqueue(1),
+      cancel: () => void cancelled++,
+    });
+    const reading = call.noteEnd.with({ signal: controller.signal })(source as never);
+    await until(async () => (await call.takeLog()).length > 0);
+    await sleep(20);
+    controller.abort();
+    await expect(reading).rejects.toThrow(/abort/i);
+    await until(() => cancelled > 0);
+    expect(source.locked).toBe(false);
+  });
 });
 
 describe("result streams", () => {
+  test("a ReadableStream that waits for its next item can be cancelled", async () => {
+    const { call } = await edgePool();
+    const reader = (await call.idleReadable()).getReader();
+    expect(await reader.read()).toEqual({ done: false, value: 1 });
+    await sleep(20);
+    await reader.cancel();
+    expect(await call.takeLog()).toEqual(["cancelled undefined"]);
+  });
+
   test("a result of return() that cannot be looked at is an error of return()", async () => {
     const { call } = await edgePool();
     const stream = await call.badReturn() as AsyncGenerator<number>;
@@ -164,12 +190,15 @@ describe("result streams", () => {
   });
 
   test("results that cannot be looked at are refused", async () => {
-    const { call } = await edgePool();
+    const pool = await edgePool();
+    const { call } = pool;
     await expect(call.returnsUnknowable()).rejects.toThrow(/cloned/);
+    const tagless = await call.returnsTagless() as AsyncGenerator<number>;
+    expect(await tagless.next()).toEqual({ done: true, value: "end" });
     const stream = call.endsByUnknowable();
     expect(await stream.next()).toEqual({ done: false, value: 1 });
     await expect(stream.next()).rejects.toThrow(/cloned/);
-    expect(await call.plain(1)).toBe(2);
+    expect(pool.stats().workersLost).toBe(0);
   });
 
   test("a promise that a generator returns is awaited, as by for await", async () => {
