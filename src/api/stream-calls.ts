@@ -39,7 +39,6 @@ export function promiseOrStream(
   let ignoreRejection = (): void => {};
   const promise = makePromise((resolve, reject) => {
     sink.onOpened = () => {
-      sink.onOpened = () => {};
       if (!isStream()) {
         resolve(sink.present(handle));
         return;
@@ -55,7 +54,10 @@ export function promiseOrStream(
         else sink.fail(new InvalidArgumentError(`"${name}" is not a generator: await the call.`));
       },
       (reason) => {
-        if (!sink.isOpen) reject(reason);
+        if (!sink.isOpen) {
+          if (isStream()) ignoreRejection(); // it may be read later
+          reject(reason);
+        }
         sink.fail(reason);
       },
     );

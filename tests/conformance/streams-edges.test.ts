@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { createPool, type ModulePool, type PoolOptions, transfer } from "../../src/mod.ts";
 import { unreadable } from "../fixtures/stream-edge-tasks.ts";
 import { closedAfterTest } from "../support/conformance.ts";
+import { runScript } from "../support/runtime.ts";
 
 type Tasks = typeof import("../fixtures/stream-edge-tasks.ts");
 
@@ -206,6 +207,15 @@ describe("result streams", () => {
     const stream = call.endsByPromise();
     expect(await stream.toArray()).toEqual([1]);
     expect(await stream.returned).toBe("later");
+  });
+
+  test("of the early calls of an aborted signal are no unhandled rejections", async () => {
+    expect(await runScript("early-stream-aborted.ts")).toEqual({ code: 0, output: "mine\n" });
+  });
+
+  test("of early calls are cancelled when they are collected", async () => {
+    const { code, output } = await runScript("collected-early-stream.ts", ["--expose-gc"]);
+    expect({ code, output }).toEqual({ code: 0, output: "collected\n" });
   });
 
   test("onEvent gets one argument", async () => {

@@ -38,8 +38,6 @@ export class StreamCalls {
     this.#options.inFlight.markStateful(call);
     sink.attach(call);
     sink.open(highWaterMark, isReadable);
-    call.resolve = (value) => sink.end(value);
-    call.reject = (reason) => sink.fail(reason);
     resolve!(sink.present(sink.takeHandle()));
   }
 
@@ -54,10 +52,12 @@ export class StreamCalls {
   }
 }
 
+function ignore(): void {}
+
 /** The stream of one call. */
 export class StreamSink implements ItemSink {
   /** Called when the result turns out to be a stream. */
-  onOpened: () => void = () => {};
+  onOpened: () => void = ignore;
   #isOpen = false;
   #isReadable = false;
   #isAwaited = false;
@@ -123,11 +123,16 @@ export class StreamSink implements ItemSink {
     this.#isAwaited = false;
     this.#updateIdle();
     const call = this.#callInFlight;
-    // It may have been cancelled before there was a stream in the worker.
-    if (this.#consumer.isCancelled && call !== undefined) {
-      this.#options.cancellation.stopStream(call);
+    if (call !== undefined) {
+      // Those of its promise refer to the handle, which must be collectable from now on.
+      call.resolve = (value) => this.end(value);
+      call.reject = (reason) => this.fail(reason);
+      // It may have been cancelled before there was a stream in the worker.
+      if (this.#consumer.isCancelled) this.#options.cancellation.stopStream(call);
     }
-    this.onOpened();
+    const { onOpened } = this;
+    this.onOpened = ignore;
+    onOpened();
   }
 
   onItems(items: readonly unknown[], bytes: number): void {
