@@ -1,5 +1,5 @@
 /**
- * One chaos round: the whole life of a pool of random make-up, under a seeded mix of calls of every kind
+ * One chaos round: the whole life of a pool of random make-up, under a seeded mix of calls and streams of every kind
  * while its workers exit, crash, loop, exhaust their memory and are recycled, calls are aborted, time out and are made
  * again, and the pool grows, shrinks and is closed with calls in flight.
  *
@@ -18,6 +18,7 @@ import * as tasks from "../fixtures/chaos-tasks.ts";
 import { createRandom } from "../support/random.ts";
 import { capabilities, pause, realSetTimeout } from "../support/runtime.ts";
 import { differences } from "../support/same.ts";
+import { makeStreamCall } from "./streams.ts";
 
 export interface ChaosReport {
   readonly seed: number;
@@ -135,6 +136,7 @@ export async function chaosRound(seed: number): Promise<ChaosReport> {
   });
   pool.addEventListener("unhandledRejection", (event) => event.preventDefault());
   const open = new Set<number>();
+  const openSources = new Set<number>();
   const settled = new Map<number, number>();
   const count = (outcome: string): void => void (outcomes[outcome] = (outcomes[outcome] ?? 0) + 1);
 
@@ -193,6 +195,10 @@ export async function chaosRound(seed: number): Promise<ChaosReport> {
       ...(random() < 0.2 && { priority: upTo(random, 4) - 2 }),
       ...(isIdempotent && { idempotent: true }),
     };
+    if (random() < 0.12) {
+      makeStreamCall({ pool, random, follow, faults, openSources }, n, options);
+      return;
+    }
     const { call } = pool;
     const kind = random();
     if (kind < 0.35) {
@@ -304,14 +310,17 @@ export async function chaosRound(seed: number): Promise<ChaosReport> {
     const runs = Atomics.load(counters, n);
     if (runs > 1 && !mayRunAgain.has(n)) faults.push(`call ${n} ran ${runs} times`);
   }
+  for (const n of openSources) faults.push(`the source of call ${n} is not closed`);
   checkStatistics(pool.stats(), faults);
   const { workersLost, recycled } = pool.stats();
   const calls = most + extra - FIRST_EXTRA;
   return { seed, calls, outcomes, workersLost, exhausted, recycled, faults };
 }
 
-function checkStatistics({ inFlight, queued, safetyHits }: PoolStatistics, faults: string[]): void {
+function checkStatistics(statistics: PoolStatistics, faults: string[]): void {
+  const { inFlight, queued, safetyHits, openStreams } = statistics;
   if (inFlight !== 0) faults.push(`${inFlight} calls are in flight`);
   if (queued !== 0) faults.push(`${queued} calls are queued`);
+  if (openStreams !== 0) faults.push(`${openStreams} streams are open`);
   if (safetyHits !== 0) faults.push(`${safetyHits} wakes were lost`);
 }

@@ -1,0 +1,218 @@
+/**
+ * Chaos with streams: results and arguments that flow, both at once, `map`, events, calls of one worker, and broadcasts.
+ *
+ * Whatever happens to the workers: items arrive in order, each once, without gaps; a stream ends once; the source of an
+ * argument is closed once and not asked afterwards; events come in order and before the result.
+ */
+import type { Pool } from "../../src/mod.ts";
+import type * as tasks from "../fixtures/chaos-tasks.ts";
+import { pause } from "../support/runtime.ts";
+
+export interface StreamChaos {
+  readonly pool: Pool<typeof tasks>;
+  readonly random: () => number;
+  /** Takes note of how something settles; `check` says what is wrong with its value. */
+  follow(n: number, call: Promise<unknown>, check: (value: unknown) => string | undefined): void;
+  readonly faults: string[];
+  /** Sources of arguments that have begun and are not closed. */
+  readonly openSources: Set<number>;
+}
+
+/** Options of a call, without those that streams are refused with. */
+export type StreamCallOptions = Readonly<Record<string, unknown>>;
+
+type Kind = (chaos: StreamChaos, n: number, options: StreamCallOptions) => void;
+
+const upTo = (random: () => number, most: number): number => Math.floor(random() * (most + 1));
+
+/** Reads 0, 1, 2 … from a stream, at times slowly, and leaves it early at times. Resolves to how many it has read. */
+async function readNumbers(
+  { random, faults }: StreamChaos,
+  n: number,
+  items: AsyncIterable<unknown>,
+  leavesAfter: number,
+): Promise<number> {
+  const isSlow = random() < 0.2;
+  let next = 0;
+  for await (const item of items) {
+    if (item !== next) faults.push(`stream ${n}: item ${next} is ${String(item)}`);
+    next++;
+    if (next === leavesAfter) break;
+    if (isSlow && next % 64 === 0) await pause(1);
+  }
+  return next;
+}
+
+function lengthOf(random: () => number): number {
+  return random() < 0.2 ? upTo(random, 20_000) : upTo(random, 300);
+}
+
+const readResult: Kind = (chaos, n, options) => {
+  const { pool, random } = chaos;
+  const isSlow = random() < 0.3;
+  const count = isSlow ? upTo(random, 300) : lengthOf(random);
+  const leavesAfter = random() < 0.3 ? 1 + upTo(random, count) : Infinity;
+  const stream = isSlow
+    ? pool.call.countUpSlowly.with(options)(count, random() * 2)
+    : pool.call.countUp.with(options)(count);
+  const read = readNumbers(chaos, n, stream, leavesAfter);
+  if (random() < 0.2) {
+    chaos.follow(
+      n,
+      stream.returned,
+      (value) => value === count || value === undefined ? undefined : "another end",
+    );
+    read.catch(() => {});
+    return;
+  }
+  stream.returned.catch(() => {});
+  const expected = Math.min(count, leavesAfter);
+  chaos.follow(
+    n,
+    read,
+    (got) => got === expected ? undefined : `${String(got)} items of ${expected}`,
+  );
+};
+
+/** A stream that is ended unread, or of which only the first item is read. */
+const ignoreResult: Kind = ({ pool, random, follow }, n, options) => {
+  const stream = pool.call.countUp.with(options)(lengthOf(random));
+  stream.returned.catch(() => {});
+  const items = stream[Symbol.asyncIterator]();
+  if (random() < 0.5) follow(n, Promise.resolve(items.return?.()), () => undefined);
+  else {
+    follow(
+      n,
+      items.next().then(({ value }) => value),
+      (value) => value === 0 || value === undefined ? undefined : "not the first item",
+    );
+  }
+};
+
+/** 0 … count - 1, as a source that reports being closed twice or asked after its end. */
+function source(chaos: StreamChaos, n: number, count: number): AsyncIterable<number> {
+  const { faults, openSources, random } = chaos;
+  const isSlow = random() < 0.3;
+  let isEnded = false;
+  const end = (): void => {
+    if (isEnded) faults.push(`source ${n} was ended twice`);
+    isEnded = true;
+    openSources.delete(n);
+  };
+  return {
+    [Symbol.asyncIterator]() {
+      openSources.add(n);
+      let next = 0;
+      return {
+        async next() {
+          if (isEnded) faults.push(`source ${n} was asked after its end`);
+          if (isSlow && next % 100 === 0) await pause(1);
+          if (next < count) return { done: false, value: next++ };
+          if (!isEnded) end();
+          return { done: true, value: undefined };
+        },
+        return() {
+          end();
+          return Promise.resolve({ done: true, value: undefined });
+        },
+      };
+    },
+  };
+}
+
+const sendArgument: Kind = (chaos, n, options) => {
+  const { pool, random, follow } = chaos;
+  const count = lengthOf(random);
+  const most = random() < 0.3 ? 1 + upTo(random, count) : Infinity;
+  const call = pool.call.sum.with(options)(source(chaos, n, count), most);
+  const read = Math.min(count, most);
+  follow(
+    n,
+    call,
+    (sum) => sum === (read * (read - 1)) / 2 ? undefined : `sum ${String(sum)} of ${read}`,
+  );
+};
+
+const bothWays: Kind = (chaos, n, options) => {
+  const { pool, random, follow } = chaos;
+  const count = lengthOf(random);
+  const leavesAfter = random() < 0.3 ? 1 + upTo(random, count) : Infinity;
+  const expected = Math.min(count, leavesAfter);
+  const stream = pool.call.pass.with(options)(source(chaos, n, count));
+  stream.returned.catch(() => {});
+  follow(
+    n,
+    readNumbers(chaos, n, stream, leavesAfter),
+    (got) => got === expected ? undefined : `${String(got)} items of ${expected}`,
+  );
+};
+
+const mapItems: Kind = (chaos, n, options) => {
+  const { pool, random, follow, faults } = chaos;
+  const count = lengthOf(random);
+  const ordered = random() < 0.7;
+  const squares = pool.map(pool.call.square.with(options), source(chaos, n, count), { ordered });
+  const read = async (): Promise<number> => {
+    const seen = new Set<number>();
+    for await (const square of squares) {
+      if (ordered && square !== seen.size ** 2) faults.push(`map ${n}: ${square} at ${seen.size}`);
+      if (seen.has(square)) faults.push(`map ${n}: ${square} twice`);
+      seen.add(square);
+    }
+    return seen.size;
+  };
+  follow(n, read(), (got) => got === count ? undefined : `${String(got)} results of ${count}`);
+};
+
+const emitEvents: Kind = ({ pool, random, follow, faults }, n, options) => {
+  const count = lengthOf(random);
+  let next = 0;
+  const onEvent = (event: unknown): void => {
+    if (event !== next) faults.push(`call ${n}: event ${next} is ${String(event)}`);
+    next++;
+  };
+  follow(
+    n,
+    pool.call.emitUpTo.with({ ...options, onEvent })(count),
+    (result) => result === count && next === count ? undefined : `${next} events of ${count}`,
+  );
+};
+
+const callKeyed: Kind = ({ pool, random, follow }, n, options) => {
+  const key = upTo(random, 3);
+  follow(
+    n,
+    pool.call.echo.with({ ...options, worker: { key } })(n),
+    (value) => value === n ? undefined : "another value",
+  );
+};
+
+const callAll: Kind = ({ pool, follow }, n) => {
+  // It rejects with an AggregateError of the errors of single workers.
+  const settled = pool.broadcast.echo(n).catch((error: unknown) => {
+    throw error instanceof AggregateError ? error.errors[0] : error;
+  });
+  follow(
+    n,
+    settled,
+    (values) => (values as unknown[]).every((value) => value === n) ? undefined : "another value",
+  );
+};
+
+const KINDS: readonly Kind[] = [
+  readResult,
+  readResult,
+  ignoreResult,
+  sendArgument,
+  sendArgument,
+  bothWays,
+  mapItems,
+  emitEvents,
+  callKeyed,
+  callAll,
+];
+
+/** One random call of these kinds. */
+export function makeStreamCall(chaos: StreamChaos, n: number, options: StreamCallOptions): void {
+  KINDS[upTo(chaos.random, KINDS.length - 1)]!(chaos, n, options);
+}
