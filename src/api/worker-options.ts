@@ -16,7 +16,7 @@ export interface WorkerOptions {
   readonly data?: unknown;
   /** Environment variables of the worker, or `SHARE_ENV` of `node:worker_threads`. Default: a copy of the host's. */
   readonly env?: Readonly<Record<string, string>> | symbol;
-  /** Strings after the first two of the worker's `process.argv`. Default: none. */
+  /** The worker's command-line arguments: `argv` there from its third string on. Default: none. */
   readonly argv?: readonly string[];
   /** Flags of the runtime for the worker. Only on Node. Default: those of the host. */
   readonly execArgv?: readonly string[];
