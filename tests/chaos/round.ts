@@ -15,7 +15,7 @@ import {
   transfer,
 } from "../../src/mod.ts";
 import * as tasks from "../fixtures/chaos-tasks.ts";
-import { createRandom } from "../support/random.ts";
+import { createRandom, upTo } from "../support/random.ts";
 import { capabilities, pause, realSetTimeout } from "../support/runtime.ts";
 import { differences } from "../support/same.ts";
 import { makeStreamCall } from "./streams.ts";
@@ -38,7 +38,6 @@ export interface ChaosReport {
 const WATCHDOG_MS = 20_000;
 
 type Random = () => number;
-const upTo = (random: Random, most: number): number => Math.floor(random() * (most + 1));
 const oneOf = <T>(random: Random, values: readonly T[]): T =>
   values[upTo(random, values.length - 1)]!;
 

@@ -4,8 +4,9 @@
  * Whatever happens to the workers: items arrive in order, each once, without gaps; a stream ends once; the source of an
  * argument is closed once and not asked afterwards; events come in order and before the result.
  */
-import type { Pool } from "../../src/mod.ts";
+import type { CallOptions, Pool } from "../../src/mod.ts";
 import type * as tasks from "../fixtures/chaos-tasks.ts";
+import { upTo } from "../support/random.ts";
 import { pause } from "../support/runtime.ts";
 
 export interface StreamChaos {
@@ -18,12 +19,7 @@ export interface StreamChaos {
   readonly openSources: Set<number>;
 }
 
-/** Options of a call, without those that streams are refused with. */
-export type StreamCallOptions = Readonly<Record<string, unknown>>;
-
-type Kind = (chaos: StreamChaos, n: number, options: StreamCallOptions) => void;
-
-const upTo = (random: () => number, most: number): number => Math.floor(random() * (most + 1));
+type Kind = (chaos: StreamChaos, n: number, options: CallOptions) => void;
 
 /** Reads 0, 1, 2 … from a stream, at times slowly, and leaves it early at times. Resolves to how many it has read. */
 async function readNumbers(
@@ -47,11 +43,16 @@ function lengthOf(random: () => number): number {
   return random() < 0.2 ? upTo(random, 20_000) : upTo(random, 300);
 }
 
+/** After how many of `count` items a reader leaves. Infinity: after all. */
+function leavingAfter(random: () => number, count: number): number {
+  return random() < 0.3 ? 1 + upTo(random, count) : Infinity;
+}
+
 const readResult: Kind = (chaos, n, options) => {
   const { pool, random } = chaos;
   const isSlow = random() < 0.3;
   const count = isSlow ? upTo(random, 300) : lengthOf(random);
-  const leavesAfter = random() < 0.3 ? 1 + upTo(random, count) : Infinity;
+  const leavesAfter = leavingAfter(random, count);
   const stream = isSlow
     ? pool.call.countUpSlowly.with(options)(count, random() * 2)
     : pool.call.countUp.with(options)(count);
@@ -60,7 +61,7 @@ const readResult: Kind = (chaos, n, options) => {
     chaos.follow(
       n,
       stream.returned,
-      (value) => value === count || value === undefined ? undefined : "another end",
+      (value) => value === (leavesAfter <= count ? undefined : count) ? undefined : "another end",
     );
     read.catch(() => {});
     return;
@@ -76,7 +77,8 @@ const readResult: Kind = (chaos, n, options) => {
 
 /** A stream that is ended unread, or of which only the first item is read. */
 const ignoreResult: Kind = ({ pool, random, follow }, n, options) => {
-  const stream = pool.call.countUp.with(options)(lengthOf(random));
+  const count = lengthOf(random);
+  const stream = pool.call.countUp.with(options)(count);
   stream.returned.catch(() => {});
   const items = stream[Symbol.asyncIterator]();
   if (random() < 0.5) follow(n, Promise.resolve(items.return?.()), () => undefined);
@@ -84,7 +86,8 @@ const ignoreResult: Kind = ({ pool, random, follow }, n, options) => {
     follow(
       n,
       items.next().then(({ value }) => value),
-      (value) => value === 0 || value === undefined ? undefined : "not the first item",
+      // An empty stream ends with what its task returned.
+      (value) => value === 0 ? undefined : `${String(value)} is not the first item`,
     );
   }
 };
@@ -108,7 +111,7 @@ function source(chaos: StreamChaos, n: number, count: number): AsyncIterable<num
           if (isEnded) faults.push(`source ${n} was asked after its end`);
           if (isSlow && next % 100 === 0) await pause(1);
           if (next < count) return { done: false, value: next++ };
-          if (!isEnded) end();
+          end();
           return { done: true, value: undefined };
         },
         return() {
@@ -123,7 +126,7 @@ function source(chaos: StreamChaos, n: number, count: number): AsyncIterable<num
 const sendArgument: Kind = (chaos, n, options) => {
   const { pool, random, follow } = chaos;
   const count = lengthOf(random);
-  const most = random() < 0.3 ? 1 + upTo(random, count) : Infinity;
+  const most = leavingAfter(random, count);
   const call = pool.call.sum.with(options)(source(chaos, n, count), most);
   const read = Math.min(count, most);
   follow(
@@ -136,7 +139,7 @@ const sendArgument: Kind = (chaos, n, options) => {
 const bothWays: Kind = (chaos, n, options) => {
   const { pool, random, follow } = chaos;
   const count = lengthOf(random);
-  const leavesAfter = random() < 0.3 ? 1 + upTo(random, count) : Infinity;
+  const leavesAfter = leavingAfter(random, count);
   const expected = Math.min(count, leavesAfter);
   const stream = pool.call.pass.with(options)(source(chaos, n, count));
   stream.returned.catch(() => {});
@@ -213,6 +216,6 @@ const KINDS: readonly Kind[] = [
 ];
 
 /** One random call of these kinds. */
-export function makeStreamCall(chaos: StreamChaos, n: number, options: StreamCallOptions): void {
+export function makeStreamCall(chaos: StreamChaos, n: number, options: CallOptions): void {
   KINDS[upTo(chaos.random, KINDS.length - 1)]!(chaos, n, options);
 }

@@ -9,6 +9,11 @@ export function createRandom(seed: number): () => number {
   };
 }
 
+/** An integer from 0 to `most`. */
+export function upTo(random: () => number, most: number): number {
+  return Math.floor(random() * (most + 1));
+}
+
 /** A seed for this run: fixed by HEDDLE_SEED, otherwise new each time, and printed on failure. */
 export function seedOfRun(): number {
   const given = Number(process.env["HEDDLE_SEED"]);
