@@ -6,7 +6,8 @@
  *   128   wantsSpace   i32   sync/space-flag.ts lists every edge
  *   256   loopParks    i32   worker: odd while it waits in its event loop, from after its second check on,
  *                            but not while it sends an async response (the watchdog reads it)
- *   384   isClosing    i32   host 0→1, once: finish and exit
+ *   384   isClosing    i32   host 0→1, once: finish and exit; 0→2 or 1→2: the thread is being stopped. The
+ *                            worker polls it while it waits for room: no order is needed there
  *   512   waitsFor     i32   worker: the reason of its park (constants below); stored before it announces a
  *                            park, and when a response sent while parked has changed the reason. The host
  *                            reads it after the parked word
@@ -28,6 +29,9 @@ export const PARKED_WORD = 0;
 export const WANTS_SPACE: number = CACHE_LINE / 4;
 export const LOOP_PARKS: number = (2 * CACHE_LINE) / 4;
 export const IS_CLOSING: number = (3 * CACHE_LINE) / 4;
+/** Values of IS_CLOSING: the worker exits when idle; its thread is being stopped, and its responses are not read. */
+export const CLOSING = 1;
+export const STOPPED = 2;
 
 export const WAITS_FOR: number = (4 * CACHE_LINE) / 4;
 

@@ -291,7 +291,7 @@ export class WorkerLoop {
   }
 
   #isClosing(): boolean {
-    return Atomics.load(this.#control, IS_CLOSING) === 1;
+    return Atomics.load(this.#control, IS_CLOSING) !== 0;
   }
 
   /** Sends the outcome of a task whose promise has settled, or items of a stream. */

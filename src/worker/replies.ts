@@ -21,7 +21,7 @@ import type { ItemBatch } from "../lane/item-batch.ts";
 import { DataCloneError } from "../errors.ts";
 import { isStreamable } from "../streams/stream-producer.ts";
 import { detached, type Snapshot } from "../lane/snapshot.ts";
-import { RESPONSE_BACKLOG } from "../lane/layout.ts";
+import { IS_CLOSING, RESPONSE_BACKLOG, STOPPED } from "../lane/layout.ts";
 import { UNSIZED } from "../lane/sized-values.ts";
 import type { HostWaker } from "../sync/host-parking.ts";
 import type { SpaceFlag } from "../sync/space-flag.ts";
@@ -79,6 +79,11 @@ export class Replies {
   /** Responses, batches and events that wait for room. */
   get waiting(): number {
     return this.#backlog.length;
+  }
+
+  /** Whether the host stops this worker's thread, and reads no further responses. */
+  get isStopped(): boolean {
+    return Atomics.load(this.#control, IS_CLOSING) === STOPPED;
   }
 
   get hasBacklog(): boolean {

@@ -1,4 +1,5 @@
 /** `emit()`: values that a task sends to its caller before its result. */
+import { StreamClosedError } from "../errors.ts";
 import { EVENTS } from "../lane/frame.ts";
 import { ItemBatch } from "../lane/item-batch.ts";
 import type { SnapshotEncoder } from "../lane/snapshot.ts";
@@ -47,11 +48,16 @@ export class TaskEvents {
     this.#open.delete(key);
   }
 
-  /** Sends a value to the caller of the running task, if it wants any. Throws DataCloneError. */
+  /**
+   * Sends a value to the caller of the running task, if it wants any. Throws DataCloneError, and StreamClosedError if it
+   * would wait while the host stops this worker.
+   */
   emit(value: unknown): void {
     const emitter = this.#context?.get();
     if (emitter === undefined || emitter.isOver) return;
     while (this.#replies.waiting >= MAX_WAITING && !this.#replies.flush()) {
+      // The host reads no more, and not every runtime can stop a thread that waits.
+      if (this.#replies.isStopped) throw new StreamClosedError();
       Atomics.wait(this.#sleep, 0, 0, WAIT_MS);
     }
     const batch = new ItemBatch(this.#snapshots);

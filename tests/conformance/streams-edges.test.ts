@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { createPool, type ModulePool, type PoolOptions, transfer } from "../../src/mod.ts";
 import { unreadable } from "../fixtures/stream-edge-tasks.ts";
 import { closedAfterTest } from "../support/conformance.ts";
-import { runScript } from "../support/runtime.ts";
+import { capabilities, runScript } from "../support/runtime.ts";
 
 type Tasks = typeof import("../fixtures/stream-edge-tasks.ts");
 
@@ -263,5 +263,19 @@ describe("map", () => {
     expect(await results.toArray()).toEqual([]);
     await pool.map(pool.call.square, source)[Symbol.asyncDispose]();
     expect(opened).toBe(0);
+  });
+});
+
+describe("events", () => {
+  test("of a task that is stopped do not keep its thread waiting for room", async () => {
+    const pool = await edgePool({ threads: 1, hardTimeoutMs: 100, ringBytes: 1024 });
+    const ended = new Int32Array(new SharedArrayBuffer(4));
+    let events = 0;
+    const call = pool.call.emitForEver.with({ onEvent: () => events++ })(ended);
+    await expect(call).rejects.toMatchObject({ code: "HEDDLE_TIMEOUT" });
+    expect(events).toBeGreaterThan(0);
+    // Other runtimes stop the thread themselves, and none of its code runs after that.
+    if (!capabilities.stopsLoops) await until(() => Atomics.load(ended, 0) === 1);
+    await until(() => pool.stats().abandonedThreads === 0);
   });
 });

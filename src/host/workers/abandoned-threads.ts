@@ -49,7 +49,7 @@ export class AbandonedThreads {
   }
 }
 
-/** The task has returned if the worker is parked or has an unread response in its ring. */
+/** The task has returned if the worker is parked, or a response of it is unread or waits for room. */
 function isStillRunning(lane: Lane): boolean {
-  return lane.isAwake && !lane.endpoint.rx.hasRecord;
+  return lane.isAwake && !lane.hasBacklog && !lane.endpoint.rx.hasRecord;
 }

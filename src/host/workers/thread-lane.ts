@@ -10,6 +10,7 @@ import { type Codec, unpackError } from "../../codec/codec.ts";
 import { textOf } from "../../codec/kinds/errors.ts";
 import { Endpoint } from "../../lane/endpoint.ts";
 import {
+  CLOSING,
   FOR_CALLS,
   FOR_SPACE,
   IS_CLOSING,
@@ -20,6 +21,7 @@ import {
   RESPONSE_BACKLOG,
   responseRing,
   type RingSizes,
+  STOPPED,
   WAITS_FOR,
   WANTS_SPACE,
 } from "../../lane/layout.ts";
@@ -340,7 +342,7 @@ export class ThreadLane implements Lane, Receiver {
     const timer = this.#runtime.setTimeout(stop, this.#teardownTimeoutMs);
     // SYNC(close): stored after the last call was committed. Pairs with `#rest` in worker/loop.ts, which checks its ring
     // again after it has read this word. Needs release; waking relies on seq-cst (worker-parking.ts).
-    Atomics.store(this.#control, IS_CLOSING, 1);
+    Atomics.store(this.#control, IS_CLOSING, CLOSING);
     try {
       this.#waker.wake();
     } catch (error) {
@@ -353,6 +355,7 @@ export class ThreadLane implements Lane, Receiver {
 
   #terminate(waitMs: number): Promise<void> {
     this.#isStopped = true;
+    Atomics.store(this.#control, IS_CLOSING, STOPPED);
     this.#handle.terminate().catch((error) => this.#cause ??= error);
     return this.#awaitGone(waitMs);
   }
