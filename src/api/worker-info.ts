@@ -23,7 +23,7 @@ export function workerInfo<Context = unknown, Data = unknown>():
 /**
  * Sends a value to the caller of the running task before its result, such as its progress. The caller gets it in `onEvent`
  * of `with`; without one, and outside heddle's workers, nothing happens. After an `await` it still belongs to its call.
- * The value is cloned. Throws DataCloneError if it cannot be.
+ * The value is cloned. Throws DataCloneError if it cannot be, and StreamClosedError if its worker is stopped while it waits.
  *
  * A task that sends faster than its host can take waits for it, with its thread.
  *
