@@ -61,7 +61,10 @@ const readResult: Kind = (chaos, n, options) => {
     chaos.follow(
       n,
       stream.returned,
-      (value) => value === (leavesAfter <= count ? undefined : count) ? undefined : "another end",
+      (value) =>
+        value === count || (leavesAfter <= count && value === undefined)
+          ? undefined
+          : "another end",
     );
     read.catch(() => {});
     return;
@@ -171,6 +174,8 @@ const emitEvents: Kind = ({ pool, random, follow, faults }, n, options) => {
   const count = lengthOf(random);
   let next = 0;
   const onEvent = (event: unknown): void => {
+    // A call that is made again emits all of them again.
+    if (event === 0 && options.idempotent === true) next = 0;
     if (event !== next) faults.push(`call ${n}: event ${next} is ${String(event)}`);
     next++;
   };

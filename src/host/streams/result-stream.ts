@@ -36,8 +36,8 @@ export class ResultStream<Item, Return = void>
   }
 
   /**
-   * What the generator of the task returned, once it has ended; undefined if the stream was cancelled. Rejects with the
-   * error that ended the stream.
+   * What the generator of the task returned, once it has ended, which may be before its last items are read; undefined if
+   * it was cancelled earlier. Rejects with the error that ended the stream.
    */
   get returned(): Promise<Return | undefined> {
     return this.#consumer.returned as Promise<Return | undefined>;
