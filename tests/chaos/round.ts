@@ -135,6 +135,7 @@ export async function chaosRound(seed: number): Promise<ChaosReport> {
   });
   pool.addEventListener("unhandledRejection", (event) => event.preventDefault());
   const open = new Set<number>();
+  const readers = new Set<number>();
   const openSources = new Set<number>();
   const settled = new Map<number, number>();
   const count = (outcome: string): void => void (outcomes[outcome] = (outcomes[outcome] ?? 0) + 1);
@@ -195,7 +196,7 @@ export async function chaosRound(seed: number): Promise<ChaosReport> {
       ...(isIdempotent && { idempotent: true }),
     };
     if (random() < 0.12) {
-      makeStreamCall({ pool, random, follow, faults, openSources }, n, options);
+      makeStreamCall({ pool, random, follow, faults, readers, openSources }, n, options);
       return;
     }
     const { call } = pool;
@@ -301,7 +302,11 @@ export async function chaosRound(seed: number): Promise<ChaosReport> {
   );
   if (await Promise.race([closing, watchdog]) === "late") faults.push("the pool does not close");
   await pause(0);
-  for (const n of open) faults.push(`call ${n} has not settled`);
+  const stuck = [...open].filter((n) => !readers.has(n));
+  for (const n of stuck) faults.push(`call ${n} has not settled`);
+  const endMs = performance.now() + WATCHDOG_MS;
+  while (open.size > stuck.length && performance.now() < endMs) await pause(2);
+  for (const n of open) if (readers.has(n)) faults.push(`call ${n} is not read to its end`);
   for (const [n, times] of settled) {
     if (times !== 1) faults.push(`call ${n} settled ${times} times`);
   }

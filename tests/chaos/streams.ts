@@ -15,6 +15,8 @@ export interface StreamChaos {
   /** Takes note of how something settles; `check` says what is wrong with its value. */
   follow(n: number, call: Promise<unknown>, check: (value: unknown) => string | undefined): void;
   readonly faults: string[];
+  /** Calls whose items are read by a loop: it may have items left to read when the call is over. */
+  readonly readers: Set<number>;
   /** Sources of arguments that have begun and are not closed. */
   readonly openSources: Set<number>;
 }
@@ -23,12 +25,13 @@ type Kind = (chaos: StreamChaos, n: number, options: CallOptions) => void;
 
 /** Reads 0, 1, 2 … from a stream, at times slowly, and leaves it early at times. Resolves to how many it has read. */
 async function readNumbers(
-  { random, faults }: StreamChaos,
+  { random, faults, readers }: StreamChaos,
   n: number,
   items: AsyncIterable<unknown>,
   leavesAfter: number,
 ): Promise<number> {
   const isSlow = random() < 0.2;
+  readers.add(n);
   let next = 0;
   for await (const item of items) {
     if (item !== next) faults.push(`stream ${n}: item ${next} is ${String(item)}`);
@@ -154,8 +157,9 @@ const bothWays: Kind = (chaos, n, options) => {
 };
 
 const mapItems: Kind = (chaos, n, options) => {
-  const { pool, random, follow, faults } = chaos;
+  const { pool, random, follow, faults, readers } = chaos;
   const count = lengthOf(random);
+  readers.add(n);
   const ordered = random() < 0.7;
   const squares = pool.map(pool.call.square.with(options), source(chaos, n, count), { ordered });
   const read = async (): Promise<number> => {
