@@ -157,7 +157,10 @@ export class TaskTimer {
     // Cold code here must not overwrite another worker's estimate.
     const mayBeLong = busy > COLD_TENTHS && this.#words[task] === 0;
     if (busy > LONG_TENTHS && !mayBeLong && this.#measured[task]! < COLD) return;
-    const kind = busy > LONG_TENTHS ? LONG : this.#latency[task]! > LONG_TENTHS ? ASYNC : SHORT;
+    const latency = this.#latency[task]!;
+    // Below 0: the first call of an async task is not answered yet.
+    const isAsync = latency < 0 || latency > LONG_TENTHS;
+    const kind = busy > LONG_TENTHS ? LONG : isAsync ? ASYNC : SHORT;
     const stored = this.#words[task]!;
     const isClose = Math.abs(tenthsOf(stored) - busy) <= Math.max(STORED_CHANGE * busy, 1);
     if (stored !== 0 && (stored & KIND_MASK) === kind && isClose) return;

@@ -18,7 +18,8 @@ export class LaneLoad {
   backlog = 0;
   /** Whether the worker had to be woken by a message and has not answered since. */
   isWaking = false;
-  #async = 0;
+  /** Calls of async tasks. */
+  async = 0;
   #long = 0;
 
   /** A call was sent to the lane. */
@@ -41,7 +42,7 @@ export class LaneLoad {
     this.emptied++;
     this.outstanding =
       this.backlog =
-      this.#async =
+      this.async =
       this.#long =
         0;
   }
@@ -60,16 +61,16 @@ export class LaneLoad {
 
   /** Whether responses to all calls come soon. */
   get isQuick(): boolean {
-    return this.#long === 0 && this.#async === 0;
+    return this.#long === 0 && this.async === 0;
   }
 
   /** Whether a response may come within a spin: no long call is before it, and the worker is not waking up. */
   get isNear(): boolean {
-    return this.#long === 0 && this.outstanding > this.#async && !this.isWaking;
+    return this.#long === 0 && this.outstanding > this.async && !this.isWaking;
   }
 
   #count(load: CallLoad, change: 1 | -1): void {
-    if ((load & KIND_MASK) === ASYNC) this.#async += change;
+    if ((load & KIND_MASK) === ASYNC) this.async += change;
     else if ((load & KIND_MASK) === LONG) this.#long += change;
   }
 }

@@ -4,17 +4,18 @@
  * A wake costs the host several microseconds and the call some tens. So calls of short tasks go to the worker that
  * is awake until its backlog takes longer than another wake would. Calls of long tasks, and of tasks without
  * measurements, go to idle workers. At most one more waits in a worker's ring, so that the worker can go on at
- * once.
+ * once. Async calls stay with their worker until they end, and nobody knows what they compute then: each goes to the worker
+ * with the fewest.
  */
 import type { AwakeCount } from "../../sync/awake-count.ts";
 import type { InFlightWindow } from "./in-flight-window.ts";
 import type { Lane } from "./lane.ts";
 import {
+  ASYNC,
   type CallLoad,
   KIND_MASK,
   LONG,
   PER_US,
-  SHORT,
   tenthsOf,
   UNKNOWN_LOAD,
 } from "../../lane/task-timings.ts";
@@ -97,7 +98,9 @@ export class Placement implements LaneChooser {
   }
 
   pick(lanes: readonly Lane[], load: CallLoad): Lane | undefined {
-    if ((load & KIND_MASK) === LONG || load === UNKNOWN_LOAD) return this.#pickForLong(lanes, load);
+    const kind = load & KIND_MASK;
+    if (kind === LONG || load === UNKNOWN_LOAD) return this.#pickForLong(lanes, load);
+    if (kind === ASYNC) return this.#pickForAsync(lanes, load);
     const hot = this.#hot;
     if (hot === undefined) return this.#pickForShort(lanes, load);
     const { outstanding, backlog, hasLong } = hot.load;
@@ -114,14 +117,13 @@ export class Placement implements LaneChooser {
 
   #pickForShort(lanes: readonly Lane[], callLoad: CallLoad): Lane | undefined {
     const busy = tenthsOf(callLoad);
-    const isQuick = (callLoad & KIND_MASK) === SHORT;
     let free: Lane | undefined;
     let best: Lane | undefined;
     let least = Infinity;
     let awake = 0;
     for (const lane of lanes) {
       const { load } = lane;
-      if (!this.depth.hasRoom(load, isQuick)) continue;
+      if (!this.depth.hasRoom(load, true)) continue;
       // A resting worker is idle even if its responses are unread: it has to be woken.
       if (load.outstanding === 0 || lane.isResting) {
         free ??= lane;
@@ -142,11 +144,27 @@ export class Placement implements LaneChooser {
     return this.#leastDeep(lanes, busy);
   }
 
+  /** The lane with the fewest async calls; of several the one with the smallest backlog. */
+  #pickForAsync(lanes: readonly Lane[], callLoad: CallLoad): Lane | undefined {
+    let best: Lane | undefined;
+    for (const lane of lanes) {
+      const { load } = lane;
+      if (load.outstanding >= this.depth.usual || load.hasLong) continue;
+      const fewer = best === undefined ? -1 : load.async - best.load.async;
+      if (fewer < 0 || (fewer === 0 && load.backlog < best!.load.backlog)) best = lane;
+    }
+    return best ?? this.#pickForLong(lanes, callLoad);
+  }
+
   #pickForLong(lanes: readonly Lane[], load: CallLoad): Lane | undefined {
     let best: Lane | undefined;
+    let free: Lane | undefined;
     let least = PACKED;
     for (const lane of lanes) {
-      if (lane.load.outstanding < this.depth.usual && isFree(lane)) return lane;
+      if (lane.load.outstanding < this.depth.usual && isFree(lane)) {
+        if (free === undefined || lane.load.outstanding < free.load.outstanding) free = lane;
+        continue;
+      }
       if (lane.load.hasLong) continue;
       const backlog = backlogOf(lane);
       if (backlog < least && lane.load.outstanding < this.depth.usual) {
@@ -154,7 +172,7 @@ export class Placement implements LaneChooser {
         best = lane;
       }
     }
-    return best ?? this.#leastDeep(lanes, load === UNKNOWN_LOAD ? DEEP : tenthsOf(load));
+    return free ?? best ?? this.#leastDeep(lanes, load === UNKNOWN_LOAD ? DEEP : tenthsOf(load));
   }
 
   /** The lane with the smallest backlog among those that may take another call behind a long one. */

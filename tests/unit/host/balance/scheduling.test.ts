@@ -159,11 +159,14 @@ describe("service times", () => {
     const { times, timing, clock, run } = timer();
     const start = clock.ms;
     run(2, 1, false);
-    expect(times.loadOf(1) & KIND_MASK).toBe(SHORT);
+    expect(times.loadOf(1) & KIND_MASK).toBe(ASYNC); // it may take any time
     clock.ms += 30;
     timing.settled(1, start);
     expect(times.loadOf(1) & KIND_MASK).toBe(ASYNC);
     expect(tenthsOf(times.loadOf(1))).toBe(20);
+    run(2, 0, false);
+    timing.settled(0, clock.ms);
+    expect(times.loadOf(0) & KIND_MASK).toBe(SHORT);
   });
 
   test("do not overflow for tasks that run for hours", () => {
@@ -294,6 +297,27 @@ describe("placement", () => {
         2,
         -1,
       ]);
+    }
+  });
+
+  test("async calls go to the lane with the fewest of them, before any has begun", () => {
+    const fakes = [new FakeLane(), new FakeLane(), new FakeLane()];
+    fakes[0]!.give(load(10, ASYNC), 4);
+    fakes[1]!.give(load(10), 40); // done soon, and not counted
+    fakes[2]!.give(load(9000, LONG)); // an async call would wait behind it
+    const placement = new Placement(depthOf(1024), cores);
+    expect(place(placement, fakes, load(10, ASYNC), 6)).toEqual([1, 1, 1, 1, 0, 1]);
+    for (const fake of fakes) fake.give(load(9000, LONG), 2);
+    expect(place(placement, fakes, load(10, ASYNC), 1)).toEqual([-1]);
+  });
+
+  test("of several resting workers the one with the fewest calls takes a long one", () => {
+    const fakes = [3, 1, 2].map((calls) =>
+      new FakeLane({ isResting: true }).give(load(10, ASYNC), calls)
+    );
+    const placement = new Placement(depthOf(1024), cores);
+    for (const callLoad of [load(9000, LONG), UNKNOWN_LOAD]) {
+      expect(placement.pick(fakes, callLoad)).toBe(fakes[1]);
     }
   });
 
