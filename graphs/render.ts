@@ -16,6 +16,7 @@ import { coldCharts } from "./cold-charts.ts";
 import { concurrencyCharts } from "./concurrency-charts.ts";
 import { programCharts } from "./programs-charts.ts";
 import { soakCharts } from "./soak-charts.ts";
+import { streamsCharts } from "./streams-charts.ts";
 import { contendedCharts, sporadicCharts } from "./sporadic-charts.ts";
 import type { ChartSpec } from "./style.ts";
 import { applyFixedTicks } from "./ticks.ts";
@@ -44,13 +45,14 @@ const RUNTIME_CHARTS = {
   "types": typesCharts,
   "payload-growth": payloadGrowthCharts,
   "codec": codecCharts,
+  "streams": streamsCharts,
   "sporadic": sporadicCharts,
   "contended": contendedCharts,
   "lateness": latenessCharts,
   "thread-sweep": threadSweepCharts,
 } as const;
 
-/** Charts of the scenarios that have all runtimes in each. */
+/** Charts of the scenarios that have all runtimes in each, and programs in other languages if there are some. */
 const SHARED_CHARTS = {
   "ipc": ipcCharts,
   "heavy-load": heavyLoadChart,
@@ -62,10 +64,6 @@ const SHARED_CHARTS = {
   "soak": soakCharts,
   "http": httpCharts,
   "http-soak": httpSoakCharts,
-} as const;
-
-/** The same, with programs in other languages. */
-const NATIVE_CHARTS = {
   "concurrency": concurrencyCharts,
   "programs": programCharts,
 } as const;
@@ -86,11 +84,6 @@ function chartsOf(results: string): ChartSpec[] {
     ),
   );
   for (const [scenario, charts] of Object.entries(SHARED_CHARTS)) {
-    const native = readResult(results, "native", scenario);
-    const all = [...resultsOf(scenario), ...(native === undefined ? [] : [native])];
-    if (all.length > 0) specs.push(...charts(all));
-  }
-  for (const [scenario, charts] of Object.entries(NATIVE_CHARTS)) {
     const native = readResult(results, "native", scenario);
     const all = [...resultsOf(scenario), ...(native === undefined ? [] : [native])];
     if (all.length > 0) specs.push(...charts(all));
