@@ -35,12 +35,16 @@ export function declaredBy(entry: unknown): Signature | undefined {
   return declared && signatureOf(declared.args, declared.returns);
 }
 
-/** Where workers find the entry `key` of a task map. `caller` is the module that calls `createPool`. */
+/**
+ * Where workers find the entry `key` of a task map. `caller` is the module that calls `createPool`; `locate` completes
+ * modules that are known from the stack.
+ */
 export function locateTask(
   key: string,
   entry: unknown,
   caller: string | undefined,
   runtime: Pick<Runtime, "toModuleUrl">,
+  locate: (file: string | undefined) => string | undefined = (file) => file,
 ): Pick<TaskSource, "moduleUrl" | "exportName" | "declared" | "functionName"> {
   const urlOf = (location: string | undefined, base?: string): string => {
     if (location !== undefined) return moduleUrlOf(location, base, runtime);
@@ -55,8 +59,9 @@ export function locateTask(
   const task = declaredTask(entry);
   if (task !== undefined) {
     const { location, base, place } = task[TASK];
-    const moduleUrl = urlOf(location, base);
-    if ("href" in task) {
+    const isImported = "href" in task;
+    const moduleUrl = isImported ? urlOf(location, locate(base)) : urlOf(locate(location));
+    if (isImported) {
       return { moduleUrl, exportName: task.name, declared: undefined, functionName: undefined };
     }
     const declared = place !== undefined && declaredAt(place) === task
