@@ -23,12 +23,21 @@ const esbuildOptions: NonNullable<Options["esbuildOptions"]> = (options) => {
   options.sourcesContent = false;
 };
 
+/** Without this comment, which esbuild drops, webpack replaces the import of users' modules by an error. */
+const keepImports: NonNullable<Options["plugins"]>[number] = {
+  name: "keep-imports",
+  renderChunk: (code) => ({
+    code: code.replaceAll(/\bimport\((?=\w+\))/g, "import(/*webpackIgnore:true*/"),
+  }),
+};
+
 export default defineConfig([
   {
     ...common,
     entry: { ...entries, [WORKER]: "src/worker/entry.ts" },
     format: ["esm"],
     esbuildOptions,
+    plugins: [keepImports],
   },
   {
     ...common,

@@ -23,10 +23,16 @@ export function workerEntry(runtime: Pick<Runtime, "exists" | "toModuleUrl">): W
 function ownEntry({ exists }: Pick<Runtime, "exists">): WorkerEntry | undefined {
   const base = import.meta.url as string | undefined;
   if (base === undefined || !URL.canParse(base)) return undefined;
-  const file = base.endsWith(".ts") ? "./worker/entry.ts" : "./worker/heddle-worker.js";
-  if (!URL.canParse(file, base)) return undefined;
-  const url = new URL(file, base);
-  return exists(url) ? { url, library: new URL("../", url).href, mark: undefined } : undefined;
+  const library = folderOf(base);
+  const url = new URL(
+    library + (base.endsWith(".ts") ? "worker/entry.ts" : "worker/heddle-worker.js"),
+  );
+  return exists(url) ? { url, library, mark: undefined } : undefined;
+}
+
+/** Not by `new URL("./", …)`, for which bundlers would add the folder to their output. */
+function folderOf(url: string): string {
+  return url.slice(0, url.lastIndexOf("/") + 1);
 }
 
 /** This file, or the one that contains this function by the stack: bundlers write their own file names into bundles. */
@@ -42,5 +48,5 @@ function bundleEntry(
     throw new WorkerStartError("Workers cannot start: the stack does not show heddle's own file.");
   }
   const url = new URL(toModuleUrl(file));
-  return { url, library: new URL("./", url).href, mark: VERSION };
+  return { url, library: folderOf(url.href), mark: VERSION };
 }

@@ -221,14 +221,15 @@ export function createRuntime(specifics: RuntimeSpecifics): Runtime {
     takesExecArgv: false,
     spawnWorker: ({ url, library, mark }, name, limits, modules, { env, argv, execArgv }) =>
       createHandle(
-        new Worker(startableUrl(url), {
+        // `new Worker` makes Next's bundler add every file of this package to its output, and fail at the types.
+        Reflect.construct(Worker, [startableUrl(url), {
           name,
           ...(mark !== undefined && { workerData: { [MARK]: mark } }),
           ...(env !== undefined && { env: env as NodeJS.ProcessEnv }),
           ...(argv !== undefined && { argv: [...argv] }),
           ...(execArgv !== undefined && { execArgv: [...execArgv] }),
           ...specifics.limitOptions?.(limits, library, modules),
-        }),
+        }]) as Worker,
       ),
     confineSelf: () => {},
     exists: (url) =>

@@ -80,7 +80,7 @@ export async function loadModule(moduleUrl: string): Promise<ModuleTasks> {
 
 /** The exports of a module. Those of a CommonJS module include all properties of its `module.exports`. */
 async function importModule(moduleUrl: string): Promise<Module> {
-  const module = await import(/* @vite-ignore */ moduleUrl) as Module;
+  const module = await import(/* webpackIgnore: true */ /* @vite-ignore */ moduleUrl) as Module;
   const { default: exported } = module;
   const isCommonJs = typeof exported === "object" && exported !== null && !(TASK in exported) &&
     ("module.exports" in module || "__esModule" in exported ||
