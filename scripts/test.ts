@@ -193,7 +193,6 @@ await check("package (are the types wrong)", [bin("attw"), "--pack", ".", "--pro
 await check("unused files, exports and dependencies (knip)", [bin("node"), bin("knip")]);
 const publish = ["publish", "--dry-run", "--allow-dirty", "--quiet"];
 await check("JSR (deno publish --dry-run)", [bin("deno"), ...publish]);
-await check("docs of the public API", [bin("node"), "scripts/doc-lint.ts"]);
 await check("release, without its last step", [bin("node"), "scripts/release.ts", "--dry-run"]);
 
 /** Suites about time and threads; what values look like does not depend on either. */

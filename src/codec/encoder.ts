@@ -50,7 +50,7 @@ import { writePlain, writeShaped, writeSpecial } from "./kinds/objects.ts";
  * Maximum levels of nesting. The stack usually overflows before: at 1,000 to 3,000 levels on V8, as in
  * `structuredClone`, and at about 7,000 on JavaScriptCore.
  */
-export const MAX_DEPTH = 10_000;
+const MAX_DEPTH = 10_000;
 /** Maximum bytes that writers of objects and short strings reserve in advance and may leave unused. */
 const MAX_SPARE_BYTES = 512;
 /** Initial memory, and the maximum kept for the next value: the size of the largest records of usual rings. */

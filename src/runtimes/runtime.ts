@@ -9,7 +9,7 @@ export const LATIN1 = 1;
 export const ASCII = 2;
 export type Written = typeof NOT_ONE_BYTE | typeof LATIN1 | typeof ASCII;
 
-export interface Encoded {
+interface Encoded {
   /** UTF-16 units. */
   read: number;
   /** Bytes. */
@@ -17,7 +17,7 @@ export interface Encoded {
 }
 
 export type SharedBytes = Uint8Array<SharedArrayBuffer>;
-export type SharedUnits = Uint16Array<SharedArrayBuffer>;
+type SharedUnits = Uint16Array<SharedArrayBuffer>;
 
 /** Reads and writes strings in shared memory by the runtime's fastest verified method. */
 export interface TextAccess {
