@@ -1,7 +1,19 @@
+import { rmSync } from "node:fs";
 import { defineConfig, type Options } from "tsup";
+
+// Not by tsup's `clean`: the two builds run at the same time.
+rmSync(new URL("dist", import.meta.url), { recursive: true, force: true });
 
 /** The entry points of the package, by the name of the file in `dist`. Each has a line in `exports` of package.json. */
 const entries: Record<string, string> = { mod: "src/mod.ts", task: "src/mod-task.ts" };
+
+/** The same for bundlers. Without types. */
+const bundled: Record<string, string> = {
+  "mod-bundled": "src/mod-bundled.ts",
+  "task-bundled": "src/mod-task-bundled.ts",
+  // Nobody imports it. It keeps the fields of structs out of the chunk of what every task needs.
+  "declaration": "src/codec/struct/declaration.ts",
+};
 
 /** Entries in the same relative places as the sources, so that one line finds the worker in both. */
 const WORKER = "worker/heddle-worker";
@@ -23,21 +35,25 @@ const esbuildOptions: NonNullable<Options["esbuildOptions"]> = (options) => {
   options.sourcesContent = false;
 };
 
-/** Without this comment, which esbuild drops, webpack replaces the import of users' modules by an error. */
-const keepImports: NonNullable<Options["plugins"]>[number] = {
-  name: "keep-imports",
+/**
+ * Keeps webpack from replacing the import of users' modules by an error: esbuild drops comments. Drops imports without
+ * names, which only order chunks, and would bring the code for structs into every bundle.
+ */
+const forBundlers: NonNullable<Options["plugins"]>[number] = {
+  name: "for-bundlers",
   renderChunk: (code) => ({
-    code: code.replaceAll(/\bimport\((?=\w+\))/g, "import(/*webpackIgnore:true*/"),
+    code: code.replaceAll(/\bimport\((?=\w+\))/g, "import(/*webpackIgnore:true*/")
+      .replaceAll(/\bimport"\.\.?\/chunk-\w+\.js";/g, ""),
   }),
 };
 
 export default defineConfig([
   {
     ...common,
-    entry: { ...entries, [WORKER]: "src/worker/entry.ts" },
+    entry: { ...entries, ...bundled, [WORKER]: "src/worker/entry.ts" },
     format: ["esm"],
     esbuildOptions,
-    plugins: [keepImports],
+    plugins: [forBundlers],
   },
   {
     ...common,

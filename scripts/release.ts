@@ -20,7 +20,7 @@ for (
   const [path, pattern] of [
     ["deno.json", /"version": "(.+?)"/],
     ["package-lock.json", /"version": "(.+?)"/],
-    ["src/worker-entry.ts", /VERSION = "(.+?)"/],
+    ["src/version.ts", /VERSION = "(.+?)"/],
   ] as const
 ) {
   const found = pattern.exec(read(path))?.[1];

@@ -5,9 +5,7 @@
 import { WorkerStartError } from "./errors.ts";
 import { callerOf } from "./realm/call-site.ts";
 import type { Runtime, WorkerEntry } from "./runtimes/runtime.ts";
-
-/** The version of this copy of heddle. A worker serves hosts of the same version only. */
-export const VERSION = "0.1.0";
+import { VERSION } from "./version.ts";
 
 let entry: WorkerEntry | undefined;
 

@@ -5,7 +5,8 @@
 import { type BroadcastProxy, createBroadcasts } from "./broadcast-proxy.ts";
 import { type CallProxy, createCallProxy, createModuleCalls } from "./call-proxy.ts";
 import { isRecord, show } from "./checks.ts";
-import { describeSignature, type Signature } from "../codec/struct/signature.ts";
+import { structCode } from "../codec/struct/registry.ts";
+import type { Signature } from "../codec/struct/signature.ts";
 import type { TaskSource } from "../lane/start-data.ts";
 import { InvalidArgumentError, NestedPoolError } from "../errors.ts";
 import {
@@ -23,7 +24,8 @@ import type { ModulePool, Pool, PoolStatistics } from "./pool-types.ts";
 import { callerOf } from "../realm/call-site.ts";
 import { claimThread, workerRealm } from "../realm/worker-realm.ts";
 import { isGeneratorFunction } from "../streams/generator-functions.ts";
-import { VERSION, workerEntry } from "../worker-entry.ts";
+import { VERSION } from "../version.ts";
+import { workerEntry } from "../worker-entry.ts";
 import { currentRuntime } from "../runtimes/current.ts";
 import type { Runtime, WorkerEntry } from "../runtimes/runtime.ts";
 import { declaredBy, functionOf, locateTask, settingsOfTask } from "./task-map.ts";
@@ -131,12 +133,15 @@ function locateTasks(
         `${show(tasks)}.`,
     );
   }
-  return Object.keys(tasks).map((name, index) => ({
-    name,
-    ...locateTask(name, tasks[name], caller, runtime, locate),
-    declares: describeSignature(signatures[index]),
-    hasSignal: settingsOfTask(tasks[name]).hasSignal === true,
-  }));
+  return Object.keys(tasks).map((name, index) => {
+    const signature = signatures[index];
+    return {
+      name,
+      ...locateTask(name, tasks[name], caller, runtime, locate),
+      declares: signature && structCode().describeSignature(signature),
+      hasSignal: settingsOfTask(tasks[name]).hasSignal === true,
+    };
+  });
 }
 
 /** Not in the constructor: a function that the core keeps would share a scope with these, and so keep the handle. */

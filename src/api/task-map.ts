@@ -1,7 +1,8 @@
 /** Reads the entries of a task map: settings, functions, shapes and locations. */
 import { isObject } from "./checks.ts";
 import { settingsOf } from "./call-options.ts";
-import { type Signature, signatureOf } from "../codec/struct/signature.ts";
+import { structCode } from "../codec/struct/registry.ts";
+import type { Signature } from "../codec/struct/signature.ts";
 import { InvalidArgumentError } from "../errors.ts";
 import type { GivenSettings } from "../host/cancel/call-settings.ts";
 import type { TaskSource } from "../lane/start-data.ts";
@@ -31,8 +32,9 @@ export function functionOf(entry: unknown): ((...args: unknown[]) => unknown) | 
 
 /** The declared shapes of an entry of a task map. */
 export function declaredBy(entry: unknown): Signature | undefined {
-  const declared = declaredTask(entry);
-  return declared && signatureOf(declared.args, declared.returns);
+  const { args, returns } = declaredTask(entry) ?? {};
+  if (args === undefined && returns === undefined) return undefined;
+  return structCode().signatureOf(args, returns);
 }
 
 /**

@@ -29,7 +29,7 @@ import { Supervisor } from "../host/workers/supervisor.ts";
 import type { LaneOptions } from "../host/workers/thread-lane.ts";
 import { Deadlines } from "../host/cancel/deadlines.ts";
 import { AUTO_QUEUE_PER_THREAD, type ResolvedOptions } from "./options.ts";
-import { VERSION } from "../worker-entry.ts";
+import { VERSION } from "../version.ts";
 import { AwakeCount, type SharedWord } from "../sync/awake-count.ts";
 import { HostParker } from "../sync/host-parking.ts";
 import type { Runtime, WorkerEntry, WorkerHandle } from "../runtimes/runtime.ts";
@@ -68,7 +68,7 @@ export interface PartEvents {
   /** Only calls are in flight whose streams nobody waits for. */
   onUnwanted(): void;
   /** A worker describes the tasks of the pool's module. Returns an error if the pool cannot use it. */
-  onTasks(packed: Uint8Array): Error | undefined;
+  onTasks(packed: Uint8Array): Error | undefined | Promise<Error | undefined>;
   /** The minimum number of workers is ready for the first time. */
   onReady(): void;
   /** The pool cannot work. */

@@ -34,7 +34,7 @@ import { Parker } from "../sync/worker-parking.ts";
 import { enterWorkerRealm, type WorkerRealm } from "../realm/worker-realm.ts";
 import { SpscRing } from "../ring/spsc-ring.ts";
 import { currentRuntime } from "../runtimes/current.ts";
-import { VERSION } from "../worker-entry.ts";
+import { VERSION } from "../version.ts";
 import { WorkerLoop } from "./loop.ts";
 import { MemoryWatch } from "./memory-watch.ts";
 import { Replies } from "./replies.ts";

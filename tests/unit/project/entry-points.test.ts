@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import * as light from "../../../src/mod-task.ts";
 import * as whole from "../../../src/mod.ts";
-import { VERSION } from "../../../src/worker-entry.ts";
+import { VERSION } from "../../../src/version.ts";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 const read = (path: string): string => readFileSync(join(root, path), "utf8");
@@ -50,13 +50,24 @@ test("package and JSR have the same entry points, and the build writes them", ()
     const conditions = exports[name] as Record<"import" | "require", { default: string }>;
     const entry = conditions.import.default.replace(/^\.\/dist\/(.*)\.js$/, "$1");
     expect(conditions).toEqual({
-      import: { types: `./dist/${entry}.d.ts`, default: `./dist/${entry}.js` },
+      import: {
+        types: `./dist/${entry}.d.ts`,
+        module: `./dist/${entry}-bundled.js`,
+        default: `./dist/${entry}.js`,
+      },
       require: { types: `./dist/${entry}.d.cts`, default: `./dist/${entry}.cjs` },
     });
     const source = jsr[name]!.replace("./", "");
     expect(config).toMatch(new RegExp(`entries: [^{]*\\{[^}]*"?${entry}"?: "${source}"`));
+    const other = source.replace(".ts", "-bundled.ts");
+    expect(config).toMatch(new RegExp(`bundled: [^{]*\\{[^}]*"${entry}-bundled": "${other}"`));
   }
-  expect(sideEffects).toEqual(["./dist/worker/heddle-worker.js", "./src/worker/entry.ts"]);
+  expect(sideEffects).toEqual([
+    "./dist/mod.js",
+    "./dist/worker/heddle-worker.js",
+    "./src/codec/struct/provide.ts",
+    "./src/worker/entry.ts",
+  ]);
 });
 
 test("workers refuse hosts of other versions, so the version in the code is that of the package", () => {
