@@ -80,8 +80,7 @@ export interface LaneEnd extends WorkerLoss {
 }
 
 export interface LaneEvents {
-  /** Called before `onReady` with the packed descriptions of the tasks of `taskModule`. The lane fails with the error that
-   * this returns, if any. */
+  /** Called before `onReady` with the packed tasks of `taskModule`. The lane fails with the error that this returns. */
   onTasks(packed: Uint8Array): Error | undefined | Promise<Error | undefined>;
   onReady(lane: ThreadLane): void;
   onWake(): void;
@@ -415,10 +414,7 @@ export class ThreadLane implements Lane, Receiver {
 
   #onTasksKnown(error: Error | undefined): void {
     if (this.#state !== "starting") return;
-    if (error !== undefined) {
-      this.fail(error);
-      return;
-    }
+    if (error !== undefined) return this.fail(error);
     this.#state = "ready";
     this.#startTimer?.clear();
     this.#handle.unref();
