@@ -1,23 +1,82 @@
-import { defineConfig } from "tsup";
+import { rmSync } from "node:fs";
+import { defineConfig, type Options } from "tsup";
 
-// Entries in the same relative places as the sources, so that one line finds the worker in both.
-export default defineConfig({
-  entry: { "mod": "src/mod.ts", "task": "src/mod-task.ts", "worker/entry": "src/worker/entry.ts" },
-  format: ["esm"],
+// Not by tsup's `clean`: the two builds run at the same time.
+rmSync(new URL("dist", import.meta.url), { recursive: true, force: true });
+
+/** The entry points of the package, by the name of the file in `dist`. Each has a line in `exports` of package.json. */
+const entries: Record<string, string> = { mod: "src/mod.ts", task: "src/mod-task.ts" };
+
+/** The same for bundlers. Without types. */
+const bundled: Record<string, string> = {
+  "mod-bundled": "src/mod-bundled.ts",
+  "task-bundled": "src/mod-task-bundled.ts",
+  // Nobody imports it. It keeps the fields of structs out of the chunk of what every task needs.
+  "declaration": "src/codec/struct/declaration.ts",
+};
+
+/** Entries in the same relative places as the sources, so that one line finds the worker in both. */
+const WORKER = "worker/heddle-worker";
+
+const common: Options = {
   target: "node22",
   platform: "node",
   // Readers of `using`'s types need no setting of their own.
-  dts: {
-    entry: { mod: "src/mod.ts", task: "src/mod-task.ts" },
-    banner: '/// <reference lib="esnext.disposable" />\n',
-  },
-  // A seventh of the time that importing takes Node goes into spaces and comments. Names stay, and so do short lines,
-  // of which runtimes print the one that threw.
-  esbuildOptions: (options) => {
-    options.minifyWhitespace = true;
-    options.lineLimit = 120;
-  },
+  dts: { entry: entries, banner: '/// <reference lib="esnext.disposable" />\n' },
   sourcemap: true,
-  clean: true,
   removeNodeProtocol: false,
-});
+};
+
+// A seventh of the time that importing takes Node goes into spaces and comments. Names stay, and so do short lines,
+// of which runtimes print the one that threw. Source maps name the sources, which the repository has.
+const esbuildOptions: NonNullable<Options["esbuildOptions"]> = (options) => {
+  options.minifyWhitespace = true;
+  options.lineLimit = 120;
+  options.sourcesContent = false;
+};
+
+/**
+ * Keeps webpack from replacing the import of users' modules by an error: esbuild drops comments. Drops imports without
+ * names, which only order chunks, and would bring the code for structs into every bundle.
+ */
+const forBundlers: NonNullable<Options["plugins"]>[number] = {
+  name: "for-bundlers",
+  renderChunk: (code) => ({
+    code: code.replaceAll(/\bimport\((?=\w+\))/g, "import(/*webpackIgnore:true*/")
+      .replaceAll(/\bimport"\.\.?\/chunk-\w+\.js";/g, ""),
+  }),
+};
+
+export default defineConfig([
+  {
+    ...common,
+    entry: { ...entries, ...bundled, [WORKER]: "src/worker/entry.ts" },
+    format: ["esm"],
+    esbuildOptions,
+    plugins: [forBundlers],
+  },
+  {
+    ...common,
+    entry: entries,
+    format: ["cjs"],
+    esbuildOptions: (options, context) => {
+      esbuildOptions(options, context);
+      options.define = { ...options.define, "import.meta.url": "heddleUrl" };
+      // A bundle for ES modules has no file name.
+      options.banner = {
+        js: 'const heddleUrl=typeof __filename==="string"' +
+          '?require("node:url").pathToFileURL(__filename).href:undefined;',
+      };
+    },
+    // Workers start with the ES module.
+    esbuildPlugins: [{
+      name: "worker",
+      setup: (build) => {
+        build.onResolve({ filter: /\/worker\/entry\.ts$/ }, () => ({
+          path: `./${WORKER}.js`,
+          external: true,
+        }));
+      },
+    }],
+  },
+]);

@@ -1,6 +1,6 @@
 /** Options of tasks and of `with`: types, checks, and conversion to settings. */
 import { checkKeys, checkMs, invalid, isObject, isRecord, ownOf } from "./checks.ts";
-import { describeValue } from "../codec/struct/mismatch.ts";
+import { describeValue } from "../codec/support/describe.ts";
 import { InvalidArgumentError } from "../errors.ts";
 import type { GivenSettings, TimeoutOutcome } from "../host/cancel/call-settings.ts";
 

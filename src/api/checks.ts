@@ -36,7 +36,7 @@ export function invalid(name: string, rule: string, shown: string): InvalidArgum
 const MAX_DISTANCE = 2;
 
 /** The known name that is most like `name`, or undefined if none is similar. */
-export function nearest(name: string, known: readonly string[]): string | undefined {
+function nearest(name: string, known: readonly string[]): string | undefined {
   const distances = known.map((other) => distanceBetween(name.toLowerCase(), other.toLowerCase()));
   const least = Math.min(...distances);
   const isSimilar = least <= MAX_DISTANCE && least < name.length / 2;

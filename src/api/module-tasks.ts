@@ -1,6 +1,5 @@
 /** The tasks of a module pool: unknown to the host until the first worker has loaded the module and describes them. */
-import { describeSignature, signatureOf } from "../codec/struct/signature.ts";
-import { rebuildArgument, rebuildStruct } from "../codec/struct/rebuild.ts";
+import { findStructs, provideStructs, structCode } from "../codec/struct/registry.ts";
 import type { Signature } from "../codec/struct/signature.ts";
 import { unpack } from "../codec/codec.ts";
 import { WorkerStartError } from "../errors.ts";
@@ -15,6 +14,20 @@ export function variantSignatures(
 ): (Signature | undefined)[] {
   return [...signatures.map(() => undefined), ...signatures];
 }
+
+function rebuildSignature(
+  args: TaskDescription["args"],
+  returns: unknown,
+): Signature | undefined {
+  const { signatureOf, rebuildArgument, rebuildStruct } = structCode();
+  return signatureOf(
+    args?.map(rebuildArgument),
+    returns === undefined ? undefined : rebuildStruct(returns),
+  );
+}
+
+/** Why the tasks cannot be used, if so. */
+export type Learned = Error | undefined;
 
 export class ModuleTasks {
   /** By index, empty until the tasks are known. The parts of the pool hold these lists. */
@@ -32,12 +45,18 @@ export class ModuleTasks {
 
   /**
    * Learns the tasks from a worker's descriptions. Descriptions of further workers must agree: indices of tasks depend
-   * on them. Returns the error if they do not, or if they are unusable.
+   * on them. Returns the error if they do not, or if they are unusable; a promise if the code for structs is missing.
    */
-  learn(packed: Uint8Array): Error | undefined {
+  learn(packed: Uint8Array): Learned | Promise<Learned> {
     try {
       const descriptions = unpack(this.#access, packed) as readonly TaskDescription[];
       if (this.isKnown) return this.#compare(descriptions);
+      if (descriptions.some(({ declares }) => declares !== undefined) && !findStructs()) {
+        return import("../codec/struct/code.ts").then(({ code }) => {
+          provideStructs(code);
+          return this.learn(packed);
+        });
+      }
       for (const description of descriptions) this.#add(description);
       this.signatures.push(...variantSignatures(this.signatures));
       this.isKnown = true;
@@ -53,16 +72,13 @@ export class ModuleTasks {
   }
 
   #add({ name, options, hasSignal, isStream, args, returns, declares }: TaskDescription): void {
-    const signature = declares === undefined ? undefined : signatureOf(
-      args?.map(rebuildArgument),
-      returns === undefined ? undefined : rebuildStruct(returns),
-    );
+    const signature = declares === undefined ? undefined : rebuildSignature(args, returns);
     const settings = { ...settingsOf(options), hasSignal };
     this.sources.push({
       name,
       moduleUrl: this.moduleUrl,
       exportName: name,
-      declares: describeSignature(signature),
+      declares: signature && structCode().describeSignature(signature),
       hasSignal,
       declared: undefined,
       functionName: undefined,

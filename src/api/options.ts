@@ -10,7 +10,7 @@ import {
   ownOf,
   show,
 } from "./checks.ts";
-import { describeValue } from "../codec/struct/mismatch.ts";
+import { describeValue } from "../codec/support/describe.ts";
 import { InvalidArgumentError } from "../errors.ts";
 import {
   BALANCER_NAMES,

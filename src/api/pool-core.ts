@@ -11,7 +11,7 @@ import {
   WorkerStartError,
 } from "../errors.ts";
 import type { PoolEvents, PoolStatistics } from "./pool-types.ts";
-import type { ModuleTasks } from "./module-tasks.ts";
+import type { Learned, ModuleTasks } from "./module-tasks.ts";
 import { MAX_TIMER_MS, type Runtime } from "../runtimes/runtime.ts";
 import { type PoolParts, type PoolSpec, wire } from "./wiring.ts";
 
@@ -55,13 +55,17 @@ export class PoolCore {
     promise.catch(() => {}); // users of `ready` and calls get the error
     this.ready = promise;
     this.#rejectReady = reject;
+    let isPublished = false;
     this.parts = wire(spec, {
       onTasks: (packed) => {
-        const isFirst = !moduleTasks!.isKnown;
-        const error = moduleTasks!.learn(packed);
-        const handle = this.#handle.deref();
-        if (isFirst && error === undefined && handle !== undefined) publish!(handle);
-        return error;
+        const learned = moduleTasks!.learn(packed);
+        const tell = (error: Learned): Learned => {
+          const handle = this.#handle.deref();
+          if (!isPublished && error === undefined && handle !== undefined) publish!(handle);
+          isPublished ||= error === undefined;
+          return error;
+        };
+        return learned instanceof Promise ? learned.then(tell) : tell(learned);
       },
       onBusy: () => this.#keptHandle ??= this.#handle.deref(),
       onEmpty: () => this.#onEmpty(),

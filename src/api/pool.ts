@@ -5,7 +5,8 @@
 import { type BroadcastProxy, createBroadcasts } from "./broadcast-proxy.ts";
 import { type CallProxy, createCallProxy, createModuleCalls } from "./call-proxy.ts";
 import { isRecord, show } from "./checks.ts";
-import { describeSignature, type Signature } from "../codec/struct/signature.ts";
+import { structCode } from "../codec/struct/registry.ts";
+import type { Signature } from "../codec/struct/signature.ts";
 import type { TaskSource } from "../lane/start-data.ts";
 import { InvalidArgumentError, NestedPoolError } from "../errors.ts";
 import {
@@ -16,16 +17,17 @@ import {
 } from "./options.ts";
 import { Mapping } from "./map.ts";
 import { ModuleTasks, variantSignatures } from "./module-tasks.ts";
-import { moduleUrlOf } from "./module-url.ts";
+import { isRelative, moduleUrlOf } from "./module-url.ts";
 import { AwakeCount } from "../sync/awake-count.ts";
 import { PoolCore } from "./pool-core.ts";
 import type { ModulePool, Pool, PoolStatistics } from "./pool-types.ts";
 import { callerOf } from "../realm/call-site.ts";
-import { workerRealm } from "../realm/worker-realm.ts";
+import { claimThread, workerRealm } from "../realm/worker-realm.ts";
 import { isGeneratorFunction } from "../streams/generator-functions.ts";
+import { VERSION } from "../version.ts";
 import { workerEntry } from "../worker-entry.ts";
 import { currentRuntime } from "../runtimes/current.ts";
-import type { Runtime } from "../runtimes/runtime.ts";
+import type { Runtime, WorkerEntry } from "../runtimes/runtime.ts";
 import { declaredBy, functionOf, locateTask, settingsOfTask } from "./task-map.ts";
 import type { AnyFunction, TaskMap } from "./task.ts";
 import type { PoolSpec } from "./wiring.ts";
@@ -38,7 +40,14 @@ const DRAIN_MS = 5000;
  * that are not the entry of the program. Use it to guard code that must not run when workers import the module. Use
  * `import.meta.main` to check whether a module is the entry.
  */
-export const isMain: boolean = workerRealm() === undefined;
+export const isMain: boolean = workerRealm() === undefined &&
+  currentRuntime.bundleMark === undefined;
+
+// The entry of this worker is a bundle, and this is the copy of heddle that has to serve it.
+if (currentRuntime.bundleMark === VERSION && claimThread()) {
+  currentRuntime.parent(); // listens at once
+  void import("../worker/entry.ts");
+}
 
 /** Creates a pool of the tasks of a module, or of a set of tasks. */
 export interface CreatePool {
@@ -72,7 +81,7 @@ export interface CreatePool {
  */
 export function createPool(options: PoolOptions = {}): CreatePool {
   const realm = workerRealm();
-  if (realm?.isLoading === true) throw new NestedPoolError(realm.modules, realm.bareTasks);
+  if (realm?.isLoading ?? !isMain) throw new NestedPoolError(realm?.modules, realm?.bareTasks);
   if (arguments.length > 1) {
     throw new InvalidArgumentError(
       "createPool() takes only options; its result takes the tasks: createPool(options)(tasks).",
@@ -80,13 +89,11 @@ export function createPool(options: PoolOptions = {}): CreatePool {
   }
   const runtime = currentRuntime;
   const resolved = resolveOptions(options, runtime);
-  const caller = resolved.moduleUrl ?? callerOf(createPool);
-  const common = {
-    options: resolved,
-    runtime,
-    active: realm?.active ?? [AwakeCount.ofThread()],
-    workerEntry,
-  };
+  const entry = workerEntry(runtime);
+  const locate = (file: string | undefined) => moduleOnStack(file, entry);
+  const caller = locate(resolved.moduleUrl ?? callerOf(createPool));
+  const active = realm?.active ?? [AwakeCount.ofThread()];
+  const common = { options: resolved, runtime, active, workerEntry: entry };
   const create = (given: TaskMap | URL | string): unknown => {
     if (typeof given === "string" || given instanceof URL) {
       const tasks = new ModuleTasks(moduleUrlOf(String(given), caller, runtime), runtime);
@@ -96,7 +103,7 @@ export function createPool(options: PoolOptions = {}): CreatePool {
     }
     const entries = Object.values(Object(given) as TaskMap);
     const declared = entries.map(declaredBy);
-    const sources = locateTasks(given, declared, caller, runtime);
+    const sources = locateTasks(given, declared, caller, runtime, locate);
     const signatures = [...declared, ...variantSignatures(declared)];
     const tasks = entries.map((entry) => {
       const f = functionOf(entry);
@@ -107,11 +114,18 @@ export function createPool(options: PoolOptions = {}): CreatePool {
   return create as CreatePool;
 }
 
+/** A module as the stack shows it. In an executable of Bun with source maps, that is a relative path of a source. */
+function moduleOnStack(file: string | undefined, entry: WorkerEntry): string | undefined {
+  const isMapped = file !== undefined && entry.mark !== undefined && isRelative(file);
+  return isMapped ? entry.url.href : file;
+}
+
 function locateTasks(
   tasks: TaskMap,
   signatures: readonly (Signature | undefined)[],
   caller: string | undefined,
   runtime: Runtime,
+  locate: (file: string | undefined) => string | undefined,
 ): readonly TaskSource[] {
   if (!isRecord(tasks)) {
     throw new InvalidArgumentError(
@@ -119,12 +133,15 @@ function locateTasks(
         `${show(tasks)}.`,
     );
   }
-  return Object.keys(tasks).map((name, index) => ({
-    name,
-    ...locateTask(name, tasks[name], caller, runtime),
-    declares: describeSignature(signatures[index]),
-    hasSignal: settingsOfTask(tasks[name]).hasSignal === true,
-  }));
+  return Object.keys(tasks).map((name, index) => {
+    const signature = signatures[index];
+    return {
+      name,
+      ...locateTask(name, tasks[name], caller, runtime, locate),
+      declares: signature && structCode().describeSignature(signature),
+      hasSignal: settingsOfTask(tasks[name]).hasSignal === true,
+    };
+  });
 }
 
 /** Not in the constructor: a function that the core keeps would share a scope with these, and so keep the handle. */

@@ -1,7 +1,8 @@
 /** Reads the entries of a task map: settings, functions, shapes and locations. */
 import { isObject } from "./checks.ts";
 import { settingsOf } from "./call-options.ts";
-import { type Signature, signatureOf } from "../codec/struct/signature.ts";
+import { structCode } from "../codec/struct/registry.ts";
+import type { Signature } from "../codec/struct/signature.ts";
 import { InvalidArgumentError } from "../errors.ts";
 import type { GivenSettings } from "../host/cancel/call-settings.ts";
 import type { TaskSource } from "../lane/start-data.ts";
@@ -31,16 +32,21 @@ export function functionOf(entry: unknown): ((...args: unknown[]) => unknown) | 
 
 /** The declared shapes of an entry of a task map. */
 export function declaredBy(entry: unknown): Signature | undefined {
-  const declared = declaredTask(entry);
-  return declared && signatureOf(declared.args, declared.returns);
+  const { args, returns } = declaredTask(entry) ?? {};
+  if (args === undefined && returns === undefined) return undefined;
+  return structCode().signatureOf(args, returns);
 }
 
-/** Where workers find the entry `key` of a task map. `caller` is the module that calls `createPool`. */
+/**
+ * Where workers find the entry `key` of a task map. `caller` is the module that calls `createPool`; `locate` completes
+ * modules that are known from the stack.
+ */
 export function locateTask(
   key: string,
   entry: unknown,
   caller: string | undefined,
   runtime: Pick<Runtime, "toModuleUrl">,
+  locate: (file: string | undefined) => string | undefined = (file) => file,
 ): Pick<TaskSource, "moduleUrl" | "exportName" | "declared" | "functionName"> {
   const urlOf = (location: string | undefined, base?: string): string => {
     if (location !== undefined) return moduleUrlOf(location, base, runtime);
@@ -55,8 +61,9 @@ export function locateTask(
   const task = declaredTask(entry);
   if (task !== undefined) {
     const { location, base, place } = task[TASK];
-    const moduleUrl = urlOf(location, base);
-    if ("href" in task) {
+    const isImported = "href" in task;
+    const moduleUrl = isImported ? urlOf(location, locate(base)) : urlOf(locate(location));
+    if (isImported) {
       return { moduleUrl, exportName: task.name, declared: undefined, functionName: undefined };
     }
     const declared = place !== undefined && declaredAt(place) === task

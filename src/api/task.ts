@@ -5,7 +5,7 @@ import {
   checkDeclaration,
   type ViewArgument,
 } from "../codec/struct/declaration.ts";
-import { describeValue } from "../codec/struct/mismatch.ts";
+import { describeValue } from "../codec/support/describe.ts";
 import { checkKeys, invalid, isObject, isRecord, ownOf } from "./checks.ts";
 import { settingsOf, TASK_OPTIONS, type TaskOptions } from "./call-options.ts";
 import { InvalidArgumentError } from "../errors.ts";

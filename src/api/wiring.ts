@@ -29,9 +29,10 @@ import { Supervisor } from "../host/workers/supervisor.ts";
 import type { LaneOptions } from "../host/workers/thread-lane.ts";
 import { Deadlines } from "../host/cancel/deadlines.ts";
 import { AUTO_QUEUE_PER_THREAD, type ResolvedOptions } from "./options.ts";
+import { VERSION } from "../version.ts";
 import { AwakeCount, type SharedWord } from "../sync/awake-count.ts";
 import { HostParker } from "../sync/host-parking.ts";
-import type { Runtime, WorkerHandle } from "../runtimes/runtime.ts";
+import type { Runtime, WorkerEntry, WorkerHandle } from "../runtimes/runtime.ts";
 
 /** A task as the host sees it. */
 export interface HostTask {
@@ -55,7 +56,7 @@ export interface PoolSpec {
   /** The count of awake workers, and the shares above this pool's workers. */
   readonly active: readonly SharedWord[];
   /** The module that workers start with. */
-  readonly workerEntry: URL;
+  readonly workerEntry: WorkerEntry;
 }
 
 /** Events of the parts that the pool itself handles. */
@@ -67,7 +68,7 @@ export interface PartEvents {
   /** Only calls are in flight whose streams nobody waits for. */
   onUnwanted(): void;
   /** A worker describes the tasks of the pool's module. Returns an error if the pool cannot use it. */
-  onTasks(packed: Uint8Array): Error | undefined;
+  onTasks(packed: Uint8Array): Error | undefined | Promise<Error | undefined>;
   /** The minimum number of workers is ready for the first time. */
   onReady(): void;
   /** The pool cannot work. */
@@ -107,12 +108,14 @@ function shareMemory({ tasks, sources, taskModule }: PoolSpec) {
 }
 
 function startOf(
-  { options, active, sources, taskModule, runtime }: PoolSpec,
+  { options, active, sources, taskModule, runtime, workerEntry }: PoolSpec,
   memory: ReturnType<typeof shareMemory>,
 ): PoolStart {
   const { setup } = options.workerOptions;
   return {
     ...memory,
+    version: VERSION,
+    library: workerEntry.library,
     active,
     cores: runtime.cores,
     tasks: sources,

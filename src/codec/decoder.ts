@@ -57,9 +57,8 @@ import {
   VALUE_HEADER_BYTES,
   VIEW,
 } from "./tags.ts";
-import { Input } from "./struct/input.ts";
+import type { Input } from "./struct/input.ts";
 import type { DeclaredValue, DeclaredValues } from "./struct/signature.ts";
-import { revokeView } from "./struct/record-view.ts";
 import { readOneByte } from "./kinds/text.ts";
 import { TextSegments } from "./kinds/texts.ts";
 import { readEnvelope } from "./kinds/wrappers.ts";
@@ -167,7 +166,7 @@ export class Decoder implements Reader {
   }
 
   #fixed(codec: DeclaredValue["codec"], memory: Memory, at: number, limit: number): unknown {
-    const input = this.#input ??= new Input(memory, this.access.text, limit, limit);
+    const input = this.#input ??= codec.createInput(memory, this.access.text, limit);
     input.memory = memory;
     input.limit = input.end = limit;
     try {
@@ -400,7 +399,7 @@ export class Decoder implements Reader {
       return codec.view(copy, text, 0, end - start);
     }
     const view = codec.view(memory, text, start, end) as object;
-    this.borrows.push({ revoke: () => revokeView(view) });
+    this.borrows.push({ revoke: () => codec.revoke(view) });
     return view;
   }
 

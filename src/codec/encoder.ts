@@ -19,8 +19,7 @@ import { refusal } from "./support/refusal.ts";
 import { SeenObjects } from "./support/seen-objects.ts";
 import type { ShapeRegistry } from "./shapes/shapes.ts";
 import type { SharedBuffers } from "./support/shared-buffers.ts";
-import { located } from "./struct/mismatch.ts";
-import { Output } from "./struct/output.ts";
+import type { Output } from "./struct/output.ts";
 import type { DeclaredValue } from "./struct/signature.ts";
 import {
   EXTRA,
@@ -50,7 +49,7 @@ import { writePlain, writeShaped, writeSpecial } from "./kinds/objects.ts";
  * Maximum levels of nesting. The stack usually overflows before: at 1,000 to 3,000 levels on V8, as in
  * `structuredClone`, and at about 7,000 on JavaScriptCore.
  */
-export const MAX_DEPTH = 10_000;
+const MAX_DEPTH = 10_000;
 /** Maximum bytes that writers of objects and short strings reserve in advance and may leave unused. */
 const MAX_SPARE_BYTES = 512;
 /** Initial memory, and the maximum kept for the next value: the size of the largest records of usual rings. */
@@ -114,7 +113,7 @@ export class Encoder implements Writer {
   #isPolluted: boolean | undefined;
   readonly #seen = new SeenObjects();
   readonly texts: GatheredTexts = new GatheredTexts();
-  readonly #structs = new Output(this);
+  #structs: Output | undefined;
   #depth = 0;
 
   constructor(options: EncoderOptions) {
@@ -426,13 +425,13 @@ export class Encoder implements Writer {
   }
 
   /** Writes a value of a declared shape: the argument at `position`, or the result. */
-  struct(declared: DeclaredValue, position: number, value: unknown, from: number): number {
+  struct({ codec }: DeclaredValue, position: number, value: unknown, from: number): number {
     const at = this.header(STRUCT | (position << 8), 0, from);
     let end: number;
     try {
-      end = declared.codec.write(this.#structs, at, value);
+      end = codec.write(this.#structs ??= codec.createOutput(this), at, value);
     } catch (error) {
-      throw located(error, this.list === undefined ? this.name : `${this.name}[${position}]`);
+      throw codec.located(error, this.list === undefined ? this.name : `${this.name}[${position}]`);
     }
     this.i32[(from >> 2) + 1] = end - from - VALUE_HEADER_BYTES;
     return end;

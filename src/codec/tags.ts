@@ -107,6 +107,5 @@ export const HAS_CAUSE: number = 1 << 16;
 export const HAS_ERRORS: number = 2 << 16;
 export const HAS_SUPPRESSED: number = 4 << 16;
 
-/** Kind of REF: the value itself, or the buffer it is a view of. */
-export const REF_VALUE = 0;
+/** Kind of REF: the value itself if 0, or the buffer it is a view of. */
 export const REF_BUFFER = 1;

@@ -51,7 +51,7 @@ export function countDeclared(values: readonly unknown[], declared: DeclaredValu
 }
 
 /** Writes values, some of declared shapes, and returns where they end. */
-export function encodeDeclared(
+function encodeDeclared(
   encoder: Encoder,
   values: readonly unknown[],
   declared: DeclaredValues,

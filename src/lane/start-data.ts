@@ -53,6 +53,9 @@ export interface WorkerStart extends PoolStart {
 
 /** Start data common to all workers of a pool. */
 export interface PoolStart {
+  /** The version of the host's heddle, and the folder that workers have to read to load theirs. */
+  readonly version: string;
+  readonly library: string;
   /** The pool's parked word (layout.ts). */
   readonly hostControl: SharedArrayBuffer;
   /** The AwakeCount's words: the count, shares above; for a worker its own share as well. */

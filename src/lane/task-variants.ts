@@ -3,13 +3,11 @@
  * and timings need nothing new: task + variant × number of tasks.
  */
 
-/** The task itself. */
-export const SINGLE = 0;
+// Variant 0 is the task itself.
 /** Calls the task for many arguments at once (`pool.map`). */
 export const CHUNK = 1;
 /** The task may send events to its caller (`emit`). */
 export const EMITTING = 2;
-export type Variant = typeof SINGLE | typeof CHUNK | typeof EMITTING;
 
 export const VARIANTS = 3;
 

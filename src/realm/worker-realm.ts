@@ -41,3 +41,12 @@ export function workerRealm(): WorkerRealm | undefined {
 export function enterWorkerRealm(realm: WorkerRealm): void {
   Object.defineProperty(globalThis, KEY, { value: realm });
 }
+
+const CLAIM = Symbol.for("heddle.claim");
+
+/** Whether this copy of heddle is the first to claim the thread: a bundle may contain several of the same version. */
+export function claimThread(): boolean {
+  const global = globalThis as { [CLAIM]?: true };
+  if (global[CLAIM]) return false;
+  return global[CLAIM] = true;
+}

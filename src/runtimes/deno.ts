@@ -4,6 +4,7 @@
  */
 import { ASCII, LATIN1, NOT_ONE_BYTE, type Permission, type Runtime } from "./runtime.ts";
 import { inspectFrom } from "./array-keys.ts";
+import { process } from "./process.ts";
 import { ABOVE_ONE_BYTE, textAccess } from "./values.ts";
 import { createRuntime } from "./worker-threads.ts";
 
@@ -19,6 +20,10 @@ export function createDenoRuntime(): Runtime {
       ...(resourceLimits === undefined ? [] : ["Deno leaves workers hanging at resourceLimits"]),
       ...(permission === undefined ? [] : refusePermission(permission)),
     ],
+    exists: (path) =>
+      path.protocol !== "file:" ||
+      Deno.permissions.querySync({ name: "read", path }).state !== "granted" ||
+      process.getBuiltinModule("node:fs").existsSync(path),
     text: {
       joinedTexts: Infinity,
       writeOneByte: (text, target, start) => {
@@ -63,7 +68,7 @@ function bareError(create: ErrorConstructor): Error | undefined {
 }
 
 interface Permissions {
-  querySync(descriptor: { readonly name: string }): { readonly state: string };
+  querySync(descriptor: { readonly name: string; readonly path?: URL }): { readonly state: string };
 }
 declare const Deno: { readonly permissions: Permissions };
 

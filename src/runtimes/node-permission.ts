@@ -82,12 +82,12 @@ function isWithin(file: string, folders: readonly string[]): boolean {
   return folders.some((folder) => file === folder || file.startsWith(join(folder, sep)));
 }
 
-/** Folders that a worker must read to start: the library's, above that of its entry, and those of the tasks. */
-function neededPaths([entry, ...modules]: readonly string[]): string[] {
-  const { dirname, join } = path();
-  const library = dirname(dirname(toPath(entry!)));
+/** Folders that a worker must read to start: the library's, and those of the tasks. */
+function neededPaths(library: string, modules: readonly string[]): string[] {
+  const { dirname, join, resolve } = path();
+  const folder = resolve(toPath(library));
   // An import of the library by name reads its manifest.
-  const paths = new Set([library, join(dirname(library), "package.json")]);
+  const paths = new Set([folder, join(dirname(folder), "package.json")]);
   for (const url of modules) {
     if (!url.startsWith("file:")) continue;
     const file = toPath(url);
@@ -109,14 +109,18 @@ function realPathOf(file: string): string {
 }
 
 /** Options of a `Worker` that enforce `permission`. */
-export function confine(permission: Permission, files: readonly string[]): LimitOptions {
+export function confine(
+  permission: Permission,
+  library: string,
+  modules: readonly string[],
+): LimitOptions {
   const execArgv = ["--permission"];
   for (const key of ["read", "write"] as const) {
     const [flag] = PATH_FLAGS[key];
     if (permission[key] === true) execArgv.push(`${flag}=*`);
     else {
       const paths = pathsOf(permission[key]);
-      if (key === "read") paths.push(...neededPaths(files));
+      if (key === "read") paths.push(...neededPaths(library, modules));
       // Folders before their contents: otherwise Node denies reading the folders themselves.
       paths.sort((a, b) => a.length - b.length);
       execArgv.push(...paths.map((path) => `${flag}=${path}`));
@@ -141,10 +145,14 @@ function environment(allowed: boolean | readonly string[]): NodeJS.ProcessEnv {
 }
 
 /** Called in the worker, since Node lets every confined worker read the working directory. */
-export function confineSelf({ permission }: WorkerLimits, files: readonly string[]): void {
+export function confineSelf(
+  { permission }: WorkerLimits,
+  library: string,
+  modules: readonly string[],
+): void {
   if (permission === undefined || permission.read === true || own?.drop === undefined) return;
   const cwd = process.cwd();
-  if (!isWithin(cwd, [...pathsOf(permission.read), ...neededPaths(files)])) {
+  if (!isWithin(cwd, [...pathsOf(permission.read), ...neededPaths(library, modules)])) {
     own.drop("fs.read", cwd);
   }
 }

@@ -9,9 +9,9 @@ export function createNodeRuntime(): Runtime {
     takesExecArgv: true,
     directOutputs: () => unpatchedOutputs((stream) => !Object.hasOwn(stream, "write")),
     confineSelf,
-    limitOptions: ({ resourceLimits, permission }, files) => ({
+    limitOptions: ({ resourceLimits, permission }, library, modules) => ({
       ...(resourceLimits === undefined ? {} : { resourceLimits }),
-      ...(permission === undefined ? {} : confine(permission, files)),
+      ...(permission === undefined ? {} : confine(permission, library, modules)),
     }),
   });
 }

@@ -9,7 +9,7 @@ export const LATIN1 = 1;
 export const ASCII = 2;
 export type Written = typeof NOT_ONE_BYTE | typeof LATIN1 | typeof ASCII;
 
-export interface Encoded {
+interface Encoded {
   /** UTF-16 units. */
   read: number;
   /** Bytes. */
@@ -17,7 +17,7 @@ export interface Encoded {
 }
 
 export type SharedBytes = Uint8Array<SharedArrayBuffer>;
-export type SharedUnits = Uint16Array<SharedArrayBuffer>;
+type SharedUnits = Uint16Array<SharedArrayBuffer>;
 
 /** Reads and writes strings in shared memory by the runtime's fastest verified method. */
 export interface TextAccess {
@@ -203,6 +203,15 @@ export interface AsyncContext<Value> {
   get(): Value | undefined;
 }
 
+/** A module that workers start with. */
+export interface WorkerEntry {
+  readonly url: URL;
+  /** URL of the folder that workers have to read to load heddle. */
+  readonly library: string;
+  /** Set for a bundle that contains heddle: the version of the copy that serves the thread (`Runtime.bundleMark`). */
+  readonly mark: string | undefined;
+}
+
 export interface Runtime extends CodecAccess {
   /** Cores this process may use, CPU affinity considered. At least 1. */
   readonly cores: number;
@@ -229,7 +238,7 @@ export interface Runtime extends CodecAccess {
   refuseLimits(limits: WorkerLimits): readonly string[];
   /** Starts a thread with the module `entry`. The thread may always read `modules` (URLs). */
   spawnWorker(
-    entry: URL,
+    entry: WorkerEntry,
     name: string,
     limits: WorkerLimits,
     modules: readonly string[],
@@ -243,7 +252,11 @@ export interface Runtime extends CodecAccess {
   /** Whether threads take `execArgv`. */
   readonly takesExecArgv: boolean;
   /** Called in a worker before it loads users' modules: applies the limits that could not be set at its start. */
-  confineSelf(limits: WorkerLimits, modules: readonly string[]): void;
+  confineSelf(limits: WorkerLimits, library: string, modules: readonly string[]): void;
+  /** Whether a file exists. True for what cannot be checked: other URLs, and files that may not be read. */
+  exists(url: URL): boolean;
+  /** In a worker whose entry is a bundle: the version of the copy of heddle that has to serve it. */
+  readonly bundleMark: string | undefined;
   /** Bytes of heap and buffers of this thread, garbage included. Takes 1 to 10 µs. */
   memoryBytes(): number;
   /** In a worker: its host. Throws elsewhere. */

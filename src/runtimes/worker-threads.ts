@@ -15,6 +15,7 @@ import {
   receiveMessageOnPort,
   type Transferable,
   Worker,
+  workerData,
   type WorkerOptions,
 } from "node:worker_threads";
 import { process } from "./process.ts";
@@ -63,16 +64,26 @@ function createHandle(worker: Worker): WorkerHandle {
 /** Captured when heddle is loaded. */
 const exit: (code: number) => void = process.exit.bind(process);
 
-function parent(): ParentHandle {
+let handle: ParentHandle | undefined;
+
+function createParent(): ParentHandle {
   if (parentPort === null) throw new Error("Not in a worker thread.");
   const port = parentPort;
   let isTerminating = false;
+  // The part of a bundle that serves the thread loads later than the listener is needed (Deno and Bun drop messages).
+  let early: unknown[] | undefined = [];
+  let receive = (message: unknown): void => void early?.push(message);
+  port.on("message", (message) => receive(message));
   process.on("uncaughtExceptionMonitor", () => {
     isTerminating = process.listenerCount("uncaughtException") === 0;
   });
   return {
     post: (message) => port.postMessage(message),
-    onMessage: (listener) => void port.on("message", listener),
+    onMessage: (listener) => {
+      receive = listener;
+      early?.forEach(listener);
+      early = undefined;
+    },
     onUnhandledRejection: (listener) => void process.on("unhandledRejection", listener),
     isTerminating: () => isTerminating,
     writeDirectly,
@@ -162,6 +173,9 @@ function onBeforeExit(callback: () => void): () => void {
   };
 }
 
+/** Key in the `workerData` of threads that start with a bundle. */
+const MARK = "heddle.bundle";
+
 /** Options of a `Worker` that set its limits. */
 export type LimitOptions = Pick<WorkerOptions, "resourceLimits" | "execArgv" | "env">;
 
@@ -172,8 +186,8 @@ export type RuntimeSpecifics =
   & {
     /** Called before each message is read from a payload port. */
     beforeReceiving?(): void;
-    /** `files`: the files that the worker has to read to start. */
-    limitOptions?(limits: WorkerLimits, files: readonly string[]): LimitOptions;
+    /** `library` and `modules`: the folder and the files that the worker has to read to start, as URLs. */
+    limitOptions?(limits: WorkerLimits, library: string, modules: readonly string[]): LimitOptions;
   }
   & { readonly [Part in keyof CodecAccess]?: Partial<CodecAccess[Part]> };
 
@@ -205,23 +219,28 @@ export function createRuntime(specifics: RuntimeSpecifics): Runtime {
     openPort: (remote) => createPort(remote as MessagePort, specifics.beforeReceiving),
     directOutputs: () => [],
     takesExecArgv: false,
-    spawnWorker: (entry, name, limits, modules, { env, argv, execArgv }) =>
+    spawnWorker: ({ url, library, mark }, name, limits, modules, { env, argv, execArgv }) =>
       createHandle(
-        new Worker(startableUrl(entry), {
+        // `new Worker` makes Next's bundler add every file of this package to its output, and fail at the types.
+        Reflect.construct(Worker, [startableUrl(url), {
           name,
+          ...(mark !== undefined && { workerData: { [MARK]: mark } }),
           ...(env !== undefined && { env: env as NodeJS.ProcessEnv }),
           ...(argv !== undefined && { argv: [...argv] }),
           ...(execArgv !== undefined && { execArgv: [...execArgv] }),
-          ...specifics.limitOptions?.(limits, [entry.href, ...modules]),
-        }),
+          ...specifics.limitOptions?.(limits, library, modules),
+        }]) as Worker,
       ),
     confineSelf: () => {},
+    exists: (url) =>
+      url.protocol !== "file:" || process.getBuiltinModule("node:fs").existsSync(url),
+    bundleMark: (workerData as { readonly [MARK]?: string } | null | undefined)?.[MARK],
     memoryBytes: () => {
       const { getHeapStatistics } = process.getBuiltinModule("node:v8");
       const { used_heap_size, external_memory } = getHeapStatistics();
       return used_heap_size + external_memory;
     },
-    parent,
+    parent: () => handle ??= createParent(),
     toModuleUrl: (location) =>
       /^[a-z][a-z0-9+.-]+:/i.test(location) && !/^[a-z]:[\\/]/i.test(location)
         ? new URL(location).href

@@ -24,7 +24,7 @@ export type OneWord = Int32Array<SharedArrayBuffer>;
 
 /** Value of a share after `subtract`, and an upper bound for it after any later adds. */
 const REMOVED: number = -(2 ** 30);
-export const REMOVED_BELOW: number = REMOVED / 2;
+const REMOVED_BELOW: number = REMOVED / 2;
 
 /** Counts a worker as awake (1) or not (-1), in its own share first and in the count last. */
 export function countAwake(words: readonly OneWord[], delta: 1 | -1): void {

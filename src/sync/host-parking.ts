@@ -12,8 +12,8 @@
  * every response ring; a worker commits its response, then loads this word. Both are seq-cst
  * store-then-load, so at least one of them sees the other.
  */
-export const AWAKE = 0;
-export const PARKED = 1;
+const AWAKE = 0;
+const PARKED = 1;
 
 /** The host's side. */
 export class HostParker {

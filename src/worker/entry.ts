@@ -26,7 +26,7 @@ import {
   type WorkerMessage,
   type WorkerStart,
 } from "../lane/start-data.ts";
-import { InvalidArgumentError, TaskNotFoundError } from "../errors.ts";
+import { InvalidArgumentError, TaskNotFoundError, WorkerStartError } from "../errors.ts";
 import { AwakeCount } from "../sync/awake-count.ts";
 import { HostWaker } from "../sync/host-parking.ts";
 import { SpaceFlag } from "../sync/space-flag.ts";
@@ -34,6 +34,7 @@ import { Parker } from "../sync/worker-parking.ts";
 import { enterWorkerRealm, type WorkerRealm } from "../realm/worker-realm.ts";
 import { SpscRing } from "../ring/spsc-ring.ts";
 import { currentRuntime } from "../runtimes/current.ts";
+import { VERSION } from "../version.ts";
 import { WorkerLoop } from "./loop.ts";
 import { MemoryWatch } from "./memory-watch.ts";
 import { Replies } from "./replies.ts";
@@ -85,8 +86,9 @@ function begin(start: WorkerStart): void {
     else loop?.onWakeMessage();
   };
   host.writeDirectly(start.directOutputs);
+  if (start.version !== VERSION) return refuse(start.version);
   const modules = modulesOf(start);
-  runtime.confineSelf(start.limits, [import.meta.url, ...modules]);
+  runtime.confineSelf(start.limits, start.library, modules);
   const bare = start.tasks.filter(({ functionName }) => functionName !== undefined);
   const realm: WorkerRealm = {
     isLoading: true,
@@ -109,6 +111,13 @@ function begin(start: WorkerStart): void {
     post({ heddle: "ready", ...loaded.packed });
     loop.start();
   }).catch(crash);
+}
+
+/** A bundle names the heddle of the machine that made it, where another version may be installed by now. */
+function refuse(version: string): void {
+  const message = `heddle ${version} has started a worker of heddle ${VERSION}: bundle again.`;
+  post({ heddle: "failed", part: "module", error: pack(new WorkerStartError(message)) });
+  exitSoon(1);
 }
 
 function onMarked(

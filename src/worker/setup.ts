@@ -8,7 +8,9 @@ import type { WorkerRealm } from "../realm/worker-realm.ts";
  * Throws what the module throws, or InvalidArgumentError if its default export is not a function.
  */
 export async function runSetup(url: string, realm: WorkerRealm): Promise<void> {
-  const { default: setup } = await import(/* @vite-ignore */ url) as { readonly default?: unknown };
+  const { default: setup } = await import(/* webpackIgnore: true */ /* @vite-ignore */ url) as {
+    readonly default?: unknown;
+  };
   if (setup === undefined) return;
   if (typeof setup !== "function") {
     throw new InvalidArgumentError(`Its default export must be a function, got ${textOf(setup)}.`);

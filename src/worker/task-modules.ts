@@ -1,6 +1,7 @@
 /** Loads the modules of a pool's tasks in the worker, and finds or lists the tasks in them. */
 import { MAX_MODULE_TASKS, type TaskDescription, type TaskSource } from "../lane/start-data.ts";
 import { mayBorrow } from "../codec/kinds/borrow.ts";
+import { findStructs } from "../codec/struct/registry.ts";
 import type { Signature } from "../codec/struct/signature.ts";
 import { InvalidArgumentError, TaskNotFoundError } from "../errors.ts";
 import { declaredAt } from "../realm/declared-tasks.ts";
@@ -80,7 +81,7 @@ export async function loadModule(moduleUrl: string): Promise<ModuleTasks> {
 
 /** The exports of a module. Those of a CommonJS module include all properties of its `module.exports`. */
 async function importModule(moduleUrl: string): Promise<Module> {
-  const module = await import(/* @vite-ignore */ moduleUrl) as Module;
+  const module = await import(/* webpackIgnore: true */ /* @vite-ignore */ moduleUrl) as Module;
   const { default: exported } = module;
   const isCommonJs = typeof exported === "object" && exported !== null && !(TASK in exported) &&
     ("module.exports" in module || "__esModule" in exported ||
@@ -121,7 +122,8 @@ async function loadSignature(
   if (args === undefined && returns === undefined) {
     return { signature: undefined, words: undefined };
   }
-  const { describeSignature, signatureOf } = await import("../codec/struct/signature.ts");
+  const { describeSignature, signatureOf } = findStructs() ??
+    (await import("../codec/struct/code.ts")).code;
   const signature = signatureOf(args, returns);
   return { signature, words: describeSignature(signature) };
 }

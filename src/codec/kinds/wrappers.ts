@@ -6,7 +6,7 @@ import { brandOf, setBrand } from "../support/brands.ts";
 import type { Reader } from "../reader.ts";
 import type { Writer } from "../writer.ts";
 import { BorrowedRange, isBorrowed, writeBorrowed } from "./borrow.ts";
-import { isStructView } from "../struct/record-view.ts";
+import { isStructView } from "../support/struct-views.ts";
 import { ENVELOPE, REFERENCED, STREAM, VALUE_HEADER_BYTES } from "../tags.ts";
 import { StreamArgument } from "../support/stream-argument.ts";
 import { Transfer } from "../support/transfer.ts";

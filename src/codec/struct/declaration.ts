@@ -4,8 +4,8 @@
  */
 import { InvalidArgumentError } from "../../errors.ts";
 import type { Fields, Struct } from "./field-types.ts";
-import { describeValue } from "./mismatch.ts";
-import { isStruct } from "./schema.ts";
+import { describeValue } from "../support/describe.ts";
+import { isStruct } from "./shape-of.ts";
 
 /** An argument that the task reads in place, as made by {@link view}. */
 export interface ViewArgument<S extends Struct<Fields>> {

@@ -3,10 +3,8 @@
  * propagates, so that writing a matching value builds no string.
  */
 import { StructError } from "../../errors.ts";
+import { describeValue } from "../support/describe.ts";
 import { isThere, typedArrayLength, typedArrayName } from "../support/intrinsics.ts";
-
-/** Longest excerpt of a value in a message, in UTF-16 units. */
-const MAX_EXCERPT_UNITS = 60;
 
 /** Thrown only within a writer; `located` converts it to the public error. */
 export class Mismatch {
@@ -36,43 +34,6 @@ export function within(error: unknown, step: string): unknown {
 export function located(error: unknown, path: string): unknown {
   if (!(error instanceof Mismatch)) return error;
   return new StructError(path + error.path, error.expected, error.got);
-}
-
-/** Describes a value in a message. Runs no user code. */
-export function describeValue(value: unknown): string {
-  switch (typeof value) {
-    case "undefined":
-      return "nothing (missing or undefined)";
-    case "string":
-      return `${JSON.stringify(excerpt(value))} (string)`;
-    case "number":
-      return `${Object.is(value, -0) ? "-0" : value} (number)`;
-    case "bigint":
-      return `${excerpt(String(value))} (bigint)`;
-    case "boolean":
-      return `${value} (boolean)`;
-    case "symbol":
-      return "a symbol";
-    case "function":
-      return "a function";
-    default:
-      return describeObject(value as object | null);
-  }
-}
-
-function describeObject(value: object | null): string {
-  if (value === null) return "null";
-  const name = typedArrayName.call(value);
-  if (name !== undefined) return name;
-  try {
-    return Array.isArray(value) ? "an array" : "an object";
-  } catch {
-    return "a revoked proxy"; // the only object that Array.isArray refuses
-  }
-}
-
-function excerpt(text: string): string {
-  return text.length <= MAX_EXCERPT_UNITS ? text : `${text.slice(0, MAX_EXCERPT_UNITS)}…`;
 }
 
 /**

@@ -11,7 +11,7 @@ import { normalizeNumber } from "../kinds/numbers.ts";
 
 export type ScalarKind = NumericKind | "bool";
 
-export type ScalarValue = number | bigint | boolean;
+type ScalarValue = number | bigint | boolean;
 
 export interface Scalar {
   /** Size and alignment. */

@@ -15,32 +15,19 @@ import type {
   Struct,
   Utf8Field,
 } from "./field-types.ts";
-import { describeValue } from "./mismatch.ts";
+import { describeValue } from "../support/describe.ts";
 import type { DeclaredField, Shape } from "./shape.ts";
+import { isOptional, SHAPE, shapeOf } from "./shape-of.ts";
 import { arrayShape, scalarShape, structShape, textShape } from "./shape.ts";
 
 /** Maximum bytes of a fixed part, and so of any bound. */
 const MAX_FIXED_BYTES: number = 2 ** 30;
-
-/** From the symbol registry, so that schemas of another copy of this library are recognized too. */
-const SHAPE: unique symbol = Symbol.for("heddle.shape");
 
 /** Creates a frozen field with its shape in a hidden property. The rest of its type exists only at compile time. */
 function makeField<F>(shape: Shape, properties: object): F {
   const field = { kind: shape.kind, ...properties };
   defineOwn(field, SHAPE, { value: shape });
   return Object.freeze(field) as unknown as F;
-}
-
-/** The shape of a field, or undefined for any other value. */
-export function shapeOf(field: unknown): Shape | undefined {
-  if (typeof field !== "object" || field === null || isOptional(field)) return undefined;
-  return (field as { readonly [SHAPE]?: Shape })[SHAPE];
-}
-
-function isOptional(field: unknown): field is OptionalField<Field> {
-  return typeof field === "object" && field !== null && SHAPE in field &&
-    (field as { readonly kind?: unknown }).kind === "optional";
 }
 
 /** Any number, exactly: NaN, the infinities and -0 included. */
@@ -131,11 +118,6 @@ export function struct<F extends Fields>(fields: F): Struct<F> {
   const shape = structShape(declared);
   checkSize(shape, "struct()");
   return makeField(shape, { fields: copy });
-}
-
-/** Whether `value` is a schema made by {@link struct}. */
-export function isStruct(value: unknown): value is Struct<Fields> {
-  return shapeOf(value)?.kind === "struct";
 }
 
 function requireShape(field: unknown, rule: string): Shape {

@@ -32,7 +32,7 @@ import type { ScalarKind } from "./scalars.ts";
 import { SCALARS } from "./scalars.ts";
 
 /** Bytes of a slot, which refers from the fixed part to data in the tail. */
-export const SLOT_BYTES = 8;
+const SLOT_BYTES = 8;
 /** Bytes of the length or count in front of bounded data. */
 export const LENGTH_BYTES = 4;
 /** Optional fields per presence word. */

@@ -9,13 +9,16 @@ import { align8 } from "../../memory/align.ts";
 import type { Memory } from "../../memory/views.ts";
 import type { TextAccess } from "../../runtimes/runtime.ts";
 import { InvalidArgumentError } from "../../errors.ts";
+import { recognizeViews } from "../support/struct-views.ts";
 import { oncePerShape, type PlanMode, planOf } from "./build-plan.ts";
 import type { Field, Infer, InferView } from "./field-types.ts";
 import { corrupt, Input, Source, type Viewer } from "./input.ts";
 import type { Plan } from "./interpret.ts";
-import { describeValue } from "./mismatch.ts";
-import type { Output } from "./output.ts";
-import { shapeOf } from "./schema.ts";
+import { describeValue } from "../support/describe.ts";
+import { located } from "./mismatch.ts";
+import { Output, type StructWriter } from "./output.ts";
+import { isStructView, revokeView } from "./record-view.ts";
+import { shapeOf } from "./shape-of.ts";
 import { countTailTexts, describeShape, type StructShape } from "./shape.ts";
 import { MIN_TEXTS, TextWindow } from "./text-window.ts";
 import { viewerOf } from "./views.ts";
@@ -81,8 +84,33 @@ export class StructCodec<Value, View> {
    */
   view(memory: Memory, text: TextAccess, at: number, limit: number): View {
     const end = this.#endOfFixedPart(memory, at, limit);
-    this.#viewer ??= viewerOf(this.#shape, this.#mode);
+    if (this.#viewer === undefined) {
+      recognizeViews(isStructView);
+      this.#viewer = viewerOf(this.#shape, this.#mode);
+    }
     return this.#viewer(new Source(memory, text, limit, end), at) as View;
+  }
+
+  // Encoder and decoder have no code for structs of their own.
+
+  /** The destination for `write`, for any number of values and codecs. */
+  createOutput(writer: StructWriter): Output {
+    return new Output(writer);
+  }
+
+  /** The source for `readFixed`. */
+  createInput(memory: Memory, text: TextAccess, limit: number): Input {
+    return new Input(memory, text, limit, limit);
+  }
+
+  /** The public error for what `write` threw, with the value called `path`. */
+  located(error: unknown, path: string): unknown {
+    return located(error, path);
+  }
+
+  /** Ends a view. */
+  revoke(view: object): void {
+    revokeView(view);
   }
 
   #endOfFixedPart(memory: Memory, at: number, limit: number): number {

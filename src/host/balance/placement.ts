@@ -51,7 +51,7 @@ export function isFree(lane: Lane): boolean {
 }
 
 /** The backlog above which calls are given to another worker, in tenths of a microsecond. */
-export interface Worth {
+interface Worth {
   /** If that worker has to be woken. */
   readonly wakesFrom: number;
   /** If that worker is awake and idle. */

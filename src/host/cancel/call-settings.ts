@@ -7,7 +7,7 @@ export type TimeoutOutcome =
   | { readonly kind: "reason"; readonly reason: unknown };
 
 /** The key of a call, with its slot once it is computed (`key-slots.ts`); or the id of a worker. */
-export type Affinity =
+type Affinity =
   | { readonly key: string | number; slot?: number }
   | { readonly workerId: number };
 

@@ -13,7 +13,7 @@ import type { Sender } from "./sender.ts";
 import type { WaitingCalls } from "./waiting-calls.ts";
 
 /** A described task, with the settings of one call of it. */
-export interface KnownTask {
+interface KnownTask {
   readonly task: number;
   readonly settings: CallSettings;
 }

@@ -252,6 +252,6 @@ export class WaitingCalls {
  * Exponential back-off with full jitter (AWS Architecture Blog, "Exponential Backoff And Jitter"), but never zero.
  * `retry` counts from 1.
  */
-export function retryDelayMs(retry: number): number {
+function retryDelayMs(retry: number): number {
   return 1 + Math.random() * Math.min(FIRST_RETRY_MS * 2 ** (retry - 1), MAX_RETRY_MS);
 }

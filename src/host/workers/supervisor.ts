@@ -46,7 +46,7 @@ export interface SupervisorEvents {
   onPrepare(lane: Lane, onDone: () => void): void;
   /** A worker has ended, or never started. */
   onEnded(workerId: number, error: () => Error): void;
-  onTasks(packed: Uint8Array): Error | undefined;
+  onTasks(packed: Uint8Array): Error | undefined | Promise<Error | undefined>;
   onWake(): void;
   /** A worker wants items of an argument stream, or no more of them. */
   onArgument(lane: Lane, message: ArgumentMessage): void;

@@ -80,9 +80,8 @@ export interface LaneEnd extends WorkerLoss {
 }
 
 export interface LaneEvents {
-  /** Called before `onReady` with the packed descriptions of the tasks of `taskModule`. The lane fails with the error that
-   * this returns, if any. */
-  onTasks(packed: Uint8Array): Error | undefined;
+  /** Called before `onReady` with the packed tasks of `taskModule`. The lane fails with the error that this returns. */
+  onTasks(packed: Uint8Array): Error | undefined | Promise<Error | undefined>;
   onReady(lane: ThreadLane): void;
   onWake(): void;
   onUnhandledRejection(lane: ThreadLane, error: Error): void;
@@ -409,10 +408,13 @@ export class ThreadLane implements Lane, Receiver {
   #onReady(tasks: Uint8Array | undefined): void {
     if (this.#state !== "starting") return;
     const error = tasks === undefined ? undefined : this.#events.onTasks(tasks);
-    if (error !== undefined) {
-      this.fail(error);
-      return;
-    }
+    if (error instanceof Promise) void error.then((error) => this.#onTasksKnown(error));
+    else this.#onTasksKnown(error);
+  }
+
+  #onTasksKnown(error: Error | undefined): void {
+    if (this.#state !== "starting") return;
+    if (error !== undefined) return this.fail(error);
     this.#state = "ready";
     this.#startTimer?.clear();
     this.#handle.unref();

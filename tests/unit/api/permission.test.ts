@@ -9,8 +9,9 @@ test.runIf(runtimeName === "node")(
   "a folder is allowed before its contents, because Node otherwise denies it and the working directory",
   () => {
     const folder = join(process.cwd(), "app");
-    const entry = join(folder, "node_modules", "heddle", "dist", "worker", "entry.js");
-    const files = [entry, join(folder, "tasks.js")].map((path) => pathToFileURL(path).href);
+    const dist = join(folder, "node_modules", "heddle", "dist");
+    const library = pathToFileURL(`${dist}/`).href;
+    const files = [pathToFileURL(join(folder, "tasks.js")).href];
     const permission = {
       read: [join(folder, "data", "deep"), dirname(folder)],
       write: false,
@@ -22,11 +23,11 @@ test.runIf(runtimeName === "node")(
       wasi: false,
     };
     const flag = "--allow-fs-read=";
-    const read = confine(permission, files).execArgv!
+    const read = confine(permission, library, files).execArgv!
       .filter((argument) => argument.startsWith(flag))
       .map((argument) => argument.slice(flag.length));
     expect(read).toContain(folder);
-    expect(read).toContain(dirname(dirname(entry)));
+    expect(read).toContain(dist);
     for (const [index, path] of read.entries()) {
       const before = read.slice(0, index);
       expect(before.filter((other) => other.startsWith(`${path}/`))).toEqual([]);

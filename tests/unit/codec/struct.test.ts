@@ -7,6 +7,7 @@ import type {
   OptionalField,
   Struct,
 } from "../../../src/codec/struct/field-types.ts";
+import { isStruct } from "../../../src/codec/struct/shape-of.ts";
 import { located } from "../../../src/codec/struct/mismatch.ts";
 import { Output, type StructWriter } from "../../../src/codec/struct/output.ts";
 import {
@@ -19,7 +20,6 @@ import {
   i32,
   i64,
   i8,
-  isStruct,
   optional,
   struct,
   u16,

@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import * as light from "../../../src/mod-task.ts";
 import * as whole from "../../../src/mod.ts";
+import { VERSION } from "../../../src/version.ts";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 const read = (path: string): string => readFileSync(join(root, path), "utf8");
@@ -46,14 +47,32 @@ test("package and JSR have the same entry points, and the build writes them", ()
   expect(names).toEqual(Object.keys(jsr));
   const config = read("tsup.config.ts");
   for (const name of names) {
-    const { types, default: code } = exports[name] as { types: string; default: string };
-    expect(types).toBe(code.replace(/\.js$/, ".d.ts"));
-    const entry = code.replace(/^\.\/dist\/(.*)\.js$/, "$1");
+    const conditions = exports[name] as Record<"import" | "require", { default: string }>;
+    const entry = conditions.import.default.replace(/^\.\/dist\/(.*)\.js$/, "$1");
+    expect(conditions).toEqual({
+      import: {
+        types: `./dist/${entry}.d.ts`,
+        module: `./dist/${entry}-bundled.js`,
+        default: `./dist/${entry}.js`,
+      },
+      require: { types: `./dist/${entry}.d.cts`, default: `./dist/${entry}.cjs` },
+    });
     const source = jsr[name]!.replace("./", "");
-    expect(config).toMatch(new RegExp(`entry: \\{[^}]*"?${entry}"?: "${source}"`));
-    expect(config).toMatch(new RegExp(`dts: \\{\\s*entry: \\{[^}]*"?${entry}"?: "${source}"`));
+    expect(config).toMatch(new RegExp(`entries: [^{]*\\{[^}]*"?${entry}"?: "${source}"`));
+    const other = source.replace(".ts", "-bundled.ts");
+    expect(config).toMatch(new RegExp(`bundled: [^{]*\\{[^}]*"${entry}-bundled": "${other}"`));
   }
-  expect(sideEffects).toEqual(["./dist/worker/entry.js", "./src/worker/entry.ts"]);
+  expect(sideEffects).toEqual([
+    "./dist/mod.js",
+    "./dist/worker/heddle-worker.js",
+    "./src/codec/struct/provide.ts",
+    "./src/worker/entry.ts",
+  ]);
+});
+
+test("workers refuse hosts of other versions, so the version in the code is that of the package", () => {
+  expect(VERSION).toBe(json("package.json").version);
+  expect(VERSION).toBe(json("deno.json").version);
 });
 
 test("heddle/task loads no pools, encoders or struct code", () => {

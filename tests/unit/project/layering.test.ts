@@ -9,10 +9,11 @@ const root = fileURLToPath(new URL("../../../src", import.meta.url));
 /** Layer by folder, or by file for those at the top of src. */
 const LAYERS: Readonly<Record<string, number>> = {
   "errors.ts": 0,
-  "worker-entry.ts": 0,
+  "version.ts": 0,
   "memory": 0,
   "realm": 0,
   "runtimes": 0,
+  "worker-entry.ts": 1,
   "ring": 1,
   "sync": 1,
   "codec": 2,
@@ -22,7 +23,10 @@ const LAYERS: Readonly<Record<string, number>> = {
   "worker": 4,
   "api": 5,
   "mod-task.ts": 6,
-  "mod.ts": 7,
+  "mod-task-bundled.ts": 7,
+  "mod-core.ts": 7,
+  "mod-bundled.ts": 8,
+  "mod.ts": 8,
 };
 
 /** Only these may import the adapter of the current runtime. */

@@ -1,0 +1,3 @@
+import { task } from "heddle/task";
+
+export const square = task({ f: (x) => x * x });

@@ -1,0 +1,4 @@
+/** @param {string} text */
+export function shout(text) {
+  return `${text.toUpperCase()}!`;
+}

@@ -1,0 +1,55 @@
+/** The exports of `heddle`, without the code for structs. */
+export { ResultStream } from "./host/streams/result-stream.ts";
+export { type Items, type MapOptions, MappedResults } from "./api/map.ts";
+export { type CreatePool, createPool, isMain } from "./api/pool.ts";
+export type { ModulePool, Pool, PoolEvents, PoolOf, PoolStatistics } from "./api/pool-types.ts";
+export * from "./mod-task.ts";
+export type { BalancerFunction, BalancerName, WorkerLoad } from "./host/balance/balancers.ts";
+export type { PoolOptions, ShutdownOptions } from "./api/options.ts";
+export type { PermissionOptions, ResourceLimits } from "./runtimes/runtime.ts";
+export type { WorkerOptions } from "./api/worker-options.ts";
+export type { PermissionMode } from "./api/worker-limits.ts";
+export type {
+  AbortableCall,
+  AbortablePromise,
+  BroadcastCall,
+  BroadcastCalls,
+  Call,
+  CallArguments,
+  CallOf,
+  Calls,
+  Cloneable,
+  ModuleCalls,
+  TaskFunctionOf,
+  Uncloneable,
+  WithOptions,
+} from "./api/call-types.ts";
+export {
+  type AnyFunction,
+  type CalledFunction,
+  type ImportedTask,
+  importTask,
+  type TaskMap,
+  type TaskSource,
+  type WithoutSignal,
+} from "./api/task.ts";
+export {
+  BorrowExpiredError,
+  DataCloneError,
+  HeddleError,
+  InvalidArgumentError,
+  NestedPoolError,
+  PayloadTooLargeError,
+  PoolClosedError,
+  ProtocolError,
+  QueueFullError,
+  StreamClosedError,
+  StructError,
+  TaskNotFoundError,
+  TimeoutError,
+  UnknownTaskError,
+  type WorkerLoss,
+  WorkerLostError,
+  WorkerStartError,
+} from "./errors.ts";
+export type { BroadcastOptions, CallOptions } from "./api/call-options.ts";

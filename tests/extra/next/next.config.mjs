@@ -1,0 +1,5 @@
+export default {
+  serverExternalPackages: ["heddle"],
+  output: "standalone",
+  turbopack: { root: `${process.cwd()}/..` },
+};

@@ -1,0 +1,4 @@
+enum Color {
+  Red = 7,
+}
+export const red = (): number => Color.Red;

@@ -1,0 +1,3 @@
+import { task } from "heddle/task";
+
+export const twice = task({ f: (n) => n * 2 });

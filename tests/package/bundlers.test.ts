@@ -1,0 +1,77 @@
+/** `examples/bundlers`, with each bundler that is a dev dependency: the output runs somewhere else, alone. */
+import { renameSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { copy, inFolder, link, pack, root, run, runtimes, unpack } from "../support/package.ts";
+
+const tools: Readonly<Record<string, string>> = {
+  "esbuild": "Node 26",
+  "rollup": "Node 26",
+  "vite-ssr": "Node 26",
+  "bun": "Bun",
+};
+const expected = "36 HEDDLE!";
+
+let project = "";
+let tarball = "";
+let remove = (): void => {};
+
+beforeAll(async () => {
+  await new Promise<void>((ready) =>
+    void inFolder(async (folder) => {
+      project = folder;
+      ({ tarball } = pack(folder));
+      unpack(tarball, folder);
+      for (const name of ["esbuild", "rollup", "vite"]) link(name, folder);
+      copy(join(root, "examples/bundlers"), join(folder, "bundlers"));
+      ready();
+      await new Promise<void>((done) => remove = done);
+    })
+  );
+});
+afterAll(() => remove());
+
+/** Builds the program with `tool`, and moves the output to `target`. */
+async function build(tool: string, target: string, ...flags: readonly string[]): Promise<void> {
+  const out = join(project, `out-${tool}`);
+  const output = await run(
+    [...runtimes[tools[tool]!]!, "build.mjs", out, ...flags],
+    join(project, "bundlers", tool),
+  );
+  expect(output).not.toMatch(/error|exit code/i);
+  renameSync(out, target);
+}
+
+describe.each(Object.keys(tools))("%s", (tool) => {
+  const readers = tool === "bun" ? ["Bun"] : Object.keys(runtimes);
+
+  test("heddle in the bundle", async () => {
+    await inFolder(async (folder) => {
+      const target = join(folder, "elsewhere");
+      await build(tool, target);
+      for (const name of readers) {
+        expect([name, await run([...runtimes[name]!, "main.mjs"], target)])
+          .toEqual([name, expected]);
+      }
+    });
+  });
+
+  test("heddle outside the bundle", async () => {
+    await inFolder(async (folder) => {
+      const target = join(folder, "elsewhere");
+      await build(tool, target, "--external");
+      unpack(tarball, target);
+      for (const name of readers) {
+        expect([name, await run([...runtimes[name]!, "main.mjs"], target)])
+          .toEqual([name, expected]);
+      }
+    });
+  });
+});
+
+test("bun build --compile", async () => {
+  await inFolder(async (folder) => {
+    await build("bun", join(folder, "elsewhere"), "--compile");
+    expect(await run([join(folder, "elsewhere/program")], folder)).toBe(expected);
+  });
+});

@@ -1,0 +1,72 @@
+/** What the package contains, and what registries show of it. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import { inFolder, pack, type PackedFile, root } from "../support/package.ts";
+
+const read = (path: string): string => readFileSync(join(root, path), "utf8");
+const manifest = JSON.parse(read("package.json")) as {
+  dependencies?: unknown;
+  peerDependencies?: unknown;
+  repository: { url: string };
+  exports: Record<string, unknown>;
+};
+
+/** Files by name, with the hashes of chunks and the pages of the docs as patterns. */
+const PATTERNS: readonly RegExp[] = [
+  /^(?:package\.json|README\.md|LICENSE|CHANGELOG\.md|SECURITY\.md)$/,
+  /^docs\/[\w/-]+\.md$/,
+  /^dist\/(?:[\w-]+)\.(?:c?js|c?js\.map|d\.c?ts)$/,
+  /^dist\/worker\/heddle-worker\.js(?:\.map)?$/,
+];
+
+describe("the tarball", () => {
+  let files: readonly PackedFile[] = [];
+  beforeAll(() => inFolder((folder) => Promise.resolve(void ({ files } = pack(folder)))));
+
+  test("contains the build, the docs and nothing else", () => {
+    expect(files.length).toBeGreaterThan(20);
+    const others = files.filter(({ path }) => !PATTERNS.some((pattern) => pattern.test(path)));
+    expect(others.map(({ path }) => path)).toEqual([]);
+  });
+
+  test("contains every file that an entry point names", () => {
+    const named = JSON.stringify(manifest.exports).match(/\.\/[\w./-]+/g)!
+      .filter((path) => path.includes(".", 2)).map((path) => path.slice(2));
+    expect(named.length).toBeGreaterThan(8);
+    const paths = new Set(files.map(({ path }) => path));
+    expect(named.filter((path) => !paths.has(path))).toEqual([]);
+  });
+
+  test("has source maps without the sources", () => {
+    const maps = files.filter(({ path }) => path.endsWith(".map"));
+    expect(maps.length).toBeGreaterThan(3);
+    for (const { path } of maps) {
+      const map = JSON.parse(read(path)) as { sources: string[]; sourcesContent?: unknown[] };
+      expect([path, map.sourcesContent?.some((text) => text !== null) ?? false])
+        .toEqual([path, false]);
+    }
+  });
+});
+
+test("the package has no runtime dependency", () => {
+  expect(manifest.dependencies).toBeUndefined();
+  expect(manifest.peerDependencies).toBeUndefined();
+});
+
+test("links and images of the README work on the pages of registries", () => {
+  const home = manifest.repository.url.replace(/^git\+|\.git$/g, "");
+  const raw = home.replace("github.com", "raw.githubusercontent.com");
+  const targets = [...read("README.md").matchAll(/\]\(([^)]+)\)/g)].map(([, url]) => url!);
+  expect(targets.length).toBeGreaterThan(5);
+  for (const url of targets) {
+    expect(url).toMatch(/^https:\/\//);
+    const path = url.startsWith(`${home}/blob/main/`)
+      ? url.slice(`${home}/blob/main/`.length)
+      : url.startsWith(`${raw}/main/`)
+      ? url.slice(`${raw}/main/`.length)
+      : undefined;
+    if (path !== undefined) expect(read(path.replace(/#.*/, "")).length).toBeGreaterThan(0);
+    else expect(url.startsWith(home)).toBe(false);
+  }
+});

@@ -1,0 +1,136 @@
+/**
+ * The size of bundles, by esbuild, minified and gzipped: what a program loads at its start, without the parts that it loads
+ * when they are needed (the worker, structs of modules that only workers load).
+ */
+import { build, type Metafile } from "esbuild";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import { gzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { inFolder, pack, run, runtimes, unpack } from "../support/package.ts";
+
+const KIB = 1024;
+const worker = "./node_modules/heddle/dist/worker/heddle-worker.js";
+
+/** Programs, with the most KiB that they may take. */
+const programs: Readonly<Record<string, readonly [source: string, budget: number]>> = {
+  "createPool alone": [`import { createPool } from "heddle"; console.log(createPool);`, 68],
+  "a worker": [`import "${worker}";`, 39],
+  "task alone": [`import { task } from "heddle/task"; console.log(task);`, 5.5],
+};
+
+let project = "";
+let remove = (): void => {};
+
+beforeAll(() =>
+  new Promise<void>((ready) =>
+    void inFolder(async (folder) => {
+      project = folder;
+      unpack(pack(folder).tarball, folder);
+      ready();
+      await new Promise<void>((done) => remove = done);
+    })
+  )
+);
+afterAll(() => remove());
+
+/** Bundles `source`: the files that it loads at its start. */
+async function bundle(source: string): Promise<string> {
+  const { outputFiles, metafile } = await build({
+    stdin: { contents: source, resolveDir: project },
+    absWorkingDir: project,
+    bundle: true,
+    minify: true,
+    splitting: true,
+    platform: "node",
+    format: "esm",
+    write: false,
+    metafile: true,
+    outdir: join(project, "out"),
+  });
+  const texts = new Map(outputFiles.map(({ path, text }) => [relative(project, path), text]));
+  const { outputs } = metafile;
+  const entry = Object.keys(outputs).find((path) => outputs[path]!.entryPoint === "<stdin>")!;
+  return [...loadedBy(entry, outputs)].map((path) => texts.get(path)!).join("\n");
+}
+
+function loadedBy(
+  path: string,
+  outputs: Metafile["outputs"],
+  loaded: Set<string> = new Set(),
+): Set<string> {
+  if (loaded.has(path) || outputs[path] === undefined) return loaded;
+  loaded.add(path);
+  for (const { path: other, kind } of outputs[path].imports) {
+    if (kind !== "dynamic-import") loadedBy(other, outputs, loaded);
+  }
+  return loaded;
+}
+
+describe.each(Object.keys(programs))("%s", (name) => {
+  const [source, budget] = programs[name]!;
+
+  test(`takes at most ${budget} KiB`, async () => {
+    const kib = gzipSync(await bundle(source), { level: 9 }).length / KIB;
+    console.log(`${name}: ${kib.toFixed(1)} KiB`);
+    expect(kib).toBeGreaterThan(budget / 2);
+    expect(kib).toBeLessThanOrEqual(budget);
+  });
+});
+
+test("only programs that declare structs contain the code for them", async () => {
+  const [source] = programs["createPool alone"]!;
+  const text = "Struct data at offset";
+  expect(await bundle(source)).not.toContain(text);
+  expect(await bundle(`${source} import { f64, task } from "heddle/task"; task({ f: f64 });`))
+    .not.toContain(text);
+  expect(await bundle(`${source} import { f64, struct } from "heddle/task"; struct({ x: f64 });`))
+    .toContain(text);
+});
+
+const structs = `
+import { f64, struct, task } from "heddle/task";
+const Point = struct({ x: f64, y: f64 });
+export const mirror = task({ args: [Point], returns: Point, f: ({ x, y }) => ({ x: y, y: x }) });
+`;
+/** `mirror` in this bundle or another one; the host learns of the others' structs from a worker. */
+const calls = `
+import { createPool, isMain } from "heddle";
+import { mirror } from "./mirror.mjs";
+async function run() {
+  const pool = OTHER ? createPool({ threads: 2 })("./mirror.mjs") : createPool()({ mirror });
+  const wrong = await pool.call.mirror({ x: 1 }).catch((error) => error.code);
+  console.log((await pool.call.mirror({ x: 1, y: 2 })).x, wrong);
+  await pool.shutdown();
+}
+if (isMain) void run();
+`;
+
+test.each([["split", true], ["whole", false]] as const)(
+  "structs work, %s",
+  async (_, splitting) => {
+    const folder = join(project, "structs");
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, "mirror.mjs"), structs);
+    for (const other of ["true", "false"]) {
+      const main = calls.replace("OTHER", other);
+      const source = other === "true" ? main.replace(/import \{ mirror.*/, "") : main;
+      writeFileSync(join(folder, "main.mjs"), source);
+      const outdir = join(folder, `out-${splitting}-${other}`);
+      await build({
+        entryPoints: [join(folder, "main.mjs"), join(folder, "mirror.mjs")],
+        bundle: true,
+        minify: true,
+        splitting,
+        platform: "node",
+        format: "esm",
+        outExtension: { ".js": ".mjs" },
+        outdir,
+      });
+      for (const name of Object.keys(runtimes)) {
+        const output = await run([...runtimes[name]!, "main.mjs"], outdir);
+        expect([name, other, output]).toEqual([name, other, "2 HEDDLE_STRUCT_MISMATCH"]);
+      }
+    }
+  },
+);
