@@ -4,6 +4,7 @@
  */
 import { ASCII, LATIN1, NOT_ONE_BYTE, type Permission, type Runtime } from "./runtime.ts";
 import { inspectFrom } from "./array-keys.ts";
+import { process } from "./process.ts";
 import { ABOVE_ONE_BYTE, textAccess } from "./values.ts";
 import { createRuntime } from "./worker-threads.ts";
 
@@ -19,6 +20,11 @@ export function createDenoRuntime(): Runtime {
       ...(resourceLimits === undefined ? [] : ["Deno leaves workers hanging at resourceLimits"]),
       ...(permission === undefined ? [] : refusePermission(permission)),
     ],
+    // Reading a variable without the permission would ask the user.
+    env: (name) =>
+      Deno.permissions.querySync({ name: "env", variable: name }).state === "granted"
+        ? process.env[name]
+        : undefined,
     text: {
       joinedTexts: Infinity,
       writeOneByte: (text, target, start) => {
@@ -63,7 +69,9 @@ function bareError(create: ErrorConstructor): Error | undefined {
 }
 
 interface Permissions {
-  querySync(descriptor: { readonly name: string }): { readonly state: string };
+  querySync(
+    descriptor: { readonly name: string; readonly variable?: string },
+  ): { readonly state: string };
 }
 declare const Deno: { readonly permissions: Permissions };
 
