@@ -27,7 +27,8 @@ export interface TaskStatistics {
   readonly failures: number;
   /**
    * Time from the call until its task begins, and from there to its end, awaits included. Only with `metrics: true`, and
-   * for tasks that were measured: of tasks below 5 µs one call in 64, below 100 µs one in 4, of others each. As workers
+   * for tasks that were measured: of tasks that keep their worker below 5 µs one call in 64, below 100 µs one in 4, of others
+   * each. As workers
    * last reported it.
    */
   readonly wait: TimeStatistics | undefined;
