@@ -21,7 +21,9 @@ const LAYERS: Readonly<Record<string, number>> = {
   "host": 4,
   "worker": 4,
   "api": 5,
+  "dashboard": 6,
   "mod-task.ts": 6,
+  "mod-dashboard.ts": 7,
   "mod.ts": 7,
 };
 
