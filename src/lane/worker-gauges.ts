@@ -32,19 +32,34 @@ const viewOf = (lane: SharedArrayBuffer): Float64Array<SharedArrayBuffer> =>
 /** The worker's side. */
 export class GaugeWriter {
   readonly #gauges: Float64Array<SharedArrayBuffer>;
+  /** When the sleep that lasts began; 0: the worker is awake, or waits for its own async tasks. */
+  #fromMs = 0;
 
   constructor(lane: SharedArrayBuffer) {
     this.#gauges = viewOf(lane);
   }
 
-  /** The worker parks without calls. */
-  parked(nowMs: number): void {
-    this.#gauges[ASLEEP] = nowMs;
+  /** The worker goes to sleep without calls. */
+  sleeps(nowMs: number): void {
+    this.#fromMs = nowMs;
   }
 
-  /** It has slept this long without calls. */
-  woke(sleptMs: number, nowMs: number): void {
+  /** That may take long. */
+  parked(): void {
+    if (this.#fromMs > 0) this.#gauges[ASLEEP] = this.#fromMs;
+  }
+
+  /** There was a call before it slept. */
+  stays(): void {
+    this.#fromMs = 0;
+  }
+
+  /** It wakes, if it slept. */
+  woke(nowMs: number): void {
+    if (this.#fromMs === 0) return;
     const gauges = this.#gauges;
+    const sleptMs = nowMs - this.#fromMs;
+    this.#fromMs = 0;
     if (nowMs - sleptMs - gauges[MARK]! >= MARK_MS) {
       gauges[BEFORE] = gauges[MARK]!;
       gauges[BEFORE_SLEPT] = gauges[MARK_SLEPT]!;

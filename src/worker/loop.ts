@@ -184,6 +184,7 @@ export class WorkerLoop {
     if (this.#runner.inFlight === 0) {
       if (this.#active.hasFreeCore && this.#spin.spin()) return true;
       this.#sleptAtMs = this.#runtime.now();
+      this.#gauges.sleeps(this.#runtime.originMs + this.#sleptAtMs);
       // With infrequent calls, blocking would cost two wake-ups for each.
       if (this.#lastSleepMs < BLOCK_MS && this.#block()) {
         if (!this.#turn.check(this.#runtime.now())) return true;
@@ -218,7 +219,7 @@ export class WorkerLoop {
     if (this.#runner.inFlight > 0) return;
     const nowMs = this.#runtime.now();
     this.#lastSleepMs = nowMs - this.#sleptAtMs;
-    this.#gauges.woke(this.#lastSleepMs, this.#runtime.originMs + nowMs);
+    this.#gauges.woke(this.#runtime.originMs + nowMs);
     this.#spin.slept(this.#lastSleepMs);
   }
 
@@ -236,13 +237,12 @@ export class WorkerLoop {
     // The re-check that closes the window between the last poll and the return.
     if (this.#hasWork() || this.#isClosing()) {
       this.#leaveLoop();
+      this.#gauges.stays();
       return true;
     }
     // Set only now: it states that there was no work after the announcement.
     this.#isParkedInLoop = true;
-    if (this.#runner.inFlight === 0) {
-      this.#gauges.parked(this.#runtime.originMs + this.#sleptAtMs);
-    }
+    this.#gauges.parked();
     this.#onParked?.();
     Atomics.add(this.#control, LOOP_PARKS, 1);
     return false;

@@ -312,7 +312,7 @@ describe("debug", () => {
     const workers = await run("workers");
     expect(workers).toContain("worker 0 is ready");
     expect(workers).not.toContain("echo");
-    expect(await run("calls,waits")).not.toContain("is ready");
+    expect(await run("calls,waits")).not.toContain("worker 0 is ready");
     expect(await run("")).toBe("");
   });
 

@@ -6,9 +6,19 @@ import { GaugeWriter, readGauges } from "../../../src/lane/worker-gauges.ts";
 /** A worker that became ready at 10,000 ms. */
 function worker() {
   const lane = new SharedArrayBuffer(CONTROL_BYTES);
+  const writer = new GaugeWriter(lane);
   return {
-    writer: new GaugeWriter(lane),
+    writer,
     read: (nowMs: number) => readGauges(lane, 10_000, nowMs),
+    park: (nowMs: number): void => {
+      writer.sleeps(nowMs);
+      writer.parked();
+    },
+    /** A sleep in the past. */
+    slept: (fromMs: number, toMs: number): void => {
+      writer.sleeps(fromMs);
+      writer.woke(toMs);
+    },
   };
 }
 
@@ -17,33 +27,42 @@ test("a worker that never slept is busy", () => {
 });
 
 test("a worker that sleeps since it was ready is idle", () => {
-  const { writer, read } = worker();
-  writer.parked(10_000);
+  const { park, read } = worker();
+  park(10_000);
   expect(read(12_000)).toMatchObject({ recent: 0, total: 0 });
 });
 
 test("sleep in the past and a sleep that lasts both count", () => {
-  const { writer, read } = worker();
-  writer.woke(250, 10_250);
+  const { slept, park, read } = worker();
+  slept(10_000, 10_250);
   expect(read(10_500).total).toBeCloseTo(0.5);
-  writer.parked(10_500);
+  park(10_500);
   expect(read(11_000).total).toBeCloseTo(0.25);
 });
 
 test("recent forgets what was more than two seconds ago", () => {
-  const { writer, read } = worker();
+  const { writer, park, slept, read } = worker();
   // Idle for ten seconds, then half busy: 5 ms of sleep in every 10.
-  writer.parked(10_000);
-  writer.woke(10_000, 20_000);
+  park(10_000);
+  writer.woke(20_000);
   let now = 20_000;
   for (let round = 0; round < 400; round++) {
-    writer.woke(5, now + 5);
+    slept(now, now + 5);
     now += 10;
   }
   expect(read(now).recent).toBeCloseTo(0.5, 1);
   expect(read(now).total).toBeCloseTo(2000 / 14_000, 2);
   // Then busy with one long task.
   expect(read(now + 3000).recent).toBeCloseTo(1, 1);
+});
+
+test("a wake without a sleep of its own counts nothing", () => {
+  const { writer, read } = worker();
+  writer.sleeps(10_000);
+  writer.stays(); // there was a call
+  writer.parked(); // with async tasks in flight
+  writer.woke(10_900);
+  expect(read(11_000).total).toBe(1);
 });
 
 test("memory is what was measured last", () => {
