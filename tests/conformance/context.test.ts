@@ -3,6 +3,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { describe, expect, test } from "vitest";
 import { createPool, DataCloneError, type ModulePool } from "../../src/mod.ts";
 import { closedAfterTest, rejection } from "../support/conformance.ts";
+import { runScript } from "../support/runtime.ts";
 
 type Tasks = typeof import("../fixtures/context-tasks.ts");
 
@@ -93,6 +94,12 @@ describe("a context", () => {
       createPool({ threads: 1, context: { capture: throwing, run } })<Tasks>(url),
     );
     expect(await rejection(other.call.now())).toMatchObject({ message: "no context" });
+  });
+
+  test("puts the id of a request into what its tasks log", async () => {
+    const { code, output } = await runScript("request-log.ts");
+    expect(code).toBe(0);
+    expect(output.trim().split("\n").sort()).toEqual(["[a/log] working", "[b/log] working"]);
   });
 
   test("needs a module that exports run", async () => {
