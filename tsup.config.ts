@@ -5,7 +5,11 @@ import { defineConfig, type Options } from "tsup";
 rmSync(new URL("dist", import.meta.url), { recursive: true, force: true });
 
 /** The entry points of the package, by the name of the file in `dist`. Each has a line in `exports` of package.json. */
-const entries: Record<string, string> = { mod: "src/mod.ts", task: "src/mod-task.ts" };
+const entries: Record<string, string> = {
+  mod: "src/mod.ts",
+  task: "src/mod-task.ts",
+  dashboard: "src/mod-dashboard.ts",
+};
 
 /** The same for bundlers. Without types. */
 const bundled: Record<string, string> = {

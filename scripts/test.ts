@@ -168,7 +168,8 @@ function preparePackageTest(): string {
     writeFileSync(
       file,
       text.replaceAll(/"(?:\.\.\/)+src\/mod\.ts"/g, '"heddle"')
-        .replaceAll(/"(?:\.\.\/)+src\/mod-task\.ts"/g, '"heddle/task"'),
+        .replaceAll(/"(?:\.\.\/)+src\/mod-task\.ts"/g, '"heddle/task"')
+        .replaceAll(/"(?:\.\.\/)+src\/mod-dashboard\.ts"/g, '"heddle/dashboard"'),
     );
   }
   cpSync(join(root, "vitest.config.ts"), join(target, "vitest.config.ts"));

@@ -2,7 +2,16 @@
 export { ResultStream } from "./host/streams/result-stream.ts";
 export { type Items, type MapOptions, MappedResults } from "./api/map.ts";
 export { type CreatePool, createPool, isMain } from "./api/pool.ts";
-export type { ModulePool, Pool, PoolEvents, PoolOf, PoolStatistics } from "./api/pool-types.ts";
+export type { ModulePool, Pool, PoolOf } from "./api/pool-types.ts";
+export type { PoolEvents } from "./api/observe/pool-events.ts";
+export type {
+  PoolStatistics,
+  TaskStatistics,
+  TimeStatistics,
+  WorkerStatistics,
+} from "./api/observe/pool-statistics.ts";
+export type { ContextOptions } from "./api/observe/observe-options.ts";
+export type { DebugTopic } from "./host/metrics/debug-log.ts";
 export * from "./mod-task.ts";
 export type { BalancerFunction, BalancerName, WorkerLoad } from "./host/balance/balancers.ts";
 export type { PoolOptions, ShutdownOptions } from "./api/options.ts";

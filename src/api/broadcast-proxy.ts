@@ -1,10 +1,11 @@
 /** `pool.broadcast`: the tasks of a pool as functions that call every worker once. */
 import { checkBroadcastOptions } from "./call-options.ts";
 import { createTable, settingsFor, unknownTask } from "./call-proxy.ts";
+import type { CallEntry } from "../host/metrics/call-entry.ts";
 import type { Broadcasts } from "../host/dispatch/broadcasts.ts";
 import type { FindTask } from "../host/dispatch/pending-calls.ts";
 import type { GivenSettings } from "../host/cancel/call-settings.ts";
-import type { PoolSpec } from "./wiring.ts";
+import type { PoolSpec } from "./pool-spec.ts";
 
 type Broadcast = (...args: unknown[]) => Promise<unknown[]>;
 type BroadcastWith = Broadcast & { with(options: unknown): Broadcast };
@@ -18,6 +19,7 @@ export type BroadcastProxy = Readonly<Record<string, BroadcastWith>>;
 export function createBroadcasts(
   spec: PoolSpec,
   broadcasts: Broadcasts,
+  entry: CallEntry,
   isKnown: () => boolean,
   pool: object,
 ): BroadcastProxy {
@@ -35,7 +37,7 @@ export function createBroadcasts(
           if (task < 0) return unknownTask(name, names());
           return { task, settings: settingsFor(spec.options, spec.tasks[task]!.settings, given) };
         };
-        return (...args) => start({ pool, broadcasts, isKnown, find, isSticky }, args);
+        return (...args) => start({ pool, broadcasts, entry, isKnown, find, isSticky }, args);
       };
       made.set(
         name,
@@ -55,6 +57,7 @@ interface Start {
   /** Not used: its workers run while a broadcast is under way. */
   readonly pool: object;
   readonly broadcasts: Broadcasts;
+  readonly entry: CallEntry;
   readonly isKnown: () => boolean;
   readonly find: FindTask;
   readonly isSticky: boolean;
@@ -62,12 +65,17 @@ interface Start {
 
 /** Promises among the arguments are awaited first. */
 async function start(
-  { broadcasts, isKnown, find, isSticky }: Start,
+  { broadcasts, entry, isKnown, find, isSticky }: Start,
   args: readonly unknown[],
 ): Promise<unknown[]> {
   const values = args.some((arg) => arg instanceof Promise) ? await Promise.all(args) : args;
-  if (!isKnown()) return broadcasts.startEarly(find, values, isSticky);
+  if (!isKnown()) return broadcasts.startEarly(find, entry.carry(values, undefined), isSticky);
   const found = find();
   if (found instanceof Error) throw found;
-  return broadcasts.start(found.task, values, found.settings, isSticky);
+  return broadcasts.start(
+    found.task,
+    entry.carry(values, found.task),
+    found.settings,
+    isSticky,
+  );
 }

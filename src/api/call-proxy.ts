@@ -19,12 +19,13 @@ import {
 import type { Cancellation } from "../host/cancel/cancellation.ts";
 import type { PendingCall, Reject, Resolve } from "../host/in-flight.ts";
 import type { Dispatcher } from "../host/dispatch/dispatcher.ts";
+import type { CallEntry } from "../host/metrics/call-entry.ts";
 import type { FindTask } from "../host/dispatch/pending-calls.ts";
 import type { StreamCalls } from "../host/streams/stream-calls.ts";
 import { CHUNK, type ChunkResult, EMITTING } from "../lane/task-variants.ts";
 import { isStreamable } from "../streams/stream-producer.ts";
 import { anySignal, type BoundCall, mappable, refusedMap } from "./mappable.ts";
-import type { PoolSpec } from "./wiring.ts";
+import type { PoolSpec } from "./pool-spec.ts";
 import { promiseOrStream, streamed, type Submit } from "./stream-calls.ts";
 
 /** Returns a promise of the result, or a stream. */
@@ -51,6 +52,7 @@ const PROBED: ReadonlySet<string> = new Set([
 /** References of the functions of a pool. A function that is still referenced keeps its pool open. */
 export interface CallTarget {
   readonly dispatcher: Dispatcher;
+  readonly entry: CallEntry;
   readonly cancellation: Cancellation;
   readonly streams: StreamCalls;
   readonly pool: object;
@@ -117,7 +119,7 @@ export function createModuleCalls(spec: PoolSpec, target: CallTarget): ModuleCal
 function createCall(spec: PoolSpec, target: CallTarget, task: number): CallWith {
   const { tasks, options } = spec;
   const { settings: own, isStream } = tasks[task]!;
-  const { dispatcher } = target;
+  const { entry } = target;
   const callAt = (given: GivenSettings): Call => {
     const settings = settingsFor(options, own, given);
     if (isStream) {
@@ -125,7 +127,7 @@ function createCall(spec: PoolSpec, target: CallTarget, task: number): CallWith 
       return (...args) =>
         streamed(
           target.streams,
-          (resolve, reject) => dispatcher.submit(task, args, resolve, reject, settings),
+          (resolve, reject) => entry.submit(task, args, resolve, reject, settings),
         );
     }
     const index = settings.onEvent === undefined ? task : task + EMITTING * tasks.length;
@@ -133,13 +135,13 @@ function createCall(spec: PoolSpec, target: CallTarget, task: number): CallWith 
       return (...args) =>
         abortable(
           target,
-          (resolve, reject) => dispatcher.submit(index, args, resolve, reject, settings),
+          (resolve, reject) => entry.submit(index, args, resolve, reject, settings),
         );
     }
     const used = isPlain(settings) ? PLAIN : settings;
     return (...args) =>
       new Promise((resolve: Resolve, reject: Reject) => {
-        dispatcher.submit(index, args, resolve, reject, used);
+        entry.submit(index, args, resolve, reject, used);
       });
   };
   const at = (given: GivenSettings): Call => {
@@ -158,7 +160,7 @@ function createCall(spec: PoolSpec, target: CallTarget, task: number): CallWith 
           chunk: (items, isReduction) =>
             new Promise((resolve: Resolve, reject: Reject) => {
               const args = [items, isReduction];
-              dispatcher.submit(task + CHUNK * tasks.length, args, resolve, reject, settings);
+              entry.submit(task + CHUNK * tasks.length, args, resolve, reject, settings);
             }) as Promise<ChunkResult>,
         };
       },
@@ -199,7 +201,7 @@ function createEarlyCall(
         name,
         () => tasks[indexOf()]?.isStream === true,
         (submit) => abortable(target, submit),
-        (resolve, reject) => target.dispatcher.submitEarly(find, args, resolve, reject, settings),
+        (resolve, reject) => target.entry.submitEarly(name, find, args, resolve, reject, settings),
       );
   };
   const early = at({});

@@ -6,7 +6,7 @@ import { WorkerStartError } from "../errors.ts";
 import type { TaskDescription, TaskSource } from "../lane/start-data.ts";
 import type { CodecAccess } from "../runtimes/runtime.ts";
 import { settingsOf } from "./call-options.ts";
-import type { HostTask } from "./wiring.ts";
+import type { HostTask } from "./pool-spec.ts";
 
 /** The declared types of the variants of tasks: chunks have none, those that send events the same. */
 export function variantSignatures(

@@ -34,6 +34,12 @@ import {
   type ResolvedWorkerOptions,
   type WorkerOptions,
 } from "./worker-options.ts";
+import {
+  checkObserving,
+  type ContextOptions,
+  type ResolvedObserving,
+} from "./observe/observe-options.ts";
+import type { DebugTopic } from "../host/metrics/debug-log.ts";
 import { checkWorkerLimits, type PermissionMode } from "./worker-limits.ts";
 
 /** Options of `createPool`. All are optional. */
@@ -136,6 +142,15 @@ export interface PoolOptions {
   readonly permission?: PermissionMode | PermissionOptions;
   /** What each worker runs before its tasks, and how its thread is started. */
   readonly worker?: WorkerOptions;
+  /** Measure the wait and run times of tasks for `stats().tasks`, and the memory of workers. Default false. */
+  readonly metrics?: boolean;
+  /**
+   * Print decisions on stderr, a line each: all, or those about these topics. Stacks of errors then show the caller too.
+   * Default: the environment variable HEDDLE_DEBUG, `1` or a list with commas; none if it is not set.
+   */
+  readonly debug?: boolean | readonly DebugTopic[];
+  /** A context that each call carries to its worker, such as a request id or a trace. Default: none. */
+  readonly context?: ContextOptions;
   /**
    * Maximum time for a worker to load its tasks, in milliseconds. Then its start has failed. Default 60,000;
    * Infinity: no limit.
@@ -174,7 +189,7 @@ export interface ShutdownOptions {
 /** Options that are merged into others. */
 type Merged = "threads" | "worker" | "strictFifo" | "resourceLimits" | "permission";
 
-interface Resolved {
+interface Resolved extends ResolvedObserving {
   readonly ringBytes: RingSizes;
   readonly balancer: BalancerName | BalancerFunction | "strictFifo";
   readonly inliner: InlinerLimits | undefined;
@@ -217,6 +232,9 @@ const DEFAULTS = {
   resourceLimits: undefined,
   permission: undefined,
   worker: undefined,
+  metrics: false,
+  debug: undefined,
+  context: undefined,
   /** Enough for a slow machine that starts many workers at once. */
   startTimeoutMs: 60_000,
   teardownTimeoutMs: 1000,
@@ -224,12 +242,17 @@ const DEFAULTS = {
   moduleUrl: undefined,
 } as const satisfies Record<keyof PoolOptions, unknown>;
 
+/** What the checks have to know of the runtime. */
+type OptionsRuntime =
+  & Pick<Runtime, "cores" | "refuseLimits" | "takesExecArgv">
+  & Partial<Pick<Runtime, "env">>;
+
 type ReadOption = (key: keyof PoolOptions) => unknown;
 
 /** Checks `options` and fills in the defaults. Throws InvalidArgumentError. */
 export function resolveOptions(
   options: PoolOptions,
-  runtime: Pick<Runtime, "cores" | "refuseLimits" | "takesExecArgv">,
+  runtime: OptionsRuntime,
 ): ResolvedOptions {
   if (!isRecord(options)) {
     throw new InvalidArgumentError(
@@ -261,6 +284,7 @@ export function resolveOptions(
   }
   const { refuseLimits } = runtime;
   return {
+    ...checkObserving(read, runtime),
     minThreads,
     maxThreads,
     idleTimeoutMs: limit("idleTimeoutMs", MAX_TIMER_MS, Infinity),

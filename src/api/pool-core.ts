@@ -10,10 +10,13 @@ import {
   type WorkerLostError,
   WorkerStartError,
 } from "../errors.ts";
-import type { PoolEvents, PoolStatistics } from "./pool-types.ts";
+import type { PoolEvents } from "./observe/pool-events.ts";
+import { type PoolStatistics, readStatistics } from "./observe/pool-statistics.ts";
+import type { WorkerExit } from "../host/workers/supervisor.ts";
 import type { Learned, ModuleTasks } from "./module-tasks.ts";
 import { MAX_TIMER_MS, type Runtime } from "../runtimes/runtime.ts";
-import { type PoolParts, type PoolSpec, wire } from "./wiring.ts";
+import type { PoolSpec } from "./pool-spec.ts";
+import { type PoolParts, wire } from "./wiring.ts";
 
 /** Delay from the collection of a pool to its shutdown: most programs that leave a pool open are about to end. */
 const FORGOTTEN_MS = 1000;
@@ -24,7 +27,10 @@ export class PoolCore {
 
   readonly ready: Promise<void>;
   readonly parts: PoolParts;
+  readonly #spec: PoolSpec;
   readonly #runtime: Runtime;
+  /** When each worker was ready, on the shared clock. */
+  readonly #readyMs = new Map<number, number>();
   readonly #keepAlive: boolean;
   readonly #rejectReady: (error: Error) => void;
   readonly #handle: WeakRef<EventTarget>;
@@ -45,6 +51,7 @@ export class PoolCore {
     publish?: (handle: EventTarget) => void,
   ) {
     const { options, runtime } = spec;
+    this.#spec = spec;
     this.#runtime = runtime;
     this.#keepAlive = options.keepAlive;
     this.#keptHandle = handle;
@@ -80,7 +87,8 @@ export class PoolCore {
       onFailed: (error) => this.#fail(error),
       onDrain: () => void this.#emit("drain", {}),
       onUnhandledRejection: (workerId, error) => this.#reportRejection(workerId, error),
-      onWorkerLost: (error, wasReported) => this.#reportLoss(error, wasReported),
+      onWorkerStart: (workerId) => this.#reportStart(workerId),
+      onWorkerExit: (exit, error) => this.#reportExit(exit, error),
       onThreadAbandoned: (workerId) => this.#reportAbandoned(workerId),
     });
   }
@@ -98,28 +106,7 @@ export class PoolCore {
   }
 
   stats(): PoolStatistics {
-    const { dispatcher, supervisor, loop, safety, cancellation } = this.parts;
-    const { inFlight, waiting, lanes, responses, moved } = dispatcher;
-    return {
-      inFlight: inFlight.size,
-      queued: waiting.queued + waiting.pinned.size,
-      ready: lanes.open.length,
-      workersStarted: supervisor.started,
-      workersLost: supervisor.lost,
-      abandonedThreads: supervisor.abandonedThreads,
-      recycled: supervisor.recycled,
-      inlined: waiting.inliner?.ran ?? 0,
-      moved,
-      parks: loop.statistics.parks,
-      wakeMessages: loop.statistics.wakeMessages,
-      safetyHits: safety.statistics.hits,
-      lateWakes: safety.statistics.lateWakes,
-      lateResponses: responses.late,
-      openStreams: inFlight.openStreams,
-      streamItems: responses.streamItems,
-      timedOut: cancellation.timedOut,
-      aborted: cancellation.aborted,
-    };
+    return readStatistics(this.#spec, this.parts, this.#readyMs);
   }
 
   /** Closes the pool once. Later calls return the same promise. */
@@ -205,12 +192,26 @@ export class PoolCore {
     }
   }
 
+  #reportStart(workerId: number): void {
+    const { runtime: { originMs, now }, options } = this.#spec;
+    this.#readyMs.set(workerId, originMs + now());
+    this.parts.observing.printWorker(() => `worker ${workerId} is ready`);
+    this.#emit("workerStart", { workerId, name: `${options.workerOptions.name}-${workerId}` });
+  }
+
   /** Prints an exception that ended a worker, unless a call rejected with it or a listener handled it. */
-  #reportLoss(error: WorkerLostError, wasReported: boolean): void {
-    const { cause, workerId } = error;
-    const isNews = this.#emit("workerLost", { error }) && !wasReported;
-    if (!isNews || this.#runtime.printsUncaught || cause === undefined) return;
+  #reportExit(exit: WorkerExit, error: WorkerLostError | undefined): void {
+    const { workerId, reason, exitCode, callsLost, replacedBy } = exit;
+    this.#readyMs.delete(workerId);
+    this.parts.observing.printWorker(() => describeExit(exit));
+    this.#emit("workerExit", { workerId, reason, exitCode, callsLost, replacedBy });
+    if (error === undefined) return;
+    const { cause } = error;
+    let isNews = this.#emit("workerLost", { error }) && callsLost === 0;
+    if (cause === undefined) return;
     if (cause instanceof TimeoutError || cause instanceof WorkerStartError) return; // errors of heddle itself
+    if (!this.#emit("uncaughtException", { workerId, error: cause })) isNews = false;
+    if (!isNews || this.#runtime.printsUncaught) return;
     this.#runtime.warn(`heddle: uncaught exception in worker ${workerId}:`, cause);
   }
 
@@ -232,4 +233,9 @@ export class PoolCore {
     return handle === undefined ||
       handle.dispatchEvent(new CustomEvent(name, { detail, cancelable: true }));
   }
+}
+
+function describeExit({ workerId, reason, exitCode, callsLost, replacedBy }: WorkerExit): string {
+  const next = replacedBy === undefined ? "not replaced" : `replaced by worker ${replacedBy}`;
+  return `worker ${workerId} ended: ${reason} (exit code ${exitCode}, ${callsLost} calls lost, ${next})`;
 }

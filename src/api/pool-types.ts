@@ -1,67 +1,10 @@
 /** The public types of a pool. */
-import type { WorkerLostError } from "../errors.ts";
+import type { PoolEvents } from "./observe/pool-events.ts";
+import type { PoolStatistics, WorkerStatistics } from "./observe/pool-statistics.ts";
 import type { ShutdownOptions } from "./options.ts";
 import type { BroadcastCalls, Calls, ModuleCalls } from "./call-types.ts";
 import type { Items, MapOptions, MappedResults } from "./map.ts";
 import type { TaskMap } from "./task.ts";
-
-/** A snapshot of the counters of a pool. */
-export interface PoolStatistics {
-  /** Calls not settled yet. */
-  readonly inFlight: number;
-  /** Of those, calls waiting on the host for a worker. */
-  readonly queued: number;
-  /** Workers ready for calls. */
-  readonly ready: number;
-  readonly workersStarted: number;
-  readonly workersLost: number;
-  /** Threads of stopped workers that keep running because they loop or block (Deno). */
-  readonly abandonedThreads: number;
-  /** Workers replaced (options `recycleAfter` and `maxWorkerMemory`). */
-  readonly recycled: number;
-  /** Calls run by the host itself (option `inliner`). */
-  readonly inlined: number;
-  /** Calls revoked from a busy worker and given to an idle one. */
-  readonly moved: number;
-  /** How many times the host parked with calls outstanding, and how many wake messages it got. */
-  readonly parks: number;
-  readonly wakeMessages: number;
-  /** Lost wake-ups found by the safety check. Other values than 0 mean a bug. */
-  readonly safetyHits: number;
-  /** Wakes that took longer than the interval of the safety check: a slow message, or a thread that was preempted. */
-  readonly lateWakes: number;
-  /** Responses to calls that had settled before. */
-  readonly lateResponses: number;
-  /** Calls in flight whose result is a stream that has begun. */
-  readonly openStreams: number;
-  /** Items of result streams received so far. */
-  readonly streamItems: number;
-  /** Calls whose time limit expired. */
-  readonly timedOut: number;
-  /** Calls aborted by a signal or by `reject()`. */
-  readonly aborted: number;
-}
-
-/** Events a pool dispatches, as `CustomEvent` with this detail. */
-export interface PoolEvents {
-  /**
-   * A promise in a worker was rejected and not handled there; the worker continues. The error is printed unless a
-   * listener calls `preventDefault()`.
-   */
-  unhandledRejection: { readonly workerId: number; readonly error: Error };
-  /** Half of the waiting calls are left after `needsDrain` was true. */
-  drain: object;
-  /**
-   * A worker ended unexpectedly; its running calls rejected with the same kind of error. If it had none, the exception
-   * that ended it is printed unless a listener calls `preventDefault()` (Deno prints every one itself).
-   */
-  workerLost: { readonly error: WorkerLostError };
-  /**
-   * A worker was stopped and its thread keeps running because it loops or blocks (Deno). The first one of a pool is
-   * printed unless a listener calls `preventDefault()`.
-   */
-  threadAbandoned: { readonly workerId: number; readonly abandonedThreads: number };
-}
 
 /** A pool of workers for a set of tasks. Create it with `createPool`. */
 export type Pool<Tasks extends TaskMap> = PoolOf<Calls<Tasks>>;
@@ -118,7 +61,10 @@ export interface PoolOf<C> extends AsyncDisposable, Disposable {
   readonly needsDrain: boolean;
   /** Resolves when `needsDrain` is false. */
   drained(): Promise<void>;
+  /** Counters, workers and tasks as of now. Takes time in proportion to the calls in flight. */
   stats(): PoolStatistics;
+  /** The workers that have not ended, as `stats().workers`. */
+  readonly workers: readonly WorkerStatistics[];
   /**
    * Closes the pool: new calls reject with PoolClosedError at once; calls in flight get up to
    * `timeoutMs` (default 5000, `Infinity` to wait for all) to finish, then reject with PoolClosedError. Resolves when no worker

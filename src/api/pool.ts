@@ -19,8 +19,10 @@ import { Mapping } from "./map.ts";
 import { ModuleTasks, variantSignatures } from "./module-tasks.ts";
 import { isRelative, moduleUrlOf } from "./module-url.ts";
 import { AwakeCount } from "../sync/awake-count.ts";
+import { SafeEventTarget } from "./observe/pool-events.ts";
+import type { PoolStatistics, WorkerStatistics } from "./observe/pool-statistics.ts";
 import { PoolCore } from "./pool-core.ts";
-import type { ModulePool, Pool, PoolStatistics } from "./pool-types.ts";
+import type { ModulePool, Pool } from "./pool-types.ts";
 import { callerOf } from "../realm/call-site.ts";
 import { claimThread, workerRealm } from "../realm/worker-realm.ts";
 import { isGeneratorFunction } from "../streams/generator-functions.ts";
@@ -30,7 +32,7 @@ import { currentRuntime } from "../runtimes/current.ts";
 import type { Runtime, WorkerEntry } from "../runtimes/runtime.ts";
 import { declaredBy, functionOf, locateTask, settingsOfTask } from "./task-map.ts";
 import type { AnyFunction, TaskMap } from "./task.ts";
-import type { PoolSpec } from "./wiring.ts";
+import type { PoolSpec } from "./pool-spec.ts";
 
 /** Default time for calls in flight to finish in `shutdown()`. */
 const DRAIN_MS = 5000;
@@ -158,7 +160,7 @@ function createMapping(
 }
 
 /** The public handle. Threads and timers of the pool reference only `PoolCore`, which references this weakly. */
-class ThreadPool extends EventTarget {
+class ThreadPool extends SafeEventTarget {
   readonly call: CallProxy;
   readonly broadcast: BroadcastProxy;
   readonly map: Mapping["map"];
@@ -171,12 +173,12 @@ class ThreadPool extends EventTarget {
 
   /** `moduleTasks`: those of a module pool, to be learned from its workers. */
   constructor(spec: PoolSpec, moduleTasks?: ModuleTasks) {
-    super();
+    super(spec.runtime.warn);
     // Captures nothing: the core must not reference the handle.
     this.#core = new PoolCore(spec, this, moduleTasks, (pool) => (pool as ThreadPool).#publish());
-    const { parts: { dispatcher, cancellation, broadcasts, streams }, ready } = this.#core;
+    const { parts: { dispatcher, entry, cancellation, broadcasts, streams }, ready } = this.#core;
     this.ready = ready;
-    const target = { dispatcher, cancellation, streams, pool: this };
+    const target = { dispatcher, entry, cancellation, streams, pool: this };
     if (moduleTasks === undefined) this.call = createCallProxy(spec, target);
     else {
       const { calls, onKnown } = createModuleCalls(spec, target);
@@ -187,12 +189,16 @@ class ThreadPool extends EventTarget {
       };
     }
     const isKnown = (): boolean => moduleTasks === undefined || moduleTasks.isKnown;
-    this.broadcast = createBroadcasts(spec, broadcasts, isKnown, this);
+    this.broadcast = createBroadcasts(spec, broadcasts, entry, isKnown, this);
     ({ map: this.map, forEach: this.forEach, reduce: this.reduce } = createMapping(
       this,
       spec.options.maxThreads,
     ));
     this.#core.start();
+  }
+
+  get workers(): readonly WorkerStatistics[] {
+    return this.#core.stats().workers;
   }
 
   get needsDrain(): boolean {

@@ -1,6 +1,5 @@
 /** The host's side of a pool: creates its parts in the order of their dependencies and connects their events. */
 import { Codec } from "../codec/codec.ts";
-import type { Signature } from "../codec/struct/signature.ts";
 import { createAbortEpochs } from "../sync/abort-epochs.ts";
 import { maxInlineBytes } from "../lane/endpoint.ts";
 import { SnapshotEncoder } from "../lane/snapshot.ts";
@@ -8,13 +7,13 @@ import { SnapshotReader } from "../lane/snapshot-reader.ts";
 import { HOST_CONTROL_BYTES, HOST_PARKED_WORD } from "../lane/layout.ts";
 import { VARIANTS } from "../lane/task-variants.ts";
 import { TaskTimings, taskTimingsBytes } from "../lane/task-timings.ts";
-import { MAX_MODULE_TASKS, type PoolStart, type TaskSource } from "../lane/start-data.ts";
+import { MAX_MODULE_TASKS, type PoolStart } from "../lane/start-data.ts";
 import type { WorkerLostError } from "../errors.ts";
+import type { WorkerExit } from "../host/workers/supervisor.ts";
 import { MAX_RESPONSES } from "../host/responses.ts";
 import { Backpressure } from "../host/dispatch/backpressure.ts";
 import { Broadcasts } from "../host/dispatch/broadcasts.ts";
 import { createChooser } from "../host/balance/balancers.ts";
-import type { GivenSettings } from "../host/cancel/call-settings.ts";
 import { Cancellation } from "../host/cancel/cancellation.ts";
 import { ArgumentSources } from "../host/streams/argument-sources.ts";
 import { StreamCalls } from "../host/streams/stream-calls.ts";
@@ -23,41 +22,20 @@ import { InlineExecutor } from "../host/inline-executor.ts";
 import { LastOutput } from "../host/workers/last-output.ts";
 import { type Receiver, Watchdog } from "../host/workers/watchdog.ts";
 import { Dispatcher } from "../host/dispatch/dispatcher.ts";
+import type { DispatcherOptions } from "../host/dispatch/dispatcher-options.ts";
 import type { DispatcherEvents } from "../host/dispatch/dispatcher-events.ts";
 import { Signals } from "../host/cancel/abort-signals.ts";
-import { Supervisor } from "../host/workers/supervisor.ts";
+import { Supervisor, type SupervisorEvents } from "../host/workers/supervisor.ts";
 import type { LaneOptions } from "../host/workers/thread-lane.ts";
 import { Deadlines } from "../host/cancel/deadlines.ts";
+import type { PoolSpec } from "./pool-spec.ts";
 import { AUTO_QUEUE_PER_THREAD, type ResolvedOptions } from "./options.ts";
 import { VERSION } from "../version.ts";
-import { AwakeCount, type SharedWord } from "../sync/awake-count.ts";
+import type { CallEntry } from "../host/metrics/call-entry.ts";
+import { Observing } from "./observe/observing.ts";
+import { AwakeCount } from "../sync/awake-count.ts";
 import { HostParker } from "../sync/host-parking.ts";
-import type { Runtime, WorkerEntry, WorkerHandle } from "../runtimes/runtime.ts";
-
-/** A task as the host sees it. */
-export interface HostTask {
-  readonly settings: GivenSettings;
-  /** Whether it is known to be a generator function: its calls return streams. */
-  readonly isStream: boolean;
-  /** The function, unless only workers load it. */
-  readonly f: ((...args: unknown[]) => unknown) | undefined;
-}
-
-export interface PoolSpec {
-  readonly options: ResolvedOptions;
-  /** The tasks, by index. In a module pool both lists are filled when a worker has described the tasks. */
-  readonly sources: readonly TaskSource[];
-  readonly tasks: readonly HostTask[];
-  /** Their declared types, filled likewise. */
-  readonly signatures: readonly (Signature | undefined)[];
-  /** The URL of the module of a module pool. */
-  readonly taskModule: string | undefined;
-  readonly runtime: Runtime;
-  /** The count of awake workers, and the shares above this pool's workers. */
-  readonly active: readonly SharedWord[];
-  /** The module that workers start with. */
-  readonly workerEntry: WorkerEntry;
-}
+import type { Runtime, WorkerHandle } from "../runtimes/runtime.ts";
 
 /** Events of the parts that the pool itself handles. */
 export interface PartEvents {
@@ -75,7 +53,9 @@ export interface PartEvents {
   onFailed(error: Error): void;
   onDrain(): void;
   onUnhandledRejection(workerId: number, error: Error): void;
-  onWorkerLost(error: WorkerLostError, wasReported: boolean): void;
+  onWorkerStart(workerId: number): void;
+  /** `error`: the worker ended unexpectedly. */
+  onWorkerExit(exit: WorkerExit, error: WorkerLostError | undefined): void;
   /** The thread of a stopped worker keeps running. */
   onThreadAbandoned(workerId: number): void;
 }
@@ -91,6 +71,8 @@ export interface PoolParts {
   readonly lastOutput: LastOutput;
   readonly broadcasts: Broadcasts;
   readonly streams: StreamCalls;
+  readonly observing: Observing;
+  readonly entry: CallEntry;
 }
 
 /** Memory that the host shares with all workers of a pool. */
@@ -110,12 +92,14 @@ function shareMemory({ tasks, sources, taskModule }: PoolSpec) {
 function startOf(
   { options, active, sources, taskModule, runtime, workerEntry }: PoolSpec,
   memory: ReturnType<typeof shareMemory>,
+  observing: Observing,
 ): PoolStart {
   const { setup } = options.workerOptions;
   return {
     ...memory,
     version: VERSION,
     library: workerEntry.library,
+    ...observing.start,
     active,
     cores: runtime.cores,
     tasks: sources,
@@ -141,7 +125,8 @@ function startThreads(
 ): LaneOptions["spawn"] {
   const { name, thread, setup } = options.workerOptions;
   const tasks = taskModule === undefined ? sources.map(({ moduleUrl }) => moduleUrl) : [taskModule];
-  const modules = setup === undefined ? tasks : [runtime.toModuleUrl(setup), ...tasks];
+  const others = [setup, options.context?.run].filter((url) => url !== undefined);
+  const modules = [...others.map((url) => runtime.toModuleUrl(url)), ...tasks];
   const spawn = (workerId: number): WorkerHandle =>
     runtime.spawnWorker(workerEntry, `${name}-${workerId}`, options.workerLimits, modules, thread);
   let first = options.minThreads > 0 ? spawn(0) : undefined;
@@ -215,28 +200,53 @@ function createCodec({ options: { maxPayloadBytes }, runtime }: PoolSpec): Codec
   return new Codec({ access: runtime, origin: 0, maxPayloadBytes, allowsBorrow: true });
 }
 
+function createDispatcher(
+  { signatures, runtime, options: { recycleAfter } }: PoolSpec,
+  codec: Codec,
+  snapshots: SnapshotEncoder,
+  parts: Pick<
+    DispatcherOptions,
+    "placement" | "backpressure" | "taskTimings" | "hasContext" | "stamps" | "events"
+  >,
+): Dispatcher {
+  const { isPromise, now, setTimeout } = runtime;
+  const createReader = (): SnapshotReader => new SnapshotReader(codec);
+  const common = { signatures, recycleAfter, isPromise, now, setTimeout };
+  return new Dispatcher({ ...common, ...parts, snapshots, createReader });
+}
+
+function supervisorEvents(parts: () => LinkedParts, events: PartEvents): SupervisorEvents {
+  return {
+    ...events,
+    onPrepare: (lane, onDone) => parts().broadcasts.prepare(lane, onDone),
+    onEnded: (workerId, error) => parts().broadcasts.onEnded(workerId, error),
+    onWake: (id) => {
+      parts().observing.printWait(() => `worker ${id} woke the host`);
+      parts().loop.onWakeMessage();
+    },
+    onWoken: (id) => parts().observing.printWait(() => `the host woke worker ${id}`),
+    onArgument: (lane, message) => parts().sources.onMessage(lane, message),
+    onLost: (call, error) => parts().cancellation.rejectLost(call, error),
+  };
+}
+
 /** Creates the parts of a pool. Rethrows an error of starting a thread. */
 export function wire(spec: PoolSpec, events: PartEvents): PoolParts {
   const spawn = startThreads(spec);
   const { options, runtime } = spec;
   const memory = shareMemory(spec);
+  const observing = new Observing(spec);
   const codec = createCodec(spec);
   const snapshots = new SnapshotEncoder(codec, maxInlineBytes(options.ringBytes.requests));
   const awakeCount = new AwakeCount(spec.active, runtime.cores);
   const parker = new HostParker(new Int32Array(memory.hostControl), HOST_PARKED_WORD);
   const spinMs = options.spinMicroseconds / 1000;
-  const backpressure = createBackpressure(options, events.onDrain);
-  const dispatcher = new Dispatcher({
-    snapshots,
-    createReader: () => new SnapshotReader(codec),
-    signatures: spec.signatures,
-    isPromise: runtime.isPromise,
+  const dispatcher = createDispatcher(spec, codec, snapshots, {
     placement: createChooser(options, awakeCount),
-    backpressure,
+    backpressure: createBackpressure(options, events.onDrain),
     taskTimings: new TaskTimings(memory.taskTimings),
-    recycleAfter: options.recycleAfter,
-    now: runtime.now,
-    setTimeout: runtime.setTimeout,
+    hasContext: observing.hasContext,
+    stamps: observing.stamps,
     // Runs with each call, so it does not go through `parts`.
     events: {
       ...dispatcherEvents(() => parts, events, runtime.microtask),
@@ -248,15 +258,14 @@ export function wire(spec: PoolSpec, events: PartEvents): PoolParts {
   dispatcher.waiting.inliner = createInlineExecutor(spec, codec, snapshots, dispatcher, kick);
   const safety = new Watchdog(runtime, () => receivers(parts, parker), () => loop.onTick());
   const limits = createLimits(spec, dispatcher, memory.abortEpochs, kick, () => supervisor);
-  const laneOptions = laneOptionsOf(spec, codec, spawn, startOf(spec, memory));
-  const supervisor: Supervisor = new Supervisor(options, laneOptions, dispatcher, awakeCount, {
-    ...events,
-    onPrepare: (lane, onDone) => parts.broadcasts.prepare(lane, onDone),
-    onEnded: (workerId, error) => parts.broadcasts.onEnded(workerId, error),
-    onWake: () => loop.onWakeMessage(),
-    onArgument: (lane, message) => parts.sources.onMessage(lane, message),
-    onLost: (call, error) => limits.cancellation.rejectLost(call, error),
-  });
+  const start = startOf(spec, memory, observing);
+  const supervisor: Supervisor = new Supervisor(
+    options,
+    laneOptionsOf(spec, codec, spawn, start),
+    dispatcher,
+    awakeCount,
+    supervisorEvents(() => parts, events),
+  );
   const broadcasts = createBroadcasts(spec, snapshots, dispatcher, supervisor);
   const streams = createStreams(spec, dispatcher, limits.cancellation, () => {
     safety.ref();
@@ -268,9 +277,11 @@ export function wire(spec: PoolSpec, events: PartEvents): PoolParts {
     loop,
     safety,
     supervisor,
-    backpressure,
+    backpressure: dispatcher.backpressure,
     lastOutput,
     broadcasts,
+    observing,
+    entry: observing.createEntry(dispatcher),
     ...streams,
     ...limits,
   };
@@ -315,6 +326,8 @@ function dispatcherEvents(
     onLastCall: (lane) => parts().supervisor.replaceAtLimit(lane),
     onDrained: (lane) => parts().supervisor.retire(lane),
     onPark: () => {
+      const { observing, dispatcher } = parts();
+      observing.printWait(() => `the host parked, ${dispatcher.inFlight.size} calls are in flight`);
       keepRunningIfBusy();
       parts().supervisor.checkLoad();
     },

@@ -8,6 +8,7 @@
  */
 import type { CallLoad } from "../lane/task-timings.ts";
 import type { QueuedCall } from "./dispatch/call-queue.ts";
+import { CallCounts, UNKNOWN_ROW } from "./metrics/call-counts.ts";
 import { type CallSettings, PLAIN, STATEFUL } from "./cancel/call-settings.ts";
 
 export type Resolve = (value: unknown) => void;
@@ -42,6 +43,8 @@ export class PendingCall {
   generation = 0;
   /** Lane id, QUEUED_ON_HOST or RUN_BY_HOST. */
   lane: number = QUEUED_ON_HOST;
+  /** Its row of `CallCounts`. */
+  row: number = UNKNOWN_ROW;
   /** Its load for its lane (`lane-load.ts`). Set when it is sent. */
   load: CallLoad = 0;
   /** Undefined: the slot is free. */
@@ -80,14 +83,16 @@ export class InFlight {
   readonly #onUnwanted: () => void;
   /** Calls with a time limit, in no order. */
   readonly #timed: PendingCall[] = [];
+  readonly counts: CallCounts;
   #size = 0;
   #idle = 0;
 
   /**
    * `onEmpty` is called whenever the last call has been taken out, before it settles; `onUnwanted` when only calls are
-   * left whose streams nobody waits for.
+   * left whose streams nobody waits for. `tasks`: indices of tasks that are counted.
    */
-  constructor(onEmpty: () => void = () => {}, onUnwanted: () => void = () => {}) {
+  constructor(onEmpty: () => void = () => {}, onUnwanted: () => void = () => {}, tasks = 0) {
+    this.counts = new CallCounts(tasks);
     this.#onEmpty = onEmpty;
     this.#onUnwanted = onUnwanted;
   }
@@ -115,6 +120,7 @@ export class InFlight {
     const call = this.#free.length > 0 ? this.#free.pop()! : this.#grow();
     // Only plain stores from here on: if the stack ends before this line, no call was made; after it, the call is
     // complete.
+    call.row = UNKNOWN_ROW;
     call.resolve = resolve;
     call.reject = reject;
     call.lane = QUEUED_ON_HOST;
@@ -143,6 +149,7 @@ export class InFlight {
   resolve(call: PendingCall, value: unknown): void {
     const { resolve } = call;
     if (resolve === undefined) return;
+    this.counts.completed[call.row]!++;
     this.#release(call);
     resolve(value);
   }
@@ -151,6 +158,7 @@ export class InFlight {
   reject(call: PendingCall, reason: unknown): void {
     const { reject } = call;
     if (reject === undefined) return;
+    this.counts.failed[call.row]!++;
     this.#release(call);
     reject(reason);
   }
@@ -184,6 +192,15 @@ export class InFlight {
   get openStreams(): number {
     return this.#calls.reduce(
       (count, { stream }) => stream?.isOpen === true ? count + 1 : count,
+      0,
+    );
+  }
+
+  /** Calls that a worker or the host has. */
+  get sentCalls(): number {
+    return this.#calls.reduce(
+      (count, { resolve, lane }) =>
+        resolve !== undefined && lane !== QUEUED_ON_HOST ? count + 1 : count,
       0,
     );
   }

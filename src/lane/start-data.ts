@@ -80,6 +80,12 @@ export interface PoolStart {
   readonly poolName: string;
   readonly setup: string | undefined;
   readonly data: unknown;
+  /** The URL of the module of the option `context`. */
+  readonly context: string | undefined;
+  /** Memory for `metrics: true` (call-metrics.ts). */
+  readonly metrics: SharedArrayBuffer | undefined;
+  /** When the pool was created, on the shared clock, if the worker prints its waits (`debug`). */
+  readonly printsWaitsFromMs: number | undefined;
   /** Standard streams that the worker writes itself. */
   readonly directOutputs: readonly OutputName[];
   /** Limits of its thread. */

@@ -76,6 +76,11 @@ export class TaskTimings {
     this.#words = new Int32Array(buffer);
   }
 
+  /** Number of indices of tasks. */
+  get tasks(): number {
+    return this.#words.length;
+  }
+
   /** Load of a call of `task`, or UNKNOWN_LOAD. */
   loadOf(task: number): CallLoad {
     const load = this.#words[task]!;
@@ -87,6 +92,8 @@ export class TaskTimings {
 export class TaskTimer {
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #now: () => number;
+  /** Gets the measured run times, in tenths of a microsecond: with `metrics: true`. */
+  readonly #onRun: ((task: number, tenths: number) => void) | undefined;
   /** By task: this worker's estimate. -1: none yet. */
   readonly #busy: Float64Array;
   readonly #latency: Float64Array;
@@ -96,9 +103,14 @@ export class TaskTimer {
   readonly #skips: Int32Array;
 
   /** `now` in milliseconds. */
-  constructor(buffer: SharedArrayBuffer, now: () => number) {
+  constructor(
+    buffer: SharedArrayBuffer,
+    now: () => number,
+    onRun?: (task: number, tenths: number) => void,
+  ) {
     this.#words = new Int32Array(buffer);
     this.#now = now;
+    this.#onRun = onRun;
     const tasks = this.#words.length;
     this.#busy = new Float64Array(tasks).fill(-1);
     this.#latency = new Float64Array(tasks).fill(-1);
@@ -119,6 +131,7 @@ export class TaskTimer {
   /** The call that began at `startMs` no longer occupies its worker. `isDone`: its response was sent. */
   end(task: number, startMs: number, isDone: boolean): void {
     const tenths = this.#tenthsSince(startMs);
+    if (isDone) this.#onRun?.(task, tenths);
     const isCold = this.#measured[task]! < COLD;
     if (isCold) this.#measured[task]!++;
     const least = isCold ? this.#busy[task]! : -1;
@@ -137,7 +150,9 @@ export class TaskTimer {
 
   /** The response of an async call that began at `startMs` was sent. */
   settled(task: number, startMs: number): void {
-    this.#learn(this.#latency, task, this.#tenthsSince(startMs));
+    const tenths = this.#tenthsSince(startMs);
+    this.#onRun?.(task, tenths);
+    this.#learn(this.#latency, task, tenths);
     this.#store(task);
   }
 

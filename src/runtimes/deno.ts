@@ -24,6 +24,11 @@ export function createDenoRuntime(): Runtime {
       path.protocol !== "file:" ||
       Deno.permissions.querySync({ name: "read", path }).state !== "granted" ||
       process.getBuiltinModule("node:fs").existsSync(path),
+    // Reading a variable without the permission would ask the user.
+    env: (name) =>
+      Deno.permissions.querySync({ name: "env", variable: name }).state === "granted"
+        ? process.env[name]
+        : undefined,
     text: {
       joinedTexts: Infinity,
       writeOneByte: (text, target, start) => {
@@ -68,7 +73,9 @@ function bareError(create: ErrorConstructor): Error | undefined {
 }
 
 interface Permissions {
-  querySync(descriptor: { readonly name: string; readonly path?: URL }): { readonly state: string };
+  querySync(
+    descriptor: { readonly name: string; readonly path?: URL; readonly variable?: string },
+  ): { readonly state: string };
 }
 declare const Deno: { readonly permissions: Permissions };
 

@@ -212,11 +212,23 @@ export interface WorkerEntry {
   readonly mark: string | undefined;
 }
 
+/** A tracing channel. Its subscribers get the same message object at every event of an operation. */
+export interface TracingChannel {
+  readonly hasSubscribers: boolean;
+  /** Publishes "start", and "end" when `f` has returned. */
+  begin<Result>(message: object, f: () => Result): Result;
+  /** Publishes "asyncStart", and "asyncEnd" when `f` has returned. */
+  settle(message: object, f: () => void): void;
+  fail(message: object): void;
+}
+
 export interface Runtime extends CodecAccess {
   /** Cores this process may use, CPU affinity considered. At least 1. */
   readonly cores: number;
   /** Monotonic milliseconds. */
   readonly now: () => number;
+  /** Add this to `now()` for a clock that all threads of the process share, to a microsecond. */
+  readonly originMs: number;
   /** The cheaper of `queueMicrotask` and `promise.then`. */
   readonly microtask: (callback: () => void) => void;
   /** Runs the callback in the next turn of the event loop (`setImmediate`). */
@@ -228,6 +240,14 @@ export interface Runtime extends CodecAccess {
   /** Spin hint to the core; a no-op where `Atomics.pause` is missing. */
   readonly pause: () => void;
   createContext<Value>(): AsyncContext<Value>;
+  /** Returns a function that runs others in the asynchronous context of now (`AsyncLocalStorage.snapshot`). */
+  bindContext(): <Result>(f: () => Result) => Result;
+  /** The tracing channel of this name in `node:diagnostics_channel`. */
+  tracingChannel(name: string): TracingChannel;
+  /** The value of an environment variable; undefined also if this process may not read it. */
+  env(name: string): string | undefined;
+  /** Writes a line to stderr. */
+  printError(line: string): void;
   setInterval(callback: () => void, intervalMs: number): Timer;
   setTimeout(callback: () => void, delayMs: number): Timer;
   /** A payload channel: this thread's end, and the other to pass to `spawnWorker`. */

@@ -16,6 +16,9 @@ import {
   WANTS_SPACE,
 } from "../lane/layout.ts";
 import { TaskTimer } from "../lane/task-timings.ts";
+import { CallMeter } from "../lane/call-metrics.ts";
+import { GaugeWriter } from "../lane/worker-gauges.ts";
+import { debugLine } from "../lane/debug-line.ts";
 import { unpackReason } from "../lane/abort-reason.ts";
 import {
   type AbortMessage,
@@ -35,6 +38,7 @@ import { enterWorkerRealm, type WorkerRealm } from "../realm/worker-realm.ts";
 import { SpscRing } from "../ring/spsc-ring.ts";
 import { currentRuntime } from "../runtimes/current.ts";
 import { VERSION } from "../version.ts";
+import { CallContext } from "./call-context.ts";
 import { WorkerLoop } from "./loop.ts";
 import { MemoryWatch } from "./memory-watch.ts";
 import { Replies } from "./replies.ts";
@@ -107,7 +111,7 @@ function begin(start: WorkerStart): void {
   enterWorkerRealm(realm);
   load(start, realm).then((loaded) => {
     if (loaded === undefined) return;
-    loop = createLoop(start, realm, signals, loaded.tasks);
+    loop = createLoop(start, realm, signals, loaded);
     post({ heddle: "ready", ...loaded.packed });
     loop.start();
   }).catch(crash);
@@ -144,15 +148,16 @@ function onMarked(
 }
 
 /** URLs of the modules that the worker loads. */
-function modulesOf({ tasks, taskModule, setup }: WorkerStart): readonly string[] {
+function modulesOf({ tasks, taskModule, setup, context }: WorkerStart): readonly string[] {
   const taskModules = tasks.length === 0 && taskModule !== undefined
     ? [taskModule]
     : tasks.map(({ moduleUrl }) => moduleUrl);
-  return [...new Set(setup === undefined ? taskModules : [setup, ...taskModules])];
+  return [...new Set([setup, context, ...taskModules].filter((url) => url !== undefined))];
 }
 
 interface LoadedTasks {
   readonly tasks: readonly WorkerTask[];
+  readonly context: CallContext | undefined;
   /** For the "ready" message: the packed descriptions, if the host has none. */
   readonly packed: { readonly tasks?: Uint8Array };
 }
@@ -174,13 +179,21 @@ async function load(start: WorkerStart, realm: WorkerRealm): Promise<LoadedTasks
   }
 }
 
-async function loadTasksOf({ tasks, taskModule }: WorkerStart): Promise<LoadedTasks> {
+async function loadTasksOf(start: WorkerStart): Promise<LoadedTasks> {
+  const { tasks, taskModule } = start;
+  const loadContext = (named: readonly { readonly name: string }[]) =>
+    start.context === undefined
+      ? undefined
+      : CallContext.load(start.context, named.map(({ name }) => name), runtime);
   if (tasks.length > 0 || taskModule === undefined) {
-    return { tasks: await loadTasks(tasks), packed: {} };
+    const context = await loadContext(tasks);
+    return { tasks: await loadTasks(tasks), context, packed: {} };
   }
   const { tasks: loaded, descriptions } = await loadModule(taskModule);
   const packed = packValue(runtime, descriptions);
-  if (packed !== undefined) return { tasks: loaded, packed: { tasks: packed } };
+  if (packed !== undefined) {
+    return { tasks: loaded, context: await loadContext(descriptions), packed: { tasks: packed } };
+  }
   throw new InvalidArgumentError(
     `The task options of ${taskModule} contain an object that cannot be copied to the host.`,
   );
@@ -190,7 +203,7 @@ function createLoop(
   start: WorkerStart,
   realm: WorkerRealm,
   signals: TaskSignals,
-  tasks: readonly WorkerTask[],
+  { tasks, context }: LoadedTasks,
 ): WorkerLoop {
   const control = new Int32Array(start.lane, 0, REQUEST_RING / 4);
   const codec = new Codec({
@@ -213,6 +226,9 @@ function createLoop(
     control,
   );
   const active = new AwakeCount(start.active, start.cores);
+  const gauges = new GaugeWriter(start.lane);
+  const sharedNow = (): number => runtime.originMs + runtime.now();
+  const meter = start.metrics && new CallMeter(start.metrics, tasks.length, sharedNow);
   const loop = new WorkerLoop({
     runtime,
     endpoint,
@@ -222,11 +238,19 @@ function createLoop(
     control,
     tasks: withVariants(tasks, runtime.now),
     maxConcurrency: start.maxConcurrency,
-    times: new TaskTimer(start.taskTimings, runtime.now),
+    times: new TaskTimer(
+      start.taskTimings,
+      runtime.now,
+      meter && ((task, tenths) => meter.ended(task, tenths)),
+    ),
+    meter,
+    context,
+    gauges,
+    onParked: parkPrinter(start, sharedNow),
     signals,
     post,
     spinMs: start.spinMs,
-    onTurn: watchMemory(start.maxMemory),
+    onTurn: watchMemory(start, gauges),
     isTerminating: () => host.isTerminating(),
     onClose: () => void leave(realm, loop.streams),
     onCrash: crash,
@@ -235,11 +259,28 @@ function createLoop(
   return loop;
 }
 
-function watchMemory(maxBytes: number): (() => void) | undefined {
-  if (maxBytes === Infinity) return undefined;
+function parkPrinter(
+  { printsWaitsFromMs: fromMs, poolName, workerId }: WorkerStart,
+  sharedNow: () => number,
+): (() => void) | undefined {
+  if (fromMs === undefined) return undefined;
+  return () =>
+    runtime.printError(debugLine(poolName, sharedNow() - fromMs, `worker ${workerId} parked`));
+}
+
+/** Measures the memory of the worker if it has a limit, or for `metrics: true`. */
+function watchMemory(
+  { maxMemory: maxBytes, metrics }: WorkerStart,
+  gauges: GaugeWriter,
+): (() => void) | undefined {
+  if (maxBytes === Infinity && metrics === undefined) return undefined;
   const watch = new MemoryWatch({
     maxBytes,
-    bytes: runtime.memoryBytes,
+    bytes: () => {
+      const bytes = runtime.memoryBytes();
+      gauges.measured(bytes);
+      return bytes;
+    },
     now: runtime.now,
     onFull: (isFarOver) => post({ heddle: "full", isFarOver }),
   });

@@ -19,6 +19,7 @@ import { AdaptiveSpin } from "../sync/adaptive-spin.ts";
 import { TurnClock } from "../sync/turn-clock.ts";
 import { BLOCKED, IN_EVENT_LOOP, type Parker } from "../sync/worker-parking.ts";
 import { EMPTY } from "../ring/consumer.ts";
+import type { GaugeWriter } from "../lane/worker-gauges.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
 import type { Replies } from "./replies.ts";
 import type { ArgumentStreams } from "./argument-streams.ts";
@@ -42,6 +43,9 @@ export interface WorkerLoopOptions extends TaskRunnerOptions {
   readonly maxConcurrency: number;
   /** Longest wait for a call that counts as short, in milliseconds. */
   readonly spinMs: number;
+  readonly gauges: GaugeWriter;
+  /** Called when the worker has parked in its event loop: with `debug`. */
+  readonly onParked: (() => void) | undefined;
   /** Called before the event loop turns, after work. */
   readonly onTurn: (() => void) | undefined;
   /** Whether the thread is about to end: the loop starts no further calls. */
@@ -62,6 +66,8 @@ export class WorkerLoop {
   readonly #runner: TaskRunner;
   readonly #maxConcurrency: number;
   readonly #spin: AdaptiveSpin;
+  readonly #gauges: GaugeWriter;
+  readonly #onParked: (() => void) | undefined;
   readonly #onTurn: (() => void) | undefined;
   readonly #onClose: () => void;
   readonly #onCrash: (error: unknown) => void;
@@ -84,6 +90,8 @@ export class WorkerLoop {
     this.#control = options.control;
     this.#runner = new TaskRunner(options, (respond) => this.#respondLater(respond));
     this.#maxConcurrency = options.maxConcurrency;
+    this.#gauges = options.gauges;
+    this.#onParked = options.onParked;
     this.#onTurn = options.onTurn;
     this.#onClose = options.onClose;
     this.#onCrash = options.onCrash;
@@ -176,6 +184,7 @@ export class WorkerLoop {
     if (this.#runner.inFlight === 0) {
       if (this.#active.hasFreeCore && this.#spin.spin()) return true;
       this.#sleptAtMs = this.#runtime.now();
+      this.#gauges.sleeps(this.#runtime.originMs + this.#sleptAtMs);
       // With infrequent calls, blocking would cost two wake-ups for each.
       if (this.#lastSleepMs < BLOCK_MS && this.#block()) {
         if (!this.#turn.check(this.#runtime.now())) return true;
@@ -208,7 +217,9 @@ export class WorkerLoop {
 
   #endSleep(): void {
     if (this.#runner.inFlight > 0) return;
-    this.#lastSleepMs = this.#runtime.now() - this.#sleptAtMs;
+    const nowMs = this.#runtime.now();
+    this.#lastSleepMs = nowMs - this.#sleptAtMs;
+    this.#gauges.woke(this.#runtime.originMs + nowMs);
     this.#spin.slept(this.#lastSleepMs);
   }
 
@@ -226,10 +237,13 @@ export class WorkerLoop {
     // The re-check that closes the window between the last poll and the return.
     if (this.#hasWork() || this.#isClosing()) {
       this.#leaveLoop();
+      this.#gauges.stays();
       return true;
     }
     // Set only now: it states that there was no work after the announcement.
     this.#isParkedInLoop = true;
+    this.#gauges.parked();
+    this.#onParked?.();
     Atomics.add(this.#control, LOOP_PARKS, 1);
     return false;
   }

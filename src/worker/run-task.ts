@@ -18,6 +18,8 @@ import {
   SLOT_WORD,
   TASK_WORD,
 } from "../lane/frame.ts";
+import type { CallMeter } from "../lane/call-metrics.ts";
+import type { CallContext } from "./call-context.ts";
 import type { TaskTimer } from "../lane/task-timings.ts";
 import { DataCloneError, InvalidArgumentError, ProtocolError } from "../errors.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
@@ -48,6 +50,10 @@ export interface TaskRunnerOptions {
   readonly replies: Replies;
   readonly tasks: readonly WorkerTask[];
   readonly times: TaskTimer;
+  /** With `metrics: true`. */
+  readonly meter: CallMeter | undefined;
+  /** With the option `context`: the last argument of every call is what its host captured. */
+  readonly context: CallContext | undefined;
   readonly signals: TaskSignals;
   /** Posts a message of an argument stream to the host. */
   readonly post: (message: ArgumentMessage) => void;
@@ -64,6 +70,8 @@ export class TaskRunner {
   readonly #replies: Replies;
   readonly #tasks: readonly WorkerTask[];
   readonly #times: TaskTimer;
+  readonly #meter: CallMeter | undefined;
+  readonly #context: CallContext | undefined;
   readonly #respondLater: (respond: () => void) => void;
 
   /** `respondLater` must call its argument, which sends a response or items of a stream. */
@@ -73,6 +81,8 @@ export class TaskRunner {
     this.#replies = options.replies;
     this.#tasks = options.tasks;
     this.#times = options.times;
+    this.#meter = options.meter;
+    this.#context = options.context;
     this.#respondLater = respondLater;
     this.streams = new ResultStreams({
       runtime: options.runtime,
@@ -126,9 +136,7 @@ export class TaskRunner {
         return;
       }
     }
-    if (args === undefined && (task.hasSignal || descriptor === CALL_WITH_NOTHING)) {
-      args = descriptor === CALL_WITH_NOTHING ? [] : [argument];
-    }
+    if (descriptor === CALL_WITH_NOTHING) args = [];
     this.#call(task, slot, generation, args, argument);
   }
 
@@ -146,14 +154,15 @@ export class TaskRunner {
     if (this.argumentStreams.hasOpened) this.argumentStreams.bind(slot, generation);
     const { f } = task;
     const startMs = this.#times.begin(task.index);
+    if (this.#meter !== undefined) this.#meter.begin(task.index, slot, startMs >= 0);
     let result: unknown;
     let isThrown = false;
     let isLater = false;
     try {
-      if (task.hasSignal) this.#addSignal(args!, task, slot, generation);
-      if (task.emits) {
-        const all = args ?? [argument];
-        result = this.events.run(slot, generation, () => f(...all));
+      if (this.#context !== undefined) {
+        result = this.#callInContext(task, slot, generation, args ?? [argument]);
+      } else if (task.emits || task.hasSignal) {
+        result = this.#callWith(task, slot, generation, args ?? [argument]);
       } else result = args === undefined ? f(argument) : f(...args);
       isLater = isThenable(result) && this.#settleLater(slot, generation, task, result, startMs);
     } catch (error) {
@@ -168,6 +177,19 @@ export class TaskRunner {
     if (startMs >= 0) this.#times.end(task.index, startMs, !task.isStream || isThrown);
     if (isThrown || !task.isStream) this.#respond(slot, generation, task, isThrown, result);
     else this.#open(slot, generation, task, result as object, startMs);
+  }
+
+  /** Calls a task that gets a signal or sends events. */
+  #callWith(task: WorkerTask, slot: number, generation: number, args: unknown[]): unknown {
+    const { f } = task;
+    if (task.hasSignal) this.#addSignal(args, task, slot, generation);
+    return task.emits ? this.events.run(slot, generation, () => f(...args)) : f(...args);
+  }
+
+  #callInContext(task: WorkerTask, slot: number, generation: number, args: unknown[]): unknown {
+    const context = args.pop();
+    const call = (): unknown => this.#callWith(task, slot, generation, args);
+    return this.#context!.run(task.index, context, call, task.isStream);
   }
 
   #taskOf(index: number, descriptor: number): WorkerTask {
@@ -191,6 +213,7 @@ export class TaskRunner {
     isThrown: boolean,
     result: unknown,
   ): void {
+    if (this.#meter !== undefined) this.#meter.responding(slot);
     if (!isThrown && !this.#replies.result(slot, generation, result, task)) {
       this.#open(slot, generation, task, result as object, -1);
       return;

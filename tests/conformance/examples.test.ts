@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { readdirSync } from "node:fs";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { runFile, runtimeName } from "../support/runtime.ts";
 
 const folder = new URL("../../examples/", import.meta.url);
@@ -25,7 +25,7 @@ test("every example is tested", () => {
   const names = readdirSync(folder, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => name);
-  expect(names.sort()).toEqual([...Object.keys(outputs), "server"].sort());
+  expect(names.sort()).toEqual([...Object.keys(outputs), "observability", "server"].sort());
 });
 
 test.each(Object.keys(outputs))("%s prints its results and ends", async (name) => {
@@ -35,44 +35,86 @@ test.each(Object.keys(outputs))("%s prints its results and ends", async (name) =
   expect({ code, plain }).toEqual({ code: 0, plain: outputs[name] });
 });
 
-describe("server", () => {
-  test("answers, refuses when it is busy, and stops cleanly on SIGTERM", async () => {
-    const flags = runtimeName === "deno" ? ["run", "-A", "--quiet", "--no-lock"] : [];
-    const child = spawn(process.execPath, [...flags, pathOf("server")], {
-      stdio: ["ignore", "pipe", "pipe"],
-      env: { ...process.env, NODE_OPTIONS: "", NO_COLOR: "1" },
+interface Server {
+  readonly port: string;
+  /** Sends SIGTERM; the exit code and the output. */
+  stop(): Promise<{ readonly code: number | null; readonly output: string }>;
+}
+
+async function startServer(name: string): Promise<Server> {
+  const flags = runtimeName === "deno" ? ["run", "-A", "--quiet", "--no-lock"] : [];
+  const child = spawn(process.execPath, [...flags, pathOf(name)], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, NODE_OPTIONS: "", NO_COLOR: "1" },
+  });
+  let output = "";
+  const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
+  const port = await new Promise<string>((resolve, reject) => {
+    child.stderr.on("data", (chunk) => output += String(chunk));
+    child.stdout.on("data", (chunk) => {
+      output += String(chunk);
+      const match = /port (\d+)/.exec(output);
+      if (match !== null) resolve(match[1]!);
     });
-    let output = "";
-    const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
-    const port = await new Promise<string>((resolve, reject) => {
-      child.stderr.on("data", (chunk) => output += String(chunk));
-      child.stdout.on("data", (chunk) => {
-        output += String(chunk);
-        const match = /port (\d+)/.exec(output);
-        if (match !== null) resolve(match[1]!);
-      });
-      child.on("close", () => reject(new Error(`It did not start: ${output}`)));
-    });
-    try {
-      const hash = async (password: string): Promise<readonly [number, string]> => {
-        const init = { method: "POST", body: password };
-        const response = await fetch(`http://127.0.0.1:${port}/hash`, init);
-        return [response.status, await response.text()];
-      };
-      const [status, text] = await hash("secret");
-      expect({ status, length: text.length }).toEqual({ status: 200, length: 64 });
-      for (let n = 0; n < 5; n++) await hash("again"); // its run time is known now
-      const flood = Array.from({ length: 60 }, (_, n) => hash(`${n}`));
-      const health = await fetch(`http://127.0.0.1:${port}/health`);
-      expect(await health.text()).toBe("ok");
-      const answers = await Promise.all(flood);
-      const statuses = new Set(answers.map(([code]) => code));
-      expect([...statuses].sort()).toEqual([200, 503]);
-    } finally {
+    child.on("close", () => reject(new Error(`It did not start: ${output}`)));
+  });
+  return {
+    port,
+    stop: async () => {
       // Not by `child.kill`, after which Deno reports a signal instead of the exit code (2.9).
       process.kill(child.pid!, "SIGTERM");
-    }
-    expect(await ended).toBe(0);
-    expect(output).toMatch(/stopped/);
-  });
+      return { code: await ended, output };
+    },
+  };
+}
+
+test("server answers, refuses when it is busy, and stops cleanly on SIGTERM", async () => {
+  const { port, stop } = await startServer("server");
+  let ended: Awaited<ReturnType<Server["stop"]>>;
+  try {
+    const hash = async (password: string): Promise<readonly [number, string]> => {
+      const init = { method: "POST", body: password };
+      const response = await fetch(`http://127.0.0.1:${port}/hash`, init);
+      return [response.status, await response.text()];
+    };
+    const [status, text] = await hash("secret");
+    expect({ status, length: text.length }).toEqual({ status: 200, length: 64 });
+    for (let n = 0; n < 5; n++) await hash("again"); // its run time is known now
+    const flood = Array.from({ length: 60 }, (_, n) => hash(`${n}`));
+    const health = await fetch(`http://127.0.0.1:${port}/health`);
+    expect(await health.text()).toBe("ok");
+    const answers = await Promise.all(flood);
+    const statuses = new Set(answers.map(([code]) => code));
+    expect([...statuses].sort()).toEqual([200, 503]);
+  } finally {
+    ended = await stop();
+  }
+  expect(ended.code).toBe(0);
+  expect(ended.output).toMatch(/stopped/);
+});
+
+test("observability shows traces that continue in a worker, a page and metrics", async () => {
+  const { port, stop } = await startServer("observability");
+  const get = async (path: string): Promise<string> =>
+    await (await fetch(`http://127.0.0.1:${port}${path}`)).text();
+  let ended: Awaited<ReturnType<Server["stop"]>>;
+  try {
+    expect(await get("/primes/1000")).toBe("168");
+    expect(await get("/pools")).toContain("<title>heddle pools</title>");
+    expect(JSON.parse(await get("/pools/stats.json"))).toMatchObject({ primes: { completed: 1 } });
+    expect(await get("/pools/metrics"))
+      .toContain('heddle_task_run_seconds_count{pool="primes",task="countPrimes"} 1\n');
+  } finally {
+    ended = await stop();
+  }
+  expect(ended.code).toBe(0);
+  expect(ended.output).toContain("the pool was closed");
+  // The exporter prints its fields as the console of each runtime does.
+  const all = (pattern: RegExp): string[] =>
+    [...ended.output.matchAll(pattern)].map(([, found]) => found!);
+  const traces = all(/\btraceId: ["']([0-9a-f]{32})["']/g);
+  expect(traces.length).toBeGreaterThanOrEqual(2);
+  expect(new Set(traces).size).toBe(1);
+  expect(all(/\bname: ["'](task countPrimes|GET \/primes)["']/g).sort())
+    .toEqual(["GET /primes", "task countPrimes"]);
 });

@@ -1,39 +1,26 @@
-/**
- * The page of all charts in a browser, opened from disk: headless Chromium where it is installed (Debian's
- * package `chromium`, or CHROMIUM_PATH).
- */
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+/** The page of all charts in a browser, opened from disk. */
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { type Browser, chromium, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { renderGraphs } from "../../graphs/render.ts";
+import { complaintsOf, hasBrowser, launchBrowser } from "../support/browser.ts";
 
-const executablePath = process.env["CHROMIUM_PATH"] ?? "/usr/bin/chromium";
 const results = fileURLToPath(new URL("../../results/", import.meta.url));
 
-/** Nothing is fetched, looked up or kept. */
-const FLAGS = [
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-quic",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-  "--no-first-run",
-];
 const DESKTOP = { width: 1200, height: 900 };
 const PHONE = { width: 390, height: 800 };
 
-describe.skipIf(!existsSync(executablePath))("graphs/index.html", () => {
+describe.skipIf(!hasBrowser)("graphs/index.html", () => {
   const folder = mkdtempSync(join(tmpdir(), "heddle-graphs-"));
   let browser: Browser;
   let files: string[];
 
   beforeAll(async () => {
     files = await renderGraphs(results, `${folder}/`);
-    browser = await chromium.launch({ executablePath, args: FLAGS });
+    browser = await launchBrowser();
   });
 
   afterAll(async () => {
@@ -44,14 +31,7 @@ describe.skipIf(!existsSync(executablePath))("graphs/index.html", () => {
   /** The page, and what it complained about. */
   async function open(viewport: typeof DESKTOP): Promise<{ page: Page; complaints: string[] }> {
     const page = await browser.newPage({ viewport });
-    const complaints: string[] = [];
-    page.on("console", (message) => {
-      if (["error", "warning"].includes(message.type())) complaints.push(message.text());
-    });
-    page.on("pageerror", (error) => complaints.push(error.message));
-    page.on("request", (request) => {
-      if (!request.url().startsWith("file:")) complaints.push(`fetches ${request.url()}`);
-    });
+    const complaints = complaintsOf(page, (url) => url.startsWith("file:"));
     await page.goto(pathToFileURL(join(folder, "index.html")).href);
     return { page, complaints };
   }

@@ -14,6 +14,7 @@ import {
   THROWN,
 } from "../../src/lane/frame.ts";
 import {
+  CONTROL_BYTES,
   FOR_CALLS,
   FOR_SPACE,
   FOR_TASKS,
@@ -26,6 +27,7 @@ import {
   WAITS_FOR,
   WANTS_SPACE,
 } from "../../src/lane/layout.ts";
+import { GaugeWriter } from "../../src/lane/worker-gauges.ts";
 import { TaskTimer, taskTimingsBytes } from "../../src/lane/task-timings.ts";
 
 import { type HostWork, PollLoop } from "../../src/host/poll-loop.ts";
@@ -334,6 +336,10 @@ describe("announce, then check again", () => {
       }],
       signals: new TaskSignals(new SharedArrayBuffer(64), currentRuntime.now),
       post: () => {},
+      meter: undefined,
+      context: undefined,
+      gauges: new GaugeWriter(new SharedArrayBuffer(CONTROL_BYTES)),
+      onParked: undefined,
       times: new TaskTimer(new SharedArrayBuffer(taskTimingsBytes(8)), currentRuntime.now),
       spinMs: 0.05,
       maxConcurrency,

@@ -9,18 +9,10 @@
  * `placement.ts` chooses the lane of a call. A call that no lane may take waits on the host, in order. Calls that
  * wait in a lane behind others are stolen for an idle lane (`work-stealing.ts`).
  */
-import type { Signature } from "../../codec/struct/signature.ts";
-import {
-  ARGUMENTS,
-  countDeclared,
-  type Snapshot,
-  type SnapshotEncoder,
-} from "../../lane/snapshot.ts";
-import type { SnapshotReader } from "../../lane/snapshot-reader.ts";
+import { ARGUMENTS, countDeclared, type Snapshot } from "../../lane/snapshot.ts";
 import type { TaskTimings } from "../../lane/task-timings.ts";
 import { UNSIZED } from "../../lane/sized-values.ts";
 import { DataCloneError, ProtocolError } from "../../errors.ts";
-import type { Timer } from "../../runtimes/runtime.ts";
 import { MAX_RESPONSES, Responses } from "../responses.ts";
 import { hasPromise, ignoreRejections } from "./pending-arguments.ts";
 import { type FindTask, PendingCalls } from "./pending-calls.ts";
@@ -39,29 +31,13 @@ import type { Lane } from "../balance/lane.ts";
 import { LaneSet } from "../balance/lane-set.ts";
 import type { LaneChooser } from "../balance/placement.ts";
 import type { DispatcherEvents } from "./dispatcher-events.ts";
+import type { DispatcherOptions } from "./dispatcher-options.ts";
 import { Sender } from "./sender.ts";
 import { WaitingCalls } from "./waiting-calls.ts";
 import { WorkStealing } from "../balance/work-stealing.ts";
 
 /** From this `recycleAfter` on a lane gets calls until its successor is ready. */
 const MIN_INEXACT_LIMIT = 16;
-
-export interface DispatcherOptions {
-  readonly snapshots: SnapshotEncoder;
-  /** Creates what reads snapshots on the host. */
-  readonly createReader: () => SnapshotReader;
-  readonly events: DispatcherEvents;
-  readonly isPromise: (value: unknown) => value is Promise<unknown>;
-  readonly placement: LaneChooser;
-  readonly backpressure: Backpressure;
-  /** Calls that a worker gets before another replaces it; Infinity: no limit. */
-  readonly recycleAfter: number;
-  readonly now: () => number;
-  readonly setTimeout: (callback: () => void, delayMs: number) => Timer;
-  readonly taskTimings: TaskTimings;
-  /** Declared types of each task, by its index. */
-  readonly signatures: readonly (Signature | undefined)[];
-}
 
 export class Dispatcher implements HostWork {
   readonly inFlight: InFlight;
@@ -88,12 +64,17 @@ export class Dispatcher implements HostWork {
     this.#events = events;
     this.#times = options.taskTimings;
     this.#placement = placement;
-    this.inFlight = new InFlight(() => events.onEmpty(), () => events.onUnwanted());
+    this.inFlight = new InFlight(
+      () => events.onEmpty(),
+      () => events.onUnwanted(),
+      options.taskTimings.tasks,
+    );
     this.responses = new Responses(this.inFlight, signatures);
     this.#sender = new Sender({
       inFlight: this.inFlight,
       lanes: this.lanes,
       kinds: options.snapshots.kinds,
+      stamps: options.stamps,
       onSettings: (call) => {
         if (call.settings.priority !== 0) placement.depth.keepUsual();
         events.onSettings(call);
@@ -131,6 +112,10 @@ export class Dispatcher implements HostWork {
       setTimeout: options.setTimeout,
       onMoved: () => events.onWork(),
     });
+  }
+
+  get backpressure(): Backpressure {
+    return this.#options.backpressure;
   }
 
   /** Calls stolen from one worker for another. */
@@ -221,7 +206,7 @@ export class Dispatcher implements HostWork {
     if (bytes === UNSIZED) return undefined;
     this.#check(settings); // a balancer may have closed the pool or aborted the signal
     this.#events.onWork();
-    const call = this.#sender.begin(resolve, reject, settings);
+    const call = this.#sender.begin(resolve, reject, settings, task);
     const load = this.#times.loadOf(task);
     const isSent = typeof only === "number"
       ? this.#sender.sendNumber(lane, call, task, load, only)
@@ -253,7 +238,7 @@ export class Dispatcher implements HostWork {
         snapshots.isInline(encoder, end);
       // Objects that cannot be moved are refused here, before there is a call.
       const snapshot = mayCopy ? undefined : snapshots.take(encoder, end, count, true);
-      const call = this.#sender.begin(resolve, reject, settings);
+      const call = this.#sender.begin(resolve, reject, settings, task);
       const load = this.#times.loadOf(task);
       if (mayCopy && this.#sender.sendEncoded(lane, call, task, load, encoder, end, count)) {
         if (lane.load.outstanding > this.#placement.depth.usual) this.waiting.onGrown();
@@ -307,7 +292,7 @@ export class Dispatcher implements HostWork {
     return new Promise((resolve: Resolve, reject: Reject) => {
       this.#check(settings, false);
       this.#events.onWork();
-      this.waiting.add(this.#sender.begin(resolve, reject, settings), task, snapshot);
+      this.waiting.add(this.#sender.begin(resolve, reject, settings, task), task, snapshot);
     });
   }
 

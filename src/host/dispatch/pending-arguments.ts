@@ -2,6 +2,7 @@
  * Arguments of a call that include promises: the promises are awaited, the others are encoded when the call is
  * made.
  */
+import { withContext } from "../metrics/with-context.ts";
 import type { DeclaredValues } from "../../codec/struct/signature.ts";
 import { Transfer } from "../../codec/support/transfer.ts";
 import { ARGUMENTS, type Snapshot, type SnapshotEncoder } from "../../lane/snapshot.ts";
@@ -68,14 +69,22 @@ export class PendingArguments implements CallWatch {
   }
 }
 
-/** `snapshot` encoded again, as the declared shapes of its task require. */
+/**
+ * `snapshot` encoded again, as the declared shapes of its task require. `hasContext`: its last value is the context of the
+ * call.
+ */
 export function redeclare(
   snapshot: Snapshot,
   declared: DeclaredValues,
   reader: SnapshotReader,
   snapshots: SnapshotEncoder,
+  hasContext: boolean,
 ): Snapshot {
-  const values = reader.read(snapshot);
+  let values = reader.read(snapshot);
+  if (hasContext) {
+    const context = values.pop();
+    values = [...withContext(values, context, declared.length)];
+  }
   if (snapshot.transfer.length > 0) {
     const free = values.findIndex((_, position) => declared[position] === undefined);
     if (free >= 0) values[free] = new Transfer(values[free], snapshot.transfer);

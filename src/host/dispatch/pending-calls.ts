@@ -38,6 +38,8 @@ export interface PendingCallsOptions {
   readonly createReader: () => SnapshotReader;
   /** Declared types of each task, by its index. */
   readonly signatures: readonly (Signature | undefined)[];
+  /** Whether the last argument of every call is its context. */
+  readonly hasContext: boolean;
   readonly isPromise: (value: unknown) => value is Promise<unknown>;
   readonly now: () => number;
   /** Throws if no call may be made. Called after the last user code. */
@@ -69,7 +71,7 @@ export class PendingCalls {
   ): PendingCall {
     const { isPromise, snapshots, signatures, sender } = this.#options;
     const pending = new PendingArguments(args, isPromise, snapshots, signatures[task]?.args);
-    const call = this.#begin(pending, resolve, reject, settings);
+    const call = this.#begin(pending, resolve, reject, settings, task);
     this.#queueWhenKnown(call, task, pending);
     sender.unmark();
     return call;
@@ -85,7 +87,7 @@ export class PendingCalls {
   ): PendingCall {
     const { isPromise, snapshots, sender, now } = this.#options;
     const pending = new PendingArguments(args, isPromise, snapshots, undefined);
-    const call = this.#begin(pending, resolve, reject, settings);
+    const call = this.#begin(pending, resolve, reject, settings, -1);
     const { generation } = call;
     this.#early.push({ call, generation, madeMs: now(), find, args: pending });
     sender.unmark();
@@ -102,7 +104,7 @@ export class PendingCalls {
         inFlight.reject(call, found);
         continue;
       }
-      sender.adopt(call, found.settings);
+      sender.adopt(call, found.settings, found.task);
       if (call.firstSeenMs < 0) call.firstSeenMs = madeMs; // its deadline counts from the call
       this.#queueWhenKnown(call, found.task, args, true);
     }
@@ -113,11 +115,12 @@ export class PendingCalls {
     resolve: Resolve,
     reject: Reject,
     settings: CallSettings,
+    task: number,
   ): PendingCall {
     const { inFlight, sender, waiting, check, onWork } = this.#options;
     check(settings);
     onWork();
-    const call = sender.begin(resolve, reject, settings);
+    const call = sender.begin(resolve, reject, settings, task);
     inFlight.markStateful(call).waiting = {
       onOver: () => {
         pending.onOver();
@@ -147,9 +150,10 @@ export class PendingCalls {
 
   /** Encodes the arguments of an early call again if its task declares shapes for them. */
   redeclare(snapshot: Snapshot, task: number): Snapshot {
-    const { snapshots, signatures, createReader } = this.#options;
+    const { snapshots, signatures, createReader, hasContext } = this.#options;
     const declared = signatures[task]?.args;
     if (declared === undefined) return snapshot;
-    return redeclare(snapshot, declared, this.#reader ??= createReader(), snapshots);
+    this.#reader ??= createReader();
+    return redeclare(snapshot, declared, this.#reader, snapshots, hasContext);
   }
 }

@@ -9,6 +9,7 @@
 import type { Encoder } from "../../codec/encoder.ts";
 import { isStackOverflow } from "../../codec/kinds/errors.ts";
 import { CALL, CALL_WITH_NUMBER, CALL_WITH_VALUE } from "../../lane/frame.ts";
+import type { CallStamps } from "../../lane/call-metrics.ts";
 import { detached, type Snapshot } from "../../lane/snapshot.ts";
 import type { CallLoad } from "../../lane/task-timings.ts";
 import { ProtocolError } from "../../errors.ts";
@@ -32,6 +33,8 @@ export interface SenderOptions {
   readonly inFlight: InFlight;
   readonly lanes: LaneSet;
   readonly kinds: ObjectKinds;
+  /** With `metrics: true`. */
+  readonly stamps: CallStamps | undefined;
   /** A call with settings of its own was made. Runs no user code. */
   readonly onSettings: (call: PendingCall) => void;
   /** Maximum of calls per lane; Infinity: no limit. */
@@ -48,6 +51,7 @@ export class Sender {
   readonly #options: SenderOptions;
   readonly #inFlight: InFlight;
   readonly #maxCalls: number;
+  readonly #stamps: CallStamps | undefined;
   /** The mark: the call being made or sent, its lane, and the tail of that lane's ring before. */
   #markedCall: PendingCall | undefined;
   #markedLane: Lane | undefined;
@@ -57,6 +61,7 @@ export class Sender {
     this.#options = options;
     this.#inFlight = options.inFlight;
     this.#maxCalls = options.maxCalls;
+    this.#stamps = options.stamps;
   }
 
   /** Whether a stack overflow interrupted making or sending a call. */
@@ -64,19 +69,22 @@ export class Sender {
     return this.#markedCall !== undefined;
   }
 
-  /** Makes a call and marks it until it is sent or waits on the host (`unmark`). */
-  begin(resolve: Resolve, reject: Reject, settings: CallSettings): PendingCall {
+  /** Makes a call and marks it until it is sent or waits on the host (`unmark`). `task`: -1 if it is not known yet. */
+  begin(resolve: Resolve, reject: Reject, settings: CallSettings, task: number): PendingCall {
     // The stack overflowed in the last call, and its caller makes another before a poll.
     if (this.#markedCall !== undefined) this.#options.recover();
     const call = this.#inFlight.add(resolve, reject, settings);
+    call.row = task + 1;
+    if (this.#stamps !== undefined) this.#stamps.made(call.slot);
     this.#markedLane = undefined;
     this.#markedCall = call;
     if (settings !== PLAIN) this.#options.onSettings(call);
     return call;
   }
 
-  /** The call has other settings now (`InFlight.adopt`). */
-  adopt(call: PendingCall, settings: CallSettings): void {
+  /** The task of the call is known, and so are its settings (`InFlight.adopt`). */
+  adopt(call: PendingCall, settings: CallSettings, task: number): void {
+    call.row = task + 1;
     this.#inFlight.adopt(call, settings);
     this.#options.onSettings(call);
   }

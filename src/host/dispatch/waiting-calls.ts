@@ -38,6 +38,8 @@ export interface WaitingOptions {
 export class WaitingCalls {
   /** The inline executor, if the pool has one. */
   inliner: InlineExecutor | undefined;
+  /** Calls made again because their worker was lost. */
+  retried = 0;
   readonly #options: WaitingOptions;
   readonly #queue = new CallQueue();
   /** Calls that only one worker may run. */
@@ -142,6 +144,7 @@ export class WaitingCalls {
     const queued = inFlight.renew(call, call.retryPayload);
     onRenewed(call);
     call.retries++;
+    this.retried++;
     call.lane = QUEUED_ON_HOST;
     call.begunMs = -1;
     this.#deferred++;

@@ -15,19 +15,13 @@ import type { AwakeCount } from "../../sync/awake-count.ts";
 import type { Runtime, Timer } from "../../runtimes/runtime.ts";
 import { AbandonedThreads } from "./abandoned-threads.ts";
 import { Autoscaler } from "./autoscaler.ts";
+import { WorkerFailures } from "./worker-failures.ts";
 import type { Lane } from "../balance/lane.ts";
 import { type LaneEnd, type LaneEvents, type LaneOptions, ThreadLane } from "./thread-lane.ts";
 import type { ArgumentMessage } from "../../lane/start-data.ts";
 import type { PendingCall } from "../in-flight.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 
-/** First delay before a replacement. */
-const BACK_OFF_MS = 5;
-const MAX_BACK_OFF_MS = 500;
-/** Failed starts in a row that fail the pool. */
-const MAX_START_FAILURES = 5;
-/** Workers in a row without an answer that fail the pool. */
-const MAX_UNPRODUCTIVE = 10;
 /** Delay after a failed attempt to recycle a worker. */
 const RECYCLE_PAUSE_MS = 5000;
 /** Time between two checks of draining workers: the minimum time for which orphaned calls keep one open. */
@@ -41,13 +35,28 @@ export interface PoolSize {
   readonly maxAbandonedThreads: number;
 }
 
+/** How a worker ended, and what that meant for the pool. */
+export interface WorkerExit {
+  readonly workerId: number;
+  readonly reason: string;
+  readonly exitCode: number | undefined;
+  /** Running calls that rejected with it. */
+  readonly callsLost: number;
+  /** Id of the worker that takes its place, perhaps in a moment. Undefined: none, or not decided yet. */
+  readonly replacedBy: number | undefined;
+}
+
+type ExitOf = { -readonly [Key in keyof WorkerExit]: WorkerExit[Key] };
+
 export interface SupervisorEvents {
   /** A worker has started: calls back when it may take calls. */
   onPrepare(lane: Lane, onDone: () => void): void;
   /** A worker has ended, or never started. */
   onEnded(workerId: number, error: () => Error): void;
   onTasks(packed: Uint8Array): Error | undefined | Promise<Error | undefined>;
-  onWake(): void;
+  /** A worker has woken the host, or the host a worker. */
+  onWake(workerId: number): void;
+  onWoken(workerId: number): void;
   /** A worker wants items of an argument stream, or no more of them. */
   onArgument(lane: Lane, message: ArgumentMessage): void;
   onUnhandledRejection(workerId: number, error: Error): void;
@@ -57,11 +66,13 @@ export interface SupervisorEvents {
   onFailed(error: Error): void;
   /** Rejects a call whose worker is gone. */
   onLost(call: PendingCall, error: WorkerLostError): void;
+  /** A worker takes calls from now on. */
+  onWorkerStart(workerId: number): void;
   /**
-   * A worker ended unexpectedly. Of the calls that it was running, idempotent ones with retries left are retried, the
-   * others have been rejected. `wasReported`: at least one was rejected, so a caller knows.
+   * A worker has ended; with an error if it ended unexpectedly and the pool goes on. Of the calls that it was running,
+   * idempotent ones with retries left are retried, the others have been rejected.
    */
-  onWorkerLost(error: WorkerLostError, wasReported: boolean): void;
+  onWorkerExit(exit: WorkerExit, error: WorkerLostError | undefined): void;
   /** The thread of a stopped worker goes on. */
   onThreadAbandoned(workerId: number): void;
 }
@@ -95,11 +106,10 @@ export class Supervisor {
   readonly #unstoppable = new Set<Lane>();
   #drainTimer: Timer | undefined;
   #recycleFromMs = 0;
-  #startFailures = 0;
-  #unproductiveInARow = 0;
-  /** `responses.taken` when a worker last ended without a response of its own. */
-  #responsesAtUseless = 0;
-  #wasAnyReady = false;
+  readonly #failures = new WorkerFailures();
+  #nextId = 0;
+  /** Worker that was replaced -> the id of its replacement. */
+  readonly #replacements = new Map<Lane, number>();
   #wereAllReady = false;
   #isDraining = false;
   #isClosing = false;
@@ -136,7 +146,8 @@ export class Supervisor {
     this.#laneEvents = {
       onTasks: (packed) => events.onTasks(packed),
       onReady: (lane) => this.#onReady(lane),
-      onWake: () => events.onWake(),
+      onWake: ({ id }) => events.onWake(id),
+      onWoken: ({ id }) => events.onWoken(id),
       onUnhandledRejection: (lane, error) => events.onUnhandledRejection(lane.id, error),
       onArgument: (lane, message) => events.onArgument(lane, message),
       onFull: (lane, isFarOver) => this.#onFull(lane, isFarOver),
@@ -239,8 +250,9 @@ export class Supervisor {
     return alive;
   }
 
-  #spawn(): Lane {
-    const lane = new ThreadLane(this.started++, this.#options, this.#laneEvents);
+  #spawn(id: number = this.#nextId++): Lane {
+    const lane = new ThreadLane(id, this.#options, this.#laneEvents);
+    this.started++;
     this.#lanes.set(lane.id, lane);
     return lane;
   }
@@ -253,7 +265,9 @@ export class Supervisor {
     if (!isFarOver || this.#isClosing || !lanes.open.includes(lane)) return;
     this.#letDrain(lane);
     this.#dispatcher.retire(lane);
-    if (![...this.#successors.values()].includes(lane)) this.#replaceLater();
+    if (![...this.#successors.values()].includes(lane)) {
+      this.#noteReplacement(lane, this.#replaceLater());
+    }
   }
 
   /**
@@ -280,7 +294,11 @@ export class Supervisor {
   replaceAtLimit(lane: Lane): void {
     if (this.#isClosing || this.#draining.has(lane) || this.#retired.has(lane)) return;
     this.#letDrain(lane);
-    this.#replaceLater();
+    this.#noteReplacement(lane, this.#replaceLater());
+  }
+
+  #noteReplacement(lane: Lane, id: number | undefined): void {
+    if (id !== undefined) this.#replacements.set(lane, id);
   }
 
   #letDrain(lane: Lane): void {
@@ -291,8 +309,7 @@ export class Supervisor {
   }
 
   #onReady(lane: Lane): void {
-    this.#startFailures = 0;
-    this.#wasAnyReady = true;
+    this.#failures.onReady();
     this.#dispatcher.addLane(lane);
     this.#events.onPrepare(lane, () => this.#open(lane));
   }
@@ -303,11 +320,13 @@ export class Supervisor {
     const replaced = this.#successors.get(lane);
     if (replaced !== undefined) {
       this.#successors.delete(lane);
+      this.#replacements.set(replaced, lane.id);
       this.#letDrain(replaced);
       this.#dispatcher.retire(replaced); // does nothing if it was retired for far too much memory
     }
     this.#elastic.onReady();
     if (this.#dispatcher.lanes.open.length >= this.#minThreads) this.#becomeReady();
+    this.#events.onWorkerStart(lane.id); // last: a listener may do anything
   }
 
   /** Checks now and then for draining workers with only orphaned calls. */
@@ -331,10 +350,10 @@ export class Supervisor {
   /** Closes an idle worker. */
   retire(lane: Lane): void {
     this.#dispatcher.removeLane(lane);
-    this.#draining.delete(lane);
+    const reason = this.#draining.delete(lane) ? "it was recycled" : "it was idle";
     this.#unstoppable.delete(lane);
     this.#retired.add(lane);
-    void this.#lanes.get(lane.id)!.close();
+    void this.#lanes.get(lane.id)!.close(reason);
   }
 
   #onEnd(lane: ThreadLane, end: LaneEnd): void {
@@ -343,31 +362,43 @@ export class Supervisor {
     this.#unstoppable.delete(lane);
     this.#active.subtract(lane.activeShare);
     const calls = this.#dispatcher.removeLane(lane);
-    if (this.#isClosing) return;
+    const exit = { ...end, callsLost: 0, replacedBy: this.#replacements.get(lane) };
+    this.#replacements.delete(lane);
+    if (this.#isClosing) {
+      this.#events.onWorkerExit({ ...exit, callsLost: calls.length }, undefined);
+      return;
+    }
     const replaced = this.#successors.get(lane);
     this.#successors.delete(lane);
     this.#forgetReplaced(lane);
     if (this.#retired.delete(lane)) {
       this.#elastic.check(); // a call may have been made meanwhile
+      this.#events.onWorkerExit(exit, undefined);
       return;
     }
-    const options = { cause: end.cause ?? end.startError };
-    this.#events.onEnded(lane.id, () => new WorkerLostError(end, options));
-    let wasReported = false;
+    const error = (): WorkerLostError =>
+      new WorkerLostError(end, { cause: end.cause ?? end.startError });
+    this.#events.onEnded(lane.id, error);
     for (const call of calls) {
       if (this.#dispatcher.waiting.retry(call)) continue;
-      wasReported = true;
-      this.#events.onLost(call, new WorkerLostError(end, options));
+      exit.callsLost++;
+      this.#events.onLost(call, error());
     }
     this.lost++;
+    const continues = this.#replaceLost(lane, end, replaced, exit);
+    // Last: a listener may do anything, even close the pool.
+    this.#events.onWorkerExit(exit, continues ? error() : undefined);
+  }
+
+  /** Starts another worker. False: the pool has failed. */
+  #replaceLost(lane: ThreadLane, end: LaneEnd, replaced: Lane | undefined, exit: ExitOf): boolean {
     if (replaced !== undefined && end.startError !== undefined) {
       // The worker that it was to replace continues.
       this.#recycleFromMs = this.#runtime.now() + RECYCLE_PAUSE_MS;
-    } else if (!this.#canContinue(lane, end, options)) return;
-    this.#replaceLater();
+    } else if (!this.#canContinue(lane, end, { cause: end.cause ?? end.startError })) return false;
+    exit.replacedBy ??= this.#replaceLater();
     this.#elastic.check();
-    // Last: a listener may do anything, even close the pool.
-    this.#events.onWorkerLost(new WorkerLostError(end, options), wasReported);
+    return true;
   }
 
   /** This worker ended; its starting successor becomes an ordinary addition. */
@@ -379,60 +410,41 @@ export class Supervisor {
 
   /** Whether to start further workers after this end. False: the pool has failed. */
   #canContinue(lane: ThreadLane, end: LaneEnd, options: ErrorOptions): boolean {
-    if (end.startError !== undefined && this.#countFailedStart()) {
-      this.#fail(end.startError);
+    const { lanes, responses } = this.#dispatcher;
+    if (end.startError !== undefined && this.#failures.countFailedStart(lanes.open.length)) {
+      this.#events.onFailed(this.#failures.startError(end.startError));
       return false;
     }
-    const { taken } = this.#dispatcher.responses;
     const isUnproductive = !lane.hasResponded && !(end.cause instanceof TimeoutError);
-    if (!isUnproductive || taken !== this.#responsesAtUseless) this.#unproductiveInARow = 0;
-    if (isUnproductive) this.#unproductiveInARow++;
-    this.#responsesAtUseless = taken;
-    if (this.#unproductiveInARow < MAX_UNPRODUCTIVE) return true;
-    const message = `${MAX_UNPRODUCTIVE} workers in a row ended before they had answered a call`;
-    this.#events.onFailed(new WorkerStartError(`${message}; the last: ${end.reason}.`, options));
-    return false;
+    const error = this.#failures.countEnd(isUnproductive, responses.taken, end.reason, options);
+    if (error !== undefined) this.#events.onFailed(error);
+    return error === undefined;
   }
 
-  /** Counts a failed start. A pool with open workers goes on with them. */
-  #countFailedStart(): boolean {
-    this.#startFailures++;
-    if (!this.#wasAnyReady) return true;
-    return this.#startFailures >= MAX_START_FAILURES && this.#dispatcher.lanes.open.length === 0;
-  }
-
-  #replaceLater(): void {
+  /** Starts a replacement soon, unless there are enough workers. Returns its id, which is then reserved. */
+  #replaceLater(): number | undefined {
     const { queued } = this.#dispatcher.waiting;
-    if (this.#isDraining && queued === 0) return;
+    if (this.#isDraining && queued === 0) return undefined;
     const alive = this.#alive + this.#timers.size;
-    if (alive >= this.#maxThreads || (alive >= this.#minThreads && queued === 0)) return;
-    const delayMs = Math.min(BACK_OFF_MS * 2 ** this.#unproductiveInARow, MAX_BACK_OFF_MS);
+    if (alive >= this.#maxThreads || (alive >= this.#minThreads && queued === 0)) return undefined;
+    const id = this.#nextId++;
     const timer = this.#runtime.setTimeout(() => {
       this.#timers.delete(timer);
-      if (!this.#isClosing) this.#startOrReplaceLater();
-    }, delayMs);
+      if (!this.#isClosing) this.#startOrReplaceLater(id);
+    }, this.#failures.delayMs);
     // Calls in flight and starting workers keep the process running. An idle pool must not.
     if (this.#wereAllReady) timer.unref();
     this.#timers.add(timer);
+    return id;
   }
 
-  #startOrReplaceLater(): void {
+  #startOrReplaceLater(id?: number): void {
     try {
-      this.#spawn();
+      this.#spawn(id);
     } catch (error) {
-      if (this.#countFailedStart()) this.#fail(error as Error);
-      else this.#replaceLater();
+      if (this.#failures.countFailedStart(this.#dispatcher.lanes.open.length)) {
+        this.#events.onFailed(this.#failures.startError(error as Error));
+      } else this.#replaceLater();
     }
-  }
-
-  #fail(error: Error): void {
-    this.#events.onFailed(
-      this.#wasAnyReady
-        ? new WorkerStartError(
-          `${this.#startFailures} workers in a row could not be started: ${error.message}`,
-          { cause: error },
-        )
-        : error,
-    );
   }
 }

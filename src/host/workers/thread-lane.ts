@@ -6,7 +6,7 @@
  *
  * A lane settles no calls. It reports events to its owner (`LaneEvents`), which settles or retries them.
  */
-import { type Codec, unpackError } from "../../codec/codec.ts";
+import { unpackError } from "../../codec/codec.ts";
 import { textOf } from "../../codec/kinds/errors.ts";
 import { Endpoint } from "../../lane/endpoint.ts";
 import {
@@ -31,18 +31,12 @@ import {
   type ArgumentMessage,
   FLUSH,
   type PackedReason,
-  type PoolStart,
   type StreamMessage,
   WAKE,
   type WorkerMessage,
   type WorkerStart,
 } from "../../lane/start-data.ts";
-import {
-  DataCloneError,
-  TaskNotFoundError,
-  type WorkerLoss,
-  WorkerStartError,
-} from "../../errors.ts";
+import { DataCloneError, TaskNotFoundError, WorkerStartError } from "../../errors.ts";
 import { AwakeCount, type SharedWord, wordsOf } from "../../sync/awake-count.ts";
 import { SpaceFlag } from "../../sync/space-flag.ts";
 import { RUNNING, Waker } from "../../sync/worker-parking.ts";
@@ -56,34 +50,19 @@ import {
 import { LaneLoad } from "../balance/lane-load.ts";
 import { giveLaneMemory, takeLaneMemory } from "./lane-memory.ts";
 import type { Lane } from "../balance/lane.ts";
+import type { LaneEnd, LaneOptions } from "./lane-options.ts";
 import { PayloadCredit } from "./payload-credit.ts";
 import type { Receiver } from "./watchdog.ts";
 
-export interface LaneOptions {
-  readonly runtime: Runtime;
-  readonly codec: Codec;
-  /** Starts a thread, or returns the one that was started in advance. */
-  readonly spawn: (workerId: number) => WorkerHandle;
-  readonly ringSizes: RingSizes;
-  readonly start: PoolStart;
-  /** Longest time to become ready, and to close, in milliseconds. */
-  readonly startTimeoutMs: number;
-  readonly teardownTimeoutMs: number;
-}
-
-/** How a lane ended. */
-export interface LaneEnd extends WorkerLoss {
-  /** The first error that ended the worker, if any: an uncaught exception, or the error passed to `fail`. */
-  readonly cause: unknown;
-  /** Set if the worker failed to start. Undefined if it was closed while starting. */
-  readonly startError: Error | undefined;
-}
+export type { LaneEnd, LaneOptions };
 
 export interface LaneEvents {
   /** Called before `onReady` with the packed tasks of `taskModule`. The lane fails with the error that this returns. */
   onTasks(packed: Uint8Array): Error | undefined | Promise<Error | undefined>;
   onReady(lane: ThreadLane): void;
-  onWake(): void;
+  onWake(lane: ThreadLane): void;
+  /** The host had to wake the worker. */
+  onWoken(lane: ThreadLane): void;
   onUnhandledRejection(lane: ThreadLane, error: Error): void;
   /** The worker wants items of an argument stream, or no more of them. */
   onArgument(lane: ThreadLane, message: ArgumentMessage): void;
@@ -256,7 +235,10 @@ export class ThreadLane implements Lane, Receiver {
   }
 
   wake(isAgain?: boolean): void {
-    if (this.#waker.wake()) this.load.isWaking = true;
+    if (this.#waker.wake()) {
+      this.load.isWaking = true;
+      this.#events.onWoken(this);
+    }
     if (isAgain === true) this.#waker.repost();
   }
 
@@ -324,15 +306,15 @@ export class ThreadLane implements Lane, Receiver {
   }
 
   /** Closes the worker, and stops it if it does not exit in time. Settles when it is gone. */
-  close(): Promise<void> {
-    return this.#closing ??= this.#close();
+  close(reason = "the pool was closed"): Promise<void> {
+    return this.#closing ??= this.#close(reason);
   }
 
-  async #close(): Promise<void> {
+  async #close(reason: string): Promise<void> {
     if (this.#state === "gone") return;
     const isStopping = this.#isStopped;
     this.#state = "closing";
-    this.#reason ??= "the pool was closed";
+    this.#reason ??= reason;
     this.#handle.ref();
     if (isStopping) return await this.#awaitGone(CLOSE_TERMINATE_MS);
     // Do not terminate a starting worker at once: on Node 22 that can crash the process while a module is evaluated
@@ -368,7 +350,7 @@ export class ThreadLane implements Lane, Receiver {
 
   #onMessage(received: unknown): void {
     if (received === WAKE) {
-      this.#events.onWake();
+      this.#events.onWake(this);
       return;
     }
     // Tasks may post messages of their own; heddle's are marked.

@@ -147,6 +147,7 @@ test("a call whose lane fails while shapes are announced is settled by the lane"
     inFlight,
     lanes: laneSetOf([lane]),
     kinds: currentRuntime.kinds,
+    stamps: undefined,
     onSettings: () => {},
     maxCalls: Infinity,
     onLastCall: () => {},
@@ -157,7 +158,7 @@ test("a call whose lane fails while shapes are announced is settled by the lane"
     throw new ProtocolError("damaged");
   };
   const calls = [true, false].map((isHeld) => {
-    const call = sender.begin(() => {}, () => {}, PLAIN);
+    const call = sender.begin(() => {}, () => {}, PLAIN, 0);
     const { slot, generation } = call;
     const { snapshots } = lane.endpoint;
     const encoder = snapshots.acquire();
@@ -182,6 +183,7 @@ describe("a call interrupted by a stack overflow", () => {
       inFlight,
       lanes: laneSetOf([first, second]),
       kinds: currentRuntime.kinds,
+      stamps: undefined,
       onSettings: () => {},
       maxCalls: Infinity,
       onLastCall: () => {},
@@ -190,9 +192,14 @@ describe("a call interrupted by a stack overflow", () => {
     });
     const outcomes: string[] = [];
     const begin = (name: string): PendingCall =>
-      sender.begin(() => outcomes.push(`${name} resolved`), (reason) => {
-        outcomes.push(`${name}: ${(reason as Error).message}`);
-      }, PLAIN);
+      sender.begin(
+        () => outcomes.push(`${name} resolved`),
+        (reason) => {
+          outcomes.push(`${name}: ${(reason as Error).message}`);
+        },
+        PLAIN,
+        0,
+      );
     const recover = (isQueued = false): void => sender.recover(() => isQueued);
     return { inFlight, first, second, sender, outcomes, begin, recover };
   }
@@ -263,7 +270,7 @@ describe("a call interrupted by a stack overflow", () => {
     const overflow = (): never => {
       throw new RangeError("Maximum call stack size exceeded");
     };
-    const call = sender.begin(() => {}, overflow, PLAIN);
+    const call = sender.begin(() => {}, overflow, PLAIN, 0);
     const encoder = {} as Encoder;
     expect(() => sender.sendEncoded(first, call, 0, 0, encoder, 0, 0)).toThrow(RangeError);
     expect(sender.wasInterrupted).toBe(true);

@@ -53,6 +53,7 @@ function createStuckLane(): {
     onTasks: () => undefined,
     onReady() {},
     onWake() {},
+    onWoken() {},
     onArgument() {},
     onUnhandledRejection() {},
     onFull() {},

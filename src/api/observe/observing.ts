@@ -1,0 +1,68 @@
+/** The parts of a pool that only watch: the tracing channel, `metrics`, `debug` and `context`. */
+import { CallEntry } from "../../host/metrics/call-entry.ts";
+import { CallObserver } from "../../host/metrics/call-observer.ts";
+import { DebugLog } from "../../host/metrics/debug-log.ts";
+import type { Dispatcher } from "../../host/dispatch/dispatcher.ts";
+import { callMetricsBytes, CallStamps } from "../../lane/call-metrics.ts";
+import { MAX_MODULE_TASKS, type PoolStart } from "../../lane/start-data.ts";
+import type { PoolSpec } from "../pool-spec.ts";
+
+/** Name of the tracing channel in `node:diagnostics_channel`. */
+const CHANNEL = "heddle:call";
+
+export class Observing {
+  /** With `debug`. */
+  readonly debug: DebugLog | undefined;
+  /** With `metrics: true`. */
+  readonly stamps: CallStamps | undefined;
+  readonly hasContext: boolean;
+  /** What workers have to know. */
+  readonly start: Pick<PoolStart, "context" | "metrics" | "printsWaitsFromMs">;
+  readonly #spec: PoolSpec;
+
+  constructor(spec: PoolSpec) {
+    const { options: { metrics, debug, context, workerOptions }, runtime, sources } = spec;
+    this.#spec = spec;
+    this.hasContext = context !== undefined;
+    if (debug !== undefined) this.debug = new DebugLog(debug, workerOptions.name, runtime);
+    if (metrics) {
+      const tasks = spec.taskModule === undefined ? sources.length : MAX_MODULE_TASKS;
+      const memory = new SharedArrayBuffer(callMetricsBytes(tasks));
+      const now = (): number => runtime.originMs + runtime.now();
+      this.stamps = new CallStamps(memory, now, runtime.microtask);
+    }
+    this.start = {
+      context: context && runtime.toModuleUrl(context.run),
+      metrics: this.stamps?.buffer,
+      printsWaitsFromMs: this.debug?.waits === true ? this.debug.fromMs : undefined,
+    };
+  }
+
+  createEntry(dispatcher: Dispatcher): CallEntry {
+    const { options, runtime, signatures, sources, workerEntry } = this.#spec;
+    const observer = new CallObserver({
+      channel: runtime.tracingChannel(CHANNEL),
+      debug: this.debug,
+      stamps: this.stamps,
+      pool: options.workerOptions.name,
+      // In a bundle, heddle's frames are in the program's file.
+      ownFolder: workerEntry.mark === undefined
+        ? new URL("../", workerEntry.url).pathname
+        : undefined,
+      dispatcher,
+      microtask: runtime.microtask,
+    });
+    const capture = options.context?.capture;
+    return new CallEntry({ dispatcher, observer, capture, signatures, names: sources });
+  }
+
+  /** Prints a decision about waiting. */
+  printWait(text: () => string): void {
+    if (this.debug?.waits === true) this.debug.print(text());
+  }
+
+  /** Prints a decision about workers. */
+  printWorker(text: () => string): void {
+    if (this.debug?.workers === true) this.debug.print(text());
+  }
+}

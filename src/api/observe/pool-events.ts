@@ -1,0 +1,92 @@
+/** The events of a pool, and an event target whose listeners cannot disturb it. */
+import type { WorkerLostError } from "../../errors.ts";
+import type { Runtime } from "../../runtimes/runtime.ts";
+
+/** Events a pool dispatches, as `CustomEvent` with this detail. */
+export interface PoolEvents {
+  /** A worker takes calls from now on. */
+  workerStart: { readonly workerId: number; readonly name: string };
+  /**
+   * A worker has ended, for any reason, the end of the pool included. `reason` is a phrase. `exitCode` is undefined if the
+   * runtime did not report one. `callsLost`: running calls that rejected with it. `replacedBy`: id of the worker that takes
+   * its place, which may start a moment later; undefined: none does.
+   */
+  workerExit: {
+    readonly workerId: number;
+    readonly reason: string;
+    readonly exitCode: number | undefined;
+    readonly callsLost: number;
+    readonly replacedBy: number | undefined;
+  };
+  /**
+   * A promise in a worker was rejected and not handled there; the worker continues. The error is printed unless a
+   * listener calls `preventDefault()`.
+   */
+  unhandledRejection: { readonly workerId: number; readonly error: Error };
+  /**
+   * An exception that nothing caught has ended a worker. If no call rejected with it, it is printed unless a listener calls
+   * `preventDefault()` (Deno prints every one itself).
+   */
+  uncaughtException: { readonly workerId: number; readonly error: unknown };
+  /** Half of the waiting calls are left after `needsDrain` was true. */
+  drain: object;
+  /**
+   * A worker ended unexpectedly; its running calls rejected with the same kind of error. `preventDefault()` has the effect
+   * that it has for `uncaughtException`.
+   */
+  workerLost: { readonly error: WorkerLostError };
+  /**
+   * A worker was stopped and its thread keeps running because it loops or blocks (Deno). The first one of a pool is
+   * printed unless a listener calls `preventDefault()`.
+   */
+  threadAbandoned: { readonly workerId: number; readonly abandonedThreads: number };
+}
+
+type Listener = EventListener | EventListenerObject;
+
+/** An `EventTarget` that prints what its listeners throw: runtimes would end the process. */
+export class SafeEventTarget extends EventTarget {
+  readonly #warn: Runtime["warn"];
+  readonly #wrapped = new WeakMap<Listener, EventListener>();
+
+  constructor(warn: Runtime["warn"]) {
+    super();
+    this.#warn = warn;
+  }
+
+  override addEventListener(
+    name: string,
+    listener: Listener | null,
+    options?: boolean | AddEventListenerOptions,
+  ): void {
+    super.addEventListener(name, listener === null ? null : this.#wrap(listener), options);
+  }
+
+  override removeEventListener(
+    name: string,
+    listener: Listener | null,
+    options?: boolean | EventListenerOptions,
+  ): void {
+    super.removeEventListener(name, listener && (this.#wrapped.get(listener) ?? null), options);
+  }
+
+  #wrap(listener: Listener): EventListener {
+    let wrapped = this.#wrapped.get(listener);
+    if (wrapped === undefined) {
+      const onError = (error: unknown): void =>
+        this.#warn("heddle: a listener of a pool threw:", error);
+      wrapped = (event) => {
+        try {
+          const result: unknown = typeof listener === "function"
+            ? listener.call(this, event)
+            : listener.handleEvent(event);
+          if (result instanceof Promise) result.catch(onError);
+        } catch (error) {
+          onError(error);
+        }
+      };
+      this.#wrapped.set(listener, wrapped);
+    }
+    return wrapped;
+  }
+}

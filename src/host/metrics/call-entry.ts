@@ -1,0 +1,88 @@
+/**
+ * Where the functions of `pool.call` hand their calls over: adds the captured context, and lets the observer follow a call
+ * if anybody wants that. Otherwise it costs two checks.
+ */
+import type { Signature } from "../../codec/struct/signature.ts";
+import type { CallSettings } from "../cancel/call-settings.ts";
+import type { Dispatcher } from "../dispatch/dispatcher.ts";
+import type { FindTask } from "../dispatch/pending-calls.ts";
+import type { PendingCall, Reject, Resolve } from "../in-flight.ts";
+import type { CallObserver } from "./call-observer.ts";
+import { withContext } from "./with-context.ts";
+
+export interface CallEntryOptions {
+  readonly dispatcher: Dispatcher;
+  readonly observer: CallObserver;
+  /** The option `context`: what each call carries to its worker. */
+  readonly capture: (() => unknown) | undefined;
+  /** Declared types of each task, by its index. */
+  readonly signatures: readonly (Signature | undefined)[];
+  /** Names of tasks, by index. */
+  readonly names: readonly { readonly name: string }[];
+}
+
+export class CallEntry {
+  readonly #options: CallEntryOptions;
+  readonly #dispatcher: Dispatcher;
+  readonly #observer: CallObserver;
+  readonly #capture: (() => unknown) | undefined;
+
+  constructor(options: CallEntryOptions) {
+    this.#options = options;
+    this.#dispatcher = options.dispatcher;
+    this.#observer = options.observer;
+    this.#capture = options.capture;
+  }
+
+  /** As `Dispatcher.submit`. */
+  submit(
+    task: number,
+    args: readonly unknown[],
+    resolve: Resolve,
+    reject: Reject,
+    settings: CallSettings,
+  ): PendingCall | undefined {
+    const sent = this.#capture === undefined ? args : this.carry(args, task);
+    if (!this.#observer.isOn) {
+      return this.#dispatcher.submit(task, sent, resolve, reject, settings);
+    }
+    const { names } = this.#options;
+    return this.#observer.submit(
+      names[task % names.length]!.name,
+      resolve,
+      reject,
+      (onValue, onReason) => this.#dispatcher.submit(task, sent, onValue, onReason, settings),
+    );
+  }
+
+  /** As `Dispatcher.submitEarly`, of the task of this name. */
+  submitEarly(
+    name: string,
+    find: FindTask,
+    args: readonly unknown[],
+    resolve: Resolve,
+    reject: Reject,
+    settings: CallSettings,
+  ): PendingCall | undefined {
+    const sent = this.#capture === undefined ? args : this.carry(args, undefined);
+    if (!this.#observer.isOn) {
+      return this.#dispatcher.submitEarly(find, sent, resolve, reject, settings);
+    }
+    return this.#observer.submit(
+      name,
+      resolve,
+      reject,
+      (onValue, onReason) => this.#dispatcher.submitEarly(find, sent, onValue, onReason, settings),
+    );
+  }
+
+  /**
+   * Arguments with the captured context as the last one, behind all that the task declares. `task`: undefined if it is not
+   * known yet. Rethrows what `capture` throws.
+   */
+  carry(args: readonly unknown[], task: number | undefined): readonly unknown[] {
+    if (this.#capture === undefined) return args;
+    const declared = task === undefined ? undefined : this.#options.signatures[task]?.args;
+    return withContext(args, this.#capture(), declared?.length ?? 0);
+  }
+}

@@ -1,0 +1,61 @@
+/** Counts workers that fail to start or end without a response, and decides when the pool has failed. */
+import { WorkerStartError } from "../../errors.ts";
+
+/** Failed starts in a row that fail the pool. */
+const MAX_START_FAILURES = 5;
+/** Workers in a row without an answer that fail the pool. */
+const MAX_UNPRODUCTIVE = 10;
+/** First delay before a replacement. */
+const BACK_OFF_MS = 5;
+const MAX_BACK_OFF_MS = 500;
+
+export class WorkerFailures {
+  #wasAnyReady = false;
+  #startFailures = 0;
+  #unproductiveInARow = 0;
+  /** Responses taken when a worker last ended without one of its own. */
+  #responsesAtUseless = 0;
+
+  /** A worker is ready. */
+  onReady(): void {
+    this.#startFailures = 0;
+    this.#wasAnyReady = true;
+  }
+
+  /** Delay before the next replacement, in milliseconds. */
+  get delayMs(): number {
+    return Math.min(BACK_OFF_MS * 2 ** this.#unproductiveInARow, MAX_BACK_OFF_MS);
+  }
+
+  /** Counts a failed start. True: the pool has failed. A pool with open workers goes on with them. */
+  countFailedStart(openWorkers: number): boolean {
+    this.#startFailures++;
+    if (!this.#wasAnyReady) return true;
+    return this.#startFailures >= MAX_START_FAILURES && openWorkers === 0;
+  }
+
+  /** The error of a pool that has failed with this start. */
+  startError(error: Error): Error {
+    if (!this.#wasAnyReady) return error;
+    const message = `${this.#startFailures} workers in a row could not be started`;
+    return new WorkerStartError(`${message}: ${error.message}`, { cause: error });
+  }
+
+  /**
+   * Counts a worker that has ended. `responses`: those that the pool has taken so far. Returns the error of a pool that has
+   * failed with it.
+   */
+  countEnd(
+    isUnproductive: boolean,
+    responses: number,
+    reason: string,
+    options: ErrorOptions,
+  ): WorkerStartError | undefined {
+    if (!isUnproductive || responses !== this.#responsesAtUseless) this.#unproductiveInARow = 0;
+    if (isUnproductive) this.#unproductiveInARow++;
+    this.#responsesAtUseless = responses;
+    if (this.#unproductiveInARow < MAX_UNPRODUCTIVE) return undefined;
+    const message = `${MAX_UNPRODUCTIVE} workers in a row ended before they had answered a call`;
+    return new WorkerStartError(`${message}; the last: ${reason}.`, options);
+  }
+}

@@ -1,0 +1,65 @@
+/**
+ * The option `context`: runs each task inside the function `run` of the user's module, with what the host captured when the
+ * call was made.
+ */
+import { textOf } from "../codec/kinds/errors.ts";
+import { InvalidArgumentError } from "../errors.ts";
+import type { Runtime } from "../runtimes/runtime.ts";
+import { type AnyIterator, iteratorOf } from "../streams/stream-producer.ts";
+
+/** The `run` that a context module exports. */
+type RunInContext = (
+  context: unknown,
+  task: () => unknown,
+  call: { readonly task: string },
+) => unknown;
+
+export class CallContext {
+  readonly #run: RunInContext;
+  readonly #names: readonly string[];
+  readonly #runtime: Pick<Runtime, "bindContext">;
+
+  /** `names`: those of the tasks, by index. */
+  constructor(
+    run: RunInContext,
+    names: readonly string[],
+    runtime: Pick<Runtime, "bindContext">,
+  ) {
+    this.#run = run;
+    this.#names = names;
+    this.#runtime = runtime;
+  }
+
+  /** Loads the module at `url`. Throws what it throws, or InvalidArgumentError. */
+  static async load(
+    url: string,
+    names: readonly string[],
+    runtime: Pick<Runtime, "bindContext">,
+  ): Promise<CallContext> {
+    const { run } = await import(/* @vite-ignore */ url) as { readonly run?: unknown };
+    if (typeof run === "function") return new CallContext(run as RunInContext, names, runtime);
+    throw new InvalidArgumentError(
+      `The context module ${url} must export a function run(context, task), got ${textOf(run)}.`,
+    );
+  }
+
+  /** Runs `task`, the task of this index. The code of a generator keeps the asynchronous context of its call. */
+  run(index: number, context: unknown, task: () => unknown, isStream: boolean): unknown {
+    const name = this.#names[index % this.#names.length]!;
+    const run = this.#run;
+    const body = isStream ? () => this.#bind(task()) : task;
+    return run(context, body, { task: name });
+  }
+
+  #bind(result: unknown): unknown {
+    const iterator = iteratorOf(result as object);
+    if (iterator === undefined) return result;
+    const inContext = this.#runtime.bindContext();
+    const bound: AnyIterator & AsyncIterable<unknown> = {
+      next: () => inContext(() => iterator.next()),
+      return: (...args) => inContext(() => iterator.return?.(...args)),
+      [Symbol.asyncIterator]: () => bound as unknown as AsyncIterator<unknown>,
+    };
+    return bound;
+  }
+}

@@ -1,0 +1,94 @@
+/** The page of the dashboard in a browser, served by Node's own server. */
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { readFileSync } from "node:fs";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { generate, TARGET } from "../../scripts/dashboard/build.ts";
+import { createPool, type ModulePool } from "../../src/mod.ts";
+import { dashboard } from "../../src/mod-dashboard.ts";
+import { complaintsOf, hasBrowser, launchBrowser } from "../support/browser.ts";
+
+type Tasks = typeof import("../fixtures/context-tasks.ts");
+
+test("the script of the page is up to date", async () => {
+  expect(readFileSync(TARGET, "utf8")).toBe(await generate());
+});
+
+describe.skipIf(!hasBrowser)("the page", () => {
+  let browser: Browser;
+  let server: Server;
+  let pool: ModulePool<Tasks>;
+  let origin: string;
+
+  beforeAll(async () => {
+    const context = new URL("../fixtures/context-run.ts", import.meta.url);
+    pool = createPool({
+      threads: 2,
+      metrics: true,
+      worker: { name: "shown" },
+      context: { capture: () => "a", run: context },
+    })<Tasks>(new URL("../fixtures/context-tasks.ts", import.meta.url));
+    const show = dashboard({ "<b>images</b>": pool });
+    server = createServer((incoming, outgoing) => {
+      const response = show(new Request(new URL(incoming.url!, "http://localhost")));
+      outgoing.writeHead(response.status, Object.fromEntries(response.headers));
+      void response.text().then((text) => outgoing.end(text));
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    browser = await launchBrowser();
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    server?.close();
+    await pool?.shutdown();
+  });
+
+  test.each([["/pools", 1200], ["/deep/path/", 390]])(
+    "at %s, %i pixels wide, shows pools, workers and tasks as they are",
+    async (path, width) => {
+      const page = await browser.newPage({ viewport: { width, height: 900 } });
+      const complaints = complaintsOf(page, (url) => url.startsWith(origin) || url === "data:,");
+      for (let n = 0; n < 5; n++) await pool.call.later(1);
+      await page.goto(origin + path);
+      await page.waitForSelector("td:text-is('shown-1')");
+      // A name is text, not markup.
+      expect(await page.textContent("h2")).toBe("<b>images</b>");
+      const row = page.locator("tr", { has: page.locator("td:text-is('later')") });
+      const calls = async (): Promise<number> =>
+        Number(await row.locator("td").nth(1).textContent());
+      const before = await calls();
+      expect(before).toBeGreaterThanOrEqual(5);
+      expect(await row.locator("td").nth(3).textContent()).toMatch(/^\d/);
+      for (let n = 0; n < 3; n++) await pool.call.later(1);
+      await expect.poll(calls, { timeout: 20_000 }).toBe(before + 3);
+      const canvases = page.locator("canvas");
+      expect(await canvases.count()).toBe(4);
+      // All charts have at least two readings.
+      const ink = await canvases.evaluateAll((all) =>
+        all.map((element) => {
+          const canvas = element as HTMLCanvasElement;
+          const { data } = canvas.getContext("2d")!.getImageData(0, 0, canvas.width, canvas.height);
+          return data.some((value, index) => index % 4 === 3 && value > 0);
+        })
+      );
+      expect(ink).toEqual([true, true, true, true]);
+      const scrolls = await page.evaluate(() =>
+        document.documentElement.scrollWidth > document.documentElement.clientWidth
+      );
+      expect(scrolls).toBe(false);
+      expect(complaints).toEqual([]);
+      await page.close();
+    },
+  );
+
+  test("says when the server does not answer", async () => {
+    const page = await browser.newPage();
+    await page.route("**/stats.json", (route) => route.fulfill({ status: 503, body: "" }));
+    await page.goto(`${origin}/pools`);
+    await page.waitForSelector("#state:text('No answer from the server: status 503')");
+    await page.close();
+  });
+});
