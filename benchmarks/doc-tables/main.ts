@@ -4,6 +4,7 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { COLD_TABLES } from "./cold-page.ts";
+import { COST_TABLES, HOME_TABLES } from "./cost-page.ts";
 import { HTTP_TABLES } from "./http-page.ts";
 import { CONCURRENCY_TABLES } from "./concurrency-page.ts";
 import { OVERVIEW_TABLES } from "./overview.ts";
@@ -19,6 +20,8 @@ const root = new URL("../../", import.meta.url);
 
 /** By file, by name of the table. */
 export const TABLES: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
+  "docs/index.md": HOME_TABLES,
+  "docs/when-workers-pay.md": COST_TABLES,
   "docs/waiting.md": WAITING_TABLES,
   "docs/benchmarks/README.md": { ...SUMMARY_TABLES, ...OVERVIEW_TABLES },
   ...Object.fromEntries(
