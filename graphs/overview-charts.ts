@@ -5,8 +5,16 @@ import { EVERY } from "../benchmarks/scenarios/sporadic-cases.ts";
 import { barChart, nameOf } from "./bar-chart.ts";
 import { type ChartSpec, COLORS, type Figure } from "./style.ts";
 
-const CONTENDERS = ["heddle", "bare worker", "Piscina", "Tinypool", "Knitting"] as const;
-type Contender = typeof CONTENDERS[number];
+export const CONTENDERS = ["heddle", "bare worker", "Piscina", "Tinypool", "Knitting"] as const;
+export type Contender = typeof CONTENDERS[number];
+
+/** Kind of traffic and what is called. */
+export const GROUPS = [
+  ["hot", "one small object"],
+  ["hot", "100 objects at once"],
+  ["sporadic", "one number every 10 ms"],
+  ["cold", "start until the first answer"],
+] as const;
 
 const PAUSE_US = 10_000;
 const MICROSECONDS: Readonly<Record<string, number>> = { "µs": 1, "ms": 1000 };
@@ -30,7 +38,11 @@ function figureOf(
   return { value: found.p50 * MICROSECONDS[found.unit]!, samples: found.samples };
 }
 
-function valuesOf({ ipc, sporadic, cold }: OverviewResults, contender: Contender) {
+/** A figure in µs for each of `GROUPS`; null where there is none. */
+export function valuesOf(
+  { ipc, sporadic, cold }: OverviewResults,
+  contender: Contender,
+): (Figure | null)[] {
   // The scenario of messages has a bare worker under the name of what it calls.
   const hot = contender === "bare worker" ? "postMessage" : contender;
   return [
@@ -49,12 +61,7 @@ export function overviewChart(results: OverviewResults): ChartSpec[] {
     xAxis: "one worker that returns its argument",
     yAxis: "µs (logarithmic, lower is better)",
     isLogarithmic: true,
-    groups: [
-      ["hot", "one small object"],
-      ["hot", "100 objects at once"],
-      ["sporadic", "one number every 10 ms"],
-      ["cold", "start until the first answer"],
-    ],
+    groups: GROUPS,
     bars: CONTENDERS.map((contender) => ({
       label: contender,
       color: COLORS[contender],
