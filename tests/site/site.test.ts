@@ -160,7 +160,7 @@ describe.skipIf(process.platform !== "linux" || process.arch !== "x64")("in a br
     await go(page, "index.html");
     const main = page.locator("main");
     expect(await main.locator("pre").count()).toBeGreaterThanOrEqual(2);
-    expect(await main.locator("table").count()).toBe(1);
+    expect(await main.locator("table").count()).toBe(2);
     const image = main.locator("img").first();
     await image.scrollIntoViewIfNeeded();
     const widthOf = () => image.evaluate((element) => (element as HTMLImageElement).naturalWidth);
