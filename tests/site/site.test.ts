@@ -47,9 +47,8 @@ function deadLinks(file: string): string[] {
   });
 }
 
-test("the site is built without complaints, with a page for each Markdown file", () => {
-  expect({ status: build.status, errors: build.stderr.replace(/^.*(building|rendering).*$/gm, "") })
-    .toMatchObject({ status: 0 });
+test("the site is built, with a page for each Markdown file", () => {
+  expect(build.status, build.stderr).toBe(0);
   const expected = [...PAGES.map((file) => pageOf(file)), "index.md", "api.md"]
     .map((page) => page.replace(/md$/, "html"));
   expect(files.filter((file) => file !== "404.html").sort()).toEqual(expected.sort());
