@@ -1,10 +1,14 @@
 import { defineConfig } from "vitest/config";
 
+/** Suites that start tools of Node: the compiler, VitePress. */
+const onNode = ["tests/docs/**", "tests/site/**"];
+const isNode = !("Bun" in globalThis) && !("Deno" in globalThis);
+
 // Which pool of processes or threads works depends on the runtime: forks fail on Bun, threads on Deno.
 export default defineConfig({
   test: {
     include: ["tests/**/*.test.ts"],
-    exclude: ["**/node_modules/**", ".package-test/**"],
+    exclude: ["**/node_modules/**", ".package-test/**", ...(isNode ? [] : onNode)],
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // Two cores, and most files start workers of their own.

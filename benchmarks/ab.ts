@@ -15,7 +15,7 @@ import type { RoundFigure } from "./harness/schema.ts";
 import { round } from "./harness/statistics.ts";
 import { formatUs } from "./harness/units.ts";
 import { runChild } from "./runner/child-process.ts";
-import { log } from "./runner/measure.ts";
+import { log } from "./runner/terminal.ts";
 import { RUNTIMES } from "./runner/runtimes.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));

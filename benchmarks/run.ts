@@ -14,7 +14,10 @@ import type { ScenarioResult } from "./harness/schema.ts";
 import { ReferenceSpin } from "./runner/busy.ts";
 import { KNITTING } from "./contenders/knitting.ts";
 import { SCENARIOS } from "./runner/catalogue.ts";
-import { countFailed, log, measure, type Run } from "./runner/measure.ts";
+import { countFailed, measure, type Run } from "./runner/measure.ts";
+import { describePlan, expectedSeconds, formatDuration, Progress } from "./runner/progress.ts";
+import { summaryOf } from "./runner/summary.ts";
+import { isTerminal, log } from "./runner/terminal.ts";
 import { NATIVE, RUNTIMES } from "./runner/runtimes.ts";
 import type { Choices } from "./runner/scenario.ts";
 import { hasCargo, tokioRun } from "./runner/tokio.ts";
@@ -166,39 +169,74 @@ function writeResult(result: ScenarioResult): void {
   writeFileSync(`${folder}/${result.scenario}.json`, json);
   writeFileSync(`${folder}/${result.scenario}.md`, markdown);
   if (values.json) process.stdout.write(json);
-  log(markdown);
+  // On a terminal the table at the end is enough.
+  if (!isTerminal) log(markdown);
 }
+
+const cargo = runtimes.includes("tokio") && hasCargo();
+
+let failed = 0;
+
+function fails(runtime: string, name: string, error: unknown): void {
+  failed++;
+  log(`FAILED ${runtime} ${name}: ${(error as Error).message}`);
+}
+
+/** Builds Tokio's program, which may fail. */
+function tokioRuns(name: string): Run[] {
+  try {
+    return [tokioRun(name, SCENARIOS[name]!, choices)];
+  } catch (error) {
+    fails("tokio", name, error);
+    return [];
+  }
+}
+
+/** The scenarios on the runtimes that have them. */
+const runs: readonly Run[] = scenarios.flatMap((name) => {
+  const { withTokio, withNative } = SCENARIOS[name]!;
+  return runtimes
+    .filter((runtime) => runtime !== "tokio" || (withTokio === true && cargo))
+    .filter((runtime) => runtime !== "native" || withNative === true)
+    .flatMap((runtime) => runtime === "tokio" ? tokioRuns(name) : [scriptRun(name, runtime)]);
+});
+const steps = runs.map(({ name, runtime, scenario, contenders }) => {
+  const count = contenders.filter(({ left }) => left === undefined).length;
+  const processes = scenario.rounds(choices) * count;
+  const file = `${out}results/${runtime}/${name}.json`;
+  return {
+    name,
+    runtime,
+    processes,
+    seconds: expectedSeconds(file, processes, choices.isQuick),
+  };
+});
+if (runtimes.includes("tokio") && !cargo) log("SKIPPED tokio: cargo is not installed");
+log(describePlan(steps, out));
 
 const startedAt = Date.now();
 const reference = await ReferenceSpin.start();
-const cargo = runtimes.includes("tokio") && hasCargo();
-let failed = 0;
-for (const name of scenarios) {
-  const { withTokio, withNative } = SCENARIOS[name]!;
-  for (const runtime of runtimes) {
-    if (runtime === "tokio" && withTokio !== true) continue;
-    if (runtime === "native" && withNative !== true) continue;
-    if (runtime === "tokio" && !cargo) {
-      log(`SKIPPED tokio ${name}: cargo is not installed`);
-      continue;
-    }
-    try {
-      const run = runtime === "tokio"
-        ? tokioRun(name, SCENARIOS[name]!, choices)
-        : scriptRun(name, runtime);
-      const result = await measure(run, reference);
-      failed += countFailed(result);
-      writeResult(result);
-    } catch (error) {
-      failed++;
-      log(`FAILED ${runtime} ${name}: ${(error as Error).message}`);
-    }
+const progress = new Progress(steps);
+for (const run of runs) {
+  try {
+    const result = await measure(run, reference, (contender) => progress.startProcess(contender));
+    failed += countFailed(result);
+    writeResult(result);
+  } catch (error) {
+    fails(run.runtime, run.name, error);
   }
+  progress.endStep();
 }
 await reference.close();
+let page: string | undefined;
 if (existsSync(`${out}results`)) {
-  for (const file of await renderGraphs(`${out}results/`, `${out}graphs/`)) log(`wrote ${file}`);
+  const files = await renderGraphs(`${out}results/`, `${out}graphs/`);
+  page = files.at(-1);
+  log(`wrote ${files.length} files to ${out}graphs/`);
 }
 if (out === root) log("node benchmarks/doc-tables/main.ts writes the figures into the docs");
-log(`done in ${Math.round((Date.now() - startedAt) / 1000)} s, ${failed} failed`);
+const summary = summaryOf(`${out}results/`);
+if (summary !== "") log(`\n${summary}\n`);
+log(`done in ${formatDuration((Date.now() - startedAt) / 1000)}, ${failed} failed`);
+if (page !== undefined) log(`open ${page}`);
 process.exit(failed === 0 ? 0 : 1);

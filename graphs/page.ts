@@ -1,6 +1,7 @@
 /** The page with all charts. Chart.js, the script and the data are inside: it works opened from disk. */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { meaningOf } from "./meanings.ts";
 import type { ChartSpec } from "./style.ts";
 import { applyFixedTicks } from "./ticks.ts";
 
@@ -16,7 +17,7 @@ const scriptText = (text: string): string => text.replaceAll("</script", "<\\/sc
 /** JSON of which the same holds. */
 const scriptJson = (value: unknown): string => JSON.stringify(value).replaceAll("<", "\\u003c");
 
-const FIRST_SCENARIO = "ipc";
+const FIRST_SCENARIO = "overview";
 /** Pixels of title and legend that the page has outside the canvas, or that wrap. */
 const PNG_ONLY_PIXELS = 60;
 
@@ -34,7 +35,7 @@ function figure(spec: ChartSpec): string {
 <div${style}><canvas id="${name}" role="img" aria-label="${
     escapeHtml(titleOf(spec))
   }"></canvas></div>
-<figcaption>${escapeHtml(caption)}</figcaption>
+<figcaption><p>${escapeHtml(meaningOf(name))}</p>${escapeHtml(caption)}</figcaption>
 </figure>`;
 }
 
@@ -68,6 +69,7 @@ export function renderPage(specs: readonly ChartSpec[]): string {
   figure div { position: relative; height: min(60vh, 520px); min-height: 300px; }
   h2 { font-size: 1.05rem; margin: 0 0 .5rem; }
   figcaption { font-size: .85rem; opacity: .75; }
+  figcaption p { font-size: 1rem; margin: .5rem 0; }
 </style>
 </head>
 <body>

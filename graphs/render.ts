@@ -14,6 +14,7 @@ import { codecCharts, payloadGrowthCharts, typesCharts } from "./payload-charts.
 import { burstCharts, fanOutCharts, idleCostCharts, mixedLoadCharts } from "./scheduling-charts.ts";
 import { coldCharts } from "./cold-charts.ts";
 import { concurrencyCharts } from "./concurrency-charts.ts";
+import { overviewChart } from "./overview-charts.ts";
 import { programCharts } from "./programs-charts.ts";
 import { soakCharts } from "./soak-charts.ts";
 import { streamsCharts } from "./streams-charts.ts";
@@ -68,13 +69,18 @@ const SHARED_CHARTS = {
   "programs": programCharts,
 } as const;
 
-/** Charts of every scenario there are results for, `latency` first. */
+/** Charts of every scenario there are results for, the overview first. */
 function chartsOf(results: string): ChartSpec[] {
   const resultsOf = (scenario: string): ScenarioResult[] =>
     RUNTIMES.map((runtime) => readResult(results, runtime, scenario))
       .filter((result) => result !== undefined);
   const tokio = readResult(results, "tokio", "latency");
-  const specs = resultsOf("latency").flatMap((latency) => latencyChart(latency, tokio));
+  const specs = RUNTIMES.flatMap((runtime) => {
+    const [ipc, sporadic, cold] = ["ipc", "sporadic", "cold"]
+      .map((scenario) => readResult(results, runtime, scenario));
+    return ipc && sporadic && cold ? overviewChart({ ipc, sporadic, cold }) : [];
+  });
+  specs.push(...resultsOf("latency").flatMap((latency) => latencyChart(latency, tokio)));
   specs.push(
     ...tokioCharts(
       resultsOf("latency"),

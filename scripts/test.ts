@@ -253,6 +253,9 @@ if (spawnSync("taskset", ["-c", "0", "true"]).status === 0) {
   }
 } else skipped.push("conformance pinned to one core: there is no taskset on this system");
 
+await suite("code blocks of the docs", "node26", ["tests/docs"]);
+await suite("the built site", "node26", ["tests/site"]);
+
 const chromium = process.env["CHROMIUM_PATH"] ?? "/usr/bin/chromium";
 if (existsSync(chromium)) await suite("graphs", "node26", ["tests/graphs"]);
 else skipped.push(`graphs in a browser: there is no ${chromium}; CHROMIUM_PATH names another`);

@@ -3,7 +3,9 @@
  * marks. `tests/unit/project/doc-tables.test.ts` checks that they match.
  */
 import { readFileSync, writeFileSync } from "node:fs";
+import { meaningOf } from "../../graphs/meanings.ts";
 import { COLD_TABLES } from "./cold-page.ts";
+import { COST_TABLES, HOME_TABLES } from "./cost-page.ts";
 import { HTTP_TABLES } from "./http-page.ts";
 import { CONCURRENCY_TABLES } from "./concurrency-page.ts";
 import { OVERVIEW_TABLES } from "./overview.ts";
@@ -19,6 +21,8 @@ const root = new URL("../../", import.meta.url);
 
 /** By file, by name of the table. */
 export const TABLES: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
+  "docs/index.md": HOME_TABLES,
+  "docs/when-workers-pay.md": COST_TABLES,
   "docs/waiting.md": WAITING_TABLES,
   "docs/benchmarks/README.md": { ...SUMMARY_TABLES, ...OVERVIEW_TABLES },
   ...Object.fromEntries(
@@ -51,6 +55,16 @@ export function withTables(document: string, texts: (name: string) => string): s
   );
 }
 
+/** Puts the sentence of each chart under it. */
+export const withMeanings = (document: string): string =>
+  document.replaceAll(
+    /(!\[[^\]]*\]\([^)]*graphs\/([\w-]+)\.png\))(?:\n\n_[^\n]*_)?$/gm,
+    (_, image: string, name: string) => `${image}\n\n_${meaningOf(name)}_`,
+  );
+
+/** Pages with charts. */
+const CHART_PAGES = ["README.md", ...Object.keys(TABLES)];
+
 if (import.meta.main) {
   for (const [file, tables] of Object.entries(TABLES)) {
     const document = readDocument(file);
@@ -58,5 +72,8 @@ if (import.meta.main) {
       if (!document.includes(begin(name))) throw new Error(`${file} has no marks for ${name}`);
     }
     writeFileSync(new URL(file, root), withTables(document, (name) => tables[name]!()));
+  }
+  for (const file of CHART_PAGES) {
+    writeFileSync(new URL(file, root), withMeanings(readDocument(file)));
   }
 }

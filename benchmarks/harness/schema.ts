@@ -70,6 +70,8 @@ export interface ScenarioResult {
   readonly version: string;
   readonly isQuick: boolean;
   readonly date: string;
+  /** How long the scenario took, all processes together. */
+  readonly seconds?: number;
   readonly commit: string;
   readonly machine: {
     readonly cpu: string;

@@ -5,6 +5,7 @@ import { summarize } from "../harness/statistics.ts";
 import type { ReferenceSpin } from "./busy.ts";
 import { runChild } from "./child-process.ts";
 import type { Choices, Contender, Scenario } from "./scenario.ts";
+import { log } from "./terminal.ts";
 
 export interface Run {
   readonly name: string;
@@ -20,9 +21,12 @@ export interface Run {
 
 const CHILD_TIMEOUT_MS = 120_000;
 
-export const log = (text: string): void => void process.stderr.write(`${text}\n`);
-
-export async function measure(run: Run, reference: ReferenceSpin): Promise<ScenarioResult> {
+/** `startProcess` is called with the name of each contender before its process starts. */
+export async function measure(
+  run: Run,
+  reference: ReferenceSpin,
+  startProcess: (contender: string) => void,
+): Promise<ScenarioResult> {
   const { name, runtime, version, choices, contenders, versions } = run;
   const { rounds, finish, isPooled = false } = run.scenario;
   const startedAt = performance.now();
@@ -32,12 +36,13 @@ export async function measure(run: Run, reference: ReferenceSpin): Promise<Scena
   for (let number = 1; number <= total; number++) {
     for (const contender of contenders) {
       if (collected.isGivenUp(contender)) continue;
-      log(`${runtime} ${name} round ${number}/${total}: ${contender.name}`);
+      startProcess(contender.name);
       await collected.add(contender);
     }
   }
   const afterMs = await reference.measure();
-  log(`${runtime} ${name} took ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
+  const seconds = Number(((performance.now() - startedAt) / 1000).toFixed(1));
+  log(`${runtime} ${name} took ${seconds} s`);
   const measurements = [...collected.figures.values()].map((each) =>
     summarize(each.contender, isPooled ? [pooled(each.rounds)] : each.rounds)
   );
@@ -48,6 +53,7 @@ export async function measure(run: Run, reference: ReferenceSpin): Promise<Scena
     version,
     isQuick: choices.isQuick,
     date: new Date().toISOString(),
+    seconds,
     commit: COMMIT,
     machine: describeMachine(),
     reference: reference.describe(beforeMs, afterMs),

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { addPerCall } from "../harness/derived.ts";
 import type { Run } from "./measure.ts";
-import { log } from "./measure.ts";
+import { log } from "./terminal.ts";
 import type { Choices, Scenario } from "./scenario.ts";
 
 const folder = fileURLToPath(new URL("../tokio/", import.meta.url));

@@ -264,7 +264,10 @@ export class Encoder implements Writer {
       case "symbol":
         return this.#symbol(value, from);
       default:
-        throw this.refuse(value, "functions cannot be cloned");
+        throw this.refuse(
+          value,
+          "functions cannot be cloned. Pass data, and export the function as a task",
+        );
     }
   }
 

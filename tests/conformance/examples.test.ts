@@ -1,6 +1,6 @@
 /** Every program of the folder `examples`, with its output. */
 import { spawn } from "node:child_process";
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
@@ -19,13 +19,26 @@ const outputs: Readonly<Record<string, string>> = {
   "progress-bar": "10%20%30%40%50%60%70%80%90%100%3.14159",
   "upload-hash": "ceff544f043263133610e51a0a4df2f055d9148868025210317feb39c9c0d411".repeat(2),
   "word-count": "the:19998quick:9999brown:9999",
+  "monte-carlo-pi": "3.143",
+  "big-primes": "2^127-12^255-192^256-1892^512-569",
+  "travelling-salesman": "36cities,length36.000",
+  "jwt": "badsignature:1expired:11renewed:88",
+  "password-hashing": "truefalsetrue",
+  "markdown": "200<h1>Page7</h1><ul><li><strong>bold</strong></li><li><code>code</code></li></ul>",
+  "react-rendering": "<ul><li>Tea<!----><b>3.00€</b></li></ul>true",
+  "zod-validation":
+    "498orders,thefirstforada@example.orgline10:email:invalid_formatline20:items.0.count:too_small",
+  "image-resize": "[0,0,0]128x1282,0,128,25564x642,0,128,25532x322,0,128,255",
+  "full-text-search": "mammalsfly:Bats,Whalescartilge:Sharksskel:Sharks",
+  "csv-to-sqlite": "23%45%68%91%100%22000rowsBergen:5500rows,total264000Oslo:16500rows,total825000",
 };
 
-test("every example is tested", () => {
+test("every example is tested and has a README", () => {
   const names = readdirSync(folder, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => name);
   expect(names.sort()).toEqual([...Object.keys(outputs), "observability", "server"].sort());
+  for (const name of names) expect(existsSync(new URL(`${name}/README.md`, folder))).toBe(true);
 });
 
 test.each(Object.keys(outputs))("%s prints its results and ends", async (name) => {

@@ -71,6 +71,17 @@ describe.skipIf(!hasBrowser)("graphs/index.html", () => {
     await page.close();
   });
 
+  test("every chart has a sentence under it", async () => {
+    const { page } = await open(DESKTOP);
+    const sentences = await page.$$eval(
+      "figcaption p",
+      (found) => found.map(({ textContent }) => textContent),
+    );
+    expect(sentences).toHaveLength(files.length - 1);
+    for (const sentence of sentences) expect(sentence).toMatch(/^[A-Z][^]{30,}\.$/);
+    await page.close();
+  });
+
   test("the pickers select charts, and the URL keeps the selection", async () => {
     const { page, complaints } = await open(DESKTOP);
     await page.selectOption("#scenario", "types");

@@ -1,6 +1,12 @@
 /** The figures in the docs match those in `results/`. */
 import { describe, expect, test } from "vitest";
-import { readDocument, tableIn, TABLES, withTables } from "../../../benchmarks/doc-tables/main.ts";
+import {
+  readDocument,
+  tableIn,
+  TABLES,
+  withMeanings,
+  withTables,
+} from "../../../benchmarks/doc-tables/main.ts";
 
 /** Without the padding that the formatter adds. */
 const cells = (table: string): string[][] =>
@@ -11,6 +17,10 @@ describe.each(Object.entries(TABLES))("%s", (file, tables) => {
 
   test.each(Object.entries(tables))("table %s", (name, create) => {
     expect(cells(tableIn(document, name))).toEqual(cells(create()));
+  });
+
+  test("every chart has its sentence under it", () => {
+    expect(withMeanings(document)).toBe(document);
   });
 
   // Prose beside the tables names the winner and gives no figure, which a new run would make stale.
@@ -28,4 +38,13 @@ test("only text between marks is replaced", () => {
   expect(withTables(document, (name) => name)).toBe(
     `a\n${mark("one", "one")}\nb\n${mark("two", "two")}\nc`,
   );
+});
+
+test("a chart gets the sentence of graphs/meanings.ts, once", () => {
+  const chart = "![One](../../graphs/ipc-1.png)";
+  const written = withMeanings(`a\n\n${chart}\n\nb`);
+  expect(written).toMatch(/^a\n\n!\[One\]\(\S+\)\n\n_One message [^_]+_\n\nb$/);
+  expect(withMeanings(written)).toBe(written);
+  expect(withMeanings(readDocument("README.md"))).toBe(readDocument("README.md"));
+  expect(() => withMeanings("![](graphs/unknown.png)")).toThrow(/unknown/);
 });

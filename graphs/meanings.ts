@@ -1,0 +1,83 @@
+/**
+ * One sentence for each chart that says what it means; page and docs show it under the chart. Sentences name no figure,
+ * which a new run would change.
+ */
+const MEANINGS: Readonly<Record<string, string>> = {
+  "overview":
+    "While calls follow each other, heddle answers many times sooner than libraries that post messages; with pauses all are about alike; at the start of a program a bare worker answers first.",
+  "ipc-1":
+    "One message at a time: heddle needs no wake of a thread, and every way that posts messages does.",
+  "ipc-100":
+    "A hundred messages at once: wakes are shared, so what remains is the cost of each message itself.",
+  "latency":
+    "A line that stays low on the left answers single calls soon; a line that rises slowly handles many calls at once well. The dashed line is the least that rings and promises cost.",
+  "heavy-load":
+    "Bars near the dashed line use their cores fully; the outlined bars are the same split written by hand.",
+  "tokio":
+    "Tokio moves values between threads of Rust without an engine; it marks what is possible.",
+  "idle-cost":
+    "A pool without work should cost no more than threads that do nothing; small differences between the bars do not matter.",
+  "idle-cost-awaiting":
+    "A host that awaits long tasks should sleep; what the bars show beyond that is spinning.",
+  "burst":
+    "The time of each call when very many are made at once: flat bars mean that a large burst costs no more for each call than a small one.",
+  "burst-timers":
+    "How long a large burst keeps the host's event loop from its timers; lower leaves the program more responsive.",
+  "mixed-load":
+    "How much longer short calls take beside a long task: a ratio of one means that they are not disturbed.",
+  "fan-out":
+    "A ratio of one is a perfect split over the workers; very short tasks stay on one worker because a wake would cost more.",
+  "cold":
+    "What a program waits for before it has its first answer: heddle loads more code than a bare worker does.",
+  "cold-calls":
+    "The first calls run in code that the engine has not compiled yet; later calls show how soon that passes.",
+  "memory": "What a process with one worker occupies; most of it is the runtime itself.",
+  "streams":
+    "Numbers travel many to a record, so an item costs a fraction of a message; large bytes are copied twice, where a message clones them once.",
+  "soak": "A level line means that nothing leaks and nothing slows down over time.",
+  "http-soak": "A level line means that a server with a pool neither leaks nor slows down.",
+  "http":
+    "What servers answer with one thread and with workers that each listen; on two cores the client takes its share.",
+  "http-mixed":
+    "Light requests suffer if heavy ones compute on the same thread; with a pool they are answered in time.",
+  "http-mixed-rate": "A pool uses the second core for heavy requests, so that more are answered.",
+  "http-websocket": "Echoes over many connections do not compute, so workers add little here.",
+  "concurrency":
+    "Tasks that wait for a network need no threads: compare the event loop alone with workers before adding them.",
+  "concurrency-memory":
+    "Each thread has an engine of its own, which costs memory that an event loop does not.",
+  "concurrency-processor":
+    "When tasks compute after each response, only programs with threads use more than one core.",
+  "programs":
+    "Whole small programs, start included: the languages differ more than the ways to run workers.",
+  "types-1":
+    "One call of each kind of value: below the bars of postMessage heddle's encoding or its missing wake wins.",
+  "types-100":
+    "A hundred calls of each kind at once: wakes hardly count, so the bars compare how values are encoded.",
+  "payload-growth":
+    "From some size on both copy memory as fast as the machine can, and the lines meet.",
+  "codec": "The encoding alone, in one thread: no rings, threads or wakes are involved.",
+  "sporadic":
+    "With pauses between calls every library has to wake a sleeping thread, so the lines are close together.",
+  "sporadic-cpu":
+    "The processor time that a call costs, spins included: here a low latency is paid for.",
+  "sporadic-poisson":
+    "Calls that arrive at random: some meet an awake worker and some do not, which spreads the tail.",
+  "contended-p50":
+    "With fewer cores than threads, calls made together still share their wakes; single calls compete for a core.",
+  "contended-p99":
+    "The slowest calls when cores are scarce: a thread that spins loses its share of the core to others.",
+  "lateness":
+    "From the end of a task until its caller continues: short tasks are answered while the host spins, long ones by a wake.",
+  "thread-sweep":
+    "Bars near one mean that more threads do not slow small calls down, because only as many as needed are awake.",
+};
+
+const NAMES = Object.keys(MEANINGS).sort((a, b) => b.length - a.length);
+
+/** The sentence of a chart, by its name: that of the longest beginning. */
+export function meaningOf(chart: string): string {
+  const name = NAMES.find((each) => chart === each || chart.startsWith(`${each}-`));
+  if (name === undefined) throw new Error(`graphs/meanings.ts has no sentence for ${chart}`);
+  return MEANINGS[name]!;
+}

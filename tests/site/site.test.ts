@@ -1,0 +1,169 @@
+/** Builds the site and reads it: its links without a browser, its pages in headless Chromium. Needs the build of heddle. */
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, posix } from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import sparticuz from "@sparticuz/chromium";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { pageOf, PAGES, SIDEBAR } from "../../docs/.vitepress/navigation.ts";
+import { serve, type Served } from "./serve.ts";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const dist = join(root, "docs/.vitepress/dist");
+const DESKTOP = { width: 1400, height: 900 };
+const PHONE = { width: 380, height: 800 };
+
+const build = spawnSync(process.execPath, ["scripts/docs.ts"], {
+  cwd: root,
+  encoding: "utf8",
+  env: { ...process.env, NODE_OPTIONS: "", NODE_ENV: "production" },
+});
+
+const files = existsSync(dist)
+  ? readdirSync(dist, { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".html") && !name.startsWith("graphs"))
+  : [];
+const textOf = (file: string): string => readFileSync(join(dist, file), "utf8");
+const idsOf = (html: string): Set<string> =>
+  new Set([...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id!));
+
+/** Links of a page that lead nowhere. */
+function deadLinks(file: string): string[] {
+  const html = textOf(file);
+  const links = [...html.matchAll(/ (?:href|src)="([^"]+)"/g)].map(([, link]) => link!);
+  return links.filter((link) => {
+    if (/^(https?:|data:|mailto:)/.test(link)) return false;
+    const [path = "", anchor = ""] = link.replaceAll("&amp;", "&").split("#");
+    const target = path === ""
+      ? file
+      : posix.join(path.startsWith("/") ? "" : dirname(file), path).replace(/^\//, "");
+    const found = [target, `${target}.html`, posix.join(target, "index.html")]
+      .find((name) => /\.\w+$/.test(name) && existsSync(join(dist, name)));
+    if (found === undefined) return true;
+    return anchor !== "" && found.endsWith(".html") &&
+      !idsOf(textOf(found)).has(decodeURIComponent(anchor));
+  });
+}
+
+test("the site is built, with a page for each Markdown file", () => {
+  expect(build.status, build.stderr).toBe(0);
+  const expected = [...PAGES.map((file) => pageOf(file)), "index.md", "api.md"]
+    .map((page) => page.replace(/md$/, "html"));
+  expect(files.filter((file) => file !== "404.html").sort()).toEqual(expected.sort());
+});
+
+test.each(files)("%s has no dead link and no link to another host", (file) => {
+  expect(deadLinks(file)).toEqual([]);
+  const hosts = textOf(file).match(/(?:href|src)="https?:[^"]+"/g) ?? [];
+  expect(hosts).toEqual([]);
+});
+
+test("the check of links finds dead ones", () => {
+  expect(deadLinks("options.html")).toEqual([]);
+  const ids = idsOf(textOf("options.html"));
+  expect(ids.has("workers")).toBe(true);
+  expect(ids.has("no-such-heading")).toBe(false);
+});
+
+test("llms.txt lists every page, and llms-full.txt has their text", () => {
+  const index = textOf("llms.txt");
+  const links = SIDEBAR.flatMap(({ items }) => items.map(({ link }) => link));
+  for (const link of links) expect(index).toContain(`](${link})`);
+  const full = textOf("llms-full.txt");
+  for (const file of PAGES) expect(full).toContain(`<!-- ${pageOf(file)} -->`);
+});
+
+// The browser of the package runs on Linux x64.
+describe.skipIf(process.platform !== "linux" || process.arch !== "x64")("in a browser", () => {
+  let browser: Browser;
+  let site: Served;
+
+  beforeAll(async () => {
+    site = await serve(dist);
+    browser = await chromium.launch({
+      executablePath: await sparticuz.executablePath(),
+      args: ["--no-sandbox", "--headless", "--disable-gpu"],
+      headless: true,
+    });
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    site?.close();
+  });
+
+  async function open(
+    viewport: typeof DESKTOP,
+    colorScheme: "light" | "dark",
+  ): Promise<{ page: Page; complaints: string[] }> {
+    const page = await browser.newPage({ viewport, colorScheme });
+    const complaints: string[] = [];
+    page.on("console", (message) => {
+      if (["error", "warning"].includes(message.type())) complaints.push(message.text());
+    });
+    page.on("pageerror", (error) => complaints.push(error.message));
+    page.on("request", (request) => {
+      const url = request.url();
+      if (!url.startsWith(site.origin) && !url.startsWith("data:")) complaints.push(url);
+    });
+    return { page, complaints };
+  }
+
+  const go = (page: Page, file: string) => page.goto(`${site.origin}/${file}`);
+
+  test("no page is wider than a phone, and none complains", async () => {
+    const { page, complaints } = await open(PHONE, "light");
+    const wide: string[] = [];
+    for (const file of files) {
+      await go(page, file);
+      const width = await page.evaluate(() => document.documentElement.scrollWidth);
+      if (width > PHONE.width) wide.push(`${file}: ${width}`);
+    }
+    expect(wide).toEqual([]);
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+
+  test("light and dark follow the system and the switch", async () => {
+    const backgrounds: string[] = [];
+    for (const scheme of ["light", "dark"] as const) {
+      const { page, complaints } = await open(DESKTOP, scheme);
+      await go(page, "index.html");
+      const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+      const first = await background();
+      backgrounds.push(first);
+      await page.locator(".VPNavBarAppearance button").click();
+      await expect.poll(background, { timeout: 20_000 }).not.toBe(first);
+      expect(complaints).toEqual([]);
+      await page.close();
+    }
+    expect(backgrounds[0]).not.toBe(backgrounds[1]);
+  });
+
+  test("the search finds pages without a network", async () => {
+    const { page, complaints } = await open(DESKTOP, "light");
+    await go(page, "index.html");
+    await page.locator("button.DocSearch-Button, #local-search button").first().click();
+    await page.locator("#localsearch-input").fill("HEDDLE_QUEUE_FULL");
+    const first = page.locator("#localsearch-list a").first();
+    await first.waitFor();
+    expect(await first.getAttribute("href")).toContain("/errors");
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+
+  test("the first page shows code, a chart and a comparison", async () => {
+    const { page } = await open(DESKTOP, "light");
+    await go(page, "index.html");
+    const main = page.locator("main");
+    expect(await main.locator("pre").count()).toBeGreaterThanOrEqual(2);
+    expect(await main.locator("table").count()).toBe(2);
+    const image = main.locator("img").first();
+    await image.scrollIntoViewIfNeeded();
+    const widthOf = () => image.evaluate((element) => (element as HTMLImageElement).naturalWidth);
+    await expect.poll(widthOf, { timeout: 20_000 }).toBeGreaterThan(500);
+    await page.close();
+  });
+});
