@@ -238,7 +238,7 @@ await inTurn(2, [
 rmSync(packageTest, { recursive: true, force: true });
 
 // Installed, bundled and inspected; runs programs on every runtime.
-await suite("package", "node26", ["tests/package"]);
+await suite("package", "node26", ["tests/package"], { isParallel: true });
 
 // The programs of the benchmarks, which import the build.
 for (const runtime of ["node26", "deno", "bun"]) {
