@@ -25,7 +25,8 @@ test("every example is tested", () => {
   const names = readdirSync(folder, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => name);
-  expect(names.sort()).toEqual([...Object.keys(outputs), "server"].sort());
+  // tests/package and scripts/extra.ts build and run `bundlers`.
+  expect(names.sort()).toEqual([...Object.keys(outputs), "bundlers", "server"].sort());
 });
 
 test.each(Object.keys(outputs))("%s prints its results and ends", async (name) => {
