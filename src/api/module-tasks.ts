@@ -55,20 +55,22 @@ export class ModuleTasks {
         return import("../codec/struct/code.ts").then(({ code }) => {
           provideStructs(code);
           return this.learn(packed);
-        });
+        }).catch((cause) => this.#unusable(cause));
       }
       for (const description of descriptions) this.#add(description);
       this.signatures.push(...variantSignatures(this.signatures));
       this.isKnown = true;
       return undefined;
     } catch (cause) {
-      return new WorkerStartError(
-        `The tasks of ${this.moduleUrl} cannot be used: ${(cause as Error).message}`,
-        {
-          cause,
-        },
-      );
+      return this.#unusable(cause);
     }
+  }
+
+  #unusable(cause: unknown): WorkerStartError {
+    const { message } = cause as Error;
+    return new WorkerStartError(`The tasks of ${this.moduleUrl} cannot be used: ${message}`, {
+      cause,
+    });
   }
 
   #add({ name, options, hasSignal, isStream, args, returns, declares }: TaskDescription): void {

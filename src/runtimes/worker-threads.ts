@@ -225,6 +225,13 @@ function tracingChannel(name: string): TracingChannel {
   };
 }
 
+const diagnostics: Pick<Runtime, "bindContext" | "tracingChannel" | "env" | "printError"> = {
+  bindContext,
+  tracingChannel,
+  env: (name) => process.env[name],
+  printError: (line) => void process.stderr.write(`${line}\n`),
+};
+
 export function createRuntime(specifics: RuntimeSpecifics): Runtime {
   return {
     get cores() {
@@ -239,10 +246,7 @@ export function createRuntime(specifics: RuntimeSpecifics): Runtime {
     turnsPerYield: 1,
     isPromise,
     createContext,
-    bindContext,
-    tracingChannel,
-    env: (name) => process.env[name],
-    printError: (line) => void process.stderr.write(`${line}\n`),
+    ...diagnostics,
     setInterval: (callback, intervalMs) => createTimer(setInterval(callback, intervalMs)),
     setTimeout: (callback, delayMs) => createTimer(setTimeout(callback, delayMs)),
     createChannel: () => {

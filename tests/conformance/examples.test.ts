@@ -37,7 +37,9 @@ test("every example is tested and has a README", () => {
   const names = readdirSync(folder, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => name);
-  expect(names.sort()).toEqual([...Object.keys(outputs), "observability", "server"].sort());
+  // tests/package and scripts/extra.ts build and run `bundlers`.
+  const others = ["bundlers", "observability", "server"];
+  expect(names.sort()).toEqual([...Object.keys(outputs), ...others].sort());
   for (const name of names) expect(existsSync(new URL(`${name}/README.md`, folder))).toBe(true);
 });
 

@@ -1,0 +1,135 @@
+/** heddle inside a bundle: which copy serves the workers, where they find it, and what they may do. */
+import { build, type BuildOptions } from "esbuild";
+import { readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { VERSION } from "../../src/version.ts";
+import { inFolder, pack, run, runtimes, unpack } from "../support/package.ts";
+
+/** Another version, installed as `other`. */
+const OTHER = "9.9.9";
+
+let project = "";
+let remove = (): void => {};
+
+beforeAll(() =>
+  new Promise<void>((ready) =>
+    void inFolder(async (folder) => {
+      project = folder;
+      const { tarball } = pack(folder);
+      unpack(tarball, folder);
+      unpack(tarball, folder, "node_modules/other");
+      const dist = join(folder, "node_modules/other/dist");
+      for (const name of readdirSync(dist).filter((name) => name.endsWith(".js"))) {
+        const file = join(dist, name);
+        writeFileSync(file, readFileSync(file, "utf8").replaceAll(`"${VERSION}"`, `"${OTHER}"`));
+      }
+      ready();
+      await new Promise<void>((done) => remove = done);
+    })
+  )
+);
+afterAll(() => remove());
+
+/** Bundles a program into one file, moves it into a folder of its own and runs it. */
+async function runBundled(
+  source: string,
+  names: readonly string[],
+  options: BuildOptions = {},
+): Promise<readonly string[]> {
+  const format = options.format ?? "esm";
+  const outfile = join(project, format === "esm" ? "bundle.mjs" : "bundle.cjs");
+  await build({
+    stdin: { contents: source, resolveDir: project },
+    bundle: true,
+    minify: true,
+    platform: "node",
+    logLevel: "silent",
+    format,
+    outfile,
+    ...options,
+  });
+  return await inFolder(async (folder) => {
+    const file = join(folder, "program.mjs".replace("mjs", outfile.slice(-3)));
+    renameSync(outfile, file);
+    const outputs: string[] = [];
+    for (const name of names) outputs.push(await run([...runtimes[name]!, file], folder));
+    return outputs;
+  });
+}
+
+const program = (name: string): string => `
+import { createPool, isMain } from "${name}";
+import { task } from "${name}/task";
+const twice = task({ f: (n) => n * 2 });
+async function run() {
+  const pool = createPool({ threads: 1 })({ twice });
+  console.log(await pool.call.twice(21).catch((error) => error.message), isMain);
+  await pool.shutdown();
+}
+if (isMain) void run();
+`;
+
+const all = Object.keys(runtimes);
+
+test("a bundle for CommonJS", async () => {
+  const outputs = await runBundled(program("heddle"), all, { format: "cjs" });
+  expect(outputs).toEqual(all.map(() => "42 true"));
+});
+
+test("a bundle that names the folder of the machine that made it", async () => {
+  const define = { "import.meta.url": '"file:///gone/node_modules/heddle/dist/mod.js"' };
+  const outputs = await runBundled(program("heddle"), all, { define });
+  expect(outputs).toEqual(all.map(() => "42 true"));
+});
+
+test("two versions in a bundle: workers are served by that of their host", async () => {
+  const both = program("other") + program("heddle").replaceAll("twice", "thrice")
+    .replace("n * 2", "n * 3").replace(/\brun\b/g, "runToo")
+    .replaceAll("createPool", "create").replaceAll("isMain", "isFirst").replaceAll(
+      "task(",
+      "declare(",
+    )
+    .replace("{ create, isFirst }", "{ createPool as create, isMain as isFirst }")
+    .replace("{ task }", "{ task as declare }");
+  const outputs = await runBundled(both, ["Node 22", "Node 26", "Deno", "Bun"]);
+  for (const output of outputs) {
+    expect(output.split("\n").sort()).toEqual(["42 true", "63 true"]);
+  }
+});
+
+test("a bundle finds another version installed where it was made", async () => {
+  const other = pathToFileURL(join(project, "node_modules/other/dist/mod.js")).href;
+  const define = { "import.meta.url": JSON.stringify(other) };
+  const [output] = await runBundled(program("heddle"), ["Node 26"], { define });
+  expect(output).toContain(
+    `heddle ${VERSION} has started a worker of heddle ${OTHER}: bundle again.`,
+  );
+});
+
+test("without the guard, createPool fails in the worker instead of starting workers in workers", async () => {
+  const unguarded = program("heddle").replace("if (isMain) ", "");
+  for (const output of await runBundled(unguarded, ["Node 22", "Node 26", "Bun"])) {
+    expect(output).toContain("createPool() was called while a worker was loading");
+  }
+});
+
+test("confined workers may read the folder of the bundle, not the one above", async () => {
+  const source = `
+  import { createPool, isMain } from "heddle";
+  import { task } from "heddle/task";
+  import { readdirSync } from "node:fs";
+  const list = task({ f: (path) => readdirSync(path).length });
+  async function run() {
+    const permission = { read: false, net: false };
+    const pool = createPool({ threads: 1, permission })({ list });
+    const { url } = import.meta;
+    console.log(await pool.call.list(new URL(".", url).pathname));
+    console.log(await pool.call.list(new URL("..", url).pathname).catch((error) => error.code));
+    await pool.shutdown();
+  }
+  if (isMain) void run();
+  `;
+  expect(await runBundled(source, ["Node 26"])).toEqual(["1\nERR_ACCESS_DENIED"]);
+});
