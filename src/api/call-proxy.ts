@@ -18,7 +18,7 @@ import {
 } from "../host/cancel/call-settings.ts";
 import type { Cancellation } from "../host/cancel/cancellation.ts";
 import type { PendingCall, Reject, Resolve } from "../host/in-flight.ts";
-import type { Dispatcher } from "../host/dispatch/dispatcher.ts";
+import type { CallSink } from "./mapped-errors.ts";
 import type { FindTask } from "../host/dispatch/pending-calls.ts";
 import type { StreamCalls } from "../host/streams/stream-calls.ts";
 import { CHUNK, type ChunkResult, EMITTING } from "../lane/task-variants.ts";
@@ -50,7 +50,7 @@ const PROBED: ReadonlySet<string> = new Set([
 
 /** References of the functions of a pool. A function that is still referenced keeps its pool open. */
 export interface CallTarget {
-  readonly dispatcher: Dispatcher;
+  readonly dispatcher: CallSink;
   readonly cancellation: Cancellation;
   readonly streams: StreamCalls;
   readonly pool: object;

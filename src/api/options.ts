@@ -156,6 +156,12 @@ export interface PoolOptions {
    * `createPool`, read from the stack, which bundlers may change.
    */
   readonly moduleUrl?: string | URL;
+  /**
+   * Gets the reason for which a call rejects, whatever it is, and returns the reason that the caller gets: for libraries
+   * that give errors another form. Calls through `pool.call` and `map`; streams and broadcasts keep their reasons. If it
+   * throws, the caller gets what it throws. Default: none.
+   */
+  readonly mapError?: (reason: unknown) => unknown;
 }
 
 /** Options of a pool's `shutdown`. */
@@ -182,6 +188,7 @@ interface Resolved {
   readonly workerLimits: WorkerLimits;
   readonly workerOptions: ResolvedWorkerOptions;
   readonly moduleUrl: string | undefined;
+  readonly mapError: PoolOptions["mapError"];
 }
 
 /** Every option with its value. Infinity: no limit, or never. */
@@ -222,6 +229,7 @@ const DEFAULTS = {
   teardownTimeoutMs: 1000,
   keepAlive: false,
   moduleUrl: undefined,
+  mapError: undefined,
 } as const satisfies Record<keyof PoolOptions, unknown>;
 
 type ReadOption = (key: keyof PoolOptions) => unknown;
@@ -284,6 +292,7 @@ export function resolveOptions(
     teardownTimeoutMs: integer("teardownTimeoutMs", 0, MAX_TIMER_MS),
     keepAlive: checkBoolean("keepAlive", read("keepAlive")),
     moduleUrl: moduleUrl === undefined ? undefined : checkModuleUrl(String(moduleUrl)),
+    mapError: checkMapError(read("mapError")),
   };
 }
 
@@ -291,6 +300,11 @@ export function resolveOptions(
 function checkModuleUrl(url: string): string {
   if (!isRelative(url)) return url;
   throw invalid("moduleUrl", "absolute: a URL such as import.meta.url, or a path", show(url));
+}
+
+function checkMapError(given: unknown): PoolOptions["mapError"] {
+  if (given === undefined || typeof given === "function") return given as PoolOptions["mapError"];
+  throw invalid("mapError", "a function", show(given));
 }
 
 function checkAbandoned(given: unknown, cores: number): number {

@@ -15,6 +15,7 @@ import {
   type ShutdownOptions,
 } from "./options.ts";
 import { Mapping } from "./map.ts";
+import { withMappedErrors } from "./mapped-errors.ts";
 import { ModuleTasks, variantSignatures } from "./module-tasks.ts";
 import { moduleUrlOf } from "./module-url.ts";
 import { AwakeCount } from "../sync/awake-count.ts";
@@ -159,7 +160,8 @@ class ThreadPool extends EventTarget {
     this.#core = new PoolCore(spec, this, moduleTasks, (pool) => (pool as ThreadPool).#publish());
     const { parts: { dispatcher, cancellation, broadcasts, streams }, ready } = this.#core;
     this.ready = ready;
-    const target = { dispatcher, cancellation, streams, pool: this };
+    const sink = withMappedErrors(dispatcher, spec.options.mapError);
+    const target = { dispatcher: sink, cancellation, streams, pool: this };
     if (moduleTasks === undefined) this.call = createCallProxy(spec, target);
     else {
       const { calls, onKnown } = createModuleCalls(spec, target);

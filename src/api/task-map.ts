@@ -41,7 +41,7 @@ export function locateTask(
   entry: unknown,
   caller: string | undefined,
   runtime: Pick<Runtime, "toModuleUrl">,
-): Pick<TaskSource, "moduleUrl" | "exportName" | "declared" | "functionName"> {
+): Omit<TaskSource, "name" | "declares" | "hasSignal"> {
   const urlOf = (location: string | undefined, base?: string): string => {
     if (location !== undefined) return moduleUrlOf(location, base, runtime);
     throw new InvalidArgumentError(
@@ -50,7 +50,13 @@ export function locateTask(
   };
   if (typeof entry === "function") {
     const moduleUrl = urlOf(caller);
-    return { moduleUrl, exportName: key, declared: undefined, functionName: entry.name };
+    return {
+      moduleUrl,
+      exportName: key,
+      declared: undefined,
+      functionName: entry.name,
+      functionText: String(entry),
+    };
   }
   const task = declaredTask(entry);
   if (task !== undefined) {

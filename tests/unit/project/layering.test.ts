@@ -23,6 +23,9 @@ const LAYERS: Readonly<Record<string, number>> = {
   "api": 5,
   "mod-task.ts": 6,
   "mod.ts": 7,
+  "compat": 8,
+  "mod-knitting.ts": 9,
+  "mod-knitting-utils.ts": 9,
 };
 
 /** Only these may import the adapter of the current runtime. */
