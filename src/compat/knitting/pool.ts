@@ -2,7 +2,9 @@
 import {
   type CallPlace,
   createPool as heddleCreatePool,
+  DataCloneError,
   isMain,
+  PayloadTooLargeError,
   PoolClosedError,
   type TaskMap,
   TimeoutError,
@@ -142,6 +144,11 @@ function translate(reason: unknown, state: State): unknown {
       { cause: reason },
     );
   }
+  if (reason instanceof PayloadTooLargeError) return coded(3, reason);
+  if (reason instanceof DataCloneError) {
+    if (reason.message.includes("symbol")) return coded(1, reason);
+    return coded(reason.message.includes("function") ? 0 : 3, reason);
+  }
   if (reason instanceof PoolClosedError) return "Thread closed";
   if (reason instanceof WorkerStartError) {
     const { cause } = reason;
@@ -149,6 +156,11 @@ function translate(reason: unknown, state: State): unknown {
     return new Error(`Worker startup failed: ${text}`, { cause: reason });
   }
   return reason;
+}
+
+/** KNT_ERROR_0: a function; 1: a symbol that is not registered; 3: another value that cannot be sent, or is too large. */
+function coded(code: 0 | 1 | 3, cause: Error): Error {
+  return new Error(`KNT_ERROR_${code}: ${cause.message}`, { cause });
 }
 
 /** Says once which of the given options have no effect. */

@@ -77,13 +77,15 @@ export function task<F extends (value: any) => unknown>(
 export function task<F extends (value: any, signal: AbortToolkit) => unknown>(
   definition: TaskSettings & { readonly abortSignal: AbortSignalOption; readonly f: F },
 ): Task<InputOf<F>, OutputOf<F>, true>;
-export function task<A = void, B = void>(
+// deno-lint-ignore no-explicit-any -- any values
+export function task<A = any, B = any>(
   definition: TaskSettings & {
     readonly abortSignal?: undefined;
     readonly f: (value: Awaited<A>) => B | PromiseLike<B>;
   },
 ): Task<A, B, false>;
-export function task<A = void, B = void, S extends AbortSignalOption = AbortSignalOption>(
+// deno-lint-ignore no-explicit-any -- any values
+export function task<A = any, B = any, S extends AbortSignalOption = AbortSignalOption>(
   definition: TaskSettings & {
     readonly abortSignal: S;
     readonly f: (value: Awaited<A>, signal: AbortToolkit) => B | PromiseLike<B>;
