@@ -1,6 +1,6 @@
 /** The setup module of pools with the option `worker.bootstrap`: runs the user's function in each worker. */
 import { InvalidArgumentError, workerInfo } from "../../mod.ts";
-import { runtimeName } from "./runtime-name.ts";
+import { runtimeName } from "./place.ts";
 import type { WorkerBootstrapContext } from "./types.ts";
 
 /** The `data` of the setup. */

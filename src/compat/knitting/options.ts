@@ -2,8 +2,7 @@
 import { type CallPlace, InvalidArgumentError, type PoolOptions } from "../../mod.ts";
 import type { BootstrapData } from "./bootstrap.ts";
 import { permissionOf } from "./permission.ts";
-import { urlOf } from "./place.ts";
-import { runtimeName } from "./runtime-name.ts";
+import { runtimeName, urlOf } from "./place.ts";
 import type { CreatePool, WorkerBootstrap, WorkerSettings } from "./types.ts";
 import { UnsupportedError } from "./unsupported.ts";
 
@@ -63,9 +62,8 @@ function bootstrapOf(
   place: CallPlace | undefined,
 ): { readonly setup: URL; readonly data: BootstrapData } {
   const { href, name = "default", data } = bootstrap;
-  for (const [key, value] of Object.entries({ href, name })) {
-    if (typeof value === "string" && value !== "") continue;
-    throw new InvalidArgumentError(`worker.bootstrap.${key} must be a non-empty string.`);
+  if (typeof href !== "string" || href === "" || typeof name !== "string") {
+    throw new InvalidArgumentError("worker.bootstrap needs `href` (string), and takes `name`.");
   }
   if (inliner !== undefined && inliner !== null) {
     throw new InvalidArgumentError(
@@ -89,9 +87,6 @@ function refuseProcesses({ runtime, processRuntime, compiled }: WorkerSettings):
         "isolation run the program itself in a process or container with the rights that it needs.",
     );
   }
-  if (runtime !== undefined && runtime !== "thread") {
-    throw new InvalidArgumentError(`worker.runtime must be "thread", got ${String(runtime)}.`);
-  }
 }
 
 /** The maximum number of abort-aware calls in flight. */
@@ -99,24 +94,21 @@ export function abortCapacityOf({ abortSignalCapacity: given }: CreatePool): num
   return given !== undefined && given >= 1 ? Math.floor(given) : DEFAULT_ABORT_CAPACITY;
 }
 
+const IGNORED: readonly string[] = [
+  ..."mode payloadInitialBytes payloadMaxByteLength".split(" ").map((key) => `payload.${key}`),
+  ..."stallFreeLoops maxBackoffMs dispatcher stealRegionLanes".split(" ").map((key) =>
+    `host.${key}`
+  ),
+  ..."parkMs pauseNanoseconds".split(" ").map((key) => `worker.timers.${key}`),
+  ..."Runtime CommandPrefix SharedMemory".split(" ").map((key) => `worker.process${key}`),
+  "unsafe.BufferReferenceReturn",
+  "source",
+];
+
 /** Names of given options that have no effect. */
-export function ignoredOptions({ payload, unsafe, host, worker, ...given }: CreatePool): string[] {
-  const isIgnored: Record<string, unknown> = {
-    "payload.mode": payload?.mode,
-    "payload.payloadInitialBytes": payload?.payloadInitialBytes,
-    "payload.payloadMaxByteLength": payload?.payloadMaxByteLength,
-    "unsafe.BufferReferenceReturn": unsafe?.BufferReferenceReturn,
-    "host.stallFreeLoops": host?.stallFreeLoops,
-    "host.maxBackoffMs": host?.maxBackoffMs,
-    "host.dispatcher": host?.dispatcher,
-    "host.stealRegionLanes": host?.stealRegionLanes,
-    "worker.timers.parkMs": worker?.timers?.parkMs,
-    "worker.timers.pauseNanoseconds": worker?.timers?.pauseNanoseconds,
-    "worker.processRuntime": worker?.processRuntime,
-    "worker.processCommandPrefix": worker?.processCommandPrefix,
-    "worker.processSharedMemory": worker?.processSharedMemory,
-    "source": given.source,
-    "workerExecArgv": runtimeName() === "node" ? undefined : given.workerExecArgv,
-  };
-  return Object.keys(isIgnored).filter((name) => isIgnored[name] !== undefined);
+export function ignoredOptions(given: CreatePool): string[] {
+  const valueOf = (path: string): unknown =>
+    path.split(".").reduce<unknown>((value, key) => Object(value)[key], given);
+  const ignored = runtimeName() === "node" ? IGNORED : [...IGNORED, "workerExecArgv"];
+  return ignored.filter((path) => valueOf(path) !== undefined);
 }

@@ -1,6 +1,6 @@
-/** The modules that call `task`, `importTask` and `createPool`. */
+/** The modules that call `task`, `importTask` and `createPool`, and the runtime that they run on. */
 import { type CallPlace, callPlaceOf } from "../../mod.ts";
-import type { AnyFunction } from "./types.ts";
+import type { AnyFunction, WorkerBootstrapContext } from "./types.ts";
 
 let declaredUrl: string | undefined;
 
@@ -25,4 +25,11 @@ export function urlOf(href: string, place: CallPlace | undefined): string {
   if (URL_SCHEME.test(module)) return new URL(href, module).href;
   const path = encodeURI(module.replaceAll("\\", "/")).replace(/[?#]/g, encodeURIComponent);
   return new URL(href, `file://${path.startsWith("/") ? "" : "/"}${path}`).href;
+}
+
+/** From what every runtime offers: `navigator.userAgent`, such as "Node.js/26". */
+export function runtimeName(): WorkerBootstrapContext["runtime"] {
+  const { navigator } = globalThis as { navigator?: { readonly userAgent?: string } };
+  const name = /^(node|deno|bun)\b/i.exec(navigator?.userAgent ?? "")?.[1]?.toLowerCase();
+  return (name ?? "unknown") as WorkerBootstrapContext["runtime"];
 }

@@ -12,7 +12,7 @@ import {
 } from "../../mod.ts";
 import { abortCapacityOf, heddleOptions, ignoredOptions } from "./options.ts";
 import { placeOf } from "./place.ts";
-import type { AnyFunction, CreatePool, Pool, Tasks } from "./types.ts";
+import type { AnyFunction, Closable, CreatePool, Pool, Tasks } from "./types.ts";
 import { UnsupportedError } from "./unsupported.ts";
 
 const MAX_TASKS = 2 ** 16;
@@ -22,11 +22,7 @@ const EXHAUSTED = Symbol.for("knitting.abortSignal.poolExhausted");
 type Call = (value?: unknown) => Promise<unknown>;
 type HeddleCall = (...args: unknown[]) => Promise<unknown>;
 
-interface AnyPool {
-  readonly call: Readonly<Record<string, Call>>;
-  readonly shutdown: (delayMs?: number) => Promise<void>;
-  readonly [Symbol.dispose]: () => void;
-}
+type AnyPool = Closable & { readonly call: Readonly<Record<string, Call>> };
 
 /** What calls and errors of a pool need to know of it. Has no reference to the pool, which its errors must not keep. */
 interface State {
@@ -39,16 +35,6 @@ interface State {
 /**
  * Starts workers; the result takes the tasks: functions that the calling module exports, and declared tasks. In workers
  * nothing is started, and calls throw.
- *
- * @example
- * ```ts
- * import { createPool, isMain } from "heddle/knitting";
- *
- * export const square = (value: number) => value * value;
- * const { call, shutdown } = createPool({ threads: 2 })({ square });
- * if (isMain) console.log(await call.square(4));
- * await shutdown();
- * ```
  */
 export function createPool(options: CreatePool): <T extends Tasks>(tasks: T) => Pool<T> {
   const place = placeOf(createPool as AnyFunction);
@@ -78,13 +64,10 @@ export function createPoolAt(
   report(debug, options);
   const capacity = abortCapacityOf(options);
   const calls = pool.call as unknown as Readonly<Record<string, HeddleCall>>;
-  const call: Record<string, Call> = {};
-  for (const name of names) {
-    const isAbortable = isObject(tasks[name]) && isSet(tasks[name]);
-    call[name] = isAbortable
-      ? abortableCall(calls[name]!, state, capacity)
-      : plainCall(calls[name]!, state);
-  }
+  const call = Object.fromEntries(names.map((name) => {
+    const make = isAbortable(tasks[name]) ? abortableCall : plainCall;
+    return [name, make(calls[name]!, state, capacity)];
+  }));
   const drainMs = worker?.resolveAfterFinishingAll === true ? Infinity : 0;
   let closing: Promise<void> | undefined;
   const close = async (delayMs: number): Promise<void> => {
@@ -97,25 +80,17 @@ export function createPoolAt(
   return { shutdown, [Symbol.dispose]: () => void shutdown(), call };
 }
 
-function isObject(value: unknown): value is { readonly abortSignal?: unknown } {
-  return typeof value === "object" && value !== null;
-}
-
-function isSet({ abortSignal }: { readonly abortSignal?: unknown }): boolean {
+function isAbortable(task: unknown): boolean {
+  const { abortSignal } = task as { readonly abortSignal?: unknown };
   return abortSignal !== undefined && abortSignal !== false;
 }
 
 /** Tasks take one argument, also if an array's `map` passes more. */
 function plainCall(call: HeddleCall, state: State): Call {
-  return (value) => {
-    if (state.isClosing) return closed();
-    return value === undefined ? call() : call(value);
-  };
+  return (value) => state.isClosing ? closed() : value === undefined ? call() : call(value);
 }
 
-function closed(): Promise<never> {
-  return Promise.reject(new Error("Pool is shut down"));
-}
+const closed = (): Promise<never> => Promise.reject(new Error("Pool is shut down"));
 
 /** An abort-aware call. Its argument is always passed, since the signal is the second one. */
 function abortableCall(call: HeddleCall, state: State, capacity: number): Call {

@@ -2,7 +2,6 @@
 import {
   type CallPlace,
   importTask as heddleImportTask,
-  InvalidArgumentError,
   task as heddleTask,
   type Timeout,
 } from "../../mod.ts";
@@ -33,17 +32,16 @@ function timeoutOf(given: TaskTimeout | undefined): Timeout | undefined {
   return "error" in limit ? { time, error: limit.error } : time;
 }
 
+type Plain = TaskSettings & { readonly abortSignal?: undefined };
+type Aware = TaskSettings & { readonly abortSignal: AbortSignalOption };
+
 /** Settings as heddle takes them. */
-function settingsOf(
-  given: TaskSettings & { readonly abortSignal?: unknown },
-  place: CallPlace | undefined,
-): object {
-  const timeout = timeoutOf(given.timeout);
-  const { abortSignal } = given;
+function settingsOf({ timeout, abortSignal }: Plain | Aware, place: CallPlace | undefined): object {
+  const limit = timeoutOf(timeout);
   return {
+    abortSignal,
     ...(place !== undefined && { place }),
-    ...(timeout !== undefined && { timeout }),
-    ...(abortSignal !== undefined && { abortSignal }),
+    ...(limit !== undefined && { timeout: limit }),
   };
 }
 
@@ -71,40 +69,30 @@ function complete(declared: object, place: CallPlace | undefined): object {
  */
 // deno-lint-ignore no-explicit-any -- any argument
 export function task<F extends (value: any) => unknown>(
-  definition: TaskSettings & { readonly abortSignal?: undefined; readonly f: F },
+  definition: Plain & { readonly f: F },
 ): Task<InputOf<F>, OutputOf<F>, false>;
 // deno-lint-ignore no-explicit-any -- any argument
 export function task<F extends (value: any, signal: AbortToolkit) => unknown>(
-  definition: TaskSettings & { readonly abortSignal: AbortSignalOption; readonly f: F },
+  definition: Aware & { readonly f: F },
 ): Task<InputOf<F>, OutputOf<F>, true>;
 // deno-lint-ignore no-explicit-any -- any values
 export function task<A = any, B = any>(
-  definition: TaskSettings & {
-    readonly abortSignal?: undefined;
-    readonly f: (value: Awaited<A>) => B | PromiseLike<B>;
-  },
+  definition: Plain & { readonly f: (value: Awaited<A>) => B | PromiseLike<B> },
 ): Task<A, B, false>;
 // deno-lint-ignore no-explicit-any -- any values
-export function task<A = any, B = any, S extends AbortSignalOption = AbortSignalOption>(
-  definition: TaskSettings & {
-    readonly abortSignal: S;
+export function task<A = any, B = any, _S extends AbortSignalOption = true>(
+  definition: Aware & {
     readonly f: (value: Awaited<A>, signal: AbortToolkit) => B | PromiseLike<B>;
   },
 ): Task<A, B, true>;
-export function task(
-  definition: TaskSettings & { readonly abortSignal?: unknown; readonly f: AnyFunction },
-): unknown {
+export function task(definition: (Plain | Aware) & { readonly f: AnyFunction }): unknown {
   const place = placeOf(task as AnyFunction);
-  if (typeof definition?.f !== "function") {
-    throw new InvalidArgumentError("task() needs an object with a function `f`.");
-  }
   const { f } = definition;
-  const declared = heddleTask({ f, ...settingsOf(definition, place) } as { f: AnyFunction });
-  return complete(declared, place);
+  return complete(heddleTask({ f, ...settingsOf(definition, place) }), place);
 }
 
 /** The argument of {@link importTask}. */
-export interface ImportTaskOptions extends TaskSettings {
+export interface ImportTaskOptions {
   /** The module: a URL, or a path relative to the module that calls `importTask`. */
   readonly href: string;
   /** Its export. Default "default". */
@@ -113,16 +101,13 @@ export interface ImportTaskOptions extends TaskSettings {
 
 /** Names a function of a module that only workers load. It never runs on the host. */
 export function importTask<A = void, B = void>(
-  options: ImportTaskOptions & { readonly abortSignal?: undefined },
+  options: ImportTaskOptions & Plain,
 ): Task<A, B, false>;
-export function importTask<A = void, B = void, S extends AbortSignalOption = AbortSignalOption>(
-  options: ImportTaskOptions & { readonly abortSignal: S },
+export function importTask<A = void, B = void, _S extends AbortSignalOption = true>(
+  options: ImportTaskOptions & Aware,
 ): Task<A, B, true>;
-export function importTask(
-  options: ImportTaskOptions & { readonly abortSignal?: unknown },
-): unknown {
+export function importTask(options: ImportTaskOptions & (Plain | Aware)): unknown {
   const place = placeOf(importTask as AnyFunction);
   const { href, name = "default" } = options;
-  const declared = heddleImportTask({ href, name, ...settingsOf(options, place) });
-  return complete(declared, place);
+  return complete(heddleImportTask({ href, name, ...settingsOf(options, place) }), place);
 }

@@ -1,5 +1,5 @@
 /** The types of Knitting's call surface and options, as `heddle/knitting` takes them. */
-import type { PoolOptions as HeddleOptions } from "../../mod.ts";
+import type { BalancerName, PoolOptions as HeddleOptions } from "../../mod.ts";
 
 /** The second argument of a task with `abortSignal`. */
 export interface AbortToolkit {
@@ -61,7 +61,7 @@ export interface Task<A = unknown, B = unknown, IsAbortable extends boolean = bo
 }
 
 /** What closes a pool. */
-interface Closable {
+export interface Closable {
   /**
    * Closes the pool after `delayMs` (default 0): calls in flight then reject with "Thread closed". With
    * `worker.resolveAfterFinishingAll` they are awaited first.
@@ -93,12 +93,7 @@ export interface Pool<T extends Tasks> extends Closable {
   readonly call: Calls<T>;
 }
 
-export type BalancerStrategy =
-  | "roundRobin"
-  | "robinRound"
-  | "firstIdle"
-  | "randomLane"
-  | "firstIdleOrRandom";
+export type BalancerStrategy = Exclude<BalancerName, "adaptive" | "leastLoaded"> | "robinRound";
 
 /** A module that each worker runs before the modules of its tasks. */
 export interface WorkerBootstrap {
@@ -122,11 +117,9 @@ export interface WorkerSettings {
   readonly resolveAfterFinishingAll?: true;
   readonly bootstrap?: WorkerBootstrap;
   /** `spinMicroseconds` is used, up to 1000. */
-  readonly timers?: {
-    readonly spinMicroseconds?: number;
-    readonly parkMs?: number;
-    readonly pauseNanoseconds?: number;
-  };
+  readonly timers?: Readonly<
+    Partial<Record<"spinMicroseconds" | "parkMs" | "pauseNanoseconds", number>>
+  >;
   /** Run time of a task in milliseconds after which the pool is closed. */
   readonly hardTimeoutMs?: number;
   /** Only "thread": the others are refused. */
@@ -138,35 +131,31 @@ export interface WorkerSettings {
 }
 
 type Paths = readonly (string | URL)[] | true;
+type Names = readonly string[] | true;
+type Denied = "denyRead" | "denyWrite" | "denyNet" | "denyRun" | "denyFfi" | "denySys";
 
 /** The rights of tasks, in Knitting's form. What threads of the runtime cannot be denied is refused. */
-export interface PermissionProtocol {
+export interface PermissionProtocol
+  extends Readonly<Partial<Record<Denied, readonly (string | URL)[]>>> {
   readonly mode?: "strict" | "unsafe" | "custom" | "off";
   readonly console?: boolean;
+  /** What relative paths are relative to. */
   readonly cwd?: string;
   readonly read?: Paths;
   readonly write?: Paths;
-  readonly denyRead?: readonly (string | URL)[];
-  readonly denyWrite?: readonly (string | URL)[];
-  readonly net?: readonly string[] | true;
-  readonly denyNet?: readonly string[];
-  readonly allowImport?: readonly string[] | true;
-  readonly env?: {
-    readonly allow?: readonly string[] | true;
-    readonly deny?: readonly string[];
-    readonly files?: string | URL | readonly (string | URL)[];
-  };
-  readonly run?: readonly string[] | true;
-  readonly denyRun?: readonly string[];
+  readonly net?: Names;
+  readonly allowImport?: Names;
+  readonly env?: { readonly allow?: Names; readonly deny?: Names; readonly files?: unknown };
+  readonly run?: Names;
   readonly workers?: boolean;
   readonly ffi?: Paths | boolean;
-  readonly denyFfi?: readonly (string | URL)[];
-  readonly sys?: readonly string[] | true;
-  readonly denySys?: readonly string[];
+  readonly sys?: Names;
   readonly wasi?: unknown;
   readonly node?: Readonly<Record<string, boolean>>;
   readonly deno?: Readonly<Record<string, unknown>>;
 }
+
+type PayloadLimit = "payloadInitialBytes" | "payloadMaxByteLength" | "maxPayloadBytes";
 
 /** Options of `createPool`. All are optional. */
 export interface CreatePool {
@@ -178,24 +167,17 @@ export interface CreatePool {
   readonly balancer?: BalancerStrategy | { readonly strategy?: BalancerStrategy };
   readonly worker?: WorkerSettings;
   /** `maxPayloadBytes` is a limit; memory grows as needed. */
-  readonly payload?: {
-    readonly mode?: "growable" | "fixed";
-    readonly payloadInitialBytes?: number;
-    readonly payloadMaxByteLength?: number;
-    readonly maxPayloadBytes?: number;
-  };
+  readonly payload?:
+    & { readonly mode?: "growable" | "fixed" }
+    & Readonly<Partial<Record<PayloadLimit, number>>>;
   /** No effect: there are no references to buffers. */
   readonly unsafe?: { readonly BufferReferenceReturn?: "copy" | "borrow" };
   /** Maximum number of abort-aware calls in flight. Default 258. */
   readonly abortSignalCapacity?: number;
   /** `steal: false` is "roundRobin"; the others have no effect. */
-  readonly host?: {
-    readonly stallFreeLoops?: number;
-    readonly maxBackoffMs?: number;
-    readonly dispatcher?: "per-thread" | "serial-channel";
-    readonly steal?: boolean;
-    readonly stealRegionLanes?: number;
-  };
+  readonly host?:
+    & { readonly steal?: boolean; readonly dispatcher?: "per-thread" | "serial-channel" }
+    & Readonly<Partial<Record<"stallFreeLoops" | "maxBackoffMs" | "stealRegionLanes", number>>>;
   /** Flags of Node for the workers. No effect elsewhere. */
   readonly workerExecArgv?: readonly string[];
   readonly permission?: "strict" | "unsafe" | "off" | "custom" | PermissionProtocol;

@@ -16,49 +16,39 @@ const REFERENCE = "BufferReference is not part of heddle/knitting: pass the Arra
   "array itself, or share a SharedArrayBuffer; `transfer` and `borrow` of heddle avoid copies.";
 const SHARED = "ProcessSharedBuffer is not part of heddle/knitting, whose workers are threads: " +
   "pass a SharedArrayBuffer, which they share.";
+const MAIN_LOOP =
+  "heddle/knitting has no workerMainLoop(): createPool() starts its workers itself.";
 const COMPILED = "heddle/knitting has no compiled workers: use task() or importTask() in threads.";
 
-/** Refused: see the message of its error. */
+type Refuse = (..._args: readonly unknown[]) => never;
+
+const refuse = (message: string): never => {
+  throw new UnsupportedError(message);
+};
+
+/** Refused: see the message of its error. So are the others here. */
 export class BufferReference {
-  declare readonly byteLength: number;
   declare readonly toArrayBuffer: () => ArrayBuffer;
   declare readonly toUint8Array: () => Uint8Array;
   declare readonly release: () => void;
   declare readonly [Symbol.dispose]: () => void;
 
   constructor(_source: ArrayBuffer | ArrayBufferView) {
-    throw new UnsupportedError(REFERENCE);
+    refuse(REFERENCE);
   }
 }
 
-/** Refused: see the message of its error. */
 export class ProcessSharedBuffer {
+  static readonly create: Refuse = () => refuse(SHARED);
+  static readonly fromMapping: Refuse = () => refuse(SHARED);
   declare readonly byteLength: number;
   declare readonly view: <T>(type: new (buffer: SharedArrayBuffer) => T) => T;
-  declare readonly bytes: () => Uint8Array;
   declare readonly subbuffer: (from: number, byteLength: number) => ProcessSharedBuffer;
 
-  constructor(..._args: readonly unknown[]) {
-    throw new UnsupportedError(SHARED);
-  }
-
-  static create(..._args: readonly unknown[]): ProcessSharedBuffer {
-    throw new UnsupportedError(SHARED);
-  }
-
-  static fromMapping(..._args: readonly unknown[]): ProcessSharedBuffer {
-    throw new UnsupportedError(SHARED);
+  constructor() {
+    refuse(SHARED);
   }
 }
 
-/** Refused: see the message of its error. */
-export function checkCompiledWorker(..._args: readonly unknown[]): never {
-  throw new UnsupportedError(COMPILED);
-}
-
-/** Refused: see the message of its error. */
-export function workerMainLoop(..._args: readonly unknown[]): never {
-  throw new UnsupportedError(
-    "heddle/knitting has no workerMainLoop(): createPool() starts its workers itself.",
-  );
-}
+export const checkCompiledWorker: Refuse = () => refuse(COMPILED);
+export const workerMainLoop: Refuse = () => refuse(MAIN_LOOP);

@@ -3,25 +3,20 @@
 /** Bytes: a buffer or a view of one. */
 export type BufferLike = ArrayBuffer | SharedArrayBuffer | ArrayBufferView;
 
-export type NumberFormat = "f64" | "f32" | "i32";
+interface Numbers {
+  readonly f64: Float64Array;
+  readonly f32: Float32Array;
+  readonly i32: Int32Array;
+}
 
-export interface NumberBufferOptions {
+export type NumberFormat = keyof Numbers;
+
+export interface NumberBufferOptions<Format extends NumberFormat = NumberFormat> {
   /** Default "f64". */
-  readonly format?: NumberFormat;
+  readonly format?: Format;
 }
 
-interface NumberArray {
-  readonly BYTES_PER_ELEMENT: number;
-  new (buffer: ArrayBufferLike, byteOffset?: number, length?: number):
-    & (Float64Array | Float32Array | Int32Array)
-    & { set(numbers: ArrayLike<number>): void };
-}
-
-const FORMATS: Readonly<Record<NumberFormat, NumberArray>> = {
-  f64: Float64Array,
-  f32: Float32Array,
-  i32: Int32Array,
-};
+const FORMATS = { f64: Float64Array, f32: Float32Array, i32: Int32Array } as const;
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -76,37 +71,23 @@ export function numbersToBuffer(
   numbers: ArrayLike<number>,
   { format = "f64" }: NumberBufferOptions = {},
 ): SharedArrayBuffer {
-  const Type = FORMATS[format];
-  const shared = new SharedArrayBuffer(numbers.length * Type.BYTES_PER_ELEMENT);
-  new Type(shared).set(numbers);
-  return shared;
+  return bytesToBuffer(FORMATS[format].from(numbers));
 }
 
 /** Reads numbers, in place if they are aligned. Throws RangeError for part of a number. */
-export function bufferToNumbers(
+export function bufferToNumbers<Format extends NumberFormat = "f64">(
   source: BufferLike,
-  options?: { readonly format?: "f64" },
-): Float64Array;
-export function bufferToNumbers(
-  source: BufferLike,
-  options: { readonly format: "f32" },
-): Float32Array;
-export function bufferToNumbers(
-  source: BufferLike,
-  options: { readonly format: "i32" },
-): Int32Array;
-export function bufferToNumbers(
-  source: BufferLike,
-  { format = "f64" }: NumberBufferOptions = {},
-): Float64Array | Float32Array | Int32Array {
-  const Type = FORMATS[format];
-  const size = Type.BYTES_PER_ELEMENT;
+  options: NumberBufferOptions<Format> = {},
+): Numbers[Format] {
+  const format: NumberFormat = options.format ?? "f64";
+  const size = FORMATS[format].BYTES_PER_ELEMENT;
   const bytes = bufferToBytes(source);
   if (bytes.byteLength % size !== 0) {
     throw new RangeError(
       `bufferToNumbers(): ${bytes.byteLength} bytes are not a multiple of ${size} (${format}).`,
     );
   }
-  const aligned = bytes.byteOffset % size === 0 ? bytes : new Uint8Array(bytes);
-  return new Type(aligned.buffer, aligned.byteOffset, aligned.byteLength / size);
+  const { buffer, byteOffset } = bytes.byteOffset % size === 0 ? bytes : new Uint8Array(bytes);
+  const Type = FORMATS[format] as typeof Float64Array;
+  return new Type(buffer, byteOffset, bytes.byteLength / size) as unknown as Numbers[Format];
 }

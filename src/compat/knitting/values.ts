@@ -12,11 +12,7 @@ export type EnvelopeHeader =
   | { [key: string]: EnvelopeHeader };
 
 /** The bytes. */
-export type EnvelopeBody =
-  | ArrayBuffer
-  | SharedArrayBuffer
-  | BufferReference
-  | ProcessSharedBuffer;
+export type EnvelopeBody = ArrayBuffer | SharedArrayBuffer | BufferReference | ProcessSharedBuffer;
 
 /** A header and its bytes, sent together. Disposing of it disposes of the bytes, if they can be disposed of. */
 export type Envelope<
