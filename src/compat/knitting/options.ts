@@ -7,7 +7,6 @@ import type { CreatePool, WorkerBootstrap, WorkerSettings } from "./types.ts";
 import { UnsupportedError } from "./unsupported.ts";
 
 const DEFAULT_ABORT_CAPACITY = 258;
-/** The maximum of heddle's option `spinMicroseconds`. */
 const MAX_SPIN_US = 1000;
 
 /** The module of `bootstrap.ts`, in the sources and in the build. */
@@ -73,7 +72,6 @@ function bootstrapOf(
   return { setup: bootstrapModule, data: { href: urlOf(href, place), name, data, threads } };
 }
 
-/** Refuses workers that are not threads. */
 function refuseProcesses({ runtime, processRuntime, compiled }: WorkerSettings): void {
   if (runtime === "compiled" || processRuntime === "porffor" || compiled !== undefined) {
     throw new UnsupportedError(
@@ -83,8 +81,8 @@ function refuseProcesses({ runtime, processRuntime, compiled }: WorkerSettings):
   }
   if (runtime === "process") {
     throw new UnsupportedError(
-      'heddle/knitting has no process workers; leave out worker.runtime, or set "thread". For stronger ' +
-        "isolation run the program itself in a process or container with the rights that it needs.",
+      "heddle/knitting has no process workers; leave out worker.runtime. To isolate tasks, run the program in a " +
+        "process or container with the rights that it needs.",
     );
   }
 }
@@ -100,7 +98,9 @@ const IGNORED: readonly string[] = [
     `host.${key}`
   ),
   ..."parkMs pauseNanoseconds".split(" ").map((key) => `worker.timers.${key}`),
-  ..."Runtime CommandPrefix SharedMemory".split(" ").map((key) => `worker.process${key}`),
+  "worker.processRuntime",
+  "worker.processCommandPrefix",
+  "worker.processSharedMemory",
   "unsafe.BufferReferenceReturn",
   "source",
 ];
