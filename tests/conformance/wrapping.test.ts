@@ -47,7 +47,10 @@ describe("mapError", () => {
 });
 
 test("callPlaceOf tells where the running function was called", () => {
-  const whereAmI = () => callPlaceOf(whereAmI);
+  const whereAmI = () => {
+    const place = callPlaceOf(whereAmI); // not as a tail call, after which whereAmI is not on Bun's stack
+    return place;
+  };
   const place = whereAmI();
   expect(place?.module).toMatch(/wrapping\.test/);
   expect(place?.place).toMatch(/wrapping\.test.*:\d+:\d+$/);
