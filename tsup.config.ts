@@ -9,12 +9,15 @@ const entries: Record<string, string> = {
   mod: "src/mod.ts",
   task: "src/mod-task.ts",
   dashboard: "src/mod-dashboard.ts",
+  knitting: "src/mod-knitting.ts",
+  "knitting/utils": "src/mod-knitting-utils.ts",
 };
 
-/** The same for bundlers. Without types. */
+/** The same for bundlers, and the setup of the workers of `heddle/knitting`. Without types. */
 const bundled: Record<string, string> = {
   "mod-bundled": "src/mod-bundled.ts",
   "task-bundled": "src/mod-task-bundled.ts",
+  "knitting/bootstrap": "src/compat/knitting/bootstrap.ts",
   // Nobody imports it. It keeps the fields of structs out of the chunk of what every task needs.
   "declaration": "src/codec/struct/declaration.ts",
 };

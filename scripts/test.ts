@@ -169,7 +169,9 @@ function preparePackageTest(): string {
       file,
       text.replaceAll(/"(?:\.\.\/)+src\/mod\.ts"/g, '"heddle"')
         .replaceAll(/"(?:\.\.\/)+src\/mod-task\.ts"/g, '"heddle/task"')
-        .replaceAll(/"(?:\.\.\/)+src\/mod-dashboard\.ts"/g, '"heddle/dashboard"'),
+        .replaceAll(/"(?:\.\.\/)+src\/mod-dashboard\.ts"/g, '"heddle/dashboard"')
+        .replaceAll(/"(?:\.\.\/)+src\/mod-knitting-utils\.ts"/g, '"heddle/knitting/utils"')
+        .replaceAll(/"(?:\.\.\/)+src\/mod-knitting\.ts"/g, '"heddle/knitting"'),
     );
   }
   cpSync(join(root, "vitest.config.ts"), join(target, "vitest.config.ts"));

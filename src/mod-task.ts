@@ -39,5 +39,6 @@ export { onTeardown } from "./api/teardown.ts";
 export { emit, workerInfo } from "./api/worker-info.ts";
 export type { WorkerInfo } from "./realm/worker-realm.ts";
 export { type AbortSignalOption, type Task, task } from "./api/task.ts";
+export { type CallPlace, callPlaceOf } from "./realm/call-site.ts";
 export type { Priority, TaskOptions, Timeout } from "./api/call-options.ts";
 export type { TaskSignal } from "./worker/abort-signals.ts";

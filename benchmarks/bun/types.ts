@@ -1,5 +1,6 @@
 import { heddleEcho } from "../contenders/heddle-echo.ts";
 import { heddleJson } from "../contenders/heddle-json.ts";
+import { heddleKnittingEcho } from "../contenders/heddle-knitting.ts";
 import { knittingEcho } from "../contenders/knitting.ts";
 import { lacking } from "../contenders/lacking.ts";
 import { postMessageEcho } from "../contenders/post-message-echo.ts";
@@ -9,4 +10,4 @@ import { runTypes } from "../scenarios/types.ts";
 const postMessage = lacking(postMessageEcho(startThread), {
   "Error with cause": "drops the cause on Bun",
 });
-await runTypes([heddleEcho, knittingEcho, heddleJson, postMessage]);
+await runTypes([heddleEcho, heddleKnittingEcho, knittingEcho, heddleJson, postMessage]);

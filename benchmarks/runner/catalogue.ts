@@ -120,7 +120,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     about: "an f64 and void calls, 1 to 1000 at once, with 1, 2 and 4 workers",
     rounds: quickOr(1, 3),
     contenders: (choices) => [
-      ...namedAndKnitting("heddle", FLOOR, "postMessage", "Piscina")(choices),
+      ...namedAndKnitting("heddle", "heddle/knitting", FLOOR, "postMessage", "Piscina")(choices),
       // What more workers cost, a quick run says in thread-sweep.
       ...(choices.isQuick ? [] : [2, 4]).map((count) => ({
         name: `heddle, ${workersOf(count)}`,
@@ -160,7 +160,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   "types": {
     about: "every kind of payload there and back, 1 and 100 at once",
     rounds: quickOr(1, 2),
-    contenders: namedAndKnitting("heddle", "heddle (JSON text)", "postMessage"),
+    contenders: namedAndKnitting("heddle", "heddle/knitting", "heddle (JSON text)", "postMessage"),
     finish: (measurements) => addPerCall(addRatioToBaseline(measurements, "postMessage")),
   },
   "payload-growth": {

@@ -19,7 +19,7 @@ import {
 import type { Cancellation } from "../host/cancel/cancellation.ts";
 import type { PendingCall, Reject, Resolve } from "../host/in-flight.ts";
 import type { Dispatcher } from "../host/dispatch/dispatcher.ts";
-import type { CallEntry } from "../host/metrics/call-entry.ts";
+import type { CallSink } from "./mapped-errors.ts";
 import type { FindTask } from "../host/dispatch/pending-calls.ts";
 import type { StreamCalls } from "../host/streams/stream-calls.ts";
 import { CHUNK, type ChunkResult, EMITTING } from "../lane/task-variants.ts";
@@ -52,7 +52,7 @@ const PROBED: ReadonlySet<string> = new Set([
 /** References of the functions of a pool. A function that is still referenced keeps its pool open. */
 export interface CallTarget {
   readonly dispatcher: Dispatcher;
-  readonly entry: CallEntry;
+  readonly entry: CallSink;
   readonly cancellation: Cancellation;
   readonly streams: StreamCalls;
   readonly pool: object;

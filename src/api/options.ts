@@ -171,6 +171,12 @@ export interface PoolOptions {
    * `createPool`, read from the stack, which bundlers may change.
    */
   readonly moduleUrl?: string | URL;
+  /**
+   * Gets the reason for which a call rejects, whatever it is, and returns the reason that the caller gets: for libraries
+   * that give errors another form. Calls through `pool.call` and `map`; streams and broadcasts keep their reasons. If it
+   * throws, the caller gets what it throws. Default: none.
+   */
+  readonly mapError?: (reason: unknown) => unknown;
 }
 
 /** Options of a pool's `shutdown`. */
@@ -197,6 +203,7 @@ interface Resolved extends ResolvedObserving {
   readonly workerLimits: WorkerLimits;
   readonly workerOptions: ResolvedWorkerOptions;
   readonly moduleUrl: string | undefined;
+  readonly mapError: PoolOptions["mapError"];
 }
 
 /** Every option with its value. Infinity: no limit, or never. */
@@ -240,6 +247,7 @@ const DEFAULTS = {
   teardownTimeoutMs: 1000,
   keepAlive: false,
   moduleUrl: undefined,
+  mapError: undefined,
 } as const satisfies Record<keyof PoolOptions, unknown>;
 
 /** What the checks have to know of the runtime. */
@@ -308,6 +316,7 @@ export function resolveOptions(
     teardownTimeoutMs: integer("teardownTimeoutMs", 0, MAX_TIMER_MS),
     keepAlive: checkBoolean("keepAlive", read("keepAlive")),
     moduleUrl: moduleUrl === undefined ? undefined : checkModuleUrl(String(moduleUrl)),
+    mapError: checkMapError(read("mapError")),
   };
 }
 
@@ -315,6 +324,11 @@ export function resolveOptions(
 function checkModuleUrl(url: string): string {
   if (!isRelative(url)) return url;
   throw invalid("moduleUrl", "absolute: a URL such as import.meta.url, or a path", show(url));
+}
+
+function checkMapError(given: unknown): PoolOptions["mapError"] {
+  if (given === undefined || typeof given === "function") return given as PoolOptions["mapError"];
+  throw invalid("mapError", "a function", show(given));
 }
 
 function checkAbandoned(given: unknown, cores: number): number {

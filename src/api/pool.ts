@@ -16,6 +16,7 @@ import {
   type ShutdownOptions,
 } from "./options.ts";
 import { Mapping } from "./map.ts";
+import { withMappedErrors } from "./mapped-errors.ts";
 import { ModuleTasks, variantSignatures } from "./module-tasks.ts";
 import { isRelative, moduleUrlOf } from "./module-url.ts";
 import { AwakeCount } from "../sync/awake-count.ts";
@@ -178,7 +179,13 @@ class ThreadPool extends SafeEventTarget {
     this.#core = new PoolCore(spec, this, moduleTasks, (pool) => (pool as ThreadPool).#publish());
     const { parts: { dispatcher, entry, cancellation, broadcasts, streams }, ready } = this.#core;
     this.ready = ready;
-    const target = { dispatcher, entry, cancellation, streams, pool: this };
+    const target = {
+      dispatcher,
+      entry: withMappedErrors(entry, spec.options.mapError),
+      cancellation,
+      streams,
+      pool: this,
+    };
     if (moduleTasks === undefined) this.call = createCallProxy(spec, target);
     else {
       const { calls, onKnown } = createModuleCalls(spec, target);

@@ -47,7 +47,7 @@ export function locateTask(
   caller: string | undefined,
   runtime: Pick<Runtime, "toModuleUrl">,
   locate: (file: string | undefined) => string | undefined = (file) => file,
-): Pick<TaskSource, "moduleUrl" | "exportName" | "declared" | "functionName"> {
+): Omit<TaskSource, "name" | "declares" | "hasSignal"> {
   const urlOf = (location: string | undefined, base?: string): string => {
     if (location !== undefined) return moduleUrlOf(location, base, runtime);
     throw new InvalidArgumentError(
@@ -56,7 +56,13 @@ export function locateTask(
   };
   if (typeof entry === "function") {
     const moduleUrl = urlOf(caller);
-    return { moduleUrl, exportName: key, declared: undefined, functionName: entry.name };
+    return {
+      moduleUrl,
+      exportName: key,
+      declared: undefined,
+      functionName: entry.name,
+      functionText: String(entry),
+    };
   }
   const task = declaredTask(entry);
   if (task !== undefined) {

@@ -10,7 +10,7 @@ import { checkKeys, invalid, isObject, isRecord, ownOf } from "./checks.ts";
 import { settingsOf, TASK_OPTIONS, type TaskOptions } from "./call-options.ts";
 import { InvalidArgumentError } from "../errors.ts";
 import type { TaskSignal } from "../worker/abort-signals.ts";
-import { callerOf, callPlaceOf } from "../realm/call-site.ts";
+import { type CallPlace, callPlaceOf } from "../realm/call-site.ts";
 import { noteDeclared } from "../realm/declared-tasks.ts";
 
 /** Any function. Its parameters are checked at each call. */
@@ -90,9 +90,14 @@ export type WithoutSignal<P extends readonly unknown[]> = P extends
 /** The return type of a task whose result is declared as `R`. */
 type Returned<R extends Struct<Fields>> = InferInput<R> | PromiseLike<InferInput<R>>;
 
+/** Where the task is declared: for functions that wrap `task`. See {@link callPlaceOf}. */
+interface Placed {
+  readonly place?: CallPlace;
+}
+
 /** Options of a task without a signal, and with one. */
-type WithoutAbort = TaskOptions & { readonly abortSignal?: false };
-type WithAbort = TaskOptions & { readonly abortSignal: AbortSignalOption };
+type WithoutAbort = TaskOptions & Placed & { readonly abortSignal?: false };
+type WithAbort = TaskOptions & Placed & { readonly abortSignal: AbortSignalOption };
 
 /** Declarations of arguments, of arguments with a signal, and of a result. */
 type Takes<A extends readonly ArgumentSchema[], T> = WithoutAbort & {
@@ -159,14 +164,16 @@ export function task(
     readonly args?: unknown;
     readonly returns?: unknown;
     readonly abortSignal?: unknown;
+    readonly place?: CallPlace;
   },
 ): Task {
   if (!isRecord(definition) || typeof definition.f !== "function") {
     throw new InvalidArgumentError("task() needs an object with a function `f`.");
   }
-  checkKeys("task()", definition, ["f", "args", "returns", "abortSignal", ...TASK_OPTIONS]);
-  const { f, ...declared } = definition;
-  const caller = callPlaceOf(task);
+  const keys = ["f", "args", "returns", "abortSignal", "place", ...TASK_OPTIONS];
+  checkKeys("task()", definition, keys);
+  const { f, place, ...declared } = definition;
+  const caller = place ?? callPlaceOf(task);
   const declaredTask: Task = {
     f,
     ...declarationOf(declared),
@@ -195,7 +202,7 @@ export function hasSignal(abortSignal: unknown): boolean {
 }
 
 /** The argument of {@link importTask}. */
-export interface TaskSource extends TaskOptions {
+export interface TaskSource extends TaskOptions, Placed {
   /** The module: a URL, or a path, relative to the module that calls `importTask`. */
   readonly href: string | URL;
   /** The name under which it exports the task. Default: "default". */
@@ -228,7 +235,7 @@ export function importTask<T extends AnyFunction | Task = AnyFunction>(
 export function importTask(
   source: TaskSource & { readonly abortSignal?: AbortSignalOption },
 ): ImportedTask {
-  const { href, name = "default", ...declared } = Object(source) as Partial<typeof source>;
+  const { href, name = "default", place, ...declared } = Object(source) as Partial<typeof source>;
   if (typeof name !== "string" || (typeof href !== "string" && !(href instanceof URL))) {
     throw new InvalidArgumentError(
       "importTask() needs `href` (string or URL), and takes `name` (string).",
@@ -239,6 +246,6 @@ export function importTask(
     href: location,
     name,
     ...declarationOf(declared),
-    [TASK]: { location, base: callerOf(importTask) },
+    [TASK]: { location, base: (place ?? callPlaceOf(importTask))?.module },
   };
 }

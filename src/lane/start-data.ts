@@ -20,6 +20,8 @@ export interface TaskSource {
   readonly declared: { readonly place: string; readonly text: string } | undefined;
   /** For a bare function, its own name, which must be that of the export. */
   readonly functionName: string | undefined;
+  /** The source text of a bare function, by which it is found if the pool has another name for it than its module. */
+  readonly functionText?: string;
 }
 
 /** A task as the worker that has loaded it describes it to a host that has not. */

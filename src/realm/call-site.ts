@@ -35,7 +35,21 @@ export function callerOf(callee: (...args: never[]) => unknown): string | undefi
   return callPlaceOf(callee)?.module;
 }
 
-/** Where `callee` was called, or undefined if the stack does not contain it. */
+/**
+ * Where the running function `callee` was called, or undefined if the stack does not contain it. For libraries that wrap
+ * `task`, `importTask` or `createPool`: the option `place` of the first two and `moduleUrl` of the last take what their
+ * own callers would be found by. `callee` must not end in this call: on Bun it has left the stack then.
+ *
+ * @example
+ * ```ts
+ * import { callPlaceOf, task } from "heddle/task";
+ *
+ * export function textTask(f: (text: string) => string) {
+ *   const place = callPlaceOf(textTask);
+ *   return task({ f, ...(place && { place }) });
+ * }
+ * ```
+ */
 export function callPlaceOf(callee: (...args: never[]) => unknown): CallPlace | undefined {
   const { prepareStackTrace, stackTraceLimit } = StackError;
   const holder: { stack?: unknown } = {};

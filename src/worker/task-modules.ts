@@ -170,12 +170,29 @@ function findTask(module: Module, source: TaskSource): DeclaredTask {
   }
   const exported = Object.hasOwn(module, exportName) ? module[exportName] : undefined;
   const found = declaredTask(exported);
+  if (found !== undefined && (functionName === undefined || found.f.name === functionName)) {
+    return found;
+  }
+  const same = sameFunction(module, source);
+  if (same !== undefined) return same;
   if (found === undefined) throw notFound(source, exported);
-  if (functionName === undefined || found.f.name === functionName) return found;
   throw new TaskNotFoundError(
     `Task "${name}" is a function named "${functionName}", but ${moduleUrl} exports a function named ` +
       `"${found.f.name}" as "${exportName}". Use the export's name as the key, or wrap the function in task().`,
   );
+}
+
+/** The bare function of `source` under another name, if the module exports one function with its name and text. */
+function sameFunction(module: Module, source: TaskSource): DeclaredTask | undefined {
+  const { functionName, functionText } = source;
+  if (functionText === undefined || functionText.endsWith("{ [native code] }")) return undefined;
+  const same = new Set(
+    Object.values(module).filter((exported) =>
+      typeof exported === "function" && exported.name === functionName &&
+      String(exported) === functionText
+    ),
+  );
+  return same.size === 1 ? declaredTask([...same][0]) : undefined;
 }
 
 function notFound(source: TaskSource, exported: unknown): TaskNotFoundError {

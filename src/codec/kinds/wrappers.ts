@@ -25,6 +25,13 @@ export class Envelope<Header = unknown, Payload = unknown> {
     setBrand(this, "envelope");
   }
 
+  /** Disposes of the payload if that can be disposed of. */
+  [Symbol.dispose](): void {
+    const payload = this.payload as { [Symbol.dispose]?: unknown } | null | undefined;
+    const dispose = payload?.[Symbol.dispose];
+    if (typeof dispose === "function") dispose.call(payload);
+  }
+
   /** Whether `object` is an envelope, made by any copy of heddle. */
   static is(object: object): object is Envelope {
     return brandOf(object) === "envelope";

@@ -35,6 +35,7 @@ describe("options", () => {
       queuePolicy: "reject",
       keepAlive: false,
       moduleUrl: undefined,
+      mapError: undefined,
     });
     expect(resolveOptions({}, { cores: 1, refuseLimits, takesExecArgv: true }).maxThreads).toBe(1);
   });
@@ -83,6 +84,7 @@ describe("options", () => {
     [{ maxConcurrency: 0 }, /maxConcurrency .* got 0/],
     [{ keepAlive: 1 }, /keepAlive must be a boolean, got 1/],
     [{ moduleUrl: 7 }, /moduleUrl must be a string or URL, got 7/],
+    [{ mapError: "x" }, /mapError must be a function, got "x"/],
     [{ maxWorkerMemory: 0.5 }, /maxWorkerMemory must be an integer from 1 to \d+, got 0.5/],
     [{ startTimeoutMs: 0 }, /startTimeoutMs must be a number of milliseconds above 0.* got 0/],
     [{ teardownTimeoutMs: Infinity }, /teardownTimeoutMs must be an integer .* got Infinity/],
@@ -152,6 +154,7 @@ describe("tasks", () => {
       exportName: "key",
       declared: undefined,
       functionName: "square",
+      functionText: String(square),
     });
     expect(() => locateTask("square", square, undefined, runtime)).toThrow(/moduleUrl/);
   });

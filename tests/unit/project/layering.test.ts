@@ -29,6 +29,9 @@ const LAYERS: Readonly<Record<string, number>> = {
   "mod-core.ts": 7,
   "mod-bundled.ts": 8,
   "mod.ts": 8,
+  "compat": 9,
+  "mod-knitting.ts": 10,
+  "mod-knitting-utils.ts": 10,
 };
 
 /** Only these may import the adapter of the current runtime. */

@@ -1,0 +1,113 @@
+/** `task` and `importTask` in Knitting's form. Both make tasks of heddle, at the place where they are called. */
+import {
+  type CallPlace,
+  importTask as heddleImportTask,
+  task as heddleTask,
+  type Timeout,
+} from "../../mod.ts";
+import { placeOf } from "./place.ts";
+import { createPoolAt } from "./pool.ts";
+import type {
+  AbortSignalOption,
+  AbortToolkit,
+  AnyFunction,
+  CreatePool,
+  InputOf,
+  OutputOf,
+  Task,
+  TaskSettings,
+  TaskTimeout,
+} from "./types.ts";
+
+/** Largest delay of a timer, in milliseconds. */
+const MAX_MS = 2 ** 31 - 1;
+
+/** A time limit in heddle's form. Undefined: none. */
+function timeoutOf(given: TaskTimeout | undefined): Timeout | undefined {
+  const limit = typeof given === "object" && given !== null ? given : { time: given };
+  if (typeof limit.time !== "number" || !(limit.time >= 0)) return undefined;
+  const time = Math.min(Math.max(1, Math.floor(limit.time)), MAX_MS);
+  if ("default" in limit) return { time, default: limit.default };
+  if ("maybe" in limit && limit.maybe === true) return { time, maybe: true };
+  return "error" in limit ? { time, error: limit.error } : time;
+}
+
+type Plain = TaskSettings & { readonly abortSignal?: undefined };
+type Aware = TaskSettings & { readonly abortSignal: AbortSignalOption };
+
+/** Settings as heddle takes them. */
+function settingsOf({ timeout, abortSignal }: Plain | Aware, place: CallPlace | undefined): object {
+  const limit = timeoutOf(timeout);
+  return {
+    abortSignal,
+    ...(place !== undefined && { place }),
+    ...(limit !== undefined && { timeout: limit }),
+  };
+}
+
+/** A task of heddle with what a task of Knitting has. */
+function complete(declared: object, place: CallPlace | undefined): object {
+  return Object.assign(declared, {
+    importedFrom: place?.module,
+    createPool: (options: CreatePool = {}) => {
+      const pool = createPoolAt(options, place, { task: declared });
+      return { ...pool, call: pool.call["task"] };
+    },
+  });
+}
+
+/**
+ * Declares a task of one argument. It is found by the place of this call, so it need not be exported.
+ *
+ * @example
+ * ```ts
+ * import { isMain, task } from "heddle/knitting";
+ *
+ * export const double = task<number, number>({ f: (value) => value * 2 }).createPool({ threads: 2 });
+ * if (isMain) console.log(await double.call(21));
+ * ```
+ */
+// deno-lint-ignore no-explicit-any -- any argument
+export function task<F extends (value: any) => unknown>(
+  definition: Plain & { readonly f: F },
+): Task<InputOf<F>, OutputOf<F>, false>;
+// deno-lint-ignore no-explicit-any -- any argument
+export function task<F extends (value: any, signal: AbortToolkit) => unknown>(
+  definition: Aware & { readonly f: F },
+): Task<InputOf<F>, OutputOf<F>, true>;
+// deno-lint-ignore no-explicit-any -- any values
+export function task<A = any, B = any>(
+  definition: Plain & { readonly f: (value: Awaited<A>) => B | PromiseLike<B> },
+): Task<A, B, false>;
+// deno-lint-ignore no-explicit-any -- any values
+export function task<A = any, B = any, _S extends AbortSignalOption = true>(
+  definition: Aware & {
+    readonly f: (value: Awaited<A>, signal: AbortToolkit) => B | PromiseLike<B>;
+  },
+): Task<A, B, true>;
+export function task(definition: (Plain | Aware) & { readonly f: AnyFunction }): unknown {
+  const place = placeOf(task as AnyFunction);
+  const { f } = definition;
+  return complete(heddleTask({ f, ...settingsOf(definition, place) }), place);
+}
+
+/** The argument of {@link importTask}. */
+export interface ImportTaskOptions {
+  /** The module: a URL, or a path relative to the module that calls `importTask`. */
+  readonly href: string;
+  /** Its export. Default "default". */
+  readonly name?: string;
+}
+
+/** Names a function of a module that only workers load. It never runs on the host. */
+export function importTask<A = void, B = void>(
+  options: ImportTaskOptions & Plain,
+): Task<A, B, false>;
+export function importTask<A = void, B = void, _S extends AbortSignalOption = true>(
+  options: ImportTaskOptions & Aware,
+): Task<A, B, true>;
+export function importTask(options: ImportTaskOptions & (Plain | Aware)): unknown {
+  const place = placeOf(importTask as AnyFunction);
+  const { href, name = "default" } = options;
+  return complete(heddleImportTask({ href, name, ...settingsOf(options, place) }), place);
+}

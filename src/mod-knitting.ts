@@ -1,0 +1,38 @@
+/**
+ * Knitting's API on heddle: programs written for Knitting run with this import in place of `knitting`,
+ * `knitting/unsafe` and `knitting/shared-memory`. `docs/migrating-from-knitting.md` lists what differs.
+ *
+ * @example
+ * ```ts
+ * import { createPool, isMain } from "heddle/knitting";
+ *
+ * export const square = (value: number) => value * value;
+ *
+ * if (isMain) {
+ *   const pool = createPool({ threads: 2 })({ square });
+ *   console.log(await pool.call.square(2));
+ *   await pool.shutdown();
+ * }
+ * ```
+ *
+ * @module
+ */
+export { isMain } from "./api/pool.ts";
+export { setModuleUrl } from "./compat/knitting/place.ts";
+export { createPool } from "./compat/knitting/pool.ts";
+export { importTask, type ImportTaskOptions, task } from "./compat/knitting/tasks.ts";
+export type * from "./compat/knitting/types.ts";
+export {
+  BufferReference,
+  checkCompiledWorker,
+  ProcessSharedBuffer,
+  UnsupportedError,
+  workerMainLoop,
+} from "./compat/knitting/unsupported.ts";
+export {
+  Envelope,
+  type EnvelopeBody,
+  type EnvelopeHeader,
+  isNumericArray,
+  NumericArray,
+} from "./compat/knitting/values.ts";
