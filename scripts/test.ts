@@ -235,6 +235,8 @@ await inTurn(2, [
 ]);
 rmSync(packageTest, { recursive: true, force: true });
 
+await suite("pages in a browser", "node26", ["tests/graphs", "tests/dashboard"]);
+
 // The programs of the benchmarks, which import the build.
 for (const runtime of ["node26", "deno", "bun"]) {
   await suite("programs of the benchmarks", runtime, ["tests/programs"]);
