@@ -244,6 +244,7 @@ rmSync(packageTest, { recursive: true, force: true });
 
 // Installed, bundled and inspected; runs programs on every runtime.
 await suite("package", "node26", ["tests/package"], { isParallel: true });
+await suite("pages in a browser", "node26", ["tests/graphs", "tests/dashboard"]);
 
 // The programs of the benchmarks, which import the build.
 for (const runtime of ["node26", "deno", "bun"]) {

@@ -5,7 +5,7 @@
  *   0                       stamps of SLOTS slots of the host's slab, three f64 each:
  *                             made    host: when the call was made; negative: its times are wanted. 0: not known
  *                             begun   worker: when the task began, if its times are wanted
- *                             run     worker: the task's run time in milliseconds, likewise
+ *                             run     worker: the task's run time in milliseconds, likewise; 0: it has not ended
  *   SLOTS * STAMP_BYTES     two histograms of each task: wait, run (log-histogram.ts)
  *
  * A stamp is written before its call is published in the ring, and read by the worker after that; `begun` and `run` before
@@ -22,6 +22,8 @@ const RUN = 2;
 const STAMP_BYTES: number = 8 * STAMP_WORDS;
 const TASK_BYTES: number = 2 * 8 * HISTOGRAM_WORDS;
 
+/** Clocks may not see that time has passed. */
+const MIN_RUN_MS = 1e-6;
 const TENTHS_PER_MS: number = 1000 * PER_US;
 
 export function callMetricsBytes(tasks: number): number {
@@ -88,14 +90,14 @@ export class CallStamps {
     if (this.isWanted) stamps[at + BEGUN] = stamps[at + RUN] = 0;
   }
 
-  /** The times of a call that was made while they were wanted, and has been answered. */
+  /** The times of a call that was made while they were wanted, as far as they are known. */
   timesOf(slot: number): CallTimes {
     const at = slot * STAMP_WORDS;
     const begun = slot < SLOTS ? this.#stamps[at + BEGUN]! : 0;
     if (begun === 0) return { waitMs: undefined, runMs: undefined };
     return {
       waitMs: Math.max(0, begun + this.#stamps[at + MADE]!),
-      runMs: this.#stamps[at + RUN]!,
+      runMs: this.#stamps[at + RUN]! || undefined,
     };
   }
 }
@@ -149,6 +151,8 @@ export class CallMeter {
     if (slot >= SLOTS) return;
     const at = slot * STAMP_WORDS;
     const stamps = this.#stamps;
-    if (stamps[at + MADE]! < 0) stamps[at + RUN] = this.#now() - stamps[at + BEGUN]!;
+    if (stamps[at + MADE]! < 0) {
+      stamps[at + RUN] = Math.max(this.#now() - stamps[at + BEGUN]!, MIN_RUN_MS);
+    }
   }
 }

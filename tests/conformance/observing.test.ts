@@ -13,7 +13,7 @@ import {
   until,
 } from "../support/conformance.ts";
 import { createPool } from "../../src/mod.ts";
-import { pause, runScript } from "../support/runtime.ts";
+import { pause, runScript, runtimeName } from "../support/runtime.ts";
 
 const taskOf = (pool: ReturnType<typeof testPool>, name: string) =>
   pool.stats().tasks.find((task) => task.name === name)!;
@@ -281,6 +281,21 @@ test("the AsyncLocalStorage of a caller is intact after the await", async () => 
     });
   const ids = Array.from({ length: 50 }, (_, id) => id);
   expect(await Promise.all(ids.map(ask))).toEqual(ids.map((id) => [id, id]));
+});
+
+test.runIf(runtimeName === "node")("the inspector shows workers by their names", async () => {
+  const pool = testPool({ threads: 1, worker: { name: "images" } });
+  await pool.ready;
+  const { Session } = await import("node:inspector");
+  const session = new Session();
+  session.connect();
+  const titles: string[] = [];
+  session.on("NodeWorker.attachedToWorker", ({ params }) => titles.push(params.workerInfo.title));
+  session.post("NodeWorker.enable", { waitForDebuggerOnStart: false });
+  await until(() => titles.length > 0);
+  session.post("NodeWorker.disable");
+  session.disconnect();
+  expect(titles.join()).toContain("images-0");
 });
 
 describe("debug", () => {
