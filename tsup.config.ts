@@ -2,13 +2,18 @@ import { defineConfig } from "tsup";
 
 // Entries in the same relative places as the sources, so that one line finds the worker in both.
 export default defineConfig({
-  entry: { "mod": "src/mod.ts", "task": "src/mod-task.ts", "worker/entry": "src/worker/entry.ts" },
+  entry: {
+    "mod": "src/mod.ts",
+    "task": "src/mod-task.ts",
+    "nats": "src/mod-nats.ts",
+    "worker/entry": "src/worker/entry.ts",
+  },
   format: ["esm"],
   target: "node22",
   platform: "node",
   // Readers of `using`'s types need no setting of their own.
   dts: {
-    entry: { mod: "src/mod.ts", task: "src/mod-task.ts" },
+    entry: { mod: "src/mod.ts", task: "src/mod-task.ts", nats: "src/mod-nats.ts" },
     banner: '/// <reference lib="esnext.disposable" />\n',
   },
   // A seventh of the time that importing takes Node goes into spaces and comments. Names stay, and so do short lines,

@@ -22,11 +22,30 @@ const LAYERS: Readonly<Record<string, number>> = {
   "worker": 4,
   "api": 5,
   "mod-task.ts": 6,
+  "nats": 6,
   "mod.ts": 7,
+  "mod-nats.ts": 7,
 };
 
+/**
+ * What src/nats may import below the public API: the codec with what it is made from, settings and checks of calls, and
+ * streams, so that options, errors and streams are those of one process.
+ */
+const BELOW_NATS: readonly RegExp[] = [
+  /^(?:codec|memory|streams)\//,
+  /^(?:errors|realm\/call-site)\.ts$/,
+  /^api\/(?:call-options|call-proxy|call-types|checks|module-url|options|pool|pool-types|task)\.ts$/,
+  /^host\/(?:cancel\/call-settings|streams\/result-stream)\.ts$/,
+  /^runtimes\/(?:current|runtime)\.ts$/,
+];
+
 /** Only these may import the adapter of the current runtime. */
-const COMPOSITION_ROOTS = ["api/pool.ts", "worker/entry.ts"];
+const COMPOSITION_ROOTS = [
+  "api/pool.ts",
+  "worker/entry.ts",
+  "nats/caller/connect-pool.ts",
+  "nats/machine/serve.ts",
+];
 
 /** Names of a runtime, outside comments and strings that merely mention one. */
 const RUNTIME_NAMES = /\b(process|Deno|Bun|Buffer|setImmediate|__dirname|require)\b(?!["'`])/;
@@ -73,7 +92,9 @@ describe.each(sources)("$path", ({ path, text, imports }) => {
   test("imports its own folder or lower layers", () => {
     for (const specifier of imports) {
       if (!specifier.startsWith(".")) {
-        expect(path).toMatch(/^runtimes\//);
+        // Packages of NATS are the peers of one entry point alone.
+        if (!specifier.startsWith("@nats-io/")) expect(path).toMatch(/^runtimes\//);
+        else expect(path).toMatch(/^nats\//);
         continue;
       }
       const to = target(path, specifier);
@@ -83,6 +104,15 @@ describe.each(sources)("$path", ({ path, text, imports }) => {
       if (folderOf(to) === "runtimes" && to !== "runtimes/runtime.ts") {
         expect(COMPOSITION_ROOTS).toContain(path);
       }
+    }
+  });
+
+  test("of NATS imports what it may of the core", () => {
+    if (folderOf(path) !== "nats") return;
+    for (const specifier of imports.filter((name) => name.startsWith("."))) {
+      const to = target(path, specifier);
+      const isAllowed = folderOf(to) === "nats" || BELOW_NATS.some((pattern) => pattern.test(to));
+      expect([to, isAllowed]).toEqual([to, true]);
     }
   });
 
