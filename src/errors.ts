@@ -119,7 +119,7 @@ export interface WorkerLoss {
 /** The worker ended before it responded to this call. The call may have run, in part or in full. */
 export class WorkerLostError extends HeddleError {
   readonly workerId: number;
-  /** The name of the machine that was lost. Only errors of `heddle/nats` have it. */
+  /** The name of the machine that was lost, if it is known. Only errors of `heddle/nats` have it. */
   declare readonly machine?: string;
   readonly exitCode: number | undefined;
   readonly reason: string;
@@ -127,9 +127,11 @@ export class WorkerLostError extends HeddleError {
   constructor(loss: WorkerLoss, options?: ErrorOptions) {
     const exit = loss.exitCode === undefined ? "" : ` (exit code ${loss.exitCode})`;
     const { machine } = loss;
-    const lost = machine === undefined
-      ? `Worker ${loss.workerId} ended`
-      : `The machine "${machine}" was lost`;
+    const lost = machine !== undefined
+      ? `The machine "${machine}" was lost`
+      : loss.workerId < 0
+      ? "A machine or a message was lost"
+      : `Worker ${loss.workerId} ended`;
     super(
       "HEDDLE_WORKER_LOST",
       `${lost} before it responded to this call: ${loss.reason}${exit}.`,

@@ -441,7 +441,9 @@ export class Caller implements CallEvents {
     this.#outgoing.dropStalled(now - STALLED_MS);
     for (const key of this.#incoming.dropStalled(now - STALLED_MS)) {
       const call = this.#calls.get(key.split(" ")[0]!);
-      if (call !== undefined) this.#lose(call, lossOf("?", "a part of its response was lost"));
+      if (call !== undefined) {
+        this.#lose(call, lossOf(undefined, "a part of its response was lost"));
+      }
     }
     if (this.#connection !== undefined) this.#liveness.check(now);
   }

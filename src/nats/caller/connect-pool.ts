@@ -16,6 +16,8 @@ import {
   resolveConnect,
   type ResolvedConnect,
 } from "../options.ts";
+import { DurableCalls, type EnqueueCalls, type ResultOptions } from "../durable/durable-calls.ts";
+import { type DurableStore, openStore } from "../durable/store.ts";
 import type { RemoteResult } from "./remote-result.ts";
 
 const DRAIN_MS = 5000;
@@ -27,6 +29,18 @@ export interface RemotePool<Module extends object> extends AsyncDisposable, Disp
    * `with` takes the options of a local pool except `worker` and `transfer`.
    */
   readonly call: ModuleCalls<Module>;
+  /**
+   * Durable calls: `await pool.enqueue.f([1, 2], { id: "order-7" })`. NATS keeps the call until a machine has run it, also if
+   * machines and callers restart: it runs at least once, and its result is recorded once. Needs machines with
+   * `durable: true`, a server with JetStream, and the packages `@nats-io/jetstream` and `@nats-io/kv`. Such calls are not
+   * sent in chunks: PayloadTooLargeError above `max_payload`.
+   */
+  readonly enqueue: EnqueueCalls<Module>;
+  /**
+   * Waits for the result of a durable call; rejects with the error of its last run. Results are kept for
+   * `durable.resultMs`: for an id that is not known the promise waits.
+   */
+  result(id: string, options?: ResultOptions): Promise<unknown>;
   /** Resolves when NATS is connected. Rejects with NoMachinesError if it cannot be reached. */
   readonly ready: Promise<void>;
   stats(): RemotePoolStatistics;
@@ -61,8 +75,11 @@ type CallWith = Call & { with(options: CallOptions): Call };
 
 class NatsPool {
   readonly call: Readonly<Record<string, CallWith>>;
+  readonly enqueue: DurableCalls["enqueue"];
   readonly ready: Promise<void>;
+  readonly result: DurableCalls["result"];
   readonly #caller: Caller;
+  #store: Promise<DurableStore> | undefined;
   #connection: NatsConnection | undefined;
   #shutdown: Promise<void> | undefined;
 
@@ -74,6 +91,9 @@ class NatsPool {
       if (call === undefined) calls.set(name, call = createCall(caller, name));
       return call;
     });
+    const durable = new DurableCalls(caller.codec, currentRuntime, () => this.#openStore(options));
+    this.enqueue = durable.enqueue;
+    this.result = (id, given) => durable.result(id, given);
     this.ready = this.#connect(options);
     this.ready.catch(() => {}); // calls reject with the same error
   }
@@ -95,6 +115,15 @@ class NatsPool {
       this.#caller.close(error);
       throw error;
     }
+  }
+
+  /** Opens the store of durable calls once; a failure is not kept. */
+  async #openStore({ subject, durable }: ResolvedConnect): Promise<DurableStore> {
+    if (this.#shutdown !== undefined) throw new PoolClosedError();
+    await this.ready;
+    this.#store ??= openStore(this.#connection!, subject, durable);
+    this.#store.catch(() => this.#store = undefined);
+    return await this.#store;
   }
 
   readonly stats = (): RemotePoolStatistics => this.#caller.stats();

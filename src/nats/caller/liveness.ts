@@ -25,13 +25,12 @@ interface Machine {
 const TIMES_MISSING = 2;
 /** Silent machines without calls are forgotten after this many intervals. */
 const FORGOTTEN_AFTER = 60;
-const UNNAMED = "?";
 
 export class Liveness {
   readonly #options: LivenessOptions;
   readonly #machines = new Map<number, Machine>();
   /** Name of the machine that was lost last, and when. */
-  #lastLost: { readonly name: string; readonly at: number } | undefined;
+  #lastLost: { readonly name: string | undefined; readonly at: number } | undefined;
   #lost = 0;
 
   constructor(options: LivenessOptions) {
@@ -101,14 +100,14 @@ export class Liveness {
     for (const call of unclaimed) {
       if (call.isSettled || now - call.sentAt < checks * intervalMs) continue;
       const name = this.#suspect(now);
-      this.#options.lose(call, lossOf(name, `no machine has acknowledged it`));
+      this.#options.lose(call, lossOf(name, "no machine has acknowledged it"));
     }
   }
 
   #loseMachine(id: number, machine: Machine, now: number): void {
     this.#machines.delete(id);
     this.#lost++;
-    const name = machine.name ?? UNNAMED;
+    const { name } = machine;
     this.#lastLost = { name, at: now };
     for (const call of this.#options.calls.values()) {
       if (call.machine !== id || call.sentAt === 0) continue;
@@ -118,17 +117,18 @@ export class Liveness {
   }
 
   /** The machine that most likely had a call which none has acknowledged: one that does not answer. */
-  #suspect(now: number): string {
+  #suspect(now: number): string | undefined {
     const { intervalMs, checks } = this.#options;
     const silent = [...this.#machines.values()].filter(({ unanswered }) => unanswered > 1);
     const [only] = silent;
-    if (silent.length === 1 && only?.name !== undefined) return only.name;
+    if (silent.length === 1) return only?.name;
     const lost = this.#lastLost;
     const isRecent = lost !== undefined && now - lost.at < 2 * checks * intervalMs;
-    return silent.length === 0 && isRecent ? lost.name : UNNAMED;
+    return silent.length === 0 && isRecent ? lost.name : undefined;
   }
 }
 
-export function lossOf(machine: string, reason: string): WorkerLoss {
-  return { workerId: -1, machine, exitCode: undefined, reason };
+/** `machine`: its name, if it is known. */
+export function lossOf(machine: string | undefined, reason: string): WorkerLoss {
+  return { workerId: -1, ...(machine !== undefined && { machine }), exitCode: undefined, reason };
 }

@@ -5,6 +5,8 @@ import { checkShutdown, type ShutdownOptions } from "../../api/options.ts";
 import { createPool } from "../../api/pool.ts";
 import type { ModulePool } from "../../api/pool-types.ts";
 import type { AnyFunction } from "../../api/task.ts";
+import { DurableWorker } from "../durable/durable-worker.ts";
+import { openStore } from "../durable/store.ts";
 import { callerOf } from "../../realm/call-site.ts";
 import { currentRuntime } from "../../runtimes/current.ts";
 import { type LocalCalls, Machine } from "./machine.ts";
@@ -81,6 +83,7 @@ class ServedPool implements Server {
   /** Take no more calls. */
   #stopTaking: (() => Promise<unknown>)[] = [];
   #subscriptions: Subscription[] = [];
+  #stopDurable = (): Promise<void> => Promise.resolve();
   #removeSignal: (() => void) | undefined;
   #shutdown: Promise<void> | undefined;
 
@@ -127,6 +130,7 @@ class ServedPool implements Server {
       this.#subscriptions.push(connection.subscribe(own, { callback: machine.onMessage }));
     }
     await this.#takeCalls(connection, machine);
+    if (this.#options.durable !== undefined) await this.#takeDurable(connection, machine);
     await connection.flush();
   }
 
@@ -159,6 +163,20 @@ class ServedPool implements Server {
     this.#stopTaking.push(() => service.stop());
   }
 
+  async #takeDurable(connection: NatsConnection, machine: Machine): Promise<void> {
+    const { subject, durable, maxInFlight } = this.#options;
+    const worker = new DurableWorker({
+      runtime: currentRuntime,
+      codec: machine.codec,
+      calls: this.#pool.call as unknown as LocalCalls,
+      store: await openStore(connection, subject, durable!),
+      ackWaitMs: durable!.ackWaitMs,
+      maxCalls: maxInFlight,
+      machine: this.name,
+    });
+    this.#stopDurable = () => worker.stop();
+  }
+
   async #stop(timeoutMs: number): Promise<void> {
     await this.ready.catch(() => {}); // what has started must be stopped
     const machine = this.#machine;
@@ -166,6 +184,8 @@ class ServedPool implements Server {
       if (machine !== undefined) {
         const drained = machine.drain(timeoutMs);
         await Promise.all(this.#stopTaking.map((stop) => stop()));
+        // Durable calls that take longer are delivered to other machines.
+        await Promise.race([Promise.all([drained, this.#stopDurable()]), waitFor(timeoutMs)]);
         await drained;
       }
       await this.#pool.shutdown(0);
@@ -175,4 +195,9 @@ class ServedPool implements Server {
       this.#onStopped();
     }
   }
+}
+
+function waitFor(ms: number): Promise<void> {
+  if (ms === Infinity) return new Promise(() => {});
+  return new Promise((resolve) => currentRuntime.setTimeout(resolve, ms).unref());
 }
