@@ -19,8 +19,9 @@ describe.skipIf(noServer !== undefined)(`losses${noServer ? ` (${noServer})` : "
   const pools: RemotePool<Tasks>[] = [];
   const machines: MachineProcess[] = [];
   const addresses = (): string[] => servers!.map(({ address }) => address);
-  const open = (subject = "losses"): RemotePool<Tasks> => {
-    const pool = connectPool<Tasks>({ servers: addresses(), subject, lostAfterMs: 900 });
+  /** `lostAfterMs`: longer than this machine may be busy with other things, where nothing is lost. */
+  const open = (subject = "losses", lostAfterMs = 1500): RemotePool<Tasks> => {
+    const pool = connectPool<Tasks>({ servers: addresses(), subject, lostAfterMs });
     pools.push(pool);
     return pool;
   };
@@ -61,7 +62,7 @@ describe.skipIf(noServer !== undefined)(`losses${noServer ? ` (${noServer})` : "
     await Promise.all(
       Object.keys(MACHINES).map(async (runtime) => {
         const leaving = await machine("leaving", runtime, runtime);
-        const pool = open(runtime);
+        const pool = open(runtime, 30_000);
         const finishing = pool.call.sleep(500, runtime);
         await pool.call.add(1, 2);
         await leaving.kill("SIGTERM");
@@ -76,7 +77,7 @@ describe.skipIf(noServer !== undefined)(`losses${noServer ? ` (${noServer})` : "
     await Promise.all(
       Object.keys(MACHINES).map(async (runtime) => {
         await machine("serving", runtime, runtime);
-        const pool = open(runtime);
+        const pool = open(runtime, 30_000);
         expect(await pool.call.runtime()).toBe(runtime);
         const value = { text: "ä𝄞", big: 1n << 70n, map: new Map([[1, new Date(2)]]) };
         expect(await pool.call.echo(value)).toEqual(value);

@@ -38,7 +38,7 @@ import {
   STREAM_FAILURE,
 } from "../wire/frames.ts";
 import { encodeCall } from "./call-message.ts";
-import { Liveness, lossOf } from "./liveness.ts";
+import { EVERY_MACHINE, Liveness, lossOf } from "./liveness.ts";
 import { MessageCodec } from "../wire/message-codec.ts";
 import {
   allSubject,
@@ -433,7 +433,11 @@ export class Caller implements CallEvents {
 
   #probe(machine: number, tokens: readonly string[]): void {
     const message = this.codec.encode(PROBE, [this.#inbox], tokens, "tokens");
-    this.#publish(machineSubject(this.#options.subject, machine), message);
+    const { subject } = this.#options;
+    this.#publish(
+      machine === EVERY_MACHINE ? allSubject(subject) : machineSubject(subject, machine),
+      message,
+    );
   }
 
   #onCheck(): void {

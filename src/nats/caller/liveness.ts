@@ -23,6 +23,8 @@ interface Machine {
 
 /** Answers in a row that do not name a call after which its response is lost. The first may have crossed with it. */
 const TIMES_MISSING = 2;
+/** Asks all machines at once. */
+export const EVERY_MACHINE = 0;
 /** Silent machines without calls are forgotten after this many intervals. */
 const FORGOTTEN_AFTER = 60;
 
@@ -62,11 +64,13 @@ export class Liveness {
     this.#name(id, name);
     for (const token of tokens) {
       const call = this.#options.calls.get(token);
-      if (call !== undefined) call.machine = id;
+      if (call === undefined) continue;
+      if (call.machine !== id) call.timesMissing = 0;
+      call.machine = id;
     }
   }
 
-  /** The machine lives, but does not have these calls. */
+  /** The machine lives, but does not have these calls. It tells of those that it has by `accepted`. */
   alive(id: number, name: string, missing: readonly string[]): void {
     this.#name(id, name);
     for (const token of missing) {
@@ -84,24 +88,35 @@ export class Liveness {
   check(now: number): void {
     const { intervalMs, checks, calls } = this.#options;
     const overdue = new Map<number, string[]>();
-    const unclaimed: RemoteCall[] = [];
+    const unclaimed: string[] = [];
     for (const [token, call] of calls) {
       if (call.sentAt === 0 || now - call.sentAt < intervalMs) continue;
-      if (call.machine === 0) unclaimed.push(call);
+      if (call.machine === 0) unclaimed.push(token);
       else overdue.set(call.machine, [...overdue.get(call.machine) ?? [], token]);
     }
+    let isSilent = false;
     for (const [id, machine] of this.#machines) {
       if (machine.unanswered >= checks) this.#loseMachine(id, machine, now);
       else if (overdue.has(id) || unclaimed.length > 0) {
+        isSilent ||= machine.unanswered > 0;
         machine.unanswered++;
-        this.#options.probe(id, overdue.get(id) ?? []);
+        if (overdue.has(id)) this.#options.probe(id, overdue.get(id)!);
       } else if (now - machine.heardAt > FORGOTTEN_AFTER * intervalMs) this.#machines.delete(id);
     }
-    for (const call of unclaimed) {
-      if (call.isSettled || now - call.sentAt < checks * intervalMs) continue;
-      const name = this.#suspect(now);
-      this.#options.lose(call, lossOf(name, "no machine has acknowledged it"));
+    this.#checkUnclaimed(unclaimed, isSilent, now);
+  }
+
+  /** Calls that no machine has accepted: any machine may have them, also one that has never been heard. */
+  #checkUnclaimed(tokens: readonly string[], isSilent: boolean, now: number): void {
+    const left: string[] = [];
+    for (const token of tokens) {
+      const call = this.#options.calls.get(token);
+      if (call === undefined) continue;
+      // While a machine is silent it may have the call; either it answers or it is lost.
+      if (++call.timesMissing <= this.#options.checks || isSilent) left.push(token);
+      else this.#options.lose(call, lossOf(this.#suspect(now), "no machine has it"));
     }
+    if (left.length > 0) this.#options.probe(EVERY_MACHINE, left);
   }
 
   #loseMachine(id: number, machine: Machine, now: number): void {
@@ -116,15 +131,12 @@ export class Liveness {
     }
   }
 
-  /** The machine that most likely had a call which none has acknowledged: one that does not answer. */
+  /** The machine that most likely had a call which none has: one that was lost lately. */
   #suspect(now: number): string | undefined {
     const { intervalMs, checks } = this.#options;
-    const silent = [...this.#machines.values()].filter(({ unanswered }) => unanswered > 1);
-    const [only] = silent;
-    if (silent.length === 1) return only?.name;
     const lost = this.#lastLost;
     const isRecent = lost !== undefined && now - lost.at < 2 * checks * intervalMs;
-    return silent.length === 0 && isRecent ? lost.name : undefined;
+    return isRecent ? lost.name : undefined;
   }
 }
 

@@ -211,11 +211,14 @@ export class Machine {
   #onProbe(header: Header, bytes: Uint8Array): void {
     const [inbox, ...tokens] = this.codec.decode(bytes, header) as string[];
     const now = this.#runtime.now();
-    const missing = tokens.filter((token) => {
+    const present: string[] = [];
+    const missing: string[] = [];
+    for (const token of tokens) {
       const running = this.#running.get(`${inbox}.${token}`);
       if (running !== undefined) running.heardAt = now;
-      return running === undefined;
-    });
+      (running === undefined ? missing : present).push(token);
+    }
+    if (present.length > 0) this.#report(ACCEPTED, String(inbox), present);
     this.#report(ALIVE, String(inbox), missing);
   }
 
