@@ -12,7 +12,7 @@ import {
   type WorkerLoss,
   WorkerLostError,
 } from "../../errors.ts";
-import type { Runtime } from "../../runtimes/runtime.ts";
+import type { Runtime, Timer } from "../../runtimes/runtime.ts";
 import {
   ACCEPTED,
   ALIVE,
@@ -75,6 +75,7 @@ export class Caller implements CallEvents {
   readonly #liveness: Liveness;
   readonly #outgoing = new OutgoingTransfers();
   readonly #incoming: IncomingTransfers;
+  readonly #check: Timer;
   #connection: NatsConnection | undefined;
   #isClosed = false;
   /** Why no call can be made any more. */
@@ -100,8 +101,6 @@ export class Caller implements CallEvents {
     this.#check = runtime.setInterval(() => this.#onCheck(), intervalMs);
     this.#check.unref();
   }
-
-  readonly #check: ReturnType<Runtime["setInterval"]>;
 
   /** The connection is there: sends the calls that waited for it. */
   open(connection: NatsConnection): void {
@@ -220,7 +219,7 @@ export class Caller implements CallEvents {
     call.sentAt = now;
     const { subject } = this.#options;
     const reply = this.#replyOf(call);
-    const maxBytes = this.#maxMessageBytes();
+    const maxBytes = this.#connection?.info?.max_payload ?? 1024 * 1024;
     if (message.length <= maxBytes) {
       this.#publish(callSubject(subject), message, reply);
       return;
@@ -229,10 +228,6 @@ export class Caller implements CallEvents {
     void this.#outgoing.start(transferKey(call.token, id), message, chunkBytesFor(maxBytes), now);
     const begin = bareMessage(BEGIN, { count: id, number: message.length });
     this.#publish(callSubject(subject), begin, reply);
-  }
-
-  #maxMessageBytes(): number {
-    return this.#connection?.info?.max_payload ?? 1024 * 1024;
   }
 
   #replyOf(call: RemoteCall): string {

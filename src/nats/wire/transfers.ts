@@ -14,7 +14,7 @@ const MAX_TRANSFERS = 256;
 const MAX_PAYLOADS = 4;
 
 /** A transfer that has not moved for this time is given up. */
-export const STALLED_MS = 10_000;
+export const STALLED_MS = 60_000;
 /** Bytes of a message besides the payload that `maxPayloadBytes` limits. */
 export const MAX_OVERHEAD_BYTES: number = 2 * 1024 * 1024;
 
