@@ -25,7 +25,7 @@ test("every example is tested", () => {
   const names = readdirSync(folder, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => name);
-  expect(names.sort()).toEqual([...Object.keys(outputs), "server"].sort());
+  expect(names.sort()).toEqual([...Object.keys(outputs), "server", "nats"].sort());
 });
 
 test.each(Object.keys(outputs))("%s prints its results and ends", async (name) => {
