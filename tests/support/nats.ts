@@ -128,6 +128,9 @@ export async function startMachine(
     name,
     output,
     kill: (signal) => kill(child, signal),
-    exited: once(child, "exit").then(([code]) => code as number | null),
+    // Deno reports the signal that was sent, not how the process ended.
+    exited: once(child, "exit").then(([code, signal]) =>
+      signal === "SIGTERM" ? 143 : code as number | null
+    ),
   };
 }
