@@ -12,6 +12,7 @@ import {
 } from "../api/checks.ts";
 import type { PoolOptions } from "../api/options.ts";
 import { InvalidArgumentError, NoMachinesError } from "../errors.ts";
+import { MAX_TIMER_MS, type Runtime, type Timer } from "../runtimes/runtime.ts";
 
 /** Options that callers and machines share. */
 export interface NatsOptions {
@@ -217,4 +218,19 @@ export function missingPackage(name: string, feature: string, cause: unknown): E
   return new InvalidArgumentError(`${feature} needs the package ${name}: npm install ${name}.`, {
     cause,
   });
+}
+
+/** Resolves when `whenDone` calls back, or after `timeoutMs`; Infinity: no limit. */
+export async function waitFor(
+  runtime: Runtime,
+  timeoutMs: number,
+  whenDone: (resolve: () => void) => void,
+): Promise<void> {
+  let timer: Timer | undefined;
+  await new Promise<void>((resolve) => {
+    whenDone(resolve);
+    if (timeoutMs === Infinity) return;
+    timer = runtime.setTimeout(resolve, Math.min(timeoutMs, MAX_TIMER_MS));
+  });
+  timer?.clear();
 }

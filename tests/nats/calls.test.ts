@@ -238,6 +238,16 @@ describe.skipIf(noServer !== undefined)(`one server${noServer ? ` (${noServer})`
       .toBeInstanceOf(InvalidArgumentError);
   });
 
+  test("a stream of a call that has failed gives its error to readers that come later", async () => {
+    const { call } = pool as unknown as RemotePool<Record<string, () => Generator<number>>>;
+    const unknown = call["nothing"]!();
+    await rejection(unknown as unknown as Promise<unknown>);
+    expect(await rejection(unknown.toArray())).toBeInstanceOf(UnknownTaskError);
+    const closed = connectPool<Tasks>({ servers: address, subject: "tests" });
+    await closed.shutdown();
+    expect(await rejection(closed.call.count(3).toArray())).toBeInstanceOf(PoolClosedError);
+  });
+
   test("a stream that is not read pauses its task; leaving it ends the generator", async () => {
     const rows = pool.call.endless(file("endless"));
     expect((await rows.next()).value).toBe(0);

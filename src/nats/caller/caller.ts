@@ -47,6 +47,7 @@ import {
   NO_CALL,
   randomId,
   type ResolvedConnect,
+  waitFor,
 } from "../options.ts";
 import { type CallEvents, RemoteCall } from "./remote-call.ts";
 import type { RemoteResult } from "./remote-result.ts";
@@ -113,10 +114,9 @@ export class Caller implements CallEvents {
 
   /** No call can be made any more: rejects all. */
   close(failure: unknown): void {
-    if (this.#isClosed && this.#calls.size === 0) return;
-    this.#isClosed = true;
-    this.#failure = failure;
     this.#check.clear();
+    this.#isClosed = true;
+    this.#failure ??= failure;
     for (const call of this.#calls.values()) {
       this.#cancel(call, failure);
       this.#settle(call, () => call.fail(failure));
@@ -127,11 +127,8 @@ export class Caller implements CallEvents {
   async drain(timeoutMs: number): Promise<void> {
     this.#isClosed = true;
     this.#failure = new PoolClosedError();
-    if (this.#calls.size > 0 && timeoutMs > 0) {
-      await new Promise<void>((resolve) => {
-        this.#onIdle = resolve;
-        if (timeoutMs !== Infinity) this.#runtime.setTimeout(resolve, timeoutMs);
-      });
+    if (this.#calls.size > 0) {
+      await waitFor(this.#runtime, timeoutMs, (resolve) => this.#onIdle = resolve);
     }
     this.close(this.#failure);
   }
@@ -308,6 +305,7 @@ export class Caller implements CallEvents {
         return;
       }
       case BUSY:
+        call.machinesMissingSince = 0;
         this.#sendLater(call);
         return;
       case STOPPED:
@@ -366,12 +364,12 @@ export class Caller implements CallEvents {
   }
 
   /** Sends a call again that did not run. */
-  #sendLater(call: RemoteCall, minMs = 0): void {
+  #sendLater(call: RemoteCall): void {
     if (call.message === undefined || call.sentAt === 0) return;
     this.#outgoing.dropAll(`${call.token} `);
     call.sentAt = 0;
     const most = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(call.refusals++, 10));
-    const pauseMs = minMs + most * (0.5 + Math.random() / 2);
+    const pauseMs = most * (0.5 + Math.random() / 2);
     call.retryTimer = this.#runtime.setTimeout(() => {
       this.#calls.delete(call.token);
       this.#register(call);
@@ -381,10 +379,11 @@ export class Caller implements CallEvents {
 
   /** Its machine is lost: repeats the call if it may run twice, or rejects it. */
   #lose(call: RemoteCall, loss: WorkerLoss): void {
+    this.#cancel(call, undefined); // in case only a message was lost
+    call.machinesMissingSince = 0;
     if (call.retriesLeft > 0 && call.message !== undefined && !call.hasStream) {
       call.retriesLeft--;
       this.#counts.retried++;
-      this.#cancel(call, undefined); // in case only its answer was lost
       this.#sendLater(call);
       return;
     }

@@ -45,6 +45,8 @@ export class RemoteCall implements ResultSource {
   #resolve!: (value: unknown) => void;
   #reject!: (reason: unknown) => void;
   #consumer: StreamConsumer | undefined;
+  /** What a reader gets that comes after the end. */
+  #lateReason: (() => unknown) | undefined;
   readonly #events: CallEvents;
 
   constructor(task: string, settings: CallSettings, now: number, events: CallEvents) {
@@ -77,6 +79,7 @@ export class RemoteCall implements ResultSource {
       onWaiting: () => {},
     });
     this.#consumer = consumer;
+    if (this.#lateReason !== undefined) consumer.fail(this.#lateReason());
     return handle;
   }
 
@@ -119,6 +122,7 @@ export class RemoteCall implements ResultSource {
       return;
     }
     this.#resolve(value);
+    this.#lateReason = () => this.#notGenerator();
     const consumer = this.#consumer;
     if (consumer?.isCancelled === true) consumer.end(undefined);
     else consumer?.fail(this.#notGenerator());
@@ -126,6 +130,7 @@ export class RemoteCall implements ResultSource {
 
   fail(reason: unknown): void {
     this.#settle();
+    this.#lateReason = () => reason;
     this.#consumer?.fail(reason);
     if (!this.hasStream) this.#reject(reason);
   }

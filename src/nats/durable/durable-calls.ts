@@ -84,7 +84,8 @@ export class DurableCalls {
   async #enqueue(task: string, args: readonly unknown[], options: unknown): Promise<string> {
     if (!Array.isArray(args)) throw invalid("The arguments of enqueue", "a list", show(args));
     const request = requestOf(options);
-    const message = this.#codec.encode(CALL, [task, request], args, "args");
+    const values = await Promise.all(args);
+    const message = this.#codec.encode(CALL, [task, request], values, "args");
     const { client, subject } = await this.#open();
     await client.publish(subject, message, { msgID: request.id }).catch((error) => {
       const isTooLarge = /max_payload|maximum payload/i.test((error as Error).message);

@@ -4,7 +4,12 @@
  */
 import type { ConsumerMessages, JsMsg } from "@nats-io/jetstream";
 import { ResultStream } from "../../host/streams/result-stream.ts";
-import { InvalidArgumentError, ProtocolError, WorkerLostError } from "../../errors.ts";
+import {
+  InvalidArgumentError,
+  PoolClosedError,
+  ProtocolError,
+  WorkerLostError,
+} from "../../errors.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
 import { localCall, type LocalCalls } from "../machine/machine.ts";
 import { CALL, FAILURE, readHeader, RESULT } from "../wire/frames.ts";
@@ -112,16 +117,20 @@ export class DurableWorker {
       return;
     }
     const renewing = runtime.setInterval(() => msg.working(), ackWaitMs / 3);
+    let message: Uint8Array;
     try {
-      const value = await this.#run(call);
-      await this.#record(id, codec.encode(RESULT, [], [value], "result"));
-      await msg.ackAck();
+      message = codec.encode(RESULT, [], [await this.#run(call)], "result");
     } catch (error) {
-      if (runs <= retries) msg.nak(Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (runs - 1)));
-      else await this.#bury(msg, id, error);
+      // This machine stops: the next one runs it.
+      if (error instanceof PoolClosedError) msg.nak();
+      else if (runs > retries) await this.#bury(msg, id, error);
+      else msg.nak(Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (runs - 1)));
+      return;
     } finally {
       renewing.clear();
     }
+    await this.#record(id, message);
+    msg.ack();
   }
 
   #decode(bytes: Uint8Array): DurableCall {

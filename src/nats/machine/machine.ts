@@ -29,7 +29,7 @@ import {
   STREAM,
 } from "../wire/frames.ts";
 import { MessageCodec } from "../wire/message-codec.ts";
-import { machineSubject, NO_CALL, randomId, type ResolvedServe } from "../options.ts";
+import { machineSubject, NO_CALL, randomId, type ResolvedServe, waitFor } from "../options.ts";
 import type { MachineStatistics } from "../statistics.ts";
 import { ResultPump } from "./result-pump.ts";
 import {
@@ -152,11 +152,8 @@ export class Machine {
   /** Takes no more calls. Resolves when none is running, or after `timeoutMs`; those left are reported as stopped. */
   async drain(timeoutMs: number): Promise<void> {
     this.#isDraining = true;
-    if (this.#running.size > 0 && timeoutMs > 0) {
-      await new Promise<void>((resolve) => {
-        this.#onIdle = resolve;
-        if (timeoutMs !== Infinity) this.#runtime.setTimeout(resolve, timeoutMs);
-      });
+    if (this.#running.size > 0) {
+      await waitFor(this.#runtime, timeoutMs, (resolve) => this.#onIdle = resolve);
     }
     this.#sweep.clear();
     for (const running of this.#running.values()) {

@@ -20,6 +20,7 @@ import {
   type ResolvedServe,
   resolveServe,
   type ServeOptions,
+  waitFor,
 } from "../options.ts";
 
 const DRAIN_MS = 5000;
@@ -185,7 +186,8 @@ class ServedPool implements Server {
         const drained = machine.drain(timeoutMs);
         await Promise.all(this.#stopTaking.map((stop) => stop()));
         // Durable calls that take longer are delivered to other machines.
-        await Promise.race([Promise.all([drained, this.#stopDurable()]), waitFor(timeoutMs)]);
+        const ended = this.#stopDurable();
+        await waitFor(currentRuntime, timeoutMs, (resolve) => void ended.then(resolve));
         await drained;
       }
       await this.#pool.shutdown(0);
@@ -195,9 +197,4 @@ class ServedPool implements Server {
       this.#onStopped();
     }
   }
-}
-
-function waitFor(ms: number): Promise<void> {
-  if (ms === Infinity) return new Promise(() => {});
-  return new Promise((resolve) => currentRuntime.setTimeout(resolve, ms).unref());
 }
