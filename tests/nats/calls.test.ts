@@ -323,6 +323,21 @@ describe.skipIf(noServer !== undefined)(`one server${noServer ? ` (${noServer})`
     expect(await rejection(caller.call.add(1, 2))).toBeInstanceOf(PoolClosedError);
   });
 
+  test("credentials are passed to the client", async () => {
+    const locked = await startServers(1, ["--user", "ada", "--pass", "secret"]);
+    const options = { servers: locked[0]!.address, subject: "locked" };
+    const connection = { user: "ada", pass: "secret" };
+    const refused = connectPool<Tasks>(options);
+    expect(await rejection(refused.ready)).toBeInstanceOf(NoMachinesError);
+    const open = serve<Tasks>(tasks, { ...options, connection, terminates: false });
+    await open.ready;
+    const caller = connectPool<Tasks>({ ...options, connection });
+    expect(await caller.call.add(1, 2)).toBe(3);
+    await Promise.all([caller.shutdown(), refused.shutdown()]);
+    await open.shutdown();
+    await locked.stop();
+  });
+
   test("wrong options and unreachable servers are named", async () => {
     expect(() => connectPool({ subject: "a b" })).toThrow(InvalidArgumentError);
     expect(() => connectPool({ subject: "a", server: 1 } as never)).toThrow(/servers/);

@@ -140,7 +140,7 @@ class NatsPool {
   async #stop(timeoutMs: number): Promise<void> {
     await this.#caller.drain(timeoutMs);
     await this.ready.catch(() => {}); // what is being opened must be closed
-    await this.#connection?.drain();
+    await this.#connection?.drain().catch(() => {}); // it may be closed already
   }
 
   readonly [Symbol.dispose] = (): void => void this.shutdown(0);

@@ -128,6 +128,7 @@ export class ResultPump {
     } catch (error) {
       if (items.length === 1) {
         this.#failure = { reason: error };
+        this.#stream.return().catch(() => {}); // `#forward` may wait for an item
         return;
       }
     }

@@ -1,5 +1,5 @@
 /** `serve`: a local pool behind a NATS queue group. */
-import type { NatsConnection, Subscription } from "@nats-io/transport-node";
+import type { NatsConnection } from "@nats-io/transport-node";
 import { moduleUrlOf } from "../../api/module-url.ts";
 import { checkShutdown, type ShutdownOptions } from "../../api/options.ts";
 import { createPool } from "../../api/pool.ts";
@@ -83,7 +83,6 @@ class ServedPool implements Server {
   #connection: NatsConnection | undefined;
   /** Take no more calls. */
   #stopTaking: (() => Promise<unknown>)[] = [];
-  #subscriptions: Subscription[] = [];
   #stopDurable = (): Promise<void> => Promise.resolve();
   #removeSignal: (() => void) | undefined;
   #shutdown: Promise<void> | undefined;
@@ -124,11 +123,13 @@ class ServedPool implements Server {
     const [connection] = await Promise.all([openConnection(this.#options), this.#pool.ready]);
     this.#connection = connection;
     if (this.#shutdown !== undefined) return;
+    // The client reconnects by itself; what it cannot reopen ends this machine.
+    void connection.closed().then(() => this.shutdown(0));
     const { subject } = this.#options;
     const calls = this.#pool.call as unknown as LocalCalls;
     const machine = this.#machine = new Machine(currentRuntime, this.#options, connection, calls);
     for (const own of [machine.subject, allSubject(subject)]) {
-      this.#subscriptions.push(connection.subscribe(own, { callback: machine.onMessage }));
+      connection.subscribe(own, { callback: machine.onMessage });
     }
     await this.#takeCalls(connection, machine);
     if (this.#options.durable !== undefined) await this.#takeDurable(connection, machine);
@@ -191,7 +192,7 @@ class ServedPool implements Server {
         await drained;
       }
       await this.#pool.shutdown(0);
-      await this.#connection?.drain();
+      await this.#connection?.drain().catch(() => {}); // it may be closed already
     } finally {
       this.#removeSignal?.();
       this.#onStopped();
