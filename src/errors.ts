@@ -144,7 +144,7 @@ export class WorkerLostError extends HeddleError {
   }
 }
 
-/** No machine serves the subject (`heddle/nats`), or the connection is closed. The call did not run. */
+/** No machine serves the subject (`heddle/nats`): the call did not run. Or the connection was closed: it may have run. */
 export class NoMachinesError extends HeddleError {
   constructor(message: string, options?: ErrorOptions) {
     super("HEDDLE_NO_MACHINES", message, options);
