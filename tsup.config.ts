@@ -11,6 +11,7 @@ const entries: Record<string, string> = {
   dashboard: "src/mod-dashboard.ts",
   knitting: "src/mod-knitting.ts",
   "knitting/utils": "src/mod-knitting-utils.ts",
+  nats: "src/mod-nats.ts",
 };
 
 /** The same for bundlers, and the setup of the workers of `heddle/knitting`. Without types. */

@@ -1,6 +1,7 @@
 /**
  * `npm run test:chaos -- [--minutes N] [--seed N] [--runtime NAME]` and `npm run test:leaks -- [--scale N]
- * [--only PART] [--runtime NAME]`: `tests/chaos` or `tests/leaks` on every runtime, unless one is named, one after the
+ * [--only PART] [--runtime NAME]`, `npm run test:nats-chaos -- [--calls N] [--kills N] [--seed N] [--runtime NAME]`:
+ * `tests/chaos`, `tests/leaks` or `tests/nats-chaos` on every runtime, unless one is named, one after the
  * other. Prints what they print: lines of JSON.
  */
 import { spawnSync } from "node:child_process";
@@ -24,8 +25,12 @@ const [what = "", ...args] = process.argv.slice(2);
 const at = args.indexOf("--runtime");
 const [, named] = at < 0 ? [] : args.splice(at, 2);
 const chosen = at < 0 ? Object.keys(RUNTIMES) : [named ?? ""];
-if (!["chaos", "leaks"].includes(what) || chosen.some((name) => !(name in RUNTIMES))) {
-  console.error(`chaos or leaks, and --runtime one of ${Object.keys(RUNTIMES).join(", ")}`);
+if (
+  !["chaos", "leaks", "nats-chaos"].includes(what) || chosen.some((name) => !(name in RUNTIMES))
+) {
+  console.error(
+    `chaos, leaks or nats-chaos, and --runtime one of ${Object.keys(RUNTIMES).join(", ")}`,
+  );
   process.exit(2);
 }
 let isFailed = false;

@@ -16,6 +16,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { fetchNatsServer } from "./nats-server.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 const bin = (name: string): string => join(root, "node_modules/.bin", name);
@@ -250,6 +251,13 @@ await suite("pages in a browser", "node26", ["tests/graphs", "tests/dashboard"])
 for (const runtime of ["node26", "deno", "bun"]) {
   await suite("programs of the benchmarks", runtime, ["tests/programs"]);
 }
+
+// Machines are processes of their own, on all three runtimes.
+const natsServer = fetchNatsServer();
+if ("path" in natsServer) {
+  const nats = (runtime: string) => () => suite("NATS", runtime, ["tests/nats"]);
+  await inTurn(2, ["node26", "bun", "deno"].map(nats));
+} else skipped.push(`NATS: ${natsServer.reason}`);
 
 if (spawnSync("taskset", ["-c", "0", "true"]).status === 0) {
   const prefix = ["taskset", "-c", "0"];

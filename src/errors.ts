@@ -106,8 +106,10 @@ export class StreamClosedError extends HeddleError {
 
 /** Describes a worker that ended unexpectedly. */
 export interface WorkerLoss {
-  /** Number of the worker within its pool; replacements get new numbers. */
+  /** Number of the worker within its pool; replacements get new numbers. -1 for a machine. */
   readonly workerId: number;
+  /** The name of the machine that was lost (`heddle/nats`). */
+  readonly machine?: string;
   /** Exit code, if the runtime reported one. */
   readonly exitCode: number | undefined;
   /** Why the worker ended, in words. */
@@ -117,19 +119,35 @@ export interface WorkerLoss {
 /** The worker ended before it responded to this call. The call may have run, in part or in full. */
 export class WorkerLostError extends HeddleError {
   readonly workerId: number;
+  /** The name of the machine that was lost, if it is known. Only errors of `heddle/nats` have it. */
+  declare readonly machine?: string;
   readonly exitCode: number | undefined;
   readonly reason: string;
 
   constructor(loss: WorkerLoss, options?: ErrorOptions) {
     const exit = loss.exitCode === undefined ? "" : ` (exit code ${loss.exitCode})`;
+    const { machine } = loss;
+    const lost = machine !== undefined
+      ? `The machine "${machine}" was lost`
+      : loss.workerId < 0
+      ? "A machine or a message was lost"
+      : `Worker ${loss.workerId} ended`;
     super(
       "HEDDLE_WORKER_LOST",
-      `Worker ${loss.workerId} ended before it responded to this call: ${loss.reason}${exit}.`,
+      `${lost} before it responded to this call: ${loss.reason}${exit}.`,
       options,
     );
+    if (machine !== undefined) this.machine = machine;
     this.workerId = loss.workerId;
     this.exitCode = loss.exitCode;
     this.reason = loss.reason;
+  }
+}
+
+/** No machine serves the subject (`heddle/nats`): the call did not run. Or the connection was closed: it may have run. */
+export class NoMachinesError extends HeddleError {
+  constructor(message: string, options?: ErrorOptions) {
+    super("HEDDLE_NO_MACHINES", message, options);
   }
 }
 
@@ -245,6 +263,7 @@ export const errorClasses: Readonly<Record<string, { readonly prototype: HeddleE
   PoolClosedError,
   StreamClosedError,
   WorkerLostError,
+  NoMachinesError,
   DataCloneError,
   PayloadTooLargeError,
   QueueFullError,

@@ -12,6 +12,7 @@ import {
 } from "./payload-tables.ts";
 import { programsTable } from "./program-tables.ts";
 import type { Measurement, ScenarioResult } from "./schema.ts";
+import { natsTable } from "./nats-tables.ts";
 import { streamsTable } from "./stream-tables.ts";
 import {
   burstTable,
@@ -45,6 +46,7 @@ const TABLES: Readonly<Record<string, (result: ScenarioResult) => string[]>> = {
   "soak": soakTable,
   "programs": programsTable,
   "streams": streamsTable,
+  "nats": natsTable,
   "http": httpTable,
   "http-soak": httpSoakTable,
 };

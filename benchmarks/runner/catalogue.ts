@@ -17,7 +17,9 @@ import { COLD_KINDS, QUICK_KINDS } from "../scenarios/cold-cases.ts";
 import { PLAIN } from "../scenarios/concurrency-cases.ts";
 import { BUSY, ONE_CORE } from "../scenarios/contended-cases.ts";
 import { ON_MAIN } from "../scenarios/http-cases.ts";
+import { fetchNatsServer, findNatsServer } from "../../scripts/nats-server.ts";
 import { ALONE, BESIDE_LONG, LAST_MICRO, LONG_TASK } from "../scenarios/mixed-cases.ts";
+import { RAW } from "../scenarios/nats-cases.ts";
 import { SWEPT_WORKERS, workersOf } from "../scenarios/pools-in-turn.ts";
 import { languageVersions } from "../programs/languages.ts";
 import { programContenders } from "./programs.ts";
@@ -57,6 +59,16 @@ const namedAndKnitting =
     knitting(choices),
     ...others.map(byName),
   ];
+
+/** Left out where there is no server and none can be fetched. */
+const natsContenders = (_: Choices, runtime: string): readonly Contender[] => {
+  // A list of scenarios fetches nothing.
+  const found = runtime === "" ? findNatsServer() : fetchNatsServer();
+  return ["heddle", RAW].map((name) => ({
+    ...byName(name),
+    ...("path" in found ? {} : { left: found.reason }),
+  }));
+};
 
 const isOfKnitting = ({ contender }: Measurement): boolean => contender.startsWith(KNITTING);
 
@@ -285,6 +297,15 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
         addRatioToBaseline(measurements, "postMessage"),
         (candidate, of) => candidate.contender === BY_CALLS && of.contender === BY_MAP,
       ),
+  },
+  "nats": {
+    about:
+      "calls to other processes over NATS beside bare requests; calls a second with 1, 2, 4 machines",
+    rounds: quickOr(1, 5),
+    contenders: natsContenders,
+    finish: (measurements) => addRatioToBaseline(measurements, RAW),
+    // Fetching the server for the first time may build it.
+    timeoutMs: () => 600_000,
   },
   "concurrency": {
     about: "100 to 1,000 tasks of five slow requests each at once: wall time, memory, all cores",

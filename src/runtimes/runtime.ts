@@ -288,6 +288,13 @@ export interface Runtime extends CodecAccess {
    * callback starts something that does. Returns a function that removes the callback.
    */
   onBeforeExit(callback: () => void): () => void;
+  /**
+   * Runs `drain` at SIGTERM instead of ending the process. When it has settled the process ends with code 143, unless the
+   * program listens for the signal itself. Returns a function that removes it.
+   */
+  onTerminate(drain: () => Promise<void>): () => void;
+  /** The host's name and the number of this process. */
+  processName(): string;
   /** Whether `WorkerHandle.terminate` stops a thread that loops. */
   readonly stopsThreads: boolean;
   /** Whether the runtime itself prints the uncaught exceptions of workers. */

@@ -177,6 +177,27 @@ function onBeforeExit(callback: () => void): () => void {
 /** Key in the `workerData` of threads that start with a bundle. */
 const MARK = "heddle.bundle";
 
+function onTerminate(drain: () => Promise<void>): () => void {
+  const remove = (): void => void process.off("SIGTERM", listener);
+  const listener = (): void => {
+    const end = (): void => {
+      remove();
+      if (process.listenerCount("SIGTERM") === 0) exit(143); // 128 and the number of the signal
+    };
+    void drain().then(end, end);
+  };
+  process.on("SIGTERM", listener);
+  return remove;
+}
+
+function processName(): string {
+  try {
+    return `${process.getBuiltinModule("node:os").hostname()}-${process.pid}`;
+  } catch {
+    return `process-${process.pid}`; // Deno without --allow-sys
+  }
+}
+
 /** Options of a `Worker` that set its limits. */
 export type LimitOptions = Pick<WorkerOptions, "resourceLimits" | "execArgv" | "env">;
 
@@ -283,6 +304,8 @@ export function createRuntime(specifics: RuntimeSpecifics): Runtime {
         ? new URL(location).href
         : process.getBuiltinModule("node:url").pathToFileURL(location).href,
     onBeforeExit,
+    onTerminate,
+    processName,
     stopsThreads: true,
     printsUncaught: false,
     warn: (...lines) => console.error(...lines),

@@ -38,7 +38,7 @@ test("every example is tested and has a README", () => {
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => name);
   // tests/package and scripts/extra.ts build and run `bundlers`.
-  const others = ["bundlers", "observability", "server"];
+  const others = ["bundlers", "nats", "observability", "server"];
   expect(names.sort()).toEqual([...Object.keys(outputs), ...others].sort());
   for (const name of names) expect(existsSync(new URL(`${name}/README.md`, folder))).toBe(true);
 });

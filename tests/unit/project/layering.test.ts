@@ -24,6 +24,8 @@ const LAYERS: Readonly<Record<string, number>> = {
   "api": 5,
   "dashboard": 6,
   "mod-task.ts": 6,
+  "nats": 6,
+  "mod-nats.ts": 7,
   "mod-task-bundled.ts": 7,
   "mod-dashboard.ts": 7,
   "mod-core.ts": 7,
@@ -34,8 +36,25 @@ const LAYERS: Readonly<Record<string, number>> = {
   "mod-knitting-utils.ts": 10,
 };
 
+/**
+ * What src/nats may import below the public API: the codec with what it is made from, settings and checks of calls, and
+ * streams, so that options, errors and streams are those of one process.
+ */
+const BELOW_NATS: readonly RegExp[] = [
+  /^(?:codec|memory|streams)\//,
+  /^(?:errors|realm\/call-site)\.ts$/,
+  /^api\/(?:call-options|call-proxy|call-types|checks|module-url|options|pool|pool-types|observe\/pool-statistics|task)\.ts$/,
+  /^host\/(?:cancel\/call-settings|streams\/result-stream)\.ts$/,
+  /^runtimes\/(?:current|runtime)\.ts$/,
+];
+
 /** Only these may import the adapter of the current runtime. */
-const COMPOSITION_ROOTS = ["api/pool.ts", "worker/entry.ts"];
+const COMPOSITION_ROOTS = [
+  "api/pool.ts",
+  "worker/entry.ts",
+  "nats/caller/connect-pool.ts",
+  "nats/machine/serve.ts",
+];
 
 /** Names of a runtime, outside comments and strings that merely mention one. */
 const RUNTIME_NAMES = /\b(process|Deno|Bun|Buffer|setImmediate|__dirname|require)\b(?!["'`])/;
@@ -82,7 +101,9 @@ describe.each(sources)("$path", ({ path, text, imports }) => {
   test("imports its own folder or lower layers", () => {
     for (const specifier of imports) {
       if (!specifier.startsWith(".")) {
-        expect(path).toMatch(/^runtimes\//);
+        // Packages of NATS are the peers of one entry point alone.
+        if (!specifier.startsWith("@nats-io/")) expect(path).toMatch(/^runtimes\//);
+        else expect(path).toMatch(/^nats\//);
         continue;
       }
       const to = target(path, specifier);
@@ -92,6 +113,15 @@ describe.each(sources)("$path", ({ path, text, imports }) => {
       if (folderOf(to) === "runtimes" && to !== "runtimes/runtime.ts") {
         expect(COMPOSITION_ROOTS).toContain(path);
       }
+    }
+  });
+
+  test("of NATS imports what it may of the core", () => {
+    if (folderOf(path) !== "nats") return;
+    for (const specifier of imports.filter((name) => name.startsWith("."))) {
+      const to = target(path, specifier);
+      const isAllowed = folderOf(to) === "nats" || BELOW_NATS.some((pattern) => pattern.test(to));
+      expect([to, isAllowed]).toEqual([to, true]);
     }
   });
 

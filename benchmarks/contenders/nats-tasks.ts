@@ -1,0 +1,10 @@
+/** Tasks of the scenario `nats`. */
+export const echo = (text: string): string => text;
+
+/** Computes for a time. */
+export function spin(us: number): number {
+  const end = performance.now() + us / 1000;
+  let turns = 0;
+  while (performance.now() < end) turns++;
+  return turns;
+}

@@ -1,0 +1,125 @@
+/**
+ * `nats`: calls to another process through a NATS server on loopback, beside bare requests of the NATS client: time of a
+ * call with 1 and 100 at once, and calls a second of a task of 1 ms with 1, 2 and 4 worker processes.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { connect } from "@nats-io/transport-node";
+import { connectPool } from "../../dist/nats.js";
+import { fetchNatsServer } from "../../scripts/nats-server.ts";
+import { finish, readArguments, type RoundSamples } from "../harness/child.ts";
+import { AT_ONCE, MACHINES, RAW, ROUND_TRIP, THROUGHPUT } from "./nats-cases.ts";
+
+type Tasks = typeof import("../contenders/nats-tasks.ts");
+
+const NS_PER_MS = 1e6;
+const MS_PER_S = 1000;
+const TEXT = "x".repeat(100);
+const TASK_US = 1000;
+const SAMPLES = 200;
+const QUICK_SAMPLES = 20;
+/** Calls of one sample, and those that keep each machine busy. */
+const CALLS_AT_ONE = 100;
+const CALLS_AT_MANY = 2000;
+const CALLS_PER_MACHINE = 16;
+
+const machine = fileURLToPath(new URL("../contenders/nats-machine.ts", import.meta.url));
+const children: ChildProcess[] = [];
+
+/** Resolves when the output of the process matches. */
+function start(file: string, args: readonly string[], pattern: RegExp): Promise<RegExpMatchArray> {
+  const child = spawn(file, args, { stdio: ["ignore", "pipe", "pipe"] });
+  children.push(child);
+  let output = "";
+  return new Promise((resolve, reject) => {
+    const onData = (chunk: unknown): void => {
+      const match = pattern.exec(output += String(chunk));
+      if (match !== null) resolve(match);
+    };
+    child.stdout.on("data", onData);
+    child.stderr.on("data", onData);
+    child.on("exit", (code) => reject(new Error(`${file} ended with ${code}: ${output}`)));
+  });
+}
+
+async function startServer(): Promise<string> {
+  const found = fetchNatsServer();
+  if (!("path" in found)) throw new Error(found.reason);
+  const listening = /Listening for client connections on (127\.0\.0\.1:\d+)/;
+  return (await start(found.path, ["-a", "127.0.0.1", "-p", "-1"], listening))[1]!;
+}
+
+function startMachine(kind: string, servers: string): Promise<unknown> {
+  const flags = "Deno" in globalThis ? ["run", "-A", "--quiet"] : [];
+  return start(process.execPath, [...flags, machine, kind, servers], /^ready$/m);
+}
+
+/** Nanoseconds for each of `calls`, of which so many are under way at a time. */
+async function timeCalls(
+  atOnce: number,
+  calls: number,
+  call: () => Promise<boolean>,
+): Promise<number> {
+  let left = calls;
+  const work = async (): Promise<void> => {
+    while (left-- > 0) if (!await call()) throw new Error("a wrong answer");
+  };
+  const startMs = performance.now();
+  await Promise.all(Array.from({ length: atOnce }, work));
+  return (performance.now() - startMs) * NS_PER_MS / calls;
+}
+
+async function roundTrips(isQuick: boolean, call: () => Promise<boolean>): Promise<RoundSamples[]> {
+  const found: RoundSamples[] = [];
+  for (const atOnce of AT_ONCE) {
+    const calls = atOnce === 1 ? CALLS_AT_ONE : CALLS_AT_MANY;
+    const samples: number[] = [];
+    await timeCalls(atOnce, 10 * calls, call); // warms up
+    for (let n = 0; n < (isQuick ? QUICK_SAMPLES : SAMPLES); n++) {
+      samples.push(await timeCalls(atOnce, calls, call));
+    }
+    found.push({ case: ROUND_TRIP, size: atOnce, unit: "ns", samples });
+  }
+  return found;
+}
+
+async function byRaw(isQuick: boolean, servers: string): Promise<RoundSamples[]> {
+  await startMachine("raw", servers);
+  const connection = await connect({ servers });
+  const bytes = new TextEncoder().encode(TEXT);
+  return await roundTrips(
+    isQuick,
+    async () => (await connection.request("raw", bytes)).data.length === bytes.length,
+  );
+}
+
+async function byHeddle(isQuick: boolean, servers: string): Promise<RoundSamples[]> {
+  await startMachine("heddle", servers);
+  const pool = connectPool<Tasks>({ servers, subject: "heddle" });
+  const { echo, spin } = pool.call;
+  const found = await roundTrips(isQuick, async () => (await echo(TEXT)).length === TEXT.length);
+  let machines = 1;
+  for (const size of MACHINES) {
+    for (; machines < size; machines++) await startMachine("heddle", servers);
+    const atOnce = CALLS_PER_MACHINE * size;
+    const samples: number[] = [];
+    for (let n = 0; n < (isQuick ? 3 : 10); n++) {
+      const ns = await timeCalls(atOnce, 20 * atOnce, async () => await spin(TASK_US) > 0);
+      samples.push(MS_PER_S * NS_PER_MS / ns);
+    }
+    found.push({ case: THROUGHPUT, size, unit: "requests/s", samples });
+  }
+  return found;
+}
+
+/** Runs one round of the contender named on the command line and prints its figures. */
+export async function runNats(): Promise<never> {
+  const { contender, isQuick } = readArguments();
+  const servers = await startServer();
+  const found = await (contender === RAW ? byRaw : byHeddle)(isQuick, servers);
+  for (const child of children) {
+    child.removeAllListeners("exit");
+    child.kill("SIGKILL");
+  }
+  return finish(found);
+}

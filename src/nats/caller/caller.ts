@@ -1,0 +1,449 @@
+/**
+ * The calls of one `connectPool`: sends them, and settles each exactly once: by its response, an error, a limit, an
+ * abort, or the loss of its machine. docs/internals/nats.md explains the protocol.
+ */
+import type { Msg, NatsConnection } from "@nats-io/transport-node";
+import type { CallSettings } from "../../host/cancel/call-settings.ts";
+import {
+  NoMachinesError,
+  PoolClosedError,
+  ProtocolError,
+  TimeoutError,
+  type WorkerLoss,
+  WorkerLostError,
+} from "../../errors.ts";
+import type { Runtime, Timer } from "../../runtimes/runtime.ts";
+import {
+  ACCEPTED,
+  ALIVE,
+  bareMessage,
+  BEGIN,
+  BUSY,
+  CANCEL,
+  CANCEL_STREAM,
+  CHUNK,
+  CREDIT,
+  EVENT,
+  FAILURE,
+  GRANT,
+  type Header,
+  ITEMS,
+  PROBE,
+  readHeader,
+  RESULT,
+  setNumber,
+  STOPPED,
+  STREAM,
+  STREAM_END,
+  STREAM_FAILURE,
+} from "../wire/frames.ts";
+import { encodeCall } from "./call-message.ts";
+import { EVERY_MACHINE, Liveness, lossOf } from "./liveness.ts";
+import { MessageCodec } from "../wire/message-codec.ts";
+import {
+  allSubject,
+  callSubject,
+  machineSubject,
+  NO_CALL,
+  randomId,
+  type ResolvedConnect,
+  waitFor,
+} from "../options.ts";
+import { type CallEvents, RemoteCall } from "./remote-call.ts";
+import type { RemoteResult } from "./remote-result.ts";
+import type { RemotePoolStatistics } from "../statistics.ts";
+import {
+  chunkBytesFor,
+  grantMessage,
+  IncomingTransfers,
+  MAX_OVERHEAD_BYTES,
+  OutgoingTransfers,
+  STALLED_MS,
+  transferKey,
+} from "../wire/transfers.ts";
+
+/** Pause before a refused call is sent again: doubled each time, up to the maximum, with half of it random. */
+const FIRST_PAUSE_MS = 1;
+const MAX_PAUSE_MS = 100;
+const CHECKS_PER_LOSS = 3;
+
+export class Caller implements CallEvents {
+  readonly codec: MessageCodec;
+  readonly #runtime: Runtime;
+  readonly #options: ResolvedConnect;
+  readonly #inbox: string;
+  readonly #calls = new Map<string, RemoteCall>();
+  readonly #liveness: Liveness;
+  readonly #outgoing = new OutgoingTransfers();
+  readonly #incoming: IncomingTransfers;
+  readonly #check: Timer;
+  #connection: NatsConnection | undefined;
+  #isClosed = false;
+  /** Why no call can be made any more. */
+  #failure: unknown;
+  #token = 0;
+  #onIdle: (() => void) | undefined;
+  #counts = { completed: 0, failed: 0, retried: 0, timedOut: 0, aborted: 0, lateResponses: 0 };
+
+  constructor(runtime: Runtime, options: ResolvedConnect) {
+    this.#runtime = runtime;
+    this.#options = options;
+    this.codec = new MessageCodec(runtime, options.maxPayloadBytes);
+    this.#incoming = new IncomingTransfers(options.maxPayloadBytes + MAX_OVERHEAD_BYTES);
+    this.#inbox = `_INBOX.heddle.${randomId().toString(36)}`;
+    const intervalMs = options.lostAfterMs / CHECKS_PER_LOSS;
+    this.#liveness = new Liveness({
+      intervalMs,
+      checks: CHECKS_PER_LOSS,
+      calls: this.#calls,
+      probe: (machine, tokens) => this.#probe(machine, tokens),
+      lose: (call, loss) => this.#lose(call, loss),
+    });
+    this.#check = runtime.setInterval(() => this.#onCheck(), intervalMs);
+    this.#check.unref();
+  }
+
+  /** The connection is there: sends the calls that waited for it. */
+  open(connection: NatsConnection): void {
+    this.#connection = connection;
+    connection.subscribe(`${this.#inbox}.*`, {
+      callback: (error, msg) => this.#receive(error, msg),
+    });
+    for (const call of this.#calls.values()) if (call.message !== undefined) this.#send(call);
+  }
+
+  /** No call can be made any more: rejects all. */
+  close(failure: unknown): void {
+    this.#check.clear();
+    this.#isClosed = true;
+    this.#failure ??= failure;
+    for (const call of this.#calls.values()) {
+      this.#cancel(call, failure);
+      this.#settle(call, () => call.fail(failure));
+    }
+  }
+
+  /** New calls reject from now on. Resolves when none is left, or after `timeoutMs`. */
+  async drain(timeoutMs: number): Promise<void> {
+    this.#isClosed = true;
+    this.#failure = new PoolClosedError();
+    if (this.#calls.size > 0) {
+      await waitFor(this.#runtime, timeoutMs, (resolve) => this.#onIdle = resolve);
+    }
+    this.close(this.#failure);
+  }
+
+  stats(): RemotePoolStatistics {
+    let queued = 0;
+    for (const { sentAt } of this.#calls.values()) if (sentAt === 0) queued++;
+    const { machines, machinesLost } = this.#liveness;
+    return { inFlight: this.#calls.size, queued, machines, machinesLost, ...this.#counts };
+  }
+
+  call(task: string, settings: CallSettings, args: readonly unknown[]): RemoteResult {
+    const call = new RemoteCall(task, settings, this.#runtime.now(), this);
+    const { result } = call;
+    if (this.#isClosed) {
+      call.fail(this.#failure);
+      return result;
+    }
+    if (settings.signal?.aborted === true) {
+      this.#counts.aborted++;
+      call.fail(settings.signal.reason);
+      return result;
+    }
+    try {
+      this.#encode(call, args);
+    } catch (error) {
+      call.fail(error);
+      return result;
+    }
+    this.#limit(call);
+    this.#register(call);
+    if (call.message !== undefined && this.#connection !== undefined) this.#send(call);
+    return result;
+  }
+
+  /** Encodes the arguments now; pending ones when they are known. */
+  #encode(call: RemoteCall, args: readonly unknown[]): void {
+    const { isPromise } = this.#runtime;
+    const { message, completed } = encodeCall(
+      this.codec,
+      isPromise,
+      call.task,
+      call.settings,
+      args,
+    );
+    call.message = message;
+    completed?.then((whole) => {
+      if (call.isSettled) return;
+      call.message = whole;
+      if (this.#connection !== undefined) this.#send(call);
+    }).catch((error) => {
+      if (!call.isSettled) this.#settle(call, () => call.fail(error));
+    });
+  }
+
+  #limit(call: RemoteCall): void {
+    const { signal, deadlineMs } = call.settings;
+    if (signal !== undefined) {
+      const onAbort = (): void => this.abort(call, signal.reason);
+      signal.addEventListener("abort", onAbort, { once: true });
+      call.stopListening = () => signal.removeEventListener("abort", onAbort);
+    }
+    if (deadlineMs !== Infinity) {
+      call.deadlineTimer = this.#runtime.setTimeout(() => {
+        this.#counts.timedOut++;
+        const error = new TimeoutError("deadline", deadlineMs);
+        this.#cancel(call, error);
+        this.#settle(call, () => call.fail(error));
+      }, deadlineMs);
+    }
+  }
+
+  #register(call: RemoteCall): void {
+    call.token = (++this.#token).toString(36);
+    call.machine = call.timesMissing = 0;
+    this.#calls.set(call.token, call);
+  }
+
+  /** Sends a call whose message is complete. */
+  #send(call: RemoteCall): void {
+    const message = call.message!;
+    const now = this.#runtime.now();
+    const { deadlineMs } = call.settings;
+    setNumber(message, deadlineMs === Infinity ? 0 : Math.max(1, call.remainingMs(now)));
+    call.sentAt = now;
+    const { subject } = this.#options;
+    const reply = this.#replyOf(call);
+    const maxBytes = this.#connection?.info?.max_payload ?? 1024 * 1024;
+    if (message.length <= maxBytes) {
+      this.#publish(callSubject(subject), message, reply);
+      return;
+    }
+    const id = this.#outgoing.nextId();
+    void this.#outgoing.start(transferKey(call.token, id), message, chunkBytesFor(maxBytes), now);
+    const begin = bareMessage(BEGIN, { count: id, number: message.length });
+    this.#publish(callSubject(subject), begin, reply);
+  }
+
+  #replyOf(call: RemoteCall): string {
+    return `${this.#inbox}.${call.token}`;
+  }
+
+  #publish(subject: string, message: Uint8Array, reply?: string): void {
+    try {
+      this.#connection?.publish(subject, message, reply === undefined ? undefined : { reply });
+    } catch {
+      // The connection is closed: `close` rejects all calls.
+    }
+  }
+
+  /** Sends a message about a call to its machine; to all machines if it is not known. */
+  #tell(call: RemoteCall, message: Uint8Array): void {
+    const { subject } = this.#options;
+    const to = call.machine === 0 ? allSubject(subject) : machineSubject(subject, call.machine);
+    this.#publish(to, message, this.#replyOf(call));
+  }
+
+  #receive(error: Error | null, msg: Msg): void {
+    if (error !== null) return; // the subscription was closed
+    const token = msg.subject.slice(this.#inbox.length + 1);
+    const call = this.#calls.get(token);
+    if (msg.data.length === 0 && msg.headers?.code === 503) {
+      if (call !== undefined) this.#onNoMachine(call);
+      return;
+    }
+    try {
+      const header = readHeader(msg.data);
+      if (header === undefined) throw new ProtocolError("An answer is not in heddle's format.");
+      this.#handle(token, call, header, msg.data);
+    } catch (reason) {
+      // What is damaged must not end the program; its call gets the error.
+      if (call !== undefined && !call.isSettled) this.#settle(call, () => call.fail(reason));
+    }
+  }
+
+  #handle(token: string, call: RemoteCall | undefined, header: Header, bytes: Uint8Array): void {
+    const now = this.#runtime.now();
+    const { sender, kind } = header;
+    if (sender > 0) this.#liveness.heard(sender, now);
+    if (token === NO_CALL) {
+      if (kind !== ACCEPTED && kind !== ALIVE) {
+        throw new ProtocolError(`An answer of kind ${kind}.`);
+      }
+      const [name, ...tokens] = this.codec.decode(bytes, header);
+      if (kind === ACCEPTED) this.#liveness.accepted(sender, String(name), tokens as string[]);
+      else this.#liveness.alive(sender, String(name), tokens as string[]);
+      return;
+    }
+    if (call === undefined) {
+      if (kind === RESULT || kind === FAILURE) this.#counts.lateResponses++;
+      return;
+    }
+    if (kind === BEGIN || kind === CHUNK || kind === GRANT) {
+      this.#transfer(call, header, bytes, now);
+      return;
+    }
+    this.#answer(call, header, bytes);
+  }
+
+  #answer(call: RemoteCall, header: Header, bytes: Uint8Array): void {
+    const decode = (): unknown[] => this.codec.decode(bytes, header);
+    switch (header.kind) {
+      case RESULT:
+      case STREAM_END: {
+        const [value] = decode();
+        this.#settle(call, () => call.succeed(value));
+        return;
+      }
+      case FAILURE:
+      case STREAM_FAILURE: {
+        const [thrown] = decode();
+        if (thrown instanceof TimeoutError) this.#counts.timedOut++;
+        this.#settle(call, () => call.failRemotely(thrown));
+        return;
+      }
+      case BUSY:
+        call.machinesMissingSince = 0;
+        this.#sendLater(call);
+        return;
+      case STOPPED:
+        this.#lose(call, lossOf(String(decode()[0]), "it was shut down"));
+        return;
+      case EVENT:
+        for (const value of decode()) {
+          // In its own microtask: an error that the listener throws is uncaught and not the call's.
+          queueMicrotask(() => call.settings.onEvent?.(value));
+        }
+        return;
+      case STREAM:
+        call.machine = header.sender;
+        call.beginStream(header.word === 1);
+        return;
+      case ITEMS:
+        if (!call.hasStream) throw new ProtocolError("Items arrived before their stream.");
+        call.pushItems(decode(), bytes.length);
+        return;
+      default:
+        throw new ProtocolError(`An answer of kind ${header.kind}.`);
+    }
+  }
+
+  #transfer(call: RemoteCall, header: Header, bytes: Uint8Array, now: number): void {
+    const { kind, count: id, sender, word } = header;
+    const key = transferKey(call.token, id);
+    call.machine = sender;
+    if (kind === GRANT) {
+      this.#outgoing.grant(key, id, word, 0, now, (chunk) => this.#tell(call, chunk));
+    } else if (kind === BEGIN) {
+      const grant = (chunks: number): void => this.#tell(call, grantMessage(0, id, chunks));
+      if (!this.#incoming.begin(key, header.number, now, grant)) {
+        throw new ProtocolError("Too many large results arrive at a time (maxPayloadBytes).");
+      }
+    } else {
+      const whole = this.#incoming.chunk(key, word, bytes, now);
+      if (whole === undefined) return;
+      const inner = readHeader(whole);
+      if (inner === undefined) throw new ProtocolError("A result in chunks is damaged.");
+      this.#answer(call, inner, whole);
+    }
+  }
+
+  /** No machine serves the subject at the moment. */
+  #onNoMachine(call: RemoteCall): void {
+    const now = this.#runtime.now();
+    if (call.machinesMissingSince === 0) call.machinesMissingSince = now;
+    const { machineWaitMs, subject } = this.#options;
+    if (now - call.machinesMissingSince < machineWaitMs) {
+      this.#sendLater(call);
+      return;
+    }
+    const text = `No machine has served "${subject}" for ${machineWaitMs} ms (machineWaitMs).`;
+    this.#settle(call, () => call.fail(new NoMachinesError(text)));
+  }
+
+  /** Sends a call again that did not run. */
+  #sendLater(call: RemoteCall): void {
+    if (call.message === undefined || call.sentAt === 0) return;
+    this.#outgoing.dropAll(`${call.token} `);
+    call.sentAt = 0;
+    const most = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(call.refusals++, 10));
+    const pauseMs = most * (0.5 + Math.random() / 2);
+    call.retryTimer = this.#runtime.setTimeout(() => {
+      this.#calls.delete(call.token);
+      this.#register(call);
+      this.#send(call);
+    }, pauseMs);
+  }
+
+  /** Its machine is lost: repeats the call if it may run twice, or rejects it. */
+  #lose(call: RemoteCall, loss: WorkerLoss): void {
+    this.#cancel(call, undefined); // in case only a message was lost
+    call.machinesMissingSince = 0;
+    if (call.retriesLeft > 0 && call.message !== undefined && !call.hasStream) {
+      call.retriesLeft--;
+      this.#counts.retried++;
+      this.#sendLater(call);
+      return;
+    }
+    this.#settle(call, () => call.fail(new WorkerLostError(loss)));
+  }
+
+  credit(call: RemoteCall, batches: number): void {
+    if (!call.isSettled) this.#tell(call, bareMessage(CREDIT, { word: batches }));
+  }
+
+  cancelStream(call: RemoteCall): void {
+    if (!call.isSettled) this.#tell(call, bareMessage(CANCEL_STREAM, {}));
+  }
+
+  abort(call: RemoteCall, reason: unknown): void {
+    this.#counts.aborted++;
+    this.#cancel(call, reason);
+    this.#settle(call, () => call.fail(reason));
+  }
+
+  #cancel(call: RemoteCall, reason: unknown): void {
+    if (call.sentAt === 0) return;
+    let message: Uint8Array;
+    try {
+      message = this.codec.encodeThrown(CANCEL, reason, {});
+    } catch {
+      message = this.codec.encode(CANCEL, [], [undefined], "reason"); // it cannot be sent
+    }
+    this.#tell(call, message);
+  }
+
+  /** The only way out of `#calls`. */
+  #settle(call: RemoteCall, settle: () => void): void {
+    this.#calls.delete(call.token);
+    this.#outgoing.dropAll(`${call.token} `);
+    this.#incoming.dropAll(`${call.token} `);
+    settle();
+    if (call.hasSucceeded) this.#counts.completed++;
+    else this.#counts.failed++;
+    if (this.#calls.size === 0) this.#onIdle?.();
+  }
+
+  #probe(machine: number, tokens: readonly string[]): void {
+    const message = this.codec.encode(PROBE, [this.#inbox], tokens, "tokens");
+    const { subject } = this.#options;
+    this.#publish(
+      machine === EVERY_MACHINE ? allSubject(subject) : machineSubject(subject, machine),
+      message,
+    );
+  }
+
+  #onCheck(): void {
+    const now = this.#runtime.now();
+    this.#outgoing.dropStalled(now - STALLED_MS);
+    for (const key of this.#incoming.dropStalled(now - STALLED_MS)) {
+      const call = this.#calls.get(key.split(" ")[0]!);
+      if (call !== undefined) {
+        this.#lose(call, lossOf(undefined, "a part of its response was lost"));
+      }
+    }
+    if (this.#connection !== undefined) this.#liveness.check(now);
+  }
+}

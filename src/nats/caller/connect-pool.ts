@@ -1,0 +1,168 @@
+/** `connectPool`: the caller's handle of tasks that machines serve. */
+import type { NatsConnection } from "@nats-io/transport-node";
+import { type CallOptions, checkCallOptions } from "../../api/call-options.ts";
+import { createTable } from "../../api/call-proxy.ts";
+import type { ModuleCalls } from "../../api/call-types.ts";
+import { checkShutdown, type ShutdownOptions } from "../../api/options.ts";
+import type { AnyFunction } from "../../api/task.ts";
+import { type CallSettings, createSettings, PLAIN } from "../../host/cancel/call-settings.ts";
+import { InvalidArgumentError, NoMachinesError, PoolClosedError } from "../../errors.ts";
+import { currentRuntime } from "../../runtimes/current.ts";
+import { Caller } from "./caller.ts";
+import type { RemotePoolStatistics } from "../statistics.ts";
+import {
+  type ConnectOptions,
+  openConnection,
+  resolveConnect,
+  type ResolvedConnect,
+} from "../options.ts";
+import { DurableCalls, type EnqueueCalls, type ResultOptions } from "../durable/durable-calls.ts";
+import { type DurableStore, openStore } from "../durable/store.ts";
+import type { RemoteResult } from "./remote-result.ts";
+
+const DRAIN_MS = 5000;
+
+/** The tasks of a module that machines serve. Create it with `connectPool`. */
+export interface RemotePool<Module extends object> extends AsyncDisposable, Disposable {
+  /**
+   * The tasks as local async functions. A call runs on one of the machines. Arguments are copied when the call is made.
+   * `with` takes the options of a local pool except `worker` and `transfer`.
+   */
+  readonly call: ModuleCalls<Module>;
+  /**
+   * Durable calls: `await pool.enqueue.f([1, 2], { id: "order-7" })`. NATS keeps the call until a machine has run it, also if
+   * machines and callers restart: it runs at least once, and its result is recorded once. Needs machines with
+   * `durable: true`, a server with JetStream, and the packages `@nats-io/jetstream` and `@nats-io/kv`. Such calls are not
+   * sent in chunks: PayloadTooLargeError above `max_payload`.
+   */
+  readonly enqueue: EnqueueCalls<Module>;
+  /**
+   * Waits for the result of a durable call; rejects with the error of its last run. Results are kept for
+   * `durable.resultMs`: for an id that is not known the promise waits.
+   */
+  result(id: string, options?: ResultOptions): Promise<unknown>;
+  /** Resolves when NATS is connected. Rejects with NoMachinesError if it cannot be reached. */
+  readonly ready: Promise<void>;
+  stats(): RemotePoolStatistics;
+  /**
+   * New calls reject with PoolClosedError at once; calls in flight get up to `timeoutMs` (default 5000) to finish, then
+   * reject with it. Resolves when the connection is closed. The machines continue.
+   */
+  shutdown(options?: number | ShutdownOptions): Promise<void>;
+}
+
+/**
+ * Connects to machines that serve tasks with `serve`. Returns at once; calls wait for the connection. The connection keeps
+ * the process running until `shutdown`. Throws InvalidArgumentError.
+ *
+ * @example
+ * ```ts
+ * import { connectPool } from "heddle/nats";
+ *
+ * const pool = connectPool<typeof import("./tasks.ts")>({ subject: "images" });
+ * console.log(await pool.call.add(1, 2));
+ * await pool.shutdown();
+ * ```
+ */
+export function connectPool<Module extends object = Readonly<Record<string, AnyFunction>>>(
+  options: ConnectOptions,
+): RemotePool<Module> {
+  return new NatsPool(resolveConnect(options)) as unknown as RemotePool<Module>;
+}
+
+type Call = (...args: unknown[]) => RemoteResult;
+type CallWith = Call & { with(options: CallOptions): Call };
+
+class NatsPool {
+  readonly call: Readonly<Record<string, CallWith>>;
+  readonly enqueue: DurableCalls["enqueue"];
+  readonly ready: Promise<void>;
+  readonly result: DurableCalls["result"];
+  readonly #caller: Caller;
+  #store: Promise<DurableStore> | undefined;
+  #connection: NatsConnection | undefined;
+  #shutdown: Promise<void> | undefined;
+
+  constructor(options: ResolvedConnect) {
+    const caller = this.#caller = new Caller(currentRuntime, options);
+    const calls = new Map<string, CallWith>();
+    this.call = createTable((name) => {
+      let call = calls.get(name);
+      if (call === undefined) calls.set(name, call = createCall(caller, name));
+      return call;
+    });
+    const durable = new DurableCalls(caller.codec, currentRuntime, () => this.#openStore(options));
+    this.enqueue = durable.enqueue;
+    this.result = (id, given) => durable.result(id, given);
+    this.ready = this.#connect(options);
+    this.ready.catch(() => {}); // calls reject with the same error
+  }
+
+  async #connect(options: ResolvedConnect): Promise<void> {
+    const opening = openConnection(options);
+    try {
+      const connection = this.#connection = await opening;
+      this.#caller.open(connection);
+      void connection.closed().then((error) => {
+        const reason = error instanceof Error ? `: ${error.message}` : "";
+        this.#caller.close(
+          this.#shutdown !== undefined
+            ? new PoolClosedError()
+            : new NoMachinesError(`The connection to NATS was closed${reason}.`),
+        );
+      });
+    } catch (error) {
+      this.#caller.close(error);
+      throw error;
+    }
+  }
+
+  /** Opens the store of durable calls once; a failure is not kept. */
+  async #openStore({ subject, durable }: ResolvedConnect): Promise<DurableStore> {
+    if (this.#shutdown !== undefined) throw new PoolClosedError();
+    await this.ready;
+    this.#store ??= openStore(this.#connection!, subject, durable);
+    this.#store.catch(() => this.#store = undefined);
+    return await this.#store;
+  }
+
+  readonly stats = (): RemotePoolStatistics => this.#caller.stats();
+
+  readonly shutdown = (options: number | ShutdownOptions = DRAIN_MS): Promise<void> => {
+    try {
+      const { timeoutMs } = checkShutdown(options, DRAIN_MS);
+      return this.#shutdown ??= this.#stop(timeoutMs);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  };
+
+  async #stop(timeoutMs: number): Promise<void> {
+    await this.#caller.drain(timeoutMs);
+    await this.ready.catch(() => {}); // what is being opened must be closed
+    await this.#connection?.drain().catch(() => {}); // it may be closed already
+  }
+
+  readonly [Symbol.dispose] = (): void => void this.shutdown(0);
+
+  readonly [Symbol.asyncDispose] = (): Promise<void> => this.shutdown();
+}
+
+function createCall(caller: Caller, name: string): CallWith {
+  const at = (settings: CallSettings): Call => (...args) => caller.call(name, settings, args);
+  return Object.assign(at(PLAIN), { with: (options: CallOptions) => at(remoteSettings(options)) });
+}
+
+/** Checks the options of `with`. Throws InvalidArgumentError. */
+function remoteSettings(options: CallOptions): CallSettings {
+  const settings = createSettings(checkCallOptions(options));
+  for (const key of ["transfer", "worker"] as const) {
+    if (Object.hasOwn(options, key) && options[key] !== undefined) {
+      const reason = key === "transfer"
+        ? "arguments are copied to another machine"
+        : "workers belong to their machine";
+      throw new InvalidArgumentError(`A call over NATS has no option "${key}": ${reason}.`);
+    }
+  }
+  return settings;
+}

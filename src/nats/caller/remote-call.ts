@@ -1,0 +1,162 @@
+/** One call of a remote task at its caller: what it needs to be sent again, and the only place where it settles. */
+import type { CallSettings } from "../../host/cancel/call-settings.ts";
+import { createResultStream, type ResultStream } from "../../host/streams/result-stream.ts";
+import type { StreamConsumer } from "../../streams/stream-consumer.ts";
+import { InvalidArgumentError, TimeoutError } from "../../errors.ts";
+import type { Timer } from "../../runtimes/runtime.ts";
+import { RemoteResult, type ResultSource } from "./remote-result.ts";
+
+/** What a call asks of its pool. */
+export interface CallEvents {
+  /** The reader has taken this many batches of items. */
+  credit(call: RemoteCall, batches: number): void;
+  cancelStream(call: RemoteCall): void;
+  abort(call: RemoteCall, reason: unknown): void;
+}
+
+export class RemoteCall implements ResultSource {
+  readonly task: string;
+  readonly settings: CallSettings;
+  readonly createdAt: number;
+  /** What answers refer to; each attempt has a new one. */
+  token = "";
+  /** Undefined while arguments are pending, and once no attempt can follow. */
+  message: Uint8Array | undefined;
+  /** The machine that has accepted it; 0: not known. */
+  machine = 0;
+  /** When the last attempt was sent; 0: it is not on its way. */
+  sentAt = 0;
+  /** Attempts that no machine took, in a row, and the time of the first one that found none. */
+  refusals = 0;
+  machinesMissingSince = 0;
+  retriesLeft: number;
+  /** Probes in a row whose answer did not name it. */
+  timesMissing = 0;
+  deadlineTimer: Timer | undefined;
+  retryTimer: Timer | undefined;
+  stopListening: (() => void) | undefined;
+  isSettled = false;
+  /** Whether a stream of items has begun. */
+  hasStream = false;
+  hasSucceeded = false;
+  /** Whether the task is a generator function. */
+  isGenerator = false;
+  /** Undefined once a stream has begun: whoever drops it then cancels the stream. */
+  #result: RemoteResult | undefined;
+  #resolve!: (value: unknown) => void;
+  #reject!: (reason: unknown) => void;
+  #consumer: StreamConsumer | undefined;
+  /** What a reader gets that comes after the end. */
+  #lateReason: (() => unknown) | undefined;
+  readonly #events: CallEvents;
+
+  constructor(task: string, settings: CallSettings, now: number, events: CallEvents) {
+    this.task = task;
+    this.settings = settings;
+    this.createdAt = now;
+    this.retriesLeft = settings.maxRetries;
+    this.#events = events;
+    this.#result = new RemoteResult((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    this.#result.attach(this);
+  }
+
+  /** For the caller. To be taken before the call can settle. */
+  get result(): RemoteResult {
+    return this.#result!;
+  }
+
+  /** Milliseconds left until the deadline. */
+  remainingMs(now: number): number {
+    return this.settings.deadlineMs - (now - this.createdAt);
+  }
+
+  openStream(): ResultStream<unknown, unknown> {
+    const { consumer, handle } = createResultStream({
+      acknowledge: (batches) => this.#events.credit(this, batches),
+      cancel: () => this.#events.cancelStream(this),
+      onWaiting: () => {},
+    });
+    this.#consumer = consumer;
+    if (this.#lateReason !== undefined) consumer.fail(this.#lateReason());
+    return handle;
+  }
+
+  abort(reason: unknown): void {
+    if (!this.isSettled) this.#events.abort(this, reason);
+  }
+
+  /** The task's result is a stream. */
+  beginStream(isGenerator: boolean): void {
+    if (this.hasStream) return;
+    this.hasStream = true;
+    this.isGenerator = isGenerator;
+    this.retriesLeft = 0;
+    this.message = undefined;
+    const result = this.#result!;
+    this.#result = undefined;
+    if (isGenerator) {
+      if (this.#consumer === undefined) result.adopt(this.openStream());
+      result.catch(() => {}); // only those who await it are told
+      this.#reject(
+        new InvalidArgumentError(`"${this.task}" is a generator: read the call by for await.`),
+      );
+      return;
+    }
+    const early = this.#consumer;
+    const handle = this.openStream();
+    this.#resolve(handle);
+    early?.fail(this.#notGenerator());
+  }
+
+  pushItems(items: readonly unknown[], bytes: number): void {
+    this.#consumer?.push(items, bytes);
+  }
+
+  /** The stream has ended, or the task has returned. */
+  succeed(value: unknown): void {
+    this.hasSucceeded = true;
+    this.#settle();
+    if (this.hasStream) {
+      this.#consumer?.end(value);
+      return;
+    }
+    this.#resolve(value);
+    this.#lateReason = () => this.#notGenerator();
+    const consumer = this.#consumer;
+    if (consumer?.isCancelled === true) consumer.end(undefined);
+    else consumer?.fail(this.#notGenerator());
+  }
+
+  fail(reason: unknown): void {
+    this.#settle();
+    this.#lateReason = () => reason;
+    this.#consumer?.fail(reason);
+    if (!this.hasStream) this.#reject(reason);
+  }
+
+  /** The limit that the machine enforced has expired, or the task threw. */
+  failRemotely(thrown: unknown): void {
+    const { timeoutMs, onTimeout } = this.settings;
+    const isOwn = thrown instanceof TimeoutError && thrown.kind === "timeout" &&
+      thrown.limitMs === timeoutMs;
+    if (!isOwn || onTimeout.kind === "error" || this.hasStream) this.fail(thrown);
+    else if (onTimeout.kind === "value") this.succeed(onTimeout.value);
+    else this.fail(onTimeout.reason);
+  }
+
+  #notGenerator(): InvalidArgumentError {
+    return new InvalidArgumentError(`"${this.task}" is not a generator: await the call.`);
+  }
+
+  #settle(): void {
+    this.isSettled = true;
+    this.message = undefined;
+    this.#result = undefined;
+    this.deadlineTimer?.clear();
+    this.retryTimer?.clear();
+    this.stopListening?.();
+  }
+}

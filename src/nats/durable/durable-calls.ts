@@ -1,0 +1,146 @@
+/** The caller's side of durable work: `pool.enqueue` and `pool.result`. */
+import { createTable } from "../../api/call-proxy.ts";
+import {
+  checkInteger,
+  checkKeys,
+  checkMs,
+  invalid,
+  isRecord,
+  ownOf,
+  show,
+} from "../../api/checks.ts";
+import type { ModuleCalls } from "../../api/call-types.ts";
+import {
+  InvalidArgumentError,
+  PayloadTooLargeError,
+  ProtocolError,
+  TimeoutError,
+} from "../../errors.ts";
+import type { Runtime } from "../../runtimes/runtime.ts";
+import { CALL, FAILURE, readHeader, RESULT } from "../wire/frames.ts";
+import type { MessageCodec } from "../wire/message-codec.ts";
+import { randomId } from "../options.ts";
+import { checkId, type DurableStore } from "./store.ts";
+
+/** Options of a durable call. */
+export interface EnqueueOptions {
+  /**
+   * Names the call and its result: 1 to 128 letters, digits, `-`, `_` and `=`. A second call of the same id is dropped while
+   * the first one waits or its result is kept. Default: a random one.
+   */
+  readonly id?: string;
+  /** Time before the first run, in milliseconds. Default 0. */
+  readonly delay?: number;
+  /** Further runs after the task has thrown or its machine was lost. Then the call is a dead letter. Default 3. */
+  readonly retries?: number;
+}
+
+/** `pool.enqueue`: the tasks, called with a list of arguments. The promises resolve with the id when NATS has stored the call. */
+export type EnqueueCalls<Module> = {
+  readonly [Name in keyof ModuleCalls<Module>]: ModuleCalls<Module>[Name] extends
+    (...args: infer Args) => unknown
+    ? (args: Readonly<Args>, options?: EnqueueOptions) => Promise<string>
+    : never;
+};
+
+/** Options of `pool.result`. */
+export interface ResultOptions {
+  /** Longest wait, in milliseconds. Then the promise rejects with TimeoutError. Default: none. */
+  readonly timeout?: number;
+}
+
+/** What a durable call asks of its machine. */
+export interface DurableRequest {
+  readonly id: string;
+  readonly delay: number;
+  readonly retries: number;
+}
+
+type Enqueue = (args: readonly unknown[], options?: EnqueueOptions) => Promise<string>;
+
+const MAX_RETRIES = 1000;
+
+export class DurableCalls {
+  readonly enqueue: Readonly<Record<string, Enqueue>>;
+  readonly #codec: MessageCodec;
+  readonly #runtime: Runtime;
+  readonly #open: () => Promise<DurableStore>;
+
+  /** `open` is called for each call; it returns the same store. */
+  constructor(codec: MessageCodec, runtime: Runtime, open: () => Promise<DurableStore>) {
+    this.#codec = codec;
+    this.#runtime = runtime;
+    this.#open = open;
+    const calls = new Map<string, Enqueue>();
+    this.enqueue = createTable<Enqueue>((task) => {
+      let call = calls.get(task);
+      if (call === undefined) {
+        calls.set(task, call = (args, options) => this.#enqueue(task, args, options));
+      }
+      return call;
+    });
+  }
+
+  async #enqueue(task: string, args: readonly unknown[], options: unknown): Promise<string> {
+    if (!Array.isArray(args)) throw invalid("The arguments of enqueue", "a list", show(args));
+    const request = requestOf(options);
+    const values = await Promise.all(args);
+    const message = this.#codec.encode(CALL, [task, request], values, "args");
+    const { client, subject } = await this.#open();
+    await client.publish(subject, message, { msgID: request.id }).catch((error) => {
+      const isTooLarge = /max_payload|maximum payload/i.test((error as Error).message);
+      throw isTooLarge
+        ? new PayloadTooLargeError(message.length, undefined, { cause: error })
+        : error;
+    });
+    return request.id;
+  }
+
+  /** What the call of this id returned; rejects with what it threw in its last run. Waits until it has ended. */
+  async result(id: string, options: ResultOptions = {}): Promise<unknown> {
+    checkKeys("result()", options, ["timeout"]);
+    const timeoutMs = checkMs("timeout", options.timeout ?? Infinity);
+    const { results } = await this.#open();
+    const watch = await results.watch({ key: checkId(id) });
+    let isLate = false;
+    const timer = timeoutMs === Infinity ? undefined : this.#runtime.setTimeout(() => {
+      isLate = true;
+      watch.stop();
+    }, timeoutMs);
+    try {
+      for await (const entry of watch) {
+        if (entry.operation === "PUT") return this.#read(entry.value);
+      }
+    } finally {
+      timer?.clear();
+      watch.stop();
+    }
+    if (isLate) throw new TimeoutError("deadline", timeoutMs);
+    throw new ProtocolError(`The results of durable calls were closed while "${id}" was awaited.`);
+  }
+
+  #read(bytes: Uint8Array): unknown {
+    const header = readHeader(bytes);
+    if (header?.kind !== RESULT && header?.kind !== FAILURE) {
+      throw new ProtocolError("A recorded result is not in heddle's format.");
+    }
+    const [value] = this.#codec.decode(bytes, header);
+    if (header.kind === FAILURE) throw value;
+    return value;
+  }
+}
+
+function requestOf(options: unknown = {}): DurableRequest {
+  if (!isRecord(options)) {
+    throw new InvalidArgumentError(`enqueue takes an object of options, got ${show(options)}.`);
+  }
+  checkKeys("enqueue", options, ["id", "delay", "retries"]);
+  const { id = `${randomId().toString(36)}-${randomId().toString(36)}`, delay = 0, retries = 3 } =
+    ownOf<EnqueueOptions>(options);
+  if (delay === Infinity) throw invalid("delay", "a finite number of milliseconds", "Infinity");
+  return {
+    id: checkId(id),
+    delay: checkMs("delay", delay, 0),
+    retries: checkInteger("retries", retries, 0, MAX_RETRIES),
+  };
+}

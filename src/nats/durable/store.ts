@@ -1,0 +1,90 @@
+/**
+ * Where durable calls are kept: a JetStream work queue of calls, a KV bucket of results, and a stream of dead letters. The
+ * first machine or caller that needs them creates them.
+ */
+import type { JetStreamClient, JetStreamManager, StreamConfig } from "@nats-io/jetstream";
+import type { KV } from "@nats-io/kv";
+import type { NatsConnection } from "@nats-io/transport-node";
+import { InvalidArgumentError } from "../../errors.ts";
+import { missingPackage, type ResolvedDurable } from "../options.ts";
+
+/** JetStream drops calls of an id that it got within this time; later ones are found by their recorded result. */
+const DUPLICATE_WINDOW_MS = 120_000;
+const NANOS = 1_000_000;
+/** Name of the consumer that all machines of a subject share. */
+export const CONSUMER = "heddle";
+const ID = /^[\w=-]{1,128}$/;
+
+export interface DurableStore {
+  readonly client: JetStreamClient;
+  readonly results: KV;
+  readonly stream: string;
+  /** Subject of calls, and of calls that failed for good. */
+  readonly subject: string;
+  readonly deadSubject: string;
+}
+
+/** Checks the id of a durable call, which names its result. Throws InvalidArgumentError. */
+export function checkId(id: unknown): string {
+  if (typeof id === "string" && ID.test(id)) return id;
+  throw new InvalidArgumentError(
+    "The id of a durable call must be 1 to 128 letters, digits, '-', '_' and '=', got " +
+      `${typeof id === "string" ? JSON.stringify(id) : typeof id}.`,
+  );
+}
+
+/** Opens the store of a subject, and creates what is missing. */
+export async function openStore(
+  connection: NatsConnection,
+  subject: string,
+  { ackWaitMs, resultMs, replicas }: ResolvedDurable,
+): Promise<DurableStore> {
+  const [{ jetstream, jetstreamManager }, { Kvm }] = await Promise.all([
+    import("@nats-io/jetstream").catch((error) => {
+      throw missingPackage("@nats-io/jetstream", "Durable work", error);
+    }),
+    import("@nats-io/kv").catch((error) => {
+      throw missingPackage("@nats-io/kv", "Durable work", error);
+    }),
+  ]);
+  const client = jetstream(connection);
+  const manager = await jetstreamManager(connection);
+  const name = subject.replaceAll(".", "_");
+  const stream = `HEDDLE_${name}`;
+  await ensureStream(manager, {
+    name: stream,
+    subjects: [`${subject}.durable`],
+    retention: "workqueue",
+    num_replicas: replicas,
+    duplicate_window: DUPLICATE_WINDOW_MS * NANOS,
+  });
+  await ensureStream(manager, {
+    name: `HEDDLE_DEAD_${name}`,
+    subjects: [`${subject}.dead`],
+    num_replicas: replicas,
+    max_age: resultMs * NANOS,
+    duplicate_window: Math.min(DUPLICATE_WINDOW_MS, resultMs) * NANOS,
+  });
+  await manager.consumers.info(stream, CONSUMER).catch(() =>
+    manager.consumers.add(stream, {
+      durable_name: CONSUMER,
+      ack_policy: "explicit",
+      ack_wait: ackWaitMs * NANOS,
+      max_ack_pending: 100_000,
+    })
+  );
+  const buckets = new Kvm(connection);
+  const bucket = `heddle_${name}`;
+  const results = await buckets.create(bucket, { ttl: resultMs, replicas, history: 1 })
+    .catch(() => buckets.open(bucket));
+  return { client, results, stream, subject: `${subject}.durable`, deadSubject: `${subject}.dead` };
+}
+
+/** Several machines start at the same time: whoever comes second finds it. */
+async function ensureStream(
+  manager: JetStreamManager,
+  config: Partial<StreamConfig> & { readonly name: string },
+): Promise<void> {
+  await manager.streams.info(config.name).catch(() => manager.streams.add(config))
+    .catch(() => manager.streams.info(config.name));
+}

@@ -1,0 +1,201 @@
+/** `serve`: a local pool behind a NATS queue group. */
+import type { NatsConnection } from "@nats-io/transport-node";
+import { moduleUrlOf } from "../../api/module-url.ts";
+import { checkShutdown, type ShutdownOptions } from "../../api/options.ts";
+import { createPool } from "../../api/pool.ts";
+import type { ModulePool } from "../../api/pool-types.ts";
+import type { AnyFunction } from "../../api/task.ts";
+import { DurableWorker } from "../durable/durable-worker.ts";
+import { openStore } from "../durable/store.ts";
+import { callerOf } from "../../realm/call-site.ts";
+import { currentRuntime } from "../../runtimes/current.ts";
+import { type LocalCalls, Machine } from "./machine.ts";
+import type { ServerStatistics } from "../statistics.ts";
+import {
+  allSubject,
+  callSubject,
+  missingPackage,
+  openConnection,
+  QUEUE_GROUP,
+  type ResolvedServe,
+  resolveServe,
+  type ServeOptions,
+  waitFor,
+} from "../options.ts";
+
+const DRAIN_MS = 5000;
+/** Semantic version of the service in discovery: that of the protocol. */
+const SERVICE_VERSION = "1.0.0";
+
+/** A machine that serves tasks. Create it with `serve`. */
+export interface Server extends AsyncDisposable {
+  /** The name that callers get in WorkerLostError. */
+  readonly name: string;
+  /**
+   * Resolves when calls can arrive. Rejects with NoMachinesError if no NATS server can be reached, and as `pool.ready` of a
+   * local pool does.
+   */
+  readonly ready: Promise<void>;
+  /** Resolves when the machine has shut down, by `shutdown` or SIGTERM. */
+  readonly stopped: Promise<void>;
+  stats(): ServerStatistics;
+  /**
+   * Takes no more calls, gives those in flight up to `timeoutMs` (default 5000), then stops. Callers of those that are
+   * left get WorkerLostError. Further calls return the same promise.
+   */
+  shutdown(options?: number | ShutdownOptions): Promise<void>;
+}
+
+/**
+ * Serves the functions that a module exports to callers on other machines: starts a local pool and takes calls from NATS.
+ * Any number of machines may serve a subject; each call goes to one of them. Throws InvalidArgumentError.
+ *
+ * @example
+ * ```ts
+ * import { serve } from "heddle/nats";
+ *
+ * const server = serve<typeof import("./tasks.ts")>(new URL("./tasks.ts", import.meta.url), {
+ *   servers: "127.0.0.1:4222",
+ *   subject: "images",
+ *   pool: { threads: 4 },
+ * });
+ * await server.ready;
+ * ```
+ */
+export function serve<Module extends object = Readonly<Record<string, AnyFunction>>>(
+  module: URL | string,
+  options: ServeOptions,
+): Server {
+  const resolved = resolveServe(options, currentRuntime.processName);
+  const url = moduleUrlOf(String(module), callerOf(serve), currentRuntime);
+  const pool = createPool(options.pool)<Module>(new URL(url));
+  return new ServedPool(resolved, pool as ModulePool<object>);
+}
+
+class ServedPool implements Server {
+  readonly name: string;
+  readonly ready: Promise<void>;
+  readonly stopped: Promise<void>;
+  readonly #options: ResolvedServe;
+  readonly #pool: ModulePool<object>;
+  readonly #onStopped: () => void;
+  #machine: Machine | undefined;
+  #connection: NatsConnection | undefined;
+  /** Take no more calls. */
+  #stopTaking: (() => Promise<unknown>)[] = [];
+  #stopDurable = (): Promise<void> => Promise.resolve();
+  #removeSignal: (() => void) | undefined;
+  #shutdown: Promise<void> | undefined;
+
+  constructor(options: ResolvedServe, pool: ModulePool<object>) {
+    this.name = options.name;
+    this.#options = options;
+    this.#pool = pool;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.stopped = promise;
+    this.#onStopped = resolve;
+    if (options.terminates) {
+      this.#removeSignal = currentRuntime.onTerminate(() => this.shutdown());
+    }
+    this.ready = this.#start();
+    this.ready.catch(() => void this.shutdown(0)); // only those who await it are told
+  }
+
+  stats(): ServerStatistics {
+    const nothing = { inFlight: 0, completed: 0, failed: 0, refused: 0, averageMs: 0 };
+    return { ...(this.#machine?.stats() ?? nothing), pool: this.#pool.stats() };
+  }
+
+  readonly shutdown = (options: number | ShutdownOptions = DRAIN_MS): Promise<void> => {
+    try {
+      const { timeoutMs } = checkShutdown(options, DRAIN_MS);
+      return this.#shutdown ??= this.#stop(timeoutMs);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  };
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.shutdown();
+  }
+
+  async #start(): Promise<void> {
+    const [connection] = await Promise.all([openConnection(this.#options), this.#pool.ready]);
+    this.#connection = connection;
+    if (this.#shutdown !== undefined) return;
+    // The client reconnects by itself; what it cannot reopen ends this machine.
+    void connection.closed().then(() => this.shutdown(0));
+    const { subject } = this.#options;
+    const calls = this.#pool.call as unknown as LocalCalls;
+    const machine = this.#machine = new Machine(currentRuntime, this.#options, connection, calls);
+    for (const own of [machine.subject, allSubject(subject)]) {
+      connection.subscribe(own, { callback: machine.onMessage });
+    }
+    await this.#takeCalls(connection, machine);
+    if (this.#options.durable !== undefined) await this.#takeDurable(connection, machine);
+    await connection.flush();
+  }
+
+  async #takeCalls(connection: NatsConnection, machine: Machine): Promise<void> {
+    const subject = callSubject(this.#options.subject);
+    if (!this.#options.discovery) {
+      const taken = connection.subscribe(subject, {
+        queue: QUEUE_GROUP,
+        callback: machine.onCall,
+      });
+      this.#stopTaking.push(() => taken.drain());
+      return;
+    }
+    const { Svcm } = await import("@nats-io/services").catch((error) => {
+      throw missingPackage("@nats-io/services", "discovery: true", error);
+    });
+    // The package brings a client library of its own, whose types differ.
+    const service = await new Svcm(connection as never).add({
+      name: this.#options.subject.replaceAll(".", "-"),
+      version: SERVICE_VERSION,
+      description: "heddle tasks",
+      metadata: { machine: this.name, tasks: Object.keys(this.#pool.call).join(" ") },
+      statsHandler: () => Promise.resolve(this.stats()),
+    });
+    service.addEndpoint("call", {
+      subject,
+      queue: QUEUE_GROUP,
+      handler: (error, msg) => machine.onCall(error, msg),
+    });
+    this.#stopTaking.push(() => service.stop());
+  }
+
+  async #takeDurable(connection: NatsConnection, machine: Machine): Promise<void> {
+    const { subject, durable, maxInFlight } = this.#options;
+    const worker = new DurableWorker({
+      runtime: currentRuntime,
+      codec: machine.codec,
+      calls: this.#pool.call as unknown as LocalCalls,
+      store: await openStore(connection, subject, durable!),
+      ackWaitMs: durable!.ackWaitMs,
+      maxCalls: maxInFlight,
+      machine: this.name,
+    });
+    this.#stopDurable = () => worker.stop();
+  }
+
+  async #stop(timeoutMs: number): Promise<void> {
+    await this.ready.catch(() => {}); // what has started must be stopped
+    const machine = this.#machine;
+    try {
+      if (machine !== undefined) {
+        const drained = machine.drain(timeoutMs);
+        await Promise.all(this.#stopTaking.map((stop) => stop()));
+        // Durable calls that take longer are delivered to other machines.
+        const ended = this.#stopDurable();
+        await waitFor(currentRuntime, timeoutMs, (resolve) => void ended.then(resolve));
+        await drained;
+      }
+      await this.#pool.shutdown(0);
+      await this.#connection?.drain().catch(() => {}); // it may be closed already
+    } finally {
+      this.#removeSignal?.();
+      this.#onStopped();
+    }
+  }
+}

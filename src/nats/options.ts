@@ -1,0 +1,236 @@
+/** Options of `serve` and `connectPool`, their checks, and the names of subjects. */
+import { connect, type NatsConnection, type NodeConnectionOptions } from "@nats-io/transport-node";
+import {
+  checkBoolean,
+  checkInteger,
+  checkKeys,
+  checkMs,
+  invalid,
+  isRecord,
+  ownOf,
+  show,
+} from "../api/checks.ts";
+import type { PoolOptions } from "../api/options.ts";
+import { InvalidArgumentError, NoMachinesError } from "../errors.ts";
+import { MAX_TIMER_MS, type Runtime, type Timer } from "../runtimes/runtime.ts";
+
+/** Options that callers and machines share. */
+export interface NatsOptions {
+  /** Addresses of NATS servers, as `host:port`. Default "127.0.0.1:4222". */
+  readonly servers?: string | readonly string[];
+  /** The subject of the tasks: machines and callers with the same one belong together. Letters, digits, `-`, `_` and dots. */
+  readonly subject: string;
+  /** Further options of the NATS client: `tls`, `token`, `user` and `pass`, `authenticator` etc. */
+  readonly connection?: NodeConnectionOptions;
+  /**
+   * Maximum bytes of one call's arguments, of one result and of one item. Those larger than the server's `max_payload` are
+   * sent in chunks. Default 64 MiB.
+   */
+  readonly maxPayloadBytes?: number;
+}
+
+export interface ConnectOptions extends NatsOptions {
+  /**
+   * A machine is lost when it has not answered for this time, in milliseconds. Its calls reject with WorkerLostError.
+   * Default 3000.
+   */
+  readonly lostAfterMs?: number;
+  /** Time for which a call waits while no machine serves the subject, in milliseconds. Default 5000. */
+  readonly machineWaitMs?: number;
+  /** Settings of `enqueue`. They are those of the first machine or caller that needs them. */
+  readonly durable?: DurableOptions;
+}
+
+export interface ServeOptions extends NatsOptions {
+  /** Options of the local pool. */
+  readonly pool?: PoolOptions;
+  /** The name of this machine in errors and in services discovery. Default: host name and process id. */
+  readonly name?: string;
+  /** Maximum calls at a time. Further ones go to other machines, or wait at their callers. Default 256. */
+  readonly maxInFlight?: number;
+  /** Whether NATS services discovery shows this machine. Needs the package `@nats-io/services`. Default true. */
+  readonly discovery?: boolean;
+  /** Whether SIGTERM drains this machine and ends the process. Default true. */
+  readonly terminates?: boolean;
+  /** Takes durable calls (`enqueue`) as well. Needs the packages `@nats-io/jetstream` and `@nats-io/kv`. Default false. */
+  readonly durable?: boolean | DurableOptions;
+}
+
+/** Settings of durable calls. */
+export interface DurableOptions {
+  /**
+   * Time without a sign of life after which a durable call is given to another machine, in milliseconds. Machines renew it
+   * three times as often while the task runs. Default 30,000.
+   */
+  readonly ackWaitMs?: number;
+  /** Time for which results are kept, in milliseconds. Default one day. */
+  readonly resultMs?: number;
+  /** Copies of calls and results in a cluster, 1 to 5. Default 1. */
+  readonly replicas?: number;
+}
+
+export interface ResolvedDurable {
+  readonly ackWaitMs: number;
+  readonly resultMs: number;
+  readonly replicas: number;
+}
+
+export interface Resolved {
+  readonly servers: string[];
+  readonly subject: string;
+  readonly connection: NodeConnectionOptions;
+  readonly maxPayloadBytes: number;
+}
+
+export interface ResolvedConnect extends Resolved {
+  readonly lostAfterMs: number;
+  readonly machineWaitMs: number;
+  readonly durable: ResolvedDurable;
+}
+
+export interface ResolvedServe extends Resolved {
+  readonly name: string;
+  readonly maxInFlight: number;
+  readonly discovery: boolean;
+  readonly terminates: boolean;
+  readonly durable: ResolvedDurable | undefined;
+}
+
+const COMMON: readonly string[] = ["servers", "subject", "connection", "maxPayloadBytes"];
+const MAX_PAYLOAD_BYTES: number = 2 ** 30;
+const DAY_MS: number = 24 * 3600 * 1000;
+const SUBJECT = /^[\w-]+(?:\.[\w-]+)*$/;
+
+function resolveCommon(owner: string, options: unknown, further: readonly string[]): Resolved {
+  if (!isRecord(options)) throw invalid(`The options of ${owner}`, "an object", show(options));
+  checkKeys(owner, options, [...COMMON, ...further]);
+  const given = ownOf<NatsOptions>(options);
+  const { servers = "127.0.0.1:4222", subject, connection = {} } = given;
+  const list = Array.isArray(servers) ? servers as unknown[] : [servers];
+  if (list.length === 0 || !list.every((server) => typeof server === "string")) {
+    throw invalid("servers", "a string or a list of strings", show(servers));
+  }
+  if (typeof subject !== "string" || subject.length > 128 || !SUBJECT.test(subject)) {
+    throw invalid(
+      "subject",
+      "letters, digits, '-', '_' and single dots between them",
+      show(subject),
+    );
+  }
+  if (!isRecord(connection)) throw invalid("connection", "an object", show(connection));
+  const { maxPayloadBytes = 64 * 1024 * 1024 } = given;
+  checkInteger("maxPayloadBytes", maxPayloadBytes, 1024, MAX_PAYLOAD_BYTES);
+  return {
+    servers: list as string[],
+    subject,
+    connection: connection as NodeConnectionOptions,
+    maxPayloadBytes: maxPayloadBytes as number,
+  };
+}
+
+export function resolveDurable(options: unknown): ResolvedDurable {
+  if (!isRecord(options)) throw invalid("durable", "an object of options", show(options));
+  checkKeys("durable", options, ["ackWaitMs", "resultMs", "replicas"]);
+  const { ackWaitMs = 30_000, resultMs = DAY_MS, replicas = 1 } = ownOf<DurableOptions>(options);
+  return {
+    ackWaitMs: checkInteger("durable.ackWaitMs", ackWaitMs, 100, DAY_MS),
+    resultMs: checkInteger("durable.resultMs", resultMs, 1000, 365 * DAY_MS),
+    replicas: checkInteger("durable.replicas", replicas, 1, 5),
+  };
+}
+
+/** Throws InvalidArgumentError. */
+export function resolveConnect(options: unknown): ResolvedConnect {
+  const common = resolveCommon("connectPool()", options, [
+    "lostAfterMs",
+    "machineWaitMs",
+    "durable",
+  ]);
+  const { lostAfterMs = 3000, machineWaitMs = 5000, durable = {} } = ownOf<ConnectOptions>(
+    options as object,
+  );
+  return {
+    ...common,
+    lostAfterMs: checkInteger("lostAfterMs", lostAfterMs, 100, 3_600_000),
+    machineWaitMs: checkMs("machineWaitMs", machineWaitMs, 0),
+    durable: resolveDurable(durable),
+  };
+}
+
+/** Throws InvalidArgumentError. `pool` is checked by `createPool`. */
+export function resolveServe(options: unknown, processName: () => string): ResolvedServe {
+  const own = ["pool", "name", "maxInFlight", "discovery", "terminates", "durable"];
+  const common = resolveCommon("serve()", options, own);
+  const given = ownOf<ServeOptions>(options as object);
+  const { name = processName(), maxInFlight = 256, discovery = true, terminates = true } = given;
+  const { durable = false } = given;
+  if (typeof name !== "string" || name === "" || name.length > 256) {
+    throw invalid("name", "a string of 1 to 256 characters", show(name));
+  }
+  return {
+    ...common,
+    name,
+    maxInFlight: checkInteger("maxInFlight", maxInFlight, 1, 1_000_000),
+    discovery: checkBoolean("discovery", discovery),
+    terminates: checkBoolean("terminates", terminates),
+    durable: durable === false ? undefined : resolveDurable(durable === true ? {} : durable),
+  };
+}
+
+/** Connects. Rejects with NoMachinesError if no server can be reached or the credentials are refused. */
+export async function openConnection(options: Resolved): Promise<NatsConnection> {
+  const { servers, connection } = options;
+  try {
+    return await connect({
+      name: "heddle",
+      maxReconnectAttempts: -1,
+      reconnectTimeWait: 250,
+      ...connection,
+      servers,
+    });
+  } catch (error) {
+    const reason = (error as Error).message;
+    throw new NoMachinesError(`No connection to NATS at ${servers.join(", ")}: ${reason}.`, {
+      cause: error,
+    });
+  }
+}
+
+/** Where calls go: one of the machines takes each. */
+export const callSubject = (subject: string): string => `${subject}.call`;
+/** What every machine gets. */
+export const allSubject = (subject: string): string => `${subject}.all`;
+/** What one machine gets. */
+export const machineSubject = (subject: string, id: number): string =>
+  `${subject}.machine.${id.toString(36)}`;
+export const QUEUE_GROUP = "heddle";
+/** The last token of the subject of messages about several calls. */
+export const NO_CALL = "0";
+
+/** A number that no other process has. */
+export function randomId(): number {
+  const [high = 0, low = 0] = crypto.getRandomValues(new Uint32Array(2));
+  return (high % 2 ** 20) * 2 ** 32 + low + 1;
+}
+
+/** An error for an optional package that cannot be loaded. */
+export function missingPackage(name: string, feature: string, cause: unknown): Error {
+  return new InvalidArgumentError(`${feature} needs the package ${name}: npm install ${name}.`, {
+    cause,
+  });
+}
+
+/** Resolves when `whenDone` calls back, or after `timeoutMs`; Infinity: no limit. */
+export async function waitFor(
+  runtime: Runtime,
+  timeoutMs: number,
+  whenDone: (resolve: () => void) => void,
+): Promise<void> {
+  let timer: Timer | undefined;
+  await new Promise<void>((resolve) => {
+    whenDone(resolve);
+    if (timeoutMs === Infinity) return;
+    timer = runtime.setTimeout(resolve, Math.min(timeoutMs, MAX_TIMER_MS));
+  });
+  timer?.clear();
+}

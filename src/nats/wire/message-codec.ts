@@ -1,0 +1,232 @@
+/**
+ * Values to messages and back, by the codec of the rings. Buffers that a ring would pass beside its record follow the
+ * values in the message. What only a thread of the same process can get is refused, by its path.
+ */
+import { encodingError } from "../../codec/codec.ts";
+import { Decoder } from "../../codec/decoder.ts";
+import { Encoder } from "../../codec/encoder.ts";
+import { isError } from "../../codec/kinds/errors.ts";
+import { SharedBuffers } from "../../codec/support/shared-buffers.ts";
+import { PENDING } from "../../codec/tags.ts";
+import { PayloadTooLargeError, ProtocolError } from "../../errors.ts";
+import { align8Large } from "../../memory/align.ts";
+import { type Memory, viewMemory } from "../../memory/views.ts";
+import type { CodecAccess } from "../../runtimes/runtime.ts";
+import { type Header, HEADER_BYTES, type HeaderFields, writeHeader } from "./frames.ts";
+
+const ONLY_THREADS = "only a thread of the same process can get it, not another machine";
+const NOT_MOVED = "nothing can be transferred to another machine";
+/** Before an attachment: its length, and its maximum length or -1. */
+const ATTACHMENT_HEADER_BYTES = 16;
+const MAX_ATTACHMENTS = 0xffff;
+/** Memory that is kept for the next message. */
+const MAX_KEPT_BYTES: number = 2 * 1024 * 1024;
+
+/** Refuses what cannot leave the process. */
+class MessageEncoder extends Encoder {
+  override extra(object: object, from: number, isMoved: boolean): number {
+    if (!this.access.kinds.isArrayBuffer(object)) throw this.refuse(object, ONLY_THREADS);
+    return super.extra(object, from, isMoved);
+  }
+
+  override shared(buffer: SharedArrayBuffer): number {
+    throw this.refuse(buffer, ONLY_THREADS);
+  }
+
+  override willMove(objects: readonly unknown[]): void {
+    throw this.refuse(objects[0], NOT_MOVED);
+  }
+}
+
+export class MessageCodec {
+  readonly maxPayloadBytes: number;
+  readonly #access: CodecAccess;
+  readonly #sharedBuffers = new SharedBuffers(0);
+  readonly #decoder: Decoder;
+  readonly #idle: MessageEncoder[] = [];
+  #memory: Memory = viewMemory(new SharedArrayBuffer(64 * 1024));
+
+  constructor(access: CodecAccess, maxPayloadBytes: number) {
+    this.#access = access;
+    this.maxPayloadBytes = maxPayloadBytes;
+    this.#decoder = new Decoder(access, undefined, this.#sharedBuffers);
+  }
+
+  /**
+   * A message of `first`, values of heddle's own, and `values`, which errors call `name`. `isPending`: by position,
+   * values that are not known yet; `complete` adds them. Throws DataCloneError, PayloadTooLargeError, or what a getter
+   * throws.
+   */
+  encode(
+    kind: number,
+    first: readonly unknown[],
+    values: readonly unknown[],
+    name: string,
+    fields: HeaderFields = {},
+    isPending?: readonly boolean[],
+  ): Uint8Array {
+    return this.#build(kind, name, first.length + values.length, fields, (encoder, start) => {
+      let at = start;
+      for (const value of first) at = encoder.root(value, at);
+      if (name === "args") encoder.list = values;
+      for (let index = 0; index < values.length; index++) {
+        at = isPending?.[index] === true
+          ? encoder.tag(PENDING, at)
+          : encoder.root(values[index], at);
+      }
+      return at;
+    });
+  }
+
+  /** Items of a stream: each is a value of its own, without references to the others. */
+  encodeItems(kind: number, items: readonly unknown[], fields: HeaderFields): Uint8Array {
+    return this.#build(kind, "item", items.length, fields, (encoder, start) => {
+      let at = start;
+      for (const item of items) {
+        at = encoder.root(item, at);
+        encoder.forgetObjects();
+      }
+      return at;
+    });
+  }
+
+  /** What a task threw: an error by its fields, without a size limit; any other value as it is. */
+  encodeThrown(kind: number, thrown: unknown, fields: HeaderFields): Uint8Array {
+    if (!isError(thrown)) return this.encode(kind, [], [thrown], "result", fields);
+    return this.#build(kind, "result", 1, fields, (encoder, start) => {
+      encoder.isUnlimited = true;
+      return encoder.error(thrown, start);
+    });
+  }
+
+  /** `message` with the values in the place of the pending ones. */
+  complete(
+    message: Uint8Array,
+    header: Header,
+    values: readonly unknown[],
+    positions: readonly number[],
+  ): Uint8Array {
+    const { kind, count, number, word, sender } = header;
+    return this.#build(kind, "args", count, { number, word, sender }, (encoder, start) => {
+      const end = HEADER_BYTES + header.valueBytes;
+      let at = encoder.room(start, header.valueBytes);
+      encoder.u8.set(message.subarray(HEADER_BYTES, end), at);
+      at += header.valueBytes;
+      for (const attachment of readAttachments(message, end, header.attachments)) {
+        encoder.attachments.add(attachment, true);
+        encoder.countCopied(attachment.byteLength, at);
+      }
+      for (const [index, value] of values.entries()) {
+        encoder.name = `args[${positions[index]}]`;
+        at = encoder.root(value, at);
+      }
+      return at;
+    });
+  }
+
+  /** The values of a message. Throws ProtocolError if they are damaged. */
+  decode(bytes: Uint8Array, header: Header): unknown[] {
+    const { valueBytes, count } = header;
+    if (
+      valueBytes % 8 !== 0 || HEADER_BYTES + valueBytes > bytes.length || count > valueBytes / 8
+    ) {
+      throw new ProtocolError(`A message of ${bytes.length} bytes claims ${valueBytes}.`);
+    }
+    const end = HEADER_BYTES + valueBytes;
+    const attachments = readAttachments(bytes, end, header.attachments);
+    const memory = this.#room(valueBytes);
+    memory.u8.set(bytes.subarray(HEADER_BYTES, end));
+    return this.#decoder.all(memory, 0, valueBytes, count, attachments);
+  }
+
+  #room(bytes: number): Memory {
+    if (bytes <= this.#memory.u8.length) return this.#memory;
+    const memory = viewMemory(new SharedArrayBuffer(align8Large(bytes)));
+    if (bytes <= MAX_KEPT_BYTES) this.#memory = memory;
+    return memory;
+  }
+
+  #build(
+    kind: number,
+    name: string,
+    count: number,
+    fields: HeaderFields,
+    write: (encoder: MessageEncoder, start: number) => number,
+  ): Uint8Array {
+    // Encoding runs user code, which may itself make a call.
+    const encoder = this.#idle.pop() ?? new MessageEncoder({
+      access: this.#access,
+      shapes: undefined,
+      sharedBuffers: this.#sharedBuffers,
+      maxPayloadBytes: this.maxPayloadBytes,
+      allowsBorrow: false,
+    });
+    try {
+      const start = encoder.begin();
+      encoder.name = name;
+      const end = write(encoder, start);
+      encoder.checkSize(end);
+      const buffers = encoder.attachments.objects as readonly ArrayBuffer[];
+      if (buffers.length > MAX_ATTACHMENTS) {
+        throw new PayloadTooLargeError(end + encoder.copiedBytes, this.maxPayloadBytes);
+      }
+      const bytes = new Uint8Array(HEADER_BYTES + end + roomForAttachments(buffers));
+      const attachments = buffers.length;
+      writeHeader(bytes, kind, { ...fields, count, attachments, valueBytes: end });
+      bytes.set(encoder.u8.subarray(0, end), HEADER_BYTES);
+      if (attachments > 0) writeAttachments(bytes, HEADER_BYTES + end, buffers);
+      return bytes;
+    } catch (error) {
+      throw encodingError(error, name);
+    } finally {
+      encoder.end();
+      this.#idle.push(encoder);
+    }
+  }
+}
+
+function roomForAttachments(buffers: readonly ArrayBuffer[]): number {
+  let bytes = 0;
+  for (const buffer of buffers) bytes += ATTACHMENT_HEADER_BYTES + align8Large(buffer.byteLength);
+  return bytes;
+}
+
+function writeAttachments(
+  bytes: Uint8Array,
+  from: number,
+  buffers: readonly ArrayBuffer[],
+): void {
+  const view = new DataView(bytes.buffer);
+  let at = from;
+  for (const buffer of buffers) {
+    view.setFloat64(at, buffer.byteLength, true);
+    view.setFloat64(at + 8, buffer.resizable ? buffer.maxByteLength : -1, true);
+    bytes.set(new Uint8Array(buffer), at + ATTACHMENT_HEADER_BYTES);
+    at += ATTACHMENT_HEADER_BYTES + align8Large(buffer.byteLength);
+  }
+}
+
+/** Copies of the attachments, each alone in its buffer. Throws ProtocolError. */
+function readAttachments(bytes: Uint8Array, from: number, count: number): ArrayBuffer[] {
+  const buffers: ArrayBuffer[] = [];
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  let at = from;
+  for (let index = 0; index < count; index++) {
+    const start = at + ATTACHMENT_HEADER_BYTES;
+    const length = start <= bytes.length ? view.getFloat64(at, true) : NaN;
+    if (!Number.isInteger(length) || length < 0 || length > bytes.length - start) {
+      throw new ProtocolError(`Attachment ${index} of a message claims ${length} bytes.`);
+    }
+    const maximum = view.getFloat64(at + 8, true);
+    // A limit, since a hostile maximum would reserve memory that no byte of the message stands for.
+    const isResizable = maximum >= length && maximum <= Math.max(length, MAX_KEPT_BYTES);
+    const buffer = isResizable
+      ? new ArrayBuffer(length, { maxByteLength: maximum })
+      : new ArrayBuffer(length);
+    new Uint8Array(buffer).set(bytes.subarray(start, start + length));
+    buffers.push(buffer);
+    at = start + align8Large(length);
+  }
+  if (at !== bytes.length) throw new ProtocolError(`A message ends at ${at} of ${bytes.length}.`);
+  return buffers;
+}

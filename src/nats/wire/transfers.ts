@@ -1,0 +1,189 @@
+/**
+ * Messages larger than the server accepts, in chunks. The receiver grants a window of chunks and extends it as they
+ * arrive, so that neither a server nor a client buffers more. Sizes are checked before memory is reserved.
+ */
+import { ProtocolError } from "../../errors.ts";
+import { bareMessage, CHUNK, GRANT, HEADER_BYTES, writeHeader } from "./frames.ts";
+
+/** Bytes of a chunk, if the server's limit allows. */
+const CHUNK_BYTES: number = 256 * 1024;
+/** Chunks that may be on their way at a time. */
+const WINDOW = 8;
+/** Transfers that receive at a time from all senders, and their bytes as a multiple of the largest payload. */
+const MAX_TRANSFERS = 256;
+const MAX_PAYLOADS = 4;
+
+/** A transfer that has not moved for this time is given up. */
+export const STALLED_MS = 60_000;
+/** Bytes of a message besides the payload that `maxPayloadBytes` limits. */
+export const MAX_OVERHEAD_BYTES: number = 2 * 1024 * 1024;
+
+export function chunkBytesFor(maxMessageBytes: number): number {
+  return Math.max(1024, Math.min(CHUNK_BYTES, maxMessageBytes - HEADER_BYTES));
+}
+
+interface Outgoing {
+  readonly bytes: Uint8Array;
+  readonly chunkBytes: number;
+  readonly resolve: (isSent: boolean) => void;
+  next: number;
+  movedAt: number;
+}
+
+/** Messages that are being sent, by key. */
+export class OutgoingTransfers {
+  readonly #transfers = new Map<string, Outgoing>();
+  #nextId = 1;
+
+  /** A number for a new transfer. */
+  nextId(): number {
+    this.#nextId = this.#nextId % 0xffffffff + 1;
+    return this.#nextId;
+  }
+
+  /** Resolves with true when all chunks were sent, with false when the transfer was given up. */
+  start(key: string, bytes: Uint8Array, chunkBytes: number, now: number): Promise<boolean> {
+    return new Promise((resolve) => {
+      this.#transfers.set(key, { bytes, chunkBytes, resolve, next: 0, movedAt: now });
+    });
+  }
+
+  /** The receiver takes `granted` chunks in all. */
+  grant(
+    key: string,
+    id: number,
+    granted: number,
+    sender: number,
+    now: number,
+    send: (chunk: Uint8Array) => void,
+  ): void {
+    const transfer = this.#transfers.get(key);
+    if (transfer === undefined) return;
+    const { bytes, chunkBytes } = transfer;
+    const chunks = Math.ceil(bytes.length / chunkBytes);
+    transfer.movedAt = now;
+    while (transfer.next < Math.min(granted, chunks)) {
+      const index = transfer.next++;
+      const part = bytes.subarray(index * chunkBytes, (index + 1) * chunkBytes);
+      const chunk = new Uint8Array(HEADER_BYTES + part.length);
+      writeHeader(chunk, CHUNK, { sender, count: id, word: index });
+      chunk.set(part, HEADER_BYTES);
+      send(chunk);
+    }
+    if (transfer.next >= chunks) this.#end(key, transfer, true);
+  }
+
+  /** Gives up the transfers whose key begins with `prefix`. */
+  dropAll(prefix: string): void {
+    for (const [key, transfer] of this.#transfers) {
+      if (key.startsWith(prefix)) this.#end(key, transfer, false);
+    }
+  }
+
+  /** Gives up transfers that have not moved since `before`. */
+  dropStalled(before: number): void {
+    for (const [key, transfer] of this.#transfers) {
+      if (transfer.movedAt < before) this.#end(key, transfer, false);
+    }
+  }
+
+  #end(key: string, transfer: Outgoing, isSent: boolean): void {
+    this.#transfers.delete(key);
+    transfer.resolve(isSent);
+  }
+}
+
+interface Incoming {
+  readonly bytes: Uint8Array;
+  readonly grant: (chunks: number) => void;
+  next: number;
+  filled: number;
+  granted: number;
+  movedAt: number;
+}
+
+/** Messages that arrive in chunks, by key. */
+export class IncomingTransfers {
+  readonly #maxBytes: number;
+  readonly #transfers = new Map<string, Incoming>();
+  #reserved = 0;
+
+  /** `maxBytes`: maximum of one message. */
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  has(key: string): boolean {
+    return this.#transfers.has(key);
+  }
+
+  /** False: there is no room now. Throws ProtocolError if the message is too large. */
+  begin(key: string, total: number, now: number, grant: (chunks: number) => void): boolean {
+    if (!Number.isInteger(total) || total < HEADER_BYTES || total > this.#maxBytes) {
+      throw new ProtocolError(
+        `A message of ${total} bytes was announced; the limit is ${this.#maxBytes} (maxPayloadBytes).`,
+      );
+    }
+    const isFull = this.#reserved > 0 && this.#reserved + total > MAX_PAYLOADS * this.#maxBytes;
+    if (isFull || this.#transfers.size >= MAX_TRANSFERS || this.#transfers.has(key)) return false;
+    this.#reserved += total;
+    const bytes = new Uint8Array(total);
+    this.#transfers.set(key, { bytes, grant, next: 0, filled: 0, granted: WINDOW, movedAt: now });
+    grant(WINDOW);
+    return true;
+  }
+
+  /** The whole message with its last chunk. Throws ProtocolError if a chunk is missing or does not fit. */
+  chunk(key: string, index: number, message: Uint8Array, now: number): Uint8Array | undefined {
+    const transfer = this.#transfers.get(key);
+    if (transfer === undefined) return undefined; // it was given up
+    const part = message.subarray(HEADER_BYTES);
+    if (index !== transfer.next || transfer.filled + part.length > transfer.bytes.length) {
+      this.drop(key);
+      throw new ProtocolError(
+        `Chunk ${index} arrived in the place of ${transfer.next}: a part of the message was lost.`,
+      );
+    }
+    transfer.bytes.set(part, transfer.filled);
+    transfer.filled += part.length;
+    transfer.next++;
+    transfer.movedAt = now;
+    if (transfer.filled === transfer.bytes.length) {
+      this.drop(key);
+      return transfer.bytes;
+    }
+    if (transfer.granted - transfer.next <= WINDOW / 2) {
+      transfer.granted = transfer.next + WINDOW;
+      transfer.grant(transfer.granted);
+    }
+    return undefined;
+  }
+
+  drop(key: string): void {
+    const transfer = this.#transfers.get(key);
+    if (transfer === undefined) return;
+    this.#transfers.delete(key);
+    this.#reserved -= transfer.bytes.length;
+  }
+
+  dropAll(prefix: string): void {
+    for (const key of this.#transfers.keys()) if (key.startsWith(prefix)) this.drop(key);
+  }
+
+  /** Drops transfers that have not moved since `before`, and returns their keys. */
+  dropStalled(before: number): string[] {
+    const stalled: string[] = [];
+    for (const [key, { movedAt }] of this.#transfers) if (movedAt < before) stalled.push(key);
+    for (const key of stalled) this.drop(key);
+    return stalled;
+  }
+}
+
+/** The key of a transfer of a call. No subject contains a space. */
+export function transferKey(call: string, id: number): string {
+  return `${call} ${id}`;
+}
+
+export function grantMessage(sender: number, id: number, chunks: number): Uint8Array {
+  return bareMessage(GRANT, { sender, count: id, word: chunks });
+}

@@ -1,0 +1,137 @@
+/** Durable work: calls kept by JetStream, run at least once, recorded once. */
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { jetstreamManager } from "@nats-io/jetstream";
+import { connect } from "@nats-io/transport-node";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  InvalidArgumentError,
+  PayloadTooLargeError,
+  TimeoutError,
+  UnknownTaskError,
+} from "../../src/mod.ts";
+import { connectPool, type RemotePool, serve, type Server } from "../../src/mod-nats.ts";
+import { rejection, until } from "../support/conformance.ts";
+import { noServer, startMachine, startServers } from "../support/nats.ts";
+
+type Tasks = typeof import("../fixtures/nats-tasks.ts");
+const tasks = new URL("../fixtures/nats-tasks.ts", import.meta.url);
+
+describe.skipIf(noServer !== undefined)(`JetStream${noServer ? ` (${noServer})` : ""}`, () => {
+  let servers: Awaited<ReturnType<typeof startServers>>;
+  let address: string;
+  let server: Server;
+  let pool: RemotePool<Tasks>;
+  const folder = mkdtempSync(join(tmpdir(), "heddle-nats-durable-"));
+  const file = (name: string): string => join(folder, name);
+  const lines = (name: string): string[] => {
+    try {
+      return readFileSync(file(name), "utf8").split("\n").slice(0, -1);
+    } catch {
+      return [];
+    }
+  };
+
+  beforeAll(async () => {
+    servers = await startServers(1, ["-js"]);
+    address = servers[0]!.address;
+    server = serve<Tasks>(tasks, {
+      servers: address,
+      subject: "durable.tests",
+      pool: { threads: 2 },
+      terminates: false,
+      durable: true,
+    });
+    await server.ready;
+    pool = connectPool<Tasks>({ servers: address, subject: "durable.tests" });
+  });
+  afterAll(async () => {
+    await pool?.shutdown();
+    await server?.shutdown();
+    await servers?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  test("a call runs and its result is kept", async () => {
+    const id = await pool.enqueue.record([file("one"), "one"]);
+    expect(await pool.result(id)).toBe("done one");
+    expect(await pool.result(id)).toBe("done one");
+    const ids = await Promise.all(
+      Array.from({ length: 50 }, (_, n) => pool.enqueue.add([n, n], { id: `sum-${n}` })),
+    );
+    const sums = await Promise.all(ids.map((each) => pool.result(each)));
+    expect(sums).toEqual(Array.from({ length: 50 }, (_, n) => 2 * n));
+    const rich = await pool.enqueue.echo([new Map([["a", new Uint8Array(100_000)]])]);
+    expect(await pool.result(rich)).toEqual(new Map([["a", new Uint8Array(100_000)]]));
+  });
+
+  test("a second call of the same id is dropped", async () => {
+    for (let n = 0; n < 3; n++) {
+      expect(await pool.enqueue.record([file("same"), "same"], { id: "same" })).toBe("same");
+    }
+    expect(await pool.result("same")).toBe("done same");
+    await pool.result(await pool.enqueue.record([file("same"), "after"]));
+    expect(lines("same")).toEqual(["same", "after"]);
+  });
+
+  test("a delayed call runs after one that was made later", async () => {
+    const slow = await pool.enqueue.record([file("order"), "delayed"], { delay: 400 });
+    const fast = await pool.enqueue.record([file("order"), "immediate"]);
+    expect(await pool.result(fast)).toBe("done immediate");
+    expect(await pool.result(slow)).toBe("done delayed");
+    expect(lines("order")).toEqual(["immediate", "delayed"]);
+  });
+
+  test("a call that keeps failing is a dead letter with its last error", async () => {
+    const id = await pool.enqueue.recordAndFail([file("failing"), "x"], { retries: 2 });
+    const error = await rejection(pool.result(id));
+    expect(error).toBeInstanceOf(RangeError);
+    expect(error).toMatchObject({ message: "failed x" });
+    expect(lines("failing")).toEqual(["x", "x", "x"]);
+    const connection = await connect({ servers: address });
+    const manager = await jetstreamManager(connection);
+    const dead = async () =>
+      (await manager.streams.info("HEDDLE_DEAD_durable_tests")).state.messages;
+    let count = await dead();
+    while (count === 0) count = await dead();
+    expect(count).toBe(1);
+    await connection.close();
+  });
+
+  test("a stream, an unknown task and wrong options are refused", async () => {
+    const stream = await pool.enqueue.count([3], { retries: 0 });
+    expect(await rejection(pool.result(stream))).toBeInstanceOf(InvalidArgumentError);
+    const { enqueue } = pool as unknown as RemotePool<Record<string, () => void>>;
+    const unknown = await enqueue["nothing"]!([], { retries: 0 });
+    expect(await rejection(pool.result(unknown))).toBeInstanceOf(UnknownTaskError);
+    expect(await rejection(pool.enqueue.add([1, 2], { id: "a b" })))
+      .toBeInstanceOf(InvalidArgumentError);
+    expect(await rejection(pool.enqueue.add([1, 2], { retry: 1 } as never)))
+      .toBeInstanceOf(InvalidArgumentError);
+    expect(await rejection(pool.enqueue.echo([new Uint8Array(2 ** 21)])))
+      .toBeInstanceOf(PayloadTooLargeError);
+    expect(await rejection(pool.result("never", { timeout: 50 }))).toBeInstanceOf(TimeoutError);
+  });
+
+  test("a call waits for a machine, and outlives its caller and a killed machine", async () => {
+    const options = {
+      servers: address,
+      subject: "durable.deaths",
+      durable: { ackWaitMs: 2000 },
+    };
+    const caller = connectPool<Tasks>(options);
+    const id = await caller.enqueue.record([file("deaths"), "long", 1500], { id: "long" });
+    await caller.shutdown();
+    const first = await startMachine("first", options);
+    await until(() => lines("deaths").length === 1);
+    await first.kill();
+    const second = await startMachine("second", options, "bun");
+    const reader = connectPool<Tasks>(options);
+    expect(await reader.result(id)).toBe("done long");
+    // More often if a machine was too busy to renew it.
+    expect(lines("deaths").length).toBeGreaterThanOrEqual(2);
+    await reader.shutdown();
+    await second.kill();
+  });
+});

@@ -1,0 +1,136 @@
+/** NATS servers and worker machines for tests. Each is a process of its own. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { findNatsServer } from "../../scripts/nats-server.ts";
+
+const found = findNatsServer();
+/** Why tests with a server are skipped; undefined if there is one. */
+export const noServer: string | undefined = "path" in found ? undefined : found.reason;
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const bin = (path: string): string => join(root, "node_modules", path);
+
+/** The runtimes of machines, whichever one the test itself runs on. */
+export const MACHINES: Readonly<Record<string, readonly string[]>> = {
+  node: [bin("node/bin/node")],
+  deno: [bin(".bin/deno"), "run", "-A", "--quiet", "--no-lock"],
+  bun: [bin(".bin/bun")],
+};
+
+interface Started {
+  readonly child: ChildProcess;
+  /** What `pattern` matched in its output. */
+  readonly match: RegExpMatchArray;
+  readonly output: () => string;
+}
+
+/** Starts a process and waits for output. Rejects with the output if it ends before. */
+async function start(
+  command: readonly string[],
+  patterns: readonly RegExp[],
+  env: NodeJS.ProcessEnv = {},
+): Promise<Started> {
+  const [file = "", ...args] = command;
+  const child = spawn(file, args, {
+    cwd: root,
+    env: { ...process.env, NODE_OPTIONS: "", NO_COLOR: "1", ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  return await new Promise((resolve, reject) => {
+    const onData = (chunk: unknown): void => {
+      output += String(chunk);
+      const matches = patterns.map((pattern) => pattern.exec(output));
+      if (matches.every((match) => match !== null)) {
+        resolve({ child, match: matches[0]!, output: () => output });
+      }
+    };
+    child.stdout.on("data", onData);
+    child.stderr.on("data", onData);
+    child.on("error", reject);
+    child.on("exit", (code) => reject(new Error(`${file} ended with ${code}:\n${output}`)));
+  });
+}
+
+async function kill(child: ChildProcess, signal: NodeJS.Signals = "SIGKILL"): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, "exit");
+  child.kill(signal);
+  await exited;
+}
+
+export interface NatsServer {
+  readonly address: string;
+  kill(): Promise<void>;
+}
+
+/** On any free port. */
+const LOOPBACK: readonly string[] = ["-a", "127.0.0.1", "-p", "-1"];
+const CLIENTS = /Listening for client connections on (127\.0\.0\.1:\d+)/;
+const ROUTES = /Listening for route connections on (127\.0\.0\.1:\d+)/;
+
+/** Starts servers; several form a cluster. With `args` for each. */
+export async function startServers(
+  count: number,
+  args: readonly string[] = [],
+): Promise<readonly NatsServer[] & { stop(): Promise<void> }> {
+  if (!("path" in found)) throw new Error(found.reason);
+  const data = mkdtempSync(join(tmpdir(), "heddle-nats-"));
+  const servers: NatsServer[] = [];
+  let route: string | undefined;
+  for (let index = 0; index < count; index++) {
+    const name = `server-${index}`;
+    const cluster = ["--cluster_name", "heddle", "--cluster", "nats://127.0.0.1:-1"];
+    const routes = route === undefined ? [] : ["--routes", `nats://${route}`];
+    const command = [
+      found.path,
+      ...LOOPBACK,
+      "-n",
+      name,
+      "-sd",
+      join(data, name),
+      ...(count > 1 ? [...cluster, ...routes] : []),
+      ...args,
+    ];
+    const patterns = count > 1 ? [CLIENTS, ROUTES] : [CLIENTS];
+    const { child, match, output } = await start(command, patterns);
+    route ??= ROUTES.exec(output())?.[1];
+    servers.push({ address: match[1]!, kill: () => kill(child) });
+  }
+  const stop = async (): Promise<void> => {
+    for (const server of servers) await server.kill();
+    rmSync(data, { recursive: true, force: true });
+  };
+  return Object.assign(servers, { stop });
+}
+
+export interface MachineProcess {
+  readonly name: string;
+  readonly output: () => string;
+  kill(signal?: NodeJS.Signals): Promise<void>;
+  readonly exited: Promise<number | null>;
+}
+
+/** Starts a process that serves `tests/fixtures/nats-tasks.ts`; resolves when it takes calls. */
+export async function startMachine(
+  name: string,
+  options: object,
+  runtime = "node",
+): Promise<MachineProcess> {
+  const command = [...MACHINES[runtime]!, join(root, "tests/fixtures/scripts/nats-machine.ts")];
+  const env = { HEDDLE_MACHINE: JSON.stringify({ name, ...options }) };
+  const { child, output } = await start(command, [/^serving$/m], env);
+  return {
+    name,
+    output,
+    kill: (signal) => kill(child, signal),
+    // Deno reports the signal that was sent, not how the process ended.
+    exited: once(child, "exit").then(([code, signal]) =>
+      signal === "SIGTERM" ? 143 : code as number | null
+    ),
+  };
+}
