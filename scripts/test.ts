@@ -4,15 +4,7 @@
  * it; a check that is not a suite counts as one.
  */
 import { execFileSync, spawn, spawnSync } from "node:child_process";
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -268,10 +260,6 @@ if (spawnSync("taskset", ["-c", "0", "true"]).status === 0) {
 
 await suite("code blocks of the docs", "node26", ["tests/docs"]);
 await suite("the built site", "node26", ["tests/site"]);
-
-const chromium = process.env["CHROMIUM_PATH"] ?? "/usr/bin/chromium";
-if (existsSync(chromium)) await suite("graphs", "node26", ["tests/graphs"]);
-else skipped.push(`graphs in a browser: there is no ${chromium}; CHROMIUM_PATH names another`);
 
 rmSync(compileCache, { recursive: true, force: true });
 for (const reason of skipped) console.log(`skipped: ${reason}`);

@@ -286,10 +286,6 @@ export function resolveOptions(
   if (queuePolicy !== "reject" && queuePolicy !== "wait") {
     throw invalid("queuePolicy", '"reject" or "wait"', show(queuePolicy));
   }
-  const moduleUrl = read("moduleUrl");
-  if (moduleUrl !== undefined && typeof moduleUrl !== "string" && !(moduleUrl instanceof URL)) {
-    throw invalid("moduleUrl", "a string or URL", show(moduleUrl));
-  }
   const { refuseLimits } = runtime;
   return {
     ...checkObserving(read, runtime),
@@ -315,13 +311,18 @@ export function resolveOptions(
     startTimeoutMs: checkMs("startTimeoutMs", read("startTimeoutMs")),
     teardownTimeoutMs: integer("teardownTimeoutMs", 0, MAX_TIMER_MS),
     keepAlive: checkBoolean("keepAlive", read("keepAlive")),
-    moduleUrl: moduleUrl === undefined ? undefined : checkModuleUrl(String(moduleUrl)),
+    moduleUrl: checkModuleUrl(read("moduleUrl")),
     mapError: checkMapError(read("mapError")),
   };
 }
 
 /** The option is for modules that the stack does not show, so nothing tells what it would be relative to. */
-function checkModuleUrl(url: string): string {
+function checkModuleUrl(given: unknown): string | undefined {
+  if (given === undefined) return undefined;
+  if (typeof given !== "string" && !(given instanceof URL)) {
+    throw invalid("moduleUrl", "a string or URL", show(given));
+  }
+  const url = String(given);
   if (!isRelative(url)) return url;
   throw invalid("moduleUrl", "absolute: a URL such as import.meta.url, or a path", show(url));
 }

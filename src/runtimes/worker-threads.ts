@@ -246,9 +246,21 @@ function tracingChannel(name: string): TracingChannel {
   };
 }
 
-const diagnostics: Pick<Runtime, "bindContext" | "tracingChannel" | "env" | "printError"> = {
+const ofProcess: Pick<
+  Runtime,
+  | "bindContext"
+  | "tracingChannel"
+  | "env"
+  | "printError"
+  | "onBeforeExit"
+  | "onTerminate"
+  | "processName"
+> = {
   bindContext,
   tracingChannel,
+  onBeforeExit,
+  onTerminate,
+  processName,
   env: (name) => process.env[name],
   printError: (line) => void process.stderr.write(`${line}\n`),
 };
@@ -267,7 +279,7 @@ export function createRuntime(specifics: RuntimeSpecifics): Runtime {
     turnsPerYield: 1,
     isPromise,
     createContext,
-    ...diagnostics,
+    ...ofProcess,
     setInterval: (callback, intervalMs) => createTimer(setInterval(callback, intervalMs)),
     setTimeout: (callback, delayMs) => createTimer(setTimeout(callback, delayMs)),
     createChannel: () => {
@@ -303,9 +315,6 @@ export function createRuntime(specifics: RuntimeSpecifics): Runtime {
       /^[a-z][a-z0-9+.-]+:/i.test(location) && !/^[a-z]:[\\/]/i.test(location)
         ? new URL(location).href
         : process.getBuiltinModule("node:url").pathToFileURL(location).href,
-    onBeforeExit,
-    onTerminate,
-    processName,
     stopsThreads: true,
     printsUncaught: false,
     warn: (...lines) => console.error(...lines),
