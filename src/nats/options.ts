@@ -128,7 +128,7 @@ function resolveCommon(owner: string, options: unknown, further: readonly string
   };
 }
 
-export function resolveDurable(options: unknown): ResolvedDurable {
+function resolveDurable(options: unknown): ResolvedDurable {
   if (!isRecord(options)) throw invalid("durable", "an object of options", show(options));
   checkKeys("durable", options, ["ackWaitMs", "resultMs", "replicas"]);
   const { ackWaitMs = 30_000, resultMs = DAY_MS, replicas = 1 } = ownOf<DurableOptions>(options);

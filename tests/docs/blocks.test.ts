@@ -32,7 +32,19 @@ const TSCONFIG = {
 };
 
 const CODE = ["ts", "tsx", "js", "mjs", "cjs"];
-const OTHER = ["sh", "json", "txt", "rust", "toml", "mermaid", "html", "yaml", "dockerfile", ""];
+const OTHER = [
+  "sh",
+  "json",
+  "txt",
+  "rust",
+  "toml",
+  "mermaid",
+  "html",
+  "yaml",
+  "dockerfile",
+  "diff",
+  "",
+];
 
 const all = PAGES.flatMap((page) => blocksIn(page, readPage(page)));
 const isChecked = ({ language, unchecked }: Block): boolean =>

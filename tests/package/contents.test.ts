@@ -7,7 +7,8 @@ import { inFolder, pack, type PackedFile, root } from "../support/package.ts";
 const read = (path: string): string => readFileSync(join(root, path), "utf8");
 const manifest = JSON.parse(read("package.json")) as {
   dependencies?: unknown;
-  peerDependencies?: unknown;
+  peerDependencies: Record<string, string>;
+  peerDependenciesMeta: Record<string, unknown>;
   repository: { url: string };
   exports: Record<string, unknown>;
 };
@@ -16,7 +17,7 @@ const manifest = JSON.parse(read("package.json")) as {
 const PATTERNS: readonly RegExp[] = [
   /^(?:package\.json|README\.md|LICENSE|CHANGELOG\.md|SECURITY\.md)$/,
   /^docs\/[\w/-]+\.md$/,
-  /^dist\/(?:[\w-]+)\.(?:c?js|c?js\.map|d\.c?ts)$/,
+  /^dist\/(?:knitting\/)?[\w-]+\.(?:c?js|c?js\.map|d\.c?ts)$/,
   /^dist\/worker\/heddle-worker\.js(?:\.map)?$/,
 ];
 
@@ -49,9 +50,11 @@ describe("the tarball", () => {
   });
 });
 
-test("the package has no runtime dependency", () => {
+test("the package has no runtime dependency, but optional ones of heddle/nats", () => {
   expect(manifest.dependencies).toBeUndefined();
-  expect(manifest.peerDependencies).toBeUndefined();
+  const peers = Object.keys(manifest.peerDependencies);
+  expect(peers.filter((name) => !name.startsWith("@nats-io/"))).toEqual([]);
+  for (const name of peers) expect(manifest.peerDependenciesMeta[name]).toEqual({ optional: true });
 });
 
 test("links and images of the README work on the pages of registries", () => {

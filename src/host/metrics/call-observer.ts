@@ -16,7 +16,7 @@ import { stackHere, withCaller } from "./caller-stack.ts";
 import type { DebugLog } from "./debug-log.ts";
 
 /** What subscribers of the channel get. */
-export interface CallMessage {
+interface CallMessage {
   readonly pool: string;
   readonly task: string;
   /** From "asyncStart" on: the worker's id; undefined: no worker had the call. */

@@ -10,7 +10,7 @@
  *  32   values; then each attachment: f64 length, f64 maximum length or -1, its bytes up to a multiple of 8
  */
 
-export const VERSION = 1;
+const VERSION = 1;
 export const HEADER_BYTES = 32;
 
 /** Caller to machines: name of the task, settings, arguments. `number`: milliseconds left until the deadline. */
