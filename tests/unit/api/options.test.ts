@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import * as errors from "../../../src/errors.ts";
 import { InvalidArgumentError, UnknownTaskError } from "../../../src/errors.ts";
 import * as heddle from "../../../src/mod.ts";
+import * as heddleNats from "../../../src/mod-nats.ts";
 import { type PoolOptions, resolveOptions } from "../../../src/api/options.ts";
 import type { WorkerLimits } from "../../../src/runtimes/runtime.ts";
 import { locateTask } from "../../../src/api/task-map.ts";
@@ -36,6 +37,9 @@ describe("options", () => {
       keepAlive: false,
       moduleUrl: undefined,
       mapError: undefined,
+      metrics: false,
+      debug: undefined,
+      context: undefined,
     });
     expect(resolveOptions({}, { cores: 1, refuseLimits, takesExecArgv: true }).maxThreads).toBe(1);
   });
@@ -207,6 +211,8 @@ test("errors have a code and the name of their class", () => {
   const { errorClasses, ...exported } = errors;
   expect(Object.keys(errorClasses).sort()).toEqual(Object.keys(exported).sort());
   for (const [name, found] of Object.entries(errorClasses)) {
-    expect([found.prototype.name, heddle[name as keyof typeof heddle]]).toEqual([name, found]);
+    // Those of calls to other machines are exported by `heddle/nats`.
+    const from = name === "NoMachinesError" ? heddleNats : heddle;
+    expect([found.prototype.name, from[name as keyof typeof from]]).toEqual([name, found]);
   }
 });
