@@ -238,6 +238,20 @@ describe('the tracing channel "heddle:call"', () => {
     expect(events[2]![1]).toMatchObject({ task: "fail", error: expect.any(Error) as Error });
   });
 
+  test("a reason that has no text rejects its call", async () => {
+    const pool = testPool({ threads: 1 });
+    const reason = Object.create(null) as object;
+    const controller = new AbortController();
+    controller.abort(reason);
+    const blocked = new AbortController();
+    await traced(async () => {
+      expect(await rejection(pool.call.echo.with({ signal: controller.signal })(1))).toBe(reason);
+      const call = rejection(pool.call.sleep.with({ signal: blocked.signal })(10_000));
+      blocked.abort(reason);
+      expect(await call).toBe(reason);
+    });
+  });
+
   test("with metrics says how long each call waited and ran", async () => {
     const pool = testPool({ threads: 1, metrics: true });
     await pool.ready;

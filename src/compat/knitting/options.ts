@@ -10,10 +10,11 @@ const DEFAULT_ABORT_CAPACITY = 258;
 const MAX_SPIN_US = 1000;
 
 /** The module of `bootstrap.ts`, in the sources and in the build. */
-const bootstrapModule = new URL(
-  import.meta.url.endsWith(".ts") ? "./bootstrap.ts" : "./knitting/bootstrap.js",
-  import.meta.url,
-);
+const bootstrapModule = (): URL =>
+  new URL(
+    import.meta.url.endsWith(".ts") ? "./bootstrap.ts" : "./knitting/bootstrap.js",
+    import.meta.url,
+  );
 
 type Options = { -readonly [Key in keyof PoolOptions]: PoolOptions[Key] };
 
@@ -69,7 +70,7 @@ function bootstrapOf(
       "worker.bootstrap cannot be used with the inliner: the host thread would not be bootstrapped.",
     );
   }
-  return { setup: bootstrapModule, data: { href: urlOf(href, place), name, data, threads } };
+  return { setup: bootstrapModule(), data: { href: urlOf(href, place), name, data, threads } };
 }
 
 function refuseProcesses({ runtime, processRuntime, compiled }: WorkerSettings): void {

@@ -2,6 +2,7 @@
  * What happens to a call for the tracing channel "heddle:call" and for `debug`: both see a call when it is made and when it
  * is settled. Its promise settles one microtask later, so that subscribers never run inside heddle's own code.
  */
+import { textOf } from "../../codec/kinds/errors.ts";
 import type { CallStamps } from "../../lane/call-metrics.ts";
 import type { Runtime, TracingChannel } from "../../runtimes/runtime.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
@@ -78,21 +79,23 @@ export class CallObserver {
       if (call.lane >= 0) message.worker = call.lane;
       if (stamps !== undefined) Object.assign(message, stamps.timesOf(call.slot));
     };
-    const finish = (outcome: string, settle: () => void): void => {
-      if (debug?.calls === true) debug.print(`call ${number} ${task} ${outcome} ${placeOf(call)}`);
+    const finish = (outcome: () => string, settle: () => void): void => {
+      if (debug?.calls === true) {
+        debug.print(`call ${number} ${task} ${outcome()} ${placeOf(call)}`);
+      }
       microtask(() => channel.settle(message, settle));
     };
     const onResolved: Resolve = (value) => {
       onSettled();
       message.result = value;
-      finish("resolved", () => resolve(value));
+      finish(() => "resolved", () => resolve(value));
     };
     const onRejected: Reject = (reason) => {
       onSettled();
       const error = this.#isDebugging ? withCaller(reason, task, caller) : reason;
       message.error = error;
       microtask(() => channel.fail(message));
-      finish(`rejected (${String(reason)})`, () => reject(error));
+      finish(() => `rejected (${textOf(reason)})`, () => reject(error));
     };
     if (stamps !== undefined) stamps.isWanted = true;
     try {
