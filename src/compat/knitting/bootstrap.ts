@@ -1,5 +1,5 @@
 /** The setup module of pools with the option `worker.bootstrap`: runs the user's function in each worker. */
-import { InvalidArgumentError, workerInfo } from "../../mod.ts";
+import { InvalidArgumentError, workerInfo } from "../../mod-core.ts";
 import { runtimeName } from "./place.ts";
 import type { WorkerBootstrapContext } from "./types.ts";
 

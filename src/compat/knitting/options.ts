@@ -1,5 +1,5 @@
 /** Knitting's options of a pool in heddle's form. */
-import { type CallPlace, InvalidArgumentError, type PoolOptions } from "../../mod.ts";
+import { type CallPlace, InvalidArgumentError, type PoolOptions } from "../../mod-core.ts";
 import type { BootstrapData } from "./bootstrap.ts";
 import { permissionOf } from "./permission.ts";
 import { runtimeName, urlOf } from "./place.ts";

@@ -9,7 +9,7 @@ import {
   type TaskMap,
   TimeoutError,
   WorkerStartError,
-} from "../../mod.ts";
+} from "../../mod-core.ts";
 import { abortCapacityOf, heddleOptions, ignoredOptions } from "./options.ts";
 import { placeOf } from "./place.ts";
 import type { AnyFunction, Closable, CreatePool, Pool, Tasks } from "./types.ts";

@@ -4,7 +4,7 @@ import {
   importTask as heddleImportTask,
   task as heddleTask,
   type Timeout,
-} from "../../mod.ts";
+} from "../../mod-core.ts";
 import { placeOf } from "./place.ts";
 import { createPoolAt } from "./pool.ts";
 import type {
