@@ -221,6 +221,18 @@ const again = [
 const sourcesOnly = [`tests/${LOST_WAKES}`, "tests/stress"];
 /** Timers are captured when heddle is loaded, by the same code everywhere: once per engine. */
 const fakeTimers = { env: { HEDDLE_TEST_FAKE_TIMERS: "1" } };
+/** Machines are processes of their own, on all three runtimes. */
+const natsServer = fetchNatsServer();
+if (!("path" in natsServer)) skipped.push(`NATS: ${natsServer.reason}`);
+const nats = (runtime: string, files: readonly string[]) => async (): Promise<void> => {
+  if ("path" in natsServer) await suite("NATS", runtime, files);
+};
+/** What callers and machines of a runtime do differently; the protocol is the same code. */
+const natsAgain = ["calls", "loss"].map((name) => `tests/nats/${name}.test.ts`);
+/** The programs of the benchmarks import the build. */
+const programs = (runtime: string) => () =>
+  suite("programs of the benchmarks", runtime, ["tests/programs"]);
+
 await inTurn(2, [
   () => suite("pools", "deno", pools),
   () => suite("pools", "node26", pools),
@@ -228,28 +240,22 @@ await inTurn(2, [
   // The oldest Node does all it can with the build.
   () => suite("pools of the built package", "node22", ["tests/conformance"], built),
   () => suite("calls and how they end", "node24", again),
+  nats("node26", ["tests/nats"]),
+  () => suite("the built site", "node26", ["tests/site"]),
+  nats("deno", natsAgain),
+  nats("bun", natsAgain),
   () => suite("what needs the sources", "node22", sourcesOnly),
   () => suite("calls of the built package", "bun", builtOnBun, built),
   () => suite("conformance with fake timers", "node26", conformance("shutdown"), fakeTimers),
   () => suite("conformance with fake timers", "bun", conformance("shutdown"), fakeTimers),
+  () => suite("code blocks of the docs", "node26", ["tests/docs"]),
+  () => suite("pages in a browser", "node26", ["tests/graphs", "tests/dashboard"]),
+  ...["node26", "deno", "bun"].map(programs),
 ]);
 rmSync(packageTest, { recursive: true, force: true });
 
 // Installed, bundled and inspected; runs programs on every runtime.
 await suite("package", "node26", ["tests/package"], { isParallel: true });
-await suite("pages in a browser", "node26", ["tests/graphs", "tests/dashboard"]);
-
-// The programs of the benchmarks, which import the build.
-for (const runtime of ["node26", "deno", "bun"]) {
-  await suite("programs of the benchmarks", runtime, ["tests/programs"]);
-}
-
-// Machines are processes of their own, on all three runtimes.
-const natsServer = fetchNatsServer();
-if ("path" in natsServer) {
-  const nats = (runtime: string) => () => suite("NATS", runtime, ["tests/nats"]);
-  await inTurn(2, ["node26", "bun", "deno"].map(nats));
-} else skipped.push(`NATS: ${natsServer.reason}`);
 
 if (spawnSync("taskset", ["-c", "0", "true"]).status === 0) {
   const prefix = ["taskset", "-c", "0"];
@@ -257,9 +263,6 @@ if (spawnSync("taskset", ["-c", "0", "true"]).status === 0) {
     await suite("conformance pinned to one core", runtime, conformance("waiting"), { prefix });
   }
 } else skipped.push("conformance pinned to one core: there is no taskset on this system");
-
-await suite("code blocks of the docs", "node26", ["tests/docs"]);
-await suite("the built site", "node26", ["tests/site"]);
 
 rmSync(compileCache, { recursive: true, force: true });
 for (const reason of skipped) console.log(`skipped: ${reason}`);
