@@ -75,6 +75,15 @@ class History {
     });
   }
 
+  /** Workers come and go: lines that have ended leave the chart with their last point. */
+  #forgetEnded(seconds: number): void {
+    for (const [label, line] of this.#lines) {
+      line.data = line.data.filter(({ x }) => x > seconds - SHOWN);
+      if (line.data.length === 0) this.#lines.delete(label);
+    }
+    this.#chart.data.datasets = [...this.#lines.values()];
+  }
+
   add(seconds: number, values: Readonly<Record<string, number | undefined>>): void {
     for (const [label, y] of Object.entries(values)) {
       if (y === undefined) continue;
@@ -83,11 +92,11 @@ class History {
         const color = COLORS[this.#lines.size % COLORS.length]!;
         line = { label, data: [], borderColor: color, backgroundColor: color };
         this.#lines.set(label, line);
-        this.#chart.data.datasets.push(line);
       }
       line.data.push({ x: Math.round(seconds), y });
       if (line.data.length > SHOWN) line.data.shift();
     }
+    this.#forgetEnded(seconds);
     this.#chart.update("none");
   }
 }

@@ -1,6 +1,6 @@
 /** The option `mapError`: calls as their functions see them, with other reasons for rejections. */
 import type { CallEntry } from "../host/metrics/call-entry.ts";
-import type { Reject } from "../host/in-flight.ts";
+import type { PendingCall, Reject } from "../host/in-flight.ts";
 import type { PoolOptions } from "./options.ts";
 
 /** Where calls are made. */
@@ -16,18 +16,27 @@ export function withMappedErrors(entry: CallSink, mapError: PoolOptions["mapErro
       reject(error);
     }
   };
+  /** A stream replaces the callbacks of its call. */
+  const follow = (call: PendingCall | undefined): PendingCall | undefined => {
+    const inner = call?.follow;
+    if (call !== undefined) {
+      call.follow = (resolve, reject) =>
+        inner?.(resolve, mapped(reject)) ?? [resolve, mapped(reject)];
+    }
+    return call;
+  };
   // What these throw is the reason that there is no call.
   return {
     submit: (task, args, resolve, reject, settings) => {
       try {
-        return entry.submit(task, args, resolve, mapped(reject), settings);
+        return follow(entry.submit(task, args, resolve, mapped(reject), settings));
       } catch (reason) {
         throw mapError(reason);
       }
     },
     submitEarly: (name, find, args, resolve, reject, settings) => {
       try {
-        return entry.submitEarly(name, find, args, resolve, mapped(reject), settings);
+        return follow(entry.submitEarly(name, find, args, resolve, mapped(reject), settings));
       } catch (reason) {
         throw mapError(reason);
       }

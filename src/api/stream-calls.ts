@@ -2,7 +2,7 @@
 import { InvalidArgumentError } from "../errors.ts";
 import type { PendingCall, Reject, Resolve } from "../host/in-flight.ts";
 import type { ResultStream } from "../host/streams/result-stream.ts";
-import type { StreamCalls } from "../host/streams/stream-calls.ts";
+import type { StreamCalls, StreamSink } from "../host/streams/stream-calls.ts";
 
 /** Makes a call. Returns it unless it is over already; throws the reason that there is none. */
 export type Submit = (resolve: Resolve, reject: Reject) => PendingCall | undefined;
@@ -18,6 +18,18 @@ export function streamed(streams: StreamCalls, submit: Submit): ResultStream<unk
     sink.fail(error);
   }
   return handle;
+}
+
+/** `submit`; if there is no call, the stream fails too. */
+function makeOrFail(sink: StreamSink, submit: Submit): Submit {
+  return (resolve, reject) => {
+    try {
+      return submit(resolve, reject);
+    } catch (error) {
+      sink.fail(error);
+      throw error;
+    }
+  };
 }
 
 /** What `makePromise` gets: makes the call, and settles the promise if its result is no stream. */
@@ -46,7 +58,7 @@ export function promiseOrStream(
       ignoreRejection(); // only those who await it are told
       reject(new InvalidArgumentError(`"${name}" is a generator: read the call by for await.`));
     };
-    const call = submit(
+    const made = makeOrFail(sink, submit)(
       (value) => {
         if (sink.isOpen) return sink.end(value);
         resolve(value);
@@ -61,8 +73,8 @@ export function promiseOrStream(
         sink.fail(reason);
       },
     );
-    if (call !== undefined) sink.attach(call, true);
-    return call;
+    if (made !== undefined) sink.attach(made, true);
+    return made;
   });
   ignoreRejection = () => promise.catch(() => {});
   const read = (): ResultStream<unknown, unknown> => {

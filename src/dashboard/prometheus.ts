@@ -25,12 +25,14 @@ const METRICS: readonly Metric[] = [
   {
     name: "heddle_calls_total",
     type: "counter",
-    help: "Settled calls by task and outcome.",
-    read: ({ tasks }) =>
-      tasks.flatMap(({ name: task, calls, failures }): Sample[] => [
+    help: "Settled calls by task and outcome; without a task: calls whose task was never known.",
+    read: ({ tasks, failed }) => [
+      ...tasks.flatMap(({ name: task, calls, failures }): Sample[] => [
         [{ task, outcome: "completed" }, calls - failures],
         [{ task, outcome: "failed" }, failures],
       ]),
+      [{ task: "", outcome: "failed" }, tasks.reduce((left, task) => left - task.failures, failed)],
+    ],
   },
   {
     name: "heddle_calls_timed_out_total",

@@ -14,6 +14,9 @@ import { type CallSettings, PLAIN, STATEFUL } from "./cancel/call-settings.ts";
 export type Resolve = (value: unknown) => void;
 export type Reject = (reason: unknown) => void;
 
+/** Wraps the callbacks of a call, as its first ones were wrapped by whoever follows it. */
+export type Follow = (resolve: Resolve, reject: Reject) => readonly [Resolve, Reject];
+
 /** Lane of a call that is still queued on the host. */
 export const QUEUED_ON_HOST = -1;
 /** Lane of a call that the host runs itself. */
@@ -50,6 +53,8 @@ export class PendingCall {
   /** Undefined: the slot is free. */
   resolve: Resolve | undefined = undefined;
   reject: Reject | undefined = undefined;
+  /** Who follows the call, for callbacks that replace the first ones: those of a stream. */
+  follow: Follow | undefined = undefined;
   settings: CallSettings = PLAIN;
   /** Where its record is in the lane's request ring (`RingProducer.position`). Set when it is sent. */
   position = 0;
@@ -239,6 +244,7 @@ export class InFlight {
   #release(call: PendingCall): void {
     call.resolve = undefined;
     call.reject = undefined;
+    call.follow = undefined;
     this.#freeSlot(call);
     this.#size--;
     if (this.#size === 0) this.#onEmpty();

@@ -157,7 +157,7 @@ export class TaskTimer {
   }
 
   #tenthsSince(startMs: number): number {
-    return Math.min((this.#now() - startMs) * 1000 * PER_US, MAX_TENTHS);
+    return (this.#now() - startMs) * 1000 * PER_US;
   }
 
   #learn(estimates: Float64Array, task: number, tenths: number): number {
@@ -168,7 +168,7 @@ export class TaskTimer {
   }
 
   #store(task: number): void {
-    const busy = this.#busy[task]!;
+    const busy = Math.min(this.#busy[task]!, MAX_TENTHS);
     // Cold code here must not overwrite another worker's estimate.
     const mayBeLong = busy > COLD_TENTHS && this.#words[task] === 0;
     if (busy > LONG_TENTHS && !mayBeLong && this.#measured[task]! < COLD) return;

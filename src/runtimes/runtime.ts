@@ -215,7 +215,7 @@ export interface WorkerEntry {
 /** A tracing channel. Its subscribers get the same message object at every event of an operation. */
 export interface TracingChannel {
   readonly hasSubscribers: boolean;
-  /** Publishes "start", and "end" when `f` has returned. */
+  /** Publishes "start", and "end" when `f` has returned; before that "error" with the property `error`, if it throws. */
   begin<Result>(message: object, f: () => Result): Result;
   /** Publishes "asyncStart", and "asyncEnd" when `f` has returned. */
   settle(message: object, f: () => void): void;

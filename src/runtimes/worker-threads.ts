@@ -233,9 +233,15 @@ function tracingChannel(name: string): TracingChannel {
     },
     begin: (message, f) =>
       start.runStores(message, () => {
-        const result = f();
-        end.publish(message);
-        return result;
+        try {
+          return f();
+        } catch (reason) {
+          (message as { error?: unknown }).error = reason;
+          error.publish(message);
+          throw reason;
+        } finally {
+          end.publish(message);
+        }
       }),
     settle: (message, f) =>
       void asyncStart.runStores(message, () => {

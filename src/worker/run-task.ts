@@ -121,7 +121,8 @@ export class TaskRunner {
     if (descriptor === CALL_WITH_NUMBER && rx.end - index >= NUMBER_FRAME_BYTES) {
       argument = normalizeNumber(rx.memory.f64[(index + FRAME_BYTES) >> 3]!);
     } else if (descriptor !== CALL_WITH_NOTHING) {
-      decoder.isBorrowing = task.mayBorrow;
+      // What surrounds the task may await before it calls it: then only a copy can be read.
+      decoder.isBorrowing = task.mayBorrow && this.#context === undefined;
       decoder.declared = task.signature?.args;
       try {
         if (descriptor === CALL_WITH_VALUE) {
@@ -162,7 +163,8 @@ export class TaskRunner {
       if (this.#context !== undefined) {
         result = this.#callInContext(task, slot, generation, args ?? [argument]);
       } else if (task.emits || task.hasSignal) {
-        result = this.#callWith(task, slot, generation, args ?? [argument]);
+        const all = this.#withSignal(task, slot, generation, args ?? [argument]);
+        result = this.#callWith(task, slot, generation, all);
       } else result = args === undefined ? f(argument) : f(...args);
       isLater = isThenable(result) && this.#settleLater(slot, generation, task, result, startMs);
     } catch (error) {
@@ -179,16 +181,17 @@ export class TaskRunner {
     else this.#open(slot, generation, task, result as object, startMs);
   }
 
-  /** Calls a task that gets a signal or sends events. */
+  /** Calls a task that may send events. */
   #callWith(task: WorkerTask, slot: number, generation: number, args: unknown[]): unknown {
     const { f } = task;
-    if (task.hasSignal) this.#addSignal(args, task, slot, generation);
     return task.emits ? this.events.run(slot, generation, () => f(...args)) : f(...args);
   }
 
   #callInContext(task: WorkerTask, slot: number, generation: number, args: unknown[]): unknown {
     const context = args.pop();
-    const call = (): unknown => this.#callWith(task, slot, generation, args);
+    // Open before the task begins, which may be later, so that an abort in between is not missed.
+    const all = this.#withSignal(task, slot, generation, args);
+    const call = (): unknown => this.#callWith(task, slot, generation, all);
     return this.#context!.run(task.index, context, call, task.isStream);
   }
 
@@ -200,10 +203,17 @@ export class TaskRunner {
     return task;
   }
 
-  /** Adds a signal after the arguments, at the index of the last parameter or later. */
-  #addSignal(args: unknown[], { f }: WorkerTask, slot: number, generation: number): void {
+  /** Adds a signal after the arguments of a task that takes one, at the index of the last parameter or later. */
+  #withSignal(
+    { f, hasSignal }: WorkerTask,
+    slot: number,
+    generation: number,
+    args: unknown[],
+  ): unknown[] {
+    if (!hasSignal) return args;
     while (args.length < f.length - 1) args.push(undefined);
     args.push(this.#options.signals.open(slot, generation));
+    return args;
   }
 
   #respond(

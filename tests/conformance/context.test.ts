@@ -1,8 +1,8 @@
 /** The option `context`: what a call carries to its worker. */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { describe, expect, test } from "vitest";
-import { createPool, DataCloneError, type ModulePool } from "../../src/mod.ts";
-import { closedAfterTest, rejection } from "../support/conformance.ts";
+import { borrow, createPool, DataCloneError, type ModulePool } from "../../src/mod.ts";
+import { closedAfterTest, rejection, until } from "../support/conformance.ts";
 import { runScript } from "../support/runtime.ts";
 
 type Tasks = typeof import("../fixtures/context-tasks.ts");
@@ -94,6 +94,27 @@ describe("a context", () => {
       createPool({ threads: 1, context: { capture: throwing, run } })<Tasks>(url),
     );
     expect(await rejection(other.call.now())).toMatchObject({ message: "no context" });
+    const early = closedAfterTest(
+      createPool({ threads: 1, context: { capture: throwing, run } })<Tasks>(url),
+    );
+    expect(await rejection(early.call.items(2).toArray())).toMatchObject({ message: "no context" });
+  });
+
+  test("may begin the task later: it has its signal, and bytes that it borrows", async () => {
+    const later = new URL("../fixtures/context-run-later.ts", import.meta.url);
+    const pool = closedAfterTest(
+      createPool({ threads: 1, context: { capture: () => 1, run: later } })<Tasks>(url),
+    );
+    await pool.ready;
+    expect(await pool.call.sumOf(borrow(new Uint8Array([1, 2, 3])))).toBe(6);
+    const words = new Int32Array(new SharedArrayBuffer(4));
+    const controller = new AbortController();
+    const call = rejection(pool.call.seesAbort.with({ signal: controller.signal })(words));
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    controller.abort("stop");
+    expect(await call).toBe("stop");
+    await until(() => words[0] !== 0);
+    expect(words[0]).toBe(1);
   });
 
   test("puts the id of a request into what its tasks log", async () => {

@@ -24,10 +24,13 @@ describe("pool.stats()", () => {
     for (let n = 0; n < 5; n++) await pool.call.add(n, 1);
     await rejection(pool.call.fail("Error"));
     await rejection(pool.call.echo(() => {})); // refused before there is a call
-    expect(pool.stats()).toMatchObject({ completed: 5, failed: 1, retried: 0, running: 0 });
+    expect(pool.stats()).toMatchObject({ completed: 5, failed: 2, retried: 0, running: 0 });
     expect(taskOf(pool, "add")).toMatchObject({ calls: 5, failures: 0, run: undefined });
     expect(taskOf(pool, "fail")).toMatchObject({ calls: 1, failures: 1 });
-    expect(taskOf(pool, "echo")).toMatchObject({ calls: 0, failures: 0 });
+    expect(taskOf(pool, "echo")).toMatchObject({ calls: 1, failures: 1 });
+    const waiting = pool.call.echo(new Promise((resolve) => setTimeout(resolve, 20)));
+    expect(pool.stats()).toMatchObject({ inFlight: 1, queued: 1, running: 0 });
+    await waiting;
   });
 
   test("counts variants of a task as calls of it", async () => {
@@ -234,8 +237,30 @@ describe('the tracing channel "heddle:call"', () => {
       "asyncEnd",
       "start",
       "error",
+      "end",
     ]);
     expect(events[2]![1]).toMatchObject({ task: "fail", error: expect.any(Error) as Error });
+  });
+
+  test.each([true, false])("follows calls of generators, made early: %s", async (isEarly) => {
+    const url = new URL("../fixtures/stream-tasks.ts", import.meta.url);
+    const mapError = (reason: unknown): unknown => ({ mapped: reason });
+    const pool = closedAfterTest(
+      createPool({ threads: 1, mapError })<typeof import("../fixtures/stream-tasks.ts")>(url),
+    );
+    if (!isEarly) await pool.ready;
+    const events = await traced(async () => {
+      expect(await pool.call.count(0, 3).toArray()).toEqual([0, 1, 2]);
+      expect(await rejection(pool.call.failing(2).toArray())).toEqual({
+        mapped: expect.any(Error) as Error,
+      });
+    });
+    const named = events.map(([name, { task }]) => `${String(task)} ${name}`);
+    const good = ["start", "end", "asyncStart", "asyncEnd"].map((name) => `count ${name}`);
+    const bad = ["start", "end", "error", "asyncStart", "asyncEnd"].map((name) =>
+      `failing ${name}`
+    );
+    expect(named).toEqual([...good, ...bad]);
   });
 
   test("a reason that has no text rejects its call", async () => {
@@ -361,6 +386,19 @@ describe("debug", () => {
     } finally {
       print.mockRestore();
     }
+  });
+
+  test("reasons that cannot be looked at reject their calls", async () => {
+    const pool = testPool({ threads: 1, debug: ["workers"] });
+    const reason = {
+      get stack(): string {
+        throw new Error("no stack");
+      },
+    };
+    const controller = new AbortController();
+    const call = rejection(pool.call.sleep.with({ signal: controller.signal })(10_000));
+    controller.abort(reason);
+    expect(await call).toBe(reason);
   });
 
   test("wrong options are refused", () => {

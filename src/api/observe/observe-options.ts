@@ -49,11 +49,12 @@ export function checkObserving(
   };
 }
 
-/** `1` and `true` mean all topics; otherwise a list with commas. */
+/** A list of topics with commas. Other words, such as `1`, mean all: a variable for a diagnosis must not stop the program. */
 function fromVariable(text: string | undefined): unknown {
   if (text === undefined || text === "" || text === "0" || text === "false") return false;
-  if (text === "1" || text === "true") return true;
-  return text.split(",").map((topic) => topic.trim());
+  const words = text.split(",").map((word) => word.trim());
+  const topics = DEBUG_TOPICS.filter((topic) => words.includes(topic));
+  return topics.length === 0 ? true : topics;
 }
 
 function checkDebug(given: unknown): readonly DebugTopic[] | undefined {

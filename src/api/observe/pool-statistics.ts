@@ -64,13 +64,13 @@ export interface WorkerStatistics {
 export interface PoolStatistics {
   /** Calls that resolved. */
   readonly completed: number;
-  /** Calls that rejected for any reason; timed out and aborted ones that rejected are among them. */
+  /** Calls that rejected for any reason: refused ones, and timed out and aborted ones that rejected, are among them. */
   readonly failed: number;
   /** Calls made again because their worker was lost: repetitions, not calls. */
   readonly retried: number;
   /** Calls not settled yet. */
   readonly inFlight: number;
-  /** Of those, calls waiting on the host for a worker. */
+  /** Of those, calls on the host: they wait for a worker, for promises among their arguments, or for the first worker. */
   readonly queued: number;
   /** Of those, calls that workers, or the host's inliner, have: they run, or wait behind others in a worker. */
   readonly running: number;
@@ -117,12 +117,13 @@ export function readStatistics(
 ): PoolStatistics {
   const { dispatcher, supervisor, loop, safety, cancellation } = parts;
   const { inFlight, waiting, lanes, responses, moved } = dispatcher;
+  const { sentCalls } = inFlight;
   return {
     ...inFlight.counts.total,
     retried: waiting.retried,
     inFlight: inFlight.size,
-    queued: waiting.queued + waiting.pinned.size,
-    running: inFlight.sentCalls,
+    queued: inFlight.size - sentCalls,
+    running: sentCalls,
     ready: lanes.open.length,
     workersStarted: supervisor.started,
     workersLost: supervisor.lost,

@@ -17,6 +17,11 @@ export class CallCounts {
     this.failed = new Float64Array(tasks + 1);
   }
 
+  /** A call could not be made: its promise rejects. */
+  refuse(row: number): void {
+    this.failed[row]!++;
+  }
+
   /** Sums of the rows of a task with all its variants, in a table of `tasks` tasks. */
   of(task: number, tasks: number): { readonly completed: number; readonly failed: number } {
     const sum = (rows: Float64Array): number => {

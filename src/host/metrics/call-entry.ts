@@ -8,6 +8,7 @@ import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import type { FindTask } from "../dispatch/pending-calls.ts";
 import type { PendingCall, Reject, Resolve } from "../in-flight.ts";
 import type { CallObserver } from "./call-observer.ts";
+import { UNKNOWN_ROW } from "./call-counts.ts";
 import { withContext } from "./with-context.ts";
 
 export interface CallEntryOptions {
@@ -42,17 +43,22 @@ export class CallEntry {
     reject: Reject,
     settings: CallSettings,
   ): PendingCall | undefined {
-    const sent = this.#capture === undefined ? args : this.carry(args, task);
-    if (!this.#observer.isOn) {
-      return this.#dispatcher.submit(task, sent, resolve, reject, settings);
+    try {
+      const sent = this.#capture === undefined ? args : this.carry(args, task);
+      if (!this.#observer.isOn) {
+        return this.#dispatcher.submit(task, sent, resolve, reject, settings);
+      }
+      const { names } = this.#options;
+      return this.#observer.submit(
+        names[task % names.length]!.name,
+        resolve,
+        reject,
+        (onValue, onReason) => this.#dispatcher.submit(task, sent, onValue, onReason, settings),
+      );
+    } catch (error) {
+      this.#dispatcher.inFlight.counts.refuse(task + 1);
+      throw error;
     }
-    const { names } = this.#options;
-    return this.#observer.submit(
-      names[task % names.length]!.name,
-      resolve,
-      reject,
-      (onValue, onReason) => this.#dispatcher.submit(task, sent, onValue, onReason, settings),
-    );
   }
 
   /** As `Dispatcher.submitEarly`, of the task of this name. */
@@ -64,16 +70,22 @@ export class CallEntry {
     reject: Reject,
     settings: CallSettings,
   ): PendingCall | undefined {
-    const sent = this.#capture === undefined ? args : this.carry(args, undefined);
-    if (!this.#observer.isOn) {
-      return this.#dispatcher.submitEarly(find, sent, resolve, reject, settings);
+    try {
+      const sent = this.#capture === undefined ? args : this.carry(args, undefined);
+      if (!this.#observer.isOn) {
+        return this.#dispatcher.submitEarly(find, sent, resolve, reject, settings);
+      }
+      return this.#observer.submit(
+        name,
+        resolve,
+        reject,
+        (onValue, onReason) =>
+          this.#dispatcher.submitEarly(find, sent, onValue, onReason, settings),
+      );
+    } catch (error) {
+      this.#dispatcher.inFlight.counts.refuse(UNKNOWN_ROW);
+      throw error;
     }
-    return this.#observer.submit(
-      name,
-      resolve,
-      reject,
-      (onValue, onReason) => this.#dispatcher.submitEarly(find, sent, onValue, onReason, settings),
-    );
   }
 
   /**

@@ -7,6 +7,7 @@ import type { CallStamps } from "../../lane/call-metrics.ts";
 import type { Runtime, TracingChannel } from "../../runtimes/runtime.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import {
+  type Follow,
   type PendingCall,
   QUEUED_ON_HOST,
   type Reject,
@@ -80,32 +81,36 @@ export class CallObserver {
       if (stamps !== undefined) Object.assign(message, stamps.timesOf(call.slot));
     };
     const finish = (outcome: () => string, settle: () => void): void => {
+      microtask(() => channel.settle(message, settle));
       if (debug?.calls === true) {
         debug.print(`call ${number} ${task} ${outcome()} ${placeOf(call)}`);
       }
-      microtask(() => channel.settle(message, settle));
     };
-    const onResolved: Resolve = (value) => {
-      onSettled();
-      message.result = value;
-      finish(() => "resolved", () => resolve(value));
+    const follow: Follow = (resolve, reject) => [
+      (value) => {
+        onSettled();
+        message.result = value;
+        finish(() => "resolved", () => resolve(value));
+      },
+      (reason) => {
+        onSettled();
+        const error = this.#isDebugging ? withCaller(reason, task, caller) : reason;
+        message.error = error;
+        microtask(() => channel.fail(message));
+        finish(() => `rejected (${textOf(reason)})`, () => reject(error));
+      },
+    ];
+    const [onResolved, onRejected] = follow(resolve, reject);
+    const make = (): void => {
+      // Not before: a subscriber may have called the pool.
+      if (stamps !== undefined) stamps.isWanted = true;
+      call = submit(onResolved, onRejected);
+      if (call !== undefined) call.follow = follow;
     };
-    const onRejected: Reject = (reason) => {
-      onSettled();
-      const error = this.#isDebugging ? withCaller(reason, task, caller) : reason;
-      message.error = error;
-      microtask(() => channel.fail(message));
-      finish(() => `rejected (${textOf(reason)})`, () => reject(error));
-    };
-    if (stamps !== undefined) stamps.isWanted = true;
     try {
-      channel.begin(message, () => call = submit(onResolved, onRejected));
+      channel.begin(message, make);
       if (debug?.calls === true) debug.print(`call ${number} ${task} ${this.#describe(call)}`);
       return call;
-    } catch (error) {
-      message.error = error;
-      channel.fail(message);
-      throw error;
     } finally {
       if (stamps !== undefined) stamps.isWanted = false;
     }

@@ -2,8 +2,9 @@
 
 /** The present stack without the frames of heddle, if its files are in a folder of their own. */
 export function stackHere(ownFolder: string | undefined): string {
-  const lines = (new Error().stack ?? "").split("\n");
-  return lines.filter((line) =>
+  const { stack } = new Error() as { readonly stack?: unknown }; // as the program's prepareStackTrace made it
+  if (typeof stack !== "string") return "";
+  return stack.split("\n").filter((line) =>
     isFrame(line) && (ownFolder === undefined || !line.includes(ownFolder))
   ).join("\n");
 }
@@ -15,14 +16,22 @@ function isFrame(line: string): boolean {
 
 const shown = new WeakSet<object>();
 
-/** `reason` with these frames after those of its own stack, if it has one. Its stack may be read-only. */
+/** `reason` with these frames after those of its own stack, if it has one that can be read and changed. */
 export function withCaller(reason: unknown, task: string, caller: string): unknown {
-  if (typeof reason !== "object" || reason === null || shown.has(reason)) return reason;
+  try {
+    addFrames(reason, task, caller);
+  } catch {
+    // A getter or a trap of the reason: it is rejected with as it is.
+  }
+  return reason;
+}
+
+function addFrames(reason: unknown, task: string, caller: string): void {
+  if (typeof reason !== "object" || reason === null || shown.has(reason)) return;
   const { stack } = reason as { readonly stack?: unknown };
-  if (typeof stack !== "string" || !Reflect.isExtensible(reason)) return reason;
+  if (typeof stack !== "string" || !Reflect.isExtensible(reason)) return;
   const value = `${stack}\n    --- called as ${task}() ---\n${caller}`;
   if (Reflect.defineProperty(reason, "stack", { value, configurable: true, writable: true })) {
     shown.add(reason);
   }
-  return reason;
 }

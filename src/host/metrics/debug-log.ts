@@ -29,6 +29,10 @@ export class DebugLog {
 
   print(text: string): void {
     const { originMs, now, printError } = this.#runtime;
-    printError(debugLine(this.#pool, originMs + now() - this.fromMs, text));
+    try {
+      printError(debugLine(this.#pool, originMs + now() - this.fromMs, text));
+    } catch {
+      // The program has replaced or closed its stderr: that must not reach calls.
+    }
   }
 }

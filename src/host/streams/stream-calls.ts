@@ -3,7 +3,7 @@ import type { StreamConsumer } from "../../streams/stream-consumer.ts";
 import type { LaneSet } from "../balance/lane-set.ts";
 import type { Lane } from "../balance/lane.ts";
 import type { Cancellation } from "../cancel/cancellation.ts";
-import type { InFlight, ItemSink, PendingCall } from "../in-flight.ts";
+import type { InFlight, ItemSink, PendingCall, Reject, Resolve } from "../in-flight.ts";
 import { toReadableStream } from "../../streams/readable.ts";
 import { createResultStream, type ResultStream } from "./result-stream.ts";
 
@@ -125,8 +125,9 @@ export class StreamSink implements ItemSink {
     const call = this.#callInFlight;
     if (call !== undefined) {
       // Those of its promise refer to the handle, which must be collectable from now on.
-      call.resolve = (value) => this.end(value);
-      call.reject = (reason) => this.fail(reason);
+      const end: Resolve = (value) => this.end(value);
+      const fail: Reject = (reason) => this.fail(reason);
+      [call.resolve, call.reject] = call.follow?.(end, fail) ?? [end, fail];
       // It may have been cancelled before there was a stream in the worker.
       if (this.#consumer.isCancelled) this.#options.cancellation.stopStream(call);
     }

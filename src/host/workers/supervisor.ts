@@ -370,7 +370,7 @@ export class Supervisor {
     }
     const replaced = this.#successors.get(lane);
     this.#successors.delete(lane);
-    this.#forgetReplaced(lane);
+    exit.replacedBy ??= this.#forgetReplaced(lane);
     if (this.#retired.delete(lane)) {
       this.#elastic.check(); // a call may have been made meanwhile
       this.#events.onWorkerExit(exit, undefined);
@@ -401,11 +401,11 @@ export class Supervisor {
     return true;
   }
 
-  /** This worker ended; its starting successor becomes an ordinary addition. */
-  #forgetReplaced(replaced: Lane): void {
-    for (const [successor, lane] of this.#successors) {
-      if (lane === replaced) this.#successors.delete(successor);
-    }
+  /** This worker ended; its starting successor becomes an ordinary addition. Returns the successor's id. */
+  #forgetReplaced(replaced: Lane): number | undefined {
+    const [successor] = [...this.#successors].find(([, lane]) => lane === replaced) ?? [];
+    if (successor !== undefined) this.#successors.delete(successor);
+    return successor?.id;
   }
 
   /** Whether to start further workers after this end. False: the pool has failed. */

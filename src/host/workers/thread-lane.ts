@@ -410,7 +410,7 @@ export class ThreadLane implements Lane, Receiver {
     this.#startTimer?.clear();
     this.#outputTimer?.clear();
     this.#resolveGone();
-    const reason = this.#reason ?? "it exited";
+    const reason = this.#reason ?? this.#startError?.message ?? "it exited";
     if (wasStarting) {
       this.#startError ??= new WorkerStartError(`The worker ended while starting: ${reason}.`, {
         cause: this.#cause,
