@@ -92,7 +92,7 @@ describe.skipIf(noServer !== undefined)(`JetStream${noServer ? ` (${noServer})` 
     const connection = await connect({ servers: address });
     const manager = await jetstreamManager(connection);
     const dead = async () =>
-      (await manager.streams.info("HEDDLE_DEAD_durable_tests")).state.messages;
+      (await manager.streams.info("HEDDLE_durable_-tests_DEAD")).state.messages;
     let count = await dead();
     while (count === 0) count = await dead();
     expect(count).toBe(1);

@@ -47,6 +47,7 @@ import {
   NO_CALL,
   randomId,
   type ResolvedConnect,
+  tokenLists,
   waitFor,
 } from "../options.ts";
 import { type CallEvents, RemoteCall } from "./remote-call.ts";
@@ -166,14 +167,7 @@ export class Caller implements CallEvents {
 
   /** Encodes the arguments now; pending ones when they are known. */
   #encode(call: RemoteCall, args: readonly unknown[]): void {
-    const { isPromise } = this.#runtime;
-    const { message, completed } = encodeCall(
-      this.codec,
-      isPromise,
-      call.task,
-      call.settings,
-      args,
-    );
+    const { message, completed } = encodeCall(this.codec, this.#runtime.isPromise, call, args);
     call.message = message;
     completed?.then((whole) => {
       if (call.isSettled) return;
@@ -427,12 +421,11 @@ export class Caller implements CallEvents {
   }
 
   #probe(machine: number, tokens: readonly string[]): void {
-    const message = this.codec.encode(PROBE, [this.#inbox], tokens, "tokens");
     const { subject } = this.#options;
-    this.#publish(
-      machine === EVERY_MACHINE ? allSubject(subject) : machineSubject(subject, machine),
-      message,
-    );
+    const to = machine === EVERY_MACHINE ? allSubject(subject) : machineSubject(subject, machine);
+    for (const part of tokenLists(tokens)) {
+      this.#publish(to, this.codec.encodeOwn(PROBE, [this.#inbox, ...part], {}));
+    }
   }
 
   #onCheck(): void {

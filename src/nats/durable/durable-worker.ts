@@ -6,6 +6,7 @@ import type { ConsumerMessages, JsMsg } from "@nats-io/jetstream";
 import { ResultStream } from "../../host/streams/result-stream.ts";
 import {
   InvalidArgumentError,
+  PayloadTooLargeError,
   PoolClosedError,
   ProtocolError,
   WorkerLostError,
@@ -129,8 +130,19 @@ export class DurableWorker {
     } finally {
       renewing.clear();
     }
+    const tooLarge = this.#tooLarge(message);
+    if (tooLarge !== undefined) {
+      await this.#bury(msg, id, tooLarge); // it would be so after another run as well
+      return;
+    }
     await this.#record(id, message);
     msg.ack();
+  }
+
+  /** An error if a message of this size cannot be recorded. */
+  #tooLarge({ length }: Uint8Array): PayloadTooLargeError | undefined {
+    const { maxBytes } = this.#options.store;
+    return length > maxBytes ? new PayloadTooLargeError(length, maxBytes) : undefined;
   }
 
   #decode(bytes: Uint8Array): DurableCall {
@@ -164,8 +176,15 @@ export class DurableWorker {
   /** The call has failed for good. */
   async #bury(msg: JsMsg, id: string | undefined, reason: unknown): Promise<void> {
     const { store, codec } = this.#options;
-    if (id !== undefined) await this.#record(id, codec.encodeThrown(FAILURE, reason, {}));
     await store.client.publish(store.deadSubject, msg.data, { msgID: `dead-${msg.seq}` });
+    if (id !== undefined) {
+      const message = codec.encodeFailure(FAILURE, reason, {});
+      const tooLarge = this.#tooLarge(message);
+      await this.#record(
+        id,
+        tooLarge === undefined ? message : codec.encodeFailure(FAILURE, tooLarge, {}),
+      );
+    }
     msg.term(reason instanceof Error ? reason.message.slice(0, 200) : "failed");
   }
 }

@@ -29,7 +29,14 @@ import {
   STREAM,
 } from "../wire/frames.ts";
 import { MessageCodec } from "../wire/message-codec.ts";
-import { machineSubject, NO_CALL, randomId, type ResolvedServe, waitFor } from "../options.ts";
+import {
+  machineSubject,
+  NO_CALL,
+  randomId,
+  type ResolvedServe,
+  tokenLists,
+  waitFor,
+} from "../options.ts";
 import type { MachineStatistics } from "../statistics.ts";
 import { ResultPump } from "./result-pump.ts";
 import {
@@ -158,7 +165,7 @@ export class Machine {
     this.#sweep.clear();
     for (const running of this.#running.values()) {
       const { name } = this.#options;
-      const stopped = this.codec.encode(STOPPED, [], [name], "name", { sender: this.id });
+      const stopped = this.codec.encodeOwn(STOPPED, [name], { sender: this.id });
       this.#publish(running.reply, stopped);
       this.#running.delete(running.reply);
     }
@@ -201,8 +208,10 @@ export class Machine {
 
   #report(kind: number, inbox: string, tokens: readonly string[]): void {
     const { name } = this.#options;
-    const message = this.codec.encode(kind, [name], tokens, "tokens", { sender: this.id });
-    this.#publish(`${inbox}.${NO_CALL}`, message);
+    for (const part of tokenLists(tokens)) {
+      const message = this.codec.encodeOwn(kind, [name, ...part], { sender: this.id });
+      this.#publish(`${inbox}.${NO_CALL}`, message);
+    }
   }
 
   #onProbe(header: Header, bytes: Uint8Array): void {
@@ -271,7 +280,15 @@ export class Machine {
 
   #event(running: Running, value: unknown): void {
     if (!this.#isRunning(running)) return;
-    void this.#send(running, this.codec.encode(EVENT, [], [value], "event", { sender: this.id }));
+    let message: Uint8Array;
+    try {
+      message = this.codec.encode(EVENT, [], [value], "event", { sender: this.id });
+    } catch (reason) {
+      this.#fail(running, reason); // as where `emit` refuses a value
+      abort(running, reason);
+      return;
+    }
+    void this.#send(running, message);
   }
 
   #pump(running: Running, stream: ResultStream<unknown, unknown>, isGenerator: boolean): void {
@@ -302,12 +319,7 @@ export class Machine {
   }
 
   #fail(running: Running, reason: unknown): void {
-    let message: Uint8Array;
-    try {
-      message = this.codec.encodeThrown(FAILURE, reason, { sender: this.id });
-    } catch (error) {
-      message = this.codec.encodeThrown(FAILURE, error, { sender: this.id });
-    }
+    const message = this.codec.encodeFailure(FAILURE, reason, { sender: this.id });
     this.#respond(running, message, false);
   }
 
@@ -386,10 +398,7 @@ export class Machine {
     this.#running.delete(running.reply);
     this.#incoming.dropAll(`${running.reply} `);
     this.#outgoing.dropAll(`${running.reply} `);
-    running.pump?.cancel();
-    running.controller?.abort(reason);
-    const { reject } = Object(running.result) as { reject?: unknown };
-    if (typeof reject === "function") reject.call(running.result, reason);
+    abort(running, reason);
     this.#failed++;
     if (this.#running.size === 0) this.#onIdle?.();
   }
@@ -406,6 +415,14 @@ export class Machine {
       if (isSilent) this.#cancel(running, undefined);
     }
   }
+}
+
+/** Ends the task, if it is one that can be ended. */
+function abort({ pump, controller, result }: Running, reason: unknown): void {
+  pump?.cancel();
+  controller?.abort(reason);
+  const { reject } = Object(result) as { reject?: unknown };
+  if (typeof reject === "function") reject.call(result, reason);
 }
 
 /** The task of this name. Throws UnknownTaskError. */
