@@ -7,6 +7,7 @@ import { connect } from "@nats-io/transport-node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DataCloneError, PayloadTooLargeError, PoolClosedError } from "../../src/mod.ts";
 import { connectPool, type RemotePool, serve, type Server } from "../../src/mod-nats.ts";
+import { bareMessage, BUSY, STREAM } from "../../src/nats/wire/frames.ts";
 import { rejection, until } from "../support/conformance.ts";
 import { noServer, startServers } from "../support/nats.ts";
 
@@ -57,6 +58,67 @@ describe.skipIf(noServer !== undefined)(`edges${noServer ? ` (${noServer})` : ""
     expect(new Set(await Promise.all(calls))).toEqual(new Set([1200]));
     await caller.shutdown();
     await machine.shutdown();
+  });
+
+  test("a refused large result leaves no slot taken", async () => {
+    const caller = connectPool<Tasks>({
+      servers: address,
+      subject: "edges",
+      maxPayloadBytes: 2 ** 20,
+    });
+    expect(String(await rejection(caller.call.large(5_000_000)))).toContain("maxPayloadBytes");
+    await until(() => server.stats().inFlight === 0);
+    await caller.shutdown();
+  });
+
+  test("more large results than there is memory for wait for each other", async () => {
+    const caller = connectPool<Tasks>({
+      servers: address,
+      subject: "edges",
+      maxPayloadBytes: 3_000_000,
+    });
+    const results = await Promise.all(
+      Array.from({ length: 16 }, () => caller.call.large(2_900_000)),
+    );
+    expect(results.every((result) => result.length === 2_900_000)).toBe(true);
+    await caller.shutdown();
+  });
+
+  test("large events arrive before what was sent after them", async () => {
+    const events: unknown[] = [];
+    const onEvent = (event: unknown): void => {
+      events.push(typeof event === "string" ? event : (event as Uint8Array).length);
+    };
+    expect(await pool.call.emitLarge.with({ onEvent })(2_000_000)).toBe(1);
+    expect(events).toEqual([2_000_000, "after"]);
+  });
+
+  test("an abort reaches its task also if the reason is too large to be sent", async () => {
+    const call = pool.call.untilAborted(undefined);
+    await until(() => server.stats().inFlight === 1);
+    const reason = new Error("x".repeat(1_100_000));
+    call.reject(reason);
+    expect(await rejection(call)).toBe(reason);
+    await until(() => server.stats().inFlight === 0);
+    await until(() => server.stats().pool.inFlight === 0);
+  });
+
+  test("a late answer to a refused attempt is not for the next one", async () => {
+    const connection = await connect({ servers: address });
+    connection.subscribe("refusing.call", {
+      callback: (_error, { reply }) => {
+        for (const kind of [BUSY, STREAM]) {
+          connection.publish(reply!, bareMessage(kind, { word: 1 }));
+        }
+      },
+    });
+    await connection.flush();
+    const caller = connectPool<Tasks>({ servers: address, subject: "refusing" });
+    const call = rejection(caller.call.echo(1));
+    await until(() => connection.stats().outMsgs > 10);
+    await caller.shutdown(0);
+    expect(await call).toBeInstanceOf(PoolClosedError);
+    await connection.close();
   });
 
   test("a durable call whose outcome is too large runs once and rejects", async () => {

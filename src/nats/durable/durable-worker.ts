@@ -12,7 +12,7 @@ import {
   WorkerLostError,
 } from "../../errors.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
-import { localCall, type LocalCalls } from "../machine/machine.ts";
+import { localCall, type LocalCalls } from "../machine/local-calls.ts";
 import { CALL, FAILURE, readHeader, RESULT } from "../wire/frames.ts";
 import type { MessageCodec } from "../wire/message-codec.ts";
 import type { DurableRequest } from "./durable-calls.ts";

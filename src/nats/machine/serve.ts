@@ -9,7 +9,8 @@ import { DurableWorker } from "../durable/durable-worker.ts";
 import { openStore } from "../durable/store.ts";
 import { callerOf } from "../../realm/call-site.ts";
 import { currentRuntime } from "../../runtimes/current.ts";
-import { type LocalCalls, Machine } from "./machine.ts";
+import type { LocalCalls } from "./local-calls.ts";
+import { Machine } from "./machine.ts";
 import type { ServerStatistics } from "../statistics.ts";
 import {
   allSubject,
