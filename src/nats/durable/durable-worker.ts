@@ -25,6 +25,11 @@ const PULL_MS = 5000;
 /** Pause before a call that has failed is delivered again: doubled each time. */
 const FIRST_PAUSE_MS = 200;
 const MAX_PAUSE_MS = 60_000;
+const NANOS_PER_MS = 1_000_000;
+/** By this much the clocks of servers and machines may differ. */
+const CLOCK_SKEW_MS = 5000;
+/** The server counts in nanoseconds of 63 bits. */
+const MAX_NAK_MS = 9e12;
 /** Pause after a pull has failed, as while a server is replaced. */
 const ERROR_PAUSE_MS = 250;
 
@@ -81,6 +86,7 @@ export class DurableWorker {
         // The consumer or its server is away; its calls wait in the stream.
         if (this.#isStopped) return;
         await new Promise<void>((resolve) => runtime.setTimeout(resolve, ERROR_PAUSE_MS));
+        await store.ensureQueue().catch(() => {}); // it may have been deleted
       }
     }
   }
@@ -101,9 +107,11 @@ export class DurableWorker {
       return;
     }
     const { id, delay, retries } = call.request;
-    const deliveries = msg.info.deliveryCount;
-    if (delay > 0 && deliveries === 1) {
-      msg.nak(delay);
+    const { deliveryCount: deliveries, timestampNanos } = msg.info;
+    const restMs = timestampNanos / NANOS_PER_MS + delay - Date.now();
+    // The first delivery never runs a delayed call, so that runs can be counted.
+    if (delay > 0 && (deliveries === 1 || restMs > CLOCK_SKEW_MS)) {
+      msg.nak(Math.min(MAX_NAK_MS, Math.max(0, Math.ceil(Math.min(delay, restMs)))));
       return;
     }
     if (await store.results.get(id) !== null) {
@@ -123,7 +131,7 @@ export class DurableWorker {
       message = codec.encode(RESULT, [], [await this.#run(call)], "result");
     } catch (error) {
       // This machine stops: the next one runs it.
-      if (error instanceof PoolClosedError) msg.nak();
+      if (this.#isStopped && error instanceof PoolClosedError) msg.nak();
       else if (runs > retries) await this.#bury(msg, id, error);
       else msg.nak(Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (runs - 1)));
       return;

@@ -26,6 +26,8 @@ export interface DurableStore {
   readonly deadSubject: string;
   /** Maximum bytes of a recorded result. */
   readonly maxBytes: number;
+  /** Creates the queue of calls if it was deleted. */
+  readonly ensureQueue: () => Promise<void>;
 }
 
 /** Checks the id of a durable call, which names its result. Throws InvalidArgumentError. */
@@ -56,13 +58,24 @@ export async function openStore(
   // Names of streams have no dots. Different subjects have different names.
   const name = subject.replaceAll("_", "__").replaceAll(".", "_-");
   const stream = `HEDDLE_${name}`;
-  await ensureStream(manager, {
-    name: stream,
-    subjects: [`${subject}.durable`],
-    retention: "workqueue",
-    num_replicas: replicas,
-    duplicate_window: DUPLICATE_WINDOW_MS * NANOS,
-  });
+  const ensureQueue = async (): Promise<void> => {
+    await ensureStream(manager, {
+      name: stream,
+      subjects: [`${subject}.durable`],
+      retention: "workqueue",
+      num_replicas: replicas,
+      duplicate_window: DUPLICATE_WINDOW_MS * NANOS,
+    });
+    await manager.consumers.info(stream, CONSUMER).catch(() =>
+      manager.consumers.add(stream, {
+        durable_name: CONSUMER,
+        ack_policy: "explicit",
+        ack_wait: ackWaitMs * NANOS,
+        max_ack_pending: 100_000,
+      })
+    );
+  };
+  await ensureQueue();
   await ensureStream(manager, {
     name: `HEDDLE_${name}_DEAD`,
     subjects: [`${subject}.dead`],
@@ -70,14 +83,6 @@ export async function openStore(
     max_age: resultMs * NANOS,
     duplicate_window: Math.min(DUPLICATE_WINDOW_MS, resultMs) * NANOS,
   });
-  await manager.consumers.info(stream, CONSUMER).catch(() =>
-    manager.consumers.add(stream, {
-      durable_name: CONSUMER,
-      ack_policy: "explicit",
-      ack_wait: ackWaitMs * NANOS,
-      max_ack_pending: 100_000,
-    })
-  );
   const buckets = new Kvm(connection);
   const bucket = `heddle_${name}`;
   const results = await buckets.create(bucket, { ttl: resultMs, replicas, history: 1 })
@@ -86,6 +91,7 @@ export async function openStore(
     client,
     results,
     stream,
+    ensureQueue,
     subject: `${subject}.durable`,
     deadSubject: `${subject}.dead`,
     get maxBytes() {
