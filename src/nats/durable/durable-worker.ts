@@ -28,8 +28,6 @@ const MAX_PAUSE_MS = 60_000;
 const NANOS_PER_MS = 1_000_000;
 /** By this much the clocks of servers and machines may differ. */
 const CLOCK_SKEW_MS = 5000;
-/** The server counts in nanoseconds of 63 bits. */
-const MAX_NAK_MS = 9e12;
 /** Pause after a pull has failed, as while a server is replaced. */
 const ERROR_PAUSE_MS = 250;
 
@@ -111,7 +109,7 @@ export class DurableWorker {
     const restMs = timestampNanos / NANOS_PER_MS + delay - Date.now();
     // The first delivery never runs a delayed call, so that runs can be counted.
     if (delay > 0 && (deliveries === 1 || restMs > CLOCK_SKEW_MS)) {
-      msg.nak(Math.min(MAX_NAK_MS, Math.max(0, Math.ceil(Math.min(delay, restMs)))));
+      msg.nak(Math.max(0, Math.ceil(Math.min(delay, restMs))));
       return;
     }
     if (await store.results.get(id) !== null) {
