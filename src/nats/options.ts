@@ -207,6 +207,17 @@ export const QUEUE_GROUP = "heddle";
 /** The last token of the subject of messages about several calls. */
 export const NO_CALL = "0";
 
+/** Tokens of calls that one message may name, so that it fits any server's `max_payload`. */
+const MAX_TOKENS = 1000;
+
+/** `tokens` in lists that a message has room for; at least one list. */
+export function* tokenLists(tokens: readonly string[]): Generator<readonly string[]> {
+  let at = 0;
+  do {
+    yield tokens.slice(at, at += MAX_TOKENS);
+  } while (at < tokens.length);
+}
+
 /** A number that no other process has. */
 export function randomId(): number {
   const [high = 0, low = 0] = crypto.getRandomValues(new Uint32Array(2));

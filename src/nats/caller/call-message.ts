@@ -17,8 +17,7 @@ export interface EncodedCall {
 export function encodeCall(
   codec: MessageCodec,
   isPromise: Runtime["isPromise"],
-  task: string,
-  settings: CallSettings,
+  { task, settings }: { readonly task: string; readonly settings: CallSettings },
   args: readonly unknown[],
 ): EncodedCall {
   let pending: number[] | undefined;

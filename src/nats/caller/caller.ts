@@ -47,6 +47,7 @@ import {
   NO_CALL,
   randomId,
   type ResolvedConnect,
+  tokenLists,
   waitFor,
 } from "../options.ts";
 import { type CallEvents, RemoteCall } from "./remote-call.ts";
@@ -62,10 +63,9 @@ import {
   transferKey,
 } from "../wire/transfers.ts";
 
-/** Pause before a refused call is sent again: doubled each time, up to the maximum, with half of it random. */
-const FIRST_PAUSE_MS = 1;
-const MAX_PAUSE_MS = 100;
 const CHECKS_PER_LOSS = 3;
+/** Machines cancel streams of callers that do not probe them for a minute. */
+const MAX_INTERVAL_MS = 20_000;
 
 export class Caller implements CallEvents {
   readonly codec: MessageCodec;
@@ -91,10 +91,10 @@ export class Caller implements CallEvents {
     this.codec = new MessageCodec(runtime, options.maxPayloadBytes);
     this.#incoming = new IncomingTransfers(options.maxPayloadBytes + MAX_OVERHEAD_BYTES);
     this.#inbox = `_INBOX.heddle.${randomId().toString(36)}`;
-    const intervalMs = options.lostAfterMs / CHECKS_PER_LOSS;
+    const intervalMs = Math.min(options.lostAfterMs / CHECKS_PER_LOSS, MAX_INTERVAL_MS);
     this.#liveness = new Liveness({
       intervalMs,
-      checks: CHECKS_PER_LOSS,
+      checks: Math.round(options.lostAfterMs / intervalMs),
       calls: this.#calls,
       probe: (machine, tokens) => this.#probe(machine, tokens),
       lose: (call, loss) => this.#lose(call, loss),
@@ -166,14 +166,7 @@ export class Caller implements CallEvents {
 
   /** Encodes the arguments now; pending ones when they are known. */
   #encode(call: RemoteCall, args: readonly unknown[]): void {
-    const { isPromise } = this.#runtime;
-    const { message, completed } = encodeCall(
-      this.codec,
-      isPromise,
-      call.task,
-      call.settings,
-      args,
-    );
+    const { message, completed } = encodeCall(this.codec, this.#runtime.isPromise, call, args);
     call.message = message;
     completed?.then((whole) => {
       if (call.isSettled) return;
@@ -216,7 +209,7 @@ export class Caller implements CallEvents {
     call.sentAt = now;
     const { subject } = this.#options;
     const reply = this.#replyOf(call);
-    const maxBytes = this.#connection?.info?.max_payload ?? 1024 * 1024;
+    const maxBytes = this.#maxBytes;
     if (message.length <= maxBytes) {
       this.#publish(callSubject(subject), message, reply);
       return;
@@ -225,6 +218,11 @@ export class Caller implements CallEvents {
     void this.#outgoing.start(transferKey(call.token, id), message, chunkBytesFor(maxBytes), now);
     const begin = bareMessage(BEGIN, { count: id, number: message.length });
     this.#publish(callSubject(subject), begin, reply);
+  }
+
+  /** Of one message. */
+  get #maxBytes(): number {
+    return this.#connection?.info?.max_payload ?? 1024 * 1024;
   }
 
   #replyOf(call: RemoteCall): string {
@@ -260,7 +258,9 @@ export class Caller implements CallEvents {
       this.#handle(token, call, header, msg.data);
     } catch (reason) {
       // What is damaged must not end the program; its call gets the error.
-      if (call !== undefined && !call.isSettled) this.#settle(call, () => call.fail(reason));
+      if (call === undefined || call.isSettled) return;
+      this.#cancel(call, reason); // the machine may wait for it
+      this.#settle(call, () => call.fail(reason));
     }
   }
 
@@ -338,8 +338,8 @@ export class Caller implements CallEvents {
       this.#outgoing.grant(key, id, word, 0, now, (chunk) => this.#tell(call, chunk));
     } else if (kind === BEGIN) {
       const grant = (chunks: number): void => this.#tell(call, grantMessage(0, id, chunks));
-      if (!this.#incoming.begin(key, header.number, now, grant)) {
-        throw new ProtocolError("Too many large results arrive at a time (maxPayloadBytes).");
+      if (!this.#incoming.begin(key, header.number, now, grant, true)) {
+        throw new ProtocolError("A large result was announced twice, or too many of them wait.");
       }
     } else {
       const whole = this.#incoming.chunk(key, word, bytes, now);
@@ -366,15 +366,17 @@ export class Caller implements CallEvents {
   /** Sends a call again that did not run. */
   #sendLater(call: RemoteCall): void {
     if (call.message === undefined || call.sentAt === 0) return;
-    this.#outgoing.dropAll(`${call.token} `);
+    this.#dropTransfers(call);
+    // A new token at once: late answers to this attempt are not for the next one.
+    this.#calls.delete(call.token);
+    this.#register(call);
     call.sentAt = 0;
-    const most = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(call.refusals++, 10));
-    const pauseMs = most * (0.5 + Math.random() / 2);
-    call.retryTimer = this.#runtime.setTimeout(() => {
-      this.#calls.delete(call.token);
-      this.#register(call);
-      this.#send(call);
-    }, pauseMs);
+    call.retryTimer = this.#runtime.setTimeout(() => this.#send(call), call.nextPauseMs());
+  }
+
+  #dropTransfers({ token }: RemoteCall): void {
+    this.#outgoing.dropAll(`${token} `);
+    this.#incoming.dropAll(`${token} `);
   }
 
   /** Its machine is lost: repeats the call if it may run twice, or rejects it. */
@@ -406,20 +408,20 @@ export class Caller implements CallEvents {
 
   #cancel(call: RemoteCall, reason: unknown): void {
     if (call.sentAt === 0) return;
-    let message: Uint8Array;
+    let message: Uint8Array | undefined;
     try {
       message = this.codec.encodeThrown(CANCEL, reason, {});
     } catch {
-      message = this.codec.encode(CANCEL, [], [undefined], "reason"); // it cannot be sent
+      // It is aborted without the reason, as where the reason is too large.
     }
-    this.#tell(call, message);
+    const isFit = message !== undefined && message.length <= this.#maxBytes;
+    this.#tell(call, isFit ? message! : this.codec.encodeOwn(CANCEL, [undefined], {}));
   }
 
   /** The only way out of `#calls`. */
   #settle(call: RemoteCall, settle: () => void): void {
     this.#calls.delete(call.token);
-    this.#outgoing.dropAll(`${call.token} `);
-    this.#incoming.dropAll(`${call.token} `);
+    this.#dropTransfers(call);
     settle();
     if (call.hasSucceeded) this.#counts.completed++;
     else this.#counts.failed++;
@@ -427,12 +429,11 @@ export class Caller implements CallEvents {
   }
 
   #probe(machine: number, tokens: readonly string[]): void {
-    const message = this.codec.encode(PROBE, [this.#inbox], tokens, "tokens");
     const { subject } = this.#options;
-    this.#publish(
-      machine === EVERY_MACHINE ? allSubject(subject) : machineSubject(subject, machine),
-      message,
-    );
+    const to = machine === EVERY_MACHINE ? allSubject(subject) : machineSubject(subject, machine);
+    for (const part of tokenLists(tokens)) {
+      this.#publish(to, this.codec.encodeOwn(PROBE, [this.#inbox, ...part], {}));
+    }
   }
 
   #onCheck(): void {

@@ -15,6 +15,7 @@ import {
   openConnection,
   resolveConnect,
   type ResolvedConnect,
+  waitFor,
 } from "../options.ts";
 import { DurableCalls, type EnqueueCalls, type ResultOptions } from "../durable/durable-calls.ts";
 import { type DurableStore, openStore } from "../durable/store.ts";
@@ -81,6 +82,8 @@ class NatsPool {
   readonly #caller: Caller;
   #store: Promise<DurableStore> | undefined;
   #connection: NatsConnection | undefined;
+  /** What is opened from now on must be closed. */
+  #isStopped = false;
   #shutdown: Promise<void> | undefined;
 
   constructor(options: ResolvedConnect) {
@@ -99,9 +102,12 @@ class NatsPool {
   }
 
   async #connect(options: ResolvedConnect): Promise<void> {
-    const opening = openConnection(options);
     try {
-      const connection = this.#connection = await opening;
+      const connection = this.#connection = await openConnection(options);
+      if (this.#isStopped) {
+        await connection.close(); // `#stop` has not waited for it
+        throw new PoolClosedError();
+      }
       this.#caller.open(connection);
       void connection.closed().then((error) => {
         const reason = error instanceof Error ? `: ${error.message}` : "";
@@ -138,8 +144,14 @@ class NatsPool {
   };
 
   async #stop(timeoutMs: number): Promise<void> {
+    const opened = waitFor(
+      currentRuntime,
+      timeoutMs,
+      (resolve) => void this.ready.then(resolve, resolve),
+    );
     await this.#caller.drain(timeoutMs);
-    await this.ready.catch(() => {}); // what is being opened must be closed
+    await opened;
+    this.#isStopped = true;
     await this.#connection?.drain().catch(() => {}); // it may be closed already
   }
 

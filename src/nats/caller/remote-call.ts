@@ -14,6 +14,10 @@ export interface CallEvents {
   abort(call: RemoteCall, reason: unknown): void;
 }
 
+/** Pause before a refused call is sent again: doubled each time, up to the maximum, with half of it random. */
+const FIRST_PAUSE_MS = 1;
+const MAX_PAUSE_MS = 100;
+
 export class RemoteCall implements ResultSource {
   readonly task: string;
   readonly settings: CallSettings;
@@ -71,6 +75,12 @@ export class RemoteCall implements ResultSource {
   /** Milliseconds left until the deadline. */
   remainingMs(now: number): number {
     return this.settings.deadlineMs - (now - this.createdAt);
+  }
+
+  /** Counts a refusal. */
+  nextPauseMs(): number {
+    const most = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(this.refusals++, 10));
+    return most * (0.5 + Math.random() / 2);
   }
 
   openStream(): ResultStream<unknown, unknown> {

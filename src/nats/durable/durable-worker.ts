@@ -6,12 +6,13 @@ import type { ConsumerMessages, JsMsg } from "@nats-io/jetstream";
 import { ResultStream } from "../../host/streams/result-stream.ts";
 import {
   InvalidArgumentError,
+  PayloadTooLargeError,
   PoolClosedError,
   ProtocolError,
   WorkerLostError,
 } from "../../errors.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
-import { localCall, type LocalCalls } from "../machine/machine.ts";
+import { localCall, type LocalCalls } from "../machine/local-calls.ts";
 import { CALL, FAILURE, readHeader, RESULT } from "../wire/frames.ts";
 import type { MessageCodec } from "../wire/message-codec.ts";
 import type { DurableRequest } from "./durable-calls.ts";
@@ -24,6 +25,9 @@ const PULL_MS = 5000;
 /** Pause before a call that has failed is delivered again: doubled each time. */
 const FIRST_PAUSE_MS = 200;
 const MAX_PAUSE_MS = 60_000;
+const NANOS_PER_MS = 1_000_000;
+/** By this much the clocks of servers and machines may differ. */
+const CLOCK_SKEW_MS = 5000;
 /** Pause after a pull has failed, as while a server is replaced. */
 const ERROR_PAUSE_MS = 250;
 
@@ -80,6 +84,7 @@ export class DurableWorker {
         // The consumer or its server is away; its calls wait in the stream.
         if (this.#isStopped) return;
         await new Promise<void>((resolve) => runtime.setTimeout(resolve, ERROR_PAUSE_MS));
+        await store.ensureQueue().catch(() => {}); // it may have been deleted
       }
     }
   }
@@ -100,9 +105,11 @@ export class DurableWorker {
       return;
     }
     const { id, delay, retries } = call.request;
-    const deliveries = msg.info.deliveryCount;
-    if (delay > 0 && deliveries === 1) {
-      msg.nak(delay);
+    const { deliveryCount: deliveries, timestampNanos } = msg.info;
+    const restMs = timestampNanos / NANOS_PER_MS + delay - Date.now();
+    // The first delivery never runs a delayed call, so that runs can be counted.
+    if (delay > 0 && (deliveries === 1 || restMs > CLOCK_SKEW_MS)) {
+      msg.nak(Math.max(0, Math.ceil(Math.min(delay, restMs))));
       return;
     }
     if (await store.results.get(id) !== null) {
@@ -122,15 +129,26 @@ export class DurableWorker {
       message = codec.encode(RESULT, [], [await this.#run(call)], "result");
     } catch (error) {
       // This machine stops: the next one runs it.
-      if (error instanceof PoolClosedError) msg.nak();
+      if (this.#isStopped && error instanceof PoolClosedError) msg.nak();
       else if (runs > retries) await this.#bury(msg, id, error);
       else msg.nak(Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (runs - 1)));
       return;
     } finally {
       renewing.clear();
     }
+    const tooLarge = this.#tooLarge(message);
+    if (tooLarge !== undefined) {
+      await this.#bury(msg, id, tooLarge); // it would be so after another run as well
+      return;
+    }
     await this.#record(id, message);
     msg.ack();
+  }
+
+  /** An error if a message of this size cannot be recorded. */
+  #tooLarge({ length }: Uint8Array): PayloadTooLargeError | undefined {
+    const { maxBytes } = this.#options.store;
+    return length > maxBytes ? new PayloadTooLargeError(length, maxBytes) : undefined;
   }
 
   #decode(bytes: Uint8Array): DurableCall {
@@ -164,8 +182,15 @@ export class DurableWorker {
   /** The call has failed for good. */
   async #bury(msg: JsMsg, id: string | undefined, reason: unknown): Promise<void> {
     const { store, codec } = this.#options;
-    if (id !== undefined) await this.#record(id, codec.encodeThrown(FAILURE, reason, {}));
     await store.client.publish(store.deadSubject, msg.data, { msgID: `dead-${msg.seq}` });
+    if (id !== undefined) {
+      const message = codec.encodeFailure(FAILURE, reason, {});
+      const tooLarge = this.#tooLarge(message);
+      await this.#record(
+        id,
+        tooLarge === undefined ? message : codec.encodeFailure(FAILURE, tooLarge, {}),
+      );
+    }
     msg.term(reason instanceof Error ? reason.message.slice(0, 200) : "failed");
   }
 }

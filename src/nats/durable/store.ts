@@ -11,6 +11,8 @@ import { missingPackage, type ResolvedDurable } from "../options.ts";
 /** JetStream drops calls of an id that it got within this time; later ones are found by their recorded result. */
 const DUPLICATE_WINDOW_MS = 120_000;
 const NANOS = 1_000_000;
+/** Bytes of the NATS headers of a recorded result, which count for `max_payload`. */
+const MAX_HEADER_BYTES = 512;
 /** Name of the consumer that all machines of a subject share. */
 export const CONSUMER = "heddle";
 const ID = /^[\w=-]{1,128}$/;
@@ -22,6 +24,10 @@ export interface DurableStore {
   /** Subject of calls, and of calls that failed for good. */
   readonly subject: string;
   readonly deadSubject: string;
+  /** Maximum bytes of a recorded result. */
+  readonly maxBytes: number;
+  /** Creates the queue of calls if it was deleted. */
+  readonly ensureQueue: () => Promise<void>;
 }
 
 /** Checks the id of a durable call, which names its result. Throws InvalidArgumentError. */
@@ -49,35 +55,49 @@ export async function openStore(
   ]);
   const client = jetstream(connection);
   const manager = await jetstreamManager(connection);
-  const name = subject.replaceAll(".", "_");
+  // Names of streams have no dots. Different subjects have different names.
+  const name = subject.replaceAll("_", "__").replaceAll(".", "_-");
   const stream = `HEDDLE_${name}`;
+  const ensureQueue = async (): Promise<void> => {
+    await ensureStream(manager, {
+      name: stream,
+      subjects: [`${subject}.durable`],
+      retention: "workqueue",
+      num_replicas: replicas,
+      duplicate_window: DUPLICATE_WINDOW_MS * NANOS,
+    });
+    await manager.consumers.info(stream, CONSUMER).catch(() =>
+      manager.consumers.add(stream, {
+        durable_name: CONSUMER,
+        ack_policy: "explicit",
+        ack_wait: ackWaitMs * NANOS,
+        max_ack_pending: 100_000,
+      })
+    );
+  };
+  await ensureQueue();
   await ensureStream(manager, {
-    name: stream,
-    subjects: [`${subject}.durable`],
-    retention: "workqueue",
-    num_replicas: replicas,
-    duplicate_window: DUPLICATE_WINDOW_MS * NANOS,
-  });
-  await ensureStream(manager, {
-    name: `HEDDLE_DEAD_${name}`,
+    name: `HEDDLE_${name}_DEAD`,
     subjects: [`${subject}.dead`],
     num_replicas: replicas,
     max_age: resultMs * NANOS,
     duplicate_window: Math.min(DUPLICATE_WINDOW_MS, resultMs) * NANOS,
   });
-  await manager.consumers.info(stream, CONSUMER).catch(() =>
-    manager.consumers.add(stream, {
-      durable_name: CONSUMER,
-      ack_policy: "explicit",
-      ack_wait: ackWaitMs * NANOS,
-      max_ack_pending: 100_000,
-    })
-  );
   const buckets = new Kvm(connection);
   const bucket = `heddle_${name}`;
   const results = await buckets.create(bucket, { ttl: resultMs, replicas, history: 1 })
     .catch(() => buckets.open(bucket));
-  return { client, results, stream, subject: `${subject}.durable`, deadSubject: `${subject}.dead` };
+  return {
+    client,
+    results,
+    stream,
+    ensureQueue,
+    subject: `${subject}.durable`,
+    deadSubject: `${subject}.dead`,
+    get maxBytes() {
+      return (connection.info?.max_payload ?? 1024 * 1024) - MAX_HEADER_BYTES;
+    },
+  };
 }
 
 /** Several machines start at the same time: whoever comes second finds it. */

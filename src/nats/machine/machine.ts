@@ -3,9 +3,8 @@
  * tells callers that ask which ones it has. docs/internals/nats.md explains the protocol.
  */
 import type { Msg, NatsConnection } from "@nats-io/transport-node";
-import { didYouMean } from "../../api/checks.ts";
 import { ResultStream } from "../../host/streams/result-stream.ts";
-import { ProtocolError, UnknownTaskError } from "../../errors.ts";
+import { ProtocolError, WorkerLostError } from "../../errors.ts";
 import type { Runtime, Timer } from "../../runtimes/runtime.ts";
 import {
   ACCEPTED,
@@ -27,10 +26,19 @@ import {
   RESULT,
   STOPPED,
   STREAM,
+  STREAM_FAILURE,
 } from "../wire/frames.ts";
 import { MessageCodec } from "../wire/message-codec.ts";
-import { machineSubject, NO_CALL, randomId, type ResolvedServe, waitFor } from "../options.ts";
+import {
+  machineSubject,
+  NO_CALL,
+  randomId,
+  type ResolvedServe,
+  tokenLists,
+  waitFor,
+} from "../options.ts";
 import type { MachineStatistics } from "../statistics.ts";
+import { localCall, type LocalCalls } from "./local-calls.ts";
 import { ResultPump } from "./result-pump.ts";
 import {
   chunkBytesFor,
@@ -48,10 +56,6 @@ const ANNOUNCE_MS = 20;
 const SILENT_CALLER_MS = 60_000;
 const SWEEP_MS = 2000;
 
-/** A function of a pool's `call`. */
-type LocalCall = ((...args: unknown[]) => unknown) & { with(options: object): LocalCall };
-export type LocalCalls = Readonly<Record<string, LocalCall>>;
-
 interface Running {
   /** Subject for answers. It identifies the call. */
   readonly reply: string;
@@ -60,6 +64,8 @@ interface Running {
   controller: AbortController | undefined;
   result: unknown;
   pump: ResultPump | undefined;
+  /** Resolves when the answers so far have left; undefined: they have. */
+  sending: Promise<void> | undefined;
 }
 
 export class Machine {
@@ -158,7 +164,7 @@ export class Machine {
     this.#sweep.clear();
     for (const running of this.#running.values()) {
       const { name } = this.#options;
-      const stopped = this.codec.encode(STOPPED, [], [name], "name", { sender: this.id });
+      const stopped = this.codec.encodeOwn(STOPPED, [name], { sender: this.id });
       this.#publish(running.reply, stopped);
       this.#running.delete(running.reply);
     }
@@ -173,6 +179,7 @@ export class Machine {
       controller: undefined,
       result: undefined,
       pump: undefined,
+      sending: undefined,
     };
     this.#running.set(reply, running);
     if (this.#unannounced.length === 0) {
@@ -201,8 +208,10 @@ export class Machine {
 
   #report(kind: number, inbox: string, tokens: readonly string[]): void {
     const { name } = this.#options;
-    const message = this.codec.encode(kind, [name], tokens, "tokens", { sender: this.id });
-    this.#publish(`${inbox}.${NO_CALL}`, message);
+    for (const part of tokenLists(tokens)) {
+      const message = this.codec.encodeOwn(kind, [name, ...part], { sender: this.id });
+      this.#publish(`${inbox}.${NO_CALL}`, message);
+    }
   }
 
   #onProbe(header: Header, bytes: Uint8Array): void {
@@ -271,7 +280,15 @@ export class Machine {
 
   #event(running: Running, value: unknown): void {
     if (!this.#isRunning(running)) return;
-    void this.#send(running, this.codec.encode(EVENT, [], [value], "event", { sender: this.id }));
+    let message: Uint8Array;
+    try {
+      message = this.codec.encode(EVENT, [], [value], "event", { sender: this.id });
+    } catch (reason) {
+      this.#fail(running, reason); // as where `emit` refuses a value
+      abort(running, reason);
+      return;
+    }
+    void this.#send(running, message);
   }
 
   #pump(running: Running, stream: ResultStream<unknown, unknown>, isGenerator: boolean): void {
@@ -280,7 +297,7 @@ export class Machine {
       return;
     }
     const word = isGenerator ? 1 : 0;
-    this.#publish(running.reply, bareMessage(STREAM, { sender: this.id, word }));
+    void this.#send(running, bareMessage(STREAM, { sender: this.id, word }));
     running.pump = new ResultPump(stream, {
       codec: this.codec,
       sender: this.id,
@@ -302,12 +319,7 @@ export class Machine {
   }
 
   #fail(running: Running, reason: unknown): void {
-    let message: Uint8Array;
-    try {
-      message = this.codec.encodeThrown(FAILURE, reason, { sender: this.id });
-    } catch (error) {
-      message = this.codec.encodeThrown(FAILURE, error, { sender: this.id });
-    }
+    const message = this.codec.encodeFailure(FAILURE, reason, { sender: this.id });
     this.#respond(running, message, false);
   }
 
@@ -320,14 +332,28 @@ export class Machine {
   #end(running: Running, isGood: boolean): void {
     if (!this.#isRunning(running)) return;
     this.#running.delete(running.reply);
+    this.#outgoing.dropAll(`${running.reply} `);
     if (isGood) this.#completed++;
     else this.#failed++;
     this.#busyMs += this.#runtime.now() - running.startedAt;
     if (this.#running.size === 0) this.#onIdle?.();
   }
 
-  /** Sends an answer, in chunks if it must. Undefined: it has left. */
+  /** Sends an answer after those before it. Undefined: it has left. */
   #send(running: Running, message: Uint8Array): Promise<void> | undefined {
+    const { sending } = running;
+    const sent = sending === undefined
+      ? this.#sendNow(running, message)
+      : sending.then(() => this.#sendNow(running, message));
+    if (sent === undefined) return undefined;
+    const whole = sent.then(() => {
+      if (running.sending === whole) running.sending = undefined;
+    });
+    return running.sending = whole;
+  }
+
+  /** In chunks if it must. */
+  #sendNow(running: Running, message: Uint8Array): Promise<void> | undefined {
     if (!this.#isRunning(running)) return undefined;
     const maxBytes = this.#connection.info?.max_payload ?? 1024 * 1024;
     if (message.length <= maxBytes) {
@@ -386,10 +412,7 @@ export class Machine {
     this.#running.delete(running.reply);
     this.#incoming.dropAll(`${running.reply} `);
     this.#outgoing.dropAll(`${running.reply} `);
-    running.pump?.cancel();
-    running.controller?.abort(reason);
-    const { reject } = Object(running.result) as { reject?: unknown };
-    if (typeof reject === "function") reject.call(running.result, reason);
+    abort(running, reason);
     this.#failed++;
     if (this.#running.size === 0) this.#onIdle?.();
   }
@@ -403,14 +426,21 @@ export class Machine {
     }
     for (const running of this.#running.values()) {
       const isSilent = running.pump !== undefined && now - running.heardAt > SILENT_CALLER_MS;
-      if (isSilent) this.#cancel(running, undefined);
+      if (!isSilent) continue;
+      const reason = `its caller has not asked for it for ${SILENT_CALLER_MS} ms`;
+      const loss = { workerId: -1, machine: this.#options.name, exitCode: undefined, reason };
+      const failure = new WorkerLostError(loss);
+      const sender = this.id;
+      this.#publish(running.reply, this.codec.encodeFailure(STREAM_FAILURE, failure, { sender }));
+      this.#cancel(running, failure);
     }
   }
 }
 
-/** The task of this name. Throws UnknownTaskError. */
-export function localCall(calls: LocalCalls, name: string): LocalCall {
-  if (Object.hasOwn(calls, name)) return calls[name]!;
-  const known = Object.keys(calls);
-  throw new UnknownTaskError(name, known, didYouMean(name, known));
+/** Ends the task, if it is one that can be ended. */
+function abort({ pump, controller, result }: Running, reason: unknown): void {
+  pump?.cancel();
+  controller?.abort(reason);
+  const { reject } = Object(result) as { reject?: unknown };
+  if (typeof reject === "function") reject.call(result, reason);
 }

@@ -44,7 +44,7 @@ export class ResultPump {
       await send(codec.encode(STREAM_END, [], [value], "result", { sender }));
     } catch (error) {
       await this.#flush(); // items before a failure come first
-      await send(codec.encodeThrown(STREAM_FAILURE, error, { sender }));
+      await send(codec.encodeFailure(STREAM_FAILURE, error, { sender }));
     }
   }
 

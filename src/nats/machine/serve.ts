@@ -9,7 +9,8 @@ import { DurableWorker } from "../durable/durable-worker.ts";
 import { openStore } from "../durable/store.ts";
 import { callerOf } from "../../realm/call-site.ts";
 import { currentRuntime } from "../../runtimes/current.ts";
-import { type LocalCalls, Machine } from "./machine.ts";
+import type { LocalCalls } from "./local-calls.ts";
+import { Machine } from "./machine.ts";
 import type { ServerStatistics } from "../statistics.ts";
 import {
   allSubject,
@@ -81,6 +82,7 @@ class ServedPool implements Server {
   readonly #onStopped: () => void;
   #machine: Machine | undefined;
   #connection: NatsConnection | undefined;
+  #opened: Promise<NatsConnection> | undefined;
   /** Take no more calls. */
   #stopTaking: (() => Promise<unknown>)[] = [];
   #stopDurable = (): Promise<void> => Promise.resolve();
@@ -120,8 +122,8 @@ class ServedPool implements Server {
   }
 
   async #start(): Promise<void> {
-    const [connection] = await Promise.all([openConnection(this.#options), this.#pool.ready]);
-    this.#connection = connection;
+    this.#opened = this.#open();
+    const [connection] = await Promise.all([this.#opened, this.#pool.ready]);
     if (this.#shutdown !== undefined) return;
     // The client reconnects by itself; what it cannot reopen ends this machine.
     void connection.closed().then(() => this.shutdown(0));
@@ -134,6 +136,12 @@ class ServedPool implements Server {
     await this.#takeCalls(connection, machine);
     if (this.#options.durable !== undefined) await this.#takeDurable(connection, machine);
     await connection.flush();
+  }
+
+  async #open(): Promise<NatsConnection> {
+    const connection = this.#connection = await openConnection(this.#options);
+    if (this.#shutdown !== undefined) await connection.close(); // `#stop` may not have waited for it
+    return connection;
   }
 
   async #takeCalls(connection: NatsConnection, machine: Machine): Promise<void> {
@@ -180,12 +188,19 @@ class ServedPool implements Server {
   }
 
   async #stop(timeoutMs: number): Promise<void> {
-    await this.ready.catch(() => {}); // what has started must be stopped
+    await waitFor(
+      currentRuntime,
+      timeoutMs,
+      (resolve) => void this.#opened!.then(resolve, resolve),
+    );
+    // What has started must be stopped.
+    if (this.#connection !== undefined) await this.ready.catch(() => {});
     const machine = this.#machine;
     try {
       if (machine !== undefined) {
         const drained = machine.drain(timeoutMs);
-        await Promise.all(this.#stopTaking.map((stop) => stop()));
+        // The connection may be closed already.
+        await Promise.all(this.#stopTaking.map((stop) => stop().catch(() => {})));
         // Durable calls that take longer are delivered to other machines.
         const ended = this.#stopDurable();
         await waitFor(currentRuntime, timeoutMs, (resolve) => void ended.then(resolve));

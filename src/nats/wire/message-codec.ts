@@ -8,7 +8,7 @@ import { Encoder } from "../../codec/encoder.ts";
 import { isError } from "../../codec/kinds/errors.ts";
 import { SharedBuffers } from "../../codec/support/shared-buffers.ts";
 import { PENDING } from "../../codec/tags.ts";
-import { PayloadTooLargeError, ProtocolError } from "../../errors.ts";
+import { DataCloneError, HeddleError, PayloadTooLargeError, ProtocolError } from "../../errors.ts";
 import { align8Large } from "../../memory/align.ts";
 import { type Memory, viewMemory } from "../../memory/views.ts";
 import type { CodecAccess } from "../../runtimes/runtime.ts";
@@ -96,6 +96,26 @@ export class MessageCodec {
     return this.#build(kind, "result", 1, fields, (encoder, start) => {
       encoder.isUnlimited = true;
       return encoder.error(thrown, start);
+    });
+  }
+
+  /** As `encodeThrown`; what cannot be sent is replaced by the error that says so. Never throws. */
+  encodeFailure(kind: number, thrown: unknown, fields: HeaderFields): Uint8Array {
+    try {
+      return this.encodeThrown(kind, thrown, fields);
+    } catch (error) {
+      const safe = error instanceof HeddleError
+        ? error
+        : new DataCloneError("What the task threw cannot be cloned: reading it failed.");
+      return this.encodeThrown(kind, safe, fields);
+    }
+  }
+
+  /** A message of heddle's own values, which no limit of the user concerns. */
+  encodeOwn(kind: number, values: readonly unknown[], fields: HeaderFields): Uint8Array {
+    return this.#build(kind, "message", values.length, fields, (encoder, start) => {
+      encoder.isUnlimited = true;
+      return values.reduce<number>((at, value) => encoder.root(value, at), start);
     });
   }
 

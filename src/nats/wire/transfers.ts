@@ -13,6 +13,9 @@ const WINDOW = 8;
 const MAX_TRANSFERS = 256;
 const MAX_PAYLOADS = 4;
 
+/** Transfers that may wait for room. */
+const MAX_WAITING = 100_000;
+
 /** A transfer that has not moved for this time is given up. */
 export const STALLED_MS = 60_000;
 /** Bytes of a message besides the payload that `maxPayloadBytes` limits. */
@@ -102,11 +105,19 @@ interface Incoming {
   movedAt: number;
 }
 
+interface Waiting {
+  readonly total: number;
+  readonly grant: (chunks: number) => void;
+}
+
 /** Messages that arrive in chunks, by key. */
 export class IncomingTransfers {
   readonly #maxBytes: number;
   readonly #transfers = new Map<string, Incoming>();
+  readonly #waiting = new Map<string, Waiting>();
   #reserved = 0;
+  /** The latest time that was given. */
+  #now = 0;
 
   /** `maxBytes`: maximum of one message. */
   constructor(maxBytes: number) {
@@ -117,25 +128,49 @@ export class IncomingTransfers {
     return this.#transfers.has(key);
   }
 
-  /** False: there is no room now. Throws ProtocolError if the message is too large. */
-  begin(key: string, total: number, now: number, grant: (chunks: number) => void): boolean {
+  /** False: there is no room now. Throws ProtocolError if the message is too large. `waits`: it gets room later. */
+  begin(
+    key: string,
+    total: number,
+    now: number,
+    grant: (chunks: number) => void,
+    waits = false,
+  ): boolean {
+    this.#now = now;
     if (!Number.isInteger(total) || total < HEADER_BYTES || total > this.#maxBytes) {
       throw new ProtocolError(
         `A message of ${total} bytes was announced; the limit is ${this.#maxBytes} (maxPayloadBytes).`,
       );
     }
-    const isFull = this.#reserved > 0 && this.#reserved + total > MAX_PAYLOADS * this.#maxBytes;
-    if (isFull || this.#transfers.size >= MAX_TRANSFERS || this.#transfers.has(key)) return false;
-    this.#reserved += total;
-    const bytes = new Uint8Array(total);
-    this.#transfers.set(key, { bytes, grant, next: 0, filled: 0, granted: WINDOW, movedAt: now });
-    grant(WINDOW);
+    if (this.#transfers.has(key) || this.#waiting.has(key)) return false;
+    if (this.#waiting.size === 0 && this.#hasRoom(total)) this.#start(key, { total, grant });
+    else if (waits && this.#waiting.size < MAX_WAITING) this.#waiting.set(key, { total, grant });
+    else return false;
     return true;
+  }
+
+  #hasRoom(total: number): boolean {
+    const isFull = this.#reserved > 0 && this.#reserved + total > MAX_PAYLOADS * this.#maxBytes;
+    return !isFull && this.#transfers.size < MAX_TRANSFERS;
+  }
+
+  #start(key: string, { total, grant }: Waiting): void {
+    this.#reserved += total;
+    this.#transfers.set(key, {
+      bytes: new Uint8Array(total),
+      grant,
+      next: 0,
+      filled: 0,
+      granted: WINDOW,
+      movedAt: this.#now,
+    });
+    grant(WINDOW);
   }
 
   /** The whole message with its last chunk. Throws ProtocolError if a chunk is missing or does not fit. */
   chunk(key: string, index: number, message: Uint8Array, now: number): Uint8Array | undefined {
     const transfer = this.#transfers.get(key);
+    this.#now = now;
     if (transfer === undefined) return undefined; // it was given up
     const part = message.subarray(HEADER_BYTES);
     if (index !== transfer.next || transfer.filled + part.length > transfer.bytes.length) {
@@ -160,18 +195,27 @@ export class IncomingTransfers {
   }
 
   drop(key: string): void {
+    this.#waiting.delete(key);
     const transfer = this.#transfers.get(key);
-    if (transfer === undefined) return;
-    this.#transfers.delete(key);
-    this.#reserved -= transfer.bytes.length;
+    if (transfer !== undefined) {
+      this.#transfers.delete(key);
+      this.#reserved -= transfer.bytes.length;
+    }
+    for (const [next, waiting] of this.#waiting) {
+      if (!this.#hasRoom(waiting.total)) return;
+      this.#waiting.delete(next);
+      this.#start(next, waiting);
+    }
   }
 
   dropAll(prefix: string): void {
+    for (const key of this.#waiting.keys()) if (key.startsWith(prefix)) this.#waiting.delete(key);
     for (const key of this.#transfers.keys()) if (key.startsWith(prefix)) this.drop(key);
   }
 
-  /** Drops transfers that have not moved since `before`, and returns their keys. */
+  /** Drops transfers that have not moved since `before`, and returns their keys. Those that wait tell their senders. */
   dropStalled(before: number): string[] {
+    for (const { grant } of this.#waiting.values()) grant(0);
     const stalled: string[] = [];
     for (const [key, { movedAt }] of this.#transfers) if (movedAt < before) stalled.push(key);
     for (const key of stalled) this.drop(key);
