@@ -22,11 +22,13 @@ export class HeddleError extends Error {
   /** Stable identifier of the kind of error, for `switch` statements and logs. */
   readonly code: string;
 
+  /** Creates an error with this `code`. */
   constructor(code: string, message: string, options?: ErrorOptions) {
     super(message, options);
     this.code = code;
   }
 
+  /** Whether `value` is an instance of this class or of a subclass, from any copy of heddle. */
   static override [Symbol.hasInstance](value: unknown): boolean {
     if (Function.prototype[Symbol.hasInstance].call(this, value)) return true;
     const name = ownClassOf(this.prototype);
@@ -39,6 +41,7 @@ export class HeddleError extends Error {
 
 /** An option or argument is invalid. Nothing was started or sent. */
 export class InvalidArgumentError extends HeddleError {
+  /** Its `code` is `HEDDLE_INVALID_ARGUMENT`. */
   constructor(message: string, options?: ErrorOptions) {
     super("HEDDLE_INVALID_ARGUMENT", message, options);
   }
@@ -57,6 +60,7 @@ export class UnknownTaskError extends HeddleError {
 
 /** The module of a task does not export the task under the expected name. */
 export class TaskNotFoundError extends HeddleError {
+  /** Its `code` is `HEDDLE_TASK_NOT_FOUND`. */
   constructor(message: string, options?: ErrorOptions) {
     super("HEDDLE_TASK_NOT_FOUND", message, options);
   }
@@ -64,6 +68,7 @@ export class TaskNotFoundError extends HeddleError {
 
 /** A worker could not start: a task module threw while it loaded (`cause`), or workers keep ending. */
 export class WorkerStartError extends HeddleError {
+  /** Its `code` is `HEDDLE_WORKER_START`. */
   constructor(message: string, options?: ErrorOptions) {
     super("HEDDLE_WORKER_START", message, options);
   }
@@ -92,6 +97,7 @@ export class NestedPoolError extends HeddleError {
 
 /** The pool is closed or closing. The call did not run, or its response came too late. */
 export class PoolClosedError extends HeddleError {
+  /** Its `code` is `HEDDLE_POOL_CLOSED`. */
   constructor(message = "The pool is closed.") {
     super("HEDDLE_POOL_CLOSED", message);
   }
@@ -99,6 +105,7 @@ export class PoolClosedError extends HeddleError {
 
 /** A stream was read that belongs to a call that is over. */
 export class StreamClosedError extends HeddleError {
+  /** Its `code` is `HEDDLE_STREAM_CLOSED`. */
   constructor() {
     super("HEDDLE_STREAM_CLOSED", "The call to which this stream belongs is over.");
   }
@@ -118,12 +125,16 @@ export interface WorkerLoss {
 
 /** The worker ended before it responded to this call. The call may have run, in part or in full. */
 export class WorkerLostError extends HeddleError {
+  /** Number of the worker within its pool; -1 for a machine. */
   readonly workerId: number;
   /** The name of the machine that was lost, if it is known. Only errors of `heddle/nats` have it. */
   declare readonly machine?: string;
+  /** Exit code, if the runtime reported one. */
   readonly exitCode: number | undefined;
+  /** Why the worker ended, in words. */
   readonly reason: string;
 
+  /** Its `code` is `HEDDLE_WORKER_LOST`. */
   constructor(loss: WorkerLoss, options?: ErrorOptions) {
     const exit = loss.exitCode === undefined ? "" : ` (exit code ${loss.exitCode})`;
     const { machine } = loss;
@@ -146,6 +157,7 @@ export class WorkerLostError extends HeddleError {
 
 /** No machine serves the subject (`heddle/nats`): the call did not run. Or the connection was closed: it may have run. */
 export class NoMachinesError extends HeddleError {
+  /** Its `code` is `HEDDLE_NO_MACHINES`. */
   constructor(message: string, options?: ErrorOptions) {
     super("HEDDLE_NO_MACHINES", message, options);
   }
@@ -153,6 +165,7 @@ export class NoMachinesError extends HeddleError {
 
 /** A value outside the structured-clone set was passed to or returned from a task. */
 export class DataCloneError extends HeddleError {
+  /** Its `code` is `HEDDLE_DATA_CLONE`. */
   constructor(message: string, options?: ErrorOptions) {
     super("HEDDLE_DATA_CLONE", message, options);
   }
@@ -165,6 +178,7 @@ export class PayloadTooLargeError extends HeddleError {
   /** The limit: `maxPayloadBytes`, or about 2 GiB if that is not set. Undefined if memory was exhausted. */
   readonly maxBytes: number | undefined;
 
+  /** Its `code` is `HEDDLE_PAYLOAD_TOO_LARGE`. */
   constructor(bytes: number, maxBytes: number | undefined, options?: ErrorOptions) {
     super(
       "HEDDLE_PAYLOAD_TOO_LARGE",
@@ -183,8 +197,10 @@ export class PayloadTooLargeError extends HeddleError {
  * error without a stack, so that refusing a call takes no longer than accepting it.
  */
 export class QueueFullError extends HeddleError {
+  /** The option `maxQueue` of the pool: the maximum number of waiting calls. */
   readonly maxQueue: number;
 
+  /** Its `code` is `HEDDLE_QUEUE_FULL`. */
   constructor(maxQueue: number) {
     super("HEDDLE_QUEUE_FULL", `${maxQueue} calls are waiting already (maxQueue).`);
     this.maxQueue = maxQueue;
@@ -201,6 +217,7 @@ export class TimeoutError extends HeddleError {
   /** The limit, in milliseconds; undefined for a worker that was stopped after an abort. */
   readonly limitMs: number | undefined;
 
+  /** Its `code` is `HEDDLE_TIMEOUT`. */
   constructor(kind: TimeoutError["kind"], limitMs: number | undefined) {
     const limit = limitMs === undefined ? "" : ` of ${limitMs} ms`;
     const messages = {
@@ -226,6 +243,7 @@ export class StructError extends HeddleError {
   /** A description of the value found there. */
   readonly got: string;
 
+  /** Its `code` is `HEDDLE_STRUCT_MISMATCH`. */
   constructor(path: string, expected: string, got: string, options?: ErrorOptions) {
     super("HEDDLE_STRUCT_MISMATCH", `${path} must be ${expected}, got ${got}.`, options);
     this.path = path;
@@ -236,6 +254,7 @@ export class StructError extends HeddleError {
 
 /** A task read borrowed bytes (`borrow`, `view`) after it had returned or awaited. */
 export class BorrowExpiredError extends HeddleError {
+  /** Its `code` is `HEDDLE_BORROW_EXPIRED`. */
   constructor() {
     super(
       "HEDDLE_BORROW_EXPIRED",
@@ -247,6 +266,7 @@ export class BorrowExpiredError extends HeddleError {
 
 /** Shared memory contains data that the protocol cannot have written: a bug, or a stray write. */
 export class ProtocolError extends HeddleError {
+  /** Its `code` is `HEDDLE_PROTOCOL`. */
   constructor(message: string, options?: ErrorOptions) {
     super("HEDDLE_PROTOCOL", message, options);
   }

@@ -15,6 +15,8 @@ export type { DebugTopic } from "./host/metrics/debug-log.ts";
 export * from "./mod-task.ts";
 export type { BalancerFunction, BalancerName, WorkerLoad } from "./host/balance/balancers.ts";
 export type { PoolOptions, ShutdownOptions } from "./api/options.ts";
+export type { InlinerLimits } from "./host/inline-executor.ts";
+export type { RingSizes } from "./lane/layout.ts";
 export type { PermissionOptions, ResourceLimits } from "./runtimes/runtime.ts";
 export type { WorkerOptions } from "./api/worker-options.ts";
 export type { PermissionMode } from "./api/worker-limits.ts";
@@ -28,7 +30,9 @@ export type {
   CallOf,
   Calls,
   Cloneable,
+  Cloned,
   ModuleCalls,
+  Signature,
   TaskFunctionOf,
   Uncloneable,
   WithOptions,

@@ -20,13 +20,20 @@
 export { isMain } from "./api/pool.ts";
 export { setModuleUrl } from "./compat/knitting/place.ts";
 export { createPool } from "./compat/knitting/pool.ts";
-export { importTask, type ImportTaskOptions, task } from "./compat/knitting/tasks.ts";
+export {
+  type AbortableSettings,
+  importTask,
+  type ImportTaskOptions,
+  type PlainSettings,
+  task,
+} from "./compat/knitting/tasks.ts";
 export type * from "./compat/knitting/types.ts";
 export {
   BufferReference,
   checkCompiledWorker,
   ProcessSharedBuffer,
   UnsupportedError,
+  type UnsupportedFunction,
   workerMainLoop,
 } from "./compat/knitting/unsupported.ts";
 export {

@@ -38,7 +38,23 @@ export { Envelope, transfer } from "./codec/kinds/wrappers.ts";
 export { onTeardown } from "./api/teardown.ts";
 export { emit, workerInfo } from "./api/worker-info.ts";
 export type { WorkerInfo } from "./realm/worker-realm.ts";
-export { type AbortSignalOption, type Task, task } from "./api/task.ts";
+export {
+  type AbortableArgumentsDefinition,
+  type AbortableTask,
+  type AbortableTaskOptions,
+  type AbortSignalOption,
+  type ArgumentsDefinition,
+  type ArgumentsGiven,
+  type ArgumentsTaken,
+  type ArgumentsWithSignal,
+  type DeclaredResult,
+  type PlaceOption,
+  type PlainTaskOptions,
+  type ResultDefinition,
+  type Task,
+  task,
+  type TaskDeclaration,
+} from "./api/task.ts";
 export { type CallPlace, callPlaceOf } from "./realm/call-site.ts";
 export type { Priority, TaskOptions, Timeout } from "./api/call-options.ts";
 export type { TaskSignal } from "./worker/abort-signals.ts";

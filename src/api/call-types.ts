@@ -92,11 +92,15 @@ interface Returned<R> {
   readonly task: R;
 }
 
-/** The signature of `F` for callers. */
-type Signature<F extends AnyFunction, Kind extends keyof Returned<unknown>> = IsSimple<F> extends
-  true ? SignatureOf<LastOverload<F>, Kind>
-  : [Kind, CanKeepSignature<F>] extends ["call", true] ? F
-  : AllSignatures<Overloads<F>, Kind>;
+/**
+ * The signature of `F` for callers.
+ *
+ * @ignore
+ */
+export type Signature<F extends AnyFunction, Kind extends keyof Returned<unknown>> =
+  IsSimple<F> extends true ? SignatureOf<LastOverload<F>, Kind>
+    : [Kind, CanKeepSignature<F>] extends ["call", true] ? F
+    : AllSignatures<Overloads<F>, Kind>;
 
 type SignatureOf<O extends Overload, Kind extends keyof Returned<unknown>> = (
   ...args: CallArguments<O[0]>
@@ -164,14 +168,21 @@ declare const REASON: unique symbol;
 
 /** A type that no value has: stands for a part of an argument that cannot be sent to a worker. */
 export interface Uncloneable<Reason extends string> {
+  /**
+   * Type only.
+   *
+   * @ignore
+   */
   readonly [REASON]: Reason;
 }
 
 /**
  * `T` with every function replaced. Properties whose keys are symbols are left alone: `Iterable` takes arrays. Only
  * members of object types refer to `Cloned` again, since TypeScript resolves those later: `T` may contain itself.
+ *
+ * @ignore
  */
-type Cloned<T> = unknown extends T ? T
+export type Cloned<T> = unknown extends T ? T
   : T extends Primitive | CloneableObject | TransferableObject ? T
   : T extends AsyncIterable<unknown> | Generator ? T // sent as a stream
   : T extends Callable ? Uncloneable<"a function">

@@ -47,6 +47,7 @@ export class MappedResults<Result>
     return all;
   }
 
+  /** The next result; the first call opens the source. Rejects with the error that ended the run. */
   next(): Promise<IteratorResult<Result, undefined>> {
     return this.#results.next() as Promise<IteratorResult<Result, undefined>>;
   }
@@ -58,10 +59,12 @@ export class MappedResults<Result>
     return { done: true, value: undefined };
   }
 
+  /** These results themselves, which one reader can read once. */
   [Symbol.asyncIterator](): this {
     return this;
   }
 
+  /** Stops, as `return()` does. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.return();
   }

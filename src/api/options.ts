@@ -47,12 +47,14 @@ export interface PoolOptions {
   /** Number of workers, at least 1. "auto", the default: the cores this process may use less one, at least 1. */
   readonly threads?: number | "auto";
   /**
-   * Minimum and maximum number of workers, which follows the load: a worker starts when calls have waited for a free
-   * one for 10 ms, and closes after `idleTimeoutMs` without work (default 10,000; Infinity: never). With `minThreads: 0`
-   * the first worker starts with the first call. Defaults: `threads`.
+   * Minimum number of workers, whose number follows the load: a worker starts when calls have waited for a free one for
+   * 10 ms, and closes after `idleTimeoutMs` without work. With 0 the first worker starts with the first call. Default:
+   * `threads`.
    */
   readonly minThreads?: number;
+  /** Maximum number of workers. Default: `threads`. */
   readonly maxThreads?: number;
+  /** Time without work after which a worker closes, in milliseconds; Infinity: never. Default 10,000. */
   readonly idleTimeoutMs?: number;
   /**
    * Bytes of each worker's request ring and response ring: a power of two for both, or one for each. Default 4 MiB.

@@ -71,10 +71,12 @@ export interface PoolOf<C> extends AsyncDisposable, Disposable {
    * is left. Further calls return the same promise. A number is short for `{ timeoutMs }`.
    */
   shutdown(options?: number | ShutdownOptions): Promise<void>;
+  /** Adds a listener for an event of the pool. */
   addEventListener<Name extends keyof PoolEvents>(
     name: Name,
     listener: (event: CustomEvent<PoolEvents[Name]>) => void,
   ): void;
+  /** Removes a listener that `addEventListener` added. */
   removeEventListener<Name extends keyof PoolEvents>(
     name: Name,
     listener: (event: CustomEvent<PoolEvents[Name]>) => void,

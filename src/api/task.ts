@@ -20,7 +20,7 @@ export type AnyFunction = (...args: any[]) => unknown;
 export const TASK: unique symbol = Symbol.for("heddle.task");
 
 /** The declaration of a task besides its function. */
-interface TaskDeclaration {
+export interface TaskDeclaration {
   /** Declared shapes of the arguments, by position. */
   readonly args?: readonly ArgumentSchema[] | undefined;
   /** Declared shape of the result. */
@@ -38,6 +38,11 @@ export interface Task<F extends AnyFunction = AnyFunction, C extends AnyFunction
   extends TaskDeclaration {
   /** The function that runs in the worker. */
   readonly f: F;
+  /**
+   * Where the task was declared.
+   *
+   * @ignore
+   */
   readonly [TASK]: TaskPlace & { readonly call?: C };
 }
 
@@ -52,10 +57,17 @@ interface TaskPlace {
 
 /** A task of a module that only workers load, as returned by {@link importTask}. */
 export interface ImportedTask<F extends AnyFunction = AnyFunction> extends TaskDeclaration {
+  /** The module: a URL, or a path relative to the module that called `importTask`. */
   readonly href: string;
+  /** The name under which the module exports the task. */
   readonly name: string;
   /** Type only. */
   readonly f?: F;
+  /**
+   * Where the task was declared.
+   *
+   * @ignore
+   */
   readonly [TASK]: TaskPlace;
 }
 
@@ -88,31 +100,43 @@ export type WithoutSignal<P extends readonly unknown[]> = P extends
   : P;
 
 /** The return type of a task whose result is declared as `R`. */
-type Returned<R extends Struct<Fields>> = InferInput<R> | PromiseLike<InferInput<R>>;
+export type DeclaredResult<R extends Struct<Fields>> = InferInput<R> | PromiseLike<InferInput<R>>;
 
 /** Where the task is declared: for functions that wrap `task`. See {@link callPlaceOf}. */
-interface Placed {
+export interface PlaceOption {
+  /** The call that declares the task. Default: the call of `task` or `importTask`. */
   readonly place?: CallPlace;
 }
 
-/** Options of a task without a signal, and with one. */
-type WithoutAbort = TaskOptions & Placed & { readonly abortSignal?: false };
-type WithAbort = TaskOptions & Placed & { readonly abortSignal: AbortSignalOption };
+/** Options of a task without a signal. */
+export type PlainTaskOptions = TaskOptions & PlaceOption & { readonly abortSignal?: false };
+/** Options of a task that gets a signal. */
+export type AbortableTaskOptions = TaskOptions & PlaceOption & {
+  readonly abortSignal: AbortSignalOption;
+};
 
-/** Declarations of arguments, of arguments with a signal, and of a result. */
-type Takes<A extends readonly ArgumentSchema[], T> = WithoutAbort & {
+/** Definition of a task whose arguments are declared. */
+export type ArgumentsDefinition<A extends readonly ArgumentSchema[], T> = PlainTaskOptions & {
   readonly args: A;
   readonly f: (...args: ArgumentsTaken<A>) => T;
 };
-type TakesWithSignal<A extends readonly ArgumentSchema[], T> = WithAbort & {
-  readonly args: A;
-  readonly f: (...args: TakenWithSignal<A>) => T;
-};
-type TakenWithSignal<A extends readonly ArgumentSchema[]> = [...ArgumentsTaken<A>, TaskSignal];
-type Returns<R extends Struct<Fields>> = { readonly returns: R };
+/** Definition of a task whose arguments are declared and which gets a signal. */
+export type AbortableArgumentsDefinition<A extends readonly ArgumentSchema[], T> =
+  & AbortableTaskOptions
+  & {
+    readonly args: A;
+    readonly f: (...args: ArgumentsWithSignal<A>) => T;
+  };
+/** The arguments that a task gets if they are declared as `A`, then its signal. */
+export type ArgumentsWithSignal<A extends readonly ArgumentSchema[]> = [
+  ...ArgumentsTaken<A>,
+  TaskSignal,
+];
+/** Declaration of a result. */
+export type ResultDefinition<R extends Struct<Fields>> = { readonly returns: R };
 
 /** A declared task that gets a signal. */
-type AbortableTask<F extends AnyFunction, C extends AnyFunction> =
+export type AbortableTask<F extends AnyFunction, C extends AnyFunction> =
   & Task<F, C>
   & { readonly abortSignal: true };
 
@@ -134,30 +158,42 @@ type AbortableTask<F extends AnyFunction, C extends AnyFunction> =
  * ```
  */
 export function task<const A extends readonly ArgumentSchema[], R extends Struct<Fields>>(
-  definition: Takes<A, Returned<R>> & Returns<R>,
-): Task<(...args: ArgumentsTaken<A>) => Returned<R>, (...args: ArgumentsGiven<A>) => Infer<R>>;
-export function task<const A extends readonly ArgumentSchema[], T>(
-  definition: Takes<A, T>,
-): Task<(...args: ArgumentsTaken<A>) => T, (...args: ArgumentsGiven<A>) => T>;
-export function task<const A extends readonly ArgumentSchema[], R extends Struct<Fields>>(
-  definition: TakesWithSignal<A, Returned<R>> & Returns<R>,
-): AbortableTask<
-  (...args: TakenWithSignal<A>) => Returned<R>,
+  definition: ArgumentsDefinition<A, DeclaredResult<R>> & ResultDefinition<R>,
+): Task<
+  (...args: ArgumentsTaken<A>) => DeclaredResult<R>,
   (...args: ArgumentsGiven<A>) => Infer<R>
 >;
+/** Declares a task whose arguments have declared shapes. */
 export function task<const A extends readonly ArgumentSchema[], T>(
-  definition: TakesWithSignal<A, T>,
-): AbortableTask<(...args: TakenWithSignal<A>) => T, (...args: ArgumentsGiven<A>) => T>;
-export function task<R extends Struct<Fields>, F extends (...args: never[]) => Returned<R>>(
-  definition: WithoutAbort & Returns<R> & { readonly f: F },
+  definition: ArgumentsDefinition<A, T>,
+): Task<(...args: ArgumentsTaken<A>) => T, (...args: ArgumentsGiven<A>) => T>;
+/** Declares a task whose arguments and result have declared shapes, and which gets a signal. */
+export function task<const A extends readonly ArgumentSchema[], R extends Struct<Fields>>(
+  definition: AbortableArgumentsDefinition<A, DeclaredResult<R>> & ResultDefinition<R>,
+): AbortableTask<
+  (...args: ArgumentsWithSignal<A>) => DeclaredResult<R>,
+  (...args: ArgumentsGiven<A>) => Infer<R>
+>;
+/** Declares a task whose arguments have declared shapes, and which gets a signal. */
+export function task<const A extends readonly ArgumentSchema[], T>(
+  definition: AbortableArgumentsDefinition<A, T>,
+): AbortableTask<(...args: ArgumentsWithSignal<A>) => T, (...args: ArgumentsGiven<A>) => T>;
+/** Declares a task whose result has a declared shape. */
+export function task<R extends Struct<Fields>, F extends (...args: never[]) => DeclaredResult<R>>(
+  definition: PlainTaskOptions & ResultDefinition<R> & { readonly f: F },
 ): Task<AnyFunction, (...args: Parameters<F>) => Infer<R>>;
-export function task<R extends Struct<Fields>, F extends (...args: never[]) => Returned<R>>(
-  definition: WithAbort & Returns<R> & { readonly f: F },
+/** Declares a task whose result has a declared shape, and which gets a signal. */
+export function task<R extends Struct<Fields>, F extends (...args: never[]) => DeclaredResult<R>>(
+  definition: AbortableTaskOptions & ResultDefinition<R> & { readonly f: F },
 ): AbortableTask<AnyFunction, (...args: WithoutSignal<Parameters<F>>) => Infer<R>>;
+/** Declares a task that gets a signal. */
 export function task<F extends AnyFunction>(
-  definition: WithAbort & { readonly f: F },
+  definition: AbortableTaskOptions & { readonly f: F },
 ): AbortableTask<F, (...args: WithoutSignal<Parameters<F>>) => ReturnType<F>>;
-export function task<F extends AnyFunction>(definition: WithoutAbort & { readonly f: F }): Task<F>;
+/** Declares a task without declared shapes. */
+export function task<F extends AnyFunction>(
+  definition: PlainTaskOptions & { readonly f: F },
+): Task<F>;
 export function task(
   definition: TaskOptions & {
     readonly f: AnyFunction;
@@ -202,13 +238,14 @@ export function hasSignal(abortSignal: unknown): boolean {
 }
 
 /** The argument of {@link importTask}. */
-export interface TaskSource extends TaskOptions, Placed {
+export interface TaskSource extends TaskOptions, PlaceOption {
   /** The module: a URL, or a path, relative to the module that calls `importTask`. */
   readonly href: string | URL;
   /** The name under which it exports the task. Default: "default". */
   readonly name?: string;
   /** The same declarations as in the task itself, because the host does not load its module. */
   readonly args?: readonly ArgumentSchema[];
+  /** Declared shape of the result, as in the task itself. */
   readonly returns?: Struct<Fields>;
 }
 
@@ -229,6 +266,7 @@ export function importTask<T extends AnyFunction | Task = AnyFunction>(
     (...args: WithoutSignal<Parameters<CalledFunction<T>>>) => ReturnType<CalledFunction<T>>
   >
   & { readonly abortSignal: true };
+/** Names a task that gets no signal. */
 export function importTask<T extends AnyFunction | Task = AnyFunction>(
   source: TaskSource & { readonly abortSignal?: false },
 ): ImportedTask<CalledFunction<T>>;

@@ -6,6 +6,7 @@ import { PROMETHEUS_TYPE, toPrometheus } from "./prometheus.ts";
 
 /** What the dashboard reads of a pool. */
 export interface ObservedPool {
+  /** The counters, workers and tasks of the pool as of now. */
   stats(): PoolStatistics;
 }
 

@@ -14,6 +14,7 @@ import { SnapshotReader } from "../lane/snapshot-reader.ts";
 import type { QueuedCall } from "./dispatch/call-queue.ts";
 import { type InFlight, RUN_BY_HOST } from "./in-flight.ts";
 
+/** Settings of the option `inliner`. */
 export interface InlinerLimits {
   /** Before the workers, or only calls that no worker can take. */
   readonly position: "first" | "last";

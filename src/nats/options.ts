@@ -21,7 +21,7 @@ export interface NatsOptions {
   /** The subject of the tasks: machines and callers with the same one belong together. Letters, digits, `-`, `_` and dots. */
   readonly subject: string;
   /** Further options of the NATS client: `tls`, `token`, `user` and `pass`, `authenticator` etc. */
-  readonly connection?: NodeConnectionOptions;
+  readonly connection?: import("@nats-io/transport-node").NodeConnectionOptions;
   /**
    * Maximum bytes of one call's arguments, of one result and of one item. Those larger than the server's `max_payload` are
    * sent in chunks. Default 64 MiB.
@@ -29,6 +29,7 @@ export interface NatsOptions {
   readonly maxPayloadBytes?: number;
 }
 
+/** Options of `connectPool`. */
 export interface ConnectOptions extends NatsOptions {
   /**
    * A machine is lost when it has not answered for this time, in milliseconds. Its calls reject with WorkerLostError.
@@ -41,6 +42,7 @@ export interface ConnectOptions extends NatsOptions {
   readonly durable?: DurableOptions;
 }
 
+/** Options of `serve`. */
 export interface ServeOptions extends NatsOptions {
   /** Options of the local pool. */
   readonly pool?: PoolOptions;

@@ -9,13 +9,17 @@ export interface RemotePoolStatistics {
   readonly queued: number;
   /** Machines that have answered lately. */
   readonly machines: number;
+  /** Machines that did not answer for `lostAfterMs`. */
   readonly machinesLost: number;
-  /** Calls that resolved, and calls that rejected for any reason. */
+  /** Calls that resolved. */
   readonly completed: number;
+  /** Calls that rejected for any reason. */
   readonly failed: number;
   /** Calls repeated after a loss (option `idempotent`). */
   readonly retried: number;
+  /** Calls whose time limit expired. */
   readonly timedOut: number;
+  /** Calls aborted by a signal or by `reject()`. */
   readonly aborted: number;
   /** Answers to calls that had settled before. */
   readonly lateResponses: number;
@@ -23,8 +27,11 @@ export interface RemotePoolStatistics {
 
 /** The counters of the calls of a machine. */
 export interface MachineStatistics {
+  /** Calls not answered yet. */
   readonly inFlight: number;
+  /** Calls that resolved. */
   readonly completed: number;
+  /** Calls that rejected for any reason. */
   readonly failed: number;
   /** Calls sent back because of `maxInFlight`. */
   readonly refused: number;
@@ -34,5 +41,6 @@ export interface MachineStatistics {
 
 /** The counters of a machine and of its pool. */
 export interface ServerStatistics extends MachineStatistics {
+  /** The counters of its local pool. */
   readonly pool: PoolStatistics;
 }

@@ -97,9 +97,13 @@ export interface CodecAccess {
 
 /** Heap limits of a worker, in MiB, as the runtime's own workers take them. */
 export interface ResourceLimits {
+  /** Maximum size of the heap for long-lived objects, in MiB. Default: the runtime's. */
   readonly maxOldGenerationSizeMb?: number;
+  /** Maximum size of the heap for new objects, in MiB. Default: the runtime's. */
   readonly maxYoungGenerationSizeMb?: number;
+  /** Size of the memory for generated code, in MiB. Default: the runtime's. */
   readonly codeRangeSizeMb?: number;
+  /** Maximum size of the stack, in MiB. Default: the runtime's. */
   readonly stackSizeMb?: number;
 }
 
@@ -113,7 +117,9 @@ export interface PermissionOptions {
    * and the folders of their task modules.
    */
   readonly read?: boolean | readonly string[];
+  /** Files and folders that may be written, as paths; true: all. */
   readonly write?: boolean | readonly string[];
+  /** Network access. */
   readonly net?: boolean;
   /** Starting processes. These limits do not apply to them. */
   readonly run?: boolean;
@@ -121,6 +127,7 @@ export interface PermissionOptions {
   readonly workers?: boolean;
   /** Native code. These limits do not apply to it. */
   readonly ffi?: boolean;
+  /** WASI, the system interface of WebAssembly. */
   readonly wasi?: boolean;
   /** Environment variables, by name; true: all. */
   readonly env?: boolean | readonly string[];

@@ -8,12 +8,17 @@ import type { PoolParts } from "../wiring.ts";
 
 /** Times of calls in milliseconds, at most 3.2 % off (`max` and `mean` are exact), of the calls that were measured. */
 export interface TimeStatistics {
+  /** The median. */
   readonly p50: number;
+  /** The 90th percentile. */
   readonly p90: number;
+  /** The 99th percentile. */
   readonly p99: number;
   /** The 99.9th percentile. */
   readonly p999: number;
+  /** The longest time. Exact. */
   readonly max: number;
+  /** The mean time. Exact. */
   readonly mean: number;
   /** Calls that these times stand for. */
   readonly count: number;
@@ -21,17 +26,18 @@ export interface TimeStatistics {
 
 /** A task of a pool since the pool was created. */
 export interface TaskStatistics {
+  /** Name of the task in the pool. */
   readonly name: string;
-  /** Settled calls, and those of them that rejected for any reason. A chunk of `pool.map` counts as one. Exact. */
+  /** Settled calls. A chunk of `pool.map` counts as one. Exact. */
   readonly calls: number;
+  /** Settled calls that rejected for any reason. Exact. */
   readonly failures: number;
   /**
-   * Time from the call until its task begins, and from there to its end, awaits included. Only with `metrics: true`, and
-   * for tasks that were measured: of tasks that keep their worker below 5 µs one call in 64, below 100 µs one in 4, of others
-   * each. As workers
-   * last reported it.
+   * Time from the call until its task begins. Only with `metrics: true`, and for tasks that were measured: of tasks that
+   * keep their worker below 5 µs one call in 64, below 100 µs one in 4, of others each. As workers last reported it.
    */
   readonly wait: TimeStatistics | undefined;
+  /** Time from the begin of a task to its end, awaits included. Measured for the same calls as `wait`. */
   readonly run: TimeStatistics | undefined;
 }
 
@@ -76,7 +82,9 @@ export interface PoolStatistics {
   readonly running: number;
   /** Workers ready for calls. */
   readonly ready: number;
+  /** Workers started, replacements included. */
   readonly workersStarted: number;
+  /** Workers that ended unexpectedly. */
   readonly workersLost: number;
   /** Threads of stopped workers that keep running because they loop or block (Deno). */
   readonly abandonedThreads: number;
@@ -86,8 +94,9 @@ export interface PoolStatistics {
   readonly inlined: number;
   /** Calls revoked from a busy worker and given to an idle one. */
   readonly moved: number;
-  /** How many times the host parked with calls outstanding, and how many wake messages it got. */
+  /** How many times the host parked with calls outstanding. */
   readonly parks: number;
+  /** Wake messages that the host got. */
   readonly wakeMessages: number;
   /** Lost wake-ups found by the safety check. Other values than 0 mean a bug. */
   readonly safetyHits: number;

@@ -28,15 +28,25 @@ export interface Borrowed {
   readonly length: number;
   /** The byte at `index`, from the end if negative; undefined outside. */
   at(index: number): number | undefined;
+  /** The 8-bit signed integer at `offset`. */
   getInt8(offset: number): number;
+  /** The 8-bit unsigned integer at `offset`. */
   getUint8(offset: number): number;
+  /** The 16-bit signed integer at `offset`. */
   getInt16(offset: number, isBigEndian?: boolean): number;
+  /** The 16-bit unsigned integer at `offset`. */
   getUint16(offset: number, isBigEndian?: boolean): number;
+  /** The 32-bit signed integer at `offset`. */
   getInt32(offset: number, isBigEndian?: boolean): number;
+  /** The 32-bit unsigned integer at `offset`. */
   getUint32(offset: number, isBigEndian?: boolean): number;
+  /** The 64-bit signed integer at `offset`. */
   getBigInt64(offset: number, isBigEndian?: boolean): bigint;
+  /** The 64-bit unsigned integer at `offset`. */
   getBigUint64(offset: number, isBigEndian?: boolean): bigint;
+  /** The 32-bit floating-point number at `offset`. */
   getFloat32(offset: number, isBigEndian?: boolean): number;
+  /** The 64-bit floating-point number at `offset`. */
   getFloat64(offset: number, isBigEndian?: boolean): number;
   /** Index of the first byte of this value at or after `from`, or -1. */
   indexOf(byte: number, from?: number): number;

@@ -16,9 +16,12 @@ import { Transfer } from "../support/transfer.ts";
  * itself, usually bytes. Arrives as an `Envelope`; both parts are copied like any other value.
  */
 export class Envelope<Header = unknown, Payload = unknown> {
+  /** Plain data that describes the payload. */
   readonly header: Header;
+  /** What is sent with the header, usually bytes. */
   readonly payload: Payload;
 
+  /** Creates an envelope of this header and payload. Neither is copied until it is sent. */
   constructor(header: Header, payload: Payload) {
     this.header = header;
     this.payload = payload;

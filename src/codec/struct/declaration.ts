@@ -9,7 +9,9 @@ import { isStruct } from "./shape-of.ts";
 
 /** An argument that the task reads in place, as made by {@link view}. */
 export interface ViewArgument<S extends Struct<Fields>> {
+  /** Distinguishes a view from a struct. */
   readonly kind: "view";
+  /** The struct that the argument has to match. */
   readonly of: S;
 }
 

@@ -32,11 +32,16 @@ function timeoutOf(given: TaskTimeout | undefined): Timeout | undefined {
   return "error" in limit ? { time, error: limit.error } : time;
 }
 
-type Plain = TaskSettings & { readonly abortSignal?: undefined };
-type Aware = TaskSettings & { readonly abortSignal: AbortSignalOption };
+/** Settings of a task without an abort toolkit. */
+export type PlainSettings = TaskSettings & { readonly abortSignal?: undefined };
+/** Settings of a task that gets an {@link AbortToolkit}. */
+export type AbortableSettings = TaskSettings & { readonly abortSignal: AbortSignalOption };
 
 /** Settings as heddle takes them. */
-function settingsOf({ timeout, abortSignal }: Plain | Aware, place: CallPlace | undefined): object {
+function settingsOf(
+  { timeout, abortSignal }: PlainSettings | AbortableSettings,
+  place: CallPlace | undefined,
+): object {
   const limit = timeoutOf(timeout);
   return {
     abortSignal,
@@ -69,23 +74,28 @@ function complete(declared: object, place: CallPlace | undefined): object {
  */
 // deno-lint-ignore no-explicit-any -- any argument
 export function task<F extends (value: any) => unknown>(
-  definition: Plain & { readonly f: F },
+  definition: PlainSettings & { readonly f: F },
 ): Task<InputOf<F>, OutputOf<F>, false>;
+/** Declares a task of one argument that gets an {@link AbortToolkit}. */
 // deno-lint-ignore no-explicit-any -- any argument
 export function task<F extends (value: any, signal: AbortToolkit) => unknown>(
-  definition: Aware & { readonly f: F },
+  definition: AbortableSettings & { readonly f: F },
 ): Task<InputOf<F>, OutputOf<F>, true>;
+/** Declares a task of one argument, with its types given. */
 // deno-lint-ignore no-explicit-any -- any values
 export function task<A = any, B = any>(
-  definition: Plain & { readonly f: (value: Awaited<A>) => B | PromiseLike<B> },
+  definition: PlainSettings & { readonly f: (value: Awaited<A>) => B | PromiseLike<B> },
 ): Task<A, B, false>;
+/** Declares a task of one argument that gets an {@link AbortToolkit}, with its types given. */
 // deno-lint-ignore no-explicit-any -- any values
 export function task<A = any, B = any, _S extends AbortSignalOption = true>(
-  definition: Aware & {
+  definition: AbortableSettings & {
     readonly f: (value: Awaited<A>, signal: AbortToolkit) => B | PromiseLike<B>;
   },
 ): Task<A, B, true>;
-export function task(definition: (Plain | Aware) & { readonly f: AnyFunction }): unknown {
+export function task(
+  definition: (PlainSettings | AbortableSettings) & { readonly f: AnyFunction },
+): unknown {
   const place = placeOf(task as AnyFunction);
   const { f } = definition;
   return complete(heddleTask({ f, ...settingsOf(definition, place) }), place);
@@ -101,12 +111,15 @@ export interface ImportTaskOptions {
 
 /** Names a function of a module that only workers load. It never runs on the host. */
 export function importTask<A = void, B = void>(
-  options: ImportTaskOptions & Plain,
+  options: ImportTaskOptions & PlainSettings,
 ): Task<A, B, false>;
+/** Names a function of a module that only workers load and that gets an {@link AbortToolkit}. */
 export function importTask<A = void, B = void, _S extends AbortSignalOption = true>(
-  options: ImportTaskOptions & Aware,
+  options: ImportTaskOptions & AbortableSettings,
 ): Task<A, B, true>;
-export function importTask(options: ImportTaskOptions & (Plain | Aware)): unknown {
+export function importTask(
+  options: ImportTaskOptions & (PlainSettings | AbortableSettings),
+): unknown {
   const place = placeOf(importTask as AnyFunction);
   const { href, name = "default" } = options;
   return complete(heddleImportTask({ href, name, ...settingsOf(options, place) }), place);

@@ -3,7 +3,9 @@ import type { BalancerName, PoolOptions as HeddleOptions } from "../../mod-core.
 
 /** The second argument of a task with `abortSignal`. */
 export interface AbortToolkit {
+  /** Whether the call was aborted. */
   hasAborted(): boolean;
+  /** `performance.now()` of the worker. */
   now(): number;
 }
 
@@ -23,6 +25,7 @@ export type TaskTimeout = number | {
 
 /** Options of a task besides its function. */
 export interface TaskSettings {
+  /** Limit of the run time of each call. Default: none. */
   readonly timeout?: TaskTimeout;
 }
 
@@ -31,32 +34,35 @@ export type AbortablePromise<T> = Promise<T> & { reject(reason?: unknown): void 
 
 /** The one argument of a call, or a promise of it. */
 // deno-lint-ignore no-explicit-any -- the check whether A is `any`
-type Argument<A> = 0 extends 1 & A ? [value?: any]
+export type CallArgument<A> = 0 extends 1 & A ? [value?: any]
   : [A] extends [void] ? [value?: A | Promise<A>]
   : undefined extends A ? A extends undefined ? [value: A | Promise<A>] : [value?: A | Promise<A>]
   : [value: A | Promise<Awaited<A>>];
 
 /** A task as its callers see it. */
 export type TaskCall<A, B, IsAbortable extends boolean> = (
-  ...args: Argument<A>
+  ...args: CallArgument<A>
 ) => IsAbortable extends true ? AbortablePromise<Awaited<B>> : Promise<Awaited<B>>;
 
 /** Any function. */
 // deno-lint-ignore no-explicit-any -- the one place where "any function" is meant
 export type AnyFunction = (...args: any[]) => any;
 
-/** The argument and the result of a function. */
+/** The argument of a function; void if it has none. */
 export type InputOf<F extends AnyFunction> = Parameters<F> extends [] ? void : Parameters<F>[0];
+/** The result of a function, awaited. */
 export type OutputOf<F extends AnyFunction> = Awaited<ReturnType<F>>;
 
 /** A declared task: for `createPool`, or with a pool of its own. */
 export interface Task<A = unknown, B = unknown, IsAbortable extends boolean = boolean>
   extends TaskSettings {
+  /** The function that runs in the worker. */
   readonly f: IsAbortable extends true
     ? (value: Awaited<A>, signal: AbortToolkit) => B | PromiseLike<B>
     : (value: Awaited<A>) => B | PromiseLike<B>;
   /** URL or path of the module that declared it. */
   readonly importedFrom: string | undefined;
+  /** Starts a pool for this task alone. */
   createPool(options?: CreatePool): SingleTaskPool<A, B, IsAbortable>;
 }
 
@@ -73,6 +79,7 @@ export interface Closable {
 
 /** The pool of one task. */
 export interface SingleTaskPool<A, B, IsAbortable extends boolean> extends Closable {
+  /** Calls the task in a worker. */
   readonly call: TaskCall<A, B, IsAbortable>;
 }
 
@@ -90,9 +97,11 @@ export type Calls<T extends Tasks> = {
 
 /** A pool: a plain object, whose members may be taken out of it. */
 export interface Pool<T extends Tasks> extends Closable {
+  /** The tasks as functions that run in workers. */
   readonly call: Calls<T>;
 }
 
+/** How a pool chooses the worker of a call. "robinRound" is Knitting's name of "roundRobin". */
 export type BalancerStrategy = Exclude<BalancerName, "adaptive" | "leastLoaded"> | "robinRound";
 
 /** A module that each worker runs before the modules of its tasks. */
@@ -109,12 +118,17 @@ export interface WorkerBootstrap {
 export interface WorkerBootstrapContext {
   /** Number of the worker, from 0; replacements of lost workers get new ones. */
   readonly thread: number;
+  /** Number of workers of the pool. */
   readonly totalNumberOfThread: number;
+  /** The runtime of the worker. */
   readonly runtime: "node" | "deno" | "bun" | "unknown";
 }
 
+/** Settings of the workers of a pool. */
 export interface WorkerSettings {
+  /** Lets `shutdown` await the calls in flight. Default: they reject. */
   readonly resolveAfterFinishingAll?: true;
+  /** The module that each worker runs first. Default: none. */
   readonly bootstrap?: WorkerBootstrap;
   /** `spinMicroseconds` is used, up to 1000. */
   readonly timers?: Readonly<
@@ -124,38 +138,64 @@ export interface WorkerSettings {
   readonly hardTimeoutMs?: number;
   /** Only "thread": the others are refused. */
   readonly runtime?: "thread" | "process" | "compiled";
+  /** Not supported: `createPool` throws {@link UnsupportedError}. */
   readonly compiled?: object;
+  /** "porffor" is refused with {@link UnsupportedError}; the others have no effect. */
   readonly processRuntime?: "bun" | "deno" | "node" | "porffor";
+  /** No effect: workers are threads. */
   readonly processCommandPrefix?: readonly string[];
+  /** No effect: workers are threads. */
   readonly processSharedMemory?: "inherit" | "named" | object;
 }
 
-type Paths = readonly (string | URL)[] | true;
-type Names = readonly string[] | true;
-type Denied = "denyRead" | "denyWrite" | "denyNet" | "denyRun" | "denyFfi" | "denySys";
+/** Files and folders, as paths or file URLs; true: all. */
+export type PermissionPaths = readonly (string | URL)[] | true;
+/** Names, such as those of environment variables; true: all. */
+export type PermissionNames = readonly string[] | true;
+/** Lists of what is denied. Those that are not empty are refused with {@link UnsupportedError}. */
+export type DeniedRight = "denyRead" | "denyWrite" | "denyNet" | "denyRun" | "denyFfi" | "denySys";
 
 /** The rights of tasks, in Knitting's form. What threads of the runtime cannot be denied is refused. */
 export interface PermissionProtocol
-  extends Readonly<Partial<Record<Denied, readonly (string | URL)[]>>> {
+  extends Readonly<Partial<Record<DeniedRight, readonly (string | URL)[]>>> {
+  /** "unsafe" and "off" give tasks the rights of the host; the others enforce the rights below. */
   readonly mode?: "strict" | "unsafe" | "custom" | "off";
+  /** false is refused with {@link UnsupportedError}. */
   readonly console?: boolean;
   /** What relative paths are relative to. */
   readonly cwd?: string;
-  readonly read?: Paths;
-  readonly write?: Paths;
-  readonly net?: Names;
-  readonly allowImport?: Names;
-  readonly env?: { readonly allow?: Names; readonly deny?: Names; readonly files?: unknown };
-  readonly run?: Names;
+  /** What may be read. Default: the working directory. */
+  readonly read?: PermissionPaths;
+  /** What may be written. Default: nothing. */
+  readonly write?: PermissionPaths;
+  /** Network access: true, or an empty list for none. Default: none. */
+  readonly net?: PermissionNames;
+  /** A list is refused with {@link UnsupportedError}. */
+  readonly allowImport?: PermissionNames;
+  /** Environment variables in `allow` may be read. `deny` and `files` are refused unless they are empty. */
+  readonly env?: {
+    readonly allow?: PermissionNames;
+    readonly deny?: PermissionNames;
+    readonly files?: unknown;
+  };
+  /** Starting processes: true, or an empty list for none. Default: none. */
+  readonly run?: PermissionNames;
+  /** Starting further threads. Default false. */
   readonly workers?: boolean;
-  readonly ffi?: Paths | boolean;
-  readonly sys?: Names;
+  /** Native code: a boolean, or an empty list for none. Default: none. */
+  readonly ffi?: PermissionPaths | boolean;
+  /** Refused with {@link UnsupportedError} unless it is an empty list. */
+  readonly sys?: PermissionNames;
+  /** WASI, the system interface of WebAssembly: true or false. Default false. */
   readonly wasi?: unknown;
+  /** Node's own flags: `allowChildProcess`, `allowWorker`, `allowAddons`, `allowFfi` and `allowWasi` grant these rights. */
   readonly node?: Readonly<Record<string, boolean>>;
+  /** Deno's own flags: `allowRun: true` grants `run`. */
   readonly deno?: Readonly<Record<string, unknown>>;
 }
 
-type PayloadLimit = "payloadInitialBytes" | "payloadMaxByteLength" | "maxPayloadBytes";
+/** Sizes of payloads, in bytes. Only `maxPayloadBytes` has an effect. */
+export type PayloadLimit = "payloadInitialBytes" | "payloadMaxByteLength" | "maxPayloadBytes";
 
 /** Options of `createPool`. All are optional. */
 export interface CreatePool {
@@ -165,6 +205,7 @@ export interface CreatePool {
   readonly inliner?: Exclude<NonNullable<HeddleOptions["inliner"]>, boolean>;
   /** Default: heddle's own, which moves calls to idle workers. */
   readonly balancer?: BalancerStrategy | { readonly strategy?: BalancerStrategy };
+  /** Settings of the workers. */
   readonly worker?: WorkerSettings;
   /** `maxPayloadBytes` is a limit; memory grows as needed. */
   readonly payload?:
@@ -180,6 +221,7 @@ export interface CreatePool {
     & Readonly<Partial<Record<"stallFreeLoops" | "maxBackoffMs" | "stealRegionLanes", number>>>;
   /** Flags of Node for the workers. No effect elsewhere. */
   readonly workerExecArgv?: readonly string[];
+  /** Rights of tasks. Default: the rights of the host. */
   readonly permission?: "strict" | "unsafe" | "off" | "custom" | PermissionProtocol;
   /** Prints once which options have no effect. */
   readonly debug?: boolean | Readonly<Record<string, boolean>>;

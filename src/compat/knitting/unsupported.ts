@@ -3,6 +3,7 @@ import { HeddleError } from "../../mod-core.ts";
 
 /** Code of Knitting's that heddle has no equivalent for. */
 export class UnsupportedError extends HeddleError {
+  /** Its `code` is `HEDDLE_KNITTING_UNSUPPORTED`. */
   constructor(message: string) {
     super("HEDDLE_KNITTING_UNSUPPORTED", message);
   }
@@ -20,35 +21,50 @@ const MAIN_LOOP =
   "heddle/knitting has no workerMainLoop(): createPool() starts its workers itself.";
 const COMPILED = "heddle/knitting has no compiled workers: use task() or importTask() in threads.";
 
-type Refuse = (..._args: readonly unknown[]) => never;
+/** A function that always throws {@link UnsupportedError}. */
+export type UnsupportedFunction = (..._args: readonly unknown[]) => never;
 
 const refuse = (message: string): never => {
   throw new UnsupportedError(message);
 };
 
-/** Refused: see the message of its error. So are the others here. */
+/** Not supported: the constructor throws {@link UnsupportedError}. Pass the buffer itself instead. */
 export class BufferReference {
+  /** Type only: no instance exists. */
   declare readonly toArrayBuffer: () => ArrayBuffer;
+  /** Type only: no instance exists. */
   declare readonly toUint8Array: () => Uint8Array;
+  /** Type only: no instance exists. */
   declare readonly release: () => void;
+  /** Type only: no instance exists. */
   declare readonly [Symbol.dispose]: () => void;
 
+  /** Throws {@link UnsupportedError}. */
   constructor(_source: ArrayBuffer | ArrayBufferView) {
     refuse(REFERENCE);
   }
 }
 
+/** Not supported: every way to create one throws {@link UnsupportedError}. Pass a SharedArrayBuffer instead. */
 export class ProcessSharedBuffer {
-  static readonly create: Refuse = () => refuse(SHARED);
-  static readonly fromMapping: Refuse = () => refuse(SHARED);
+  /** Throws {@link UnsupportedError}. */
+  static readonly create: UnsupportedFunction = () => refuse(SHARED);
+  /** Throws {@link UnsupportedError}. */
+  static readonly fromMapping: UnsupportedFunction = () => refuse(SHARED);
+  /** Type only: no instance exists. */
   declare readonly byteLength: number;
+  /** Type only: no instance exists. */
   declare readonly view: <T>(type: new (buffer: SharedArrayBuffer) => T) => T;
+  /** Type only: no instance exists. */
   declare readonly subbuffer: (from: number, byteLength: number) => ProcessSharedBuffer;
 
+  /** Throws {@link UnsupportedError}. */
   constructor() {
     refuse(SHARED);
   }
 }
 
-export const checkCompiledWorker: Refuse = () => refuse(COMPILED);
-export const workerMainLoop: Refuse = () => refuse(MAIN_LOOP);
+/** Throws {@link UnsupportedError}: there are no compiled workers. */
+export const checkCompiledWorker: UnsupportedFunction = (): never => refuse(COMPILED);
+/** Throws {@link UnsupportedError}: `createPool` starts its workers itself. */
+export const workerMainLoop: UnsupportedFunction = (): never => refuse(MAIN_LOOP);

@@ -3,16 +3,22 @@
 /** Bytes: a buffer or a view of one. */
 export type BufferLike = ArrayBuffer | SharedArrayBuffer | ArrayBufferView;
 
-interface Numbers {
+/** The typed array of each number format. */
+export interface NumberArrays {
+  /** 64-bit floating-point numbers. */
   readonly f64: Float64Array;
+  /** 32-bit floating-point numbers. */
   readonly f32: Float32Array;
+  /** 32-bit signed integers. */
   readonly i32: Int32Array;
 }
 
-export type NumberFormat = keyof Numbers;
+/** Names of the number formats. */
+export type NumberFormat = keyof NumberArrays;
 
+/** Options of {@link numbersToBuffer} and {@link bufferToNumbers}. */
 export interface NumberBufferOptions<Format extends NumberFormat = NumberFormat> {
-  /** Default "f64". */
+  /** Format of the numbers. Default "f64". */
   readonly format?: Format;
 }
 
@@ -78,7 +84,7 @@ export function numbersToBuffer(
 export function bufferToNumbers<Format extends NumberFormat = "f64">(
   source: BufferLike,
   options: NumberBufferOptions<Format> = {},
-): Numbers[Format] {
+): NumberArrays[Format] {
   const format: NumberFormat = options.format ?? "f64";
   const size = FORMATS[format].BYTES_PER_ELEMENT;
   const bytes = bufferToBytes(source);
@@ -89,5 +95,5 @@ export function bufferToNumbers<Format extends NumberFormat = "f64">(
   }
   const { buffer, byteOffset } = bytes.byteOffset % size === 0 ? bytes : new Uint8Array(bytes);
   const Type = FORMATS[format] as typeof Float64Array;
-  return new Type(buffer, byteOffset, bytes.byteLength / size) as unknown as Numbers[Format];
+  return new Type(buffer, byteOffset, bytes.byteLength / size) as unknown as NumberArrays[Format];
 }

@@ -20,6 +20,7 @@ export type Envelope<
   B extends EnvelopeBody = ArrayBuffer,
 > = HeddleEnvelope<H, B>;
 
+/** Creates an envelope of a header and its bytes. */
 export const Envelope: new <H extends EnvelopeHeader, B extends EnvelopeBody = ArrayBuffer>(
   header: H,
   payload: B,
@@ -30,11 +31,13 @@ const MARK = "knitting.numericArray";
 
 /** Numbers. Arrives as an array that `isNumericArray` and `instanceof` recognize. */
 export class NumericArray extends Array<number> {
+  /** Creates an array of these numbers. */
   constructor(...items: readonly number[]) {
     super(...items);
     Object.defineProperty(this, MARK, { value: true, enumerable: true });
   }
 
+  /** Whether `value` is a NumericArray, created here or received. */
   static override [Symbol.hasInstance](value: unknown): boolean {
     return typeof value === "object" && value !== null && isNumericArray(value);
   }

@@ -21,6 +21,7 @@ export interface WorkerLoad {
 /** Chooses one of `workers` by its index. Undefined: none of them; the call waits on the host. */
 export type BalancerFunction = (workers: readonly WorkerLoad[]) => number | undefined;
 
+/** Names of the built-in balancers; the option `balancer` describes them. */
 export type BalancerName =
   | "adaptive"
   | "roundRobin"

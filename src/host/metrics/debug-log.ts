@@ -2,6 +2,7 @@
 import { debugLine } from "../../lane/debug-line.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
 
+/** A topic of the option `debug`. */
 export type DebugTopic = "calls" | "workers" | "waits";
 export const DEBUG_TOPICS: readonly DebugTopic[] = ["calls", "workers", "waits"];
 

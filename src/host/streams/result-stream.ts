@@ -43,6 +43,7 @@ export class ResultStream<Item, Return = void>
     return this.#consumer.returned as Promise<Return | undefined>;
   }
 
+  /** The next item. Rejects with the error that ended the stream, after the items before it. */
   next(): Promise<IteratorResult<Item, Return | undefined>> {
     return this.#consumer.next() as Promise<IteratorResult<Item, Return | undefined>>;
   }
@@ -71,10 +72,12 @@ export class ResultStream<Item, Return = void>
     }
   }
 
+  /** The stream itself, which one reader can read once. */
   [Symbol.asyncIterator](): this {
     return this;
   }
 
+  /** Cancels the stream, as `return()` does. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#consumer.return();
   }

@@ -44,6 +44,7 @@ export interface RemotePool<Module extends object> extends AsyncDisposable, Disp
   result(id: string, options?: ResultOptions): Promise<unknown>;
   /** Resolves when NATS is connected. Rejects with NoMachinesError if it cannot be reached. */
   readonly ready: Promise<void>;
+  /** The counters of the pool as of now. */
   stats(): RemotePoolStatistics;
   /**
    * New calls reject with PoolClosedError at once; calls in flight get up to `timeoutMs` (default 5000) to finish, then

@@ -39,6 +39,7 @@ export interface Server extends AsyncDisposable {
   readonly ready: Promise<void>;
   /** Resolves when the machine has shut down, by `shutdown` or SIGTERM. */
   readonly stopped: Promise<void>;
+  /** The counters of the machine and of its pool as of now. */
   stats(): ServerStatistics;
   /**
    * Takes no more calls, gives those in flight up to `timeoutMs` (default 5000), then stops. Callers of those that are
