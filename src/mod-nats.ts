@@ -12,6 +12,12 @@ export type {
   RemotePoolStatistics,
   ServerStatistics,
 } from "./nats/statistics.ts";
-export type { ConnectOptions, DurableOptions, NatsOptions, ServeOptions } from "./nats/options.ts";
+export type {
+  ConnectOptions,
+  DurableOptions,
+  NatsClientOptions,
+  NatsOptions,
+  ServeOptions,
+} from "./nats/options.ts";
 export { serve, type Server } from "./nats/machine/serve.ts";
 export { NoMachinesError } from "./errors.ts";

@@ -190,7 +190,7 @@ export function task<R extends Struct<Fields>, F extends (...args: never[]) => D
 export function task<F extends AnyFunction>(
   definition: AbortableTaskOptions & { readonly f: F },
 ): AbortableTask<F, (...args: WithoutSignal<Parameters<F>>) => ReturnType<F>>;
-/** Declares a task without declared shapes. */
+/** Declares a task of any arguments. Workers load the module that calls `task`. */
 export function task<F extends AnyFunction>(
   definition: PlainTaskOptions & { readonly f: F },
 ): Task<F>;
@@ -266,7 +266,7 @@ export function importTask<T extends AnyFunction | Task = AnyFunction>(
     (...args: WithoutSignal<Parameters<CalledFunction<T>>>) => ReturnType<CalledFunction<T>>
   >
   & { readonly abortSignal: true };
-/** Names a task that gets no signal. */
+/** Names a task of a module that the host does not load. The task gets no signal. */
 export function importTask<T extends AnyFunction | Task = AnyFunction>(
   source: TaskSource & { readonly abortSignal?: false },
 ): ImportedTask<CalledFunction<T>>;

@@ -14,6 +14,13 @@ import type { PoolOptions } from "../api/options.ts";
 import { InvalidArgumentError, NoMachinesError } from "../errors.ts";
 import { MAX_TIMER_MS, type Runtime, type Timer } from "../runtimes/runtime.ts";
 
+/**
+ * Options of the NATS client.
+ *
+ * @ignore
+ */
+export type NatsClientOptions = NodeConnectionOptions;
+
 /** Options that callers and machines share. */
 export interface NatsOptions {
   /** Addresses of NATS servers, as `host:port`. Default "127.0.0.1:4222". */
@@ -21,7 +28,7 @@ export interface NatsOptions {
   /** The subject of the tasks: machines and callers with the same one belong together. Letters, digits, `-`, `_` and dots. */
   readonly subject: string;
   /** Further options of the NATS client: `tls`, `token`, `user` and `pass`, `authenticator` etc. */
-  readonly connection?: import("@nats-io/transport-node").NodeConnectionOptions;
+  readonly connection?: NatsClientOptions;
   /**
    * Maximum bytes of one call's arguments, of one result and of one item. Those larger than the server's `max_payload` are
    * sent in chunks. Default 64 MiB.

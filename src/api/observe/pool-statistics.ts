@@ -37,7 +37,7 @@ export interface TaskStatistics {
    * keep their worker below 5 µs one call in 64, below 100 µs one in 4, of others each. As workers last reported it.
    */
   readonly wait: TimeStatistics | undefined;
-  /** Time from the begin of a task to its end, awaits included. Measured for the same calls as `wait`. */
+  /** Time from the start of a task to its end, awaits included. Measured for the same calls as `wait`. */
   readonly run: TimeStatistics | undefined;
 }
 

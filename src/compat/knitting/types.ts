@@ -138,7 +138,7 @@ export interface WorkerSettings {
   readonly hardTimeoutMs?: number;
   /** Only "thread": the others are refused. */
   readonly runtime?: "thread" | "process" | "compiled";
-  /** Not supported: `createPool` throws {@link UnsupportedError}. */
+  /** Refused with {@link UnsupportedError}. */
   readonly compiled?: object;
   /** "porffor" is refused with {@link UnsupportedError}; the others have no effect. */
   readonly processRuntime?: "bun" | "deno" | "node" | "porffor";
@@ -148,11 +148,11 @@ export interface WorkerSettings {
   readonly processSharedMemory?: "inherit" | "named" | object;
 }
 
-/** Files and folders, as paths or file URLs; true: all. */
+/** Files and folders; true: all. */
 export type PermissionPaths = readonly (string | URL)[] | true;
 /** Names, such as those of environment variables; true: all. */
 export type PermissionNames = readonly string[] | true;
-/** Lists of what is denied. Those that are not empty are refused with {@link UnsupportedError}. */
+/** Names of the lists of denied rights. A list that is not empty is refused with {@link UnsupportedError}. */
 export type DeniedRight = "denyRead" | "denyWrite" | "denyNet" | "denyRun" | "denyFfi" | "denySys";
 
 /** The rights of tasks, in Knitting's form. What threads of the runtime cannot be denied is refused. */
@@ -162,11 +162,11 @@ export interface PermissionProtocol
   readonly mode?: "strict" | "unsafe" | "custom" | "off";
   /** false is refused with {@link UnsupportedError}. */
   readonly console?: boolean;
-  /** What relative paths are relative to. */
+  /** Folder to which relative paths refer. Default: the working directory. */
   readonly cwd?: string;
-  /** What may be read. Default: the working directory. */
+  /** Files and folders that may be read. Default: `cwd`. */
   readonly read?: PermissionPaths;
-  /** What may be written. Default: nothing. */
+  /** Files and folders that may be written. Default: none. */
   readonly write?: PermissionPaths;
   /** Network access: true, or an empty list for none. Default: none. */
   readonly net?: PermissionNames;
@@ -194,7 +194,7 @@ export interface PermissionProtocol
   readonly deno?: Readonly<Record<string, unknown>>;
 }
 
-/** Sizes of payloads, in bytes. Only `maxPayloadBytes` has an effect. */
+/** Names of the sizes of payloads, in bytes. Only `maxPayloadBytes` has an effect. */
 export type PayloadLimit = "payloadInitialBytes" | "payloadMaxByteLength" | "maxPayloadBytes";
 
 /** Options of `createPool`. All are optional. */
