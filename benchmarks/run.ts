@@ -194,8 +194,9 @@ function tokioRuns(name: string): Run[] {
 
 /** The scenarios on the runtimes that have them. */
 const runs: readonly Run[] = scenarios.flatMap((name) => {
-  const { withTokio, withNative } = SCENARIOS[name]!;
-  return runtimes
+  const { withTokio, withNative, isBrief } = SCENARIOS[name]!;
+  const isOnNode = choices.isQuick && isBrief === true && values.only === undefined;
+  return (isOnNode ? runtimes.filter((runtime) => runtime === "node") : runtimes)
     .filter((runtime) => runtime !== "tokio" || (withTokio === true && cargo))
     .filter((runtime) => runtime !== "native" || withNative === true)
     .flatMap((runtime) => runtime === "tokio" ? tokioRuns(name) : [scriptRun(name, runtime)]);

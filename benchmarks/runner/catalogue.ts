@@ -176,6 +176,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     finish: (measurements) => addPerCall(addRatioToBaseline(measurements, "postMessage")),
   },
   "payload-growth": {
+    isBrief: true,
     about: "a string and bytes of 32 B to 16 MiB, 1 and 64 at once",
     rounds: quickOr(1, 2),
     contenders: namedAndKnitting("heddle", "postMessage"),
@@ -183,12 +184,14 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
       addThroughput(addPerCall(addRatioToBaseline(measurements, "postMessage"))),
   },
   "codec": {
+    isBrief: true,
     about: "a value written and read in one thread, against JSON, node:v8 and msgpackr",
     rounds: quickOr(1, 2),
     contenders: named("heddle codec", "JSON", "node:v8", "msgpackr", "structuredClone"),
     finish: (measurements) => addRatioToBaseline(measurements, "structuredClone"),
   },
   "lateness": {
+    isBrief: true,
     about: "from the end of a task of 50 µs to 100 ms to the code that awaits it",
     rounds: quickOr(1, 3),
     contenders: namedAndKnitting("heddle", RAW_WORKER),
@@ -219,6 +222,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
       addOverBaseline(addRatioToBaseline(measurements, BARE_WORKER), NO_CALLS),
   },
   "contended": {
+    isBrief: true,
     about: "calls beside a process that computes, and with all threads on one core",
     rounds: quickOr(1, 2),
     isPooled: true,
@@ -229,12 +233,14 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     finish: (measurements) => addPerCall(addRatioToBaseline(measurements, BARE_WORKER)),
   },
   "idle-cost": {
+    isBrief: true,
     about: "processor time of a pool that has nothing to do, and of a host that awaits",
     rounds: () => 1,
     contenders: named("heddle", RAW_WORKER, "no workers"),
     finish: (measurements) => addOverBaseline(measurements, RAW_WORKER),
   },
   "thread-sweep": {
+    isBrief: true,
     about: "void calls, 1 to 1000 at once, with 1, 2, 4 and 8 workers",
     rounds: quickOr(1, 3),
     contenders: (choices) => [
@@ -260,6 +266,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     finish: addPerCall,
   },
   "mixed-load": {
+    isBrief: true,
     about: "micro-tasks alone and beside a task of 100 ms",
     rounds: quickOr(1, 3),
     contenders: named(ALONE, BESIDE_LONG),
@@ -270,6 +277,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
       ),
   },
   "fan-out": {
+    isBrief: true,
     about: "8 tasks of 5 ms, 64 of 10 µs, 1,000 of 50 µs over 1 and 2 workers",
     rounds: quickOr(1, 2),
     contenders: named("heddle"),
@@ -299,6 +307,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
       ),
   },
   "nats": {
+    isBrief: true,
     about:
       "calls to other processes over NATS beside bare requests; calls a second with 1, 2, 4 machines",
     rounds: quickOr(1, 5),

@@ -38,6 +38,8 @@ export interface Scenario {
   readonly finish: (measurements: Measurement[]) => Measurement[];
   /** Only when asked for by name. */
   readonly isExtra?: boolean;
+  /** A quick run measures it on Node alone, unless it is named: the other runtimes would make the run too long. */
+  readonly isBrief?: boolean;
   /** Whether Tokio has figures of it too. */
   readonly withTokio?: boolean;
   /** Whether programs in other languages have figures of it too, as `native`. */
