@@ -13,6 +13,8 @@
  *                            reads it after the parked word
  *   516   backlog      i32   worker: responses that wait for room in the response ring; stored after each of
  *                            them is in the ring, or waits. The host's time limits read this, then the ring
+ *   528   gauges       f64   worker: its sleep and memory, for statistics; stored when it parks for long, wakes, or
+ *                            has measured its memory, with no order (worker-gauges.ts)
  *   640   requestSpace i32   host waits for room in the request ring, or for a worker with nothing to
  *                            do; edges: sync/space-flag.ts
  *   768   request ring       host produces, worker consumes (ring-layout.ts)
@@ -40,7 +42,7 @@ export const FOR_CALLS = 0;
 export const FOR_SPACE = 1;
 export const FOR_TASKS = 2;
 
-/** On the line of WAITS_FOR: the worker writes both, and neither while calls flow. */
+/** On the line of WAITS_FOR, as are the gauges: the worker writes all of it, and nothing while calls flow. */
 export const RESPONSE_BACKLOG: number = WAITS_FOR + 1;
 
 export const REQUEST_SPACE: number = (5 * CACHE_LINE) / 4;
