@@ -238,6 +238,9 @@ if (existsSync(`${out}results`)) {
 if (out === root) log("node benchmarks/doc-tables/main.ts writes the figures into the docs");
 const summary = summaryOf(`${out}results/`);
 if (summary !== "") log(`\n${summary}\n`);
+if (choices.isQuick) {
+  log("A quick run times code that engines have hardly compiled: ./run.sh measures warm calls.");
+}
 log(`done in ${formatDuration((Date.now() - startedAt) / 1000)}, ${failed} failed`);
 if (page !== undefined) log(`open ${page}`);
 process.exit(failed === 0 ? 0 : 1);
