@@ -9,6 +9,7 @@ import { viewMemory } from "../memory/views.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
 import { toReadableStream } from "../streams/readable.ts";
 import { StreamConsumer } from "../streams/stream-consumer.ts";
+import { StreamReader } from "../streams/stream-reader.ts";
 import { keyOf } from "./abort-signals.ts";
 
 export interface ArgumentStreamsOptions {
@@ -145,30 +146,5 @@ class ArgumentStream {
       ? { heddle: kind, ...id, batches } as const
       : { heddle: kind, ...id } as const;
     this.#options.post(message);
-  }
-}
-
-/** An argument stream as its task sees it. */
-class StreamReader implements AsyncIterableIterator<unknown, unknown, void> {
-  readonly #consumer: StreamConsumer;
-
-  constructor(consumer: StreamConsumer) {
-    this.#consumer = consumer;
-  }
-
-  next(): Promise<IteratorResult<unknown, unknown>> {
-    return this.#consumer.next();
-  }
-
-  return(value?: unknown): Promise<IteratorResult<unknown, unknown>> {
-    return this.#consumer.return(value);
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#consumer.return();
   }
 }

@@ -132,9 +132,6 @@ describe.skipIf(noServer !== undefined)(`one server${noServer ? ` (${noServer})`
       expect(error).toBeInstanceOf(DataCloneError);
       expect((error as Error).message).toContain("args[0]");
     }
-    expect(await rejection(pool.call.echo((async function* () {})()))).toBeInstanceOf(
-      DataCloneError,
-    );
     expect(await rejection(pool.call.shared())).toBeInstanceOf(DataCloneError);
     expect(() => pool.call.add.with({ transfer: [] })).toThrow(InvalidArgumentError);
     expect(() => pool.call.add.with({ worker: { key: 1 } })).toThrow(InvalidArgumentError);

@@ -5,9 +5,14 @@ import { join } from "node:path";
 import { jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { DataCloneError, PayloadTooLargeError, PoolClosedError } from "../../src/mod.ts";
+import {
+  DataCloneError,
+  PayloadTooLargeError,
+  PoolClosedError,
+  WorkerLostError,
+} from "../../src/mod.ts";
 import { connectPool, type RemotePool, serve, type Server } from "../../src/mod-nats.ts";
-import { bareMessage, BUSY, STREAM } from "../../src/nats/wire/frames.ts";
+import { bareMessage, BEGIN, BUSY, STREAM } from "../../src/nats/wire/frames.ts";
 import { rejection, until } from "../support/conformance.ts";
 import { noServer, startServers } from "../support/nats.ts";
 
@@ -118,6 +123,25 @@ describe.skipIf(noServer !== undefined)(`edges${noServer ? ` (${noServer})` : ""
     await until(() => connection.stats().outMsgs > 10);
     await caller.shutdown(0);
     expect(await call).toBeInstanceOf(PoolClosedError);
+    await connection.close();
+  });
+
+  test("a call is not sent again because its machine is gone when it is to be told something", async () => {
+    const connection = await connect({ servers: address });
+    let requests = 0;
+    connection.subscribe("gone.call", {
+      callback: (_error, { reply }) => {
+        requests++;
+        // Nobody listens to what it is answered, as after the death of a machine.
+        const announced = { sender: 5, count: 1, number: 2_000_000 };
+        connection.publish(reply!, bareMessage(BEGIN, announced));
+      },
+    });
+    await connection.flush();
+    const caller = connectPool<Tasks>({ servers: address, subject: "gone", lostAfterMs: 300 });
+    expect(await rejection(caller.call.echo(1))).toBeInstanceOf(WorkerLostError);
+    expect(requests).toBe(1);
+    await caller.shutdown();
     await connection.close();
   });
 

@@ -1,5 +1,7 @@
 /** The message of a call: name of the task, settings for its machine, and arguments. */
 import { type CallSettings, isPlain } from "../../host/cancel/call-settings.ts";
+import { StreamArgument } from "../../codec/support/stream-argument.ts";
+import { isReadableStream } from "../../streams/readable.ts";
 import { isStreamable } from "../../streams/stream-producer.ts";
 import { DataCloneError } from "../../errors.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
@@ -11,38 +13,48 @@ export interface EncodedCall {
   readonly message: Uint8Array | undefined;
   /** The message, once all arguments are known. */
   readonly completed: Promise<Uint8Array> | undefined;
+  /** The arguments that are streams. */
+  readonly sources: readonly object[];
 }
 
-/** Encodes a call. Later changes of the arguments are not seen, except of promised ones. Throws as the codec does. */
+/**
+ * Encodes a call. Later changes of the arguments are not seen, except of promised ones and streams. Throws as the codec
+ * does.
+ */
 export function encodeCall(
   codec: MessageCodec,
   isPromise: Runtime["isPromise"],
   { task, settings }: { readonly task: string; readonly settings: CallSettings },
   args: readonly unknown[],
 ): EncodedCall {
-  let pending: number[] | undefined;
-  for (const [index, arg] of args.entries()) {
-    if (isPromise(arg)) (pending ??= []).push(index);
-    else refuseStream(arg, index);
-  }
-  const first = [task, wireSettings(settings)];
-  if (pending === undefined) {
-    return { message: codec.encode(CALL, first, args, "args"), completed: undefined };
-  }
-  const positions = pending;
-  const isPending = args.map((_, index) => positions.includes(index));
-  const partial = codec.encode(CALL, first, args, "args", {}, isPending);
-  const completed = Promise.all(positions.map((index) => args[index])).then((values) => {
-    for (const [at, value] of values.entries()) refuseStream(value, positions[at]!);
-    return codec.complete(partial, readHeader(partial)!, values, positions);
+  const positions: number[] = [];
+  const sources: object[] = [];
+  const values = args.map((arg, index) => {
+    // A promise may have the methods of a stream as well.
+    if (isPromise(arg)) positions.push(index);
+    else if (isStreamable(arg)) {
+      sources.push(arg);
+      return new StreamArgument(sources.length - 1, isReadableStream(arg));
+    }
+    return arg;
   });
-  return { message: undefined, completed };
+  const first = [task, wireSettings(settings)];
+  if (positions.length === 0) {
+    return { message: codec.encode(CALL, first, values, "args"), completed: undefined, sources };
+  }
+  const isPending = args.map((_, index) => positions.includes(index));
+  const partial = codec.encode(CALL, first, values, "args", {}, isPending);
+  const completed = Promise.all(positions.map((index) => args[index])).then((settled) => {
+    for (const [at, value] of settled.entries()) refuseStream(value, positions[at]!);
+    return codec.complete(partial, readHeader(partial)!, settled, positions);
+  });
+  return { message: undefined, completed, sources };
 }
 
 function refuseStream(arg: unknown, index: number): void {
-  if (typeof arg !== "object" || arg === null || !isStreamable(arg)) return;
+  if (!isStreamable(arg)) return;
   throw new DataCloneError(
-    `args[${index}] cannot be cloned: a stream among the arguments cannot reach another machine.`,
+    `args[${index}] cannot be cloned: it is a promise of a stream. Await it, and give the stream itself.`,
   );
 }
 

@@ -16,16 +16,12 @@ import type { Runtime, Timer } from "../../runtimes/runtime.ts";
 import {
   ACCEPTED,
   ALIVE,
-  bareMessage,
-  BEGIN,
   BUSY,
   CANCEL,
   CANCEL_STREAM,
-  CHUNK,
   CREDIT,
   EVENT,
   FAILURE,
-  GRANT,
   type Header,
   ITEMS,
   PROBE,
@@ -36,9 +32,9 @@ import {
   STREAM,
   STREAM_END,
   STREAM_FAILURE,
+  WAITING,
 } from "../wire/frames.ts";
-import { encodeCall } from "./call-message.ts";
-import { EVERY_MACHINE, Liveness, lossOf } from "./liveness.ts";
+import { isAboutLarge, LargeMessages, MessageQueue } from "../wire/large-messages.ts";
 import { MessageCodec } from "../wire/message-codec.ts";
 import {
   allSubject,
@@ -50,18 +46,12 @@ import {
   tokenLists,
   waitFor,
 } from "../options.ts";
+import type { RemotePoolStatistics } from "../statistics.ts";
+import { ArgumentSenders } from "./argument-senders.ts";
+import { encodeCall } from "./call-message.ts";
+import { EVERY_MACHINE, Liveness, lossOf } from "./liveness.ts";
 import { type CallEvents, RemoteCall } from "./remote-call.ts";
 import type { RemoteResult } from "./remote-result.ts";
-import type { RemotePoolStatistics } from "../statistics.ts";
-import {
-  chunkBytesFor,
-  grantMessage,
-  IncomingTransfers,
-  MAX_OVERHEAD_BYTES,
-  OutgoingTransfers,
-  STALLED_MS,
-  transferKey,
-} from "../wire/transfers.ts";
 
 const CHECKS_PER_LOSS = 3;
 /** Machines cancel streams of callers that do not probe them for a minute. */
@@ -74,8 +64,7 @@ export class Caller implements CallEvents {
   readonly #inbox: string;
   readonly #calls = new Map<string, RemoteCall>();
   readonly #liveness: Liveness;
-  readonly #outgoing = new OutgoingTransfers();
-  readonly #incoming: IncomingTransfers;
+  readonly #large: LargeMessages;
   readonly #check: Timer;
   #connection: NatsConnection | undefined;
   #isClosed = false;
@@ -89,7 +78,12 @@ export class Caller implements CallEvents {
     this.#runtime = runtime;
     this.#options = options;
     this.codec = new MessageCodec(runtime, options.maxPayloadBytes);
-    this.#incoming = new IncomingTransfers(options.maxPayloadBytes + MAX_OVERHEAD_BYTES);
+    this.#large = new LargeMessages({
+      maxPayloadBytes: options.maxPayloadBytes,
+      maxMessageBytes: () => this.#maxBytes,
+      sender: 0,
+      now: runtime.now,
+    });
     this.#inbox = `_INBOX.heddle.${randomId().toString(36)}`;
     const intervalMs = Math.min(options.lostAfterMs / CHECKS_PER_LOSS, MAX_INTERVAL_MS);
     this.#liveness = new Liveness({
@@ -166,8 +160,23 @@ export class Caller implements CallEvents {
 
   /** Encodes the arguments now; pending ones when they are known. */
   #encode(call: RemoteCall, args: readonly unknown[]): void {
-    const { message, completed } = encodeCall(this.codec, this.#runtime.isPromise, call, args);
+    const { codec } = this;
+    const { message, completed, sources } = encodeCall(
+      codec,
+      this.#runtime.isPromise,
+      call,
+      args,
+    );
     call.message = message;
+    if (sources.length > 0) {
+      const queue = new MessageQueue((part) => this.#tellAll(call, part));
+      call.sources = new ArgumentSenders(sources, {
+        codec,
+        runtime: this.#runtime,
+        send: (part) => queue.send(part),
+        onLost: () => this.#loseStream(call),
+      });
+    }
     completed?.then((whole) => {
       if (call.isSettled) return;
       call.message = whole;
@@ -207,17 +216,9 @@ export class Caller implements CallEvents {
     const { deadlineMs } = call.settings;
     setNumber(message, deadlineMs === Infinity ? 0 : Math.max(1, call.remainingMs(now)));
     call.sentAt = now;
-    const { subject } = this.#options;
+    const subject = callSubject(this.#options.subject);
     const reply = this.#replyOf(call);
-    const maxBytes = this.#maxBytes;
-    if (message.length <= maxBytes) {
-      this.#publish(callSubject(subject), message, reply);
-      return;
-    }
-    const id = this.#outgoing.nextId();
-    void this.#outgoing.start(transferKey(call.token, id), message, chunkBytesFor(maxBytes), now);
-    const begin = bareMessage(BEGIN, { count: id, number: message.length });
-    this.#publish(callSubject(subject), begin, reply);
+    void this.#large.send(call.token, message, (part) => this.#publish(subject, part, reply));
   }
 
   /** Of one message. */
@@ -244,12 +245,19 @@ export class Caller implements CallEvents {
     this.#publish(to, message, this.#replyOf(call));
   }
 
+  /** The same for a message of any size. Resolves when it has left; undefined: it has. */
+  #tellAll(call: RemoteCall, message: Uint8Array): Promise<unknown> | undefined {
+    if (call.isSettled) return undefined;
+    return this.#large.send(call.token, message, (part) => this.#tell(call, part));
+  }
+
   #receive(error: Error | null, msg: Msg): void {
     if (error !== null) return; // the subscription was closed
     const token = msg.subject.slice(this.#inbox.length + 1);
     const call = this.#calls.get(token);
     if (msg.data.length === 0 && msg.headers?.code === 503) {
-      if (call !== undefined) this.#onNoMachine(call);
+      // A machine that has the call and is gone is noticed by probes: the call may have run.
+      if (call?.machine === 0) this.#onNoMachine(call);
       return;
     }
     try {
@@ -281,11 +289,17 @@ export class Caller implements CallEvents {
       if (kind === RESULT || kind === FAILURE) this.#counts.lateResponses++;
       return;
     }
-    if (kind === BEGIN || kind === CHUNK || kind === GRANT) {
-      this.#transfer(call, header, bytes, now);
+    if (!isAboutLarge(kind)) {
+      this.#answer(call, header, bytes);
       return;
     }
-    this.#answer(call, header, bytes);
+    call.machine = sender;
+    const post = (part: Uint8Array): void => this.#tell(call, part);
+    const whole = this.#large.receive(token, header, bytes, post);
+    if (whole === undefined) return;
+    const inner = readHeader(whole);
+    if (inner === undefined) throw new ProtocolError("A result in chunks is damaged.");
+    this.#answer(call, inner, whole);
   }
 
   #answer(call: RemoteCall, header: Header, bytes: Uint8Array): void {
@@ -294,12 +308,14 @@ export class Caller implements CallEvents {
       case RESULT:
       case STREAM_END: {
         const [value] = decode();
+        if (header.kind === STREAM_END) call.receive(header, [], 0);
         this.#settle(call, () => call.succeed(value));
         return;
       }
       case FAILURE:
       case STREAM_FAILURE: {
         const [thrown] = decode();
+        if (header.kind === STREAM_FAILURE) call.receive(header, [], 0);
         if (thrown instanceof TimeoutError) this.#counts.timedOut++;
         this.#settle(call, () => call.failRemotely(thrown));
         return;
@@ -322,31 +338,16 @@ export class Caller implements CallEvents {
         call.beginStream(header.word === 1);
         return;
       case ITEMS:
-        if (!call.hasStream) throw new ProtocolError("Items arrived before their stream.");
-        call.pushItems(decode(), bytes.length);
+        call.receive(header, decode(), bytes.length);
+        return;
+      case CREDIT:
+      case WAITING:
+      case CANCEL_STREAM:
+        call.machine = header.sender;
+        call.sources?.onReader(header);
         return;
       default:
         throw new ProtocolError(`An answer of kind ${header.kind}.`);
-    }
-  }
-
-  #transfer(call: RemoteCall, header: Header, bytes: Uint8Array, now: number): void {
-    const { kind, count: id, sender, word } = header;
-    const key = transferKey(call.token, id);
-    call.machine = sender;
-    if (kind === GRANT) {
-      this.#outgoing.grant(key, id, word, 0, now, (chunk) => this.#tell(call, chunk));
-    } else if (kind === BEGIN) {
-      const grant = (chunks: number): void => this.#tell(call, grantMessage(0, id, chunks));
-      if (!this.#incoming.begin(key, header.number, now, grant, true)) {
-        throw new ProtocolError("A large result was announced twice, or too many of them wait.");
-      }
-    } else {
-      const whole = this.#incoming.chunk(key, word, bytes, now);
-      if (whole === undefined) return;
-      const inner = readHeader(whole);
-      if (inner === undefined) throw new ProtocolError("A result in chunks is damaged.");
-      this.#answer(call, inner, whole);
     }
   }
 
@@ -366,7 +367,7 @@ export class Caller implements CallEvents {
   /** Sends a call again that did not run. */
   #sendLater(call: RemoteCall): void {
     if (call.message === undefined || call.sentAt === 0) return;
-    this.#dropTransfers(call);
+    this.#large.drop(call.token);
     // A new token at once: late answers to this attempt are not for the next one.
     this.#calls.delete(call.token);
     this.#register(call);
@@ -374,16 +375,12 @@ export class Caller implements CallEvents {
     call.retryTimer = this.#runtime.setTimeout(() => this.#send(call), call.nextPauseMs());
   }
 
-  #dropTransfers({ token }: RemoteCall): void {
-    this.#outgoing.dropAll(`${token} `);
-    this.#incoming.dropAll(`${token} `);
-  }
-
   /** Its machine is lost: repeats the call if it may run twice, or rejects it. */
   #lose(call: RemoteCall, loss: WorkerLoss): void {
     this.#cancel(call, undefined); // in case only a message was lost
     call.machinesMissingSince = 0;
-    if (call.retriesLeft > 0 && call.message !== undefined && !call.hasStream) {
+    const isRepeatable = !call.hasStream && call.sources?.hasStarted !== true;
+    if (call.retriesLeft > 0 && call.message !== undefined && isRepeatable) {
       call.retriesLeft--;
       this.#counts.retried++;
       this.#sendLater(call);
@@ -392,12 +389,12 @@ export class Caller implements CallEvents {
     this.#settle(call, () => call.fail(new WorkerLostError(loss)));
   }
 
-  credit(call: RemoteCall, batches: number): void {
-    if (!call.isSettled) this.#tell(call, bareMessage(CREDIT, { word: batches }));
+  #loseStream(call: RemoteCall): void {
+    this.#lose(call, lossOf(this.#liveness.nameOf(call.machine), "a part of a stream was lost"));
   }
 
-  cancelStream(call: RemoteCall): void {
-    if (!call.isSettled) this.#tell(call, bareMessage(CANCEL_STREAM, {}));
+  tell(call: RemoteCall, message: Uint8Array): void {
+    if (!call.isSettled) this.#tell(call, message);
   }
 
   abort(call: RemoteCall, reason: unknown): void {
@@ -421,8 +418,9 @@ export class Caller implements CallEvents {
   /** The only way out of `#calls`. */
   #settle(call: RemoteCall, settle: () => void): void {
     this.#calls.delete(call.token);
-    this.#dropTransfers(call);
+    this.#large.drop(call.token);
     settle();
+    call.sources?.onOver();
     if (call.hasSucceeded) this.#counts.completed++;
     else this.#counts.failed++;
     if (this.#calls.size === 0) this.#onIdle?.();
@@ -438,13 +436,13 @@ export class Caller implements CallEvents {
 
   #onCheck(): void {
     const now = this.#runtime.now();
-    this.#outgoing.dropStalled(now - STALLED_MS);
-    for (const key of this.#incoming.dropStalled(now - STALLED_MS)) {
-      const call = this.#calls.get(key.split(" ")[0]!);
+    for (const token of this.#large.dropStalled()) {
+      const call = this.#calls.get(token);
       if (call !== undefined) {
         this.#lose(call, lossOf(undefined, "a part of its response was lost"));
       }
     }
+    for (const call of this.#calls.values()) call.remind();
     if (this.#connection !== undefined) this.#liveness.check(now);
   }
 }

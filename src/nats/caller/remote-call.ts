@@ -2,15 +2,18 @@
 import type { CallSettings } from "../../host/cancel/call-settings.ts";
 import { createResultStream, type ResultStream } from "../../host/streams/result-stream.ts";
 import type { StreamConsumer } from "../../streams/stream-consumer.ts";
-import { InvalidArgumentError, TimeoutError } from "../../errors.ts";
+import { InvalidArgumentError, ProtocolError, TimeoutError } from "../../errors.ts";
 import type { Timer } from "../../runtimes/runtime.ts";
+import { type Header, RESULT_STREAM } from "../wire/frames.ts";
+import { StreamReceiver } from "../wire/stream-receiver.ts";
+import type { ArgumentSenders } from "./argument-senders.ts";
+import { lossOf } from "./liveness.ts";
 import { RemoteResult, type ResultSource } from "./remote-result.ts";
 
 /** What a call asks of its pool. */
 export interface CallEvents {
-  /** The reader has taken this many batches of items. */
-  credit(call: RemoteCall, batches: number): void;
-  cancelStream(call: RemoteCall): void;
+  /** Sends a message to its machine, unless it is settled. */
+  tell(call: RemoteCall, message: Uint8Array): void;
   abort(call: RemoteCall, reason: unknown): void;
 }
 
@@ -39,6 +42,8 @@ export class RemoteCall implements ResultSource {
   deadlineTimer: Timer | undefined;
   retryTimer: Timer | undefined;
   stopListening: (() => void) | undefined;
+  /** The arguments that are streams. */
+  sources: ArgumentSenders | undefined;
   isSettled = false;
   /** Whether a stream of items has begun. */
   hasStream = false;
@@ -50,6 +55,7 @@ export class RemoteCall implements ResultSource {
   #resolve!: (value: unknown) => void;
   #reject!: (reason: unknown) => void;
   #consumer: StreamConsumer | undefined;
+  #receiver: StreamReceiver | undefined;
   /** What a reader gets that comes after the end. */
   #lateReason: (() => unknown) | undefined;
   readonly #events: CallEvents;
@@ -84,12 +90,20 @@ export class RemoteCall implements ResultSource {
   }
 
   openStream(): ResultStream<unknown, unknown> {
+    const receiver = new StreamReceiver({
+      stream: RESULT_STREAM,
+      sender: 0,
+      post: (message) => this.#events.tell(this, message),
+      loss: () => lossOf(undefined, "a part of its stream was lost on the way"),
+    });
     const { consumer, handle } = createResultStream({
-      acknowledge: (batches) => this.#events.credit(this, batches),
-      cancel: () => this.#events.cancelStream(this),
+      acknowledge: receiver.acknowledge,
+      cancel: receiver.cancel,
       onWaiting: () => {},
     });
+    receiver.attach(consumer);
     this.#consumer = consumer;
+    this.#receiver = receiver;
     if (this.#lateReason !== undefined) consumer.fail(this.#lateReason());
     return handle;
   }
@@ -109,6 +123,7 @@ export class RemoteCall implements ResultSource {
     this.#result = undefined;
     if (isGenerator) {
       if (this.#consumer === undefined) result.adopt(this.openStream());
+      else if (this.#consumer.isCancelled) this.#receiver!.cancel(); // before the machine had a stream
       result.catch(() => {}); // only those who await it are told
       this.#reject(
         new InvalidArgumentError(`"${this.task}" is a generator: read the call by for await.`),
@@ -121,8 +136,15 @@ export class RemoteCall implements ResultSource {
     early?.fail(this.#notGenerator());
   }
 
-  pushItems(items: readonly unknown[], bytes: number): void {
-    this.#consumer?.push(items, bytes);
+  /** A message of the stream has arrived. Throws ProtocolError or WorkerLostError. */
+  receive(header: Header, values: unknown[], bytes: number): void {
+    if (!this.hasStream) throw new ProtocolError("Items arrived before their stream.");
+    this.#receiver!.receive(header, values, bytes);
+  }
+
+  /** To be called now and then while it runs. */
+  remind(): void {
+    if (this.hasStream) this.#receiver!.remind();
   }
 
   /** The stream has ended, or the task has returned. */

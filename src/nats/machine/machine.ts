@@ -4,7 +4,12 @@
  */
 import type { Msg, NatsConnection } from "@nats-io/transport-node";
 import { ResultStream } from "../../host/streams/result-stream.ts";
-import { ProtocolError, WorkerLostError } from "../../errors.ts";
+import {
+  ProtocolError,
+  StreamClosedError,
+  type WorkerLoss,
+  WorkerLostError,
+} from "../../errors.ts";
 import type { Runtime, Timer } from "../../runtimes/runtime.ts";
 import {
   ACCEPTED,
@@ -15,20 +20,24 @@ import {
   CALL,
   CANCEL,
   CANCEL_STREAM,
-  CHUNK,
   CREDIT,
   EVENT,
   FAILURE,
-  GRANT,
   type Header,
+  ITEMS,
   PROBE,
   readHeader,
   RESULT,
+  RESULT_STREAM,
   STOPPED,
   STREAM,
+  STREAM_END,
   STREAM_FAILURE,
+  WAITING,
 } from "../wire/frames.ts";
+import { isAboutLarge, LargeMessages, MessageQueue } from "../wire/large-messages.ts";
 import { MessageCodec } from "../wire/message-codec.ts";
+import { StreamSender } from "../wire/stream-sender.ts";
 import {
   machineSubject,
   NO_CALL,
@@ -38,35 +47,15 @@ import {
   waitFor,
 } from "../options.ts";
 import type { MachineStatistics } from "../statistics.ts";
+import { ArgumentReaders } from "./argument-readers.ts";
 import { localCall, type LocalCalls } from "./local-calls.ts";
-import { ResultPump } from "./result-pump.ts";
-import {
-  chunkBytesFor,
-  grantMessage,
-  IncomingTransfers,
-  MAX_OVERHEAD_BYTES,
-  OutgoingTransfers,
-  STALLED_MS,
-  transferKey,
-} from "../wire/transfers.ts";
+import { abort, type Running } from "./running.ts";
 
 /** Calls that have not ended this long after their start are announced to their callers. */
 const ANNOUNCE_MS = 20;
 /** A stream is cancelled if its caller has been silent for this time: it probes calls that take long. */
 const SILENT_CALLER_MS = 60_000;
 const SWEEP_MS = 2000;
-
-interface Running {
-  /** Subject for answers. It identifies the call. */
-  readonly reply: string;
-  readonly startedAt: number;
-  heardAt: number;
-  controller: AbortController | undefined;
-  result: unknown;
-  pump: ResultPump | undefined;
-  /** Resolves when the answers so far have left; undefined: they have. */
-  sending: Promise<void> | undefined;
-}
 
 export class Machine {
   readonly id: number = randomId();
@@ -76,8 +65,7 @@ export class Machine {
   readonly #connection: NatsConnection;
   readonly #calls: LocalCalls;
   readonly #running = new Map<string, Running>();
-  readonly #incoming: IncomingTransfers;
-  readonly #outgoing = new OutgoingTransfers();
+  readonly #large: LargeMessages;
   readonly #sweep: Timer;
   #unannounced: Running[] = [];
   #isDraining = false;
@@ -98,7 +86,12 @@ export class Machine {
     this.#connection = connection;
     this.#calls = calls;
     this.codec = new MessageCodec(runtime, options.maxPayloadBytes);
-    this.#incoming = new IncomingTransfers(options.maxPayloadBytes + MAX_OVERHEAD_BYTES);
+    this.#large = new LargeMessages({
+      maxPayloadBytes: options.maxPayloadBytes,
+      maxMessageBytes: () => connection.info?.max_payload ?? 1024 * 1024,
+      sender: this.id,
+      now: runtime.now,
+    });
     this.#sweep = runtime.setInterval(() => this.#dropStalled(), SWEEP_MS);
     this.#sweep.unref();
   }
@@ -166,7 +159,7 @@ export class Machine {
       const { name } = this.#options;
       const stopped = this.codec.encodeOwn(STOPPED, [name], { sender: this.id });
       this.#publish(running.reply, stopped);
-      this.#running.delete(running.reply);
+      this.#forget(running, new StreamClosedError());
     }
   }
 
@@ -178,8 +171,9 @@ export class Machine {
       heardAt: now,
       controller: undefined,
       result: undefined,
-      pump: undefined,
-      sending: undefined,
+      sender: undefined,
+      readers: undefined,
+      answers: new MessageQueue((message) => this.#sendNow(running, message)),
     };
     this.#running.set(reply, running);
     if (this.#unannounced.length === 0) {
@@ -229,18 +223,19 @@ export class Machine {
   }
 
   #begin(running: Running, header: Header): void {
-    const { count: id, number: total } = header;
-    const key = transferKey(running.reply, id);
-    const grant = (chunks: number): void =>
-      this.#publish(running.reply, grantMessage(this.id, id, chunks));
-    if (this.#incoming.begin(key, total, this.#runtime.now(), grant)) return;
+    const post = (message: Uint8Array): void => this.#publish(running.reply, message);
+    if (this.#large.begin(running.reply, header, post, false)) return;
     this.#refused++;
     this.#running.delete(running.reply);
     this.#publish(running.reply, bareMessage(BUSY, { sender: this.id }));
   }
 
   #start(running: Running, header: Header, bytes: Uint8Array): void {
-    const [name, settings, ...args] = this.codec.decode(bytes, header);
+    const [name, settings, ...args] = this.codec.decode(
+      bytes,
+      header,
+      (index, isReadable) => this.#readersOf(running).open(index, isReadable),
+    );
     if (header.kind !== CALL || typeof name !== "string") {
       throw new ProtocolError("A request that is not a call.");
     }
@@ -249,16 +244,31 @@ export class Machine {
     const result = (options === undefined ? call : call.with(options))(...args);
     running.result = result;
     if (result instanceof ResultStream) {
-      this.#pump(running, result, true);
+      this.#stream(running, result, true);
       return;
     }
     (result as Promise<unknown>).then(
       (value) => {
-        if (value instanceof ResultStream) this.#pump(running, value, false);
+        if (value instanceof ResultStream) this.#stream(running, value, false);
         else this.#succeed(running, value);
       },
       (reason) => this.#fail(running, reason),
     );
+  }
+
+  #readersOf(running: Running): ArgumentReaders {
+    return running.readers ??= new ArgumentReaders({
+      codec: this.codec,
+      sender: this.id,
+      post: (message) => {
+        if (this.#isRunning(running)) this.#publish(running.reply, message);
+      },
+      loss: () => this.#lossOf("a part of a stream among the arguments was lost on the way"),
+    });
+  }
+
+  #lossOf(reason: string): WorkerLoss {
+    return { workerId: -1, machine: this.#options.name, exitCode: undefined, reason };
   }
 
   /** Options for the local call. Values of a hostile caller are refused by `with` itself. */
@@ -288,23 +298,26 @@ export class Machine {
       abort(running, reason);
       return;
     }
-    void this.#send(running, message);
+    void running.answers.send(message);
   }
 
-  #pump(running: Running, stream: ResultStream<unknown, unknown>, isGenerator: boolean): void {
+  #stream(running: Running, stream: ResultStream<unknown, unknown>, isGenerator: boolean): void {
     if (!this.#isRunning(running)) {
       stream.return().catch(() => {}); // it was cancelled meanwhile
       return;
     }
     const word = isGenerator ? 1 : 0;
-    void this.#send(running, bareMessage(STREAM, { sender: this.id, word }));
-    running.pump = new ResultPump(stream, {
+    void running.answers.send(bareMessage(STREAM, { sender: this.id, word }));
+    running.sender = new StreamSender(stream, {
       codec: this.codec,
+      runtime: this.#runtime,
+      stream: RESULT_STREAM,
       sender: this.id,
-      send: (message) => this.#send(running, message),
-      macrotask: this.#runtime.macrotask,
+      send: (message) => running.answers.send(message),
+      onEnd: () => this.#end(running, true),
+      onLost: () => this.#lose(running, "a part of its stream was lost on the way"),
     });
-    void running.pump.run().finally(() => this.#end(running, true));
+    running.sender.start();
   }
 
   #succeed(running: Running, value: unknown): void {
@@ -324,48 +337,32 @@ export class Machine {
   }
 
   #respond(running: Running, message: Uint8Array, isGood: boolean): void {
-    const sent = this.#send(running, message);
+    const sent = running.answers.send(message);
     if (sent === undefined) this.#end(running, isGood);
     else void sent.then(() => this.#end(running, isGood));
   }
 
   #end(running: Running, isGood: boolean): void {
     if (!this.#isRunning(running)) return;
-    this.#running.delete(running.reply);
-    this.#outgoing.dropAll(`${running.reply} `);
+    this.#forget(running, new StreamClosedError());
     if (isGood) this.#completed++;
     else this.#failed++;
     this.#busyMs += this.#runtime.now() - running.startedAt;
     if (this.#running.size === 0) this.#onIdle?.();
   }
 
-  /** Sends an answer after those before it. Undefined: it has left. */
-  #send(running: Running, message: Uint8Array): Promise<void> | undefined {
-    const { sending } = running;
-    const sent = sending === undefined
-      ? this.#sendNow(running, message)
-      : sending.then(() => this.#sendNow(running, message));
-    if (sent === undefined) return undefined;
-    const whole = sent.then(() => {
-      if (running.sending === whole) running.sending = undefined;
-    });
-    return running.sending = whole;
+  /** The call is over. `reason`: what a task gets that still reads its arguments. */
+  #forget(running: Running, reason: unknown): void {
+    this.#running.delete(running.reply);
+    this.#large.drop(running.reply);
+    running.readers?.close(reason);
   }
 
-  /** In chunks if it must. */
-  #sendNow(running: Running, message: Uint8Array): Promise<void> | undefined {
+  /** Resolves when the answer has left; undefined: it has. */
+  #sendNow(running: Running, message: Uint8Array): Promise<unknown> | undefined {
     if (!this.#isRunning(running)) return undefined;
-    const maxBytes = this.#connection.info?.max_payload ?? 1024 * 1024;
-    if (message.length <= maxBytes) {
-      this.#publish(running.reply, message);
-      return undefined;
-    }
-    const id = this.#outgoing.nextId();
-    const key = transferKey(running.reply, id);
-    const sent = this.#outgoing.start(key, message, chunkBytesFor(maxBytes), this.#runtime.now());
-    const begin = bareMessage(BEGIN, { sender: this.id, count: id, number: message.length });
-    this.#publish(running.reply, begin);
-    return sent.then(() => {});
+    const { reply } = running;
+    return this.#large.send(reply, message, (part) => this.#publish(reply, part));
   }
 
   #publish(subject: string, message: Uint8Array): void {
@@ -377,41 +374,44 @@ export class Machine {
   }
 
   #tell(running: Running, header: Header, bytes: Uint8Array): void {
-    const now = this.#runtime.now();
-    running.heardAt = now;
-    const { kind, count: id, word } = header;
-    if (kind === CANCEL) {
+    running.heardAt = this.#runtime.now();
+    const { kind } = header;
+    if (isAboutLarge(kind)) this.#receiveLarge(running, header, bytes);
+    else if (kind === CANCEL) {
       const [reason] = this.codec.decode(bytes, header);
       this.#cancel(running, reason);
-    } else if (kind === CREDIT) running.pump?.credit(word);
-    else if (kind === CANCEL_STREAM) running.pump?.cancel();
-    else if (kind === GRANT) {
-      const key = transferKey(running.reply, id);
-      this.#outgoing.grant(
-        key,
-        id,
-        word,
-        this.id,
-        now,
-        (chunk) => this.#publish(running.reply, chunk),
-      );
-    } else if (kind === CHUNK) {
+    } else if (kind === CREDIT || kind === WAITING) running.sender?.onReader(header);
+    else if (kind === CANCEL_STREAM) running.sender?.cancel();
+    else if (kind === ITEMS || kind === STREAM_END || kind === STREAM_FAILURE) {
       try {
-        const whole = this.#incoming.chunk(transferKey(running.reply, id), word, bytes, now);
-        const inner = whole === undefined ? undefined : readHeader(whole);
-        if (inner !== undefined) this.#start(running, inner, whole!);
-        else if (whole !== undefined) throw new ProtocolError("A call in chunks is damaged.");
+        running.readers?.receive(header, bytes);
       } catch (reason) {
+        if (!(reason instanceof WorkerLostError)) throw reason;
         this.#fail(running, reason);
+        abort(running, reason);
       }
+    }
+  }
+
+  #receiveLarge(running: Running, header: Header, bytes: Uint8Array): void {
+    const { reply } = running;
+    try {
+      const post = (part: Uint8Array): void => this.#publish(reply, part);
+      const whole = this.#large.receive(reply, header, bytes, post);
+      if (whole === undefined) return;
+      const inner = readHeader(whole);
+      if (inner === undefined) throw new ProtocolError("A message in chunks is damaged.");
+      if (running.result === undefined) this.#start(running, inner, whole);
+      else if (!isAboutLarge(inner.kind)) this.#tell(running, inner, whole);
+    } catch (reason) {
+      this.#fail(running, reason);
+      abort(running, reason);
     }
   }
 
   /** The caller is no longer interested: aborts the task, and answers no more. */
   #cancel(running: Running, reason: unknown): void {
-    this.#running.delete(running.reply);
-    this.#incoming.dropAll(`${running.reply} `);
-    this.#outgoing.dropAll(`${running.reply} `);
+    this.#forget(running, reason ?? new StreamClosedError());
     abort(running, reason);
     this.#failed++;
     if (this.#running.size === 0) this.#onIdle?.();
@@ -419,28 +419,23 @@ export class Machine {
 
   #dropStalled(): void {
     const now = this.#runtime.now();
-    this.#outgoing.dropStalled(now - STALLED_MS);
-    for (const key of this.#incoming.dropStalled(now - STALLED_MS)) {
-      const running = this.#running.get(key.slice(0, key.lastIndexOf(" ")));
+    for (const reply of this.#large.dropStalled()) {
+      const running = this.#running.get(reply);
       if (running !== undefined) this.#cancel(running, undefined);
     }
     for (const running of this.#running.values()) {
-      const isSilent = running.pump !== undefined && now - running.heardAt > SILENT_CALLER_MS;
-      if (!isSilent) continue;
-      const reason = `its caller has not asked for it for ${SILENT_CALLER_MS} ms`;
-      const loss = { workerId: -1, machine: this.#options.name, exitCode: undefined, reason };
-      const failure = new WorkerLostError(loss);
-      const sender = this.id;
-      this.#publish(running.reply, this.codec.encodeFailure(STREAM_FAILURE, failure, { sender }));
-      this.#cancel(running, failure);
+      running.readers?.remind();
+      const isStream = running.sender !== undefined || running.readers !== undefined;
+      if (!isStream || now - running.heardAt <= SILENT_CALLER_MS) continue;
+      this.#lose(running, `its caller has not asked for it for ${SILENT_CALLER_MS} ms`);
     }
   }
-}
 
-/** Ends the task, if it is one that can be ended. */
-function abort({ pump, controller, result }: Running, reason: unknown): void {
-  pump?.cancel();
-  controller?.abort(reason);
-  const { reject } = Object(result) as { reject?: unknown };
-  if (typeof reject === "function") reject.call(result, reason);
+  /** Gives up a call with streams, whose messages do not arrive. */
+  #lose(running: Running, reason: string): void {
+    const failure = new WorkerLostError(this.#lossOf(reason));
+    const kind = running.sender === undefined ? FAILURE : STREAM_FAILURE;
+    this.#publish(running.reply, this.codec.encodeFailure(kind, failure, { sender: this.id }));
+    this.#cancel(running, failure);
+  }
 }

@@ -26,8 +26,11 @@ export const STOPPED = 5;
 export const EVENT = 6;
 /** The result is a stream. `word`: 1 if the task is a generator function. */
 export const STREAM = 7;
+/** Of a stream, to its reader. `word`: which (`RESULT_STREAM`); `number`: batches of it before this one. */
 export const ITEMS = 8;
+/** The last message of a stream. `word`: which; `number`: all its batches. */
 export const STREAM_END = 9;
+/** The same, with the error that ended it. */
 export const STREAM_FAILURE = 10;
 /** Machine to caller, for several calls: the machine has them. Values: its name, and the tokens of the calls. */
 export const ACCEPTED = 11;
@@ -37,9 +40,9 @@ export const PROBE = 12;
 export const ALIVE = 13;
 /** Caller to machine, about the call of the reply subject. Values: the reason. */
 export const CANCEL = 14;
-/** `word`: batches of items that the reader has taken. */
+/** From the reader of a stream. `word`: which; `number`: batches that it has taken in all. The first one of an argument begins it. */
 export const CREDIT = 15;
-/** The reader of a stream wants no more items. */
+/** The reader of a stream wants no more items. `word`: which. */
 export const CANCEL_STREAM = 16;
 /** A message too large for the server follows in chunks. `values`: id of the transfer; `number`: its bytes. */
 export const BEGIN = 17;
@@ -47,6 +50,11 @@ export const BEGIN = 17;
 export const GRANT = 18;
 /** `word`: index. Its bytes follow the header. */
 export const CHUNK = 19;
+/** From a reader that has waited for long: as CREDIT, and `count`: batches that have arrived. */
+export const WAITING = 20;
+
+/** The stream that is the result of its call. The arguments that are streams are numbered from 1. */
+export const RESULT_STREAM = 0;
 
 /** The header of a message that was received. */
 export interface Header {

@@ -5,10 +5,11 @@
 import { encodingError } from "../../codec/codec.ts";
 import { Decoder } from "../../codec/decoder.ts";
 import { Encoder } from "../../codec/encoder.ts";
+import type { OpenStream } from "../../codec/reader.ts";
 import { isError } from "../../codec/kinds/errors.ts";
 import { SharedBuffers } from "../../codec/support/shared-buffers.ts";
 import { PENDING } from "../../codec/tags.ts";
-import { DataCloneError, HeddleError, PayloadTooLargeError, ProtocolError } from "../../errors.ts";
+import { DataCloneError, HeddleError, ProtocolError } from "../../errors.ts";
 import { align8Large } from "../../memory/align.ts";
 import { type Memory, viewMemory } from "../../memory/views.ts";
 import type { CodecAccess } from "../../runtimes/runtime.ts";
@@ -18,12 +19,13 @@ const ONLY_THREADS = "only a thread of the same process can get it, not another 
 const NOT_MOVED = "nothing can be transferred to another machine";
 /** Before an attachment: its length, and its maximum length or -1. */
 const ATTACHMENT_HEADER_BYTES = 16;
-const MAX_ATTACHMENTS = 0xffff;
+/** Buffers of a message that are not part of its values. */
+export const MAX_ATTACHMENTS = 0xffff;
 /** Memory that is kept for the next message. */
 const MAX_KEPT_BYTES: number = 2 * 1024 * 1024;
 
 /** Refuses what cannot leave the process. */
-class MessageEncoder extends Encoder {
+export class MessageEncoder extends Encoder {
   override extra(object: object, from: number, isMoved: boolean): number {
     if (!this.access.kinds.isArrayBuffer(object)) throw this.refuse(object, ONLY_THREADS);
     return super.extra(object, from, isMoved);
@@ -73,18 +75,6 @@ export class MessageCodec {
         at = isPending?.[index] === true
           ? encoder.tag(PENDING, at)
           : encoder.root(values[index], at);
-      }
-      return at;
-    });
-  }
-
-  /** Items of a stream: each is a value of its own, without references to the others. */
-  encodeItems(kind: number, items: readonly unknown[], fields: HeaderFields): Uint8Array {
-    return this.#build(kind, "item", items.length, fields, (encoder, start) => {
-      let at = start;
-      for (const item of items) {
-        at = encoder.root(item, at);
-        encoder.forgetObjects();
       }
       return at;
     });
@@ -144,8 +134,8 @@ export class MessageCodec {
     });
   }
 
-  /** The values of a message. Throws ProtocolError if they are damaged. */
-  decode(bytes: Uint8Array, header: Header): unknown[] {
+  /** The values of a message, which may contain streams if there is `openStream`. Throws ProtocolError if they are damaged. */
+  decode(bytes: Uint8Array, header: Header, openStream?: OpenStream): unknown[] {
     const { valueBytes, count } = header;
     if (
       valueBytes % 8 !== 0 || HEADER_BYTES + valueBytes > bytes.length || count > valueBytes / 8
@@ -156,6 +146,7 @@ export class MessageCodec {
     const attachments = readAttachments(bytes, end, header.attachments);
     const memory = this.#room(valueBytes);
     memory.u8.set(bytes.subarray(HEADER_BYTES, end));
+    this.#decoder.openStream = openStream;
     return this.#decoder.all(memory, 0, valueBytes, count, attachments);
   }
 
@@ -173,35 +164,48 @@ export class MessageCodec {
     fields: HeaderFields,
     write: (encoder: MessageEncoder, start: number) => number,
   ): Uint8Array {
-    // Encoding runs user code, which may itself make a call.
-    const encoder = this.#idle.pop() ?? new MessageEncoder({
+    const encoder = this.acquire();
+    try {
+      const start = encoder.begin();
+      encoder.name = name;
+      const end = write(encoder, start);
+      encoder.checkSize(end);
+      return this.finish(encoder, end, kind, { ...fields, count });
+    } catch (error) {
+      throw encodingError(error, name);
+    } finally {
+      this.release(encoder);
+    }
+  }
+
+  /** An encoder for one message. Several may be in use: encoding runs user code, which may itself make a call. */
+  acquire(): MessageEncoder {
+    return this.#idle.pop() ?? new MessageEncoder({
       access: this.#access,
       shapes: undefined,
       sharedBuffers: this.#sharedBuffers,
       maxPayloadBytes: this.maxPayloadBytes,
       allowsBorrow: false,
     });
-    try {
-      const start = encoder.begin();
-      encoder.name = name;
-      const end = write(encoder, start);
-      encoder.checkSize(end);
-      const buffers = encoder.attachments.objects as readonly ArrayBuffer[];
-      if (buffers.length > MAX_ATTACHMENTS) {
-        throw new PayloadTooLargeError(end + encoder.copiedBytes, this.maxPayloadBytes);
-      }
-      const bytes = new Uint8Array(HEADER_BYTES + end + roomForAttachments(buffers));
-      const attachments = buffers.length;
-      writeHeader(bytes, kind, { ...fields, count, attachments, valueBytes: end });
-      bytes.set(encoder.u8.subarray(0, end), HEADER_BYTES);
-      if (attachments > 0) writeAttachments(bytes, HEADER_BYTES + end, buffers);
-      return bytes;
-    } catch (error) {
-      throw encodingError(error, name);
-    } finally {
-      encoder.end();
-      this.#idle.push(encoder);
+  }
+
+  release(encoder: MessageEncoder): void {
+    encoder.end();
+    this.#idle.push(encoder);
+  }
+
+  /** The message of what was encoded up to `end`. */
+  finish(encoder: MessageEncoder, end: number, kind: number, fields: HeaderFields): Uint8Array {
+    const buffers = encoder.attachments.objects as readonly ArrayBuffer[];
+    const attachments = buffers.length;
+    if (attachments > MAX_ATTACHMENTS) {
+      throw new DataCloneError(`A message has more than ${MAX_ATTACHMENTS} buffers.`);
     }
+    const bytes = new Uint8Array(HEADER_BYTES + end + roomForAttachments(buffers));
+    writeHeader(bytes, kind, { ...fields, attachments, valueBytes: end });
+    bytes.set(encoder.u8.subarray(0, end), HEADER_BYTES);
+    if (attachments > 0) writeAttachments(bytes, HEADER_BYTES + end, buffers);
+    return bytes;
   }
 }
 

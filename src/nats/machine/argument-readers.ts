@@ -1,0 +1,79 @@
+/** The arguments of one call that are streams of its caller. */
+import { ProtocolError, type WorkerLoss } from "../../errors.ts";
+import { toReadableStream } from "../../streams/readable.ts";
+import { StreamConsumer } from "../../streams/stream-consumer.ts";
+import { StreamReader } from "../../streams/stream-reader.ts";
+import { type Header, STREAM_END, STREAM_FAILURE } from "../wire/frames.ts";
+import type { MessageCodec } from "../wire/message-codec.ts";
+import { StreamReceiver } from "../wire/stream-receiver.ts";
+
+export interface ArgumentReadersOptions {
+  readonly codec: MessageCodec;
+  /** The id of this machine. */
+  readonly sender: number;
+  /** Sends a message to the caller. */
+  readonly post: (message: Uint8Array) => void;
+  /** Describes the loss of a batch. */
+  readonly loss: () => WorkerLoss;
+}
+
+interface Reading {
+  readonly consumer: StreamConsumer;
+  readonly receiver: StreamReceiver;
+}
+
+export class ArgumentReaders {
+  readonly #options: ArgumentReadersOptions;
+  readonly #streams = new Map<number, Reading>();
+
+  constructor(options: ArgumentReadersOptions) {
+    this.#options = options;
+  }
+
+  /** Creates what the task gets in the place of stream `index`. */
+  open(index: number, isReadable: boolean): object {
+    const { sender, post, loss } = this.#options;
+    const stream = index + 1;
+    if (this.#streams.has(stream)) throw new ProtocolError(`Stream ${index} occurs twice.`);
+    const receiver = new StreamReceiver({ stream, sender, post, loss });
+    let hasBegun = false;
+    const consumer: StreamConsumer = new StreamConsumer({
+      acknowledge: receiver.acknowledge,
+      // A source that was never asked has nothing to end.
+      cancel: () => hasBegun ? receiver.cancel() : consumer.end(undefined),
+      onWaiting: (isWaiting) => {
+        if (!isWaiting || hasBegun || consumer.hasEnded) return;
+        hasBegun = true;
+        receiver.begin();
+      },
+    });
+    receiver.attach(consumer);
+    this.#streams.set(stream, { consumer, receiver });
+    const reader = new StreamReader(consumer);
+    return isReadable ? toReadableStream(reader) : reader;
+  }
+
+  /** A message of the caller about a stream. Throws WorkerLostError if one before it was lost, or ProtocolError. */
+  receive(header: Header, bytes: Uint8Array): void {
+    const reading = this.#streams.get(header.word);
+    if (reading === undefined) return;
+    const { consumer, receiver } = reading;
+    const values = this.#options.codec.decode(bytes, header);
+    receiver.receive(header, values, bytes.length);
+    if (header.kind === STREAM_END) consumer.end(undefined);
+    else if (header.kind === STREAM_FAILURE) consumer.fail(values[0]);
+  }
+
+  /** To be called now and then while the call runs. */
+  remind(): void {
+    for (const { receiver } of this.#streams.values()) receiver.remind();
+  }
+
+  /** The call is over: its streams cannot be read any more. */
+  close(reason: unknown): void {
+    for (const { consumer } of this.#streams.values()) {
+      consumer.drop();
+      consumer.fail(reason);
+    }
+  }
+}

@@ -1,0 +1,149 @@
+/** The side of a stream that has its items: sends them in numbered batches, as far ahead of the reader as its credit allows. */
+import type { Runtime } from "../../runtimes/runtime.ts";
+import { HIGH_WATER_MARK } from "../../streams/limits.ts";
+import {
+  type AnyIterator,
+  type BatchWriter,
+  StreamProducer,
+} from "../../streams/stream-producer.ts";
+import {
+  CREDIT,
+  type Header,
+  ITEMS,
+  RESULT_STREAM,
+  STREAM_END,
+  STREAM_FAILURE,
+  WAITING,
+} from "./frames.ts";
+import { MessageBatch } from "./message-batch.ts";
+import type { MessageCodec } from "./message-codec.ts";
+
+export interface StreamSenderOptions {
+  readonly codec: MessageCodec;
+  readonly runtime: Pick<Runtime, "now" | "macrotask">;
+  /** Which stream of the call. */
+  readonly stream: number;
+  /** The id of this machine; 0 for a caller. */
+  readonly sender: number;
+  /** Sends a message after those before it. Resolves when it has left; undefined: it has. */
+  readonly send: (message: Uint8Array) => Promise<void> | undefined;
+  /** The end of the stream has left. */
+  readonly onEnd: () => void;
+  /** Batches were lost on the way. Their reader would wait for ever. */
+  readonly onLost: () => void;
+}
+
+/** Times in a row that a reader waits for batches that have left, with a pause between them, until they count as lost. */
+const TIMES_BEHIND = 3;
+
+export class StreamSender implements BatchWriter {
+  /** A batch is leaving in chunks. */
+  isFull = false;
+  readonly #options: StreamSenderOptions;
+  readonly #producer: StreamProducer;
+  readonly #batch: MessageBatch;
+  #batches = 0;
+  /** Batches that have left; the same, and those that had arrived, when the reader last said that it waits. */
+  #left = 0;
+  #leftBefore = 0;
+  #arrivedBefore = 0;
+  #timesBehind = 0;
+  #taken = 0;
+  /** The last message. */
+  #end: Uint8Array | undefined;
+
+  constructor(iterator: AnyIterator, options: StreamSenderOptions) {
+    this.#options = options;
+    this.#batch = new MessageBatch(options.codec);
+    const { now, macrotask } = options.runtime;
+    this.#producer = new StreamProducer({
+      iterator,
+      highWaterMark: HIGH_WATER_MARK,
+      now,
+      macrotask,
+      run: (slice) => slice(),
+      onPause: () => {},
+      onEnd: (isThrown, value) => this.#finish(isThrown, value),
+      writer: this,
+    });
+  }
+
+  /** Begins to ask for items, soon. */
+  start(): void {
+    this.#producer.resume();
+  }
+
+  /** The reader wants no more items, or its call is over. */
+  cancel(): void {
+    this.#producer.cancel();
+    this.#repeatEnd();
+  }
+
+  /** The reader does not know the end yet: it may have been lost. */
+  #repeatEnd(): void {
+    if (this.#end !== undefined) void this.#options.send(this.#end);
+  }
+
+  /** CREDIT or WAITING has arrived. */
+  onReader({ kind, count: arrived, number: taken }: Header): void {
+    if (kind === CREDIT || kind === WAITING) {
+      const more = taken - this.#taken;
+      if (more > 0) {
+        this.#taken = taken;
+        this.#producer.acknowledge(more);
+      }
+    }
+    if (kind !== WAITING) return;
+    this.#repeatEnd();
+    const isBehind = arrived < this.#leftBefore && arrived === this.#arrivedBefore;
+    this.#timesBehind = isBehind ? this.#timesBehind + 1 : 0;
+    this.#leftBefore = this.#left;
+    this.#arrivedBefore = arrived;
+    if (this.#timesBehind === TIMES_BEHIND) this.#options.onLost();
+  }
+
+  add(item: unknown): number {
+    return this.#batch.add(item);
+  }
+
+  discard(): void {
+    this.#batch.clear();
+  }
+
+  send(): void {
+    const { stream, sender, send } = this.#options;
+    const message = this.#batch.take(ITEMS, { word: stream, number: this.#batches, sender });
+    this.#batches++;
+    const sent = send(message);
+    if (sent === undefined) {
+      this.#left++;
+      return;
+    }
+    this.isFull = true;
+    void sent.then(() => {
+      this.isFull = false;
+      this.#left++;
+      this.#producer.resume();
+    });
+  }
+
+  #finish(isThrown: boolean, value: unknown): void {
+    const { codec, stream, sender, send, onEnd } = this.#options;
+    const fields = { word: stream, number: this.#batches, sender };
+    // What a source among the arguments returns is nobody's concern.
+    const returned = stream === RESULT_STREAM ? value : undefined;
+    let end: Uint8Array;
+    if (isThrown) end = codec.encodeFailure(STREAM_FAILURE, value, fields);
+    else {
+      try {
+        end = codec.encode(STREAM_END, [], [returned], "result", fields);
+      } catch (error) {
+        end = codec.encodeFailure(STREAM_FAILURE, error, fields);
+      }
+    }
+    this.#end = end;
+    const sent = send(end);
+    if (sent === undefined) onEnd();
+    else void sent.then(onEnd);
+  }
+}

@@ -1,0 +1,215 @@
+/** Streams as arguments of calls to another machine, and what ends them. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { Readable } from "node:stream";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  DataCloneError,
+  InvalidArgumentError,
+  TimeoutError,
+  WorkerLostError,
+} from "../../src/mod.ts";
+import { connectPool, type RemotePool, serve, type Server } from "../../src/mod-nats.ts";
+import { rejection, until } from "../support/conformance.ts";
+import { noServer, startMachine, startServers } from "../support/nats.ts";
+
+type Tasks = typeof import("../fixtures/nats-tasks.ts");
+const tasks = new URL("../fixtures/nats-tasks.ts", import.meta.url);
+const upTo = (count: number): number[] => Array.from({ length: count }, (_, n) => n);
+
+/** A source that tells how far it was asked, and whether it was ended. */
+class Source implements AsyncIterable<number> {
+  asked = 0;
+  opened = 0;
+  closed = 0;
+  readonly #count: number;
+
+  constructor(count = Infinity) {
+    this.#count = count;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<number> {
+    this.opened++;
+    try {
+      while (this.asked < this.#count) yield this.asked++;
+    } finally {
+      this.closed++;
+    }
+  }
+}
+
+describe.skipIf(noServer !== undefined)(`streams${noServer ? ` (${noServer})` : ""}`, () => {
+  let servers: Awaited<ReturnType<typeof startServers>>;
+  let address: string;
+  let server: Server;
+  let pool: RemotePool<Tasks>;
+  const folder = mkdtempSync(join(tmpdir(), "heddle-nats-streams-"));
+
+  beforeAll(async () => {
+    servers = await startServers(1);
+    address = servers[0]!.address;
+    const options = { servers: address, subject: "streams", pool: { threads: 2 } };
+    server = serve<Tasks>(tasks, { ...options, terminates: false });
+    await server.ready;
+    // Longer than this machine may be busy with other things.
+    pool = connectPool<Tasks>({ servers: address, subject: "streams", lostAfterMs: 30_000 });
+  });
+  afterAll(async () => {
+    await pool?.shutdown();
+    await server?.shutdown();
+    await servers?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  test("async iterables, ReadableStreams and Readables arrive in order", async () => {
+    const source = new Source(10_000);
+    const { kind, items } = await pool.call.collect(source);
+    expect(items).toEqual(upTo(10_000));
+    expect(kind).not.toBe("[object ReadableStream]");
+    expect(source).toMatchObject({ opened: 1, closed: 1 });
+    const web = new ReadableStream<string>({
+      start(controller) {
+        for (const text of ["a", "b"]) controller.enqueue(text);
+        controller.close();
+      },
+    });
+    expect(await pool.call.collect(web)).toEqual({
+      kind: "[object ReadableStream]",
+      items: ["a", "b"],
+    });
+    expect((await pool.call.collect(Readable.from([1, "x", { y: 2 }]))).items)
+      .toEqual([1, "x", { y: 2 }]);
+    const generator = (function* (): Generator<number> {
+      yield* [1, 2];
+    })() as unknown as AsyncIterable<number>;
+    expect((await pool.call.collect(generator)).items).toEqual([1, 2]);
+  });
+
+  test("items above max_payload arrive in their places", async () => {
+    const blocks = async function* (): AsyncGenerator<Uint8Array> {
+      for (let n = 0; n < 6; n++) yield new Uint8Array(n % 2 === 0 ? 2_500_000 : 10).fill(n);
+    };
+    const { items } = await pool.call.collect(blocks());
+    expect(items.map((block) => [block.length, block[0], block.at(-1)])).toEqual(
+      upTo(6).map((n) => [n % 2 === 0 ? 2_500_000 : 10, n, n]),
+    );
+  });
+
+  test("the source is asked as far as the task reads, and ended when it reads no more", async () => {
+    const endless = new Source();
+    expect((await pool.call.collect(endless, 3)).items).toEqual([0, 1, 2]);
+    await until(() => endless.closed === 1);
+    // What the caller, the machine and the worker hold.
+    expect(endless.asked).toBeLessThan(20_000);
+    const unread = new Source();
+    expect(await pool.call.add(1, unread as unknown as number)).toBe("1[object Object]");
+    expect(unread.opened).toBe(0);
+    await until(() => server.stats().inFlight === 0);
+  });
+
+  test("streams go through several tasks, and several into one call", async () => {
+    const first = pool.call.count(5000)[Symbol.asyncIterator]();
+    expect(await pool.call.double(first).toArray()).toEqual(upTo(5000).map((n) => 2 * n));
+    const doubled = pool.call.double(new Source(2000))[Symbol.asyncIterator]();
+    const both = pool.call.zip(new Source(2000), doubled);
+    expect(await both.toArray()).toEqual(upTo(2000).map((n) => [n, 2 * n]));
+  });
+
+  test("an error of the source arrives after its items", async () => {
+    const failing = async function* (): AsyncGenerator<number> {
+      yield* upTo(1000);
+      throw new RangeError("no more");
+    };
+    const [count, error] = await pool.call.countUntilError(failing());
+    expect(count).toBe(1000);
+    expect(error).toBeInstanceOf(RangeError);
+    const uncloneable = async function* (): AsyncGenerator<unknown> {
+      yield* upTo(10);
+      yield () => {};
+    };
+    const [before, refused] = await pool.call.countUntilError(uncloneable());
+    expect(before).toBe(10);
+    expect(refused).toBeInstanceOf(DataCloneError);
+    const broken = {
+      [Symbol.asyncIterator]: () => {
+        throw new RangeError("cannot be opened");
+      },
+    } as unknown as AsyncIterable<unknown>;
+    expect((await pool.call.countUntilError(broken))[1]).toBeInstanceOf(RangeError);
+  });
+
+  test("an abort and a timeout end the source", async () => {
+    const controller = new AbortController();
+    const aborted = new Source();
+    const call = rejection(pool.call.readOne.with({ signal: controller.signal })(aborted));
+    await until(() => aborted.opened === 1);
+    controller.abort("stop");
+    expect(await call).toBe("stop");
+    await until(() => aborted.closed === 1);
+    const late = new Source();
+    const timedOut = rejection(pool.call.readOne.with({ timeout: 2000 })(late));
+    await until(() => late.opened === 1);
+    expect(await timedOut).toBeInstanceOf(TimeoutError);
+    await until(() => late.closed === 1);
+    await until(() => server.stats().inFlight === 0);
+  });
+
+  test("a generator that is ended before its machine knows that, ends", async () => {
+    for (let round = 0; round < 5; round++) {
+      const file = join(folder, `ended-${round}`);
+      const rows = pool.call.endless(file);
+      await rows.return();
+      await until(() => server.stats().inFlight === 0);
+    }
+    expect(await pool.call.add(1, 2)).toBe(3);
+  });
+
+  test("promises of streams are refused by name", async () => {
+    const promised = Promise.resolve(new Source()) as unknown as AsyncIterable<number>;
+    const error = await rejection(pool.call.collect(promised));
+    expect(error).toBeInstanceOf(DataCloneError);
+    expect((error as Error).message).toContain("args[0]");
+    // A call is a promise as well: nobody knows yet which of both it is.
+    expect(await rejection(pool.call.collect(pool.call.count(3)))).toBeInstanceOf(
+      InvalidArgumentError,
+    );
+  });
+
+  test("the source ends with the machine that reads it; the call is not repeated", async () => {
+    const options = { servers: [address], subject: "mortal", pool: { threads: 1 } };
+    const machine = await startMachine("mortal", options);
+    const caller = connectPool<Tasks>({ servers: address, subject: "mortal", lostAfterMs: 1500 });
+    await caller.call.pid(); // the caller asks for its name
+    const source = new Source();
+    const reading = rejection(caller.call.readOne.with({ idempotent: true })(source));
+    await until(() => source.opened === 1);
+    await machine.kill();
+    const error = await reading;
+    expect(error).toBeInstanceOf(WorkerLostError);
+    expect(error).toMatchObject({ machine: "mortal" });
+    await until(() => source.closed === 1);
+    expect(source.opened).toBe(1);
+    expect(caller.stats()).toMatchObject({ inFlight: 0, retried: 0 });
+    await caller.shutdown();
+  });
+
+  test("shutdown of the machine ends the source", async () => {
+    const leaving = serve<Tasks>(tasks, {
+      servers: address,
+      subject: "leaving",
+      pool: { threads: 1 },
+      discovery: false,
+      terminates: false,
+    });
+    await leaving.ready;
+    const caller = connectPool<Tasks>({ servers: address, subject: "leaving" });
+    const source = new Source();
+    const reading = rejection(caller.call.readOne(source));
+    await until(() => source.opened === 1);
+    await leaving.shutdown(0);
+    expect(await reading).toBeInstanceOf(WorkerLostError);
+    await until(() => source.closed === 1);
+    await caller.shutdown();
+  });
+});
