@@ -46,10 +46,11 @@ import {
   tokenLists,
   waitFor,
 } from "../options.ts";
+import { lossOf } from "../loss.ts";
 import type { RemotePoolStatistics } from "../statistics.ts";
 import { ArgumentSenders } from "./argument-senders.ts";
 import { encodeCall } from "./call-message.ts";
-import { EVERY_MACHINE, Liveness, lossOf } from "./liveness.ts";
+import { EVERY_MACHINE, Liveness } from "./liveness.ts";
 import { type CallEvents, RemoteCall } from "./remote-call.ts";
 import type { RemoteResult } from "./remote-result.ts";
 

@@ -4,6 +4,7 @@
  * no machine has accepted, or that its machine no longer has.
  */
 import type { WorkerLoss } from "../../errors.ts";
+import { lossOf } from "../loss.ts";
 import type { RemoteCall } from "./remote-call.ts";
 
 export interface LivenessOptions {
@@ -143,9 +144,4 @@ export class Liveness {
     const isRecent = lost !== undefined && now - lost.at < 2 * checks * intervalMs;
     return isRecent ? lost.name : undefined;
   }
-}
-
-/** `machine`: its name, if it is known. */
-export function lossOf(machine: string | undefined, reason: string): WorkerLoss {
-  return { workerId: -1, ...(machine !== undefined && { machine }), exitCode: undefined, reason };
 }

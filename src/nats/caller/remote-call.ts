@@ -4,10 +4,10 @@ import { createResultStream, type ResultStream } from "../../host/streams/result
 import type { StreamConsumer } from "../../streams/stream-consumer.ts";
 import { InvalidArgumentError, ProtocolError, TimeoutError } from "../../errors.ts";
 import type { Timer } from "../../runtimes/runtime.ts";
+import { lossOf } from "../loss.ts";
 import { type Header, RESULT_STREAM } from "../wire/frames.ts";
 import { StreamReceiver } from "../wire/stream-receiver.ts";
 import type { ArgumentSenders } from "./argument-senders.ts";
-import { lossOf } from "./liveness.ts";
 import { RemoteResult, type ResultSource } from "./remote-result.ts";
 
 /** What a call asks of its pool. */

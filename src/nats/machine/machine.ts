@@ -36,6 +36,7 @@ import {
   WAITING,
 } from "../wire/frames.ts";
 import { isAboutLarge, LargeMessages, MessageQueue } from "../wire/large-messages.ts";
+import { lossOf } from "../loss.ts";
 import { MessageCodec } from "../wire/message-codec.ts";
 import { StreamSender } from "../wire/stream-sender.ts";
 import {
@@ -268,7 +269,7 @@ export class Machine {
   }
 
   #lossOf(reason: string): WorkerLoss {
-    return { workerId: -1, machine: this.#options.name, exitCode: undefined, reason };
+    return lossOf(this.#options.name, reason);
   }
 
   /** Options for the local call. Values of a hostile caller are refused by `with` itself. */
