@@ -4,12 +4,7 @@ import { Readable } from "node:stream";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  DataCloneError,
-  InvalidArgumentError,
-  TimeoutError,
-  WorkerLostError,
-} from "../../src/mod.ts";
+import { DataCloneError, TimeoutError, UnknownTaskError, WorkerLostError } from "../../src/mod.ts";
 import { connectPool, type RemotePool, serve, type Server } from "../../src/mod-nats.ts";
 import { rejection, until } from "../support/conformance.ts";
 import { noServer, startMachine, startServers } from "../support/nats.ts";
@@ -109,11 +104,24 @@ describe.skipIf(noServer !== undefined)(`streams${noServer ? ` (${noServer})` : 
   });
 
   test("streams go through several tasks, and several into one call", async () => {
-    const first = pool.call.count(5000)[Symbol.asyncIterator]();
-    expect(await pool.call.double(first).toArray()).toEqual(upTo(5000).map((n) => 2 * n));
-    const doubled = pool.call.double(new Source(2000))[Symbol.asyncIterator]();
-    const both = pool.call.zip(new Source(2000), doubled);
+    expect(await pool.call.double(pool.call.count(5000)).toArray()).toEqual(
+      upTo(5000).map((n) => 2 * n),
+    );
+    const both = pool.call.zip(new Source(2000), pool.call.double(new Source(2000)));
     expect(await both.toArray()).toEqual(upTo(2000).map((n) => [n, 2 * n]));
+    const promised = pool.call.stream(3) as unknown as AsyncIterable<number>;
+    expect(await pool.call.double(promised).toArray()).toEqual([0, 2, 4]);
+    const opened = pool.call.count(10);
+    expect((await opened.next()).value).toBe(0);
+    expect(await pool.call.double(opened).toArray()).toEqual(upTo(10).slice(1).map((n) => 2 * n));
+    const failed = pool.call.double(pool.call.failAfter(2));
+    expect((await failed.next()).value).toBe(0);
+    expect((await failed.next()).value).toBe(2);
+    expect(await rejection(failed.next())).toMatchObject({ message: "no more" });
+    const unknown = pool as unknown as RemotePool<{ none(): AsyncGenerator<number> }>;
+    expect(await rejection(pool.call.double(unknown.call.none()).toArray())).toBeInstanceOf(
+      UnknownTaskError,
+    );
   });
 
   test("an error of the source arrives after its items", async () => {
@@ -170,10 +178,6 @@ describe.skipIf(noServer !== undefined)(`streams${noServer ? ` (${noServer})` : 
     const error = await rejection(pool.call.collect(promised));
     expect(error).toBeInstanceOf(DataCloneError);
     expect((error as Error).message).toContain("args[0]");
-    // A call is a promise as well: nobody knows yet which of both it is.
-    expect(await rejection(pool.call.collect(pool.call.count(3)))).toBeInstanceOf(
-      InvalidArgumentError,
-    );
   });
 
   test("the source ends with the machine that reads it; the call is not repeated", async () => {

@@ -5,7 +5,9 @@ import { isReadableStream } from "../../streams/readable.ts";
 import { isStreamable } from "../../streams/stream-producer.ts";
 import { DataCloneError } from "../../errors.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
+import { ResultStream } from "../../host/streams/result-stream.ts";
 import { CALL, readHeader } from "../wire/frames.ts";
+import { RemoteResult } from "./remote-result.ts";
 import type { MessageCodec } from "../wire/message-codec.ts";
 
 export interface EncodedCall {
@@ -13,7 +15,7 @@ export interface EncodedCall {
   readonly message: Uint8Array | undefined;
   /** The message, once all arguments are known. */
   readonly completed: Promise<Uint8Array> | undefined;
-  /** The arguments that are streams. */
+  /** The arguments that are streams; all of them are there when the message is. */
   readonly sources: readonly object[];
 }
 
@@ -29,13 +31,14 @@ export function encodeCall(
 ): EncodedCall {
   const positions: number[] = [];
   const sources: object[] = [];
+  const placeholder = (source: object): StreamArgument => {
+    sources.push(source);
+    return new StreamArgument(sources.length - 1, isReadableStream(source));
+  };
   const values = args.map((arg, index) => {
     // A promise may have the methods of a stream as well.
     if (isPromise(arg)) positions.push(index);
-    else if (isStreamable(arg)) {
-      sources.push(arg);
-      return new StreamArgument(sources.length - 1, isReadableStream(arg));
-    }
+    else if (isStreamable(arg)) return placeholder(arg);
     return arg;
   });
   const first = [task, wireSettings(settings)];
@@ -44,11 +47,22 @@ export function encodeCall(
   }
   const isPending = args.map((_, index) => positions.includes(index));
   const partial = codec.encode(CALL, first, values, "args", {}, isPending);
-  const completed = Promise.all(positions.map((index) => args[index])).then((settled) => {
-    for (const [at, value] of settled.entries()) refuseStream(value, positions[at]!);
-    return codec.complete(partial, readHeader(partial)!, settled, positions);
+  const completed = Promise.all(positions.map((index) => promised(args[index]))).then((settled) => {
+    const late = settled.map((value, at) => {
+      if (args[positions[at]!] instanceof RemoteResult && value instanceof ResultStream) {
+        return placeholder(value);
+      }
+      refuseStream(value, positions[at]!);
+      return value;
+    });
+    return codec.complete(partial, readHeader(partial)!, late, positions);
   });
   return { message: undefined, completed, sources };
+}
+
+/** A call to a machine may turn out to be a stream. */
+function promised(arg: unknown): unknown {
+  return arg instanceof RemoteResult ? arg.valueOrStream() : arg;
 }
 
 function refuseStream(arg: unknown, index: number): void {

@@ -161,29 +161,28 @@ export class Caller implements CallEvents {
 
   /** Encodes the arguments now; pending ones when they are known. */
   #encode(call: RemoteCall, args: readonly unknown[]): void {
-    const { codec } = this;
-    const { message, completed, sources } = encodeCall(
-      codec,
-      this.#runtime.isPromise,
-      call,
-      args,
-    );
+    const encoded = encodeCall(this.codec, this.#runtime.isPromise, call, args);
+    const { message, completed, sources } = encoded;
     call.message = message;
-    if (sources.length > 0) {
-      const queue = new MessageQueue((part) => this.#tellAll(call, part));
-      call.sources = new ArgumentSenders(sources, {
-        codec,
-        runtime: this.#runtime,
-        send: (part) => queue.send(part),
-        onLost: () => this.#loseStream(call),
-      });
-    }
+    if (message !== undefined) this.#attach(call, sources);
     completed?.then((whole) => {
       if (call.isSettled) return;
       call.message = whole;
+      this.#attach(call, sources);
       if (this.#connection !== undefined) this.#send(call);
     }).catch((error) => {
       if (!call.isSettled) this.#settle(call, () => call.fail(error));
+    });
+  }
+
+  #attach(call: RemoteCall, sources: readonly object[]): void {
+    if (sources.length === 0) return;
+    const queue = new MessageQueue((part) => this.#tellAll(call, part));
+    call.sources = new ArgumentSenders(sources, {
+      codec: this.codec,
+      runtime: this.#runtime,
+      send: (part) => queue.send(part),
+      onLost: () => this.#loseStream(call),
     });
   }
 

@@ -34,6 +34,14 @@ export class RemoteResult extends Promise<unknown> {
     this.#handle = handle;
   }
 
+  /** For who takes either: the value, or the stream if the task is a generator function. */
+  valueOrStream(): Promise<unknown> {
+    return this.then(undefined, (reason) => {
+      if (this.#handle === undefined) throw reason;
+      return this.#handle;
+    });
+  }
+
   /** Rejects the promise with `reason`, and aborts the signal of the task. */
   reject(reason: unknown = new DOMException("This operation was aborted.", "AbortError")): void {
     this.#source?.abort(reason);
