@@ -83,33 +83,45 @@ async function roundTrips(isQuick: boolean, call: () => Promise<boolean>): Promi
   return found;
 }
 
-async function byRaw(isQuick: boolean, servers: string): Promise<RoundSamples[]> {
-  await startMachine("raw", servers);
-  const connection = await connect({ servers });
-  const bytes = new TextEncoder().encode(TEXT);
-  return await roundTrips(
-    isQuick,
-    async () => (await connection.request("raw", bytes)).data.length === bytes.length,
-  );
-}
-
-async function byHeddle(isQuick: boolean, servers: string): Promise<RoundSamples[]> {
-  await startMachine("heddle", servers);
-  const pool = connectPool<Tasks>({ servers, subject: "heddle" });
-  const { echo, spin } = pool.call;
-  const found = await roundTrips(isQuick, async () => (await echo(TEXT)).length === TEXT.length);
+/** Calls a second of a task of 1 ms. One machine of this kind runs already. */
+async function throughput(
+  isQuick: boolean,
+  startOne: () => Promise<unknown>,
+  call: () => Promise<boolean>,
+): Promise<RoundSamples[]> {
+  const found: RoundSamples[] = [];
   let machines = 1;
   for (const size of MACHINES) {
-    for (; machines < size; machines++) await startMachine("heddle", servers);
+    for (; machines < size; machines++) await startOne();
     const atOnce = CALLS_PER_MACHINE * size;
     const samples: number[] = [];
     for (let n = 0; n < (isQuick ? 3 : 10); n++) {
-      const ns = await timeCalls(atOnce, 20 * atOnce, async () => await spin(TASK_US) > 0);
-      samples.push(MS_PER_S * NS_PER_MS / ns);
+      samples.push(MS_PER_S * NS_PER_MS / await timeCalls(atOnce, 20 * atOnce, call));
     }
     found.push({ case: THROUGHPUT, size, unit: "requests/s", samples });
   }
   return found;
+}
+
+async function byRaw(isQuick: boolean, servers: string): Promise<RoundSamples[]> {
+  const startOne = (): Promise<unknown> => startMachine("raw", servers);
+  await startOne();
+  const connection = await connect({ servers });
+  const bytes = new TextEncoder().encode(TEXT);
+  const request = async (subject: string, data: Uint8Array | string): Promise<Uint8Array> =>
+    (await connection.request(subject, data, { timeout: 60_000 })).data;
+  const echo = async (): Promise<boolean> => (await request("raw", bytes)).length === bytes.length;
+  const spin = async (): Promise<boolean> => (await request("raw-spin", `${TASK_US}`)).length > 0;
+  return [...await roundTrips(isQuick, echo), ...await throughput(isQuick, startOne, spin)];
+}
+
+async function byHeddle(isQuick: boolean, servers: string): Promise<RoundSamples[]> {
+  const startOne = (): Promise<unknown> => startMachine("heddle", servers);
+  await startOne();
+  const pool = connectPool<Tasks>({ servers, subject: "heddle" });
+  const echo = async (): Promise<boolean> => (await pool.call.echo(TEXT)).length === TEXT.length;
+  const spin = async (): Promise<boolean> => await pool.call.spin(TASK_US) > 0;
+  return [...await roundTrips(isQuick, echo), ...await throughput(isQuick, startOne, spin)];
 }
 
 /** Runs one round of the contender named on the command line and prints its figures. */
