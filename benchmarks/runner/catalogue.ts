@@ -19,7 +19,7 @@ import { BUSY, ONE_CORE } from "../scenarios/contended-cases.ts";
 import { ON_MAIN } from "../scenarios/http-cases.ts";
 import { fetchNatsServer, findNatsServer } from "../../scripts/nats-server.ts";
 import { ALONE, BESIDE_LONG, LAST_MICRO, LONG_TASK } from "../scenarios/mixed-cases.ts";
-import { RAW } from "../scenarios/nats-cases.ts";
+import { CONTENDERS as NATS_CONTENDERS, RAW } from "../scenarios/nats-cases.ts";
 import { SWEPT_WORKERS, workersOf } from "../scenarios/pools-in-turn.ts";
 import { languageVersions } from "../programs/languages.ts";
 import { programContenders } from "./programs.ts";
@@ -64,7 +64,7 @@ const namedAndKnitting =
 const natsContenders = (_: Choices, runtime: string): readonly Contender[] => {
   // A list of scenarios fetches nothing.
   const found = runtime === "" ? findNatsServer() : fetchNatsServer();
-  return ["heddle", RAW].map((name) => ({
+  return NATS_CONTENDERS.map((name) => ({
     ...byName(name),
     ...("path" in found ? {} : { left: found.reason }),
   }));

@@ -8,7 +8,7 @@ import { connect } from "@nats-io/transport-node";
 import { connectPool } from "../../dist/nats.js";
 import { fetchNatsServer } from "../../scripts/nats-server.ts";
 import { finish, readArguments, type RoundSamples } from "../harness/child.ts";
-import { AT_ONCE, MACHINES, RAW, ROUND_TRIP, THROUGHPUT } from "./nats-cases.ts";
+import { AT_ONCE, HEDDLE, MACHINES, RAW, ROUND_TRIP, THROUGHPUT } from "./nats-cases.ts";
 
 type Tasks = typeof import("../contenders/nats-tasks.ts");
 
@@ -16,11 +16,15 @@ const NS_PER_MS = 1e6;
 const MS_PER_S = 1000;
 const TEXT = "x".repeat(100);
 const TASK_US = 1000;
-const SAMPLES = 200;
-const QUICK_SAMPLES = 20;
-/** Calls of one sample, and those that keep each machine busy. */
-const CALLS_AT_ONE = 100;
+/** One after the other, each call is a sample; at once, so many calls are one. */
+const CALLS_AT_ONE = 1;
 const CALLS_AT_MANY = 2000;
+const SAMPLES_AT_ONE = 5000;
+const SAMPLES_AT_MANY = 50;
+/** Part of the samples in a quick run. */
+const QUICK_PART = 0.1;
+const WARM_UP_CALLS = 5000;
+/** Calls that keep each machine busy. */
 const CALLS_PER_MACHINE = 16;
 
 const machine = fileURLToPath(new URL("../contenders/nats-machine.ts", import.meta.url));
@@ -73,11 +77,10 @@ async function roundTrips(isQuick: boolean, call: () => Promise<boolean>): Promi
   const found: RoundSamples[] = [];
   for (const atOnce of AT_ONCE) {
     const calls = atOnce === 1 ? CALLS_AT_ONE : CALLS_AT_MANY;
+    const count = (atOnce === 1 ? SAMPLES_AT_ONE : SAMPLES_AT_MANY) * (isQuick ? QUICK_PART : 1);
     const samples: number[] = [];
-    await timeCalls(atOnce, 10 * calls, call); // warms up
-    for (let n = 0; n < (isQuick ? QUICK_SAMPLES : SAMPLES); n++) {
-      samples.push(await timeCalls(atOnce, calls, call));
-    }
+    await timeCalls(atOnce, WARM_UP_CALLS, call);
+    for (let n = 0; n < count; n++) samples.push(await timeCalls(atOnce, calls, call));
     found.push({ case: ROUND_TRIP, size: atOnce, unit: "ns", samples });
   }
   return found;
@@ -95,6 +98,7 @@ async function throughput(
     for (; machines < size; machines++) await startOne();
     const atOnce = CALLS_PER_MACHINE * size;
     const samples: number[] = [];
+    await timeCalls(atOnce, 20 * atOnce, call); // warms up
     for (let n = 0; n < (isQuick ? 3 : 10); n++) {
       samples.push(MS_PER_S * NS_PER_MS / await timeCalls(atOnce, 20 * atOnce, call));
     }
@@ -103,15 +107,16 @@ async function throughput(
   return found;
 }
 
-async function byRaw(isQuick: boolean, servers: string): Promise<RoundSamples[]> {
-  const startOne = (): Promise<unknown> => startMachine("raw", servers);
+async function byRaw(isQuick: boolean, kind: string, servers: string): Promise<RoundSamples[]> {
+  const startOne = (): Promise<unknown> => startMachine(kind, servers);
   await startOne();
   const connection = await connect({ servers });
   const bytes = new TextEncoder().encode(TEXT);
   const request = async (subject: string, data: Uint8Array | string): Promise<Uint8Array> =>
     (await connection.request(subject, data, { timeout: 60_000 })).data;
-  const echo = async (): Promise<boolean> => (await request("raw", bytes)).length === bytes.length;
-  const spin = async (): Promise<boolean> => (await request("raw-spin", `${TASK_US}`)).length > 0;
+  const echo = async (): Promise<boolean> =>
+    (await request("raw.echo", bytes)).length === bytes.length;
+  const spin = async (): Promise<boolean> => (await request("raw.spin", `${TASK_US}`)).length > 0;
   return [...await roundTrips(isQuick, echo), ...await throughput(isQuick, startOne, spin)];
 }
 
@@ -128,7 +133,9 @@ async function byHeddle(isQuick: boolean, servers: string): Promise<RoundSamples
 export async function runNats(): Promise<never> {
   const { contender, isQuick } = readArguments();
   const servers = await startServer();
-  const found = await (contender === RAW ? byRaw : byHeddle)(isQuick, servers);
+  const found = contender === HEDDLE
+    ? await byHeddle(isQuick, servers)
+    : await byRaw(isQuick, contender === RAW ? "raw" : "pool", servers);
   for (const child of children) {
     child.removeAllListeners("exit");
     child.kill("SIGKILL");

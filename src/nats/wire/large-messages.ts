@@ -75,8 +75,9 @@ export class LargeMessages {
 
   /** Forgets the messages of this call. */
   drop(call: string): void {
-    this.#outgoing.dropAll(`${call} `);
-    this.#incoming.dropAll(`${call} `);
+    // Most calls have none, and this is done for every one.
+    if (!this.#outgoing.isEmpty) this.#outgoing.dropAll(`${call} `);
+    if (!this.#incoming.isEmpty) this.#incoming.dropAll(`${call} `);
   }
 
   /** Drops messages that do not move, and returns the calls of those that were arriving. */

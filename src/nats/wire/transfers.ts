@@ -38,6 +38,10 @@ export class OutgoingTransfers {
   readonly #transfers = new Map<string, Outgoing>();
   #nextId = 1;
 
+  get isEmpty(): boolean {
+    return this.#transfers.size === 0;
+  }
+
   /** A number for a new transfer. */
   nextId(): number {
     this.#nextId = this.#nextId % 0xffffffff + 1;
@@ -124,8 +128,8 @@ export class IncomingTransfers {
     this.#maxBytes = maxBytes;
   }
 
-  has(key: string): boolean {
-    return this.#transfers.has(key);
+  get isEmpty(): boolean {
+    return this.#transfers.size === 0 && this.#waiting.size === 0;
   }
 
   /** False: there is no room now. Throws ProtocolError if the message is too large. `waits`: it gets room later. */
