@@ -155,7 +155,10 @@ export class WorkerLostError extends HeddleError {
   }
 }
 
-/** No machine serves the subject (`heddle/nats`): the call did not run. Or the connection was closed: it may have run. */
+/**
+ * No machine serves the subject (`heddle/nats`), or NATS refuses the connection: the call did not run. Or the connection was
+ * closed or lacks a permission: it may have run.
+ */
 export class NoMachinesError extends HeddleError {
   /** Its `code` is `HEDDLE_NO_MACHINES`. */
   constructor(message: string, options?: ErrorOptions) {
