@@ -107,9 +107,23 @@ describe.skipIf(noServer !== undefined)(`JetStream${noServer ? ` (${noServer})` 
       .toBeInstanceOf(InvalidArgumentError);
     expect(await rejection(pool.enqueue.add([1, 2], { retry: 1 } as never)))
       .toBeInstanceOf(InvalidArgumentError);
-    expect(await rejection(pool.enqueue.echo([new Uint8Array(2 ** 21)])))
-      .toBeInstanceOf(PayloadTooLargeError);
     expect(await rejection(pool.result("never", { timeout: 50 }))).toBeInstanceOf(TimeoutError);
+  });
+
+  test("arguments and results that do not fit a message name max_payload", async () => {
+    const result = await pool.enqueue.zeros([2 ** 21]);
+    for (const call of [pool.enqueue.echo([new Uint8Array(2 ** 21)]), pool.result(result)]) {
+      const error = await rejection(call) as PayloadTooLargeError;
+      expect(error).toBeInstanceOf(PayloadTooLargeError);
+      expect(error.maxBytes).toBe(2 ** 20 - 512);
+      expect(error.bytes).toBeGreaterThan(2 ** 21);
+      expect(error.message).toBe(
+        `A payload of at least ${error.bytes} bytes exceeds the limit of 1048064 ` +
+          "(max_payload of the NATS server, less 512 bytes for headers).",
+      );
+    }
+    const fits = await pool.enqueue.echo([new Uint8Array(2 ** 20 - 1024)]);
+    expect(await pool.result(fits)).toHaveLength(2 ** 20 - 1024);
   });
 
   test("a call waits for a machine, and outlives its caller and a killed machine", async () => {

@@ -6,7 +6,6 @@ import type { ConsumerMessages, JsMsg } from "@nats-io/jetstream";
 import { ResultStream } from "../../host/streams/result-stream.ts";
 import {
   InvalidArgumentError,
-  PayloadTooLargeError,
   PoolClosedError,
   ProtocolError,
   WorkerLostError,
@@ -136,19 +135,13 @@ export class DurableWorker {
     } finally {
       renewing.clear();
     }
-    const tooLarge = this.#tooLarge(message);
+    const tooLarge = store.checkSize(message);
     if (tooLarge !== undefined) {
       await this.#bury(msg, id, tooLarge); // it would be so after another run as well
       return;
     }
     await this.#record(id, message);
     msg.ack();
-  }
-
-  /** An error if a message of this size cannot be recorded. */
-  #tooLarge({ length }: Uint8Array): PayloadTooLargeError | undefined {
-    const { maxBytes } = this.#options.store;
-    return length > maxBytes ? new PayloadTooLargeError(length, maxBytes) : undefined;
   }
 
   #decode(bytes: Uint8Array): DurableCall {
@@ -185,7 +178,7 @@ export class DurableWorker {
     await store.client.publish(store.deadSubject, msg.data, { msgID: `dead-${msg.seq}` });
     if (id !== undefined) {
       const message = codec.encodeFailure(FAILURE, reason, {});
-      const tooLarge = this.#tooLarge(message);
+      const tooLarge = store.checkSize(message);
       await this.#record(
         id,
         tooLarge === undefined ? message : codec.encodeFailure(FAILURE, tooLarge, {}),
