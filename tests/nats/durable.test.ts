@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { jetstreamManager } from "@nats-io/jetstream";
+import { jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
@@ -81,6 +81,35 @@ describe.skipIf(noServer !== undefined)(`JetStream${noServer ? ` (${noServer})` 
     expect(await pool.result(fast)).toBe("done immediate");
     expect(await pool.result(slow)).toBe("done delayed");
     expect(lines("order")).toEqual(["immediate", "delayed"]);
+  });
+
+  test("deliveries that are lost before a delayed call runs are no runs", async () => {
+    const options = { servers: address, subject: "durable.lost", durable: { ackWaitMs: 500 } };
+    const caller = connectPool<Tasks>(options);
+    const delay = 2000;
+    const madeAt = Date.now();
+    const once = await caller.enqueue.record([file("lost"), "once"], { delay, retries: 0 });
+    const failing = await caller.enqueue.recordAndFail([file("failures"), "x"], {
+      delay,
+      retries: 1,
+    });
+    // A machine that takes both twice, and dies.
+    const connection = await connect({ servers: address });
+    const consumer = await jetstream(connection).consumers.get("HEDDLE_durable_-lost", "heddle");
+    for (let taken = 0; taken < 4;) {
+      for await (const _ of await consumer.fetch({ max_messages: 4 - taken, expires: 1000 })) {
+        taken++;
+      }
+    }
+    await connection.close();
+    const machine = serve<Tasks>(tasks, { ...options, pool: { threads: 1 }, terminates: false });
+    await machine.ready;
+    expect(await caller.result(once)).toBe("done once");
+    expect(Date.now() - madeAt).toBeGreaterThanOrEqual(delay);
+    expect(await rejection(caller.result(failing))).toMatchObject({ message: "failed x" });
+    expect(lines("failures")).toEqual(["x", "x"]);
+    await caller.shutdown();
+    await machine.shutdown();
   });
 
   test("a call that keeps failing is a dead letter with its last error", async () => {
