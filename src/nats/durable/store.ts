@@ -40,6 +40,11 @@ export function checkId(id: unknown): string {
   );
 }
 
+function tooLarge(bytes: number, maxPayload = 1024 * 1024): PayloadTooLargeError | undefined {
+  const maxBytes = maxPayload - MAX_HEADER_BYTES;
+  return bytes > maxBytes ? new PayloadTooLargeError(bytes, maxBytes, undefined, LIMIT) : undefined;
+}
+
 /** Opens the store of a subject, and creates what is missing. */
 export async function openStore(
   connection: NatsConnection,
@@ -95,12 +100,7 @@ export async function openStore(
     ensureQueue,
     subject: `${subject}.durable`,
     deadSubject: `${subject}.dead`,
-    checkSize: ({ length }) => {
-      const maxBytes = (connection.info?.max_payload ?? 1024 * 1024) - MAX_HEADER_BYTES;
-      return length > maxBytes
-        ? new PayloadTooLargeError(length, maxBytes, undefined, LIMIT)
-        : undefined;
-    },
+    checkSize: ({ length }) => tooLarge(length, connection.info?.max_payload),
   };
 }
 
