@@ -113,8 +113,9 @@ async function enqueueAll(
   let [next, durableRecorded] = [0, 0];
   const work = async (): Promise<void> => {
     while (next < count) {
-      const id = `durable-${next++}`;
-      await pool.enqueue.record([file, id, 20], { id, retries: 100 });
+      const n = next++;
+      const id = `durable-${n}`;
+      await pool.enqueue.record([file, id, 20], { id, retries: 100, delay: n % 2 === 0 ? 0 : 50 });
       if (await pool.result(id) === `done ${id}`) durableRecorded++;
     }
   };
