@@ -16,7 +16,7 @@ const ownSubjects = (subject: string): readonly string[] => [
 export async function watchPermissions(
   connection: NatsConnection,
   subject: string,
-  onDenied: (error: NoMachinesError) => void,
+  onDenied: (error: NoMachinesError, operation: "publish" | "subscription") => void,
 ): Promise<void> {
   const own = ownSubjects(subject);
   for await (const status of connection.status()) {
@@ -24,8 +24,9 @@ export async function watchPermissions(
     const { error } = status;
     if (!(error instanceof errors.PermissionViolationError)) continue;
     if (!own.some((start) => error.subject.startsWith(start))) continue;
-    const action = error.operation === "publish" ? "publish" : "subscribe";
+    const { operation } = error;
+    const action = operation === "publish" ? "publish" : "subscribe";
     const text = `NATS does not permit this connection to ${action} to "${error.subject}".`;
-    onDenied(new NoMachinesError(text, { cause: error }));
+    onDenied(new NoMachinesError(text, { cause: error }), operation);
   }
 }

@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { nkeyAuthenticator, nkeys } from "@nats-io/transport-node";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { connectPool, NoMachinesError, serve } from "../../src/mod-nats.ts";
-import { rejection } from "../support/conformance.ts";
+import { rejection, until } from "../support/conformance.ts";
 import { noServer, startServers } from "../support/nats.ts";
-import { runScript } from "../support/runtime.ts";
+import { capabilities, runScript } from "../support/runtime.ts";
 
 type Tasks = typeof import("../fixtures/nats-tasks.ts");
 const tasks = new URL("../fixtures/nats-tasks.ts", import.meta.url);
@@ -20,11 +20,18 @@ type Closing = { shutdown(timeoutMs: number): Promise<void> };
 let servers: Awaited<ReturnType<typeof startServers>> | undefined;
 const open: Closing[] = [];
 
+/** A reload refuses another name than that of the command line. */
+const configure = (configuration: string): void =>
+  writeFileSync(file("server.conf"), `server_name: server-0\n${configuration}`);
 /** A server with this configuration file. */
 async function start(configuration: string): Promise<string> {
-  writeFileSync(file("server.conf"), configuration);
+  configure(configuration);
   servers = await startServers(1, ["-c", file("server.conf")]);
   return servers[0]!.address;
+}
+function reload(configuration: string): void {
+  configure(configuration);
+  servers![0]!.reload();
 }
 const machine = (address: string, connection: Connection, further: object = {}) => {
   const server = serve<Tasks>(tasks, {
@@ -154,6 +161,20 @@ describe.skipIf(noServer !== undefined)(`credentials${noServer ? ` (${noServer})
     await expectRefused(address, { token: "wrong" }, REFUSED);
   });
 
+  const withdrawn = test.skipIf(!capabilities.hearsSocketErrors);
+  withdrawn("credentials that are withdrawn end machines and calls", async () => {
+    const address = await start('authorization { token: "right" }');
+    const server = machine(address, { token: "right" });
+    await server.ready;
+    const pool = caller(address, { token: "right" });
+    const call = rejection(pool.call.sleep(60_000));
+    await until(() => server.stats().inFlight === 1);
+    reload('authorization { token: "other" }');
+    await server.stopped;
+    expect(await call).toBeInstanceOf(NoMachinesError);
+    expect(await rejection(pool.call.add(1, 2))).toBeInstanceOf(NoMachinesError);
+  });
+
   test("an NKey", async () => {
     const [user, other] = [nkeys.createUser(), nkeys.createUser()];
     const address = await start(`authorization { users: [{ nkey: ${user.getPublicKey()} }] }`);
@@ -171,8 +192,8 @@ describe.skipIf(noServer !== undefined)(`permissions${noServer ? ` (${noServer})
     `{ user: ${name}, password: x, permissions: {
       publish: { allow: ${list(publish)} }, subscribe: { allow: ${list(subscribe)} } } }`;
   const users = (...all: readonly string[]): string =>
-    `jetstream: true
-    authorization { users: [${all.join(", ")}] }`;
+    `authorization { users: [${all.join(", ")}] }`;
+  const JETSTREAM = "jetstream: true\n";
   const own = [`${S}.call`, `${S}.all`, `${S}.machine.*`];
   const machineUser = (publish: string[] = [], subscribe: string[] = []): string =>
     user("machine", ["_INBOX.>", ...publish], [...own, "$SRV.>", ...subscribe]);
@@ -195,7 +216,7 @@ describe.skipIf(noServer !== undefined)(`permissions${noServer ? ` (${noServer})
   test("those of the docs suffice for durable calls", async () => {
     const durable = ["$JS.>", "$KV.>"];
     const address = await start(
-      users(
+      JETSTREAM + users(
         machineUser([`${S}.dead`, ...durable], ["_INBOX.>"]),
         callerUser([`${S}.durable`, ...durable]),
       ),
@@ -225,7 +246,8 @@ describe.skipIf(noServer !== undefined)(`permissions${noServer ? ` (${noServer})
 
   test("a caller that may not enqueue is told", async () => {
     const address = await start(
-      users(machineUser([`${S}.dead`, "$JS.>", "$KV.>"], ["_INBOX.>"]), callerUser(["$JS.>"])),
+      JETSTREAM +
+        users(machineUser([`${S}.dead`, "$JS.>", "$KV.>"], ["_INBOX.>"]), callerUser(["$JS.>"])),
     );
     await machine(address, asMachine, { durable: true }).ready;
     const pool = caller(address, asCaller);
@@ -247,6 +269,13 @@ describe.skipIf(noServer !== undefined)(`permissions${noServer ? ` (${noServer})
     refusedMachine(`subscribe to "${S}.call"`, ["_INBOX.>"], [...own.slice(1), "$SRV.>"]));
   test("a machine that may not be asked does not start", () =>
     refusedMachine(`subscribe to "${S}.machine.`, ["_INBOX.>"], [...own.slice(0, 2), "$SRV.>"]));
+  test("a machine that may take calls no more ends", async () => {
+    const address = await start(users(machineUser()));
+    const server = machine(address, asMachine);
+    await server.ready;
+    reload(users(user("machine", ["_INBOX.>"], [...own.slice(1), "$SRV.>"])));
+    await server.stopped;
+  });
   test("a machine that may not be discovered does not start", async () => {
     const address = await start(users(user("machine", ["_INBOX.>"], own)));
     const error = await rejection(machine(address, asMachine).ready);

@@ -132,7 +132,11 @@ class ServedPool implements Server {
     void connection.closed().then(() => this.shutdown(0));
     const { subject } = this.#options;
     let denied: Error | undefined;
-    void watchPermissions(connection, subject, (error) => denied ??= error);
+    void watchPermissions(connection, subject, (error, operation) => {
+      denied ??= error;
+      // Whoever calls this machine chooses where it publishes, not what it gets.
+      if (operation === "subscription") void this.shutdown(0);
+    });
     const calls = this.#pool.call as unknown as LocalCalls;
     const machine = this.#machine = new Machine(currentRuntime, this.#options, connection, calls);
     for (const own of [machine.subject, allSubject(subject)]) {
