@@ -217,13 +217,13 @@ describe.skipIf(noServer !== undefined)(`permissions${noServer ? ` (${noServer})
     const durable = ["$JS.>", "$KV.>"];
     const address = await start(
       JETSTREAM + users(
-        machineUser([`${S}.dead`, ...durable], ["_INBOX.>"]),
+        machineUser([`${S}.durable`, `${S}.dead`, ...durable], ["_INBOX.>"]),
         callerUser([`${S}.durable`, ...durable]),
       ),
     );
     await machine(address, asMachine, { durable: true }).ready;
     const pool = caller(address, asCaller);
-    expect(await pool.result(await pool.enqueue.add([1, 2]))).toBe(3);
+    expect(await pool.result(await pool.enqueue.add([1, 2], { delay: 50 }))).toBe(3);
     const failing = await pool.enqueue.fail(["no"], { retries: 0 });
     expect(await rejection(pool.result(failing))).toMatchObject({ message: "no" });
   });
