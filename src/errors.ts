@@ -155,7 +155,10 @@ export class WorkerLostError extends HeddleError {
   }
 }
 
-/** No machine serves the subject (`heddle/nats`): the call did not run. Or the connection was closed: it may have run. */
+/**
+ * No machine serves the subject (`heddle/nats`), or NATS refuses the connection: the call did not run. Or the connection was
+ * closed or lacks a permission: it may have run.
+ */
 export class NoMachinesError extends HeddleError {
   /** Its `code` is `HEDDLE_NO_MACHINES`. */
   constructor(message: string, options?: ErrorOptions) {
@@ -175,16 +178,24 @@ export class DataCloneError extends HeddleError {
 export class PayloadTooLargeError extends HeddleError {
   /** Bytes encoded when the limit was exceeded. The whole payload may be larger. */
   readonly bytes: number;
-  /** The limit: `maxPayloadBytes`, or about 2 GiB if that is not set. Undefined if memory was exhausted. */
+  /**
+   * The limit: `maxPayloadBytes`, or about 2 GiB if that is not set; of a durable call what NATS takes. Undefined if memory was
+   * exhausted.
+   */
   readonly maxBytes: number | undefined;
 
-  /** Its `code` is `HEDDLE_PAYLOAD_TOO_LARGE`. */
-  constructor(bytes: number, maxBytes: number | undefined, options?: ErrorOptions) {
+  /** Its `code` is `HEDDLE_PAYLOAD_TOO_LARGE`. `limit` says where the limit is set. */
+  constructor(
+    bytes: number,
+    maxBytes: number | undefined,
+    options?: ErrorOptions,
+    limit = "maxPayloadBytes",
+  ) {
     super(
       "HEDDLE_PAYLOAD_TOO_LARGE",
       maxBytes === undefined
         ? `Out of memory for a payload of ${bytes} bytes.`
-        : `A payload of at least ${bytes} bytes exceeds the limit of ${maxBytes} (maxPayloadBytes).`,
+        : `A payload of at least ${bytes} bytes exceeds the limit of ${maxBytes} (${limit}).`,
       options,
     );
     this.bytes = bytes;

@@ -212,6 +212,9 @@ export const allSubject = (subject: string): string => `${subject}.all`;
 /** What one machine gets. */
 export const machineSubject = (subject: string, id: number): string =>
   `${subject}.machine.${id.toString(36)}`;
+/** Where answers to one process go. */
+export const inboxOf = (id: number): string => `${INBOXES}${id.toString(36)}`;
+export const INBOXES = "_INBOX.heddle.";
 export const QUEUE_GROUP = "heddle";
 /** The last token of the subject of messages about several calls. */
 export const NO_CALL = "0";

@@ -25,6 +25,8 @@ export interface ChaosReport {
   readonly lost: number;
   /** Lost calls whose error names a machine that was killed. */
   readonly named: number;
+  /** Messages of the others. */
+  readonly unnamed: readonly string[];
   readonly durableRuns: number;
   readonly durableRecorded: number;
   readonly retried: number;
@@ -79,9 +81,10 @@ async function callAll(
   pool: RemotePool<Tasks>,
   count: number,
   killed: ReadonlySet<string>,
-): Promise<Pick<ChaosReport, "settledOnce" | "lost" | "named">> {
+): Promise<Pick<ChaosReport, "settledOnce" | "lost" | "named" | "unnamed">> {
   const outcomes = new Uint8Array(count);
   let [next, lost, named] = [0, 0, 0];
+  const unnamed = new Set<string>();
   const repeatable = pool.call.add.with({ idempotent: true, maxRetries: 100 });
   const work = async (): Promise<void> => {
     while (next < count) {
@@ -93,11 +96,13 @@ async function callAll(
         if (!(error instanceof WorkerLostError) || isIdempotent) throw error;
         lost++;
         if (killed.has(error.machine ?? "")) named++;
+        else unnamed.add(error.message);
       }).finally(() => outcomes[n]!++);
     }
   };
   await Promise.all(Array.from({ length: 64 }, work));
-  return { settledOnce: outcomes.filter((times) => times === 1).length, lost, named };
+  const settledOnce = outcomes.filter((times) => times === 1).length;
+  return { settledOnce, lost, named, unnamed: [...unnamed] };
 }
 
 async function enqueueAll(
@@ -108,8 +113,9 @@ async function enqueueAll(
   let [next, durableRecorded] = [0, 0];
   const work = async (): Promise<void> => {
     while (next < count) {
-      const id = `durable-${next++}`;
-      await pool.enqueue.record([file, id, 20], { id, retries: 100 });
+      const n = next++;
+      const id = `durable-${n}`;
+      await pool.enqueue.record([file, id, 20], { id, retries: 100, delay: n % 2 === 0 ? 0 : 50 });
       if (await pool.result(id) === `done ${id}`) durableRecorded++;
     }
   };

@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { jetstreamManager } from "@nats-io/jetstream";
+import { jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
@@ -83,6 +83,35 @@ describe.skipIf(noServer !== undefined)(`JetStream${noServer ? ` (${noServer})` 
     expect(lines("order")).toEqual(["immediate", "delayed"]);
   });
 
+  test("deliveries that are lost before a delayed call runs are no runs", async () => {
+    const options = { servers: address, subject: "durable.lost", durable: { ackWaitMs: 500 } };
+    const caller = connectPool<Tasks>(options);
+    const delay = 2000;
+    const madeAt = Date.now();
+    const once = await caller.enqueue.record([file("lost"), "once"], { delay, retries: 0 });
+    const failing = await caller.enqueue.recordAndFail([file("failures"), "x"], {
+      delay,
+      retries: 1,
+    });
+    // A machine that takes both twice, and dies.
+    const connection = await connect({ servers: address });
+    const consumer = await jetstream(connection).consumers.get("HEDDLE_durable_-lost", "heddle");
+    for (let taken = 0; taken < 4;) {
+      for await (const _ of await consumer.fetch({ max_messages: 4 - taken, expires: 1000 })) {
+        taken++;
+      }
+    }
+    await connection.close();
+    const machine = serve<Tasks>(tasks, { ...options, pool: { threads: 1 }, terminates: false });
+    await machine.ready;
+    expect(await caller.result(once)).toBe("done once");
+    expect(Date.now() - madeAt).toBeGreaterThanOrEqual(delay);
+    expect(await rejection(caller.result(failing))).toMatchObject({ message: "failed x" });
+    expect(lines("failures")).toEqual(["x", "x"]);
+    await caller.shutdown();
+    await machine.shutdown();
+  });
+
   test("a call that keeps failing is a dead letter with its last error", async () => {
     const id = await pool.enqueue.recordAndFail([file("failing"), "x"], { retries: 2 });
     const error = await rejection(pool.result(id));
@@ -107,9 +136,23 @@ describe.skipIf(noServer !== undefined)(`JetStream${noServer ? ` (${noServer})` 
       .toBeInstanceOf(InvalidArgumentError);
     expect(await rejection(pool.enqueue.add([1, 2], { retry: 1 } as never)))
       .toBeInstanceOf(InvalidArgumentError);
-    expect(await rejection(pool.enqueue.echo([new Uint8Array(2 ** 21)])))
-      .toBeInstanceOf(PayloadTooLargeError);
     expect(await rejection(pool.result("never", { timeout: 50 }))).toBeInstanceOf(TimeoutError);
+  });
+
+  test("arguments and results that do not fit a message name max_payload", async () => {
+    const result = await pool.enqueue.zeros([2 ** 21]);
+    for (const call of [pool.enqueue.echo([new Uint8Array(2 ** 21)]), pool.result(result)]) {
+      const error = await rejection(call) as PayloadTooLargeError;
+      expect(error).toBeInstanceOf(PayloadTooLargeError);
+      expect(error.maxBytes).toBe(2 ** 20 - 512);
+      expect(error.bytes).toBeGreaterThan(2 ** 21);
+      expect(error.message).toBe(
+        `A payload of at least ${error.bytes} bytes exceeds the limit of 1048064 ` +
+          "(max_payload of the NATS server, less 512 bytes for headers).",
+      );
+    }
+    const fits = await pool.enqueue.echo([new Uint8Array(2 ** 20 - 1024)]);
+    expect(await pool.result(fits)).toHaveLength(2 ** 20 - 1024);
   });
 
   test("a call waits for a machine, and outlives its caller and a killed machine", async () => {

@@ -66,6 +66,8 @@ async function kill(child: ChildProcess, signal: NodeJS.Signals = "SIGKILL"): Pr
 export interface NatsServer {
   readonly address: string;
   kill(): Promise<void>;
+  /** Reads its configuration file again. */
+  reload(): void;
 }
 
 /** On any free port. */
@@ -99,7 +101,11 @@ export async function startServers(
     const patterns = count > 1 ? [CLIENTS, ROUTES] : [CLIENTS];
     const { child, match, output } = await start(command, patterns);
     route ??= ROUTES.exec(output())?.[1];
-    servers.push({ address: match[1]!, kill: () => kill(child) });
+    servers.push({
+      address: match[1]!,
+      kill: () => kill(child),
+      reload: () => void child.kill("SIGHUP"),
+    });
   }
   const stop = async (): Promise<void> => {
     for (const server of servers) await server.kill();

@@ -9,6 +9,7 @@ import { type CallSettings, createSettings, PLAIN } from "../../host/cancel/call
 import { InvalidArgumentError, NoMachinesError, PoolClosedError } from "../../errors.ts";
 import { currentRuntime } from "../../runtimes/current.ts";
 import { Caller } from "./caller.ts";
+import { watchPermissions } from "../permissions.ts";
 import type { RemotePoolStatistics } from "../statistics.ts";
 import {
   type ConnectOptions,
@@ -110,6 +111,7 @@ class NatsPool {
         throw new PoolClosedError();
       }
       this.#caller.open(connection);
+      void watchPermissions(connection, options.subject, (error) => this.#caller.close(error));
       void connection.closed().then((error) => {
         const reason = error instanceof Error ? `: ${error.message}` : "";
         this.#caller.close(

@@ -10,12 +10,7 @@ import {
   show,
 } from "../../api/checks.ts";
 import type { ModuleCalls } from "../../api/call-types.ts";
-import {
-  InvalidArgumentError,
-  PayloadTooLargeError,
-  ProtocolError,
-  TimeoutError,
-} from "../../errors.ts";
+import { InvalidArgumentError, ProtocolError, TimeoutError } from "../../errors.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
 import { CALL, FAILURE, readHeader, RESULT } from "../wire/frames.ts";
 import type { MessageCodec } from "../wire/message-codec.ts";
@@ -86,13 +81,10 @@ export class DurableCalls {
     const request = requestOf(options);
     const values = await Promise.all(args);
     const message = this.#codec.encode(CALL, [task, request], values, "args");
-    const { client, subject } = await this.#open();
-    await client.publish(subject, message, { msgID: request.id }).catch((error) => {
-      const isTooLarge = /max_payload|maximum payload/i.test((error as Error).message);
-      throw isTooLarge
-        ? new PayloadTooLargeError(message.length, undefined, { cause: error })
-        : error;
-    });
+    const { client, subject, checkSize } = await this.#open();
+    const tooLarge = checkSize(message);
+    if (tooLarge !== undefined) throw tooLarge;
+    await client.publish(subject, message, { msgID: request.id });
     return request.id;
   }
 

@@ -6,7 +6,6 @@ import type { ConsumerMessages, JsMsg } from "@nats-io/jetstream";
 import { ResultStream } from "../../host/streams/result-stream.ts";
 import {
   InvalidArgumentError,
-  PayloadTooLargeError,
   PoolClosedError,
   ProtocolError,
   WorkerLostError,
@@ -26,8 +25,6 @@ const PULL_MS = 5000;
 const FIRST_PAUSE_MS = 200;
 const MAX_PAUSE_MS = 60_000;
 const NANOS_PER_MS = 1_000_000;
-/** By this much the clocks of servers and machines may differ. */
-const CLOCK_SKEW_MS = 5000;
 /** Pause after a pull has failed, as while a server is replaced. */
 const ERROR_PAUSE_MS = 250;
 
@@ -104,19 +101,16 @@ export class DurableWorker {
       await this.#bury(msg, undefined, error);
       return;
     }
-    const { id, delay, retries } = call.request;
-    const { deliveryCount: deliveries, timestampNanos } = msg.info;
-    const restMs = timestampNanos / NANOS_PER_MS + delay - Date.now();
-    // The first delivery never runs a delayed call, so that runs can be counted.
-    if (delay > 0 && (deliveries === 1 || restMs > CLOCK_SKEW_MS)) {
-      msg.nak(Math.max(0, Math.ceil(Math.min(delay, restMs))));
+    if (call.request.delay > 0) {
+      await this.#defer(msg, call);
       return;
     }
+    const { id, retries } = call.request;
     if (await store.results.get(id) !== null) {
       msg.ack(); // an earlier run has recorded its result
       return;
     }
-    const runs = deliveries - (delay > 0 ? 1 : 0);
+    const runs = msg.info.deliveryCount;
     if (runs > retries + 1) {
       const reason = `${runs - 1} machines were lost while they ran it`;
       const loss = { workerId: -1, machine, exitCode: undefined, reason };
@@ -136,7 +130,7 @@ export class DurableWorker {
     } finally {
       renewing.clear();
     }
-    const tooLarge = this.#tooLarge(message);
+    const tooLarge = store.checkSize(message);
     if (tooLarge !== undefined) {
       await this.#bury(msg, id, tooLarge); // it would be so after another run as well
       return;
@@ -145,10 +139,22 @@ export class DurableWorker {
     msg.ack();
   }
 
-  /** An error if a message of this size cannot be recorded. */
-  #tooLarge({ length }: Uint8Array): PayloadTooLargeError | undefined {
-    const { maxBytes } = this.#options.store;
-    return length > maxBytes ? new PayloadTooLargeError(length, maxBytes) : undefined;
+  /**
+   * Returns a delayed call until its time has come. Then a copy without the delay takes its place: each delivery of that
+   * is a run, however many deliveries were lost before.
+   */
+  async #defer(msg: JsMsg, { task, request, args }: DurableCall): Promise<void> {
+    const { codec, store } = this.#options;
+    const dueAt = msg.info.timestampNanos / NANOS_PER_MS + request.delay;
+    const restMs = Math.min(request.delay, dueAt - Date.now());
+    if (restMs > 0) {
+      msg.nak(Math.ceil(restMs));
+      return;
+    }
+    const message = codec.encode(CALL, [task, { ...request, delay: 0 }], args, "args");
+    // Two machines publish one copy. No call has an id with a dot.
+    await store.client.publish(store.subject, message, { msgID: `due.${msg.seq}` });
+    msg.ack();
   }
 
   #decode(bytes: Uint8Array): DurableCall {
@@ -185,7 +191,7 @@ export class DurableWorker {
     await store.client.publish(store.deadSubject, msg.data, { msgID: `dead-${msg.seq}` });
     if (id !== undefined) {
       const message = codec.encodeFailure(FAILURE, reason, {});
-      const tooLarge = this.#tooLarge(message);
+      const tooLarge = store.checkSize(message);
       await this.#record(
         id,
         tooLarge === undefined ? message : codec.encodeFailure(FAILURE, tooLarge, {}),

@@ -5,14 +5,15 @@
 import type { JetStreamClient, JetStreamManager, StreamConfig } from "@nats-io/jetstream";
 import type { KV } from "@nats-io/kv";
 import type { NatsConnection } from "@nats-io/transport-node";
-import { InvalidArgumentError } from "../../errors.ts";
+import { InvalidArgumentError, PayloadTooLargeError } from "../../errors.ts";
 import { missingPackage, type ResolvedDurable } from "../options.ts";
 
 /** JetStream drops calls of an id that it got within this time; later ones are found by their recorded result. */
 const DUPLICATE_WINDOW_MS = 120_000;
 const NANOS = 1_000_000;
-/** Bytes of the NATS headers of a recorded result, which count for `max_payload`. */
+/** Bytes of the NATS headers of a stored call or result, which count for `max_payload`. */
 const MAX_HEADER_BYTES = 512;
+const LIMIT = `max_payload of the NATS server, less ${MAX_HEADER_BYTES} bytes for headers`;
 /** Name of the consumer that all machines of a subject share. */
 export const CONSUMER = "heddle";
 const ID = /^[\w=-]{1,128}$/;
@@ -24,8 +25,8 @@ export interface DurableStore {
   /** Subject of calls, and of calls that failed for good. */
   readonly subject: string;
   readonly deadSubject: string;
-  /** Maximum bytes of a recorded result. */
-  readonly maxBytes: number;
+  /** An error if a message of this size cannot be stored. */
+  readonly checkSize: (message: Uint8Array) => PayloadTooLargeError | undefined;
   /** Creates the queue of calls if it was deleted. */
   readonly ensureQueue: () => Promise<void>;
 }
@@ -37,6 +38,11 @@ export function checkId(id: unknown): string {
     "The id of a durable call must be 1 to 128 letters, digits, '-', '_' and '=', got " +
       `${typeof id === "string" ? JSON.stringify(id) : typeof id}.`,
   );
+}
+
+function tooLarge(bytes: number, maxPayload = 1024 * 1024): PayloadTooLargeError | undefined {
+  const maxBytes = maxPayload - MAX_HEADER_BYTES;
+  return bytes > maxBytes ? new PayloadTooLargeError(bytes, maxBytes, undefined, LIMIT) : undefined;
 }
 
 /** Opens the store of a subject, and creates what is missing. */
@@ -94,9 +100,7 @@ export async function openStore(
     ensureQueue,
     subject: `${subject}.durable`,
     deadSubject: `${subject}.dead`,
-    get maxBytes() {
-      return (connection.info?.max_payload ?? 1024 * 1024) - MAX_HEADER_BYTES;
-    },
+    checkSize: ({ length }) => tooLarge(length, connection.info?.max_payload),
   };
 }
 

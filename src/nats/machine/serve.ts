@@ -11,10 +11,12 @@ import { callerOf } from "../../realm/call-site.ts";
 import { currentRuntime } from "../../runtimes/current.ts";
 import type { LocalCalls } from "./local-calls.ts";
 import { Machine } from "./machine.ts";
+import { watchPermissions } from "../permissions.ts";
 import type { ServerStatistics } from "../statistics.ts";
 import {
   allSubject,
   callSubject,
+  inboxOf,
   missingPackage,
   openConnection,
   QUEUE_GROUP,
@@ -33,8 +35,8 @@ export interface Server extends AsyncDisposable {
   /** The name that callers get in WorkerLostError. */
   readonly name: string;
   /**
-   * Resolves when calls can arrive. Rejects with NoMachinesError if no NATS server can be reached, and as `pool.ready` of a
-   * local pool does.
+   * Resolves when calls can arrive. Rejects with NoMachinesError if no NATS server can be reached, if it refuses the
+   * credentials or denies a permission, and as `pool.ready` of a local pool does.
    */
   readonly ready: Promise<void>;
   /** Resolves when the machine has shut down, by `shutdown` or SIGTERM. */
@@ -129,6 +131,12 @@ class ServedPool implements Server {
     // The client reconnects by itself; what it cannot reopen ends this machine.
     void connection.closed().then(() => this.shutdown(0));
     const { subject } = this.#options;
+    let denied: Error | undefined;
+    void watchPermissions(connection, subject, (error, operation) => {
+      denied ??= error;
+      // Whoever calls this machine chooses where it publishes, not what it gets.
+      if (operation === "subscription") void this.shutdown(0);
+    });
     const calls = this.#pool.call as unknown as LocalCalls;
     const machine = this.#machine = new Machine(currentRuntime, this.#options, connection, calls);
     for (const own of [machine.subject, allSubject(subject)]) {
@@ -136,7 +144,10 @@ class ServedPool implements Server {
     }
     await this.#takeCalls(connection, machine);
     if (this.#options.durable !== undefined) await this.#takeDurable(connection, machine);
-    await connection.flush();
+    connection.publish(inboxOf(machine.id)); // may it answer?
+    // What is denied is known after one round trip, and has been handled after the second.
+    for (let trips = 0; trips < 2; trips++) await connection.flush();
+    if (denied !== undefined) throw denied;
   }
 
   async #open(): Promise<NatsConnection> {
