@@ -2,7 +2,14 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { describe, expect, test } from "vitest";
 import { borrow, createPool, DataCloneError, type ModulePool } from "../../src/mod.ts";
-import { closedAfterTest, rejection, until } from "../support/conformance.ts";
+import {
+  begun,
+  closedAfterTest,
+  rejection,
+  release,
+  sharedWords,
+  until,
+} from "../support/conformance.ts";
 import { runScript } from "../support/runtime.ts";
 
 type Tasks = typeof import("../fixtures/context-tasks.ts");
@@ -102,17 +109,33 @@ describe("a context", () => {
 
   test("may begin the task later: it has its signal, and bytes that it borrows", async () => {
     const later = new URL("../fixtures/context-run-later.ts", import.meta.url);
+    const open = sharedWords();
+    let gate = sharedWords();
     const pool = closedAfterTest(
-      createPool({ threads: 1, context: { capture: () => 1, run: later } })<Tasks>(url),
+      createPool({ threads: 1, context: { capture: () => gate, run: later } })<Tasks>(url),
     );
     await pool.ready;
-    expect(await pool.call.sumOf(borrow(new Uint8Array([1, 2, 3])))).toBe(6);
-    const words = new Int32Array(new SharedArrayBuffer(4));
+    const sum = pool.call.sumOf(borrow(new Uint8Array([1, 2, 3])));
+    await begun(gate);
+    release(gate);
+    expect(await sum).toBe(6);
+    const closed = gate = sharedWords();
+    const words = sharedWords();
     const controller = new AbortController();
     const call = rejection(pool.call.seesAbort.with({ signal: controller.signal })(words));
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await begun(closed);
     controller.abort("stop");
     expect(await call).toBe("stop");
+    // Messages to a worker keep their order: after this abort it has handled the one before.
+    gate = open;
+    release(open);
+    const next = sharedWords();
+    const other = pool.call.awaitsAbort(next);
+    await begun(next);
+    other.reject("stop too");
+    expect(await rejection(other)).toBe("stop too");
+    await until(() => next[2] === 1);
+    release(closed);
     await until(() => words[0] !== 0);
     expect(words[0]).toBe(1);
   });

@@ -19,7 +19,10 @@ import { capabilities, runScript, runtimeName } from "../support/runtime.ts";
 const open: { shutdown(): Promise<void> }[] = [unguarded];
 const closeAll = () => Promise.all(open.splice(0).map((pool) => pool.shutdown()));
 afterAll(closeAll);
-afterEach(() => vi.restoreAllMocks());
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
 
 const pool = (options?: CreatePool): ReturnType<typeof poolOf> => {
   const created = poolOf(options);
@@ -89,10 +92,15 @@ describe("shutdown", () => {
   test("takes and finishes calls during its delay", async () => {
     const { call, shutdown } = pool();
     await call.square(1);
+    // The delay is over when the test says so.
+    vi.useFakeTimers({ toFake: ["setTimeout"] });
     let isClosed = false;
     const closing = shutdown(200).then(() => isClosed = true);
+    vi.advanceTimersByTime(199);
     expect(await call.square(2)).toBe(4);
     expect(isClosed).toBe(false);
+    vi.advanceTimersByTime(1);
+    vi.useRealTimers();
     await closing;
   });
 

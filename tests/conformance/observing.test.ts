@@ -281,7 +281,13 @@ describe('the tracing channel "heddle:call"', () => {
     const pool = testPool({ threads: 1, metrics: true });
     await pool.ready;
     const events = await traced(async () => {
-      await Promise.all([pool.call.burn(30), pool.call.sleep(30)]);
+      const words = sharedWords();
+      const held = pool.call.hold(0, words);
+      await begun(words);
+      const sleeping = pool.call.sleep(30);
+      await pause(30);
+      release(words);
+      await Promise.all([held, sleeping]);
     });
     const [slept] = events.filter(([name, { task }]) => name === "asyncEnd" && task === "sleep");
     const { waitMs, runMs } = slept![1] as { waitMs: number; runMs: number };

@@ -230,13 +230,14 @@ describe("results", () => {
   });
 
   test("shutdown() waits for a stream that is read, and ends one that is not", async () => {
+    const reading = await streamPool();
+    const read = reading.call.slowCount(5, 5).toArray();
+    await reading.shutdown(Infinity);
+    expect(await read).toEqual(numbers(5));
     const pool = await streamPool();
-    const read = pool.call.slowCount(5, 5).toArray();
     const unread = pool.call.count(0, 1e9);
     await unread.next();
-    const closed = pool.shutdown(300);
-    expect(await read).toEqual(numbers(5));
-    await closed;
+    await pool.shutdown(50);
     await expect(unread.toArray()).rejects.toThrow(PoolClosedError);
     await expect(pool.call.count(0, 1).next()).rejects.toThrow(PoolClosedError);
   });
@@ -361,7 +362,9 @@ describe("pools of a task map", () => {
 });
 
 describe("arguments", () => {
+  /** Says in `log` that it was asked for items, and that it has ended. */
   async function* source(to: number, log: string[] = []): AsyncGenerator<number> {
+    log.push("begun");
     try {
       for (let n = 0; n < to; n++) yield n;
     } finally {
@@ -434,18 +437,18 @@ describe("arguments", () => {
     const { call } = await streamPool();
     const log: string[] = [];
     expect(await call.takeSome(source(1e9, log), 3)).toEqual([0, 1, 2]);
-    await until(() => log.length === 1);
+    await until(() => log.length === 2);
     // It was never asked, so there is nothing to end.
     expect(await call.takeSome(source(1e9, log), 0)).toEqual([]);
     await sleep(10);
-    expect(log).toEqual(["ended"]);
+    expect(log).toEqual(["begun", "ended"]);
     const error = new Error("given up");
     const controller = new AbortController();
     const hanging = call.hangReading.with({ signal: controller.signal })(source(1e9, log));
-    await sleep(30);
+    await until(() => log.length === 3); // a call that has not begun asks for nothing
     controller.abort(error);
     await expect(hanging).rejects.toBe(error);
-    await until(() => log.length === 2);
+    await until(() => log.length === 4);
   });
 
   test("a source that throws rejects in the worker, after its items", async () => {
@@ -500,10 +503,10 @@ describe("arguments", () => {
     pool.addEventListener("workerLost", (event) => event.preventDefault());
     const log: string[] = [];
     const hanging = pool.call.hangReading(source(1e9, log));
-    await sleep(30);
+    await until(() => log.length === 1);
     await pool.call.crashing(0).toArray().catch(() => {});
     await expect(hanging).rejects.toThrow(WorkerLostError);
-    await until(() => log.length === 1);
+    await until(() => log.length === 2);
   });
 
   test("before the tasks are known", async () => {
