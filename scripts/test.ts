@@ -234,7 +234,7 @@ const nats = (runtime: string, files: readonly string[]) => async (): Promise<vo
   if ("path" in natsServer) await suite("NATS", runtime, files);
 };
 /** What callers and machines of a runtime do differently; the protocol is the same code. */
-const natsAgain = ["calls", "edges", "loss", "security"].map((name) =>
+const natsAgain = ["calls", "edges", "loss", "security", "streams"].map((name) =>
   `tests/nats/${name}.test.ts`
 );
 /** The programs of the benchmarks import the build. */

@@ -297,19 +297,22 @@ describe.skipIf(noServer !== undefined)(`one server${noServer ? ` (${noServer})`
   });
 
   test("shutdown lets calls finish, then rejects what is left", async () => {
-    const drained = serve<Tasks>(tasks, {
-      servers: address,
-      subject: "drained",
-      name: "leaving",
-      terminates: false,
-    });
-    await drained.ready;
+    const start = async (): Promise<Server> => {
+      const options = { servers: address, subject: "drained", name: "leaving" };
+      const started = serve<Tasks>(tasks, { ...options, terminates: false });
+      await started.ready;
+      return started;
+    };
+    const patient = await start();
     const caller = connectPool<Tasks>({ servers: address, subject: "drained", machineWaitMs: 50 });
     const finishing = caller.call.sleep(200, "finished");
-    const hanging = rejection(caller.call.sleep(60_000));
-    await until(() => drained.stats().inFlight === 2);
-    await drained.shutdown(400);
+    await until(() => patient.stats().inFlight === 1);
+    await patient.shutdown(Infinity);
     expect(await finishing).toBe("finished");
+    const hasty = await start();
+    const hanging = rejection(caller.call.sleep(60_000));
+    await until(() => hasty.stats().inFlight === 1);
+    await hasty.shutdown(50);
     const lost = await hanging;
     expect(lost).toBeInstanceOf(WorkerLostError);
     expect(lost).toMatchObject({ machine: "leaving", workerId: -1 });
