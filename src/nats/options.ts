@@ -55,7 +55,10 @@ export interface ServeOptions extends NatsOptions {
   readonly pool?: PoolOptions;
   /** The name of this machine in errors and in services discovery. Default: host name and process id. */
   readonly name?: string;
-  /** Maximum calls at a time. Further ones go to other machines, or wait at their callers. Default 256. */
+  /**
+   * Maximum calls at a time. Further ones go to other machines, or wait at their callers. Up to 1024 results that are streams
+   * and wait for their readers do not count. Default 256.
+   */
   readonly maxInFlight?: number;
   /** Whether NATS services discovery shows this machine. Needs the package `@nats-io/services`. Default true. */
   readonly discovery?: boolean;

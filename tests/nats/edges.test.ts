@@ -145,6 +145,20 @@ describe.skipIf(noServer !== undefined)(`edges${noServer ? ` (${noServer})` : ""
     await connection.close();
   });
 
+  test("a stream that is ended before a machine is known is not sent again", async () => {
+    const connection = await connect({ servers: address });
+    let requests = 0;
+    connection.subscribe("silent.call", { callback: () => void requests++ });
+    await connection.flush();
+    const caller = connectPool<Tasks>({ servers: address, subject: "silent", lostAfterMs: 300 });
+    const rows = (caller as unknown as RemotePool<{ rows(): AsyncGenerator<number> }>).call.rows();
+    await until(() => requests === 1);
+    await rejection(rows.return());
+    expect(requests).toBe(1);
+    await caller.shutdown();
+    await connection.close();
+  });
+
   test("a durable call whose outcome is too large runs once and rejects", async () => {
     const file = join(folder, "large");
     const result = await pool.enqueue.noteLarge([file, 2_000_000]);

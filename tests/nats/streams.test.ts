@@ -124,6 +124,43 @@ describe.skipIf(noServer !== undefined)(`streams${noServer ? ` (${noServer})` : 
     );
   });
 
+  test("a ReadableStream as a result is one", async () => {
+    const stream = await pool.call.readable(5000);
+    expect(Object.prototype.toString.call(stream)).toBe("[object ReadableStream]");
+    const items: number[] = [];
+    for await (const item of stream) items.push(item);
+    expect(items).toEqual(upTo(5000));
+    await (await pool.call.readable(1e9)).cancel();
+    await until(() => server.stats().inFlight === 0);
+  });
+
+  test("results that wait for their readers leave room for the calls that read them", async () => {
+    const options = { servers: address, subject: "narrow", maxInFlight: 2 };
+    const narrow = serve<Tasks>(tasks, { ...options, pool: { threads: 1 }, terminates: false });
+    await narrow.ready;
+    const caller = connectPool<Tasks>({ servers: address, subject: "narrow" });
+    const doubled = Array.from(
+      { length: 5 },
+      () => caller.call.double(caller.call.count(20_000)).toArray(),
+    );
+    for (const items of await Promise.all(doubled)) expect(items).toHaveLength(20_000);
+    await caller.shutdown();
+    await narrow.shutdown();
+  });
+
+  test("a call that cannot be made leaves no rejection of the calls among its arguments", async () => {
+    const closed = connectPool<Tasks>({ servers: address, subject: "streams" });
+    const outer = [
+      closed.call.double(closed.call.count(1)),
+      closed.call.double(
+        closed.call.failAfter(0),
+      ),
+    ];
+    await closed.shutdown(0);
+    outer.push(closed.call.double(closed.call.count(2)));
+    for (const each of outer) await rejection(each.toArray());
+  });
+
   test("an error of the source arrives after its items", async () => {
     const failing = async function* (): AsyncGenerator<number> {
       yield* upTo(1000);

@@ -1,7 +1,7 @@
 /** The streams among the arguments of one call. Each is opened when its machine asks for it, and ended with the call. */
 import type { Runtime } from "../../runtimes/runtime.ts";
-import { iteratorOf } from "../../streams/stream-producer.ts";
-import { CANCEL_STREAM, type Header, STREAM_FAILURE } from "../wire/frames.ts";
+import { type AnyIterator, iteratorOf } from "../../streams/stream-producer.ts";
+import { CANCEL_STREAM, type Header } from "../wire/frames.ts";
 import type { MessageCodec } from "../wire/message-codec.ts";
 import { StreamSender } from "../wire/stream-sender.ts";
 
@@ -10,9 +10,10 @@ export interface ArgumentSendersOptions {
   readonly runtime: Pick<Runtime, "now" | "macrotask" | "microtask">;
   /** Sends a message to the machine after those before it. Resolves when it has left; undefined: it has. */
   readonly send: (message: Uint8Array) => Promise<void> | undefined;
-  /** Batches were lost on the way. */
-  readonly onLost: () => void;
 }
+
+/** In the place of a source that its reader does not want any more. */
+const NOTHING: AnyIterator = { next: () => ({ done: true, value: undefined }) };
 
 export class ArgumentSenders {
   /** Streams that no machine has asked for. */
@@ -37,9 +38,10 @@ export class ArgumentSenders {
     const index = header.word - 1;
     const started = this.#started[index];
     const source = this.#unread[index];
-    if (header.kind === CANCEL_STREAM) started?.cancel();
-    else if (started !== undefined) started.onReader(header);
-    else if (source !== undefined) this.#start(index, source);
+    if (started !== undefined) started.onReader(header);
+    else if (source === undefined) return;
+    else if (header.kind === CANCEL_STREAM) this.#start(index, () => NOTHING);
+    else this.#start(index, () => iteratorOf(source)!);
   }
 
   /** The call is over. Ending an iterator runs user code, which must find the call settled. */
@@ -53,22 +55,33 @@ export class ArgumentSenders {
     });
   }
 
-  #start(index: number, source: object): void {
-    const { codec, runtime, send, onLost } = this.#options;
-    const stream = index + 1;
+  #start(index: number, open: () => AnyIterator): void {
+    const { codec, runtime, send } = this.#options;
     this.#unread[index] = undefined;
     this.#hasStarted = true;
+    let iterator: AnyIterator;
     try {
-      const options = { codec, runtime, stream, sender: 0, send, onEnd: () => {}, onLost };
-      const sender = new StreamSender(iteratorOf(source)!, options);
-      // Opening the iterator runs user code, which may have ended the call.
-      if (this.#isOver) sender.cancel();
-      else {
-        this.#started[index] = sender;
-        sender.start();
-      }
+      iterator = open();
     } catch (error) {
-      void send(codec.encodeFailure(STREAM_FAILURE, error, { word: stream }));
+      // The error is the end of the stream.
+      iterator = {
+        next() {
+          throw error;
+        },
+      };
+    }
+    const sender = new StreamSender(iterator, {
+      codec,
+      runtime,
+      stream: index + 1,
+      sender: 0,
+      send,
+    });
+    // Opening the iterator runs user code, which may have ended the call.
+    if (this.#isOver) sender.cancel();
+    else {
+      this.#started[index] = sender;
+      sender.start();
     }
   }
 }

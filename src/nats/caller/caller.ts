@@ -27,6 +27,7 @@ import {
   PROBE,
   readHeader,
   RESULT,
+  SENT,
   setNumber,
   STOPPED,
   STREAM,
@@ -49,7 +50,7 @@ import {
 import { lossOf } from "../loss.ts";
 import type { RemotePoolStatistics } from "../statistics.ts";
 import { ArgumentSenders } from "./argument-senders.ts";
-import { encodeCall } from "./call-message.ts";
+import { encodeCall, ignoreRejections } from "./call-message.ts";
 import { EVERY_MACHINE, Liveness } from "./liveness.ts";
 import { type CallEvents, RemoteCall } from "./remote-call.ts";
 import type { RemoteResult } from "./remote-result.ts";
@@ -138,18 +139,15 @@ export class Caller implements CallEvents {
   call(task: string, settings: CallSettings, args: readonly unknown[]): RemoteResult {
     const call = new RemoteCall(task, settings, this.#runtime.now(), this);
     const { result } = call;
-    if (this.#isClosed) {
-      call.fail(this.#failure);
-      return result;
-    }
-    if (settings.signal?.aborted === true) {
-      this.#counts.aborted++;
-      call.fail(settings.signal.reason);
-      return result;
-    }
     try {
+      if (this.#isClosed) throw this.#failure;
+      if (settings.signal?.aborted === true) {
+        this.#counts.aborted++;
+        throw settings.signal.reason;
+      }
       this.#encode(call, args);
     } catch (error) {
+      ignoreRejections(this.#runtime.isPromise, args);
       call.fail(error);
       return result;
     }
@@ -182,7 +180,6 @@ export class Caller implements CallEvents {
       codec: this.codec,
       runtime: this.#runtime,
       send: (part) => queue.send(part),
-      onLost: () => this.#loseStream(call),
     });
   }
 
@@ -335,9 +332,10 @@ export class Caller implements CallEvents {
         return;
       case STREAM:
         call.machine = header.sender;
-        call.beginStream(header.word === 1);
+        call.beginStream(header.word);
         return;
       case ITEMS:
+      case SENT:
         call.receive(header, decode(), bytes.length);
         return;
       case CREDIT:
@@ -345,6 +343,8 @@ export class Caller implements CallEvents {
       case CANCEL_STREAM:
         call.machine = header.sender;
         call.sources?.onReader(header);
+        // It cannot be sent again.
+        if (call.sources?.hasStarted === true) call.message = undefined;
         return;
       default:
         throw new ProtocolError(`An answer of kind ${header.kind}.`);
@@ -379,8 +379,7 @@ export class Caller implements CallEvents {
   #lose(call: RemoteCall, loss: WorkerLoss): void {
     this.#cancel(call, undefined); // in case only a message was lost
     call.machinesMissingSince = 0;
-    const isRepeatable = !call.hasStream && call.sources?.hasStarted !== true;
-    if (call.retriesLeft > 0 && call.message !== undefined && isRepeatable) {
+    if (call.retriesLeft > 0 && call.message !== undefined) {
       call.retriesLeft--;
       this.#counts.retried++;
       this.#sendLater(call);
@@ -389,12 +388,9 @@ export class Caller implements CallEvents {
     this.#settle(call, () => call.fail(new WorkerLostError(loss)));
   }
 
-  #loseStream(call: RemoteCall): void {
-    this.#lose(call, lossOf(this.#liveness.nameOf(call.machine), "a part of a stream was lost"));
-  }
-
   tell(call: RemoteCall, message: Uint8Array): void {
-    if (!call.isSettled) this.#tell(call, message);
+    // Nobody may have the call yet, and NATS would say that nobody takes it.
+    if (!call.isSettled && call.machine !== 0) this.#tell(call, message);
   }
 
   abort(call: RemoteCall, reason: unknown): void {

@@ -48,11 +48,6 @@ export class Liveness {
     return this.#lost;
   }
 
-  /** The name of a machine, if it is known. */
-  nameOf(id: number): string | undefined {
-    return this.#machines.get(id)?.name;
-  }
-
   /** A message of this machine has arrived. */
   heard(id: number, now: number): void {
     const machine = this.#machines.get(id);

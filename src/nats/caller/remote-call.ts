@@ -1,18 +1,19 @@
 /** One call of a remote task at its caller: what it needs to be sent again, and the only place where it settles. */
 import type { CallSettings } from "../../host/cancel/call-settings.ts";
 import { createResultStream, type ResultStream } from "../../host/streams/result-stream.ts";
+import { toReadableStream } from "../../streams/readable.ts";
 import type { StreamConsumer } from "../../streams/stream-consumer.ts";
-import { InvalidArgumentError, ProtocolError, TimeoutError } from "../../errors.ts";
+import { InvalidArgumentError, TimeoutError, WorkerLostError } from "../../errors.ts";
 import type { Timer } from "../../runtimes/runtime.ts";
 import { lossOf } from "../loss.ts";
-import { type Header, RESULT_STREAM } from "../wire/frames.ts";
+import { GENERATOR, type Header, READABLE, RESULT_STREAM } from "../wire/frames.ts";
 import { StreamReceiver } from "../wire/stream-receiver.ts";
 import type { ArgumentSenders } from "./argument-senders.ts";
 import { RemoteResult, type ResultSource } from "./remote-result.ts";
 
 /** What a call asks of its pool. */
 export interface CallEvents {
-  /** Sends a message to its machine, unless it is settled. */
+  /** Sends a message to its machine, unless it is settled or the machine is not known. */
   tell(call: RemoteCall, message: Uint8Array): void;
   abort(call: RemoteCall, reason: unknown): void;
 }
@@ -20,6 +21,8 @@ export interface CallEvents {
 /** Pause before a refused call is sent again: doubled each time, up to the maximum, with half of it random. */
 const FIRST_PAUSE_MS = 1;
 const MAX_PAUSE_MS = 100;
+
+const LOST_BATCH = "a part of its stream was lost on the way";
 
 export class RemoteCall implements ResultSource {
   readonly task: string;
@@ -94,7 +97,7 @@ export class RemoteCall implements ResultSource {
       stream: RESULT_STREAM,
       sender: 0,
       post: (message) => this.#events.tell(this, message),
-      loss: () => lossOf(undefined, "a part of its stream was lost on the way"),
+      loss: () => lossOf(undefined, LOST_BATCH),
     });
     const { consumer, handle } = createResultStream({
       acknowledge: receiver.acknowledge,
@@ -113,10 +116,10 @@ export class RemoteCall implements ResultSource {
   }
 
   /** The task's result is a stream. */
-  beginStream(isGenerator: boolean): void {
+  beginStream(kind: number): void {
     if (this.hasStream) return;
     this.hasStream = true;
-    this.isGenerator = isGenerator;
+    const isGenerator = this.isGenerator = kind === GENERATOR;
     this.retriesLeft = 0;
     this.message = undefined;
     const result = this.#result!;
@@ -132,19 +135,19 @@ export class RemoteCall implements ResultSource {
     }
     const early = this.#consumer;
     const handle = this.openStream();
-    this.#resolve(handle);
+    this.#resolve(kind === READABLE ? toReadableStream(handle) : handle);
     early?.fail(this.#notGenerator());
   }
 
-  /** A message of the stream has arrived. Throws ProtocolError or WorkerLostError. */
+  /** A message of the stream has arrived. Throws WorkerLostError or ProtocolError. */
   receive(header: Header, values: unknown[], bytes: number): void {
-    if (!this.hasStream) throw new ProtocolError("Items arrived before their stream.");
+    if (!this.hasStream) throw new WorkerLostError(lossOf(undefined, LOST_BATCH));
     this.#receiver!.receive(header, values, bytes);
   }
 
   /** To be called now and then while it runs. */
   remind(): void {
-    if (this.hasStream) this.#receiver!.remind();
+    if (this.hasStream || this.#consumer?.isCancelled === true) this.#receiver!.remind();
   }
 
   /** The stream has ended, or the task has returned. */

@@ -17,6 +17,9 @@ export interface ArgumentReadersOptions {
   readonly loss: () => WorkerLoss;
 }
 
+/** Streams among the arguments of a call. */
+const MAX_STREAMS = 1024;
+
 interface Reading {
   readonly consumer: StreamConsumer;
   readonly receiver: StreamReceiver;
@@ -33,8 +36,10 @@ export class ArgumentReaders {
   /** Creates what the task gets in the place of stream `index`. */
   open(index: number, isReadable: boolean): object {
     const { sender, post, loss } = this.#options;
+    if (index !== this.#streams.size || index >= MAX_STREAMS) {
+      throw new ProtocolError(`Stream ${index} among the arguments is out of order, or too many.`);
+    }
     const stream = index + 1;
-    if (this.#streams.has(stream)) throw new ProtocolError(`Stream ${index} occurs twice.`);
     const receiver = new StreamReceiver({ stream, sender, post, loss });
     let hasBegun = false;
     const consumer: StreamConsumer = new StreamConsumer({

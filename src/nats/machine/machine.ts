@@ -11,9 +11,9 @@ import {
   WorkerLostError,
 } from "../../errors.ts";
 import type { Runtime, Timer } from "../../runtimes/runtime.ts";
+import { isReadableStream } from "../../streams/readable.ts";
+import { type AnyIterator, iteratorOf } from "../../streams/stream-producer.ts";
 import {
-  ACCEPTED,
-  ALIVE,
   bareMessage,
   BEGIN,
   BUSY,
@@ -23,12 +23,16 @@ import {
   CREDIT,
   EVENT,
   FAILURE,
+  GENERATOR,
   type Header,
   ITEMS,
+  ITERABLE,
   PROBE,
+  READABLE,
   readHeader,
   RESULT,
   RESULT_STREAM,
+  SENT,
   STOPPED,
   STREAM,
   STREAM_END,
@@ -39,24 +43,18 @@ import { isAboutLarge, LargeMessages, MessageQueue } from "../wire/large-message
 import { lossOf } from "../loss.ts";
 import { MessageCodec } from "../wire/message-codec.ts";
 import { StreamSender } from "../wire/stream-sender.ts";
-import {
-  machineSubject,
-  NO_CALL,
-  randomId,
-  type ResolvedServe,
-  tokenLists,
-  waitFor,
-} from "../options.ts";
+import { machineSubject, randomId, type ResolvedServe, waitFor } from "../options.ts";
 import type { MachineStatistics } from "../statistics.ts";
 import { ArgumentReaders } from "./argument-readers.ts";
 import { localCall, type LocalCalls } from "./local-calls.ts";
+import { Presence } from "./presence.ts";
 import { abort, type Running } from "./running.ts";
 
-/** Calls that have not ended this long after their start are announced to their callers. */
-const ANNOUNCE_MS = 20;
 /** A stream is cancelled if its caller has been silent for this time: it probes calls that take long. */
 const SILENT_CALLER_MS = 60_000;
 const SWEEP_MS = 2000;
+/** Calls that a machine takes beyond `maxInFlight` because others wait for their readers. */
+const MAX_PAUSED = 1024;
 
 export class Machine {
   readonly id: number = randomId();
@@ -67,10 +65,12 @@ export class Machine {
   readonly #calls: LocalCalls;
   readonly #running = new Map<string, Running>();
   readonly #large: LargeMessages;
+  readonly #presence: Presence;
   readonly #sweep: Timer;
-  #unannounced: Running[] = [];
   #isDraining = false;
   #onIdle: (() => void) | undefined;
+  /** Calls whose stream waits for its reader. */
+  #paused = 0;
   #completed = 0;
   #failed = 0;
   #refused = 0;
@@ -93,6 +93,14 @@ export class Machine {
       sender: this.id,
       now: runtime.now,
     });
+    this.#presence = new Presence({
+      codec: this.codec,
+      runtime,
+      sender: this.id,
+      name: options.name,
+      running: this.#running,
+      publish: (subject, message) => this.#publish(subject, message),
+    });
     this.#sweep = runtime.setInterval(() => this.#dropStalled(), SWEEP_MS);
     this.#sweep.unref();
   }
@@ -113,12 +121,19 @@ export class Machine {
     };
   }
 
+  /** Streams that wait for their readers do not count: the reader may be a call that waits for room. */
+  get #isFull(): boolean {
+    const { maxInFlight } = this.#options;
+    return this.#running.size - this.#paused >= maxInFlight ||
+      this.#running.size >= maxInFlight + MAX_PAUSED;
+  }
+
   /** A message of the queue group. Never throws. */
   readonly onCall = (error: Error | null, msg: Pick<Msg, "data" | "reply">): void => {
     const { reply, data } = msg;
     const header = error === null ? readHeader(data) : undefined;
     if (reply === undefined || reply === "" || header === undefined) return; // not from a caller
-    if (this.#isDraining || this.#running.size >= this.#options.maxInFlight) {
+    if (this.#isDraining || this.#isFull) {
       this.#refused++;
       this.#publish(reply, bareMessage(BUSY, { sender: this.id }));
       return;
@@ -139,7 +154,7 @@ export class Machine {
     const header = error === null ? readHeader(msg.data) : undefined;
     if (header === undefined) return;
     try {
-      if (header.kind === PROBE) this.#onProbe(header, msg.data);
+      if (header.kind === PROBE) this.#presence.onProbe(header, msg.data);
       else {
         const running = this.#running.get(msg.reply ?? "");
         if (running !== undefined) this.#tell(running, header, msg.data);
@@ -173,54 +188,17 @@ export class Machine {
       controller: undefined,
       result: undefined,
       sender: undefined,
+      isPaused: false,
       readers: undefined,
       answers: new MessageQueue((message) => this.#sendNow(running, message)),
     };
     this.#running.set(reply, running);
-    if (this.#unannounced.length === 0) {
-      this.#runtime.setTimeout(() => this.#announce(), ANNOUNCE_MS);
-    }
-    this.#unannounced.push(running);
+    this.#presence.add(running);
     return running;
   }
 
   #isRunning(running: Running): boolean {
     return this.#running.get(running.reply) === running;
-  }
-
-  /** Tells callers which of their calls are here. */
-  #announce(): void {
-    const byInbox = new Map<string, string[]>();
-    for (const running of this.#unannounced) {
-      if (!this.#isRunning(running)) continue;
-      const end = running.reply.lastIndexOf(".");
-      const inbox = running.reply.slice(0, end);
-      byInbox.set(inbox, [...byInbox.get(inbox) ?? [], running.reply.slice(end + 1)]);
-    }
-    this.#unannounced = [];
-    for (const [inbox, tokens] of byInbox) this.#report(ACCEPTED, inbox, tokens);
-  }
-
-  #report(kind: number, inbox: string, tokens: readonly string[]): void {
-    const { name } = this.#options;
-    for (const part of tokenLists(tokens)) {
-      const message = this.codec.encodeOwn(kind, [name, ...part], { sender: this.id });
-      this.#publish(`${inbox}.${NO_CALL}`, message);
-    }
-  }
-
-  #onProbe(header: Header, bytes: Uint8Array): void {
-    const [inbox, ...tokens] = this.codec.decode(bytes, header) as string[];
-    const now = this.#runtime.now();
-    const present: string[] = [];
-    const missing: string[] = [];
-    for (const token of tokens) {
-      const running = this.#running.get(`${inbox}.${token}`);
-      if (running !== undefined) running.heardAt = now;
-      (running === undefined ? missing : present).push(token);
-    }
-    if (present.length > 0) this.#report(ACCEPTED, String(inbox), present);
-    this.#report(ALIVE, String(inbox), missing);
   }
 
   #begin(running: Running, header: Header): void {
@@ -245,13 +223,15 @@ export class Machine {
     const result = (options === undefined ? call : call.with(options))(...args);
     running.result = result;
     if (result instanceof ResultStream) {
-      this.#stream(running, result, true);
+      this.#stream(running, result, GENERATOR);
       return;
     }
     (result as Promise<unknown>).then(
       (value) => {
-        if (value instanceof ResultStream) this.#stream(running, value, false);
-        else this.#succeed(running, value);
+        if (value instanceof ResultStream) this.#stream(running, value, ITERABLE);
+        else if (typeof value === "object" && value !== null && isReadableStream(value)) {
+          this.#stream(running, iteratorOf(value)!, READABLE);
+        } else this.#succeed(running, value);
       },
       (reason) => this.#fail(running, reason),
     );
@@ -302,23 +282,28 @@ export class Machine {
     void running.answers.send(message);
   }
 
-  #stream(running: Running, stream: ResultStream<unknown, unknown>, isGenerator: boolean): void {
+  #stream(running: Running, iterator: AnyIterator, kind: number): void {
     if (!this.#isRunning(running)) {
-      stream.return().catch(() => {}); // it was cancelled meanwhile
+      Promise.resolve(iterator.return?.()).catch(() => {}); // it was cancelled meanwhile
       return;
     }
-    const word = isGenerator ? 1 : 0;
-    void running.answers.send(bareMessage(STREAM, { sender: this.id, word }));
-    running.sender = new StreamSender(stream, {
+    void running.answers.send(bareMessage(STREAM, { sender: this.id, word: kind }));
+    running.sender = new StreamSender(iterator, {
       codec: this.codec,
       runtime: this.#runtime,
       stream: RESULT_STREAM,
       sender: this.id,
       send: (message) => running.answers.send(message),
+      onPause: (isPaused) => this.#pause(running, isPaused),
       onEnd: () => this.#end(running, true),
-      onLost: () => this.#lose(running, "a part of its stream was lost on the way"),
     });
     running.sender.start();
+  }
+
+  #pause(running: Running, isPaused: boolean): void {
+    if (running.isPaused === isPaused || !this.#isRunning(running)) return;
+    running.isPaused = isPaused;
+    this.#paused += isPaused ? 1 : -1;
   }
 
   #succeed(running: Running, value: unknown): void {
@@ -354,6 +339,7 @@ export class Machine {
 
   /** The call is over. `reason`: what a task gets that still reads its arguments. */
   #forget(running: Running, reason: unknown): void {
+    this.#pause(running, false);
     this.#running.delete(running.reply);
     this.#large.drop(running.reply);
     running.readers?.close(reason);
@@ -381,13 +367,14 @@ export class Machine {
     else if (kind === CANCEL) {
       const [reason] = this.codec.decode(bytes, header);
       this.#cancel(running, reason);
-    } else if (kind === CREDIT || kind === WAITING) running.sender?.onReader(header);
-    else if (kind === CANCEL_STREAM) running.sender?.cancel();
-    else if (kind === ITEMS || kind === STREAM_END || kind === STREAM_FAILURE) {
+    } else if (kind === CREDIT || kind === WAITING || kind === CANCEL_STREAM) {
+      running.sender?.onReader(header);
+    } else if (
+      kind === ITEMS || kind === SENT || kind === STREAM_END || kind === STREAM_FAILURE
+    ) {
       try {
         running.readers?.receive(header, bytes);
       } catch (reason) {
-        if (!(reason instanceof WorkerLostError)) throw reason;
         this.#fail(running, reason);
         abort(running, reason);
       }

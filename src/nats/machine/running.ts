@@ -13,6 +13,8 @@ export interface Running {
   result: unknown;
   /** Sends the result if it is a stream. */
   sender: StreamSender | undefined;
+  /** The result waits for its reader. */
+  isPaused: boolean;
   /** The arguments that are streams. */
   readers: ArgumentReaders | undefined;
   readonly answers: MessageQueue;

@@ -24,7 +24,7 @@ export const BUSY = 4;
 export const STOPPED = 5;
 /** What a task sends by `emit`. */
 export const EVENT = 6;
-/** The result is a stream. `word`: 1 if the task is a generator function. */
+/** The result is a stream. `word`: which kind. */
 export const STREAM = 7;
 /** Of a stream, to its reader. `word`: which (`RESULT_STREAM`); `number`: batches of it before this one. */
 export const ITEMS = 8;
@@ -50,11 +50,18 @@ export const BEGIN = 17;
 export const GRANT = 18;
 /** `word`: index. Its bytes follow the header. */
 export const CHUNK = 19;
-/** From a reader that has waited for long: as CREDIT, and `count`: batches that have arrived. */
+/** From a reader that has waited for long, as CREDIT. The sender answers by SENT, or by the end again. */
 export const WAITING = 20;
+/** Behind the batches that were sent: `word`: which stream; `number`: how many they are. */
+export const SENT = 21;
 
 /** The stream that is the result of its call. The arguments that are streams are numbered from 1. */
 export const RESULT_STREAM = 0;
+
+/** Kinds of results that are streams: an async iterable, one of a generator function, a ReadableStream. */
+export const ITERABLE = 0;
+export const GENERATOR = 1;
+export const READABLE = 2;
 
 /** The header of a message that was received. */
 export interface Header {

@@ -21,6 +21,8 @@ const NOT_MOVED = "nothing can be transferred to another machine";
 const ATTACHMENT_HEADER_BYTES = 16;
 /** Buffers of a message that are not part of its values. */
 export const MAX_ATTACHMENTS = 0xffff;
+/** Encoders that are kept for the next messages. */
+const MAX_IDLE = 8;
 /** Memory that is kept for the next message. */
 const MAX_KEPT_BYTES: number = 2 * 1024 * 1024;
 
@@ -147,7 +149,11 @@ export class MessageCodec {
     const memory = this.#room(valueBytes);
     memory.u8.set(bytes.subarray(HEADER_BYTES, end));
     this.#decoder.openStream = openStream;
-    return this.#decoder.all(memory, 0, valueBytes, count, attachments);
+    try {
+      return this.#decoder.all(memory, 0, valueBytes, count, attachments);
+    } finally {
+      this.#decoder.openStream = undefined;
+    }
   }
 
   #room(bytes: number): Memory {
@@ -191,7 +197,7 @@ export class MessageCodec {
 
   release(encoder: MessageEncoder): void {
     encoder.end();
-    this.#idle.push(encoder);
+    if (this.#idle.length < MAX_IDLE) this.#idle.push(encoder);
   }
 
   /** The message of what was encoded up to `end`. */

@@ -7,10 +7,12 @@ import {
   StreamProducer,
 } from "../../streams/stream-producer.ts";
 import {
-  CREDIT,
+  bareMessage,
+  CANCEL_STREAM,
   type Header,
   ITEMS,
   RESULT_STREAM,
+  SENT,
   STREAM_END,
   STREAM_FAILURE,
   WAITING,
@@ -27,14 +29,11 @@ export interface StreamSenderOptions {
   readonly sender: number;
   /** Sends a message after those before it. Resolves when it has left; undefined: it has. */
   readonly send: (message: Uint8Array) => Promise<void> | undefined;
+  /** The stream waits for its reader, or goes on. */
+  readonly onPause?: (isPaused: boolean) => void;
   /** The end of the stream has left. */
-  readonly onEnd: () => void;
-  /** Batches were lost on the way. Their reader would wait for ever. */
-  readonly onLost: () => void;
+  readonly onEnd?: () => void;
 }
-
-/** Times in a row that a reader waits for batches that have left, with a pause between them, until they count as lost. */
-const TIMES_BEHIND = 3;
 
 export class StreamSender implements BatchWriter {
   /** A batch is leaving in chunks. */
@@ -42,12 +41,8 @@ export class StreamSender implements BatchWriter {
   readonly #options: StreamSenderOptions;
   readonly #producer: StreamProducer;
   readonly #batch: MessageBatch;
-  #batches = 0;
-  /** Batches that have left; the same, and those that had arrived, when the reader last said that it waits. */
-  #left = 0;
-  #leftBefore = 0;
-  #arrivedBefore = 0;
-  #timesBehind = 0;
+  /** Batches that were sent, and those of them that the reader has taken. */
+  #sent = 0;
   #taken = 0;
   /** The last message. */
   #end: Uint8Array | undefined;
@@ -62,7 +57,7 @@ export class StreamSender implements BatchWriter {
       now,
       macrotask,
       run: (slice) => slice(),
-      onPause: () => {},
+      onPause: options.onPause ?? (() => {}),
       onEnd: (isThrown, value) => this.#finish(isThrown, value),
       writer: this,
     });
@@ -76,7 +71,6 @@ export class StreamSender implements BatchWriter {
   /** The reader wants no more items, or its call is over. */
   cancel(): void {
     this.#producer.cancel();
-    this.#repeatEnd();
   }
 
   /** The reader does not know the end yet: it may have been lost. */
@@ -84,22 +78,22 @@ export class StreamSender implements BatchWriter {
     if (this.#end !== undefined) void this.#options.send(this.#end);
   }
 
-  /** CREDIT or WAITING has arrived. */
-  onReader({ kind, count: arrived, number: taken }: Header): void {
-    if (kind === CREDIT || kind === WAITING) {
-      const more = taken - this.#taken;
-      if (more > 0) {
-        this.#taken = taken;
-        this.#producer.acknowledge(more);
-      }
+  /** CREDIT, WAITING or CANCEL_STREAM has arrived. */
+  onReader({ kind, number: taken }: Header): void {
+    if (kind === CANCEL_STREAM) {
+      this.cancel();
+      this.#repeatEnd();
+      return;
+    }
+    const more = taken - this.#taken;
+    if (more > 0) {
+      this.#taken = taken;
+      this.#producer.acknowledge(more);
     }
     if (kind !== WAITING) return;
-    this.#repeatEnd();
-    const isBehind = arrived < this.#leftBefore && arrived === this.#arrivedBefore;
-    this.#timesBehind = isBehind ? this.#timesBehind + 1 : 0;
-    this.#leftBefore = this.#left;
-    this.#arrivedBefore = arrived;
-    if (this.#timesBehind === TIMES_BEHIND) this.#options.onLost();
+    const { stream, sender, send } = this.#options;
+    if (this.#end !== undefined) this.#repeatEnd();
+    else void send(bareMessage(SENT, { word: stream, number: this.#sent, sender }));
   }
 
   add(item: unknown): number {
@@ -112,24 +106,20 @@ export class StreamSender implements BatchWriter {
 
   send(): void {
     const { stream, sender, send } = this.#options;
-    const message = this.#batch.take(ITEMS, { word: stream, number: this.#batches, sender });
-    this.#batches++;
-    const sent = send(message);
-    if (sent === undefined) {
-      this.#left++;
-      return;
-    }
+    const message = this.#batch.take(ITEMS, { word: stream, number: this.#sent, sender });
+    this.#sent++;
+    const sending = send(message);
+    if (sending === undefined) return;
     this.isFull = true;
-    void sent.then(() => {
+    void sending.then(() => {
       this.isFull = false;
-      this.#left++;
       this.#producer.resume();
     });
   }
 
   #finish(isThrown: boolean, value: unknown): void {
     const { codec, stream, sender, send, onEnd } = this.#options;
-    const fields = { word: stream, number: this.#batches, sender };
+    const fields = { word: stream, number: this.#sent, sender };
     // What a source among the arguments returns is nobody's concern.
     const returned = stream === RESULT_STREAM ? value : undefined;
     let end: Uint8Array;
@@ -143,7 +133,7 @@ export class StreamSender implements BatchWriter {
     }
     this.#end = end;
     const sent = send(end);
-    if (sent === undefined) onEnd();
+    if (sent === undefined) onEnd?.();
     else void sent.then(onEnd);
   }
 }

@@ -3,14 +3,19 @@
  * ever.
  */
 import { describe, expect, test } from "vitest";
-import { WorkerLostError } from "../../../src/errors.ts";
+import { ProtocolError, WorkerLostError } from "../../../src/errors.ts";
+import { ArgumentSenders } from "../../../src/nats/caller/argument-senders.ts";
+import { ArgumentReaders } from "../../../src/nats/machine/argument-readers.ts";
 import {
-  CANCEL_STREAM,
+  CREDIT,
+  type Header,
   ITEMS,
   readHeader,
+  SENT,
   STREAM_END,
   STREAM_FAILURE,
 } from "../../../src/nats/wire/frames.ts";
+import { MessageBatch } from "../../../src/nats/wire/message-batch.ts";
 import { MessageCodec } from "../../../src/nats/wire/message-codec.ts";
 import { StreamReceiver } from "../../../src/nats/wire/stream-receiver.ts";
 import { StreamSender } from "../../../src/nats/wire/stream-sender.ts";
@@ -21,6 +26,11 @@ import { createRandom, seedOfRun, upTo } from "../../support/random.ts";
 const codec = new MessageCodec(currentRuntime, 2 ** 20);
 const loss = { workerId: -1, exitCode: undefined, reason: "a batch was lost" };
 
+interface Sent {
+  readonly message: Uint8Array;
+  readonly at: number;
+}
+
 interface Link {
   readonly consumer: StreamConsumer;
   readonly sender: StreamSender;
@@ -29,24 +39,32 @@ interface Link {
   hasEnded(): boolean;
 }
 
-/** `isLost`: whether a message of this kind disappears. */
-function connect(iterator: AsyncIterator<unknown>, isLost: (kind: number) => boolean): Link {
-  const toReader: Uint8Array[] = [];
-  const toSender: Uint8Array[] = [];
+/** A reader that has asked for the first items. */
+function receiverOf(post: (message: Uint8Array) => void) {
+  const receiver = new StreamReceiver({ stream: 1, sender: 0, post, loss: () => loss });
+  const consumer = new StreamConsumer(receiver);
+  receiver.attach(consumer);
+  receiver.begin();
+  return { consumer, receiver };
+}
+
+/** `isLost`: whether a message of this kind disappears. `turnsOnTheWay`: how long the others take. */
+function connect(
+  iterator: AsyncIterator<unknown>,
+  isLost: (kind: number) => boolean,
+  turnsOnTheWay = 0,
+): Link {
+  const toReader: Sent[] = [];
+  const toSender: Sent[] = [];
   const macrotasks: (() => void)[] = [];
   let hasEnded = false;
   let turns = 0;
-  const send = (queue: Uint8Array[], message: Uint8Array): undefined => {
-    if (!isLost(message[0]!)) queue.push(message);
+  const send = (queue: Sent[], message: Uint8Array): undefined => {
+    if (!isLost(message[0]!)) queue.push({ message, at: turns + turnsOnTheWay });
   };
-  const receiver = new StreamReceiver({
-    stream: 1,
-    sender: 0,
-    post: (message) => send(toSender, message),
-    loss: () => loss,
-  });
-  const consumer = new StreamConsumer(receiver);
-  receiver.attach(consumer);
+  const arrived = (queue: Sent[]): Sent[] =>
+    queue.splice(0, queue.findLastIndex(({ at }) => at <= turns) + 1);
+  const { consumer, receiver } = receiverOf((message) => send(toSender, message));
   const sender = new StreamSender(iterator, {
     codec,
     runtime: { now: () => turns, macrotask: (callback) => macrotasks.push(callback) },
@@ -54,7 +72,6 @@ function connect(iterator: AsyncIterator<unknown>, isLost: (kind: number) => boo
     sender: 0,
     send: (message) => send(toReader, message),
     onEnd: () => hasEnded = true,
-    onLost: () => consumer.fail(new WorkerLostError(loss)), // as the error of the call
   });
   const deliver = (message: Uint8Array): void => {
     const header = readHeader(message)!;
@@ -67,7 +84,7 @@ function connect(iterator: AsyncIterator<unknown>, isLost: (kind: number) => boo
     }
     if (header.kind === STREAM_END) consumer.end(values[0]);
     else if (header.kind === STREAM_FAILURE) consumer.fail(values[0]);
-    else expect(header.kind).toBe(ITEMS);
+    else expect([ITEMS, SENT]).toContain(header.kind);
   };
   return {
     consumer,
@@ -76,11 +93,10 @@ function connect(iterator: AsyncIterator<unknown>, isLost: (kind: number) => boo
     async turn() {
       turns++;
       for (const run of macrotasks.splice(0)) run();
-      for (const message of toReader.splice(0)) deliver(message);
-      for (const message of toSender.splice(0)) {
+      for (const { message } of arrived(toReader)) deliver(message);
+      for (const { message } of arrived(toSender)) {
         const header = readHeader(message)!;
-        if (header.kind === CANCEL_STREAM) sender.cancel();
-        else sender.onReader(header);
+        sender.onReader(header);
       }
       if (turns % 4 === 0) receiver.remind();
       for (let n = 0; n < 8; n++) await Promise.resolve();
@@ -163,6 +179,20 @@ describe("streams between machines", () => {
     expect(await reading).toEqual([[0, 1], undefined]);
   });
 
+  test("a slow network is not taken for a loss", async () => {
+    const link = connect(numbers(9000, () => {}), () => false, 100);
+    link.sender.start();
+    expect(await read(link)).toEqual([upToCount(9000), undefined]);
+  });
+
+  test("a batch that is lost concerns no reader that wants no more", async () => {
+    let batches = 0;
+    const link = connect(numbers(3000, () => {}), (kind) => kind === ITEMS && ++batches > 1);
+    link.sender.start();
+    expect(await read(link, 1)).toEqual([[0], undefined]);
+    expect(batches).toBeGreaterThan(1);
+  });
+
   const seed = seedOfRun();
   test(`lost messages are noticed (seed ${seed})`, async () => {
     const random = createRandom(seed);
@@ -216,5 +246,100 @@ describe("streams between machines", () => {
     const [items, error] = await read(link);
     expect(items).toEqual([{ a: [1] }, new Uint8Array([1, 2])]);
     expect(error).toMatchObject({ code: "HEDDLE_DATA_CLONE" });
+  });
+
+  /** A call with one argument that is a stream. `isLost`: by kind and the number of messages of this kind before. */
+  function call(source: object, isLost: (kind: number, before: number) => boolean) {
+    const counts = new Map<number, number>();
+    const isDropped = ({ kind }: Header): boolean => {
+      const before = counts.get(kind) ?? 0;
+      counts.set(kind, before + 1);
+      return isLost(kind, before);
+    };
+    const readers = new ArgumentReaders({
+      codec,
+      sender: 1,
+      loss: () => loss,
+      post: (message) => {
+        const header = readHeader(message)!;
+        if (!isDropped(header)) queueMicrotask(() => senders.onReader(header));
+      },
+    });
+    const senders = new ArgumentSenders([source], {
+      codec,
+      runtime: currentRuntime,
+      send: (message) => {
+        const header = readHeader(message)!;
+        if (!isDropped(header)) queueMicrotask(() => readers.receive(header, message));
+        return undefined;
+      },
+    });
+    const reader = readers.open(0, false) as AsyncIterableIterator<unknown>;
+    return { reader, readers, senders };
+  }
+  /** Reminds until it has settled. */
+  async function settled<T>(promise: Promise<T>, readers: ArgumentReaders): Promise<T> {
+    let isSettled = false;
+    promise.then(() => isSettled = true, () => isSettled = true);
+    for (let turns = 0; !isSettled; turns++) {
+      if (turns > 1000) throw new Error("It waits for ever.");
+      readers.remind();
+      await new Promise((resolve) => setTimeout(resolve, 0));
+    }
+    return await promise;
+  }
+
+  test("a reader that ends before its source was opened gets an end", async () => {
+    let opened = 0;
+    const source = {
+      [Symbol.asyncIterator]: () => {
+        opened++;
+        return numbers(5, () => {});
+      },
+    };
+    const { reader, readers } = call(source, (kind) => kind === CREDIT);
+    const first = reader.next();
+    await settled(reader.return!(), readers);
+    expect(await first).toEqual({ done: true, value: undefined });
+    expect(opened).toBe(0);
+  });
+
+  test("the error of a source that cannot be opened is sent again", async () => {
+    const source = {
+      [Symbol.asyncIterator]: () => {
+        throw new RangeError("closed");
+      },
+    };
+    const lost = (kind: number, before: number): boolean => kind === STREAM_FAILURE && before < 3;
+    const { reader, readers } = call(source, lost);
+    const error = await settled(reader.next(), readers).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(RangeError);
+  });
+
+  test("items that nobody asked for are refused, and so are placeholders out of order", () => {
+    const { readers } = call({}, () => false);
+    const batch = new MessageBatch(codec);
+    batch.add(1);
+    const message = batch.take(ITEMS, { word: 1 });
+    expect(() => readers.receive(readHeader(message)!, message)).toThrow(ProtocolError);
+    for (const index of [0, 2, -1, 2 ** 31 - 1]) {
+      expect(() => readers.open(index, false)).toThrow(ProtocolError);
+    }
+  });
+
+  test("a sender that takes no notice of credit is refused", () => {
+    const { consumer, receiver } = receiverOf(() => {});
+    const block = new Uint8Array(1_000_000);
+    const sendAll = (): void => {
+      for (let number = 0; number < 10; number++) {
+        const batch = new MessageBatch(codec);
+        batch.add(block);
+        const message = batch.take(ITEMS, { word: 1, number });
+        const header = readHeader(message)!;
+        receiver.receive(header, codec.decode(message, header), message.length);
+      }
+    };
+    expect(sendAll).toThrow(ProtocolError);
+    expect(consumer.hasEnded).toBe(false);
   });
 });
