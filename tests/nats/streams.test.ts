@@ -4,7 +4,13 @@ import { Readable } from "node:stream";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { DataCloneError, TimeoutError, UnknownTaskError, WorkerLostError } from "../../src/mod.ts";
+import {
+  DataCloneError,
+  PoolClosedError,
+  TimeoutError,
+  UnknownTaskError,
+  WorkerLostError,
+} from "../../src/mod.ts";
 import { connectPool, type RemotePool, serve, type Server } from "../../src/mod-nats.ts";
 import { rejection, until } from "../support/conformance.ts";
 import { noServer, startMachine, startServers } from "../support/nats.ts";
@@ -150,15 +156,12 @@ describe.skipIf(noServer !== undefined)(`streams${noServer ? ` (${noServer})` : 
 
   test("a call that cannot be made leaves no rejection of the calls among its arguments", async () => {
     const closed = connectPool<Tasks>({ servers: address, subject: "streams" });
-    const outer = [
-      closed.call.double(closed.call.count(1)),
-      closed.call.double(
-        closed.call.failAfter(0),
-      ),
-    ];
+    const fail = (inner: AsyncIterable<number>): Promise<unknown> =>
+      rejection(closed.call.double(inner).toArray());
+    const outer = [fail(closed.call.count(1)), fail(closed.call.failAfter(0))];
     await closed.shutdown(0);
-    outer.push(closed.call.double(closed.call.count(2)));
-    for (const each of outer) await rejection(each.toArray());
+    outer.push(fail(closed.call.count(2)));
+    for (const error of await Promise.all(outer)) expect(error).toBeInstanceOf(PoolClosedError);
   });
 
   test("an error of the source arrives after its items", async () => {
