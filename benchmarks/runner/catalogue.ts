@@ -310,7 +310,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     isBrief: true,
     about:
       "calls to other processes over NATS beside bare requests; calls a second with 1, 2, 4 machines",
-    rounds: quickOr(1, 5),
+    rounds: quickOr(1, 3),
     contenders: natsContenders,
     finish: (measurements) => addRatioToBaseline(measurements, RAW),
     // Fetching the server for the first time may build it.

@@ -99,7 +99,7 @@ async function throughput(
     const atOnce = CALLS_PER_MACHINE * size;
     const samples: number[] = [];
     await timeCalls(atOnce, 20 * atOnce, call); // warms up
-    for (let n = 0; n < (isQuick ? 3 : 10); n++) {
+    for (let n = 0; n < (isQuick ? 3 : 5); n++) {
       samples.push(MS_PER_S * NS_PER_MS / await timeCalls(atOnce, 20 * atOnce, call));
     }
     found.push({ case: THROUGHPUT, size, unit: "requests/s", samples });

@@ -1,5 +1,5 @@
 /** The arguments of one call that are streams of its caller. */
-import { ProtocolError, type WorkerLoss } from "../../errors.ts";
+import { ProtocolError, StreamClosedError, type WorkerLoss } from "../../errors.ts";
 import { toReadableStream } from "../../streams/readable.ts";
 import { StreamConsumer } from "../../streams/stream-consumer.ts";
 import { StreamReader } from "../../streams/stream-reader.ts";
@@ -74,8 +74,8 @@ export class ArgumentReaders {
     for (const { receiver } of this.#streams.values()) receiver.remind();
   }
 
-  /** The call is over: its streams cannot be read any more. */
-  close(reason: unknown): void {
+  /** The call is over: its streams cannot be read any more. `reason`: why. */
+  close(reason: unknown = new StreamClosedError()): void {
     for (const { consumer } of this.#streams.values()) {
       consumer.drop();
       consumer.fail(reason);

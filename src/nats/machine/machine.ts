@@ -4,12 +4,7 @@
  */
 import type { Msg, NatsConnection } from "@nats-io/transport-node";
 import { ResultStream } from "../../host/streams/result-stream.ts";
-import {
-  ProtocolError,
-  StreamClosedError,
-  type WorkerLoss,
-  WorkerLostError,
-} from "../../errors.ts";
+import { ProtocolError, type WorkerLoss, WorkerLostError } from "../../errors.ts";
 import type { Runtime, Timer } from "../../runtimes/runtime.ts";
 import { isReadableStream } from "../../streams/readable.ts";
 import { type AnyIterator, iteratorOf } from "../../streams/stream-producer.ts";
@@ -175,7 +170,7 @@ export class Machine {
       const { name } = this.#options;
       const stopped = this.codec.encodeOwn(STOPPED, [name], { sender: this.id });
       this.#publish(running.reply, stopped);
-      this.#forget(running, new StreamClosedError());
+      this.#forget(running);
     }
   }
 
@@ -330,15 +325,15 @@ export class Machine {
 
   #end(running: Running, isGood: boolean): void {
     if (!this.#isRunning(running)) return;
-    this.#forget(running, new StreamClosedError());
+    this.#forget(running);
     if (isGood) this.#completed++;
     else this.#failed++;
     this.#busyMs += this.#runtime.now() - running.startedAt;
     if (this.#running.size === 0) this.#onIdle?.();
   }
 
-  /** The call is over. `reason`: what a task gets that still reads its arguments. */
-  #forget(running: Running, reason: unknown): void {
+  /** The call is over. `reason`: what a task gets that still reads its arguments; undefined: StreamClosedError. */
+  #forget(running: Running, reason?: unknown): void {
     this.#pause(running, false);
     this.#running.delete(running.reply);
     this.#large.drop(running.reply);
@@ -399,7 +394,7 @@ export class Machine {
 
   /** The caller is no longer interested: aborts the task, and answers no more. */
   #cancel(running: Running, reason: unknown): void {
-    this.#forget(running, reason ?? new StreamClosedError());
+    this.#forget(running, reason);
     abort(running, reason);
     this.#failed++;
     if (this.#running.size === 0) this.#onIdle?.();

@@ -239,6 +239,7 @@ function writeAttachments(
 /** Copies of the attachments, each alone in its buffer. Throws ProtocolError. */
 function readAttachments(bytes: Uint8Array, from: number, count: number): ArrayBuffer[] {
   const buffers: ArrayBuffer[] = [];
+  if (count === 0 && from === bytes.length) return buffers;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let at = from;
   for (let index = 0; index < count; index++) {
