@@ -34,6 +34,10 @@ const MEANINGS: Readonly<Record<string, string>> = {
   "memory": "What a process with one worker occupies; most of it is the runtime itself.",
   "streams":
     "Numbers travel many to a record, so an item costs a fraction of a message; large bytes are copied twice, where a message clones them once.",
+  "nats":
+    "The server and the sockets take most of a call; heddle adds names, limits and a hop to a thread, which keeps the event loop free.",
+  "nats-machines":
+    "The machine has two cores, so a third process finds none: more machines, not more processes, are what this is for.",
   "soak": "A level line means that nothing leaks and nothing slows down over time.",
   "http-soak": "A level line means that a server with a pool neither leaks nor slows down.",
   "http":

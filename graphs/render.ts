@@ -14,6 +14,7 @@ import { codecCharts, payloadGrowthCharts, typesCharts } from "./payload-charts.
 import { burstCharts, fanOutCharts, idleCostCharts, mixedLoadCharts } from "./scheduling-charts.ts";
 import { coldCharts } from "./cold-charts.ts";
 import { concurrencyCharts } from "./concurrency-charts.ts";
+import { natsCharts } from "./nats-charts.ts";
 import { overviewChart } from "./overview-charts.ts";
 import { programCharts } from "./programs-charts.ts";
 import { soakCharts } from "./soak-charts.ts";
@@ -67,6 +68,7 @@ const SHARED_CHARTS = {
   "http-soak": httpSoakCharts,
   "concurrency": concurrencyCharts,
   "programs": programCharts,
+  "nats": natsCharts,
 } as const;
 
 /** Charts of every scenario there are results for, the overview first. */

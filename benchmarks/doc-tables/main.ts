@@ -8,6 +8,7 @@ import { COLD_TABLES } from "./cold-page.ts";
 import { COST_TABLES, HOME_TABLES } from "./cost-page.ts";
 import { HTTP_TABLES } from "./http-page.ts";
 import { CONCURRENCY_TABLES } from "./concurrency-page.ts";
+import { NATS_TABLES } from "./nats-page.ts";
 import { OVERVIEW_TABLES } from "./overview.ts";
 import { PROGRAM_TABLES } from "./programs-page.ts";
 import { runtimeTables } from "./runtime-page.ts";
@@ -34,6 +35,7 @@ export const TABLES: Readonly<Record<string, Readonly<Record<string, () => strin
   "docs/benchmarks/http.md": HTTP_TABLES,
   "docs/benchmarks/concurrency.md": CONCURRENCY_TABLES,
   "docs/benchmarks/programs.md": PROGRAM_TABLES,
+  "docs/benchmarks/nats.md": NATS_TABLES,
 };
 
 const begin = (name: string): string => `<!-- ${name}, from results/ -->`;
