@@ -132,13 +132,17 @@ async function byHeddle(isQuick: boolean, servers: string): Promise<RoundSamples
 /** Runs one round of the contender named on the command line and prints its figures. */
 export async function runNats(): Promise<never> {
   const { contender, isQuick } = readArguments();
-  const servers = await startServer();
-  const found = contender === HEDDLE
-    ? await byHeddle(isQuick, servers)
-    : await byRaw(isQuick, contender === RAW ? "raw" : "pool", servers);
-  for (const child of children) {
-    child.removeAllListeners("exit");
-    child.kill("SIGKILL");
+  let found: RoundSamples[];
+  try {
+    const servers = await startServer();
+    found = contender === HEDDLE
+      ? await byHeddle(isQuick, servers)
+      : await byRaw(isQuick, contender === RAW ? "raw" : "pool", servers);
+  } finally {
+    for (const child of children) {
+      child.removeAllListeners("exit");
+      child.kill("SIGKILL");
+    }
   }
   return finish(found);
 }
