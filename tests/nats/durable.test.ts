@@ -6,6 +6,7 @@ import { jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
+  DataCloneError,
   InvalidArgumentError,
   PayloadTooLargeError,
   TimeoutError,
@@ -129,6 +130,10 @@ describe.skipIf(noServer !== undefined)(`JetStream${noServer ? ` (${noServer})` 
   test("a stream, an unknown task and wrong options are refused", async () => {
     const stream = await pool.enqueue.count([3], { retries: 0 });
     expect(await rejection(pool.result(stream))).toBeInstanceOf(InvalidArgumentError);
+    const source = { [Symbol.asyncIterator]: () => pool.call.count(1)[Symbol.asyncIterator]() };
+    const refused = await rejection(pool.enqueue.echo([source]));
+    expect(refused).toBeInstanceOf(DataCloneError);
+    expect((refused as Error).message).toContain("args[0]");
     const { enqueue } = pool as unknown as RemotePool<Record<string, () => void>>;
     const unknown = await enqueue["nothing"]!([], { retries: 0 });
     expect(await rejection(pool.result(unknown))).toBeInstanceOf(UnknownTaskError);

@@ -52,7 +52,7 @@ export function encodeCall(
       if (args[positions[at]!] instanceof RemoteResult && value instanceof ResultStream) {
         return placeholder(value);
       }
-      refuseStream(value, positions[at]!);
+      refuseStream(value, positions[at]!, PROMISED);
       return value;
     });
     return codec.complete(partial, readHeader(partial)!, late, positions);
@@ -70,11 +70,11 @@ function promised(arg: unknown): unknown {
   return arg instanceof RemoteResult ? arg.valueOrStream() : arg;
 }
 
-function refuseStream(arg: unknown, index: number): void {
-  if (!isStreamable(arg)) return;
-  throw new DataCloneError(
-    `args[${index}] cannot be cloned: it is a promise of a stream. Await it, and give the stream itself.`,
-  );
+const PROMISED = "it is a promise of a stream: await it, and give the stream itself";
+
+/** Throws DataCloneError with the reason if an argument is a stream. */
+export function refuseStream(arg: unknown, index: number, reason: string): void {
+  if (isStreamable(arg)) throw new DataCloneError(`args[${index}] cannot be cloned: ${reason}.`);
 }
 
 /** The settings that the machine applies; undefined if all are the defaults. */

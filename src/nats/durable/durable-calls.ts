@@ -12,6 +12,7 @@ import {
 import type { ModuleCalls } from "../../api/call-types.ts";
 import { InvalidArgumentError, ProtocolError, TimeoutError } from "../../errors.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
+import { refuseStream } from "../caller/call-message.ts";
 import { CALL, FAILURE, readHeader, RESULT } from "../wire/frames.ts";
 import type { MessageCodec } from "../wire/message-codec.ts";
 import { randomId } from "../options.ts";
@@ -54,6 +55,7 @@ export interface DurableRequest {
 type Enqueue = (args: readonly unknown[], options?: EnqueueOptions) => Promise<string>;
 
 const MAX_RETRIES = 1000;
+const NOT_STORED = "it is a stream, and a durable call is stored as a whole";
 
 export class DurableCalls {
   readonly enqueue: Readonly<Record<string, Enqueue>>;
@@ -80,6 +82,7 @@ export class DurableCalls {
     if (!Array.isArray(args)) throw invalid("The arguments of enqueue", "a list", show(args));
     const request = requestOf(options);
     const values = await Promise.all(args);
+    for (const [index, value] of values.entries()) refuseStream(value, index, NOT_STORED);
     const message = this.#codec.encode(CALL, [task, request], values, "args");
     const { client, subject, checkSize } = await this.#open();
     const tooLarge = checkSize(message);
