@@ -79,7 +79,7 @@ async function roundTrips(isQuick: boolean, call: () => Promise<boolean>): Promi
     const calls = atOnce === 1 ? CALLS_AT_ONE : CALLS_AT_MANY;
     const count = (atOnce === 1 ? SAMPLES_AT_ONE : SAMPLES_AT_MANY) * (isQuick ? QUICK_PART : 1);
     const samples: number[] = [];
-    await timeCalls(atOnce, WARM_UP_CALLS, call);
+    await timeCalls(atOnce, WARM_UP_CALLS * (isQuick ? QUICK_PART : 1), call);
     for (let n = 0; n < count; n++) samples.push(await timeCalls(atOnce, calls, call));
     found.push({ case: ROUND_TRIP, size: atOnce, unit: "ns", samples });
   }
@@ -98,9 +98,10 @@ async function throughput(
     for (; machines < size; machines++) await startOne();
     const atOnce = CALLS_PER_MACHINE * size;
     const samples: number[] = [];
-    await timeCalls(atOnce, 20 * atOnce, call); // warms up
+    const calls = (isQuick ? 4 : 20) * atOnce;
+    await timeCalls(atOnce, calls, call); // warms up
     for (let n = 0; n < (isQuick ? 3 : 5); n++) {
-      samples.push(MS_PER_S * NS_PER_MS / await timeCalls(atOnce, 20 * atOnce, call));
+      samples.push(MS_PER_S * NS_PER_MS / await timeCalls(atOnce, calls, call));
     }
     found.push({ case: THROUGHPUT, size, unit: "requests/s", samples });
   }
