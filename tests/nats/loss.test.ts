@@ -104,6 +104,43 @@ describe.skipIf(noServer !== undefined)(`losses${noServer ? ` (${noServer})` : "
     expect(await pool.call.add.with({ idempotent: true })(1, 2)).toBe(3);
   });
 
+  test("streams both ways are whole or fail when a server of a cluster is killed", async () => {
+    servers = await startServers(3);
+    await Promise.all([machine("first"), machine("second")]);
+    const pool = open();
+    await pool.call.add.with({ idempotent: true })(1, 2);
+    const COUNT = 20_000;
+    let begun = 0;
+    let killed: Promise<void> | undefined;
+    /** How many items arrived, in order; what ended the stream early. */
+    const read = async (items: AsyncIterable<number>): Promise<number> => {
+      let next = 0;
+      try {
+        for await (const item of items) {
+          if (next === 1000 && ++begun === 10) killed = servers![0]!.kill();
+          expect(item).toBe(2 * next++);
+        }
+        expect(next).toBe(COUNT);
+      } catch (error) {
+        expect(error).toBeInstanceOf(WorkerLostError);
+      }
+      return next;
+    };
+    const source = async function* (): AsyncGenerator<number> {
+      for (let n = 0; n < COUNT; n++) yield await Promise.resolve(n);
+    };
+    const streams = Array.from(
+      { length: 20 },
+      (_, n) => read(pool.call.double(n % 2 === 0 ? source() : pool.call.count(COUNT))),
+    );
+    await Promise.all(streams);
+    await killed;
+    expect(begun).toBeGreaterThan(0);
+    // The sources of streams that failed are being ended.
+    await until(() => pool.stats().inFlight === 0);
+    expect(await pool.call.add.with({ idempotent: true })(1, 2)).toBe(3);
+  });
+
   /** Makes calls, 50 at a time, half of them idempotent; `disturb` runs in the middle. */
   async function settleAll(
     pool: RemotePool<Tasks>,
