@@ -161,6 +161,12 @@ describe.skipIf(noServer !== undefined)(`streams${noServer ? ` (${noServer})` : 
     const outer = [fail(closed.call.count(1)), fail(closed.call.failAfter(0))];
     await closed.shutdown(0);
     outer.push(fail(closed.call.count(2)));
+    class Odd extends Promise<number> {
+      override catch(): never {
+        throw new Error("not called");
+      }
+    }
+    outer.push(rejection(closed.call.add(new Odd(() => {}) as unknown as number, 1)));
     for (const error of await Promise.all(outer)) expect(error).toBeInstanceOf(PoolClosedError);
   });
 

@@ -20,7 +20,6 @@ export class ArgumentSenders {
   readonly #unread: (object | undefined)[];
   readonly #started: (StreamSender | undefined)[] = [];
   readonly #options: ArgumentSendersOptions;
-  #hasStarted = false;
   #isOver = false;
 
   constructor(sources: readonly object[], options: ArgumentSendersOptions) {
@@ -28,9 +27,9 @@ export class ArgumentSenders {
     this.#options = options;
   }
 
-  /** Whether any was opened: the call cannot be repeated. */
+  /** Whether any was opened while the call runs: it cannot be repeated. */
   get hasStarted(): boolean {
-    return this.#hasStarted;
+    return this.#started.length > 0;
   }
 
   /** CREDIT, WAITING or CANCEL_STREAM has arrived. */
@@ -58,7 +57,6 @@ export class ArgumentSenders {
   #start(index: number, open: () => AnyIterator): void {
     const { codec, runtime, send } = this.#options;
     this.#unread[index] = undefined;
-    this.#hasStarted = true;
     let iterator: AnyIterator;
     try {
       iterator = open();

@@ -60,11 +60,6 @@ export function encodeCall(
   return { message: undefined, completed, sources };
 }
 
-/** The call is not made: nobody will see what becomes of the promises among its arguments. */
-export function ignoreRejections(isPromise: Runtime["isPromise"], args: readonly unknown[]): void {
-  for (const arg of args) if (isPromise(arg)) arg.catch(() => {});
-}
-
 /** A call to a machine may turn out to be a stream. */
 function promised(arg: unknown): unknown {
   return arg instanceof RemoteResult ? arg.valueOrStream() : arg;

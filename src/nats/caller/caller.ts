@@ -4,6 +4,7 @@
  */
 import type { Msg, NatsConnection } from "@nats-io/transport-node";
 import type { CallSettings } from "../../host/cancel/call-settings.ts";
+import { ignoreRejections } from "../../host/dispatch/pending-arguments.ts";
 import {
   NoMachinesError,
   PoolClosedError,
@@ -40,6 +41,7 @@ import { MessageCodec } from "../wire/message-codec.ts";
 import {
   allSubject,
   callSubject,
+  inboxOf,
   machineSubject,
   NO_CALL,
   randomId,
@@ -50,7 +52,7 @@ import {
 import { lossOf } from "../loss.ts";
 import type { RemotePoolStatistics } from "../statistics.ts";
 import { ArgumentSenders } from "./argument-senders.ts";
-import { encodeCall, ignoreRejections } from "./call-message.ts";
+import { encodeCall } from "./call-message.ts";
 import { EVERY_MACHINE, Liveness } from "./liveness.ts";
 import { type CallEvents, RemoteCall } from "./remote-call.ts";
 import type { RemoteResult } from "./remote-result.ts";
@@ -86,7 +88,7 @@ export class Caller implements CallEvents {
       sender: 0,
       now: runtime.now,
     });
-    this.#inbox = `_INBOX.heddle.${randomId().toString(36)}`;
+    this.#inbox = inboxOf(randomId());
     const intervalMs = Math.min(options.lostAfterMs / CHECKS_PER_LOSS, MAX_INTERVAL_MS);
     this.#liveness = new Liveness({
       intervalMs,
@@ -147,7 +149,7 @@ export class Caller implements CallEvents {
       }
       this.#encode(call, args);
     } catch (error) {
-      ignoreRejections(this.#runtime.isPromise, args);
+      ignoreRejections(args, this.#runtime.isPromise);
       call.fail(error);
       return result;
     }

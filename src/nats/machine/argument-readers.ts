@@ -41,15 +41,12 @@ export class ArgumentReaders {
     }
     const stream = index + 1;
     const receiver = new StreamReceiver({ stream, sender, post, loss });
-    let hasBegun = false;
     const consumer: StreamConsumer = new StreamConsumer({
       acknowledge: receiver.acknowledge,
       // A source that was never asked has nothing to end.
-      cancel: () => hasBegun ? receiver.cancel() : consumer.end(undefined),
+      cancel: () => receiver.hasBegun ? receiver.cancel() : consumer.end(undefined),
       onWaiting: (isWaiting) => {
-        if (!isWaiting || hasBegun || consumer.hasEnded) return;
-        hasBegun = true;
-        receiver.begin();
+        if (isWaiting && !receiver.hasBegun && !consumer.hasEnded) receiver.begin();
       },
     });
     receiver.attach(consumer);

@@ -145,7 +145,7 @@ class ServedPool implements Server {
     await this.#takeCalls(connection, machine);
     if (this.#options.durable !== undefined) await this.#takeDurable(connection, machine);
     connection.publish(inboxOf(machine.id)); // may it answer?
-    // What is denied is known after one round trip, and has been handled after the second.
+    // NATS reports a denial within one round trip; the report was read when the second is over.
     for (let trips = 0; trips < 2; trips++) await connection.flush();
     if (denied !== undefined) throw denied;
   }

@@ -35,11 +35,12 @@ export class StreamReceiver {
   /** Bytes of the batches that were not acknowledged. */
   readonly #unread: number[] = [];
   #unreadBytes = 0;
-  #hasBegun: boolean;
+  /** Whether the sender was asked for items. The result of a call needs no request. */
+  hasBegun: boolean;
 
   constructor(options: StreamReceiverOptions) {
     this.#options = options;
-    this.#hasBegun = options.stream === RESULT_STREAM;
+    this.hasBegun = options.stream === RESULT_STREAM;
   }
 
   /** What the consumer of the stream needs. */
@@ -56,7 +57,7 @@ export class StreamReceiver {
 
   /** Asks for the first items. */
   begin(): void {
-    this.#hasBegun = true;
+    this.hasBegun = true;
     this.#post(CREDIT);
   }
 
@@ -70,7 +71,7 @@ export class StreamReceiver {
     const isGap = kind === ITEMS ? batches !== this.#arrived : batches > this.#arrived;
     if (isGap) throw new WorkerLostError(this.#options.loss());
     if (kind !== ITEMS) return;
-    if (!this.#hasBegun || this.#unreadBytes > MAX_UNREAD_MESSAGE_BYTES) {
+    if (!this.hasBegun || this.#unreadBytes > MAX_UNREAD_MESSAGE_BYTES) {
       throw new ProtocolError("Items of a stream arrived that its reader had not asked for.");
     }
     this.#arrived++;

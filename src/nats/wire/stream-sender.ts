@@ -120,7 +120,7 @@ export class StreamSender implements BatchWriter {
   #finish(isThrown: boolean, value: unknown): void {
     const { codec, stream, sender, send, onEnd } = this.#options;
     const fields = { word: stream, number: this.#sent, sender };
-    // What a source among the arguments returns is nobody's concern.
+    // The return value of a source among the arguments is not sent.
     const returned = stream === RESULT_STREAM ? value : undefined;
     let end: Uint8Array;
     if (isThrown) end = codec.encodeFailure(STREAM_FAILURE, value, fields);

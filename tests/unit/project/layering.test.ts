@@ -44,7 +44,7 @@ const BELOW_NATS: readonly RegExp[] = [
   /^(?:codec|memory|streams)\//,
   /^(?:errors|realm\/call-site)\.ts$/,
   /^api\/(?:call-options|call-proxy|call-types|checks|module-url|options|pool|pool-types|observe\/pool-statistics|task)\.ts$/,
-  /^host\/(?:cancel\/call-settings|streams\/result-stream)\.ts$/,
+  /^host\/(?:cancel\/call-settings|dispatch\/pending-arguments|streams\/result-stream)\.ts$/,
   /^runtimes\/(?:current|runtime)\.ts$/,
 ];
 
