@@ -190,16 +190,20 @@ export function resolveServe(options: unknown, processName: () => string): Resol
 }
 
 /** Connects. Rejects with NoMachinesError if no server can be reached or the credentials are refused. */
-export async function openConnection(options: Resolved): Promise<NatsConnection> {
+export async function openConnection(
+  runtime: Pick<Runtime, "guardSockets">,
+  options: Resolved,
+): Promise<NatsConnection> {
   const { servers, connection } = options;
   try {
-    return await connect({
+    const all = {
       name: "heddle",
       maxReconnectAttempts: -1,
       reconnectTimeWait: 250,
       ...connection,
       servers,
-    });
+    };
+    return await runtime.guardSockets(() => connect(all));
   } catch (error) {
     const reason = (error as Error).message;
     throw new NoMachinesError(`No connection to NATS at ${servers.join(", ")}: ${reason}.`, {

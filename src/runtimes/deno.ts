@@ -2,6 +2,8 @@
  * Deno: one turn of its event loop does not serve I/O (`sync/turn-clock.ts` has the figures),
  * and writing strings through `node:buffer` is a bounds-checked loop (1.7 ms for 1 MiB).
  */
+import type { AsyncLocalStorage } from "node:async_hooks";
+import type { Socket } from "node:net";
 import { ASCII, LATIN1, NOT_ONE_BYTE, type Permission, type Runtime } from "./runtime.ts";
 import { inspectFrom } from "./array-keys.ts";
 import { process } from "./process.ts";
@@ -45,9 +47,39 @@ export function createDenoRuntime(): Runtime {
         for (let unit = 0; unit < text.length; unit++) units[first + unit] = text.charCodeAt(unit);
       },
     },
+    guardSockets,
     kinds: { countIndices: inspectFrom(2000, { clonesLive: false }) },
     errors: { bare: bareError },
   });
+}
+
+let socketScope: AsyncLocalStorage<true> | undefined;
+
+/**
+ * Deno emits "error" of a reset socket some turns after destroying it (2.9; Node before any other code runs). The NATS client
+ * removes its listeners in between, so one of seven refused connections would end the process.
+ */
+function guardSockets<Result>(open: () => Result): Result {
+  if (socketScope === undefined) {
+    const { AsyncLocalStorage } = process.getBuiltinModule("node:async_hooks");
+    const scope = socketScope = new AsyncLocalStorage();
+    process.getBuiltinModule("node:diagnostics_channel").subscribe(
+      "net.client.socket",
+      (message) => {
+        if (scope.getStore()) keepListening((message as { socket: Socket }).socket);
+      },
+    );
+  }
+  return socketScope.run(true, open);
+}
+
+function keepListening(socket: Socket): void {
+  const { removeAllListeners } = socket;
+  socket.removeAllListeners = (...names: Parameters<Socket["removeAllListeners"]>) => {
+    removeAllListeners.apply(socket, names);
+    if (socket.listenerCount("error") === 0) socket.on("error", () => {});
+    return socket;
+  };
 }
 
 /** Number of errors created by one clone. */

@@ -249,6 +249,11 @@ export interface Runtime extends CodecAccess {
   createContext<Value>(): AsyncContext<Value>;
   /** Returns a function that runs others in the asynchronous context of now (`AsyncLocalStorage.snapshot`). */
   bindContext(): <Result>(f: () => Result) => Result;
+  /**
+   * Runs `open`. A TCP socket that it opens, also later, raises no uncaught "error" event when its owner has removed all
+   * listeners.
+   */
+  guardSockets<Result>(open: () => Result): Result;
   /** The tracing channel of this name in `node:diagnostics_channel`. */
   tracingChannel(name: string): TracingChannel;
   /** The value of an environment variable; undefined also if this process may not read it. */

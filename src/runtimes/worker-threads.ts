@@ -285,6 +285,7 @@ export function createRuntime(specifics: RuntimeSpecifics): Runtime {
     turnsPerYield: 1,
     isPromise,
     createContext,
+    guardSockets: (open) => open(),
     ...ofProcess,
     setInterval: (callback, intervalMs) => createTimer(setInterval(callback, intervalMs)),
     setTimeout: (callback, delayMs) => createTimer(setTimeout(callback, delayMs)),

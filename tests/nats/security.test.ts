@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { connectPool, NoMachinesError, serve } from "../../src/mod-nats.ts";
 import { rejection, until } from "../support/conformance.ts";
 import { noServer, startServers } from "../support/nats.ts";
-import { capabilities, runScript } from "../support/runtime.ts";
+import { runScript } from "../support/runtime.ts";
 
 type Tasks = typeof import("../fixtures/nats-tasks.ts");
 const tasks = new URL("../fixtures/nats-tasks.ts", import.meta.url);
@@ -154,6 +154,15 @@ describe.skipIf(noServer !== undefined)(`credentials${noServer ? ` (${noServer})
     await expectRefused(address, {}, REFUSED);
   });
 
+  test("refusals raise no uncaught errors, also in great numbers", async () => {
+    const address = await start('authorization { token: "right" }');
+    const callers = Array.from({ length: 100 }, () => caller(address, { token: "wrong" }));
+    const errors = await Promise.all(callers.map((pool) => rejection(pool.ready)));
+    for (const error of errors) {
+      expect(error).toMatchObject({ message: expect.stringMatching(REFUSED) });
+    }
+  });
+
   test("a token", async () => {
     const address = await start('authorization { token: "right" }');
     await machine(address, { token: "right" }).ready;
@@ -161,8 +170,7 @@ describe.skipIf(noServer !== undefined)(`credentials${noServer ? ` (${noServer})
     await expectRefused(address, { token: "wrong" }, REFUSED);
   });
 
-  const withdrawn = test.skipIf(!capabilities.hearsSocketErrors);
-  withdrawn("credentials that are withdrawn end machines and calls", async () => {
+  test("credentials that are withdrawn end machines and calls", async () => {
     const address = await start('authorization { token: "right" }');
     const server = machine(address, { token: "right" });
     await server.ready;

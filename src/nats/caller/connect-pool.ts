@@ -105,7 +105,7 @@ class NatsPool {
 
   async #connect(options: ResolvedConnect): Promise<void> {
     try {
-      const connection = this.#connection = await openConnection(options);
+      const connection = this.#connection = await openConnection(currentRuntime, options);
       if (this.#isStopped) {
         await connection.close(); // `#stop` has not waited for it
         throw new PoolClosedError();

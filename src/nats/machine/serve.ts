@@ -151,7 +151,7 @@ class ServedPool implements Server {
   }
 
   async #open(): Promise<NatsConnection> {
-    const connection = this.#connection = await openConnection(this.#options);
+    const connection = this.#connection = await openConnection(currentRuntime, this.#options);
     if (this.#shutdown !== undefined) await connection.close(); // `#stop` may not have waited for it
     return connection;
   }
