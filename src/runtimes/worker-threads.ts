@@ -255,6 +255,7 @@ function tracingChannel(name: string): TracingChannel {
 const ofProcess: Pick<
   Runtime,
   | "bindContext"
+  | "guardSockets"
   | "tracingChannel"
   | "env"
   | "printError"
@@ -263,6 +264,7 @@ const ofProcess: Pick<
   | "processName"
 > = {
   bindContext,
+  guardSockets: (open) => open(),
   tracingChannel,
   onBeforeExit,
   onTerminate,
@@ -285,7 +287,6 @@ export function createRuntime(specifics: RuntimeSpecifics): Runtime {
     turnsPerYield: 1,
     isPromise,
     createContext,
-    guardSockets: (open) => open(),
     ...ofProcess,
     setInterval: (callback, intervalMs) => createTimer(setInterval(callback, intervalMs)),
     setTimeout: (callback, delayMs) => createTimer(setTimeout(callback, delayMs)),

@@ -58,9 +58,9 @@ describe.skipIf(noServer !== undefined)(`edges${noServer ? ` (${noServer})` : ""
       terminates: false,
     });
     await machine.ready;
-    const caller = connectPool<Tasks>({ ...options, lostAfterMs: 1500 });
-    const calls = Array.from({ length: 2500 }, () => caller.call.sleep(1200));
-    expect(new Set(await Promise.all(calls))).toEqual(new Set([1200]));
+    const caller = connectPool<Tasks>({ ...options, lostAfterMs: 6000 });
+    const calls = Array.from({ length: 2500 }, () => caller.call.sleep(2500));
+    expect(new Set(await Promise.all(calls))).toEqual(new Set([2500]));
     await caller.shutdown();
     await machine.shutdown();
   });
