@@ -9,8 +9,8 @@ export default defineConfig({
   test: {
     include: ["tests/**/*.test.ts"],
     exclude: ["**/node_modules/**", ".package-test/**", ...(isNode ? [] : onNode)],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     // Two cores, and most files start workers of their own.
     fileParallelism: false,
     pool: "Bun" in globalThis ? "threads" : "forks",

@@ -52,7 +52,7 @@ async function run(
     cwd,
     env: { ...process.env, NODE_COMPILE_CACHE: compileCache, ...env },
     stdio: ["ignore", "pipe", "pipe"],
-    timeout: 600_000,
+    timeout: 1_200_000,
     killSignal: "SIGKILL",
   });
   let output = "";

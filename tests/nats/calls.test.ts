@@ -282,17 +282,20 @@ describe.skipIf(noServer !== undefined)(`one server${noServer ? ` (${noServer})`
 
   test("services discovery shows the machine with statistics", async () => {
     const connection = await connect({ servers: address });
-    const client = new Svcm(connection as never).client();
+    const client = new Svcm(connection as never).client({ strategy: "stall", maxWait: 30_000 });
     const infos = [];
     for await (const info of await client.info("tests")) infos.push(info);
     expect(infos).toHaveLength(1);
     expect(infos[0]!.metadata).toMatchObject({ machine: "first" });
     expect(infos[0]!.metadata!["tasks"]).toContain("add");
+    let counted = 0;
     for await (const stats of await client.stats("tests")) {
+      counted++;
       const [endpoint] = stats.endpoints!;
       expect(endpoint!.num_requests).toBeGreaterThan(50);
       expect(endpoint!.data).toMatchObject({ inFlight: 0, pool: { ready: 2 } });
     }
+    expect(counted).toBe(1);
     await connection.close();
   });
 

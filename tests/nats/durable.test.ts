@@ -1,5 +1,5 @@
 /** Durable work: calls kept by JetStream, run at least once, recorded once. */
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { jetstream, jetstreamManager } from "@nats-io/jetstream";
@@ -76,18 +76,20 @@ describe.skipIf(noServer !== undefined)(`JetStream${noServer ? ` (${noServer})` 
     expect(lines("same")).toEqual(["same", "after"]);
   });
 
-  test("a delayed call runs after one that was made later", async () => {
-    const slow = await pool.enqueue.record([file("order"), "delayed"], { delay: 400 });
+  test("a delayed call waits, and holds up no other", async () => {
+    const madeAt = Date.now();
+    const slow = await pool.enqueue.record([file("order"), "delayed"], { delay: 1000 });
     const fast = await pool.enqueue.record([file("order"), "immediate"]);
     expect(await pool.result(fast)).toBe("done immediate");
     expect(await pool.result(slow)).toBe("done delayed");
-    expect(lines("order")).toEqual(["immediate", "delayed"]);
+    expect(Date.now() - madeAt).toBeGreaterThanOrEqual(1000);
+    expect(lines("order").sort()).toEqual(["delayed", "immediate"]);
   });
 
   test("deliveries that are lost before a delayed call runs are no runs", async () => {
-    const options = { servers: address, subject: "durable.lost", durable: { ackWaitMs: 500 } };
+    const options = { servers: address, subject: "durable.lost", durable: { ackWaitMs: 3000 } };
     const caller = connectPool<Tasks>(options);
-    const delay = 2000;
+    const delay = 7000;
     const madeAt = Date.now();
     const once = await caller.enqueue.record([file("lost"), "once"], { delay, retries: 0 });
     const failing = await caller.enqueue.recordAndFail([file("failures"), "x"], {
@@ -167,11 +169,14 @@ describe.skipIf(noServer !== undefined)(`JetStream${noServer ? ` (${noServer})` 
       durable: { ackWaitMs: 2000 },
     };
     const caller = connectPool<Tasks>(options);
-    const id = await caller.enqueue.record([file("deaths"), "long", 1500], { id: "long" });
+    const id = await caller.enqueue.recordUntil([file("deaths"), "long", file("go")], {
+      id: "long",
+    });
     await caller.shutdown();
     const first = await startMachine("first", options);
-    await until(() => lines("deaths").length === 1);
+    await until(() => lines("deaths").length >= 1);
     await first.kill();
+    writeFileSync(file("go"), "");
     const second = await startMachine("second", options, "bun");
     const reader = connectPool<Tasks>(options);
     expect(await reader.result(id)).toBe("done long");

@@ -59,8 +59,8 @@ describe.skipIf(noServer !== undefined)(`edges${noServer ? ` (${noServer})` : ""
     });
     await machine.ready;
     const caller = connectPool<Tasks>({ ...options, lostAfterMs: 6000 });
-    const calls = Array.from({ length: 2500 }, () => caller.call.sleep(2500));
-    expect(new Set(await Promise.all(calls))).toEqual(new Set([2500]));
+    const calls = Array.from({ length: 2500 }, () => caller.call.sleep(4500));
+    expect(new Set(await Promise.all(calls))).toEqual(new Set([4500]));
     await caller.shutdown();
     await machine.shutdown();
   });
@@ -138,7 +138,7 @@ describe.skipIf(noServer !== undefined)(`edges${noServer ? ` (${noServer})` : ""
       },
     });
     await connection.flush();
-    const caller = connectPool<Tasks>({ servers: address, subject: "gone", lostAfterMs: 300 });
+    const caller = connectPool<Tasks>({ servers: address, subject: "gone", lostAfterMs: 3000 });
     expect(await rejection(caller.call.echo(1))).toBeInstanceOf(WorkerLostError);
     expect(requests).toBe(1);
     await caller.shutdown();
@@ -150,7 +150,7 @@ describe.skipIf(noServer !== undefined)(`edges${noServer ? ` (${noServer})` : ""
     let requests = 0;
     connection.subscribe("silent.call", { callback: () => void requests++ });
     await connection.flush();
-    const caller = connectPool<Tasks>({ servers: address, subject: "silent", lostAfterMs: 300 });
+    const caller = connectPool<Tasks>({ servers: address, subject: "silent", lostAfterMs: 3000 });
     const rows = (caller as unknown as RemotePool<{ rows(): AsyncGenerator<number> }>).call.rows();
     await until(() => requests === 1);
     await rejection(rows.return());

@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { until } from "../support/conformance.ts";
 import { MACHINES, noServer, startServers } from "../support/nats.ts";
 
 const folder = fileURLToPath(new URL("../../examples/nats/", import.meta.url));
@@ -17,6 +18,9 @@ test.skipIf(noServer !== undefined)(
   async () => {
     const servers = await startServers(1);
     const machine = run("machine.ts", servers[0]!.address);
+    let served = "";
+    machine.stdout!.on("data", (chunk) => served += String(chunk));
+    await until(() => / serves$/m.test(served));
     const caller = run("main.ts", servers[0]!.address);
     let output = "";
     caller.stdout!.on("data", (chunk) => output += String(chunk));

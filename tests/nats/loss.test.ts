@@ -20,7 +20,7 @@ describe.skipIf(noServer !== undefined)(`losses${noServer ? ` (${noServer})` : "
   const machines: MachineProcess[] = [];
   const addresses = (): string[] => servers!.map(({ address }) => address);
   /** `lostAfterMs`: longer than this machine may be busy with other things, where nothing is lost. */
-  const open = (subject = "losses", lostAfterMs = 1500): RemotePool<Tasks> => {
+  const open = (subject = "losses", lostAfterMs = 6000): RemotePool<Tasks> => {
     const pool = connectPool<Tasks>({ servers: addresses(), subject, lostAfterMs });
     pools.push(pool);
     return pool;

@@ -104,7 +104,9 @@ describe.skipIf(noTls !== undefined)(`TLS${noTls ? ` (${noTls})` : ""}`, () => {
   };
   const pem = (name: string): string => readFileSync(file(name), "utf8");
   const configuration = (further = ""): string =>
-    `tls { cert_file: "${file("server.pem")}", key_file: "${file("server.key")}", ${further} }`;
+    `tls { timeout: 60, cert_file: "${file("server.pem")}", key_file: "${
+      file("server.key")
+    }", ${further} }`;
 
   beforeAll(() => {
     writeFileSync(file("names"), "subjectAltName=IP:127.0.0.1,DNS:localhost\n");
@@ -146,7 +148,7 @@ describe.skipIf(noServer !== undefined)(`credentials${noServer ? ` (${noServer})
   const REFUSED = /Authorization Violation/;
 
   test("a user and a password", async () => {
-    const address = await start('authorization { user: "heddle", password: "right" }');
+    const address = await start('authorization { timeout: 60, user: "heddle", password: "right" }');
     const connection = { user: "heddle", pass: "right" };
     await machine(address, connection).ready;
     expect(await caller(address, connection).call.add(1, 2)).toBe(3);
@@ -155,7 +157,7 @@ describe.skipIf(noServer !== undefined)(`credentials${noServer ? ` (${noServer})
   });
 
   test("refusals raise no uncaught errors, also in great numbers", async () => {
-    const address = await start('authorization { token: "right" }');
+    const address = await start('authorization { timeout: 60, token: "right" }');
     const callers = Array.from({ length: 100 }, () => caller(address, { token: "wrong" }));
     const errors = await Promise.all(callers.map((pool) => rejection(pool.ready)));
     for (const error of errors) {
@@ -164,20 +166,20 @@ describe.skipIf(noServer !== undefined)(`credentials${noServer ? ` (${noServer})
   });
 
   test("a token", async () => {
-    const address = await start('authorization { token: "right" }');
+    const address = await start('authorization { timeout: 60, token: "right" }');
     await machine(address, { token: "right" }).ready;
     expect(await caller(address, { token: "right" }).call.add(1, 2)).toBe(3);
     await expectRefused(address, { token: "wrong" }, REFUSED);
   });
 
   test("credentials that are withdrawn end machines and calls", async () => {
-    const address = await start('authorization { token: "right" }');
+    const address = await start('authorization { timeout: 60, token: "right" }');
     const server = machine(address, { token: "right" });
     await server.ready;
     const pool = caller(address, { token: "right" });
     const call = rejection(pool.call.sleep(60_000));
     await until(() => server.stats().inFlight === 1);
-    reload('authorization { token: "other" }');
+    reload('authorization { timeout: 60, token: "other" }');
     await server.stopped;
     expect(await call).toBeInstanceOf(NoMachinesError);
     expect(await rejection(pool.call.add(1, 2))).toBeInstanceOf(NoMachinesError);
@@ -185,7 +187,9 @@ describe.skipIf(noServer !== undefined)(`credentials${noServer ? ` (${noServer})
 
   test("an NKey", async () => {
     const [user, other] = [nkeys.createUser(), nkeys.createUser()];
-    const address = await start(`authorization { users: [{ nkey: ${user.getPublicKey()} }] }`);
+    const address = await start(
+      `authorization { timeout: 60, users: [{ nkey: ${user.getPublicKey()} }] }`,
+    );
     const connection = { authenticator: nkeyAuthenticator(user.getSeed()) };
     await machine(address, connection).ready;
     expect(await caller(address, connection).call.add(1, 2)).toBe(3);
@@ -200,7 +204,7 @@ describe.skipIf(noServer !== undefined)(`permissions${noServer ? ` (${noServer})
     `{ user: ${name}, password: x, permissions: {
       publish: { allow: ${list(publish)} }, subscribe: { allow: ${list(subscribe)} } } }`;
   const users = (...all: readonly string[]): string =>
-    `authorization { users: [${all.join(", ")}] }`;
+    `authorization { timeout: 60, users: [${all.join(", ")}] }`;
   const JETSTREAM = "jetstream: true\n";
   const own = [`${S}.call`, `${S}.all`, `${S}.machine.*`];
   const machineUser = (publish: string[] = [], subscribe: string[] = []): string =>
