@@ -159,7 +159,9 @@ describe("a thread that cannot be stopped", () => {
   const end = (all: readonly Int32Array[]): void => all.forEach((words) => void (words[0] = 1));
 
   test.runIf(!capabilities.stopsLoops)("is counted and reported while it runs", async () => {
-    const pool = closedAfterTest(createLimitedPool({ hardTimeoutMs: 100, maxAbandonedThreads: 2 }));
+    const pool = closedAfterTest(
+      createLimitedPool({ hardTimeoutMs: 1000, maxAbandonedThreads: 2 }),
+    );
     const told: unknown[] = [];
     pool.addEventListener("threadAbandoned", (event) => {
       told.push(event.detail);
@@ -192,7 +194,9 @@ describe("a thread that cannot be stopped", () => {
   });
 
   test.runIf(!capabilities.stopsLoops)("fails the pool if it was the last worker", async () => {
-    const pool = closedAfterTest(createLimitedPool({ hardTimeoutMs: 100, maxAbandonedThreads: 1 }));
+    const pool = closedAfterTest(
+      createLimitedPool({ hardTimeoutMs: 1000, maxAbandonedThreads: 1 }),
+    );
     const all = [await loop(pool)];
     const words = sharedWords();
     const stuck = rejection(pool.call.untilSet(words));
@@ -212,7 +216,7 @@ describe("a thread that cannot be stopped", () => {
     await loop(pool);
     await loop(pool);
     expect(pool.stats().abandonedThreads).toBe(0);
-    await until(() => pool.stats().workersLost === 2);
+    await until(() => pool.stats().workersLost >= 2);
   });
 });
 

@@ -9,7 +9,7 @@ const { echo, mirror, sumOf, wrap, isEnvelope, give, total, fail, countTeardown 
 const tasks = { echo, mirror, sumOf, wrap, isEnvelope, give, total, fail, countTeardown };
 const moduleUrl = new URL("../fixtures/light-tasks.ts", import.meta.url).href;
 const pool = (threads = 1): Pool<typeof tasks> =>
-  closedAfterTest(createPool({ threads, moduleUrl })(tasks));
+  closedAfterTest(createPool({ threads, moduleUrl, teardownTimeoutMs: 60_000 })(tasks));
 
 const point = { x: 1, y: 2, name: "a" };
 const mirrored = { x: 2, y: 1, name: "a" };

@@ -10,7 +10,7 @@ import {
   WorkerStartError,
 } from "../../src/mod.ts";
 import * as placed from "../fixtures/placed-tasks.ts";
-import { closedAfterTest } from "../support/conformance.ts";
+import { closedAfterTest, release, sharedWords } from "../support/conformance.ts";
 import { runScript } from "../support/runtime.ts";
 
 type Tasks = typeof import("../fixtures/module-tasks.ts");
@@ -56,7 +56,7 @@ describe.each(stages)("calls of a module pool %s", (_, create) => {
   test("options of the task apply, and those of the call override them", async () => {
     const { call } = await create();
     const results = await Promise.all([
-      call.patient(1),
+      call.patient.with({ timeout: 60_000 })(1),
       call.patient(5000),
       call.refused().catch((error: unknown) => error),
       call.patient.with({ timeout: { time: 10, default: "overridden" } })(5000),
@@ -140,11 +140,14 @@ describe("a module pool", () => {
   });
 
   test("counts early calls against maxQueue, and a deadline from the call", async () => {
-    const pool = modulePool({ threads: 1, maxQueue: 2 });
+    const words = sharedWords();
+    const setup = new URL("../fixtures/setup-gate.ts", import.meta.url);
+    const pool = modulePool({ threads: 1, maxQueue: 2, worker: { setup, data: words } });
     const late = pool.call.reverse.with({ deadline: 1 })("ab");
     const good = pool.call.reverse("ab");
     await expect(pool.call.reverse("x")).rejects.toMatchObject({ code: "HEDDLE_QUEUE_FULL" });
     await expect(late).rejects.toMatchObject({ name: "TimeoutError" });
+    release(words);
     expect(await good).toBe("ba");
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { rejection, testPool } from "../support/conformance.ts";
+import { rejection, sharedWords, testPool } from "../support/conformance.ts";
 import { capabilities, runScript } from "../support/runtime.ts";
 
 describe("shutdown", () => {
@@ -14,7 +14,7 @@ describe("shutdown", () => {
   test("rejects calls that do not finish in time and stops a stuck worker", async () => {
     const pool = testPool({ threads: 2 });
     await pool.ready;
-    const calls = [pool.call.hang(), pool.call.loopForever(), pool.call.sleep(60_000)];
+    const calls = [pool.call.hang(), pool.call.spin(sharedWords()), pool.call.sleep(60_000)];
     const rejections = calls.map((call) => rejection(call));
     await pool.shutdown(20);
     for (const error of await Promise.all(rejections)) {

@@ -77,12 +77,13 @@ describe("argument streams", () => {
   test.each(["prompt", "hanging"])("of an aborted call fail, their %s source ends", async (how) => {
     const { call } = await edgePool();
     const controller = new AbortController();
-    let ended = 0;
+    let [asked, ended] = [0, 0];
     const source = iterable({
-      next: () =>
-        how === "hanging"
-          ? new Promise(() => {})
-          : sleep(1).then(() => ({ done: false, value: 1 })),
+      next: () => {
+        asked++;
+        if (how === "hanging") return new Promise(() => {});
+        return sleep(1).then(() => ({ done: false, value: 1 }));
+      },
       return: () => {
         ended++;
         return new Promise(() => {});
@@ -91,7 +92,7 @@ describe("argument streams", () => {
     const reading = call.noteEnd.with({ signal: controller.signal })(source);
     const log: string[] = [];
     await until(async () => log.push(...await call.takeLog()) > 0);
-    await sleep(20);
+    await until(() => asked > 0);
     controller.abort(new Error("enough"));
     await expect(reading).rejects.toThrow("enough");
     await until(async () => log.push(...await call.takeLog()) > 1);
@@ -165,7 +166,7 @@ describe("argument streams", () => {
     });
     const reading = call.noteEnd.with({ signal: controller.signal })(source as never);
     await until(async () => (await call.takeLog()).length > 0);
-    await sleep(20);
+    await until(() => source.locked);
     controller.abort();
     await expect(reading).rejects.toThrow(/abort/i);
     await until(() => cancelled > 0);
@@ -271,9 +272,12 @@ describe("events", () => {
     const pool = await edgePool({ threads: 1, hardTimeoutMs: 100, ringBytes: 1024 });
     const ended = new Int32Array(new SharedArrayBuffer(4));
     let events = 0;
-    const call = pool.call.emitForEver.with({ onEvent: () => events++ })(ended);
-    await expect(call).rejects.toMatchObject({ code: "HEDDLE_TIMEOUT" });
-    expect(events).toBeGreaterThan(0);
+    const isToldOf = async (): Promise<boolean> => {
+      const call = pool.call.emitForEver.with({ onEvent: () => events++ })(ended);
+      await expect(call).rejects.toMatchObject({ code: "HEDDLE_TIMEOUT" });
+      return events > 0; // unless its thread was held up
+    };
+    await until(isToldOf);
     // Other runtimes stop the thread themselves, and none of its code runs after that.
     if (!capabilities.stopsLoops) await until(() => Atomics.load(ended, 0) === 1);
     await until(() => pool.stats().abandonedThreads === 0);

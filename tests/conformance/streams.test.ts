@@ -13,7 +13,7 @@ import {
   TimeoutError,
   WorkerLostError,
 } from "../../src/mod.ts";
-import { closedAfterTest } from "../support/conformance.ts";
+import { begun, closedAfterTest, release, sharedWords } from "../support/conformance.ts";
 import { runScript } from "../support/runtime.ts";
 
 type Tasks = typeof import("../fixtures/stream-tasks.ts");
@@ -264,10 +264,12 @@ describe("results", () => {
   test("a stream that was opened for an aborted call is ended", async () => {
     const { call } = await streamPool();
     const controller = new AbortController();
-    const promise = call.slowReadable.with({ signal: controller.signal })(50);
-    await until(async () => await call.produced() === -1);
+    const words = sharedWords();
+    const promise = call.slowReadable.with({ signal: controller.signal })(words);
+    await begun(words);
     controller.abort();
     await expect(promise).rejects.toThrow(/abort/i);
+    release(words);
     await until(async () => (await call.takeEnded()).includes("readable"));
   });
 

@@ -8,10 +8,12 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { createPool, importTask, InvalidArgumentError, onTeardown } from "../../src/mod.ts";
 import { createSupervisedPool } from "../fixtures/supervision-tasks.ts";
 import {
+  begun,
   closedAfterTest,
   inTheEnd,
   rejection,
   settledWithin,
+  sharedWords,
   until,
 } from "../support/conformance.ts";
 import { capabilities, pause, runtimeName } from "../support/runtime.ts";
@@ -87,9 +89,12 @@ describe("memory", () => {
 describe("a worker that stops responding", () => {
   test("is stopped after twice the hard timeout, and its queued calls run elsewhere", async () => {
     const pool = supervisedPool({ hardTimeoutMs: 500 });
-    const words = new Int32Array(new SharedArrayBuffer(4));
-    await pool.call.blockLater(words);
-    await until(() => Atomics.load(words, 0) === 1);
+    const words = await inTheEnd(async () => {
+      const given = sharedWords();
+      await pool.call.blockLater(given);
+      return given;
+    });
+    await begun(words);
     const calls = Array.from({ length: 50 }, (_, n) => inTheEnd(() => pool.call.echo(n)));
     const all = Promise.all(calls);
     // What it was doing instead, should they not settle.
@@ -108,11 +113,9 @@ describe("a worker that stops responding", () => {
         wait: importTask<(ms: number) => number>({ href, name: "wait" }),
       }),
     );
-    // Its module writes the file; it is ready a little later.
+    // A timer of its module writes the file: it is ready by then.
     const end = performance.now() + 2800;
-    while (performance.now() < end || !existsSync(join(folder, "loads")));
-    const later = performance.now() + 300;
-    while (performance.now() < later);
+    while (performance.now() < end || !existsSync(join(folder, "loaded")));
     expect(await pool.call.wait(1)).toBe(1);
     expect(pool.stats().workersStarted).toBe(1);
   });

@@ -40,8 +40,12 @@ export async function until(
 }
 
 /** Shared with tasks: [0] go on (`release`), [1] have begun, [2] runs counted, then whatever a task puts there. */
-export const sharedWords = (): Int32Array<SharedArrayBuffer> =>
-  new Int32Array(new SharedArrayBuffer(4 * 64));
+export function sharedWords(): Int32Array<SharedArrayBuffer> {
+  const words = new Int32Array(new SharedArrayBuffer(4 * 64));
+  inUse.push(words);
+  return words;
+}
+const inUse: Int32Array[] = [];
 
 /**
  * Lets the tasks go on that wait for `words[0]`. Fails if one of them has given up: something that the test awaited
@@ -85,6 +89,8 @@ afterEach(async () => {
     const { safetyHits, inFlight, queued } = pool.stats();
     expect({ safetyHits, inFlight, queued }).toEqual({ safetyHits: 0, inFlight: 0, queued: 0 });
   }
+  // Deno cannot stop a loop: it would take a core from the tests that follow.
+  for (const words of inUse.splice(0)) Atomics.store(words, 0, 1);
 });
 
 /** The rejection of a promise; fails the test if it resolves. */

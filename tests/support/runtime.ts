@@ -68,7 +68,7 @@ export function runScript(
 export function runFile(
   file: string,
   engineFlags: readonly string[] = [],
-  timeoutMs = 20_000,
+  timeoutMs = 120_000,
 ): Promise<Finished> {
   const flags = runtimeName === "deno"
     ? ["run", "-A", "--quiet", "--no-lock", ...engineFlags.map((flag) => `--v8-flags=${flag}`)]
