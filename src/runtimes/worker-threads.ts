@@ -213,7 +213,7 @@ export type RuntimeSpecifics =
   }
   & { readonly [Part in keyof CodecAccess]?: Partial<CodecAccess[Part]> };
 
-function createContext<Value>(): AsyncContext<Value> {
+export function createContext<Value>(): AsyncContext<Value> {
   const { AsyncLocalStorage } = process.getBuiltinModule("node:async_hooks");
   const storage = new AsyncLocalStorage<Value>();
   return { run: (value, f) => storage.run(value, f), get: () => storage.getStore() };
