@@ -138,10 +138,10 @@ function createCall(spec: PoolSpec, target: CallTarget, task: number): CallWith 
           (resolve, reject) => entry.submit(index, args, resolve, reject, settings),
         );
     }
-    const used = isPlain(settings) ? PLAIN : settings;
+    if (isPlain(settings)) return createPlainCall(spec, entry, task);
     return (...args) =>
       new Promise((resolve: Resolve, reject: Reject) => {
-        entry.submit(index, args, resolve, reject, used);
+        entry.submit(index, args, resolve, reject, settings);
       });
   };
   const at = (given: GivenSettings): Call => {
@@ -174,6 +174,26 @@ function createCall(spec: PoolSpec, target: CallTarget, task: number): CallWith 
       return list === undefined ? call : moving(call, list, spec.signatures[task]?.args);
     },
   });
+}
+
+/** The function of a task for calls without options. What they may be asked for is decided here, once. */
+function createPlainCall(
+  { options: { context, inliner, balancer }, signatures }: PoolSpec,
+  entry: CallSink,
+  task: number,
+): Call {
+  const isShort = context === undefined && inliner === undefined && typeof balancer === "string" &&
+    signatures[task] === undefined;
+  if (isShort) {
+    return (...args) =>
+      new Promise((resolve: Resolve, reject: Reject) => {
+        entry.submitPlain(task, args, resolve, reject);
+      });
+  }
+  return (...args) =>
+    new Promise((resolve: Resolve, reject: Reject) => {
+      entry.submit(task, args, resolve, reject, PLAIN);
+    });
 }
 
 /**

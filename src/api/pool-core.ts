@@ -29,7 +29,7 @@ export class PoolCore {
   readonly parts: PoolParts;
   readonly #spec: PoolSpec;
   readonly #runtime: Runtime;
-  /** When each worker was ready, on the shared clock. */
+  /** When each worker was ready, by `Runtime.coarseNow`. */
   readonly #readyMs = new Map<number, number>();
   readonly #keepAlive: boolean;
   readonly #rejectReady: (error: Error) => void;
@@ -74,7 +74,7 @@ export class PoolCore {
         };
         return learned instanceof Promise ? learned.then(tell) : tell(learned);
       },
-      onBusy: () => this.#keptHandle ??= this.#handle.deref(),
+      onBusy: () => this.#onBusy(),
       onEmpty: () => this.#onEmpty(),
       onUnwanted: () => {
         if (!this.#keepAlive) this.parts.safety.unref();
@@ -114,6 +114,11 @@ export class PoolCore {
     return this.#closing ??= this.#close(timeoutMs, isQueuedRun);
   }
 
+  #onBusy(): void {
+    this.parts.dispatcher.inFlight.notifiesEmpty = true;
+    if (this.#keptHandle === undefined) this.#keptHandle = this.#handle.deref();
+  }
+
   #onEmpty(): void {
     if (!this.#keepAlive) this.parts.safety.unref();
     this.#onDrained?.();
@@ -124,12 +129,15 @@ export class PoolCore {
   /** Allows the collection of the handle if no event or promise still needs it. */
   #letGo(): void {
     const { inFlight } = this.parts.dispatcher;
-    if (this.#isReady && inFlight.size === 0 && !this.#keepAlive) this.#keptHandle = undefined;
+    if (!this.#isReady || this.#keepAlive) return;
+    if (inFlight.size === 0) this.#keptHandle = undefined;
+    else inFlight.notifiesEmpty = true;
   }
 
   /** The handle was collected, so no further call can be made. */
   #onForgotten(): void {
     this.#isForgotten = true;
+    this.parts.dispatcher.inFlight.notifiesEmpty = true;
     if (this.#closing !== undefined || this.parts.dispatcher.inFlight.size > 0) return;
     this.#runtime.setTimeout(() => this.#closeForgotten(), FORGOTTEN_MS).unref();
   }
@@ -148,13 +156,14 @@ export class PoolCore {
 
   async #close(timeoutMs: number, isQueuedRun: boolean): Promise<void> {
     const { dispatcher, supervisor, loop } = this.parts;
-    dispatcher.refuse(new PoolClosedError());
+    dispatcher.submitter.refuse(new PoolClosedError());
     supervisor.drain();
     if (!isQueuedRun) dispatcher.rejectQueued(() => new PoolClosedError());
     loop.kick(); // settles calls whose submission was cut off by a stack overflow
     if (dispatcher.inFlight.size > 0 && timeoutMs > 0) {
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#onDrained = resolve;
+      dispatcher.inFlight.notifiesEmpty = true;
       const timer = timeoutMs <= MAX_TIMER_MS
         ? this.#runtime.setTimeout(resolve, timeoutMs)
         : undefined;
@@ -167,7 +176,7 @@ export class PoolCore {
 
   /** Fails the pool: rejects waiting and future calls with `error`. */
   #fail(error: Error): void {
-    this.parts.dispatcher.refuse(error);
+    this.parts.dispatcher.submitter.refuse(error);
     void this.#end(error, () => error);
   }
 
@@ -193,8 +202,8 @@ export class PoolCore {
   }
 
   #reportStart(workerId: number): void {
-    const { runtime: { originMs, now }, options } = this.#spec;
-    this.#readyMs.set(workerId, originMs + now());
+    const { runtime, options } = this.#spec;
+    this.#readyMs.set(workerId, runtime.coarseNow());
     this.parts.observing.printWorker(() => `worker ${workerId} is ready`);
     this.#emit("workerStart", { workerId, name: `${options.workerOptions.name}-${workerId}` });
   }

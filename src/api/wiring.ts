@@ -178,8 +178,9 @@ function createBroadcasts(
     signatures,
     workerIds: () => supervisor.workerIds,
     isStarting: (workerId) => supervisor.isStarting(workerId),
-    call: (task, snapshot, settings) => dispatcher.submitSnapshot(task, snapshot, settings),
-    redeclare: (snapshot, task) => dispatcher.redeclare(snapshot, task),
+    call: (task, snapshot, settings) =>
+      dispatcher.submitter.submitSnapshot(task, snapshot, settings),
+    redeclare: (snapshot, task) => dispatcher.submitter.redeclare(snapshot, task),
     fail: (lane, error) => dispatcher.failLane(lane, error),
   });
 }
@@ -215,16 +216,17 @@ function createDispatcher(
   return new Dispatcher({ ...common, ...parts, snapshots, createReader });
 }
 
-function supervisorEvents(parts: () => LinkedParts, events: PartEvents): SupervisorEvents {
+function supervisorEvents(
+  parts: () => LinkedParts,
+  events: PartEvents,
+  loop: PollLoop,
+  observing: Observing,
+): SupervisorEvents {
   return {
     ...events,
     onPrepare: (lane, onDone) => parts().broadcasts.prepare(lane, onDone),
     onEnded: (workerId, error) => parts().broadcasts.onEnded(workerId, error),
-    onWake: (id) => {
-      parts().observing.printWait(() => `worker ${id} woke the host`);
-      parts().loop.onWakeMessage();
-    },
-    onWoken: (id) => parts().observing.printWait(() => `the host woke worker ${id}`),
+    ...observing.wakeEvents(() => loop.onWakeMessage()),
     onArgument: (lane, message) => parts().sources.onMessage(lane, message),
     onLost: (call, error) => parts().cancellation.rejectLost(call, error),
   };
@@ -249,14 +251,17 @@ export function wire(spec: PoolSpec, events: PartEvents): PoolParts {
     stamps: observing.stamps,
     // Runs with each call, so it does not go through `parts`.
     events: {
-      ...dispatcherEvents(() => parts, events, runtime.microtask),
+      ...dispatcherEvents(() => parts, events, spec, observing),
       onWork: () => loop.kick(),
     },
   });
   const loop: PollLoop = new PollLoop(runtime, parker, awakeCount, dispatcher, spinMs);
   const kick = (): void => loop.kick();
   dispatcher.waiting.inliner = createInlineExecutor(spec, codec, snapshots, dispatcher, kick);
-  const safety = new Watchdog(runtime, () => receivers(parts, parker), () => loop.onTick());
+  const safety = new Watchdog(runtime, () => receivers(parts, parker), () => {
+    dispatcher.checkLanes();
+    loop.onTick();
+  });
   const limits = createLimits(spec, dispatcher, memory.abortEpochs, kick, () => supervisor);
   const start = startOf(spec, memory, observing);
   const supervisor: Supervisor = new Supervisor(
@@ -264,7 +269,7 @@ export function wire(spec: PoolSpec, events: PartEvents): PoolParts {
     laneOptionsOf(spec, codec, spawn, start),
     dispatcher,
     awakeCount,
-    supervisorEvents(() => parts, events),
+    supervisorEvents(() => parts, events, loop, observing),
   );
   const broadcasts = createBroadcasts(spec, snapshots, dispatcher, supervisor);
   const streams = createStreams(spec, dispatcher, limits.cancellation, () => {
@@ -297,16 +302,16 @@ interface LinkedParts extends PoolParts {
 function dispatcherEvents(
   parts: () => LinkedParts,
   events: PartEvents,
-  soon: Runtime["microtask"],
+  { runtime: { microtask: soon }, options: { minThreads, maxThreads } }: PoolSpec,
+  observing: Observing,
 ): Omit<DispatcherEvents, "onWork"> {
+  const isElastic = minThreads < maxThreads;
   /** Keeps the process running only while calls are in flight, not while a worker runs a call that was given up. */
   const keepRunningIfBusy = (): void => {
     const { dispatcher, safety } = parts();
-    if (!dispatcher.inFlight.isWanted) return;
-    safety.ref();
-    events.onBusy();
+    if (dispatcher.inFlight.isWanted && safety.ref()) events.onBusy();
   };
-  return {
+  const linked: Omit<DispatcherEvents, "onWork"> = {
     onSettings: (call) => {
       const { hasSignal, signal, tickMs, streams, onEvent } = call.settings;
       const { cancellation, deadlines, signals, sources } = parts();
@@ -326,16 +331,16 @@ function dispatcherEvents(
     onLastCall: (lane) => parts().supervisor.replaceAtLimit(lane),
     onDrained: (lane) => parts().supervisor.retire(lane),
     onPark: () => {
-      const { observing, dispatcher } = parts();
-      observing.printWait(() => `the host parked, ${dispatcher.inFlight.size} calls are in flight`);
+      const { dispatcher, supervisor } = parts();
       keepRunningIfBusy();
-      parts().supervisor.checkLoad();
+      if (isElastic || dispatcher.pending.isDue) supervisor.checkLoad();
     },
     onWait: () => parts().supervisor.checkLoad(),
     onIdle: keepRunningIfBusy,
     onEmpty: events.onEmpty,
     onUnwanted: events.onUnwanted,
   };
+  return observing.printingParks(linked, () => parts().dispatcher.inFlight.size);
 }
 
 /** Creates the parts that settle calls before their response: deadlines, cancellation, signals. */

@@ -129,12 +129,12 @@ export class Encoder implements Writer {
     if (this.#isOpen) this.end(); // a stack overflow prevented `end`
     this.#isOpen = true;
     this.#isPolluted = undefined;
-    this.#moveTo(this.#scratch ??= viewMemory(new SharedArrayBuffer(SCRATCH_BYTES)));
+    this.#scratch ??= viewMemory(new SharedArrayBuffer(SCRATCH_BYTES));
+    if (this.memory !== this.#scratch) this.#moveTo(this.#scratch);
     return 0;
   }
 
   #moveTo(memory: Memory): void {
-    if (this.memory === memory) return;
     this.memory = memory;
     this.i32 = memory.i32;
     this.f64 = memory.f64;
@@ -153,7 +153,7 @@ export class Encoder implements Writer {
     this.#depth = 0;
     // Also after a failure while they were being written, since the next value must not get them.
     if (this.texts.isOpen || this.texts.count > 0) this.texts.abort();
-    this.attachments.clear();
+    if (!this.attachments.isEmpty) this.attachments.clear();
     this.#copiedBytes = 0;
     this.mayMove = true;
     this.lastClass = undefined;
@@ -308,7 +308,8 @@ export class Encoder implements Writer {
   }
 
   header(word: number, aux: number, from: number): number {
-    const at = this.room(from, VALUE_HEADER_BYTES);
+    // `room`, written out: nearly every value comes here.
+    const at = from + 8 <= this.limit ? from : this.#makeRoom(from, VALUE_HEADER_BYTES);
     const { i32 } = this;
     i32[at >> 2] = word;
     i32[(at >> 2) + 1] = aux;

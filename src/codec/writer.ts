@@ -63,6 +63,8 @@ export interface Writer {
   room(at: number, bytes: number): number;
   /** Writes any value. */
   value(value: unknown, at: number): number;
+  /** The same for an object, not null. */
+  object(value: object, at: number): number;
   /** Writes a value without data. */
   tag(word: number, at: number): number;
   /** Writes the first word and aux of a value whose data follows. */

@@ -79,6 +79,12 @@ export class PendingCall {
   constructor(slot: number) {
     this.slot = slot;
   }
+
+  /** Sets who follows the call. Attached state needs settings that are not PLAIN, which free it with the slot. */
+  followBy(follow: Follow): void {
+    if (this.settings === PLAIN) this.settings = STATEFUL;
+    this.follow = follow;
+  }
 }
 
 export class InFlight {
@@ -89,12 +95,15 @@ export class InFlight {
   /** Calls with a time limit, in no order. */
   readonly #timed: PendingCall[] = [];
   readonly counts: CallCounts;
-  #size = 0;
+  /** Calls not settled yet. Only this class writes it. */
+  size = 0;
+  /** Whether `onEmpty` is to be called. Who needs to know sets it; each of its calls clears it. */
+  notifiesEmpty = true;
   #idle = 0;
 
   /**
-   * `onEmpty` is called whenever the last call has been taken out, before it settles; `onUnwanted` when only calls are
-   * left whose streams nobody waits for. `tasks`: indices of tasks that are counted.
+   * `onEmpty` is called when the last call has been taken out, before it settles, if `notifiesEmpty` is set; `onUnwanted`
+   * when only calls are left whose streams nobody waits for. `tasks`: indices of tasks that are counted.
    */
   constructor(onEmpty: () => void = () => {}, onUnwanted: () => void = () => {}, tasks = 0) {
     this.counts = new CallCounts(tasks);
@@ -104,7 +113,7 @@ export class InFlight {
 
   /** Whether somebody waits for a call. */
   get isWanted(): boolean {
-    return this.#size > this.#idle;
+    return this.size > this.#idle;
   }
 
   /** Whether anybody waits for the stream of a call. */
@@ -113,11 +122,6 @@ export class InFlight {
     call.isIdle = isIdle;
     this.#idle += isIdle ? 1 : -1;
     if (!this.isWanted) this.#onUnwanted();
-  }
-
-  /** Calls not settled yet. */
-  get size(): number {
-    return this.#size;
   }
 
   /** Takes a slot for a call, which waits on the host for now. */
@@ -138,7 +142,7 @@ export class InFlight {
         this.#timed[call.timedIndex] = call;
       }
     }
-    this.#size++;
+    this.size++;
     return call;
   }
 
@@ -219,7 +223,7 @@ export class InFlight {
 
   /** Counts everything again after a stack overflow interrupted a change. */
   recount(): void {
-    this.#size =
+    this.size =
       this.#idle =
       this.#free.length =
       this.#timed.length =
@@ -228,7 +232,7 @@ export class InFlight {
       call.timedIndex = -1;
       if (call.resolve === undefined) this.#freeSlot(call); // perhaps a second time, which is harmless
       else {
-        this.#size++;
+        this.size++;
         if (call.isIdle) this.#idle++;
         if (call.settings.tickMs !== Infinity) call.timedIndex = this.#timed.push(call) - 1;
       }
@@ -244,11 +248,21 @@ export class InFlight {
   #release(call: PendingCall): void {
     call.resolve = undefined;
     call.reject = undefined;
-    call.follow = undefined;
-    this.#freeSlot(call);
-    this.#size--;
-    if (this.#size === 0) this.#onEmpty();
-    else if (this.#size === this.#idle) this.#onUnwanted();
+    // `#freeSlot`, written out: every call comes here.
+    call.generation = call.generation === LAST_GENERATION ? 0 : call.generation + 1;
+    this.#free.push(call);
+    if (call.settings !== PLAIN) this.#clearSettings(call);
+    this.size--;
+    if (this.size === this.#idle) this.#onLast();
+  }
+
+  /** No call is left that anybody waits for. */
+  #onLast(): void {
+    if (this.size > 0) this.#onUnwanted();
+    else if (this.notifiesEmpty) {
+      this.notifiesEmpty = false;
+      this.#onEmpty();
+    }
   }
 
   /** Frees the slot. A late response for its call finds no call. */
@@ -261,6 +275,7 @@ export class InFlight {
   #clearSettings(call: PendingCall): void {
     const { watch, waiting, sources, timedIndex } = call;
     call.settings = PLAIN;
+    call.follow = undefined;
     call.retryPayload = undefined;
     call.watch = undefined;
     call.waiting = undefined;

@@ -6,13 +6,21 @@
  * millisecond (`sync/turn-clock.ts`). If none arrives within the spin budget, or no core is free for spinning, it
  * announces the park, checks once more and returns. The worker that completes next posts one message. No timer
  * polls.
+ *
+ * A poll takes responses and settles their calls. All else that it may have to do is bookkeeping, which it does only
+ * if it is due (`pending-work.ts`).
+ *
+ * A host that was woken and has settled every call announces its park again before it returns. So an infrequent call
+ * finds it parked: its poll has nothing to announce, to withdraw or to check, and it settles in the poll of the next
+ * message.
  */
 import type { AwakeCount } from "../sync/awake-count.ts";
 import { AdaptiveSpin } from "../sync/adaptive-spin.ts";
 import type { HostParker } from "../sync/host-parking.ts";
 import { TurnClock } from "../sync/turn-clock.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
-import { type LaneSet, READY, SPIN } from "./balance/lane-set.ts";
+import { IDLE, type LaneSet, READY, SLEEP, SPIN, type WaitHint } from "./balance/lane-set.ts";
+import type { PendingWork } from "./pending-work.ts";
 
 /** Calls settled by one poll before their continuations run. */
 const MAX_SETTLED_PER_POLL = 1024;
@@ -26,10 +34,11 @@ const SETTLED_PER_UNIT = 16;
 /** The work that the loop drives. */
 export interface HostWork {
   readonly lanes: LaneSet;
+  readonly pending: PendingWork;
   /** Whether calls wait on the host that a lane may take at some time. */
   readonly hasQueued: boolean;
-  /** Repairs the state after a caller's stack overflowed. */
-  recover(): void;
+  /** Repairs what a stack overflow interrupted, and sends calls that wait on the host. */
+  doBookkeeping(): void;
   /** Settles calls for up to `max` responses; returns how many. */
   drain(max: number): number;
   /** Sends calls that wait on the host, if there is room now. True: it sent some. */
@@ -43,7 +52,7 @@ export interface HostWork {
 }
 
 export interface PollLoopStatistics {
-  /** How often the host announced a park with calls outstanding. */
+  /** How often the host waited in its event loop with calls outstanding. */
   parks: number;
   /** Wake messages received. */
   wakeMessages: number;
@@ -52,6 +61,8 @@ export interface PollLoopStatistics {
 export class PollLoop {
   readonly statistics: PollLoopStatistics = { parks: 0, wakeMessages: 0 };
   readonly #work: HostWork;
+  readonly #lanes: LaneSet;
+  readonly #pending: PendingWork;
   readonly #parker: HostParker;
   readonly #active: AwakeCount;
   readonly #turn: TurnClock;
@@ -59,9 +70,14 @@ export class PollLoop {
   readonly #now: () => number;
   readonly #spin: AdaptiveSpin;
   readonly #poll: () => void;
+  /** A call was submitted: poll after the caller's synchronous code. */
+  readonly kick: () => void;
   #isScheduled = false;
   #isParked = false;
+  /** When it parked right after it had settled calls; 0: with infrequent calls, where no clock is read. */
   #parkedMs = 0;
+  /** Whether it has settled calls since the event loop turned. */
+  #hasSettled = false;
 
   /** `spinMs`: longest wait for a response that counts as short. */
   constructor(
@@ -71,14 +87,22 @@ export class PollLoop {
     work: HostWork,
     spinMs: number,
   ) {
+    const { lanes } = work;
     this.#work = work;
+    this.#lanes = lanes;
+    this.#pending = work.pending;
     this.#now = runtime.now;
     this.#parker = parker;
     this.#active = active;
     this.#microtask = runtime.microtask;
-    this.#poll = () => this.#pollOnce();
+    this.#poll = () => this.#pollOnce(false);
+    this.kick = work.pending.kick = () => {
+      if (this.#isScheduled) return;
+      this.#microtask(this.#poll);
+      this.#isScheduled = true;
+    };
     this.#spin = new AdaptiveSpin({
-      isReady: () => work.lanes.hasResponse,
+      isReady: () => lanes.hasResponse,
       canContinue: () => active.hasFreeCore,
       pause: runtime.pause,
       now: runtime.now,
@@ -93,22 +117,21 @@ export class PollLoop {
     });
   }
 
-  /** A call was submitted: poll after the caller's synchronous code. */
-  kick(): void {
-    if (this.#isScheduled) return;
-    this.#microtask(this.#poll);
-    this.#isScheduled = true;
-  }
-
   /** A worker's wake message has arrived. */
   onWakeMessage(): void {
     this.statistics.wakeMessages++;
-    if (!this.#isScheduled) this.#pollOnce();
+    this.#turn.turned();
+    this.#hasSettled = false;
+    // Its sender has withdrawn the announcement. A message that comes late leaves another one, which costs one message.
+    if (this.#parkedMs > 0) this.#endTimedPark();
+    this.#isParked = false;
+    if (!this.#isScheduled) this.#pollOnce(true);
   }
 
   /** A slow tick while calls are in flight: waiting calls may be sendable without any wake for the host. */
   onTick(): void {
-    if (this.#isParked && (this.#work.hasQueued || this.#work.lanes.isCrowded)) this.kick();
+    const { isDue, marked } = this.#pending;
+    if (this.#isParked && (isDue || marked !== undefined || this.#lanes.isCrowded)) this.kick();
   }
 
   /** True while the host waits for a message. */
@@ -116,53 +139,82 @@ export class PollLoop {
     return this.#isParked;
   }
 
-  #pollOnce(): void {
+  /** `isWoken`: the poll of a wake message. */
+  #pollOnce(isWoken: boolean): void {
     const work = this.#work;
-    const { lanes } = work;
+    const lanes = this.#lanes;
+    const pending = this.#pending;
     this.#isScheduled = false;
+    if (pending.isDue || pending.marked !== undefined) work.doBookkeeping();
+    const hint = lanes.waitHint();
+    const mustSpin = hint === SPIN && this.#active.hasFreeCore;
     if (this.#isParked) {
-      this.#isParked = false;
+      const isCrowded = lanes.open.length > 1 && lanes.isCrowded;
+      if (hint !== READY && !mustSpin && !pending.isDue && !isCrowded) {
+        this.#stayParked(hint);
+        return;
+      }
       // If the exchange fails, a wake message is on its way: one spurious poll.
       this.#parker.cancel();
-      this.#spin.slept(this.#now() - this.#parkedMs);
+      this.#isParked = false;
+      if (this.#parkedMs > 0) this.#endTimedPark();
     }
-    work.recover();
-    work.flush();
-    const waitHint = lanes.waitHint();
-    let isReady = waitHint === READY;
-    if (waitHint === SPIN && this.#active.hasFreeCore) {
-      isReady = this.#spin.spin();
-    }
+    const isReady = mustSpin ? this.#spin.spin() : hint === READY;
     const settled = isReady ? work.drain(MAX_SETTLED_PER_POLL) : 0;
+    if (settled > 0) this.#hasSettled = true;
     if (this.#turn.isOver(1 + settled / SETTLED_PER_UNIT)) {
       // Calls made before that macrotask are polled for there.
       this.#isScheduled = true;
       this.#turn.yieldTurn();
-    } else if (!lanes.isBusy && !work.hasQueued) {
-      work.onIdle();
-    } else if (settled > 0) {
+    } else if (!lanes.isBusy && !(pending.isDue && work.hasQueued)) {
+      this.#rest(isWoken);
+    } else if (settled > 0 && !(isWoken && lanes.waitHint() === SLEEP)) {
       this.kick();
     } else {
       this.#park();
     }
   }
 
+  /** No call is outstanding. */
+  #rest(isWoken: boolean): void {
+    this.#work.onIdle();
+    if (!isWoken || this.#isScheduled) return;
+    // SYNC(host-parked): no lane has calls, so there is nothing to check again. Calls made from now on are committed after
+    // this store, and their workers see it. With frequent calls each would pay for this store and its withdrawal.
+    this.#parker.announce();
+    this.#isParked = true;
+  }
+
+  /** Calls were made while the host was parked, and no response comes soon. */
+  #stayParked(hint: WaitHint): void {
+    if (hint === IDLE) return;
+    this.statistics.parks++;
+    this.#work.onPark();
+  }
+
   #park(): void {
     const work = this.#work;
-    const { lanes } = work;
+    const lanes = this.#lanes;
+    const { isDue } = this.#pending;
     this.statistics.parks++;
     this.#parker.announce();
-    if (work.hasQueued || lanes.isCrowded) lanes.requestSpace();
+    const isCrowded = lanes.open.length > 1 && lanes.isCrowded;
+    if (isCrowded || (isDue && work.hasQueued)) lanes.requestSpace();
     // SYNC(host-parked): the check that closes the window between the last poll and the park. It looks for
     // responses, for room or an idle worker for queued calls, and for an idle worker for calls that wait in other
     // lanes.
-    if (lanes.hasResponse || work.flush() || work.rebalance()) {
+    if (lanes.hasResponse || (isDue && work.flush()) || (isCrowded && work.rebalance())) {
       this.#parker.cancel();
       this.kick();
       return;
     }
     this.#isParked = true;
-    this.#parkedMs = this.#now();
+    if (this.#hasSettled) this.#parkedMs = this.#now();
     work.onPark();
+  }
+
+  #endTimedPark(): void {
+    this.#spin.slept(this.#now() - this.#parkedMs);
+    this.#parkedMs = 0;
   }
 }

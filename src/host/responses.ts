@@ -1,7 +1,7 @@
 /** Reads the responses of a lane and settles their calls. */
 import { normalizeNumber } from "../codec/kinds/numbers.ts";
 import type { Signature } from "../codec/struct/signature.ts";
-import { checkFrame } from "../lane/endpoint.ts";
+import { damagedFrame } from "../lane/endpoint.ts";
 import {
   countOf,
   DESCRIPTOR_WORD,
@@ -106,7 +106,7 @@ export class Responses {
       const index = rx.poll();
       if (index === EMPTY) break;
       rx.verify(index);
-      checkFrame(index, rx.end);
+      if (rx.end - index < FRAME_BYTES) throw damagedFrame(rx.end - index);
       const word = index >> 2;
       const descriptor = i32[word + DESCRIPTOR_WORD]!;
       const call = inFlight.find(i32[word + SLOT_WORD]!, i32[word + GENERATION_WORD]!);

@@ -91,9 +91,23 @@ export class Endpoint {
     const { tx } = this;
     const index = tx.claim(NUMBER_FRAME_BYTES);
     if (index === NO_SPACE) return false;
-    tx.memory.f64[(index + FRAME_BYTES) >> 3] = value;
-    this.#commit(index, index + NUMBER_FRAME_BYTES, slot, generation, descriptor, task);
+    const { f64, i32 } = tx.memory;
+    const word = index >> 2;
+    i32[word + SLOT_WORD] = slot;
+    i32[word + GENERATION_WORD] = generation;
+    i32[word + DESCRIPTOR_WORD] = descriptor;
+    i32[word + TASK_WORD] = task;
+    f64[(index + FRAME_BYTES) >> 3] = value;
+    tx.commit(index + NUMBER_FRAME_BYTES);
     return true;
+  }
+
+  /** Whether the record of the last claim was committed and has this id. For the recovery after a stack overflow. */
+  wasLastSent(slot: number, generation: number): boolean {
+    const { lastCommitted, memory: { i32 } } = this.tx;
+    if (lastCommitted === NO_SPACE) return false;
+    const word = lastCommitted >> 2;
+    return i32[word + SLOT_WORD] === slot && i32[word + GENERATION_WORD] === generation;
   }
 
   /** Sends values that take at most `bytes`, the result of `sized.roomFor`. */
@@ -153,7 +167,7 @@ export class Endpoint {
     const index = tx.claim(FRAME_BYTES + end);
     if (index === NO_SPACE) return false;
     copyWords(encoder.memory, tx.memory, index + FRAME_BYTES, end);
-    const descriptor = packDescriptor(kind, INLINE, count);
+    const descriptor = kind | (count << 8); // `packDescriptor`: INLINE is 0
     this.#commit(index, index + FRAME_BYTES + end, slot, generation, descriptor, task);
     return true;
   }
@@ -310,7 +324,7 @@ function bytesOf({ inline, payload }: Snapshot): number {
   return (payload === undefined ? FRAME_BYTES : PLACEHOLDER_BYTES) + (inline?.length ?? 0);
 }
 
-/** Checks that the polled record can hold a frame. */
-export function checkFrame(index: number, end: number): void {
-  if (end - index < FRAME_BYTES) throw new ProtocolError(`Frame of ${end - index} bytes.`);
+/** The error for a record of less than FRAME_BYTES. */
+export function damagedFrame(bytes: number): ProtocolError {
+  return new ProtocolError(`Frame of ${bytes} bytes.`);
 }

@@ -20,7 +20,7 @@ export const SHORT = 0;
 export const ASYNC = 1;
 export const LONG = 2;
 export const KIND_MASK = 3;
-const KIND_BITS = 2;
+export const KIND_BITS = 2;
 
 /** Tenths of a microsecond. */
 export const PER_US = 10;
@@ -70,20 +70,21 @@ export function taskTimingsBytes(tasks: number): number {
 
 /** The host's side. */
 export class TaskTimings {
-  readonly #words: Int32Array<SharedArrayBuffer>;
+  /** By task; 0: no measurement. */
+  readonly loads: Int32Array<SharedArrayBuffer>;
 
   constructor(buffer: SharedArrayBuffer) {
-    this.#words = new Int32Array(buffer);
+    this.loads = new Int32Array(buffer);
   }
 
   /** Number of indices of tasks. */
   get tasks(): number {
-    return this.#words.length;
+    return this.loads.length;
   }
 
   /** Load of a call of `task`, or UNKNOWN_LOAD. */
   loadOf(task: number): CallLoad {
-    const load = this.#words[task]!;
+    const load = this.loads[task]!;
     return load === 0 ? UNKNOWN_LOAD : load;
   }
 }
@@ -128,8 +129,11 @@ export class TaskTimer {
     return this.#now();
   }
 
-  /** The call that began at `startMs` no longer occupies its worker. `isDone`: its response was sent. */
-  end(task: number, startMs: number, isDone: boolean): void {
+  /**
+   * The call that began at `startMs` no longer occupies its worker. `isDone`: its response was sent. True: it took long
+   * enough for the event loop to turn.
+   */
+  end(task: number, startMs: number, isDone: boolean): boolean {
     const tenths = this.#tenthsSince(startMs);
     if (isDone) this.#onRun?.(task, tenths);
     const isCold = this.#measured[task]! < COLD;
@@ -146,6 +150,7 @@ export class TaskTimer {
       ? MIDDLE_SKIPPED
       : 0;
     this.#store(task);
+    return tenths > LONG_TENTHS;
   }
 
   /** The response of an async call that began at `startMs` was sent. */

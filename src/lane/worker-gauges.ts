@@ -9,7 +9,8 @@
  *   560  before    the mark before that one
  *   576  memory    bytes of heap and buffers at the last measurement; 0: none
  *
- * Times are milliseconds of the clock that all threads share (`Runtime.sharedNow`).
+ * Times are milliseconds of a clock that all threads share (`Runtime.coarseNow`): a sleep may be a millisecond off, their sum
+ * is not.
  */
 import { WAITS_FOR } from "./layout.ts";
 
@@ -41,17 +42,7 @@ export class GaugeWriter {
 
   /** The worker goes to sleep without calls. */
   sleeps(nowMs: number): void {
-    this.#fromMs = nowMs;
-  }
-
-  /** That may take long. */
-  parked(): void {
-    if (this.#fromMs > 0) this.#gauges[ASLEEP] = this.#fromMs;
-  }
-
-  /** There was a call before it slept. */
-  stays(): void {
-    this.#fromMs = 0;
+    this.#fromMs = this.#gauges[ASLEEP] = nowMs;
   }
 
   /** It wakes, if it slept. */

@@ -7,12 +7,11 @@
 import type { Memory } from "../memory/views.ts";
 import { ProtocolError } from "../errors.ts";
 import {
-  claimedState,
-  queuedState,
+  CLAIMED,
+  QUEUED,
   RECORD_HEADER_BYTES,
   revokedState,
   SEQUENCE_MASK,
-  stateSlot,
 } from "./record-layout.ts";
 import { HEAD_POSITION, TAIL_POSITION } from "./ring-layout.ts";
 
@@ -129,14 +128,14 @@ export class RingConsumer {
    * For rings whose producer revokes records; others use `verify`.
    */
   acquire(index: number): boolean {
-    const queued = queuedState(this.#sequence);
+    const queued = (this.#sequence << 2) | QUEUED; // `queuedState`, written out as in `RingProducer.commit`
     // SYNC(claim-or-revoke): exactly one of this exchange and the producer's QUEUED → REVOKED wins.
     // Pairs with the revoking side; needs a read-modify-write, ordering comes with it.
     const seen = Atomics.compareExchange(
       this.memory.i32,
-      stateSlot(index),
+      (index >> 2) + 1,
       queued,
-      claimedState(queued),
+      queued + (CLAIMED - QUEUED),
     );
     if (seen === queued) return true;
     if (seen === revokedState(queued)) return false;
@@ -147,8 +146,8 @@ export class RingConsumer {
 
   /** Checks that the polled record is the next one in sequence. */
   verify(index: number): void {
-    const state = this.memory.i32[stateSlot(index)]!;
-    if (state !== queuedState(this.#sequence)) {
+    const state = this.memory.i32[(index >> 2) + 1]!;
+    if (state !== ((this.#sequence << 2) | QUEUED)) {
       throw new ProtocolError(
         `Record state ${state} at index ${index} does not belong to record ${this.#sequence}.`,
       );

@@ -7,15 +7,14 @@
  * Obtained once per ring from `spsc-ring.ts`. One claim may be open at a time; a further `claim` drops
  * the one before. Nothing is shared until `commit`: an aborted claim leaves the ring as it was.
  */
-import { align8 } from "../memory/align.ts";
 import type { Memory } from "../memory/views.ts";
 import { ProtocolError } from "../errors.ts";
 import {
   CLAIMED,
   lengthSlot,
   QUEUED,
-  queuedState,
   RECORD_HEADER_BYTES,
+  REVOKED,
   revokedState,
   SEQUENCE_MASK,
   STATE_MASK,
@@ -89,7 +88,7 @@ export class RingProducer {
     // A claim still open here was left by an exception (such as a stack overflow): only encoding
     // happens while one is open, and encoding runs no code that could claim again.
     if (this.#claimIndex !== NO_SPACE) this.abort();
-    const need = align8(bytes);
+    const need = (bytes + 7) & ~7;
     const tail = this.#tail;
     const index = tail & this.#mask;
     const room = this.capacity - index;
@@ -122,7 +121,7 @@ export class RingProducer {
   /** Closes the claim and publishes `end - index` bytes of it. `end` is at most `limit`. */
   commit(end: number): void {
     const index = this.#claimIndex;
-    const bytes = align8(end - index);
+    const bytes = (end - index + 7) & ~7;
     const i32 = this.memory.i32;
     if (this.#paddingIndex !== NO_SPACE) {
       i32[lengthSlot(this.#paddingIndex)] = -(this.capacity - this.#paddingIndex);
@@ -130,8 +129,9 @@ export class RingProducer {
       if (this.#isRewind) this.#rewoundTo = this.#claimPosition;
     }
     if (index === 0) this.#beginLap();
-    i32[lengthSlot(index)] = bytes;
-    i32[stateSlot(index)] = queuedState(this.#sequence);
+    // `lengthSlot`, `stateSlot` and `queuedState` written out, as `align8` above: code that runs rarely is not inlined.
+    i32[index >> 2] = bytes;
+    i32[(index >> 2) + 1] = (this.#sequence << 2) | QUEUED;
     const tail = (this.#claimPosition + bytes) | 0;
     // SYNC(record-visible): publishes the record's bytes, length and state, and the padding before
     // it. Pairs with RingConsumer.poll. Needs release; the parking protocols also rely on its being
@@ -182,6 +182,15 @@ export class RingProducer {
    */
   get position(): number {
     return this.#unwrapped(this.#claimPosition);
+  }
+
+  /** Index of the record of the last claim if it was committed and not revoked, otherwise NO_SPACE. Call `recover` before. */
+  get lastCommitted(): number {
+    const index = this.#claimPosition & this.#mask;
+    const isCommitted = ((this.#tail - this.#claimPosition) | 0) > 0;
+    return isCommitted && (this.memory.i32[stateSlot(index)]! & STATE_MASK) !== REVOKED
+      ? index
+      : NO_SPACE;
   }
 
   /** Consumer's and producer's positions, for the safety re-check: equal twice means no progress. */

@@ -23,7 +23,7 @@ export const RECORD_HEADER_BYTES = 8;
 
 export const QUEUED = 1;
 export const CLAIMED = 2;
-const REVOKED = 3;
+export const REVOKED = 3;
 /** The bits of a state word that are not the sequence. */
 export const STATE_MASK = 3;
 /** Sequence numbers wrap at 30 bits. */

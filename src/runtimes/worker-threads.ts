@@ -36,6 +36,7 @@ import type {
 const { setImmediate, setInterval, setTimeout, clearTimeout } = timers;
 const { performance } = globalThis;
 const now = performance.now.bind(performance);
+const { now: coarseNow } = Date;
 const pause: () => void = (Atomics as { pause?: () => void }).pause ?? (() => {});
 const settled: Promise<void> = Promise.resolve();
 
@@ -255,6 +256,7 @@ function tracingChannel(name: string): TracingChannel {
 const ofProcess: Pick<
   Runtime,
   | "bindContext"
+  | "coarseNow"
   | "guardSockets"
   | "tracingChannel"
   | "env"
@@ -264,6 +266,7 @@ const ofProcess: Pick<
   | "processName"
 > = {
   bindContext,
+  coarseNow,
   guardSockets: (open) => open(),
   tracingChannel,
   onBeforeExit,

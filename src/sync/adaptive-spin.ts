@@ -48,11 +48,12 @@ export class AdaptiveSpin {
     this.#creditMs = shortMs;
   }
 
-  /** Spins while there is credit. True: the awaited record arrived. */
+  /** Spins while there is credit and `canContinue`. True: the awaited record arrived. */
   spin(): boolean {
     const shortMs = this.#shortMs;
     if (this.#creditMs < shortMs || shortMs === 0) return false;
     const { isReady, canContinue, pause, now } = this.#options;
+    if (!canContinue()) return false;
     for (let check = 0; check < EAGER_CHECKS; check++) if (isReady()) return this.#earn();
     const budgetMs = Math.min(this.#creditMs, MAX_SPIN_MS);
     let startMs = 0;

@@ -45,12 +45,20 @@ export class HostParker {
 export class HostWaker {
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #index: number;
-  readonly #post: () => void;
+  readonly #post: (message: unknown) => void;
+  readonly #message: unknown;
 
-  constructor(words: Int32Array<SharedArrayBuffer>, index: number, post: () => void) {
+  /** `post` sends `message`, which makes the host's event loop poll. */
+  constructor(
+    words: Int32Array<SharedArrayBuffer>,
+    index: number,
+    post: (message: unknown) => void,
+    message?: unknown,
+  ) {
     this.#words = words;
     this.#index = index;
     this.#post = post;
+    this.#message = message;
   }
 
   /** Call after committing a response. */
@@ -58,6 +66,6 @@ export class HostWaker {
     // SYNC(host-parked): pairs with HostParker.announce. Needs seq-cst.
     if (Atomics.load(this.#words, this.#index) !== PARKED) return;
     if (Atomics.compareExchange(this.#words, this.#index, PARKED, AWAKE) !== PARKED) return;
-    this.#post();
+    this.#post(this.#message);
   }
 }

@@ -2,8 +2,9 @@
  * Fairness of the host loop and the worker loop: a thread that works in microtasks or in a loop turns its event loop at
  * least every millisecond, without a clock reading per unit of work.
  *
- * The first check of a burst arms a macrotask. If the event loop turns by itself, that macrotask ends the burst; if
- * `isOver` returns true, the caller returns and that macrotask calls it back.
+ * A few units of work after a turn of the event loop need no clock. The first check after them arms a macrotask. If the
+ * event loop turns by itself, that macrotask ends the burst; if `isOver` returns true, the caller returns and that
+ * macrotask calls it back. A caller that runs in a macrotask of its own, such as a message, says so by `turned`.
  *
  * One turn is enough if each turn polls the system for I/O. An event loop that polls only once in about 61 wake-ups while
  * immediates are pending needs more (`Runtime.turnsPerYield`): with one `setImmediate` per millisecond of work an HTTP
@@ -25,6 +26,8 @@ export interface TurnClockOptions extends Pick<Runtime, "now" | "macrotask" | "t
 
 /** Duration above which a stride was too long. */
 const SLOW_STRIDE_MS = 0.1;
+/** Units of work after a turn of the event loop that need no clock, whatever the pace was before: infrequent calls. */
+const UNTIMED_UNITS = 4;
 
 export class TurnClock {
   readonly #options: TurnClockOptions;
@@ -33,7 +36,7 @@ export class TurnClock {
   #turnsToYield = 0;
   #startMs = 0;
   #lastCheckMs = 0;
-  #stride = 1;
+  #stride = UNTIMED_UNITS;
   #units = 0;
 
   constructor(options: TurnClockOptions) {
@@ -47,12 +50,19 @@ export class TurnClock {
     return this.#units >= this.#stride && this.check(this.#options.now());
   }
 
+  /** The event loop has turned: the caller runs in a macrotask that the clock does not know. */
+  turned(): void {
+    this.#units = 0;
+    if (this.#stride < UNTIMED_UNITS) this.#stride = UNTIMED_UNITS;
+  }
+
   /** Same as `isOver`, for a caller that has just read the clock. */
   check(nowMs: number): boolean {
     const { maxStride, maxTurnMs } = this.#options;
     this.#units = 0;
     if (!this.#isArmed) {
       this.#startMs = this.#lastCheckMs = nowMs;
+      if (this.#stride <= UNTIMED_UNITS) this.#stride = 1; // their pace is not known
       this.#arm();
       return false;
     }

@@ -19,6 +19,8 @@ export interface ArgumentStreamsOptions {
 
 export class ArgumentStreams {
   readonly #options: ArgumentStreamsOptions;
+  /** Whether there are streams among the arguments that were read last. Only this class writes it. */
+  hasOpened = false;
   /** Of the arguments that are being read. */
   #opened: ArgumentStream[] = [];
   /** By call, then by number. */
@@ -32,12 +34,8 @@ export class ArgumentStreams {
   open(index: number, isReadable: boolean): object {
     const stream = new ArgumentStream(index, this.#options);
     this.#opened.push(stream);
+    this.hasOpened = true;
     return isReadable ? toReadableStream(stream.reader) : stream.reader;
-  }
-
-  /** Whether there are streams among the arguments that were read last. */
-  get hasOpened(): boolean {
-    return this.#opened.length > 0;
   }
 
   /** Whether a running call has any. */
@@ -49,12 +47,13 @@ export class ArgumentStreams {
   bind(slot: number, generation: number): void {
     for (const stream of this.#opened) stream.bind(slot, generation);
     this.#calls.set(keyOf(slot, generation), this.#opened);
-    this.#opened = [];
+    this.forget();
   }
 
-  /** The arguments could not be read. */
+  /** The next arguments are read, or these could not be read. */
   forget(): void {
     this.#opened = [];
+    this.hasOpened = false;
   }
 
   /** The call is over: its streams cannot be read any more. */

@@ -85,9 +85,9 @@ function begin(start: WorkerStart): void {
   let loop: WorkerLoop | undefined;
   const signals = new TaskSignals(start.abortEpochs, runtime.now);
   receive = (message) => {
-    if (isMarked(message)) onMarked(message, signals, loop);
+    if (message === WAKE) loop?.onWakeMessage();
+    else if (isMarked(message)) onMarked(message, signals, loop);
     else if (message === FLUSH) host.flushOutput(() => post({ heddle: "flushed" }));
-    else loop?.onWakeMessage();
   };
   host.writeDirectly(start.directOutputs);
   if (start.version !== VERSION) return refuse(start.version);
@@ -220,7 +220,7 @@ function createLoop(
   );
   const replies = new Replies(
     endpoint,
-    new HostWaker(new Int32Array(start.hostControl), HOST_PARKED_WORD, () => post(WAKE)),
+    new HostWaker(new Int32Array(start.hostControl), HOST_PARKED_WORD, host.post, WAKE),
     new SpaceFlag(control, WANTS_SPACE),
     new SpaceFlag(control, REQUEST_SPACE),
     control,
@@ -251,7 +251,7 @@ function createLoop(
     post,
     spinMs: start.spinMs,
     onTurn: watchMemory(start, gauges),
-    isTerminating: () => host.isTerminating(),
+    isTerminating: host.isTerminating,
     onClose: () => void leave(realm, loop.streams),
     onCrash: crash,
   });

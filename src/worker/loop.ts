@@ -29,6 +29,10 @@ import { TaskRunner, type TaskRunnerOptions } from "./run-task.ts";
 
 /** Longest block before returning to the event loop. */
 const BLOCK_MS = 1;
+/** After longer sleeps than this a block would end without a call. */
+const MAX_NEAR_MS = 0.75;
+/** After longer sleeps than this the next one is timed by the coarse clock, which cannot tell sleeps below a millisecond. */
+const MAX_TIMED_SLEEP_MS = 2;
 /** Longest time without a turn of the event loop while there is work. */
 const MAX_TURN_MS = 1;
 /** Records between two clock readings while tasks are short. */
@@ -74,10 +78,15 @@ export class WorkerLoop {
   readonly #turn: TurnClock;
   readonly #run: () => void;
   #idleTurns = 0;
-  /** When the worker went to sleep with nothing in flight. */
+  /** Units of work since the turn clock was asked. */
+  #units = 0;
+  /** When the worker went to sleep with nothing in flight, by the precise or by the coarse clock. */
   #sleptAtMs = 0;
+  #isSleepTimed = true;
   /** Duration of the last sleep. */
   #lastSleepMs = 0;
+  /** As stored in WAITS_FOR. */
+  #waitsFor: typeof FOR_CALLS | typeof FOR_SPACE | typeof FOR_TASKS = FOR_CALLS;
   #isParkedInLoop = false;
   #isResponding = false;
 
@@ -97,12 +106,7 @@ export class WorkerLoop {
     this.#onCrash = options.onCrash;
     const { isTerminating } = options;
     this.#run = () => {
-      if (isTerminating()) return;
-      try {
-        this.#work();
-      } catch (error) {
-        this.#onCrash(error);
-      }
+      if (!isTerminating()) this.#workOrCrash();
     };
     this.#turn = new TurnClock({
       now: this.#runtime.now,
@@ -114,7 +118,7 @@ export class WorkerLoop {
     });
     const active = this.#active;
     this.#spin = new AdaptiveSpin({
-      isReady: () => this.#hasWork(),
+      isReady: () => this.#hasWork,
       canContinue: () => active.hasFreeCore && !this.#isClosing(),
       pause: this.#runtime.pause,
       now: this.#runtime.now,
@@ -144,29 +148,47 @@ export class WorkerLoop {
   /** Handles a wake message. */
   onWakeMessage(): void {
     // If it is not parked, the message lost a race against this worker's own resume and can be ignored.
-    if (this.#isParkedInLoop) this.#resume();
+    if (!this.#isParkedInLoop) return;
+    this.#turn.turned();
+    this.#units = 0;
+    this.#isParkedInLoop = false;
+    Atomics.add(this.#control, LOOP_PARKS, 1);
+    this.#leavePark();
+    this.#workOrCrash();
+  }
+
+  #workOrCrash(): void {
+    try {
+      this.#work();
+    } catch (error) {
+      this.#onCrash(error);
+    }
   }
 
   #work(): void {
+    const { rx } = this.#endpoint;
+    const runner = this.#runner;
     for (;;) {
-      if (this.#replies.hasBacklog && !this.#replies.flush()) {
+      if (this.#replies.waiting > 0 && !this.#replies.flush()) {
         if (this.#rest()) continue;
         return;
       }
-      const index = this.#isAccepting() ? this.#endpoint.rx.poll() : EMPTY;
+      const index = runner.inFlight === 0 || this.#hasCapacity ? rx.poll() : EMPTY;
       if (index === EMPTY) {
         if (this.#rest()) continue;
         return;
       }
-      this.#idleTurns = 0;
-      this.#runner.run(index);
-      // With async tasks in flight the clock is read after every record, since their timers and I/O need turns.
-      if (this.#turn.isOver(this.#runner.inFlight > 0 ? MAX_CLOCK_STRIDE : 1)) {
+      // Asked before the next call, not after the last one: then the worker parks, which is a turn of its own.
+      if (this.#turn.isOver(this.#units)) {
         this.#yieldTurn();
         return;
       }
-      if (this.#runner.inFlight > 0) {
-        // Lets the task's promise callbacks run, which may already settle it.
+      this.#idleTurns = 0;
+      this.#units = runner.run(index) ? MAX_CLOCK_STRIDE : 1;
+      if (runner.inFlight > 0) {
+        // The clock is read before every record now, since tasks' timers and I/O need turns. The microtask lets a task's
+        // promise callbacks run, which may already settle it.
+        this.#units = MAX_CLOCK_STRIDE;
         this.#runtime.microtask(this.#run);
         return;
       }
@@ -175,23 +197,15 @@ export class WorkerLoop {
 
   /** Waits when there is nothing to do. True: there is work again; false: the loop will be called back. */
   #rest(): boolean {
-    if (this.#isClosing()) {
-      // SYNC(close): records sent before the word was set are visible once it is seen. Pairs with ThreadLane.#close.
-      if (this.#hasWork()) return true;
-      this.#onClose();
-      return false;
-    }
     if (this.#runner.inFlight === 0) {
-      if (this.#active.hasFreeCore && this.#spin.spin()) return true;
-      this.#sleptAtMs = this.#runtime.now();
-      this.#gauges.sleeps(this.#runtime.originMs + this.#sleptAtMs);
+      if (this.#spin.spin()) return true;
       // With infrequent calls, blocking would cost two wake-ups for each.
-      if (this.#lastSleepMs < BLOCK_MS && this.#block()) {
+      if (this.#lastSleepMs < MAX_NEAR_MS && this.#block()) {
         if (!this.#turn.check(this.#runtime.now())) return true;
         this.#yieldTurn();
         return false;
       }
-    } else if (this.#isAccepting() && this.#idleTurns < MAX_IDLE_TURNS) {
+    } else if (this.#idleTurns < MAX_IDLE_TURNS && this.#isAccepting) {
       this.#idleTurns++;
       if (this.#active.hasFreeCore) {
         this.#runtime.macrotask(this.#run);
@@ -204,23 +218,30 @@ export class WorkerLoop {
   /** Blocks for at most `BLOCK_MS`. True: there is work. */
   #block(): boolean {
     const parker = this.#parker;
-    this.#handBackSpace();
-    this.#storeWaitReason();
+    this.#beginSleep();
     this.#announce(BLOCKED);
     // The re-check that closes the window between the last poll and the wait.
-    if (this.#hasWork() || this.#isClosing()) parker.cancel(BLOCKED);
+    if (this.#hasWork || this.#isClosing()) parker.cancel(BLOCKED);
     else parker.block(BLOCK_MS);
-    if (!this.#hasWork() && !this.#isClosing()) return false;
     this.#endSleep();
-    return true;
+    return this.#hasWork;
+  }
+
+  /** With nothing in flight. */
+  #beginSleep(): void {
+    // The precise clock costs several function calls, which infrequent calls would notice.
+    this.#isSleepTimed = this.#lastSleepMs < MAX_TIMED_SLEEP_MS;
+    const coarseMs = this.#runtime.coarseNow();
+    this.#sleptAtMs = this.#isSleepTimed ? this.#runtime.now() : coarseMs;
+    this.#gauges.sleeps(coarseMs);
   }
 
   #endSleep(): void {
-    if (this.#runner.inFlight > 0) return;
-    const nowMs = this.#runtime.now();
+    const coarseMs = this.#runtime.coarseNow();
+    const nowMs = this.#isSleepTimed ? this.#runtime.now() : coarseMs;
     this.#lastSleepMs = nowMs - this.#sleptAtMs;
-    this.#gauges.woke(this.#runtime.originMs + nowMs);
-    this.#spin.slept(this.#lastSleepMs);
+    this.#gauges.woke(coarseMs);
+    if (this.#isSleepTimed) this.#spin.slept(this.#lastSleepMs);
   }
 
   #yieldTurn(): void {
@@ -231,48 +252,53 @@ export class WorkerLoop {
   /** Parks in the event loop without a time limit. True: the re-check found work. */
   #parkInLoop(): boolean {
     this.#onTurn?.();
-    this.#handBackSpace();
-    this.#storeWaitReason();
+    if (this.#runner.inFlight === 0) this.#beginSleep();
     this.#announce(IN_EVENT_LOOP);
     // The re-check that closes the window between the last poll and the return.
-    if (this.#hasWork() || this.#isClosing()) {
-      this.#leaveLoop();
-      this.#gauges.stays();
+    const isClosing = Atomics.load(this.#control, IS_CLOSING) !== 0;
+    // SYNC(close): records sent before the word was set are visible once it is seen. Pairs with ThreadLane.#close.
+    if (this.#hasWork) {
+      this.#leavePark();
       return true;
+    }
+    if (isClosing) {
+      this.#leavePark();
+      this.#onClose();
+      return false;
     }
     // Set only now: it states that there was no work after the announcement.
     this.#isParkedInLoop = true;
-    this.#gauges.parked();
     this.#onParked?.();
     Atomics.add(this.#control, LOOP_PARKS, 1);
     return false;
   }
 
+  /** Publishes all released space of the request ring, then announces a park. */
   #announce(state: typeof BLOCKED | typeof IN_EVENT_LOOP): void {
+    const replies = this.#replies;
+    this.#endpoint.rx.publish();
+    if (this.#waitsFor !== FOR_CALLS || this.#runner.inFlight > 0 || replies.waiting > 0) {
+      this.#storeWaitReason();
+    }
     this.#parker.announce(state);
-    this.#replies.requestSpace();
-    // The host may be keeping calls for the first idle worker.
-    this.#replies.wakeForSpace();
+    if (replies.waiting > 0) replies.requestSpace();
+    // The host may be waiting for that space, or keeping calls for the first idle worker.
+    replies.wakeForSpace();
   }
 
-  #leaveLoop(): void {
+  /** Withdraws an announcement of waiting in the event loop. */
+  #leavePark(): void {
     this.#idleTurns = 0;
     // If the exchange fails, a message is on its way and will be ignored.
     this.#parker.cancel(IN_EVENT_LOOP);
+    if (this.#runner.inFlight === 0) this.#endSleep();
   }
 
   #resume(): void {
     this.#isParkedInLoop = false;
     Atomics.add(this.#control, LOOP_PARKS, 1);
-    this.#leaveLoop();
-    this.#endSleep();
+    this.#leavePark();
     this.#run();
-  }
-
-  /** Publishes all released space of the request ring to the host, which may be waiting for it. */
-  #handBackSpace(): void {
-    this.#endpoint.rx.publish();
-    this.#replies.wakeForSpace();
   }
 
   /** A stream that waits for its reader does not count: the reader may need further calls to go on. */
@@ -281,27 +307,25 @@ export class WorkerLoop {
   }
 
   /** Whether the worker accepts calls: it has no response backlog and fewer tasks in flight than the limit. */
-  #isAccepting(): boolean {
-    return this.#hasCapacity && !this.#replies.hasBacklog;
+  get #isAccepting(): boolean {
+    return this.#hasCapacity && this.#replies.waiting === 0;
   }
 
   /** Stores what the announced park waits for, for the safety re-check. */
   #storeWaitReason(): void {
-    const waitsFor = this.#replies.hasBacklog
+    const waitsFor = this.#replies.waiting > 0
       ? FOR_SPACE
-      : this.#hasCapacity
+      : this.#runner.inFlight === 0 || this.#hasCapacity
       ? FOR_CALLS
       : FOR_TASKS;
+    if (waitsFor === this.#waitsFor) return;
+    this.#waitsFor = waitsFor;
     Atomics.store(this.#control, WAITS_FOR, waitsFor);
   }
 
-  #hasWork(): boolean {
-    if (this.#replies.hasBacklog) {
-      if (this.#replies.hasSpace) return true;
-    } else if (this.#hasCapacity && this.#endpoint.rx.hasRecord) {
-      return true;
-    }
-    return false;
+  get #hasWork(): boolean {
+    if (this.#replies.waiting > 0) return this.#replies.hasSpace;
+    return (this.#runner.inFlight === 0 || this.#hasCapacity) && this.#endpoint.rx.hasRecord;
   }
 
   #isClosing(): boolean {
@@ -334,7 +358,7 @@ export class WorkerLoop {
   #afterAsync(): void {
     if (!this.#isParkedInLoop) return;
     this.#replies.requestSpace();
-    if (this.#hasWork()) this.#resume();
+    if (this.#hasWork) this.#resume();
     else {
       this.#storeWaitReason();
       // The host may have looked for an idle worker just before that store. Pairs as an announced park does.

@@ -58,6 +58,8 @@ export class Replies {
   readonly #spaceFlag: SpaceFlag;
   readonly #requestSpaceFlag: SpaceFlag;
   readonly #control: Int32Array<SharedArrayBuffer>;
+  /** Responses, batches and events that wait for room. Only this class writes it. */
+  waiting = 0;
   #backlog: Reply[] = [];
   /** Called when the backlog has become empty. */
   onFlushed: () => void = () => {};
@@ -76,18 +78,9 @@ export class Replies {
     this.#control = control;
   }
 
-  /** Responses, batches and events that wait for room. */
-  get waiting(): number {
-    return this.#backlog.length;
-  }
-
   /** Whether the host stops this worker's thread, and reads no further responses. */
   get isStopped(): boolean {
     return Atomics.load(this.#control, IS_CLOSING) === STOPPED;
-  }
-
-  get hasBacklog(): boolean {
-    return this.#backlog.length > 0;
   }
 
   /** Whether the oldest response of the backlog would fit now. */
@@ -97,13 +90,20 @@ export class Replies {
     return hasSpace;
   }
 
+  /** Sends a result that is a number, of no declared shape. False: there is no room, or others wait. */
+  number(slot: number, generation: number, value: number): boolean {
+    if (this.waiting > 0) return false;
+    if (!this.#endpoint.sendNumber(slot, generation, RESULT_NUMBER, 0, value)) return false;
+    this.#hostWaker.wake();
+    return true;
+  }
+
   /** Sends a result. False: it cannot be cloned, but can be sent as a stream. */
   result(slot: number, generation: number, value: unknown, task?: AnsweredTask): boolean {
     if (
-      typeof value === "number" && task?.signature === undefined && this.#backlog.length === 0 &&
-      this.#endpoint.sendNumber(slot, generation, RESULT_NUMBER, 0, value)
+      typeof value === "number" && task?.signature === undefined &&
+      this.number(slot, generation, value)
     ) {
-      this.#hostWaker.wake();
       return true;
     }
     try {
@@ -139,7 +139,7 @@ export class Replies {
     const { encoder, end, count } = batch;
     let snapshot: Snapshot;
     try {
-      const isSent = this.#backlog.length === 0 && snapshots.isInline(encoder, end) &&
+      const isSent = this.waiting === 0 && snapshots.isInline(encoder, end) &&
         this.#endpoint.announceShapes() &&
         this.#endpoint.sendEncoded(encoder, end, kind, slot, generation, bytes, count);
       if (isSent) {
@@ -183,7 +183,7 @@ export class Replies {
 
   /** Requests a wake from the host when there is room. Call between announcing a park and the re-check. */
   requestSpace(): void {
-    if (this.#backlog.length > 0) this.#spaceFlag.raise();
+    if (this.waiting > 0) this.#spaceFlag.raise();
   }
 
   /** Encoding runs the value's getters, so this rethrows their errors. */
@@ -195,7 +195,7 @@ export class Replies {
     task?: AnsweredTask,
   ): void {
     const returns = task?.signature?.returns;
-    const hasBacklog = this.#backlog.length > 0;
+    const hasBacklog = this.waiting > 0;
     const { snapshots, sized } = this.#endpoint;
     if (kind === RESULT && returns === undefined && !hasBacklog) {
       const bytes = sized.roomForOne(value);
@@ -236,7 +236,7 @@ export class Replies {
   }
 
   #send(reply: Reply): void {
-    if (this.#backlog.length === 0 && this.#trySend(reply)) return;
+    if (this.waiting === 0 && this.#trySend(reply)) return;
     reply.snapshot = detached(reply.snapshot);
     this.#backlog.push(reply);
     this.#publishBacklog();
@@ -256,7 +256,8 @@ export class Replies {
 
   #publishBacklog(): void {
     // SYNC(backlog): a thread that sees 0 finds all earlier responses in the ring. Pairs with Lane.hasBacklog. Needs release.
-    Atomics.store(this.#control, RESPONSE_BACKLOG, this.#backlog.length);
+    this.waiting = this.#backlog.length;
+    Atomics.store(this.#control, RESPONSE_BACKLOG, this.waiting);
   }
 
   #trySend(reply: Reply): boolean {

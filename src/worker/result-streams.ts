@@ -62,7 +62,7 @@ export class ResultStreams {
         send: (bytes) => replies.items(ITEMS, slot, generation, batch, bytes, onRefused),
         discard: () => batch.clear(),
         get isFull() {
-          return replies.hasBacklog;
+          return replies.waiting > 0;
         },
       },
       onPause: (isPaused) => this.paused += isPaused ? 1 : -1,

@@ -3,7 +3,7 @@
  * when its promise settles.
  */
 import { normalizeNumber } from "../codec/kinds/numbers.ts";
-import { checkFrame, type Endpoint } from "../lane/endpoint.ts";
+import { damagedFrame, type Endpoint } from "../lane/endpoint.ts";
 import {
   CALL,
   CALL_WITH_NOTHING,
@@ -59,6 +59,11 @@ export interface TaskRunnerOptions {
   readonly post: (message: ArgumentMessage) => void;
 }
 
+/** Whether its calls need no signal, send no events, declare no shapes and return no streams. */
+function isPlainTask({ hasSignal, emits, signature, isStream }: WorkerTask): boolean {
+  return !hasSignal && !emits && signature === undefined && !isStream;
+}
+
 export class TaskRunner {
   /** Tasks whose promise has not settled, or whose stream has not ended. */
   inFlight = 0;
@@ -69,6 +74,8 @@ export class TaskRunner {
   readonly #endpoint: Endpoint;
   readonly #replies: Replies;
   readonly #tasks: readonly WorkerTask[];
+  /** By index: the task if nothing but its function matters for its calls. */
+  readonly #plainTasks: readonly (WorkerTask | undefined)[];
   readonly #times: TaskTimer;
   readonly #meter: CallMeter | undefined;
   readonly #context: CallContext | undefined;
@@ -80,6 +87,8 @@ export class TaskRunner {
     this.#endpoint = options.endpoint;
     this.#replies = options.replies;
     this.#tasks = options.tasks;
+    const isPlain = options.context === undefined && options.meter === undefined;
+    this.#plainTasks = options.tasks.map((task) => isPlain && isPlainTask(task) ? task : undefined);
     this.#times = options.times;
     this.#meter = options.meter;
     this.#context = options.context;
@@ -96,25 +105,48 @@ export class TaskRunner {
     options.endpoint.decoder.openStream = (index, isReadable) => streams.open(index, isReadable);
   }
 
-  /** Runs the polled record at `index`, unless the host has revoked it. Throws ProtocolError for a damaged one. */
-  run(index: number): void {
+  /**
+   * Runs the polled record at `index`, unless the host has revoked it. Throws ProtocolError for a damaged one. True: its
+   * task was measured and took long enough for the event loop to turn.
+   */
+  run(index: number): boolean {
     const { rx, decoder } = this.#endpoint;
-    checkFrame(index, rx.end);
+    if (rx.end - index < FRAME_BYTES) throw damagedFrame(rx.end - index);
     if (!rx.acquire(index)) {
       this.#endpoint.discard(index);
       this.#release();
-      return;
+      return false;
     }
     const { i32 } = rx.memory;
     const word = index >> 2;
     const descriptor = i32[word + DESCRIPTOR_WORD]!;
+    const slot = i32[word + SLOT_WORD]!;
+    const generation = i32[word + GENERATION_WORD]!;
+    const plain = this.#plainTasks[i32[word + TASK_WORD]!];
+    if (plain !== undefined) {
+      if (descriptor === CALL_WITH_NUMBER && rx.end - index >= NUMBER_FRAME_BYTES) {
+        const argument = normalizeNumber(rx.memory.f64[(index + FRAME_BYTES) >> 3]!);
+        return this.#callPlain(plain, slot, generation, argument);
+      }
+      if (descriptor === CALL_WITH_VALUE) {
+        decoder.isBorrowing = plain.mayBorrow;
+        decoder.declared = undefined;
+        let argument: unknown;
+        try {
+          argument = decoder.one(rx.memory, index + FRAME_BYTES, rx.end);
+        } catch (error) {
+          return this.#refuse(slot, generation, error);
+        }
+        return decoder.borrows.length === 0 && !this.argumentStreams.hasOpened
+          ? this.#callPlain(plain, slot, generation, argument)
+          : this.#call(plain, slot, generation, undefined, argument);
+      }
+    }
     if (kindOf(descriptor) === SHAPES) {
       this.#endpoint.receiveShapes(index, descriptor);
       this.#release();
-      return;
+      return false;
     }
-    const slot = i32[word + SLOT_WORD]!;
-    const generation = i32[word + GENERATION_WORD]!;
     const task = this.#taskOf(i32[word + TASK_WORD]!, descriptor);
     let argument: unknown;
     let args: unknown[] | undefined;
@@ -129,16 +161,50 @@ export class TaskRunner {
           argument = decoder.one(rx.memory, index + FRAME_BYTES, rx.end);
         } else args = this.#endpoint.readValues(index, descriptor);
       } catch (error) {
-        if (error instanceof ProtocolError) throw error;
-        this.argumentStreams.forget();
-        this.#endBorrows();
-        this.#release();
-        this.#replies.thrown(slot, generation, error);
-        return;
+        return this.#refuse(slot, generation, error);
       }
     }
     if (descriptor === CALL_WITH_NOTHING) args = [];
-    this.#call(task, slot, generation, args, argument);
+    return this.#call(task, slot, generation, args, argument);
+  }
+
+  /** The arguments cannot be read. Rethrows ProtocolError. */
+  #refuse(slot: number, generation: number, error: unknown): false {
+    if (error instanceof ProtocolError) throw error;
+    this.argumentStreams.forget();
+    this.#endBorrows();
+    this.#release();
+    this.#replies.thrown(slot, generation, error);
+    return false;
+  }
+
+  /** `#call` for a task of which nothing but its function matters, with one argument that borrows nothing. */
+  #callPlain(task: WorkerTask, slot: number, generation: number, argument: unknown): boolean {
+    // Before the task runs, since a long task must not keep the ring's bytes.
+    if (this.#endpoint.rx.release()) this.#replies.wakeForSpace();
+    const startMs = this.#times.begin(task.index);
+    let result: unknown;
+    try {
+      result = task.f(argument);
+      // `isThenable`, written out.
+      if (
+        typeof result === "object" && result !== null &&
+        typeof (result as { then?: unknown }).then === "function"
+      ) {
+        this.#settleLater(slot, generation, task, result as PromiseLike<unknown>, startMs);
+        return false;
+      }
+    } catch (error) {
+      const isLong = startMs >= 0 && this.#times.end(task.index, startMs, true);
+      this.#respond(slot, generation, task, true, error);
+      return isLong;
+    }
+    const isLong = startMs >= 0 && this.#times.end(task.index, startMs, true);
+    if (typeof result === "number" && this.#replies.number(slot, generation, result)) return isLong;
+    if (!this.#replies.result(slot, generation, result)) {
+      this.#open(slot, generation, task, result as object, -1);
+    }
+    return isLong;
   }
 
   /** Calls a task with these arguments, or with one, and sends its result or error. */
@@ -148,7 +214,7 @@ export class TaskRunner {
     generation: number,
     args: unknown[] | undefined,
     argument: unknown,
-  ): void {
+  ): boolean {
     const isBorrowing = this.#endpoint.decoder.borrows.length > 0;
     // Releases before the task runs, since a long task must not keep the ring's bytes, unless it reads them in place.
     if (!isBorrowing) this.#release();
@@ -175,10 +241,12 @@ export class TaskRunner {
       this.#endBorrows();
       this.#release();
     }
-    if (isLater) return;
-    if (startMs >= 0) this.#times.end(task.index, startMs, !task.isStream || isThrown);
-    if (isThrown || !task.isStream) this.#respond(slot, generation, task, isThrown, result);
+    if (isLater) return false;
+    const isDone = !task.isStream || isThrown;
+    const isLong = startMs >= 0 && this.#times.end(task.index, startMs, isDone);
+    if (isDone) this.#respond(slot, generation, task, isThrown, result);
     else this.#open(slot, generation, task, result as object, startMs);
+    return isLong;
   }
 
   /** Calls a task that may send events. */

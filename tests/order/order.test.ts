@@ -31,6 +31,7 @@ import { GaugeWriter } from "../../src/lane/worker-gauges.ts";
 import { TaskTimer, taskTimingsBytes } from "../../src/lane/task-timings.ts";
 
 import { type HostWork, PollLoop } from "../../src/host/poll-loop.ts";
+import { PendingWork } from "../../src/host/pending-work.ts";
 import { LaneSet, READY, SPIN, type WaitHint } from "../../src/host/balance/lane-set.ts";
 import { AwakeCount } from "../../src/sync/awake-count.ts";
 import { HostParker, HostWaker } from "../../src/sync/host-parking.ts";
@@ -44,6 +45,7 @@ import { Replies } from "../../src/worker/replies.ts";
 import { logAtomics, logAtomicsUntil, type NamedWord } from "../support/atomics-log.ts";
 import { sendCall } from "../support/codec.ts";
 import { createEndpoints, type EndpointPair } from "../support/endpoints.ts";
+import { FakeLane } from "../support/lanes.ts";
 import { pause } from "../support/runtime.ts";
 import { createTestRing, push } from "../support/rings.ts";
 
@@ -225,11 +227,21 @@ describe("announce, then check again", () => {
       override requestSpace(): void {
         note("ask");
       }
+      override get isCrowded(): boolean {
+        return true;
+      }
+    }
+    const lanes = new NearLanes();
+    for (const id of [0, 1]) {
+      const lane = new FakeLane({ id });
+      lanes.add(lane);
+      lanes.setOpen(lane);
     }
     const work: HostWork = {
-      lanes: new NearLanes(),
+      lanes,
+      pending: Object.assign(new PendingWork(), { isDue: true }),
       hasQueued: true,
-      recover: () => {},
+      doBookkeeping: () => {},
       drain: () => 0,
       flush: () => {
         note("look for space");
@@ -287,8 +299,9 @@ describe("announce, then check again", () => {
       new AwakeCount([AwakeCount.create()], 0), // no core to spin on
       {
         lanes: new AnsweringLanes(),
+        pending: new PendingWork(),
         hasQueued: false,
-        recover: () => {},
+        doBookkeeping: () => {},
         drain: () => 0,
         flush: () => false,
         rebalance: () => false,

@@ -3,6 +3,7 @@ import { CallEntry } from "../../host/metrics/call-entry.ts";
 import { CallObserver } from "../../host/metrics/call-observer.ts";
 import { DebugLog } from "../../host/metrics/debug-log.ts";
 import type { Dispatcher } from "../../host/dispatch/dispatcher.ts";
+import type { SupervisorEvents } from "../../host/workers/supervisor.ts";
 import { callMetricsBytes, CallStamps } from "../../lane/call-metrics.ts";
 import { MAX_MODULE_TASKS, type PoolStart } from "../../lane/start-data.ts";
 import type { PoolSpec } from "../pool-spec.ts";
@@ -53,12 +54,32 @@ export class Observing {
       microtask: runtime.microtask,
     });
     const capture = options.context?.capture;
-    return new CallEntry({ dispatcher, observer, capture, signatures, names: sources });
+    const { submitter, inFlight: { counts } } = dispatcher;
+    return new CallEntry({ submitter, counts, observer, capture, signatures, names: sources });
   }
 
-  /** Prints a decision about waiting. */
-  printWait(text: () => string): void {
-    if (this.debug?.waits === true) this.debug.print(text());
+  /** The same events; with `debug`, each park is printed. */
+  printingParks<Events extends { onPark(): void }>(events: Events, calls: () => number): Events {
+    const { debug } = this;
+    if (debug?.waits !== true) return events;
+    const onPark = (): void => {
+      debug.print(`the host parked, ${calls()} calls are in flight`);
+      events.onPark();
+    };
+    return { ...events, onPark };
+  }
+
+  /** What a wake message of a worker does, and what follows a wake of a worker; with `debug`, both are printed. */
+  wakeEvents(onWake: () => void): Pick<SupervisorEvents, "onWake" | "onWoken"> {
+    const { debug } = this;
+    if (debug?.waits !== true) return { onWake, onWoken: undefined };
+    return {
+      onWake: ({ id }) => {
+        debug.print(`worker ${id} woke the host`);
+        onWake();
+      },
+      onWoken: (id) => debug.print(`the host woke worker ${id}`),
+    };
   }
 
   /** Prints a decision about workers. */

@@ -118,7 +118,7 @@ export interface PoolStatistics {
   readonly tasks: readonly TaskStatistics[];
 }
 
-/** Reads all counters. `readyMs`: when each worker was ready, on the shared clock. */
+/** Reads all counters. `readyMs`: when each worker was ready, by `Runtime.coarseNow`. */
 export function readStatistics(
   spec: PoolSpec,
   parts: PoolParts,
@@ -159,7 +159,7 @@ function readWorkers(
   { dispatcher, supervisor }: PoolParts,
   readyMs: ReadonlyMap<number, number>,
 ): WorkerStatistics[] {
-  const nowMs = runtime.originMs + runtime.now();
+  const nowMs = runtime.coarseNow();
   return [...supervisor.threads].map((lane) => {
     const { id, load, state } = lane;
     const isOpen = dispatcher.lanes.takesCalls(lane);

@@ -29,21 +29,18 @@ export class GatheredTexts implements TextCollector {
   /** Whether strings are gathered now: a TEXTS is being written. */
   isOpen = false;
   #texts: string[] = [];
-  #count = 0;
-
-  get count(): number {
-    return this.#count;
-  }
+  /** Strings gathered so far. Only this class writes it. */
+  count = 0;
 
   add(text: string): void {
-    this.#texts[this.#count++] = text;
+    this.#texts[this.count++] = text;
   }
 
   /** Forgets all but the first `count` strings. */
   forget(count: number): void {
     if (this.#texts.length > KEPT) this.#texts.length = count;
-    else for (let index = count; index < this.#count; index++) this.#texts[index] = "";
-    this.#count = count;
+    else for (let index = count; index < this.count; index++) this.#texts[index] = "";
+    this.count = count;
   }
 
   /** Discards all strings after an exception. */
@@ -55,16 +52,16 @@ export class GatheredTexts implements TextCollector {
   /** Writes `object` with its short strings gathered. */
   write(writer: Writer, object: object, from: number): number {
     this.isOpen = true;
-    const at = writer.value(object, writer.header(TEXTS, 0, from));
+    const at = writer.object(object, writer.header(TEXTS, 0, from));
     this.isOpen = false;
-    if (this.#count === 0) return at;
+    if (this.count === 0) return at;
     writer.i32[(from >> 2) + 1] = (at - from) >> 3;
     return this.#writeSegments(writer, at);
   }
 
   #writeSegments(writer: Writer, from: number): number {
     const texts = this.#texts;
-    const count = this.#count;
+    const count = this.count;
     let at = from;
     for (let index = 0; index < count;) {
       const first = index;
@@ -86,7 +83,8 @@ function writeSegment(
   units: number,
   from: number,
 ): number {
-  let at = writer.room(from, VALUE_HEADER_BYTES + align8(units));
+  const bytes = (units + 7) & ~7; // `align8`
+  let at = writer.room(from, VALUE_HEADER_BYTES + bytes);
   const { u8 } = writer;
   const access = writer.access.text;
   const start = at + VALUE_HEADER_BYTES;
@@ -105,7 +103,7 @@ function writeSegment(
   const { i32 } = writer;
   i32[at >> 2] = units;
   i32[(at >> 2) + 1] = bytesEach;
-  return at + VALUE_HEADER_BYTES + align8(bytesEach * units);
+  return at + VALUE_HEADER_BYTES + (bytesEach === 1 ? bytes : align8(2 * units));
 }
 
 /** Writes the strings one by one, or many by one native call. False: some unit takes more than a byte. */
@@ -137,19 +135,18 @@ export class TextSegments {
   /** The segment that was read last. Its unused rest starts at `#taken`. */
   #segment = "";
   #taken = 0;
-  /** Offset of the next segment, or -1 outside a TEXTS. */
-  #next = -1;
-
-  get isOpen(): boolean {
-    return this.#next >= 0;
-  }
+  /** Whether a TEXTS is being read, or was when an exception ended that. */
+  isOpen = false;
+  /** Offset of the next segment. */
+  #next = 0;
 
   /** Reads TEXTS at `at`. */
   read(reader: Reader, at: number): unknown {
-    if (this.#next >= 0) throw reader.corrupt("place of texts", at);
+    if (this.isOpen) throw reader.corrupt("place of texts", at);
     const texts = at + 8 * reader.i32[(at >> 2) + 1]!;
     if (texts === at) return reader.value(at + VALUE_HEADER_BYTES);
     if (texts < at || texts > reader.limit) throw reader.corrupt("place of texts", at);
+    this.isOpen = true;
     this.#next = texts;
     const value = reader.value(at + VALUE_HEADER_BYTES);
     if (reader.next !== texts || this.#taken !== this.#segment.length) {
@@ -162,7 +159,7 @@ export class TextSegments {
 
   /** Drops the reference to the last segment; also called after a failure. */
   close(): void {
-    this.#next = -1;
+    this.isOpen = false;
     this.#segment = "";
     this.#taken = 0;
   }
@@ -182,8 +179,8 @@ export class TextSegments {
 
   #open(reader: Reader, at: number): void {
     const segment = this.#next;
-    if (segment < 0 || this.#taken !== this.#segment.length) throw reader.corrupt("text", at);
-    reader.check(segment, VALUE_HEADER_BYTES);
+    if (!this.isOpen || this.#taken !== this.#segment.length) throw reader.corrupt("text", at);
+    if (segment + VALUE_HEADER_BYTES > reader.limit) throw reader.corrupt("end", segment);
     const units = reader.i32[segment >> 2]!;
     const bytesEach = reader.i32[(segment >> 2) + 1]!;
     const start = segment + VALUE_HEADER_BYTES;
@@ -196,6 +193,6 @@ export class TextSegments {
       ? readOneByte(text, reader.u8, start, units)
       : text.readTwoByte(reader.u8, start, end);
     this.#taken = 0;
-    this.#next = align8(end);
+    this.#next = (end + 7) & ~7; // `align8`
   }
 }

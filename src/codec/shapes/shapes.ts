@@ -59,15 +59,12 @@ export class ShapeRegistry {
   #last: SentShape | undefined;
   #misses = 0;
   #keyCount = 0;
+  /** Number of registered shapes; their ids are below it. Only this class writes it. */
+  size = 0;
 
   /** `compiledAfter`: uses of a shape after which its code is compiled. */
   constructor(compiledAfter: number = COMPILED_AFTER) {
     this.#compiledAfter = canCompile() ? compiledAfter : Infinity;
-  }
-
-  /** Number of registered shapes; their ids are below it. */
-  get size(): number {
-    return this.#shapes.length;
   }
 
   /** Key lists of the shapes from `first` on, for a receiver that lacks them. */
@@ -132,7 +129,7 @@ export class ShapeRegistry {
       uses: 0,
       follower: undefined,
     };
-    this.#shapes.push(shape);
+    this.size = this.#shapes.push(shape);
     this.#keyCount += keys.length;
     bucket.push(shape);
     this.#byFirstKey.set(keys[0]!, bucket);

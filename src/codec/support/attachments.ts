@@ -11,6 +11,8 @@ export class Attachments {
   /** Objects to transfer when they occur in a value, and those already transferred. */
   #moving: Set<unknown> | undefined;
   #moved: Set<unknown> | undefined;
+  /** Whether there is nothing to send or to transfer. Only this class writes it. */
+  isEmpty = true;
 
   get objects(): readonly unknown[] {
     return this.#objects;
@@ -20,17 +22,14 @@ export class Attachments {
     return this.#objects.length;
   }
 
-  /** Whether there is nothing to send or to transfer. */
-  get isEmpty(): boolean {
-    return this.#objects.length === 0 && this.#moving === undefined;
-  }
-
   add(object: unknown, isMoved: boolean): void {
+    this.isEmpty = false;
     this.#objects.push(object);
     if (isMoved) this.#transfer.push(object);
   }
 
   willMove(objects: readonly unknown[]): void {
+    this.isEmpty = false;
     this.#moving ??= new Set();
     for (const object of objects) if (this.#moved?.has(object) !== true) this.#moving.add(object);
   }
@@ -70,6 +69,7 @@ export class Attachments {
   resume(objects: readonly unknown[], transfer: readonly unknown[]): void {
     this.#objects.push(...objects);
     this.#transfer.push(...transfer);
+    this.isEmpty = this.#objects.length === 0 && this.#moving === undefined;
   }
 
   /** Drops all attachments added since `mark`. */
@@ -81,9 +81,11 @@ export class Attachments {
       // It is still to be transferred.
       if (this.#moved?.delete(left) === true) this.#moving!.add(left);
     }
+    this.isEmpty = this.#objects.length === 0 && this.#moving === undefined;
   }
 
   clear(): void {
+    this.isEmpty = true;
     if (this.#objects.length > 0) this.#objects.length = this.#transfer.length = 0;
     this.#moving = this.#moved = undefined;
   }

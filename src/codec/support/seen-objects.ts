@@ -13,16 +13,13 @@ const KEPT = 4096;
 export class SeenObjects {
   /** The object that is being written: an index, or -1. */
   current = -1;
-  #count = 0;
+  /** Only this class writes it. */
+  count = 0;
   /** At least FEW slots, so that most values need no further allocation. */
   readonly #objects: unknown[] = new Array<unknown>(FEW).fill(undefined);
   #positions = new Int32Array(MANY);
   #parents = new Int32Array(MANY);
   #map: Map<unknown, number> | undefined;
-
-  get count(): number {
-    return this.#count;
-  }
 
   /**
    * The offset of `object` if it was visited before. Otherwise adds it at `position` as a child of the current object
@@ -30,7 +27,7 @@ export class SeenObjects {
    */
   visit(object: unknown, position: number): number {
     const objects = this.#objects;
-    const count = this.#count;
+    const count = this.count;
     if (count < FEW) {
       for (let index = 0; index < count; index++) {
         if (objects[index] === object) return this.#positions[index]!;
@@ -41,7 +38,7 @@ export class SeenObjects {
       if (count === this.#positions.length) this.#resize(2 * count);
     }
     objects[count] = object;
-    this.#count = count + 1;
+    this.count = count + 1;
     this.#positions[count] = position;
     this.#parents[count] = this.current;
     return -1;
@@ -58,7 +55,7 @@ export class SeenObjects {
 
   /** Forgets the last object, which is the current one. Its parent becomes the current one. */
   dropLast(): void {
-    const last = this.#count - 1;
+    const last = this.count - 1;
     this.current = this.#parents[last]!;
     this.forget(last);
   }
@@ -66,13 +63,13 @@ export class SeenObjects {
   /** Forgets all but the first `count` objects. */
   forget(count: number): void {
     const objects = this.#objects;
-    for (let index = count; index < this.#count && index < FEW; index++) objects[index] = undefined;
-    if (this.#count > FEW) {
+    for (let index = count; index < this.count && index < FEW; index++) objects[index] = undefined;
+    if (this.count > FEW) {
       // Dropping the Map is faster than deleting its keys one by one.
       if (count <= MANY) this.#map = undefined;
       for (const object of objects.splice(Math.max(FEW, count))) this.#map?.delete(object);
     }
-    this.#count = count;
+    this.count = count;
     if (this.#positions.length > KEPT && count <= KEPT) this.#resize(KEPT);
   }
 
@@ -92,8 +89,8 @@ export class SeenObjects {
   #resize(places: number): void {
     const positions = new Int32Array(places);
     const parents = new Int32Array(places);
-    positions.set(this.#positions.subarray(0, this.#count));
-    parents.set(this.#parents.subarray(0, this.#count));
+    positions.set(this.#positions.subarray(0, this.count));
+    parents.set(this.#parents.subarray(0, this.count));
     this.#positions = positions;
     this.#parents = parents;
   }

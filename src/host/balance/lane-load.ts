@@ -2,7 +2,14 @@
  * The load of one lane: the calls sent to it and not answered, with the estimates from when each was sent
  * (`lane/task-timings.ts`). Placement packs short calls and spreads long ones by it.
  */
-import { ASYNC, type CallLoad, KIND_MASK, LONG, SHORT, tenthsOf } from "../../lane/task-timings.ts";
+import {
+  ASYNC,
+  type CallLoad,
+  KIND_BITS,
+  KIND_MASK,
+  LONG,
+  SHORT,
+} from "../../lane/task-timings.ts";
 import { OrphanedCalls } from "../cancel/orphaned-calls.ts";
 
 export class LaneLoad {
@@ -20,20 +27,21 @@ export class LaneLoad {
   isWaking = false;
   /** Calls of async tasks. */
   async = 0;
-  #long = 0;
+  /** Calls of long tasks. */
+  long = 0;
 
   /** A call was sent to the lane. */
   add(load: CallLoad): void {
     this.outstanding++;
     this.sent++;
-    this.backlog += tenthsOf(load);
+    this.backlog += (load >> KIND_BITS) - 1; // `tenthsOf`
     if ((load & KIND_MASK) !== SHORT) this.#count(load, 1);
   }
 
   remove(load: CallLoad): void {
     if (--this.outstanding === 0) this.clear(); // any counting error ends here
     else {
-      this.backlog -= tenthsOf(load);
+      this.backlog -= (load >> KIND_BITS) - 1;
       if ((load & KIND_MASK) !== SHORT) this.#count(load, -1);
     }
   }
@@ -43,7 +51,7 @@ export class LaneLoad {
     this.outstanding =
       this.backlog =
       this.async =
-      this.#long =
+      this.long =
         0;
   }
 
@@ -56,21 +64,21 @@ export class LaneLoad {
 
   /** Whether one of the calls is long. */
   get hasLong(): boolean {
-    return this.#long > 0;
+    return this.long > 0;
   }
 
   /** Whether responses to all calls come soon. */
   get isQuick(): boolean {
-    return this.#long === 0 && this.async === 0;
+    return this.long === 0 && this.async === 0;
   }
 
   /** Whether a response may come within a spin: no long call is before it, and the worker is not waking up. */
   get isNear(): boolean {
-    return this.#long === 0 && this.outstanding > this.async && !this.isWaking;
+    return this.long === 0 && this.outstanding > this.async && !this.isWaking;
   }
 
   #count(load: CallLoad, change: 1 | -1): void {
     if ((load & KIND_MASK) === ASYNC) this.async += change;
-    else if ((load & KIND_MASK) === LONG) this.#long += change;
+    else if ((load & KIND_MASK) === LONG) this.long += change;
   }
 }

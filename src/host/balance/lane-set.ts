@@ -90,9 +90,14 @@ export class LaneSet {
     return waitHint;
   }
 
-  /** Whether a call waits behind another. */
+  /** Whether a call waits behind another that a second lane might run. */
   get isCrowded(): boolean {
-    return this.open.length > 1 && this.open.some(({ load }) => load.outstanding > 1);
+    const lanes = this.open;
+    if (lanes.length < 2) return false;
+    for (let index = 0; index < lanes.length; index++) {
+      if (lanes[index]!.load.outstanding > 1) return true;
+    }
+    return false;
   }
 
   /** Whether a call waits behind a long one. */

@@ -13,6 +13,7 @@ import type { Lane } from "./lane.ts";
 import {
   ASYNC,
   type CallLoad,
+  KIND_BITS,
   KIND_MASK,
   LONG,
   PER_US,
@@ -77,6 +78,7 @@ export interface LaneChooser extends Worth {
 export class Placement implements LaneChooser {
   readonly maySteal = true;
   readonly depth: InFlightWindow;
+  readonly #usual: number;
   readonly #active: Pick<AwakeCount, "coresLeft">;
   /** The lane of the last short call. */
   #hot: Lane | undefined;
@@ -85,6 +87,7 @@ export class Placement implements LaneChooser {
 
   constructor(depth: InFlightWindow, active: Pick<AwakeCount, "coresLeft">) {
     this.depth = depth;
+    this.#usual = depth.usual;
     this.#active = active;
   }
 
@@ -103,10 +106,11 @@ export class Placement implements LaneChooser {
     if (kind === ASYNC) return this.#pickForAsync(lanes, load);
     const hot = this.#hot;
     if (hot === undefined) return this.#pickForShort(lanes, load);
-    const { outstanding, backlog, hasLong } = hot.load;
+    const { outstanding, backlog, long } = hot.load;
     // Computed again for each burst, and only once the backlog is high enough to matter.
     if (outstanding === 0) this.#packed = PACKED;
-    return backlog + tenthsOf(load) <= this.#packed && !hasLong && outstanding < this.depth.usual
+    const busy = backlog + (load >> KIND_BITS) - 1; // `tenthsOf`
+    return busy <= this.#packed && long === 0 && outstanding < this.#usual
       ? hot
       : this.#pickForShort(lanes, load);
   }

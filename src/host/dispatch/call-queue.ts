@@ -95,30 +95,27 @@ class Level {
 export class CallQueue {
   /** Levels that are not empty, in no order. */
   #levels: Level[] = [];
-  #size = 0;
+  /** Calls in the queue. Only this class writes it. */
+  size = 0;
   #number = 0;
-
-  get size(): number {
-    return this.#size;
-  }
 
   push(call: QueuedCall): void {
     this.#levelOf(call).push(call, this.#number++);
-    this.#size++;
+    this.size++;
   }
 
   /** The next call, or undefined. */
   peek(): QueuedCall | undefined {
-    return this.#size === 0 ? undefined : this.#next().peek();
+    return this.size === 0 ? undefined : this.#next().peek();
   }
 
   /** Removes the next call and returns it; undefined if there is none. */
   take(): QueuedCall | undefined {
-    if (this.#size === 0) return undefined;
+    if (this.size === 0) return undefined;
     const level = this.#next();
     const call = level.peek();
     level.shift();
-    this.#size--;
+    this.size--;
     if (level.size === 0) this.#levels.splice(this.#levels.indexOf(level), 1);
     return call;
   }
@@ -133,19 +130,19 @@ export class CallQueue {
     for (const level of Map.groupBy(calls, ({ priority }) => priority).values()) {
       this.#levelOf(level[0]!).putBack(level);
     }
-    this.#size += calls.length;
+    this.size += calls.length;
   }
 
   /** Drops the calls for which `isWanted` is false; the others keep their order. */
   prune(isWanted: (call: QueuedCall) => boolean): void {
     for (const level of this.#levels) level.prune(isWanted);
     this.#levels = this.#levels.filter(({ size }) => size > 0);
-    this.#size = this.#levels.reduce((sum, { size }) => sum + size, 0);
+    this.size = this.#levels.reduce((sum, { size }) => sum + size, 0);
   }
 
   clear(): void {
     this.#levels = [];
-    this.#size = 0;
+    this.size = 0;
   }
 
   #levelOf(call: QueuedCall): Level {

@@ -25,6 +25,7 @@ import {
 } from "../in-flight.ts";
 import type { Lane } from "../balance/lane.ts";
 import type { LaneSet } from "../balance/lane-set.ts";
+import type { PendingWork } from "../pending-work.ts";
 import { messageBytes } from "../workers/payload-credit.ts";
 
 const OVERFLOWED = "The stack overflowed while this call was made.";
@@ -32,9 +33,8 @@ const OVERFLOWED = "The stack overflowed while this call was made.";
 export interface SenderOptions {
   readonly inFlight: InFlight;
   readonly lanes: LaneSet;
+  readonly pending: PendingWork;
   readonly kinds: ObjectKinds;
-  /** With `metrics: true`. */
-  readonly stamps: CallStamps | undefined;
   /** A call with settings of its own was made. Runs no user code. */
   readonly onSettings: (call: PendingCall) => void;
   /** Maximum of calls per lane; Infinity: no limit. */
@@ -51,33 +51,32 @@ export class Sender {
   readonly #options: SenderOptions;
   readonly #inFlight: InFlight;
   readonly #maxCalls: number;
-  readonly #stamps: CallStamps | undefined;
-  /** The mark: the call being made or sent, its lane, and the tail of that lane's ring before. */
-  #markedCall: PendingCall | undefined;
+  /** Holds the mark: the call being made or sent. */
+  readonly #pending: PendingWork;
+  /** The lane that it is sent to. */
   #markedLane: Lane | undefined;
-  #tailBefore = 0;
 
   constructor(options: SenderOptions) {
     this.#options = options;
     this.#inFlight = options.inFlight;
     this.#maxCalls = options.maxCalls;
-    this.#stamps = options.stamps;
+    this.#pending = options.pending;
   }
 
   /** Whether a stack overflow interrupted making or sending a call. */
   get wasInterrupted(): boolean {
-    return this.#markedCall !== undefined;
+    return this.#pending.marked !== undefined;
   }
 
   /** Makes a call and marks it until it is sent or waits on the host (`unmark`). `task`: -1 if it is not known yet. */
   begin(resolve: Resolve, reject: Reject, settings: CallSettings, task: number): PendingCall {
     // The stack overflowed in the last call, and its caller makes another before a poll.
-    if (this.#markedCall !== undefined) this.#options.recover();
+    const pending = this.#pending;
+    if (pending.marked !== undefined) this.#options.recover();
     const call = this.#inFlight.add(resolve, reject, settings);
     call.row = task + 1;
-    if (this.#stamps !== undefined) this.#stamps.made(call.slot);
     this.#markedLane = undefined;
-    this.#markedCall = call;
+    pending.marked = call;
     if (settings !== PLAIN) this.#options.onSettings(call);
     return call;
   }
@@ -90,15 +89,16 @@ export class Sender {
   }
 
   unmark(): void {
-    this.#markedCall = undefined;
+    this.#pending.marked = undefined;
   }
 
   /** Sends one number, the most frequent call. False, here and below: no room; the call must be queued. */
   sendNumber(lane: Lane, call: PendingCall, task: number, load: CallLoad, value: number): boolean {
-    const { slot, generation } = call;
-    this.#markTarget(lane, call);
+    const { endpoint } = lane;
+    this.#markedLane = lane;
+    call.lane = lane.id;
     try {
-      if (lane.endpoint.sendNumber(slot, generation, CALL_WITH_NUMBER, task, value)) {
+      if (endpoint.sendNumber(call.slot, call.generation, CALL_WITH_NUMBER, task, value)) {
         this.#onSent(lane, call, load);
         return true;
       }
@@ -150,7 +150,8 @@ export class Sender {
     const { endpoint } = lane;
     try {
       if (endpoint.announceShapes()) {
-        this.#markTarget(lane, call);
+        this.#markedLane = lane;
+        call.lane = lane.id;
         if (endpoint.sendEncoded(encoder, end, CALL, slot, generation, task, count)) {
           this.#onSent(lane, call, load);
           return true;
@@ -172,9 +173,10 @@ export class Sender {
     const call = this.#inFlight.find(slot, generation)!;
     const keepsSnapshot = mustKeepSnapshot(snapshot, call);
     const { endpoint } = lane;
-    const isNew = this.#markedCall === call; // otherwise it stays in the queue until it is sent
+    const pending = this.#pending;
+    const isNew = pending.marked === call; // otherwise it stays in the queue until it is sent
     this.#markedLane = undefined;
-    this.#markedCall = call;
+    pending.marked = call;
     try {
       if (endpoint.announceShapes()) {
         if (keepsSnapshot) this.#inFlight.markStateful(call).retryPayload = queued;
@@ -191,7 +193,7 @@ export class Sender {
       return this.#onSendError(lane, call, error);
     }
     call.lane = QUEUED_ON_HOST;
-    if (!isNew) this.#markedCall = undefined;
+    if (!isNew) pending.marked = undefined;
     return false;
   }
 
@@ -212,12 +214,12 @@ export class Sender {
    * stack any more. `isQueued`: whether a call that was not sent waits on the host.
    */
   recover(isQueued: (call: PendingCall) => boolean): void {
-    const call = this.#markedCall!;
+    const call = this.#pending.marked!;
     const lane = this.#markedLane;
     this.#inFlight.recount();
     const lanes = this.#options.lanes.all.slice();
     for (const each of lanes) each.endpoint.tx.recover();
-    const isSent = lane !== undefined && lane.endpoint.tx.tailPosition !== this.#tailBefore;
+    const isSent = lane?.endpoint.wasLastSent(call.slot, call.generation) === true;
     if (!isSent && call.resolve !== undefined) {
       if (isQueued(call)) call.lane = QUEUED_ON_HOST;
       else this.#inFlight.reject(call, new RangeError(OVERFLOWED));
@@ -226,12 +228,11 @@ export class Sender {
       each.load.recount(this.#inFlight.callsOf(each.id).map(({ load }) => load));
       this.#wake(each, true);
     }
-    this.#markedCall = undefined; // last: the stack may overflow here too
+    this.#pending.marked = undefined; // last: the stack may overflow here too
   }
 
   /** Marks that the next record published in this lane's ring is this call. */
   #markTarget(lane: Lane, call: PendingCall): void {
-    this.#tailBefore = lane.endpoint.tx.tailPosition;
     this.#markedLane = lane;
     call.lane = lane.id;
   }
@@ -242,8 +243,12 @@ export class Sender {
     if (call.settings !== PLAIN) call.position = lane.endpoint.tx.position;
     lane.load.add(load);
     if (lane.load.sent >= this.#maxCalls) this.#options.onLastCall(lane);
-    this.#wake(lane);
-    this.#markedCall = undefined;
+    try {
+      lane.wake();
+    } catch (error) {
+      this.#onWakeError(lane, error);
+    }
+    this.#pending.marked = undefined;
   }
 
   /** Sending threw. After damage the lane's end settles the call; an error of the port rejects it. */
@@ -251,13 +256,13 @@ export class Sender {
     if (isStackOverflow(error)) throw error; // keeps the mark
     this.#wakeIfAnnounced(lane);
     if (error instanceof ProtocolError) {
-      this.#markedCall = undefined;
+      this.#pending.marked = undefined;
       call.lane = lane.id;
       this.#options.failLane(lane, error);
       return true;
     }
     this.#inFlight.reject(call, error);
-    this.#markedCall = undefined; // last: the stack may overflow in `reject`
+    this.#pending.marked = undefined; // last: the stack may overflow in `reject`
     return true;
   }
 
@@ -270,9 +275,34 @@ export class Sender {
     try {
       lane.wake(isAgain);
     } catch (error) {
-      if (!(error instanceof ProtocolError)) throw error;
-      this.#options.failLane(lane, error);
+      this.#onWakeError(lane, error);
     }
+  }
+
+  #onWakeError(lane: Lane, error: unknown): void {
+    if (!(error instanceof ProtocolError)) throw error;
+    this.#options.failLane(lane, error);
+  }
+}
+
+/** A sender that notes when each call was made: with `metrics: true`. */
+export class StampingSender extends Sender {
+  readonly #stamps: CallStamps;
+
+  constructor(options: SenderOptions, stamps: CallStamps) {
+    super(options);
+    this.#stamps = stamps;
+  }
+
+  override begin(
+    resolve: Resolve,
+    reject: Reject,
+    settings: CallSettings,
+    task: number,
+  ): PendingCall {
+    const call = super.begin(resolve, reject, settings, task);
+    this.#stamps.made(call.slot);
+    return call;
   }
 }
 

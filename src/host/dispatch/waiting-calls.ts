@@ -12,6 +12,7 @@ import type { InlineExecutor } from "../inline-executor.ts";
 import type { Lane } from "../balance/lane.ts";
 import type { LaneSet } from "../balance/lane-set.ts";
 import type { LaneChooser } from "../balance/placement.ts";
+import type { PendingWork } from "../pending-work.ts";
 import { PinnedCalls } from "./pinned-calls.ts";
 import type { Sender } from "./sender.ts";
 
@@ -22,6 +23,7 @@ const MAX_RETRY_MS = 1000;
 export interface WaitingOptions {
   readonly inFlight: InFlight;
   readonly lanes: LaneSet;
+  readonly pending: PendingWork;
   readonly placement: LaneChooser;
   readonly sender: Sender;
   readonly backpressure: Backpressure;
@@ -41,7 +43,9 @@ export class WaitingCalls {
   /** Calls made again because their worker was lost. */
   retried = 0;
   readonly #options: WaitingOptions;
-  readonly #queue = new CallQueue();
+  readonly #pending: PendingWork;
+  /** Calls that any worker may run. Only this class changes it. */
+  readonly queue: CallQueue = new CallQueue();
   /** Calls that only one worker may run. */
   readonly pinned: PinnedCalls;
   /** Approximate number of settled calls in the queue. */
@@ -51,18 +55,24 @@ export class WaitingCalls {
 
   constructor(options: WaitingOptions) {
     this.#options = options;
+    this.#pending = options.pending;
     this.pinned = new PinnedCalls(options);
   }
 
   /** Calls in the queue. */
   get queued(): number {
-    return this.#queue.size;
+    return this.queue.size;
+  }
+
+  /** Whether polls have something to do here. */
+  get isDue(): boolean {
+    return this.queue.size > 0 || this.pinned.size > 0 || this.#options.backpressure.needsDrain;
   }
 
   /** Calls that one more worker could start now. */
   get runnable(): number {
     const { placement, lanes } = this.#options;
-    return this.#queue.size + this.pinned.unassigned + placement.depth.excessOf(lanes.open);
+    return this.queue.size + this.pinned.unassigned + placement.depth.excessOf(lanes.open);
   }
 
   /** Calls that wait on the host, will wait there, or wait beyond the usual window of a ring. */
@@ -79,18 +89,18 @@ export class WaitingCalls {
 
   /** A call that waited on the host was settled: its entry is removed before too many accumulate. */
   onQueuedSettled(): void {
-    if (++this.#staleEntries * 2 > this.#queue.size + this.pinned.size) this.prune();
+    if (++this.#staleEntries * 2 > this.queue.size + this.pinned.size) this.prune();
   }
 
   prune(): void {
     this.#staleEntries = 0;
-    this.#queue.prune((call) => this.#callOf(call) !== undefined);
+    this.queue.prune((call) => this.#callOf(call) !== undefined);
     this.pinned.prune();
     this.#options.backpressure.onShrunk(this.#size);
   }
 
   clear(): void {
-    this.#queue.clear();
+    this.queue.clear();
     this.pinned.clear();
     this.#options.backpressure.onShrunk(0);
   }
@@ -98,22 +108,25 @@ export class WaitingCalls {
   /** A call was made that will be queued, unless it ends before. */
   addDeferred(): void {
     this.#deferred++;
-    this.#options.backpressure.onGrown(this.#size);
+    this.#noteGrowth();
   }
 
   /** An expected call is queued now, or is over. */
   endDeferred(): void {
     this.#deferred--;
+    this.#pending.isDue = true;
     this.#options.onWork(); // the next poll may fire the drain event
   }
 
   has({ slot, generation }: PendingCall): boolean {
-    return this.#queue.has(slot, generation) || this.pinned.has(slot, generation);
+    return this.queue.has(slot, generation) || this.pinned.has(slot, generation);
   }
 
   /** Puts already sent calls back at the front of their priority. */
   putBack(calls: readonly QueuedCall[]): void {
-    this.#queue.putBackAll(calls.filter((queued) => !this.#pin(queued)));
+    if (calls.length === 0) return;
+    this.#pending.isDue = true;
+    this.queue.putBackAll(calls.filter((queued) => !this.#pin(queued)));
   }
 
   /** Sends a call to the lane chosen for it, or queues it. */
@@ -122,7 +135,7 @@ export class WaitingCalls {
     const { slot, generation, settings } = call;
     const queued = { slot, generation, task, snapshot, priority: settings.priority };
     if (settings.maxRetries > 0 && snapshot.isResendable) call.retryPayload = queued;
-    if (chosen !== undefined && this.#queue.size === 0 && this.#sendSnapshot(chosen, queued)) {
+    if (chosen !== undefined && this.queue.size === 0 && this.#sendSnapshot(chosen, queued)) {
       return;
     }
     const queueable = sender.detachForQueue(call, snapshot);
@@ -164,8 +177,8 @@ export class WaitingCalls {
    */
   flush(): boolean {
     let hasSent = false;
-    for (let next = this.#queue.peek(); next !== undefined; next = this.#queue.peek()) {
-      if (this.#callOf(next) === undefined) this.#queue.take();
+    for (let next = this.queue.peek(); next !== undefined; next = this.queue.peek()) {
+      if (this.#callOf(next) === undefined) this.queue.take();
       else if (!this.#trySend(next)) break;
       hasSent = true;
     }
@@ -177,8 +190,14 @@ export class WaitingCalls {
 
   /** One more call waits, perhaps beyond the usual window of a ring. */
   onGrown(): void {
-    this.#options.backpressure.onGrown(this.#size);
+    this.#noteGrowth();
     if (this.runnable > 0) this.#options.onWait();
+  }
+
+  #noteGrowth(): void {
+    const { backpressure } = this.#options;
+    backpressure.onGrown(this.#size);
+    if (backpressure.needsDrain) this.#pending.isDue = true;
   }
 
   #onPushed(): void {
@@ -191,7 +210,8 @@ export class WaitingCalls {
   }
 
   #push(queued: QueuedCall): void {
-    if (!this.#pin(queued)) this.#queue.push(queued);
+    this.#pending.isDue = true;
+    if (!this.#pin(queued)) this.queue.push(queued);
   }
 
   /** Puts a call that only one worker may run among those. False: any worker may run it. */
@@ -227,10 +247,10 @@ export class WaitingCalls {
         if (call !== undefined) inFlight.reject(call, error);
         return true;
       }
-      if (this.#queue.peek() !== queued || this.#callOf(queued) === undefined) return true;
+      if (this.queue.peek() !== queued || this.#callOf(queued) === undefined) return true;
       if (lane === undefined) break;
       if (this.#sendSnapshot(lane, queued)) {
-        this.#queue.take();
+        this.queue.take();
         return true;
       }
       placement.forget(lane);
@@ -241,7 +261,7 @@ export class WaitingCalls {
 
   #inline(queued: QueuedCall): boolean {
     if (!this.inliner!.take(queued)) return false;
-    this.#queue.take();
+    this.queue.take();
     return true;
   }
 

@@ -1,10 +1,11 @@
 /**
  * Where the functions of `pool.call` hand their calls over: adds the captured context, and lets the observer follow a call
- * if anybody wants that. Otherwise it costs two checks.
+ * if anybody wants that. Otherwise it costs one check.
  */
 import type { Signature } from "../../codec/struct/signature.ts";
-import type { CallSettings } from "../cancel/call-settings.ts";
-import type { Dispatcher } from "../dispatch/dispatcher.ts";
+import { type CallSettings, PLAIN } from "../cancel/call-settings.ts";
+import type { CallCounts } from "./call-counts.ts";
+import type { Submitter } from "../dispatch/submitter.ts";
 import type { FindTask } from "../dispatch/pending-calls.ts";
 import type { PendingCall, Reject, Resolve } from "../in-flight.ts";
 import type { CallObserver } from "./call-observer.ts";
@@ -12,7 +13,8 @@ import { UNKNOWN_ROW } from "./call-counts.ts";
 import { withContext } from "./with-context.ts";
 
 export interface CallEntryOptions {
-  readonly dispatcher: Dispatcher;
+  readonly submitter: Submitter;
+  readonly counts: CallCounts;
   readonly observer: CallObserver;
   /** The option `context`: what each call carries to its worker. */
   readonly capture: (() => unknown) | undefined;
@@ -24,18 +26,34 @@ export interface CallEntryOptions {
 
 export class CallEntry {
   readonly #options: CallEntryOptions;
-  readonly #dispatcher: Dispatcher;
+  readonly #submitter: Submitter;
+  readonly #counts: CallCounts;
   readonly #observer: CallObserver;
   readonly #capture: (() => unknown) | undefined;
 
   constructor(options: CallEntryOptions) {
     this.#options = options;
-    this.#dispatcher = options.dispatcher;
+    this.#submitter = options.submitter;
+    this.#counts = options.counts;
     this.#observer = options.observer;
     this.#capture = options.capture;
   }
 
-  /** As `Dispatcher.submit`. */
+  /** As `Submitter.submitPlain`, in a pool without the option `context`. */
+  submitPlain(task: number, args: readonly unknown[], resolve: Resolve, reject: Reject): void {
+    if (this.#observer.isOn) {
+      this.submit(task, args, resolve, reject, PLAIN);
+      return;
+    }
+    try {
+      this.#submitter.submitPlain(task, args, resolve, reject);
+    } catch (error) {
+      this.#counts.refuse(task + 1);
+      throw error;
+    }
+  }
+
+  /** As `Submitter.submit`. */
   submit(
     task: number,
     args: readonly unknown[],
@@ -46,22 +64,22 @@ export class CallEntry {
     try {
       const sent = this.#capture === undefined ? args : this.carry(args, task);
       if (!this.#observer.isOn) {
-        return this.#dispatcher.submit(task, sent, resolve, reject, settings);
+        return this.#submitter.submit(task, sent, resolve, reject, settings);
       }
       const { names } = this.#options;
       return this.#observer.submit(
         names[task % names.length]!.name,
         resolve,
         reject,
-        (onValue, onReason) => this.#dispatcher.submit(task, sent, onValue, onReason, settings),
+        (onValue, onReason) => this.#submitter.submit(task, sent, onValue, onReason, settings),
       );
     } catch (error) {
-      this.#dispatcher.inFlight.counts.refuse(task + 1);
+      this.#counts.refuse(task + 1);
       throw error;
     }
   }
 
-  /** As `Dispatcher.submitEarly`, of the task of this name. */
+  /** As `Submitter.submitEarly`, of the task of this name. */
   submitEarly(
     name: string,
     find: FindTask,
@@ -73,17 +91,16 @@ export class CallEntry {
     try {
       const sent = this.#capture === undefined ? args : this.carry(args, undefined);
       if (!this.#observer.isOn) {
-        return this.#dispatcher.submitEarly(find, sent, resolve, reject, settings);
+        return this.#submitter.submitEarly(find, sent, resolve, reject, settings);
       }
       return this.#observer.submit(
         name,
         resolve,
         reject,
-        (onValue, onReason) =>
-          this.#dispatcher.submitEarly(find, sent, onValue, onReason, settings),
+        (onValue, onReason) => this.#submitter.submitEarly(find, sent, onValue, onReason, settings),
       );
     } catch (error) {
-      this.#dispatcher.inFlight.counts.refuse(UNKNOWN_ROW);
+      this.#counts.refuse(UNKNOWN_ROW);
       throw error;
     }
   }

@@ -105,7 +105,7 @@ export class CallObserver {
       // Not before: a subscriber may have called the pool.
       if (stamps !== undefined) stamps.isWanted = true;
       call = submit(onResolved, onRejected);
-      if (call !== undefined) call.follow = follow;
+      call?.followBy(follow);
     };
     try {
       channel.begin(message, make);

@@ -54,9 +54,9 @@ export interface SupervisorEvents {
   /** A worker has ended, or never started. */
   onEnded(workerId: number, error: () => Error): void;
   onTasks(packed: Uint8Array): Error | undefined | Promise<Error | undefined>;
-  /** A worker has woken the host, or the host a worker. */
-  onWake(workerId: number): void;
-  onWoken(workerId: number): void;
+  /** A worker has woken the host; or the host a worker, if anybody wants to know. */
+  readonly onWake: (worker: { readonly id: number }) => void;
+  readonly onWoken: ((workerId: number) => void) | undefined;
   /** A worker wants items of an argument stream, or no more of them. */
   onArgument(lane: Lane, message: ArgumentMessage): void;
   onUnhandledRejection(workerId: number, error: Error): void;
@@ -146,8 +146,8 @@ export class Supervisor {
     this.#laneEvents = {
       onTasks: (packed) => events.onTasks(packed),
       onReady: (lane) => this.#onReady(lane),
-      onWake: ({ id }) => events.onWake(id),
-      onWoken: ({ id }) => events.onWoken(id),
+      onWake: events.onWake,
+      onWoken: events.onWoken && (({ id }) => events.onWoken!(id)),
       onUnhandledRejection: (lane, error) => events.onUnhandledRejection(lane.id, error),
       onArgument: (lane, message) => events.onArgument(lane, message),
       onFull: (lane, isFarOver) => this.#onFull(lane, isFarOver),

@@ -60,9 +60,9 @@ export interface LaneEvents {
   /** Called before `onReady` with the packed tasks of `taskModule`. The lane fails with the error that this returns. */
   onTasks(packed: Uint8Array): Error | undefined | Promise<Error | undefined>;
   onReady(lane: ThreadLane): void;
-  onWake(lane: ThreadLane): void;
-  /** The host had to wake the worker. */
-  onWoken(lane: ThreadLane): void;
+  readonly onWake: (lane: ThreadLane) => void;
+  /** The host had to wake the worker. Undefined: nobody wants to know. */
+  readonly onWoken: ((lane: ThreadLane) => void) | undefined;
   onUnhandledRejection(lane: ThreadLane, error: Error): void;
   /** The worker wants items of an argument stream, or no more of them. */
   onArgument(lane: ThreadLane, message: ArgumentMessage): void;
@@ -101,6 +101,7 @@ export class ThreadLane implements Lane, Receiver {
   /** Raised while the host waits for room in the request ring. */
   readonly #requestSpace: SpaceFlag;
   readonly #events: LaneEvents;
+  readonly #onWoken: LaneEvents["onWoken"];
   readonly #gone: Promise<void>;
   readonly #teardownTimeoutMs: number;
   readonly #ringSizes: RingSizes;
@@ -121,6 +122,7 @@ export class ThreadLane implements Lane, Receiver {
     this.id = id;
     this.#runtime = runtime;
     this.#events = events;
+    this.#onWoken = events.onWoken;
     this.#teardownTimeoutMs = options.teardownTimeoutMs;
     this.#ringSizes = ringSizes;
     this.#setup = start.setup;
@@ -237,7 +239,7 @@ export class ThreadLane implements Lane, Receiver {
   wake(isAgain?: boolean): void {
     if (this.#waker.wake()) {
       this.load.isWaking = true;
-      this.#events.onWoken(this);
+      this.#onWoken?.(this);
     }
     if (isAgain === true) this.#waker.repost();
   }

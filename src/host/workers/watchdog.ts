@@ -56,13 +56,17 @@ export class Watchdog {
     this.#onTick = onTick;
   }
 
-  /** Calls are in flight and the host is about to wait: keeps the process running and starts the checks. */
-  ref(): void {
-    if (this.#isHolding || this.#isStopped) return;
+  /**
+   * Calls are in flight and the host is about to wait: keeps the process running and starts the checks. False: it does so
+   * already, or has stopped.
+   */
+  ref(): boolean {
+    if (this.#isHolding || this.#isStopped) return false;
     this.#isHolding = true;
     if (this.#timer === undefined) {
       this.#timer = this.#runtime.setInterval(() => this.#tick(), SAFETY_INTERVAL_MS);
     } else this.#timer.ref();
+    return true;
   }
 
   /** No calls are in flight: the process may end. */

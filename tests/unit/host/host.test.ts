@@ -10,6 +10,7 @@ import { CallQueue } from "../../../src/host/dispatch/call-queue.ts";
 import { InFlight, type PendingCall, QUEUED_ON_HOST } from "../../../src/host/in-flight.ts";
 import { createSettings, PLAIN } from "../../../src/host/cancel/call-settings.ts";
 import { giveLaneMemory, takeLaneMemory } from "../../../src/host/workers/lane-memory.ts";
+import { PendingWork } from "../../../src/host/pending-work.ts";
 import { Sender } from "../../../src/host/dispatch/sender.ts";
 import { type Receiver, Watchdog } from "../../../src/host/workers/watchdog.ts";
 import { TurnClock } from "../../../src/sync/turn-clock.ts";
@@ -147,7 +148,7 @@ test("a call whose lane fails while shapes are announced is settled by the lane"
     inFlight,
     lanes: laneSetOf([lane]),
     kinds: currentRuntime.kinds,
-    stamps: undefined,
+    pending: new PendingWork(),
     onSettings: () => {},
     maxCalls: Infinity,
     onLastCall: () => {},
@@ -183,7 +184,7 @@ describe("a call interrupted by a stack overflow", () => {
       inFlight,
       lanes: laneSetOf([first, second]),
       kinds: currentRuntime.kinds,
-      stamps: undefined,
+      pending: new PendingWork(),
       onSettings: () => {},
       maxCalls: Infinity,
       onLastCall: () => {},
@@ -398,6 +399,9 @@ describe("responses", () => {
 });
 
 describe("turn clock", () => {
+  /** Units after a turn of the event loop for which the clock is not read. */
+  const UNTIMED_UNITS = 4;
+
   function createClock(turnsPerYield = 1) {
     const state = { nowMs: 0, soon: [] as (() => void)[], turns: 0, reads: 0 };
     const clock = new TurnClock({
@@ -419,7 +423,7 @@ describe("turn clock", () => {
         state.nowMs += unitMs;
         units++;
       } while (!clock.isOver(1));
-      const overtime = state.nowMs - 1 - unitMs; // the clock starts with the first look
+      const overtime = state.nowMs - 1 - UNTIMED_UNITS * unitMs; // the clock starts after these
       expect(overtime).toBeLessThanOrEqual(Math.max(2 * unitMs, 16 * 0.01) + 1e-9);
       expect(units).toBeGreaterThan(1);
     }
@@ -446,6 +450,16 @@ describe("turn clock", () => {
       expect(state.turns).toBe(1);
       expect(state.soon).toHaveLength(0);
     }
+  });
+
+  test("a few units after a turn of the event loop need no clock and no macrotask", () => {
+    const { clock, state } = createClock();
+    for (let call = 0; call < 100; call++) {
+      clock.turned();
+      for (let unit = 1; unit < UNTIMED_UNITS; unit++) expect(clock.isOver(1)).toBe(false);
+    }
+    expect([state.reads, state.soon.length]).toEqual([0, 0]);
+    expect([clock.isOver(1), state.reads, state.soon.length]).toEqual([false, 1, 1]);
   });
 
   test("a turn of the event loop starts a new turn of the clock", () => {

@@ -5,6 +5,8 @@ import { LaneSet, READY, SLEEP, SPIN, type WaitHint } from "../../../src/host/ba
 import { AwakeCount } from "../../../src/sync/awake-count.ts";
 import { HostParker } from "../../../src/sync/host-parking.ts";
 import { currentRuntime } from "../../../src/runtimes/current.ts";
+import { PendingWork } from "../../../src/host/pending-work.ts";
+import type { PendingCall } from "../../../src/host/in-flight.ts";
 import { FakeLane, SPIN_MS } from "../../support/lanes.ts";
 
 /** Lanes of which the test says what there is to expect; counts the looks for responses. */
@@ -17,7 +19,11 @@ class FakeLanes extends LaneSet {
 
   constructor(workers: number) {
     super();
-    for (let id = 0; id < workers; id++) this.add(new FakeLane({ id }));
+    for (let id = 0; id < workers; id++) {
+      const lane = new FakeLane({ id });
+      this.add(lane);
+      this.setOpen(lane);
+    }
   }
 
   override get hasResponse(): boolean {
@@ -51,12 +57,14 @@ function createLoop({ workers = 2, cores = 4, awake = 1 }: Situation = {}) {
   /** What the loop did, in order. */
   const done: string[] = [];
   lanes.requestSpace = () => void done.push("ask for space");
+  const pending = new PendingWork();
   const work: HostWork = {
     lanes,
+    pending,
     get hasQueued() {
       return state.hasQueued;
     },
-    recover: () => void done.push("recover"),
+    doBookkeeping: () => void done.push("bookkeeping"),
     drain: (max) => {
       const settled = Math.min(max, lanes.responses);
       lanes.responses -= settled;
@@ -104,7 +112,7 @@ function createLoop({ workers = 2, cores = 4, awake = 1 }: Situation = {}) {
     run();
     return done.slice();
   };
-  return { lanes, state, parker, loop, poll };
+  return { lanes, pending, state, parker, loop, poll };
 }
 
 /** How often a host looks for a response that is `waitHint` before it parks. */
@@ -128,47 +136,93 @@ describe("a host that waits", () => {
 });
 
 describe("a host that has found no response", () => {
-  test("requests space, checks again, then parks", () => {
+  test("parks, and does nothing else without a reason", () => {
     const { lanes, loop, parker, poll } = createLoop();
     lanes.outlookNow = SLEEP;
-    expect(poll()).toEqual(["recover", "flush", "flush", "rebalance", "park"]);
-    lanes.crowded = true;
-    const asked = ["recover", "flush", "ask for space", "flush", "rebalance", "park"];
-    expect(poll()).toEqual(asked);
-    lanes.crowded = false;
-    expect(poll()).not.toContain("ask for space");
+    expect(poll()).toEqual(["park"]);
     expect([loop.isParked, parker.isAnnounced]).toEqual([true, true]);
-    expect(loop.statistics.parks).toBe(3);
+    expect(loop.statistics.parks).toBe(1);
   });
 
-  test("requests space for its queued calls", () => {
-    const { lanes, state, poll } = createLoop();
+  test("stays parked while further calls are made whose responses are not near", () => {
+    const { lanes, loop, parker, poll } = createLoop({ awake: 4 });
     lanes.outlookNow = SLEEP;
+    poll();
+    const { looks } = lanes;
+    expect(poll()).toEqual(["park"]);
+    lanes.outlookNow = SPIN; // but no core is free
+    expect(poll()).toEqual(["park"]);
+    expect([lanes.looks, loop.isParked, parker.isAnnounced]).toEqual([looks, true, true]);
+    lanes.responses = 1;
+    lanes.busy = false;
+    expect(poll()).toEqual(["drain", "idle"]);
+    expect([loop.isParked, parker.isAnnounced]).toEqual([false, false]);
+  });
+
+  test("announces again after a wake, whatever its message says of the announcement", () => {
+    const { lanes, loop, parker, poll } = createLoop();
+    lanes.outlookNow = SLEEP;
+    poll();
+    parker.cancel(); // a worker was faster
+    expect(poll(() => loop.onWakeMessage())).toEqual(["park"]);
+    expect([loop.isParked, parker.isAnnounced]).toEqual([true, true]);
+  });
+
+  test("announces again after a wake that finds a poll scheduled", () => {
+    const { lanes, loop, parker, poll } = createLoop();
+    lanes.outlookNow = SLEEP;
+    poll();
+    parker.cancel();
+    poll(() => {
+      loop.kick();
+      loop.onWakeMessage();
+    });
+    expect([loop.isParked, parker.isAnnounced]).toEqual([true, true]);
+  });
+
+  test("does its bookkeeping, requests space and checks again before it parks, if that is due", () => {
+    const { lanes, pending, state, poll } = createLoop();
+    lanes.outlookNow = SLEEP;
+    pending.isDue = true;
+    expect(poll()).toEqual(["bookkeeping", "flush", "park"]);
     state.hasQueued = true;
-    expect(poll()).toContain("ask for space");
+    const queued = ["bookkeeping", "ask for space", "flush", "park"];
+    expect(poll()).toEqual(queued);
+    pending.isDue = state.hasQueued = false;
+    lanes.crowded = true;
+    expect(poll()).toEqual(["ask for space", "rebalance", "park"]);
+    lanes.crowded = false;
+    expect(poll()).toEqual(["park"]);
+  });
+
+  test("repairs what a stack overflow interrupted", () => {
+    const { lanes, pending, poll } = createLoop();
+    lanes.outlookNow = SLEEP;
+    pending.marked = {} as PendingCall;
+    expect(poll()).toEqual(["bookkeeping", "park"]);
   });
 
   test("polls once more after it rebalanced calls", () => {
     const { lanes, state, loop, poll } = createLoop();
     lanes.outlookNow = SLEEP;
-    state.canRebalance = true;
-    const once = ["recover", "flush", "flush", "rebalance"];
+    lanes.crowded = state.canRebalance = true;
+    const once = ["ask for space", "rebalance"];
     expect(poll()).toEqual([...once, ...once, "park"]);
     expect(loop.isParked).toBe(true);
   });
 
   test("polls again after it found space for queued calls", () => {
-    const { lanes, state, parker, poll } = createLoop();
+    const { lanes, pending, state, parker, poll } = createLoop();
     lanes.outlookNow = SLEEP;
-    lanes.crowded = true;
+    pending.isDue = state.hasQueued = true;
     let asks = 0;
     // The room comes after the announcement.
     lanes.requestSpace = () => {
       expect(parker.isAnnounced).toBe(true);
       state.hasRoom = ++asks === 1;
     };
-    const [first, last] = [["recover", "flush", "flush"], ["rebalance", "park"]];
-    expect(poll()).toEqual([...first!, ...first!, ...last!]);
+    const once = ["bookkeeping", "flush"];
+    expect(poll()).toEqual([...once, ...once, "park"]);
     expect(asks).toBe(2);
   });
 
@@ -177,17 +231,48 @@ describe("a host that has found no response", () => {
     lanes.outlookNow = SLEEP;
     poll();
     lanes.responses = 3;
-    const all = poll(() => loop.onWakeMessage());
-    expect(all.filter((each) => each === "drain")).toHaveLength(1);
-    expect(all.at(-1)).toBe("park");
+    expect(poll(() => loop.onWakeMessage())).toEqual(["drain", "park"]);
     expect(loop.statistics).toEqual({ parks: 2, wakeMessages: 1 });
     lanes.busy = false;
-    expect(poll().at(-1)).toBe("idle");
+    lanes.responses = 1;
+    expect(poll()).toEqual(["drain", "idle"]);
     expect(loop.isParked).toBe(false);
   });
 
+  test("that was woken and has settled every call leaves its park announced", () => {
+    const { lanes, loop, parker, poll } = createLoop();
+    lanes.outlookNow = SLEEP;
+    poll();
+    parker.cancel();
+    lanes.busy = false;
+    lanes.responses = 1;
+    expect(poll(() => loop.onWakeMessage())).toEqual(["drain", "idle"]);
+    expect([loop.isParked, parker.isAnnounced]).toEqual([true, true]);
+    // An infrequent call finds it parked.
+    lanes.busy = true;
+    expect(poll()).toEqual(["park"]);
+    expect([loop.isParked, parker.isAnnounced]).toEqual([true, true]);
+  });
+
+  test("reads no clock for infrequent calls", () => {
+    const { lanes, loop, parker, state, poll } = createLoop();
+    lanes.outlookNow = SLEEP;
+    const call = (): void => {
+      lanes.busy = true;
+      poll();
+      parker.cancel();
+      lanes.busy = false;
+      lanes.responses = 1;
+      poll(() => loop.onWakeMessage());
+    };
+    call();
+    const { nowMs } = state;
+    for (let round = 0; round < 10; round++) call();
+    expect(state.nowMs).toBe(nowMs);
+  });
+
   test("flushes and rebalances on a tick only if it is parked and calls wait", () => {
-    const { lanes, state, loop, poll } = createLoop();
+    const { lanes, pending, state, loop, poll } = createLoop();
     lanes.outlookNow = SLEEP;
     const tick = () => poll(() => loop.onTick());
     lanes.crowded = true;
@@ -198,7 +283,7 @@ describe("a host that has found no response", () => {
     lanes.crowded = true;
     expect(tick()).toContain("rebalance");
     lanes.crowded = false;
-    state.hasQueued = true;
+    pending.isDue = state.hasQueued = true;
     expect(tick()).toContain("flush");
   });
 });

@@ -10,10 +10,7 @@ function worker() {
   return {
     writer,
     read: (nowMs: number) => readGauges(lane, 10_000, nowMs),
-    park: (nowMs: number): void => {
-      writer.sleeps(nowMs);
-      writer.parked();
-    },
+    park: (nowMs: number): void => writer.sleeps(nowMs),
     /** A sleep in the past. */
     slept: (fromMs: number, toMs: number): void => {
       writer.sleeps(fromMs);
@@ -59,8 +56,7 @@ test("recent forgets what was more than two seconds ago", () => {
 test("a wake without a sleep of its own counts nothing", () => {
   const { writer, read } = worker();
   writer.sleeps(10_000);
-  writer.stays(); // there was a call
-  writer.parked(); // with async tasks in flight
+  writer.woke(10_000); // there was a call, and later a park with async tasks in flight
   writer.woke(10_900);
   expect(read(11_000).total).toBe(1);
 });

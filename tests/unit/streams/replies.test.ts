@@ -53,7 +53,7 @@ test("a batch that the port refuses takes no other response with it", () => {
   const pair = createEndpoints(4096);
   const { snapshots } = pair.worker;
   const replies = createReplies(pair);
-  while (!replies.hasBacklog) replies.result(FILLER, 0, "x".repeat(100));
+  while (replies.waiting === 0) replies.result(FILLER, 0, "x".repeat(100));
   const batch = new ItemBatch(snapshots);
   let refusals = 0;
   const send = (item: unknown): void => {

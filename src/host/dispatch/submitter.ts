@@ -1,0 +1,339 @@
+/**
+ * Makes calls, in two phases. First all user code runs: balancers, and getters while the arguments are encoded.
+ * Whatever it does to the pool, calls included, is done before the call exists. Then `sender.ts`, where no user code
+ * runs.
+ *
+ * Most calls are plain: without options, of a task without declared shapes, in a pool without context, inline executor
+ * or balancer function. Which calls are is known when their function is made (`api/call-proxy.ts`), so `submitPlain` asks
+ * for none of that.
+ */
+import type { Encoder } from "../../codec/encoder.ts";
+import type { Signature } from "../../codec/struct/signature.ts";
+import {
+  ARGUMENTS,
+  countDeclared,
+  type Snapshot,
+  type SnapshotEncoder,
+} from "../../lane/snapshot.ts";
+import { UNSIZED } from "../../lane/sized-values.ts";
+import { type CallLoad, type TaskTimings, UNKNOWN_LOAD } from "../../lane/task-timings.ts";
+import { DataCloneError } from "../../errors.ts";
+import { hasPromise, ignoreRejections } from "./pending-arguments.ts";
+import { type FindTask, PendingCalls } from "./pending-calls.ts";
+import { type CallSettings, PLAIN, withStreams } from "../cancel/call-settings.ts";
+import { splitStreams } from "../streams/argument-sources.ts";
+import type { InFlight, PendingCall, Reject, Resolve } from "../in-flight.ts";
+import type { Lane } from "../balance/lane.ts";
+import type { LaneSet } from "../balance/lane-set.ts";
+import type { LaneChooser } from "../balance/placement.ts";
+import type { DispatcherEvents } from "./dispatcher-events.ts";
+import type { DispatcherOptions } from "./dispatcher-options.ts";
+import type { PendingWork } from "../pending-work.ts";
+import type { Sender } from "./sender.ts";
+import type { WaitingCalls } from "./waiting-calls.ts";
+
+/** The parts of the host that calls pass through. */
+export interface SubmitterParts {
+  readonly inFlight: InFlight;
+  readonly lanes: LaneSet;
+  readonly pending: PendingWork;
+  readonly sender: Sender;
+  readonly waiting: WaitingCalls;
+}
+
+export class Submitter {
+  readonly #lanes: LaneSet;
+  readonly #sender: Sender;
+  readonly #waiting: WaitingCalls;
+  readonly #deferred: PendingCalls;
+  readonly #events: DispatcherEvents;
+  readonly #pending: PendingWork;
+  readonly #isPromise: DispatcherOptions["isPromise"];
+  readonly #times: TaskTimings;
+  readonly #loads: Int32Array<SharedArrayBuffer>;
+  readonly #placement: LaneChooser;
+  readonly #snapshots: SnapshotEncoder;
+  readonly #signatures: readonly (Signature | undefined)[];
+  /** Maximum of unanswered calls of a lane, unless all are short. */
+  readonly #usualDepth: number;
+  /** The error for further calls, when the pool has been closed or has failed. */
+  #closed: Error | undefined;
+
+  constructor(options: DispatcherOptions, parts: SubmitterParts) {
+    const { events, placement } = options;
+    this.#lanes = parts.lanes;
+    this.#sender = parts.sender;
+    this.#waiting = parts.waiting;
+    this.#events = events;
+    this.#pending = parts.pending;
+    this.#isPromise = options.isPromise;
+    this.#times = options.taskTimings;
+    this.#loads = options.taskTimings.loads;
+    this.#placement = placement;
+    this.#snapshots = options.snapshots;
+    this.#signatures = options.signatures;
+    this.#usualDepth = placement.depth.usual;
+    this.#deferred = new PendingCalls({
+      ...options,
+      ...parts,
+      check: (settings) => this.#check(settings),
+      onWork: events.onWork,
+    });
+  }
+
+  /** Calls made before their tasks were known. */
+  get early(): number {
+    return this.#deferred.early;
+  }
+
+  /** Rejects every further call with `error`, unless an earlier error does so. */
+  refuse(error: Error): void {
+    this.#closed ??= error;
+  }
+
+  /** Makes a plain call (above). As `submit`, but returns nothing. */
+  submitPlain(task: number, args: readonly unknown[], resolve: Resolve, reject: Reject): void {
+    if (args.length === 1 && this.#closed === undefined && this.#waiting.queue.size === 0) {
+      const value = args[0];
+      const type = typeof value;
+      if (type === "number") {
+        const load = this.#loads[task]! || UNKNOWN_LOAD; // `TaskTimings.loadOf`
+        const lane = this.#placement.pick(this.#lanes.open, load);
+        if (lane !== undefined) {
+          this.#pending.kick();
+          const call = this.#sender.begin(resolve, reject, PLAIN, task);
+          if (!this.#sender.sendNumber(lane, call, task, load, value as number)) {
+            this.#waiting.add(call, task, this.#snapshots.capture(args));
+          } else if (lane.load.outstanding > this.#usualDepth) this.#waiting.onGrown();
+          return;
+        }
+      } else if (
+        type === "object" && value !== null && !this.#isPromise(value) && !ArrayBuffer.isView(value)
+      ) {
+        this.#submitObject(task, args, resolve, reject);
+        return;
+      }
+    }
+    this.submit(task, args, resolve, reject, PLAIN);
+  }
+
+  /** A plain call with one object, which has to be encoded. */
+  #submitObject(task: number, args: readonly unknown[], resolve: Resolve, reject: Reject): void {
+    const snapshots = this.#snapshots;
+    const encoder = snapshots.acquire();
+    try {
+      let end: number;
+      try {
+        end = snapshots.encode(encoder, args, ARGUMENTS);
+      } catch (error) {
+        this.#submitStreams(
+          error,
+          args,
+          PLAIN,
+          (others, own) => this.submit(task, others, resolve, reject, own),
+        );
+        return;
+      }
+      // Getters may have made calls, or closed the pool.
+      if (this.#closed !== undefined) throw this.#closed;
+      const load = this.#times.loadOf(task);
+      const lane = this.#waiting.queue.size === 0
+        ? this.#placement.pick(this.#lanes.open, load)
+        : undefined;
+      if (lane === undefined) this.#waiting.admit();
+      this.#sendEncoded(lane, task, load, encoder, end, 1, resolve, reject, PLAIN);
+    } finally {
+      snapshots.release(encoder);
+    }
+  }
+
+  /** Makes a call of which `encoder` holds the arguments up to `end`. No user code runs here. */
+  #sendEncoded(
+    lane: Lane | undefined,
+    task: number,
+    load: CallLoad,
+    encoder: Encoder,
+    end: number,
+    count: number,
+    resolve: Resolve,
+    reject: Reject,
+    settings: CallSettings,
+  ): PendingCall {
+    const snapshots = this.#snapshots;
+    this.#pending.kick();
+    const mayCopy = lane !== undefined && settings.maxRetries === 0 &&
+      snapshots.isInline(encoder, end);
+    // Objects that cannot be moved are refused here, before there is a call.
+    const snapshot = mayCopy ? undefined : snapshots.take(encoder, end, count, true);
+    const call = this.#sender.begin(resolve, reject, settings, task);
+    if (mayCopy && this.#sender.sendEncoded(lane, call, task, load, encoder, end, count)) {
+      if (lane.load.outstanding > this.#usualDepth) this.#waiting.onGrown();
+    } else {
+      const kept = snapshot ?? snapshots.take(encoder, end, count, true);
+      this.#waiting.add(call, task, kept, lane);
+    }
+    return call;
+  }
+
+  /**
+   * Takes the arguments as they are now and sends the call now or later. Settles by `resolve` or `reject`, or
+   * throws the reason that there is no call. Returns the call unless it is already over.
+   */
+  submit(
+    task: number,
+    args: readonly unknown[],
+    resolve: Resolve,
+    reject: Reject,
+    settings: CallSettings = PLAIN,
+  ): PendingCall | undefined {
+    try {
+      this.#check(settings, false);
+      const isPending = hasPromise(args, this.#isPromise);
+      const canSendNow = !isPending && settings.affinity === undefined &&
+        this.#waiting.queued === 0 &&
+        this.#waiting.inliner?.takesFirst(task, 1) !== true;
+      const lane = canSendNow
+        ? this.#placement.pick(this.#lanes.open, this.#times.loadOf(task))
+        : undefined;
+      if (lane === undefined) this.#waiting.admit();
+      if (isPending) return this.#deferred.submit(task, args, resolve, reject, settings);
+      const isSized = settings.maxRetries === 0 && this.#signatures[task] === undefined;
+      if (lane !== undefined && isSized) {
+        const call = this.#submitSized(lane, task, args, resolve, reject, settings);
+        if (call !== undefined) return call.resolve === resolve ? call : undefined;
+      }
+      return this.#submitEncoded(lane, task, args, resolve, reject, settings);
+    } catch (error) {
+      return this.#submitStreams(
+        error,
+        args,
+        settings,
+        (others, own) => this.submit(task, others, resolve, reject, own),
+      );
+    }
+  }
+
+  /** Makes a call with placeholders for the streams among its arguments. If there are none, rethrows why it was refused. */
+  #submitStreams<Call>(
+    error: unknown,
+    args: readonly unknown[],
+    settings: CallSettings,
+    submit: (args: readonly unknown[], settings: CallSettings) => Call,
+  ): Call {
+    const split = error instanceof DataCloneError ? splitStreams(args) : undefined;
+    if (split !== undefined) return submit(split.args, withStreams(settings, split.sources));
+    ignoreRejections(args, this.#isPromise);
+    throw error;
+  }
+
+  /** Throws if no call may be made. Called first, and again after the last user code. */
+  #check({ signal }: CallSettings, isBegun = true): void {
+    if (this.#closed !== undefined) throw this.#closed;
+    if (signal?.aborted !== true) return;
+    if (isBegun) this.#events.onAborted();
+    throw signal.reason;
+  }
+
+  /** The shorter path, for arguments without an encoder. Undefined: they need one. */
+  #submitSized(
+    lane: Lane,
+    task: number,
+    args: readonly unknown[],
+    resolve: Resolve,
+    reject: Reject,
+    settings: CallSettings,
+  ): PendingCall | undefined {
+    const only = args.length === 1 ? args[0] : undefined;
+    const bytes = typeof only === "number" ? 0 : lane.endpoint.sized.roomFor(args);
+    if (bytes === UNSIZED) return undefined;
+    this.#check(settings); // a balancer may have closed the pool or aborted the signal
+    this.#pending.kick();
+    const call = this.#sender.begin(resolve, reject, settings, task);
+    const load = this.#times.loadOf(task);
+    const isSent = typeof only === "number"
+      ? this.#sender.sendNumber(lane, call, task, load, only)
+      : this.#sender.sendSized(lane, call, task, load, args, bytes);
+    if (!isSent) this.#waiting.add(call, task, this.#snapshots.capture(args));
+    else if (lane.load.outstanding > this.#usualDepth) this.#waiting.onGrown();
+    return call;
+  }
+
+  #submitEncoded(
+    chosen: Lane | undefined,
+    task: number,
+    args: readonly unknown[],
+    resolve: Resolve,
+    reject: Reject,
+    settings: CallSettings,
+  ): PendingCall | undefined {
+    const snapshots = this.#snapshots;
+    const declared = this.#signatures[task]?.args;
+    const encoder = snapshots.acquire();
+    try {
+      const end = snapshots.encode(encoder, args, ARGUMENTS, declared);
+      const count = declared === undefined ? args.length : countDeclared(args, declared);
+      this.#check(settings);
+      const isOpen = chosen !== undefined && this.#waiting.queued === 0 &&
+        this.#lanes.open.includes(chosen);
+      const lane = isOpen ? chosen : undefined;
+      const load = this.#times.loadOf(task);
+      const call = this.#sendEncoded(
+        lane,
+        task,
+        load,
+        encoder,
+        end,
+        count,
+        resolve,
+        reject,
+        settings,
+      );
+      return call.resolve === resolve ? call : undefined;
+    } finally {
+      snapshots.release(encoder);
+    }
+  }
+
+  /** The same for a task that no worker has described yet. `find` is called when one has. */
+  submitEarly(
+    find: FindTask,
+    args: readonly unknown[],
+    resolve: Resolve,
+    reject: Reject,
+    settings: CallSettings,
+  ): PendingCall {
+    try {
+      this.#check(settings, false);
+      this.#waiting.admit();
+      const call = this.#deferred.submitEarly(find, args, resolve, reject, settings);
+      this.#events.onWait();
+      return call;
+    } catch (error) {
+      return this.#submitStreams(
+        error,
+        args,
+        settings,
+        (others, own) => this.submitEarly(find, others, resolve, reject, own),
+      );
+    }
+  }
+
+  /** The tasks of the pool are known: calls made before are queued. */
+  onTasksKnown(): void {
+    this.#deferred.startEarly();
+  }
+
+  /** Arguments taken before their task was known, as its declared shapes require. */
+  redeclare(snapshot: Snapshot, task: number): Snapshot {
+    return this.#deferred.redeclare(snapshot, task);
+  }
+
+  /** Makes a call with arguments that are encoded already. Throws if the pool takes no calls. */
+  submitSnapshot(task: number, snapshot: Snapshot, settings: CallSettings): Promise<unknown> {
+    return new Promise((resolve: Resolve, reject: Reject) => {
+      this.#check(settings, false);
+      this.#pending.kick();
+      this.#waiting.add(this.#sender.begin(resolve, reject, settings, task), task, snapshot);
+    });
+  }
+}
