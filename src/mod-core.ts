@@ -1,6 +1,6 @@
 /** The exports of `heddle`, without the code for structs. */
 export { ResultStream } from "./host/streams/result-stream.ts";
-export { type Items, type MapOptions, MappedResults } from "./api/map.ts";
+export { type Items, type MapOptions, type MapParameters, MappedResults } from "./api/map.ts";
 export { type CreatePool, createPool, isMain } from "./api/pool.ts";
 export type { ModulePool, Pool, PoolOf } from "./api/pool-types.ts";
 export type { PoolEvents } from "./api/observe/pool-events.ts";
@@ -35,6 +35,7 @@ export type {
   Signature,
   TaskFunctionOf,
   Uncloneable,
+  WithMethod,
   WithOptions,
 } from "./api/call-types.ts";
 export {

@@ -1,14 +1,13 @@
 /** `pool.broadcast`: the tasks of a pool as functions that call every worker once. */
-import { checkBroadcastOptions } from "./call-options.ts";
-import { createTable, settingsFor, unknownTask } from "./call-proxy.ts";
+import { checkBroadcastOptions, type GivenOptions, mergeOptions } from "./call-options.ts";
+import { createTable, findKnown, unknownTask } from "./call-proxy.ts";
 import type { CallEntry } from "../host/metrics/call-entry.ts";
 import type { Broadcasts } from "../host/dispatch/broadcasts.ts";
 import type { FindTask } from "../host/dispatch/pending-calls.ts";
-import type { GivenSettings } from "../host/cancel/call-settings.ts";
 import type { PoolSpec } from "./pool-spec.ts";
 
 type Broadcast = (...args: unknown[]) => Promise<unknown[]>;
-type BroadcastWith = Broadcast & { with(options: unknown): Broadcast };
+type BroadcastWith = Broadcast & { with(options: unknown): BroadcastWith };
 
 export type BroadcastProxy = Readonly<Record<string, BroadcastWith>>;
 
@@ -31,23 +30,22 @@ export function createBroadcasts(
     }
     let found = made.get(name);
     if (found === undefined) {
-      const at = (given: GivenSettings, isSticky: boolean): Broadcast => {
+      const at = (given: GivenOptions, isSticky: boolean): BroadcastWith => {
         const find: FindTask = () => {
           const task = names().indexOf(name);
           if (task < 0) return unknownTask(name, names());
-          return { task, settings: settingsFor(spec.options, spec.tasks[task]!.settings, given) };
+          return findKnown(spec, task, given);
         };
-        return (...args) => start({ pool, broadcasts, entry, isKnown, find, isSticky }, args);
-      };
-      made.set(
-        name,
-        found = Object.assign(at({}, false), {
+        const broadcast: Broadcast = (...args) =>
+          start({ pool, broadcasts, entry, isKnown, find, isSticky }, args);
+        return Object.assign(broadcast, {
           with: (options: unknown) => {
-            const { settings, isSticky } = checkBroadcastOptions(options);
-            return at(settings, isSticky);
+            const next = checkBroadcastOptions(options);
+            return at(mergeOptions(given, next.given), next.isSticky ?? isSticky);
           },
-        }),
-      );
+        });
+      };
+      made.set(name, found = at({}, false));
     }
     return found;
   });

@@ -1,5 +1,7 @@
 /** Options of tasks and of `with`: types, checks, and conversion to settings. */
 import { checkKeys, checkMs, invalid, isObject, isRecord, ownOf } from "./checks.ts";
+import { anySignal } from "./any-signal.ts";
+import { movedObjects } from "../codec/kinds/wrappers.ts";
 import { describeValue } from "../codec/support/describe.ts";
 import { InvalidArgumentError } from "../errors.ts";
 import type { GivenSettings, TimeoutOutcome } from "../host/cancel/call-settings.ts";
@@ -40,7 +42,7 @@ export interface TaskOptions {
    * transferred. Default false.
    */
   readonly idempotent?: boolean;
-  /** Maximum number of repetitions. Needs `idempotent`. Default 3. */
+  /** Maximum number of repetitions. Needs `idempotent`, of the task or of its calls. Default 3. */
   readonly maxRetries?: number;
   /** Time from an abort until the worker of a task that continues is stopped, in milliseconds. Default: never. */
   readonly killAfterMs?: number;
@@ -55,7 +57,8 @@ export interface TaskOptions {
 export interface CallOptions extends Omit<TaskOptions, "highWaterMark"> {
   /**
    * Aborts the calls: they reject with `signal.reason` at once. Tasks that have not started never run. Running tasks
-   * get the abort if they are declared with `abortSignal: true`; others continue. null: no signal, as for `fetch`.
+   * get the abort if they are declared with `abortSignal: true`; others continue. Signals of a chain of `with` add up. null:
+   * no signal, as for `fetch`.
    */
   readonly signal?: AbortSignal | null;
   /**
@@ -63,7 +66,10 @@ export interface CallOptions extends Omit<TaskOptions, "highWaterMark"> {
    * slots, so different keys may share a worker.
    */
   readonly worker?: { readonly key: string | number };
-  /** Objects among the arguments that move instead of being copied, as the `list` of {@link transfer}. */
+  /**
+   * Objects in the arguments that move instead of being copied, as the `list` of {@link transfer}: typed arrays stand for
+   * their buffers.
+   */
   readonly transfer?: readonly unknown[];
   /**
    * Gets the values that the task sends by {@link emit} before its result, in order. An error that it throws is an uncaught
@@ -96,15 +102,56 @@ const LEVELS: Readonly<Record<string, number>> = { high: 1, normal: 0, low: -1 }
 /** Maximum absolute value of a priority. */
 const MAX_LEVEL = 1000;
 
+/**
+ * Options of a task or of calls: each is checked, but they are not complete. The number of retries depends on the options of
+ * the task and of its calls together (`complete`).
+ */
+export interface GivenOptions extends GivenSettings {
+  readonly idempotent?: boolean;
+}
+
+/** The options of calls, with the objects that move. */
+export interface GivenCall extends GivenOptions {
+  readonly transfer?: readonly unknown[];
+}
+
 /** Checks the options of `with`. Throws InvalidArgumentError. */
-export function checkCallOptions(options: unknown): GivenSettings {
+export function checkCallOptions(options: unknown): GivenCall {
   if (!isRecord(options)) {
     throw new InvalidArgumentError(
       `with() takes an object of options, got ${describeValue(options)}.`,
     );
   }
   checkKeys("with()", options, CALL_OPTIONS);
-  return settingsOf(options);
+  const { transfer } = ownOf<CallOptions>(options);
+  const moved = transfer === undefined ? [] : checkTransfer(transfer);
+  return { ...settingsOf(options), ...(moved.length > 0 && { transfer: moved }) };
+}
+
+/** No options. */
+export const NO_OPTIONS: GivenCall = {};
+
+/** `later` options win over `earlier` ones, except that signals and objects that move add up. */
+export function mergeOptions(earlier: GivenCall, later: GivenCall): GivenCall {
+  if (earlier === NO_OPTIONS) return later;
+  const merged: { -readonly [Key in keyof GivenCall]: GivenCall[Key] } = { ...earlier, ...later };
+  const { signal, transfer } = earlier;
+  if (later.idempotent === false && later.maxRetries === undefined) delete merged.maxRetries;
+  if (signal !== undefined) merged.signal = anySignal(signal, later.signal);
+  if (transfer !== undefined) merged.transfer = [...transfer, ...later.transfer ?? []];
+  return merged;
+}
+
+/** Checks merged options against each other. Throws InvalidArgumentError. */
+export function complete(merged: GivenCall): GivenSettings {
+  const { idempotent, maxRetries } = merged;
+  if (idempotent === undefined && maxRetries === undefined) return merged;
+  if (maxRetries !== undefined && idempotent !== true) {
+    throw new InvalidArgumentError(
+      "maxRetries needs idempotent: true, in with() or in the declaration of the task.",
+    );
+  }
+  return { ...merged, maxRetries: idempotent === true ? maxRetries ?? DEFAULT_RETRIES : 0 };
 }
 
 /** Options of the broadcasts made through `with`. */
@@ -119,26 +166,26 @@ export interface BroadcastOptions extends Omit<CallOptions, "worker" | "transfer
 /** Checks the options of a broadcast's `with`. Throws InvalidArgumentError. */
 export function checkBroadcastOptions(
   options: unknown,
-): { readonly settings: GivenSettings; readonly isSticky: boolean } {
-  const { sticky = false, ...given } = Object(options) as BroadcastOptions;
+): { readonly given: GivenOptions; readonly isSticky: boolean | undefined } {
+  const { sticky, ...given } = Object(options) as BroadcastOptions;
   for (const key of ["transfer", "worker", "onEvent"]) {
     if (key in given) {
       throw new InvalidArgumentError(`A broadcast has no option "${key}": it calls every worker.`);
     }
   }
-  if (typeof sticky !== "boolean") throw invalid("sticky", "a boolean", describeValue(sticky));
-  return { settings: checkCallOptions(options === given ? options : given), isSticky: sticky };
+  if (sticky !== undefined && typeof sticky !== "boolean") {
+    throw invalid("sticky", "a boolean", describeValue(sticky));
+  }
+  return { given: checkCallOptions(isRecord(options) ? given : options), isSticky: sticky };
 }
 
-/** The list of objects to move, which `with` takes beside the settings. Throws InvalidArgumentError. */
-export function transferListOf(options: CallOptions): readonly unknown[] | undefined {
-  const { transfer } = ownOf<CallOptions>(options);
-  if (transfer === undefined || Array.isArray(transfer)) return transfer;
+function checkTransfer(transfer: unknown): readonly unknown[] {
+  if (Array.isArray(transfer)) return movedObjects(transfer, "with({ transfer })");
   throw invalid("transfer", "an array of objects to move", describeValue(transfer));
 }
 
 /** Converts own properties of `options` to settings and ignores inherited ones. */
-export function settingsOf(options: object): GivenSettings {
+export function settingsOf(options: object): GivenOptions {
   const given = ownOf<CallOptions & TaskOptions>(options);
   const { priority, timeout, deadline, idempotent, maxRetries, killAfterMs, signal, worker } =
     given;
@@ -194,21 +241,19 @@ function outcomeOf(given: Readonly<Record<string, unknown>>): TimeoutOutcome {
   return given["maybe"] === true ? { kind: "value", value: undefined } : { kind: "error" };
 }
 
-function checkRetries(idempotent: unknown, maxRetries: unknown): GivenSettings {
+function checkRetries(idempotent: unknown, maxRetries: unknown): GivenOptions {
   if (idempotent !== undefined && typeof idempotent !== "boolean") {
     throw invalid("idempotent", "a boolean", describeValue(idempotent));
   }
-  if (maxRetries === undefined) {
-    return idempotent === undefined ? {} : { maxRetries: idempotent ? DEFAULT_RETRIES : 0 };
-  }
+  if (maxRetries === undefined) return idempotent === undefined ? {} : { idempotent };
   const isCount = typeof maxRetries === "number" && Number.isInteger(maxRetries);
   if (!isCount || maxRetries < 0 || maxRetries > MAX_RETRIES) {
     throw invalid("maxRetries", `an integer from 0 to ${MAX_RETRIES}`, describeValue(maxRetries));
   }
-  if (idempotent !== true) {
-    throw new InvalidArgumentError("maxRetries needs idempotent: true.");
+  if (idempotent === false) {
+    throw new InvalidArgumentError("maxRetries cannot be combined with idempotent: false.");
   }
-  return { maxRetries };
+  return { maxRetries, ...(idempotent !== undefined && { idempotent }) };
 }
 
 /** The key of `worker`. */
@@ -227,7 +272,7 @@ function checkListener(onEvent: unknown): (value: unknown) => void {
   throw invalid("onEvent", "a function", describeValue(onEvent));
 }
 
-function checkSignal(signal: unknown): AbortSignal {
+export function checkSignal(signal: unknown): AbortSignal {
   const isSignal = isObject(signal) && "aborted" in signal && "addEventListener" in signal &&
     "removeEventListener" in signal;
   if (isSignal) return signal as AbortSignal;

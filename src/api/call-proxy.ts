@@ -2,7 +2,15 @@
  * `pool.call`: the tasks of a pool as functions, by name. Access to an unknown name throws UnknownTaskError; in a module
  * pool, whose tasks the host may not know yet, the call rejects with it.
  */
-import { type CallOptions, checkCallOptions, transferListOf } from "./call-options.ts";
+import {
+  type CallOptions,
+  checkCallOptions,
+  complete,
+  type GivenCall,
+  type GivenOptions,
+  mergeOptions,
+  NO_OPTIONS,
+} from "./call-options.ts";
 import { didYouMean } from "./checks.ts";
 import { defineOwn } from "../codec/support/own-property.ts";
 import { abortError } from "../lane/abort-reason.ts";
@@ -22,15 +30,15 @@ import type { Dispatcher } from "../host/dispatch/dispatcher.ts";
 import type { CallSink } from "./mapped-errors.ts";
 import type { FindTask } from "../host/dispatch/pending-calls.ts";
 import type { StreamCalls } from "../host/streams/stream-calls.ts";
-import { CHUNK, type ChunkResult, EMITTING } from "../lane/task-variants.ts";
+import { CHUNK, EMITTING } from "../lane/task-variants.ts";
 import { isStreamable } from "../streams/stream-producer.ts";
-import { anySignal, type BoundCall, mappable, refusedMap } from "./mappable.ts";
+import { type BoundCall, chunkCall, mappable, refusedMap, whyNotMapped } from "./mappable.ts";
 import type { PoolSpec } from "./pool-spec.ts";
 import { promiseOrStream, streamed, type Submit } from "./stream-calls.ts";
 
 /** Returns a promise of the result, or a stream. */
 type Call = (...args: unknown[]) => unknown;
-type CallWith = Call & { with(options: CallOptions): Call };
+type CallWith = Call & { with(options: CallOptions): CallWith };
 
 export type CallProxy = Readonly<Record<string, CallWith>>;
 
@@ -48,6 +56,27 @@ const PROBED: ReadonlySet<string> = new Set([
   "$$typeof",
   "asymmetricMatch",
 ]);
+
+/** What the functions of one task are made of. */
+interface TaskCalls {
+  /** The handle of its pool. */
+  readonly pool: object;
+  /** A new function whose calls have these options. Throws InvalidArgumentError if they do not fit the task. */
+  readonly make: (given: GivenCall) => Call;
+  readonly bind: (given: GivenCall) => BoundCall;
+}
+
+/** The function with these options, which takes further ones. `pool.map` knows it. */
+function callWith(calls: TaskCalls, given: GivenCall = NO_OPTIONS): CallWith {
+  const call = Object.assign(calls.make(given), {
+    with: (options: CallOptions) => callWith(calls, mergeOptions(given, checkCallOptions(options))),
+  });
+  mappable.set(call, {
+    pool: calls.pool,
+    bind: (signal) => calls.bind(mergeOptions(given, { signal })),
+  });
+  return call;
+}
 
 /** References of the functions of a pool. A function that is still referenced keeps its pool open. */
 export interface CallTarget {
@@ -79,7 +108,7 @@ export function createCallProxy(spec: PoolSpec, target: CallTarget): CallProxy {
     throw unknownTask(name, names);
   });
   for (const [task, name] of names.entries()) {
-    const value = createCall(spec, target, task);
+    const value = callWith(createCalls(spec, target, task));
     defineOwn(table, name, { value, enumerable: true });
   }
   return table;
@@ -93,21 +122,24 @@ export interface ModuleCalls {
 }
 
 export function createModuleCalls(spec: PoolSpec, target: CallTarget): ModuleCalls {
-  const early = new Map<string, CallWith & { readonly onKnown: () => void }>();
+  const early = new Map<string, { readonly call: CallWith; readonly onKnown: () => void }>();
   let isKnown = false;
   const unknown = (name: string): UnknownTaskError =>
     unknownTask(name, spec.sources.map((source) => source.name));
   const calls = createTable<CallWith>((name) => {
-    let call = early.get(name);
-    if (call === undefined && isKnown) return refuse(unknown(name));
-    if (call === undefined) early.set(name, call = createEarlyCall(spec, target, name, unknown));
+    const made = early.get(name);
+    if (made !== undefined) return made.call;
+    if (isKnown) return callWith(refusing(target.pool, unknown(name)));
+    const calls = createEarlyCalls(spec, target, name, unknown);
+    const call = callWith(calls);
+    early.set(name, { call, onKnown: calls.onKnown });
     return call;
   });
   const onKnown = (): void => {
     isKnown = true;
-    for (const call of early.values()) call.onKnown();
+    for (const { onKnown } of early.values()) onKnown();
     for (const [task, { name }] of spec.sources.entries()) {
-      const value = early.get(name) ?? createCall(spec, target, task);
+      const value = early.get(name)?.call ?? callWith(createCalls(spec, target, task));
       defineOwn(calls, name, { value, enumerable: true });
     }
     target.dispatcher.onTasksKnown();
@@ -115,8 +147,8 @@ export function createModuleCalls(spec: PoolSpec, target: CallTarget): ModuleCal
   return { calls, onKnown };
 }
 
-/** The function of a task, by its index. */
-function createCall(spec: PoolSpec, target: CallTarget, task: number): CallWith {
+/** The calls of a task, by its index. */
+function createCalls(spec: PoolSpec, target: CallTarget, task: number): TaskCalls {
   const { tasks, options } = spec;
   const { settings: own, isStream } = tasks[task]!;
   const { entry } = target;
@@ -144,36 +176,22 @@ function createCall(spec: PoolSpec, target: CallTarget, task: number): CallWith 
         entry.submit(index, args, resolve, reject, settings);
       });
   };
-  const at = (given: GivenSettings): Call => {
-    const call = callAt(given);
-    mappable.set(call, {
-      pool: target.pool,
-      bind: (signal) => {
-        if (isStream) return refusedMap;
-        const all = { ...given, signal: anySignal(given.signal, signal) };
-        const isDeclared = spec.signatures[task] !== undefined || given.onEvent !== undefined;
-        const single = callAt(all) as BoundCall["single"];
-        if (isDeclared) return { single, chunk: undefined };
-        const settings = settingsFor(options, own, all);
-        return {
-          single,
-          chunk: (items, isReduction) =>
-            new Promise((resolve: Resolve, reject: Reject) => {
-              const args = [items, isReduction];
-              entry.submit(task + CHUNK * tasks.length, args, resolve, reject, settings);
-            }) as Promise<ChunkResult>,
-        };
-      },
-    });
-    return call;
-  };
-  return Object.assign(at({}), {
-    with: (given: CallOptions) => {
-      const list = transferListOf(given);
-      const call = at(checkCallOptions(given));
-      return list === undefined ? call : moving(call, list, spec.signatures[task]?.args);
+  return {
+    pool: target.pool,
+    make: (given) => moving(callAt(given), given.transfer, spec.signatures[task]?.args),
+    bind: (given) => {
+      const refusal = whyNotMapped(isStream, given.transfer !== undefined);
+      if (refusal !== undefined) return refusedMap(refusal);
+      // The signal of a chunk keeps it from calling the task for further items.
+      const settings = settingsFor(options, { ...own, hasSignal: true }, given);
+      const isDeclared = spec.signatures[task] !== undefined;
+      return {
+        single: callAt(given) as BoundCall["single"],
+        chunk: chunkCall(entry, task + CHUNK * tasks.length, settings, isDeclared),
+        isKnown: true,
+      };
     },
-  });
+  };
 }
 
 /** The function of a task for calls without options. What they may be asked for is decided here, once. */
@@ -197,85 +215,101 @@ function createPlainCall(
 }
 
 /**
- * The function of a name in a module pool whose tasks are not known yet. Later it calls the task of that name.
+ * The calls of a name in a module pool whose tasks are not known yet. Each function calls the task of that name as soon as
+ * it is known.
  */
-function createEarlyCall(
+function createEarlyCalls(
   spec: PoolSpec,
   target: CallTarget,
   name: string,
   unknown: (name: string) => UnknownTaskError,
-): CallWith & { readonly onKnown: () => void } {
+): TaskCalls & { readonly onKnown: () => void } {
   const { sources, tasks, options } = spec;
-  let known: CallWith | undefined;
+  let known: TaskCalls | undefined;
   const indexOf = (): number => sources.findIndex((source) => source.name === name);
-  const at = (given: GivenSettings): Call => {
-    // A signal, so that a call made now has `reject()` in case its task turns out to take a signal.
-    const settings = settingsFor(options, { hasSignal: true }, given);
+  const isStream = (): boolean => tasks[indexOf()]?.isStream === true;
+  const earlyAt = (given: GivenCall): Call => {
+    // A signal, so that a call made now has `reject()` in case its task turns out to take a signal. Nothing is retried
+    // before the task is known.
+    const settings = settingsFor(options, { hasSignal: true, idempotent: true }, given);
     const find: FindTask = () => {
       const task = indexOf();
-      return task < 0 ? unknown(name) : knownTask(spec, task, given);
+      return task < 0 ? unknown(name) : findKnown(spec, task, given);
     };
     return (...args) =>
       promiseOrStream(
         target.streams,
         name,
-        () => tasks[indexOf()]?.isStream === true,
+        isStream,
         (submit) => abortable(target, submit),
         (resolve, reject) => target.entry.submitEarly(name, find, args, resolve, reject, settings),
       );
   };
-  const early = at({});
-  const withOptions = (options: CallOptions): Call => {
-    const given = checkCallOptions(options);
-    if (known !== undefined) return known.with(options);
-    const list = transferListOf(options);
-    const first = list === undefined ? at(given) : moving(at(given), list, undefined);
-    let later: Call | undefined;
-    return (...args) => {
-      if (known === undefined) return first(...args);
-      return (later ??= known.with(options))(...args);
-    };
-  };
-  const call: Call = (...args) => known === undefined ? early(...args) : known(...args);
-  mappable.set(call, {
+  return {
     pool: target.pool,
-    bind: (signal) => {
-      if (known !== undefined) {
-        return mappable.get(known)?.bind(signal) ??
-          { single: known as BoundCall["single"], chunk: undefined };
-      }
-      return { single: at({ signal }) as BoundCall["single"], chunk: undefined };
+    make: (given) => {
+      if (known !== undefined) return known.make(given);
+      const early = moving(earlyAt(given), given.transfer, undefined);
+      let late: Call | undefined;
+      return (...args) => {
+        if (known === undefined) return early(...args);
+        return (late ??= makeLate(target, known, given, isStream()))(...args);
+      };
     },
-  });
-  return Object.assign(call, {
-    with: withOptions,
+    bind(given) {
+      if (known !== undefined) return known.bind(given);
+      return { single: this.make(given) as BoundCall["single"], chunk: undefined, isKnown: false };
+    },
     onKnown: () => {
       const task = indexOf();
-      known = task < 0 ? refuse(unknown(name)) : createCall(spec, target, task);
+      known = task < 0 ? refusing(target.pool, unknown(name)) : createCalls(spec, target, task);
     },
-  });
+  };
 }
 
-/** A task that has become known, for calls with `given` options. */
-function knownTask(
+/** `calls.make` for a function that was made before its task was known: its options may turn out not to fit. */
+function makeLate(
+  { streams }: CallTarget,
+  calls: TaskCalls,
+  given: GivenCall,
+  isStream: boolean,
+): Call {
+  try {
+    return calls.make(given);
+  } catch (error) {
+    if (!isStream) return () => Promise.reject(error);
+    return () =>
+      streamed(streams, () => {
+        throw error;
+      });
+  }
+}
+
+/** The task at an index, for calls with `given` options. */
+export function findKnown(
   { tasks, options }: PoolSpec,
   task: number,
-  given: GivenSettings,
+  given: GivenCall,
 ): ReturnType<FindTask> {
   const isEmitting = given.onEvent !== undefined;
   if (isEmitting && tasks[task]!.isStream) return new InvalidArgumentError(NO_EVENTS);
-  return {
-    task: isEmitting ? task + EMITTING * tasks.length : task,
-    settings: settingsFor(options, tasks[task]!.settings, given),
-  };
+  try {
+    return {
+      task: isEmitting ? task + EMITTING * tasks.length : task,
+      settings: settingsFor(options, tasks[task]!.settings, given),
+    };
+  } catch (error) {
+    return error as InvalidArgumentError;
+  }
 }
 
 /** `call` with arguments of which the objects in `list` move. */
 function moving(
   call: Call,
-  list: readonly unknown[],
+  list: readonly unknown[] | undefined,
   declared: DeclaredValues | undefined,
 ): Call {
+  if (list === undefined) return call;
   return (...args) => {
     // One wrapper moves objects of all arguments. It cannot be around a declared value, a promise or a stream that is sent
     // item by item.
@@ -295,19 +329,22 @@ function moving(
   };
 }
 
-/** A function whose calls reject with `error`. */
-function refuse(error: Error): CallWith {
-  const call: Call = () => Promise.reject(error);
-  return Object.assign(call, { with: () => call });
+/** Calls that reject with `error`. */
+function refusing(pool: object, error: Error): TaskCalls {
+  return {
+    pool,
+    make: () => () => Promise.reject(error),
+    bind: () => refusedMap(error),
+  };
 }
 
-/** The settings of calls with `given` options, of a task with its `own`. */
+/** The settings of calls with `given` options, of a task with its `own`. Throws InvalidArgumentError. */
 export function settingsFor(
   { hardTimeoutMs, balancer }: PoolSpec["options"],
-  own: GivenSettings,
-  given: GivenSettings,
+  own: GivenOptions,
+  given: GivenCall,
 ): CallSettings {
-  const settings = { ...own, hardTimeoutMs, ...given };
+  const settings = { hardTimeoutMs, ...complete(mergeOptions(own, given)) };
   // strictFifo ignores priorities.
   return createSettings(balancer === "strictFifo" ? { ...settings, priority: 0 } : settings);
 }

@@ -30,8 +30,17 @@ export type AbortableCall<F extends AnyFunction> = WithOptions<
   CallOptions
 >;
 
-/** `with` returns the same function with options: `pool.call.f.with({ signal, timeout: 100 })(1)`. */
-export type WithOptions<F, Options> = F & { with(options: Options): F };
+/** A function that takes options: `pool.call.f.with({ signal, timeout: 100 })(1)`. */
+export type WithOptions<F, Options> = F & WithMethod<F, Options>;
+
+/** The method `with` of a function `F`. */
+export interface WithMethod<F, Options> {
+  /**
+   * Returns the same function with these options, which win over those of an earlier `with` and of the task. Signals add up:
+   * each of them aborts the calls.
+   */
+  with(options: Options): WithOptions<F, Options>;
+}
 
 /** The function of `pool.call` for a task. */
 export type CallOf<T> = unknown extends T ? Call<AnyFunction>
@@ -54,14 +63,14 @@ export type ModuleCalls<Module> = {
 };
 
 /** A function of `pool.broadcast`: calls the task in every worker, and returns a promise of all results. */
-export type BroadcastCall<C extends { with(options: CallOptions): AnyFunction }> = WithOptions<
-  Signature<ReturnType<C["with"]>, "broadcast">,
-  BroadcastOptions
->;
+export type BroadcastCall<C extends WithMethod<AnyFunction, CallOptions>> = C extends
+  WithMethod<infer F extends AnyFunction, CallOptions>
+  ? WithOptions<Signature<F, "broadcast">, BroadcastOptions>
+  : never;
 
 /** `pool.broadcast` for the functions of `pool.call`. Generic functions resolve to `unknown[]`. */
 export type BroadcastCalls<C> = {
-  readonly [Name in keyof C]: C[Name] extends { with(options: CallOptions): AnyFunction }
+  readonly [Name in keyof C]: C[Name] extends WithMethod<AnyFunction, CallOptions>
     ? BroadcastCall<C[Name]>
     : never;
 };

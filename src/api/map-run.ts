@@ -32,6 +32,10 @@ export interface MapRunOptions {
   readonly isOrdered: boolean;
   /** Whether each chunk is reduced to one result. */
   readonly isReduction: boolean;
+  /** Arguments of every call after the items. */
+  readonly args: readonly unknown[];
+  /** Ends the run. */
+  readonly signal: AbortSignal | undefined;
 }
 
 export class MapRun {
@@ -71,8 +75,13 @@ export class MapRun {
   }
 
   start(): void {
-    this.#fill();
+    const { signal } = this.#options;
+    signal?.addEventListener("abort", this.#onAbort);
+    if (signal?.aborted === true) this.#onAbort();
+    else this.#fill();
   }
+
+  readonly #onAbort = (): void => this.#fail(this.#options.signal!.reason);
 
   /** Calls the task for further chunks as long as there is room. */
   #fill(): void {
@@ -163,7 +172,7 @@ export class MapRun {
     this.#open++;
     this.#inFlight++;
     // Tasks of a module pool can be called in chunks as soon as they are known.
-    if (this.#bound?.chunk === undefined) this.#bound = this.#options.task.bind(this.#abort.signal);
+    if (this.#bound?.isKnown !== true) this.#bound = this.#options.task.bind(this.#abort.signal);
     this.#call(this.#bound, items).then(
       (result) => this.#settle(number, items.length, result),
       (error) => this.#settle(number, items.length, [[], 0, error]),
@@ -171,16 +180,22 @@ export class MapRun {
   }
 
   async #call({ single, chunk }: BoundCall, items: readonly unknown[]): Promise<ChunkResult> {
-    const { isReduction } = this.#options;
+    const { isReduction, args } = this.#options;
     if (chunk !== undefined && (items.length > 1 || this.#options.chunk === undefined)) {
-      return await chunk(items, isReduction);
+      const result = chunk(items, isReduction, args);
+      if (result !== undefined) return await result;
+      this.#size = this.#options.chunk ?? Math.ceil(items.length / 2); // it may have been too large
     }
     const results: unknown[] = isReduction ? [items[0]] : [];
-    for (let at = results.length; at < items.length; at++) {
-      if (isReduction) results[0] = await single(results[0], items[at]);
-      else results.push(await single(items[at]));
+    try {
+      for (let at = results.length; at < items.length && !this.#isOver; at++) {
+        if (isReduction) results[0] = await single(results[0], items[at], ...args);
+        else results.push(await single(items[at], ...args));
+      }
+    } catch (error) {
+      return [results, NaN, error];
     }
-    return [results, Infinity];
+    return [results, NaN];
   }
 
   #settle(number: number, count: number, result: ChunkResult): void {
@@ -204,16 +219,18 @@ export class MapRun {
   }
 
   #resize(count: number, ms: number): void {
-    if (this.#bound?.chunk === undefined) return;
-    const fitting = ms === Infinity ? count : Math.floor(count * CHUNK_MS / Math.max(ms, 1e-3));
+    if (Number.isNaN(ms)) return; // single calls
+    const fitting = Math.floor(count * CHUNK_MS / Math.max(ms, 1e-3));
     this.#size = Math.max(1, Math.min(fitting, GROWTH * count, MAX_CHUNK));
   }
 
   #deliver(result: ChunkResult): void {
     const [results] = result;
+    const isFailed = result.length > 2;
+    if (isFailed) this.#stop(result[2]); // before the results: taking the last ones would end the run
     if (results.length > 0) this.results.push(results, 0);
     else this.#open--;
-    if (result.length > 2) this.#fail(result[2]);
+    if (isFailed) this.results.fail(result[2]);
   }
 
   #fail(error: unknown): void {
@@ -225,7 +242,7 @@ export class MapRun {
   /** Takes no more items, and aborts what is in flight. */
   #stop(reason: unknown): void {
     if (this.#isOver) return;
-    this.#isOver = true;
+    this.#end();
     this.#abort.abort(reason);
     if (this.#isSourceDone) return;
     this.#isSourceDone = true;
@@ -241,7 +258,12 @@ export class MapRun {
     const isDone = this.#isSourceDone && this.#items.length === 0 && this.#inFlight === 0 &&
       this.#early.size === 0;
     if (!isDone || this.#isOver) return;
-    this.#isOver = true;
+    this.#end();
     this.results.end(undefined);
+  }
+
+  #end(): void {
+    this.#isOver = true;
+    this.#options.signal?.removeEventListener("abort", this.#onAbort);
   }
 }

@@ -1,20 +1,40 @@
 /** `pool.map`, `forEach` and `reduce`: a task for many items, in chunks. */
+import { checkSignal } from "./call-options.ts";
 import { checkKeys, invalid, isRecord, ownOf, show } from "./checks.ts";
+import { Transfer } from "../codec/support/transfer.ts";
 import { InvalidArgumentError } from "../errors.ts";
 import { StreamConsumer } from "../streams/stream-consumer.ts";
-import { iteratorOf } from "../streams/stream-producer.ts";
+import { isStreamable, iteratorOf } from "../streams/stream-producer.ts";
 import { type ItemSource, MapRun, type MapRunOptions } from "./map-run.ts";
 import { type Mappable, mappable } from "./mappable.ts";
 
-/** Options of {@link PoolOf.map}. */
-export interface MapOptions {
+/** Options of {@link PoolOf.map}. `Args` are the types of the task's arguments after the item. */
+export interface MapOptions<Args extends readonly unknown[] = readonly unknown[]> {
   /** Maximum number of chunks in flight or unread. Default: two for each thread. */
   readonly concurrency?: number;
   /** Whether results come in the order of their items. Default true. */
   readonly ordered?: boolean;
   /** Items in a chunk. Default: as many as run for about a millisecond, at most 8192. */
   readonly chunk?: number;
+  /**
+   * Further arguments of every call, after the item: `pool.map(pool.call.resize, images, { args: [640, 480] })`. They are sent
+   * once with each chunk, whose calls share them. They cannot be streams, and cannot move. Default: none.
+   */
+  readonly args?: Args;
+  /**
+   * Ends the run: it takes no more items, aborts the calls in flight, and fails with `signal.reason`. Results that have arrived
+   * come first. null: no signal.
+   */
+  readonly signal?: AbortSignal | null;
 }
+
+/**
+ * The parameter `options` of {@link PoolOf.map}: required if the task has required arguments after the item. `Omitted`: what
+ * does not apply.
+ */
+export type MapParameters<Args extends readonly unknown[], Omitted extends string = never> =
+  [] extends Args ? [options?: Omit<MapOptions<Args>, Omitted>]
+    : [options: Omit<MapOptions<Args>, Omitted> & { readonly args: Args }];
 
 /** Items for a task: any iterable, a ReadableStream included. */
 export type Items<Item> = Iterable<Item> | AsyncIterable<Item>;
@@ -141,11 +161,7 @@ export class Mapping {
     options: MapOptions,
   ): Omit<MapRunOptions, "source" | "isReduction"> {
     const task: Mappable | undefined = typeof call === "function" ? mappable.get(call) : undefined;
-    if (task?.pool !== this.#pool) {
-      throw new InvalidArgumentError(
-        `${name} takes a function of the same pool's \`call\`, got ${show(call)}.`,
-      );
-    }
+    if (task?.pool !== this.#pool) throw notOfPool(name, call, task !== undefined);
     const isIterable = typeof items === "string" ||
       (typeof items === "object" && items !== null &&
         (Symbol.iterator in items || Symbol.asyncIterator in items));
@@ -153,16 +169,50 @@ export class Mapping {
       throw new InvalidArgumentError(`${name} takes an iterable of items, got ${show(items)}.`);
     }
     if (!isRecord(options)) throw invalid("options", "an object", show(options));
-    checkKeys(name, options, ["concurrency", "ordered", "chunk"]);
-    const { concurrency = 2 * this.#threads, ordered = true, chunk } = ownOf<MapOptions>(options);
+    checkKeys(name, options, ["concurrency", "ordered", "chunk", "args", "signal"]);
+    const { concurrency = 2 * this.#threads, ordered = true, chunk, args = [], signal } = ownOf<
+      MapOptions
+    >(options);
     if (typeof ordered !== "boolean") throw invalid("ordered", "a boolean", show(ordered));
     return {
       task,
       concurrency: checkCount("concurrency", concurrency),
       chunk: chunk === undefined ? undefined : checkCount("chunk", chunk),
       isOrdered: ordered,
+      args: checkArgs(args),
+      signal: signal === undefined || signal === null ? undefined : checkSignal(signal),
     };
   }
+}
+
+function notOfPool(name: string, call: unknown, isOther: boolean): InvalidArgumentError {
+  const method = name.slice(0, -2);
+  if (typeof call !== "function") {
+    return new InvalidArgumentError(
+      `${name} takes a function of the same pool's \`call\`, got ${
+        show(call)
+      }: pool.${method}(pool.call.f, items).`,
+    );
+  }
+  return new InvalidArgumentError(
+    isOther
+      ? `${name} takes a function of the same pool's \`call\`, got one of another pool.`
+      : `${name} takes a function of the same pool's \`call\` itself, such as pool.call.f or pool.call.f.with(options), since ` +
+        "other functions cannot be sent to a worker. Further arguments of its calls are an option: " +
+        `pool.${method}(pool.call.f, items, { args: [3] }) in place of (x) => pool.call.f(x, 3).`,
+  );
+}
+
+/** Arguments that are sent many times. */
+function checkArgs(args: unknown): readonly unknown[] {
+  if (!Array.isArray(args)) throw invalid("args", "an array of arguments", show(args));
+  const once = args.findIndex((arg) =>
+    isStreamable(arg) || (typeof arg === "object" && arg !== null && Transfer.listOf(arg))
+  );
+  if (once < 0) return [...args];
+  throw new InvalidArgumentError(
+    `args[${once}] can be sent only once, since it is a stream or moves, but args are sent with every chunk of items.`,
+  );
 }
 
 /** Items of a chunk when the results of chunks are reduced: few, so that all threads take part. */

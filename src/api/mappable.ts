@@ -1,34 +1,72 @@
 /** The functions of `pool.call` as `pool.map` uses them. */
 import { InvalidArgumentError } from "../errors.ts";
+import type { CallSettings } from "../host/cancel/call-settings.ts";
+import type { Reject, Resolve } from "../host/in-flight.ts";
 import type { ChunkResult } from "../lane/task-variants.ts";
+import type { CallSink } from "./mapped-errors.ts";
 
 /** Calls of one task with the signal of one run of `map`. */
 export interface BoundCall {
   readonly single: (...args: readonly unknown[]) => Promise<unknown>;
-  /** Calls the task for each item, or reduces the items by it. Undefined: only single calls are possible. */
-  readonly chunk:
-    | ((items: readonly unknown[], isReduction: boolean) => Promise<ChunkResult>)
-    | undefined;
+  /** Undefined: only single calls are possible. */
+  readonly chunk: ChunkCall | undefined;
+  /** Whether the task is known. Otherwise `bind` may give chunks later. */
+  readonly isKnown: boolean;
 }
+
+/**
+ * Calls the task for each item, or reduces the items by it. `args` follow the items of each call. Returns undefined if the
+ * chunk cannot be sent, although some of its items perhaps can.
+ */
+type ChunkCall = (
+  items: readonly unknown[],
+  isReduction: boolean,
+  args: readonly unknown[],
+) => Promise<ChunkResult> | undefined;
 
 export interface Mappable {
   /** The handle of its pool. */
   readonly pool: object;
-  /** Further runs may get other results: tasks become known. */
+  /** Calls that this signal aborts. */
   readonly bind: (signal: AbortSignal) => BoundCall;
 }
 
 export const mappable: WeakMap<object, Mappable> = new WeakMap();
 
-/** For generator tasks. */
-export const refusedMap: BoundCall = {
-  single: () =>
-    Promise.reject(
-      new InvalidArgumentError("map(), forEach() and reduce() take no generator tasks."),
-    ),
-  chunk: undefined,
-};
+/** Calls that all reject with `error`. */
+export function refusedMap(error: Error): BoundCall {
+  return { single: () => Promise.reject(error), chunk: undefined, isKnown: true };
+}
 
-export function anySignal(given: AbortSignal | undefined, own: AbortSignal): AbortSignal {
-  return given === undefined ? own : AbortSignal.any([given, own]);
+const NO_GENERATORS = "map(), forEach() and reduce() take no generator tasks.";
+const NO_TRANSFER =
+  "map(), forEach() and reduce() take no function of with({ transfer }), which moves objects with one call: wrap the items " +
+  "that move in transfer().";
+
+/** Why a task that is known cannot be mapped. */
+export function whyNotMapped(isStream: boolean, isMoving: boolean): Error | undefined {
+  if (isStream) return new InvalidArgumentError(NO_GENERATORS);
+  return isMoving ? new InvalidArgumentError(NO_TRANSFER) : undefined;
+}
+
+/** Calls of chunks, of the task with this index. Undefined if each item needs a call of its own. */
+export function chunkCall(
+  entry: CallSink,
+  task: number,
+  settings: CallSettings,
+  isDeclared: boolean,
+): ChunkCall | undefined {
+  // A time limit, and what happens then, is that of an item.
+  const isTimed = settings.timeoutMs !== Infinity || settings.deadlineMs !== Infinity;
+  if (isDeclared || isTimed || settings.onEvent !== undefined) return undefined;
+  return (items, isReduction, args) => {
+    let isMade = false;
+    const result = new Promise((resolve: Resolve, reject: Reject) => {
+      entry.submit(task, [items, isReduction, ...args], resolve, reject, settings);
+      isMade = true;
+    }) as Promise<ChunkResult>;
+    if (isMade) return result;
+    result.catch(() => {}); // single calls tell why
+    return undefined;
+  };
 }

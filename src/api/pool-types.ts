@@ -3,7 +3,7 @@ import type { PoolEvents } from "./observe/pool-events.ts";
 import type { PoolStatistics, WorkerStatistics } from "./observe/pool-statistics.ts";
 import type { ShutdownOptions } from "./options.ts";
 import type { BroadcastCalls, Calls, ModuleCalls } from "./call-types.ts";
-import type { Items, MapOptions, MappedResults } from "./map.ts";
+import type { Items, MapParameters, MappedResults } from "./map.ts";
 import type { TaskMap } from "./task.ts";
 
 /** A pool of workers for a set of tasks. Create it with `createPool`. */
@@ -26,28 +26,29 @@ export interface PoolOf<C> extends AsyncDisposable, Disposable {
    * Calls a task for every item, in chunks over all threads: `pool.map(pool.call.hash, files)`. The results are an async
    * iterable, in the order of the items unless `ordered` is false. It is lazy and bounded: items are taken from the source
    * as results are read. An error, or `break`, takes no more items and aborts the calls in flight; results before an error
-   * come first. Tasks with declared structs are called one by one.
+   * come first. Calls with a time limit or `onEvent`, and tasks with declared structs, are made one by one. `options` may
+   * have further arguments, `args`, and a `signal`.
    */
-  map<Item, Result>(
-    call: (item: Item) => Promise<Result>,
+  map<Item, Result, Args extends readonly unknown[] = []>(
+    call: (item: Item, ...args: Args) => Promise<Result>,
     items: Items<Item>,
-    options?: MapOptions,
+    ...options: MapParameters<Args>
   ): MappedResults<Result>;
   /** The same without results. Resolves when the task has run for every item. */
-  forEach<Item>(
-    call: (item: Item) => Promise<unknown>,
+  forEach<Item, Args extends readonly unknown[] = []>(
+    call: (item: Item, ...args: Args) => Promise<unknown>,
     items: Items<Item>,
-    options?: Omit<MapOptions, "ordered">,
+    ...options: MapParameters<Args, "ordered">
   ): Promise<void>;
   /**
    * Combines all items by a task of two arguments, in order: `pool.reduce(pool.call.add, numbers)`. The task must be
    * associative, since chunks are reduced at the same time: `add(add(a, b), c)` equals `add(a, add(b, c))`. Rejects if
    * there are no items.
    */
-  reduce<Item>(
-    call: (one: Item, other: Item) => Promise<Item>,
+  reduce<Item, Args extends readonly unknown[] = []>(
+    call: (one: Item, other: Item, ...args: Args) => Promise<Item>,
     items: Items<Item>,
-    options?: Omit<MapOptions, "ordered">,
+    ...options: MapParameters<Args, "ordered">
   ): Promise<Item>;
   /**
    * Resolves when all workers are ready. Rejects with WorkerStartError or TaskNotFoundError if a task module cannot be

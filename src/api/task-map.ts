@@ -1,10 +1,9 @@
 /** Reads the entries of a task map: settings, functions, shapes and locations. */
 import { isObject } from "./checks.ts";
-import { settingsOf } from "./call-options.ts";
+import { type GivenOptions, settingsOf } from "./call-options.ts";
 import { structCode } from "../codec/struct/registry.ts";
 import type { Signature } from "../codec/struct/signature.ts";
 import { InvalidArgumentError } from "../errors.ts";
-import type { GivenSettings } from "../host/cancel/call-settings.ts";
 import type { TaskSource } from "../lane/start-data.ts";
 import { declaredAt } from "../realm/declared-tasks.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
@@ -17,7 +16,7 @@ function declaredTask(entry: unknown): Task | ImportedTask | undefined {
 }
 
 /** The settings that an entry of a task map declares for its calls. */
-export function settingsOfTask(entry: unknown): GivenSettings {
+export function settingsOfTask(entry: unknown): GivenOptions {
   const declared = declaredTask(entry);
   if (declared === undefined) return {};
   return { ...settingsOf(declared.options ?? {}), hasSignal: hasSignal(declared.abortSignal) };

@@ -7,7 +7,7 @@ import {
 } from "../codec/struct/declaration.ts";
 import { describeValue } from "../codec/support/describe.ts";
 import { checkKeys, invalid, isObject, isRecord, ownOf } from "./checks.ts";
-import { settingsOf, TASK_OPTIONS, type TaskOptions } from "./call-options.ts";
+import { complete, settingsOf, TASK_OPTIONS, type TaskOptions } from "./call-options.ts";
 import { InvalidArgumentError } from "../errors.ts";
 import type { TaskSignal } from "../worker/abort-signals.ts";
 import { type CallPlace, callPlaceOf } from "../realm/call-site.ts";
@@ -223,7 +223,7 @@ export function task(
 function declarationOf(given: object): TaskDeclaration {
   const { args, returns, abortSignal, ...options } = ownOf(given) as TaskOptions & TaskDeclaration;
   checkDeclaration(args, returns);
-  settingsOf(options);
+  complete(settingsOf(options));
   hasSignal(abortSignal);
   return { options, args, returns, abortSignal };
 }

@@ -39,6 +39,11 @@ export function bufferOf(
   return buffer;
 }
 
+/** The end of the message of an error if objects were to move. */
+const MOVABLE =
+  "; the list of what moves (transfer) takes ArrayBuffers, typed arrays, MessagePorts, streams and other " +
+  "transferable objects";
+
 export class PayloadMessages {
   readonly #port: PayloadPort;
   /** Messages received and not taken yet. */
@@ -60,7 +65,8 @@ export class PayloadMessages {
     } catch (error) {
       if (isStackOverflow(error)) throw error;
       // Ports throw errors of the runtime, which do not name the part.
-      throw new DataCloneError(`A part cannot be cloned or cannot be moved: ${textOf(error)}`, {
+      const message = `A part cannot be cloned or cannot be moved: ${textOf(error)}`;
+      throw new DataCloneError(transfer.length === 0 ? message : message + MOVABLE, {
         cause: error,
       });
     }

@@ -1,5 +1,6 @@
 /** The variants of tasks as a worker runs them (lane/task-variants.ts). */
 import type { ChunkResult } from "../lane/task-variants.ts";
+import type { TaskSignal } from "./abort-signals.ts";
 import { isThenable, type WorkerTask } from "./task-modules.ts";
 
 /** The tasks, then those that take chunks, then those that send events. */
@@ -17,36 +18,50 @@ export function withVariants(
       index: task.index + length,
       signature: undefined,
       isStream: false,
+      hasSignal: true,
     })),
     ...tasks.map((task) => ({ ...task, index: task.index + 2 * length, emits: true })),
   ];
 }
 
-/** One after the other: each item's result, or the reduction of all items. */
+/** One after the other: each item's result, or the reduction of all items, until the signal of the chunk is aborted. */
 function chunkOf({ f, hasSignal }: WorkerTask, now: () => number): WorkerTask["f"] {
-  const call = (args: unknown[], signal: unknown): unknown => {
-    if (!hasSignal) return f(...args);
-    while (args.length < f.length - 1) args.push(undefined);
-    return f(...args, signal);
-  };
-  // Three parameters: a signal comes last.
-  return (items: unknown, isReduction: unknown, signal: unknown) => {
-    const run = new ChunkRun(items as unknown[], isReduction === true, now);
-    return run.next((args) => call(args, signal));
+  // A signal comes last.
+  return (items: unknown, isReduction: unknown, ...rest: unknown[]) => {
+    const signal = rest.pop() as TaskSignal;
+    const withSignal = (args: unknown[]): unknown => {
+      while (args.length < f.length - 1) args.push(undefined);
+      return f(...args, signal);
+    };
+    const given = hasSignal ? withSignal : (args: unknown[]): unknown => f(...args);
+    // The usual case builds no further array.
+    const call = rest.length === 0
+      ? given
+      : (args: unknown[]): unknown => given([...args, ...rest]);
+    return new ChunkRun(items as unknown[], isReduction === true, signal, now).next(call);
   };
 }
 
 class ChunkRun {
   readonly #items: readonly unknown[];
   readonly #isReduction: boolean;
+  readonly #signal: TaskSignal;
   readonly #now: () => number;
   readonly #startMs: number;
   readonly #results: unknown[] = [];
   #at = 0;
+  /** The item before which the signal is looked at next. */
+  #checkAt = 0;
 
-  constructor(items: readonly unknown[], isReduction: boolean, now: () => number) {
+  constructor(
+    items: readonly unknown[],
+    isReduction: boolean,
+    signal: TaskSignal,
+    now: () => number,
+  ) {
     this.#items = items;
     this.#isReduction = isReduction;
+    this.#signal = signal;
     this.#now = now;
     this.#startMs = now();
     if (isReduction) this.#results.push(items[this.#at++]);
@@ -56,7 +71,7 @@ class ChunkRun {
   next(call: (args: unknown[]) => unknown): ChunkResult | Promise<ChunkResult> {
     const { length } = this.#items;
     try {
-      while (this.#at < length) {
+      while (this.#at < length && !this.#isAborted()) {
         const item = this.#items[this.#at++];
         const result = call(this.#isReduction ? [this.#results[0], item] : [item]);
         if (isThenable(result)) return this.#await(result, call);
@@ -78,6 +93,13 @@ class ChunkRun {
       return this.#end([error]);
     }
     return this.next(call);
+  }
+
+  /** Looks at the signal up to 64 times in a chunk: that takes as long as a short task. */
+  #isAborted(): boolean {
+    if (this.#at < this.#checkAt) return false;
+    this.#checkAt = this.#at + 1 + (this.#items.length >> 6);
+    return this.#signal.aborted;
   }
 
   #keep(result: unknown): void {

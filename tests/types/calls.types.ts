@@ -11,6 +11,7 @@ import {
   struct,
   task,
   type TaskSignal,
+  type WithOptions,
 } from "../../src/mod.ts";
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true
@@ -127,13 +128,18 @@ export async function imported(): Promise<void> {
 
 // Each of `with(options)` and the function itself has the same signature.
 type Signature = (a: number | Promise<number>, b: number | Promise<number>) => Promise<number>;
-assert<Equal<ReturnType<typeof pool.call.add.with>, Signature>>();
+assert<Equal<ReturnType<typeof pool.call.add.with>, typeof pool.call.add>>();
+assert<Equal<ReturnType<typeof pool.call.add>, ReturnType<Signature>>>();
 assert<Equal<Parameters<typeof pool.call.add.with>, [options: CallOptions]>>();
 assert<Equal<Parameters<typeof pool.call.add>, Parameters<Signature>>>();
 
 export async function withOptions(): Promise<void> {
   await pool.call.add.with({ signal: null, timeout: 100, priority: "low" })(1, Promise.resolve(2));
   others.call.listen.with({ deadline: 100 })(1).reject();
+  others.call.listen.with({ deadline: 100 }).with({ signal: null })(1).reject();
+  await call.clone.with({ priority: 1 }).with({ timeout: 100 })({ x: 1 });
+  // @ts-expect-error no such option
+  pool.call.add.with({}).with({ timeouts: 100 });
   // @ts-expect-error no such option
   pool.call.add.with({ timeouts: 100 });
   // @ts-expect-error an argument of the wrong type
@@ -167,7 +173,7 @@ const remote = importTask<typeof cloned>({ href, name: "cloned" });
 const overloads = { parse, visit, both, isText, cached };
 const generics = { clone, pick, map, same, cloned, remote };
 const { call } = createPool()({ ...overloads, ...generics });
-assert<Equal<typeof call.clone, typeof clone & { with(options: CallOptions): typeof clone }>>();
+assert<Equal<typeof call.clone, WithOptions<typeof clone, CallOptions>>>();
 assert<Equal<typeof call.remote, typeof call.clone>>();
 assert<Equal<typeof call.remote, Call<typeof clone>>>();
 assert<Equal<ReturnType<typeof call.isText>, Promise<boolean>>>();
@@ -219,7 +225,7 @@ assert<Equal<ReturnType<typeof broadcasts.clone>, Promise<unknown[]>>>();
 
 export async function broadcasted(): Promise<void> {
   const sums: number[] = await broadcast.add(1, Promise.resolve(2));
-  await broadcast.load.with({ sticky: true, timeout: 100 })(String(sums));
+  await broadcast.load.with({ sticky: true }).with({ timeout: 100 })(String(sums));
   const counts: number[] = await broadcasts.parse("a");
   const texts: string[] = await broadcasts.parse(new Uint8Array(counts), "utf8");
   // @ts-expect-error an argument of the wrong type

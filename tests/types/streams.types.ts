@@ -33,6 +33,14 @@ export async function accepted(source: AsyncIterable<number>): Promise<void> {
   await pool.forEach(call.square, new Set([1]));
   const total: number = await pool.reduce(call.add, source);
   total.toFixed();
+  const { signal } = new AbortController();
+  const sums = pool.map(call.add, [1], { args: [2], signal, ordered: false });
+  assert<Equal<typeof sums, MappedResults<number>>>();
+  await pool.forEach(call.add.with({ priority: 1 }), source, { args: [2], chunk: 4 });
+  await pool.map(call.optional, ["a"]).toArray();
+  await pool.map(call.optional, ["a"], { args: [1] }).toArray();
+  const joined: string = await pool.reduce(call.joinWith, ["a", "b"], { args: ["-"] });
+  joined.trim();
 }
 
 export function refused(): void {
@@ -42,6 +50,16 @@ export function refused(): void {
   pool.map(call.square, ["a"]);
   // @ts-expect-error -- a generator task is no function of promises
   pool.map(call.asyncCount, [1]);
+  // @ts-expect-error -- the second argument is missing
+  pool.map(call.add, [1]);
+  // @ts-expect-error -- the second argument is missing
+  pool.map(call.add, [1], { chunk: 1 });
+  // @ts-expect-error -- the second argument is a number
+  pool.map(call.add, [1], { args: ["2"] });
+  // @ts-expect-error -- the task has one argument
+  pool.map(call.square, [1], { args: [2] });
+  // @ts-expect-error -- there are no results
+  void pool.forEach(call.square, [1], { ordered: false });
   // @ts-expect-error -- its two arguments are not of one type
   void pool.reduce(call.takeSome, [1]);
   // @ts-expect-error -- only tasks have it

@@ -59,8 +59,8 @@ export const WRAPPERS: readonly object[] = [
  * Transfers instead of copying: wrap an argument of a call, or the result of a task. The sender cannot use
  * the transferred objects any more: an `ArrayBuffer` is detached as soon as the call is made.
  *
- * `list` contains the objects to transfer: `ArrayBuffer`s, `MessagePort`s and any other transferable objects.
- * Default: the value itself, or the buffer of a typed array, DataView or Buffer that does not share it.
+ * `list` contains the objects to transfer: `ArrayBuffer`s, typed arrays (their buffer moves), `MessagePort`s and any other
+ * transferable objects. Default: the value itself, or the buffer of a typed array, DataView or Buffer that does not share it.
  * Throws InvalidArgumentError if there is nothing to transfer.
  *
  * @example
@@ -70,36 +70,75 @@ export const WRAPPERS: readonly object[] = [
  * ```
  */
 export function transfer<Value>(value: Value, list?: readonly unknown[]): Value {
-  const moved = list ?? movedBy(value);
-  for (const object of moved) {
-    if (typeof object !== "object" || object === null || object instanceof SharedArrayBuffer) {
-      throw new InvalidArgumentError(
-        `transfer() moves ArrayBuffers, MessagePorts and the like, not ${describe(object)}.`,
-      );
-    }
+  if (list === undefined) return new Transfer(value, [movedBy(value)]) as Value;
+  if (!Array.isArray(list)) {
+    throw new InvalidArgumentError(
+      `The second argument of transfer() is a list of objects to move, got ${describe(list)}: ` +
+        "transfer(value, [buffer]).",
+    );
   }
-  return new Transfer(value, moved) as Value;
+  return new Transfer(value, movedObjects(list, "the list of transfer()")) as Value;
 }
 
-function movedBy(value: unknown): readonly unknown[] {
-  if (ArrayBuffer.isView(value)) {
-    const { buffer, byteLength } = value;
-    if (isNodeBuffer(value) && byteLength < buffer.byteLength) {
-      throw new InvalidArgumentError(
-        "transfer() cannot move a Buffer that is a slice of a larger ArrayBuffer (of Node's pool, " +
-          "perhaps): copy it, or use a Uint8Array.",
-      );
-    }
-    return [buffer];
+/**
+ * The objects that move with a list: for typed arrays their buffers, and each once. `owner` is the list, for messages. Throws
+ * InvalidArgumentError.
+ */
+export function movedObjects(list: readonly unknown[], owner: string): readonly unknown[] {
+  const moved = new Set<unknown>();
+  for (let index = 0; index < list.length; index++) {
+    const object = list[index];
+    const place = `Item ${index} of ${owner}`;
+    if (!isMovable(object)) throw immovable(place, object);
+    moved.add(ArrayBuffer.isView(object) ? bufferOf(object, place) : object);
   }
-  if (value instanceof ArrayBuffer) return [value];
-  // A plain object cannot be transferred; every transferable object has its own class.
-  const prototype = typeof value === "object" && value !== null && Object.getPrototypeOf(value);
-  if (prototype && prototype !== Object.prototype && !Array.isArray(value)) return [value];
+  return [...moved];
+}
+
+/** What moves with `value` if there is no list. */
+function movedBy(value: unknown): unknown {
+  const place = "The argument of transfer()";
+  if (isMovable(value)) return ArrayBuffer.isView(value) ? bufferOf(value, place) : value;
+  if (typeof value !== "object" || value === null || value instanceof SharedArrayBuffer) {
+    throw immovable(place, value);
+  }
   throw new InvalidArgumentError(
     `transfer() needs a list of what is to move out of ${
       describe(value)
     }: transfer(value, [buffer]).`,
+  );
+}
+
+/** Whether `value` may be transferable. Only the runtime knows all objects that are; they have classes of their own. */
+function isMovable(value: unknown): value is object {
+  if (typeof value !== "object" || value === null || value instanceof SharedArrayBuffer) {
+    return false;
+  }
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype !== null && prototype !== Object.prototype && !Array.isArray(value);
+}
+
+function bufferOf(view: ArrayBufferView, place: string): ArrayBufferLike {
+  const { buffer, byteLength } = view;
+  if (buffer instanceof SharedArrayBuffer) throw immovable(place, buffer);
+  if (isNodeBuffer(view) && byteLength < buffer.byteLength) {
+    throw new InvalidArgumentError(
+      place +
+        " is a Buffer that is a slice of a larger ArrayBuffer (of Node's pool, perhaps), which would move as a " +
+        "whole: pass new Uint8Array(buffer), which is a copy.",
+    );
+  }
+  return buffer;
+}
+
+function immovable(place: string, value: unknown): InvalidArgumentError {
+  return new InvalidArgumentError(
+    value instanceof SharedArrayBuffer
+      ? `${place} is shared memory, which both sides use: pass it without transfer.`
+      : `${place} is ${
+        describe(value)
+      }, which cannot move: ArrayBuffers, typed arrays, MessagePorts, streams and other ` +
+        "transferable objects can.",
   );
 }
 
@@ -108,8 +147,11 @@ function isNodeBuffer(view: ArrayBufferView): boolean {
 }
 
 function describe(value: unknown): string {
+  if (typeof value === "string") return JSON.stringify(value);
+  if (typeof value === "function") return "a function";
   if (typeof value !== "object" || value === null) return String(value);
-  return Object.prototype.toString.call(value).slice(8, -1);
+  const name = Object.prototype.toString.call(value).slice(8, -1);
+  return `${/^[AEIOU]/.test(name) ? "an" : "a"} ${name}`;
 }
 
 /** Writes a wrapper; returns −1 if `object` is not a wrapper. */

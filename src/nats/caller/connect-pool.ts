@@ -1,11 +1,18 @@
 /** `connectPool`: the caller's handle of tasks that machines serve. */
 import type { NatsConnection } from "@nats-io/transport-node";
-import { type CallOptions, checkCallOptions } from "../../api/call-options.ts";
+import {
+  type CallOptions,
+  checkCallOptions,
+  complete,
+  type GivenCall,
+  mergeOptions,
+  NO_OPTIONS,
+} from "../../api/call-options.ts";
 import { createTable } from "../../api/call-proxy.ts";
 import type { ModuleCalls } from "../../api/call-types.ts";
 import { checkShutdown, type ShutdownOptions } from "../../api/options.ts";
 import type { AnyFunction } from "../../api/task.ts";
-import { type CallSettings, createSettings, PLAIN } from "../../host/cancel/call-settings.ts";
+import { createSettings, PLAIN } from "../../host/cancel/call-settings.ts";
 import { InvalidArgumentError, NoMachinesError, PoolClosedError } from "../../errors.ts";
 import { currentRuntime } from "../../runtimes/current.ts";
 import { Caller } from "./caller.ts";
@@ -74,7 +81,7 @@ export function connectPool<Module extends object = Readonly<Record<string, AnyF
 }
 
 type Call = (...args: unknown[]) => RemoteResult;
-type CallWith = Call & { with(options: CallOptions): Call };
+type CallWith = Call & { with(options: CallOptions): CallWith };
 
 class NatsPool {
   readonly call: Readonly<Record<string, CallWith>>;
@@ -163,14 +170,18 @@ class NatsPool {
   readonly [Symbol.asyncDispose] = (): Promise<void> => this.shutdown();
 }
 
-function createCall(caller: Caller, name: string): CallWith {
-  const at = (settings: CallSettings): Call => (...args) => caller.call(name, settings, args);
-  return Object.assign(at(PLAIN), { with: (options: CallOptions) => at(remoteSettings(options)) });
+function createCall(caller: Caller, name: string, given: GivenCall = NO_OPTIONS): CallWith {
+  const settings = given === NO_OPTIONS ? PLAIN : createSettings(complete(given));
+  const call: Call = (...args) => caller.call(name, settings, args);
+  return Object.assign(call, {
+    with: (options: CallOptions) =>
+      createCall(caller, name, mergeOptions(given, checkRemoteOptions(options))),
+  });
 }
 
 /** Checks the options of `with`. Throws InvalidArgumentError. */
-function remoteSettings(options: CallOptions): CallSettings {
-  const settings = createSettings(checkCallOptions(options));
+function checkRemoteOptions(options: CallOptions): GivenCall {
+  const given = checkCallOptions(options);
   for (const key of ["transfer", "worker"] as const) {
     if (Object.hasOwn(options, key) && options[key] !== undefined) {
       const reason = key === "transfer"
@@ -179,5 +190,5 @@ function remoteSettings(options: CallOptions): CallSettings {
       throw new InvalidArgumentError(`A call over NATS has no option "${key}": ${reason}.`);
     }
   }
-  return settings;
+  return given;
 }
