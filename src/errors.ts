@@ -213,7 +213,12 @@ export class QueueFullError extends HeddleError {
 
   /** Its `code` is `HEDDLE_QUEUE_FULL`. */
   constructor(maxQueue: number) {
-    super("HEDDLE_QUEUE_FULL", `${maxQueue} calls are waiting already (maxQueue).`);
+    super(
+      "HEDDLE_QUEUE_FULL",
+      maxQueue === 0
+        ? "No worker takes the call at once, and none may wait (maxQueue: 0)."
+        : `${maxQueue} calls are waiting already (maxQueue).`,
+    );
     this.maxQueue = maxQueue;
   }
 }

@@ -95,7 +95,8 @@ export interface PoolOptions {
    */
   readonly inliner?: boolean | Partial<InlinerLimits>;
   /**
-   * Maximum number of calls that wait on the host: a number from 1, or "auto", 1024 for each worker. Default: no limit.
+   * Maximum number of calls that wait on the host: a number from 0, or "auto", 1024 for each worker. Default: no limit.
+   * With 0 a call that no worker takes at once is refused, so also each call before a worker is ready (`pool.ready`).
    * Calls that await promises among their arguments count. Calls sent to workers (up to 1024 each, or `maxConcurrency`
    * if that is more) do not. Without this, `recycleAfter`, an inliner, a balancer and priorities, workers get up to
    * 50 ms of short calls in advance. `pool.needsDrain`, which counts calls beyond 1024 per worker, tells producers when
@@ -122,13 +123,13 @@ export interface PoolOptions {
   /**
    * Number of calls after which a worker is replaced, for tasks that leak. Below 16 the number is exact: the
    * worker gets no further call. From 16 it is approximate: the worker gets calls until the new one is ready. It
-   * finishes its calls. Default: never.
+   * finishes its calls. Default, and with Infinity: never.
    */
   readonly recycleAfter?: number;
   /**
    * Maximum bytes of heap and buffers of a worker, garbage included. Above it the worker is replaced as by
    * `recycleAfter`; 25 % above it, the worker also gets no calls meanwhile. Checked every 5 ms while it works, between
-   * calls. Default: no limit.
+   * calls. Default: Infinity, no limit.
    */
   readonly maxWorkerMemory?: number;
   /**
@@ -160,7 +161,7 @@ export interface PoolOptions {
   readonly startTimeoutMs?: number;
   /**
    * Maximum time for a closing worker to exit, its `onTeardown` hooks included, in milliseconds. Then it is stopped.
-   * Default 1000.
+   * Default 1000; Infinity: no limit.
    */
   readonly teardownTimeoutMs?: number;
   /**
@@ -276,9 +277,11 @@ export function resolveOptions(
   };
   const integer = (key: keyof PoolOptions, min: number, max: number): number =>
     checkInteger(key, read(key), min, max);
-  /** An integer from 1, or Infinity if the option has the value `none`. */
-  const limit = (key: keyof PoolOptions, max: number, none?: number): number =>
-    read(key) === none ? Infinity : integer(key, 1, max);
+  /** An integer, or Infinity: no limit, which is also the default. */
+  const limit = (key: keyof PoolOptions, max: number, min = 1): number => {
+    const given = read(key) ?? Infinity;
+    return given === Infinity ? Infinity : checkInteger(key, given, min, max);
+  };
   const { minThreads, maxThreads } = checkThreads(read, runtime.cores);
   const maxPayloadBytes = read("maxPayloadBytes");
   if (typeof maxPayloadBytes !== "number" || !(maxPayloadBytes >= 1)) {
@@ -293,7 +296,7 @@ export function resolveOptions(
     ...checkObserving(read, runtime),
     minThreads,
     maxThreads,
-    idleTimeoutMs: limit("idleTimeoutMs", MAX_TIMER_MS, Infinity),
+    idleTimeoutMs: limit("idleTimeoutMs", MAX_TIMER_MS),
     ringBytes: checkRingBytes(read("ringBytes")),
     maxPayloadBytes,
     maxConcurrency: integer("maxConcurrency", 1, 2 ** 20),
@@ -302,7 +305,7 @@ export function resolveOptions(
     inliner: checkInliner(read("inliner")),
     maxQueue: read("maxQueue") === "auto"
       ? AUTO_QUEUE_PER_THREAD * maxThreads
-      : limit("maxQueue", Number.MAX_SAFE_INTEGER, Infinity),
+      : limit("maxQueue", Number.MAX_SAFE_INTEGER, 0),
     queuePolicy,
     hardTimeoutMs: checkMs("hardTimeoutMs", read("hardTimeoutMs")),
     maxAbandonedThreads: checkAbandoned(read("maxAbandonedThreads"), runtime.cores),
@@ -311,7 +314,7 @@ export function resolveOptions(
     workerLimits: checkWorkerLimits(read("resourceLimits"), read("permission"), refuseLimits),
     workerOptions: checkWorkerOptions(read("worker"), read("permission"), runtime),
     startTimeoutMs: checkMs("startTimeoutMs", read("startTimeoutMs")),
-    teardownTimeoutMs: integer("teardownTimeoutMs", 0, MAX_TIMER_MS),
+    teardownTimeoutMs: checkMs("teardownTimeoutMs", read("teardownTimeoutMs"), 0),
     keepAlive: checkBoolean("keepAlive", read("keepAlive")),
     moduleUrl: checkModuleUrl(read("moduleUrl")),
     mapError: checkMapError(read("mapError")),

@@ -30,6 +30,7 @@ import type { LaneOptions } from "../host/workers/thread-lane.ts";
 import { Deadlines } from "../host/cancel/deadlines.ts";
 import type { PoolSpec } from "./pool-spec.ts";
 import { AUTO_QUEUE_PER_THREAD, type ResolvedOptions } from "./options.ts";
+import { startFailure } from "./worker-options.ts";
 import { VERSION } from "../version.ts";
 import type { CallEntry } from "../host/metrics/call-entry.ts";
 import { Observing } from "./observe/observing.ts";
@@ -127,8 +128,14 @@ function startThreads(
   const tasks = taskModule === undefined ? sources.map(({ moduleUrl }) => moduleUrl) : [taskModule];
   const others = [setup, options.context?.run].filter((url) => url !== undefined);
   const modules = [...others.map((url) => runtime.toModuleUrl(url)), ...tasks];
-  const spawn = (workerId: number): WorkerHandle =>
-    runtime.spawnWorker(workerEntry, `${name}-${workerId}`, options.workerLimits, modules, thread);
+  const { workerLimits: limits } = options;
+  const spawn = (workerId: number): WorkerHandle => {
+    try {
+      return runtime.spawnWorker(workerEntry, `${name}-${workerId}`, limits, modules, thread);
+    } catch (error) {
+      throw startFailure(error, thread);
+    }
+  };
   let first = options.minThreads > 0 ? spawn(0) : undefined;
   // The thread is still unused only if creating the rest of the pool has failed.
   runtime.microtask(() => void first?.terminate());
@@ -151,7 +158,7 @@ function laneOptionsOf(
 
 function createBackpressure(options: ResolvedOptions, onDrain: () => void): Backpressure {
   const { maxQueue, queuePolicy: policy, maxThreads } = options;
-  const highWaterMark = Math.min(maxQueue, AUTO_QUEUE_PER_THREAD * maxThreads);
+  const highWaterMark = Math.max(1, Math.min(maxQueue, AUTO_QUEUE_PER_THREAD * maxThreads));
   return new Backpressure({ maxQueue, policy, highWaterMark, onDrain });
 }
 

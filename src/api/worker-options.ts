@@ -1,7 +1,7 @@
 /** The option `worker` of `createPool`: what each worker runs before its tasks, and how its thread is started. */
 import { checkKeys, invalid, isObject, isRecord, ownOf, show } from "./checks.ts";
 import { isRelative } from "./module-url.ts";
-import { InvalidArgumentError } from "../errors.ts";
+import { type HeddleError, InvalidArgumentError, WorkerStartError } from "../errors.ts";
 import type { Runtime, ThreadOptions } from "../runtimes/runtime.ts";
 
 /** Options of each worker. All are optional. */
@@ -111,4 +111,27 @@ function checkTexts(name: string, list: unknown): readonly string[] {
   const other = list.findIndex((text) => typeof text !== "string");
   if (other >= 0) throw invalid(`${name}[${other}]`, "a string", show(list[other]));
   return [...list] as string[];
+}
+
+/** The `code` of Node's error for flags that a thread cannot have. */
+const BAD_FLAGS = "ERR_WORKER_INVALID_EXEC_ARGV";
+
+/** What a runtime threw when it was to start a thread, as a coded error. */
+export function startFailure(cause: unknown, { execArgv, env }: ThreadOptions): HeddleError {
+  const { code, message } = Object(cause) as {
+    readonly code?: unknown;
+    readonly message?: unknown;
+  };
+  const text = typeof message === "string" ? message : show(cause);
+  if (code === BAD_FLAGS && (execArgv !== undefined || env !== undefined)) {
+    const option = text.includes("NODE_OPTIONS") ? "env.NODE_OPTIONS" : "execArgv";
+    return new InvalidArgumentError(
+      `worker.${option} has flags that a worker cannot have: ${
+        text.replace(/^[^:]*: */, "")
+      }. Flags of the whole process ` +
+        "belong on its own command line; the option resourceLimits sets limits of heap and stack.",
+      { cause },
+    );
+  }
+  return new WorkerStartError(`A thread cannot be started: ${text}`, { cause });
 }

@@ -2,12 +2,13 @@
 import { describe, expect, test } from "vitest";
 import {
   createPool,
+  InvalidArgumentError,
   type ModulePool,
   type PoolOptions,
   workerInfo,
   WorkerStartError,
 } from "../../src/mod.ts";
-import { closedAfterTest } from "../support/conformance.ts";
+import { closedAfterTest, rejection } from "../support/conformance.ts";
 import { capabilities } from "../support/runtime.ts";
 
 type Tasks = typeof import("../fixtures/setup-tasks.ts");
@@ -81,6 +82,23 @@ describe("the thread of a worker", () => {
       "--no-warnings",
     ]);
   });
+
+  test.runIf(capabilities.execArgv)(
+    "refuses flags that a thread cannot have by a coded error",
+    async () => {
+      const refused =
+        /worker\.execArgv has flags that a worker cannot have: --no-such-flag.*resourceLimits/;
+      expect(() => setupPool({ execArgv: ["--no-such-flag"] })).toThrow(refused);
+      expect(() => setupPool({ execArgv: ["--no-such-flag"] })).toThrow(InvalidArgumentError);
+      const env = { NODE_OPTIONS: "--no-such-flag" };
+      expect(() => setupPool({ env })).toThrow(/worker\.env\.NODE_OPTIONS has flags/);
+      const worker = { execArgv: ["--no-such-flag"] };
+      const lazy = closedAfterTest(createPool({ threads: 1, minThreads: 0, worker })<Tasks>(url));
+      const error = await rejection(lazy.call.next());
+      expect(error).toBeInstanceOf(InvalidArgumentError);
+      expect(String(error)).toMatch(/worker\.execArgv has flags/);
+    },
+  );
 
   test.skipIf(capabilities.execArgv)("gets no flags: they are refused by name", () => {
     expect(() => setupPool({ execArgv: ["--x"] })).toThrow(/worker\.execArgv has no effect/);

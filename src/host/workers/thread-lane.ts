@@ -322,7 +322,8 @@ export class ThreadLane implements Lane, Receiver {
     // Do not terminate a starting worker at once: on Node 22 that can crash the process while a module is evaluated
     // (`location_ != nullptr` in ExecuteAsyncModule). It exits when it has started and sees IS_CLOSING.
     const stop = (): void => void this.#terminate(CLOSE_TERMINATE_MS);
-    const timer = this.#runtime.setTimeout(stop, this.#teardownTimeoutMs);
+    const limitMs = this.#teardownTimeoutMs;
+    const timer = limitMs > MAX_TIMER_MS ? undefined : this.#runtime.setTimeout(stop, limitMs);
     // SYNC(close): stored after the last call was committed. Pairs with `#rest` in worker/loop.ts, which checks its ring
     // again after it has read this word. Needs release; waking relies on seq-cst (worker-parking.ts).
     Atomics.store(this.#control, IS_CLOSING, CLOSING);
@@ -333,7 +334,7 @@ export class ThreadLane implements Lane, Receiver {
       stop();
     }
     await this.#gone;
-    timer.clear();
+    timer?.clear();
   }
 
   #terminate(waitMs: number): Promise<void> {

@@ -91,7 +91,11 @@ describe("options", () => {
     [{ mapError: "x" }, /mapError must be a function, got "x"/],
     [{ maxWorkerMemory: 0.5 }, /maxWorkerMemory must be an integer from 1 to \d+, got 0.5/],
     [{ startTimeoutMs: 0 }, /startTimeoutMs must be a number of milliseconds above 0.* got 0/],
-    [{ teardownTimeoutMs: Infinity }, /teardownTimeoutMs must be an integer .* got Infinity/],
+    [
+      { teardownTimeoutMs: -1 },
+      /teardownTimeoutMs must be a number of milliseconds from 0, .* got -1/,
+    ],
+    [{ maxQueue: -1 }, /maxQueue must be an integer from 0 .* got -1/],
     [{ resourceLimits: 64 }, /resourceLimits must be an object, got 64/],
     [{ resourceLimits: { heap: 1 } }, /resourceLimits has no "heap".*maxOldGenerationSizeMb/],
     [

@@ -1,0 +1,48 @@
+/** Values of options at their limits. */
+import { expect, test } from "vitest";
+import { createPool, type ModulePool, type PoolOptions, QueueFullError } from "../../src/mod.ts";
+import { begun, closedAfterTest, rejection, release, sharedWords } from "../support/conformance.ts";
+
+type Tasks = typeof import("../fixtures/stream-tasks.ts");
+
+const url = new URL("../fixtures/stream-tasks.ts", import.meta.url);
+const poolWith = (options: PoolOptions): ModulePool<Tasks> =>
+  closedAfterTest(createPool({ threads: 1, ...options })<Tasks>(url));
+
+test("maxQueue: 0 refuses calls that no worker takes at once", async () => {
+  const pool = poolWith({ maxQueue: 0 });
+  expect(await rejection(pool.call.square(1))).toBeInstanceOf(QueueFullError);
+  await pool.ready;
+  expect(await pool.call.square(2)).toBe(4);
+  const words = sharedWords();
+  const running = pool.call.block(words);
+  await begun(words);
+  const others = Array.from({ length: 3000 }, (_, n) => pool.call.square(n));
+  const settled = Promise.allSettled(others);
+  const error = await rejection(others.at(-1)!);
+  expect(error).toMatchObject({ code: "HEDDLE_QUEUE_FULL", maxQueue: 0 });
+  expect(String(error)).toContain("No worker takes the call at once");
+  release(words);
+  await Promise.all([running, settled]);
+  expect(pool.needsDrain).toBe(false);
+  expect(await pool.call.square(2)).toBe(4);
+});
+
+test("Infinity is no limit where there may be none", async () => {
+  const limits = {
+    teardownTimeoutMs: Infinity,
+    startTimeoutMs: Infinity,
+    hardTimeoutMs: Infinity,
+    idleTimeoutMs: Infinity,
+    recycleAfter: Infinity,
+    maxWorkerMemory: Infinity,
+    maxQueue: Infinity,
+    maxPayloadBytes: Infinity,
+    maxAbandonedThreads: Infinity,
+  };
+  const pool = poolWith(limits);
+  const words = sharedWords();
+  await pool.call.closeIn(100, words);
+  await pool.shutdown();
+  expect(words[1]).toBe(1);
+});
