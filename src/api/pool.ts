@@ -18,7 +18,7 @@ import {
 import { Mapping } from "./map.ts";
 import { withMappedErrors } from "./mapped-errors.ts";
 import { ModuleTasks, variantSignatures } from "./module-tasks.ts";
-import { isRelative, moduleUrlOf } from "./module-url.ts";
+import { isRelative, locateModules, moduleUrlOf } from "./module-url.ts";
 import { AwakeCount } from "../sync/awake-count.ts";
 import { SafeEventTarget } from "./observe/pool-events.ts";
 import type { PoolStatistics, WorkerStatistics } from "./observe/pool-statistics.ts";
@@ -56,7 +56,7 @@ if (currentRuntime.bundleMark === VERSION && claimThread()) {
 export interface CreatePool {
   /**
    * Every function that the module exports is a task: `createPool()<typeof import("./tasks.ts")>(url)`. Only workers
-   * load the module. A relative path is relative to the module that calls `createPool`.
+   * load the module. A path or the name of a package is resolved as the module that calls `createPool` imports it.
    */
   <Module extends object = Readonly<Record<string, AnyFunction>>>(
     module: URL | string,
@@ -66,7 +66,7 @@ export interface CreatePool {
 }
 
 /**
- * Starts workers. The result takes the tasks: the URL of a module, whose exported functions are the tasks, or an object
+ * Starts workers. The result takes the tasks: the URL, path or package name of a module, whose exported functions are the tasks, or an object
  * of tasks by name.
  *
  * An idle pool does not keep the process running (option `keepAlive`); calls in flight do. With an object of tasks,
@@ -96,7 +96,8 @@ export function createPool(options: PoolOptions = {}): CreatePool {
   const locate = (file: string | undefined) => moduleOnStack(file, entry);
   const caller = locate(resolved.moduleUrl ?? callerOf(createPool));
   const active = realm?.active ?? [AwakeCount.ofThread()];
-  const common = { options: resolved, runtime, active, workerEntry: entry };
+  const located = locateModules(resolved, caller, runtime);
+  const common = { options: located, runtime, active, workerEntry: entry };
   const create = (given: TaskMap | URL | string): unknown => {
     if (typeof given === "string" || given instanceof URL) {
       const tasks = new ModuleTasks(moduleUrlOf(String(given), caller, runtime), runtime);

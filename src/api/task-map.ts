@@ -6,8 +6,7 @@ import type { Signature } from "../codec/struct/signature.ts";
 import { InvalidArgumentError } from "../errors.ts";
 import type { TaskSource } from "../lane/start-data.ts";
 import { declaredAt } from "../realm/declared-tasks.ts";
-import type { Runtime } from "../runtimes/runtime.ts";
-import { moduleUrlOf } from "./module-url.ts";
+import { type ModuleFinder, moduleUrlOf } from "./module-url.ts";
 import { type AnyFunction, hasSignal, type ImportedTask, TASK, type Task } from "./task.ts";
 
 /** The entry of a task map if it is a declared or imported task. */
@@ -44,7 +43,7 @@ export function locateTask(
   key: string,
   entry: unknown,
   caller: string | undefined,
-  runtime: Pick<Runtime, "toModuleUrl">,
+  runtime: ModuleFinder,
   locate: (file: string | undefined) => string | undefined = (file) => file,
 ): Omit<TaskSource, "name" | "declares" | "hasSignal"> {
   const urlOf = (location: string | undefined, base?: string): string => {

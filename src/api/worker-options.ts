@@ -1,14 +1,13 @@
 /** The option `worker` of `createPool`: what each worker runs before its tasks, and how its thread is started. */
 import { checkKeys, invalid, isObject, isRecord, ownOf, show } from "./checks.ts";
-import { isRelative } from "./module-url.ts";
 import { type HeddleError, InvalidArgumentError, WorkerStartError } from "../errors.ts";
 import type { Runtime, ThreadOptions } from "../runtimes/runtime.ts";
 
 /** Options of each worker. All are optional. */
 export interface WorkerOptions {
   /**
-   * A module that each worker loads before the task modules: a URL or an absolute path. Its default export, if any, is
-   * called with `data` and awaited. What it returns is `workerInfo().context`. If it fails the worker does not start
+   * A module that each worker loads before the task modules: a URL, a path relative to the module that calls `createPool`,
+   * or the name of a package. Its default export, if any, is called with `data` and awaited. What it returns is `workerInfo().context`. If it fails the worker does not start
    * (WorkerStartError). Default: none.
    */
   readonly setup?: URL | string;
@@ -84,17 +83,9 @@ function cloneData(data: unknown): unknown {
 
 function checkSetup(setup: unknown): string {
   if (typeof setup !== "string" && !(setup instanceof URL)) {
-    throw invalid("worker.setup", "a URL or an absolute path", show(setup));
+    throw invalid("worker.setup", "a URL or a path of a module", show(setup));
   }
-  const location = String(setup);
-  if (isRelative(location)) {
-    throw invalid(
-      "worker.setup",
-      `absolute, such as new URL("${location}", import.meta.url)`,
-      show(location),
-    );
-  }
-  return location;
+  return String(setup);
 }
 
 function checkEnv(env: unknown): NonNullable<ThreadOptions["env"]> {
@@ -125,11 +116,10 @@ export function startFailure(cause: unknown, { execArgv, env }: ThreadOptions): 
   const text = typeof message === "string" ? message : show(cause);
   if (code === BAD_FLAGS && (execArgv !== undefined || env !== undefined)) {
     const option = text.includes("NODE_OPTIONS") ? "env.NODE_OPTIONS" : "execArgv";
+    const flags = text.replace(/^[^:]*: */, "");
     return new InvalidArgumentError(
-      `worker.${option} has flags that a worker cannot have: ${
-        text.replace(/^[^:]*: */, "")
-      }. Flags of the whole process ` +
-        "belong on its own command line; the option resourceLimits sets limits of heap and stack.",
+      `worker.${option} has flags that a worker cannot have: ${flags}. ` +
+        "Such flags belong on the command line of the program; the option resourceLimits sets limits of heap and stack.",
       { cause },
     );
   }

@@ -12,9 +12,14 @@ import {
   type Runtime,
 } from "./runtime.ts";
 import { inspectFrom } from "./array-keys.ts";
+import { findPackageModule } from "./package-modules.ts";
 import { process } from "./process.ts";
 import { ABOVE_ONE_BYTE, textAccess } from "./values.ts";
 import { createContext, createRuntime } from "./worker-threads.ts";
+
+/** Whether a file may be read without a question to the user. */
+const canRead = (path: URL): boolean =>
+  Deno.permissions.querySync({ name: "read", path }).state === "granted";
 
 export function createDenoRuntime(): Runtime {
   return createRuntime({
@@ -28,9 +33,9 @@ export function createDenoRuntime(): Runtime {
       ...(resourceLimits === undefined ? [] : ["Deno leaves workers hanging at resourceLimits"]),
       ...(permission === undefined ? [] : refusePermission(permission)),
     ],
+    findPackage: (specifier, parent) => findPackageModule(specifier, parent, "deno", canRead),
     exists: (path) =>
-      path.protocol !== "file:" ||
-      Deno.permissions.querySync({ name: "read", path }).state !== "granted" ||
+      path.protocol !== "file:" || !canRead(path) ||
       process.getBuiltinModule("node:fs").existsSync(path),
     // Reading a variable without the permission would ask the user.
     env: (name) =>

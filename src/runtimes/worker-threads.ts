@@ -18,6 +18,7 @@ import {
   workerData,
   type WorkerOptions,
 } from "node:worker_threads";
+import { findPackageModule } from "./package-modules.ts";
 import { process } from "./process.ts";
 import { byteAccess, objectKinds, textAccess } from "./values.ts";
 import type {
@@ -261,6 +262,7 @@ const ofProcess: Pick<
   | "tracingChannel"
   | "env"
   | "printError"
+  | "findPackage"
   | "onBeforeExit"
   | "onTerminate"
   | "processName"
@@ -273,6 +275,7 @@ const ofProcess: Pick<
   onTerminate,
   processName,
   env: (name) => process.env[name],
+  findPackage: (specifier, parent) => findPackageModule(specifier, parent, "node"),
   printError: (line) => void process.stderr.write(`${line}\n`),
 };
 

@@ -42,6 +42,11 @@ describe("worker.setup", () => {
     for (let n = 0; n < 3; n++) expect(await pool.call.next()).toBe("r0");
   });
 
+  test("may be relative to the module that calls createPool", async () => {
+    const { call } = setupPool({ setup: "../fixtures/setup.ts", data: { prefix: "r" } });
+    expect(await call.next()).toBe("r0");
+  });
+
   test("that throws fails the pool with its error", async () => {
     const { call, ready } = setupPool({ setup, data: { prefix: "refused" } });
     const error = await call.next().catch((reason: unknown) => reason) as Error;
@@ -109,8 +114,11 @@ describe("bad options of workers", () => {
   const bad: readonly (readonly [unknown, RegExp])[] = [
     [5, /worker must be an object of options, got 5/],
     [{ setUp: 1 }, /no option "setUp"; did you mean "setup"\?/],
-    [{ setup: "./setup.ts" }, /worker\.setup must be absolute.*"\.\/setup\.ts"/],
-    [{ setup: 5 }, /worker\.setup must be a URL or an absolute path, got 5/],
+    [
+      { setup: "setup.ts" },
+      /No package and no file "setup\.ts" is found from .*A path begins with "\.\/"/,
+    ],
+    [{ setup: 5 }, /worker\.setup must be a URL or a path of a module, got 5/],
     [{ data: () => {} }, /worker\.data cannot be cloned/],
     [{ env: { A: 1 } }, /worker\.env\.A must be a string, got 1/],
     [{ env: 5 }, /worker\.env must be an object of strings/],

@@ -3,7 +3,6 @@ import { DEBUG_TOPICS, type DebugTopic } from "../../host/metrics/debug-log.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
 import { InvalidArgumentError } from "../../errors.ts";
 import { checkBoolean, checkKeys, invalid, isObject, isRecord, ownOf, show } from "../checks.ts";
-import { isRelative } from "../module-url.ts";
 
 /** What each call carries to its worker, and how its task runs there. */
 export interface ContextOptions {
@@ -13,7 +12,8 @@ export interface ContextOptions {
    */
   readonly capture: () => unknown;
   /**
-   * Functions cannot be sent to threads, so this is the module that exports it: a URL or an absolute path. Its export
+   * Functions cannot be sent to threads, so this is the module that exports it: a URL, a path relative to the
+   * module that calls `createPool`, or the name of a package. Its export
    * `run(context, task, { task: name })` is called for each call, must call `task()` and return what that returns, perhaps
    * later. For a generator task it is called once, and the generator keeps its asynchronous context.
    */
@@ -80,8 +80,8 @@ function checkContext(given: unknown): NonNullable<ResolvedObserving["context"]>
         "functions cannot be sent to threads.",
     );
   }
-  if (!(typeof run === "string" || run instanceof URL) || isRelative(String(run))) {
-    throw invalid("context.run", "a URL or an absolute path of a module", show(run));
+  if (!(typeof run === "string" || run instanceof URL)) {
+    throw invalid("context.run", "a URL or a path of a module", show(run));
   }
   return { capture: capture as () => unknown, run: String(run) };
 }

@@ -71,8 +71,11 @@ export function serve<Module extends object = Readonly<Record<string, AnyFunctio
   options: ServeOptions,
 ): Server {
   const resolved = resolveServe(options, currentRuntime.processName);
-  const url = moduleUrlOf(String(module), callerOf(serve), currentRuntime);
-  const pool = createPool(options.pool)<Module>(new URL(url));
+  const moduleUrl = callerOf(serve); // also what `worker.setup` and `context.run` are relative to
+  const url = moduleUrlOf(String(module), moduleUrl, currentRuntime);
+  const pool = createPool({ ...(moduleUrl !== undefined && { moduleUrl }), ...options.pool })<
+    Module
+  >(new URL(url));
   return new ServedPool(resolved, pool as ModulePool<object>);
 }
 
