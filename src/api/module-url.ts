@@ -12,7 +12,11 @@ const RELATIVE_PATH = /^\.|\\/;
 /** What the functions below need of the runtime. */
 export type ModuleFinder =
   & Pick<Runtime, "toModuleUrl">
-  & Partial<Pick<Runtime, "findPackage" | "exists">>;
+  & Partial<Pick<Runtime, "exists">>
+  & {
+    /** The URL of a module of a package, as the module with the URL `parent` imports it. Undefined: not found. */
+    readonly findPackage?: (specifier: string, parent: string) => string | undefined;
+  };
 
 export function isRelative(location: string): boolean {
   return !ABSOLUTE_PATH.test(location) && !URL_SCHEME.test(location);
@@ -25,7 +29,7 @@ export function isRelative(location: string): boolean {
 export function moduleUrlOf(
   location: string,
   base: string | undefined,
-  { toModuleUrl, findPackage, exists }: ModuleFinder,
+  { toModuleUrl, exists, findPackage }: ModuleFinder,
 ): string {
   if (!isRelative(location)) return toModuleUrl(location);
   if (base === undefined) {

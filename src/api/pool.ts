@@ -30,10 +30,13 @@ import { isGeneratorFunction } from "../streams/generator-functions.ts";
 import { VERSION } from "../version.ts";
 import { workerEntry } from "../worker-entry.ts";
 import { currentRuntime } from "../runtimes/current.ts";
-import type { Runtime, WorkerEntry } from "../runtimes/runtime.ts";
+import { moduleFinder } from "../runtimes/package-modules.ts";
+import type { WorkerEntry } from "../runtimes/runtime.ts";
 import { declaredBy, functionOf, locateTask, settingsOfTask } from "./task-map.ts";
 import type { AnyFunction, TaskMap } from "./task.ts";
 import type { PoolSpec } from "./pool-spec.ts";
+
+const finder = moduleFinder(currentRuntime);
 
 /** Default time for calls in flight to finish in `shutdown()`. */
 const DRAIN_MS = 5000;
@@ -96,18 +99,18 @@ export function createPool(options: PoolOptions = {}): CreatePool {
   const locate = (file: string | undefined) => moduleOnStack(file, entry);
   const caller = locate(resolved.moduleUrl ?? callerOf(createPool));
   const active = realm?.active ?? [AwakeCount.ofThread()];
-  const located = locateModules(resolved, caller, runtime);
+  const located = locateModules(resolved, caller, finder);
   const common = { options: located, runtime, active, workerEntry: entry };
   const create = (given: TaskMap | URL | string): unknown => {
     if (typeof given === "string" || given instanceof URL) {
-      const tasks = new ModuleTasks(moduleUrlOf(String(given), caller, runtime), runtime);
+      const tasks = new ModuleTasks(moduleUrlOf(String(given), caller, finder), runtime);
       const { sources, signatures, moduleUrl } = tasks;
       const spec = { ...common, sources, tasks: tasks.tasks, signatures, taskModule: moduleUrl };
       return new ThreadPool(spec, tasks);
     }
     const entries = Object.values(Object(given) as TaskMap);
     const declared = entries.map(declaredBy);
-    const sources = locateTasks(given, declared, caller, runtime, locate);
+    const sources = locateTasks(given, declared, caller, locate);
     const signatures = [...declared, ...variantSignatures(declared)];
     const tasks = entries.map((entry) => {
       const f = functionOf(entry);
@@ -128,7 +131,6 @@ function locateTasks(
   tasks: TaskMap,
   signatures: readonly (Signature | undefined)[],
   caller: string | undefined,
-  runtime: Runtime,
   locate: (file: string | undefined) => string | undefined,
 ): readonly TaskSource[] {
   if (!isRecord(tasks)) {
@@ -141,7 +143,7 @@ function locateTasks(
     const signature = signatures[index];
     return {
       name,
-      ...locateTask(name, tasks[name], caller, runtime, locate),
+      ...locateTask(name, tasks[name], caller, finder, locate),
       declares: signature && structCode().describeSignature(signature),
       hasSignal: settingsOfTask(tasks[name]).hasSignal === true,
     };

@@ -1,6 +1,5 @@
 /** Bun: `queueMicrotask` is the cheaper microtask, and `slice` copies out without zeroing first. */
 import { inspectFrom } from "./array-keys.ts";
-import { findPackageModule } from "./package-modules.ts";
 import { process } from "./process.ts";
 import {
   ASCII,
@@ -30,7 +29,7 @@ function hasOwnWrite(stream: object): boolean {
 export function createBunRuntime(): Runtime {
   return createRuntime({
     directOutputs: () => unpatchedOutputs(hasOwnWrite),
-    findPackage: (specifier, parent) => findPackageModule(specifier, parent, "bun"),
+    importCondition: "bun",
     microtask: (callback) => queueMicrotask(callback),
     refuseLimits: ({ resourceLimits, permission }) => [
       ...(resourceLimits === undefined ? [] : ["Bun ignores resourceLimits of workers"]),

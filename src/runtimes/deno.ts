@@ -12,7 +12,6 @@ import {
   type Runtime,
 } from "./runtime.ts";
 import { inspectFrom } from "./array-keys.ts";
-import { findPackageModule } from "./package-modules.ts";
 import { process } from "./process.ts";
 import { ABOVE_ONE_BYTE, textAccess } from "./values.ts";
 import { createContext, createRuntime } from "./worker-threads.ts";
@@ -33,7 +32,8 @@ export function createDenoRuntime(): Runtime {
       ...(resourceLimits === undefined ? [] : ["Deno leaves workers hanging at resourceLimits"]),
       ...(permission === undefined ? [] : refusePermission(permission)),
     ],
-    findPackage: (specifier, parent) => findPackageModule(specifier, parent, "deno", canRead),
+    importCondition: "deno",
+    canRead,
     exists: (path) =>
       path.protocol !== "file:" || !canRead(path) ||
       process.getBuiltinModule("node:fs").existsSync(path),

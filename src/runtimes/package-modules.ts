@@ -3,12 +3,11 @@
  * not the running one. The algorithm is that of Node's documentation, "ESM resolution algorithm specification".
  */
 import { process } from "./process.ts";
+import type { Runtime } from "./runtime.ts";
 
-/** What is asked for, and how files are read. */
-interface Search {
-  /** Conditions that hold, besides `default`. */
+interface Search extends Pick<Runtime, "canRead"> {
+  /** Conditions in `exports` that hold, besides `default`. */
   readonly conditions: readonly string[];
-  readonly canRead: (url: URL) => boolean;
 }
 
 interface PackageData {
@@ -21,17 +20,28 @@ interface PackageData {
 /** A package name, perhaps with a path in the package: `tasks`, `@acme/tasks/images`. */
 const NAME = /^((?:@[^/\\%]+\/)?[^./\\%#@:][^/\\%:]*)(\/.*)?$/;
 
+/** Finds modules from other modules: how `createPool` takes those that its caller names. */
+export function moduleFinder(
+  runtime: Pick<Runtime, "toModuleUrl" | "exists" | "importCondition" | "canRead">,
+): Pick<Runtime, "toModuleUrl" | "exists"> & {
+  readonly findPackage: (specifier: string, parent: string) => string | undefined;
+} {
+  const { toModuleUrl, exists } = runtime;
+  const findPackage = (specifier: string, parent: string): string | undefined =>
+    findPackageModule(specifier, parent, runtime);
+  return { toModuleUrl, exists, findPackage };
+}
+
 /**
- * The URL of the module `specifier`, a package name or `#name`, as the module `parent` imports it. `runtime`: the runtime's own
- * condition in `exports`. Undefined: not found.
+ * The URL of the module `specifier`, a package name or `#name`, as the module with the URL `parent` imports it. Undefined: not
+ * found.
  */
-export function findPackageModule(
+function findPackageModule(
   specifier: string,
   parent: string,
-  runtime: string,
-  canRead: (url: URL) => boolean = () => true,
+  { importCondition, canRead }: Pick<Runtime, "importCondition" | "canRead">,
 ): string | undefined {
-  const search = { conditions: [runtime, "node", "import", "module-sync"], canRead };
+  const search = { conditions: [importCondition, "node", "import", "module-sync"], canRead };
   const base = new URL(parent);
   if (base.protocol !== "file:") return undefined;
   const found = resolve(specifier, base, search)?.href;

@@ -297,8 +297,10 @@ export interface Runtime extends CodecAccess {
   parent(): ParentHandle;
   /** Converts a path, file URL string or URL into the URL string a worker can import. */
   toModuleUrl(location: string): string;
-  /** The URL of a module of a package, by name, as the module with the URL `parent` imports it. Undefined: not found. */
-  findPackage(specifier: string, parent: string): string | undefined;
+  /** The runtime's own condition in the `exports` of packages. */
+  readonly importCondition: string;
+  /** Whether a file may be read without a question to the user. */
+  canRead(url: URL): boolean;
   /**
    * Registers `callback` for the time when nothing keeps the process running any more. The process continues if the
    * callback starts something that does. Returns a function that removes the callback.

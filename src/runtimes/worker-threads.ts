@@ -18,7 +18,6 @@ import {
   workerData,
   type WorkerOptions,
 } from "node:worker_threads";
-import { findPackageModule } from "./package-modules.ts";
 import { process } from "./process.ts";
 import { byteAccess, objectKinds, textAccess } from "./values.ts";
 import type {
@@ -262,7 +261,8 @@ const ofProcess: Pick<
   | "tracingChannel"
   | "env"
   | "printError"
-  | "findPackage"
+  | "importCondition"
+  | "canRead"
   | "onBeforeExit"
   | "onTerminate"
   | "processName"
@@ -275,7 +275,8 @@ const ofProcess: Pick<
   onTerminate,
   processName,
   env: (name) => process.env[name],
-  findPackage: (specifier, parent) => findPackageModule(specifier, parent, "node"),
+  importCondition: "node",
+  canRead: () => true,
   printError: (line) => void process.stderr.write(`${line}\n`),
 };
 

@@ -423,7 +423,7 @@ describe("debug", () => {
     expect(refused({ metrics: 1 })).toBeInstanceOf(InvalidArgumentError);
     const capture = (): void => {};
     for (
-      const context of [1, {}, { capture }, { capture, run: "./a.ts" }, { capture, run: capture }]
+      const context of [1, {}, { capture }, { capture, run: "a.ts" }, { capture, run: capture }]
     ) {
       expect(refused({ context })).toBeInstanceOf(InvalidArgumentError);
     }

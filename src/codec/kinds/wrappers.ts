@@ -134,7 +134,7 @@ function bufferOf(view: ArrayBufferView, place: string): ArrayBufferLike {
 function immovable(place: string, value: unknown): InvalidArgumentError {
   return new InvalidArgumentError(
     value instanceof SharedArrayBuffer
-      ? `${place} is shared memory, which both sides use: pass it without transfer.`
+      ? `${place} is shared memory (SharedArrayBuffer), which both sides use: pass it without transfer.`
       : `${place} is ${
         describe(value)
       }, which cannot move: ArrayBuffers, typed arrays, MessagePorts, streams and other ` +

@@ -71,11 +71,10 @@ export function serve<Module extends object = Readonly<Record<string, AnyFunctio
   options: ServeOptions,
 ): Server {
   const resolved = resolveServe(options, currentRuntime.processName);
-  const moduleUrl = callerOf(serve); // also what `worker.setup` and `context.run` are relative to
-  const url = moduleUrlOf(String(module), moduleUrl, currentRuntime);
-  const pool = createPool({ ...(moduleUrl !== undefined && { moduleUrl }), ...options.pool })<
-    Module
-  >(new URL(url));
+  const moduleUrl = callerOf(serve); // what relative modules are relative to, also `worker.setup` and `context.run`
+  const pool = moduleUrl === undefined
+    ? createPool(options.pool)<Module>(moduleUrlOf(String(module), undefined, currentRuntime))
+    : createPool({ moduleUrl, ...options.pool })<Module>(module);
   return new ServedPool(resolved, pool as ModulePool<object>);
 }
 
