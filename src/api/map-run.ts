@@ -175,17 +175,37 @@ export class MapRun {
     if (this.#bound?.isKnown !== true) this.#bound = this.#options.task.bind(this.#abort.signal);
     this.#call(this.#bound, items).then(
       (result) => this.#settle(number, items.length, result),
-      (error) => this.#settle(number, items.length, [[], 0, error]),
+      (error) => this.#settle(number, items.length, [[], NaN, 0, error]),
     );
   }
 
-  async #call({ single, chunk }: BoundCall, items: readonly unknown[]): Promise<ChunkResult> {
+  async #call(bound: BoundCall, items: readonly unknown[]): Promise<ChunkResult> {
     const { isReduction, args } = this.#options;
-    if (chunk !== undefined && (items.length > 1 || this.#options.chunk === undefined)) {
-      const result = chunk(items, isReduction, args);
-      if (result !== undefined) return await result;
-      this.#size = this.#options.chunk ?? Math.ceil(items.length / 2); // it may have been too large
+    const { chunk } = bound;
+    const isChunk = chunk !== undefined && (items.length > 1 || this.#options.chunk === undefined);
+    const called = isChunk ? chunk(items, isReduction, args) : undefined;
+    if (called === undefined) {
+      // The chunk may have been too large.
+      if (isChunk && this.#options.chunk === undefined) this.#size = Math.ceil(items.length / 2);
+      return await this.#callEach(bound, items);
     }
+    const result = await called;
+    const [results, , used] = result;
+    if (result.length > 3 || used === items.length || this.#isOver) return result;
+    // The worker has used some of the items only.
+    const others = items.slice(used);
+    const rest = isReduction ? [...results, ...others] : others;
+    try {
+      const [further, , , ...error] = await this.#call(bound, rest);
+      return [isReduction ? further : [...results, ...further], NaN, items.length, ...error];
+    } catch (error) {
+      return [results, NaN, items.length, error];
+    }
+  }
+
+  /** Makes a call for each item. */
+  async #callEach({ single }: BoundCall, items: readonly unknown[]): Promise<ChunkResult> {
+    const { isReduction, args } = this.#options;
     const results: unknown[] = isReduction ? [items[0]] : [];
     try {
       for (let at = results.length; at < items.length && !this.#isOver; at++) {
@@ -193,15 +213,15 @@ export class MapRun {
         else results.push(await single(items[at], ...args));
       }
     } catch (error) {
-      return [results, NaN, error];
+      return [results, NaN, items.length, error];
     }
-    return [results, NaN];
+    return [results, NaN, items.length];
   }
 
   #settle(number: number, count: number, result: ChunkResult): void {
     this.#inFlight--;
     if (this.#isOver) return;
-    if (this.#options.chunk === undefined && result.length === 2) this.#resize(count, result[1]);
+    if (this.#options.chunk === undefined && result.length === 3) this.#resize(count, result[1]);
     if (!this.#options.isOrdered) this.#deliver(result);
     else {
       this.#early.set(number, result);
@@ -226,11 +246,11 @@ export class MapRun {
 
   #deliver(result: ChunkResult): void {
     const [results] = result;
-    const isFailed = result.length > 2;
-    if (isFailed) this.#stop(result[2]); // before the results: taking the last ones would end the run
+    const isFailed = result.length > 3;
+    if (isFailed) this.#stop(result[3]); // before the results: taking the last ones would end the run
     if (results.length > 0) this.results.push(results, 0);
     else this.#open--;
-    if (isFailed) this.results.fail(result[2]);
+    if (isFailed) this.results.fail(result[3]);
   }
 
   #fail(error: unknown): void {

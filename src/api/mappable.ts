@@ -1,6 +1,6 @@
 /** The functions of `pool.call` as `pool.map` uses them. */
-import { InvalidArgumentError } from "../errors.ts";
-import type { CallSettings } from "../host/cancel/call-settings.ts";
+import { InvalidArgumentError, TimeoutError } from "../errors.ts";
+import { type CallSettings, createSettings } from "../host/cancel/call-settings.ts";
 import type { Reject, Resolve } from "../host/in-flight.ts";
 import type { ChunkResult } from "../lane/task-variants.ts";
 import type { CallSink } from "./mapped-errors.ts";
@@ -49,6 +49,9 @@ export function whyNotMapped(isStream: boolean, isMoving: boolean): Error | unde
   return isMoving ? new InvalidArgumentError(NO_TRANSFER) : undefined;
 }
 
+/** How late a limit may expire, as a share of it. */
+const HARD_LIMIT_SHARE = 1 / 8;
+
 /** Calls of chunks, of the task with this index. Undefined if each item needs a call of its own. */
 export function chunkCall(
   entry: CallSink,
@@ -59,10 +62,18 @@ export function chunkCall(
   // A time limit, and what happens then, is that of an item.
   const isTimed = settings.timeoutMs !== Infinity || settings.deadlineMs !== Infinity;
   if (isDeclared || isTimed || settings.onEvent !== undefined) return undefined;
+  // The hard limit is that of an item as well: the worker ends a chunk early, so that each item has the whole limit.
+  const { hardTimeoutMs } = settings;
+  const budgetMs = hardTimeoutMs * HARD_LIMIT_SHARE;
+  const ofChunk = createSettings({ ...settings, hardTimeoutMs: hardTimeoutMs + budgetMs });
   return (items, isReduction, args) => {
     let isMade = false;
     const result = new Promise((resolve: Resolve, reject: Reject) => {
-      entry.submit(task, [items, isReduction, ...args], resolve, reject, settings);
+      const fail: Reject = (error) => {
+        const isHard = error instanceof TimeoutError && error.limitMs === ofChunk.hardTimeoutMs;
+        reject(isHard ? new TimeoutError("hard", hardTimeoutMs) : error);
+      };
+      entry.submit(task, [items, isReduction, budgetMs, ...args], resolve, fail, ofChunk);
       isMade = true;
     }) as Promise<ChunkResult>;
     if (isMade) return result;

@@ -11,5 +11,13 @@ export const EMITTING = 2;
 
 export const VARIANTS = 3;
 
-/** The result of a chunk: the results of its items, the run time in milliseconds, and the error that ended it, if any. */
-export type ChunkResult = readonly [results: readonly unknown[], ms: number, error?: unknown];
+/**
+ * The result of a chunk: the results of its items, the run time in milliseconds, the number of items that were used, which
+ * the worker may leave at less, and the error that ended it, if any.
+ */
+export type ChunkResult = readonly [
+  results: readonly unknown[],
+  ms: number,
+  used: number,
+  error?: unknown,
+];

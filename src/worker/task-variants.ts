@@ -24,10 +24,10 @@ export function withVariants(
   ];
 }
 
-/** One after the other: each item's result, or the reduction of all items, until the signal of the chunk is aborted. */
+/** One after the other: each item's result, or the reduction of all items, until the chunk is aborted or its time is up. */
 function chunkOf({ f, hasSignal }: WorkerTask, now: () => number): WorkerTask["f"] {
   // A signal comes last.
-  return (items: unknown, isReduction: unknown, ...rest: unknown[]) => {
+  return (items: unknown, isReduction: unknown, budgetMs: unknown, ...rest: unknown[]) => {
     const signal = rest.pop() as TaskSignal;
     const withSignal = (args: unknown[]): unknown => {
       while (args.length < f.length - 1) args.push(undefined);
@@ -38,11 +38,15 @@ function chunkOf({ f, hasSignal }: WorkerTask, now: () => number): WorkerTask["f
     const call = rest.length === 0
       ? given
       : (args: unknown[]): unknown => given([...args, ...rest]);
-    return new ChunkRun(items as unknown[], isReduction === true, signal, now).next(call);
+    const run = new ChunkRun(items as unknown[], isReduction === true, signal, now);
+    run.budgetMs = budgetMs as number;
+    return run.next(call);
   };
 }
 
 class ChunkRun {
+  /** The chunk begins no further item after this time. */
+  budgetMs = Infinity;
   readonly #items: readonly unknown[];
   readonly #isReduction: boolean;
   readonly #signal: TaskSignal;
@@ -71,7 +75,7 @@ class ChunkRun {
   next(call: (args: unknown[]) => unknown): ChunkResult | Promise<ChunkResult> {
     const { length } = this.#items;
     try {
-      while (this.#at < length && !this.#isAborted()) {
+      while (this.#at < length && !this.#mustEnd()) {
         const item = this.#items[this.#at++];
         const result = call(this.#isReduction ? [this.#results[0], item] : [item]);
         if (isThenable(result)) return this.#await(result, call);
@@ -95,8 +99,12 @@ class ChunkRun {
     return this.next(call);
   }
 
-  /** Looks at the signal up to 64 times in a chunk: that takes as long as a short task. */
-  #isAborted(): boolean {
+  #mustEnd(): boolean {
+    const isFirst = this.#at === Number(this.#isReduction);
+    if (this.budgetMs !== Infinity && !isFirst && this.#now() - this.#startMs >= this.budgetMs) {
+      return true;
+    }
+    // Looks at the signal up to 64 times in a chunk: that takes as long as a short task.
     if (this.#at < this.#checkAt) return false;
     this.#checkAt = this.#at + 1 + (this.#items.length >> 6);
     return this.#signal.aborted;
@@ -108,6 +116,6 @@ class ChunkRun {
   }
 
   #end(error: readonly [] | readonly [unknown]): ChunkResult {
-    return [this.#results, this.#now() - this.#startMs, ...error];
+    return [this.#results, this.#now() - this.#startMs, this.#at, ...error];
   }
 }

@@ -137,6 +137,19 @@ describe.each([["known", readyPool], ["not known yet", earlyPool]])("tasks %s", 
     },
   );
 
+  test("the hard limit of a pool counts for each item, not for its chunk", async () => {
+    const pool = await create({ threads: 1, hardTimeoutMs: 2000 });
+    const times = Array.from({ length: 10 }, () => 300);
+    const slept = await pool.map(pool.call.sleepFor, times, { chunk: 10, concurrency: 1 })
+      .toArray();
+    expect(slept).toEqual(times.map(() => "slept"));
+    const joined = await pool.reduce(pool.call.joinSlowly, [..."abcdefghij"], { chunk: 10 });
+    expect(joined).toBe("abcdefghij");
+    const error = await rejection(pool.map(pool.call.sleepFor, [1, 1e6], { chunk: 2 }).toArray());
+    expect(error).toBeInstanceOf(TimeoutError);
+    expect(error).toMatchObject({ kind: "hard", limitMs: 2000 });
+  });
+
   test("further arguments", async () => {
     const pool = await create();
     for (const options of [{}, { chunk: 3 }]) {

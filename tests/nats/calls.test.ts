@@ -143,7 +143,8 @@ describe.skipIf(noServer !== undefined)(`one server${noServer ? ` (${noServer})`
     const timeout = await rejection(pool.call.sleep.with({ timeout: 20 })(60_000));
     expect(timeout).toBeInstanceOf(TimeoutError);
     expect(timeout).toMatchObject({ kind: "timeout", limitMs: 20 });
-    const lenient = pool.call.sleep.with({ timeout: { time: 20, default: "late" } });
+    const urgent = pool.call.sleep.with({ priority: "high" });
+    const lenient = urgent.with({ timeout: { time: 20, default: "late" } });
     expect(await lenient(60_000)).toBe("late");
     const deadline = await rejection(pool.call.sleep.with({ deadline: 30 })(60_000));
     expect(deadline).toMatchObject({ kind: "deadline", limitMs: 30 });
