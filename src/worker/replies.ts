@@ -209,7 +209,7 @@ export class Replies {
       }
     }
     const index = returns === undefined ? 0 : task!.index;
-    const encoder = snapshots.acquire();
+    const encoder = snapshots.codec.acquire();
     let snapshot: Snapshot;
     try {
       const end = kind === THROWN && isError(value)
@@ -225,7 +225,7 @@ export class Replies {
       this.#wakeIfAnnounced();
       snapshot = snapshots.take(encoder, end, 1, true);
     } finally {
-      snapshots.release(encoder);
+      snapshots.codec.release(encoder);
     }
     this.#send({ kind, slot, generation, task: index, snapshot, isSubstitute: false });
   }

@@ -24,6 +24,7 @@ export function compileWriter(keys: readonly string[]): Pick<WritableShape, "wri
     const call = `value === undefined ? writer.undefinedOrGone(object, ${name}, at)` +
       ` : writer.value(value, at)`;
     if (isLong) return `value = object[${name}];\nat = ${call};`;
+    const rest = (keys.length - index - 1) * SPOT_BYTES;
     return `value = object[${name}];
       if (typeof value === "number") {
         integer = value | 0;
@@ -48,12 +49,14 @@ export function compileWriter(keys: readonly string[]): Pick<WritableShape, "wri
         texts.add(value);
         at += 8;
       } else {
-        at = writer.room(${call}, ${(keys.length - index - 1) * SPOT_BYTES});
+        at = ${call};
+        if (at + ${rest} > writer.limit) at = writer.room(at, ${rest});
         i32 = writer.i32;
         f64 = writer.f64;
       }`;
   });
-  const room = isLong ? "" : `at = writer.room(at, ${keys.length * SPOT_BYTES});`;
+  const bytes = keys.length * SPOT_BYTES;
+  const room = isLong ? "" : `if (at + ${bytes} > writer.limit) at = writer.room(at, ${bytes});`;
   return evaluate(
     `return {
 write(writer, object, at) {

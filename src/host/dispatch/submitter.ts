@@ -120,7 +120,7 @@ export class Submitter {
   /** A plain call with one object, which has to be encoded. */
   #submitObject(task: number, args: readonly unknown[], resolve: Resolve, reject: Reject): void {
     const snapshots = this.#snapshots;
-    const encoder = snapshots.acquire();
+    const encoder = snapshots.codec.acquire();
     try {
       let end: number;
       try {
@@ -143,7 +143,7 @@ export class Submitter {
       if (lane === undefined) this.#waiting.admit();
       this.#sendEncoded(lane, task, load, encoder, end, 1, resolve, reject, PLAIN);
     } finally {
-      snapshots.release(encoder);
+      snapshots.codec.release(encoder);
     }
   }
 
