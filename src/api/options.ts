@@ -96,10 +96,10 @@ export interface PoolOptions {
   readonly inliner?: boolean | Partial<InlinerLimits>;
   /**
    * Maximum number of calls that wait on the host: a number from 1, or "auto", 1024 for each worker. Default: no limit.
-   * Calls that await promises among their arguments count. Calls sent to workers (up to 1024 each, or `maxConcurrency`
-   * if that is more) do not. Without this, `recycleAfter`, an inliner, a balancer and priorities, workers get up to
-   * 50 ms of short calls in advance. `pool.needsDrain`, which counts calls beyond 1024 per worker, tells producers when
-   * to pause.
+   * Calls that await promises among their arguments count. With this option a worker gets at most `maxConcurrency` calls at
+   * once, and all others count, so the pool takes `maxConcurrency` × workers + `maxQueue` calls. Without it, workers get at
+   * least 1024 calls each, or 50 ms of short ones, in advance. `pool.needsDrain`, which counts calls beyond 1024 per worker,
+   * tells producers when to pause.
    */
   readonly maxQueue?: number | "auto";
   /**

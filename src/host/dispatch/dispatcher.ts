@@ -64,6 +64,7 @@ export class Dispatcher implements HostWork {
       lanes: this.lanes,
       pending: this.pending,
       kinds: options.snapshots.kinds,
+      canSteal: options.maxThreads > 1,
       onSettings: (call) => {
         if (call.settings.priority !== 0) placement.depth.keepUsual();
         events.onSettings(call);
