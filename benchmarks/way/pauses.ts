@@ -47,7 +47,12 @@ function serve({ way, memory }: FloorData): void {
     port.postMessage(null);
   };
   if (way === "port") port.on("message", respond);
-  else for (;;) Atomics.wait(words, REQUEST, seen), respond();
+  else {
+    for (;;) {
+      Atomics.wait(words, REQUEST, seen);
+      respond();
+    }
+  }
 }
 
 function start(data: FloorData): Worker {
