@@ -65,6 +65,8 @@ async function kill(child: ChildProcess, signal: NodeJS.Signals = "SIGKILL"): Pr
 
 export interface NatsServer {
   readonly address: string;
+  /** What it has printed. */
+  readonly output: () => string;
   kill(): Promise<void>;
   /** Reads its configuration file again. */
   reload(): void;
@@ -103,6 +105,7 @@ export async function startServers(
     route ??= ROUTES.exec(output())?.[1];
     servers.push({
       address: match[1]!,
+      output,
       kill: () => kill(child),
       reload: () => void child.kill("SIGHUP"),
     });
