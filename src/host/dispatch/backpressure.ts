@@ -17,12 +17,18 @@ export class Backpressure {
   /** Number of waiting calls at which producers may continue. */
   readonly #lowWaterMark: number;
   #needsDrain = false;
+  #refused = 0;
   /** One error for all calls: refusing a call must cost less than taking it, and creating an error costs more. */
   #full: QueueFullError | undefined;
 
   constructor(options: BackpressureOptions) {
     this.#options = options;
     this.#lowWaterMark = options.highWaterMark >> 1;
+  }
+
+  /** Number of calls that `admit` has refused. */
+  get refused(): number {
+    return this.#refused;
   }
 
   /** Whether producers should wait for the drain event. */
@@ -38,7 +44,9 @@ export class Backpressure {
   /** Throws QueueFullError if no further call may wait beside `queued` others. */
   admit(queued: number): void {
     const { maxQueue, policy } = this.#options;
-    if (this.isFull(queued) && policy === "reject") throw this.#full ??= refusal(maxQueue);
+    if (policy !== "reject" || !this.isFull(queued)) return;
+    this.#refused++;
+    throw this.#full ??= refusal(maxQueue);
   }
 
   /** A call waits; `queued` is the new number. */
