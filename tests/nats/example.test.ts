@@ -18,7 +18,7 @@ test.skipIf(noServer !== undefined)(
     await until(() => / serves$/m.test(machine.output()));
     const caller = run("main.ts", servers[0]!.address);
     const { code } = await caller.exited;
-    await until(() => caller.output().endsWith("1009\n")); // it may come after the exit
+    await caller.closed;
     expect({ code, output: caller.output() }).toEqual({ code: 0, output: "9592\n1009\n" });
     await machine.kill("SIGTERM");
     const ended = await machine.exited;

@@ -9,6 +9,8 @@ export interface Launched {
   onOutput(listener: (output: string) => void): void;
   /** How it ended. Rejects if it could not be started. */
   readonly exited: Promise<{ readonly code: number | null; readonly signal: string | null }>;
+  /** Resolves when all of its output has arrived as well; processes that it has started may hold that up. */
+  readonly closed: Promise<unknown>;
   send(signal: NodeJS.Signals): void;
   /** Sends a signal and waits for the end. */
   kill(signal?: NodeJS.Signals): Promise<void>;
@@ -76,6 +78,7 @@ export function launch(
     });
   });
   exited.catch(() => {});
+  const closed = new Promise((resolve) => child.on("close", resolve));
   const send = (signal: NodeJS.Signals): void => {
     // Not by `child.kill`: on Deno it sends only one signal, and says then that the process has ended.
     if (!isOver) process.kill(pid, signal);
@@ -85,6 +88,7 @@ export function launch(
     output: () => output,
     onOutput: (listener) => void listeners.add(listener),
     exited,
+    closed,
     send,
     kill: async (signal = "SIGKILL") => {
       send(signal);

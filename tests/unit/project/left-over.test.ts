@@ -17,7 +17,7 @@ test("finds what a command has left, also by way of another process, and what en
     console.log("left " + child.pid);
   `;
   const command = launch([node, "-e", code], { env: { [RUN_VARIABLE]: run } });
-  await command.exited;
+  await command.closed;
   const left = findLeftOver(run);
   try {
     expect(left).toHaveLength(1);
