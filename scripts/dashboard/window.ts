@@ -29,11 +29,11 @@ export class TimeWindow {
     // The program was started again: its counts begin anew.
     if ([...since].some(([value, count]) => (known.get(value) ?? 0) < count)) {
       this.#readings = [{ seconds, histogram }];
-      return percentilesOf(histogram);
+      since.clear();
     }
-    return percentilesOf(
-      histogram.map(([value, count]) => [value, count - (since.get(value) ?? 0)] as const)
-        .filter(([, count]) => count > 0),
-    );
+    const calls = histogram
+      .map(([value, count]) => [value, count - (since.get(value) ?? 0)] as const)
+      .filter(([, count]) => count > 0);
+    return percentilesOf(calls, calls.at(-1)?.[0] ?? 0);
   }
 }

@@ -55,17 +55,13 @@ export interface HistogramReading extends Percentiles {
   readonly histogram: Histogram;
 }
 
-/** Percentiles of the values; `max`: the longest, if it is known exactly. Undefined: there are none. */
-export function percentilesOf(
-  histogram: Histogram,
-  max: number = histogram.at(-1)?.[0] ?? 0,
-): Percentiles | undefined {
+/** Percentiles of the values, of which `max` is the largest. Undefined: there are none. */
+export function percentilesOf(histogram: Histogram, max: number): Percentiles | undefined {
   const count = histogram.reduce((sum, [, each]) => sum + each, 0);
   if (count === 0) return undefined;
   const at = (share: number): number => {
     let left = Math.ceil(share * count);
-    const [value] = histogram.find(([, each]) => (left -= each) <= 0)!;
-    return Math.min(value, max);
+    return Math.min(histogram.find(([, each]) => (left -= each) <= 0)![0], max);
   };
   return { p50: at(0.5), p90: at(0.9), p99: at(0.99), p999: at(0.999), max, count };
 }

@@ -16,19 +16,15 @@ export class Backpressure {
   readonly #options: BackpressureOptions;
   /** Number of waiting calls at which producers may continue. */
   readonly #lowWaterMark: number;
+  /** Number of calls that `admit` has refused. */
+  refused = 0;
   #needsDrain = false;
-  #refused = 0;
   /** One error for all calls: refusing a call must cost less than taking it, and creating an error costs more. */
   #full: QueueFullError | undefined;
 
   constructor(options: BackpressureOptions) {
     this.#options = options;
     this.#lowWaterMark = options.highWaterMark >> 1;
-  }
-
-  /** Number of calls that `admit` has refused. */
-  get refused(): number {
-    return this.#refused;
   }
 
   /** Whether producers should wait for the drain event. */
@@ -45,7 +41,7 @@ export class Backpressure {
   admit(queued: number): void {
     const { maxQueue, policy } = this.#options;
     if (policy !== "reject" || !this.isFull(queued)) return;
-    this.#refused++;
+    this.refused++;
     throw this.#full ??= refusal(maxQueue);
   }
 

@@ -66,6 +66,13 @@ test("percentiles of the difference of two readings are those of the values betw
   histogram.add(14, 3);
   const since = histogram.read(1)!.histogram
     .map(([value, count]) => [value, count - (before.get(value) ?? 0)] as const);
-  expect(percentilesOf(since)).toEqual({ p50: 14, p90: 14, p99: 14, p999: 14, max: 14, count: 4 });
-  expect(percentilesOf([])).toBeUndefined();
+  expect(percentilesOf(since, 14)).toEqual({
+    p50: 14,
+    p90: 14,
+    p99: 14,
+    p999: 14,
+    max: 14,
+    count: 4,
+  });
+  expect(percentilesOf([], 0)).toBeUndefined();
 });
