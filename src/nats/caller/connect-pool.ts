@@ -82,6 +82,7 @@ class NatsPool {
   readonly ready: Promise<void>;
   readonly result: DurableCalls["result"];
   readonly #caller: Caller;
+  readonly #durable: DurableCalls;
   #store: Promise<DurableStore> | undefined;
   #connection: NatsConnection | undefined;
   /** What is opened from now on must be closed. */
@@ -96,7 +97,11 @@ class NatsPool {
       if (call === undefined) calls.set(name, call = createCall(caller, name));
       return call;
     });
-    const durable = new DurableCalls(caller.codec, currentRuntime, () => this.#openStore(options));
+    const durable = this.#durable = new DurableCalls(
+      caller.codec,
+      currentRuntime,
+      () => this.#openStore(options),
+    );
     this.enqueue = durable.enqueue;
     this.result = (id, given) => durable.result(id, given);
     this.ready = this.#connect(options);
@@ -114,11 +119,11 @@ class NatsPool {
       void watchPermissions(connection, options.subject, (error) => this.#caller.close(error));
       void connection.closed().then((error) => {
         const reason = error instanceof Error ? `: ${error.message}` : "";
-        this.#caller.close(
-          this.#shutdown !== undefined
-            ? new PoolClosedError()
-            : new NoMachinesError(`The connection to NATS was closed${reason}.`),
-        );
+        const closed = this.#shutdown !== undefined
+          ? new PoolClosedError()
+          : new NoMachinesError(`The connection to NATS was closed${reason}.`);
+        this.#caller.close(closed);
+        void this.#durable.close(closed);
       });
     } catch (error) {
       this.#caller.close(error);
@@ -155,6 +160,8 @@ class NatsPool {
     await this.#caller.drain(timeoutMs);
     await opened;
     this.#isStopped = true;
+    const told = this.#durable.close(new PoolClosedError());
+    await waitFor(currentRuntime, timeoutMs, (resolve) => void told.then(resolve));
     await this.#connection?.drain().catch(() => {}); // it may be closed already
   }
 

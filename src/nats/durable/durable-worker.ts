@@ -197,6 +197,6 @@ export class DurableWorker {
         tooLarge === undefined ? message : codec.encodeFailure(FAILURE, tooLarge, {}),
       );
     }
-    msg.term(reason instanceof Error ? reason.message.slice(0, 200) : "failed");
+    msg.term(); // servers before 2.10 ignore one with a reason, and deliver the call again
   }
 }
