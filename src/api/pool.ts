@@ -93,7 +93,7 @@ export function createPool(options: PoolOptions = {}): CreatePool {
   const runtime = currentRuntime;
   const resolved = resolveOptions(options, runtime);
   const entry = workerEntry(runtime);
-  const locate = (file: string | undefined) => moduleOnStack(file, entry);
+  const locate = (file: string | undefined) => moduleOnStack(file, entry, runtime);
   const caller = locate(resolved.moduleUrl ?? callerOf(createPool));
   const active = realm?.active ?? [AwakeCount.ofThread()];
   const common = { options: resolved, runtime, active, workerEntry: entry };
@@ -117,10 +117,14 @@ export function createPool(options: PoolOptions = {}): CreatePool {
   return create as CreatePool;
 }
 
-/** A module as the stack shows it. In an executable of Bun with source maps, that is a relative path of a source. */
-function moduleOnStack(file: string | undefined, entry: WorkerEntry): string | undefined {
-  const isMapped = file !== undefined && entry.mark !== undefined && isRelative(file);
-  return isMapped ? entry.url.href : file;
+/** The module that runs. In an executable of Bun with source maps, the stack shows a relative path of a source. */
+function moduleOnStack(
+  file: string | undefined,
+  entry: WorkerEntry,
+  { runningModule }: Runtime,
+): string | undefined {
+  if (file === undefined) return undefined;
+  return entry.mark !== undefined && isRelative(file) ? entry.url.href : runningModule(file);
 }
 
 function locateTasks(

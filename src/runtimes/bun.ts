@@ -1,5 +1,6 @@
 /** Bun: `queueMicrotask` is the cheaper microtask, and `slice` copies out without zeroing first. */
 import { inspectFrom } from "./array-keys.ts";
+import { bundleOf } from "./bun-bundles.ts";
 import { process } from "./process.ts";
 import {
   ASCII,
@@ -30,6 +31,7 @@ export function createBunRuntime(): Runtime {
   return createRuntime({
     directOutputs: () => unpatchedOutputs(hasOwnWrite),
     microtask: (callback) => queueMicrotask(callback),
+    runningModule: bundleOf,
     refuseLimits: ({ resourceLimits, permission }) => [
       ...(resourceLimits === undefined ? [] : ["Bun ignores resourceLimits of workers"]),
       ...(permission === undefined ? [] : ["Bun cannot deny its threads anything"]),

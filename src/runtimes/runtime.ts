@@ -287,6 +287,8 @@ export interface Runtime extends CodecAccess {
   confineSelf(limits: WorkerLimits, library: string, modules: readonly string[]): void;
   /** Whether a file exists. True for what cannot be checked: other URLs, and files that may not be read. */
   exists(url: URL): boolean;
+  /** The module that runs of what `callPlaceOf` reports, which on Bun may be a source of it. */
+  runningModule(file: string): string;
   /** In a worker whose entry is a bundle: the version of the copy of heddle that has to serve it. */
   readonly bundleMark: string | undefined;
   /** Bytes of heap and buffers of this thread, garbage included. Takes 1 to 10 µs. */

@@ -262,6 +262,7 @@ const ofProcess: Pick<
   | "onBeforeExit"
   | "onTerminate"
   | "processName"
+  | "runningModule"
 > = {
   bindContext,
   guardSockets: (open) => open(),
@@ -269,6 +270,7 @@ const ofProcess: Pick<
   onBeforeExit,
   onTerminate,
   processName,
+  runningModule: (file) => file,
   env: (name) => process.env[name],
   printError: (line) => void process.stderr.write(`${line}\n`),
 };

@@ -71,7 +71,9 @@ export function serve<Module extends object = Readonly<Record<string, AnyFunctio
   options: ServeOptions,
 ): Server {
   const resolved = resolveServe(options, currentRuntime.processName);
-  const url = moduleUrlOf(String(module), callerOf(serve), currentRuntime);
+  const caller = callerOf(serve);
+  const base = caller === undefined ? undefined : currentRuntime.runningModule(caller);
+  const url = moduleUrlOf(String(module), base, currentRuntime);
   const pool = createPool(options.pool)<Module>(new URL(url));
   return new ServedPool(resolved, pool as ModulePool<object>);
 }
