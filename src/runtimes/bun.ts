@@ -1,6 +1,7 @@
 /** Bun: `queueMicrotask` is the cheaper microtask, and `slice` copies out without zeroing first. */
 import { inspectFrom } from "./array-keys.ts";
 import { bundleOf } from "./bun-bundles.ts";
+import { explainLoadError } from "./bun-load-errors.ts";
 import { process } from "./process.ts";
 import {
   ASCII,
@@ -32,6 +33,7 @@ export function createBunRuntime(): Runtime {
     directOutputs: () => unpatchedOutputs(hasOwnWrite),
     microtask: (callback) => queueMicrotask(callback),
     runningModule: bundleOf,
+    explainLoadError,
     refuseLimits: ({ resourceLimits, permission }) => [
       ...(resourceLimits === undefined ? [] : ["Bun ignores resourceLimits of workers"]),
       ...(permission === undefined ? [] : ["Bun cannot deny its threads anything"]),

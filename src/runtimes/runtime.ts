@@ -219,6 +219,13 @@ export interface WorkerEntry {
   readonly mark: string | undefined;
 }
 
+/** Why a module could not be imported. */
+export interface LoadError {
+  readonly error: unknown;
+  /** File, line and perhaps column, if they are known and the error does not say them. */
+  readonly place: string | undefined;
+}
+
 /** A tracing channel. Its subscribers get the same message object at every event of an operation. */
 export interface TracingChannel {
   readonly hasSubscribers: boolean;
@@ -287,6 +294,8 @@ export interface Runtime extends CodecAccess {
   confineSelf(limits: WorkerLimits, library: string, modules: readonly string[]): void;
   /** Whether a file exists. True for what cannot be checked: other URLs, and files that may not be read. */
   exists(url: URL): boolean;
+  /** Makes an error of `error`, with which the import of `url` was rejected, and finds the place of the mistake. */
+  explainLoadError(error: unknown, url: string): LoadError | Promise<LoadError>;
   /** The module that runs of what `callPlaceOf` reports, which on Bun may be a source of it. */
   runningModule(file: string): string;
   /** In a worker whose entry is a bundle: the version of the copy of heddle that has to serve it. */

@@ -263,6 +263,7 @@ const ofProcess: Pick<
   | "onTerminate"
   | "processName"
   | "runningModule"
+  | "explainLoadError"
 > = {
   bindContext,
   guardSockets: (open) => open(),
@@ -271,6 +272,7 @@ const ofProcess: Pick<
   onTerminate,
   processName,
   runningModule: (file) => file,
+  explainLoadError: (error) => ({ error, place: undefined }),
   env: (name) => process.env[name],
   printError: (line) => void process.stderr.write(`${line}\n`),
 };

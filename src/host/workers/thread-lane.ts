@@ -36,7 +36,7 @@ import {
   type WorkerMessage,
   type WorkerStart,
 } from "../../lane/start-data.ts";
-import { DataCloneError, TaskNotFoundError, WorkerStartError } from "../../errors.ts";
+import { DataCloneError, WorkerStartError } from "../../errors.ts";
 import { AwakeCount, type SharedWord, wordsOf } from "../../sync/awake-count.ts";
 import { SpaceFlag } from "../../sync/space-flag.ts";
 import { RUNNING, Waker } from "../../sync/worker-parking.ts";
@@ -53,6 +53,7 @@ import type { Lane } from "../balance/lane.ts";
 import type { LaneEnd, LaneOptions } from "./lane-options.ts";
 import { PayloadCredit } from "./payload-credit.ts";
 import type { Receiver } from "./watchdog.ts";
+import { startErrorOf } from "./worker-failures.ts";
 
 export type { LaneEnd, LaneOptions };
 
@@ -360,18 +361,13 @@ export class ThreadLane implements Lane, Receiver {
       case "ready":
         this.#onReady(message.tasks);
         return;
-      case "failed": {
-        const cause = unpackError(this.#runtime, message.error);
-        this.#startError = message.part === "export"
-          ? new TaskNotFoundError(cause.message)
-          : new WorkerStartError(
-            message.part === "setup"
-              ? `The setup module ${this.#setup} failed: ${cause.message}`
-              : `A task module failed to load: ${cause.message}`,
-            { cause },
-          );
+      case "failed":
+        this.#startError = startErrorOf(
+          message,
+          unpackError(this.#runtime, message.error),
+          this.#setup,
+        );
         return;
-      }
       case "flushed":
         this.#onOutput();
         return;
