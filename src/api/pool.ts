@@ -84,7 +84,10 @@ export interface CreatePool {
  */
 export function createPool(options: PoolOptions = {}): CreatePool {
   const realm = workerRealm();
-  if (realm?.isLoading ?? !isMain) throw new NestedPoolError(realm?.modules, realm?.bareTasks);
+  if (realm?.isLoading ?? !isMain) {
+    const isBundled = currentRuntime.bundleMark !== undefined;
+    throw new NestedPoolError(realm?.modules, realm?.bareTasks, isBundled);
+  }
   if (arguments.length > 1) {
     throw new InvalidArgumentError(
       "createPool() takes only options; its result takes the tasks: createPool(options)(tasks).",

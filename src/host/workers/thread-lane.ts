@@ -406,7 +406,8 @@ export class ThreadLane implements Lane, Receiver {
     this.#startTimer?.clear();
     this.#outputTimer?.clear();
     this.#resolveGone();
-    const reason = this.#reason ?? this.#startError?.message ?? "it exited";
+    const sentence = this.#reason ?? this.#startError?.message ?? "it exited";
+    const reason = sentence.replace(/\.$/, ""); // it becomes the end of another
     if (wasStarting) {
       this.#startError ??= new WorkerStartError(`The worker ended while starting: ${reason}.`, {
         cause: this.#cause,

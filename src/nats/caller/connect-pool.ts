@@ -113,7 +113,7 @@ class NatsPool {
       this.#caller.open(connection);
       void watchPermissions(connection, options.subject, (error) => this.#caller.close(error));
       void connection.closed().then((error) => {
-        const reason = error instanceof Error ? `: ${error.message}` : "";
+        const reason = error instanceof Error ? `: ${error.message.replace(/\.$/, "")}` : "";
         this.#caller.close(
           this.#shutdown !== undefined
             ? new PoolClosedError()
