@@ -1,7 +1,6 @@
 /** Bun: `queueMicrotask` is the cheaper microtask, and `slice` copies out without zeroing first. */
 import { inspectFrom } from "./array-keys.ts";
 import { bundleOf } from "./bun-bundles.ts";
-import { explainLoadError } from "./bun-load-errors.ts";
 import { process } from "./process.ts";
 import {
   ASCII,
@@ -33,7 +32,8 @@ export function createBunRuntime(): Runtime {
     directOutputs: () => unpatchedOutputs(hasOwnWrite),
     microtask: (callback) => queueMicrotask(callback),
     runningModule: bundleOf,
-    explainLoadError,
+    explainLoadError: async (error) =>
+      (await import("./bun-load-errors.ts")).explainLoadError(error),
     refuseLimits: ({ resourceLimits, permission }) => [
       ...(resourceLimits === undefined ? [] : ["Bun ignores resourceLimits of workers"]),
       ...(permission === undefined ? [] : ["Bun cannot deny its threads anything"]),

@@ -1,5 +1,4 @@
 /** Node: limits of workers. */
-import { explainLoadError } from "./node-load-errors.ts";
 import { confine, confineSelf, refusePermission } from "./node-permission.ts";
 import type { Runtime } from "./runtime.ts";
 import { createRuntime, unpatchedOutputs } from "./worker-threads.ts";
@@ -10,7 +9,8 @@ export function createNodeRuntime(): Runtime {
     takesExecArgv: true,
     directOutputs: () => unpatchedOutputs((stream) => !Object.hasOwn(stream, "write")),
     confineSelf,
-    explainLoadError,
+    explainLoadError: async (error, url) =>
+      (await import("./node-load-errors.ts")).explainLoadError(error, url),
     limitOptions: ({ resourceLimits, permission }, library, modules) => ({
       ...(resourceLimits === undefined ? {} : { resourceLimits }),
       ...(permission === undefined ? {} : confine(permission, library, modules)),
