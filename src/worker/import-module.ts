@@ -1,5 +1,5 @@
 /** Imports the modules of users: tasks, setup, context. */
-import type { Runtime } from "../runtimes/runtime.ts";
+import type { LoadError, Runtime } from "../runtimes/runtime.ts";
 
 export type Module = Readonly<Record<string, unknown>>;
 
@@ -39,8 +39,16 @@ export async function importModule(url: string, runtime: ImportRuntime): Promise
     if (runtime.kinds.isModuleNamespace(Object(imported.module))) return imported;
     return await importIndirectly(url);
   } catch (reason) {
-    const { error, place } = await runtime.explainLoadError(reason, url);
+    const { error, place } = await explain(reason, url, runtime);
     throw new LoadFailure(url, error, place);
+  }
+}
+
+async function explain(error: unknown, url: string, runtime: ImportRuntime): Promise<LoadError> {
+  try {
+    return await runtime.explainLoadError(error, url);
+  } catch {
+    return { error, place: undefined }; // its code could not be loaded either
   }
 }
 
