@@ -180,7 +180,7 @@ export type OutputName = "stdout" | "stderr";
 export interface ParentHandle {
   post(message: unknown): void;
   onMessage(listener: (message: unknown) => void): void;
-  /** Keeps unhandled rejections from ending the worker and reports them. */
+  /** Keeps unhandled rejections from ending the worker, and reports those for which users' code has no listener. */
   onUnhandledRejection(listener: (reason: unknown) => void): void;
   /** Whether an uncaught exception is ending this thread. On Node pending promise callbacks still run. */
   isTerminating(): boolean;

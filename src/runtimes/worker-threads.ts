@@ -85,7 +85,10 @@ function createParent(): ParentHandle {
       early?.forEach(listener);
       early = undefined;
     },
-    onUnhandledRejection: (listener) => void process.on("unhandledRejection", listener),
+    onUnhandledRejection: (listener) =>
+      void process.on("unhandledRejection", (reason) => {
+        if (process.listenerCount("unhandledRejection") === 1) listener(reason);
+      }),
     isTerminating: () => isTerminating,
     writeDirectly,
     flushOutput: (callback) => {
