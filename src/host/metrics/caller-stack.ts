@@ -1,5 +1,7 @@
 /** Stacks of callers, for `debug`: a promise that rejects shows only where its error was made. */
 
+import { isFrame } from "../../realm/caller-stack.ts";
+
 const StackError = Error as unknown as { stackTraceLimit: number };
 
 /** Maximum number of heddle's own frames above a call. */
@@ -24,11 +26,6 @@ export function stackHere(ownFolder: string | undefined): string {
 
 /** The frame of a Promise whose executor is heddle's. */
 const OF_PROMISE = /^\s*at (?:new )?Promise \(/;
-
-/** V8's frames begin with "at"; JavaScriptCore's may have a name and "@". */
-function isFrame(line: string): boolean {
-  return /^\s*at |@/.test(line);
-}
 
 const shown = new WeakSet<object>();
 
