@@ -1,7 +1,7 @@
 /** Bun: `queueMicrotask` is the cheaper microtask, and `slice` copies out without zeroing first. */
 import { inspectFrom } from "./array-keys.ts";
 import { bundleOf } from "./bun-bundles.ts";
-import { process } from "./process.ts";
+import { memoryBytes } from "./bun-memory.ts";
 import {
   ASCII,
   LATIN1,
@@ -38,8 +38,7 @@ export function createBunRuntime(): Runtime {
       ...(resourceLimits === undefined ? [] : ["Bun ignores resourceLimits of workers"]),
       ...(permission === undefined ? [] : ["Bun cannot deny its threads anything"]),
     ],
-    // On Bun `getHeapStatistics` takes milliseconds.
-    memoryBytes: () => process.memoryUsage().heapUsed,
+    memoryBytes,
     text: {
       joinedTexts: Infinity,
       loopUnits: 8,

@@ -300,8 +300,11 @@ export interface Runtime extends CodecAccess {
   runningModule(file: string): string;
   /** In a worker whose entry is a bundle: the version of the copy of heddle that has to serve it. */
   readonly bundleMark: string | undefined;
-  /** Bytes of heap and buffers of this thread, garbage included. Takes 1 to 10 µs. */
-  memoryBytes(): number;
+  /**
+   * Bytes of heap and buffers of this thread, garbage included. Takes 1 to 10 µs; on Bun 30, and a collection of the new
+   * objects where it may be near `limit`.
+   */
+  memoryBytes(limit: number): number;
   /** In a worker: its host. Throws elsewhere. */
   parent(): ParentHandle;
   /** Converts a path, file URL string or URL into the URL string a worker can import. */

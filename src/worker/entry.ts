@@ -284,7 +284,7 @@ function watchMemory(
   const watch = new MemoryWatch({
     maxBytes,
     bytes: () => {
-      const bytes = runtime.memoryBytes();
+      const bytes = runtime.memoryBytes(maxBytes);
       gauges.measured(bytes);
       return bytes;
     },
