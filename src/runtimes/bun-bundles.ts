@@ -6,6 +6,7 @@ import { process } from "./process.ts";
 
 /** First line of a bundle whose source map Bun reads. */
 const MARK = "// @bun";
+/** Bun reads the map beside the bundle also without this line. */
 const SOURCE_MAP = /\/\/# sourceMappingURL=(\S+)\s*$/;
 const INLINE = /^data:[^,]*;base64,/;
 
@@ -46,7 +47,7 @@ function sourcesOf(bundle: string): readonly string[] {
     const url = SOURCE_MAP.exec(readFileSync(bundle, "utf8"))?.[1] ?? "";
     const map = INLINE.test(url)
       ? Buffer.from(url.replace(INLINE, ""), "base64").toString()
-      : readFileSync(resolve(dirname(bundle), decodeURI(url)), "utf8");
+      : readFileSync(`${bundle}.map`, "utf8");
     const { sources } = JSON.parse(map) as { readonly sources: readonly string[] };
     return sources.map((path) => resolve(dirname(bundle), path));
   } catch {
