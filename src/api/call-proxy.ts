@@ -7,7 +7,7 @@ import { didYouMean } from "./checks.ts";
 import { defineOwn } from "../codec/support/own-property.ts";
 import { abortError } from "../lane/abort-reason.ts";
 import { InvalidArgumentError, UnknownTaskError } from "../errors.ts";
-import { withStackAbove } from "../realm/caller-stack.ts";
+import { atCaller, withStackAbove } from "../realm/caller-stack.ts";
 import { transfer } from "../codec/kinds/wrappers.ts";
 import type { DeclaredValues } from "../codec/struct/signature.ts";
 import {
@@ -173,11 +173,11 @@ function createCall(spec: PoolSpec, target: CallTarget, task: number): CallWith 
     return call;
   };
   return Object.assign(at({}), {
-    with: (given: CallOptions) => {
+    with: atCaller((given: CallOptions) => {
       const list = transferListOf(given);
       const call = at(checkCallOptions(given));
       return list === undefined ? call : moving(call, list, spec.signatures[task]?.args);
-    },
+    }),
   });
 }
 
@@ -233,7 +233,7 @@ function createEarlyCall(
     },
   });
   return Object.assign(call, {
-    with: withOptions,
+    with: atCaller(withOptions),
     onKnown: () => {
       const task = indexOf();
       known = task < 0 ? refuse(unknown(name)) : createCall(spec, target, task);

@@ -25,7 +25,7 @@ import type { PoolStatistics, WorkerStatistics } from "./observe/pool-statistics
 import { PoolCore } from "./pool-core.ts";
 import type { ModulePool, Pool } from "./pool-types.ts";
 import { callerOf } from "../realm/call-site.ts";
-import { withStackAbove } from "../realm/caller-stack.ts";
+import { atCaller, withStackAbove } from "../realm/caller-stack.ts";
 import { claimThread, workerRealm } from "../realm/worker-realm.ts";
 import { isGeneratorFunction } from "../streams/generator-functions.ts";
 import { VERSION } from "../version.ts";
@@ -193,7 +193,7 @@ function createMapping(
 ): Pick<Mapping, "map" | "forEach" | "reduce"> {
   const mapping = new Mapping(pool, threads);
   return {
-    map: (call, items, options) => mapping.map(call, items, options),
+    map: atCaller((call, items, options) => mapping.map(call, items, options)),
     forEach: (call, items, options) => mapping.forEach(call, items, options),
     reduce: (call, items, options) => mapping.reduce(call, items, options),
   };
@@ -272,7 +272,7 @@ class ThreadPool extends SafeEventTarget {
       const { timeoutMs, isQueuedRun } = checkShutdown(options, DRAIN_MS);
       return this.#core.shutdown(timeoutMs, isQueuedRun);
     } catch (error) {
-      return Promise.reject(error);
+      return Promise.reject(withStackAbove(error, this.shutdown));
     }
   };
 

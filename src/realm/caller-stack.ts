@@ -22,6 +22,18 @@ export function withStackAbove<Reason>(error: Reason, callee: Callee): Reason {
   return error;
 }
 
+/** `f`, but the stacks of errors that it throws begin with its caller. */
+export function atCaller<F extends (...args: never[]) => unknown>(f: F): F {
+  const called = (...args: never[]): unknown => {
+    try {
+      return f(...args);
+    } catch (error) {
+      throw withStackAbove(error, called);
+    }
+  };
+  return called as F;
+}
+
 /**
  * A new error with the stack above `callee`. Its stack must not be read before: Bun shows the source at the place of the stack
  * that was read first.

@@ -1,7 +1,7 @@
 /** Stacks of errors of heddle: the first frame is of the code that called heddle. */
 import { expect, test } from "vitest";
 import { createPool, HeddleError, importTask, task } from "../../src/mod.ts";
-import { closedAfterTest } from "../support/conformance.ts";
+import { closedAfterTest, testPool } from "../support/conformance.ts";
 
 const module = new URL("../fixtures/module-tasks.ts", import.meta.url);
 
@@ -23,6 +23,13 @@ const mistakes: Readonly<Record<string, () => unknown>> = {
   "task() without a function": () => [task(wrong({}))],
   "task() with a wrong option": () => [task(wrong({ f: () => {}, priority: "higher" }))],
   "importTask() without a module": () => [importTask(wrong({}))],
+  "map() of no call": () => [testPool().map(wrong(5), [])],
+  "wrong options of a call": () => [testPool().call.add.with({ timeout: -1 })],
+  "wrong options of a broadcast": () => [testPool().broadcast.add.with(wrong({ timeout: "x" }))],
+  "wrong options of an early call": () => {
+    const pool = closedAfterTest(createPool({ threads: 1 })(module));
+    return [pool.call["f"]!.with({ timeout: -1 })];
+  },
   "a call of an unknown task": () => {
     const pool = closedAfterTest(createPool({ threads: 1 })({ f: task({ f: () => 1 }) }));
     return [(pool.call as Record<string, unknown>)["unknown"]];
@@ -36,6 +43,12 @@ test.each(Object.keys(mistakes))("of %s", (name) => {
   } catch (reason) {
     error = reason;
   }
+  expect(firstFrame(error)).toContain("stacks.test");
+});
+
+test("of wrong arguments of shutdown()", async () => {
+  const pool = testPool();
+  const error = await pool.shutdown(-1).catch((reason: unknown) => reason);
   expect(firstFrame(error)).toContain("stacks.test");
 });
 
