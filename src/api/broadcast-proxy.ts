@@ -1,4 +1,5 @@
 /** `pool.broadcast`: the tasks of a pool as functions that call every worker once. */
+import { atCaller } from "../realm/caller-stack.ts";
 import { checkBroadcastOptions } from "./call-options.ts";
 import { createTable, settingsFor, unknownTask } from "./call-proxy.ts";
 import type { CallEntry } from "../host/metrics/call-entry.ts";
@@ -42,10 +43,10 @@ export function createBroadcasts(
       made.set(
         name,
         found = Object.assign(at({}, false), {
-          with: (options: unknown) => {
+          with: atCaller((options: unknown) => {
             const { settings, isSticky } = checkBroadcastOptions(options);
             return at(settings, isSticky);
-          },
+          }),
         }),
       );
     }

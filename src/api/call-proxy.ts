@@ -7,6 +7,7 @@ import { didYouMean } from "./checks.ts";
 import { defineOwn } from "../codec/support/own-property.ts";
 import { abortError } from "../lane/abort-reason.ts";
 import { InvalidArgumentError, UnknownTaskError } from "../errors.ts";
+import { atCaller, withStackAbove } from "../realm/caller-stack.ts";
 import { transfer } from "../codec/kinds/wrappers.ts";
 import type { DeclaredValues } from "../codec/struct/signature.ts";
 import {
@@ -60,12 +61,16 @@ export interface CallTarget {
 
 /** Creates a table without entries. `onUnknown` gives the value of every name that is not in it. */
 export function createTable<T>(onUnknown: (name: string) => unknown): Readonly<Record<string, T>> {
-  return Object.create(
-    new Proxy(Object.create(null) as object, {
-      get: (_target, key) =>
-        typeof key === "symbol" || PROBED.has(key) ? undefined : onUnknown(key),
-    }),
-  ) as Readonly<Record<string, T>>;
+  const get = (_target: object, key: string | symbol): unknown => {
+    try {
+      return typeof key === "symbol" || PROBED.has(key) ? undefined : onUnknown(key);
+    } catch (error) {
+      throw withStackAbove(error, get);
+    }
+  };
+  return Object.create(new Proxy(Object.create(null) as object, { get })) as Readonly<
+    Record<string, T>
+  >;
 }
 
 export function unknownTask(name: string, known: readonly string[]): UnknownTaskError {
@@ -168,11 +173,11 @@ function createCall(spec: PoolSpec, target: CallTarget, task: number): CallWith 
     return call;
   };
   return Object.assign(at({}), {
-    with: (given: CallOptions) => {
+    with: atCaller((given: CallOptions) => {
       const list = transferListOf(given);
       const call = at(checkCallOptions(given));
       return list === undefined ? call : moving(call, list, spec.signatures[task]?.args);
-    },
+    }),
   });
 }
 
@@ -248,7 +253,7 @@ function createEarlyCall(
     },
   });
   return Object.assign(call, {
-    with: withOptions,
+    with: atCaller(withOptions),
     onKnown: () => {
       const task = indexOf();
       known = task < 0 ? refuse(unknown(name)) : createCall(spec, target, task);

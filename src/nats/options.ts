@@ -205,7 +205,7 @@ export async function openConnection(
     };
     return await runtime.guardSockets(() => connect(all));
   } catch (error) {
-    const reason = (error as Error).message;
+    const reason = (error as Error).message.replace(/\.$/, "");
     throw new NoMachinesError(`No connection to NATS at ${servers.join(", ")}: ${reason}.`, {
       cause: error,
     });

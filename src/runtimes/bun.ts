@@ -1,6 +1,7 @@
 /** Bun: `queueMicrotask` is the cheaper microtask, and `slice` copies out without zeroing first. */
 import { inspectFrom } from "./array-keys.ts";
-import { process } from "./process.ts";
+import { bundleOf } from "./bun-bundles.ts";
+import { memoryBytes } from "./bun-memory.ts";
 import {
   ASCII,
   LATIN1,
@@ -30,12 +31,14 @@ export function createBunRuntime(): Runtime {
   return createRuntime({
     directOutputs: () => unpatchedOutputs(hasOwnWrite),
     microtask: (callback) => queueMicrotask(callback),
+    runningModule: bundleOf,
+    explainLoadError: async (error) =>
+      (await import("./bun-load-errors.ts")).explainLoadError(error),
     refuseLimits: ({ resourceLimits, permission }) => [
       ...(resourceLimits === undefined ? [] : ["Bun ignores resourceLimits of workers"]),
       ...(permission === undefined ? [] : ["Bun cannot deny its threads anything"]),
     ],
-    // On Bun `getHeapStatistics` takes milliseconds.
-    memoryBytes: () => process.memoryUsage().heapUsed,
+    memoryBytes,
     text: {
       joinedTexts: Infinity,
       loopUnits: 8,

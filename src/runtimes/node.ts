@@ -9,6 +9,8 @@ export function createNodeRuntime(): Runtime {
     takesExecArgv: true,
     directOutputs: () => unpatchedOutputs((stream) => !Object.hasOwn(stream, "write")),
     confineSelf,
+    explainLoadError: async (error, url) =>
+      (await import("./node-load-errors.ts")).explainLoadError(error, url),
     limitOptions: ({ resourceLimits, permission }, library, modules) => ({
       ...(resourceLimits === undefined ? {} : { resourceLimits }),
       ...(permission === undefined ? {} : confine(permission, library, modules)),

@@ -86,7 +86,10 @@ function createParent(): ParentHandle {
       early?.forEach(listener);
       early = undefined;
     },
-    onUnhandledRejection: (listener) => void process.on("unhandledRejection", listener),
+    onUnhandledRejection: (listener) =>
+      void process.on("unhandledRejection", (reason) => {
+        if (process.listenerCount("unhandledRejection") === 1) listener(reason);
+      }),
     isTerminating: () => isTerminating,
     writeDirectly,
     flushOutput: (callback) => {
@@ -264,6 +267,8 @@ const ofProcess: Pick<
   | "onBeforeExit"
   | "onTerminate"
   | "processName"
+  | "runningModule"
+  | "explainLoadError"
 > = {
   bindContext,
   coarseNow,
@@ -272,6 +277,8 @@ const ofProcess: Pick<
   onBeforeExit,
   onTerminate,
   processName,
+  runningModule: (file) => file,
+  explainLoadError: (error) => ({ error, place: undefined }),
   env: (name) => process.env[name],
   printError: (line) => void process.stderr.write(`${line}\n`),
 };

@@ -37,6 +37,8 @@ export const capabilities = {
   execArgv: runtimeName === "node",
   /** Uncaught exceptions of workers are printed by the runtime. */
   printsUncaught: runtimeName === "deno",
+  /** The place of a syntax error is known if a module imports the one that has it. */
+  findsNestedMistakes: runtimeName !== "node" || major >= 26,
   /** A function that ends in a tail call is not on the stack. */
   hidesTailCalls: runtimeName === "bun",
   /** A port hears that the other end of its channel was closed in another thread. */

@@ -65,8 +65,8 @@ export interface WorkerStatistics {
    */
   readonly utilization: { readonly recent: number; readonly total: number };
   /**
-   * Bytes of its heap and buffers, garbage included (on Bun: its heap). Only with `metrics` or `maxWorkerMemory`, after its
-   * first calls; measured every 5 ms while it works, so it may be old if the worker is idle.
+   * Bytes of its heap and buffers, garbage included (on Bun counted late without `maxWorkerMemory`). Only with `metrics` or
+   * `maxWorkerMemory`, after its first calls; measured every 5 ms while it works, so it may be old if the worker is idle.
    */
   readonly memoryBytes: number | undefined;
 }

@@ -7,6 +7,7 @@ import { checkShutdown, type ShutdownOptions } from "../../api/options.ts";
 import type { AnyFunction } from "../../api/task.ts";
 import { type CallSettings, createSettings, PLAIN } from "../../host/cancel/call-settings.ts";
 import { InvalidArgumentError, NoMachinesError, PoolClosedError } from "../../errors.ts";
+import { withStackAbove } from "../../realm/caller-stack.ts";
 import { currentRuntime } from "../../runtimes/current.ts";
 import { Caller } from "./caller.ts";
 import { watchPermissions } from "../permissions.ts";
@@ -70,7 +71,11 @@ export interface RemotePool<Module extends object> extends AsyncDisposable, Disp
 export function connectPool<Module extends object = Readonly<Record<string, AnyFunction>>>(
   options: ConnectOptions,
 ): RemotePool<Module> {
-  return new NatsPool(resolveConnect(options)) as unknown as RemotePool<Module>;
+  try {
+    return new NatsPool(resolveConnect(options)) as unknown as RemotePool<Module>;
+  } catch (error) {
+    throw withStackAbove(error, connectPool);
+  }
 }
 
 type Call = (...args: unknown[]) => RemoteResult;
@@ -118,7 +123,7 @@ class NatsPool {
       this.#caller.open(connection);
       void watchPermissions(connection, options.subject, (error) => this.#caller.close(error));
       void connection.closed().then((error) => {
-        const reason = error instanceof Error ? `: ${error.message}` : "";
+        const reason = error instanceof Error ? `: ${error.message.replace(/\.$/, "")}` : "";
         const closed = this.#shutdown !== undefined
           ? new PoolClosedError()
           : new NoMachinesError(`The connection to NATS was closed${reason}.`);

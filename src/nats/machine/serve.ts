@@ -8,6 +8,7 @@ import type { AnyFunction } from "../../api/task.ts";
 import { DurableWorker } from "../durable/durable-worker.ts";
 import { openStore } from "../durable/store.ts";
 import { callerOf } from "../../realm/call-site.ts";
+import { withStackAbove } from "../../realm/caller-stack.ts";
 import { currentRuntime } from "../../runtimes/current.ts";
 import type { LocalCalls } from "./local-calls.ts";
 import { Machine } from "./machine.ts";
@@ -70,10 +71,16 @@ export function serve<Module extends object = Readonly<Record<string, AnyFunctio
   module: URL | string,
   options: ServeOptions,
 ): Server {
-  const resolved = resolveServe(options, currentRuntime.processName);
-  const url = moduleUrlOf(String(module), callerOf(serve), currentRuntime);
-  const pool = createPool(options.pool)<Module>(new URL(url));
-  return new ServedPool(resolved, pool as ModulePool<object>);
+  try {
+    const resolved = resolveServe(options, currentRuntime.processName);
+    const caller = callerOf(serve);
+    const base = caller === undefined ? undefined : currentRuntime.runningModule(caller);
+    const url = moduleUrlOf(String(module), base, currentRuntime);
+    const pool = createPool(options.pool)<Module>(new URL(url));
+    return new ServedPool(resolved, pool as ModulePool<object>);
+  } catch (error) {
+    throw withStackAbove(error, serve);
+  }
 }
 
 class ServedPool implements Server {

@@ -42,7 +42,7 @@ const LAYERS: Readonly<Record<string, number>> = {
  */
 const BELOW_NATS: readonly RegExp[] = [
   /^(?:codec|memory|streams)\//,
-  /^(?:errors|realm\/call-site)\.ts$/,
+  /^(?:errors|realm\/(?:call-site|caller-stack))\.ts$/,
   /^api\/(?:call-options|call-proxy|call-types|checks|module-url|options|pool|pool-types|observe\/pool-statistics|task)\.ts$/,
   /^host\/(?:cancel\/call-settings|dispatch\/pending-arguments|streams\/result-stream)\.ts$/,
   /^runtimes\/(?:current|runtime)\.ts$/,
