@@ -2,6 +2,7 @@
  * The codec of one side of a pool: the state shared by its encoders, and encoding for uses outside the
  * rings. Independent of the transport.
  */
+import { Error } from "../builtins.ts";
 import { viewMemory } from "../memory/views.ts";
 import type { CodecAccess } from "../runtimes/runtime.ts";
 import { Decoder, type ShapeSource } from "./decoder.ts";

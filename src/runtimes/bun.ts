@@ -1,4 +1,5 @@
 /** Bun: `queueMicrotask` is the cheaper microtask, and `slice` copies out without zeroing first. */
+import { queueMicrotask, structuredClone } from "../builtins.ts";
 import { inspectFrom } from "./array-keys.ts";
 import { process } from "./process.ts";
 import {
@@ -19,7 +20,6 @@ const SEARCHED_UNITS = 64;
 const DECODED_UNITS = { least: 2048, most: 512 * 1024 } as const;
 
 const { keys: keysOf } = Object;
-const { queueMicrotask } = globalThis;
 
 /** Whether `write` is the runtime's: Bun's own is a property of the stream (1.4). */
 function hasOwnWrite(stream: object): boolean {
@@ -28,6 +28,8 @@ function hasOwnWrite(stream: object): boolean {
 
 export function createBunRuntime(): Runtime {
   return createRuntime({
+    // As `availableParallelism`, which reads the global at every call.
+    cores: Math.max(1, navigator.hardwareConcurrency),
     directOutputs: () => unpatchedOutputs(hasOwnWrite),
     microtask: (callback) => queueMicrotask(callback),
     refuseLimits: ({ resourceLimits, permission }) => [

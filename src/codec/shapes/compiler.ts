@@ -3,6 +3,7 @@
  * written and read inline, all other values by the encoder and the decoder. After each such call the writer
  * reloads its memory, which may have moved.
  */
+import { JSON } from "../../builtins.ts";
 import { evaluate, property } from "../support/code-generation.ts";
 import type { ReadableShape } from "../reader.ts";
 import { FALSE, INT, NULL, NUMBER, TEXT, TRUE } from "../tags.ts";

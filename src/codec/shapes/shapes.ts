@@ -11,6 +11,7 @@
  * some uses the code is compiled per shape, so that engines use inline caches and preallocated hidden classes; compiling
  * costs each side half a millisecond while it is cold.
  */
+import { Map, Set } from "../../builtins.ts";
 import { ProtocolError } from "../../errors.ts";
 import type { ReadableShape } from "../reader.ts";
 import type { WritableShape } from "../writer.ts";

@@ -9,6 +9,7 @@
  * `placement.ts` chooses the lane of a call. A call that no lane may take waits on the host, in order. Calls that
  * wait in a lane behind others are stolen for an idle lane (`work-stealing.ts`).
  */
+import { Promise } from "../../builtins.ts";
 import { ARGUMENTS, countDeclared, type Snapshot } from "../../lane/snapshot.ts";
 import type { TaskTimings } from "../../lane/task-timings.ts";
 import { UNSIZED } from "../../lane/sized-values.ts";
@@ -17,7 +18,7 @@ import { MAX_RESPONSES, Responses } from "../responses.ts";
 import { hasPromise, ignoreRejections } from "./pending-arguments.ts";
 import { type FindTask, PendingCalls } from "./pending-calls.ts";
 import type { Backpressure } from "./backpressure.ts";
-import { type CallSettings, PLAIN, withStreams } from "../cancel/call-settings.ts";
+import { type CallSettings, PLAIN, reasonOf, withStreams } from "../cancel/call-settings.ts";
 import { splitStreams } from "../streams/argument-sources.ts";
 import type { HostWork } from "../poll-loop.ts";
 import {
@@ -189,7 +190,7 @@ export class Dispatcher implements HostWork {
     if (this.#closed !== undefined) throw this.#closed;
     if (signal?.aborted !== true) return;
     if (isBegun) this.#events.onAborted();
-    throw signal.reason;
+    throw reasonOf(signal);
   }
 
   /** The shorter path, for arguments without an encoder. Undefined: they need one. */

@@ -1,4 +1,5 @@
 /** Stacks of callers, for `debug`: a promise that rejects shows only where its error was made. */
+import { Error, WeakSet } from "../../builtins.ts";
 
 /** The present stack without the frames of heddle, if its files are in a folder of their own. */
 export function stackHere(ownFolder: string | undefined): string {
