@@ -35,7 +35,7 @@ export class Codec {
   constructor(options: CodecOptions) {
     this.access = options.access;
     this.#compiledAfter = options.compiledAfter;
-    this.shapes = new ShapeRegistry(options.compiledAfter);
+    this.shapes = new ShapeRegistry(options.compiledAfter, options.access.kinds.mark);
     this.#sharedBuffers = new SharedBuffers(options.origin);
     this.#options = {
       access: options.access,

@@ -1,5 +1,6 @@
 /** Bun: `queueMicrotask` is the cheaper microtask, and `slice` copies out without zeroing first. */
 import { queueMicrotask, structuredClone } from "../builtins.ts";
+import { isAnyArrayBuffer } from "node:util/types";
 import { inspectFrom } from "./array-keys.ts";
 import { process } from "./process.ts";
 import {
@@ -10,6 +11,7 @@ import {
   type SharedBytes,
   type Written,
 } from "./runtime.ts";
+import { refuseMarked } from "./uncloneable.ts";
 import { ABOVE_ONE_BYTE, latin1Slice, latin1Write, textAccess } from "./values.ts";
 import { createRuntime, unpatchedOutputs } from "./worker-threads.ts";
 
@@ -27,7 +29,7 @@ function hasOwnWrite(stream: object): boolean {
 }
 
 export function createBunRuntime(): Runtime {
-  return createRuntime({
+  const runtime = createRuntime({
     // As `availableParallelism`, which reads the global at every call.
     cores: Math.max(1, navigator.hardwareConcurrency),
     directOutputs: () => unpatchedOutputs(hasOwnWrite),
@@ -71,6 +73,8 @@ export function createBunRuntime(): Runtime {
       countKeys: (object) => keysOf(object).length,
     },
   });
+  refuseMarked(runtime.kinds, isAnyArrayBuffer);
+  return runtime;
 }
 
 function writeOneByte(text: string, target: SharedBytes, start: number): Written {

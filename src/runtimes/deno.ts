@@ -14,6 +14,7 @@ import {
 } from "./runtime.ts";
 import { inspectFrom } from "./array-keys.ts";
 import { process } from "./process.ts";
+import { findMark } from "./uncloneable.ts";
 import { ABOVE_ONE_BYTE, textAccess } from "./values.ts";
 import { createContext, createRuntime } from "./worker-threads.ts";
 
@@ -65,7 +66,10 @@ export function createDenoRuntime(): Runtime {
       },
     },
     guardSockets,
-    kinds: { countIndices: inspectFrom(2000, { clonesLive: false }) },
+    kinds: {
+      mark: findMark(),
+      countIndices: inspectFrom(2000, { clonesLive: false }),
+    },
     errors: { bare: bareError },
   });
 }

@@ -105,6 +105,8 @@ export const objectKinds: ObjectKinds = {
   isBoxedPrimitive: types.isBoxedPrimitive,
   isModuleNamespace: types.isModuleNamespaceObject,
   isArguments: types.isArgumentsObject,
+  isRefused: types.isProxy,
+  mark: undefined,
   isHostClass: (prototype) =>
     getOwnPropertySymbols(prototype).some(({ description }) => HOST_SYMBOLS.has(description)) ||
     // Checked last, since loading that module costs Deno 40 ms.

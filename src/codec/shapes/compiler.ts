@@ -17,8 +17,27 @@ const MAX_SPOT_KEYS = 24;
 
 const { getPrototypeOf, prototype } = Object;
 
-/** See `WritableShape`. The code of one shape usually sees objects of one hidden class only. */
-export function compileWriter(keys: readonly string[]): Pick<WritableShape, "write" | "fits"> {
+function fitsSource(count: number, mark: symbol | undefined): string {
+  const isMarked = mark === undefined ? "" : " || mark in object";
+  return `fits(object) {
+if (getPrototypeOf(object) !== prototype${isMarked}) return false;
+let index = 0;
+for (const key in object) {
+if (index === ${count} || key !== keys[index]) return false;
+index++;
+}
+return index === ${count};
+}`;
+}
+
+/**
+ * See `WritableShape`. The code of one shape usually sees objects of one hidden class only. Objects that have `mark` do not
+ * fit.
+ */
+export function compileWriter(
+  keys: readonly string[],
+  mark: symbol | undefined,
+): Pick<WritableShape, "write" | "fits"> {
   const isLong = keys.length > MAX_SPOT_KEYS;
   const statements = keys.map((key, index) => {
     const name = JSON.stringify(key);
@@ -66,16 +85,8 @@ let value, integer;
 ${statements.join("\n")}
 return at;
 },
-fits(object) {
-if (getPrototypeOf(object) !== prototype) return false;
-let index = 0;
-for (const key in object) {
-if (index === ${keys.length} || key !== keys[index]) return false;
-index++;
-}
-return index === ${keys.length};
-} };`,
-    { keys, getPrototypeOf, prototype },
+${fitsSource(keys.length, mark)} };`,
+    { keys, getPrototypeOf, prototype, mark },
   );
 }
 

@@ -57,13 +57,15 @@ export class ShapeRegistry {
   readonly #byFirstKey = new Map<string, SentShape[]>();
   readonly #candidates = new Map<string, readonly string[]>();
   readonly #compiledAfter: number;
+  readonly #mark: symbol | undefined;
   #last: SentShape | undefined;
   #misses = 0;
   #keyCount = 0;
 
-  /** `compiledAfter`: uses of a shape after which its code is compiled. */
-  constructor(compiledAfter: number = COMPILED_AFTER) {
+  /** `compiledAfter`: uses of a shape after which its code is compiled. `mark`: of objects that cannot be cloned. */
+  constructor(compiledAfter: number = COMPILED_AFTER, mark?: symbol) {
     this.#compiledAfter = canCompile() ? compiledAfter : Infinity;
+    this.#mark = mark;
   }
 
   /** Number of registered shapes; their ids are below it. */
@@ -93,7 +95,7 @@ export class ShapeRegistry {
     const found = this.#find(keys);
     if (found === undefined) return undefined;
     this.#misses = 0;
-    if (++found.uses === this.#compiledAfter) compile(found);
+    if (++found.uses === this.#compiledAfter) compile(found, this.#mark);
     const last = this.#last;
     if (last !== undefined) last.follower = found;
     return this.#last = found;
@@ -143,8 +145,8 @@ export class ShapeRegistry {
 
 const fitsNone = (): boolean => false;
 
-function compile(shape: SentShape): void {
-  const { write, fits } = compileWriter(shape.keys);
+function compile(shape: SentShape, mark: symbol | undefined): void {
+  const { write, fits } = compileWriter(shape.keys, mark);
   shape.write = write;
   // The `arguments` object of a function has such keys and is refused, so it must not match.
   if (shape.keys[0] !== "0") shape.fits = fits;
