@@ -1,9 +1,10 @@
 /**
- * Every error class of the public API, each with a literal `code`. Imports nothing.
+ * Every error class of the public API, each with a literal `code`. Imports only the built-in classes.
  *
  * A message names the invalid value and the rule. Errors thrown by tasks are not wrapped: the caller gets the task's
  * own error (see `codec/kinds/errors.ts`).
  */
+import { Error } from "./builtins.ts";
 
 /** Key of the class name on each prototype. A registered symbol, so that other copies of this library see it. */
 const ERROR_CLASS = Symbol.for("heddle.error");

@@ -1,4 +1,5 @@
 /** `pool.broadcast`: the tasks of a pool as functions that call every worker once. */
+import { Error, Map, Promise } from "../builtins.ts";
 import { atCaller } from "../realm/caller-stack.ts";
 import { checkBroadcastOptions } from "./call-options.ts";
 import { createTable, settingsFor, unknownTask } from "./call-proxy.ts";

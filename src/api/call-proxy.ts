@@ -2,6 +2,7 @@
  * `pool.call`: the tasks of a pool as functions, by name. Access to an unknown name throws UnknownTaskError; in a module
  * pool, whose tasks the host may not know yet, the call rejects with it.
  */
+import { Map, Promise, Proxy, Set } from "../builtins.ts";
 import { type CallOptions, checkCallOptions, transferListOf } from "./call-options.ts";
 import { didYouMean } from "./checks.ts";
 import { defineOwn } from "../codec/support/own-property.ts";

@@ -1,4 +1,5 @@
 /** URLs of task modules from what users give: URLs, absolute paths, and paths relative to the calling module. */
+import { URL } from "../builtins.ts";
 import { InvalidArgumentError } from "../errors.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
 

@@ -1,4 +1,5 @@
 /** Options of `createPool` and of `shutdown`: their defaults and checks. */
+import { URL } from "../builtins.ts";
 import {
   checkBoolean,
   checkInteger,

@@ -4,6 +4,7 @@
  * Threads, listeners and timers of a pool reference this object but no handle, so that an unused pool can be collected.
  * While calls are in flight or workers start, this object keeps the handle, for events and `ready`.
  */
+import { CustomEvent, FinalizationRegistry, Map, Promise, WeakRef } from "../builtins.ts";
 import {
   PoolClosedError,
   TimeoutError,

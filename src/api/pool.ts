@@ -2,6 +2,7 @@
  * `createPool`: locates the tasks, creates a pool (`pool-core.ts`) and returns its public handle with the typed calls
  * (`call-proxy.ts`).
  */
+import { Promise, URL } from "../builtins.ts";
 import { type BroadcastProxy, createBroadcasts } from "./broadcast-proxy.ts";
 import { type CallProxy, createCallProxy, createModuleCalls } from "./call-proxy.ts";
 import { isRecord, show } from "./checks.ts";

@@ -1,4 +1,5 @@
 /** `task` and `importTask`: declarations of tasks. The types of their calls are in `call-types.ts`. */
+import { URL } from "../builtins.ts";
 import type { Fields, Infer, InferInput, InferView, Struct } from "../codec/struct/field-types.ts";
 import {
   type ArgumentSchema,

@@ -1,4 +1,5 @@
 /** The option `worker` of `createPool`: what each worker runs before its tasks, and how its thread is started. */
+import { structuredClone, URL } from "../builtins.ts";
 import { checkKeys, invalid, isObject, isRecord, ownOf, show } from "./checks.ts";
 import { isRelative } from "./module-url.ts";
 import { InvalidArgumentError } from "../errors.ts";

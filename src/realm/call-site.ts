@@ -1,4 +1,5 @@
 /** Finds the module that called a function from the stack, since a function has no reference to its module. */
+import { Error } from "../builtins.ts";
 
 interface CallSite {
   getFileName(): string | null | undefined;

@@ -2,6 +2,7 @@
  * Stacks of heddle's errors that begin where a user called heddle: runtimes show the line of the first frame under an uncaught
  * error.
  */
+import { Error } from "../builtins.ts";
 import { HeddleError } from "../errors.ts";
 
 type Callee = (...args: never[]) => unknown;

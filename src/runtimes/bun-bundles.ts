@@ -2,6 +2,8 @@
  * Bundles of `bun build` with source maps. Bun shows the sources of such a bundle on stacks and not the bundle, also to
  * `prepareStackTrace` (1.4).
  */
+import { Buffer } from "node:buffer";
+import { JSON } from "../builtins.ts";
 import { process } from "./process.ts";
 
 /** First line of a bundle whose source map Bun reads. */

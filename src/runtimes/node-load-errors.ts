@@ -1,5 +1,6 @@
 /** Node: the place of a mistake in a module. Node itself writes it only under uncaught errors, and into some stacks. */
 import type * as inspector from "node:inspector";
+import { JSON } from "../builtins.ts";
 import { process } from "./process.ts";
 import type { LoadError } from "./runtime.ts";
 

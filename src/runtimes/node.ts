@@ -1,10 +1,11 @@
 /** Node: limits of workers. */
 import { confine, confineSelf, refusePermission } from "./node-permission.ts";
 import type { Runtime } from "./runtime.ts";
+import { isExemptOnNode, refuseMarked } from "./uncloneable.ts";
 import { createRuntime, unpatchedOutputs } from "./worker-threads.ts";
 
 export function createNodeRuntime(): Runtime {
-  return createRuntime({
+  const runtime = createRuntime({
     refuseLimits: ({ permission }) => permission === undefined ? [] : refusePermission(permission),
     takesExecArgv: true,
     directOutputs: () => unpatchedOutputs((stream) => !Object.hasOwn(stream, "write")),
@@ -16,4 +17,6 @@ export function createNodeRuntime(): Runtime {
       ...(permission === undefined ? {} : confine(permission, library, modules)),
     }),
   });
+  refuseMarked(runtime.kinds, isExemptOnNode);
+  return runtime;
 }

@@ -4,6 +4,7 @@
  * Waits for its start data, loads the tasks, builds the worker's side of the lane, reports that it is ready and enters
  * the loop.
  */
+import { Error, Promise, Set } from "../builtins.ts";
 import { Codec, pack as packValue, packError } from "../codec/codec.ts";
 import { isError, textOf } from "../codec/kinds/errors.ts";
 import { Endpoint } from "../lane/endpoint.ts";

@@ -1,4 +1,5 @@
 /** Imports the modules of users: tasks, setup, context. */
+import { Error, JSON, Promise } from "../builtins.ts";
 import type { LoadError, Runtime } from "../runtimes/runtime.ts";
 
 export type Module = Readonly<Record<string, unknown>>;

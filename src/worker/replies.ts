@@ -4,6 +4,7 @@
  * While there is a backlog the worker accepts no further calls. The backlog is bounded, since only async
  * tasks in flight can add to it and `maxConcurrency` bounds those.
  */
+import { Error } from "../builtins.ts";
 import type { Signature } from "../codec/struct/signature.ts";
 import { isError, textOf } from "../codec/kinds/errors.ts";
 import type { Endpoint } from "../lane/endpoint.ts";

@@ -1,4 +1,5 @@
 /** Loads the modules of a pool's tasks in the worker, and finds or lists the tasks in them. */
+import { Map, Promise, Set } from "../builtins.ts";
 import { MAX_MODULE_TASKS, type TaskDescription, type TaskSource } from "../lane/start-data.ts";
 import { mayBorrow } from "../codec/kinds/borrow.ts";
 import { findStructs } from "../codec/struct/registry.ts";

@@ -3,6 +3,7 @@
  * written and read inline, all other values by the encoder and the decoder. After each such call the writer
  * reloads its memory, which may have moved.
  */
+import { JSON } from "../../builtins.ts";
 import { evaluate, property } from "../support/code-generation.ts";
 import type { ReadableShape } from "../reader.ts";
 import { FALSE, INT, NULL, NUMBER, TEXT, TRUE } from "../tags.ts";
@@ -53,8 +54,27 @@ function writeStatement(key: string, isLong: boolean, rest: number): string {
     }`;
 }
 
-/** See `WritableShape`. The code of one shape usually sees objects of one hidden class only. */
-export function compileWriter(keys: readonly string[]): Pick<WritableShape, "write" | "fits"> {
+function fitsSource(count: number, mark: symbol | undefined): string {
+  const isMarked = mark === undefined ? "" : " || mark in object";
+  return `fits(object) {
+if (getPrototypeOf(object) !== prototype${isMarked}) return false;
+let index = 0;
+for (const key in object) {
+if (index === ${count} || key !== keys[index]) return false;
+index++;
+}
+return index === ${count};
+}`;
+}
+
+/**
+ * See `WritableShape`. The code of one shape usually sees objects of one hidden class only. Objects that have `mark` do not
+ * fit.
+ */
+export function compileWriter(
+  keys: readonly string[],
+  mark: symbol | undefined,
+): Pick<WritableShape, "write" | "fits"> {
   const isLong = keys.length > MAX_SPOT_KEYS;
   const statements = keys.map((key, index) =>
     writeStatement(key, isLong, (keys.length - index - 1) * SPOT_BYTES)
@@ -72,16 +92,8 @@ let value, integer;
 ${statements.join("\n")}
 return at;
 },
-fits(object) {
-if (getPrototypeOf(object) !== prototype) return false;
-let index = 0;
-for (const key in object) {
-if (index === ${keys.length} || key !== keys[index]) return false;
-index++;
-}
-return index === ${keys.length};
-} };`,
-    { keys, getPrototypeOf, prototype },
+${fitsSource(keys.length, mark)} };`,
+    { keys, getPrototypeOf, prototype, mark },
   );
 }
 

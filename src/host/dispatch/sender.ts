@@ -6,6 +6,7 @@
  * mark repairs the state (`recover`): it follows what was published, counts again and wakes every worker. The count
  * of awake workers may be one too low after that. docs/internals/recovery.md explains it.
  */
+import { RangeError } from "../../builtins.ts";
 import type { Encoder } from "../../codec/encoder.ts";
 import { isStackOverflow } from "../../codec/kinds/errors.ts";
 import { CALL, CALL_WITH_NUMBER, CALL_WITH_VALUE } from "../../lane/frame.ts";

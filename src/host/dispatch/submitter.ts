@@ -7,6 +7,7 @@
  * or balancer function. Which calls are is known when their function is made (`api/call-proxy.ts`), so `submitPlain` asks
  * for none of that.
  */
+import { Promise } from "../../builtins.ts";
 import type { Encoder } from "../../codec/encoder.ts";
 import type { Signature } from "../../codec/struct/signature.ts";
 import {
@@ -20,7 +21,7 @@ import { type CallLoad, type TaskTimings, UNKNOWN_LOAD } from "../../lane/task-t
 import { DataCloneError } from "../../errors.ts";
 import { hasPromise, ignoreRejections } from "./pending-arguments.ts";
 import { type FindTask, PendingCalls } from "./pending-calls.ts";
-import { type CallSettings, PLAIN, withStreams } from "../cancel/call-settings.ts";
+import { type CallSettings, PLAIN, reasonOf, withStreams } from "../cancel/call-settings.ts";
 import { splitStreams } from "../streams/argument-sources.ts";
 import type { InFlight, PendingCall, Reject, Resolve } from "../in-flight.ts";
 import type { Lane } from "../balance/lane.ts";
@@ -231,7 +232,7 @@ export class Submitter {
     if (this.#closed !== undefined) throw this.#closed;
     if (signal?.aborted !== true) return;
     if (isBegun) this.#events.onAborted();
-    throw signal.reason;
+    throw reasonOf(signal);
   }
 
   /** The shorter path, for arguments without an encoder. Undefined: they need one. */

@@ -1,4 +1,5 @@
 /** Stacks of callers, for `debug`: a promise that rejects shows only where its error was made. */
+import { Error, WeakSet } from "../../builtins.ts";
 
 import { isFrame } from "../../realm/caller-stack.ts";
 

@@ -6,6 +6,7 @@
  *
  * A lane settles no calls. It reports events to its owner (`LaneEvents`), which settles or retries them.
  */
+import { Promise } from "../../builtins.ts";
 import { unpackError } from "../../codec/codec.ts";
 import { textOf } from "../../codec/kinds/errors.ts";
 import { Endpoint } from "../../lane/endpoint.ts";

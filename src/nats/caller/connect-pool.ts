@@ -1,4 +1,5 @@
 /** `connectPool`: the caller's handle of tasks that machines serve. */
+import { Error, Map, Promise } from "../../builtins.ts";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { type CallOptions, checkCallOptions } from "../../api/call-options.ts";
 import { createTable } from "../../api/call-proxy.ts";

@@ -1,4 +1,5 @@
 /** The caller's side of durable work: `pool.enqueue` and `pool.result`. */
+import { Map, Promise } from "../../builtins.ts";
 import { createTable } from "../../api/call-proxy.ts";
 import {
   checkInteger,

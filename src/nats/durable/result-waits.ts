@@ -3,6 +3,7 @@
  * subscription, which names each result that is recorded; it is open while calls wait, so that the number of results that a
  * pool has read leaves nothing on the server.
  */
+import { Map, Promise, Set } from "../../builtins.ts";
 import { TimeoutError } from "../../errors.ts";
 import type { Runtime, Timer } from "../../runtimes/runtime.ts";
 

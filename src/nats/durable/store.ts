@@ -2,6 +2,7 @@
  * Where durable calls are kept: a JetStream work queue of calls, a KV bucket of results, and a stream of dead letters. The
  * first machine or caller that needs them creates them.
  */
+import { JSON, Promise } from "../../builtins.ts";
 import type { JetStreamClient, JetStreamManager, StreamConfig } from "@nats-io/jetstream";
 import type { KV, Kvm } from "@nats-io/kv";
 import type { NatsConnection } from "@nats-io/transport-node";

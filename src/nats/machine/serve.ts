@@ -1,4 +1,5 @@
 /** `serve`: a local pool behind a NATS queue group. */
+import { Promise, URL } from "../../builtins.ts";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { moduleUrlOf } from "../../api/module-url.ts";
 import { checkShutdown, type ShutdownOptions } from "../../api/options.ts";
