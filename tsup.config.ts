@@ -31,16 +31,17 @@ const common: Options = {
   platform: "node",
   // Readers of `using`'s types need no setting of their own.
   dts: { entry: entries, banner: '/// <reference lib="esnext.disposable" />\n' },
-  sourcemap: true,
+  // The lines are short and the names kept. Maps would be larger than the code, and Deno would show places that do not exist,
+  // or the package would contain every source two more times.
+  sourcemap: false,
   removeNodeProtocol: false,
 };
 
 // A seventh of the time that importing takes Node goes into spaces and comments. Names stay, and so do short lines,
-// of which runtimes print the one that threw. Source maps name the sources, which the repository has.
+// of which runtimes print the one that threw.
 const esbuildOptions: NonNullable<Options["esbuildOptions"]> = (options) => {
   options.minifyWhitespace = true;
   options.lineLimit = 120;
-  options.sourcesContent = false;
 };
 
 /**

@@ -8,6 +8,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { RUN_VARIABLE, waitForLeftOver } from "./left-over.ts";
 import { fetchNatsServer } from "./nats-server.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
@@ -29,6 +30,8 @@ const compileCache = join(tmpdir(), `heddle-compile-cache-${process.pid}`);
 let passed = 0;
 let failed = 0;
 const failures: string[] = [];
+/** Processes that commands have left running. */
+const leftOver: string[] = [];
 const skipped: string[] = [];
 
 function report(name: string, good: number, bad: number, startedAt: number): void {
@@ -41,8 +44,33 @@ function report(name: string, good: number, bad: number, startedAt: number): voi
   );
 }
 
-/** Exit code and output; 1 if it cannot be started, or had to be killed. */
+let runs = 0;
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It has ended meanwhile.
+  }
+}
+
+/** Exit code and output; 1 if it cannot be started, or had to be killed. What it leaves running is killed and noted. */
 async function run(
+  name: string,
+  command: readonly string[],
+  cwd: string,
+  env: NodeJS.ProcessEnv,
+): Promise<[number, string]> {
+  const mark = `${process.pid}-${runs++}`;
+  const ended = await runMarked(command, cwd, { ...env, [RUN_VARIABLE]: mark });
+  for (const { pid, command } of await waitForLeftOver(mark)) {
+    leftOver.push(`${name}: ${command}`);
+    kill(pid);
+  }
+  return ended;
+}
+
+async function runMarked(
   command: readonly string[],
   cwd: string,
   env: NodeJS.ProcessEnv,
@@ -74,7 +102,7 @@ async function run(
 /** One command, one check. */
 async function check(name: string, command: readonly string[]): Promise<void> {
   const startedAt = performance.now();
-  const [status, output] = await run(command, root, {});
+  const [status, output] = await run(name, command, root, {});
   if (status !== 0) console.log(output);
   report(name, status === 0 ? 1 : 0, status === 0 ? 0 : 1, startedAt);
 }
@@ -108,7 +136,7 @@ async function suite(
     `--outputFile.json=${file}`,
   ];
   const env = { ...options.env, NO_COLOR: "1" };
-  const [status, output] = await run(command, options.cwd ?? root, env);
+  const [status, output] = await run(`${name} on ${runtime}`, command, options.cwd ?? root, env);
   let good = 0;
   let bad = status === 0 ? 0 : 1;
   try {
@@ -273,6 +301,13 @@ if (spawnSync("taskset", ["-c", "0", "true"]).status === 0) {
 } else skipped.push("conformance pinned to one core: there is no taskset on this system");
 
 rmSync(compileCache, { recursive: true, force: true });
+for (const each of leftOver) console.log(`left running by ${each}`);
+report(
+  "processes that suites leave running",
+  leftOver.length === 0 ? 1 : 0,
+  leftOver.length,
+  performance.now(),
+);
 for (const reason of skipped) console.log(`skipped: ${reason}`);
 if (failures.length > 0) console.log(`failed: ${failures.join("; ")}`);
 console.log(`${passed} passed, ${failed} failed`);

@@ -1,9 +1,10 @@
 /**
- * Every error class of the public API, each with a literal `code`. Imports nothing.
+ * Every error class of the public API, each with a literal `code`. Imports only the built-in classes.
  *
  * A message names the invalid value and the rule. Errors thrown by tasks are not wrapped: the caller gets the task's
  * own error (see `codec/kinds/errors.ts`).
  */
+import { Error } from "./builtins.ts";
 
 /** Key of the class name on each prototype. A registered symbol, so that other copies of this library see it. */
 const ERROR_CLASS = Symbol.for("heddle.error");
@@ -76,23 +77,41 @@ export class WorkerStartError extends HeddleError {
 
 /** `createPool` was called while a worker was loading task modules: the `isMain` guard is missing. */
 export class NestedPoolError extends HeddleError {
-  /** `modules` are the URLs that the worker loads, and `bareTasks` the names of bare functions among its tasks. */
-  constructor(modules: readonly string[] = [], bareTasks: readonly string[] = []) {
-    const loaded = modules.length === 0 ? "its task modules" : modules.join(", ");
-    const reason = bareTasks.length === 0
-      ? ""
-      : ` The worker loads the module that calls createPool() to find the bare function${
-        bareTasks.length === 1 ? "" : "s"
-      } ${bareTasks.map((name) => `"${name}"`).join(", ")}.`;
+  /**
+   * `modules` are the URLs that the worker loads, and `bareTasks` the names of bare functions among its tasks. `isBundled`:
+   * the worker starts with a bundle that contains heddle.
+   */
+  constructor(
+    modules: readonly string[] = [],
+    bareTasks: readonly string[] = [],
+    isBundled = false,
+  ) {
+    const [what, cure] = isBundled ? ["a bundle that contains heddle", IN_BUNDLE] : [
+      modules.length === 0 ? "its task modules" : modules.join(", "),
+      `${bareTasks.length === 0 ? "" : `${wantsBare(bareTasks)} `}${IN_MODULE}`,
+    ];
     super(
       "HEDDLE_POOL_WHILE_LOADING",
-      `createPool() was called while a worker was loading ${loaded}, which would start workers without end.` +
-        `${reason} Keep the tasks in a module of their own and pass its URL: ` +
-        'createPool(options)(new URL("./tasks.js", import.meta.url)); or guard the call: ' +
-        "`if (isMain) { … createPool(…) … }` (import `isMain` from heddle). To create a pool inside a worker, " +
-        "call createPool() in a task.",
+      `createPool() was called while a worker was loading ${what}, which would start workers without end. ` +
+        `${cure} To create a pool inside a worker, call createPool() in a task.`,
     );
   }
+}
+
+const GUARD = "`if (isMain) { … createPool(…) … }` (import `isMain` from heddle)";
+
+const IN_MODULE = "Keep the tasks in a module of their own and pass its URL: " +
+  `createPool(options)(new URL("./tasks.js", import.meta.url)); or guard the call: ${GUARD}.`;
+
+const IN_BUNDLE =
+  "Every worker evaluates the bundle before it loads its tasks, also if these are in a file of their own. " +
+  `Guard the call: ${GUARD}; or leave heddle out of the bundle (\`external\`).`;
+
+function wantsBare(names: readonly string[]): string {
+  const list = names.map((name) => `"${name}"`).join(", ");
+  return `The worker loads the module that calls createPool() to find the bare function${
+    names.length === 1 ? "" : "s"
+  } ${list}.`;
 }
 
 /** The pool is closed or closing. The call did not run, or its response came too late. */

@@ -2,6 +2,7 @@
  * Where workers start: heddle's own worker module, or, where a bundler has copied heddle into a bundle that lies somewhere
  * else, that bundle. A thread that starts with the bundle knows it by a mark, the version of the copy that has to serve it.
  */
+import { URL } from "./builtins.ts";
 import { WorkerStartError } from "./errors.ts";
 import { callerOf } from "./realm/call-site.ts";
 import type { Runtime, WorkerEntry } from "./runtimes/runtime.ts";

@@ -1,5 +1,6 @@
 /** A server whose traces continue in the workers of its pool, with a page and metrics about the pool. */
 import process from "node:process";
+import { setTimeout as delay } from "node:timers/promises";
 import { Hono } from "hono";
 import { createPool } from "heddle";
 import { dashboard } from "heddle/dashboard";
@@ -30,6 +31,7 @@ const server = await listen(app.fetch);
 console.log(`listening on port ${server.port}`);
 
 process.once("SIGTERM", async () => {
-  await server.close();
+  await Promise.race([server.close(), delay(3000)]);
   await pool.shutdown();
+  process.exit();
 });

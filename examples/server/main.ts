@@ -1,6 +1,8 @@
 /** A web server that hashes passwords in workers, so that it answers other requests meanwhile. */
 import process from "node:process";
+import { setTimeout as delay } from "node:timers/promises";
 import { Hono } from "hono";
+import { streamSSE } from "hono/streaming";
 import { createPool, QueueFullError, TimeoutError } from "heddle";
 import { listen } from "./listen.ts";
 
@@ -21,11 +23,25 @@ app.post("/hash", async (context) => {
   }
 });
 
+// Server-sent events: a stream that ends when its client leaves, or the server closes.
+const closing = new AbortController();
+app.get("/clock", (context) =>
+  streamSSE(context, async (stream) => {
+    const seconds = pool.call.clock();
+    const end = () => void seconds.return();
+    stream.onAbort(end);
+    closing.signal.addEventListener("abort", end);
+    for await (const second of seconds) await stream.writeSSE({ data: String(second) });
+    closing.signal.removeEventListener("abort", end);
+  }));
+
 const server = await listen(app.fetch);
 console.log(`listening on port ${server.port}`);
 
 process.once("SIGTERM", async () => {
-  await server.close(); // requests that have arrived are answered
+  closing.abort();
+  await Promise.race([server.close(), delay(3000)]); // requests that have arrived are answered
   await pool.shutdown();
   console.log("stopped");
+  process.exit(); // cuts what is left: clients may hold a connection for ever
 });

@@ -4,3 +4,11 @@ import { scryptSync } from "node:crypto";
 export function hashPassword(password: string, salt: string): string {
   return scryptSync(password, salt, 32).toString("hex");
 }
+
+/** Counts seconds for ever. It waits for them, so that it leaves its thread to other calls. */
+export async function* clock(): AsyncGenerator<number> {
+  for (let second = 0;; second++) {
+    yield second;
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+  }
+}

@@ -10,12 +10,15 @@ import {
   Tooltip,
 } from "chart.js";
 import type { PoolStatistics } from "../../src/mod.ts";
+import { TimeWindow } from "./window.ts";
 
 Chart.register(LineController, LineElement, PointElement, LinearScale, Legend, Tooltip);
 
 const INTERVAL_MS = 1000;
 /** Readings that the charts show. */
 const SHOWN = 120;
+/** Percentiles are of the calls that have ended in the last so many seconds. */
+const WINDOW_S = 30;
 const COLORS = ["#3b82f6", "#f97316", "#10b981", "#a855f7", "#ef4444", "#eab308", "#14b8a6"];
 
 const [state, main] = ["state", "pools"].map((id) => document.getElementById(id)!) as [
@@ -65,7 +68,7 @@ class History {
         scales: {
           x: {
             type: "linear",
-            ticks: { color, callback: (value) => `${value} s` },
+            ticks: { color, callback: (value) => `${Number(Number(value).toFixed(2))} s` },
             grid: { display: false },
           },
           y: { beginAtZero: true, ticks: { color }, title: { display: true, text: title, color } },
@@ -101,18 +104,76 @@ class History {
   }
 }
 
+interface Column {
+  readonly title: string;
+  /** Columns with one title above theirs stand together. */
+  readonly group?: string;
+}
+
+/** Rows of the head: titles of groups, if there are any, above those of the columns. */
+function fillHead(table: HTMLTableElement, columns: readonly Column[]): void {
+  const head = element(table, "thead");
+  const hasGroups = columns.some(({ group }) => group !== undefined);
+  const rows = hasGroups ? [element(head, "tr"), element(head, "tr")] : [element(head, "tr")];
+  let last: { readonly title: string; readonly cell: HTMLTableCellElement } | undefined;
+  for (const { title, group } of columns) {
+    if (group === undefined) {
+      element(rows[0]!, "th", title).rowSpan = rows.length;
+      continue;
+    }
+    if (last?.title === group) last.cell.colSpan++;
+    else last = { title: group, cell: element(rows[0]!, "th", group) };
+    last.cell.className = "group";
+    element(rows[1]!, "th", title);
+  }
+}
+
 function fillTable(
   table: HTMLTableElement,
-  head: readonly string[],
+  columns: readonly Column[],
   rows: readonly (readonly string[])[],
 ): void {
   table.replaceChildren();
-  const headRow = element(element(table, "thead"), "tr");
-  for (const text of head) element(headRow, "th", text);
+  fillHead(table, columns);
   const body = element(table, "tbody");
   for (const row of rows) {
     const line = element(body, "tr");
     for (const text of row) element(line, "td", text);
+  }
+}
+
+const WORKER_COLUMNS: readonly Column[] = [
+  { title: "worker" },
+  { title: "state" },
+  { title: "calls" },
+  { title: "running" },
+  { title: "last second" },
+  { title: "since start" },
+  { title: "memory" },
+];
+const TIMES = [["p50", "p50"], ["p90", "p90"], ["p99", "p99"], ["p99.9", "p999"], [
+  "max",
+  "max",
+]] as const;
+const TASK_COLUMNS: readonly Column[] = [
+  { title: "task" },
+  { title: "calls" },
+  { title: "failures" },
+  ...["run", "wait"].flatMap((group) =>
+    TIMES.map(([title]) => ({ title, group: `${group}, ms, last ${WINDOW_S} s` }))
+  ),
+];
+
+/** Times of a task in the window. */
+class TaskTimes {
+  readonly #run = new TimeWindow(WINDOW_S);
+  readonly #wait = new TimeWindow(WINDOW_S);
+
+  add(seconds: number, { run, wait }: PoolStatistics["tasks"][number]) {
+    return {
+      run: this.#run.add(seconds, run?.histogram),
+      wait: this.#wait.add(seconds, wait?.histogram),
+    };
   }
 }
 
@@ -124,6 +185,7 @@ class PoolView {
   readonly #queue: History;
   readonly #utilization: History;
   readonly #latency: History;
+  readonly #times = new Map<string, TaskTimes>();
   #before: { readonly seconds: number; readonly settled: number } | undefined;
 
   constructor(name: string) {
@@ -135,7 +197,7 @@ class PoolView {
     this.#rate = new History(charts, "calls per second");
     this.#queue = new History(charts, "calls");
     this.#utilization = new History(charts, "utilization in %");
-    this.#latency = new History(charts, "p99 of run times in ms");
+    this.#latency = new History(charts, `run p99 in ms, last ${WINDOW_S} s`);
     const table = (): HTMLTableElement => {
       const box = element(section, "div");
       box.className = "table";
@@ -146,27 +208,12 @@ class PoolView {
   }
 
   show(seconds: number, stats: PoolStatistics): void {
-    const { completed, failed, queued, running, workers, tasks } = stats;
-    const shown = { completed, failed, queued, running };
-    const { timedOut, aborted, retried, ready, workersLost } = stats;
-    this.#figures.replaceChildren();
-    const all = {
-      ...shown,
-      "timed out": timedOut,
-      aborted,
-      retried,
-      ready,
-      "workers lost": workersLost,
-    };
-    for (const [label, value] of Object.entries(all)) {
-      const box = element(this.#figures, "div");
-      element(box, "dt", label);
-      element(box, "dd", number.format(value));
-    }
+    const { completed, failed, queued, running, workers } = stats;
+    this.#showFigures(stats);
     const settled = completed + failed;
     if (this.#before !== undefined) {
       const rate = (settled - this.#before.settled) / (seconds - this.#before.seconds);
-      this.#rate.add(seconds, { settled: rate });
+      this.#rate.add(seconds, { settled: Math.max(0, rate) });
     }
     this.#before = { seconds, settled };
     this.#queue.add(seconds, { queued, running });
@@ -174,10 +221,9 @@ class PoolView {
       seconds,
       Object.fromEntries(workers.map(({ name, utilization }) => [name, 100 * utilization.recent])),
     );
-    this.#latency.add(seconds, Object.fromEntries(tasks.map(({ name, run }) => [name, run?.p99])));
     fillTable(
       this.#workers,
-      ["worker", "state", "calls", "running", "last second", "since start", "memory"],
+      WORKER_COLUMNS,
       workers.map(({ name, state, calls, running: has, utilization, memoryBytes }) => [
         name,
         state,
@@ -188,22 +234,46 @@ class PoolView {
         mebibytes(memoryBytes),
       ]),
     );
-    const times = ["p50", "p90", "p99", "p999", "max"] as const;
+    this.#showTasks(seconds, stats);
+  }
+
+  #showFigures(stats: PoolStatistics): void {
+    const { completed, failed, queued, running, timedOut, aborted, refused, retried } = stats;
+    const all = {
+      completed,
+      failed,
+      queued,
+      running,
+      "timed out": timedOut,
+      aborted,
+      refused,
+      retried,
+      ready: stats.ready,
+      "workers lost": stats.workersLost,
+    };
+    this.#figures.replaceChildren();
+    for (const [label, value] of Object.entries(all)) {
+      const box = element(this.#figures, "div");
+      element(box, "dt", label);
+      element(box, "dd", number.format(value));
+    }
+  }
+
+  #showTasks(seconds: number, { tasks }: PoolStatistics): void {
+    const rows = tasks.map((task) => {
+      let times = this.#times.get(task.name);
+      if (times === undefined) this.#times.set(task.name, times = new TaskTimes());
+      return { ...task, ...times.add(seconds, task) };
+    });
+    this.#latency.add(seconds, Object.fromEntries(rows.map(({ name, run }) => [name, run?.p99])));
     fillTable(
       this.#tasks,
-      [
-        "task",
-        "calls",
-        "failures",
-        ...times.map((time) => `run ${time}`),
-        ...times.map((time) => `wait ${time}`),
-      ],
-      tasks.filter(({ calls }) => calls > 0).map(({ name, calls, failures, run, wait }) => [
+      TASK_COLUMNS,
+      rows.filter(({ calls }) => calls > 0).map(({ name, calls, failures, run, wait }) => [
         name,
         number.format(calls),
         number.format(failures),
-        ...times.map((time) => ms(run?.[time])),
-        ...times.map((time) => ms(wait?.[time])),
+        ...[run, wait].flatMap((times) => TIMES.map(([, key]) => ms(times?.[key]))),
       ]),
     );
   }
@@ -221,9 +291,9 @@ async function read(): Promise<void> {
       if (view === undefined) views.set(name, view = new PoolView(name));
       view.show(performance.now() / 1000, stats);
     }
-    state.textContent =
-      `Read ${new Date().toLocaleTimeString()}. Times of tasks in milliseconds; ` +
-      "they need metrics: true.";
+    state.textContent = `Read ${
+      new Date().toLocaleTimeString()
+    }. Times of tasks need metrics: true.`;
   } catch (error) {
     state.textContent = `No answer from the server: ${(error as Error).message}`;
   }

@@ -1,26 +1,30 @@
 /** Signals of several sources as one. */
+import { AbortController, AbortSignal, WeakMap } from "../builtins.ts";
 
-const isAborted = Object.getOwnPropertyDescriptor(AbortSignal.prototype, "aborted")!.get!;
-
-/** Whether `signal` is one of this realm: `AbortSignal.any` refuses others, or does not follow them. */
-function isBuiltIn(signal: AbortSignal): boolean {
-  try {
-    isAborted.call(signal);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** A signal that aborts as soon as one of these does. */
+/** A signal that is aborted when one of these is. */
 export function anySignal(one: AbortSignal, other: AbortSignal | undefined): AbortSignal {
   if (other === undefined || other === one) return one;
-  const signals = [one, other];
-  if (signals.every(isBuiltIn)) return AbortSignal.any(signals);
-  const controller = new AbortController();
-  for (const signal of signals) {
-    if (signal.aborted) controller.abort(signal.reason);
-    else signal.addEventListener("abort", () => controller.abort(signal.reason), { once: true });
+  return AbortSignal.any([nativeOf(one), nativeOf(other)]);
+}
+
+const isAborted = Object.getOwnPropertyDescriptor(AbortSignal.prototype, "aborted")!.get!;
+const followers = new WeakMap<AbortSignal, AbortSignal>();
+
+/** The signal itself, or one that follows it if it is a polyfill's, which `AbortSignal.any` refuses or does not follow. */
+function nativeOf(signal: AbortSignal): AbortSignal {
+  try {
+    isAborted.call(signal);
+    return signal;
+  } catch {
+    // not an object of the runtime
   }
-  return controller.signal;
+  let follower = followers.get(signal);
+  if (follower === undefined) {
+    const controller = new AbortController();
+    const follow = (): void => controller.abort(signal.reason);
+    if (signal.aborted) follow();
+    else signal.addEventListener("abort", follow);
+    followers.set(signal, follower = controller.signal);
+  }
+  return follower;
 }

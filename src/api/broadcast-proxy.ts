@@ -1,4 +1,6 @@
 /** `pool.broadcast`: the tasks of a pool as functions that call every worker once. */
+import { Error, Map, Promise } from "../builtins.ts";
+import { atCaller } from "../realm/caller-stack.ts";
 import { checkBroadcastOptions, type GivenOptions, mergeOptions } from "./call-options.ts";
 import { createTable, findKnown, unknownTask } from "./call-proxy.ts";
 import type { CallEntry } from "../host/metrics/call-entry.ts";
@@ -39,10 +41,10 @@ export function createBroadcasts(
         const broadcast: Broadcast = (...args) =>
           start({ pool, broadcasts, entry, isKnown, find, isSticky }, args);
         return Object.assign(broadcast, {
-          with: (options: unknown) => {
+          with: atCaller((options: unknown) => {
             const next = checkBroadcastOptions(options);
             return at(mergeOptions(given, next.given), next.isSticky ?? isSticky);
-          },
+          }),
         });
       };
       made.set(name, found = at({}, false));

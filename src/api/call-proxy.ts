@@ -2,6 +2,7 @@
  * `pool.call`: the tasks of a pool as functions, by name. Access to an unknown name throws UnknownTaskError; in a module
  * pool, whose tasks the host may not know yet, the call rejects with it.
  */
+import { Map, Promise, Proxy, Set } from "../builtins.ts";
 import {
   type CallOptions,
   checkCallOptions,
@@ -15,6 +16,7 @@ import { didYouMean } from "./checks.ts";
 import { defineOwn } from "../codec/support/own-property.ts";
 import { abortError } from "../lane/abort-reason.ts";
 import { InvalidArgumentError, UnknownTaskError } from "../errors.ts";
+import { atCaller, withStackAbove } from "../realm/caller-stack.ts";
 import { transfer } from "../codec/kinds/wrappers.ts";
 import type { DeclaredValues } from "../codec/struct/signature.ts";
 import {
@@ -69,7 +71,9 @@ interface TaskCalls {
 /** The function with these options, which takes further ones. `pool.map` knows it. */
 function callWith(calls: TaskCalls, given: GivenCall = NO_OPTIONS): CallWith {
   const call = Object.assign(calls.make(given), {
-    with: (options: CallOptions) => callWith(calls, mergeOptions(given, checkCallOptions(options))),
+    with: atCaller((options: CallOptions) =>
+      callWith(calls, mergeOptions(given, checkCallOptions(options)))
+    ),
   });
   mappable.set(call, {
     pool: calls.pool,
@@ -89,12 +93,16 @@ export interface CallTarget {
 
 /** Creates a table without entries. `onUnknown` gives the value of every name that is not in it. */
 export function createTable<T>(onUnknown: (name: string) => unknown): Readonly<Record<string, T>> {
-  return Object.create(
-    new Proxy(Object.create(null) as object, {
-      get: (_target, key) =>
-        typeof key === "symbol" || PROBED.has(key) ? undefined : onUnknown(key),
-    }),
-  ) as Readonly<Record<string, T>>;
+  const get = (_target: object, key: string | symbol): unknown => {
+    try {
+      return typeof key === "symbol" || PROBED.has(key) ? undefined : onUnknown(key);
+    } catch (error) {
+      throw withStackAbove(error, get);
+    }
+  };
+  return Object.create(new Proxy(Object.create(null) as object, { get })) as Readonly<
+    Record<string, T>
+  >;
 }
 
 export function unknownTask(name: string, known: readonly string[]): UnknownTaskError {

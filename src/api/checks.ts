@@ -1,4 +1,5 @@
 /** Checks of options. Each throws an InvalidArgumentError that names the option, the rule and the value. */
+import { JSON } from "../builtins.ts";
 import { textOf } from "../codec/kinds/errors.ts";
 import { InvalidArgumentError } from "../errors.ts";
 import { MAX_TIMER_MS } from "../runtimes/runtime.ts";

@@ -5,6 +5,7 @@
  * Chunks grow until one takes about a millisecond, measured in the worker: the cost of a call is then small beside it, and
  * the last chunks still end close together.
  */
+import { AbortController, DOMException, Map, Promise, TypeError } from "../builtins.ts";
 import type { ChunkResult } from "../lane/task-variants.ts";
 import { StreamConsumer } from "../streams/stream-consumer.ts";
 import { type AnyIterator, isThenable } from "../streams/stream-producer.ts";

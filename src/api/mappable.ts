@@ -1,4 +1,5 @@
 /** The functions of `pool.call` as `pool.map` uses them. */
+import { Promise, WeakMap } from "../builtins.ts";
 import { InvalidArgumentError, TimeoutError } from "../errors.ts";
 import { type CallSettings, createSettings } from "../host/cancel/call-settings.ts";
 import type { Reject, Resolve } from "../host/in-flight.ts";

@@ -1,4 +1,5 @@
 /** URLs of modules from what users give: URLs, absolute paths, and paths and package names as the calling module imports them. */
+import { URL } from "../builtins.ts";
 import { InvalidArgumentError } from "../errors.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
 

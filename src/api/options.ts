@@ -1,4 +1,5 @@
 /** Options of `createPool` and of `shutdown`: their defaults and checks. */
+import { URL } from "../builtins.ts";
 import {
   checkBoolean,
   checkInteger,
@@ -97,10 +98,10 @@ export interface PoolOptions {
   /**
    * Maximum number of calls that wait on the host: a number from 0, or "auto", 1024 for each worker. Default: no limit.
    * With 0 a call that no worker takes at once is refused, so also each call before a worker is ready (`pool.ready`).
-   * Calls that await promises among their arguments count. Calls sent to workers (up to 1024 each, or `maxConcurrency`
-   * if that is more) do not. Without this, `recycleAfter`, an inliner, a balancer and priorities, workers get up to
-   * 50 ms of short calls in advance. `pool.needsDrain`, which counts calls beyond 1024 per worker, tells producers when
-   * to pause.
+   * Calls that await promises among their arguments count. With this option a worker gets at most `maxConcurrency` calls at
+   * once, and all others count, so the pool takes `maxConcurrency` × workers + `maxQueue` calls. Without it, workers get at
+   * least 1024 calls each, or 50 ms of short ones, in advance. `pool.needsDrain`, which counts calls beyond 1024 per worker,
+   * tells producers when to pause.
    */
   readonly maxQueue?: number | "auto";
   /**

@@ -4,6 +4,7 @@
  * Threads, listeners and timers of a pool reference this object but no handle, so that an unused pool can be collected.
  * While calls are in flight or workers start, this object keeps the handle, for events and `ready`.
  */
+import { CustomEvent, FinalizationRegistry, Map, Promise, WeakRef } from "../builtins.ts";
 import {
   PoolClosedError,
   TimeoutError,
@@ -17,6 +18,14 @@ import type { Learned, ModuleTasks } from "./module-tasks.ts";
 import { MAX_TIMER_MS, type Runtime } from "../runtimes/runtime.ts";
 import type { PoolSpec } from "./pool-spec.ts";
 import { type PoolParts, wire } from "./wiring.ts";
+
+/** What the core asks of the handle, which it does not reference. */
+export interface OfHandle {
+  /** Makes the tasks of a module pool known to the calls of `handle`. */
+  publish(handle: EventTarget): void;
+  /** `error`, with the stack of the creation of `handle`. */
+  placeError(handle: EventTarget, error: Error): Error;
+}
 
 /** Delay from the collection of a pool to its shutdown: most programs that leave a pool open are about to end. */
 const FORGOTTEN_MS = 1000;
@@ -34,6 +43,7 @@ export class PoolCore {
   readonly #keepAlive: boolean;
   readonly #rejectReady: (error: Error) => void;
   readonly #handle: WeakRef<EventTarget>;
+  readonly #ofHandle: OfHandle;
   readonly #registry: FinalizationRegistry<undefined>;
   /** Set while the handle must not be collected. */
   #keptHandle: EventTarget | undefined;
@@ -43,14 +53,15 @@ export class PoolCore {
   #onDrained: (() => void) | undefined;
   #hasWarned = false;
 
-  /** `moduleTasks`: those of a module pool, which `publish` makes known to the calls of its handle. */
+  /** `moduleTasks`: those of a module pool. */
   constructor(
     spec: PoolSpec,
     handle: EventTarget,
-    moduleTasks?: ModuleTasks,
-    publish?: (handle: EventTarget) => void,
+    moduleTasks: ModuleTasks | undefined,
+    ofHandle: OfHandle,
   ) {
     const { options, runtime } = spec;
+    this.#ofHandle = ofHandle;
     this.#spec = spec;
     this.#runtime = runtime;
     this.#keepAlive = options.keepAlive;
@@ -68,7 +79,7 @@ export class PoolCore {
         const learned = moduleTasks!.learn(packed);
         const tell = (error: Learned): Learned => {
           const handle = this.#handle.deref();
-          if (!isPublished && error === undefined && handle !== undefined) publish!(handle);
+          if (!isPublished && error === undefined && handle !== undefined) ofHandle.publish(handle);
           isPublished ||= error === undefined;
           return error;
         };
@@ -175,7 +186,9 @@ export class PoolCore {
   }
 
   /** Fails the pool: rejects waiting and future calls with `error`. */
-  #fail(error: Error): void {
+  #fail(reason: Error): void {
+    const handle = this.#handle.deref();
+    const error = handle === undefined ? reason : this.#ofHandle.placeError(handle, reason);
     this.parts.dispatcher.submitter.refuse(error);
     void this.#end(error, () => error);
   }

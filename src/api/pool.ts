@@ -2,6 +2,7 @@
  * `createPool`: locates the tasks, creates a pool (`pool-core.ts`) and returns its public handle with the typed calls
  * (`call-proxy.ts`).
  */
+import { Promise, URL } from "../builtins.ts";
 import { type BroadcastProxy, createBroadcasts } from "./broadcast-proxy.ts";
 import { type CallProxy, createCallProxy, createModuleCalls } from "./call-proxy.ts";
 import { isRecord, show } from "./checks.ts";
@@ -25,16 +26,18 @@ import type { PoolStatistics, WorkerStatistics } from "./observe/pool-statistics
 import { PoolCore } from "./pool-core.ts";
 import type { ModulePool, Pool } from "./pool-types.ts";
 import { callerOf } from "../realm/call-site.ts";
+import { atCaller, withStackAbove } from "../realm/caller-stack.ts";
 import { claimThread, workerRealm } from "../realm/worker-realm.ts";
 import { isGeneratorFunction } from "../streams/generator-functions.ts";
 import { VERSION } from "../version.ts";
 import { workerEntry } from "../worker-entry.ts";
 import { currentRuntime } from "../runtimes/current.ts";
 import { moduleFinder } from "../runtimes/package-modules.ts";
-import type { WorkerEntry } from "../runtimes/runtime.ts";
+import type { Runtime, WorkerEntry } from "../runtimes/runtime.ts";
 import { declaredBy, functionOf, locateTask, settingsOfTask } from "./task-map.ts";
 import type { AnyFunction, TaskMap } from "./task.ts";
 import type { PoolSpec } from "./pool-spec.ts";
+import { StartOrigin } from "./start-origin.ts";
 
 const finder = moduleFinder(currentRuntime);
 
@@ -86,45 +89,82 @@ export interface CreatePool {
  * ```
  */
 export function createPool(options: PoolOptions = {}): CreatePool {
+  try {
+    if (arguments.length > 1) {
+      throw new InvalidArgumentError(
+        "createPool() takes only options; its result takes the tasks: createPool(options)(tasks).",
+      );
+    }
+    const prepared = prepare(options);
+    const create = (given: TaskMap | URL | string): unknown => {
+      try {
+        const pool = createFrom(given, prepared, new StartOrigin(create));
+        return pool;
+      } catch (error) {
+        throw withStackAbove(error, create);
+      }
+    };
+    return create as CreatePool;
+  } catch (error) {
+    throw withStackAbove(error, createPool);
+  }
+}
+
+/** What the pools of one `createPool(options)` have in common. */
+interface Prepared {
+  readonly common: Pick<PoolSpec, "options" | "runtime" | "active" | "workerEntry">;
+  /** The module that called `createPool`. */
+  readonly caller: string | undefined;
+  readonly locate: (file: string | undefined) => string | undefined;
+}
+
+function prepare(options: PoolOptions): Prepared {
   const realm = workerRealm();
-  if (realm?.isLoading ?? !isMain) throw new NestedPoolError(realm?.modules, realm?.bareTasks);
-  if (arguments.length > 1) {
-    throw new InvalidArgumentError(
-      "createPool() takes only options; its result takes the tasks: createPool(options)(tasks).",
-    );
+  if (realm?.isLoading ?? !isMain) {
+    const isBundled = currentRuntime.bundleMark !== undefined;
+    throw new NestedPoolError(realm?.modules, realm?.bareTasks, isBundled);
   }
   const runtime = currentRuntime;
   const resolved = resolveOptions(options, runtime);
   const entry = workerEntry(runtime);
-  const locate = (file: string | undefined) => moduleOnStack(file, entry);
+  const locate = (file: string | undefined) => moduleOnStack(file, entry, runtime);
   const caller = locate(resolved.moduleUrl ?? callerOf(createPool));
   const active = realm?.active ?? [AwakeCount.ofThread()];
   const located = locateModules(resolved, caller, finder);
-  const common = { options: located, runtime, active, workerEntry: entry };
-  const create = (given: TaskMap | URL | string): unknown => {
-    if (typeof given === "string" || given instanceof URL) {
-      const tasks = new ModuleTasks(moduleUrlOf(String(given), caller, finder), runtime);
-      const { sources, signatures, moduleUrl } = tasks;
-      const spec = { ...common, sources, tasks: tasks.tasks, signatures, taskModule: moduleUrl };
-      return new ThreadPool(spec, tasks);
-    }
-    const entries = Object.values(Object(given) as TaskMap);
-    const declared = entries.map(declaredBy);
-    const sources = locateTasks(given, declared, caller, locate);
-    const signatures = [...declared, ...variantSignatures(declared)];
-    const tasks = entries.map((entry) => {
-      const f = functionOf(entry);
-      return { settings: settingsOfTask(entry), isStream: isGeneratorFunction(f), f };
-    });
-    return new ThreadPool({ ...common, sources, tasks, signatures, taskModule: undefined });
-  };
-  return create as CreatePool;
+  return { common: { options: located, runtime, active, workerEntry: entry }, caller, locate };
 }
 
-/** A module as the stack shows it. In an executable of Bun with source maps, that is a relative path of a source. */
-function moduleOnStack(file: string | undefined, entry: WorkerEntry): string | undefined {
-  const isMapped = file !== undefined && entry.mark !== undefined && isRelative(file);
-  return isMapped ? entry.url.href : file;
+function createFrom(
+  given: TaskMap | URL | string,
+  { common, caller, locate }: Prepared,
+  origin: StartOrigin,
+): ThreadPool {
+  const { runtime } = common;
+  if (typeof given === "string" || given instanceof URL) {
+    const tasks = new ModuleTasks(moduleUrlOf(String(given), caller, finder), runtime);
+    const { sources, signatures, moduleUrl } = tasks;
+    const spec = { ...common, sources, tasks: tasks.tasks, signatures, taskModule: moduleUrl };
+    return new ThreadPool(spec, origin, tasks);
+  }
+  const entries = Object.values(Object(given) as TaskMap);
+  const declared = entries.map(declaredBy);
+  const sources = locateTasks(given, declared, caller, locate);
+  const signatures = [...declared, ...variantSignatures(declared)];
+  const tasks = entries.map((entry) => {
+    const f = functionOf(entry);
+    return { settings: settingsOfTask(entry), isStream: isGeneratorFunction(f), f };
+  });
+  return new ThreadPool({ ...common, sources, tasks, signatures, taskModule: undefined }, origin);
+}
+
+/** The module that runs. In an executable of Bun with source maps, the stack shows a relative path of a source. */
+function moduleOnStack(
+  file: string | undefined,
+  entry: WorkerEntry,
+  { runningModule }: Runtime,
+): string | undefined {
+  if (file === undefined) return undefined;
+  return entry.mark !== undefined && isRelative(file) ? entry.url.href : runningModule(file);
 }
 
 function locateTasks(
@@ -157,7 +197,7 @@ function createMapping(
 ): Pick<Mapping, "map" | "forEach" | "reduce"> {
   const mapping = new Mapping(pool, threads);
   return {
-    map: (call, items, options) => mapping.map(call, items, options),
+    map: atCaller((call, items, options) => mapping.map(call, items, options)),
     forEach: (call, items, options) => mapping.forEach(call, items, options),
     reduce: (call, items, options) => mapping.reduce(call, items, options),
   };
@@ -175,11 +215,17 @@ class ThreadPool extends SafeEventTarget {
   /** Makes the tasks of a module pool known to its calls. */
   #publish = (): void => {};
 
+  readonly #origin: StartOrigin;
+
   /** `moduleTasks`: those of a module pool, to be learned from its workers. */
-  constructor(spec: PoolSpec, moduleTasks?: ModuleTasks) {
+  constructor(spec: PoolSpec, origin: StartOrigin, moduleTasks?: ModuleTasks) {
     super(spec.runtime.warn);
+    this.#origin = origin;
     // Captures nothing: the core must not reference the handle.
-    this.#core = new PoolCore(spec, this, moduleTasks, (pool) => (pool as ThreadPool).#publish());
+    this.#core = new PoolCore(spec, this, moduleTasks, {
+      publish: (pool) => (pool as ThreadPool).#publish(),
+      placeError: (pool, error) => (pool as ThreadPool).#origin.place(error),
+    });
     const { parts: { dispatcher, entry, cancellation, broadcasts, streams }, ready } = this.#core;
     this.ready = ready;
     const target = {
@@ -230,7 +276,7 @@ class ThreadPool extends SafeEventTarget {
       const { timeoutMs, isQueuedRun } = checkShutdown(options, DRAIN_MS);
       return this.#core.shutdown(timeoutMs, isQueuedRun);
     } catch (error) {
-      return Promise.reject(error);
+      return Promise.reject(withStackAbove(error, this.shutdown));
     }
   };
 

@@ -1,4 +1,5 @@
 /** `task` and `importTask`: declarations of tasks. The types of their calls are in `call-types.ts`. */
+import { URL } from "../builtins.ts";
 import type { Fields, Infer, InferInput, InferView, Struct } from "../codec/struct/field-types.ts";
 import {
   type ArgumentSchema,
@@ -11,6 +12,7 @@ import { complete, settingsOf, TASK_OPTIONS, type TaskOptions } from "./call-opt
 import { InvalidArgumentError } from "../errors.ts";
 import type { TaskSignal } from "../worker/abort-signals.ts";
 import { type CallPlace, callPlaceOf } from "../realm/call-site.ts";
+import { withStackAbove } from "../realm/caller-stack.ts";
 import { noteDeclared } from "../realm/declared-tasks.ts";
 
 /** Any function. Its parameters are checked at each call. */
@@ -203,20 +205,24 @@ export function task(
     readonly place?: CallPlace;
   },
 ): Task {
-  if (!isRecord(definition) || typeof definition.f !== "function") {
-    throw new InvalidArgumentError("task() needs an object with a function `f`.");
+  try {
+    if (!isRecord(definition) || typeof definition.f !== "function") {
+      throw new InvalidArgumentError("task() needs an object with a function `f`.");
+    }
+    const keys = ["f", "args", "returns", "abortSignal", "place", ...TASK_OPTIONS];
+    checkKeys("task()", definition, keys);
+    const { f, place, ...declared } = definition;
+    const caller = place ?? callPlaceOf(task);
+    const declaredTask: Task = {
+      f,
+      ...declarationOf(declared),
+      [TASK]: { location: caller?.module, place: caller?.place },
+    };
+    if (caller?.place !== undefined) noteDeclared(caller.place, declaredTask);
+    return declaredTask;
+  } catch (error) {
+    throw withStackAbove(error, task);
   }
-  const keys = ["f", "args", "returns", "abortSignal", "place", ...TASK_OPTIONS];
-  checkKeys("task()", definition, keys);
-  const { f, place, ...declared } = definition;
-  const caller = place ?? callPlaceOf(task);
-  const declaredTask: Task = {
-    f,
-    ...declarationOf(declared),
-    [TASK]: { location: caller?.module, place: caller?.place },
-  };
-  if (caller?.place !== undefined) noteDeclared(caller.place, declaredTask);
-  return declaredTask;
 }
 
 /** Checks the declaration of a task. Throws InvalidArgumentError. */
@@ -273,17 +279,21 @@ export function importTask<T extends AnyFunction | Task = AnyFunction>(
 export function importTask(
   source: TaskSource & { readonly abortSignal?: AbortSignalOption },
 ): ImportedTask {
-  const { href, name = "default", place, ...declared } = Object(source) as Partial<typeof source>;
-  if (typeof name !== "string" || (typeof href !== "string" && !(href instanceof URL))) {
-    throw new InvalidArgumentError(
-      "importTask() needs `href` (string or URL), and takes `name` (string).",
-    );
+  try {
+    const { href, name = "default", place, ...declared } = Object(source) as Partial<typeof source>;
+    if (typeof name !== "string" || (typeof href !== "string" && !(href instanceof URL))) {
+      throw new InvalidArgumentError(
+        "importTask() needs `href` (string or URL), and takes `name` (string).",
+      );
+    }
+    const location = String(href);
+    return {
+      href: location,
+      name,
+      ...declarationOf(declared),
+      [TASK]: { location, base: (place ?? callPlaceOf(importTask))?.module },
+    };
+  } catch (error) {
+    throw withStackAbove(error, importTask);
   }
-  const location = String(href);
-  return {
-    href: location,
-    name,
-    ...declarationOf(declared),
-    [TASK]: { location, base: (place ?? callPlaceOf(importTask))?.module },
-  };
 }

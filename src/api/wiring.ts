@@ -209,7 +209,7 @@ function createCodec({ options: { maxPayloadBytes }, runtime }: PoolSpec): Codec
 }
 
 function createDispatcher(
-  { signatures, runtime, options: { recycleAfter } }: PoolSpec,
+  { signatures, runtime, options: { recycleAfter, maxThreads } }: PoolSpec,
   codec: Codec,
   snapshots: SnapshotEncoder,
   parts: Pick<
@@ -219,7 +219,7 @@ function createDispatcher(
 ): Dispatcher {
   const { isPromise, now, setTimeout } = runtime;
   const createReader = (): SnapshotReader => new SnapshotReader(codec);
-  const common = { signatures, recycleAfter, isPromise, now, setTimeout };
+  const common = { signatures, recycleAfter, maxThreads, isPromise, now, setTimeout };
   return new Dispatcher({ ...common, ...parts, snapshots, createReader });
 }
 

@@ -1,4 +1,5 @@
 /** The option `worker` of `createPool`: what each worker runs before its tasks, and how its thread is started. */
+import { structuredClone, URL } from "../builtins.ts";
 import { checkKeys, invalid, isObject, isRecord, ownOf, show } from "./checks.ts";
 import { type HeddleError, InvalidArgumentError, WorkerStartError } from "../errors.ts";
 import type { Runtime, ThreadOptions } from "../runtimes/runtime.ts";

@@ -2,6 +2,7 @@
  * The codec of one side of a pool: the state shared by its encoders, and encoding for uses outside the
  * rings. Independent of the transport.
  */
+import { Error } from "../builtins.ts";
 import { viewMemory } from "../memory/views.ts";
 import type { CodecAccess } from "../runtimes/runtime.ts";
 import { Decoder, type ShapeSource } from "./decoder.ts";
@@ -34,7 +35,7 @@ export class Codec {
   constructor(options: CodecOptions) {
     this.access = options.access;
     this.#compiledAfter = options.compiledAfter;
-    this.shapes = new ShapeRegistry(options.compiledAfter);
+    this.shapes = new ShapeRegistry(options.compiledAfter, options.access.kinds.mark);
     this.#sharedBuffers = new SharedBuffers(options.origin);
     this.#options = {
       access: options.access,

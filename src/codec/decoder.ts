@@ -3,6 +3,7 @@
  * read or allocated: damaged memory causes a ProtocolError, never a loop, or a read or allocation beyond the
  * record. Reading runs no user code.
  */
+import { Date, Map, RangeError } from "../builtins.ts";
 import { align8, align8Large } from "../memory/align.ts";
 import { type Memory, viewMemory } from "../memory/views.ts";
 import type { CodecAccess } from "../runtimes/runtime.ts";

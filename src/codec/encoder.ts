@@ -18,6 +18,7 @@ import { pathTo } from "./support/path.ts";
 import { refusal } from "./support/refusal.ts";
 import { SeenObjects } from "./support/seen-objects.ts";
 import type { ShapeRegistry } from "./shapes/shapes.ts";
+import { refuseMarked, refuseObject } from "./support/uncloneable.ts";
 import type { SharedBuffers } from "./support/shared-buffers.ts";
 import type { Output } from "./struct/output.ts";
 import type { DeclaredValue } from "./struct/signature.ts";
@@ -276,7 +277,7 @@ export class Encoder implements Writer {
     const objects = this.#seen;
     const seen = objects.visit(value, from);
     if (seen >= 0) return this.ref(seen, from);
-    if (this.access.kinds.isProxy(value)) throw this.refuse(value, "proxies cannot be cloned");
+    if (this.access.kinds.isRefused(value)) refuseObject(this, value);
     if (this.#depth >= MAX_DEPTH) throw this.refuseDepth();
     const { current } = objects;
     objects.current = objects.count - 1;
@@ -295,6 +296,7 @@ export class Encoder implements Writer {
   }
 
   #other(value: object, from: number): number {
+    refuseMarked(this, value);
     const prototype = getPrototypeOf(value) as object | null;
     return prototype === ObjectPrototype || prototype === null
       ? writePlain(this, value as Record<string, unknown>, prototype, from)
@@ -308,7 +310,6 @@ export class Encoder implements Writer {
   }
 
   header(word: number, aux: number, from: number): number {
-    // `room`, written out: nearly every value comes here.
     const at = from + 8 <= this.limit ? from : this.#makeRoom(from, VALUE_HEADER_BYTES);
     const { i32 } = this;
     i32[at >> 2] = word;

@@ -43,6 +43,8 @@ export interface Writer {
   readonly f64: Float64Array<SharedArrayBuffer>;
   readonly u8: Uint8Array<SharedArrayBuffer>;
   readonly access: CodecAccess;
+  /** End of the memory that may be written without `room`. */
+  readonly limit: number;
   /** The short strings of the object being written. */
   readonly texts: TextCollector;
   /** Whether the other side may read bytes in place. */

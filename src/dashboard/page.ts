@@ -10,7 +10,7 @@ export const PAGE: string = `<!doctype html>
 <title>heddle pools</title>
 <style>
   :root { color-scheme: light dark; font-family: system-ui, sans-serif; }
-  body { max-width: 1100px; margin: 0 auto; padding: 1rem; }
+  body { max-width: 1300px; margin: 0 auto; padding: 1rem; }
   h1 { font-size: 1.3rem; }
   h2 { font-size: 1.1rem; margin: 2rem 0 0.5rem; }
   #state { color: GrayText; }
@@ -18,12 +18,14 @@ export const PAGE: string = `<!doctype html>
   dl div { border: 1px solid color-mix(in srgb, currentColor 25%, transparent); border-radius: 4px; padding: 0.4rem; }
   dt { font-size: 0.8rem; color: GrayText; }
   dd { margin: 0; font-size: 1.2rem; font-variant-numeric: tabular-nums; }
-  .charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr)); gap: 1rem; }
+  .charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr)); gap: 1rem; }
   .chart { position: relative; height: 14rem; min-width: 0; }
   .table { overflow-x: auto; }
   table { border-collapse: collapse; margin: 0.5rem 0; width: 100%; font-variant-numeric: tabular-nums; }
   th, td { text-align: right; padding: 0.2rem 0.6rem; white-space: nowrap; }
-  th:first-child, td:first-child { text-align: left; }
+  th.group { text-align: center; border-bottom: 1px solid color-mix(in srgb, currentColor 25%, transparent); }
+  tr:first-child > th:first-child, td:first-child { text-align: left; }
+  td:first-child { white-space: normal; overflow-wrap: anywhere; min-width: 8rem; }
   thead { border-bottom: 1px solid currentColor; }
 </style>
 </head>

@@ -11,7 +11,7 @@ type Sample = readonly [labels: Labels, value: number, suffix?: string];
 
 interface Metric {
   readonly name: string;
-  readonly type: "counter" | "gauge" | "summary";
+  readonly type: "counter" | "gauge" | "histogram";
   readonly help: string;
   /** Its samples of one pool. */
   readonly read: (stats: PoolStatistics) => readonly Sample[];
@@ -45,6 +45,12 @@ const METRICS: readonly Metric[] = [
     type: "counter",
     help: "Calls aborted by their callers.",
     read: ({ aborted }) => one(aborted),
+  },
+  {
+    name: "heddle_calls_refused_total",
+    type: "counter",
+    help: "Calls rejected because maxQueue others were waiting.",
+    read: ({ refused }) => one(refused),
   },
   {
     name: "heddle_calls_retried_total",
@@ -101,24 +107,41 @@ const METRICS: readonly Metric[] = [
   },
   {
     name: "heddle_task_wait_seconds",
-    type: "summary",
+    type: "histogram",
     help: "Time from a call until its task begins (metrics: true).",
-    read: ({ tasks }) => tasks.flatMap(({ name, wait }) => summaryOf(name, wait)),
+    read: ({ tasks }) => tasks.flatMap(({ name, wait }) => histogramOf(name, wait)),
   },
   {
     name: "heddle_task_run_seconds",
-    type: "summary",
+    type: "histogram",
     help: "Run time of a task, awaits included (metrics: true).",
-    read: ({ tasks }) => tasks.flatMap(({ name, run }) => summaryOf(name, run)),
+    read: ({ tasks }) => tasks.flatMap(({ name, run }) => histogramOf(name, run)),
   },
 ];
 
-function summaryOf(task: string, times: TimeStatistics | undefined): Sample[] {
+/** Upper bounds of the buckets, in seconds. They never change, as Prometheus needs it to take differences and sums. */
+const BOUNDS: readonly number[] = [
+  ...[-5, -4, -3, -2, -1, 0].flatMap((power) =>
+    [1, 2.5, 5].map((digit) => Number(`${digit}e${power}`))
+  ),
+  10,
+  60,
+];
+
+function histogramOf(task: string, times: TimeStatistics | undefined): Sample[] {
   if (times === undefined) return [];
-  const { p50, p90, p99, p999, mean, count } = times;
-  const quantiles = [[0.5, p50], [0.9, p90], [0.99, p99], [0.999, p999]] as const;
+  const { mean, count, histogram } = times;
+  const samples: Sample[] = [];
+  let [below, next] = [0, 0];
+  for (const le of BOUNDS) {
+    for (; next < histogram.length && histogram[next]![0] <= 1000 * le; next++) {
+      below += histogram[next]![1];
+    }
+    samples.push([{ task, le }, below, "_bucket"]);
+  }
   return [
-    ...quantiles.map(([quantile, ms]): Sample => [{ task, quantile }, ms / 1000]),
+    ...samples,
+    [{ task, le: "+Inf" }, count, "_bucket"],
     [{ task }, mean * count / 1000, "_sum"],
     [{ task }, count, "_count"],
   ];

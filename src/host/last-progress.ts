@@ -1,4 +1,5 @@
 /** Since when a lane has been in a state: distinguishes a slow lane from a stalled one. */
+import { WeakMap } from "../builtins.ts";
 import type { Lane } from "./balance/lane.ts";
 
 export class LastProgress<State> {

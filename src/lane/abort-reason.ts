@@ -1,4 +1,5 @@
 /** Packs the reason of an abort for a worker: any value; errors by their fields. */
+import { DOMException } from "../builtins.ts";
 import { packError, unpackError } from "../codec/codec.ts";
 import { isError } from "../codec/kinds/errors.ts";
 import type { CodecAccess } from "../runtimes/runtime.ts";

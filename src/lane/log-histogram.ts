@@ -36,15 +36,34 @@ export function valueOf(bucket: number): number {
   return 2 ** power + (bucket % SUB_BUCKETS) * width + (width - 1) / 2;
 }
 
+/** Values in ascending order, each with its count. */
+export type Histogram = readonly (readonly [value: number, count: number])[];
+
 export interface Percentiles {
   readonly p50: number;
   readonly p90: number;
   readonly p99: number;
   readonly p999: number;
   readonly max: number;
-  readonly mean: number;
-  /** Values that were added, each with its weight. */
+  /** Values, each with its weight. */
   readonly count: number;
+}
+
+export interface HistogramReading extends Percentiles {
+  readonly mean: number;
+  /** The buckets that have values: the middle of each, and its count. */
+  readonly histogram: Histogram;
+}
+
+/** Percentiles of the values, of which `max` is the largest. Undefined: there are none. */
+export function percentilesOf(histogram: Histogram, max: number): Percentiles | undefined {
+  const count = histogram.reduce((sum, [, each]) => sum + each, 0);
+  if (count === 0) return undefined;
+  const at = (share: number): number => {
+    let left = Math.ceil(share * count);
+    return Math.min(histogram.find(([, each]) => (left -= each) <= 0)![0], max);
+  };
+  return { p50: at(0.5), p90: at(0.9), p99: at(0.99), p999: at(0.999), max, count };
 }
 
 export class LogHistogram {
@@ -72,25 +91,16 @@ export class LogHistogram {
   }
 
   /** In units of `unit` values. Undefined: nothing was added. */
-  read(unit: number): Percentiles | undefined {
+  read(unit: number): HistogramReading | undefined {
     const words = this.#words;
-    const counts = Array.from({ length: BUCKETS }, (_, bucket) => Number(words[bucket]!));
-    const count = counts.reduce((sum, each) => sum + each, 0);
-    if (count === 0) return undefined;
-    const max = Number(words[MAX]!);
-    const at = (share: number): number => {
-      let left = Math.ceil(share * count);
-      const bucket = counts.findIndex((each) => (left -= each) <= 0);
-      return Math.min(valueOf(bucket), max) / unit;
-    };
-    return {
-      p50: at(0.5),
-      p90: at(0.9),
-      p99: at(0.99),
-      p999: at(0.999),
-      max: max / unit,
-      mean: Number(words[SUM]!) / count / unit,
-      count,
-    };
+    const histogram: [number, number][] = [];
+    for (let bucket = 0; bucket < BUCKETS; bucket++) {
+      const count = Number(words[bucket]!);
+      if (count > 0) histogram.push([valueOf(bucket) / unit, count]);
+    }
+    const percentiles = percentilesOf(histogram, Number(words[MAX]!) / unit);
+    if (percentiles === undefined) return undefined;
+    const mean = Number(words[SUM]!) / percentiles.count / unit;
+    return { ...percentiles, mean, histogram };
   }
 }

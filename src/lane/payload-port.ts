@@ -6,6 +6,7 @@
  * are received before their record are kept by number. A message that cannot be deserialized counts as
  * received and fails the record that refers to it, nothing else.
  */
+import { Map, MessagePort } from "../builtins.ts";
 import { isStackOverflow, textOf } from "../codec/kinds/errors.ts";
 import { DataCloneError, ProtocolError } from "../errors.ts";
 import type { ObjectKinds, PayloadPort } from "../runtimes/runtime.ts";

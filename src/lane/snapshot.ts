@@ -72,27 +72,28 @@ function encodeDeclared(
 }
 
 export class SnapshotEncoder {
-  readonly #codec: Codec;
+  /** Where the encoders come from. */
+  readonly codec: Codec;
   readonly #maxInlineBytes: number;
 
   /** `maxInlineBytes`: the maximum of encoded bytes in a ring record. */
   constructor(codec: Codec, maxInlineBytes: number) {
-    this.#codec = codec;
+    this.codec = codec;
     this.#maxInlineBytes = maxInlineBytes;
   }
 
   /** Tests for the kinds of objects. */
   get kinds(): ObjectKinds {
-    return this.#codec.access.kinds;
+    return this.codec.access.kinds;
   }
 
   /** An encoder that is not in use: encoding runs user code, which may encode in turn. Return it by `release`. */
   acquire(): Encoder {
-    return this.#codec.acquire();
+    return this.codec.acquire();
   }
 
   release(encoder: Encoder): void {
-    this.#codec.release(encoder);
+    this.codec.release(encoder);
   }
 
   /**
@@ -149,8 +150,8 @@ export class SnapshotEncoder {
       const copiedBefore = encoder.copiedBytes;
       const end = encoder.root(item, at);
       const bytes = end - at + encoder.copiedBytes - copiedBefore;
-      if (bytes > this.#codec.maxPayloadBytes) {
-        throw new PayloadTooLargeError(bytes, this.#codec.maxPayloadBytes);
+      if (bytes > this.codec.maxPayloadBytes) {
+        throw new PayloadTooLargeError(bytes, this.codec.maxPayloadBytes);
       }
       return end;
     } catch (error) {

@@ -157,6 +157,17 @@ export interface PackedItems {
 
 export type StartPart = "setup" | "module" | "export";
 
+/** The worker could not start and exits. */
+export interface StartFailure {
+  readonly heddle: "failed";
+  /** What failed: `setup`, a module, or an export that is missing. */
+  readonly part: StartPart;
+  readonly error: Uint8Array;
+  /** The URL of the module that could not be imported, and the place of its mistake. */
+  readonly module?: string | undefined;
+  readonly place?: string | undefined;
+}
+
 /**
  * Worker to host. A bare WAKE is a message as well: the host is parked and a response is ready. Errors are
  * encoded by the codec (`packError`).
@@ -166,8 +177,7 @@ export type WorkerMessage =
   /** `tasks`: the packed descriptions (`TaskDescription`) of the functions of `taskModule`. */
   | { readonly heddle: "ready"; readonly tasks?: Uint8Array }
   | { readonly heddle: "flushed" }
-  /** The worker could not start and exits. `part` names what failed: `setup`, a module, or an export that is missing. */
-  | { readonly heddle: "failed"; readonly part: StartPart; readonly error: Uint8Array }
+  | StartFailure
   /** The worker uses more than `maxMemory`. `isFarOver`: so much more that it should get no calls. */
   | { readonly heddle: "full"; readonly isFarOver: boolean }
   | ArgumentMessage

@@ -1,4 +1,5 @@
 /** Options of `serve` and `connectPool`, their checks, and the names of subjects. */
+import { Promise } from "../builtins.ts";
 import { connect, type NatsConnection, type NodeConnectionOptions } from "@nats-io/transport-node";
 import {
   checkBoolean,
@@ -205,7 +206,7 @@ export async function openConnection(
     };
     return await runtime.guardSockets(() => connect(all));
   } catch (error) {
-    const reason = (error as Error).message;
+    const reason = (error as Error).message.replace(/\.$/, "");
     throw new NoMachinesError(`No connection to NATS at ${servers.join(", ")}: ${reason}.`, {
       cause: error,
     });
@@ -236,6 +237,8 @@ export function* tokenLists(tokens: readonly string[]): Generator<readonly strin
     yield tokens.slice(at, at += MAX_TOKENS);
   } while (at < tokens.length);
 }
+
+const { crypto } = globalThis;
 
 /** A number that no other process has. */
 export function randomId(): number {

@@ -1,7 +1,9 @@
 /** Finds the module that called a function from the stack, since a function has no reference to its module. */
+import { Error } from "../builtins.ts";
 
 interface CallSite {
   getFileName(): string | null | undefined;
+  getScriptNameOrSourceURL(): string | null | undefined;
   getLineNumber(): number | null;
   getColumnNumber(): number | null;
 }
@@ -30,6 +32,19 @@ function isInModule(site: CallSite): boolean {
   return typeof file === "string" && file !== "" && !file.startsWith("[");
 }
 
+const URL_SCHEME = /^[a-z][a-z0-9+.-]+:/i;
+
+/**
+ * The module that runs. With a source map, Deno's `getFileName` is the path of the source, which need not exist; the name
+ * of the script is then a URL. On Node that can be a `sourceURL` comment, and file names are URLs or those of CommonJS.
+ */
+function moduleOf(site: CallSite): string {
+  const file = site.getFileName()!;
+  const script = site.getScriptNameOrSourceURL();
+  const isMapped = typeof script === "string" && URL_SCHEME.test(script) && !URL_SCHEME.test(file);
+  return isMapped ? script : file;
+}
+
 /** Path or URL of the module that called `callee`, or undefined if the stack does not contain it. */
 export function callerOf(callee: (...args: never[]) => unknown): string | undefined {
   return callPlaceOf(callee)?.module;
@@ -51,34 +66,53 @@ export function callerOf(callee: (...args: never[]) => unknown): string | undefi
  * ```
  */
 export function callPlaceOf(callee: (...args: never[]) => unknown): CallPlace | undefined {
-  const { prepareStackTrace, stackTraceLimit } = StackError;
+  const stack = captureAbove(callee);
+  if (typeof stack === "string") {
+    // Error is frozen, or ignores hooks.
+    const place = placeIn(stack);
+    return place === undefined ? undefined : { module: place.replace(/:\d+:\d+$/, ""), place };
+  }
+  const site = stack.find(isInModule);
+  if (site === undefined) return undefined;
+  const module = moduleOf(site);
+  return { module, place: `${module}:${site.getLineNumber()}:${site.getColumnNumber()}` };
+}
+
+/** The frames above `callee`, or their text if the runtime takes no hook. */
+function captureAbove(callee: (...args: never[]) => unknown): readonly CallSite[] | string {
+  const { stackTraceLimit } = StackError;
+  const restoreHook = hookStacks((_error, sites) => sites);
   const holder: { stack?: unknown } = {};
   try {
-    StackError.stackTraceLimit = MAX_FRAMES;
-    StackError.prepareStackTrace = (_error: Error, sites: unknown) => sites;
+    Reflect.set(StackError, "stackTraceLimit", MAX_FRAMES);
     StackError.captureStackTrace(holder, callee);
-    const sites = holder.stack as readonly CallSite[] | string;
-    const site = typeof sites === "string" ? undefined : sites.find(isInModule);
-    if (site === undefined) return undefined;
-    const module = site.getFileName()!;
-    return { module, place: `${module}:${site.getLineNumber()}:${site.getColumnNumber()}` };
-  } catch {
-    // Error is frozen. The text of a stack needs no hook.
-    StackError.captureStackTrace(holder, callee);
-    const module = locationIn(String(holder.stack));
-    return module === undefined ? undefined : { module, place: undefined };
+    return Array.isArray(holder.stack) ? holder.stack : String(holder.stack);
   } finally {
-    // Assigns, since on Bun deleting or redefining the property leaves the hook in place. Unlike `=`, `set` does not
-    // throw if Error is frozen.
+    // Unlike `=`, `set` does not throw if Error is frozen.
     Reflect.set(StackError, "stackTraceLimit", stackTraceLimit);
-    Reflect.set(StackError, "prepareStackTrace", prepareStackTrace);
+    restoreHook();
   }
 }
 
-/** A line of V8's stack traces: `at name (location:1:2)` or `at location:1:2`. */
-const FRAME = /^ +at (?:async )?(?:.*? \()?(.+?):\d+:\d+\)?$/m;
+/**
+ * Sets `prepareStackTrace`. Returns a function that restores what was there. Assigns where that works, since on Bun deleting
+ * or redefining the property leaves the hook in place; an accessor of the program may ignore what is assigned.
+ */
+function hookStacks(hook: (error: Error, sites: unknown) => unknown): () => void {
+  const before = Reflect.getOwnPropertyDescriptor(StackError, "prepareStackTrace");
+  if (before === undefined || "value" in before) {
+    Reflect.set(StackError, "prepareStackTrace", hook);
+    return () => void Reflect.set(StackError, "prepareStackTrace", before?.value);
+  }
+  const value = { value: hook, configurable: true, writable: true };
+  Reflect.defineProperty(StackError, "prepareStackTrace", value);
+  return () => void Reflect.defineProperty(StackError, "prepareStackTrace", before);
+}
 
-/** The location of the first frame of a stack trace. */
-export function locationIn(stack: string): string | undefined {
+/** A line of V8's stack traces: `at name (location:1:2)` or `at location:1:2`. */
+const FRAME = /^ +at (?:async )?(?:.*? \()?(.+?:\d+:\d+)\)?$/m;
+
+/** The place of the first frame of a stack trace: location, line and column. */
+export function placeIn(stack: string): string | undefined {
   return FRAME.exec(stack)?.[1];
 }

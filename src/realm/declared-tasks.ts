@@ -2,6 +2,7 @@
  * The tasks that `task()` has declared in this thread, by the place of that call. Host and worker evaluate the same
  * module, so both find the same task at the same place, whether or not the module exports it.
  */
+import { Map } from "../builtins.ts";
 
 /** A declared task and how often its place was evaluated. */
 interface Declared {

@@ -1,6 +1,9 @@
 /** Bun: `queueMicrotask` is the cheaper microtask, and `slice` copies out without zeroing first. */
+import { queueMicrotask, structuredClone } from "../builtins.ts";
+import { isAnyArrayBuffer } from "node:util/types";
 import { inspectFrom } from "./array-keys.ts";
-import { process } from "./process.ts";
+import { bundleOf } from "./bun-bundles.ts";
+import { memoryBytes } from "./bun-memory.ts";
 import {
   ASCII,
   LATIN1,
@@ -9,6 +12,7 @@ import {
   type SharedBytes,
   type Written,
 } from "./runtime.ts";
+import { refuseMarked } from "./uncloneable.ts";
 import { ABOVE_ONE_BYTE, latin1Slice, latin1Write, textAccess } from "./values.ts";
 import { createRuntime, unpatchedOutputs } from "./worker-threads.ts";
 
@@ -19,7 +23,6 @@ const SEARCHED_UNITS = 64;
 const DECODED_UNITS = { least: 2048, most: 512 * 1024 } as const;
 
 const { keys: keysOf } = Object;
-const { queueMicrotask } = globalThis;
 
 /** Whether `write` is the runtime's: Bun's own is a property of the stream (1.4). */
 function hasOwnWrite(stream: object): boolean {
@@ -27,16 +30,20 @@ function hasOwnWrite(stream: object): boolean {
 }
 
 export function createBunRuntime(): Runtime {
-  return createRuntime({
+  const runtime = createRuntime({
+    // As `availableParallelism`, which reads the global at every call.
+    cores: Math.max(1, navigator.hardwareConcurrency),
     directOutputs: () => unpatchedOutputs(hasOwnWrite),
     importCondition: "bun",
     microtask: (callback) => queueMicrotask(callback),
+    runningModule: bundleOf,
+    explainLoadError: async (error) =>
+      (await import("./bun-load-errors.ts")).explainLoadError(error),
     refuseLimits: ({ resourceLimits, permission }) => [
       ...(resourceLimits === undefined ? [] : ["Bun ignores resourceLimits of workers"]),
       ...(permission === undefined ? [] : ["Bun cannot deny its threads anything"]),
     ],
-    // On Bun `getHeapStatistics` takes milliseconds.
-    memoryBytes: () => process.memoryUsage().heapUsed,
+    memoryBytes,
     text: {
       joinedTexts: Infinity,
       loopUnits: 8,
@@ -70,6 +77,8 @@ export function createBunRuntime(): Runtime {
       countKeys: (object) => keysOf(object).length,
     },
   });
+  refuseMarked(runtime.kinds, isAnyArrayBuffer);
+  return runtime;
 }
 
 function writeOneByte(text: string, target: SharedBytes, start: number): Written {

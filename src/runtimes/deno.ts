@@ -3,6 +3,7 @@
  * and writing strings through `node:buffer` is a bounds-checked loop (1.7 ms for 1 MiB).
  */
 import type { Socket } from "node:net";
+import { Map, structuredClone } from "../builtins.ts";
 import {
   ASCII,
   type AsyncContext,
@@ -13,6 +14,7 @@ import {
 } from "./runtime.ts";
 import { inspectFrom } from "./array-keys.ts";
 import { process } from "./process.ts";
+import { findMark } from "./uncloneable.ts";
 import { ABOVE_ONE_BYTE, textAccess } from "./values.ts";
 import { createContext, createRuntime } from "./worker-threads.ts";
 
@@ -20,13 +22,20 @@ import { createContext, createRuntime } from "./worker-threads.ts";
 const canRead = (path: URL): boolean =>
   Deno.permissions.querySync({ name: "read", path }).state === "granted";
 
+/** Deno's getter of `crypto`. */
+const loadCrypto = Object.getOwnPropertyDescriptor(globalThis, "crypto")?.get;
+
 export function createDenoRuntime(): Runtime {
   return createRuntime({
+    // As `availableParallelism`, which reads the global at every call.
+    cores: Math.max(1, navigator.hardwareConcurrency),
     turnsPerYield: 24,
     stopsThreads: false,
     printsUncaught: true,
+    // Nobody listens for their "close", which Deno could not dispatch if a DOM environment had replaced `Event` (2.9).
+    preparePort: (port) => void Object.defineProperty(port, "dispatchEvent", { value: () => true }),
     // Loads the implementation of CryptoKey once: a key received before that is an empty object (2.9).
-    beforeReceiving: () => void globalThis.crypto,
+    beforeReceiving: () => void loadCrypto?.call(globalThis),
     refuseLimits: ({ resourceLimits, permission }) => [
       // A worker that reaches its limit in a promise or message callback hangs: it neither runs nor ends (2.9).
       ...(resourceLimits === undefined ? [] : ["Deno leaves workers hanging at resourceLimits"]),
@@ -34,9 +43,12 @@ export function createDenoRuntime(): Runtime {
     ],
     importCondition: "deno",
     canRead,
+    // By its path: `existsSync` takes instances of the global `URL`, which may have been replaced.
     exists: (path) =>
       path.protocol !== "file:" || !canRead(path) ||
-      process.getBuiltinModule("node:fs").existsSync(path),
+      process.getBuiltinModule("node:fs").existsSync(
+        process.getBuiltinModule("node:url").fileURLToPath(path.href),
+      ),
     // Reading a variable without the permission would ask the user.
     env: (name) =>
       Deno.permissions.querySync({ name: "env", variable: name }).state === "granted"
@@ -59,7 +71,10 @@ export function createDenoRuntime(): Runtime {
       },
     },
     guardSockets,
-    kinds: { countIndices: inspectFrom(2000, { clonesLive: false }) },
+    kinds: {
+      mark: findMark(),
+      countIndices: inspectFrom(2000, { clonesLive: false }),
+    },
     errors: { bare: bareError },
   });
 }
@@ -97,7 +112,6 @@ function keepListening(socket: Socket): void {
 /** Number of errors created by one clone. */
 const CLONED_ERRORS = 16;
 
-const { structuredClone } = globalThis;
 const stocks = new Map<ErrorConstructor, { readonly originals: Error[]; errors: Error[] }>();
 
 /**

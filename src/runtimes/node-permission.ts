@@ -2,6 +2,7 @@
  * Node's permission model applies to each thread that is started with its own flags. This file turns the option
  * `permission` into flags and environment, and reports the parts that Node cannot enforce.
  */
+import { Set } from "../builtins.ts";
 import { process } from "./process.ts";
 import type { Permission, WorkerLimits } from "./runtime.ts";
 import type { LimitOptions } from "./worker-threads.ts";

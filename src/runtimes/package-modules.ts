@@ -2,6 +2,7 @@
  * Finds the module that `import` of a package name loads in another module: no runtime resolves names for a module that is
  * not the running one. The algorithm is that of Node's documentation, "ESM resolution algorithm specification".
  */
+import { JSON, URL } from "../builtins.ts";
 import { process } from "./process.ts";
 import type { Runtime } from "./runtime.ts";
 
@@ -49,7 +50,7 @@ function findPackageModule(
   try {
     // Where packages are not in folders (Plug'n'Play), `require` knows the places.
     const { createRequire } = process.getBuiltinModule("node:module");
-    const path = createRequire(base).resolve(specifier);
+    const path = createRequire(pathOf(base)).resolve(specifier);
     return process.getBuiltinModule("node:url").pathToFileURL(path).href;
   } catch {
     return undefined;
@@ -90,7 +91,7 @@ function readPackage(folder: URL, { canRead }: Search): PackageData | undefined 
   const file = new URL("package.json", folder);
   try {
     if (!canRead(file)) return undefined;
-    const text = process.getBuiltinModule("node:fs").readFileSync(file, "utf8");
+    const text = process.getBuiltinModule("node:fs").readFileSync(pathOf(file), "utf8");
     return Object(JSON.parse(text)) as PackageData;
   } catch {
     return undefined;
@@ -152,12 +153,18 @@ function targeted(target: unknown, text: string, folder: URL, search: Search): U
   return undefined;
 }
 
+/** Paths, since `node:fs` takes instances of the global `URL`, which may have been replaced. */
+function pathOf(url: URL): string {
+  return process.getBuiltinModule("node:url").fileURLToPath(url.href);
+}
+
 /** The file at `url`, by its real path: modules in linked packages are found from there. */
 function existing(url: URL, { canRead }: Search): URL | undefined {
   const { realpathSync, statSync } = process.getBuiltinModule("node:fs");
   try {
-    if (!canRead(url) || !statSync(url).isFile()) return undefined;
-    return process.getBuiltinModule("node:url").pathToFileURL(realpathSync(url));
+    const path = pathOf(url);
+    if (!canRead(url) || !statSync(path).isFile()) return undefined;
+    return new URL(process.getBuiltinModule("node:url").pathToFileURL(realpathSync(path)).href);
   } catch {
     return undefined;
   }

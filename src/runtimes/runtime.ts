@@ -72,6 +72,10 @@ export interface ObjectKinds {
   isBoxedPrimitive(value: object): boolean;
   isModuleNamespace(value: object): boolean;
   isArguments(value: object): boolean;
+  /** Whether it is a proxy, or known to be marked by `markAsUncloneable`. */
+  isRefused(value: object): boolean;
+  /** The symbol that marks such objects, where it can be seen. */
+  readonly mark: symbol | undefined;
   /** Whether structured clone treats instances of this prototype's class, which is not a global one, specially. */
   isHostClass(prototype: object): boolean;
   /** Whether the runtime reports no internal slots, of the above kinds or any other. */
@@ -180,7 +184,7 @@ export type OutputName = "stdout" | "stderr";
 export interface ParentHandle {
   readonly post: (message: unknown) => void;
   onMessage(listener: (message: unknown) => void): void;
-  /** Keeps unhandled rejections from ending the worker and reports them. */
+  /** Keeps unhandled rejections from ending the worker, and reports those for which users' code has no listener. */
   onUnhandledRejection(listener: (reason: unknown) => void): void;
   /** Whether an uncaught exception is ending this thread. On Node pending promise callbacks still run. */
   readonly isTerminating: () => boolean;
@@ -217,6 +221,13 @@ export interface WorkerEntry {
   readonly library: string;
   /** Set for a bundle that contains heddle: the version of the copy that serves the thread (`Runtime.bundleMark`). */
   readonly mark: string | undefined;
+}
+
+/** Why a module could not be imported. */
+export interface LoadError {
+  readonly error: unknown;
+  /** File, line and perhaps column, if they are known and the error does not say them. */
+  readonly place: string | undefined;
 }
 
 /** A tracing channel. Its subscribers get the same message object at every event of an operation. */
@@ -289,10 +300,17 @@ export interface Runtime extends CodecAccess {
   confineSelf(limits: WorkerLimits, library: string, modules: readonly string[]): void;
   /** Whether a file exists. True for what cannot be checked: other URLs, and files that may not be read. */
   exists(url: URL): boolean;
+  /** Makes an error of `error`, with which the import of `url` was rejected, and finds the place of the mistake. */
+  explainLoadError(error: unknown, url: string): LoadError | Promise<LoadError>;
+  /** The module that runs of what `callPlaceOf` reports, which on Bun may be a source of it. */
+  runningModule(file: string): string;
   /** In a worker whose entry is a bundle: the version of the copy of heddle that has to serve it. */
   readonly bundleMark: string | undefined;
-  /** Bytes of heap and buffers of this thread, garbage included. Takes 1 to 10 µs. */
-  memoryBytes(): number;
+  /**
+   * Bytes of heap and buffers of this thread, garbage included. Takes 1 to 10 µs; on Bun 30, and a collection of the new
+   * objects where it may be near `limit`.
+   */
+  memoryBytes(limit: number): number;
   /** In a worker: its host. Throws elsewhere. */
   parent(): ParentHandle;
   /** Converts a path, file URL string or URL into the URL string a worker can import. */

@@ -2,6 +2,7 @@
  * The part of the adapters that reads and writes values: strings and bytes in shared memory, and kinds of
  * objects. These are Node's implementations; Deno and Bun replace some.
  */
+import { Set, TextDecoder, TextEncoder } from "../builtins.ts";
 import { Buffer } from "node:buffer";
 import * as types from "node:util/types";
 import { isMarkedAsUntransferable } from "node:worker_threads";
@@ -104,6 +105,8 @@ export const objectKinds: ObjectKinds = {
   isBoxedPrimitive: types.isBoxedPrimitive,
   isModuleNamespace: types.isModuleNamespaceObject,
   isArguments: types.isArgumentsObject,
+  isRefused: types.isProxy,
+  mark: undefined,
   isHostClass: (prototype) =>
     getOwnPropertySymbols(prototype).some(({ description }) => HOST_SYMBOLS.has(description)) ||
     // Checked last, since loading that module costs Deno 40 ms.

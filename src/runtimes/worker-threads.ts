@@ -5,6 +5,8 @@
  * Clock and timers are captured here, at import, so that fake timers in a user's tests neither stop
  * a pool nor see its timers.
  */
+import { Date, Error, JSON, lazy, performance, Promise, Set, URL } from "../builtins.ts";
+import { Buffer } from "node:buffer";
 import * as timers from "node:timers";
 import { isPromise } from "node:util/types";
 import {
@@ -34,13 +36,19 @@ import type {
 } from "./runtime.ts";
 
 const { setImmediate, setInterval, setTimeout, clearTimeout } = timers;
-const { performance } = globalThis;
 const now = performance.now.bind(performance);
 const { now: coarseNow } = Date;
 const pause: () => void = (Atomics as { pause?: () => void }).pause ?? (() => {});
 const settled: Promise<void> = Promise.resolve();
+/** Not looked up at each use, since zone.js replaces it. */
+const { then } = settled;
 
-function createPort(port: MessagePort, beforeReceiving?: () => void): PayloadPort {
+lazy.readableStream = () =>
+  process.getBuiltinModule("node:stream/web").ReadableStream as typeof ReadableStream;
+
+function createPort(port: MessagePort, specifics: RuntimeSpecifics): PayloadPort {
+  const { beforeReceiving } = specifics;
+  specifics.preparePort?.(port);
   return {
     post: (message, transfer) => port.postMessage(message, transfer as Transferable[]),
     receive: () => {
@@ -86,7 +94,10 @@ function createParent(): ParentHandle {
       early?.forEach(listener);
       early = undefined;
     },
-    onUnhandledRejection: (listener) => void process.on("unhandledRejection", listener),
+    onUnhandledRejection: (listener) =>
+      void process.on("unhandledRejection", (reason) => {
+        if (process.listenerCount("unhandledRejection") === 1) listener(reason);
+      }),
     isTerminating: () => isTerminating,
     writeDirectly,
     flushOutput: (callback) => {
@@ -207,6 +218,8 @@ export type RuntimeSpecifics =
   & Pick<Runtime, "refuseLimits">
   & Partial<Omit<Runtime, keyof CodecAccess | "spawnWorker">>
   & {
+    /** Called with each payload port. */
+    preparePort?(port: MessagePort): void;
     /** Called before each message is read from a payload port. */
     beforeReceiving?(): void;
     /** `library` and `modules`: the folder and the files that the worker has to read to start, as URLs. */
@@ -266,6 +279,8 @@ const ofProcess: Pick<
   | "onBeforeExit"
   | "onTerminate"
   | "processName"
+  | "runningModule"
+  | "explainLoadError"
 > = {
   bindContext,
   coarseNow,
@@ -274,6 +289,8 @@ const ofProcess: Pick<
   onBeforeExit,
   onTerminate,
   processName,
+  runningModule: (file) => file,
+  explainLoadError: (error) => ({ error, place: undefined }),
   env: (name) => process.env[name],
   importCondition: "node",
   canRead: () => true,
@@ -289,7 +306,7 @@ export function createRuntime(specifics: RuntimeSpecifics): Runtime {
     originMs: performance.timeOrigin,
     pause,
     // Costs 23 ns; `queueMicrotask` costs 122 on Node 22.
-    microtask: (callback) => void settled.then(callback),
+    microtask: (callback) => void then.call(settled, callback),
     macrotask: (callback) => void setImmediate(callback),
     turnsPerYield: 1,
     isPromise,
@@ -299,9 +316,9 @@ export function createRuntime(specifics: RuntimeSpecifics): Runtime {
     setTimeout: (callback, delayMs) => createTimer(setTimeout(callback, delayMs)),
     createChannel: () => {
       const { port1, port2 } = new MessageChannel();
-      return { local: createPort(port1, specifics.beforeReceiving), remote: port2 };
+      return { local: createPort(port1, specifics), remote: port2 };
     },
-    openPort: (remote) => createPort(remote as MessagePort, specifics.beforeReceiving),
+    openPort: (remote) => createPort(remote as MessagePort, specifics),
     directOutputs: () => [],
     takesExecArgv: false,
     spawnWorker: ({ url, library, mark }, name, limits, modules, { env, argv, execArgv }) =>

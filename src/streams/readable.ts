@@ -1,4 +1,5 @@
 /** Streams as the kind that the web knows. */
+import { lazy } from "../builtins.ts";
 
 /** What a ReadableStream is made of. */
 interface Source {
@@ -8,7 +9,7 @@ interface Source {
 
 /** A ReadableStream of the items of `source`, which is asked only when the stream is read. */
 export function toReadableStream(source: Source): ReadableStream<unknown> {
-  return new ReadableStream<unknown>({
+  return new (lazy.readableStream())<unknown>({
     async pull(controller) {
       const { done, value } = await source.next();
       if (done === true) controller.close();

@@ -2,6 +2,7 @@
  * The side of a stream that reads it: a queue of the batches that have arrived. It acknowledges batches when their
  * items have been taken. docs/internals/streams.md explains the protocol.
  */
+import { Promise } from "../builtins.ts";
 import { HIGH_WATER_MARK, MAX_UNREAD_BYTES } from "./limits.ts";
 
 interface Batch {

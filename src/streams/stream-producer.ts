@@ -4,6 +4,7 @@
  *
  * The iterator is user code: it may throw anywhere, and may call `cancel` of its own stream.
  */
+import { Promise, TypeError } from "../builtins.ts";
 import { BATCH_BYTES, BATCH_ITEMS, MAX_UNREAD_BYTES, SLICE_MS } from "./limits.ts";
 import { isReadableStream, iterateReadable } from "./readable.ts";
 

@@ -11,6 +11,10 @@
  * No wake is lost, by the same argument as in `worker-parking.ts`: the host stores PARKED, then re-checks
  * every response ring; a worker commits its response, then loads this word. Both are seq-cst
  * store-then-load, so at least one of them sees the other.
+ *
+ * A host without calls in flight may leave PARKED there. The next call is committed after that store, and its
+ * worker reads the call before it loads this word, so it sees PARKED and posts. Whatever takes responses in
+ * between leaves the word alone, or a message on its way: a message means that the announcement is gone.
  */
 const AWAKE = 0;
 const PARKED = 1;

@@ -3,6 +3,7 @@
  * at once, even while the task runs synchronous code. The event follows with the reason when the worker's
  * event loop turns.
  */
+import { AbortController, AbortSignal, Map } from "../builtins.ts";
 import { defineOwn } from "../codec/support/own-property.ts";
 import { wasAborted } from "../sync/abort-epochs.ts";
 import { abortError } from "../lane/abort-reason.ts";

@@ -1,4 +1,5 @@
 /** Arguments that are streams: the worker's side. docs/internals/streams.md explains the protocol. */
+import { Map } from "../builtins.ts";
 import { Codec } from "../codec/codec.ts";
 import type { Decoder } from "../codec/decoder.ts";
 import { ReceivedShapes } from "../codec/shapes/shapes.ts";

@@ -5,6 +5,7 @@
 import { textOf } from "../codec/kinds/errors.ts";
 import { InvalidArgumentError } from "../errors.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
+import { importModule, type ImportRuntime } from "./import-module.ts";
 import { type AnyIterator, iteratorOf } from "../streams/stream-producer.ts";
 
 /** The `run` that a context module exports. */
@@ -34,9 +35,9 @@ export class CallContext {
   static async load(
     url: string,
     names: readonly string[],
-    runtime: Pick<Runtime, "bindContext">,
+    runtime: ImportRuntime & Pick<Runtime, "bindContext">,
   ): Promise<CallContext> {
-    const { run } = await import(/* @vite-ignore */ url) as { readonly run?: unknown };
+    const { module: { run } } = await importModule(url, runtime);
     if (typeof run === "function") return new CallContext(run as RunInContext, names, runtime);
     throw new InvalidArgumentError(
       `The context module ${url} must export a function run(context, task), got ${textOf(run)}.`,

@@ -4,6 +4,7 @@
  * Waits for its start data, loads the tasks, builds the worker's side of the lane, reports that it is ready and enters
  * the loop.
  */
+import { Error, Promise, Set } from "../builtins.ts";
 import { Codec, pack as packValue, packError } from "../codec/codec.ts";
 import { isError, textOf } from "../codec/kinds/errors.ts";
 import { Endpoint } from "../lane/endpoint.ts";
@@ -43,6 +44,7 @@ import { WorkerLoop } from "./loop.ts";
 import { MemoryWatch } from "./memory-watch.ts";
 import { Replies } from "./replies.ts";
 import type { ResultStreams } from "./result-streams.ts";
+import { LoadFailure } from "./import-module.ts";
 import { runSetup } from "./setup.ts";
 import { TaskSignals } from "./abort-signals.ts";
 import { withVariants } from "./task-variants.ts";
@@ -166,17 +168,23 @@ interface LoadedTasks {
 async function load(start: WorkerStart, realm: WorkerRealm): Promise<LoadedTasks | undefined> {
   let part: StartPart = "setup";
   try {
-    if (start.setup !== undefined) await runSetup(start.setup, realm);
+    if (start.setup !== undefined) await runSetup(start.setup, realm, runtime);
     part = "module";
     const loaded = await loadTasksOf(start);
     realm.isLoading = false;
     return loaded;
   } catch (error) {
     if (part === "module" && error instanceof TaskNotFoundError) part = "export";
-    post({ heddle: "failed", part, error: pack(error) });
+    post(startFailure(part, error));
     exitSoon(1);
     return undefined;
   }
+}
+
+function startFailure(part: StartPart, error: unknown): WorkerMessage {
+  if (!(error instanceof LoadFailure)) return { heddle: "failed", part, error: pack(error) };
+  const { module, place, reason } = error;
+  return { heddle: "failed", part, error: pack(reason), module, place };
 }
 
 async function loadTasksOf(start: WorkerStart): Promise<LoadedTasks> {
@@ -187,9 +195,9 @@ async function loadTasksOf(start: WorkerStart): Promise<LoadedTasks> {
       : CallContext.load(start.context, named.map(({ name }) => name), runtime);
   if (tasks.length > 0 || taskModule === undefined) {
     const context = await loadContext(tasks);
-    return { tasks: await loadTasks(tasks), context, packed: {} };
+    return { tasks: await loadTasks(tasks, runtime), context, packed: {} };
   }
-  const { tasks: loaded, descriptions } = await loadModule(taskModule);
+  const { tasks: loaded, descriptions } = await loadModule(taskModule, runtime);
   const packed = packValue(runtime, descriptions);
   if (packed !== undefined) {
     return { tasks: loaded, context: await loadContext(descriptions), packed: { tasks: packed } };
@@ -277,7 +285,7 @@ function watchMemory(
   const watch = new MemoryWatch({
     maxBytes,
     bytes: () => {
-      const bytes = runtime.memoryBytes();
+      const bytes = runtime.memoryBytes(maxBytes);
       gauges.measured(bytes);
       return bytes;
     },

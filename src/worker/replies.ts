@@ -4,6 +4,7 @@
  * While there is a backlog the worker accepts no further calls. The backlog is bounded, since only async
  * tasks in flight can add to it and `maxConcurrency` bounds those.
  */
+import { Error } from "../builtins.ts";
 import type { Signature } from "../codec/struct/signature.ts";
 import { isError, textOf } from "../codec/kinds/errors.ts";
 import type { Endpoint } from "../lane/endpoint.ts";
@@ -209,7 +210,7 @@ export class Replies {
       }
     }
     const index = returns === undefined ? 0 : task!.index;
-    const encoder = snapshots.acquire();
+    const encoder = snapshots.codec.acquire();
     let snapshot: Snapshot;
     try {
       const end = kind === THROWN && isError(value)
@@ -225,7 +226,7 @@ export class Replies {
       this.#wakeIfAnnounced();
       snapshot = snapshots.take(encoder, end, 1, true);
     } finally {
-      snapshots.release(encoder);
+      snapshots.codec.release(encoder);
     }
     this.#send({ kind, slot, generation, task: index, snapshot, isSubstitute: false });
   }

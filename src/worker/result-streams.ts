@@ -1,4 +1,5 @@
 /** Results that are streams: the worker's side. docs/internals/streams.md explains the protocol. */
+import { Map, Promise } from "../builtins.ts";
 import { ItemBatch } from "../lane/item-batch.ts";
 import { ITEMS } from "../lane/frame.ts";
 import type { SnapshotEncoder } from "../lane/snapshot.ts";

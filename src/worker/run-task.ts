@@ -2,6 +2,7 @@
  * Runs the calls that the worker loop polls: reads the arguments, calls the task, sends its result or error, at once or
  * when its promise settles.
  */
+import { Promise } from "../builtins.ts";
 import { normalizeNumber } from "../codec/kinds/numbers.ts";
 import { damagedFrame, type Endpoint } from "../lane/endpoint.ts";
 import {

@@ -1,4 +1,5 @@
 /** `emit()`: values that a task sends to its caller before its result. */
+import { Map } from "../builtins.ts";
 import { StreamClosedError } from "../errors.ts";
 import { EVENTS } from "../lane/frame.ts";
 import { ItemBatch } from "../lane/item-batch.ts";

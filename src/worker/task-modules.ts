@@ -1,4 +1,5 @@
 /** Loads the modules of a pool's tasks in the worker, and finds or lists the tasks in them. */
+import { Map, Promise, Set } from "../builtins.ts";
 import { MAX_MODULE_TASKS, type TaskDescription, type TaskSource } from "../lane/start-data.ts";
 import { mayBorrow } from "../codec/kinds/borrow.ts";
 import { findStructs } from "../codec/struct/registry.ts";
@@ -7,6 +8,7 @@ import { InvalidArgumentError, TaskNotFoundError } from "../errors.ts";
 import { declaredAt } from "../realm/declared-tasks.ts";
 import { isGeneratorFunction } from "../streams/generator-functions.ts";
 import { HIGH_WATER_MARK } from "../streams/limits.ts";
+import { type Imported, importModule, type ImportRuntime, type Module } from "./import-module.ts";
 
 /** Marks the objects that `task()` returns; shared with `task.ts` through the global symbol registry. */
 const TASK = Symbol.for("heddle.task");
@@ -35,19 +37,21 @@ export interface ModuleTasks {
   readonly descriptions: readonly TaskDescription[];
 }
 
-type Module = Readonly<Record<string, unknown>>;
-
 /** Loads the functions of `sources`, in order. Rethrows a module's error, or throws TaskNotFoundError. */
-export async function loadTasks(sources: readonly TaskSource[]): Promise<readonly WorkerTask[]> {
-  const modules = new Map<string, Promise<Module>>();
+export async function loadTasks(
+  sources: readonly TaskSource[],
+  runtime: ImportRuntime,
+): Promise<readonly WorkerTask[]> {
+  const modules = new Map<string, Promise<Imported>>();
   for (const { moduleUrl } of sources) {
-    if (!modules.has(moduleUrl)) modules.set(moduleUrl, importModule(moduleUrl));
+    if (!modules.has(moduleUrl)) modules.set(moduleUrl, importModule(moduleUrl, runtime));
   }
   // Waits for all imports before it reports the first failure, so that no rejection stays unhandled.
   await Promise.allSettled(modules.values());
   const tasks: WorkerTask[] = [];
   for (const source of sources) {
-    const declared = findTask(await modules.get(source.moduleUrl)!, source);
+    const { module } = await modules.get(source.moduleUrl)!;
+    const declared = findTask(exportsOf(module), source);
     const { signature, words } = await loadSignature(declared);
     if (words !== source.declares) throw otherDeclaration(source, words);
     const hasSignal = source.hasSignal || wantsSignal(declared);
@@ -56,14 +60,20 @@ export async function loadTasks(sources: readonly TaskSource[]): Promise<readonl
   return tasks;
 }
 
-/** Loads a module and lists all functions and declared tasks that it exports, by name. Classes are not tasks. */
-export async function loadModule(moduleUrl: string): Promise<ModuleTasks> {
-  const module = await importModule(moduleUrl);
+/**
+ * Loads a module and lists all functions and declared tasks that it exports, by name. Classes are not tasks, nor is an
+ * export `then`, which would make a promise of `pool.call`.
+ */
+export async function loadModule(
+  moduleUrl: string,
+  runtime: ImportRuntime,
+): Promise<ModuleTasks> {
+  const module = exportsOf((await importModule(moduleUrl, runtime)).module);
   const tasks: WorkerTask[] = [];
   const descriptions: TaskDescription[] = [];
   for (const name of Object.keys(module).sort()) {
     const declared = declaredTask(module[name]);
-    if (declared === undefined || isClass(declared.f)) continue;
+    if (declared === undefined || isClass(declared.f) || name === "then") continue;
     const { signature, words } = await loadSignature(declared);
     const hasSignal = wantsSignal(declared);
     tasks.push(createTask(tasks.length, declared, signature, hasSignal));
@@ -80,8 +90,7 @@ export async function loadModule(moduleUrl: string): Promise<ModuleTasks> {
 }
 
 /** The exports of a module. Those of a CommonJS module include all properties of its `module.exports`. */
-async function importModule(moduleUrl: string): Promise<Module> {
-  const module = await import(/* webpackIgnore: true */ /* @vite-ignore */ moduleUrl) as Module;
+function exportsOf(module: Module): Module {
   const { default: exported } = module;
   const isCommonJs = typeof exported === "object" && exported !== null && !(TASK in exported) &&
     ("module.exports" in module || "__esModule" in exported ||

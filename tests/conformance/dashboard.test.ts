@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { InvalidArgumentError } from "../../src/mod.ts";
 import { dashboard } from "../../src/mod-dashboard.ts";
-import { rejection, testPool } from "../support/conformance.ts";
+import { begun, rejection, release, sharedWords, testPool } from "../support/conformance.ts";
 
 const ask = (show: (request: Request) => Response, path: string, init?: RequestInit): Response =>
   show(new Request(`http://localhost${path}`, init));
@@ -26,8 +26,8 @@ function parse(text: string): Map<string, number> {
     const label = String.raw`[a-z]+="(?:[^"\\\n]|\\[\\n"])*"`;
     const sample = new RegExp(`^([a-z_]+)\\{${label}(?:,${label})*\\} (\\S+)$`).exec(line);
     expect([line, sample === null]).toEqual([line, false]);
-    const base = types.get(current) === "summary"
-      ? sample![1]!.replace(/_(?:sum|count)$/, "")
+    const base = types.get(current) === "histogram"
+      ? sample![1]!.replace(/_(?:bucket|sum|count)$/, "")
       : sample![1]!;
     expect(base).toBe(current);
     const value = Number(sample![2]);
@@ -56,12 +56,43 @@ describe("dashboard()", () => {
     const sum = samples.get('heddle_task_run_seconds_sum{pool="main",task="burn"}')!;
     const count = samples.get('heddle_task_run_seconds_count{pool="main",task="burn"}')!;
     expect(sum / count).toBeGreaterThanOrEqual(0.001);
-    expect(samples.get('heddle_task_run_seconds{pool="main",task="burn",quantile="0.5"}'))
-      .toBeGreaterThan(0.0009);
+    const bucket = (le: string): number | undefined =>
+      samples.get(`heddle_task_run_seconds_bucket{pool="main",task="burn",le="${le}"}`);
+    expect(bucket("0.0005")).toBe(0); // each takes a millisecond
+    expect(bucket("+Inf")).toBe(count);
+    expect(bucket("60")).toBe(count);
+    const bounds = [...samples.keys()].flatMap((key) =>
+      /^heddle_task_run_seconds_bucket\{pool="main",task="burn",le="(.+)"\}$/.exec(key)?.[1] ?? []
+    );
+    const counts = bounds.map((le) => bucket(le)!);
+    expect(counts).toEqual(counts.toSorted((a, b) => a - b));
+    expect(bounds.slice(0, 4)).toEqual(["0.00001", "0.000025", "0.00005", "0.0001"]);
+    expect(bounds.slice(-4)).toEqual(["5", "10", "60", "+Inf"]);
+    expect(bounds).toHaveLength(21);
     expect(samples.get('heddle_calls_queued{pool="odd \\"name\\"\\\\\\n"}')).toBe(0);
     // Nothing was measured there.
     const odd = [...samples.keys()].filter((key) => key.includes("odd"));
     expect(odd.filter((key) => key.startsWith("heddle_task"))).toEqual([]);
+  });
+
+  test("counts refused calls, which have failed as well", async () => {
+    const pool = testPool({ threads: 1, maxQueue: 2 });
+    const show = dashboard({ main: pool });
+    await pool.ready;
+    const words = sharedWords();
+    const calls = Array.from({ length: 20 }, () => pool.call.hold(1, words).catch(() => "refused"));
+    await begun(words);
+    for (let n = 0; n < 1100; n++) calls.push(pool.call.hold(1, words).catch(() => "refused"));
+    await Promise.resolve();
+    const { refused, failed } = pool.stats();
+    expect(refused).toBeGreaterThan(0);
+    expect(failed).toBe(refused);
+    const samples = parse(await ask(show, "/metrics").text());
+    expect(samples.get('heddle_calls_refused_total{pool="main"}')).toBe(refused);
+    release(words);
+    const outcomes = await Promise.all(calls);
+    expect(outcomes.filter((outcome) => outcome === "refused")).toHaveLength(refused);
+    expect(pool.stats().refused).toBe(refused);
   });
 
   test("answers /stats.json, and anything else with a page without markup from outside", async () => {

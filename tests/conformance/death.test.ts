@@ -110,6 +110,21 @@ describe("unhandled rejections in a worker", () => {
     expect(pool.stats().workersLost).toBe(0);
   });
 
+  test("that the worker's own code handles are not reported", async () => {
+    const counts = new Int32Array(new SharedArrayBuffer(4));
+    const setup = new URL("../fixtures/setup-rejections.ts", import.meta.url);
+    const pool = testPool({ threads: 1, worker: { setup, data: counts } });
+    const reported: unknown[] = [];
+    pool.addEventListener("unhandledRejection", (event) => {
+      event.preventDefault();
+      reported.push(event.detail);
+    });
+    await pool.call.rejectUnhandled();
+    await until(() => counts[0] === 1);
+    await pool.shutdown(); // what the worker has posted arrives before it ends
+    expect(reported).toEqual([]);
+  });
+
   test("are printed unless a listener prevents it", async () => {
     const pool = testPool();
     const print = vi.spyOn(console, "error").mockImplementation(() => {});

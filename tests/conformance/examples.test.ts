@@ -1,9 +1,10 @@
 /** Every program of the folder `examples`, with its output. */
-import { spawn } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { until } from "../support/conformance.ts";
+import { launch } from "../support/processes.ts";
 import { runFile, runtimeName } from "../support/runtime.ts";
 
 const folder = new URL("../../examples/", import.meta.url);
@@ -58,27 +59,20 @@ interface Server {
 
 async function startServer(name: string): Promise<Server> {
   const flags = runtimeName === "deno" ? ["run", "-A", "--quiet", "--no-lock"] : [];
-  const child = spawn(process.execPath, [...flags, pathOf(name)], {
-    stdio: ["ignore", "pipe", "pipe"],
-    env: { ...process.env, NODE_OPTIONS: "", NO_COLOR: "1" },
-  });
-  let output = "";
-  const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
-  const port = await new Promise<string>((resolve, reject) => {
-    child.stderr.on("data", (chunk) => output += String(chunk));
-    child.stdout.on("data", (chunk) => {
-      output += String(chunk);
-      const match = /port (\d+)/.exec(output);
-      if (match !== null) resolve(match[1]!);
-    });
-    child.on("close", () => reject(new Error(`It did not start: ${output}`)));
-  });
+  const server = launch([process.execPath, ...flags, pathOf(name)]);
+  let hasEnded = false;
+  void server.exited.then(() => hasEnded = true);
+  const portIn = () => /port (\d+)/.exec(server.output())?.[1];
+  await until(() => hasEnded || portIn() !== undefined);
+  const port = portIn();
+  if (port === undefined) throw new Error(`It did not start: ${server.output()}`);
   return {
     port,
     stop: async () => {
-      // Not by `child.kill`, after which Deno reports a signal instead of the exit code (2.9).
-      process.kill(child.pid!, "SIGTERM");
-      return { code: await ended, output };
+      server.send("SIGTERM");
+      const { code } = await server.exited;
+      await server.closed;
+      return { code, output: server.output() };
     },
   };
 }
@@ -101,8 +95,11 @@ test("server answers, refuses when it is busy, and stops cleanly on SIGTERM", as
     const answers = await Promise.all(flood);
     const statuses = new Set(answers.map(([code]) => code));
     expect([...statuses].sort()).toEqual([200, 503]);
+    const events = await fetch(`http://127.0.0.1:${port}/clock`);
+    const reader = events.body!.getReader();
+    expect(new TextDecoder().decode((await reader.read()).value)).toBe("data: 0\n\n");
   } finally {
-    ended = await stop();
+    ended = await stop(); // though a client reads events
   }
   expect(ended.code).toBe(0);
   expect(ended.output).toMatch(/stopped/);

@@ -395,6 +395,23 @@ describe("debug", () => {
     }
   });
 
+  test("shows the caller of a call that was made before the tasks of a module were known", async () => {
+    const url = new URL("../fixtures/tasks.ts", import.meta.url);
+    const pool = closedAfterTest(createPool({ threads: 1, debug: ["workers"] })(url));
+    const print = vi.spyOn(process.stderr, "write").mockImplementation(() => true);
+    try {
+      const callerOfTheTask = async (): Promise<unknown> =>
+        await rejection(pool.call["fail"]!("Error"));
+      const { stack } = await callerOfTheTask() as Error;
+      const [, ours] = stack!.split(/--- called as fail\(\) ---/);
+      expect(ours).toMatch(/callerOfTheTask|observing\.test/);
+      expect(ours!.trim().split("\n")[0]).toMatch(/callerOfTheTask|observing\.test/);
+      await pool.shutdown();
+    } finally {
+      print.mockRestore();
+    }
+  });
+
   test("reasons that cannot be looked at reject their calls", async () => {
     const pool = testPool({ threads: 1, debug: ["workers"] });
     const reason = {

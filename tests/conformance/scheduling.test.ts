@@ -1,6 +1,6 @@
 /** Which worker runs what, as callers see it: nothing waits behind a long call, everything runs once. */
 import { describe, expect, test } from "vitest";
-import type { PoolOptions } from "../../src/mod.ts";
+import { type PoolOptions, transfer } from "../../src/mod.ts";
 import type { TestPool } from "../fixtures/tasks.ts";
 import { begun, rejection, release, sharedWords, testPool, until } from "../support/conformance.ts";
 import { pause } from "../support/runtime.ts";
@@ -26,7 +26,7 @@ describe("no call waits behind a long call while another worker is free", () => 
   });
 
   test("calls are stolen from behind a call that runs longer than estimated", async () => {
-    // With `maxQueue` no lane gets more than 1024 calls.
+    // With `maxQueue` no lane gets more than `maxConcurrency` calls.
     const pool = testPool({ threads: 2, maxQueue: 100_000 });
     await pool.ready;
     for (let n = 0; n < 300; n++) await pool.call.hold(0); // quick, by all experience
@@ -42,6 +42,27 @@ describe("no call waits behind a long call while another worker is free", () => 
     release(words);
     expect(await long).not.toBe(await other);
   });
+
+  test.each([64 * 1024, 1024 * 1024, 3 * 1024 * 1024])(
+    "calls with %d bytes, copied or moved, run beside a call that takes longer than estimated",
+    async (bytes) => {
+      const data = [
+        () => new Uint8Array(bytes),
+        () => transfer(new Uint8Array(bytes)),
+        () => ({ text: "x".repeat(bytes) }), // memory of its own carries it
+      ];
+      for (const balancer of ["adaptive", "firstIdle"] as const) {
+        const pool = testPool({ threads: 2, balancer });
+        await pool.ready;
+        for (let n = 0; n < 100; n++) await pool.call.meet(sharedWords(), 1, data[n % 3]!()); // quick
+        for (let round = 0; round < 6; round++) {
+          const words = sharedWords();
+          const calls = [0, 1].map(() => pool.call.meet(words, 2, data[round % 3]!()));
+          expect(new Set(await Promise.all(calls)).size).toBe(2);
+        }
+      }
+    },
+  );
 
   test("long calls are spread over the workers", async () => {
     const pool = testPool({ threads: 3 });
@@ -381,6 +402,28 @@ describe("backpressure", () => {
     }
     expect(await pool.call.echo(1)).toBe(1);
   });
+
+  test.each([1, 3])(
+    "maxQueue calls wait beyond %d for each worker, also if they are async",
+    async (maxConcurrency) => {
+      for (const threads of [1, 2]) {
+        const pool = testPool({ threads, maxConcurrency, maxQueue: 8 });
+        await pool.ready;
+        const words = sharedWords();
+        release(words);
+        for (let n = 0; n < 20; n++) await pool.call.answerWhen(words);
+        Atomics.store(words, 0, 0);
+        const calls = Array.from({ length: 100 }, () => pool.call.answerWhen(words));
+        const settled = Promise.allSettled(calls);
+        await until(() =>
+          pool.stats().completed + pool.stats().failed >= 20 + 100 - 8 - threads * maxConcurrency
+        );
+        release(words);
+        const accepted = (await settled).filter(({ status }) => status === "fulfilled");
+        expect(accepted).toHaveLength(threads * maxConcurrency + 8);
+      }
+    },
+  );
 
   test("a call is accepted if a worker is free, idempotent or not", async () => {
     const pool = testPool({ threads: 1, maxQueue: 1 });

@@ -111,7 +111,25 @@ test("a bundle finds another version installed where it was made", async () => {
 test("without the guard, createPool fails in the worker instead of starting workers in workers", async () => {
   const unguarded = program("heddle").replace("if (isMain) ", "");
   for (const output of await runBundled(unguarded, ["Node 22", "Node 26", "Bun"])) {
-    expect(output).toContain("createPool() was called while a worker was loading");
+    expect(output).toContain(
+      "createPool() was called while a worker was loading a bundle that contains heddle",
+    );
+    expect(output).toMatch(/Guard the call: `if \(isMain\)/);
+  }
+});
+
+test("without the guard at the top of a bundle, the error of the start names the cure", async () => {
+  const unguarded = `
+import { createPool } from "heddle";
+import { task } from "heddle/task";
+const twice = task({ f: (n) => n * 2 });
+const pool = createPool({ threads: 1 })({ twice });
+console.log(await pool.call.twice(21).catch((error) => error.message));
+await pool.shutdown();
+`;
+  for (const output of await runBundled(unguarded, ["Node 22", "Node 26", "Bun"])) {
+    expect(output).toMatch(/^The worker ended while starting: .*createPool\(\) was called/);
+    expect(output).toMatch(/Guard the call: `if \(isMain\).*call createPool\(\) in a task\.$/);
   }
 });
 

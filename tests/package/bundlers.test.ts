@@ -1,5 +1,5 @@
 /** `examples/bundlers`, with each bundler that is a dev dependency: the output runs somewhere else, alone. */
-import { renameSync } from "node:fs";
+import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { copy, inFolder, link, pack, root, run, runtimes, unpack } from "../support/package.ts";
@@ -67,6 +67,35 @@ describe.each(Object.keys(tools))("%s", (tool) => {
       }
     });
   });
+});
+
+describe("bun build --sourcemap, whose sources are not shipped", () => {
+  const main = `import { createPool, isMain, task } from "heddle";
+    interface Unused { readonly none: true }
+    const twice = task({ f: (n: number) => 2 * n });
+    if (isMain) {
+      const own = createPool({ threads: 1 })({ twice });
+      const other = createPool({ threads: 1 })("./tasks.js");
+      console.log(await own.call.twice(3), await other.call["add"]!(1));
+      await Promise.all([own.shutdown(), other.shutdown()]);
+    }`;
+
+  test.each(["inline", "linked", "external"].flatMap((maps) => [
+    [`--sourcemap=${maps}`],
+    [`--sourcemap=${maps}`, "--external", "heddle"],
+    [`--sourcemap=${maps}`, "--external", "heddle", "--splitting"],
+  ]))("%s %s %s", (...flags) =>
+    inFolder(async (folder) => {
+      unpack(tarball, folder);
+      mkdirSync(join(folder, "src"));
+      writeFileSync(join(folder, "src/main.ts"), main);
+      writeFileSync(join(folder, "src/tasks.ts"), "export const add = (n: number) => n + 1;\n");
+      const bun = runtimes["Bun"]!;
+      const files = ["src/main.ts", "src/tasks.ts"];
+      await run([...bun, "build", "--target=bun", "--outdir=dist", ...flags, ...files], folder);
+      rmSync(join(folder, "src"), { recursive: true });
+      expect(await run([...bun, "dist/main.js"], folder)).toBe("6 2");
+    }));
 });
 
 test("bun build --compile", async () => {

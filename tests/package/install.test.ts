@@ -71,6 +71,26 @@ test("an empty project", () =>
     await expectToRun(folder);
   }));
 
+test("stacks show places of the installed files", () =>
+  inFolder(async (folder) => {
+    unpack(pack(folder).tarball, folder);
+    writeFileSync(
+      join(folder, "main.mjs"),
+      `import { readFileSync } from "node:fs";
+      import { struct } from "heddle";
+      try {
+        struct(5);
+      } catch (error) {
+        const [, file, line] = /(\\/\\S+\\/dist\\/\\S+):(\\d+):\\d+/.exec(error.stack);
+        console.log(readFileSync(file, "utf8").split("\\n")[line - 1]);
+      }`,
+    );
+    for (const [name, command] of Object.entries(runtimes)) {
+      const output = await run([...command, "main.mjs"], folder);
+      expect([name, output]).toEqual([name, expect.stringContaining("InvalidArgumentError(")]);
+    }
+  }));
+
 test("the layout of pnpm: a link into a store", () =>
   inFolder(async (folder) => {
     const store = "node_modules/.pnpm/heddle@0.1.0/node_modules/heddle";

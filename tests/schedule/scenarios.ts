@@ -358,6 +358,73 @@ function hostParking(workers: number, answers: number, recheck: boolean): Scenar
   };
 }
 
+function wakeWorker(control: Words): void {
+  new Waker(control, PARKED, () => post(control)).wake();
+}
+
+function wakeHost(control: Words): void {
+  new HostWaker(control, HOST_PARKED, () => post(control)).wake();
+}
+
+/**
+ * Host that leaves its park announced between infrequent calls, and a worker that blocks between them. `noticesMessage`:
+ * whether a message tells the host that its announcement is gone.
+ */
+function hostResting(calls: number, noticesMessage: boolean): Scenario {
+  return {
+    bytes: CONTROL_BYTES + 2 * ringBytes(64),
+    reset(memory) {
+      for (const ring of [0, 1]) SpscRing.create(memory, ringAt(ring, 64), 64);
+    },
+    threads: [
+      (memory) => {
+        const control = words(memory);
+        const requests = SpscRing.attach(memory, ringAt(0, 64)).takeProducer();
+        const responses = SpscRing.attach(memory, ringAt(1, 64)).takeConsumer();
+        const parker = new HostParker(control, HOST_PARKED);
+        let isParked = false;
+        for (const value of range(calls)) {
+          send(requests, value);
+          wakeWorker(control);
+          for (;;) {
+            // Taken outside a poll, as time limits do: that leaves the announcement, or a message on its way.
+            if (receive(responses, control)) break;
+            if (!isParked) {
+              parker.announce();
+              isParked = true;
+              if (responses.hasRecord) continue;
+            }
+            takeMessage(control);
+            if (noticesMessage) isParked = false;
+            if (!receive(responses, control)) continue;
+            parker.announce(); // no call is outstanding: nothing to check again
+            isParked = true;
+            break;
+          }
+        }
+      },
+      (memory) => {
+        const control = words(memory);
+        const requests = SpscRing.attach(memory, ringAt(0, 64)).takeConsumer();
+        const responses = SpscRing.attach(memory, ringAt(1, 64)).takeProducer();
+        const parker = new Parker(control, PARKED);
+        for (const value of range(calls)) {
+          for (let index = requests.poll(); index < 0; index = requests.poll()) {
+            parker.announce(BLOCKED);
+            if (requests.hasRecord) parker.cancel(BLOCKED);
+            else parker.block(Infinity);
+          }
+          requests.acquire(requests.poll());
+          requests.release();
+          send(responses, value);
+          wakeHost(control);
+        }
+      },
+    ],
+    check: (memory) => expectReceived(memory, range(calls)),
+  };
+}
+
 type WaitForSpace = (
   control: Words,
   flag: SpaceFlag,
@@ -412,11 +479,6 @@ function wantsSpace(
   };
 }
 
-const wakeWorker = (control: Words): void =>
-  void new Waker(control, PARKED, () => post(control)).wake();
-const wakeHost = (control: Words): void =>
-  new HostWaker(control, HOST_PARKED, () => post(control)).wake();
-
 export const scenarios: Readonly<Record<string, Scenario>> = {
   "ring of 4 records": transfer(64, 6),
   "ring of 4 records without rewinding": transfer(64, 6, 64),
@@ -428,6 +490,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   "worker blocks, then parks in its event loop": parking(2, blockThenLoop),
   "host parks, one worker": hostParking(1, 3, true),
   "host parks, two workers": hostParking(2, 2, true),
+  "host stays parked between calls": hostResting(2, true),
   "worker waits for space": wantsSpace(5, (control, flag, hasSpace) => {
     const parker = new Parker(control, PARKED);
     parker.announce(BLOCKED);
@@ -468,6 +531,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     takeMessage(control);
   }),
   "broken: host parks without re-check": hostParking(1, 2, false),
+  "broken: host takes a message and counts on its announcement": hostResting(2, false),
   "broken: wait for space without re-check": wantsSpace(5, (control, flag) => {
     const parker = new Parker(control, PARKED);
     parker.announce(BLOCKED);

@@ -1,11 +1,10 @@
 /** NATS servers and worker machines for tests. Each is a process of its own. */
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { findNatsServer } from "../../scripts/nats-server.ts";
+import { launch, type Launched } from "./processes.ts";
 
 const found = findNatsServer();
 /** Why tests with a server are skipped; undefined if there is one. */
@@ -21,50 +20,31 @@ export const MACHINES: Readonly<Record<string, readonly string[]>> = {
   bun: [bin(".bin/bun")],
 };
 
-interface Started {
-  readonly child: ChildProcess;
-  /** What `pattern` matched in its output. */
-  readonly match: RegExpMatchArray;
-  readonly output: () => string;
-}
-
-/** Starts a process and waits for output. Rejects with the output if it ends before. */
+/** Starts a process and waits for output: what the first pattern matched. Rejects with the output if it ends before. */
 async function start(
   command: readonly string[],
   patterns: readonly RegExp[],
   env: NodeJS.ProcessEnv = {},
-): Promise<Started> {
-  const [file = "", ...args] = command;
-  const child = spawn(file, args, {
-    cwd: root,
-    env: { ...process.env, NODE_OPTIONS: "", NO_COLOR: "1", ...env },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  let output = "";
+): Promise<Launched & { readonly match: RegExpMatchArray }> {
+  const launched = launch(command, { cwd: root, env });
   return await new Promise((resolve, reject) => {
-    const onData = (chunk: unknown): void => {
-      output += String(chunk);
+    launched.onOutput((output) => {
       const matches = patterns.map((pattern) => pattern.exec(output));
       if (matches.every((match) => match !== null)) {
-        resolve({ child, match: matches[0]!, output: () => output });
+        resolve({ ...launched, match: matches[0]! });
       }
-    };
-    child.stdout.on("data", onData);
-    child.stderr.on("data", onData);
-    child.on("error", reject);
-    child.on("exit", (code) => reject(new Error(`${file} ended with ${code}:\n${output}`)));
+    });
+    launched.exited.then(
+      ({ code }) => reject(new Error(`${command[0]} ended with ${code}:\n${launched.output()}`)),
+      reject,
+    );
   });
-}
-
-async function kill(child: ChildProcess, signal: NodeJS.Signals = "SIGKILL"): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const exited = once(child, "exit");
-  child.kill(signal);
-  await exited;
 }
 
 export interface NatsServer {
   readonly address: string;
+  /** What it has printed. */
+  readonly output: () => string;
   kill(): Promise<void>;
   /** Reads its configuration file again. */
   reload(): void;
@@ -83,34 +63,35 @@ export async function startServers(
   if (!("path" in found)) throw new Error(found.reason);
   const data = mkdtempSync(join(tmpdir(), "heddle-nats-"));
   const servers: NatsServer[] = [];
-  let route: string | undefined;
-  for (let index = 0; index < count; index++) {
-    const name = `server-${index}`;
-    const cluster = ["--cluster_name", "heddle", "--cluster", "nats://127.0.0.1:-1"];
-    const routes = route === undefined ? [] : ["--routes", `nats://${route}`];
-    const command = [
-      found.path,
-      ...LOOPBACK,
-      "-n",
-      name,
-      "-sd",
-      join(data, name),
-      ...(count > 1 ? [...cluster, ...routes] : []),
-      ...args,
-    ];
-    const patterns = count > 1 ? [CLIENTS, ROUTES] : [CLIENTS];
-    const { child, match, output } = await start(command, patterns);
-    route ??= ROUTES.exec(output())?.[1];
-    servers.push({
-      address: match[1]!,
-      kill: () => kill(child),
-      reload: () => void child.kill("SIGHUP"),
-    });
-  }
   const stop = async (): Promise<void> => {
     for (const server of servers) await server.kill();
     rmSync(data, { recursive: true, force: true });
   };
+  try {
+    let route: string | undefined;
+    for (let index = 0; index < count; index++) {
+      const name = `server-${index}`;
+      const cluster = ["--cluster_name", "heddle", "--cluster", "nats://127.0.0.1:-1"];
+      const routes = route === undefined ? [] : ["--routes", `nats://${route}`];
+      const command = [
+        found.path,
+        ...LOOPBACK,
+        "-n",
+        name,
+        "-sd",
+        join(data, name),
+        ...(count > 1 ? [...cluster, ...routes] : []),
+        ...args,
+      ];
+      const patterns = count > 1 ? [CLIENTS, ROUTES] : [CLIENTS];
+      const { match, output, kill, send } = await start(command, patterns);
+      route ??= ROUTES.exec(output())?.[1];
+      servers.push({ address: match[1]!, output, kill, reload: () => send("SIGHUP") });
+    }
+  } catch (error) {
+    await stop();
+    throw error;
+  }
   return Object.assign(servers, { stop });
 }
 
@@ -129,14 +110,12 @@ export async function startMachine(
 ): Promise<MachineProcess> {
   const command = [...MACHINES[runtime]!, join(root, "tests/fixtures/scripts/nats-machine.ts")];
   const env = { HEDDLE_MACHINE: JSON.stringify({ name, ...options }) };
-  const { child, output } = await start(command, [/^serving$/m], env);
+  const { output, kill, exited } = await start(command, [/^serving$/m], env);
   return {
     name,
     output,
-    kill: (signal) => kill(child, signal),
-    // Deno reports the signal that was sent, not how the process ended.
-    exited: once(child, "exit").then(([code, signal]) =>
-      signal === "SIGTERM" ? 143 : code as number | null
-    ),
+    kill,
+    // Not every runtime catches the signal before it ends the process.
+    exited: exited.then(({ code, signal }) => signal === "SIGTERM" ? 143 : code),
   };
 }

@@ -37,6 +37,8 @@ export const capabilities = {
   execArgv: runtimeName === "node",
   /** Uncaught exceptions of workers are printed by the runtime. */
   printsUncaught: runtimeName === "deno",
+  /** The place of a syntax error is known if a module imports the one that has it. */
+  findsNestedMistakes: runtimeName !== "node" || major >= 26,
   /** A function that ends in a tail call is not on the stack. */
   hidesTailCalls: runtimeName === "bun",
   /** A port hears that the other end of its channel was closed in another thread. */
@@ -48,6 +50,8 @@ export const capabilities = {
   hearsTlsErrors: runtimeName !== "deno",
   /** Its own `structuredClone` takes no time for each hole of an array; on Bun 15 ns, a minute for 4e9. */
   clonesHugeHoles: runtimeName !== "bun",
+  /** `markAsUncloneable` as imported by name leaves a mark that can be seen, or notes the objects. */
+  notesImportedMark: runtimeName !== "bun",
 } as const;
 
 export interface Finished {

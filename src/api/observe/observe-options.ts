@@ -1,4 +1,5 @@
 /** The options `metrics`, `debug` and `context` of `createPool`. */
+import { URL } from "../../builtins.ts";
 import { DEBUG_TOPICS, type DebugTopic } from "../../host/metrics/debug-log.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
 import { InvalidArgumentError } from "../../errors.ts";

@@ -1,4 +1,5 @@
 /** The parts of a pool that only watch: the tracing channel, `metrics`, `debug` and `context`. */
+import { URL } from "../../builtins.ts";
 import { CallEntry } from "../../host/metrics/call-entry.ts";
 import { CallObserver } from "../../host/metrics/call-observer.ts";
 import { DebugLog } from "../../host/metrics/debug-log.ts";

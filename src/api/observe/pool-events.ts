@@ -1,4 +1,5 @@
 /** The events of a pool, and an event target whose listeners cannot disturb it. */
+import { EventTarget, Promise, WeakMap } from "../../builtins.ts";
 import type { WorkerLostError } from "../../errors.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
 

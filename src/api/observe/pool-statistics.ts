@@ -1,6 +1,6 @@
 /** `pool.stats()` and `pool.workers`. */
 import { histogramsOf } from "../../lane/call-metrics.ts";
-import type { LogHistogram, Percentiles } from "../../lane/log-histogram.ts";
+import type { HistogramReading, LogHistogram } from "../../lane/log-histogram.ts";
 import { PER_US } from "../../lane/task-timings.ts";
 import { readGauges } from "../../lane/worker-gauges.ts";
 import type { PoolSpec } from "../pool-spec.ts";
@@ -22,6 +22,11 @@ export interface TimeStatistics {
   readonly mean: number;
   /** Calls that these times stand for. */
   readonly count: number;
+  /**
+   * The calls by their time, in ascending order: pairs of a time, at most 3.2 % off, and a number of calls. They only grow, so
+   * differences of two readings are the calls between them.
+   */
+  readonly histogram: readonly (readonly [ms: number, calls: number])[];
 }
 
 /** A task of a pool since the pool was created. */
@@ -60,8 +65,8 @@ export interface WorkerStatistics {
    */
   readonly utilization: { readonly recent: number; readonly total: number };
   /**
-   * Bytes of its heap and buffers, garbage included (on Bun: its heap). Only with `metrics` or `maxWorkerMemory`, after its
-   * first calls; measured every 5 ms while it works, so it may be old if the worker is idle.
+   * Bytes of its heap and buffers, garbage included (on Bun counted late without `maxWorkerMemory`). Only with `metrics` or
+   * `maxWorkerMemory`, after its first calls; measured every 5 ms while it works, so it may be old if the worker is idle.
    */
   readonly memoryBytes: number | undefined;
 }
@@ -72,6 +77,8 @@ export interface PoolStatistics {
   readonly completed: number;
   /** Calls that rejected for any reason: refused ones, and timed out and aborted ones that rejected, are among them. */
   readonly failed: number;
+  /** Calls rejected with QueueFullError (option `maxQueue`). */
+  readonly refused: number;
   /** Calls made again because their worker was lost: repetitions, not calls. */
   readonly retried: number;
   /** Calls not settled yet. */
@@ -124,11 +131,12 @@ export function readStatistics(
   parts: PoolParts,
   readyMs: ReadonlyMap<number, number>,
 ): PoolStatistics {
-  const { dispatcher, supervisor, loop, safety, cancellation } = parts;
+  const { dispatcher, supervisor, loop, safety, cancellation, backpressure } = parts;
   const { inFlight, waiting, lanes, responses, moved } = dispatcher;
   const { sentCalls } = inFlight;
   return {
     ...inFlight.counts.total,
+    refused: backpressure.refused,
     retried: waiting.retried,
     inFlight: inFlight.size,
     queued: inFlight.size - sentCalls,
@@ -203,6 +211,6 @@ function readTasks(
   });
 }
 
-function inMs(histogram: LogHistogram): Percentiles | undefined {
+function inMs(histogram: LogHistogram): HistogramReading | undefined {
   return histogram.read(1000 * PER_US);
 }

@@ -9,6 +9,7 @@
 import { align8Large } from "../../memory/align.ts";
 import type { Reader } from "../reader.ts";
 import type { Writer } from "../writer.ts";
+import { refuseMarked } from "../support/uncloneable.ts";
 import { setOwn } from "../support/own-property.ts";
 import {
   ARRAY,
@@ -32,6 +33,7 @@ const MAX_READY_LENGTH = 1 << 24;
 const { hasOwn, keys: keysOf } = Object;
 
 export function writeArray(writer: Writer, array: readonly unknown[], from: number): number {
+  refuseMarked(writer, array);
   const { length } = array;
   const { kinds } = writer.access;
   const indices = kinds.countIndices(array);

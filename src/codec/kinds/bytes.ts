@@ -8,6 +8,7 @@
  * Kinds are determined by internal slots, and sizes are read through the intrinsic getters, so neither a
  * subclass nor a proxy can run code or fake them.
  */
+import { Map, structuredClone } from "../../builtins.ts";
 import { align8Large } from "../../memory/align.ts";
 import type { CodecAccess } from "../../runtimes/runtime.ts";
 import {

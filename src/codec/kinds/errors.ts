@@ -6,6 +6,20 @@
  * `AggregateError.errors`, `SuppressedError.error` and `.suppressed`, and the own enumerable properties. Parts that
  * cannot be cloned are omitted, so the contents of an error never prevent it from being reported.
  */
+import {
+  AggregateError,
+  DOMException,
+  Error,
+  EvalError,
+  Map,
+  RangeError,
+  ReferenceError,
+  Set,
+  SuppressedError,
+  SyntaxError,
+  TypeError,
+  URIError,
+} from "../../builtins.ts";
 import { errorClasses, PayloadTooLargeError } from "../../errors.ts";
 import type { CodecAccess } from "../../runtimes/runtime.ts";
 import { defineValue, ownValue } from "../support/own-property.ts";
@@ -32,10 +46,6 @@ const BUILT_IN: Readonly<Record<string, ErrorConstructor>> = {
   URIError,
   Error,
 };
-
-/** Undefined on Node 22. */
-const SuppressedErrorClass: SuppressedErrorConstructor | undefined =
-  (globalThis as { SuppressedError?: SuppressedErrorConstructor }).SuppressedError;
 
 /** Prefix of the encoded names of heddle's own classes. No other class can have such a name. */
 const OWN_PREFIX = "heddle ";
@@ -245,8 +255,8 @@ function construct(
   options: ErrorOptions | undefined,
 ): Error {
   if (type === "AggregateError") return new AggregateError([], message, options);
-  if (type === "SuppressedError" && SuppressedErrorClass !== undefined) {
-    return new SuppressedErrorClass(undefined, undefined, message);
+  if (type === "SuppressedError" && SuppressedError !== undefined) {
+    return new SuppressedError(undefined, undefined, message);
   }
   if (type === "DOMException") {
     return new DOMException(message, name ?? "Error") as unknown as Error;
@@ -259,11 +269,17 @@ const TYPE_OF_PROTOTYPE: ReadonlyMap<object, string> = new Map([
   ...Object.entries({ ...BUILT_IN, AggregateError, DOMException }).map((
     [type, { prototype }],
   ): [object, string] => [prototype as object, type]),
-  ...(SuppressedErrorClass === undefined
+  ...(SuppressedError === undefined
     ? []
-    : [[SuppressedErrorClass.prototype, "SuppressedError"] as [object, string]]),
+    : [[SuppressedError.prototype, "SuppressedError"] as [object, string]]),
   ...[...OWN_PROTOTYPES].map(([type, prototype]): [object, string] => [prototype, type]),
 ]);
+/** Whether it is the prototype of a `DOMException`, the runtime's or that of a DOM environment. Not for proxies. */
+export function isDOMExceptionPrototype(object: object): boolean {
+  return object === DOMException.prototype ||
+    ownValue(object, Symbol.toStringTag) === "DOMException";
+}
+
 /** Limit for prototype chains, which a proxy can make endless. */
 const MAX_PROTOTYPES = 100;
 
@@ -282,6 +298,7 @@ function typeOfPrototypes(error: Error): string | undefined {
     if (parent === null) return undefined;
     const type = TYPE_OF_PROTOTYPE.get(parent);
     if (type !== undefined) return type;
+    if (isDOMExceptionPrototype(parent)) return "DOMException";
     const ownType = OWN_PREFIX + String(ownValue(parent, ERROR_CLASS)); // from another copy of heddle
     if (OWN_PROTOTYPES.has(ownType)) return ownType;
   }

@@ -5,12 +5,13 @@
  * as Blob and EventTarget), the runtime's own `structuredClone` decides. It is called for platform objects,
  * and for objects without enumerable properties, for which it runs no user code.
  */
+import { Date, DOMException, Error, Map, RegExp, Set, structuredClone } from "../../builtins.ts";
 import type { Reader } from "../reader.ts";
 import type { WritableShape, Writer } from "../writer.ts";
 import { writeBuffer } from "./bytes.ts";
 import type { ObjectKinds } from "../../runtimes/runtime.ts";
 import { inherits, isPlatformObject } from "../support/platform.ts";
-import { writeError } from "./errors.ts";
+import { isDOMExceptionPrototype, writeError } from "./errors.ts";
 import { normalizeNumber } from "./numbers.ts";
 import { getterOf } from "../support/intrinsics.ts";
 import { setOwn } from "../support/own-property.ts";
@@ -323,6 +324,9 @@ function writeBoxed(writer: Writer, object: object, from: number): number {
 /** Determines the kind of an object from its structured clone. */
 function writeByRuntime(writer: Writer, object: object, from: number): number {
   if (writer.isTransferred(object)) return writer.moved(object, from);
+  const { kinds } = writer.access;
+  const isException = (parent: object) => !kinds.isProxy(parent) && isDOMExceptionPrototype(parent);
+  if (inherits(kinds, object, isException)) return writeError(writer, object as Error, from);
   let clone: object;
   try {
     // Deno refuses some objects only as the root of a clone, not as a part of it.
@@ -333,7 +337,7 @@ function writeByRuntime(writer: Writer, object: object, from: number): number {
   if (Object.getPrototypeOf(clone) !== Object.prototype) return writer.extra(object, from, false);
   refuseIterable(writer, object);
   const keys = keysOf(clone);
-  if (keys.length === 0 && writer.access.kinds.isOrdinary(clone)) {
+  if (keys.length === 0 && kinds.isOrdinary(clone)) {
     return writer.header(KEYED, 0, from);
   }
   // Properties of the object itself, since its parts may occur elsewhere, unless that would run getters again.

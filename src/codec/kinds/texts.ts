@@ -84,7 +84,9 @@ function writeSegment(
   from: number,
 ): number {
   const bytes = (units + 7) & ~7; // `align8`
-  let at = writer.room(from, VALUE_HEADER_BYTES + bytes);
+  let at = from + VALUE_HEADER_BYTES + bytes <= writer.limit
+    ? from
+    : writer.room(from, VALUE_HEADER_BYTES + bytes);
   const { u8 } = writer;
   const access = writer.access.text;
   const start = at + VALUE_HEADER_BYTES;

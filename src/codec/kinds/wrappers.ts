@@ -1,6 +1,7 @@
 /**
  * Wrappers that determine how a value is sent: `transfer`, `borrow`, and `Envelope`, which is itself a value.
  */
+import { JSON, Set } from "../../builtins.ts";
 import { InvalidArgumentError } from "../../errors.ts";
 import { brandOf, setBrand } from "../support/brands.ts";
 import type { Reader } from "../reader.ts";

@@ -3,6 +3,7 @@
  * written and read inline, all other values by the encoder and the decoder. After each such call the writer
  * reloads its memory, which may have moved.
  */
+import { JSON } from "../../builtins.ts";
 import { evaluate, property } from "../support/code-generation.ts";
 import type { ReadableShape } from "../reader.ts";
 import { FALSE, INT, NULL, NUMBER, TEXT, TRUE } from "../tags.ts";
@@ -16,44 +17,70 @@ const MAX_SPOT_KEYS = 24;
 
 const { getPrototypeOf, prototype } = Object;
 
-/** See `WritableShape`. The code of one shape usually sees objects of one hidden class only. */
-export function compileWriter(keys: readonly string[]): Pick<WritableShape, "write" | "fits"> {
-  const isLong = keys.length > MAX_SPOT_KEYS;
-  const statements = keys.map((key, index) => {
-    const name = JSON.stringify(key);
-    const call = `value === undefined ? writer.undefinedOrGone(object, ${name}, at)` +
-      ` : writer.value(value, at)`;
-    if (isLong) return `value = object[${name}];\nat = ${call};`;
-    return `value = object[${name}];
-      if (typeof value === "number") {
-        integer = value | 0;
-        if (integer === value && (integer !== 0 || 1 / value > 0)) {
-          i32[at >> 2] = ${INT};
-          i32[(at >> 2) + 1] = integer;
-          at += 8;
-        } else {
-          i32[at >> 2] = ${NUMBER};
-          f64[(at >> 3) + 1] = value;
-          at += 16;
-        }
-      } else if (typeof value === "boolean") {
-        i32[at >> 2] = value ? ${TRUE} : ${FALSE};
-        at += 8;
-      } else if (value === null) {
-        i32[at >> 2] = ${NULL};
-        at += 8;
-      } else if (typeof value === "string" && value.length <= longest) {
-        i32[at >> 2] = ${TEXT};
-        i32[(at >> 2) + 1] = value.length;
-        texts.add(value);
+/** The code that writes one property. `rest`: room for those that follow. */
+function writeStatement(key: string, isLong: boolean, rest: number): string {
+  const name = JSON.stringify(key);
+  const call = `value === undefined ? writer.undefinedOrGone(object, ${name}, at)` +
+    ` : writer.value(value, at)`;
+  if (isLong) return `value = object[${name}];\nat = ${call};`;
+  return `value = object[${name}];
+    if (typeof value === "number") {
+      integer = value | 0;
+      if (integer === value && (integer !== 0 || 1 / value > 0)) {
+        i32[at >> 2] = ${INT};
+        i32[(at >> 2) + 1] = integer;
         at += 8;
       } else {
-        at = writer.room(${call}, ${(keys.length - index - 1) * SPOT_BYTES});
-        i32 = writer.i32;
-        f64 = writer.f64;
-      }`;
-  });
-  const room = isLong ? "" : `at = writer.room(at, ${keys.length * SPOT_BYTES});`;
+        i32[at >> 2] = ${NUMBER};
+        f64[(at >> 3) + 1] = value;
+        at += 16;
+      }
+    } else if (typeof value === "boolean") {
+      i32[at >> 2] = value ? ${TRUE} : ${FALSE};
+      at += 8;
+    } else if (value === null) {
+      i32[at >> 2] = ${NULL};
+      at += 8;
+    } else if (typeof value === "string" && value.length <= longest) {
+      i32[at >> 2] = ${TEXT};
+      i32[(at >> 2) + 1] = value.length;
+      texts.add(value);
+      at += 8;
+    } else {
+      at = ${call};
+      if (at + ${rest} > writer.limit) at = writer.room(at, ${rest});
+      i32 = writer.i32;
+      f64 = writer.f64;
+    }`;
+}
+
+function fitsSource(count: number, mark: symbol | undefined): string {
+  const isMarked = mark === undefined ? "" : " || mark in object";
+  return `fits(object) {
+if (getPrototypeOf(object) !== prototype${isMarked}) return false;
+let index = 0;
+for (const key in object) {
+if (index === ${count} || key !== keys[index]) return false;
+index++;
+}
+return index === ${count};
+}`;
+}
+
+/**
+ * See `WritableShape`. The code of one shape usually sees objects of one hidden class only. Objects that have `mark` do not
+ * fit.
+ */
+export function compileWriter(
+  keys: readonly string[],
+  mark: symbol | undefined,
+): Pick<WritableShape, "write" | "fits"> {
+  const isLong = keys.length > MAX_SPOT_KEYS;
+  const statements = keys.map((key, index) =>
+    writeStatement(key, isLong, (keys.length - index - 1) * SPOT_BYTES)
+  );
+  const bytes = keys.length * SPOT_BYTES;
+  const room = isLong ? "" : `if (at + ${bytes} > writer.limit) at = writer.room(at, ${bytes});`;
   return evaluate(
     `return {
 write(writer, object, at) {
@@ -65,16 +92,8 @@ let value, integer;
 ${statements.join("\n")}
 return at;
 },
-fits(object) {
-if (getPrototypeOf(object) !== prototype) return false;
-let index = 0;
-for (const key in object) {
-if (index === ${keys.length} || key !== keys[index]) return false;
-index++;
-}
-return index === ${keys.length};
-} };`,
-    { keys, getPrototypeOf, prototype },
+${fitsSource(keys.length, mark)} };`,
+    { keys, getPrototypeOf, prototype, mark },
   );
 }
 

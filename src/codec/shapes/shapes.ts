@@ -11,6 +11,7 @@
  * some uses the code is compiled per shape, so that engines use inline caches and preallocated hidden classes; compiling
  * costs each side half a millisecond while it is cold.
  */
+import { Map, Set } from "../../builtins.ts";
 import { ProtocolError } from "../../errors.ts";
 import type { ReadableShape } from "../reader.ts";
 import type { WritableShape } from "../writer.ts";
@@ -56,15 +57,17 @@ export class ShapeRegistry {
   readonly #byFirstKey = new Map<string, SentShape[]>();
   readonly #candidates = new Map<string, readonly string[]>();
   readonly #compiledAfter: number;
+  readonly #mark: symbol | undefined;
   #last: SentShape | undefined;
   #misses = 0;
   #keyCount = 0;
   /** Number of registered shapes; their ids are below it. Only this class writes it. */
   size = 0;
 
-  /** `compiledAfter`: uses of a shape after which its code is compiled. */
-  constructor(compiledAfter: number = COMPILED_AFTER) {
+  /** `compiledAfter`: uses of a shape after which its code is compiled. `mark`: of objects that cannot be cloned. */
+  constructor(compiledAfter: number = COMPILED_AFTER, mark?: symbol) {
     this.#compiledAfter = canCompile() ? compiledAfter : Infinity;
+    this.#mark = mark;
   }
 
   /** Key lists of the shapes from `first` on, for a receiver that lacks them. */
@@ -89,7 +92,7 @@ export class ShapeRegistry {
     const found = this.#find(keys);
     if (found === undefined) return undefined;
     this.#misses = 0;
-    if (++found.uses === this.#compiledAfter) compile(found);
+    if (++found.uses === this.#compiledAfter) compile(found, this.#mark);
     const last = this.#last;
     if (last !== undefined) last.follower = found;
     return this.#last = found;
@@ -139,8 +142,8 @@ export class ShapeRegistry {
 
 const fitsNone = (): boolean => false;
 
-function compile(shape: SentShape): void {
-  const { write, fits } = compileWriter(shape.keys);
+function compile(shape: SentShape, mark: symbol | undefined): void {
+  const { write, fits } = compileWriter(shape.keys, mark);
   shape.write = write;
   // The `arguments` object of a function has such keys and is refused, so it must not match.
   if (shape.keys[0] !== "0") shape.fits = fits;

@@ -1,4 +1,5 @@
 /** The plan of a shape, compiled if that is allowed and requested, and cached with the shape. */
+import { WeakMap } from "../../builtins.ts";
 import { canCompile } from "../support/code-generation.ts";
 import { compileArray, compileStruct } from "./compile.ts";
 import { interpretArray, interpretStruct, type Plan, scalarPlan, textPlan } from "./interpret.ts";

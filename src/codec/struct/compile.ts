@@ -3,6 +3,7 @@
  * constant offsets, an object literal for the result. Same steps in the same order as `interpret.ts`.
  * Values that the text refers to are passed in by name.
  */
+import { JSON, Set } from "../../builtins.ts";
 import { evaluate, property } from "../support/code-generation.ts";
 import { bytesOf } from "../support/intrinsics.ts";
 import { defineValue } from "../support/own-property.ts";

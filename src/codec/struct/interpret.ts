@@ -3,6 +3,7 @@
  * for shapes that gain nothing from it. `compile.ts` generates the same steps as source text and must keep
  * their order, so that both report the same one of two mismatches.
  */
+import { Set } from "../../builtins.ts";
 import { bytesOf } from "../support/intrinsics.ts";
 import { defineValue } from "../support/own-property.ts";
 import { propertyStep } from "../support/path.ts";

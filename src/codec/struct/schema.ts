@@ -2,6 +2,7 @@
  * The vocabulary of declared shapes: `struct({ x: f64, name: utf8(32) })`. Schemas are frozen values
  * without behaviour; `struct-codec.ts` writes and reads what they declare.
  */
+import { JSON } from "../../builtins.ts";
 import { InvalidArgumentError } from "../../errors.ts";
 import { defineOwn } from "../support/own-property.ts";
 import type {

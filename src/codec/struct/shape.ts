@@ -28,6 +28,7 @@
  * order (`PlacedField`, depth first). The reader enforces this order, so that no two fields can share data
  * and the reader's allocations are bounded by the length of the record.
  */
+import { JSON, Map } from "../../builtins.ts";
 import type { ScalarKind } from "./scalars.ts";
 import { SCALARS } from "./scalars.ts";
 

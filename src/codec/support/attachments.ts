@@ -2,6 +2,7 @@
  * Objects sent in a separate message beside the encoded bytes: platform objects, shared memory and transferred
  * buffers. Encoded values refer to them by index.
  */
+import { Set } from "../../builtins.ts";
 import type { WriterMark } from "../writer.ts";
 
 export class Attachments {

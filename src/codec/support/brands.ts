@@ -2,6 +2,7 @@
  * Brands that identify wrappers made by any copy of this library in this thread. They are in a weak map: a look-up runs
  * no trap of a proxy, and neither clones nor objects with a wrapper's prototype are in it.
  */
+import { WeakMap } from "../../builtins.ts";
 
 /** A list marks a `Transfer` and contains the objects to transfer. */
 export type Brand = readonly unknown[] | "envelope" | "borrow" | "stream";

@@ -2,6 +2,7 @@
  * Code generation from source text. The only user input in it are keys, quoted by `JSON.stringify`, so that
  * no key can inject code.
  */
+import { JSON } from "../../builtins.ts";
 
 /**
  * Evaluates the body of a function with `names` in scope, as constants that the engine may fold into the

@@ -1,4 +1,5 @@
 /** Describes values in messages of errors. */
+import { JSON } from "../../builtins.ts";
 import { typedArrayName } from "./intrinsics.ts";
 
 /** Longest excerpt of a value in a message, in UTF-16 units. */

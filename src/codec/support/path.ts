@@ -3,6 +3,7 @@
  * that were being written, so that it costs nothing during encoding. Runs no getter again.
  */
 
+import { JSON, Map, Set } from "../../builtins.ts";
 import { Transfer } from "./transfer.ts";
 
 const mapForEach: (

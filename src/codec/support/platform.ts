@@ -3,6 +3,7 @@
  * does not belong to the language, or of another class that the runtime recognizes (KeyObject, Histogram).
  * Only the runtime knows how structured clone treats them.
  */
+import { Set, WeakMap } from "../../builtins.ts";
 import type { ObjectKinds } from "../../runtimes/runtime.ts";
 
 const LANGUAGE: ReadonlySet<string> = new Set(
@@ -27,15 +28,17 @@ function isOfPlatform(kinds: ObjectKinds, prototype: object): boolean {
   if (kinds.isProxy(prototype)) return false;
   const found = getOwnPropertyDescriptor(prototype, "constructor")?.value as unknown;
   const isClass = typeof found === "function" && !kinds.isProxy(found);
-  const isPlatform = isClass && isGlobalClass(found) || kinds.isHostClass(prototype);
+  const isPlatform = isClass && isGlobalClass(found, prototype) || kinds.isHostClass(prototype);
   known.set(prototype, isPlatform);
   return isPlatform;
 }
 
-function isGlobalClass(constructor: object): boolean {
+/** A class that the program has replaced, or that Deno has not loaded yet, still has its tag. */
+function isGlobalClass(constructor: object, prototype: object): boolean {
   const name = getOwnPropertyDescriptor(constructor, "name")?.value as unknown;
   return typeof name === "string" && platformNames.has(name) &&
-    getOwnPropertyDescriptor(globalThis, name)?.value === constructor;
+    (getOwnPropertyDescriptor(prototype, Symbol.toStringTag)?.value === name ||
+      getOwnPropertyDescriptor(globalThis, name)?.value === constructor);
 }
 
 /** Whether `prototype` or one it inherits from belongs to the platform. */

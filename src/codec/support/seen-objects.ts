@@ -1,3 +1,5 @@
+import { Map } from "../../builtins.ts";
+
 /**
  * The objects of a value, in the order of their first visit. Stores the offset of each, for references to it,
  * and its parent, for the path of an object that cannot be cloned.

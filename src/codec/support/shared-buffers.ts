@@ -1,3 +1,5 @@
+import { FinalizationRegistry, Map, WeakMap, WeakRef } from "../../builtins.ts";
+
 /**
  * The identity of SharedArrayBuffers across threads. A runtime creates a new object each time one arrives
  * in a message, so the first sender assigns an id, and a receiver reuses its existing object for that id.

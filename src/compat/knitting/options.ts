@@ -1,4 +1,5 @@
 /** Knitting's options of a pool in heddle's form. */
+import { URL } from "../../builtins.ts";
 import { type CallPlace, InvalidArgumentError, type PoolOptions } from "../../mod-core.ts";
 import type { BootstrapData } from "./bootstrap.ts";
 import { permissionOf } from "./permission.ts";

@@ -1,4 +1,5 @@
 /** The modules that call `task`, `importTask` and `createPool`, and the runtime that they run on. */
+import { URL } from "../../builtins.ts";
 import { type CallPlace, callPlaceOf } from "../../mod-core.ts";
 import type { AnyFunction, WorkerBootstrapContext } from "./types.ts";
 

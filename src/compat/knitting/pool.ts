@@ -1,4 +1,5 @@
 /** `createPool` in Knitting's form. A call is heddle's own; only the reasons of rejections are translated. */
+import { Error, Promise, RangeError, setTimeout, WeakRef } from "../../builtins.ts";
 import {
   type CallPlace,
   createPool as heddleCreatePool,

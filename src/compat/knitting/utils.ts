@@ -1,4 +1,5 @@
 /** `heddle/knitting/utils`: text, JSON and numbers as bytes in shared memory. */
+import { JSON, RangeError, TextDecoder, TextEncoder, TypeError } from "../../builtins.ts";
 
 /** Bytes: a buffer or a view of one. */
 export type BufferLike = ArrayBuffer | SharedArrayBuffer | ArrayBufferView;

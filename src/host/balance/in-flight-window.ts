@@ -31,7 +31,10 @@ export class InFlightWindow {
   #mayExceed: boolean;
 
   constructor(limits: DepthLimits, isAdaptive: boolean) {
-    this.usual = Math.max(MIN_USUAL, limits.maxConcurrency);
+    // With a bounded queue a worker gets what it may run at once. All else waits where it is counted.
+    this.usual = limits.maxQueue === Infinity
+      ? Math.max(MIN_USUAL, limits.maxConcurrency)
+      : limits.maxConcurrency;
     this.#mayExceed = isAdaptive && limits.maxQueue === Infinity &&
       limits.recycleAfter === Infinity && limits.inliner === undefined;
   }

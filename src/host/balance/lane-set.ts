@@ -1,4 +1,5 @@
 /** The lanes of a pool, and the state of all of them together. */
+import { Set } from "../../builtins.ts";
 import type { Lane } from "./lane.ts";
 
 /** No lane has calls. */

@@ -1,5 +1,7 @@
 /** Callers' AbortSignals. A pool adds one listener to each signal, shared by all calls in flight with that signal, and
  * removes it when the last of them is over. */
+import { Map, Set } from "../../builtins.ts";
+import { reasonOf } from "./call-settings.ts";
 import type { CallWatch, PendingCall } from "../in-flight.ts";
 
 export class Signals {
@@ -19,7 +21,7 @@ export class Signals {
     }
     watch.add(call);
     // A balancer or a listener of the pool may have aborted the signal while the call was being made.
-    if (signal.aborted) this.#abort(call, signal.reason);
+    if (signal.aborted) this.#abort(call, reasonOf(signal));
   }
 }
 
@@ -38,7 +40,7 @@ class SignalWatch implements CallWatch {
     this.#onUnused = onUnused;
     this.#listener = () => {
       // The iteration of a Set skips elements that are deleted meanwhile.
-      for (const call of this.#calls) abort(call, signal.reason);
+      for (const call of this.#calls) abort(call, reasonOf(signal));
     };
     signal.addEventListener("abort", this.#listener);
   }

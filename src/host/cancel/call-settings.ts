@@ -1,4 +1,5 @@
 /** Options of a call beyond its arguments. Calls with equal options share one object. */
+import { abortError } from "../../lane/abort-reason.ts";
 
 /** The outcome of a call whose time is up. */
 export type TimeoutOutcome =
@@ -36,6 +37,11 @@ export interface CallSettings {
   readonly streams: readonly object[] | undefined;
   /** Time between two checks of such a call, in milliseconds; Infinity: it has no limits. */
   readonly tickMs: number;
+}
+
+/** Why a signal is aborted. Those of old polyfills have no reason. */
+export function reasonOf({ reason }: AbortSignal): unknown {
+  return reason === undefined ? abortError() : reason;
 }
 
 /** Bounds of `tickMs`, and ticks per limit. A limit is exceeded by at most about two ticks. */

@@ -7,6 +7,7 @@
  * in a worker for room in its ring, the host cannot know which calls they answer. Limits of calls begun there are
  * then suspended, for at most a second.
  */
+import { Set } from "../../builtins.ts";
 import { TimeoutError } from "../../errors.ts";
 import type { Timer } from "../../runtimes/runtime.ts";
 import type { Cancellation } from "./cancellation.ts";

@@ -1,4 +1,5 @@
 /** Calls of one lane that were settled for their caller while the worker still runs them. */
+import { Map } from "../../builtins.ts";
 import type { CallLoad } from "../../lane/task-timings.ts";
 
 export interface OrphanedCall {

@@ -16,6 +16,8 @@ export class Backpressure {
   readonly #options: BackpressureOptions;
   /** Number of waiting calls at which producers may continue. */
   readonly #lowWaterMark: number;
+  /** Number of calls that `admit` has refused. */
+  refused = 0;
   #needsDrain = false;
   /** One error for all calls: refusing a call must cost less than taking it, and creating an error costs more. */
   #full: QueueFullError | undefined;
@@ -38,7 +40,9 @@ export class Backpressure {
   /** Throws QueueFullError if no further call may wait beside `queued` others. */
   admit(queued: number): void {
     const { maxQueue, policy } = this.#options;
-    if (this.isFull(queued) && policy === "reject") throw this.#full ??= refusal(maxQueue);
+    if (policy !== "reject" || !this.isFull(queued)) return;
+    this.refused++;
+    throw this.#full ??= refusal(maxQueue);
   }
 
   /** A call waits; `queued` is the new number. */

@@ -2,6 +2,7 @@
  * Broadcasts: one call of a task in every worker. Sticky ones are repeated in each worker that starts later, before it
  * takes any other call.
  */
+import { AggregateError, Map, Promise } from "../../builtins.ts";
 import type { DeclaredValues, Signature } from "../../codec/struct/signature.ts";
 import { HeddleError, InvalidArgumentError, WorkerStartError } from "../../errors.ts";
 import { ARGUMENTS, type Snapshot, type SnapshotEncoder } from "../../lane/snapshot.ts";

@@ -5,6 +5,7 @@
  * Oldest first, except for priorities: each level lets a call overtake OVERTAKEN_PER_LEVEL older ones. So a call of
  * low priority ages: after enough later calls it is as urgent as they are, and no call waits for ever.
  */
+import { Map } from "../../builtins.ts";
 import type { Snapshot } from "../../lane/snapshot.ts";
 
 export interface QueuedCall {

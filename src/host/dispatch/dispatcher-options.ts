@@ -20,6 +20,7 @@ export interface DispatcherOptions {
   readonly stamps: CallStamps | undefined;
   readonly isPromise: (value: unknown) => value is Promise<unknown>;
   readonly placement: LaneChooser;
+  readonly maxThreads: number;
   readonly backpressure: Backpressure;
   /** Calls that a worker gets before another replaces it; Infinity: no limit. */
   readonly recycleAfter: number;

@@ -59,11 +59,11 @@ export class Dispatcher implements HostWork {
       options.taskTimings.tasks,
     );
     this.responses = new Responses(this.inFlight, signatures);
+    const parts = { inFlight: this.inFlight, lanes: this.lanes, pending: this.pending };
     const senderOptions: SenderOptions = {
-      inFlight: this.inFlight,
-      lanes: this.lanes,
-      pending: this.pending,
+      ...parts,
       kinds: options.snapshots.kinds,
+      canSteal: options.maxThreads > 1,
       onSettings: (call) => {
         if (call.settings.priority !== 0) placement.depth.keepUsual();
         events.onSettings(call);
@@ -78,24 +78,17 @@ export class Dispatcher implements HostWork {
       : new StampingSender(senderOptions, options.stamps);
     this.waiting = new WaitingCalls({
       ...options,
-      inFlight: this.inFlight,
-      lanes: this.lanes,
-      pending: this.pending,
+      ...parts,
+      ...events,
       sender: this.#sender,
-      onWork: () => events.onWork(),
-      onWait: () => events.onWait(),
-      onRenewed: (call) => events.onRenewed(call),
     });
     this.submitter = new Submitter(options, {
-      inFlight: this.inFlight,
-      lanes: this.lanes,
-      pending: this.pending,
+      ...parts,
       sender: this.#sender,
       waiting: this.waiting,
     });
     this.#stealing = new WorkStealing({
-      inFlight: this.inFlight,
-      lanes: this.lanes,
+      ...parts,
       placement,
       send: (lane, call) => this.#sender.sendSnapshot(lane, call, this.#times.loadOf(call.task)),
       putBack: (calls) => this.waiting.putBack(calls),

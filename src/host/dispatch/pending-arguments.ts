@@ -2,6 +2,7 @@
  * Arguments of a call that include promises: the promises are awaited, the others are encoded when the call is
  * made.
  */
+import { Promise } from "../../builtins.ts";
 import { withContext } from "../metrics/with-context.ts";
 import type { DeclaredValues } from "../../codec/struct/signature.ts";
 import { Transfer } from "../../codec/support/transfer.ts";

@@ -5,6 +5,7 @@
  * A key is hashed to one of `KEY_SLOTS` slots, and a slot gets the open worker with the fewest slots when it is first
  * used. So the memory for keys is bounded, and a key keeps its worker until that takes no more calls.
  */
+import { Map } from "../../builtins.ts";
 import { WorkerLostError } from "../../errors.ts";
 import type { TaskTimings } from "../../lane/task-timings.ts";
 import type { Lane } from "../balance/lane.ts";

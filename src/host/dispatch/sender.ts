@@ -6,6 +6,7 @@
  * mark repairs the state (`recover`): it follows what was published, counts again and wakes every worker. The count
  * of awake workers may be one too low after that. docs/internals/recovery.md explains it.
  */
+import { RangeError } from "../../builtins.ts";
 import type { Encoder } from "../../codec/encoder.ts";
 import { isStackOverflow } from "../../codec/kinds/errors.ts";
 import { CALL, CALL_WITH_NUMBER, CALL_WITH_VALUE } from "../../lane/frame.ts";
@@ -25,6 +26,7 @@ import {
 } from "../in-flight.ts";
 import type { Lane } from "../balance/lane.ts";
 import type { LaneSet } from "../balance/lane-set.ts";
+import { isFree } from "../balance/placement.ts";
 import type { PendingWork } from "../pending-work.ts";
 import { messageBytes } from "../workers/payload-credit.ts";
 
@@ -37,6 +39,8 @@ export interface SenderOptions {
   readonly kinds: ObjectKinds;
   /** A call with settings of its own was made. Runs no user code. */
   readonly onSettings: (call: PendingCall) => void;
+  /** Whether the pool may have more than one worker, so that calls may be stolen. */
+  readonly canSteal: boolean;
   /** Maximum of calls per lane; Infinity: no limit. */
   readonly maxCalls: number;
   /** The lane has got that many. Runs no user code. */
@@ -172,6 +176,8 @@ export class Sender {
     if (bytes > 0 && !lane.credit.hasRoomFor(bytes)) return false;
     const call = this.#inFlight.find(slot, generation)!;
     const keepsSnapshot = mustKeepSnapshot(snapshot, call);
+    // It could not be stolen from a worker that is busy for longer than expected, so it waits for an idle one.
+    if (bytes > 0 && !keepsSnapshot && this.#options.canSteal && !isFree(lane)) return false;
     const { endpoint } = lane;
     const pending = this.#pending;
     const isNew = pending.marked === call; // otherwise it stays in the queue until it is sent

@@ -7,6 +7,7 @@
  * or balancer function. Which calls are is known when their function is made (`api/call-proxy.ts`), so `submitPlain` asks
  * for none of that.
  */
+import { Promise } from "../../builtins.ts";
 import type { Encoder } from "../../codec/encoder.ts";
 import type { Signature } from "../../codec/struct/signature.ts";
 import {
@@ -20,7 +21,7 @@ import { type CallLoad, type TaskTimings, UNKNOWN_LOAD } from "../../lane/task-t
 import { DataCloneError } from "../../errors.ts";
 import { hasPromise, ignoreRejections } from "./pending-arguments.ts";
 import { type FindTask, PendingCalls } from "./pending-calls.ts";
-import { type CallSettings, PLAIN, withStreams } from "../cancel/call-settings.ts";
+import { type CallSettings, PLAIN, reasonOf, withStreams } from "../cancel/call-settings.ts";
 import { splitStreams } from "../streams/argument-sources.ts";
 import type { InFlight, PendingCall, Reject, Resolve } from "../in-flight.ts";
 import type { Lane } from "../balance/lane.ts";
@@ -120,7 +121,7 @@ export class Submitter {
   /** A plain call with one object, which has to be encoded. */
   #submitObject(task: number, args: readonly unknown[], resolve: Resolve, reject: Reject): void {
     const snapshots = this.#snapshots;
-    const encoder = snapshots.acquire();
+    const encoder = snapshots.codec.acquire();
     try {
       let end: number;
       try {
@@ -143,7 +144,7 @@ export class Submitter {
       if (lane === undefined) this.#waiting.admit();
       this.#sendEncoded(lane, task, load, encoder, end, 1, resolve, reject, PLAIN);
     } finally {
-      snapshots.release(encoder);
+      snapshots.codec.release(encoder);
     }
   }
 
@@ -231,7 +232,7 @@ export class Submitter {
     if (this.#closed !== undefined) throw this.#closed;
     if (signal?.aborted !== true) return;
     if (isBegun) this.#events.onAborted();
-    throw signal.reason;
+    throw reasonOf(signal);
   }
 
   /** The shorter path, for arguments without an encoder. Undefined: they need one. */

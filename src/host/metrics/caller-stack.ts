@@ -1,18 +1,32 @@
 /** Stacks of callers, for `debug`: a promise that rejects shows only where its error was made. */
+import { Error, WeakSet } from "../../builtins.ts";
 
-/** The present stack without the frames of heddle, if its files are in a folder of their own. */
+import { isFrame } from "../../realm/caller-stack.ts";
+
+const StackError = Error as unknown as { stackTraceLimit: number };
+
+/** Maximum number of heddle's own frames above a call. */
+const MAX_OWN_FRAMES = 30;
+
+/**
+ * The present stack without the frames of heddle, if its files are in a folder of their own: as many frames as the stacks of
+ * errors have.
+ */
 export function stackHere(ownFolder: string | undefined): string {
+  const { stackTraceLimit } = StackError;
+  Reflect.set(StackError, "stackTraceLimit", stackTraceLimit + MAX_OWN_FRAMES);
   const { stack } = new Error() as { readonly stack?: unknown }; // as the program's prepareStackTrace made it
+  Reflect.set(StackError, "stackTraceLimit", stackTraceLimit);
   if (typeof stack !== "string") return "";
-  return stack.split("\n").filter((line) =>
+  const frames = stack.split("\n").filter((line) =>
     isFrame(line) && (ownFolder === undefined || !line.includes(ownFolder))
-  ).join("\n");
+  );
+  const first = frames.findIndex((line) => !OF_PROMISE.test(line));
+  return frames.slice(first, first + stackTraceLimit).join("\n");
 }
 
-/** V8's frames begin with "at"; JavaScriptCore's may have a name and "@". */
-function isFrame(line: string): boolean {
-  return /^\s*at |@/.test(line);
-}
+/** The frame of a Promise whose executor is heddle's. */
+const OF_PROMISE = /^\s*at (?:new )?Promise \(/;
 
 const shown = new WeakSet<object>();
 

@@ -1,4 +1,5 @@
 /** Results that are streams, as callers see them. docs/internals/streams.md explains the protocol. */
+import { FinalizationRegistry, Set, WeakRef } from "../../builtins.ts";
 import { StreamConsumer } from "../../streams/stream-consumer.ts";
 
 /** Cancels the streams whose handles were collected. The held value must not reference the handle. */

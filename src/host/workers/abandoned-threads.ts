@@ -3,6 +3,7 @@
  * returns, and uses a core if it loops. So their number is limited, and while there are any, hard time limits are
  * multiplied by (abandoned threads + busy workers) / cores if that is above 1.
  */
+import { Set } from "../../builtins.ts";
 import type { Lane } from "../balance/lane.ts";
 
 export interface AbandonedThreadsOptions {

@@ -4,6 +4,7 @@
  * the allocator keeps what is returned. 300 pools one after the other, of one call each, grew by 55 MiB on Node 26
  * without this and by 10 with it (`npm run test:leaks`).
  */
+import { Map } from "../../builtins.ts";
 import { CONTROL_BYTES, laneBytes, type RingSizes } from "../../lane/layout.ts";
 
 /** Maximum of memory kept, in bytes of address space: eight lanes with rings of the default size. */

@@ -3,13 +3,13 @@
  *
  * A worker that fails to start before any worker was ready fails the pool: its task modules are broken. Later the
  * pool fails after several failed starts in a row without an open worker, or after ten workers in a row that end
- * without a response, if no other worker responds in between. Only workers stopped for a time limit (`TimeoutError`)
- * are exempt. Every other lost worker is replaced, after a delay that grows with each consecutive worker that
- * answered nothing. `autoscaler.ts` decides the number of workers between the pool's limits.
+ * without a response, if no other worker responds in between. Workers stopped for a time limit are exempt. Others are
+ * replaced, after a delay that grows with each consecutive worker that answered nothing. `autoscaler.ts` decides how many.
  *
  * A worker that has reached `recycleAfter` or its memory limit continues until its successor is ready, then drains:
  * it takes no more calls, and closes when it has answered those it has.
  */
+import { Map, Promise, Set } from "../../builtins.ts";
 import { TimeoutError, WorkerLostError, WorkerStartError } from "../../errors.ts";
 import type { AwakeCount } from "../../sync/awake-count.ts";
 import type { Runtime, Timer } from "../../runtimes/runtime.ts";

@@ -6,6 +6,7 @@
  *
  * A lane settles no calls. It reports events to its owner (`LaneEvents`), which settles or retries them.
  */
+import { Promise } from "../../builtins.ts";
 import { unpackError } from "../../codec/codec.ts";
 import { textOf } from "../../codec/kinds/errors.ts";
 import { Endpoint } from "../../lane/endpoint.ts";
@@ -36,7 +37,7 @@ import {
   type WorkerMessage,
   type WorkerStart,
 } from "../../lane/start-data.ts";
-import { DataCloneError, TaskNotFoundError, WorkerStartError } from "../../errors.ts";
+import { DataCloneError, WorkerStartError } from "../../errors.ts";
 import { AwakeCount, type SharedWord, wordsOf } from "../../sync/awake-count.ts";
 import { SpaceFlag } from "../../sync/space-flag.ts";
 import { RUNNING, Waker } from "../../sync/worker-parking.ts";
@@ -53,6 +54,7 @@ import type { Lane } from "../balance/lane.ts";
 import type { LaneEnd, LaneOptions } from "./lane-options.ts";
 import { PayloadCredit } from "./payload-credit.ts";
 import type { Receiver } from "./watchdog.ts";
+import { startErrorOf } from "./worker-failures.ts";
 
 export type { LaneEnd, LaneOptions };
 
@@ -363,18 +365,13 @@ export class ThreadLane implements Lane, Receiver {
       case "ready":
         this.#onReady(message.tasks);
         return;
-      case "failed": {
-        const cause = unpackError(this.#runtime, message.error);
-        this.#startError = message.part === "export"
-          ? new TaskNotFoundError(cause.message)
-          : new WorkerStartError(
-            message.part === "setup"
-              ? `The setup module ${this.#setup} failed: ${cause.message}`
-              : `A task module failed to load: ${cause.message}`,
-            { cause },
-          );
+      case "failed":
+        this.#startError = startErrorOf(
+          message,
+          unpackError(this.#runtime, message.error),
+          this.#setup,
+        );
         return;
-      }
       case "flushed":
         this.#onOutput();
         return;
@@ -413,7 +410,8 @@ export class ThreadLane implements Lane, Receiver {
     this.#startTimer?.clear();
     this.#outputTimer?.clear();
     this.#resolveGone();
-    const reason = this.#reason ?? this.#startError?.message ?? "it exited";
+    const sentence = this.#reason ?? this.#startError?.message ?? "it exited";
+    const reason = sentence.replace(/\.$/, ""); // it becomes the end of another
     if (wasStarting) {
       this.#startError ??= new WorkerStartError(`The worker ended while starting: ${reason}.`, {
         cause: this.#cause,

@@ -9,6 +9,7 @@
  *
  * The same timer keeps the process running while calls are in flight.
  */
+import { Map } from "../../builtins.ts";
 import type { Runtime, Timer } from "../../runtimes/runtime.ts";
 
 const SAFETY_INTERVAL_MS = 100;

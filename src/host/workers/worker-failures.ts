@@ -1,5 +1,6 @@
 /** Counts workers that fail to start or end without a response, and decides when the pool has failed. */
-import { WorkerStartError } from "../../errors.ts";
+import { TaskNotFoundError, WorkerStartError } from "../../errors.ts";
+import type { StartFailure } from "../../lane/start-data.ts";
 
 /** Failed starts in a row that fail the pool. */
 const MAX_START_FAILURES = 5;
@@ -58,4 +59,18 @@ export class WorkerFailures {
     const message = `${MAX_UNPRODUCTIVE} workers in a row ended before they had answered a call`;
     return new WorkerStartError(`${message}; the last: ${reason}.`, options);
   }
+}
+
+/** The error of a worker that reports why it cannot start. `setup` is the URL of its setup module. */
+export function startErrorOf(
+  { part, module, place }: StartFailure,
+  cause: Error,
+  setup: string | undefined,
+): Error {
+  if (part === "export") return new TaskNotFoundError(cause.message);
+  const what = part === "setup"
+    ? `The setup module ${setup} failed`
+    : `${module === undefined ? "A task module" : `The module ${module}`} failed to load`;
+  const where = place === undefined || cause.message.includes(place) ? "" : `${place}: `;
+  return new WorkerStartError(`${what}: ${where}${cause.message}`, { cause });
 }

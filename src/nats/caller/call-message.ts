@@ -1,4 +1,5 @@
 /** The message of a call: name of the task, settings for its machine, and arguments. */
+import { Promise } from "../../builtins.ts";
 import { type CallSettings, isPlain } from "../../host/cancel/call-settings.ts";
 import { StreamArgument } from "../../codec/support/stream-argument.ts";
 import { isReadableStream } from "../../streams/readable.ts";

@@ -2,8 +2,9 @@
  * The calls of one `connectPool`: sends them, and settles each exactly once: by its response, an error, a limit, an
  * abort, or the loss of its machine. docs/internals/nats.md explains the protocol.
  */
+import { Map, queueMicrotask } from "../../builtins.ts";
 import type { Msg, NatsConnection } from "@nats-io/transport-node";
-import type { CallSettings } from "../../host/cancel/call-settings.ts";
+import { type CallSettings, reasonOf } from "../../host/cancel/call-settings.ts";
 import { ignoreRejections } from "../../host/dispatch/pending-arguments.ts";
 import {
   NoMachinesError,
@@ -145,7 +146,7 @@ export class Caller implements CallEvents {
       if (this.#isClosed) throw this.#failure;
       if (settings.signal?.aborted === true) {
         this.#counts.aborted++;
-        throw settings.signal.reason;
+        throw reasonOf(settings.signal);
       }
       this.#encode(call, args);
     } catch (error) {
@@ -188,7 +189,7 @@ export class Caller implements CallEvents {
   #limit(call: RemoteCall): void {
     const { signal, deadlineMs } = call.settings;
     if (signal !== undefined) {
-      const onAbort = (): void => this.abort(call, signal.reason);
+      const onAbort = (): void => this.abort(call, reasonOf(signal));
       signal.addEventListener("abort", onAbort, { once: true });
       call.stopListening = () => signal.removeEventListener("abort", onAbort);
     }

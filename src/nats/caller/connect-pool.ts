@@ -1,4 +1,5 @@
 /** `connectPool`: the caller's handle of tasks that machines serve. */
+import { Error, Map, Promise } from "../../builtins.ts";
 import type { NatsConnection } from "@nats-io/transport-node";
 import {
   type CallOptions,
@@ -14,6 +15,7 @@ import { checkShutdown, type ShutdownOptions } from "../../api/options.ts";
 import type { AnyFunction } from "../../api/task.ts";
 import { createSettings, PLAIN } from "../../host/cancel/call-settings.ts";
 import { InvalidArgumentError, NoMachinesError, PoolClosedError } from "../../errors.ts";
+import { withStackAbove } from "../../realm/caller-stack.ts";
 import { currentRuntime } from "../../runtimes/current.ts";
 import { Caller } from "./caller.ts";
 import { watchPermissions } from "../permissions.ts";
@@ -77,7 +79,11 @@ export interface RemotePool<Module extends object> extends AsyncDisposable, Disp
 export function connectPool<Module extends object = Readonly<Record<string, AnyFunction>>>(
   options: ConnectOptions,
 ): RemotePool<Module> {
-  return new NatsPool(resolveConnect(options)) as unknown as RemotePool<Module>;
+  try {
+    return new NatsPool(resolveConnect(options)) as unknown as RemotePool<Module>;
+  } catch (error) {
+    throw withStackAbove(error, connectPool);
+  }
 }
 
 type Call = (...args: unknown[]) => RemoteResult;
@@ -89,6 +95,7 @@ class NatsPool {
   readonly ready: Promise<void>;
   readonly result: DurableCalls["result"];
   readonly #caller: Caller;
+  readonly #durable: DurableCalls;
   #store: Promise<DurableStore> | undefined;
   #connection: NatsConnection | undefined;
   /** What is opened from now on must be closed. */
@@ -103,7 +110,11 @@ class NatsPool {
       if (call === undefined) calls.set(name, call = createCall(caller, name));
       return call;
     });
-    const durable = new DurableCalls(caller.codec, currentRuntime, () => this.#openStore(options));
+    const durable = this.#durable = new DurableCalls(
+      caller.codec,
+      currentRuntime,
+      () => this.#openStore(options),
+    );
     this.enqueue = durable.enqueue;
     this.result = (id, given) => durable.result(id, given);
     this.ready = this.#connect(options);
@@ -120,12 +131,12 @@ class NatsPool {
       this.#caller.open(connection);
       void watchPermissions(connection, options.subject, (error) => this.#caller.close(error));
       void connection.closed().then((error) => {
-        const reason = error instanceof Error ? `: ${error.message}` : "";
-        this.#caller.close(
-          this.#shutdown !== undefined
-            ? new PoolClosedError()
-            : new NoMachinesError(`The connection to NATS was closed${reason}.`),
-        );
+        const reason = error instanceof Error ? `: ${error.message.replace(/\.$/, "")}` : "";
+        const closed = this.#shutdown !== undefined
+          ? new PoolClosedError()
+          : new NoMachinesError(`The connection to NATS was closed${reason}.`);
+        this.#caller.close(closed);
+        void this.#durable.close(closed);
       });
     } catch (error) {
       this.#caller.close(error);
@@ -162,6 +173,8 @@ class NatsPool {
     await this.#caller.drain(timeoutMs);
     await opened;
     this.#isStopped = true;
+    const told = this.#durable.close(new PoolClosedError());
+    await waitFor(currentRuntime, timeoutMs, (resolve) => void told.then(resolve));
     await this.#connection?.drain().catch(() => {}); // it may be closed already
   }
 

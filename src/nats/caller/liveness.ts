@@ -3,6 +3,7 @@
  * calls cost nothing. A machine that does not answer several times is lost, with all of its calls; so is a call that
  * no machine has accepted, or that its machine no longer has.
  */
+import { Map } from "../../builtins.ts";
 import type { WorkerLoss } from "../../errors.ts";
 import { lossOf } from "../loss.ts";
 import type { RemoteCall } from "./remote-call.ts";

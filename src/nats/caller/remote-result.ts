@@ -2,6 +2,7 @@
  * What a call of a remote task returns: a promise of the result that can be read as a stream as well, because the caller
  * does not know which tasks are generators.
  */
+import { DOMException, Promise } from "../../builtins.ts";
 import type { ResultStream } from "../../host/streams/result-stream.ts";
 
 /** The call behind a result. */

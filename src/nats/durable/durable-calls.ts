@@ -1,4 +1,5 @@
 /** The caller's side of durable work: `pool.enqueue` and `pool.result`. */
+import { Map, Promise } from "../../builtins.ts";
 import { createTable } from "../../api/call-proxy.ts";
 import {
   checkInteger,
@@ -10,12 +11,13 @@ import {
   show,
 } from "../../api/checks.ts";
 import type { ModuleCalls } from "../../api/call-types.ts";
-import { InvalidArgumentError, ProtocolError, TimeoutError } from "../../errors.ts";
+import { InvalidArgumentError, ProtocolError } from "../../errors.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
 import { refuseStream } from "../caller/call-message.ts";
 import { CALL, FAILURE, readHeader, RESULT } from "../wire/frames.ts";
 import type { MessageCodec } from "../wire/message-codec.ts";
 import { randomId } from "../options.ts";
+import { ResultWaits } from "./result-waits.ts";
 import { checkId, type DurableStore } from "./store.ts";
 
 /** Options of a durable call. */
@@ -60,14 +62,14 @@ const NOT_STORED = "it is a stream, and a durable call is stored as a whole";
 export class DurableCalls {
   readonly enqueue: Readonly<Record<string, Enqueue>>;
   readonly #codec: MessageCodec;
-  readonly #runtime: Runtime;
+  readonly #waits: ResultWaits;
   readonly #open: () => Promise<DurableStore>;
 
   /** `open` is called for each call; it returns the same store. */
   constructor(codec: MessageCodec, runtime: Runtime, open: () => Promise<DurableStore>) {
     this.#codec = codec;
-    this.#runtime = runtime;
     this.#open = open;
+    this.#waits = new ResultWaits(runtime, open);
     const calls = new Map<string, Enqueue>();
     this.enqueue = createTable<Enqueue>((task) => {
       let call = calls.get(task);
@@ -95,23 +97,12 @@ export class DurableCalls {
   async result(id: string, options: ResultOptions = {}): Promise<unknown> {
     checkKeys("result()", options, ["timeout"]);
     const timeoutMs = checkMs("timeout", options.timeout ?? Infinity);
-    const { results } = await this.#open();
-    const watch = await results.watch({ key: checkId(id) });
-    let isLate = false;
-    const timer = timeoutMs === Infinity ? undefined : this.#runtime.setTimeout(() => {
-      isLate = true;
-      watch.stop();
-    }, timeoutMs);
-    try {
-      for await (const entry of watch) {
-        if (entry.operation === "PUT") return this.#read(entry.value);
-      }
-    } finally {
-      timer?.clear();
-      watch.stop();
-    }
-    if (isLate) throw new TimeoutError("deadline", timeoutMs);
-    throw new ProtocolError(`The results of durable calls were closed while "${id}" was awaited.`);
+    return this.#read(await this.#waits.wait(checkId(id), timeoutMs));
+  }
+
+  /** Ends all waits for results with `reason`. Resolves when the server has been told. */
+  async close(reason: unknown): Promise<void> {
+    await this.#waits.close(reason);
   }
 
   #read(bytes: Uint8Array): unknown {

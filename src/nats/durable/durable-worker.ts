@@ -2,6 +2,7 @@
  * The machine's side of durable work: takes calls from the work queue while it has room, runs them in the local pool, records
  * each result once, and then acknowledges. A call whose machine dies is delivered again.
  */
+import { Date, type Error, Promise, Set } from "../../builtins.ts";
 import type { ConsumerMessages, JsMsg } from "@nats-io/jetstream";
 import { ResultStream } from "../../host/streams/result-stream.ts";
 import {
@@ -197,6 +198,6 @@ export class DurableWorker {
         tooLarge === undefined ? message : codec.encodeFailure(FAILURE, tooLarge, {}),
       );
     }
-    msg.term(reason instanceof Error ? reason.message.slice(0, 200) : "failed");
+    msg.term(); // servers before 2.10 ignore one with a reason, and deliver the call again
   }
 }

@@ -2,11 +2,13 @@
  * Where durable calls are kept: a JetStream work queue of calls, a KV bucket of results, and a stream of dead letters. The
  * first machine or caller that needs them creates them.
  */
+import { JSON, Promise } from "../../builtins.ts";
 import type { JetStreamClient, JetStreamManager, StreamConfig } from "@nats-io/jetstream";
-import type { KV } from "@nats-io/kv";
+import type { KV, Kvm } from "@nats-io/kv";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { InvalidArgumentError, PayloadTooLargeError } from "../../errors.ts";
 import { missingPackage, type ResolvedDurable } from "../options.ts";
+import type { ResultStore } from "./result-waits.ts";
 
 /** JetStream drops calls of an id that it got within this time; later ones are found by their recorded result. */
 const DUPLICATE_WINDOW_MS = 120_000;
@@ -18,7 +20,7 @@ const LIMIT = `max_payload of the NATS server, less ${MAX_HEADER_BYTES} bytes fo
 export const CONSUMER = "heddle";
 const ID = /^[\w=-]{1,128}$/;
 
-export interface DurableStore {
+export interface DurableStore extends ResultStore {
   readonly client: JetStreamClient;
   readonly results: KV;
   readonly stream: string;
@@ -51,7 +53,7 @@ export async function openStore(
   subject: string,
   { ackWaitMs, resultMs, replicas }: ResolvedDurable,
 ): Promise<DurableStore> {
-  const [{ jetstream, jetstreamManager }, { Kvm }] = await Promise.all([
+  const [{ jetstream, jetstreamManager }, { Kvm: Buckets }] = await Promise.all([
     import("@nats-io/jetstream").catch((error) => {
       throw missingPackage("@nats-io/jetstream", "Durable work", error);
     }),
@@ -89,7 +91,7 @@ export async function openStore(
     max_age: resultMs * NANOS,
     duplicate_window: Math.min(DUPLICATE_WINDOW_MS, resultMs) * NANOS,
   });
-  const buckets = new Kvm(connection);
+  const buckets = new Buckets(connection);
   const bucket = `heddle_${name}`;
   const results = await buckets.create(bucket, { ttl: resultMs, replicas, history: 1 })
     .catch(() => buckets.open(bucket));
@@ -100,7 +102,39 @@ export async function openStore(
     ensureQueue,
     subject: `${subject}.durable`,
     deadSubject: `${subject}.dead`,
+    ...await openResults(client, buckets, bucket),
     checkSize: ({ length }) => tooLarge(length, connection.info?.max_payload),
+  };
+}
+
+/** Reads recorded results and watches for them. */
+async function openResults(
+  client: JetStreamClient,
+  buckets: Kvm,
+  bucket: string,
+): Promise<ResultStore> {
+  const prefix = `$KV.${bucket}.`;
+  // Asks the leader: a replica may not have the result yet that a message has just named.
+  const leader = await buckets.open(bucket, { allow_direct: false });
+  return {
+    readResult: async (id) => {
+      const entry = await leader.get(id);
+      return entry?.operation === "PUT" ? entry.value : undefined;
+    },
+    watchResults: async (onRecorded) => {
+      const consumer = await client.consumers.getPushConsumer(`KV_${bucket}`, {
+        filter_subjects: `${prefix}>`,
+        deliver_policy: "new",
+        headers_only: true,
+      });
+      const messages = await consumer.consume({
+        callback: ({ subject }) => onRecorded(subject.slice(prefix.length)),
+      });
+      return () => {
+        messages.stop();
+        consumer.delete().catch(() => {}); // the server deletes it after five minutes without a subscriber
+      };
+    },
   };
 }
 

@@ -1,4 +1,5 @@
 /** The arguments of one call that are streams of its caller. */
+import { Map } from "../../builtins.ts";
 import { ProtocolError, StreamClosedError, type WorkerLoss } from "../../errors.ts";
 import { toReadableStream } from "../../streams/readable.ts";
 import { StreamConsumer } from "../../streams/stream-consumer.ts";

@@ -2,6 +2,7 @@
  * The calls that one machine runs in its local pool: takes them from the queue group while it has room, answers each, and
  * tells callers that ask which ones it has. docs/internals/nats.md explains the protocol.
  */
+import { AbortController, Map, Promise } from "../../builtins.ts";
 import type { Msg, NatsConnection } from "@nats-io/transport-node";
 import { ResultStream } from "../../host/streams/result-stream.ts";
 import { ProtocolError, type WorkerLoss, WorkerLostError } from "../../errors.ts";

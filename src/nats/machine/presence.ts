@@ -1,4 +1,5 @@
 /** Tells callers which of their calls a machine has: unasked about calls that take long, and when they ask. */
+import { Map } from "../../builtins.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
 import { NO_CALL, tokenLists } from "../options.ts";
 import { ACCEPTED, ALIVE, type Header } from "../wire/frames.ts";

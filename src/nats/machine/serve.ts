@@ -1,4 +1,5 @@
 /** `serve`: a local pool behind a NATS queue group. */
+import { Promise } from "../../builtins.ts";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { moduleUrlOf } from "../../api/module-url.ts";
 import { checkShutdown, type ShutdownOptions } from "../../api/options.ts";
@@ -8,6 +9,7 @@ import type { AnyFunction } from "../../api/task.ts";
 import { DurableWorker } from "../durable/durable-worker.ts";
 import { openStore } from "../durable/store.ts";
 import { callerOf } from "../../realm/call-site.ts";
+import { withStackAbove } from "../../realm/caller-stack.ts";
 import { currentRuntime } from "../../runtimes/current.ts";
 import type { LocalCalls } from "./local-calls.ts";
 import { Machine } from "./machine.ts";
@@ -70,12 +72,18 @@ export function serve<Module extends object = Readonly<Record<string, AnyFunctio
   module: URL | string,
   options: ServeOptions,
 ): Server {
-  const resolved = resolveServe(options, currentRuntime.processName);
-  const moduleUrl = callerOf(serve); // what relative modules are relative to, also `worker.setup` and `context.run`
-  const pool = moduleUrl === undefined
-    ? createPool(options.pool)<Module>(moduleUrlOf(String(module), undefined, currentRuntime))
-    : createPool({ moduleUrl, ...options.pool })<Module>(module);
-  return new ServedPool(resolved, pool as ModulePool<object>);
+  try {
+    const resolved = resolveServe(options, currentRuntime.processName);
+    const caller = callerOf(serve);
+    // Also what `worker.setup` and `context.run` are relative to.
+    const moduleUrl = caller === undefined ? undefined : currentRuntime.runningModule(caller);
+    const pool = moduleUrl === undefined
+      ? createPool(options.pool)<Module>(moduleUrlOf(String(module), undefined, currentRuntime))
+      : createPool({ moduleUrl, ...options.pool })<Module>(module);
+    return new ServedPool(resolved, pool as ModulePool<object>);
+  } catch (error) {
+    throw withStackAbove(error, serve);
+  }
 }
 
 class ServedPool implements Server {

@@ -2,6 +2,7 @@
  * Messages larger than the server accepts, in chunks. The receiver grants a window of chunks and extends it as they
  * arrive, so that neither a server nor a client buffers more. Sizes are checked before memory is reserved.
  */
+import { Map, Promise } from "../../builtins.ts";
 import { ProtocolError } from "../../errors.ts";
 import { bareMessage, CHUNK, GRANT, HEADER_BYTES, writeHeader } from "./frames.ts";
 

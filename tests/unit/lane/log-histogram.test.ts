@@ -4,6 +4,7 @@ import {
   bucketOf,
   HISTOGRAM_WORDS,
   LogHistogram,
+  percentilesOf,
   valueOf,
 } from "../../../src/lane/log-histogram.ts";
 
@@ -50,8 +51,28 @@ test("a value with a weight counts as so many values; values beyond the range co
   histogram.add(10, 64);
   histogram.add(1000, 1);
   expect(histogram.read(1)).toMatchObject({ p50: 10, p90: 10, count: 65, max: 1000 });
+  expect(histogram.read(1)!.histogram).toEqual([[10, 64], [valueOf(bucketOf(1000)), 1]]);
   histogram.add(1e15, 1000);
   expect(histogram.read(1)!.max).toBe(2 ** 36 - 1);
   histogram.add(-5, 1);
   expect(histogram.read(1)!.count).toBe(1066);
+});
+
+test("percentiles of the difference of two readings are those of the values between them", () => {
+  const histogram = new LogHistogram(new SharedArrayBuffer(8 * HISTOGRAM_WORDS), 0);
+  histogram.add(5, 1000);
+  const before = new Map(histogram.read(1)!.histogram);
+  histogram.add(5, 1);
+  histogram.add(14, 3);
+  const since = histogram.read(1)!.histogram
+    .map(([value, count]) => [value, count - (before.get(value) ?? 0)] as const);
+  expect(percentilesOf(since, 14)).toEqual({
+    p50: 14,
+    p90: 14,
+    p99: 14,
+    p999: 14,
+    max: 14,
+    count: 4,
+  });
+  expect(percentilesOf([], 0)).toBeUndefined();
 });

@@ -8,6 +8,7 @@ const root = fileURLToPath(new URL("../../../src", import.meta.url));
 
 /** Layer by folder, or by file for those at the top of src. */
 const LAYERS: Readonly<Record<string, number>> = {
+  "builtins.ts": -1,
   "errors.ts": 0,
   "version.ts": 0,
   "memory": 0,
@@ -42,7 +43,7 @@ const LAYERS: Readonly<Record<string, number>> = {
  */
 const BELOW_NATS: readonly RegExp[] = [
   /^(?:codec|memory|streams)\//,
-  /^(?:errors|realm\/call-site)\.ts$/,
+  /^(?:builtins|errors|realm\/(?:call-site|caller-stack))\.ts$/,
   /^api\/(?:call-options|call-proxy|call-types|checks|module-url|options|pool|pool-types|observe\/pool-statistics|task)\.ts$/,
   /^host\/(?:cancel\/call-settings|dispatch\/pending-arguments|streams\/result-stream)\.ts$/,
   /^runtimes\/(?:current|runtime)\.ts$/,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { callerOf, locationIn } from "../../../src/realm/call-site.ts";
+import { callerOf, placeIn } from "../../../src/realm/call-site.ts";
 
 function whoCalls(): string | undefined {
   // Not as a tail call: JavaScriptCore drops the frame of a function that ends in one.
@@ -27,9 +27,9 @@ test.each([
   ["    at async file:///tasks.mjs:3:5", "file:///tasks.mjs"],
   ["    at Object.<anonymous> (/a (b)/tasks.cjs:3:5)", "/a (b)/tasks.cjs"],
   ["    at new Pool [as Mine] (C:\\tasks.mjs:3:5)", "C:\\tasks.mjs"],
-])("finds the location in a stack text: %s", (frame, location) => {
-  expect(locationIn(`Error\n${frame}\n    at file:///other.mjs:1:1`)).toBe(location);
-  expect(locationIn("Error\n    at native code")).toBeUndefined();
+])("finds the place in a stack text: %s", (frame, module) => {
+  expect(placeIn(`Error\n${frame}\n    at file:///other.mjs:1:1`)).toBe(`${module}:3:5`);
+  expect(placeIn("Error\n    at native code")).toBeUndefined();
 });
 
 test("keeps the program's own prepareStackTrace", () => {

@@ -48,6 +48,10 @@ describe("in-flight window", () => {
     expect(new InFlightWindow({ ...limits, maxConcurrency: 2000 }, false).usual).toBe(2000);
   });
 
+  test("is maxConcurrency if the queue is bounded: all other calls wait where they are counted", () => {
+    expect(new InFlightWindow({ ...limits, maxQueue: 100 }, true).usual).toBe(8);
+  });
+
   test("holds up to 50 ms of short calls if no option depends on their order", () => {
     const depth = new InFlightWindow(limits, true);
     const many = laneWith(20_000, 20);

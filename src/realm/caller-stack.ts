@@ -1,0 +1,59 @@
+/**
+ * Stacks of heddle's errors that begin where a user called heddle: runtimes show the line of the first frame under an uncaught
+ * error.
+ */
+import { Error } from "../builtins.ts";
+import { HeddleError } from "../errors.ts";
+
+type Callee = (...args: never[]) => unknown;
+
+const { captureStackTrace } = Error as unknown as {
+  captureStackTrace(target: object, above: Callee): void;
+};
+
+/**
+ * `error`, its stack beginning above the running function `callee`. Unchanged if it is not heddle's, or if `callee` is not on
+ * the stack: on Bun it leaves that with a tail call.
+ */
+export function withStackAbove<Reason>(error: Reason, callee: Callee): Reason {
+  if (!(error instanceof HeddleError)) return error;
+  const { stack } = error;
+  captureStackTrace(error, callee);
+  if (framesOf(error) === "") Reflect.set(error, "stack", stack);
+  return error;
+}
+
+/** `f`, but the stacks of errors that it throws begin with its caller. */
+export function atCaller<F extends (...args: never[]) => unknown>(f: F): F {
+  const called = (...args: never[]): unknown => {
+    try {
+      return f(...args);
+    } catch (error) {
+      throw withStackAbove(error, called);
+    }
+  };
+  return called as F;
+}
+
+/**
+ * A new error with the stack above `callee`. Its stack must not be read before: Bun shows the source at the place of the stack
+ * that was read first.
+ */
+export function createAbove<E extends Error>(
+  create: new (message: string) => E,
+  callee: Callee,
+): E {
+  const error = new create("");
+  captureStackTrace(error, callee);
+  return error;
+}
+
+/** The frames of an error as text. Empty if it has none, or the program makes something else of stacks. */
+export function framesOf({ stack }: { readonly stack?: unknown }): string {
+  return typeof stack === "string" ? stack.split("\n").filter(isFrame).join("\n") : "";
+}
+
+/** V8's frames begin with "at"; JavaScriptCore's may have a name and "@". */
+export function isFrame(line: string): boolean {
+  return /^\s*at |@/.test(line);
+}

@@ -1,0 +1,76 @@
+/**
+ * Objects marked by `markAsUncloneable` of `node:worker_threads`, which structured clone refuses.
+ *
+ * Deno's mark is a symbol of the object. Those of Node and Bun are private: only a structured clone of the object shows them
+ * (1.5 µs for a small one on Node, with all its parts), so the function is replaced by one that notes the objects. What was
+ * marked before heddle was loaded is unknown, and on Bun what is marked by the function as imported by name (1.4).
+ */
+import * as types from "node:util/types";
+import { WeakSet } from "../builtins.ts";
+import { process } from "./process.ts";
+import type { ObjectKinds } from "./runtime.ts";
+
+type Mark = (value: object) => void;
+
+interface Noted {
+  readonly objects: WeakSet<object>;
+  /** Called with the first object; undefined after that. */
+  onFirst: (() => void)[] | undefined;
+}
+
+/** Key of what the replacing function has noted, for other copies of heddle. */
+const KEY = Symbol.for("heddle.uncloneable");
+
+const markOf = (): Mark | undefined =>
+  (process.getBuiltinModule("node:worker_threads") as { markAsUncloneable?: Mark })
+    .markAsUncloneable; // from Node 22.10 on
+
+/**
+ * Makes `kinds` refuse marked objects from the first mark on; until then they cost nothing. Objects of exempt kinds can be
+ * cloned nevertheless.
+ */
+export function refuseMarked(kinds: ObjectKinds, isExempt: (value: object) => boolean): void {
+  const mark = markOf() as (Mark & { readonly [KEY]?: Noted }) | undefined;
+  if (mark === undefined) return;
+  const noted = mark[KEY] ?? noteMarks(mark);
+  const refuse = (): void => {
+    (kinds as { isRefused: ObjectKinds["isRefused"] }).isRefused = (value) =>
+      types.isProxy(value) || (noted.objects.has(value) && !isExempt(value));
+  };
+  if (noted.onFirst === undefined) refuse();
+  else noted.onFirst.push(refuse);
+}
+
+function noteMarks(mark: Mark): Noted {
+  const noted: Noted = { objects: new WeakSet(), onFirst: [] };
+  const markAsUncloneable: Mark = (value) => {
+    mark(value);
+    if (typeof value !== "object" || value === null) return;
+    noted.objects.add(value);
+    noted.onFirst?.forEach((callback) => callback());
+    noted.onFirst = undefined;
+  };
+  try {
+    const threads: object = process.getBuiltinModule("node:worker_threads");
+    Object.assign(threads, {
+      markAsUncloneable: Object.assign(markAsUncloneable, { [KEY]: noted }),
+    });
+    process.getBuiltinModule("node:module").syncBuiltinESMExports();
+  } catch {
+    // The module is frozen.
+  }
+  return noted;
+}
+
+/** Node clones objects of these kinds although they are marked. */
+export function isExemptOnNode(value: object): boolean {
+  return Array.isArray(value) || types.isMap(value) || types.isSet(value) || types.isDate(value) ||
+    types.isRegExp(value) || types.isBoxedPrimitive(value) || types.isAnyArrayBuffer(value);
+}
+
+/** The symbol that is Deno's mark. */
+export function findMark(): symbol | undefined {
+  const probe = {};
+  markOf()?.(probe);
+  return Object.getOwnPropertySymbols(probe)[0];
+}

@@ -1,0 +1,74 @@
+/** Stacks of errors of heddle: the first frame is of the code that called heddle. */
+import { expect, test } from "vitest";
+import { createPool, HeddleError, importTask, task } from "../../src/mod.ts";
+import { closedAfterTest, testPool } from "../support/conformance.ts";
+
+const module = new URL("../fixtures/module-tasks.ts", import.meta.url);
+
+const wrong = (value: unknown): never => value as never;
+
+/** The first line of the stack that is a frame. */
+function firstFrame(error: unknown): string {
+  expect(error).toBeInstanceOf(HeddleError);
+  const { name, message, stack = "" } = error as HeddleError;
+  expect(stack.startsWith(`${name}: ${message}\n`)).toBe(true);
+  return stack.slice(`${name}: ${message}\n`.length).split("\n")[0]!;
+}
+
+const mistakes: Readonly<Record<string, () => unknown>> = {
+  "createPool with an unknown option": () => [createPool(wrong({ thread: 2 }))],
+  "createPool with two arguments": () => [(createPool as (...args: object[]) => unknown)({}, {})],
+  "a pool of nothing": () => [createPool({ threads: 1 })(wrong(undefined))],
+  "a task that is none": () => [createPool({ threads: 1 })(wrong({ f: 5 }))],
+  "task() without a function": () => [task(wrong({}))],
+  "task() with a wrong option": () => [task(wrong({ f: () => {}, priority: "higher" }))],
+  "importTask() without a module": () => [importTask(wrong({}))],
+  "map() of no call": () => [testPool().map(wrong(5), [])],
+  "wrong options of a call": () => [testPool().call.add.with({ timeout: -1 })],
+  "wrong options of a broadcast": () => [testPool().broadcast.add.with(wrong({ timeout: "x" }))],
+  "wrong options of an early call": () => {
+    const pool = closedAfterTest(createPool({ threads: 1 })(module));
+    return [pool.call["f"]!.with({ timeout: -1 })];
+  },
+  "a call of an unknown task": () => {
+    const pool = closedAfterTest(createPool({ threads: 1 })({ f: task({ f: () => 1 }) }));
+    return [(pool.call as Record<string, unknown>)["unknown"]];
+  },
+};
+
+test.each(Object.keys(mistakes))("of %s", (name) => {
+  let error: unknown;
+  try {
+    mistakes[name]!();
+  } catch (reason) {
+    error = reason;
+  }
+  expect(firstFrame(error)).toContain("stacks.test");
+});
+
+test("of wrong arguments of shutdown()", async () => {
+  const pool = testPool();
+  const error = await pool.shutdown(-1).catch((reason: unknown) => reason);
+  expect(firstFrame(error)).toContain("stacks.test");
+});
+
+test.each([
+  ["a module that is missing", new URL("./missing.ts", module)],
+  ["a module that throws", new URL("./broken-module.ts", module)],
+])("of the start with %s: the creation of the pool", async (_, url) => {
+  const pool = closedAfterTest(createPool({ threads: 1 })(url));
+  const early = pool.call["f"]!().catch((reason: unknown) => reason);
+  const error: unknown = await pool.ready.catch((reason: unknown) => reason);
+  expect(firstFrame(error)).toContain("stacks.test");
+  expect((error as Error).cause).toBeInstanceOf(Error);
+  expect(await early).toBe(error);
+  expect(Object.keys(error as object)).toEqual(["code"]);
+});
+
+test("of the start without a task's export: the creation of the pool", async () => {
+  const tasks = { none: importTask<() => void>({ href: module, name: "none" }) };
+  const pool = closedAfterTest(createPool({ threads: 1 })(tasks));
+  const error: unknown = await pool.ready.catch((reason: unknown) => reason);
+  expect(firstFrame(error)).toContain("stacks.test");
+  expect((error as HeddleError).code).toBe("HEDDLE_TASK_NOT_FOUND");
+});
