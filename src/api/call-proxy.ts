@@ -23,6 +23,7 @@ import type { CallSink } from "./mapped-errors.ts";
 import type { FindTask } from "../host/dispatch/pending-calls.ts";
 import type { StreamCalls } from "../host/streams/stream-calls.ts";
 import { CHUNK, type ChunkResult, EMITTING } from "../lane/task-variants.ts";
+import { endStreams } from "../streams/open-source.ts";
 import { isStreamable } from "../streams/stream-producer.ts";
 import { anySignal, type BoundCall, mappable, refusedMap } from "./mappable.ts";
 import type { PoolSpec } from "./pool-spec.ts";
@@ -264,6 +265,7 @@ function moving(
       (!isStreamable(arg) || list.includes(arg))
     );
     if (free < 0) {
+      endStreams(args);
       return Promise.reject(
         new InvalidArgumentError(
           "with({ transfer }) needs an argument that is neither a promise, a stream nor a declared struct; " +
@@ -277,7 +279,10 @@ function moving(
 
 /** A function whose calls reject with `error`. */
 function refuse(error: Error): CallWith {
-  const call: Call = () => Promise.reject(error);
+  const call: Call = (...args) => {
+    endStreams(args);
+    return Promise.reject(error);
+  };
   return Object.assign(call, { with: () => call });
 }
 

@@ -19,6 +19,7 @@ import { type FindTask, PendingCalls } from "./pending-calls.ts";
 import type { Backpressure } from "./backpressure.ts";
 import { type CallSettings, PLAIN, withStreams } from "../cancel/call-settings.ts";
 import { splitStreams } from "../streams/argument-sources.ts";
+import { endSource, endStreams } from "../../streams/open-source.ts";
 import type { HostWork } from "../poll-loop.ts";
 import {
   InFlight,
@@ -179,9 +180,17 @@ export class Dispatcher implements HostWork {
     submit: (args: readonly unknown[], settings: CallSettings) => Call,
   ): Call {
     const split = error instanceof DataCloneError ? splitStreams(args) : undefined;
-    if (split !== undefined) return submit(split.args, withStreams(settings, split.sources));
-    ignoreRejections(args, this.#options.isPromise);
-    throw error;
+    if (split === undefined) {
+      ignoreRejections(args, this.#options.isPromise);
+      endStreams(args);
+      throw error;
+    }
+    try {
+      return submit(split.args, withStreams(settings, split.sources));
+    } catch (refusal) {
+      split.sources.forEach((source) => endSource(source));
+      throw refusal;
+    }
   }
 
   /** Throws if no call may be made. Called first, and again after the last user code. */

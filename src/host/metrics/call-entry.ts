@@ -8,6 +8,7 @@ import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import type { FindTask } from "../dispatch/pending-calls.ts";
 import type { PendingCall, Reject, Resolve } from "../in-flight.ts";
 import type { CallObserver } from "./call-observer.ts";
+import { endStreams } from "../../streams/open-source.ts";
 import { UNKNOWN_ROW } from "./call-counts.ts";
 import { withContext } from "./with-context.ts";
 
@@ -95,6 +96,11 @@ export class CallEntry {
   carry(args: readonly unknown[], task: number | undefined): readonly unknown[] {
     if (this.#capture === undefined) return args;
     const declared = task === undefined ? undefined : this.#options.signatures[task]?.args;
-    return withContext(args, this.#capture(), declared?.length ?? 0);
+    try {
+      return withContext(args, this.#capture(), declared?.length ?? 0);
+    } catch (error) {
+      endStreams(args);
+      throw error;
+    }
   }
 }

@@ -1,0 +1,95 @@
+/**
+ * The streams that a call takes as its arguments. A source is opened when the call takes it, and not when its first item is
+ * wanted: an emitter loses what it emits before somebody listens, and an "error" event without a listener ends the process.
+ */
+import { type AnyIterator, isStreamable, isThenable, iteratorOf } from "./stream-producer.ts";
+
+/** An emitter whose items can be iterated: a stream of Node, or a readline interface. */
+interface Emitter {
+  on(event: "error", listener: (error: unknown) => void): unknown;
+  /** Of a stream. */
+  destroy?(): unknown;
+  /** Of a readline interface. */
+  close?(): unknown;
+}
+
+/** The iterator of a streamable value. An error of opening it is an error of its first item. Runs user code. */
+export function openSource(value: object): AnyIterator {
+  try {
+    return isEmitter(value) ? new EmitterSource(value) : iteratorOf(value)!;
+  } catch (error) {
+    return {
+      next() {
+        throw error;
+      },
+    };
+  }
+}
+
+/** Ends a source that nobody reads. Its errors have no reader either. Runs user code. */
+export function endSource(source: AnyIterator): void {
+  try {
+    const ended = source.return?.();
+    if (isThenable(ended)) Promise.resolve(ended).catch(() => {});
+  } catch {
+    // It has ended in its own way.
+  }
+}
+
+/** Ends the streams among the arguments of a call that is refused. Promises may have the methods of a stream as well. */
+export function endStreams(args: readonly unknown[]): void {
+  for (const value of args) {
+    if (isStreamable(value) && !isPromiseLike(value)) endSource(openSource(value));
+  }
+}
+
+function isPromiseLike(value: object): boolean {
+  try {
+    return isThenable(value);
+  } catch {
+    return true; // it cannot be looked at
+  }
+}
+
+function isEmitter(value: object): value is Emitter {
+  return typeof (value as Partial<Emitter>).on === "function";
+}
+
+class EmitterSource implements AnyIterator {
+  readonly #emitter: Emitter;
+  readonly #iterator: AnyIterator;
+  #isRead = false;
+  /** The error that was emitted before the first item was asked for. */
+  #failure: { readonly error: unknown } | undefined;
+
+  constructor(emitter: Emitter) {
+    this.#emitter = emitter;
+    emitter.on("error", (error) => {
+      if (!this.#isRead) this.#failure ??= { error };
+    });
+    this.#iterator = iteratorOf(emitter)!;
+  }
+
+  next(): unknown {
+    if (this.#failure !== undefined) {
+      const { error } = this.#failure;
+      this.#failure = undefined;
+      this.#isRead = true;
+      throw error;
+    }
+    this.#isRead = true;
+    return this.#iterator.next();
+  }
+
+  /**
+   * Ends the emitter as well: the iterator of a stream does so only if it has been read, and only after its pending `next()`,
+   * which the end of the stream settles.
+   */
+  return(): unknown {
+    const { destroy, close } = this.#emitter;
+    if (typeof destroy === "function") destroy.call(this.#emitter);
+    const ended = this.#iterator.return?.();
+    if (typeof destroy !== "function" && typeof close === "function") close.call(this.#emitter);
+    return ended;
+  }
+}
