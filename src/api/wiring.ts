@@ -191,7 +191,13 @@ function createStreams(
   cancellation: Cancellation,
   onWanted: () => void,
 ): Pick<LinkedParts, "streams" | "sources"> {
-  const streams = new StreamCalls({ inFlight, lanes, cancellation, onWanted });
+  const streams = new StreamCalls({
+    inFlight,
+    lanes,
+    cancellation,
+    setInterval: runtime.setInterval,
+    onWanted,
+  });
   responses.streams = streams;
   return { streams, sources: new ArgumentSources({ runtime, inFlight, maxPayloadBytes }) };
 }
