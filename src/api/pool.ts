@@ -151,8 +151,9 @@ function locateTasks(
 function createMapping(
   pool: object,
   threads: number,
+  bindContext: Runtime["bindContext"],
 ): Pick<Mapping, "map" | "forEach" | "reduce"> {
-  const mapping = new Mapping(pool, threads);
+  const mapping = new Mapping(pool, threads, bindContext);
   return {
     map: (call, items, options) => mapping.map(call, items, options),
     forEach: (call, items, options) => mapping.forEach(call, items, options),
@@ -174,7 +175,7 @@ class ThreadPool extends SafeEventTarget {
 
   /** `moduleTasks`: those of a module pool, to be learned from its workers. */
   constructor(spec: PoolSpec, moduleTasks?: ModuleTasks) {
-    super(spec.runtime.warn);
+    super(spec.runtime);
     // Captures nothing: the core must not reference the handle.
     this.#core = new PoolCore(spec, this, moduleTasks, (pool) => (pool as ThreadPool).#publish());
     const { parts: { dispatcher, entry, cancellation, broadcasts, streams }, ready } = this.#core;
@@ -200,6 +201,7 @@ class ThreadPool extends SafeEventTarget {
     ({ map: this.map, forEach: this.forEach, reduce: this.reduce } = createMapping(
       this,
       spec.options.maxThreads,
+      spec.runtime.bindContext,
     ));
     this.#core.start();
   }

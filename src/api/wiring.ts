@@ -255,7 +255,7 @@ export function wire(spec: PoolSpec, events: PartEvents): PoolParts {
     stamps: observing.stamps,
     // Runs with each call, so it does not go through `parts`.
     events: {
-      ...dispatcherEvents(() => parts, events, runtime.microtask),
+      ...dispatcherEvents(() => parts, events, runtime),
       onWork: () => loop.kick(),
     },
   });
@@ -299,11 +299,22 @@ interface LinkedParts extends PoolParts {
   readonly sources: ArgumentSources;
 }
 
+/** Gives each event to `onEvent`, in the asynchronous context of now. What that throws is uncaught, and the others go on. */
+function inCallerContext(
+  { bindContext, microtask }: Runtime,
+  onEvent: (value: unknown) => void,
+): (values: readonly unknown[]) => void {
+  const inContext = bindContext();
+  return (values) => {
+    for (const value of values) microtask(() => inContext(() => onEvent(value)));
+  };
+}
+
 /** Connects events of the dispatcher to the other parts, which exist before the first event. */
 function dispatcherEvents(
   parts: () => LinkedParts,
   events: PartEvents,
-  soon: Runtime["microtask"],
+  runtime: Runtime,
 ): Omit<DispatcherEvents, "onWork"> {
   /** Keeps the process running only while calls are in flight, not while a worker runs a call that was given up. */
   const keepRunningIfBusy = (): void => {
@@ -318,7 +329,8 @@ function dispatcherEvents(
       const { cancellation, deadlines, signals, sources } = parts();
       if (streams !== undefined) sources.attach(call, streams);
       if (onEvent !== undefined) {
-        call.onEvents = (values) => soon(() => values.forEach((value) => onEvent(value)));
+        // Already there if the call was made before its task was known.
+        call.onEvents ??= inCallerContext(runtime, onEvent);
       }
       if (hasSignal) cancellation.begin(call);
       if (tickMs !== Infinity) deadlines.watch(tickMs);
@@ -387,6 +399,7 @@ function createInlineExecutor(
   poll: () => void,
 ): InlineExecutor | undefined {
   if (options.inliner === undefined) return undefined;
+  const inContext = runtime.bindContext();
   return new InlineExecutor({
     ...options.inliner,
     codec,
@@ -397,7 +410,8 @@ function createInlineExecutor(
     ),
     signatures,
     maxConcurrency: options.maxConcurrency,
-    soon: runtime.macrotask,
+    // As in a worker, a task sees no store of the call that happens to be on the stack.
+    soon: (callback) => runtime.macrotask(() => inContext(callback)),
     onRoom: poll,
   });
 }

@@ -50,7 +50,6 @@ export class Observing {
         ? new URL("../", workerEntry.url).pathname
         : undefined,
       dispatcher,
-      microtask: runtime.microtask,
     });
     const capture = options.context?.capture;
     return new CallEntry({ dispatcher, observer, capture, signatures, names: sources });
