@@ -299,7 +299,7 @@ interface LinkedParts extends PoolParts {
   readonly sources: ArgumentSources;
 }
 
-/** Gives each event to `onEvent`, in the asynchronous context of now. What that throws is uncaught, and the others go on. */
+/** Gives each event to `onEvent`, in the asynchronous context of now. What that throws is uncaught. */
 function inCallerContext(
   { bindContext, microtask }: Runtime,
   onEvent: (value: unknown) => void,
