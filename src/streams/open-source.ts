@@ -2,6 +2,7 @@
  * The streams that a call takes as its arguments. A source is opened when the call takes it, and not when its first item is
  * wanted: an emitter loses what it emits before somebody listens, and an "error" event without a listener ends the process.
  */
+import { isReadableStream } from "./readable.ts";
 import { type AnyIterator, isStreamable, isThenable, iteratorOf } from "./stream-producer.ts";
 
 /** An emitter whose items can be iterated: a stream of Node, or a readline interface. */
@@ -36,18 +37,21 @@ export function endSource(source: AnyIterator): void {
   }
 }
 
-/** Ends the streams among the arguments of a call that is refused. Promises may have the methods of a stream as well. */
+/** Ends the streams among the arguments of a call that is refused. */
 export function endStreams(args: readonly unknown[]): void {
   for (const value of args) {
-    if (isStreamable(value) && !isPromiseLike(value)) endSource(openSource(value));
+    if (isStreamable(value) && mustEnd(value)) endSource(openSource(value));
   }
 }
 
-function isPromiseLike(value: object): boolean {
+/** Other iterables hold nothing before they are opened. Promises may have the methods of a stream as well. */
+function mustEnd(value: object): boolean {
   try {
-    return isThenable(value);
+    if (isThenable(value)) return false;
+    return isEmitter(value) || isReadableStream(value) ||
+      typeof (value as Partial<AnyIterator>).next === "function";
   } catch {
-    return true; // it cannot be looked at
+    return false; // it cannot be looked at
   }
 }
 

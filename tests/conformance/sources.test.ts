@@ -92,12 +92,13 @@ const kinds: Record<string, (first: () => AsyncGenerator<number>) => Promise<Kin
     return { source, isEnded: () => isEnded };
   },
   "iterable with return()": () => {
-    let isEnded = false;
+    let open = 0;
     const iterator = {
       next: () => Promise.resolve({ done: false, value: 1 }),
-      return: () => Promise.resolve({ done: true, value: isEnded = true }),
+      return: () => Promise.resolve({ done: true, value: open-- }),
     };
-    return { source: { [Symbol.asyncIterator]: () => iterator }, isEnded: () => isEnded };
+    const source = { [Symbol.asyncIterator]: () => (open++, iterator) };
+    return { source, isEnded: () => open === 0 };
   },
   "readline interface": () => {
     const source = createInterface({ input: new Readable({ read() {} }) });
