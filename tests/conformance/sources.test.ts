@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createPool, type ModulePool, type PoolOptions } from "../../src/mod.ts";
+import { createPool, type ModulePool, type PoolOptions, WorkerLostError } from "../../src/mod.ts";
 import { closedAfterTest, until } from "../support/conformance.ts";
 import { pause, runScript } from "../support/runtime.ts";
 
@@ -154,6 +154,15 @@ test("a source of an early call is ended with it", async () => {
   const pool = closedAfterTest(createPool({ threads: 1 })<Tasks>(url));
   const source = new Readable({ read() {} });
   expect(await pool.call.ignore(source)).toBe("ignored");
+  await until(() => source.destroyed);
+});
+
+test("an early call with a source is not repeated when its worker is lost", async () => {
+  const pool = closedAfterTest(createPool({ threads: 1 })<Tasks>(url));
+  pool.addEventListener("workerLost", (event) => event.preventDefault());
+  const source = Readable.from([1, 2, 3]);
+  const call = pool.call.crashReading.with({ idempotent: true })(source);
+  await expect(call).rejects.toThrow(WorkerLostError);
   await until(() => source.destroyed);
 });
 

@@ -79,7 +79,7 @@ export const STATEFUL: CallSettings = createSettings({});
 /** The settings of a call with streams among its arguments, which cannot be read twice. */
 export function withStreams(
   settings: CallSettings,
-  streams: readonly AnyIterator[] | undefined,
+  streams: readonly AnyIterator[],
 ): CallSettings {
   return createSettings({ ...settings, streams, maxRetries: 0 });
 }

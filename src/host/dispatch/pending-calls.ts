@@ -6,7 +6,7 @@ import { HeddleError } from "../../errors.ts";
 import type { Signature } from "../../codec/struct/signature.ts";
 import type { Snapshot, SnapshotEncoder } from "../../lane/snapshot.ts";
 import type { SnapshotReader } from "../../lane/snapshot-reader.ts";
-import { type CallSettings, withStreams } from "../cancel/call-settings.ts";
+import type { CallSettings } from "../cancel/call-settings.ts";
 import type { InFlight, PendingCall, Reject, Resolve } from "../in-flight.ts";
 import { PendingArguments, redeclare } from "./pending-arguments.ts";
 import type { Sender } from "./sender.ts";
@@ -104,9 +104,7 @@ export class PendingCalls {
         inFlight.reject(call, found);
         continue;
       }
-      const hasStreams = call.sources !== undefined;
-      const settings = hasStreams ? withStreams(found.settings, undefined) : found.settings;
-      sender.adopt(call, settings, found.task);
+      sender.adopt(call, found.settings, found.task);
       if (call.firstSeenMs < 0) call.firstSeenMs = madeMs; // its deadline counts from the call
       this.#queueWhenKnown(call, found.task, args, true);
     }
