@@ -3,7 +3,7 @@ import { checkKeys, invalid, isRecord, ownOf, show } from "./checks.ts";
 import { InvalidArgumentError } from "../errors.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
 import { StreamConsumer } from "../streams/stream-consumer.ts";
-import { iteratorOf } from "../streams/stream-producer.ts";
+import { openSource as openAsync } from "../streams/open-source.ts";
 import { type ItemSource, MapRun, type MapRunOptions } from "./map-run.ts";
 import { type Mappable, mappable } from "./mappable.ts";
 
@@ -183,7 +183,7 @@ function openSource(items: unknown): ItemSource {
   const open = (items as Partial<Iterable<unknown>>)[Symbol.iterator];
   const isAsync = Symbol.asyncIterator in Object(items);
   return isAsync || typeof open !== "function"
-    ? iteratorOf(items)!
+    ? openAsync(items as object)
     : open.call(items) as unknown as ItemSource;
 }
 

@@ -178,6 +178,23 @@ test("a Readable that waits for data is destroyed with its call", async () => {
   await until(() => source.destroyed);
 });
 
+test("a Readable that waits for data is destroyed when its map() fails, or is not read on", async () => {
+  const pool = await sourcePool();
+  const waiting = (): Readable => {
+    const source = new Readable({ read() {}, objectMode: true });
+    source.push(1);
+    return source;
+  };
+  const [failing, left] = [waiting(), waiting()];
+  await expect(pool.forEach(pool.call.refuse, failing)).rejects.toThrow("refused");
+  await until(() => failing.destroyed);
+  for await (const n of pool.map(pool.call.twice, left as AsyncIterable<number>)) {
+    expect(n).toBe(2);
+    break;
+  }
+  await until(() => left.destroyed);
+});
+
 describe("lines", () => {
   const sources: Record<string, () => Promise<AsyncIterable<string>> | AsyncIterable<string>> = {
     "of readline": () => createInterface({ input: createReadStream(file) }),
