@@ -1,6 +1,7 @@
 /**
- * The streams that a call takes as its arguments. A source is opened when the call takes it, and not when its first item is
- * wanted: an emitter loses what it emits before somebody listens, and an "error" event without a listener ends the process.
+ * Opens the streams that are arguments or results of calls. An argument is opened when the call takes it, and not when its
+ * first item is wanted: an emitter loses what it emits before somebody listens, and an "error" event without a listener ends
+ * the process.
  */
 import { isReadableStream } from "./readable.ts";
 import { type AnyIterator, isStreamable, isThenable, iteratorOf } from "./stream-producer.ts";
@@ -14,10 +15,15 @@ interface Emitter {
   close?(): unknown;
 }
 
-/** The iterator of a streamable value. An error of opening it is an error of its first item. Runs user code. */
+/** The iterator of a streamable value, which `return()` ends at any time. Runs user code, and rethrows what that throws. */
+export function openIterator(value: object): AnyIterator {
+  return isEmitter(value) ? new EmitterSource(value) : iteratorOf(value)!;
+}
+
+/** The same; an error of opening it is an error of its first item. */
 export function openSource(value: object): AnyIterator {
   try {
-    return isEmitter(value) ? new EmitterSource(value) : iteratorOf(value)!;
+    return openIterator(value);
   } catch (error) {
     return {
       next() {

@@ -195,6 +195,15 @@ test("a Readable that waits for data is destroyed when its map() fails, or is no
   await until(() => left.destroyed);
 });
 
+test("a Readable that a task returns is destroyed while it waits for data, and harms no worker", async () => {
+  const pool = await sourcePool();
+  const stream = await pool.call.waitingReadable() as AsyncGenerator<number>;
+  expect(await stream.next()).toEqual({ done: false, value: 1 });
+  expect(await stream.return(undefined)).toEqual({ done: true, value: undefined });
+  expect(await pool.call.twice(1)).toBe(2);
+  expect(pool.stats().workersLost).toBe(0);
+});
+
 describe("lines", () => {
   const sources: Record<string, () => Promise<AsyncIterable<string>> | AsyncIterable<string>> = {
     "of readline": () => createInterface({ input: createReadStream(file) }),
