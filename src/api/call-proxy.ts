@@ -25,6 +25,7 @@ import type { CallSink } from "./mapped-errors.ts";
 import type { FindTask } from "../host/dispatch/pending-calls.ts";
 import type { StreamCalls } from "../host/streams/stream-calls.ts";
 import { CHUNK, type ChunkResult, EMITTING } from "../lane/task-variants.ts";
+import { endStreams } from "../streams/open-source.ts";
 import { isStreamable } from "../streams/stream-producer.ts";
 import { anySignal, type BoundCall, mappable, refusedMap } from "./mappable.ts";
 import type { PoolSpec } from "./pool-spec.ts";
@@ -290,6 +291,7 @@ function moving(
       (!isStreamable(arg) || list.includes(arg))
     );
     if (free < 0) {
+      endStreams(args);
       return Promise.reject(
         new InvalidArgumentError(
           "with({ transfer }) needs an argument that is neither a promise, a stream nor a declared struct; " +
@@ -303,7 +305,10 @@ function moving(
 
 /** A function whose calls reject with `error`. */
 function refuse(error: Error): CallWith {
-  const call: Call = () => Promise.reject(error);
+  const call: Call = (...args) => {
+    endStreams(args);
+    return Promise.reject(error);
+  };
   return Object.assign(call, { with: () => call });
 }
 
