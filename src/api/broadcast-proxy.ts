@@ -7,6 +7,7 @@ import type { CallEntry } from "../host/metrics/call-entry.ts";
 import type { Broadcasts } from "../host/dispatch/broadcasts.ts";
 import type { FindTask } from "../host/dispatch/pending-calls.ts";
 import type { PoolSpec } from "./pool-spec.ts";
+import { endStreams } from "../streams/open-source.ts";
 
 type Broadcast = (...args: unknown[]) => Promise<unknown[]>;
 type BroadcastWith = Broadcast & { with(options: unknown): BroadcastWith };
@@ -63,8 +64,18 @@ interface Start {
   readonly isSticky: boolean;
 }
 
+/** A broadcast takes no streams: each worker would need one of its own. */
+async function start(options: Start, args: readonly unknown[]): Promise<unknown[]> {
+  try {
+    return await startWith(options, args);
+  } catch (error) {
+    endStreams(args);
+    throw error;
+  }
+}
+
 /** Promises among the arguments are awaited first. */
-async function start(
+async function startWith(
   { broadcasts, entry, isKnown, find, isSticky }: Start,
   args: readonly unknown[],
 ): Promise<unknown[]> {

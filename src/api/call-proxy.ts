@@ -33,6 +33,7 @@ import type { CallSink } from "./mapped-errors.ts";
 import type { FindTask } from "../host/dispatch/pending-calls.ts";
 import type { StreamCalls } from "../host/streams/stream-calls.ts";
 import { CHUNK, EMITTING } from "../lane/task-variants.ts";
+import { endStreams } from "../streams/open-source.ts";
 import { isStreamable } from "../streams/stream-producer.ts";
 import { type BoundCall, chunkCall, mappable, refusedMap, whyNotMapped } from "./mappable.ts";
 import type { PoolSpec } from "./pool-spec.ts";
@@ -285,9 +286,10 @@ function makeLate(
   try {
     return calls.make(given);
   } catch (error) {
-    if (!isStream) return () => Promise.reject(error);
-    return () =>
+    if (!isStream) return refused(error);
+    return (...args) =>
       streamed(streams, () => {
+        endStreams(args);
         throw error;
       });
   }
@@ -326,6 +328,7 @@ function moving(
       (!isStreamable(arg) || list.includes(arg))
     );
     if (free < 0) {
+      endStreams(args);
       return Promise.reject(
         new InvalidArgumentError(
           "with({ transfer }) needs an argument that is neither a promise, a stream nor a declared struct; " +
@@ -341,8 +344,16 @@ function moving(
 function refusing(pool: object, error: Error): TaskCalls {
   return {
     pool,
-    make: () => () => Promise.reject(error),
+    make: () => refused(error),
     bind: () => refusedMap(error),
+  };
+}
+
+/** A function whose calls reject with `error`. */
+function refused(error: unknown): Call {
+  return (...args) => {
+    endStreams(args);
+    return Promise.reject(error);
   };
 }
 

@@ -25,6 +25,8 @@ export interface ItemSource extends AnyIterator {
 
 export interface MapRunOptions {
   readonly task: Mappable;
+  /** Runs the source and makes the calls in the asynchronous context of the run's caller. */
+  readonly inContext: <Result>(f: () => Result) => Result;
   readonly source: ItemSource;
   readonly concurrency: number;
   /** Items in a chunk; undefined: by run time. */
@@ -86,6 +88,10 @@ export class MapRun {
 
   /** Calls the task for further chunks as long as there is room. */
   #fill(): void {
+    this.#options.inContext(() => this.#fillNow());
+  }
+
+  #fillNow(): void {
     try {
       while (!this.#isOver && this.#open < this.#options.concurrency) {
         if (!this.#isSourceDone && !this.#isAsking && this.#items.length < this.#size) this.#take();
@@ -268,7 +274,8 @@ export class MapRun {
     if (this.#isSourceDone) return;
     this.#isSourceDone = true;
     try {
-      const ended = this.#options.source.return?.();
+      const { source, inContext } = this.#options;
+      const ended = inContext(() => source.return?.());
       if (isThenable(ended)) Promise.resolve(ended).catch(() => {}); // the first error counts
     } catch {
       // As above.

@@ -3,8 +3,10 @@ import { checkSignal } from "./call-options.ts";
 import { checkKeys, invalid, isRecord, ownOf, show } from "./checks.ts";
 import { Transfer } from "../codec/support/transfer.ts";
 import { InvalidArgumentError } from "../errors.ts";
+import type { Runtime } from "../runtimes/runtime.ts";
 import { StreamConsumer } from "../streams/stream-consumer.ts";
-import { isStreamable, iteratorOf } from "../streams/stream-producer.ts";
+import { openSource as openAsync } from "../streams/open-source.ts";
+import { isStreamable } from "../streams/stream-producer.ts";
 import { type ItemSource, MapRun, type MapRunOptions } from "./map-run.ts";
 import { type Mappable, mappable } from "./mappable.ts";
 
@@ -112,17 +114,20 @@ export class MappedResults<Result>
 export class Mapping {
   readonly #pool: object;
   readonly #threads: number;
+  readonly #bindContext: Runtime["bindContext"];
 
-  constructor(pool: object, threads: number) {
+  constructor(pool: object, threads: number, bindContext: Runtime["bindContext"]) {
     this.#pool = pool;
     this.#threads = threads;
+    this.#bindContext = bindContext;
   }
 
   map(call: unknown, items: unknown, options: MapOptions = {}): MappedResults<unknown> {
     const settings = this.#check("map()", call, items, options);
-    return new MappedResults(() =>
-      new MapRun({ ...settings, source: openSource(items), isReduction: false })
-    );
+    return new MappedResults(() => {
+      const source = settings.inContext(() => openSource(items));
+      return new MapRun({ ...settings, source, isReduction: false });
+    });
   }
 
   async forEach(call: unknown, items: unknown, options: MapOptions = {}): Promise<void> {
@@ -176,6 +181,7 @@ export class Mapping {
     if (typeof ordered !== "boolean") throw invalid("ordered", "a boolean", show(ordered));
     return {
       task,
+      inContext: this.#bindContext(),
       concurrency: checkCount("concurrency", concurrency),
       chunk: chunk === undefined ? undefined : checkCount("chunk", chunk),
       isOrdered: ordered,
@@ -228,7 +234,7 @@ function openSource(items: unknown): ItemSource {
   const open = (items as Partial<Iterable<unknown>>)[Symbol.iterator];
   const isAsync = Symbol.asyncIterator in Object(items);
   return isAsync || typeof open !== "function"
-    ? iteratorOf(items)!
+    ? openAsync(items as object)
     : open.call(items) as unknown as ItemSource;
 }
 

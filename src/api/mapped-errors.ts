@@ -1,5 +1,6 @@
 /** The option `mapError`: calls as their functions see them, with other reasons for rejections. */
 import { PLAIN } from "../host/cancel/call-settings.ts";
+import { bindOnce } from "../host/caller-context.ts";
 import type { CallEntry } from "../host/metrics/call-entry.ts";
 import type { PendingCall, Reject } from "../host/in-flight.ts";
 import type { PoolOptions } from "./options.ts";
@@ -10,18 +11,23 @@ export type CallSink = Pick<CallEntry, "submit" | "submitEarly" | "submitPlain">
 /** `entry` itself without `mapError`. */
 export function withMappedErrors(entry: CallSink, mapError: PoolOptions["mapError"]): CallSink {
   if (mapError === undefined) return entry;
-  const mapped = (reject: Reject): Reject => (reason) => {
-    try {
-      reject(mapError(reason));
-    } catch (error) {
-      reject(error);
-    }
-  };
+  /** Wraps `reject` of one call; `run` runs `mapError` in the context of its caller. */
+  const mapped = (reject: Reject, run: (f: () => void) => void): Reject => (reason) =>
+    run(() => {
+      try {
+        reject(mapError(reason));
+      } catch (error) {
+        reject(error);
+      }
+    });
   /** A stream replaces the callbacks of its call. */
-  const follow = (call: PendingCall | undefined): PendingCall | undefined => {
+  const follow = (
+    call: PendingCall | undefined,
+    run: (f: () => void) => void,
+  ): PendingCall | undefined => {
     const inner = call?.follow;
     call?.followBy((resolve, reject) =>
-      inner?.(resolve, mapped(reject)) ?? [resolve, mapped(reject)]
+      inner?.(resolve, mapped(reject, run)) ?? [resolve, mapped(reject, run)]
     );
     return call;
   };
@@ -32,14 +38,17 @@ export function withMappedErrors(entry: CallSink, mapError: PoolOptions["mapErro
     },
     submit: (task, args, resolve, reject, settings) => {
       try {
-        return follow(entry.submit(task, args, resolve, mapped(reject), settings));
+        const run = bindOnce();
+        return follow(entry.submit(task, args, resolve, mapped(reject, run), settings), run);
       } catch (reason) {
         throw mapError(reason);
       }
     },
     submitEarly: (name, find, args, resolve, reject, settings) => {
       try {
-        return follow(entry.submitEarly(name, find, args, resolve, mapped(reject), settings));
+        const run = bindOnce();
+        const onReason = mapped(reject, run);
+        return follow(entry.submitEarly(name, find, args, resolve, onReason, settings), run);
       } catch (reason) {
         throw mapError(reason);
       }

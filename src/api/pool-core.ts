@@ -166,7 +166,7 @@ export class PoolCore {
   }
 
   async #close(timeoutMs: number, isQueuedRun: boolean): Promise<void> {
-    const { dispatcher, supervisor, loop } = this.parts;
+    const { dispatcher, supervisor, loop, streams } = this.parts;
     dispatcher.submitter.refuse(new PoolClosedError());
     supervisor.drain();
     if (!isQueuedRun) dispatcher.rejectQueued(() => new PoolClosedError());
@@ -178,8 +178,10 @@ export class PoolCore {
       const timer = timeoutMs <= MAX_TIMER_MS
         ? this.#runtime.setTimeout(resolve, timeoutMs)
         : undefined;
+      const stop = streams.whenUnread(resolve);
       await promise;
       timer?.clear();
+      stop();
     }
     const unfinished = "The pool was closed before this call got a response.";
     await this.#end(new PoolClosedError(), () => new PoolClosedError(unfinished));

@@ -194,8 +194,9 @@ function locateTasks(
 function createMapping(
   pool: object,
   threads: number,
+  bindContext: Runtime["bindContext"],
 ): Pick<Mapping, "map" | "forEach" | "reduce"> {
-  const mapping = new Mapping(pool, threads);
+  const mapping = new Mapping(pool, threads, bindContext);
   return {
     map: atCaller((call, items, options) => mapping.map(call, items, options)),
     forEach: (call, items, options) => mapping.forEach(call, items, options),
@@ -219,7 +220,7 @@ class ThreadPool extends SafeEventTarget {
 
   /** `moduleTasks`: those of a module pool, to be learned from its workers. */
   constructor(spec: PoolSpec, origin: StartOrigin, moduleTasks?: ModuleTasks) {
-    super(spec.runtime.warn);
+    super(spec.runtime);
     this.#origin = origin;
     // Captures nothing: the core must not reference the handle.
     this.#core = new PoolCore(spec, this, moduleTasks, {
@@ -249,6 +250,7 @@ class ThreadPool extends SafeEventTarget {
     ({ map: this.map, forEach: this.forEach, reduce: this.reduce } = createMapping(
       this,
       spec.options.maxThreads,
+      spec.runtime.bindContext,
     ));
     this.#core.start();
   }

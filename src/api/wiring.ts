@@ -199,7 +199,13 @@ function createStreams(
   cancellation: Cancellation,
   onWanted: () => void,
 ): Pick<LinkedParts, "streams" | "sources"> {
-  const streams = new StreamCalls({ inFlight, lanes, cancellation, onWanted });
+  const streams = new StreamCalls({
+    inFlight,
+    lanes,
+    cancellation,
+    setInterval: runtime.setInterval,
+    onWanted,
+  });
   responses.streams = streams;
   return { streams, sources: new ArgumentSources({ runtime, inFlight, maxPayloadBytes }) };
 }
@@ -305,11 +311,22 @@ interface LinkedParts extends PoolParts {
   readonly sources: ArgumentSources;
 }
 
+/** Gives each event to `onEvent`, in the asynchronous context of now. What that throws is uncaught. */
+function inCallerContext(
+  { bindContext, microtask }: Runtime,
+  onEvent: (value: unknown) => void,
+): (values: readonly unknown[]) => void {
+  const inContext = bindContext();
+  return (values) => {
+    for (const value of values) microtask(() => inContext(() => onEvent(value)));
+  };
+}
+
 /** Connects events of the dispatcher to the other parts, which exist before the first event. */
 function dispatcherEvents(
   parts: () => LinkedParts,
   events: PartEvents,
-  { runtime: { microtask: soon }, options: { minThreads, maxThreads } }: PoolSpec,
+  { runtime, options: { minThreads, maxThreads } }: PoolSpec,
   observing: Observing,
 ): Omit<DispatcherEvents, "onWork"> {
   const isElastic = minThreads < maxThreads;
@@ -324,7 +341,8 @@ function dispatcherEvents(
       const { cancellation, deadlines, signals, sources } = parts();
       if (streams !== undefined) sources.attach(call, streams);
       if (onEvent !== undefined) {
-        call.onEvents = (values) => soon(() => values.forEach((value) => onEvent(value)));
+        // Already there if the call was made before its task was known.
+        call.onEvents ??= inCallerContext(runtime, onEvent);
       }
       if (hasSignal) cancellation.begin(call);
       if (tickMs !== Infinity) deadlines.watch(tickMs);
@@ -393,6 +411,7 @@ function createInlineExecutor(
   poll: () => void,
 ): InlineExecutor | undefined {
   if (options.inliner === undefined) return undefined;
+  const inContext = runtime.bindContext();
   return new InlineExecutor({
     ...options.inliner,
     codec,
@@ -403,7 +422,8 @@ function createInlineExecutor(
     ),
     signatures,
     maxConcurrency: options.maxConcurrency,
-    soon: runtime.macrotask,
+    // As in a worker, a task sees no store of the call that happens to be on the stack.
+    soon: (callback) => runtime.macrotask(() => inContext(callback)),
     onRoom: poll,
   });
 }

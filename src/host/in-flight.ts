@@ -31,6 +31,8 @@ export interface CallWatch {
 export interface ItemSink {
   /** Whether the worker has begun to send it. */
   readonly isOpen: boolean;
+  /** Items that its reader has taken. */
+  readonly taken: number;
   /** Runs no user code. */
   onItems(items: readonly unknown[], bytes: number): void;
   /** The call is about to be settled by its caller or a time limit: items that have arrived are not read. */

@@ -42,6 +42,8 @@ export class StreamConsumer {
   #takenBatches = 0;
   #takenItems = 0;
   #takenBytes = 0;
+  /** Items of all batches taken. */
+  #total = 0;
   #outcome: Outcome | undefined;
   /** The outcome was given to the reader. */
   #isDone = false;
@@ -60,6 +62,11 @@ export class StreamConsumer {
 
   get isWaiting(): boolean {
     return this.#waiters.length > 0;
+  }
+
+  /** Items that the reader has taken. */
+  get taken(): number {
+    return this.#total + this.#at;
   }
 
   /** Whether the reader wants no more items. */
@@ -200,6 +207,7 @@ export class StreamConsumer {
   #onTaken(): void {
     this.#takenBatches++;
     this.#takenItems += this.#items.length;
+    this.#total += this.#items.length;
     this.#takenBytes += this.#bytes;
     this.#items = NONE;
     this.#at = 0;

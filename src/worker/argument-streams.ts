@@ -93,7 +93,10 @@ class ArgumentStream {
     this.#options = options;
     this.consumer = new StreamConsumer({
       acknowledge: (batches) => this.#post("credit", batches),
-      cancel: () => this.#cancel(),
+      cancel: () => {
+        this.#isStarted = true;
+        this.#post("cancel");
+      },
       onWaiting: (isWaiting) => {
         // A stream that was ended unread waits for nothing.
         if (!isWaiting || this.#isStarted || this.consumer.hasEnded) return;
@@ -132,12 +135,6 @@ class ArgumentStream {
   close(): void {
     this.consumer.drop();
     this.consumer.fail(new StreamClosedError());
-  }
-
-  /** A source that was never asked has nothing to end. */
-  #cancel(): void {
-    if (this.#isStarted) this.#post("cancel");
-    else this.consumer.end(undefined);
   }
 
   #post(kind: "credit" | "cancel", batches = 0): void {

@@ -5,7 +5,8 @@ import { ITEMS } from "../lane/frame.ts";
 import type { SnapshotEncoder } from "../lane/snapshot.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
 import { isReadableStream, tagOf } from "../streams/readable.ts";
-import { iteratorOf, StreamProducer } from "../streams/stream-producer.ts";
+import { openIterator } from "../streams/open-source.ts";
+import { StreamProducer } from "../streams/stream-producer.ts";
 import { keyOf } from "./abort-signals.ts";
 import type { Replies } from "./replies.ts";
 
@@ -44,7 +45,7 @@ export class ResultStreams {
     onEnd: (isThrown: boolean, value: unknown, isAnswered: boolean) => void,
   ): void {
     const { runtime, snapshots, replies, run } = this.#options;
-    const iterator = iteratorOf(value)!;
+    const iterator = openIterator(value);
     const key = keyOf(slot, generation);
     const batch = new ItemBatch(snapshots);
     let isAnswered = false;

@@ -268,6 +268,11 @@ describe("map", () => {
 });
 
 describe("events", () => {
+  test("go on after one whose listener throws", async () => {
+    const { code, output } = await runScript("throwing-listener.ts");
+    expect({ code, output }).toEqual({ code: 0, output: "0,1,2,3 event 1\n" });
+  });
+
   test("of a task that is stopped do not keep its thread waiting for room", async () => {
     const pool = await edgePool({ threads: 1, hardTimeoutMs: 100, ringBytes: 1024 });
     const ended = new Int32Array(new SharedArrayBuffer(4));

@@ -530,6 +530,16 @@ describe("streams that nobody reads", () => {
     expect({ code, output }).toEqual({ code: 0, output: "collected 1\n" });
   });
 
+  test("are ended by shutdown(), however long it may wait, with their tasks", async () => {
+    const pool = await streamPool();
+    const words = sharedWords();
+    const stream = pool.call.notesEnd(words);
+    expect((await stream.next()).value).toBe(0);
+    await pool.shutdown(Infinity);
+    expect(Atomics.load(words, 1)).toBe(1);
+    await expect(stream.toArray()).rejects.toThrow(PoolClosedError);
+  });
+
   test("are counted", async () => {
     const pool = await streamPool();
     const stream = pool.call.count(0, 1e9);

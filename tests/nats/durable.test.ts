@@ -1,6 +1,7 @@
 /** Durable work: calls kept by JetStream, run at least once, recorded once. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { Readable } from "node:stream";
 import { join } from "node:path";
 import { jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
@@ -132,6 +133,9 @@ describe.skipIf(noServer !== undefined)(`JetStream${noServer ? ` (${noServer})` 
   test("a stream, an unknown task and wrong options are refused", async () => {
     const stream = await pool.enqueue.count([3], { retries: 0 });
     expect(await rejection(pool.result(stream))).toBeInstanceOf(InvalidArgumentError);
+    const readable = new Readable({ read() {} });
+    expect(await rejection(pool.enqueue.echo([readable]))).toBeInstanceOf(DataCloneError);
+    await until(() => readable.destroyed);
     const source = { [Symbol.asyncIterator]: () => pool.call.count(1)[Symbol.asyncIterator]() };
     const refused = await rejection(pool.enqueue.echo([source]));
     expect(refused).toBeInstanceOf(DataCloneError);

@@ -1,5 +1,6 @@
 /** Streams as arguments of calls to another machine, and what ends them. */
-import { mkdtempSync, rmSync } from "node:fs";
+import { AsyncLocalStorage } from "node:async_hooks";
+import { createReadStream, mkdtempSync, rmSync } from "node:fs";
 import { Readable } from "node:stream";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -168,6 +169,51 @@ describe.skipIf(noServer !== undefined)(`streams${noServer ? ` (${noServer})` : 
     }
     outer.push(rejection(closed.call.add(new Odd(() => {}) as unknown as number, 1)));
     for (const error of await Promise.all(outer)) expect(error).toBeInstanceOf(PoolClosedError);
+  });
+
+  test("sources that nobody reads are ended, and their errors are ignored", async () => {
+    const { call } = pool;
+    const missing = (): Readable => createReadStream("/no/such/file");
+    expect(await call.ignore(missing())).toBe("ignored");
+    expect(await rejection(call.collect(missing()))).toMatchObject({ code: "ENOENT" });
+    const aborted = call.ignore.with({ signal: AbortSignal.abort() });
+    const calls = [
+      (source: unknown) => call.ignore(source),
+      (source: unknown) => rejection(aborted(source)),
+      (source: unknown) => rejection(call.zip(source as never, (() => {}) as never).toArray()),
+      (source: unknown) => rejection(call.ignore(Promise.resolve(source))),
+    ];
+    for (const make of calls) {
+      const readable = new Readable({ read() {} });
+      const source = new Source();
+      const generator = source[Symbol.asyncIterator]();
+      await generator.next();
+      await make(readable);
+      await make(generator);
+      await until(() => readable.destroyed && source.closed === 1);
+    }
+    await rejection(aborted(missing()));
+    await rejection(call.ignore(Promise.resolve(missing())));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  });
+
+  test("sources and listeners run in the context of their caller", async () => {
+    const store = new AsyncLocalStorage<string>();
+    const seen = await Promise.all(["A", "B"].map((name) =>
+      store.run(name, async () => {
+        const stores = new Set<string | undefined>();
+        const source = async function* (): AsyncGenerator<number> {
+          for (let n = 0; n < 20; n++) {
+            stores.add(store.getStore());
+            yield n;
+          }
+        };
+        await pool.call.collect(source());
+        await pool.call.progress.with({ onEvent: () => stores.add(store.getStore()) })(3);
+        return [...stores];
+      })
+    ));
+    expect(seen).toEqual([["A"], ["B"]]);
   });
 
   test("an error of the source arrives after its items", async () => {

@@ -52,7 +52,6 @@ export class Observing {
         ? new URL("../", workerEntry.url).pathname
         : undefined,
       dispatcher,
-      microtask: runtime.microtask,
     });
     const capture = options.context?.capture;
     const { submitter, inFlight: { counts } } = dispatcher;

@@ -45,14 +45,18 @@ export interface PoolEvents {
 
 type Listener = EventListener | EventListenerObject;
 
-/** An `EventTarget` that prints what its listeners throw: runtimes would end the process. */
+/**
+ * An `EventTarget` that prints what its listeners throw: runtimes would end the process. A listener runs in the asynchronous
+ * context in which it was added, not in that of the call during which something happens.
+ */
 export class SafeEventTarget extends EventTarget {
-  readonly #warn: Runtime["warn"];
+  readonly #runtime: Pick<Runtime, "warn" | "bindContext">;
   readonly #wrapped = new WeakMap<Listener, EventListener>();
+  readonly #contexts = new WeakMap<Listener, ReturnType<Runtime["bindContext"]>>();
 
-  constructor(warn: Runtime["warn"]) {
+  constructor(runtime: Pick<Runtime, "warn" | "bindContext">) {
     super();
-    this.#warn = warn;
+    this.#runtime = runtime;
   }
 
   override addEventListener(
@@ -72,15 +76,18 @@ export class SafeEventTarget extends EventTarget {
   }
 
   #wrap(listener: Listener): EventListener {
+    this.#contexts.set(listener, this.#runtime.bindContext());
     let wrapped = this.#wrapped.get(listener);
     if (wrapped === undefined) {
       const onError = (error: unknown): void =>
-        this.#warn("heddle: a listener of a pool threw:", error);
+        this.#runtime.warn("heddle: a listener of a pool threw:", error);
       wrapped = (event) => {
         try {
-          const result: unknown = typeof listener === "function"
-            ? listener.call(this, event)
-            : listener.handleEvent(event);
+          const result: unknown = this.#contexts.get(listener)!(() =>
+            typeof listener === "function"
+              ? listener.call(this, event)
+              : listener.handleEvent(event)
+          );
           if (result instanceof Promise) result.catch(onError);
         } catch (error) {
           onError(error);

@@ -1,5 +1,6 @@
 /** Options of a call beyond its arguments. Calls with equal options share one object. */
 import { abortError } from "../../lane/abort-reason.ts";
+import type { AnyIterator } from "../../streams/stream-producer.ts";
 
 /** The outcome of a call whose time is up. */
 export type TimeoutOutcome =
@@ -34,7 +35,7 @@ export interface CallSettings {
   /** Gets the events of the call. */
   readonly onEvent: ((value: unknown) => void) | undefined;
   /** The streams among its arguments (host/streams/argument-sources.ts). */
-  readonly streams: readonly object[] | undefined;
+  readonly streams: readonly AnyIterator[] | undefined;
   /** Time between two checks of such a call, in milliseconds; Infinity: it has no limits. */
   readonly tickMs: number;
 }
@@ -82,7 +83,10 @@ export const PLAIN: CallSettings = createSettings({});
 export const STATEFUL: CallSettings = createSettings({});
 
 /** The settings of a call with streams among its arguments, which cannot be read twice. */
-export function withStreams(settings: CallSettings, streams: readonly object[]): CallSettings {
+export function withStreams(
+  settings: CallSettings,
+  streams: readonly AnyIterator[],
+): CallSettings {
   return createSettings({ ...settings, streams, maxRetries: 0 });
 }
 

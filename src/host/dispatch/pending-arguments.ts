@@ -8,6 +8,7 @@ import type { DeclaredValues } from "../../codec/struct/signature.ts";
 import { Transfer } from "../../codec/support/transfer.ts";
 import { ARGUMENTS, type Snapshot, type SnapshotEncoder } from "../../lane/snapshot.ts";
 import type { SnapshotReader } from "../../lane/snapshot-reader.ts";
+import { endStreams } from "../../streams/open-source.ts";
 import type { CallWatch } from "../in-flight.ts";
 
 const promiseThen: (
@@ -50,11 +51,15 @@ export class PendingArguments implements CallWatch {
    */
   whenKnown(onKnown: (snapshot: Snapshot) => void, onFailed: (reason: unknown) => void): void {
     this.#settled.then((settled) => {
-      if (this.#others === undefined) return;
+      if (this.#others === undefined) {
+        endStreams(settled);
+        return;
+      }
       let snapshot: Snapshot;
       try {
         snapshot = this.#snapshots.complete(this.#others, settled, this.#positions, this.#declared);
       } catch (error) {
+        endStreams(settled);
         if (this.#others !== undefined) onFailed(error);
         return;
       }

@@ -23,6 +23,7 @@ import { hasPromise, ignoreRejections } from "./pending-arguments.ts";
 import { type FindTask, PendingCalls } from "./pending-calls.ts";
 import { type CallSettings, PLAIN, reasonOf, withStreams } from "../cancel/call-settings.ts";
 import { splitStreams } from "../streams/argument-sources.ts";
+import { endSource, endStreams } from "../../streams/open-source.ts";
 import type { InFlight, PendingCall, Reject, Resolve } from "../in-flight.ts";
 import type { Lane } from "../balance/lane.ts";
 import type { LaneSet } from "../balance/lane-set.ts";
@@ -222,9 +223,17 @@ export class Submitter {
     submit: (args: readonly unknown[], settings: CallSettings) => Call,
   ): Call {
     const split = error instanceof DataCloneError ? splitStreams(args) : undefined;
-    if (split !== undefined) return submit(split.args, withStreams(settings, split.sources));
-    ignoreRejections(args, this.#isPromise);
-    throw error;
+    if (split === undefined) {
+      ignoreRejections(args, this.#isPromise);
+      endStreams(args);
+      throw error;
+    }
+    try {
+      return submit(split.args, withStreams(settings, split.sources));
+    } catch (refusal) {
+      split.sources.forEach((source) => endSource(source));
+      throw refusal;
+    }
   }
 
   /** Throws if no call may be made. Called first, and again after the last user code. */

@@ -9,6 +9,7 @@ import type { Submitter } from "../dispatch/submitter.ts";
 import type { FindTask } from "../dispatch/pending-calls.ts";
 import type { PendingCall, Reject, Resolve } from "../in-flight.ts";
 import type { CallObserver } from "./call-observer.ts";
+import { endStreams } from "../../streams/open-source.ts";
 import { UNKNOWN_ROW } from "./call-counts.ts";
 import { withContext } from "./with-context.ts";
 
@@ -112,6 +113,11 @@ export class CallEntry {
   carry(args: readonly unknown[], task: number | undefined): readonly unknown[] {
     if (this.#capture === undefined) return args;
     const declared = task === undefined ? undefined : this.#options.signatures[task]?.args;
-    return withContext(args, this.#capture(), declared?.length ?? 0);
+    try {
+      return withContext(args, this.#capture(), declared?.length ?? 0);
+    } catch (error) {
+      endStreams(args);
+      throw error;
+    }
   }
 }

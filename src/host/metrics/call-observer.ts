@@ -4,7 +4,7 @@
  */
 import { textOf } from "../../codec/kinds/errors.ts";
 import type { CallStamps } from "../../lane/call-metrics.ts";
-import type { Runtime, TracingChannel } from "../../runtimes/runtime.ts";
+import type { TracingChannel } from "../../runtimes/runtime.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import {
   type Follow,
@@ -15,6 +15,7 @@ import {
   RUN_BY_HOST,
 } from "../in-flight.ts";
 import { stackHere, withCaller } from "./caller-stack.ts";
+import { bindOnce } from "../caller-context.ts";
 import type { DebugLog } from "./debug-log.ts";
 
 /** What subscribers of the channel get. */
@@ -38,7 +39,6 @@ export interface CallObserverOptions {
   /** Heddle's own folder, whose frames are left out of stacks. */
   readonly ownFolder: string | undefined;
   readonly dispatcher: Dispatcher;
-  readonly microtask: Runtime["microtask"];
 }
 
 /** Makes the call. Returns it unless it is over. */
@@ -63,7 +63,7 @@ export class CallObserver {
 
   /** Makes a call and follows it. */
   submit(task: string, resolve: Resolve, reject: Reject, submit: Submit): PendingCall | undefined {
-    const { channel, debug, stamps, pool, ownFolder, microtask } = this.#options;
+    const { channel, debug, stamps, pool, ownFolder } = this.#options;
     const message: CallMessage = {
       pool,
       task,
@@ -73,6 +73,7 @@ export class CallObserver {
     };
     const number = this.#calls++;
     const caller = this.#isDebugging ? stackHere(ownFolder) : "";
+    const settleLater = bindOnce();
     let call: PendingCall | undefined;
     // Read before the slot is used again, which is not before the microtask.
     const onSettled = (): void => {
@@ -80,8 +81,11 @@ export class CallObserver {
       if (call.lane >= 0) message.worker = call.lane;
       if (stamps !== undefined) Object.assign(message, stamps.timesOf(call.slot));
     };
-    const finish = (outcome: () => string, settle: () => void): void => {
-      microtask(() => channel.settle(message, settle));
+    const finish = (outcome: () => string, settle: () => void, isRejected = false): void => {
+      settleLater(() => {
+        if (isRejected) channel.fail(message);
+        channel.settle(message, settle);
+      });
       if (debug?.calls === true) {
         debug.print(`call ${number} ${task} ${outcome()} ${placeOf(call)}`);
       }
@@ -96,8 +100,7 @@ export class CallObserver {
         onSettled();
         const error = this.#isDebugging ? withCaller(reason, task, caller) : reason;
         message.error = error;
-        microtask(() => channel.fail(message));
-        finish(() => `rejected (${textOf(reason)})`, () => reject(error));
+        finish(() => `rejected (${textOf(reason)})`, () => reject(error), true);
       },
     ];
     const [onResolved, onRejected] = follow(resolve, reject);

@@ -13,8 +13,9 @@ import type {
 } from "../../lane/start-data.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
 import { HIGH_WATER_MARK } from "../../streams/limits.ts";
+import { endSource, openSource } from "../../streams/open-source.ts";
 import { isReadableStream } from "../../streams/readable.ts";
-import { isStreamable, iteratorOf, StreamProducer } from "../../streams/stream-producer.ts";
+import { type AnyIterator, isStreamable, StreamProducer } from "../../streams/stream-producer.ts";
 import type { Lane } from "../balance/lane.ts";
 import type { CallWatch, InFlight, PendingCall } from "../in-flight.ts";
 
@@ -29,15 +30,15 @@ export interface ArgumentSourcesOptions {
 export interface SplitArguments {
   /** The same with placeholders in the place of the streams. */
   readonly args: readonly unknown[];
-  readonly sources: readonly object[];
+  readonly sources: readonly AnyIterator[];
 }
 
-/** Takes the streams out of `args`; undefined if there are none. Runs user code: getters. */
+/** Takes the streams out of `args` and opens them; undefined if there are none. Runs user code. */
 export function splitStreams(args: readonly unknown[]): SplitArguments | undefined {
-  const sources: object[] = [];
+  const sources: AnyIterator[] = [];
   const others = args.map((value) => {
     if (!isStreamable(value)) return value;
-    sources.push(value);
+    sources.push(openSource(value));
     return new StreamArgument(sources.length - 1, isReadableStream(value));
   });
   return sources.length === 0 ? undefined : { args: others, sources };
@@ -50,8 +51,8 @@ export class ArgumentSources {
     this.#options = options;
   }
 
-  /** The call is being made with these streams among its arguments. */
-  attach(call: PendingCall, sources: readonly object[]): void {
+  /** The call is being made with these streams among its arguments. Its caller is on the stack. */
+  attach(call: PendingCall, sources: readonly AnyIterator[]): void {
     call.sources = new CallSources(sources, this.#options);
   }
 
@@ -79,43 +80,48 @@ interface StartedSource {
 /** The argument streams of one call. */
 class CallSources implements CallWatch {
   /** Streams whose worker has not asked for them. */
-  readonly #unread: (object | undefined)[];
+  readonly #unread: (AnyIterator | undefined)[];
   readonly #started: (StartedSource | undefined)[] = [];
   readonly #options: ArgumentSourcesOptions;
+  /** Runs user code in the asynchronous context of the call. */
+  readonly #inContext: (f: () => void) => void;
   #isOver = false;
 
-  constructor(sources: readonly object[], options: ArgumentSourcesOptions) {
+  constructor(sources: readonly AnyIterator[], options: ArgumentSourcesOptions) {
     this.#unread = [...sources];
     this.#options = options;
+    this.#inContext = options.runtime.bindContext();
   }
 
   onMessage(lane: Lane, message: ArgumentMessage): void {
     const { slot, generation, index } = message;
-    if (message.heddle === "cancel") {
-      this.#started[index]?.producer.cancel();
-      return;
-    }
-    const producer = this.#started[index]?.producer;
+    const started = this.#started[index]?.producer;
     const source = this.#unread[index];
-    if (producer !== undefined) producer.acknowledge(message.batches);
-    else if (source !== undefined) {
+    if (started !== undefined) {
+      if (message.heddle === "cancel") started.cancel();
+      else started.acknowledge(message.batches);
+    } else if (source !== undefined) {
       this.#unread[index] = undefined;
-      this.#start(lane, { slot, generation, index }, source);
+      const producer = this.#start(lane, { slot, generation, index }, source);
+      if (message.heddle === "cancel") producer.cancel();
+      else producer.resume();
     }
   }
 
   /** The call is over. Ending an iterator runs user code, which must find the call's slot in order. */
   onOver(): void {
     this.#isOver = true;
-    this.#unread.length = 0;
+    const unread = this.#unread.splice(0);
     const started = this.#started.splice(0);
-    if (started.length === 0) return;
-    this.#options.runtime.microtask(() => {
-      for (const source of started) if (source !== undefined) end(source);
-    });
+    this.#options.runtime.microtask(() =>
+      this.#inContext(() => {
+        for (const source of started) if (source !== undefined) end(source);
+        for (const source of unread) if (source !== undefined) endSource(source);
+      })
+    );
   }
 
-  #start(lane: Lane, id: StreamId, source: object): void {
+  #start(lane: Lane, id: StreamId, iterator: AnyIterator): StreamProducer {
     const { runtime, maxPayloadBytes } = this.#options;
     const { index } = id;
     const post = (reason?: PackedReason): void => lane.postStream({ heddle: "end", ...id, reason });
@@ -127,28 +133,19 @@ class CallSources implements CallWatch {
         post(packReason(runtime, error));
       }
     };
-    try {
-      const producer = new StreamProducer({
-        iterator: iteratorOf(source)!,
-        highWaterMark: HIGH_WATER_MARK,
-        now: runtime.now,
-        macrotask: runtime.macrotask,
-        run: (slice) => slice(),
-        onPause: () => {},
-        onEnd,
-        writer: new ItemWriter(lane, id, runtime, maxPayloadBytes),
-      });
-      const abandon = (): void => post(packReason(runtime, new StreamClosedError()));
-      const started = { producer, abandon };
-      // Opening the iterator runs user code, which may have ended the call.
-      if (this.#isOver) end(started);
-      else {
-        this.#started[index] = started;
-        producer.resume();
-      }
-    } catch (error) {
-      onEnd(true, error);
-    }
+    const producer = new StreamProducer({
+      iterator,
+      highWaterMark: HIGH_WATER_MARK,
+      now: runtime.now,
+      macrotask: runtime.macrotask,
+      run: this.#inContext,
+      onPause: () => {},
+      onEnd,
+      writer: new ItemWriter(lane, id, runtime, maxPayloadBytes),
+    });
+    const abandon = (): void => post(packReason(runtime, new StreamClosedError()));
+    this.#started[index] = { producer, abandon };
+    return producer;
   }
 }
 

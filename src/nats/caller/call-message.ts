@@ -3,7 +3,8 @@ import { Promise } from "../../builtins.ts";
 import { type CallSettings, isPlain } from "../../host/cancel/call-settings.ts";
 import { StreamArgument } from "../../codec/support/stream-argument.ts";
 import { isReadableStream } from "../../streams/readable.ts";
-import { isStreamable } from "../../streams/stream-producer.ts";
+import { endSource, endStreams, openSource } from "../../streams/open-source.ts";
+import { type AnyIterator, isStreamable } from "../../streams/stream-producer.ts";
 import { DataCloneError } from "../../errors.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
 import { ResultStream } from "../../host/streams/result-stream.ts";
@@ -16,13 +17,13 @@ export interface EncodedCall {
   readonly message: Uint8Array | undefined;
   /** The message, once all arguments are known. */
   readonly completed: Promise<Uint8Array> | undefined;
-  /** The arguments that are streams; all of them are there when the message is. */
-  readonly sources: readonly object[];
+  /** The arguments that are streams, opened; all of them are there when the message is. */
+  readonly sources: (AnyIterator | undefined)[];
 }
 
 /**
  * Encodes a call. Later changes of the arguments are not seen, except of promised ones and streams. Throws as the codec
- * does.
+ * does, and ends the streams then.
  */
 export function encodeCall(
   codec: MessageCodec,
@@ -31,9 +32,9 @@ export function encodeCall(
   args: readonly unknown[],
 ): EncodedCall {
   const positions: number[] = [];
-  const sources: object[] = [];
+  const sources: (AnyIterator | undefined)[] = [];
   const placeholder = (source: object): StreamArgument => {
-    sources.push(source);
+    sources.push(openSource(source));
     return new StreamArgument(sources.length - 1, isReadableStream(source));
   };
   const values = args.map((arg, index) => {
@@ -43,20 +44,31 @@ export function encodeCall(
     return arg;
   });
   const first = [task, wireSettings(settings)];
-  if (positions.length === 0) {
-    return { message: codec.encode(CALL, first, values, "args"), completed: undefined, sources };
+  const isPending = positions.length === 0
+    ? undefined
+    : args.map((_, index) => positions.includes(index));
+  let message: Uint8Array;
+  try {
+    message = codec.encode(CALL, first, values, "args", {}, isPending);
+  } catch (error) {
+    for (const source of sources) endSource(source!);
+    throw error;
   }
-  const isPending = args.map((_, index) => positions.includes(index));
-  const partial = codec.encode(CALL, first, values, "args", {}, isPending);
+  if (isPending === undefined) return { message, completed: undefined, sources };
   const completed = Promise.all(positions.map((index) => promised(args[index]))).then((settled) => {
-    const late = settled.map((value, at) => {
-      if (args[positions[at]!] instanceof RemoteResult && value instanceof ResultStream) {
-        return placeholder(value);
-      }
-      refuseStream(value, positions[at]!, PROMISED);
-      return value;
-    });
-    return codec.complete(partial, readHeader(partial)!, late, positions);
+    try {
+      const late = settled.map((value, at) => {
+        if (args[positions[at]!] instanceof RemoteResult && value instanceof ResultStream) {
+          return placeholder(value);
+        }
+        refuseStream(value, positions[at]!, PROMISED);
+        return value;
+      });
+      return codec.complete(message, readHeader(message)!, late, positions);
+    } catch (error) {
+      endStreams(settled);
+      throw error;
+    }
   });
   return { message: undefined, completed, sources };
 }
@@ -68,9 +80,11 @@ function promised(arg: unknown): unknown {
 
 const PROMISED = "it is a promise of a stream: await it, and give the stream itself";
 
-/** Throws DataCloneError with the reason if an argument is a stream. */
+/** If an argument is a stream, ends it and throws DataCloneError with the reason. */
 export function refuseStream(arg: unknown, index: number, reason: string): void {
-  if (isStreamable(arg)) throw new DataCloneError(`args[${index}] cannot be cloned: ${reason}.`);
+  if (!isStreamable(arg)) return;
+  endStreams([arg]);
+  throw new DataCloneError(`args[${index}] cannot be cloned: ${reason}.`);
 }
 
 /** The settings that the machine applies; undefined if all are the defaults. */

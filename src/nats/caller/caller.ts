@@ -2,7 +2,7 @@
  * The calls of one `connectPool`: sends them, and settles each exactly once: by its response, an error, a limit, an
  * abort, or the loss of its machine. docs/internals/nats.md explains the protocol.
  */
-import { Map, queueMicrotask } from "../../builtins.ts";
+import { Map } from "../../builtins.ts";
 import type { Msg, NatsConnection } from "@nats-io/transport-node";
 import { type CallSettings, reasonOf } from "../../host/cancel/call-settings.ts";
 import { ignoreRejections } from "../../host/dispatch/pending-arguments.ts";
@@ -15,6 +15,8 @@ import {
   WorkerLostError,
 } from "../../errors.ts";
 import type { Runtime, Timer } from "../../runtimes/runtime.ts";
+import { endSource, endStreams } from "../../streams/open-source.ts";
+import type { AnyIterator } from "../../streams/stream-producer.ts";
 import {
   ACCEPTED,
   ALIVE,
@@ -140,14 +142,10 @@ export class Caller implements CallEvents {
   }
 
   call(task: string, settings: CallSettings, args: readonly unknown[]): RemoteResult {
-    const call = new RemoteCall(task, settings, this.#runtime.now(), this);
+    const call = new RemoteCall(task, settings, this.#runtime, this);
     const { result } = call;
     try {
-      if (this.#isClosed) throw this.#failure;
-      if (settings.signal?.aborted === true) {
-        this.#counts.aborted++;
-        throw reasonOf(settings.signal);
-      }
+      this.#admit(settings, args);
       this.#encode(call, args);
     } catch (error) {
       ignoreRejections(args, this.#runtime.isPromise);
@@ -160,26 +158,33 @@ export class Caller implements CallEvents {
     return result;
   }
 
+  /** Throws if no call may be made, and ends the streams among its arguments. */
+  #admit({ signal }: CallSettings, args: readonly unknown[]): void {
+    if (!this.#isClosed && signal?.aborted !== true) return;
+    endStreams(args);
+    if (this.#isClosed) throw this.#failure;
+    this.#counts.aborted++;
+    throw reasonOf(signal!);
+  }
+
   /** Encodes the arguments now; pending ones when they are known. */
   #encode(call: RemoteCall, args: readonly unknown[]): void {
     const encoded = encodeCall(this.codec, this.#runtime.isPromise, call, args);
     const { message, completed, sources } = encoded;
     call.message = message;
-    if (message !== undefined) this.#attach(call, sources);
+    if (sources.length > 0 || completed !== undefined) call.sources = this.#senders(call, sources);
     completed?.then((whole) => {
-      if (call.isSettled) return;
+      if (call.isSettled) return sources.forEach((source) => endSource(source!)); // found since then
       call.message = whole;
-      this.#attach(call, sources);
       if (this.#connection !== undefined) this.#send(call);
     }).catch((error) => {
       if (!call.isSettled) this.#settle(call, () => call.fail(error));
     });
   }
 
-  #attach(call: RemoteCall, sources: readonly object[]): void {
-    if (sources.length === 0) return;
+  #senders(call: RemoteCall, sources: (AnyIterator | undefined)[]): ArgumentSenders {
     const queue = new MessageQueue((part) => this.#tellAll(call, part));
-    call.sources = new ArgumentSenders(sources, {
+    return new ArgumentSenders(sources, {
       codec: this.codec,
       runtime: this.#runtime,
       send: (part) => queue.send(part),
@@ -328,10 +333,7 @@ export class Caller implements CallEvents {
         this.#lose(call, lossOf(String(decode()[0]), "it was shut down"));
         return;
       case EVENT:
-        for (const value of decode()) {
-          // In its own microtask: an error that the listener throws is uncaught and not the call's.
-          queueMicrotask(() => call.settings.onEvent?.(value));
-        }
+        for (const value of decode()) call.emit(value);
         return;
       case STREAM:
         call.machine = header.sender;

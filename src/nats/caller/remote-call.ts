@@ -1,10 +1,11 @@
 /** One call of a remote task at its caller: what it needs to be sent again, and the only place where it settles. */
+import { queueMicrotask } from "../../builtins.ts";
 import type { CallSettings } from "../../host/cancel/call-settings.ts";
 import { createResultStream, type ResultStream } from "../../host/streams/result-stream.ts";
 import { toReadableStream } from "../../streams/readable.ts";
 import type { StreamConsumer } from "../../streams/stream-consumer.ts";
 import { InvalidArgumentError, TimeoutError, WorkerLostError } from "../../errors.ts";
-import type { Timer } from "../../runtimes/runtime.ts";
+import type { Runtime, Timer } from "../../runtimes/runtime.ts";
 import { lossOf } from "../loss.ts";
 import { GENERATOR, type Header, READABLE, RESULT_STREAM } from "../wire/frames.ts";
 import { StreamReceiver } from "../wire/stream-receiver.ts";
@@ -62,11 +63,19 @@ export class RemoteCall implements ResultSource {
   /** What a reader gets that comes after the end. */
   #lateReason: (() => unknown) | undefined;
   readonly #events: CallEvents;
+  /** For the listener of events: runs code in the asynchronous context of the caller. */
+  readonly #inContext: ReturnType<Runtime["bindContext"]> | undefined;
 
-  constructor(task: string, settings: CallSettings, now: number, events: CallEvents) {
+  constructor(
+    task: string,
+    settings: CallSettings,
+    { now, bindContext }: Pick<Runtime, "now" | "bindContext">,
+    events: CallEvents,
+  ) {
     this.task = task;
     this.settings = settings;
-    this.createdAt = now;
+    this.createdAt = now();
+    this.#inContext = settings.onEvent === undefined ? undefined : bindContext();
     this.retriesLeft = settings.maxRetries;
     this.#events = events;
     this.#result = new RemoteResult((resolve, reject) => {
@@ -143,6 +152,11 @@ export class RemoteCall implements ResultSource {
   receive(header: Header, values: unknown[], bytes: number): void {
     if (!this.hasStream) throw new WorkerLostError(lossOf(undefined, LOST_BATCH));
     this.#receiver!.receive(header, values, bytes);
+  }
+
+  /** Gives an event to the listener, in a microtask of its own: an error that it throws is uncaught and not the call's. */
+  emit(value: unknown): void {
+    queueMicrotask(() => this.#inContext?.(() => this.settings.onEvent!(value)));
   }
 
   /** To be called now and then while it runs. */

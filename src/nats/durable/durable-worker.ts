@@ -2,7 +2,7 @@
  * The machine's side of durable work: takes calls from the work queue while it has room, runs them in the local pool, records
  * each result once, and then acknowledges. A call whose machine dies is delivered again.
  */
-import { Date, type Error, Promise, Set } from "../../builtins.ts";
+import { Date, Promise, Set } from "../../builtins.ts";
 import type { ConsumerMessages, JsMsg } from "@nats-io/jetstream";
 import { ResultStream } from "../../host/streams/result-stream.ts";
 import {

@@ -29,6 +29,8 @@ export interface StreamSenderOptions {
   readonly sender: number;
   /** Sends a message after those before it. Resolves when it has left; undefined: it has. */
   readonly send: (message: Uint8Array) => Promise<void> | undefined;
+  /** Runs what was not called by the owner. Default: as it is. */
+  readonly run?: (slice: () => void) => void;
   /** The stream waits for its reader, or goes on. */
   readonly onPause?: (isPaused: boolean) => void;
   /** The end of the stream has left. */
@@ -56,7 +58,7 @@ export class StreamSender implements BatchWriter {
       highWaterMark: HIGH_WATER_MARK,
       now,
       macrotask,
-      run: (slice) => slice(),
+      run: options.run ?? ((slice) => slice()),
       onPause: options.onPause ?? (() => {}),
       onEnd: (isThrown, value) => this.#finish(isThrown, value),
       writer: this,

@@ -20,6 +20,7 @@ import { MessageCodec } from "../../../src/nats/wire/message-codec.ts";
 import { StreamReceiver } from "../../../src/nats/wire/stream-receiver.ts";
 import { StreamSender } from "../../../src/nats/wire/stream-sender.ts";
 import { currentRuntime } from "../../../src/runtimes/current.ts";
+import { openSource } from "../../../src/streams/open-source.ts";
 import { StreamConsumer } from "../../../src/streams/stream-consumer.ts";
 import { createRandom, seedOfRun, upTo } from "../../support/random.ts";
 
@@ -265,7 +266,7 @@ describe("streams between machines", () => {
         if (!isDropped(header)) queueMicrotask(() => senders.onReader(header));
       },
     });
-    const senders = new ArgumentSenders([source], {
+    const senders = new ArgumentSenders([openSource(source)], {
       codec,
       runtime: currentRuntime,
       send: (message) => {
@@ -289,19 +290,19 @@ describe("streams between machines", () => {
     return await promise;
   }
 
-  test("a reader that ends before its source was opened gets an end", async () => {
-    let opened = 0;
+  test("a reader that ends before its source was asked gets an end", async () => {
+    let [asked, ended] = [0, 0];
     const source = {
-      [Symbol.asyncIterator]: () => {
-        opened++;
-        return numbers(5, () => {});
-      },
+      [Symbol.asyncIterator]: () => ({
+        next: () => ({ done: false, value: asked++ }),
+        return: () => ({ done: true, value: ended++ }),
+      }),
     };
     const { reader, readers } = call(source, (kind) => kind === CREDIT);
     const first = reader.next();
     await settled(reader.return!(), readers);
     expect(await first).toEqual({ done: true, value: undefined });
-    expect(opened).toBe(0);
+    expect([asked, ended]).toEqual([0, 1]);
   });
 
   test("the error of a source that cannot be opened is sent again", async () => {

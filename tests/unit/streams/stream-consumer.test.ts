@@ -64,7 +64,9 @@ describe("reading", () => {
     consumer.push([4, 5], 16);
     consumer.end(undefined);
     await consumer.next();
+    expect(consumer.taken).toBe(1);
     expect(await consumer.nextBatch()).toEqual([2, 3]);
+    expect(consumer.taken).toBe(3);
     expect(await consumer.nextBatch()).toEqual([4, 5]);
     expect(await consumer.nextBatch()).toBeUndefined();
   });

@@ -1,0 +1,106 @@
+/**
+ * Opens the streams that are arguments or results of calls. An argument is opened when the call takes it, and not when its
+ * first item is wanted: an emitter loses what it emits before somebody listens, and an "error" event without a listener ends
+ * the process.
+ */
+import { Promise } from "../builtins.ts";
+import { isReadableStream } from "./readable.ts";
+import { type AnyIterator, isStreamable, isThenable, iteratorOf } from "./stream-producer.ts";
+
+/** An emitter whose items can be iterated: a stream of Node, or a readline interface. */
+interface Emitter {
+  on(event: "error", listener: (error: unknown) => void): unknown;
+  /** Of a stream. */
+  destroy?(): unknown;
+  /** Of a readline interface. */
+  close?(): unknown;
+}
+
+/** The iterator of a streamable value, which `return()` ends at any time. Runs user code, and rethrows what that throws. */
+export function openIterator(value: object): AnyIterator {
+  return isEmitter(value) ? new EmitterSource(value) : iteratorOf(value)!;
+}
+
+/** The same; an error of opening it is an error of its first item. */
+export function openSource(value: object): AnyIterator {
+  try {
+    return openIterator(value);
+  } catch (error) {
+    return {
+      next() {
+        throw error;
+      },
+    };
+  }
+}
+
+/** Ends a source that nobody reads. Its errors have no reader either. Runs user code. */
+export function endSource(source: AnyIterator): void {
+  try {
+    const ended = source.return?.();
+    if (isThenable(ended)) Promise.resolve(ended).catch(() => {});
+  } catch {
+    // It has ended in its own way.
+  }
+}
+
+/** Ends the streams among the arguments of a call that is refused. */
+export function endStreams(args: readonly unknown[]): void {
+  for (const value of args) {
+    if (isStreamable(value) && mustEnd(value)) endSource(openSource(value));
+  }
+}
+
+/** Other iterables hold nothing before they are opened. Promises may have the methods of a stream as well. */
+function mustEnd(value: object): boolean {
+  try {
+    if (isThenable(value)) return false;
+    return isEmitter(value) || isReadableStream(value) ||
+      typeof (value as Partial<AnyIterator>).next === "function";
+  } catch {
+    return false; // it cannot be looked at
+  }
+}
+
+function isEmitter(value: object): value is Emitter {
+  return typeof (value as Partial<Emitter>).on === "function";
+}
+
+class EmitterSource implements AnyIterator {
+  readonly #emitter: Emitter;
+  readonly #iterator: AnyIterator;
+  #isRead = false;
+  /** The error that was emitted before the first item was asked for. */
+  #failure: { readonly error: unknown } | undefined;
+
+  constructor(emitter: Emitter) {
+    this.#emitter = emitter;
+    emitter.on("error", (error) => {
+      if (!this.#isRead) this.#failure ??= { error };
+    });
+    this.#iterator = iteratorOf(emitter)!;
+  }
+
+  next(): unknown {
+    if (this.#failure !== undefined) {
+      const { error } = this.#failure;
+      this.#failure = undefined;
+      this.#isRead = true;
+      throw error;
+    }
+    this.#isRead = true;
+    return this.#iterator.next();
+  }
+
+  /**
+   * Ends the emitter as well: the iterator of a stream does so only if it has been read, and only after its pending `next()`,
+   * which the end of the stream settles.
+   */
+  return(): unknown {
+    const { destroy, close } = this.#emitter;
+    if (typeof destroy === "function") destroy.call(this.#emitter);
+    const ended = this.#iterator.return?.();
+    if (typeof destroy !== "function" && typeof close === "function") close.call(this.#emitter);
+    return ended;
+  }
+}
