@@ -1,25 +1,25 @@
 /** The exports of `heddle`, without the code for structs. */
 export { ResultStream } from "./host/streams/result-stream.ts";
-export { type Items, type MapOptions, type MapParameters, MappedResults } from "./api/map.ts";
-export { type CreatePool, createPool, isMain } from "./api/pool.ts";
-export type { ModulePool, Pool, PoolOf } from "./api/pool-types.ts";
+export { type Items, type MapOptions, type MapParameters, MappedResults } from "./api/map/map.ts";
+export { type CreatePool, createPool, isMain } from "./api/pool/pool.ts";
+export type { ModulePool, Pool, PoolOf } from "./api/pool/pool-types.ts";
 export type { PoolEvents } from "./api/observe/pool-events.ts";
 export type {
   PoolStatistics,
   TaskStatistics,
   TimeStatistics,
   WorkerStatistics,
-} from "./api/observe/pool-statistics.ts";
-export type { ContextOptions } from "./api/observe/observe-options.ts";
-export type { DebugTopic } from "./host/metrics/debug-log.ts";
+} from "./api/pool/pool-statistics.ts";
+export type { ContextOptions } from "./api/options/observe-options.ts";
+export type { DebugTopic } from "./host/observe/debug-log.ts";
 export * from "./mod-task.ts";
-export type { BalancerFunction, BalancerName, WorkerLoad } from "./host/balance/balancers.ts";
-export type { PoolOptions, ShutdownOptions } from "./api/options.ts";
-export type { InlinerLimits } from "./host/inline-executor.ts";
+export type { BalancerFunction, BalancerName, WorkerLoad } from "./host/schedule/balancers.ts";
+export type { PoolOptions, ShutdownOptions } from "./api/options/options.ts";
+export type { InlinerLimits } from "./host/dispatch/queue/inline-executor.ts";
 export type { RingSizes } from "./lane/layout.ts";
 export type { PermissionOptions, ResourceLimits } from "./runtimes/runtime.ts";
-export type { WorkerOptions } from "./api/worker-options.ts";
-export type { PermissionMode } from "./api/worker-limits.ts";
+export type { WorkerOptions } from "./api/options/worker-options.ts";
+export type { PermissionMode } from "./api/options/worker-limits.ts";
 export type {
   AbortableCall,
   AbortablePromise,
@@ -37,7 +37,7 @@ export type {
   Uncloneable,
   WithMethod,
   WithOptions,
-} from "./api/call-types.ts";
+} from "./api/calls/call-types.ts";
 export {
   type AnyFunction,
   type CalledFunction,
@@ -46,7 +46,7 @@ export {
   type TaskMap,
   type TaskSource,
   type WithoutSignal,
-} from "./api/task.ts";
+} from "./api/tasks/task.ts";
 export {
   BorrowExpiredError,
   DataCloneError,
@@ -66,4 +66,4 @@ export {
   WorkerLostError,
   WorkerStartError,
 } from "./errors.ts";
-export type { BroadcastOptions, CallOptions } from "./api/call-options.ts";
+export type { BroadcastOptions, CallOptions } from "./api/options/call-options.ts";

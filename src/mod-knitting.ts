@@ -17,7 +17,7 @@
  *
  * @module
  */
-export { isMain } from "./api/pool.ts";
+export { isMain } from "./api/pool/pool.ts";
 export { setModuleUrl } from "./compat/knitting/place.ts";
 export { createPool } from "./compat/knitting/pool.ts";
 export {

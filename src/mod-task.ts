@@ -35,8 +35,8 @@ export {
 } from "./codec/struct/schema.ts";
 export { type ArgumentSchema, view, type ViewArgument } from "./codec/struct/declaration.ts";
 export { Envelope, transfer } from "./codec/kinds/wrappers.ts";
-export { onTeardown } from "./api/teardown.ts";
-export { emit, workerInfo } from "./api/worker-info.ts";
+export { onTeardown } from "./api/tasks/teardown.ts";
+export { emit, workerInfo } from "./api/tasks/worker-info.ts";
 export type { WorkerInfo } from "./realm/worker-realm.ts";
 export {
   type AbortableArgumentsDefinition,
@@ -54,7 +54,7 @@ export {
   type Task,
   task,
   type TaskDeclaration,
-} from "./api/task.ts";
+} from "./api/tasks/task.ts";
 export { type CallPlace, callPlaceOf } from "./realm/call-site.ts";
-export type { Priority, TaskOptions, Timeout } from "./api/call-options.ts";
+export type { Priority, TaskOptions, Timeout } from "./api/options/call-options.ts";
 export type { TaskSignal } from "./worker/abort-signals.ts";

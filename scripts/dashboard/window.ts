@@ -1,5 +1,9 @@
 /** Times of the calls that have ended within the last readings: differences of histograms, which only grow. */
-import { type Histogram, type Percentiles, percentilesOf } from "../../src/lane/log-histogram.ts";
+import {
+  type Histogram,
+  type Percentiles,
+  percentilesOf,
+} from "../../src/metering/log-histogram.ts";
 
 interface Reading {
   readonly seconds: number;

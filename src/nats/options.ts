@@ -10,8 +10,8 @@ import {
   isRecord,
   ownOf,
   show,
-} from "../api/checks.ts";
-import type { PoolOptions } from "../api/options.ts";
+} from "../api/options/checks.ts";
+import type { PoolOptions } from "../api/options/options.ts";
 import { InvalidArgumentError, NoMachinesError } from "../errors.ts";
 import { MAX_TIMER_MS, type Runtime, type Timer } from "../runtimes/runtime.ts";
 

@@ -6,7 +6,7 @@
 import { AbortController, AbortSignal, Map } from "../builtins.ts";
 import { defineOwn } from "../codec/support/own-property.ts";
 import { wasAborted } from "../sync/abort-epochs.ts";
-import { abortError } from "../lane/abort-reason.ts";
+import { abortError } from "../protocol/abort-reason.ts";
 
 /** The last argument of a task with `abortSignal`. */
 export interface TaskSignal extends AbortSignal {

@@ -16,11 +16,11 @@ import {
   responseRing,
   WANTS_SPACE,
 } from "../lane/layout.ts";
-import { TaskTimer } from "../lane/task-timings.ts";
-import { CallMeter } from "../lane/call-metrics.ts";
-import { GaugeWriter } from "../lane/worker-gauges.ts";
-import { debugLine } from "../lane/debug-line.ts";
-import { unpackReason } from "../lane/abort-reason.ts";
+import { TaskTimer } from "../metering/task-timings.ts";
+import { CallMeter } from "../metering/call-metrics.ts";
+import { GaugeWriter } from "../metering/worker-gauges.ts";
+import { debugLine } from "../metering/debug-line.ts";
+import { unpackReason } from "../protocol/abort-reason.ts";
 import {
   type AbortMessage,
   FLUSH,
@@ -29,7 +29,7 @@ import {
   WAKE,
   type WorkerMessage,
   type WorkerStart,
-} from "../lane/start-data.ts";
+} from "../protocol/start-data.ts";
 import { InvalidArgumentError, TaskNotFoundError, WorkerStartError } from "../errors.ts";
 import { AwakeCount } from "../sync/awake-count.ts";
 import { HostWaker } from "../sync/host-parking.ts";

@@ -19,7 +19,7 @@ import { AdaptiveSpin } from "../sync/adaptive-spin.ts";
 import { TurnClock } from "../sync/turn-clock.ts";
 import { BLOCKED, IN_EVENT_LOOP, type Parker } from "../sync/worker-parking.ts";
 import { EMPTY } from "../ring/consumer.ts";
-import type { GaugeWriter } from "../lane/worker-gauges.ts";
+import type { GaugeWriter } from "../metering/worker-gauges.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
 import type { Replies } from "./replies.ts";
 import type { ArgumentStreams } from "./argument-streams.ts";

@@ -19,14 +19,14 @@ import {
   SLOT_WORD,
   TASK_WORD,
 } from "../lane/frame.ts";
-import type { CallMeter } from "../lane/call-metrics.ts";
+import type { CallMeter } from "../metering/call-metrics.ts";
 import type { CallContext } from "./call-context.ts";
-import type { TaskTimer } from "../lane/task-timings.ts";
+import type { TaskTimer } from "../metering/task-timings.ts";
 import { DataCloneError, InvalidArgumentError, ProtocolError } from "../errors.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
 import type { Replies } from "./replies.ts";
 import { isGenerator, ResultStreams } from "./result-streams.ts";
-import type { ArgumentMessage } from "../lane/start-data.ts";
+import type { ArgumentMessage } from "../protocol/start-data.ts";
 import type { TaskSignals } from "./abort-signals.ts";
 import { ArgumentStreams } from "./argument-streams.ts";
 import { TaskEvents } from "./task-events.ts";

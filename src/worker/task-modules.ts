@@ -1,6 +1,6 @@
 /** Loads the modules of a pool's tasks in the worker, and finds or lists the tasks in them. */
 import { Map, Promise, Set } from "../builtins.ts";
-import { MAX_MODULE_TASKS, type TaskDescription, type TaskSource } from "../lane/start-data.ts";
+import { MAX_MODULE_TASKS, type TaskDescription, type TaskSource } from "../protocol/start-data.ts";
 import { mayBorrow } from "../codec/kinds/borrow.ts";
 import { findStructs } from "../codec/struct/registry.ts";
 import type { Signature } from "../codec/struct/signature.ts";

@@ -1,5 +1,5 @@
-/** The variants of tasks as a worker runs them (lane/task-variants.ts). */
-import type { ChunkResult } from "../lane/task-variants.ts";
+/** The variants of tasks as a worker runs them (protocol/task-variants.ts). */
+import type { ChunkResult } from "../protocol/task-variants.ts";
 import type { TaskSignal } from "./abort-signals.ts";
 import { isThenable, type WorkerTask } from "./task-modules.ts";
 

@@ -27,12 +27,12 @@ import {
   WAITS_FOR,
   WANTS_SPACE,
 } from "../../src/lane/layout.ts";
-import { GaugeWriter } from "../../src/lane/worker-gauges.ts";
-import { TaskTimer, taskTimingsBytes } from "../../src/lane/task-timings.ts";
+import { GaugeWriter } from "../../src/metering/worker-gauges.ts";
+import { TaskTimer, taskTimingsBytes } from "../../src/metering/task-timings.ts";
 
-import { type HostWork, PollLoop } from "../../src/host/poll-loop.ts";
-import { PendingWork } from "../../src/host/pending-work.ts";
-import { LaneSet, READY, SPIN, type WaitHint } from "../../src/host/balance/lane-set.ts";
+import { type HostWork, PollLoop } from "../../src/host/dispatch/poll-loop.ts";
+import { PendingWork } from "../../src/host/calls/pending-work.ts";
+import { LaneSet, READY, SPIN, type WaitHint } from "../../src/host/lanes/lane-set.ts";
 import { AwakeCount } from "../../src/sync/awake-count.ts";
 import { HostParker, HostWaker } from "../../src/sync/host-parking.ts";
 import { SpaceFlag } from "../../src/sync/space-flag.ts";

@@ -12,18 +12,18 @@ import {
   RESULT_NUMBER,
   SLOT_WORD,
 } from "../../src/lane/frame.ts";
-import { MAX_RESPONSES, Responses } from "../../src/host/responses.ts";
-import { createSettings, type GivenSettings } from "../../src/host/cancel/call-settings.ts";
-import { InFlightWindow } from "../../src/host/balance/in-flight-window.ts";
-import { Cancellation } from "../../src/host/cancel/cancellation.ts";
-import { InFlight, type PendingCall } from "../../src/host/in-flight.ts";
-import type { Lane } from "../../src/host/balance/lane.ts";
-import { LaneLoad } from "../../src/host/balance/lane-load.ts";
-import { LaneSet } from "../../src/host/balance/lane-set.ts";
-import { PayloadCredit } from "../../src/host/workers/payload-credit.ts";
-import { Placement } from "../../src/host/balance/placement.ts";
-import { Deadlines } from "../../src/host/cancel/deadlines.ts";
-import { WorkStealing } from "../../src/host/balance/work-stealing.ts";
+import { MAX_RESPONSES, Responses } from "../../src/host/dispatch/responses.ts";
+import { createSettings, type GivenSettings } from "../../src/host/calls/call-settings.ts";
+import { InFlightWindow } from "../../src/host/lanes/in-flight-window.ts";
+import { Cancellation } from "../../src/host/limits/cancellation.ts";
+import { InFlight, type PendingCall } from "../../src/host/calls/in-flight.ts";
+import type { Lane } from "../../src/host/lanes/lane.ts";
+import { LaneLoad } from "../../src/host/lanes/lane-load.ts";
+import { LaneSet } from "../../src/host/lanes/lane-set.ts";
+import { PayloadCredit } from "../../src/host/lanes/payload-credit.ts";
+import { Placement } from "../../src/host/schedule/placement.ts";
+import { Deadlines } from "../../src/host/limits/deadlines.ts";
+import { WorkStealing } from "../../src/host/schedule/work-stealing.ts";
 import { BLOCKED, Parker, RUNNING, Waker } from "../../src/sync/worker-parking.ts";
 import type { RingProducer } from "../../src/ring/producer.ts";
 import { QUEUED, revokedState, STATE_MASK, stateSlot } from "../../src/ring/record-layout.ts";

@@ -1,11 +1,11 @@
 /** Lanes without threads: real rings, loads and credits. The test plays the worker. */
 import type { Endpoint } from "../../src/lane/endpoint.ts";
 import { CALL_WITH_NUMBER, RESULT_NUMBER } from "../../src/lane/frame.ts";
-import type { CallLoad } from "../../src/lane/task-timings.ts";
-import { LaneLoad } from "../../src/host/balance/lane-load.ts";
-import type { Lane } from "../../src/host/balance/lane.ts";
-import { LaneSet } from "../../src/host/balance/lane-set.ts";
-import { PayloadCredit } from "../../src/host/workers/payload-credit.ts";
+import type { CallLoad } from "../../src/metering/task-timings.ts";
+import { LaneLoad } from "../../src/host/lanes/lane-load.ts";
+import type { Lane } from "../../src/host/lanes/lane.ts";
+import { LaneSet } from "../../src/host/lanes/lane-set.ts";
+import { PayloadCredit } from "../../src/host/lanes/payload-credit.ts";
 import { EMPTY } from "../../src/ring/consumer.ts";
 import { createEndpoints, type EndpointPair } from "./endpoints.ts";
 

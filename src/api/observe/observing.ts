@@ -1,13 +1,13 @@
 /** The parts of a pool that only watch: the tracing channel, `metrics`, `debug` and `context`. */
 import { URL } from "../../builtins.ts";
-import { CallEntry } from "../../host/metrics/call-entry.ts";
-import { CallObserver } from "../../host/metrics/call-observer.ts";
-import { DebugLog } from "../../host/metrics/debug-log.ts";
+import { CallEntry } from "../../host/observe/call-entry.ts";
+import { CallObserver } from "../../host/observe/call-observer.ts";
+import { DebugLog } from "../../host/observe/debug-log.ts";
 import type { Dispatcher } from "../../host/dispatch/dispatcher.ts";
 import type { SupervisorEvents } from "../../host/workers/supervisor.ts";
-import { callMetricsBytes, CallStamps } from "../../lane/call-metrics.ts";
-import { MAX_MODULE_TASKS, type PoolStart } from "../../lane/start-data.ts";
-import type { PoolSpec } from "../pool-spec.ts";
+import { callMetricsBytes, CallStamps } from "../../metering/call-metrics.ts";
+import { MAX_MODULE_TASKS, type PoolStart } from "../../protocol/start-data.ts";
+import type { PoolSpec } from "../tasks/pool-spec.ts";
 
 /** Name of the tracing channel in `node:diagnostics_channel`. */
 const CHANNEL = "heddle:call";

@@ -6,8 +6,8 @@ import { AggregateError, Map, Promise } from "../../builtins.ts";
 import type { DeclaredValues, Signature } from "../../codec/struct/signature.ts";
 import { HeddleError, InvalidArgumentError, WorkerStartError } from "../../errors.ts";
 import { ARGUMENTS, type Snapshot, type SnapshotEncoder } from "../../lane/snapshot.ts";
-import type { Lane } from "../balance/lane.ts";
-import { type CallSettings, createSettings } from "../cancel/call-settings.ts";
+import type { Lane } from "../lanes/lane.ts";
+import { type CallSettings, createSettings } from "../calls/call-settings.ts";
 import type { FindTask } from "./pending-calls.ts";
 
 export interface BroadcastsOptions {

@@ -1,6 +1,6 @@
 /** What the dispatcher tells the other parts of a pool. */
-import type { Lane } from "../balance/lane.ts";
-import type { PendingCall } from "../in-flight.ts";
+import type { Lane } from "../lanes/lane.ts";
+import type { PendingCall } from "../calls/in-flight.ts";
 
 export interface DispatcherEvents {
   /** There may be work: schedule a poll. */

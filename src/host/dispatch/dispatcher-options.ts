@@ -1,12 +1,12 @@
 /** What the dispatcher is created with. */
 import type { Signature } from "../../codec/struct/signature.ts";
-import type { CallStamps } from "../../lane/call-metrics.ts";
+import type { CallStamps } from "../../metering/call-metrics.ts";
 import type { SnapshotEncoder } from "../../lane/snapshot.ts";
 import type { SnapshotReader } from "../../lane/snapshot-reader.ts";
-import type { TaskTimings } from "../../lane/task-timings.ts";
+import type { TaskTimings } from "../../metering/task-timings.ts";
 import type { Timer } from "../../runtimes/runtime.ts";
-import type { LaneChooser } from "../balance/placement.ts";
-import type { Backpressure } from "./backpressure.ts";
+import type { LaneChooser } from "../schedule/placement.ts";
+import type { Backpressure } from "./queue/backpressure.ts";
 import type { DispatcherEvents } from "./dispatcher-events.ts";
 
 export interface DispatcherOptions {

@@ -5,22 +5,22 @@
  * `placement.ts` chooses the lane of a call. A call that no lane may take waits on the host, in order. Calls that
  * wait in a lane behind others are stolen for an idle lane (`work-stealing.ts`).
  */
-import type { TaskTimings } from "../../lane/task-timings.ts";
+import type { TaskTimings } from "../../metering/task-timings.ts";
 import { ProtocolError } from "../../errors.ts";
-import { MAX_RESPONSES, Responses } from "../responses.ts";
-import type { Backpressure } from "./backpressure.ts";
-import type { HostWork } from "../poll-loop.ts";
-import { InFlight, type PendingCall, QUEUED_ON_HOST } from "../in-flight.ts";
-import type { Lane } from "../balance/lane.ts";
-import { LaneSet } from "../balance/lane-set.ts";
-import type { LaneChooser } from "../balance/placement.ts";
+import { MAX_RESPONSES, Responses } from "./responses.ts";
+import type { Backpressure } from "./queue/backpressure.ts";
+import type { HostWork } from "./poll-loop.ts";
+import { InFlight, type PendingCall, QUEUED_ON_HOST } from "../calls/in-flight.ts";
+import type { Lane } from "../lanes/lane.ts";
+import { LaneSet } from "../lanes/lane-set.ts";
+import type { LaneChooser } from "../schedule/placement.ts";
 import type { DispatcherEvents } from "./dispatcher-events.ts";
 import type { DispatcherOptions } from "./dispatcher-options.ts";
-import { PendingWork } from "../pending-work.ts";
-import { Sender, type SenderOptions, StampingSender } from "./sender.ts";
+import { PendingWork } from "../calls/pending-work.ts";
+import { Sender, type SenderOptions, StampingSender } from "./queue/sender.ts";
 import { Submitter } from "./submitter.ts";
-import { WaitingCalls } from "./waiting-calls.ts";
-import { WorkStealing } from "../balance/work-stealing.ts";
+import { WaitingCalls } from "./queue/waiting-calls.ts";
+import { WorkStealing } from "../schedule/work-stealing.ts";
 
 /** From this `recycleAfter` on a lane gets calls until its successor is ready. */
 const MIN_INEXACT_LIMIT = 16;

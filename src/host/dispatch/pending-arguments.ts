@@ -3,13 +3,13 @@
  * made.
  */
 import { Promise } from "../../builtins.ts";
-import { withContext } from "../metrics/with-context.ts";
+import { withContext } from "../calls/with-context.ts";
 import type { DeclaredValues } from "../../codec/struct/signature.ts";
 import { Transfer } from "../../codec/support/transfer.ts";
 import { ARGUMENTS, type Snapshot, type SnapshotEncoder } from "../../lane/snapshot.ts";
 import type { SnapshotReader } from "../../lane/snapshot-reader.ts";
 import { endStreams } from "../../streams/open-source.ts";
-import type { CallWatch } from "../in-flight.ts";
+import type { CallWatch } from "../calls/in-flight.ts";
 
 const promiseThen: (
   this: Promise<unknown>,

@@ -6,11 +6,11 @@ import { HeddleError } from "../../errors.ts";
 import type { Signature } from "../../codec/struct/signature.ts";
 import type { Snapshot, SnapshotEncoder } from "../../lane/snapshot.ts";
 import type { SnapshotReader } from "../../lane/snapshot-reader.ts";
-import type { CallSettings } from "../cancel/call-settings.ts";
-import type { InFlight, PendingCall, Reject, Resolve } from "../in-flight.ts";
+import type { CallSettings } from "../calls/call-settings.ts";
+import type { InFlight, PendingCall, Reject, Resolve } from "../calls/in-flight.ts";
 import { PendingArguments, redeclare } from "./pending-arguments.ts";
-import type { Sender } from "./sender.ts";
-import type { WaitingCalls } from "./waiting-calls.ts";
+import type { Sender } from "./queue/sender.ts";
+import type { WaitingCalls } from "./queue/waiting-calls.ts";
 
 /** A described task, with the settings of one call of it. */
 interface KnownTask {

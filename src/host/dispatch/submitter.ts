@@ -4,7 +4,7 @@
  * runs.
  *
  * Most calls are plain: without options, of a task without declared shapes, in a pool without context, inline executor
- * or balancer function. Which calls are is known when their function is made (`api/call-proxy.ts`), so `submitPlain` asks
+ * or balancer function. Which calls are is known when their function is made (`api/calls/call-proxy.ts`), so `submitPlain` asks
  * for none of that.
  */
 import { Promise } from "../../builtins.ts";
@@ -17,22 +17,22 @@ import {
   type SnapshotEncoder,
 } from "../../lane/snapshot.ts";
 import { UNSIZED } from "../../lane/sized-values.ts";
-import { type CallLoad, type TaskTimings, UNKNOWN_LOAD } from "../../lane/task-timings.ts";
+import { type CallLoad, type TaskTimings, UNKNOWN_LOAD } from "../../metering/task-timings.ts";
 import { DataCloneError } from "../../errors.ts";
 import { hasPromise, ignoreRejections } from "./pending-arguments.ts";
 import { type FindTask, PendingCalls } from "./pending-calls.ts";
-import { type CallSettings, PLAIN, reasonOf, withStreams } from "../cancel/call-settings.ts";
+import { type CallSettings, PLAIN, reasonOf, withStreams } from "../calls/call-settings.ts";
 import { splitStreams } from "../streams/argument-sources.ts";
 import { endSource, endStreams } from "../../streams/open-source.ts";
-import type { InFlight, PendingCall, Reject, Resolve } from "../in-flight.ts";
-import type { Lane } from "../balance/lane.ts";
-import type { LaneSet } from "../balance/lane-set.ts";
-import type { LaneChooser } from "../balance/placement.ts";
+import type { InFlight, PendingCall, Reject, Resolve } from "../calls/in-flight.ts";
+import type { Lane } from "../lanes/lane.ts";
+import type { LaneSet } from "../lanes/lane-set.ts";
+import type { LaneChooser } from "../schedule/placement.ts";
 import type { DispatcherEvents } from "./dispatcher-events.ts";
 import type { DispatcherOptions } from "./dispatcher-options.ts";
-import type { PendingWork } from "../pending-work.ts";
-import type { Sender } from "./sender.ts";
-import type { WaitingCalls } from "./waiting-calls.ts";
+import type { PendingWork } from "../calls/pending-work.ts";
+import type { Sender } from "./queue/sender.ts";
+import type { WaitingCalls } from "./queue/waiting-calls.ts";
 
 /** The parts of the host that calls pass through. */
 export interface SubmitterParts {

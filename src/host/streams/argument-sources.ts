@@ -2,7 +2,7 @@
 import { Codec } from "../../codec/codec.ts";
 import { StreamArgument } from "../../codec/support/stream-argument.ts";
 import { StreamClosedError } from "../../errors.ts";
-import { packReason } from "../../lane/abort-reason.ts";
+import { packReason } from "../../protocol/abort-reason.ts";
 import { ItemBatch } from "../../lane/item-batch.ts";
 import { SnapshotEncoder } from "../../lane/snapshot.ts";
 import type {
@@ -10,14 +10,14 @@ import type {
   PackedItems,
   PackedReason,
   StreamId,
-} from "../../lane/start-data.ts";
+} from "../../protocol/start-data.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
 import { HIGH_WATER_MARK } from "../../streams/limits.ts";
 import { endSource, openSource } from "../../streams/open-source.ts";
 import { isReadableStream } from "../../streams/readable.ts";
 import { type AnyIterator, isStreamable, StreamProducer } from "../../streams/stream-producer.ts";
-import type { Lane } from "../balance/lane.ts";
-import type { CallWatch, InFlight, PendingCall } from "../in-flight.ts";
+import type { Lane } from "../lanes/lane.ts";
+import type { CallWatch, InFlight, PendingCall } from "../calls/in-flight.ts";
 
 export interface ArgumentSourcesOptions {
   readonly runtime: Runtime;

@@ -1,9 +1,9 @@
 /** Links the calls whose results are streams with their readers. */
 import type { StreamConsumer } from "../../streams/stream-consumer.ts";
-import type { LaneSet } from "../balance/lane-set.ts";
-import type { Lane } from "../balance/lane.ts";
-import type { Cancellation } from "../cancel/cancellation.ts";
-import type { InFlight, ItemSink, PendingCall, Reject, Resolve } from "../in-flight.ts";
+import type { LaneSet } from "../lanes/lane-set.ts";
+import type { Lane } from "../lanes/lane.ts";
+import type { Cancellation } from "../limits/cancellation.ts";
+import type { InFlight, ItemSink, PendingCall, Reject, Resolve } from "../calls/in-flight.ts";
 import { toReadableStream } from "../../streams/readable.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
 import { createResultStream, type ResultStream } from "./result-stream.ts";

@@ -1,6 +1,6 @@
 /** Result streams that nobody reads, which a pool that closes does not wait for. */
 import type { Runtime } from "../../runtimes/runtime.ts";
-import type { InFlight } from "../in-flight.ts";
+import type { InFlight } from "../calls/in-flight.ts";
 
 /** Longest time between two reads of a stream that `shutdown()` waits for. A reader may wait for the sink of its items. */
 const UNREAD_MS = 1000;

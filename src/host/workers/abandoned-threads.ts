@@ -4,7 +4,7 @@
  * multiplied by (abandoned threads + busy workers) / cores if that is above 1.
  */
 import { Set } from "../../builtins.ts";
-import type { Lane } from "../balance/lane.ts";
+import type { Lane } from "../lanes/lane.ts";
 
 export interface AbandonedThreadsOptions {
   readonly cores: number;

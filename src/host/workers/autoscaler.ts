@@ -6,8 +6,8 @@
  * idle for `idleTimeoutMs` is closed.
  */
 import type { Runtime, Timer } from "../../runtimes/runtime.ts";
-import type { Lane } from "../balance/lane.ts";
-import { LastProgress } from "../last-progress.ts";
+import type { Lane } from "../lanes/lane.ts";
+import { LastProgress } from "../lanes/last-progress.ts";
 
 /** Time that calls must wait before a worker is started. */
 const GROW_AFTER_MS = 10;

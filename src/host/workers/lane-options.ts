@@ -2,7 +2,7 @@
 import type { Codec } from "../../codec/codec.ts";
 import type { WorkerLoss } from "../../errors.ts";
 import type { RingSizes } from "../../lane/layout.ts";
-import type { PoolStart } from "../../lane/start-data.ts";
+import type { PoolStart } from "../../protocol/start-data.ts";
 import type { Runtime, WorkerHandle } from "../../runtimes/runtime.ts";
 
 export interface LaneOptions {

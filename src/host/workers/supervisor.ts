@@ -16,10 +16,10 @@ import type { Runtime, Timer } from "../../runtimes/runtime.ts";
 import { AbandonedThreads } from "./abandoned-threads.ts";
 import { Autoscaler } from "./autoscaler.ts";
 import { WorkerFailures } from "./worker-failures.ts";
-import type { Lane } from "../balance/lane.ts";
+import type { Lane } from "../lanes/lane.ts";
 import { type LaneEnd, type LaneEvents, type LaneOptions, ThreadLane } from "./thread-lane.ts";
-import type { ArgumentMessage } from "../../lane/start-data.ts";
-import type { PendingCall } from "../in-flight.ts";
+import type { ArgumentMessage } from "../../protocol/start-data.ts";
+import type { PendingCall } from "../calls/in-flight.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 
 /** Delay after a failed attempt to recycle a worker. */

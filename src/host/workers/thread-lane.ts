@@ -26,7 +26,7 @@ import {
   WAITS_FOR,
   WANTS_SPACE,
 } from "../../lane/layout.ts";
-import { packReason } from "../../lane/abort-reason.ts";
+import { packReason } from "../../protocol/abort-reason.ts";
 import {
   type AbortMessage,
   type ArgumentMessage,
@@ -36,7 +36,7 @@ import {
   WAKE,
   type WorkerMessage,
   type WorkerStart,
-} from "../../lane/start-data.ts";
+} from "../../protocol/start-data.ts";
 import { DataCloneError, WorkerStartError } from "../../errors.ts";
 import { AwakeCount, type SharedWord, wordsOf } from "../../sync/awake-count.ts";
 import { SpaceFlag } from "../../sync/space-flag.ts";
@@ -48,11 +48,11 @@ import {
   type Timer,
   type WorkerHandle,
 } from "../../runtimes/runtime.ts";
-import { LaneLoad } from "../balance/lane-load.ts";
+import { LaneLoad } from "../lanes/lane-load.ts";
 import { giveLaneMemory, takeLaneMemory } from "./lane-memory.ts";
-import type { Lane } from "../balance/lane.ts";
+import type { Lane } from "../lanes/lane.ts";
 import type { LaneEnd, LaneOptions } from "./lane-options.ts";
-import { PayloadCredit } from "./payload-credit.ts";
+import { PayloadCredit } from "../lanes/payload-credit.ts";
 import type { Receiver } from "./watchdog.ts";
 import { startErrorOf } from "./worker-failures.ts";
 

@@ -1,6 +1,6 @@
 /** Counts workers that fail to start or end without a response, and decides when the pool has failed. */
 import { TaskNotFoundError, WorkerStartError } from "../../errors.ts";
-import type { StartFailure } from "../../lane/start-data.ts";
+import type { StartFailure } from "../../protocol/start-data.ts";
 
 /** Failed starts in a row that fail the pool. */
 const MAX_START_FAILURES = 5;

@@ -1,6 +1,6 @@
 /** The message of a call: name of the task, settings for its machine, and arguments. */
 import { Promise } from "../../builtins.ts";
-import { type CallSettings, isPlain } from "../../host/cancel/call-settings.ts";
+import { type CallSettings, isPlain } from "../../host/calls/call-settings.ts";
 import { StreamArgument } from "../../codec/support/stream-argument.ts";
 import { isReadableStream } from "../../streams/readable.ts";
 import { endSource, endStreams, openSource } from "../../streams/open-source.ts";

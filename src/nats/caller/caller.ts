@@ -4,7 +4,7 @@
  */
 import { Map } from "../../builtins.ts";
 import type { Msg, NatsConnection } from "@nats-io/transport-node";
-import { type CallSettings, reasonOf } from "../../host/cancel/call-settings.ts";
+import { type CallSettings, reasonOf } from "../../host/calls/call-settings.ts";
 import { ignoreRejections } from "../../host/dispatch/pending-arguments.ts";
 import {
   NoMachinesError,

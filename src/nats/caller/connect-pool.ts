@@ -8,12 +8,12 @@ import {
   type GivenCall,
   mergeOptions,
   NO_OPTIONS,
-} from "../../api/call-options.ts";
-import { createTable } from "../../api/call-proxy.ts";
-import type { ModuleCalls } from "../../api/call-types.ts";
-import { checkShutdown, type ShutdownOptions } from "../../api/options.ts";
-import type { AnyFunction } from "../../api/task.ts";
-import { createSettings, PLAIN } from "../../host/cancel/call-settings.ts";
+} from "../../api/options/call-options.ts";
+import { createTable } from "../../api/calls/call-proxy.ts";
+import type { ModuleCalls } from "../../api/calls/call-types.ts";
+import { checkShutdown, type ShutdownOptions } from "../../api/options/options.ts";
+import type { AnyFunction } from "../../api/tasks/task.ts";
+import { createSettings, PLAIN } from "../../host/calls/call-settings.ts";
 import { InvalidArgumentError, NoMachinesError, PoolClosedError } from "../../errors.ts";
 import { withStackAbove } from "../../realm/caller-stack.ts";
 import { currentRuntime } from "../../runtimes/current.ts";

@@ -1,6 +1,6 @@
 /** One call of a remote task at its caller: what it needs to be sent again, and the only place where it settles. */
 import { queueMicrotask } from "../../builtins.ts";
-import type { CallSettings } from "../../host/cancel/call-settings.ts";
+import type { CallSettings } from "../../host/calls/call-settings.ts";
 import { createResultStream, type ResultStream } from "../../host/streams/result-stream.ts";
 import { toReadableStream } from "../../streams/readable.ts";
 import type { StreamConsumer } from "../../streams/stream-consumer.ts";

@@ -1,6 +1,6 @@
 /** The caller's side of durable work: `pool.enqueue` and `pool.result`. */
 import { Map, Promise } from "../../builtins.ts";
-import { createTable } from "../../api/call-proxy.ts";
+import { createTable } from "../../api/calls/call-proxy.ts";
 import {
   checkInteger,
   checkKeys,
@@ -9,8 +9,8 @@ import {
   isRecord,
   ownOf,
   show,
-} from "../../api/checks.ts";
-import type { ModuleCalls } from "../../api/call-types.ts";
+} from "../../api/options/checks.ts";
+import type { ModuleCalls } from "../../api/calls/call-types.ts";
 import { InvalidArgumentError, ProtocolError } from "../../errors.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
 import { refuseStream } from "../caller/call-message.ts";

@@ -1,5 +1,5 @@
 /** The tasks of the local pool, found by the names that callers send. */
-import { didYouMean } from "../../api/checks.ts";
+import { didYouMean } from "../../api/options/checks.ts";
 import { UnknownTaskError } from "../../errors.ts";
 
 /** A function of a pool's `call`. */

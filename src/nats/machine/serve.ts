@@ -1,11 +1,11 @@
 /** `serve`: a local pool behind a NATS queue group. */
 import { Promise } from "../../builtins.ts";
 import type { NatsConnection } from "@nats-io/transport-node";
-import { moduleUrlOf } from "../../api/module-url.ts";
-import { checkShutdown, type ShutdownOptions } from "../../api/options.ts";
-import { createPool } from "../../api/pool.ts";
-import type { ModulePool } from "../../api/pool-types.ts";
-import type { AnyFunction } from "../../api/task.ts";
+import { moduleUrlOf } from "../../api/options/module-url.ts";
+import { checkShutdown, type ShutdownOptions } from "../../api/options/options.ts";
+import { createPool } from "../../api/pool/pool.ts";
+import type { ModulePool } from "../../api/pool/pool-types.ts";
+import type { AnyFunction } from "../../api/tasks/task.ts";
 import { DurableWorker } from "../durable/durable-worker.ts";
 import { openStore } from "../durable/store.ts";
 import { callerOf } from "../../realm/call-site.ts";

@@ -7,7 +7,7 @@ import { detached, type Snapshot } from "../../../src/lane/snapshot.ts";
 import { bufferOf } from "../../../src/lane/payload-port.ts";
 import { holdCall, receive, send, sendCall, sendHeldCall } from "../../support/codec.ts";
 import { createEndpoints } from "../../support/endpoints.ts";
-import { messageBytes } from "../../../src/host/workers/payload-credit.ts";
+import { messageBytes } from "../../../src/host/lanes/payload-credit.ts";
 import { currentRuntime } from "../../../src/runtimes/current.ts";
 
 const CAPACITY = 4096;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { createSettings } from "../../../../src/host/cancel/call-settings.ts";
-import { InFlight } from "../../../../src/host/in-flight.ts";
+import { createSettings } from "../../../../src/host/calls/call-settings.ts";
+import { InFlight } from "../../../../src/host/calls/in-flight.ts";
 import { whenUnread } from "../../../../src/host/streams/unread-streams.ts";
 
 /** Calls in flight, and a watch whose interval the test runs. */

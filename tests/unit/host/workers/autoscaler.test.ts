@@ -1,7 +1,7 @@
 /** Growing and shrinking on a clock of the test's own, with lanes of which only their calls are known. */
 import { describe, expect, test } from "vitest";
-import { UNKNOWN_LOAD } from "../../../../src/lane/task-timings.ts";
-import type { Lane } from "../../../../src/host/balance/lane.ts";
+import { UNKNOWN_LOAD } from "../../../../src/metering/task-timings.ts";
+import type { Lane } from "../../../../src/host/lanes/lane.ts";
 import { Autoscaler, type ElasticOptions } from "../../../../src/host/workers/autoscaler.ts";
 import type { Runtime, Timer } from "../../../../src/runtimes/runtime.ts";
 import { FakeLane } from "../../../support/lanes.ts";

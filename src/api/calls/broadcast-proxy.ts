@@ -1,0 +1,92 @@
+/** `pool.broadcast`: the tasks of a pool as functions that call every worker once. */
+import { Error, Map, Promise } from "../../builtins.ts";
+import { atCaller } from "../../realm/caller-stack.ts";
+import { checkBroadcastOptions, type GivenOptions, mergeOptions } from "../options/call-options.ts";
+import { createTable, findKnown, unknownTask } from "./call-proxy.ts";
+import type { CallEntry } from "../../host/observe/call-entry.ts";
+import type { Broadcasts } from "../../host/dispatch/broadcasts.ts";
+import type { FindTask } from "../../host/dispatch/pending-calls.ts";
+import type { PoolSpec } from "../tasks/pool-spec.ts";
+import { endStreams } from "../../streams/open-source.ts";
+
+type Broadcast = (...args: unknown[]) => Promise<unknown[]>;
+type BroadcastWith = Broadcast & { with(options: unknown): BroadcastWith };
+
+export type BroadcastProxy = Readonly<Record<string, BroadcastWith>>;
+
+/**
+ * Creates `pool.broadcast`. `isKnown`: whether the tasks are known, which is always so but in a module pool before its
+ * first worker is ready. `pool` is kept as long as a function of it.
+ */
+export function createBroadcasts(
+  spec: PoolSpec,
+  broadcasts: Broadcasts,
+  entry: CallEntry,
+  isKnown: () => boolean,
+  pool: object,
+): BroadcastProxy {
+  const made = new Map<string, BroadcastWith>();
+  const names = (): string[] => spec.sources.map(({ name }) => name);
+  return createTable<BroadcastWith>((name) => {
+    if (isKnown() && spec.taskModule === undefined && !names().includes(name)) {
+      throw unknownTask(name, names());
+    }
+    let found = made.get(name);
+    if (found === undefined) {
+      const at = (given: GivenOptions, isSticky: boolean): BroadcastWith => {
+        const find: FindTask = () => {
+          const task = names().indexOf(name);
+          if (task < 0) return unknownTask(name, names());
+          return findKnown(spec, task, given);
+        };
+        const broadcast: Broadcast = (...args) =>
+          start({ pool, broadcasts, entry, isKnown, find, isSticky }, args);
+        return Object.assign(broadcast, {
+          with: atCaller((options: unknown) => {
+            const next = checkBroadcastOptions(options);
+            return at(mergeOptions(given, next.given), next.isSticky ?? isSticky);
+          }),
+        });
+      };
+      made.set(name, found = at({}, false));
+    }
+    return found;
+  });
+}
+
+interface Start {
+  /** Not used: its workers run while a broadcast is under way. */
+  readonly pool: object;
+  readonly broadcasts: Broadcasts;
+  readonly entry: CallEntry;
+  readonly isKnown: () => boolean;
+  readonly find: FindTask;
+  readonly isSticky: boolean;
+}
+
+/** A broadcast takes no streams: each worker would need one of its own. */
+async function start(options: Start, args: readonly unknown[]): Promise<unknown[]> {
+  try {
+    return await startWith(options, args);
+  } catch (error) {
+    endStreams(args);
+    throw error;
+  }
+}
+
+/** Promises among the arguments are awaited first. */
+async function startWith(
+  { broadcasts, entry, isKnown, find, isSticky }: Start,
+  args: readonly unknown[],
+): Promise<unknown[]> {
+  const values = args.some((arg) => arg instanceof Promise) ? await Promise.all(args) : args;
+  if (!isKnown()) return broadcasts.startEarly(find, entry.carry(values, undefined), isSticky);
+  const found = find();
+  if (found instanceof Error) throw found;
+  return broadcasts.start(
+    found.task,
+    entry.carry(values, found.task),
+    found.settings,
+    isSticky,
+  );
+}

@@ -1,0 +1,384 @@
+/**
+ * `pool.call`: the tasks of a pool as functions, by name. Access to an unknown name throws UnknownTaskError; in a module
+ * pool, whose tasks the host may not know yet, the call rejects with it.
+ */
+import { Map, Promise, Proxy, Set } from "../../builtins.ts";
+import {
+  type CallOptions,
+  checkCallOptions,
+  complete,
+  type GivenCall,
+  type GivenOptions,
+  mergeOptions,
+  NO_OPTIONS,
+} from "../options/call-options.ts";
+import { didYouMean } from "../options/checks.ts";
+import { defineOwn } from "../../codec/support/own-property.ts";
+import { abortError } from "../../protocol/abort-reason.ts";
+import { InvalidArgumentError, UnknownTaskError } from "../../errors.ts";
+import { atCaller, withStackAbove } from "../../realm/caller-stack.ts";
+import { transfer } from "../../codec/kinds/wrappers.ts";
+import type { DeclaredValues } from "../../codec/struct/signature.ts";
+import {
+  type CallSettings,
+  createSettings,
+  type GivenSettings,
+  isPlain,
+  PLAIN,
+} from "../../host/calls/call-settings.ts";
+import type { Cancellation } from "../../host/limits/cancellation.ts";
+import type { PendingCall, Reject, Resolve } from "../../host/calls/in-flight.ts";
+import type { Dispatcher } from "../../host/dispatch/dispatcher.ts";
+import type { CallSink } from "./mapped-errors.ts";
+import type { FindTask } from "../../host/dispatch/pending-calls.ts";
+import type { StreamCalls } from "../../host/streams/stream-calls.ts";
+import { CHUNK, EMITTING } from "../../protocol/task-variants.ts";
+import { endStreams } from "../../streams/open-source.ts";
+import { isStreamable } from "../../streams/stream-producer.ts";
+import { type BoundCall, chunkCall, mappable, refusedMap, whyNotMapped } from "./mappable.ts";
+import type { PoolSpec } from "../tasks/pool-spec.ts";
+import { promiseOrStream, streamed, type Submit } from "./stream-calls.ts";
+
+/** Returns a promise of the result, or a stream. */
+type Call = (...args: unknown[]) => unknown;
+type CallWith = Call & { with(options: CallOptions): CallWith };
+
+export type CallProxy = Readonly<Record<string, CallWith>>;
+
+const NO_EVENTS = "The task is a generator: it yields what others emit, so onEvent does not apply.";
+
+/** Properties that promises, inspectors and test runners read from any object. */
+const PROBED: ReadonlySet<string> = new Set([
+  "then",
+  "toJSON",
+  "constructor",
+  "inspect",
+  "href",
+  "protocol",
+  "nodeType",
+  "$$typeof",
+  "asymmetricMatch",
+]);
+
+/** What the functions of one task are made of. */
+interface TaskCalls {
+  /** The handle of its pool. */
+  readonly pool: object;
+  /** A new function whose calls have these options. Throws InvalidArgumentError if they do not fit the task. */
+  readonly make: (given: GivenCall) => Call;
+  readonly bind: (given: GivenCall) => BoundCall;
+}
+
+/** The function with these options, which takes further ones. `pool.map` knows it. */
+function callWith(calls: TaskCalls, given: GivenCall = NO_OPTIONS): CallWith {
+  const call = Object.assign(calls.make(given), {
+    with: atCaller((options: CallOptions) =>
+      callWith(calls, mergeOptions(given, checkCallOptions(options)))
+    ),
+  });
+  mappable.set(call, {
+    pool: calls.pool,
+    bind: (signal) => calls.bind(mergeOptions(given, { signal })),
+  });
+  return call;
+}
+
+/** References of the functions of a pool. A function that is still referenced keeps its pool open. */
+export interface CallTarget {
+  readonly dispatcher: Dispatcher;
+  readonly entry: CallSink;
+  readonly cancellation: Cancellation;
+  readonly streams: StreamCalls;
+  readonly pool: object;
+}
+
+/** Creates a table without entries. `onUnknown` gives the value of every name that is not in it. */
+export function createTable<T>(onUnknown: (name: string) => unknown): Readonly<Record<string, T>> {
+  const get = (_target: object, key: string | symbol): unknown => {
+    try {
+      return typeof key === "symbol" || PROBED.has(key) ? undefined : onUnknown(key);
+    } catch (error) {
+      throw withStackAbove(error, get);
+    }
+  };
+  return Object.create(new Proxy(Object.create(null) as object, { get })) as Readonly<
+    Record<string, T>
+  >;
+}
+
+export function unknownTask(name: string, known: readonly string[]): UnknownTaskError {
+  return new UnknownTaskError(name, known, didYouMean(name, known));
+}
+
+/** Creates `pool.call`. Its own properties are the tasks; reading any other name throws. */
+export function createCallProxy(spec: PoolSpec, target: CallTarget): CallProxy {
+  const names = spec.sources.map(({ name }) => name);
+  const table = createTable<CallWith>((name) => {
+    throw unknownTask(name, names);
+  });
+  for (const [task, name] of names.entries()) {
+    const value = callWith(createCalls(spec, target, task));
+    defineOwn(table, name, { value, enumerable: true });
+  }
+  return table;
+}
+
+/** The calls of a module pool. */
+export interface ModuleCalls {
+  readonly calls: CallProxy;
+  /** The tasks are known: the calls are properties of the table from now on. */
+  readonly onKnown: () => void;
+}
+
+export function createModuleCalls(spec: PoolSpec, target: CallTarget): ModuleCalls {
+  const early = new Map<string, { readonly call: CallWith; readonly onKnown: () => void }>();
+  let isKnown = false;
+  const unknown = (name: string): UnknownTaskError =>
+    unknownTask(name, spec.sources.map((source) => source.name));
+  const calls = createTable<CallWith>((name) => {
+    const made = early.get(name);
+    if (made !== undefined) return made.call;
+    if (isKnown) return callWith(refusing(target.pool, unknown(name)));
+    const calls = createEarlyCalls(spec, target, name, unknown);
+    const call = callWith(calls);
+    early.set(name, { call, onKnown: calls.onKnown });
+    return call;
+  });
+  const onKnown = (): void => {
+    isKnown = true;
+    for (const { onKnown } of early.values()) onKnown();
+    for (const [task, { name }] of spec.sources.entries()) {
+      const value = early.get(name)?.call ?? callWith(createCalls(spec, target, task));
+      defineOwn(calls, name, { value, enumerable: true });
+    }
+    target.dispatcher.onTasksKnown();
+  };
+  return { calls, onKnown };
+}
+
+/** The calls of a task, by its index. */
+function createCalls(spec: PoolSpec, target: CallTarget, task: number): TaskCalls {
+  const { tasks, options } = spec;
+  const { settings: own, isStream } = tasks[task]!;
+  const { entry } = target;
+  const callAt = (given: GivenSettings): Call => {
+    const settings = settingsFor(options, own, given);
+    if (isStream) {
+      if (settings.onEvent !== undefined) throw new InvalidArgumentError(NO_EVENTS);
+      return (...args) =>
+        streamed(
+          target.streams,
+          (resolve, reject) => entry.submit(task, args, resolve, reject, settings),
+        );
+    }
+    const index = settings.onEvent === undefined ? task : task + EMITTING * tasks.length;
+    if (settings.hasSignal) {
+      return (...args) =>
+        abortable(
+          target,
+          (resolve, reject) => entry.submit(index, args, resolve, reject, settings),
+        );
+    }
+    if (isPlain(settings)) return createPlainCall(spec, entry, task);
+    return (...args) =>
+      new Promise((resolve: Resolve, reject: Reject) => {
+        entry.submit(index, args, resolve, reject, settings);
+      });
+  };
+  return {
+    pool: target.pool,
+    make: (given) => moving(callAt(given), given.transfer, spec.signatures[task]?.args),
+    bind: (given) => {
+      const refusal = whyNotMapped(isStream, given.transfer !== undefined);
+      if (refusal !== undefined) return refusedMap(refusal);
+      // The signal of a chunk keeps it from calling the task for further items.
+      const settings = settingsFor(options, { ...own, hasSignal: true }, given);
+      const isDeclared = spec.signatures[task] !== undefined;
+      return {
+        single: callAt(given) as BoundCall["single"],
+        chunk: chunkCall(entry, task + CHUNK * tasks.length, settings, isDeclared),
+        isKnown: true,
+      };
+    },
+  };
+}
+
+/** The function of a task for calls without options. What they may be asked for is decided here, once. */
+function createPlainCall(
+  { options: { context, inliner, balancer }, signatures }: PoolSpec,
+  entry: CallSink,
+  task: number,
+): Call {
+  const isShort = context === undefined && inliner === undefined && typeof balancer === "string" &&
+    signatures[task] === undefined;
+  if (isShort) {
+    return (...args) =>
+      new Promise((resolve: Resolve, reject: Reject) => {
+        entry.submitPlain(task, args, resolve, reject);
+      });
+  }
+  return (...args) =>
+    new Promise((resolve: Resolve, reject: Reject) => {
+      entry.submit(task, args, resolve, reject, PLAIN);
+    });
+}
+
+/**
+ * The calls of a name in a module pool whose tasks are not known yet. Each function calls the task of that name as soon as
+ * it is known.
+ */
+function createEarlyCalls(
+  spec: PoolSpec,
+  target: CallTarget,
+  name: string,
+  unknown: (name: string) => UnknownTaskError,
+): TaskCalls & { readonly onKnown: () => void } {
+  const { sources, tasks, options } = spec;
+  let known: TaskCalls | undefined;
+  const indexOf = (): number => sources.findIndex((source) => source.name === name);
+  const isStream = (): boolean => tasks[indexOf()]?.isStream === true;
+  const earlyAt = (given: GivenCall): Call => {
+    // A signal, so that a call made now has `reject()` in case its task turns out to take a signal. Nothing is retried
+    // before the task is known.
+    const settings = settingsFor(options, { hasSignal: true, idempotent: true }, given);
+    const find: FindTask = () => {
+      const task = indexOf();
+      return task < 0 ? unknown(name) : findKnown(spec, task, given);
+    };
+    return (...args) =>
+      promiseOrStream(
+        target.streams,
+        name,
+        isStream,
+        (submit) => abortable(target, submit),
+        (resolve, reject) => target.entry.submitEarly(name, find, args, resolve, reject, settings),
+      );
+  };
+  return {
+    pool: target.pool,
+    make: (given) => {
+      if (known !== undefined) return known.make(given);
+      const early = moving(earlyAt(given), given.transfer, undefined);
+      let late: Call | undefined;
+      return (...args) => {
+        if (known === undefined) return early(...args);
+        return (late ??= makeLate(target, known, given, isStream()))(...args);
+      };
+    },
+    bind(given) {
+      if (known !== undefined) return known.bind(given);
+      return { single: this.make(given) as BoundCall["single"], chunk: undefined, isKnown: false };
+    },
+    onKnown: () => {
+      const task = indexOf();
+      known = task < 0 ? refusing(target.pool, unknown(name)) : createCalls(spec, target, task);
+    },
+  };
+}
+
+/** `calls.make` for a function that was made before its task was known: its options may turn out not to fit. */
+function makeLate(
+  { streams }: CallTarget,
+  calls: TaskCalls,
+  given: GivenCall,
+  isStream: boolean,
+): Call {
+  try {
+    return calls.make(given);
+  } catch (error) {
+    if (!isStream) return refused(error);
+    return (...args) =>
+      streamed(streams, () => {
+        endStreams(args);
+        throw error;
+      });
+  }
+}
+
+/** The task at an index, for calls with `given` options. */
+export function findKnown(
+  { tasks, options }: PoolSpec,
+  task: number,
+  given: GivenCall,
+): ReturnType<FindTask> {
+  const isEmitting = given.onEvent !== undefined;
+  if (isEmitting && tasks[task]!.isStream) return new InvalidArgumentError(NO_EVENTS);
+  try {
+    return {
+      task: isEmitting ? task + EMITTING * tasks.length : task,
+      settings: settingsFor(options, tasks[task]!.settings, given),
+    };
+  } catch (error) {
+    return error as InvalidArgumentError;
+  }
+}
+
+/** `call` with arguments of which the objects in `list` move. */
+function moving(
+  call: Call,
+  list: readonly unknown[] | undefined,
+  declared: DeclaredValues | undefined,
+): Call {
+  if (list === undefined) return call;
+  return (...args) => {
+    // One wrapper moves objects of all arguments. It cannot be around a declared value, a promise or a stream that is sent
+    // item by item.
+    const free = args.findIndex((arg, index) =>
+      declared?.[index] === undefined && !(arg instanceof Promise) &&
+      (!isStreamable(arg) || list.includes(arg))
+    );
+    if (free < 0) {
+      endStreams(args);
+      return Promise.reject(
+        new InvalidArgumentError(
+          "with({ transfer }) needs an argument that is neither a promise, a stream nor a declared struct; " +
+            "wrap the value of a promise in transfer().",
+        ),
+      );
+    }
+    return call(...args.with(free, transfer(args[free], list)));
+  };
+}
+
+/** Calls that reject with `error`. */
+function refusing(pool: object, error: Error): TaskCalls {
+  return {
+    pool,
+    make: () => refused(error),
+    bind: () => refusedMap(error),
+  };
+}
+
+/** A function whose calls reject with `error`. */
+function refused(error: unknown): Call {
+  return (...args) => {
+    endStreams(args);
+    return Promise.reject(error);
+  };
+}
+
+/** The settings of calls with `given` options, of a task with its `own`. Throws InvalidArgumentError. */
+function settingsFor(
+  { hardTimeoutMs, balancer }: PoolSpec["options"],
+  own: GivenOptions,
+  given: GivenCall,
+): CallSettings {
+  const settings = { hardTimeoutMs, ...complete(mergeOptions(own, given)) };
+  // strictFifo ignores priorities.
+  return createSettings(balancer === "strictFifo" ? { ...settings, priority: 0 } : settings);
+}
+
+/** A call with a method `reject` of its promise, which aborts it. */
+function abortable({ cancellation }: CallTarget, submit: Submit): Promise<unknown> {
+  let call: PendingCall | undefined;
+  let own: Reject | undefined;
+  const promise = new Promise((resolve: Resolve, reject: Reject) => {
+    call = submit(resolve, reject);
+    own = call?.reject;
+  });
+  const abort = (reason: unknown = abortError()): void => {
+    // The slot may belong to another call by now.
+    if (call !== undefined && call.reject === own) cancellation.abort(call, reason);
+  };
+  return Object.assign(promise, { reject: abort });
+}

@@ -1,0 +1,237 @@
+/** The types of `pool.call` and `pool.broadcast`, derived from those of the tasks. Types only. */
+import type { Borrowed } from "../../codec/kinds/borrow.ts";
+import type { ResultStream } from "../../host/streams/result-stream.ts";
+import type { BroadcastOptions, CallOptions } from "../options/call-options.ts";
+import type { AnyFunction, ImportedTask, Task, TaskMap } from "../tasks/task.ts";
+
+/** The function behind an entry of a {@link TaskMap}, as callers see it. */
+export type TaskFunctionOf<T> = T extends AnyFunction ? T
+  : T extends Task<AnyFunction, infer C> ? C
+  : T extends ImportedTask<infer F> ? F
+  : never;
+
+/** The promise of a call whose task gets a signal. */
+export interface AbortablePromise<T> extends Promise<T> {
+  /** Rejects the promise with `reason` (default: an AbortError), and aborts the signal of the task. */
+  reject(reason?: unknown): void;
+}
+
+/**
+ * A function of `pool.call`: takes the parameters of the task, and returns a promise of its result.
+ *
+ * Overloads are kept, up to six. The signature of a generic function is kept if it returns a promise and its parameters
+ * can be sent; TypeScript cannot express the others, so their type parameters become their constraints, or `unknown`.
+ */
+export type Call<F extends AnyFunction> = WithOptions<Signature<F, "call">, CallOptions>;
+
+/** A function of `pool.call` for a task that gets a signal. */
+export type AbortableCall<F extends AnyFunction> = WithOptions<
+  Signature<F, "abortable">,
+  CallOptions
+>;
+
+/** A function that takes options: `pool.call.f.with({ signal, timeout: 100 })(1)`. */
+export type WithOptions<F, Options> = F & WithMethod<F, Options>;
+
+/** The method `with` of a function `F`. */
+export interface WithMethod<F, Options> {
+  /**
+   * Returns the same function with these options, which win over those of an earlier `with` and of the task. Signals add up:
+   * each of them aborts the calls.
+   */
+  with(options: Options): WithOptions<F, Options>;
+}
+
+/** The function of `pool.call` for a task. */
+export type CallOf<T> = unknown extends T ? Call<AnyFunction>
+  : T extends { readonly abortSignal: true } ? AbortableCall<TaskFunctionOf<T>>
+  : Call<TaskFunctionOf<T>>;
+
+/** `pool.call` for a given {@link TaskMap}. */
+export type Calls<Tasks extends TaskMap> = {
+  readonly [Name in keyof Tasks]: CallOf<Tasks[Name]>;
+};
+
+/**
+ * `pool.call` for a module, as in `ModuleCalls<typeof import("../tasks.ts")>`: its exported functions and declared tasks,
+ * `default` included. Other exports are not offered.
+ */
+export type ModuleCalls<Module> = {
+  readonly [Name in keyof Module as Module[Name] extends AnyFunction | Task ? Name : never]: CallOf<
+    Module[Name]
+  >;
+};
+
+/** A function of `pool.broadcast`: calls the task in every worker, and returns a promise of all results. */
+export type BroadcastCall<C extends WithMethod<AnyFunction, CallOptions>> = C extends
+  WithMethod<infer F extends AnyFunction, CallOptions>
+  ? WithOptions<Signature<F, "broadcast">, BroadcastOptions>
+  : never;
+
+/** `pool.broadcast` for the functions of `pool.call`. Generic functions resolve to `unknown[]`. */
+export type BroadcastCalls<C> = {
+  readonly [Name in keyof C]: C[Name] extends WithMethod<AnyFunction, CallOptions>
+    ? BroadcastCall<C[Name]>
+    : never;
+};
+
+// deno-lint-ignore no-explicit-any -- what a generator is sent is of no interest
+type AnyGenerator = Generator<unknown, unknown, any> | AsyncGenerator<unknown, unknown, any>;
+
+/** What callers get for a result of type `T`: streams for what a worker sends as one. */
+type Received<T> = unknown extends T ? T
+  : T extends ResultStream<unknown, unknown> ? T
+  : T extends Generator<infer Item, infer Return> ? ResultStream<Awaited<Item>, Awaited<Return>>
+  : T extends AsyncGenerator<infer Item, infer Return> ? ResultStream<Item, Return>
+  : T extends { getReader(): unknown; cancel(): Promise<void> } ? T // a ReadableStream
+  : T extends AsyncIterable<infer Item> ? ResultStream<Item, unknown>
+  : T;
+
+/** A generator function returns its stream at once, any other a promise. */
+type StreamOr<R, Otherwise> = unknown extends R ? Otherwise
+  : [R] extends [never] ? Otherwise
+  : [R] extends [AnyGenerator] ? Received<R>
+  : Otherwise;
+
+/** What a function returns to callers if the task returns `R`. */
+interface Returned<R> {
+  readonly call: StreamOr<R, Promise<Received<Awaited<R>>>>;
+  readonly abortable: StreamOr<R, AbortablePromise<Received<Awaited<R>>>>;
+  readonly broadcast: Promise<Received<Awaited<R>>[]>;
+  readonly task: R;
+}
+
+/**
+ * The signature of `F` for callers.
+ *
+ * @ignore
+ */
+export type Signature<F extends AnyFunction, Kind extends keyof Returned<unknown>> =
+  IsSimple<F> extends true ? SignatureOf<LastOverload<F>, Kind>
+    : [Kind, CanKeepSignature<F>] extends ["call", true] ? F
+    : AllSignatures<Overloads<F>, Kind>;
+
+type SignatureOf<O extends Overload, Kind extends keyof Returned<unknown>> = (
+  ...args: CallArguments<O[0]>
+) => Returned<O[1]>[Kind];
+
+/**
+ * Whether `F` is neither generic nor overloaded. The comparison with `F` finds both, except overloads that are all
+ * generic, which TypeScript compares without their type parameters.
+ */
+type IsSimple<F extends AnyFunction> = [
+  (...args: Parameters<F>) => ReturnType<F>,
+  Overloads<F>[0],
+  LastOverload<F>,
+] extends [F, LastOverload<F>, Overloads<F>[0]] ? true : false;
+
+/**
+ * Whether callers can use the signature of `F` itself, which no conditional type can change without losing its type
+ * parameters.
+ */
+type CanKeepSignature<F extends AnyFunction> = AllSignatures<Overloads<F>, "task"> extends F ? false
+  : [keyof F, Overloads<F>[number]] extends [never, AsyncOverload] ? HasCloneableArguments<F>
+  : false;
+
+type AsyncOverload = [unknown[], Promise<unknown>];
+
+type HasCloneableArguments<F extends AnyFunction> = [Overloads<F>[number][0]] extends
+  [CallArguments<Overloads<F>[number][0]>] ? true : false;
+
+/** Parameters and return type of one signature. */
+type Overload = readonly [parameters: readonly unknown[], result: unknown];
+
+type LastOverload<F extends AnyFunction> = [Parameters<F>, ReturnType<F>];
+
+/** The last six signatures of `F`. The first one is repeated if there are fewer. */
+type Overloads<F extends AnyFunction> = F extends {
+  (...args: infer A1): infer R1;
+  (...args: infer A2): infer R2;
+  (...args: infer A3): infer R3;
+  (...args: infer A4): infer R4;
+  (...args: infer A5): infer R5;
+  (...args: infer A6): infer R6;
+} ? [[A1, R1], [A2, R2], [A3, R3], [A4, R4], [A5, R5], [A6, R6]]
+  : [LastOverload<F>];
+
+/** A function with all these signatures. TypeScript drops repeated ones. */
+type AllSignatures<List extends readonly Overload[], Kind extends keyof Returned<unknown>> =
+  List extends readonly [infer First extends Overload, ...infer Rest extends readonly Overload[]]
+    ? SignatureOf<First, Kind> & AllSignatures<Rest, Kind>
+    : unknown;
+
+/** Arguments may be promises. The host awaits them before it sends the call. */
+export type CallArguments<Parameters extends readonly unknown[]> = {
+  [Index in keyof Parameters]:
+    | Cloneable<Awaited<Parameters[Index]>>
+    | Promise<Cloneable<Awaited<Parameters[Index]>>>;
+};
+
+/**
+ * `T` if values of this type can be sent. Otherwise `T` with {@link Uncloneable} in the place of functions and methods:
+ * optional ones may be left out.
+ */
+export type Cloneable<T> = [T] extends [Cloned<T>] ? T : Cloned<T>;
+
+declare const REASON: unique symbol;
+
+/** A type that no value has: stands for a part of an argument that cannot be sent to a worker. */
+export interface Uncloneable<Reason extends string> {
+  /**
+   * Type only.
+   *
+   * @ignore
+   */
+  readonly [REASON]: Reason;
+}
+
+/**
+ * `T` with every function replaced. Properties whose keys are symbols are left alone: `Iterable` takes arrays. Only
+ * members of object types refer to `Cloned` again, since TypeScript resolves those later: `T` may contain itself.
+ *
+ * @ignore
+ */
+export type Cloned<T> = unknown extends T ? T
+  : T extends Primitive | CloneableObject | TransferableObject ? T
+  : T extends AsyncIterable<unknown> | Generator ? T // sent as a stream
+  : T extends Callable ? Uncloneable<"a function">
+  : T extends readonly (infer Element)[]
+    ? number extends T["length"] ? ClonedArray<Element> : ClonedTuple<T>
+  : T extends ReadonlyMap<infer Key, infer Value> & NotSearchParams ? ClonedMap<Key, Value>
+  : T extends ReadonlySet<infer Value> ? ClonedSet<Value>
+  : { [Key in keyof T]: Key extends symbol ? T[Key] : Cloned<T[Key]> };
+
+interface ClonedArray<Element> extends ReadonlyArray<Cloned<Element>> {}
+interface ClonedMap<Key, Value> extends ReadonlyMap<Cloned<Key>, Cloned<Value>> {}
+interface ClonedSet<Value> extends ReadonlySet<Cloned<Value>> {}
+type ClonedTuple<T extends readonly unknown[]> = {
+  [Key in keyof T as Key extends "length" ? Key : Exclude<Key, keyof unknown[]>]: Cloned<T[Key]>;
+};
+
+/** URLSearchParams, which cannot be cloned, has all members of a Map. */
+type NotSearchParams = { append?: never };
+
+type Primitive = string | number | bigint | boolean | symbol | null | undefined | void;
+
+type Callable =
+  | ((...args: never[]) => unknown)
+  | (abstract new (...args: never[]) => unknown);
+
+/** Objects with methods that can be sent. Those that not every runtime's types declare are described by their members. */
+type CloneableObject =
+  | Date
+  | RegExp
+  | Error
+  | ArrayBuffer
+  | SharedArrayBuffer
+  | ArrayBufferView
+  | Borrowed
+  | { readonly size: number; readonly type: string; arrayBuffer(): Promise<ArrayBuffer> } // Blob, File
+  | { readonly type: string; export(): unknown; equals(other: never): boolean }; // KeyObject
+
+/** Objects with methods that can be transferred: MessagePort, streams, and FileHandle of Node. */
+type TransferableObject =
+  | { postMessage(message: never): void; start(): void; close(): void }
+  | { readonly locked: boolean; getReader(): unknown; cancel(): Promise<void> }
+  | { readonly locked: boolean; getWriter(): unknown; abort(): Promise<void> }
+  | { readonly fd: number; close(): Promise<void>; stat(): Promise<unknown> };

@@ -1,0 +1,84 @@
+/** The functions of `pool.call` as `pool.map` uses them. */
+import { Promise, WeakMap } from "../../builtins.ts";
+import { InvalidArgumentError, TimeoutError } from "../../errors.ts";
+import { type CallSettings, createSettings } from "../../host/calls/call-settings.ts";
+import type { Reject, Resolve } from "../../host/calls/in-flight.ts";
+import type { ChunkResult } from "../../protocol/task-variants.ts";
+import type { CallSink } from "./mapped-errors.ts";
+
+/** Calls of one task with the signal of one run of `map`. */
+export interface BoundCall {
+  readonly single: (...args: readonly unknown[]) => Promise<unknown>;
+  /** Undefined: only single calls are possible. */
+  readonly chunk: ChunkCall | undefined;
+  /** Whether the task is known. Otherwise `bind` may give chunks later. */
+  readonly isKnown: boolean;
+}
+
+/**
+ * Calls the task for each item, or reduces the items by it. `args` follow the items of each call. Returns undefined if the
+ * chunk cannot be sent, although some of its items perhaps can.
+ */
+type ChunkCall = (
+  items: readonly unknown[],
+  isReduction: boolean,
+  args: readonly unknown[],
+) => Promise<ChunkResult> | undefined;
+
+export interface Mappable {
+  /** The handle of its pool. */
+  readonly pool: object;
+  /** Calls that this signal aborts. */
+  readonly bind: (signal: AbortSignal) => BoundCall;
+}
+
+export const mappable: WeakMap<object, Mappable> = new WeakMap();
+
+/** Calls that all reject with `error`. */
+export function refusedMap(error: Error): BoundCall {
+  return { single: () => Promise.reject(error), chunk: undefined, isKnown: true };
+}
+
+const NO_GENERATORS = "map(), forEach() and reduce() take no generator tasks.";
+const NO_TRANSFER =
+  "map(), forEach() and reduce() take no function of with({ transfer }), which moves objects with one call: wrap the items " +
+  "that move in transfer().";
+
+/** Why a task that is known cannot be mapped. */
+export function whyNotMapped(isStream: boolean, isMoving: boolean): Error | undefined {
+  if (isStream) return new InvalidArgumentError(NO_GENERATORS);
+  return isMoving ? new InvalidArgumentError(NO_TRANSFER) : undefined;
+}
+
+/** How late a limit may expire, as a share of it. */
+const HARD_LIMIT_SHARE = 1 / 8;
+
+/** Calls of chunks, of the task with this index. Undefined if each item needs a call of its own. */
+export function chunkCall(
+  entry: CallSink,
+  task: number,
+  settings: CallSettings,
+  isDeclared: boolean,
+): ChunkCall | undefined {
+  // A time limit, and what happens then, is that of an item.
+  const isTimed = settings.timeoutMs !== Infinity || settings.deadlineMs !== Infinity;
+  if (isDeclared || isTimed || settings.onEvent !== undefined) return undefined;
+  // The hard limit is that of an item as well: the worker ends a chunk early, so that each item has the whole limit.
+  const { hardTimeoutMs } = settings;
+  const budgetMs = hardTimeoutMs * HARD_LIMIT_SHARE;
+  const ofChunk = createSettings({ ...settings, hardTimeoutMs: hardTimeoutMs + budgetMs });
+  return (items, isReduction, args) => {
+    let isMade = false;
+    const result = new Promise((resolve: Resolve, reject: Reject) => {
+      const fail: Reject = (error) => {
+        const isHard = error instanceof TimeoutError && error.limitMs === ofChunk.hardTimeoutMs;
+        reject(isHard ? new TimeoutError("hard", hardTimeoutMs) : error);
+      };
+      entry.submit(task, [items, isReduction, budgetMs, ...args], resolve, fail, ofChunk);
+      isMade = true;
+    }) as Promise<ChunkResult>;
+    if (isMade) return result;
+    result.catch(() => {}); // single calls tell why
+    return undefined;
+  };
+}

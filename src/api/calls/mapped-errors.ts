@@ -1,0 +1,58 @@
+/** The option `mapError`: calls as their functions see them, with other reasons for rejections. */
+import { PLAIN } from "../../host/calls/call-settings.ts";
+import { bindOnce } from "../../host/calls/caller-context.ts";
+import type { CallEntry } from "../../host/observe/call-entry.ts";
+import type { PendingCall, Reject } from "../../host/calls/in-flight.ts";
+import type { PoolOptions } from "../options/options.ts";
+
+/** Where calls are made. */
+export type CallSink = Pick<CallEntry, "submit" | "submitEarly" | "submitPlain">;
+
+/** `entry` itself without `mapError`. */
+export function withMappedErrors(entry: CallSink, mapError: PoolOptions["mapError"]): CallSink {
+  if (mapError === undefined) return entry;
+  /** Wraps `reject` of one call; `run` runs `mapError` in the context of its caller. */
+  const mapped = (reject: Reject, run: (f: () => void) => void): Reject => (reason) =>
+    run(() => {
+      try {
+        reject(mapError(reason));
+      } catch (error) {
+        reject(error);
+      }
+    });
+  /** A stream replaces the callbacks of its call. */
+  const follow = (
+    call: PendingCall | undefined,
+    run: (f: () => void) => void,
+  ): PendingCall | undefined => {
+    const inner = call?.follow;
+    call?.followBy((resolve, reject) =>
+      inner?.(resolve, mapped(reject, run)) ?? [resolve, mapped(reject, run)]
+    );
+    return call;
+  };
+  // What these throw is the reason that there is no call.
+  const sink: CallSink = {
+    submitPlain: (task, args, resolve, reject) => {
+      sink.submit(task, args, resolve, reject, PLAIN);
+    },
+    submit: (task, args, resolve, reject, settings) => {
+      try {
+        const run = bindOnce();
+        return follow(entry.submit(task, args, resolve, mapped(reject, run), settings), run);
+      } catch (reason) {
+        throw mapError(reason);
+      }
+    },
+    submitEarly: (name, find, args, resolve, reject, settings) => {
+      try {
+        const run = bindOnce();
+        const onReason = mapped(reject, run);
+        return follow(entry.submitEarly(name, find, args, resolve, onReason, settings), run);
+      } catch (reason) {
+        throw mapError(reason);
+      }
+    },
+  };
+  return sink;
+}

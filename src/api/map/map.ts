@@ -1,0 +1,247 @@
+/** `pool.map`, `forEach` and `reduce`: a task for many items, in chunks. */
+import { checkSignal } from "../options/call-options.ts";
+import { checkKeys, invalid, isRecord, ownOf, show } from "../options/checks.ts";
+import { Transfer } from "../../codec/support/transfer.ts";
+import { InvalidArgumentError } from "../../errors.ts";
+import type { Runtime } from "../../runtimes/runtime.ts";
+import { StreamConsumer } from "../../streams/stream-consumer.ts";
+import { openSource as openAsync } from "../../streams/open-source.ts";
+import { isStreamable } from "../../streams/stream-producer.ts";
+import { type ItemSource, MapRun, type MapRunOptions } from "./map-run.ts";
+import { type Mappable, mappable } from "../calls/mappable.ts";
+
+/** Options of {@link PoolOf.map}. `Args` are the types of the task's arguments after the item. */
+export interface MapOptions<Args extends readonly unknown[] = readonly unknown[]> {
+  /** Maximum number of chunks in flight or unread. Default: two for each thread. */
+  readonly concurrency?: number;
+  /** Whether results come in the order of their items. Default true. */
+  readonly ordered?: boolean;
+  /** Items in a chunk. Default: as many as run for about a millisecond, at most 8192. */
+  readonly chunk?: number;
+  /**
+   * Further arguments of every call, after the item: `pool.map(pool.call.resize, images, { args: [640, 480] })`. They are sent
+   * once with each chunk, whose calls share them. They cannot be streams, and cannot move. Default: none.
+   */
+  readonly args?: Args;
+  /**
+   * Ends the run: it takes no more items, aborts the calls in flight, and fails with `signal.reason`. Results that have arrived
+   * come first. null: no signal.
+   */
+  readonly signal?: AbortSignal | null;
+}
+
+/**
+ * The parameter `options` of {@link PoolOf.map}: required if the task has required arguments after the item. `Omitted`: what
+ * does not apply.
+ */
+export type MapParameters<Args extends readonly unknown[], Omitted extends string = never> =
+  [] extends Args ? [options?: Omit<MapOptions<Args>, Omitted>]
+    : [options: Omit<MapOptions<Args>, Omitted> & { readonly args: Args }];
+
+/** Items for a task: any iterable, a ReadableStream included. */
+export type Items<Item> = Iterable<Item> | AsyncIterable<Item>;
+
+function noResults(): StreamConsumer {
+  const results = new StreamConsumer({ acknowledge: () => {}, cancel: () => {} });
+  results.end(undefined);
+  return results;
+}
+
+/** The results of {@link PoolOf.map}: an async iterable for one reader. Nothing runs before it is read. */
+export class MappedResults<Result>
+  implements AsyncIterableIterator<Result, undefined, void>, AsyncDisposable {
+  readonly #start: () => MapRun;
+  #run: MapRun | undefined;
+  /** Set if it was ended before it was read. */
+  #refused: StreamConsumer | undefined;
+
+  /** @internal */
+  constructor(start: () => MapRun) {
+    this.#start = start;
+  }
+
+  /** All results. */
+  async toArray(): Promise<Result[]> {
+    const all: Result[] = [];
+    await this.#eachBatch((results) => {
+      for (const result of results) all.push(result as Result);
+    });
+    return all;
+  }
+
+  /** The next result; the first call opens the source. Rejects with the error that ended the run. */
+  next(): Promise<IteratorResult<Result, undefined>> {
+    return this.#results.next() as Promise<IteratorResult<Result, undefined>>;
+  }
+
+  /** Stops: takes no more items from the source, and aborts the calls in flight. Unread results never open the source. */
+  async return(): Promise<IteratorResult<Result, undefined>> {
+    if (this.#run === undefined) this.#refused ??= noResults();
+    else await this.#run.results.return();
+    return { done: true, value: undefined };
+  }
+
+  /** These results themselves, which one reader can read once. */
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  /** Stops, as `return()` does. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.return();
+  }
+
+  get #results(): StreamConsumer {
+    if (this.#refused !== undefined) return this.#refused;
+    if (this.#run === undefined) {
+      this.#run = this.#start();
+      this.#run.start();
+    }
+    return this.#run.results;
+  }
+
+  async #eachBatch(use: (results: readonly unknown[]) => void): Promise<void> {
+    const results = this.#results;
+    for (;;) {
+      const batch = await results.nextBatch();
+      if (batch === undefined) return;
+      use(batch);
+    }
+  }
+}
+
+/** `map`, `forEach` and `reduce` of a pool with this many threads. */
+export class Mapping {
+  readonly #pool: object;
+  readonly #threads: number;
+  readonly #bindContext: Runtime["bindContext"];
+
+  constructor(pool: object, threads: number, bindContext: Runtime["bindContext"]) {
+    this.#pool = pool;
+    this.#threads = threads;
+    this.#bindContext = bindContext;
+  }
+
+  map(call: unknown, items: unknown, options: MapOptions = {}): MappedResults<unknown> {
+    const settings = this.#check("map()", call, items, options);
+    return new MappedResults(() => {
+      const source = settings.inContext(() => openSource(items));
+      return new MapRun({ ...settings, source, isReduction: false });
+    });
+  }
+
+  async forEach(call: unknown, items: unknown, options: MapOptions = {}): Promise<void> {
+    const settings = this.#check("forEach()", call, items, options);
+    const source = openSource(items);
+    const run = new MapRun({ ...settings, source, isOrdered: false, isReduction: false });
+    run.start();
+    while (await run.results.nextBatch() !== undefined) { /* results are not wanted */ }
+  }
+
+  /** Reduces chunks in workers, then their results in the same way, in order. */
+  async reduce(call: unknown, items: unknown, options: MapOptions = {}): Promise<unknown> {
+    const settings = { ...this.#check("reduce()", call, items, options), isOrdered: true };
+    let source: ItemSource = openSource(items);
+    for (let chunk = settings.chunk;; chunk = PARTIAL_CHUNK) {
+      const run = new MapRun({ ...settings, chunk, source, isReduction: true });
+      const partial: unknown[] = [];
+      run.start();
+      for (;;) {
+        const batch = await run.results.nextBatch();
+        if (batch === undefined) break;
+        partial.push(...batch);
+      }
+      if (partial.length === 0) {
+        throw new InvalidArgumentError("reduce() of no items has no result.");
+      }
+      if (partial.length === 1) return partial[0];
+      source = openArray(partial);
+    }
+  }
+
+  #check(
+    name: string,
+    call: unknown,
+    items: unknown,
+    options: MapOptions,
+  ): Omit<MapRunOptions, "source" | "isReduction"> {
+    const task: Mappable | undefined = typeof call === "function" ? mappable.get(call) : undefined;
+    if (task?.pool !== this.#pool) throw notOfPool(name, call, task !== undefined);
+    const isIterable = typeof items === "string" ||
+      (typeof items === "object" && items !== null &&
+        (Symbol.iterator in items || Symbol.asyncIterator in items));
+    if (!isIterable) {
+      throw new InvalidArgumentError(`${name} takes an iterable of items, got ${show(items)}.`);
+    }
+    if (!isRecord(options)) throw invalid("options", "an object", show(options));
+    checkKeys(name, options, ["concurrency", "ordered", "chunk", "args", "signal"]);
+    const { concurrency = 2 * this.#threads, ordered = true, chunk, args = [], signal } = ownOf<
+      MapOptions
+    >(options);
+    if (typeof ordered !== "boolean") throw invalid("ordered", "a boolean", show(ordered));
+    return {
+      task,
+      inContext: this.#bindContext(),
+      concurrency: checkCount("concurrency", concurrency),
+      chunk: chunk === undefined ? undefined : checkCount("chunk", chunk),
+      isOrdered: ordered,
+      args: checkArgs(args),
+      signal: signal === undefined || signal === null ? undefined : checkSignal(signal),
+    };
+  }
+}
+
+function notOfPool(name: string, call: unknown, isOther: boolean): InvalidArgumentError {
+  const method = name.slice(0, -2);
+  if (typeof call !== "function") {
+    return new InvalidArgumentError(
+      `${name} takes a function of the same pool's \`call\`, got ${
+        show(call)
+      }: pool.${method}(pool.call.f, items).`,
+    );
+  }
+  return new InvalidArgumentError(
+    isOther
+      ? `${name} takes a function of the same pool's \`call\`, got one of another pool.`
+      : `${name} takes a function of the same pool's \`call\` itself, such as pool.call.f or pool.call.f.with(options), since ` +
+        "other functions cannot be sent to a worker. Further arguments of its calls are an option: " +
+        `pool.${method}(pool.call.f, items, { args: [3] }) in place of (x) => pool.call.f(x, 3).`,
+  );
+}
+
+/** Arguments that are sent many times. */
+function checkArgs(args: unknown): readonly unknown[] {
+  if (!Array.isArray(args)) throw invalid("args", "an array of arguments", show(args));
+  const once = args.findIndex((arg) =>
+    isStreamable(arg) || (typeof arg === "object" && arg !== null && Transfer.listOf(arg))
+  );
+  if (once < 0) return [...args];
+  throw new InvalidArgumentError(
+    `args[${once}] can be sent only once, since it is a stream or moves, but args are sent with every chunk of items.`,
+  );
+}
+
+/** Items of a chunk when the results of chunks are reduced: few, so that all threads take part. */
+const PARTIAL_CHUNK = 16;
+
+function checkCount(name: string, value: unknown): number {
+  if (typeof value === "number" && Number.isInteger(value) && value >= 1) return value;
+  throw invalid(name, "an integer of at least 1", show(value));
+}
+
+function openSource(items: unknown): ItemSource {
+  if (Array.isArray(items)) return openArray(items);
+  const open = (items as Partial<Iterable<unknown>>)[Symbol.iterator];
+  const isAsync = Symbol.asyncIterator in Object(items);
+  return isAsync || typeof open !== "function"
+    ? openAsync(items as object)
+    : open.call(items) as unknown as ItemSource;
+}
+
+function openArray(items: readonly unknown[]): ItemSource {
+  let at = 0;
+  return {
+    next: () => at < items.length ? { done: false, value: items[at++] } : { done: true },
+    many: (count) => items.slice(at, at += count),
+  };
+}

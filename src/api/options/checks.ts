@@ -1,0 +1,96 @@
+/** Checks of options. Each throws an InvalidArgumentError that names the option, the rule and the value. */
+import { JSON } from "../../builtins.ts";
+import { textOf } from "../../codec/kinds/errors.ts";
+import { InvalidArgumentError } from "../../errors.ts";
+import { MAX_TIMER_MS } from "../../runtimes/runtime.ts";
+
+export function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}
+
+/** Whether `value` is an object of named fields, such as a module namespace; false for arrays, Maps, Promises etc. */
+export function isRecord(value: unknown): value is object {
+  return isObject(value) && /^\[object (?:Object|Module)\]$/.test(tagOf(value));
+}
+
+function tagOf(value: object): string {
+  return Object.prototype.toString.call(value);
+}
+
+/** Own properties of `given`. Properties of an extended Object.prototype are not options. */
+export function ownOf<Options>(given: object): { readonly [Key in keyof Options]?: unknown } {
+  return { __proto__: null, ...given } as { readonly [Key in keyof Options]?: unknown };
+}
+
+/** Formats a value for an error message. */
+export function show(value: unknown): string {
+  if (typeof value === "string") return JSON.stringify(value);
+  return isObject(value) && !isRecord(value) ? tagOf(value) : textOf(value);
+}
+
+/** An error for an option `name` that breaks `rule`. */
+export function invalid(name: string, rule: string, shown: string): InvalidArgumentError {
+  return new InvalidArgumentError(`${name} must be ${rule}, got ${shown}.`);
+}
+
+/** Largest number of typing errors for which `nearest` finds a name. */
+const MAX_DISTANCE = 2;
+
+/** The known name that is most like `name`, or undefined if none is similar. */
+function nearest(name: string, known: readonly string[]): string | undefined {
+  const distances = known.map((other) => distanceBetween(name.toLowerCase(), other.toLowerCase()));
+  const least = Math.min(...distances);
+  const isSimilar = least <= MAX_DISTANCE && least < name.length / 2;
+  return isSimilar ? known[distances.indexOf(least)] : undefined;
+}
+
+/** Levenshtein distance (Wagner and Fischer, "The String-to-String Correction Problem", 1974), by rows. */
+function distanceBetween(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, column) => column);
+  for (let line = 1; line <= one.length; line++) {
+    const next = [line];
+    for (let column = 1; column <= other.length; column++) {
+      const cost = one[line - 1] === other[column - 1] ? 0 : 1;
+      next.push(Math.min(row[column]! + 1, next[column - 1]! + 1, row[column - 1]! + cost));
+    }
+    row = next;
+  }
+  return row[other.length]!;
+}
+
+/** The end of a sentence about an unknown name: the nearest known name, if one is similar. */
+export function didYouMean(name: string, known: readonly string[]): string {
+  const similar = nearest(name, known);
+  return similar === undefined ? "." : `; did you mean "${similar}"?`;
+}
+
+/** Throws if `given` has keys other than `known`. */
+export function checkKeys(owner: string, given: object, known: readonly string[]): void {
+  const unknown = Object.keys(given).find((key) => !known.includes(key));
+  if (unknown === undefined) return;
+  throw new InvalidArgumentError(
+    `${owner} has no option "${unknown}"${didYouMean(unknown, known)} It takes: ${
+      known.join(", ")
+    }.`,
+  );
+}
+
+export function checkBoolean(name: string, value: unknown): boolean {
+  if (typeof value === "boolean") return value;
+  throw invalid(name, "a boolean", show(value));
+}
+
+export function checkInteger(name: string, value: unknown, min: number, max: number): number {
+  if (typeof value === "number" && Number.isInteger(value) && value >= min && value <= max) {
+    return value;
+  }
+  throw invalid(name, `an integer from ${min} to ${max}`, show(value));
+}
+
+/** Checks milliseconds: above 0, or from 0 if `min` is 0. Infinity means no limit. */
+export function checkMs(name: string, value: unknown, min: number = Number.MIN_VALUE): number {
+  if (value === Infinity) return Infinity;
+  if (typeof value === "number" && value >= min && value <= MAX_TIMER_MS) return value;
+  const range = `${min === 0 ? "from" : "above"} 0, at most ${MAX_TIMER_MS}, or Infinity`;
+  throw invalid(name, `a number of milliseconds ${range}`, show(value));
+}

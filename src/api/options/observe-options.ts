@@ -1,0 +1,88 @@
+/** The options `metrics`, `debug` and `context` of `createPool`. */
+import { URL } from "../../builtins.ts";
+import { DEBUG_TOPICS, type DebugTopic } from "../../host/observe/debug-log.ts";
+import type { Runtime } from "../../runtimes/runtime.ts";
+import { InvalidArgumentError } from "../../errors.ts";
+import { checkBoolean, checkKeys, invalid, isObject, isRecord, ownOf, show } from "./checks.ts";
+
+/** What each call carries to its worker, and how its task runs there. */
+export interface ContextOptions {
+  /**
+   * Called when a call is made, in the caller's asynchronous context. What it returns is cloned and travels with the call.
+   * If it throws, or the value cannot be cloned, the call rejects with that.
+   */
+  readonly capture: () => unknown;
+  /**
+   * Functions cannot be sent to threads, so this is the module that exports it: a URL, a path relative to the
+   * module that calls `createPool`, or the name of a package. Its export
+   * `run(context, task, { task: name })` is called for each call, must call `task()` and return what that returns, perhaps
+   * later. For a generator task it is called once, and the generator keeps its asynchronous context.
+   */
+  readonly run: URL | string;
+}
+
+/** These options with their defaults. */
+export interface ResolvedObserving {
+  readonly metrics: boolean;
+  /** Undefined: none. */
+  readonly debug: readonly DebugTopic[] | undefined;
+  readonly context: { readonly capture: () => unknown; readonly run: string } | undefined;
+}
+
+/** Name of the environment variable that stands for the option `debug`. */
+const DEBUG_VARIABLE = "HEDDLE_DEBUG";
+
+/** Checks the options. Throws InvalidArgumentError. */
+export function checkObserving(
+  read: (key: "metrics" | "debug" | "context" | "inliner") => unknown,
+  runtime: Partial<Pick<Runtime, "env">>,
+): ResolvedObserving {
+  const context = read("context");
+  if (context !== undefined && read("inliner") !== undefined && read("inliner") !== false) {
+    throw new InvalidArgumentError(
+      "context cannot be combined with inliner: the host does not load the module of context.run.",
+    );
+  }
+  return {
+    metrics: checkBoolean("metrics", read("metrics")),
+    debug: checkDebug(read("debug") ?? fromVariable(runtime.env?.(DEBUG_VARIABLE))),
+    context: context === undefined ? undefined : checkContext(context),
+  };
+}
+
+/** A list of topics with commas. Other words, such as `1`, mean all: a variable for a diagnosis must not stop the program. */
+function fromVariable(text: string | undefined): unknown {
+  if (text === undefined || text === "" || text === "0" || text === "false") return false;
+  const words = text.split(",").map((word) => word.trim());
+  const topics = DEBUG_TOPICS.filter((topic) => words.includes(topic));
+  return topics.length === 0 ? true : topics;
+}
+
+function checkDebug(given: unknown): readonly DebugTopic[] | undefined {
+  if (given === false) return undefined;
+  if (given === true) return DEBUG_TOPICS;
+  const isList = Array.isArray(given) &&
+    given.every((topic) => (DEBUG_TOPICS as readonly unknown[]).includes(topic));
+  if (isList) return given.length === 0 ? undefined : [...given] as DebugTopic[];
+  const shown = Array.isArray(given) ? given.map(show).join(", ") : show(given);
+  throw invalid("debug", `a boolean or a list of ${DEBUG_TOPICS.join(", ")}`, shown);
+}
+
+function checkContext(given: unknown): NonNullable<ResolvedObserving["context"]> {
+  if (!isObject(given) || !isRecord(given)) {
+    throw invalid("context", "{ capture, run }", show(given));
+  }
+  checkKeys("context of createPool()", given, ["capture", "run"]);
+  const { capture, run } = ownOf<ContextOptions>(given);
+  if (typeof capture !== "function") throw invalid("context.capture", "a function", show(capture));
+  if (typeof run === "function") {
+    throw new InvalidArgumentError(
+      "context.run must be the URL of a module that exports run(context, task), got a function: " +
+        "functions cannot be sent to threads.",
+    );
+  }
+  if (!(typeof run === "string" || run instanceof URL)) {
+    throw invalid("context.run", "a URL or a path of a module", show(run));
+  }
+  return { capture: capture as () => unknown, run: String(run) };
+}

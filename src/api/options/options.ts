@@ -1,0 +1,442 @@
+/** Options of `createPool` and of `shutdown`: their defaults and checks. */
+import { URL } from "../../builtins.ts";
+import {
+  checkBoolean,
+  checkInteger,
+  checkKeys,
+  checkMs,
+  invalid,
+  isObject,
+  isRecord,
+  ownOf,
+  show,
+} from "./checks.ts";
+import { describeValue } from "../../codec/support/describe.ts";
+import { InvalidArgumentError } from "../../errors.ts";
+import {
+  BALANCER_NAMES,
+  type BalancerFunction,
+  type BalancerName,
+} from "../../host/schedule/balancers.ts";
+import type { InlinerLimits } from "../../host/dispatch/queue/inline-executor.ts";
+import type { RingSizes } from "../../lane/layout.ts";
+import { MAX_CAPACITY } from "../../ring/ring-layout.ts";
+import { checkCapacity } from "../../ring/spsc-ring.ts";
+import {
+  MAX_TIMER_MS,
+  type PermissionOptions,
+  type ResourceLimits,
+  type Runtime,
+  type WorkerLimits,
+} from "../../runtimes/runtime.ts";
+import { isRelative } from "./module-url.ts";
+import {
+  checkWorkerOptions,
+  type ResolvedWorkerOptions,
+  type WorkerOptions,
+} from "./worker-options.ts";
+import { checkObserving, type ContextOptions, type ResolvedObserving } from "./observe-options.ts";
+import type { DebugTopic } from "../../host/observe/debug-log.ts";
+import { checkWorkerLimits, type PermissionMode } from "./worker-limits.ts";
+
+/** Options of `createPool`. All are optional. */
+export interface PoolOptions {
+  /** Number of workers, at least 1. "auto", the default: the cores this process may use less one, at least 1. */
+  readonly threads?: number | "auto";
+  /**
+   * Minimum number of workers, whose number follows the load: a worker starts when calls have waited for a free one for
+   * 10 ms, and closes after `idleTimeoutMs` without work. With 0 the first worker starts with the first call. Default:
+   * `threads`.
+   */
+  readonly minThreads?: number;
+  /** Maximum number of workers. Default: `threads`. */
+  readonly maxThreads?: number;
+  /** Time without work after which a worker closes, in milliseconds; Infinity: never. Default 10,000. */
+  readonly idleTimeoutMs?: number;
+  /**
+   * Bytes of each worker's request ring and response ring: a power of two for both, or one for each. Default 4 MiB.
+   * A ring uses memory as traffic needs it. Values larger than a quarter of their ring get shared memory of their own,
+   * which is slower.
+   */
+  readonly ringBytes?: number | Partial<RingSizes>;
+  /**
+   * Maximum bytes of the encoded arguments of a call, and of its result (about their size in memory; strings take one
+   * or two bytes a character). Larger ones reject the call with PayloadTooLargeError. Default: no limit but memory.
+   */
+  readonly maxPayloadBytes?: number;
+  /** Maximum number of async tasks in flight in one worker; then it takes no more calls. Default 1024. */
+  readonly maxConcurrency?: number;
+  /**
+   * Longest wait, in microseconds, for which a thread spins instead of sleeping: 0 to 1000; 0: never spin. Default 100,
+   * about the time of a sleep and a wake. Host and workers spin only while a core is free and recent waits were this
+   * short, for a millisecond at most.
+   */
+  readonly spinMicroseconds?: number;
+  /**
+   * How the pool chooses the worker of a call. Default "adaptive", by measured run times: it packs short calls on a
+   * worker that is awake, spreads long ones, and moves calls that wait behind others to idle workers. The others do not
+   * measure or move: "roundRobin", "firstIdle" (else the least loaded), "randomLane", "firstIdleOrRandom",
+   * "leastLoaded", or a function that returns the index of one of its workers (undefined: the call waits on the host).
+   */
+  readonly balancer?: BalancerName | { readonly strategy: BalancerName } | BalancerFunction;
+  /**
+   * Start calls in the order in which they are made, one at a time in each worker, without priorities. This reduces
+   * throughput. Default false; cannot be combined with `balancer`.
+   */
+  readonly strictFifo?: boolean;
+  /**
+   * Run some calls on the host thread, which blocks meanwhile. `true`, or an object of `position`: "last" (default:
+   * calls that no worker can take now) or "first" (before the workers), `batchSize`: calls per turn of the event loop
+   * (default 1), and `dispatchThreshold`: minimum number of calls in flight (default 1). Tasks of `importTask` and tasks
+   * with `abortSignal` never run there. Default: none.
+   */
+  readonly inliner?: boolean | Partial<InlinerLimits>;
+  /**
+   * Maximum number of calls that wait on the host: a number from 0, or "auto", 1024 for each worker. Default: no limit.
+   * With 0 a call that no worker takes at once is refused, so also each call before a worker is ready (`pool.ready`).
+   * Calls that await promises among their arguments count. With this option a worker gets at most `maxConcurrency` calls at
+   * once, and all others count, so the pool takes `maxConcurrency` × workers + `maxQueue` calls. Without it, workers get at
+   * least 1024 calls each, or 50 ms of short ones, in advance. `pool.needsDrain`, which counts calls beyond 1024 per worker,
+   * tells producers when to pause.
+   */
+  readonly maxQueue?: number | "auto";
+  /**
+   * For calls beyond `maxQueue`: "reject" (default) rejects them with QueueFullError, "wait" lets them wait, so that
+   * producers have to limit memory by `pool.needsDrain`.
+   */
+  readonly queuePolicy?: "reject" | "wait";
+  /**
+   * Maximum run time of a task, in milliseconds. Then its worker is stopped and replaced: the call rejects with
+   * TimeoutError, the worker's async calls in flight with WorkerLostError, and calls that it had not started run
+   * elsewhere. Default: none.
+   */
+  readonly hardTimeoutMs?: number;
+  /**
+   * Maximum number of threads of this pool that keep running after their workers were stopped: an integer from 0, or
+   * Infinity. Deno cannot stop a thread that loops or blocks. At the limit a stuck worker stays, without further calls;
+   * if no other worker is left, the pool fails with WorkerStartError. Default: the number of cores.
+   */
+  readonly maxAbandonedThreads?: number;
+  /**
+   * Number of calls after which a worker is replaced, for tasks that leak. Below 16 the number is exact: the
+   * worker gets no further call. From 16 it is approximate: the worker gets calls until the new one is ready. It
+   * finishes its calls. Default, and with Infinity: never.
+   */
+  readonly recycleAfter?: number;
+  /**
+   * Maximum bytes of heap and buffers of a worker, garbage included. Above it the worker is replaced as by
+   * `recycleAfter`; 25 % above it, the worker also gets no calls meanwhile. Checked every 5 ms while it works, between
+   * calls. Default: Infinity, no limit.
+   */
+  readonly maxWorkerMemory?: number;
+  /**
+   * Limits of each worker's heap and stack, in MiB. A worker that needs more ends, and its calls reject with
+   * WorkerLostError. Only on Node, where large arrays that fill the heap may end the process (24) or hang (26).
+   * Default: the runtime's.
+   */
+  readonly resourceLimits?: ResourceLimits;
+  /**
+   * Rights of tasks. `createPool` throws if the runtime cannot deny a right to threads. This is not a sandbox: threads
+   * share memory and rights. Default "off": the rights of the host.
+   */
+  readonly permission?: PermissionMode | PermissionOptions;
+  /** What each worker runs before its tasks, and how its thread is started. */
+  readonly worker?: WorkerOptions;
+  /** Measure the wait and run times of tasks for `stats().tasks`, and the memory of workers. Default false. */
+  readonly metrics?: boolean;
+  /**
+   * Print decisions on stderr, a line each: all, or those about these topics. Stacks of errors then show the caller too.
+   * Default: the environment variable HEDDLE_DEBUG, `1` or a list with commas; none if it is not set.
+   */
+  readonly debug?: boolean | readonly DebugTopic[];
+  /** A context that each call carries to its worker, such as a request id or a trace. Default: none. */
+  readonly context?: ContextOptions;
+  /**
+   * Maximum time for a worker to load its tasks, in milliseconds. Then its start has failed. Default 60,000;
+   * Infinity: no limit.
+   */
+  readonly startTimeoutMs?: number;
+  /**
+   * Maximum time for a closing worker to exit, its `onTeardown` hooks included, in milliseconds. Then it is stopped.
+   * Default 1000; Infinity: no limit.
+   */
+  readonly teardownTimeoutMs?: number;
+  /**
+   * Keep the process running while the pool is open, even if the pool is idle. Also keep the pool open after it is
+   * no longer referenced. Default false.
+   */
+  readonly keepAlive?: boolean;
+  /**
+   * URL or absolute path of the module that exports the bare functions in the pool. Default: the module that calls
+   * `createPool`, read from the stack, which bundlers may change.
+   */
+  readonly moduleUrl?: string | URL;
+  /**
+   * Gets the reason for which a call rejects, whatever it is, and returns the reason that the caller gets: for libraries
+   * that give errors another form. Calls through `pool.call` and `map`; streams and broadcasts keep their reasons. If it
+   * throws, the caller gets what it throws. Default: none.
+   */
+  readonly mapError?: (reason: unknown) => unknown;
+}
+
+/** Options of a pool's `shutdown`. */
+export interface ShutdownOptions {
+  /** Whether calls in flight get time to finish. Default true; false is `timeoutMs: 0`. */
+  readonly drain?: boolean;
+  /**
+   * What happens to calls that no worker has begun: "run" (default) gives them the same time, "reject" rejects them with
+   * PoolClosedError at once.
+   */
+  readonly queued?: "run" | "reject";
+  /** Time for calls in flight to finish, in milliseconds; `Infinity`: no limit. Default 5000. */
+  readonly timeoutMs?: number;
+}
+
+/** Options that are merged into others. */
+type Merged = "threads" | "worker" | "strictFifo" | "resourceLimits" | "permission";
+
+interface Resolved extends ResolvedObserving {
+  readonly ringBytes: RingSizes;
+  readonly balancer: BalancerName | BalancerFunction | "strictFifo";
+  readonly inliner: InlinerLimits | undefined;
+  readonly maxQueue: number;
+  readonly workerLimits: WorkerLimits;
+  readonly workerOptions: ResolvedWorkerOptions;
+  readonly moduleUrl: string | undefined;
+  readonly mapError: PoolOptions["mapError"];
+}
+
+/** Every option with its value. Infinity: no limit, or never. */
+export type ResolvedOptions = Required<Omit<PoolOptions, Merged | keyof Resolved>> & Resolved;
+
+/** The first claim of an endpoint must fit beside a record of maximum size. */
+const MIN_RING_BYTES = 1024;
+/** Calls per worker that wait on the host: the limit of `maxQueue: "auto"`, and the threshold of `needsDrain`. */
+export const AUTO_QUEUE_PER_THREAD = 1024;
+/** More threads than this are probably a mistake. */
+const MAX_THREADS = 1024;
+
+/** Every option and its default. Undefined: no default, or one that depends on other options. */
+const DEFAULTS = {
+  threads: undefined,
+  minThreads: undefined,
+  maxThreads: undefined,
+  idleTimeoutMs: 10_000,
+  ringBytes: 4 * 1024 * 1024,
+  maxPayloadBytes: Infinity,
+  maxConcurrency: 1024,
+  /** Waking a thread takes 3 to 12 µs on bare metal, 30 to 50 on a nested virtual machine. */
+  spinMicroseconds: 100,
+  balancer: undefined,
+  strictFifo: undefined,
+  inliner: undefined,
+  maxQueue: Infinity,
+  queuePolicy: "reject",
+  hardTimeoutMs: Infinity,
+  maxAbandonedThreads: undefined,
+  recycleAfter: undefined,
+  maxWorkerMemory: undefined,
+  resourceLimits: undefined,
+  permission: undefined,
+  worker: undefined,
+  metrics: false,
+  debug: undefined,
+  context: undefined,
+  /** Enough for a slow machine that starts many workers at once. */
+  startTimeoutMs: 60_000,
+  teardownTimeoutMs: 1000,
+  keepAlive: false,
+  moduleUrl: undefined,
+  mapError: undefined,
+} as const satisfies Record<keyof PoolOptions, unknown>;
+
+/** What the checks have to know of the runtime. */
+type OptionsRuntime =
+  & Pick<Runtime, "cores" | "refuseLimits" | "takesExecArgv">
+  & Partial<Pick<Runtime, "env">>;
+
+type ReadOption = (key: keyof PoolOptions) => unknown;
+
+/** Checks `options` and fills in the defaults. Throws InvalidArgumentError. */
+export function resolveOptions(
+  options: PoolOptions,
+  runtime: OptionsRuntime,
+): ResolvedOptions {
+  if (!isRecord(options)) {
+    throw new InvalidArgumentError(
+      `createPool() takes an object of options, got ${show(options)}.`,
+    );
+  }
+  checkKeys("createPool()", options, Object.keys(DEFAULTS));
+  const read: ReadOption = (key) => {
+    const given = Object.hasOwn(options, key) ? options[key] : undefined;
+    return given ?? DEFAULTS[key] ?? given; // null is kept if there is no default
+  };
+  const integer = (key: keyof PoolOptions, min: number, max: number): number =>
+    checkInteger(key, read(key), min, max);
+  /** An integer, or Infinity: no limit, which is also the default. */
+  const limit = (key: keyof PoolOptions, max: number, min = 1): number => {
+    const given = read(key) ?? Infinity;
+    return given === Infinity ? Infinity : checkInteger(key, given, min, max);
+  };
+  const { minThreads, maxThreads } = checkThreads(read, runtime.cores);
+  const maxPayloadBytes = read("maxPayloadBytes");
+  if (typeof maxPayloadBytes !== "number" || !(maxPayloadBytes >= 1)) {
+    throw invalid("maxPayloadBytes", "a number from 1", show(maxPayloadBytes));
+  }
+  const queuePolicy = read("queuePolicy");
+  if (queuePolicy !== "reject" && queuePolicy !== "wait") {
+    throw invalid("queuePolicy", '"reject" or "wait"', show(queuePolicy));
+  }
+  const { refuseLimits } = runtime;
+  return {
+    ...checkObserving(read, runtime),
+    minThreads,
+    maxThreads,
+    idleTimeoutMs: limit("idleTimeoutMs", MAX_TIMER_MS),
+    ringBytes: checkRingBytes(read("ringBytes")),
+    maxPayloadBytes,
+    maxConcurrency: integer("maxConcurrency", 1, 2 ** 20),
+    spinMicroseconds: integer("spinMicroseconds", 0, 1000),
+    balancer: checkBalancer(read("balancer"), read("strictFifo")),
+    inliner: checkInliner(read("inliner")),
+    maxQueue: read("maxQueue") === "auto"
+      ? AUTO_QUEUE_PER_THREAD * maxThreads
+      : limit("maxQueue", Number.MAX_SAFE_INTEGER, 0),
+    queuePolicy,
+    hardTimeoutMs: checkMs("hardTimeoutMs", read("hardTimeoutMs")),
+    maxAbandonedThreads: checkAbandoned(read("maxAbandonedThreads"), runtime.cores),
+    recycleAfter: limit("recycleAfter", 2 ** 29),
+    maxWorkerMemory: limit("maxWorkerMemory", Number.MAX_SAFE_INTEGER),
+    workerLimits: checkWorkerLimits(read("resourceLimits"), read("permission"), refuseLimits),
+    workerOptions: checkWorkerOptions(read("worker"), read("permission"), runtime),
+    startTimeoutMs: checkMs("startTimeoutMs", read("startTimeoutMs")),
+    teardownTimeoutMs: checkMs("teardownTimeoutMs", read("teardownTimeoutMs"), 0),
+    keepAlive: checkBoolean("keepAlive", read("keepAlive")),
+    moduleUrl: checkModuleUrl(read("moduleUrl")),
+    mapError: checkMapError(read("mapError")),
+  };
+}
+
+/** The option is for modules that the stack does not show, so nothing tells what it would be relative to. */
+function checkModuleUrl(given: unknown): string | undefined {
+  if (given === undefined) return undefined;
+  if (typeof given !== "string" && !(given instanceof URL)) {
+    throw invalid("moduleUrl", "a string or URL", show(given));
+  }
+  const url = String(given);
+  if (!isRelative(url)) return url;
+  throw invalid("moduleUrl", "absolute: a URL such as import.meta.url, or a path", show(url));
+}
+
+function checkMapError(given: unknown): PoolOptions["mapError"] {
+  if (given === undefined || typeof given === "function") return given as PoolOptions["mapError"];
+  throw invalid("mapError", "a function", show(given));
+}
+
+function checkAbandoned(given: unknown, cores: number): number {
+  if (given === Infinity) return Infinity;
+  return checkInteger("maxAbandonedThreads", given ?? cores, 0, MAX_THREADS);
+}
+
+function checkThreads(
+  read: ReadOption,
+  cores: number,
+): Pick<ResolvedOptions, "minThreads" | "maxThreads"> {
+  const [least, most] = [read("minThreads"), read("maxThreads")];
+  const given = read("threads") === "auto" ? undefined : read("threads");
+  const threads = checkInteger("threads", given ?? Math.max(1, cores - 1), 1, MAX_THREADS);
+  const min = least === undefined ? least : checkInteger("minThreads", least, 0, MAX_THREADS);
+  const max = most === undefined ? most : checkInteger("maxThreads", most, 1, MAX_THREADS);
+  if (given !== undefined && max !== undefined) checkAtMost("threads", threads, "maxThreads", max);
+  if (given !== undefined && min !== undefined) checkAtMost("minThreads", min, "threads", threads);
+  const maxThreads = max ?? Math.max(threads, min ?? 0);
+  const minThreads = min ?? Math.min(threads, maxThreads);
+  checkAtMost("minThreads", minThreads, "maxThreads", maxThreads);
+  return { minThreads, maxThreads };
+}
+
+function checkAtMost(name: string, threads: number, limitName: string, limit: number): void {
+  if (threads <= limit) return;
+  throw new InvalidArgumentError(
+    `${name}, ${threads}, must not be more than ${limitName}, ${limit}.`,
+  );
+}
+
+function checkRingBytes(given: unknown): RingSizes {
+  const checkRing = (name: string, bytes: unknown): number => {
+    const capacity = checkInteger(name, bytes, MIN_RING_BYTES, MAX_CAPACITY);
+    checkCapacity(capacity, name, MIN_RING_BYTES);
+    return capacity;
+  };
+  if (typeof given !== "object") {
+    const capacity = checkRing("ringBytes", given);
+    return { requests: capacity, responses: capacity };
+  }
+  if (!isPlainObject(given)) {
+    throw invalid("ringBytes", "an integer or { requests, responses }", show(given));
+  }
+  checkKeys("ringBytes", given, ["requests", "responses"]);
+  const { requests, responses } = ownOf<RingSizes>(given);
+  return {
+    requests: checkRing("ringBytes.requests", requests ?? DEFAULTS.ringBytes),
+    responses: checkRing("ringBytes.responses", responses ?? DEFAULTS.ringBytes),
+  };
+}
+
+/** Accepts objects of any realm. */
+function isPlainObject(value: object | null): value is object {
+  if (value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+function checkInliner(inliner: unknown): InlinerLimits | undefined {
+  if (inliner === undefined || inliner === false) return undefined;
+  if (inliner !== true && !isRecord(inliner)) {
+    throw invalid("inliner", "a boolean or an object", show(inliner));
+  }
+  const given: Partial<Record<keyof InlinerLimits, unknown>> = inliner === true ? {} : inliner;
+  checkKeys("inliner", given, ["position", "batchSize", "dispatchThreshold"]);
+  const { position = "last", batchSize = 1, dispatchThreshold = 1 } = given;
+  if (position !== "first" && position !== "last") {
+    throw invalid("inliner.position", '"first" or "last"', show(position));
+  }
+  return {
+    position,
+    batchSize: checkInteger("inliner.batchSize", batchSize, 1, 2 ** 20),
+    dispatchThreshold: checkInteger("inliner.dispatchThreshold", dispatchThreshold, 1, 2 ** 30),
+  };
+}
+
+function checkBalancer(balancer: unknown, strictFifo: unknown): ResolvedOptions["balancer"] {
+  if (strictFifo !== undefined && checkBoolean("strictFifo", strictFifo)) {
+    if (balancer === undefined) return "strictFifo";
+    throw new InvalidArgumentError("strictFifo cannot be combined with balancer.");
+  }
+  if (balancer === undefined) return "adaptive";
+  if (typeof balancer === "function") return balancer as BalancerFunction;
+  const name = isObject(balancer) && Object.hasOwn(balancer, "strategy")
+    ? (balancer as { readonly strategy: unknown }).strategy
+    : balancer;
+  if (typeof name === "string" && BALANCER_NAMES.includes(name)) return name as BalancerName;
+  throw invalid("balancer", `a function or one of ${BALANCER_NAMES.join(", ")}`, show(name));
+}
+
+/** The time for calls in flight to finish, in milliseconds. Throws InvalidArgumentError. */
+export function checkShutdown(
+  options: unknown,
+  defaultMs: number,
+): { readonly timeoutMs: number; readonly isQueuedRun: boolean } {
+  const given = isRecord(options) ? options : { timeoutMs: options };
+  checkKeys("shutdown()", given, ["queued", "drain", "timeoutMs"]);
+  const { queued = "run", drain = true, timeoutMs = defaultMs } = ownOf<ShutdownOptions>(given);
+  if (typeof drain !== "boolean") throw invalid("drain", "a boolean", describeValue(drain));
+  if (typeof timeoutMs !== "number" || !(timeoutMs >= 0)) {
+    throw invalid("timeoutMs", "a number from 0", describeValue(timeoutMs));
+  }
+  if (queued !== "run" && queued !== "reject") {
+    throw invalid("queued", '"run" or "reject"', describeValue(queued));
+  }
+  return { timeoutMs: drain ? timeoutMs : 0, isQueuedRun: queued === "run" };
+}

@@ -1,0 +1,128 @@
+/** The option `worker` of `createPool`: what each worker runs before its tasks, and how its thread is started. */
+import { structuredClone, URL } from "../../builtins.ts";
+import { checkKeys, invalid, isObject, isRecord, ownOf, show } from "./checks.ts";
+import { type HeddleError, InvalidArgumentError, WorkerStartError } from "../../errors.ts";
+import type { Runtime, ThreadOptions } from "../../runtimes/runtime.ts";
+
+/** Options of each worker. All are optional. */
+export interface WorkerOptions {
+  /**
+   * A module that each worker loads before the task modules: a URL, a path relative to the module that calls `createPool`,
+   * or the name of a package. Its default export, if any, is called with `data` and awaited. What it returns is `workerInfo().context`. If it fails the worker does not start
+   * (WorkerStartError). Default: none.
+   */
+  readonly setup?: URL | string;
+  /** For `setup` and `workerInfo().data`: cloned when the pool is created, and for each worker. */
+  readonly data?: unknown;
+  /** Environment variables of the worker, or `SHARE_ENV` of `node:worker_threads`. Default: a copy of the host's. */
+  readonly env?: Readonly<Record<string, string>> | symbol;
+  /** The worker's command-line arguments: `argv` there from its third string on. Default: none. */
+  readonly argv?: readonly string[];
+  /** Flags of the runtime for the worker. Only on Node. Default: those of the host. */
+  readonly execArgv?: readonly string[];
+  /** Name of the pool: of its threads, which add the worker's number, and `workerInfo().pool`. Default "heddle". */
+  readonly name?: string;
+}
+
+/** The option `worker` with its defaults. */
+export interface ResolvedWorkerOptions {
+  readonly setup: string | undefined;
+  readonly data: unknown;
+  readonly name: string;
+  readonly thread: ThreadOptions;
+}
+
+const KEYS: readonly string[] = ["setup", "data", "env", "argv", "execArgv", "name"];
+const DEFAULT_NAME = "heddle";
+
+/** Checks the option. Throws InvalidArgumentError, or the DataCloneError of `data`. */
+export function checkWorkerOptions(
+  given: unknown,
+  permission: unknown,
+  runtime: Pick<Runtime, "takesExecArgv">,
+): ResolvedWorkerOptions {
+  if (given !== undefined && !isRecord(given)) {
+    throw invalid("worker", "an object of options", show(given));
+  }
+  const options = given ?? {};
+  checkKeys("worker of createPool()", options, KEYS);
+  const { setup, data, env, argv, execArgv, name = DEFAULT_NAME } = ownOf<WorkerOptions>(options);
+  if (typeof name !== "string" || name === "") {
+    throw invalid("worker.name", "a string that is not empty", show(name));
+  }
+  const isConfined = permission !== undefined && permission !== "off" && permission !== "unsafe";
+  if (isConfined && (env !== undefined || execArgv !== undefined)) {
+    throw new InvalidArgumentError(
+      "worker.env and worker.execArgv cannot be combined with permission, which sets both; use permission.env.",
+    );
+  }
+  if (execArgv !== undefined && !runtime.takesExecArgv) {
+    throw new InvalidArgumentError(
+      "worker.execArgv has no effect on this runtime: only Node has flags for a worker.",
+    );
+  }
+  return {
+    setup: setup === undefined ? undefined : checkSetup(setup),
+    data: data === undefined ? undefined : cloneData(data),
+    name,
+    thread: {
+      ...(env !== undefined && { env: checkEnv(env) }),
+      ...(argv !== undefined && { argv: checkTexts("worker.argv", argv) }),
+      ...(execArgv !== undefined && { execArgv: checkTexts("worker.execArgv", execArgv) }),
+    },
+  };
+}
+
+function cloneData(data: unknown): unknown {
+  try {
+    return structuredClone(data);
+  } catch (cause) {
+    const { message } = cause as Error;
+    throw new InvalidArgumentError(`worker.data cannot be cloned: ${message}`, { cause });
+  }
+}
+
+function checkSetup(setup: unknown): string {
+  if (typeof setup !== "string" && !(setup instanceof URL)) {
+    throw invalid("worker.setup", "a URL or a path of a module", show(setup));
+  }
+  return String(setup);
+}
+
+function checkEnv(env: unknown): NonNullable<ThreadOptions["env"]> {
+  if (typeof env === "symbol") return env;
+  if (!isRecord(env)) throw invalid("worker.env", "an object of strings or SHARE_ENV", show(env));
+  for (const [key, value] of Object.entries(env)) {
+    if (typeof value !== "string") throw invalid(`worker.env.${key}`, "a string", show(value));
+  }
+  return { ...env } as Record<string, string>;
+}
+
+function checkTexts(name: string, list: unknown): readonly string[] {
+  if (!isObject(list) || !Array.isArray(list)) throw invalid(name, "a list of strings", show(list));
+  const other = list.findIndex((text) => typeof text !== "string");
+  if (other >= 0) throw invalid(`${name}[${other}]`, "a string", show(list[other]));
+  return [...list] as string[];
+}
+
+/** The `code` of Node's error for flags that a thread cannot have. */
+const BAD_FLAGS = "ERR_WORKER_INVALID_EXEC_ARGV";
+
+/** What a runtime threw when it was to start a thread, as a coded error. */
+export function startFailure(cause: unknown, { execArgv, env }: ThreadOptions): HeddleError {
+  const { code, message } = Object(cause) as {
+    readonly code?: unknown;
+    readonly message?: unknown;
+  };
+  const text = typeof message === "string" ? message : show(cause);
+  if (code === BAD_FLAGS && (execArgv !== undefined || env !== undefined)) {
+    const option = text.includes("NODE_OPTIONS") ? "env.NODE_OPTIONS" : "execArgv";
+    const flags = text.replace(/^[^:]*: */, "");
+    return new InvalidArgumentError(
+      `worker.${option} has flags that a worker cannot have: ${flags}. ` +
+        "Such flags belong on the command line of the program; the option resourceLimits sets limits of heap and stack.",
+      { cause },
+    );
+  }
+  return new WorkerStartError(`A thread cannot be started: ${text}`, { cause });
+}

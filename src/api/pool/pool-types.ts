@@ -1,0 +1,85 @@
+/** The public types of a pool. */
+import type { PoolEvents } from "../observe/pool-events.ts";
+import type { PoolStatistics, WorkerStatistics } from "./pool-statistics.ts";
+import type { ShutdownOptions } from "../options/options.ts";
+import type { BroadcastCalls, Calls, ModuleCalls } from "../calls/call-types.ts";
+import type { Items, MapParameters, MappedResults } from "../map/map.ts";
+import type { TaskMap } from "../tasks/task.ts";
+
+/** A pool of workers for a set of tasks. Create it with `createPool`. */
+export type Pool<Tasks extends TaskMap> = PoolOf<Calls<Tasks>>;
+
+/** A pool of workers for the functions that a module exports. Create it with `createPool`. */
+export type ModulePool<Module extends object> = PoolOf<ModuleCalls<Module>>;
+
+/** A pool whose calls have the type `C`. Its methods may be used without it: `const { call, shutdown } = pool`. */
+export interface PoolOf<C> extends AsyncDisposable, Disposable {
+  /** The tasks as local async functions. */
+  readonly call: C;
+  /**
+   * The tasks as functions that call every worker once: `await pool.broadcast.reload(config)` is the list of results in
+   * the order of the workers. It waits for all, also for those that are starting. If some fail it rejects with an
+   * AggregateError, whose `workerIds` are those of the failed workers. Arguments cannot be transferred.
+   */
+  readonly broadcast: BroadcastCalls<C>;
+  /**
+   * Calls a task for every item, in chunks over all threads: `pool.map(pool.call.hash, files)`. The results are an async
+   * iterable, in the order of the items unless `ordered` is false. It is lazy and bounded: items are taken from the source
+   * as results are read. An error, or `break`, takes no more items and aborts the calls in flight; results before an error
+   * come first. Calls with a time limit or `onEvent`, and tasks with declared structs, are made one by one. `options` may
+   * have further arguments, `args`, and a `signal`.
+   */
+  map<Item, Result, Args extends readonly unknown[] = []>(
+    call: (item: Item, ...args: Args) => Promise<Result>,
+    items: Items<Item>,
+    ...options: MapParameters<Args>
+  ): MappedResults<Result>;
+  /** The same without results. Resolves when the task has run for every item. */
+  forEach<Item, Args extends readonly unknown[] = []>(
+    call: (item: Item, ...args: Args) => Promise<unknown>,
+    items: Items<Item>,
+    ...options: MapParameters<Args, "ordered">
+  ): Promise<void>;
+  /**
+   * Combines all items by a task of two arguments, in order: `pool.reduce(pool.call.add, numbers)`. The task must be
+   * associative, since chunks are reduced at the same time: `add(add(a, b), c)` equals `add(a, add(b, c))`. Rejects if
+   * there are no items.
+   */
+  reduce<Item, Args extends readonly unknown[] = []>(
+    call: (one: Item, other: Item, ...args: Args) => Promise<Item>,
+    items: Items<Item>,
+    ...options: MapParameters<Args, "ordered">
+  ): Promise<Item>;
+  /**
+   * Resolves when all workers are ready. Rejects with WorkerStartError or TaskNotFoundError if a task module cannot be
+   * loaded, and with PoolClosedError if the pool is closed earlier.
+   */
+  readonly ready: Promise<void>;
+  /**
+   * Whether producers should pause until the event "drain" or `await pool.drained()`: true when `maxQueue` calls wait on
+   * the host, or 1024 for each worker if that is less.
+   */
+  readonly needsDrain: boolean;
+  /** Resolves when `needsDrain` is false. */
+  drained(): Promise<void>;
+  /** Counters, workers and tasks as of now. Takes time in proportion to the calls in flight. */
+  stats(): PoolStatistics;
+  /** The workers that have not ended, as `stats().workers`. */
+  readonly workers: readonly WorkerStatistics[];
+  /**
+   * Closes the pool: new calls reject with PoolClosedError at once; calls in flight get up to
+   * `timeoutMs` (default 5000, `Infinity` to wait for all) to finish, then reject with PoolClosedError. Resolves when no worker
+   * is left. Further calls return the same promise. A number is short for `{ timeoutMs }`.
+   */
+  shutdown(options?: number | ShutdownOptions): Promise<void>;
+  /** Adds a listener for an event of the pool. */
+  addEventListener<Name extends keyof PoolEvents>(
+    name: Name,
+    listener: (event: CustomEvent<PoolEvents[Name]>) => void,
+  ): void;
+  /** Removes a listener that `addEventListener` added. */
+  removeEventListener<Name extends keyof PoolEvents>(
+    name: Name,
+    listener: (event: CustomEvent<PoolEvents[Name]>) => void,
+  ): void;
+}

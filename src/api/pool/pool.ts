@@ -1,0 +1,288 @@
+/**
+ * `createPool`: locates the tasks, creates a pool (`pool-core.ts`) and returns its public handle with the typed calls
+ * (`call-proxy.ts`).
+ */
+import { Promise, URL } from "../../builtins.ts";
+import { type BroadcastProxy, createBroadcasts } from "../calls/broadcast-proxy.ts";
+import { type CallProxy, createCallProxy, createModuleCalls } from "../calls/call-proxy.ts";
+import { isRecord, show } from "../options/checks.ts";
+import { structCode } from "../../codec/struct/registry.ts";
+import type { Signature } from "../../codec/struct/signature.ts";
+import type { TaskSource } from "../../protocol/start-data.ts";
+import { InvalidArgumentError, NestedPoolError } from "../../errors.ts";
+import {
+  checkShutdown,
+  type PoolOptions,
+  resolveOptions,
+  type ShutdownOptions,
+} from "../options/options.ts";
+import { Mapping } from "../map/map.ts";
+import { withMappedErrors } from "../calls/mapped-errors.ts";
+import { ModuleTasks, variantSignatures } from "../tasks/module-tasks.ts";
+import { isRelative, locateModules, moduleUrlOf } from "../options/module-url.ts";
+import { AwakeCount } from "../../sync/awake-count.ts";
+import { SafeEventTarget } from "../observe/pool-events.ts";
+import type { PoolStatistics, WorkerStatistics } from "./pool-statistics.ts";
+import { PoolCore } from "./pool-core.ts";
+import type { ModulePool, Pool } from "./pool-types.ts";
+import { callerOf } from "../../realm/call-site.ts";
+import { atCaller, withStackAbove } from "../../realm/caller-stack.ts";
+import { claimThread, workerRealm } from "../../realm/worker-realm.ts";
+import { isGeneratorFunction } from "../../streams/generator-functions.ts";
+import { VERSION } from "../../version.ts";
+import { workerEntry } from "../../worker-entry.ts";
+import { currentRuntime } from "../../runtimes/current.ts";
+import { moduleFinder } from "../../runtimes/package-modules.ts";
+import type { Runtime, WorkerEntry } from "../../runtimes/runtime.ts";
+import { declaredBy, functionOf, locateTask, settingsOfTask } from "../tasks/task-map.ts";
+import type { AnyFunction, TaskMap } from "../tasks/task.ts";
+import type { PoolSpec } from "../tasks/pool-spec.ts";
+import { StartOrigin } from "./start-origin.ts";
+
+const finder = moduleFinder(currentRuntime);
+
+/** Default time for calls in flight to finish in `shutdown()`. */
+const DRAIN_MS = 5000;
+
+/**
+ * False in heddle's workers, true everywhere else, also in other worker threads (such as a test runner's) and in modules
+ * that are not the entry of the program. Use it to guard code that must not run when workers import the module. Use
+ * `import.meta.main` to check whether a module is the entry.
+ */
+export const isMain: boolean = workerRealm() === undefined &&
+  currentRuntime.bundleMark === undefined;
+
+// The entry of this worker is a bundle, and this is the copy of heddle that has to serve it.
+if (currentRuntime.bundleMark === VERSION && claimThread()) {
+  currentRuntime.parent(); // listens at once
+  void import("../../worker/entry.ts");
+}
+
+/** Creates a pool of the tasks of a module, or of a set of tasks. */
+export interface CreatePool {
+  /**
+   * Every function that the module exports is a task: `createPool()<typeof import("../tasks.ts")>(url)`. Only workers
+   * load the module. A path or the name of a package is resolved as the module that calls `createPool` imports it.
+   */
+  <Module extends object = Readonly<Record<string, AnyFunction>>>(
+    module: URL | string,
+  ): ModulePool<Module>;
+  /** Tasks by name: functions that the calling module exports, `task()`s and `importTask()`s. */
+  <Tasks extends TaskMap>(tasks: Tasks): Pool<Tasks>;
+}
+
+/**
+ * Starts workers. The result takes the tasks: the URL, path or package name of a module, whose exported functions are the tasks, or an object
+ * of tasks by name.
+ *
+ * An idle pool does not keep the process running (option `keepAlive`); calls in flight do. With an object of tasks,
+ * workers import the modules of the tasks. If such a module calls `createPool`, guard the call with `if (isMain)`.
+ *
+ * @example
+ * ```ts
+ * import { createPool } from "heddle";
+ *
+ * const url = new URL("../tasks.ts", import.meta.url);
+ * const pool = createPool({ threads: 2 })<typeof import("../tasks.ts")>(url);
+ * console.log(await pool.call.add(1, 2));
+ * await pool.shutdown();
+ * ```
+ */
+export function createPool(options: PoolOptions = {}): CreatePool {
+  try {
+    if (arguments.length > 1) {
+      throw new InvalidArgumentError(
+        "createPool() takes only options; its result takes the tasks: createPool(options)(tasks).",
+      );
+    }
+    const prepared = prepare(options);
+    const create = (given: TaskMap | URL | string): unknown => {
+      try {
+        const pool = createFrom(given, prepared, new StartOrigin(create));
+        return pool;
+      } catch (error) {
+        throw withStackAbove(error, create);
+      }
+    };
+    return create as CreatePool;
+  } catch (error) {
+    throw withStackAbove(error, createPool);
+  }
+}
+
+/** What the pools of one `createPool(options)` have in common. */
+interface Prepared {
+  readonly common: Pick<PoolSpec, "options" | "runtime" | "active" | "workerEntry">;
+  /** The module that called `createPool`. */
+  readonly caller: string | undefined;
+  readonly locate: (file: string | undefined) => string | undefined;
+}
+
+function prepare(options: PoolOptions): Prepared {
+  const realm = workerRealm();
+  if (realm?.isLoading ?? !isMain) {
+    const isBundled = currentRuntime.bundleMark !== undefined;
+    throw new NestedPoolError(realm?.modules, realm?.bareTasks, isBundled);
+  }
+  const runtime = currentRuntime;
+  const resolved = resolveOptions(options, runtime);
+  const entry = workerEntry(runtime);
+  const locate = (file: string | undefined) => moduleOnStack(file, entry, runtime);
+  const caller = locate(resolved.moduleUrl ?? callerOf(createPool));
+  const active = realm?.active ?? [AwakeCount.ofThread()];
+  const located = locateModules(resolved, caller, finder);
+  return { common: { options: located, runtime, active, workerEntry: entry }, caller, locate };
+}
+
+function createFrom(
+  given: TaskMap | URL | string,
+  { common, caller, locate }: Prepared,
+  origin: StartOrigin,
+): ThreadPool {
+  const { runtime } = common;
+  if (typeof given === "string" || given instanceof URL) {
+    const tasks = new ModuleTasks(moduleUrlOf(String(given), caller, finder), runtime);
+    const { sources, signatures, moduleUrl } = tasks;
+    const spec = { ...common, sources, tasks: tasks.tasks, signatures, taskModule: moduleUrl };
+    return new ThreadPool(spec, origin, tasks);
+  }
+  const entries = Object.values(Object(given) as TaskMap);
+  const declared = entries.map(declaredBy);
+  const sources = locateTasks(given, declared, caller, locate);
+  const signatures = [...declared, ...variantSignatures(declared)];
+  const tasks = entries.map((entry) => {
+    const f = functionOf(entry);
+    return { settings: settingsOfTask(entry), isStream: isGeneratorFunction(f), f };
+  });
+  return new ThreadPool({ ...common, sources, tasks, signatures, taskModule: undefined }, origin);
+}
+
+/** The module that runs. In an executable of Bun with source maps, the stack shows a relative path of a source. */
+function moduleOnStack(
+  file: string | undefined,
+  entry: WorkerEntry,
+  { runningModule }: Runtime,
+): string | undefined {
+  if (file === undefined) return undefined;
+  return entry.mark !== undefined && isRelative(file) ? entry.url.href : runningModule(file);
+}
+
+function locateTasks(
+  tasks: TaskMap,
+  signatures: readonly (Signature | undefined)[],
+  caller: string | undefined,
+  locate: (file: string | undefined) => string | undefined,
+): readonly TaskSource[] {
+  if (!isRecord(tasks)) {
+    throw new InvalidArgumentError(
+      "A pool takes the URL of a module of tasks, or its tasks as an object, { name: function }; got " +
+        `${show(tasks)}.`,
+    );
+  }
+  return Object.keys(tasks).map((name, index) => {
+    const signature = signatures[index];
+    return {
+      name,
+      ...locateTask(name, tasks[name], caller, finder, locate),
+      declares: signature && structCode().describeSignature(signature),
+      hasSignal: settingsOfTask(tasks[name]).hasSignal === true,
+    };
+  });
+}
+
+/** Not in the constructor: a function that the core keeps would share a scope with these, and so keep the handle. */
+function createMapping(
+  pool: object,
+  threads: number,
+  bindContext: Runtime["bindContext"],
+): Pick<Mapping, "map" | "forEach" | "reduce"> {
+  const mapping = new Mapping(pool, threads, bindContext);
+  return {
+    map: atCaller((call, items, options) => mapping.map(call, items, options)),
+    forEach: (call, items, options) => mapping.forEach(call, items, options),
+    reduce: (call, items, options) => mapping.reduce(call, items, options),
+  };
+}
+
+/** The public handle. Threads and timers of the pool reference only `PoolCore`, which references this weakly. */
+class ThreadPool extends SafeEventTarget {
+  readonly call: CallProxy;
+  readonly broadcast: BroadcastProxy;
+  readonly map: Mapping["map"];
+  readonly forEach: Mapping["forEach"];
+  readonly reduce: Mapping["reduce"];
+  readonly ready: Promise<void>;
+  readonly #core: PoolCore;
+  /** Makes the tasks of a module pool known to its calls. */
+  #publish = (): void => {};
+
+  readonly #origin: StartOrigin;
+
+  /** `moduleTasks`: those of a module pool, to be learned from its workers. */
+  constructor(spec: PoolSpec, origin: StartOrigin, moduleTasks?: ModuleTasks) {
+    super(spec.runtime);
+    this.#origin = origin;
+    // Captures nothing: the core must not reference the handle.
+    this.#core = new PoolCore(spec, this, moduleTasks, {
+      publish: (pool) => (pool as ThreadPool).#publish(),
+      placeError: (pool, error) => (pool as ThreadPool).#origin.place(error),
+    });
+    const { parts: { dispatcher, entry, cancellation, broadcasts, streams }, ready } = this.#core;
+    this.ready = ready;
+    const target = {
+      dispatcher,
+      entry: withMappedErrors(entry, spec.options.mapError),
+      cancellation,
+      streams,
+      pool: this,
+    };
+    if (moduleTasks === undefined) this.call = createCallProxy(spec, target);
+    else {
+      const { calls, onKnown } = createModuleCalls(spec, target);
+      this.call = calls;
+      this.#publish = () => {
+        broadcasts.onTasksKnown();
+        onKnown();
+      };
+    }
+    const isKnown = (): boolean => moduleTasks === undefined || moduleTasks.isKnown;
+    this.broadcast = createBroadcasts(spec, broadcasts, entry, isKnown, this);
+    ({ map: this.map, forEach: this.forEach, reduce: this.reduce } = createMapping(
+      this,
+      spec.options.maxThreads,
+      spec.runtime.bindContext,
+    ));
+    this.#core.start();
+  }
+
+  get workers(): readonly WorkerStatistics[] {
+    return this.#core.stats().workers;
+  }
+
+  get needsDrain(): boolean {
+    return this.#core.parts.backpressure.needsDrain;
+  }
+
+  // Fields instead of methods, so that they survive destructuring.
+  readonly drained = (): Promise<void> => {
+    if (!this.needsDrain) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.addEventListener("drain", () => resolve(), { once: true });
+    });
+  };
+
+  readonly stats = (): PoolStatistics => this.#core.stats();
+
+  readonly shutdown = (options: number | ShutdownOptions = DRAIN_MS): Promise<void> => {
+    try {
+      const { timeoutMs, isQueuedRun } = checkShutdown(options, DRAIN_MS);
+      return this.#core.shutdown(timeoutMs, isQueuedRun);
+    } catch (error) {
+      return Promise.reject(withStackAbove(error, this.shutdown));
+    }
+  };
+
+  readonly [Symbol.dispose] = (): void => void this.shutdown(0);
+
+  readonly [Symbol.asyncDispose] = (): Promise<void> => this.shutdown();
+}

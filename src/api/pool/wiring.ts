@@ -1,0 +1,450 @@
+/** The host's side of a pool: creates its parts in the order of their dependencies and connects their events. */
+import { Codec } from "../../codec/codec.ts";
+import { createAbortEpochs } from "../../sync/abort-epochs.ts";
+import { maxInlineBytes } from "../../lane/endpoint.ts";
+import { SnapshotEncoder } from "../../lane/snapshot.ts";
+import { SnapshotReader } from "../../lane/snapshot-reader.ts";
+import { HOST_CONTROL_BYTES, HOST_PARKED_WORD } from "../../lane/layout.ts";
+import { VARIANTS } from "../../protocol/task-variants.ts";
+import { TaskTimings, taskTimingsBytes } from "../../metering/task-timings.ts";
+import { MAX_MODULE_TASKS, type PoolStart } from "../../protocol/start-data.ts";
+import type { WorkerLostError } from "../../errors.ts";
+import type { WorkerExit } from "../../host/workers/supervisor.ts";
+import { MAX_RESPONSES } from "../../host/dispatch/responses.ts";
+import { Backpressure } from "../../host/dispatch/queue/backpressure.ts";
+import { Broadcasts } from "../../host/dispatch/broadcasts.ts";
+import { createChooser } from "../../host/schedule/balancers.ts";
+import { Cancellation } from "../../host/limits/cancellation.ts";
+import { ArgumentSources } from "../../host/streams/argument-sources.ts";
+import { StreamCalls } from "../../host/streams/stream-calls.ts";
+import { PollLoop } from "../../host/dispatch/poll-loop.ts";
+import { InlineExecutor } from "../../host/dispatch/queue/inline-executor.ts";
+import { LastOutput } from "../../host/workers/last-output.ts";
+import { type Receiver, Watchdog } from "../../host/workers/watchdog.ts";
+import { Dispatcher } from "../../host/dispatch/dispatcher.ts";
+import type { DispatcherOptions } from "../../host/dispatch/dispatcher-options.ts";
+import type { DispatcherEvents } from "../../host/dispatch/dispatcher-events.ts";
+import { Signals } from "../../host/limits/abort-signals.ts";
+import { Supervisor, type SupervisorEvents } from "../../host/workers/supervisor.ts";
+import type { LaneOptions } from "../../host/workers/thread-lane.ts";
+import { Deadlines } from "../../host/limits/deadlines.ts";
+import type { PoolSpec } from "../tasks/pool-spec.ts";
+import { AUTO_QUEUE_PER_THREAD, type ResolvedOptions } from "../options/options.ts";
+import { startFailure } from "../options/worker-options.ts";
+import { VERSION } from "../../version.ts";
+import type { CallEntry } from "../../host/observe/call-entry.ts";
+import { Observing } from "../observe/observing.ts";
+import { AwakeCount } from "../../sync/awake-count.ts";
+import { HostParker } from "../../sync/host-parking.ts";
+import type { Runtime, WorkerHandle } from "../../runtimes/runtime.ts";
+
+/** Events of the parts that the pool itself handles. */
+export interface PartEvents {
+  /** Calls are in flight, and the host is about to wait. */
+  onBusy(): void;
+  /** No call is in flight any more. */
+  onEmpty(): void;
+  /** Only calls are in flight whose streams nobody waits for. */
+  onUnwanted(): void;
+  /** A worker describes the tasks of the pool's module. Returns an error if the pool cannot use it. */
+  onTasks(packed: Uint8Array): Error | undefined | Promise<Error | undefined>;
+  /** The minimum number of workers is ready for the first time. */
+  onReady(): void;
+  /** The pool cannot work. */
+  onFailed(error: Error): void;
+  onDrain(): void;
+  onUnhandledRejection(workerId: number, error: Error): void;
+  onWorkerStart(workerId: number): void;
+  /** `error`: the worker ended unexpectedly. */
+  onWorkerExit(exit: WorkerExit, error: WorkerLostError | undefined): void;
+  /** The thread of a stopped worker keeps running. */
+  onThreadAbandoned(workerId: number): void;
+}
+
+export interface PoolParts {
+  readonly dispatcher: Dispatcher;
+  readonly loop: PollLoop;
+  readonly safety: Watchdog;
+  readonly supervisor: Supervisor;
+  readonly backpressure: Backpressure;
+  readonly deadlines: Deadlines;
+  readonly cancellation: Cancellation;
+  readonly lastOutput: LastOutput;
+  readonly broadcasts: Broadcasts;
+  readonly streams: StreamCalls;
+  readonly observing: Observing;
+  readonly entry: CallEntry;
+}
+
+/** Memory that the host shares with all workers of a pool. */
+function shareMemory({ tasks, sources, taskModule }: PoolSpec) {
+  const isModule = taskModule !== undefined;
+  return {
+    hostControl: new SharedArrayBuffer(HOST_CONTROL_BYTES),
+    taskTimings: new SharedArrayBuffer(
+      taskTimingsBytes(VARIANTS * (isModule ? MAX_MODULE_TASKS : sources.length)),
+    ),
+    abortEpochs: createAbortEpochs(
+      isModule || tasks.some(({ settings }) => settings.hasSignal === true),
+    ),
+  };
+}
+
+function startOf(
+  { options, active, sources, taskModule, runtime, workerEntry }: PoolSpec,
+  memory: ReturnType<typeof shareMemory>,
+  observing: Observing,
+): PoolStart {
+  const { setup } = options.workerOptions;
+  return {
+    ...memory,
+    version: VERSION,
+    library: workerEntry.library,
+    ...observing.start,
+    active,
+    cores: runtime.cores,
+    tasks: sources,
+    taskModule,
+    spinMs: options.spinMicroseconds / 1000,
+    maxConcurrency: options.maxConcurrency,
+    maxPayloadBytes: options.maxPayloadBytes,
+    limits: options.workerLimits,
+    directOutputs: runtime.directOutputs(),
+    poolName: options.workerOptions.name,
+    setup: setup === undefined ? undefined : runtime.toModuleUrl(setup),
+    data: options.workerOptions.data,
+    maxMemory: options.maxWorkerMemory,
+  };
+}
+
+/**
+ * Starts the first thread early: it loads its code while the host creates the rest of the pool. Returns a function that
+ * returns this thread first, then starts others.
+ */
+function startThreads(
+  { options, sources, taskModule, runtime, workerEntry }: PoolSpec,
+): LaneOptions["spawn"] {
+  const { name, thread, setup } = options.workerOptions;
+  const tasks = taskModule === undefined ? sources.map(({ moduleUrl }) => moduleUrl) : [taskModule];
+  const others = [setup, options.context?.run].filter((url) => url !== undefined);
+  const modules = [...others.map((url) => runtime.toModuleUrl(url)), ...tasks];
+  const { workerLimits: limits } = options;
+  const spawn = (workerId: number): WorkerHandle => {
+    try {
+      return runtime.spawnWorker(workerEntry, `${name}-${workerId}`, limits, modules, thread);
+    } catch (error) {
+      throw startFailure(error, thread);
+    }
+  };
+  let first = options.minThreads > 0 ? spawn(0) : undefined;
+  // The thread is still unused only if creating the rest of the pool has failed.
+  runtime.microtask(() => void first?.terminate());
+  return (workerId) => {
+    const handle = first ?? spawn(workerId);
+    first = undefined;
+    return handle;
+  };
+}
+
+function laneOptionsOf(
+  { options, runtime }: PoolSpec,
+  codec: Codec,
+  spawn: LaneOptions["spawn"],
+  start: PoolStart,
+): LaneOptions {
+  const { startTimeoutMs, teardownTimeoutMs, ringBytes: ringSizes } = options;
+  return { runtime, codec, spawn, ringSizes, start, startTimeoutMs, teardownTimeoutMs };
+}
+
+function createBackpressure(options: ResolvedOptions, onDrain: () => void): Backpressure {
+  const { maxQueue, queuePolicy: policy, maxThreads } = options;
+  const highWaterMark = Math.max(1, Math.min(maxQueue, AUTO_QUEUE_PER_THREAD * maxThreads));
+  return new Backpressure({ maxQueue, policy, highWaterMark, onDrain });
+}
+
+function createLastOutput(
+  { onBeforeExit }: Runtime,
+  { responses }: Dispatcher,
+  supervisor: Supervisor,
+): LastOutput {
+  return new LastOutput({
+    onBeforeExit,
+    responses: () => responses.taken,
+    workers: () => supervisor.threads,
+  });
+}
+
+function createBroadcasts(
+  { signatures }: PoolSpec,
+  snapshots: SnapshotEncoder,
+  dispatcher: Dispatcher,
+  supervisor: Supervisor,
+): Broadcasts {
+  return new Broadcasts({
+    snapshots,
+    signatures,
+    workerIds: () => supervisor.workerIds,
+    isStarting: (workerId) => supervisor.isStarting(workerId),
+    call: (task, snapshot, settings) =>
+      dispatcher.submitter.submitSnapshot(task, snapshot, settings),
+    redeclare: (snapshot, task) => dispatcher.submitter.redeclare(snapshot, task),
+    fail: (lane, error) => dispatcher.failLane(lane, error),
+  });
+}
+
+/** Creates the host's side of results and of arguments that are streams. */
+function createStreams(
+  { options: { maxPayloadBytes }, runtime }: PoolSpec,
+  { inFlight, lanes, responses }: Dispatcher,
+  cancellation: Cancellation,
+  onWanted: () => void,
+): Pick<LinkedParts, "streams" | "sources"> {
+  const streams = new StreamCalls({
+    inFlight,
+    lanes,
+    cancellation,
+    setInterval: runtime.setInterval,
+    onWanted,
+  });
+  responses.streams = streams;
+  return { streams, sources: new ArgumentSources({ runtime, inFlight, maxPayloadBytes }) };
+}
+
+function createCodec({ options: { maxPayloadBytes }, runtime }: PoolSpec): Codec {
+  return new Codec({ access: runtime, origin: 0, maxPayloadBytes, allowsBorrow: true });
+}
+
+function createDispatcher(
+  { signatures, runtime, options: { recycleAfter, maxThreads } }: PoolSpec,
+  codec: Codec,
+  snapshots: SnapshotEncoder,
+  parts: Pick<
+    DispatcherOptions,
+    "placement" | "backpressure" | "taskTimings" | "hasContext" | "stamps" | "events"
+  >,
+): Dispatcher {
+  const { isPromise, now, setTimeout } = runtime;
+  const createReader = (): SnapshotReader => new SnapshotReader(codec);
+  const common = { signatures, recycleAfter, maxThreads, isPromise, now, setTimeout };
+  return new Dispatcher({ ...common, ...parts, snapshots, createReader });
+}
+
+function supervisorEvents(
+  parts: () => LinkedParts,
+  events: PartEvents,
+  loop: PollLoop,
+  observing: Observing,
+): SupervisorEvents {
+  return {
+    ...events,
+    onPrepare: (lane, onDone) => parts().broadcasts.prepare(lane, onDone),
+    onEnded: (workerId, error) => parts().broadcasts.onEnded(workerId, error),
+    ...observing.wakeEvents(() => loop.onWakeMessage()),
+    onArgument: (lane, message) => parts().sources.onMessage(lane, message),
+    onLost: (call, error) => parts().cancellation.rejectLost(call, error),
+  };
+}
+
+/** Creates the parts of a pool. Rethrows an error of starting a thread. */
+export function wire(spec: PoolSpec, events: PartEvents): PoolParts {
+  const spawn = startThreads(spec);
+  const { options, runtime } = spec;
+  const memory = shareMemory(spec);
+  const observing = new Observing(spec);
+  const codec = createCodec(spec);
+  const snapshots = new SnapshotEncoder(codec, maxInlineBytes(options.ringBytes.requests));
+  const awakeCount = new AwakeCount(spec.active, runtime.cores);
+  const parker = new HostParker(new Int32Array(memory.hostControl), HOST_PARKED_WORD);
+  const spinMs = options.spinMicroseconds / 1000;
+  const dispatcher = createDispatcher(spec, codec, snapshots, {
+    placement: createChooser(options, awakeCount),
+    backpressure: createBackpressure(options, events.onDrain),
+    taskTimings: new TaskTimings(memory.taskTimings),
+    hasContext: observing.hasContext,
+    stamps: observing.stamps,
+    // Runs with each call, so it does not go through `parts`.
+    events: {
+      ...dispatcherEvents(() => parts, events, spec, observing),
+      onWork: () => loop.kick(),
+    },
+  });
+  const loop: PollLoop = new PollLoop(runtime, parker, awakeCount, dispatcher, spinMs);
+  const kick = (): void => loop.kick();
+  dispatcher.waiting.inliner = createInlineExecutor(spec, codec, snapshots, dispatcher, kick);
+  const safety = new Watchdog(runtime, () => receivers(parts, parker), () => {
+    dispatcher.checkLanes();
+    loop.onTick();
+  });
+  const limits = createLimits(spec, dispatcher, memory.abortEpochs, kick, () => supervisor);
+  const start = startOf(spec, memory, observing);
+  const supervisor: Supervisor = new Supervisor(
+    options,
+    laneOptionsOf(spec, codec, spawn, start),
+    dispatcher,
+    awakeCount,
+    supervisorEvents(() => parts, events, loop, observing),
+  );
+  const broadcasts = createBroadcasts(spec, snapshots, dispatcher, supervisor);
+  const streams = createStreams(spec, dispatcher, limits.cancellation, () => {
+    safety.ref();
+    events.onBusy();
+  });
+  const lastOutput = createLastOutput(runtime, dispatcher, supervisor);
+  const parts: LinkedParts = {
+    dispatcher,
+    loop,
+    safety,
+    supervisor,
+    backpressure: dispatcher.backpressure,
+    lastOutput,
+    broadcasts,
+    observing,
+    entry: observing.createEntry(dispatcher),
+    ...streams,
+    ...limits,
+  };
+  return parts;
+}
+
+interface LinkedParts extends PoolParts {
+  readonly signals: Signals;
+  readonly sources: ArgumentSources;
+}
+
+/** Gives each event to `onEvent`, in the asynchronous context of now. What that throws is uncaught. */
+function inCallerContext(
+  { bindContext, microtask }: Runtime,
+  onEvent: (value: unknown) => void,
+): (values: readonly unknown[]) => void {
+  const inContext = bindContext();
+  return (values) => {
+    for (const value of values) microtask(() => inContext(() => onEvent(value)));
+  };
+}
+
+/** Connects events of the dispatcher to the other parts, which exist before the first event. */
+function dispatcherEvents(
+  parts: () => LinkedParts,
+  events: PartEvents,
+  { runtime, options: { minThreads, maxThreads } }: PoolSpec,
+  observing: Observing,
+): Omit<DispatcherEvents, "onWork"> {
+  const isElastic = minThreads < maxThreads;
+  /** Keeps the process running only while calls are in flight, not while a worker runs a call that was given up. */
+  const keepRunningIfBusy = (): void => {
+    const { dispatcher, safety } = parts();
+    if (dispatcher.inFlight.isWanted && safety.ref()) events.onBusy();
+  };
+  const linked: Omit<DispatcherEvents, "onWork"> = {
+    onSettings: (call) => {
+      const { hasSignal, signal, tickMs, streams, onEvent } = call.settings;
+      const { cancellation, deadlines, signals, sources } = parts();
+      if (streams !== undefined) sources.attach(call, streams);
+      if (onEvent !== undefined) {
+        // Already there if the call was made before its task was known.
+        call.onEvents ??= inCallerContext(runtime, onEvent);
+      }
+      if (hasSignal) cancellation.begin(call);
+      if (tickMs !== Infinity) deadlines.watch(tickMs);
+      if (signal !== undefined && call.watch === undefined) signals.watch(call, signal);
+    },
+    onAborted: () => parts().cancellation.aborted++,
+    onRenewed: (call) => {
+      if (call.settings.hasSignal) parts().cancellation.begin(call);
+    },
+    onDueForRecycling: (lane) => void parts().supervisor.recycle(lane),
+    onLastCall: (lane) => parts().supervisor.replaceAtLimit(lane),
+    onDrained: (lane) => parts().supervisor.retire(lane),
+    onPark: () => {
+      const { dispatcher, supervisor } = parts();
+      keepRunningIfBusy();
+      if (isElastic || dispatcher.pending.isDue) supervisor.checkLoad();
+    },
+    onWait: () => parts().supervisor.checkLoad(),
+    onIdle: keepRunningIfBusy,
+    onEmpty: events.onEmpty,
+    onUnwanted: events.onUnwanted,
+  };
+  return observing.printingParks(linked, () => parts().dispatcher.inFlight.size);
+}
+
+/** Creates the parts that settle calls before their response: deadlines, cancellation, signals. */
+function createLimits(
+  { options, runtime }: PoolSpec,
+  dispatcher: Dispatcher,
+  abortEpochs: SharedArrayBuffer,
+  poll: () => void,
+  supervisor: () => Supervisor,
+): Pick<LinkedParts, "cancellation" | "deadlines" | "signals"> {
+  const { inFlight, lanes } = dispatcher;
+  const cancellation: Cancellation = new Cancellation({
+    inFlight,
+    lanes,
+    abortEpochs: new Int32Array(abortEpochs),
+    now: runtime.now,
+    onQueuedSettled: () => dispatcher.waiting.onQueuedSettled(),
+    onRevoked: poll,
+    onOrphaned: () => deadlines.watch(),
+  });
+  const deadlines = new Deadlines({
+    inFlight,
+    cancellation,
+    lanes,
+    hardTimeoutMs: options.hardTimeoutMs,
+    now: runtime.now,
+    setTimeout: runtime.setTimeout,
+    takeResponses: () => {
+      if (dispatcher.drain(MAX_RESPONSES) > 0) poll();
+    },
+    stretch: () => supervisor().stretch,
+    stop: (lane, error) => supervisor().stop(lane, error),
+  });
+  const signals = new Signals((call, reason) => cancellation.abort(call, reason));
+  return { cancellation, deadlines, signals };
+}
+
+function createInlineExecutor(
+  { options, tasks, signatures, runtime }: PoolSpec,
+  codec: Codec,
+  snapshots: SnapshotEncoder,
+  { inFlight }: Dispatcher,
+  poll: () => void,
+): InlineExecutor | undefined {
+  if (options.inliner === undefined) return undefined;
+  const inContext = runtime.bindContext();
+  return new InlineExecutor({
+    ...options.inliner,
+    codec,
+    snapshots,
+    inFlight,
+    functions: tasks.map(({ f, settings, isStream }) =>
+      settings.hasSignal === true || isStream ? undefined : f
+    ),
+    signatures,
+    maxConcurrency: options.maxConcurrency,
+    // As in a worker, a task sees no store of the call that happens to be on the stack.
+    soon: (callback) => runtime.macrotask(() => inContext(callback)),
+    onRoom: poll,
+  });
+}
+
+/** The receivers of wake-ups, for the safety check. */
+function* receivers(
+  { dispatcher: { lanes }, supervisor, loop }: PoolParts,
+  parker: HostParker,
+): Generator<readonly [unknown, Receiver]> {
+  const threads = [...supervisor.threads].filter((lane) => lanes.all.includes(lane));
+  for (const lane of threads) yield [lane, lane];
+  yield [loop, {
+    isAnnounced: parker.isAnnounced,
+    isWaitingInLoop: loop.isParked,
+    // A sleeping worker has already sent the wake that follows its response.
+    isLeftAlone: threads.some(({ endpoint, isWaitingInLoop }) =>
+      isWaitingInLoop && endpoint.rx.hasRecord
+    ),
+    hasReason: lanes.hasResponse,
+    progress: lanes.all.map((lane) => lane.endpoint.rx.headPosition).join(),
+    wake: () => loop.onWakeMessage(),
+    repost: () => loop.onWakeMessage(),
+  }];
+}

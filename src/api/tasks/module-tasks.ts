@@ -1,0 +1,100 @@
+/** The tasks of a module pool: unknown to the host until the first worker has loaded the module and describes them. */
+import { findStructs, provideStructs, structCode } from "../../codec/struct/registry.ts";
+import type { Signature } from "../../codec/struct/signature.ts";
+import { unpack } from "../../codec/codec.ts";
+import { WorkerStartError } from "../../errors.ts";
+import type { TaskDescription, TaskSource } from "../../protocol/start-data.ts";
+import type { CodecAccess } from "../../runtimes/runtime.ts";
+import { settingsOf } from "../options/call-options.ts";
+import type { HostTask } from "./pool-spec.ts";
+
+/** The declared types of the variants of tasks: chunks have none, those that send events the same. */
+export function variantSignatures(
+  signatures: readonly (Signature | undefined)[],
+): (Signature | undefined)[] {
+  return [...signatures.map(() => undefined), ...signatures];
+}
+
+function rebuildSignature(
+  args: TaskDescription["args"],
+  returns: unknown,
+): Signature | undefined {
+  const { signatureOf, rebuildArgument, rebuildStruct } = structCode();
+  return signatureOf(
+    args?.map(rebuildArgument),
+    returns === undefined ? undefined : rebuildStruct(returns),
+  );
+}
+
+/** Why the tasks cannot be used, if so. */
+export type Learned = Error | undefined;
+
+export class ModuleTasks {
+  /** By index, empty until the tasks are known. The parts of the pool hold these lists. */
+  readonly sources: TaskSource[] = [];
+  readonly tasks: HostTask[] = [];
+  readonly signatures: (Signature | undefined)[] = [];
+  readonly moduleUrl: string;
+  readonly #access: CodecAccess;
+  isKnown = false;
+
+  constructor(moduleUrl: string, access: CodecAccess) {
+    this.moduleUrl = moduleUrl;
+    this.#access = access;
+  }
+
+  /**
+   * Learns the tasks from a worker's descriptions. Descriptions of further workers must agree: indices of tasks depend
+   * on them. Returns the error if they do not, or if they are unusable; a promise if the code for structs is missing.
+   */
+  learn(packed: Uint8Array): Learned | Promise<Learned> {
+    try {
+      const descriptions = unpack(this.#access, packed) as readonly TaskDescription[];
+      if (this.isKnown) return this.#compare(descriptions);
+      if (descriptions.some(({ declares }) => declares !== undefined) && !findStructs()) {
+        return import("../../codec/struct/code.ts").then(({ code }) => {
+          provideStructs(code);
+          return this.learn(packed);
+        }).catch((cause) => this.#unusable(cause));
+      }
+      for (const description of descriptions) this.#add(description);
+      this.signatures.push(...variantSignatures(this.signatures));
+      this.isKnown = true;
+      return undefined;
+    } catch (cause) {
+      return this.#unusable(cause);
+    }
+  }
+
+  #unusable(cause: unknown): WorkerStartError {
+    const { message } = cause as Error;
+    return new WorkerStartError(`The tasks of ${this.moduleUrl} cannot be used: ${message}`, {
+      cause,
+    });
+  }
+
+  #add({ name, options, hasSignal, isStream, args, returns, declares }: TaskDescription): void {
+    const signature = declares === undefined ? undefined : rebuildSignature(args, returns);
+    const settings = { ...settingsOf(options), hasSignal };
+    this.sources.push({
+      name,
+      moduleUrl: this.moduleUrl,
+      exportName: name,
+      declares: signature && structCode().describeSignature(signature),
+      hasSignal,
+      declared: undefined,
+      functionName: undefined,
+    });
+    this.tasks.push({ settings, isStream, f: undefined });
+    this.signatures.push(signature);
+  }
+
+  #compare(descriptions: readonly TaskDescription[]): Error | undefined {
+    const words = (list: readonly Pick<TaskDescription, "name" | "declares">[]): string =>
+      list.map(({ name, declares }) => `${name}(${declares ?? ""})`).join();
+    if (words(descriptions) === words(this.sources)) return undefined;
+    return new WorkerStartError(
+      `${this.moduleUrl} has other tasks in this worker than in the first: it was changed meanwhile.`,
+    );
+  }
+}

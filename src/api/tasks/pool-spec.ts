@@ -1,0 +1,32 @@
+/** What a pool is created from, once options and tasks are checked. */
+import type { Signature } from "../../codec/struct/signature.ts";
+import type { GivenOptions } from "../options/call-options.ts";
+import type { TaskSource } from "../../protocol/start-data.ts";
+import type { Runtime, WorkerEntry } from "../../runtimes/runtime.ts";
+import type { SharedWord } from "../../sync/awake-count.ts";
+import type { ResolvedOptions } from "../options/options.ts";
+
+/** A task as the host sees it. */
+export interface HostTask {
+  readonly settings: GivenOptions;
+  /** Whether it is known to be a generator function: its calls return streams. */
+  readonly isStream: boolean;
+  /** The function, unless only workers load it. */
+  readonly f: ((...args: unknown[]) => unknown) | undefined;
+}
+
+export interface PoolSpec {
+  readonly options: ResolvedOptions;
+  /** The tasks, by index. In a module pool both lists are filled when a worker has described the tasks. */
+  readonly sources: readonly TaskSource[];
+  readonly tasks: readonly HostTask[];
+  /** Their declared types, filled likewise. */
+  readonly signatures: readonly (Signature | undefined)[];
+  /** The URL of the module of a module pool. */
+  readonly taskModule: string | undefined;
+  readonly runtime: Runtime;
+  /** The count of awake workers, and the shares above this pool's workers. */
+  readonly active: readonly SharedWord[];
+  /** The module that workers start with. */
+  readonly workerEntry: WorkerEntry;
+}

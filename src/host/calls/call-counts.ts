@@ -1,0 +1,40 @@
+/**
+ * Counts of settled calls by task, always on: one increment for each settled call. Each variant of a task
+ * (protocol/task-variants.ts) has a row of its own; row 0 counts calls whose task was never known.
+ */
+
+/** Row of a call whose task is not known. */
+export const UNKNOWN_ROW = 0;
+
+export class CallCounts {
+  /** By row: calls that resolved, and calls that rejected for any reason. */
+  readonly completed: Float64Array;
+  readonly failed: Float64Array;
+
+  /** `tasks`: indices in the pool's task table. */
+  constructor(tasks: number) {
+    this.completed = new Float64Array(tasks + 1);
+    this.failed = new Float64Array(tasks + 1);
+  }
+
+  /** A call could not be made: its promise rejects. */
+  refuse(row: number): void {
+    this.failed[row]!++;
+  }
+
+  /** Sums of the rows of a task with all its variants, in a table of `tasks` tasks. */
+  of(task: number, tasks: number): { readonly completed: number; readonly failed: number } {
+    const sum = (rows: Float64Array): number => {
+      let all = 0;
+      for (let row = task + 1; row < rows.length; row += tasks) all += rows[row]!;
+      return all;
+    };
+    return { completed: sum(this.completed), failed: sum(this.failed) };
+  }
+
+  /** Sums of all rows. */
+  get total(): { readonly completed: number; readonly failed: number } {
+    const sum = (rows: Float64Array): number => rows.reduce((all, count) => all + count, 0);
+    return { completed: sum(this.completed), failed: sum(this.failed) };
+  }
+}

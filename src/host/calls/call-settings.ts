@@ -1,0 +1,98 @@
+/** Options of a call beyond its arguments. Calls with equal options share one object. */
+import { abortError } from "../../protocol/abort-reason.ts";
+import type { AnyIterator } from "../../streams/stream-producer.ts";
+
+/** The outcome of a call whose time is up. */
+export type TimeoutOutcome =
+  | { readonly kind: "error" }
+  | { readonly kind: "value"; readonly value: unknown }
+  | { readonly kind: "reason"; readonly reason: unknown };
+
+/** The key of a call, with its slot once it is computed (`key-slots.ts`); or the id of a worker. */
+type Affinity =
+  | { readonly key: string | number; slot?: number }
+  | { readonly workerId: number };
+
+export interface CallSettings {
+  /** Levels above (or below) normal, which is 0. */
+  readonly priority: number;
+  /** Longest time running, in milliseconds; Infinity: none. */
+  readonly timeoutMs: number;
+  /** Longest time since the call was made; Infinity: none. */
+  readonly deadlineMs: number;
+  /** Longest time running before the worker is stopped; Infinity: none. */
+  readonly hardTimeoutMs: number;
+  readonly onTimeout: TimeoutOutcome;
+  readonly signal: AbortSignal | undefined;
+  /** Time from an abort until the worker is stopped if the task has not ended; Infinity: never. */
+  readonly killAfterMs: number;
+  /** How often the call is retried if its worker is lost. */
+  readonly maxRetries: number;
+  /** Whether the task gets a signal of its own. */
+  readonly hasSignal: boolean;
+  /** The only worker that may run the call: that of its key, or one by its id. Undefined: any. */
+  readonly affinity: Affinity | undefined;
+  /** Gets the events of the call. */
+  readonly onEvent: ((value: unknown) => void) | undefined;
+  /** The streams among its arguments (host/streams/argument-sources.ts). */
+  readonly streams: readonly AnyIterator[] | undefined;
+  /** Time between two checks of such a call, in milliseconds; Infinity: it has no limits. */
+  readonly tickMs: number;
+}
+
+/** Why a signal is aborted. Those of old polyfills have no reason. */
+export function reasonOf({ reason }: AbortSignal): unknown {
+  return reason === undefined ? abortError() : reason;
+}
+
+/** Bounds of `tickMs`, and ticks per limit. A limit is exceeded by at most about two ticks. */
+const MIN_TICK_MS = 1;
+const MAX_TICK_MS = 50;
+const TICKS_PER_LIMIT = 16;
+
+export type GivenSettings = Partial<Omit<CallSettings, "tickMs">>;
+
+/** Sets every property in the same order, so that all settings have one hidden class. */
+export function createSettings(options: GivenSettings): CallSettings {
+  const given = { __proto__: null, ...options } as GivenSettings;
+  const { timeoutMs = Infinity, deadlineMs = Infinity, hardTimeoutMs = Infinity } = given;
+  const least = Math.min(timeoutMs, deadlineMs, hardTimeoutMs);
+  return {
+    priority: given.priority ?? 0,
+    timeoutMs,
+    deadlineMs,
+    hardTimeoutMs,
+    onTimeout: given.onTimeout ?? { kind: "error" },
+    signal: given.signal,
+    killAfterMs: given.killAfterMs ?? Infinity,
+    maxRetries: given.maxRetries ?? 0,
+    hasSignal: given.hasSignal ?? false,
+    affinity: given.affinity,
+    onEvent: given.onEvent,
+    streams: given.streams,
+    tickMs: least === Infinity
+      ? Infinity
+      : Math.min(Math.max(least / TICKS_PER_LIMIT, MIN_TICK_MS), MAX_TICK_MS),
+  };
+}
+
+/** The settings of a call without options. */
+export const PLAIN: CallSettings = createSettings({});
+
+/** The same, for a call with attached state (`InFlight.markStateful`). */
+export const STATEFUL: CallSettings = createSettings({});
+
+/** The settings of a call with streams among its arguments, which cannot be read twice. */
+export function withStreams(
+  settings: CallSettings,
+  streams: readonly AnyIterator[],
+): CallSettings {
+  return createSettings({ ...settings, streams, maxRetries: 0 });
+}
+
+/** Whether all settings are the defaults. All such calls share PLAIN, which the host compares by identity. */
+export function isPlain(settings: CallSettings): boolean {
+  return settings.priority === 0 && settings.tickMs === Infinity && settings.maxRetries === 0 &&
+    settings.signal === undefined && !settings.hasSignal && settings.affinity === undefined &&
+    settings.onEvent === undefined;
+}

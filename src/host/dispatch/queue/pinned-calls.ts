@@ -1,0 +1,171 @@
+/**
+ * Calls that only one worker may run: the worker of their key, or a certain one (a broadcast). They wait here, in a list
+ * for each worker, so that they delay no other call, and are never stolen.
+ *
+ * A key is hashed to one of `KEY_SLOTS` slots, and a slot gets the open worker with the fewest slots when it is first
+ * used. So the memory for keys is bounded, and a key keeps its worker until that takes no more calls.
+ */
+import { Map } from "../../../builtins.ts";
+import { WorkerLostError } from "../../../errors.ts";
+import type { TaskTimings } from "../../../metering/task-timings.ts";
+import type { Lane } from "../../lanes/lane.ts";
+import type { LaneSet } from "../../lanes/lane-set.ts";
+import type { LaneChooser } from "../../schedule/placement.ts";
+import { type InFlight, type PendingCall, QUEUED_ON_HOST } from "../../calls/in-flight.ts";
+import type { QueuedCall } from "../../calls/queued-call.ts";
+import { KEY_SLOTS, slotOf } from "./key-slots.ts";
+import type { Sender } from "./sender.ts";
+
+const NO_LANE = -1;
+
+export interface PinnedCallsOptions {
+  readonly inFlight: InFlight;
+  readonly lanes: LaneSet;
+  readonly placement: LaneChooser;
+  readonly sender: Sender;
+  readonly taskTimings: TaskTimings;
+}
+
+export class PinnedCalls {
+  readonly #options: PinnedCallsOptions;
+  /** By lane id, also of workers that are starting. Calls with a key wait under NO_LANE while no lane is open. */
+  readonly #waiting = new Map<number, QueuedCall[]>();
+  /** The lane id of each slot. */
+  readonly #slots = new Int32Array(KEY_SLOTS).fill(NO_LANE);
+
+  constructor(options: PinnedCallsOptions) {
+    this.#options = options;
+  }
+
+  /** Calls that wait here. */
+  get size(): number {
+    let size = 0;
+    for (const calls of this.#waiting.values()) size += calls.length;
+    return size;
+  }
+
+  /** Calls with a key that wait because no worker takes calls. */
+  get unassigned(): number {
+    return this.#waiting.get(NO_LANE)?.length ?? 0;
+  }
+
+  /** Whether calls wait for a worker that takes calls. */
+  get isSendable(): boolean {
+    for (const id of this.#waiting.keys()) if (this.#laneById(id) !== undefined) return true;
+    return false;
+  }
+
+  /** Adds a call whose settings have an affinity. */
+  add(queued: QueuedCall, call: PendingCall): void {
+    const affinity = call.settings.affinity!;
+    const id = "workerId" in affinity
+      ? affinity.workerId
+      : this.#laneOf(affinity.slot ??= slotOf(affinity.key));
+    const calls = this.#waiting.get(id);
+    if (calls === undefined) this.#waiting.set(id, [queued]);
+    else calls.push(queued);
+  }
+
+  has(slot: number, generation: number): boolean {
+    return [...this.#waiting.values()].some((calls) =>
+      calls.some((call) => call.slot === slot && call.generation === generation)
+    );
+  }
+
+  /** Sends calls to their workers while these have room. True: some were sent. */
+  flush(): boolean {
+    let hasSent = false;
+    for (const [id, calls] of this.#waiting) {
+      const lane = this.#laneById(id);
+      const sent = lane === undefined ? 0 : this.#flushTo(lane, calls);
+      if (sent > 0) calls.splice(0, sent);
+      if (calls.length === 0) this.#waiting.delete(id);
+      hasSent ||= sent > 0;
+    }
+    return hasSent;
+  }
+
+  /** The lane takes no more calls: its keys get other workers, and calls for it alone are rejected. */
+  onClosed(laneId: number, reason: string): void {
+    for (let slot = 0; slot < KEY_SLOTS; slot++) {
+      if (this.#slots[slot] === laneId) this.#slots[slot] = NO_LANE;
+    }
+    const { inFlight } = this.#options;
+    for (const queued of this.#take(laneId)) {
+      const call = this.#callOf(queued);
+      if (call === undefined) continue;
+      if ("key" in call.settings.affinity!) this.add(queued, call);
+      else {
+        const loss = { workerId: laneId, exitCode: undefined, reason };
+        inFlight.reject(call, new WorkerLostError(loss));
+      }
+    }
+  }
+
+  /** A lane was opened: calls with keys need no longer wait for one. */
+  onOpened(): void {
+    for (const queued of this.#take(NO_LANE)) {
+      const call = this.#callOf(queued);
+      if (call !== undefined) this.add(queued, call);
+    }
+  }
+
+  /** Drops the entries of settled calls. */
+  prune(): void {
+    for (const [id, calls] of this.#waiting) {
+      this.#waiting.set(id, calls.filter((queued) => this.#callOf(queued) !== undefined));
+    }
+  }
+
+  clear(): void {
+    this.#waiting.clear();
+  }
+
+  /** How many of `calls`, from the first, were sent or are settled. */
+  #flushTo(lane: Lane, calls: readonly QueuedCall[]): number {
+    const { lanes, placement, sender, taskTimings } = this.#options;
+    let sent = 0;
+    for (const queued of calls) {
+      if (this.#callOf(queued) !== undefined) {
+        // The last call may have closed the lane, which has moved or rejected the others.
+        if (!lanes.takesCalls(lane) || lane.load.outstanding >= placement.depth.usual) break;
+        if (!sender.sendSnapshot(lane, queued, taskTimings.loadOf(queued.task))) break;
+      }
+      sent++;
+    }
+    return sent;
+  }
+
+  /** A lane that may get calls. */
+  #laneById(id: number): Lane | undefined {
+    const { lanes } = this.#options;
+    const lane = lanes.byId(id);
+    return lane !== undefined && lanes.takesCalls(lane) ? lane : undefined;
+  }
+
+  #take(laneId: number): readonly QueuedCall[] {
+    const calls = this.#waiting.get(laneId) ?? [];
+    this.#waiting.delete(laneId);
+    return calls;
+  }
+
+  #callOf({ slot, generation }: QueuedCall): PendingCall | undefined {
+    const call = this.#options.inFlight.find(slot, generation);
+    return call?.lane === QUEUED_ON_HOST ? call : undefined;
+  }
+
+  /** The id of the lane of a slot, or NO_LANE if no lane is open. */
+  #laneOf(slot: number): number {
+    const { open } = this.#options.lanes;
+    if (!open.some(({ id }) => id === this.#slots[slot])) {
+      this.#slots[slot] = fewestSlots(open, this.#slots)?.id ?? NO_LANE;
+    }
+    return this.#slots[slot]!;
+  }
+}
+
+function fewestSlots(lanes: readonly Lane[], slots: Int32Array): Lane | undefined {
+  const counts = new Map(lanes.map(({ id }) => [id, 0]));
+  for (const id of slots) if (counts.has(id)) counts.set(id, counts.get(id)! + 1);
+  return lanes.toSorted((one, other) => counts.get(one.id)! - counts.get(other.id)!)[0];
+}

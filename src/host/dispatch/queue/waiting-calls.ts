@@ -1,0 +1,281 @@
+/**
+ * Calls that wait on the host now or later: admits them, sends them, oldest first, as soon as a lane has room,
+ * and retries calls whose worker was lost.
+ */
+import type { Snapshot } from "../../../lane/snapshot.ts";
+import type { TaskTimings } from "../../../metering/task-timings.ts";
+import type { Timer } from "../../../runtimes/runtime.ts";
+import type { Backpressure } from "./backpressure.ts";
+import { CallQueue } from "./call-queue.ts";
+import type { QueuedCall } from "../../calls/queued-call.ts";
+import { type InFlight, type PendingCall, QUEUED_ON_HOST } from "../../calls/in-flight.ts";
+import type { InlineExecutor } from "./inline-executor.ts";
+import type { Lane } from "../../lanes/lane.ts";
+import type { LaneSet } from "../../lanes/lane-set.ts";
+import type { LaneChooser } from "../../schedule/placement.ts";
+import type { PendingWork } from "../../calls/pending-work.ts";
+import { PinnedCalls } from "./pinned-calls.ts";
+import type { Sender } from "./sender.ts";
+
+/** Delays before an idempotent call is retried. */
+const FIRST_RETRY_MS = 10;
+const MAX_RETRY_MS = 1000;
+
+export interface WaitingOptions {
+  readonly inFlight: InFlight;
+  readonly lanes: LaneSet;
+  readonly pending: PendingWork;
+  readonly placement: LaneChooser;
+  readonly sender: Sender;
+  readonly backpressure: Backpressure;
+  readonly taskTimings: TaskTimings;
+  readonly setTimeout: (callback: () => void, delayMs: number) => Timer;
+  /** There may be work: schedule a poll. */
+  readonly onWork: () => void;
+  /** A call has to wait. */
+  readonly onWait: () => void;
+  /** A call is made again, with another id. */
+  readonly onRenewed: (call: PendingCall) => void;
+}
+
+export class WaitingCalls {
+  /** The inline executor, if the pool has one. */
+  inliner: InlineExecutor | undefined;
+  /** Calls made again because their worker was lost. */
+  retried = 0;
+  readonly #options: WaitingOptions;
+  readonly #pending: PendingWork;
+  /** Calls that any worker may run. Only this class changes it. */
+  readonly queue: CallQueue = new CallQueue();
+  /** Calls that only one worker may run. */
+  readonly pinned: PinnedCalls;
+  /** Approximate number of settled calls in the queue. */
+  #staleEntries = 0;
+  /** Calls that will be queued: when promises among their arguments settle, or after a retry delay. */
+  #deferred = 0;
+
+  constructor(options: WaitingOptions) {
+    this.#options = options;
+    this.#pending = options.pending;
+    this.pinned = new PinnedCalls(options);
+  }
+
+  /** Calls in the queue. */
+  get queued(): number {
+    return this.queue.size;
+  }
+
+  /** Whether polls have something to do here. */
+  get isDue(): boolean {
+    return this.queue.size > 0 || this.pinned.size > 0 || this.#options.backpressure.needsDrain;
+  }
+
+  /** Calls that one more worker could start now. */
+  get runnable(): number {
+    const { placement, lanes } = this.#options;
+    return this.queue.size + this.pinned.unassigned + placement.depth.excessOf(lanes.open);
+  }
+
+  /** Calls that wait on the host, will wait there, or wait beyond the usual window of a ring. */
+  get #size(): number {
+    return this.runnable + this.pinned.size - this.pinned.unassigned + this.#deferred;
+  }
+
+  /** Throws QueueFullError if no further call may wait. */
+  admit(): void {
+    const { backpressure } = this.#options;
+    if (this.#staleEntries > 0 && backpressure.isFull(this.#size)) this.prune();
+    backpressure.admit(this.#size);
+  }
+
+  /** A call that waited on the host was settled: its entry is removed before too many accumulate. */
+  onQueuedSettled(): void {
+    if (++this.#staleEntries * 2 > this.queue.size + this.pinned.size) this.prune();
+  }
+
+  prune(): void {
+    this.#staleEntries = 0;
+    this.queue.prune((call) => this.#callOf(call) !== undefined);
+    this.pinned.prune();
+    this.#options.backpressure.onShrunk(this.#size);
+  }
+
+  clear(): void {
+    this.queue.clear();
+    this.pinned.clear();
+    this.#options.backpressure.onShrunk(0);
+  }
+
+  /** A call was made that will be queued, unless it ends before. */
+  addDeferred(): void {
+    this.#deferred++;
+    this.#noteGrowth();
+  }
+
+  /** An expected call is queued now, or is over. */
+  endDeferred(): void {
+    this.#deferred--;
+    this.#pending.isDue = true;
+    this.#options.onWork(); // the next poll may fire the drain event
+  }
+
+  has({ slot, generation }: PendingCall): boolean {
+    return this.queue.has(slot, generation) || this.pinned.has(slot, generation);
+  }
+
+  /** Puts already sent calls back at the front of their priority. */
+  putBack(calls: readonly QueuedCall[]): void {
+    if (calls.length === 0) return;
+    this.#pending.isDue = true;
+    this.queue.putBackAll(calls.filter((queued) => !this.#pin(queued)));
+  }
+
+  /** Sends a call to the lane chosen for it, or queues it. */
+  add(call: PendingCall, task: number, snapshot: Snapshot, chosen?: Lane): void {
+    const { sender } = this.#options;
+    const { slot, generation, settings } = call;
+    const queued = { slot, generation, task, snapshot, priority: settings.priority };
+    if (settings.maxRetries > 0 && snapshot.isResendable) call.retryPayload = queued;
+    if (chosen !== undefined && this.queue.size === 0 && this.#sendSnapshot(chosen, queued)) {
+      return;
+    }
+    const queueable = sender.detachForQueue(call, snapshot);
+    if (queueable === undefined) {
+      sender.unmark();
+      return;
+    }
+    this.#push(queueable === snapshot ? queued : { ...queued, snapshot: queueable });
+    sender.unmark();
+    this.#onPushed();
+  }
+
+  /** Retries a call whose worker was lost. False: it must not be retried. */
+  retry(call: PendingCall): boolean {
+    const { inFlight, setTimeout, onRenewed } = this.#options;
+    if (call.retryPayload === undefined || call.retries >= call.settings.maxRetries) return false;
+    // Items of a stream would come twice.
+    if (call.stream?.isOpen === true || call.sources !== undefined) return false;
+    const queued = inFlight.renew(call, call.retryPayload);
+    onRenewed(call);
+    call.retries++;
+    this.retried++;
+    call.lane = QUEUED_ON_HOST;
+    call.begunMs = -1;
+    this.#deferred++;
+    const timer = setTimeout(() => {
+      this.endDeferred();
+      if (this.#callOf(queued) === undefined) return;
+      this.#push(queued);
+      this.#onPushed();
+    }, retryDelayMs(call.retries));
+    timer.unref();
+    return true;
+  }
+
+  /**
+   * Sends queued calls, oldest first, while a lane has room. True: some were sent, dropped or rejected, or a balancer
+   * changed the queue.
+   */
+  flush(): boolean {
+    let hasSent = false;
+    for (let next = this.queue.peek(); next !== undefined; next = this.queue.peek()) {
+      if (this.#callOf(next) === undefined) this.queue.take();
+      else if (!this.#trySend(next)) break;
+      hasSent = true;
+    }
+    if (this.pinned.flush()) hasSent = true;
+    const { backpressure } = this.#options;
+    if (hasSent || backpressure.needsDrain) backpressure.onShrunk(this.#size);
+    return hasSent;
+  }
+
+  /** One more call waits, perhaps beyond the usual window of a ring. */
+  onGrown(): void {
+    this.#noteGrowth();
+    if (this.runnable > 0) this.#options.onWait();
+  }
+
+  #noteGrowth(): void {
+    const { backpressure } = this.#options;
+    backpressure.onGrown(this.#size);
+    if (backpressure.needsDrain) this.#pending.isDue = true;
+  }
+
+  #onPushed(): void {
+    try {
+      this.flush();
+      this.onGrown();
+    } catch {
+      // Probably a stack overflow; the next poll flushes.
+    }
+  }
+
+  #push(queued: QueuedCall): void {
+    this.#pending.isDue = true;
+    if (!this.#pin(queued)) this.queue.push(queued);
+  }
+
+  /** Puts a call that only one worker may run among those. False: any worker may run it. */
+  #pin(queued: QueuedCall): boolean {
+    const call = this.#callOf(queued);
+    if (call?.settings.affinity === undefined) return false;
+    this.pinned.add(queued, call);
+    return true;
+  }
+
+  /** The call of this entry while it waits on the host, otherwise undefined. */
+  #callOf({ slot, generation }: QueuedCall): PendingCall | undefined {
+    const call = this.#options.inFlight.find(slot, generation);
+    return call?.lane === QUEUED_ON_HOST ? call : undefined;
+  }
+
+  /**
+   * False: no lane can take it now. True: the entry is dealt with (sent, settled or stale), or no longer first.
+   * Balancers may change the queue, so the queue is checked again afterwards. A call is settled if its balancer
+   * throws or if it cannot be sent at all.
+   */
+  #trySend(queued: QueuedCall): boolean {
+    const { inliner } = this;
+    const { placement, lanes, taskTimings, inFlight } = this.#options;
+    if (inliner?.takesFirst(queued.task, 0) === true && this.#inline(queued)) return true;
+    const load = taskTimings.loadOf(queued.task);
+    for (let left: readonly Lane[] = lanes.open;;) {
+      let lane: Lane | undefined;
+      try {
+        lane = placement.pick(left, load);
+      } catch (error) {
+        const call = this.#callOf(queued);
+        if (call !== undefined) inFlight.reject(call, error);
+        return true;
+      }
+      if (this.queue.peek() !== queued || this.#callOf(queued) === undefined) return true;
+      if (lane === undefined) break;
+      if (this.#sendSnapshot(lane, queued)) {
+        this.queue.take();
+        return true;
+      }
+      placement.forget(lane);
+      left = left.filter((other) => other !== lane);
+    }
+    return inliner?.hasRoom(queued.task, 0) === true && this.#inline(queued);
+  }
+
+  #inline(queued: QueuedCall): boolean {
+    if (!this.inliner!.take(queued)) return false;
+    this.queue.take();
+    return true;
+  }
+
+  #sendSnapshot(lane: Lane, call: QueuedCall): boolean {
+    const { sender, taskTimings } = this.#options;
+    return sender.sendSnapshot(lane, call, taskTimings.loadOf(call.task));
+  }
+}
+
+/**
+ * Exponential back-off with full jitter (AWS Architecture Blog, "Exponential Backoff And Jitter"), but never zero.
+ * `retry` counts from 1.
+ */
+function retryDelayMs(retry: number): number {
+  return 1 + Math.random() * Math.min(FIRST_RETRY_MS * 2 ** (retry - 1), MAX_RETRY_MS);
+}

@@ -1,0 +1,39 @@
+/** One worker as the host's scheduling sees it. `thread-lane.ts` is the implementation. */
+import type { Endpoint } from "../../lane/endpoint.ts";
+import type { LaneLoad } from "./lane-load.ts";
+import type { StreamMessage } from "../../protocol/start-data.ts";
+import type { PayloadCredit } from "./payload-credit.ts";
+
+export interface Lane {
+  readonly id: number;
+  readonly endpoint: Endpoint;
+  /** Calls sent and not answered. `Sender`, `Responses` and `Cancellation` update it. */
+  readonly load: LaneLoad;
+  /** Messages sent and not taken. `Sender` updates it. */
+  readonly credit: PayloadCredit;
+  /** Whether the worker is not parked: it runs a task or polls. */
+  readonly isAwake: boolean;
+  /** Whether the worker is idle and would begin a call at once after a wake. */
+  readonly isResting: boolean;
+  /** Whether responses wait in the worker for room in its ring. Read this before that ring. */
+  readonly hasBacklog: boolean;
+  /** Call after publishing something for the worker. `isAgain`: an earlier wake may have been interrupted. */
+  wake(isAgain?: boolean): void;
+  /** Call after releasing room: wakes a worker that waits for it. */
+  wakeForSpace(): void;
+  /**
+   * Call between announcing a park and the second check: requests a wake when there is room or the worker is idle.
+   */
+  requestSpace(): void;
+  /** Notifies the worker that a call it may be running was aborted. */
+  notifyAbort(slot: number, generation: number, reason: unknown): void;
+  /**
+   * Posts a message for a stream of the worker, and moves the objects in `transfer`. Throws DataCloneError if a part cannot
+   * be cloned or moved; does nothing if the worker is gone.
+   */
+  postStream(message: StreamMessage, transfer?: readonly unknown[]): void;
+  /**
+   * Stops a worker that broke the protocol or exceeded a time limit. `error` is the reason that its calls are lost.
+   */
+  fail(error: Error): void;
+}

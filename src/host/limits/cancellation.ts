@@ -1,0 +1,155 @@
+/**
+ * Cancellation: calls that end before their response, by a time limit or by their caller.
+ *
+ * A call that no worker has begun is revoked and never runs. If its task runs, the task is notified, the caller is
+ * settled at once, and the response is dropped. Hard limits (`deadlines.ts`) bound how long such a task may go on.
+ * docs/internals/cancellation.md explains the protocol.
+ */
+import { clearAbort, raiseAbort } from "../../sync/abort-epochs.ts";
+import { TimeoutError } from "../../errors.ts";
+import {
+  type InFlight,
+  type PendingCall,
+  QUEUED_ON_HOST,
+  RUN_BY_HOST,
+} from "../calls/in-flight.ts";
+import type { Lane } from "../lanes/lane.ts";
+import type { LaneSet } from "../lanes/lane-set.ts";
+
+export interface CancellationOptions {
+  readonly inFlight: InFlight;
+  readonly lanes: LaneSet;
+  readonly abortEpochs: Int32Array<SharedArrayBuffer>;
+  readonly now: () => number;
+  /** A call that waited on the host was settled. */
+  readonly onQueuedSettled: () => void;
+  /** A call of a lane was revoked: waiting calls may go now. */
+  readonly onRevoked: () => void;
+  /** A worker continues an orphaned call, and may have to be stopped for it. */
+  readonly onOrphaned: () => void;
+}
+
+export class Cancellation {
+  /** Calls ended by a time limit, and by their caller. */
+  timedOut = 0;
+  aborted = 0;
+  readonly #options: CancellationOptions;
+
+  constructor(options: CancellationOptions) {
+    this.#options = options;
+  }
+
+  /** A call whose task gets a signal was made, or made again: earlier calls of its slot are over. */
+  begin({ slot, generation }: PendingCall): void {
+    clearAbort(this.#options.abortEpochs, slot, generation);
+  }
+
+  /** Whether a worker, or the host, has begun the call. */
+  hasBegun(call: PendingCall): boolean {
+    if (call.lane === RUN_BY_HOST) return true;
+    if (call.lane === QUEUED_ON_HOST) return false;
+    // A lane that is being removed requeues the calls that it has not begun.
+    return this.#laneOf(call)?.endpoint.tx.hasTaken(call.position) ?? false;
+  }
+
+  /** The reader of the call's stream wants no more. Its task is asked to end, which settles the call. */
+  stopStream(call: PendingCall): void {
+    const { inFlight, onQueuedSettled, onRevoked } = this.#options;
+    const lane = this.#laneOf(call);
+    if (call.lane === QUEUED_ON_HOST) {
+      inFlight.resolve(call, undefined);
+      onQueuedSettled();
+    } else if (lane === undefined) {
+      return; // its worker is being removed, which settles it
+    } else if (call.stream?.isOpen === false && lane.endpoint.tx.revokeAt(call.position)) {
+      lane.load.remove(call.load);
+      inFlight.resolve(call, undefined);
+      onRevoked();
+    } else {
+      const { slot, generation } = call;
+      lane.postStream({ heddle: "cancel", slot, generation, index: 0 });
+    }
+  }
+
+  /** The caller aborts the call. */
+  abort(call: PendingCall, reason: unknown): void {
+    this.aborted++;
+    this.#end(call, reason, call.settings.killAfterMs, () => {
+      this.#options.inFlight.reject(call, reason);
+    });
+  }
+
+  /** The call exceeds its timeout or its deadline. */
+  expire(call: PendingCall, kind: "timeout" | "deadline"): void {
+    const { timeoutMs, deadlineMs, onTimeout } = call.settings;
+    const error = new TimeoutError(kind, kind === "timeout" ? timeoutMs : deadlineMs);
+    const { inFlight } = this.#options;
+    this.timedOut++;
+    this.#end(call, error, Infinity, () => {
+      if (kind === "deadline" || onTimeout.kind === "error") inFlight.reject(call, error);
+      else if (onTimeout.kind === "value") inFlight.resolve(call, onTimeout.value);
+      else inFlight.reject(call, onTimeout.reason);
+    });
+  }
+
+  /** The pool closes: notifies tasks that have signals, before their calls are rejected. */
+  notifyAll(reason: unknown): void {
+    for (const call of this.#options.inFlight.callsOf()) {
+      this.#raise(call);
+      if (call.settings.hasSignal || call.stream !== undefined) {
+        this.#laneOf(call)?.notifyAbort(call.slot, call.generation, reason);
+      }
+    }
+  }
+
+  /** The call's worker is lost or stopped. Its thread may go on, so the epoch is raised as well. */
+  rejectLost(call: PendingCall, error: Error): void {
+    this.#raise(call);
+    this.#options.inFlight.reject(call, error);
+  }
+
+  /**
+   * Revokes the call, or notifies its task once the call is settled. Packing a reason runs user code (getters), so
+   * nothing of the call is touched after that.
+   */
+  #end(call: PendingCall, reason: unknown, killAfterMs: number, settle: () => void): void {
+    const { onQueuedSettled, onRevoked, onOrphaned, now } = this.#options;
+    const lane = this.#laneOf(call);
+    const mustNotify = call.settings.hasSignal || call.stream !== undefined;
+    call.stream?.drop();
+    if (call.lane === QUEUED_ON_HOST) {
+      settle();
+      onQueuedSettled();
+    } else if (lane === undefined) {
+      // Its worker may be one that is being stopped and whose thread goes on (Deno).
+      this.#raise(call);
+      settle();
+    } else if (lane.endpoint.tx.revokeAt(call.position)) {
+      lane.load.remove(call.load);
+      settle();
+      onRevoked();
+    } else {
+      const { slot, generation, load, settings } = call;
+      const { hardTimeoutMs } = settings;
+      const hasEnd = hardTimeoutMs !== Infinity || killAfterMs !== Infinity;
+      const nowMs = hasEnd ? now() : 0;
+      const hardMs = (call.begunMs < 0 ? nowMs : call.begunMs) + hardTimeoutMs;
+      const killAtMs = Math.min(hardMs, nowMs + killAfterMs);
+      const limitMs = killAtMs === hardMs ? hardTimeoutMs : undefined;
+      lane.load.orphaned.add(slot, generation, { load, killAtMs, limitMs });
+      if (hasEnd) onOrphaned();
+      this.#raise(call);
+      settle();
+      if (mustNotify) lane.notifyAbort(slot, generation, reason);
+    }
+  }
+
+  /** Synchronous code of its task sees the abort from now on. */
+  #raise({ settings, slot, generation }: PendingCall): void {
+    if (settings.hasSignal) raiseAbort(this.#options.abortEpochs, slot, generation);
+  }
+
+  #laneOf(call: PendingCall): Lane | undefined {
+    return this.#options.lanes.byId(call.lane);
+  }
+}

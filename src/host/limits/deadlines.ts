@@ -1,0 +1,188 @@
+/**
+ * Time limits of calls, by one timer for the whole pool that runs only while a call has a limit.
+ *
+ * Making or beginning a call reads no clock. The first check that sees a call made or begun starts its limit.
+ * Limits never expire early, and at most about two checks late (`CallSettings.tickMs` apart). A check takes all
+ * responses first: a response in the ring is in time, however long the host itself was busy. While responses wait
+ * in a worker for room in its ring, the host cannot know which calls they answer. Limits of calls begun there are
+ * then suspended, for at most a second.
+ */
+import { Set } from "../../builtins.ts";
+import { TimeoutError } from "../../errors.ts";
+import type { Timer } from "../../runtimes/runtime.ts";
+import type { Cancellation } from "./cancellation.ts";
+import type { InFlight, PendingCall } from "../calls/in-flight.ts";
+import type { Lane } from "../lanes/lane.ts";
+import type { LaneSet } from "../lanes/lane-set.ts";
+import { LastProgress } from "../lanes/last-progress.ts";
+import { unclaimedCalls } from "../schedule/work-stealing.ts";
+
+/** Share of the time between two checks that a check may take. */
+const MAX_CHECK_SHARE = 1 / 20;
+/**
+ * Minimum of the estimated time to check a call, in milliseconds, and maximum factor by which it grows per check:
+ * the host may only have lost its core during a slow check.
+ */
+const MIN_COST_MS = 0.0001;
+const MAX_GROWTH = 1.5;
+/**
+ * A worker with calls to take that has neither taken nor answered one for this many hard timeouts is blocked by
+ * something other than a call; a call would have hit its hard timeout.
+ */
+const SILENT_TIMEOUTS = 2;
+/** How long limits are suspended while responses wait for room. */
+const BACKLOG_GRACE_MS = 1000;
+/** Time between two checks of workers that may have to be stopped. */
+const KILL_TICK_MS = 5;
+
+export interface DeadlinesOptions {
+  readonly inFlight: InFlight;
+  readonly cancellation: Cancellation;
+  readonly lanes: LaneSet;
+  /** The hard timeout of the pool, in milliseconds. */
+  readonly hardTimeoutMs: number;
+  readonly now: () => number;
+  readonly setTimeout: (callback: () => void, delayMs: number) => Timer;
+  /** Takes all responses. */
+  readonly takeResponses: () => void;
+  /** Hard limits are multiplied by this (>= 1). */
+  readonly stretch: () => number;
+  /** Stops a worker; its calls are lost for this reason. */
+  readonly stop: (lane: Lane, error: Error) => void;
+}
+
+export class Deadlines {
+  readonly #options: DeadlinesOptions;
+  #timer: Timer | undefined;
+  #tickMs = Infinity;
+  /** When the next check is due. */
+  #dueMs = 0;
+  /** Whether the last check was so late that the host must have been busy. */
+  #wasLate = false;
+  #costMs = MIN_COST_MS;
+  /** Whether each lane has a backlog, and since when. */
+  #backlogs = new LastProgress<boolean>();
+  readonly #progress = new LastProgress<string>();
+
+  constructor(options: DeadlinesOptions) {
+    this.#options = options;
+  }
+
+  /** A call with a limit was made, or a worker may have to be stopped: check every `tickMs`. */
+  watch(tickMs: number = KILL_TICK_MS): void {
+    if (tickMs >= this.#tickMs) return;
+    // States from before the timer stopped are outdated.
+    if (this.#timer === undefined) this.#backlogs = new LastProgress();
+    this.#timer?.clear();
+    this.#arm(tickMs, tickMs);
+  }
+
+  stop(): void {
+    this.#timer?.clear();
+    this.#timer = undefined;
+    this.#tickMs = Infinity;
+  }
+
+  #arm(tickMs: number, delayMs: number): void {
+    this.#tickMs = tickMs;
+    this.#dueMs = this.#options.now() + delayMs;
+    this.#timer = this.#options.setTimeout(() => this.#checkAll(), delayMs);
+    this.#timer.unref();
+  }
+
+  #checkAll(): void {
+    const { inFlight, now, lanes, takeResponses } = this.#options;
+    const checkedMs = now();
+    const isLate = checkedMs - this.#dueMs > this.#tickMs;
+    // Skip judging after one late check, not after two in a row: limits must expire even if the host is always busy.
+    const mayBeDone = isLate && !this.#wasLate;
+    this.#wasLate = isLate;
+    // Read the backlog first; responses published by then are taken below.
+    const resting = new Set(lanes.all.filter((lane) => this.#isBackedUp(lane, checkedMs)));
+    this.#timer = undefined;
+    this.#tickMs = Infinity;
+    takeResponses();
+    const startMs = now();
+    let tickMs = Infinity;
+    const calls = inFlight.timedCalls();
+    for (const call of calls) {
+      // Ending one call may run code that ends another.
+      if (call.resolve === undefined) continue;
+      const lane = lanes.byId(call.lane);
+      const isUnknown = mayBeDone || (lane !== undefined && resting.has(lane));
+      this.#check(call, startMs, isUnknown ? undefined : checkedMs);
+      tickMs = Math.min(tickMs, call.settings.tickMs);
+    }
+    for (const lane of lanes.all.slice()) {
+      this.#checkLane(lane, mayBeDone || resting.has(lane), checkedMs);
+      if (lane.load.orphaned.hasLimits) tickMs = Math.min(tickMs, KILL_TICK_MS);
+    }
+    const costMs = Math.max((now() - startMs) / (calls.length + 1), MIN_COST_MS);
+    this.#costMs = Math.min(costMs, MAX_GROWTH * this.#costMs);
+    // Calls made meanwhile may have set a shorter tick.
+    if (tickMs >= this.#tickMs) return;
+    this.stop();
+    this.#arm(tickMs, Math.max(tickMs, this.#costMs * (calls.length + 1) / MAX_CHECK_SHARE));
+  }
+
+  /** Whether responses wait in the lane's worker, and not for too long. */
+  #isBackedUp(lane: Lane, nowMs: number): boolean {
+    const { hasBacklog } = lane;
+    return this.#backlogs.sinceMs(lane, hasBacklog, nowMs) > nowMs - BACKLOG_GRACE_MS && hasBacklog;
+  }
+
+  /** Stops a worker that runs an orphaned call for too long, or that has stopped taking calls. */
+  #checkLane(lane: Lane, isUnknown: boolean, nowMs: number): void {
+    const { stop, hardTimeoutMs, stretch } = this.#options;
+    const isSilent = this.#isSilent(lane, nowMs);
+    if (isUnknown) return;
+    const late = lane.load.orphaned.findLate(nowMs, stretch());
+    if (late !== undefined) stop(lane, new TimeoutError("hard", late.limitMs));
+    else if (isSilent) stop(lane, new TimeoutError("silent", SILENT_TIMEOUTS * hardTimeoutMs));
+  }
+
+  /**
+   * Checks the limits of one call. A begun call is judged as of `checkedMs`, before the responses were taken: later
+   * responses may still be unread. Undefined: it is not judged now.
+   */
+  #check(call: PendingCall, nowMs: number, checkedMs: number | undefined): void {
+    const { cancellation, stretch } = this.#options;
+    const { timeoutMs, deadlineMs } = call.settings;
+    const hardTimeoutMs = call.settings.hardTimeoutMs * stretch();
+    if (call.firstSeenMs < 0) call.firstSeenMs = nowMs;
+    if (call.begunMs < 0 && cancellation.hasBegun(call)) call.begunMs = nowMs;
+    const hasBegun = call.begunMs >= 0;
+    const runMs = hasBegun && checkedMs !== undefined ? checkedMs - call.begunMs : 0;
+    // A call that has not begun has no response.
+    const waitMs = !hasBegun
+      ? nowMs - call.firstSeenMs
+      : checkedMs === undefined
+      ? 0
+      : checkedMs - call.firstSeenMs;
+    // Apply the caller's limit first; if the task runs on, its worker can be stopped later.
+    if (runMs >= timeoutMs && timeoutMs <= hardTimeoutMs) cancellation.expire(call, "timeout");
+    else if (runMs >= hardTimeoutMs) this.#stop(call);
+    else if (waitMs >= deadlineMs) cancellation.expire(call, "deadline");
+  }
+
+  /** Stops the worker of `call`. The host itself cannot be stopped. */
+  #stop(call: PendingCall): void {
+    const { cancellation, lanes, stop } = this.#options;
+    const lane = lanes.byId(call.lane);
+    const error = new TimeoutError("hard", call.settings.hardTimeoutMs);
+    cancellation.rejectLost(call, error);
+    if (lane !== undefined) stop(lane, error);
+  }
+
+  /** Whether a worker has stopped taking calls because something else blocks its event loop. */
+  #isSilent(lane: Lane, nowMs: number): boolean {
+    const { tx, rx } = lane.endpoint;
+    const { hasUnread } = tx;
+    const at = hasUnread ? `${tx.headPosition}/${rx.headPosition}` : "";
+    const silentMs = nowMs - this.#progress.sinceMs(lane, at, nowMs);
+    const { hardTimeoutMs, stretch } = this.#options;
+    if (!hasUnread || silentMs < SILENT_TIMEOUTS * hardTimeoutMs * stretch()) return false;
+    // The head lags, so every record may already have been begun.
+    return unclaimedCalls(lane.endpoint.tx, 1).length > 0;
+  }
+}

@@ -1,0 +1,123 @@
+/**
+ * Where the functions of `pool.call` hand their calls over: adds the captured context, and lets the observer follow a call
+ * if anybody wants that. Otherwise it costs one check.
+ */
+import type { Signature } from "../../codec/struct/signature.ts";
+import { type CallSettings, PLAIN } from "../calls/call-settings.ts";
+import type { CallCounts } from "../calls/call-counts.ts";
+import type { Submitter } from "../dispatch/submitter.ts";
+import type { FindTask } from "../dispatch/pending-calls.ts";
+import type { PendingCall, Reject, Resolve } from "../calls/in-flight.ts";
+import type { CallObserver } from "./call-observer.ts";
+import { endStreams } from "../../streams/open-source.ts";
+import { UNKNOWN_ROW } from "../calls/call-counts.ts";
+import { withContext } from "../calls/with-context.ts";
+
+export interface CallEntryOptions {
+  readonly submitter: Submitter;
+  readonly counts: CallCounts;
+  readonly observer: CallObserver;
+  /** The option `context`: what each call carries to its worker. */
+  readonly capture: (() => unknown) | undefined;
+  /** Declared types of each task, by its index. */
+  readonly signatures: readonly (Signature | undefined)[];
+  /** Names of tasks, by index. */
+  readonly names: readonly { readonly name: string }[];
+}
+
+export class CallEntry {
+  readonly #options: CallEntryOptions;
+  readonly #submitter: Submitter;
+  readonly #counts: CallCounts;
+  readonly #observer: CallObserver;
+  readonly #capture: (() => unknown) | undefined;
+
+  constructor(options: CallEntryOptions) {
+    this.#options = options;
+    this.#submitter = options.submitter;
+    this.#counts = options.counts;
+    this.#observer = options.observer;
+    this.#capture = options.capture;
+  }
+
+  /** As `Submitter.submitPlain`, in a pool without the option `context`. */
+  submitPlain(task: number, args: readonly unknown[], resolve: Resolve, reject: Reject): void {
+    if (this.#observer.isOn) {
+      this.submit(task, args, resolve, reject, PLAIN);
+      return;
+    }
+    try {
+      this.#submitter.submitPlain(task, args, resolve, reject);
+    } catch (error) {
+      this.#counts.refuse(task + 1);
+      throw error;
+    }
+  }
+
+  /** As `Submitter.submit`. */
+  submit(
+    task: number,
+    args: readonly unknown[],
+    resolve: Resolve,
+    reject: Reject,
+    settings: CallSettings,
+  ): PendingCall | undefined {
+    try {
+      const sent = this.#capture === undefined ? args : this.carry(args, task);
+      if (!this.#observer.isOn) {
+        return this.#submitter.submit(task, sent, resolve, reject, settings);
+      }
+      const { names } = this.#options;
+      return this.#observer.submit(
+        names[task % names.length]!.name,
+        resolve,
+        reject,
+        (onValue, onReason) => this.#submitter.submit(task, sent, onValue, onReason, settings),
+      );
+    } catch (error) {
+      this.#counts.refuse(task + 1);
+      throw error;
+    }
+  }
+
+  /** As `Submitter.submitEarly`, of the task of this name. */
+  submitEarly(
+    name: string,
+    find: FindTask,
+    args: readonly unknown[],
+    resolve: Resolve,
+    reject: Reject,
+    settings: CallSettings,
+  ): PendingCall | undefined {
+    try {
+      const sent = this.#capture === undefined ? args : this.carry(args, undefined);
+      if (!this.#observer.isOn) {
+        return this.#submitter.submitEarly(find, sent, resolve, reject, settings);
+      }
+      return this.#observer.submit(
+        name,
+        resolve,
+        reject,
+        (onValue, onReason) => this.#submitter.submitEarly(find, sent, onValue, onReason, settings),
+      );
+    } catch (error) {
+      this.#counts.refuse(UNKNOWN_ROW);
+      throw error;
+    }
+  }
+
+  /**
+   * Arguments with the captured context as the last one, behind all that the task declares. `task`: undefined if it is not
+   * known yet. Rethrows what `capture` throws.
+   */
+  carry(args: readonly unknown[], task: number | undefined): readonly unknown[] {
+    if (this.#capture === undefined) return args;
+    const declared = task === undefined ? undefined : this.#options.signatures[task]?.args;
+    try {
+      return withContext(args, this.#capture(), declared?.length ?? 0);
+    } catch (error) {
+      endStreams(args);
+      throw error;
+    }
+  }
+}

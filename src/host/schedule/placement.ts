@@ -1,0 +1,193 @@
+/**
+ * Which lane a call goes to: pack short calls, spread long ones.
+ *
+ * A wake costs the host several microseconds and the call some tens. So calls of short tasks go to the worker that
+ * is awake until its backlog takes longer than another wake would. Calls of long tasks, and of tasks without
+ * measurements, go to idle workers. At most one more waits in a worker's ring, so that the worker can go on at
+ * once. Async calls stay with their worker until they end, and nobody knows what they compute then: each goes to the worker
+ * with the fewest.
+ */
+import type { AwakeCount } from "../../sync/awake-count.ts";
+import type { InFlightWindow } from "../lanes/in-flight-window.ts";
+import type { Lane } from "../lanes/lane.ts";
+import {
+  ASYNC,
+  type CallLoad,
+  KIND_BITS,
+  KIND_MASK,
+  LONG,
+  PER_US,
+  tenthsOf,
+  UNKNOWN_LOAD,
+} from "../../metering/task-timings.ts";
+
+/** A backlog above this justifies waking another worker; this much more for each that is awake. */
+export const PACKED: number = 50 * PER_US;
+const PACKED_PER_AWAKE: number = 10 * PER_US;
+/**
+ * The same if another worker would have no core of its own, beside the host and the workers awake: they would take
+ * turns, which pays only if there is much to do.
+ */
+export const PACKED_WHEN_CROWDED: number = 1000 * PER_US;
+/** A backlog above this justifies sharing with a worker that is awake anyway. */
+const SHARED: number = 20 * PER_US;
+/**
+ * Maximum of unanswered calls of a lane with a long one among them, unless they take less than a millisecond. Calls
+ * that wait there can be stolen, but then each is sent twice.
+ */
+const LONG_DEPTH = 2;
+const DEEP: number = 1000 * PER_US;
+
+/** Estimated time of a lane's unfinished calls, in tenths of a microsecond. */
+export function backlogOf({ load, endpoint }: Lane): number {
+  if (load.backlog <= PACKED >> 1) return load.backlog;
+  // While the host submits calls it reads no responses: many may be there already.
+  const ready = Math.min(endpoint.rx.countReady(), load.outstanding);
+  return load.backlog * (1 - ready / load.outstanding);
+}
+
+/** Whether a lane is idle, even if responses are unread. */
+export function isFree(lane: Lane): boolean {
+  return lane.load.outstanding === 0 || lane.isResting;
+}
+
+/** The backlog above which calls are given to another worker, in tenths of a microsecond. */
+interface Worth {
+  /** If that worker has to be woken. */
+  readonly wakesFrom: number;
+  /** If that worker is awake and idle. */
+  readonly sharesFrom: number;
+}
+
+function wakesFrom(coresLeft: number): number {
+  return coresLeft < 2 ? PACKED_WHEN_CROWDED : PACKED;
+}
+
+/** Chooses the lane of a call. */
+export interface LaneChooser extends Worth {
+  /** Whether calls may be stolen from one lane for another. */
+  readonly maySteal: boolean;
+  /** The limit of calls per lane. */
+  readonly depth: InFlightWindow;
+  /** The lane for a call of this load. Undefined: the call waits on the host. */
+  pick(lanes: readonly Lane[], load: CallLoad): Lane | undefined;
+  /** A lane is gone or full: do not prefer it. */
+  forget(lane: Lane): void;
+}
+
+export class Placement implements LaneChooser {
+  readonly maySteal = true;
+  readonly depth: InFlightWindow;
+  readonly #usual: number;
+  readonly #active: Pick<AwakeCount, "coresLeft">;
+  /** The lane of the last short call. */
+  #hot: Lane | undefined;
+  /** The maximum backlog for further short calls there, as computed last. */
+  #packed = PACKED;
+
+  constructor(depth: InFlightWindow, active: Pick<AwakeCount, "coresLeft">) {
+    this.depth = depth;
+    this.#usual = depth.usual;
+    this.#active = active;
+  }
+
+  get wakesFrom(): number {
+    return wakesFrom(this.#active.coresLeft);
+  }
+
+  /** Awake workers have cores, but the host may have none left: it would wake up for every few responses. */
+  get sharesFrom(): number {
+    return this.#active.coresLeft < 1 ? PACKED_WHEN_CROWDED : SHARED;
+  }
+
+  pick(lanes: readonly Lane[], load: CallLoad): Lane | undefined {
+    const kind = load & KIND_MASK;
+    if (kind === LONG || load === UNKNOWN_LOAD) return this.#pickForLong(lanes, load);
+    if (kind === ASYNC) return this.#pickForAsync(lanes, load);
+    const hot = this.#hot;
+    if (hot === undefined) return this.#pickForShort(lanes, load);
+    const { outstanding, backlog, long } = hot.load;
+    // Computed again for each burst, and only once the backlog is high enough to matter.
+    if (outstanding === 0) this.#packed = PACKED;
+    const busy = backlog + (load >> KIND_BITS) - 1; // `tenthsOf`
+    return busy <= this.#packed && long === 0 && outstanding < this.#usual
+      ? hot
+      : this.#pickForShort(lanes, load);
+  }
+
+  forget(lane: Lane): void {
+    if (this.#hot === lane) this.#hot = undefined;
+  }
+
+  #pickForShort(lanes: readonly Lane[], callLoad: CallLoad): Lane | undefined {
+    const busy = tenthsOf(callLoad);
+    let free: Lane | undefined;
+    let best: Lane | undefined;
+    let least = Infinity;
+    let awake = 0;
+    for (const lane of lanes) {
+      const { load } = lane;
+      if (!this.depth.hasRoom(load, true)) continue;
+      // A resting worker is idle even if its responses are unread: it has to be woken.
+      if (load.outstanding === 0 || lane.isResting) {
+        free ??= lane;
+        continue;
+      }
+      awake++;
+      if (load.hasLong) continue;
+      const backlog = backlogOf(lane);
+      if (backlog < least) {
+        least = backlog;
+        best = lane;
+      }
+    }
+    const packed = this.#packed = Math.max(this.wakesFrom, awake * PACKED_PER_AWAKE);
+    if (best !== undefined && least + busy <= packed) return this.#hot = best;
+    const chosen = free ?? best;
+    if (chosen !== undefined) return this.#hot = chosen;
+    return this.#leastDeep(lanes, busy);
+  }
+
+  /** The lane with the fewest async calls; of several the one with the smallest backlog. */
+  #pickForAsync(lanes: readonly Lane[], callLoad: CallLoad): Lane | undefined {
+    let best: Lane | undefined;
+    for (const lane of lanes) {
+      const { load } = lane;
+      if (load.outstanding >= this.depth.usual || load.hasLong) continue;
+      const fewer = best === undefined ? -1 : load.async - best.load.async;
+      if (fewer < 0 || (fewer === 0 && load.backlog < best!.load.backlog)) best = lane;
+    }
+    return best ?? this.#pickForLong(lanes, callLoad);
+  }
+
+  #pickForLong(lanes: readonly Lane[], load: CallLoad): Lane | undefined {
+    let best: Lane | undefined;
+    let free: Lane | undefined;
+    let least = PACKED;
+    for (const lane of lanes) {
+      if (lane.load.outstanding < this.depth.usual && isFree(lane)) {
+        if (free === undefined || lane.load.outstanding < free.load.outstanding) free = lane;
+        continue;
+      }
+      if (lane.load.hasLong) continue;
+      const backlog = backlogOf(lane);
+      if (backlog < least && lane.load.outstanding < this.depth.usual) {
+        least = backlog;
+        best = lane;
+      }
+    }
+    return free ?? best ?? this.#leastDeep(lanes, load === UNKNOWN_LOAD ? DEEP : tenthsOf(load));
+  }
+
+  /** The lane with the smallest backlog among those that may take another call behind a long one. */
+  #leastDeep(lanes: readonly Lane[], busy: number): Lane | undefined {
+    let best: Lane | undefined;
+    for (const lane of lanes) {
+      const { load } = lane;
+      const isDeep = load.outstanding >= LONG_DEPTH && load.backlog + busy > DEEP;
+      if (isDeep || load.outstanding >= this.depth.usual) continue;
+      if (best === undefined || load.backlog < best.load.backlog) best = lane;
+    }
+    return best;
+  }
+}

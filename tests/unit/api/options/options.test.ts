@@ -1,0 +1,222 @@
+import { describe, expect, test } from "vitest";
+import * as errors from "../../../../src/errors.ts";
+import { InvalidArgumentError, UnknownTaskError } from "../../../../src/errors.ts";
+import * as heddle from "../../../../src/mod.ts";
+import * as heddleNats from "../../../../src/mod-nats.ts";
+import { type PoolOptions, resolveOptions } from "../../../../src/api/options/options.ts";
+import type { WorkerLimits } from "../../../../src/runtimes/runtime.ts";
+import { locateTask } from "../../../../src/api/tasks/task-map.ts";
+import { importTask, task } from "../../../../src/api/tasks/task.ts";
+
+/** A runtime that knows no limits. */
+const refuseLimits = ({ resourceLimits, permission }: WorkerLimits): string[] =>
+  resourceLimits === undefined && permission === undefined ? [] : ["this one knows none"];
+
+describe("options", () => {
+  test("defaults", () => {
+    expect(resolveOptions({}, { cores: 8, refuseLimits, takesExecArgv: true })).toEqual({
+      minThreads: 7,
+      maxThreads: 7,
+      hardTimeoutMs: Infinity,
+      maxAbandonedThreads: 8,
+      recycleAfter: Infinity,
+      maxWorkerMemory: Infinity,
+      workerLimits: { resourceLimits: undefined, permission: undefined },
+      workerOptions: { setup: undefined, data: undefined, name: "heddle", thread: {} },
+      startTimeoutMs: 60_000,
+      teardownTimeoutMs: 1000,
+      idleTimeoutMs: 10_000,
+      ringBytes: { requests: 4 * 1024 * 1024, responses: 4 * 1024 * 1024 },
+      maxPayloadBytes: Infinity,
+      maxConcurrency: 1024,
+      spinMicroseconds: 100,
+      balancer: "adaptive",
+      inliner: undefined,
+      maxQueue: Infinity,
+      queuePolicy: "reject",
+      keepAlive: false,
+      moduleUrl: undefined,
+      mapError: undefined,
+      metrics: false,
+      debug: undefined,
+      context: undefined,
+    });
+    expect(resolveOptions({}, { cores: 1, refuseLimits, takesExecArgv: true }).maxThreads).toBe(1);
+  });
+
+  test("ringBytes is one size for both directions or one for each", () => {
+    const resolve = (ringBytes: Required<PoolOptions>["ringBytes"]) =>
+      resolveOptions({ ringBytes }, { cores: 1, refuseLimits, takesExecArgv: true }).ringBytes;
+    const usual = 4 * 1024 * 1024;
+    expect(resolve(1024)).toEqual({ requests: 1024, responses: 1024 });
+    expect(resolve({ requests: 1024, responses: 2048 })).toEqual({
+      requests: 1024,
+      responses: 2048,
+    });
+    expect(resolve({ responses: 2048 })).toEqual({ requests: usual, responses: 2048 });
+    expect(resolve({})).toEqual({ requests: usual, responses: usual });
+  });
+
+  const bad: [PoolOptions | unknown, RegExp][] = [
+    [{ threads: 3, maxThreads: 2 }, /threads, 3, must not be more than maxThreads, 2/],
+    [{ minThreads: 3, maxThreads: 2 }, /minThreads, 3, must not be more than maxThreads, 2/],
+    [{ maxAbandonedThreads: -1 }, /maxAbandonedThreads must be an integer from 0 to 1024, got -1/],
+    [{ threads: 2, minThreads: 3 }, /minThreads, 3, must not be more than threads, 2/],
+    [{ ringBytes: 3000 }, /power of two from 1024 to/],
+    [{ threads: 0 }, /threads must be an integer from 1 to 1024, got 0/],
+    [{ threads: -1 }, /threads .* got -1/],
+    [{ threads: 1.5 }, /threads .* got 1.5/],
+    [{ threads: NaN }, /threads .* got NaN/],
+    [{ threads: "2" }, /threads .* got "2"/],
+    [{ threads: null }, /createPool|threads/],
+    [{ ringBytes: 1000 }, /ringBytes .* got 1000/],
+    [{ ringBytes: 1023 }, /ringBytes .* got 1023/],
+    [{ ringBytes: 3000 }, /ringBytes must be a power of two .* got 3000/],
+    [{ ringBytes: 2 ** 31 }, /ringBytes/],
+    [{ ringBytes: { requests: 3000 } }, /ringBytes\.requests must be a power of two .* got 3000/],
+    [{ ringBytes: { responses: "1k" } }, /ringBytes\.responses .* got "1k"/],
+    [{ ringBytes: [] }, /ringBytes must be an integer or { requests, responses }/],
+    [
+      { ringBytes: new Map([["requests", 1024]]) },
+      /ringBytes must be an integer or { requests, responses }/,
+    ],
+    [
+      { ringBytes: Object.create({ requests: 1024 }) },
+      /ringBytes must be an integer or { requests, responses }/,
+    ],
+    [{ ringBytes: { request: 1024 } }, /ringBytes has no option "request".*requests, responses/],
+    [{ maxConcurrency: 0 }, /maxConcurrency .* got 0/],
+    [{ keepAlive: 1 }, /keepAlive must be a boolean, got 1/],
+    [{ moduleUrl: 7 }, /moduleUrl must be a string or URL, got 7/],
+    [{ mapError: "x" }, /mapError must be a function, got "x"/],
+    [{ maxWorkerMemory: 0.5 }, /maxWorkerMemory must be an integer from 1 to \d+, got 0.5/],
+    [{ startTimeoutMs: 0 }, /startTimeoutMs must be a number of milliseconds above 0.* got 0/],
+    [
+      { teardownTimeoutMs: -1 },
+      /teardownTimeoutMs must be a number of milliseconds from 0, .* got -1/,
+    ],
+    [{ maxQueue: -1 }, /maxQueue must be an integer from 0 .* got -1/],
+    [{ resourceLimits: 64 }, /resourceLimits must be an object, got 64/],
+    [{ resourceLimits: { heap: 1 } }, /resourceLimits has no "heap".*maxOldGenerationSizeMb/],
+    [
+      { resourceLimits: { maxOldGenerationSizeMb: 0 } },
+      /maxOldGenerationSizeMb must be a number of MiB above 0, got 0/,
+    ],
+    [
+      { resourceLimits: { stackSizeMb: 2 } },
+      /cannot enforce these limits on workers: this one knows none/,
+    ],
+    [{ permission: "custom" }, /permission must be "off", "unsafe", "strict" or an object/],
+    [{ permission: 1 }, /permission must be an object, got 1/],
+    [{ permission: { sys: true } }, /permission has no "sys" that applies to threads/],
+    [{ permission: { net: ["example.com"] } }, /permission.net must be a boolean/],
+    [{ permission: { read: [1] } }, /permission.read must be a boolean or an array of strings/],
+    [{ permission: "strict" }, /this one knows none\. Node can deny to threads/],
+    [{ thread: 2 }, /no option "thread"; did you mean "threads"\? It takes: threads/],
+    [7, /takes an object of options, got 7/],
+    [null, /takes an object of options, got null/],
+    [[], /takes an object of options, got \[object Array\]/],
+    [new Map(), /takes an object of options, got \[object Map\]/],
+    [{ permission: [] }, /permission must be an object, got \[object Array\]/],
+    [{ inliner: [] }, /inliner must be a boolean or an object, got \[object Array\]/],
+  ];
+  test.each(bad)("%j is refused", (options, message) => {
+    if ((options as { threads?: unknown })?.threads === null) {
+      expect(
+        resolveOptions(options as PoolOptions, { cores: 4, refuseLimits, takesExecArgv: true })
+          .maxThreads,
+      ).toBe(3); // null: not given
+      return;
+    }
+    expect(() =>
+      resolveOptions(options as PoolOptions, { cores: 4, refuseLimits, takesExecArgv: true })
+    ).toThrow(
+      InvalidArgumentError,
+    );
+    expect(() =>
+      resolveOptions(options as PoolOptions, { cores: 4, refuseLimits, takesExecArgv: true })
+    ).toThrow(
+      message,
+    );
+  });
+
+  test("inherited options are ignored", () => {
+    expect(
+      resolveOptions(Object.create({ threads: 99 }) as PoolOptions, {
+        cores: 4,
+        refuseLimits,
+        takesExecArgv: true,
+      })
+        .maxThreads,
+    ).toBe(3);
+  });
+});
+
+describe("tasks", () => {
+  const runtime = { toModuleUrl: (location: string) => new URL(location, "file:///").href };
+
+  test("a bare function is looked up under its key, in the calling module", () => {
+    function square() {}
+    expect(locateTask("key", square, "/m.ts", runtime)).toEqual({
+      moduleUrl: "file:///m.ts",
+      exportName: "key",
+      declared: undefined,
+      functionName: "square",
+      functionText: String(square),
+    });
+    expect(() => locateTask("square", square, undefined, runtime)).toThrow(/moduleUrl/);
+  });
+
+  test("task() remembers the place of its declaration", () => {
+    const declared = task({ f: () => 1 });
+    const located = locateTask("any", declared, "/other.ts", runtime);
+    expect(located.moduleUrl).toMatch(/options\.test/);
+    expect(located.declared?.place).toMatch(/options\.test\.ts:\d+:\d+$/);
+    expect(located.declared?.text).toBe("() => 1");
+  });
+
+  test("a place that is evaluated more than once identifies no task", () => {
+    const [first, second] = [1, 2].map((n) => task({ f: () => n }));
+    expect(locateTask("any", first, "/other.ts", runtime).declared).toBeUndefined();
+    expect(locateTask("any", second, "/other.ts", runtime).declared).toBeUndefined();
+  });
+
+  test("a relative href of importTask() is relative to the calling module", () => {
+    const located = locateTask("key", importTask({ href: "./x.ts" }), "/m.ts", runtime);
+    expect(located.moduleUrl).toBe(new URL("./x.ts", import.meta.url).href);
+    expect(located.exportName).toBe("default");
+    const absolute = locateTask("key", importTask({ href: "/y.ts", name: "f" }), "/m.ts", runtime);
+    expect(absolute).toMatchObject({ moduleUrl: "file:///y.ts", exportName: "f" });
+  });
+
+  test.each(["tasks.ts", "./tasks.ts", "../tasks.ts"])("moduleUrl %s is refused", (moduleUrl) => {
+    expect(() => resolveOptions({ moduleUrl }, { cores: 4, refuseLimits, takesExecArgv: true }))
+      .toThrow(
+        /moduleUrl must be absolute.*tasks\.ts/,
+      );
+  });
+
+  test.each([null, undefined, 7, "f", {}, []])("%j is not a task", (entry) => {
+    expect(() => locateTask("key", entry, "/m.ts", runtime)).toThrow(InvalidArgumentError);
+  });
+
+  test("invalid declarations are refused", () => {
+    expect(() => task({} as never)).toThrow(InvalidArgumentError);
+    expect(() => task({ f: 1 } as never)).toThrow(InvalidArgumentError);
+    expect(() => task({ f: () => 1, timout: 5 } as never)).toThrow(/no option "timout"/);
+    expect(() => importTask({ href: 1, name: "x" } as never)).toThrow(InvalidArgumentError);
+  });
+});
+
+test("errors have a code and the name of their class", () => {
+  const error = new UnknownTaskError("a", ["b"]);
+  expect([error.name, error.code]).toEqual(["UnknownTaskError", "HEDDLE_UNKNOWN_TASK"]);
+  expect(error.message).toBe('No task is named "a" in this pool. It has: b.');
+  const { errorClasses, ...exported } = errors;
+  expect(Object.keys(errorClasses).sort()).toEqual(Object.keys(exported).sort());
+  for (const [name, found] of Object.entries(errorClasses)) {
+    // Those of calls to other machines are exported by `heddle/nats`.
+    const from = name === "NoMachinesError" ? heddleNats : heddle;
+    expect([found.prototype.name, from[name as keyof typeof from]]).toEqual([name, found]);
+  }
+});
