@@ -4,7 +4,6 @@
  * A message names the invalid value and the rule. Errors thrown by tasks are not wrapped: the caller gets the task's
  * own error (see `codec/kinds/errors.ts`).
  */
-import { Error } from "./builtins.ts";
 
 /** Key of the class name on each prototype. A registered symbol, so that other copies of this library see it. */
 const ERROR_CLASS = Symbol.for("heddle.error");

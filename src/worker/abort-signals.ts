@@ -3,7 +3,7 @@
  * at once, even while the task runs synchronous code. The event follows with the reason when the worker's
  * event loop turns.
  */
-import { AbortController, AbortSignal, Map } from "../builtins.ts";
+import { AbortController, AbortSignal as BuiltinAbortSignal, Map } from "../builtins.ts";
 import { defineOwn } from "../codec/support/own-property.ts";
 import { wasAborted } from "../sync/abort-epochs.ts";
 import { abortError } from "../protocol/abort-reason.ts";
@@ -67,8 +67,8 @@ function createSignal(
   now: () => number,
 ): TaskSignal {
   const told = {
-    aborted: Object.getOwnPropertyDescriptor(AbortSignal.prototype, "aborted")!.get!,
-    reason: Object.getOwnPropertyDescriptor(AbortSignal.prototype, "reason")!.get!,
+    aborted: Object.getOwnPropertyDescriptor(BuiltinAbortSignal.prototype, "aborted")!.get!,
+    reason: Object.getOwnPropertyDescriptor(BuiltinAbortSignal.prototype, "reason")!.get!,
   };
   let early: DOMException | undefined;
   const isAborted = (): boolean => told.aborted.call(signal) as boolean || wasTold();

@@ -5,7 +5,7 @@ import { checkBroadcastOptions, type GivenOptions, mergeOptions } from "../optio
 import { createTable, findKnown, unknownTask } from "./call-proxy.ts";
 import type { CallEntry } from "../../host/observe/call-entry.ts";
 import type { Broadcasts } from "../../host/dispatch/broadcasts.ts";
-import type { FindTask } from "../../host/dispatch/pending-calls.ts";
+import type { FindTask } from "../../host/dispatch/deferred-calls.ts";
 import type { PoolSpec } from "../tasks/pool-spec.ts";
 import { endStreams } from "../../streams/open-source.ts";
 

@@ -30,7 +30,7 @@ import type { Cancellation } from "../../host/limits/cancellation.ts";
 import type { PendingCall, Reject, Resolve } from "../../host/calls/in-flight.ts";
 import type { Dispatcher } from "../../host/dispatch/dispatcher.ts";
 import type { CallSink } from "./mapped-errors.ts";
-import type { FindTask } from "../../host/dispatch/pending-calls.ts";
+import type { FindTask } from "../../host/dispatch/deferred-calls.ts";
 import type { StreamCalls } from "../../host/streams/stream-calls.ts";
 import { CHUNK, EMITTING } from "../../protocol/task-variants.ts";
 import { endStreams } from "../../streams/open-source.ts";
@@ -251,7 +251,7 @@ function createEarlyCalls(
         name,
         isStream,
         (submit) => abortable(target, submit),
-        (resolve, reject) => target.entry.submitEarly(name, find, args, resolve, reject, settings),
+        (resolve, reject) => target.entry.submit({ name, find }, args, resolve, reject, settings),
       );
   };
   return {

@@ -6,7 +6,7 @@ import type { PendingCall, Reject } from "../../host/calls/in-flight.ts";
 import type { PoolOptions } from "../options/options.ts";
 
 /** Where calls are made. */
-export type CallSink = Pick<CallEntry, "submit" | "submitEarly" | "submitPlain">;
+export type CallSink = Pick<CallEntry, "submit" | "submitPlain">;
 
 /** `entry` itself without `mapError`. */
 export function withMappedErrors(entry: CallSink, mapError: PoolOptions["mapError"]): CallSink {
@@ -40,15 +40,6 @@ export function withMappedErrors(entry: CallSink, mapError: PoolOptions["mapErro
       try {
         const run = bindOnce();
         return follow(entry.submit(task, args, resolve, mapped(reject, run), settings), run);
-      } catch (reason) {
-        throw mapError(reason);
-      }
-    },
-    submitEarly: (name, find, args, resolve, reject, settings) => {
-      try {
-        const run = bindOnce();
-        const onReason = mapped(reject, run);
-        return follow(entry.submitEarly(name, find, args, resolve, onReason, settings), run);
       } catch (reason) {
         throw mapError(reason);
       }

@@ -1,5 +1,5 @@
 /** The options `metrics`, `debug` and `context` of `createPool`. */
-import { URL } from "../../builtins.ts";
+import { URL as BuiltinURL } from "../../builtins.ts";
 import { DEBUG_TOPICS, type DebugTopic } from "../../host/observe/debug-log.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
 import { InvalidArgumentError } from "../../errors.ts";
@@ -81,7 +81,7 @@ function checkContext(given: unknown): NonNullable<ResolvedObserving["context"]>
         "functions cannot be sent to threads.",
     );
   }
-  if (!(typeof run === "string" || run instanceof URL)) {
+  if (!(typeof run === "string" || run instanceof BuiltinURL)) {
     throw invalid("context.run", "a URL or a path of a module", show(run));
   }
   return { capture: capture as () => unknown, run: String(run) };

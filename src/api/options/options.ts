@@ -1,5 +1,5 @@
 /** Options of `createPool` and of `shutdown`: their defaults and checks. */
-import { URL } from "../../builtins.ts";
+import { URL as BuiltinURL } from "../../builtins.ts";
 import {
   checkBoolean,
   checkInteger,
@@ -321,7 +321,7 @@ export function resolveOptions(
 /** The option is for modules that the stack does not show, so nothing tells what it would be relative to. */
 function checkModuleUrl(given: unknown): string | undefined {
   if (given === undefined) return undefined;
-  if (typeof given !== "string" && !(given instanceof URL)) {
+  if (typeof given !== "string" && !(given instanceof BuiltinURL)) {
     throw invalid("moduleUrl", "a string or URL", show(given));
   }
   const url = String(given);

@@ -1,5 +1,5 @@
 /** The option `worker` of `createPool`: what each worker runs before its tasks, and how its thread is started. */
-import { structuredClone, URL } from "../../builtins.ts";
+import { structuredClone, URL as BuiltinURL } from "../../builtins.ts";
 import { checkKeys, invalid, isObject, isRecord, ownOf, show } from "./checks.ts";
 import { type HeddleError, InvalidArgumentError, WorkerStartError } from "../../errors.ts";
 import type { Runtime, ThreadOptions } from "../../runtimes/runtime.ts";
@@ -83,7 +83,7 @@ function cloneData(data: unknown): unknown {
 }
 
 function checkSetup(setup: unknown): string {
-  if (typeof setup !== "string" && !(setup instanceof URL)) {
+  if (typeof setup !== "string" && !(setup instanceof BuiltinURL)) {
     throw invalid("worker.setup", "a URL or a path of a module", show(setup));
   }
   return String(setup);

@@ -2,7 +2,7 @@
  * `createPool`: locates the tasks, creates a pool (`pool-core.ts`) and returns its public handle with the typed calls
  * (`call-proxy.ts`).
  */
-import { Promise, URL } from "../../builtins.ts";
+import { Promise, URL as BuiltinURL } from "../../builtins.ts";
 import { type BroadcastProxy, createBroadcasts } from "../calls/broadcast-proxy.ts";
 import { type CallProxy, createCallProxy, createModuleCalls } from "../calls/call-proxy.ts";
 import { isRecord, show } from "../options/checks.ts";
@@ -140,7 +140,7 @@ function createFrom(
   origin: StartOrigin,
 ): ThreadPool {
   const { runtime } = common;
-  if (typeof given === "string" || given instanceof URL) {
+  if (typeof given === "string" || given instanceof BuiltinURL) {
     const tasks = new ModuleTasks(moduleUrlOf(String(given), caller, finder), runtime);
     const { sources, signatures, moduleUrl } = tasks;
     const spec = { ...common, sources, tasks: tasks.tasks, signatures, taskModule: moduleUrl };

@@ -1,5 +1,5 @@
 /** `task` and `importTask`: declarations of tasks. The types of their calls are in `call-types.ts`. */
-import { URL } from "../../builtins.ts";
+import { URL as BuiltinURL } from "../../builtins.ts";
 import type {
   Fields,
   Infer,
@@ -287,7 +287,7 @@ export function importTask(
 ): ImportedTask {
   try {
     const { href, name = "default", place, ...declared } = Object(source) as Partial<typeof source>;
-    if (typeof name !== "string" || (typeof href !== "string" && !(href instanceof URL))) {
+    if (typeof name !== "string" || (typeof href !== "string" && !(href instanceof BuiltinURL))) {
       throw new InvalidArgumentError(
         "importTask() needs `href` (string or URL), and takes `name` (string).",
       );

@@ -1,5 +1,5 @@
 /** The modules that call `task`, `importTask` and `createPool`, and the runtime that they run on. */
-import { URL } from "../../builtins.ts";
+import { URL as BuiltinURL } from "../../builtins.ts";
 import { type CallPlace, callPlaceOf } from "../../mod-core.ts";
 import type { AnyFunction, WorkerBootstrapContext } from "./types.ts";
 
@@ -23,9 +23,9 @@ const URL_SCHEME = /^[a-z][a-z0-9+.-]+:/i;
 export function urlOf(href: string, place: CallPlace | undefined): string {
   if (place === undefined) return href;
   const { module } = place;
-  if (URL_SCHEME.test(module)) return new URL(href, module).href;
+  if (URL_SCHEME.test(module)) return new BuiltinURL(href, module).href;
   const path = encodeURI(module.replaceAll("\\", "/")).replace(/[?#]/g, encodeURIComponent);
-  return new URL(href, `file://${path.startsWith("/") ? "" : "/"}${path}`).href;
+  return new BuiltinURL(href, `file://${path.startsWith("/") ? "" : "/"}${path}`).href;
 }
 
 /** From what every runtime offers: `navigator.userAgent`, such as "Node.js/26". */

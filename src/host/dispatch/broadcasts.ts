@@ -8,7 +8,7 @@ import { HeddleError, InvalidArgumentError, WorkerStartError } from "../../error
 import { ARGUMENTS, type Snapshot, type SnapshotEncoder } from "../../lane/snapshot.ts";
 import type { Lane } from "../lanes/lane.ts";
 import { type CallSettings, createSettings } from "../calls/call-settings.ts";
-import type { FindTask } from "./pending-calls.ts";
+import type { FindTask } from "./deferred-calls.ts";
 
 export interface BroadcastsOptions {
   readonly snapshots: SnapshotEncoder;

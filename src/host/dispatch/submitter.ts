@@ -20,7 +20,7 @@ import { UNSIZED } from "../../lane/sized-values.ts";
 import { type CallLoad, type TaskTimings, UNKNOWN_LOAD } from "../../metering/task-timings.ts";
 import { DataCloneError } from "../../errors.ts";
 import { hasPromise, ignoreRejections } from "./pending-arguments.ts";
-import { type FindTask, PendingCalls } from "./pending-calls.ts";
+import { type CalledTask, DeferredCalls } from "./deferred-calls.ts";
 import { type CallSettings, PLAIN, reasonOf, withStreams } from "../calls/call-settings.ts";
 import { splitStreams } from "../streams/argument-sources.ts";
 import { endSource, endStreams } from "../../streams/open-source.ts";
@@ -47,7 +47,7 @@ export class Submitter {
   readonly #lanes: LaneSet;
   readonly #sender: Sender;
   readonly #waiting: WaitingCalls;
-  readonly #deferred: PendingCalls;
+  readonly #deferred: DeferredCalls;
   readonly #events: DispatcherEvents;
   readonly #pending: PendingWork;
   readonly #isPromise: DispatcherOptions["isPromise"];
@@ -75,7 +75,7 @@ export class Submitter {
     this.#snapshots = options.snapshots;
     this.#signatures = options.signatures;
     this.#usualDepth = placement.depth.usual;
-    this.#deferred = new PendingCalls({
+    this.#deferred = new DeferredCalls({
       ...options,
       ...parts,
       check: (settings) => this.#check(settings),
@@ -179,10 +179,11 @@ export class Submitter {
 
   /**
    * Takes the arguments as they are now and sends the call now or later. Settles by `resolve` or `reject`, or
-   * throws the reason that there is no call. Returns the call unless it is already over.
+   * throws the reason that there is no call. Returns the call unless it is already over. What is not known yet (the task,
+   * promises among the arguments) defers it.
    */
   submit(
-    task: number,
+    called: CalledTask,
     args: readonly unknown[],
     resolve: Resolve,
     reject: Reject,
@@ -190,15 +191,19 @@ export class Submitter {
   ): PendingCall | undefined {
     try {
       this.#check(settings, false);
-      const isPending = hasPromise(args, this.#isPromise);
-      const canSendNow = !isPending && settings.affinity === undefined &&
-        this.#waiting.queued === 0 &&
+      if (typeof called !== "number" || hasPromise(args, this.#isPromise)) {
+        this.#waiting.admit();
+        const call = this.#deferred.submit(called, args, resolve, reject, settings);
+        this.#events.onWait();
+        return call;
+      }
+      const task = called;
+      const canSendNow = settings.affinity === undefined && this.#waiting.queued === 0 &&
         this.#waiting.inliner?.takesFirst(task, 1) !== true;
       const lane = canSendNow
         ? this.#placement.pick(this.#lanes.open, this.#times.loadOf(task))
         : undefined;
       if (lane === undefined) this.#waiting.admit();
-      if (isPending) return this.#deferred.submit(task, args, resolve, reject, settings);
       const isSized = settings.maxRetries === 0 && this.#signatures[task] === undefined;
       if (lane !== undefined && isSized) {
         const call = this.#submitSized(lane, task, args, resolve, reject, settings);
@@ -210,7 +215,7 @@ export class Submitter {
         error,
         args,
         settings,
-        (others, own) => this.submit(task, others, resolve, reject, own),
+        (others, own) => this.submit(called, others, resolve, reject, own),
       );
     }
   }
@@ -301,30 +306,6 @@ export class Submitter {
       return call.resolve === resolve ? call : undefined;
     } finally {
       snapshots.release(encoder);
-    }
-  }
-
-  /** The same for a task that no worker has described yet. `find` is called when one has. */
-  submitEarly(
-    find: FindTask,
-    args: readonly unknown[],
-    resolve: Resolve,
-    reject: Reject,
-    settings: CallSettings,
-  ): PendingCall {
-    try {
-      this.#check(settings, false);
-      this.#waiting.admit();
-      const call = this.#deferred.submitEarly(find, args, resolve, reject, settings);
-      this.#events.onWait();
-      return call;
-    } catch (error) {
-      return this.#submitStreams(
-        error,
-        args,
-        settings,
-        (others, own) => this.submitEarly(find, others, resolve, reject, own),
-      );
     }
   }
 

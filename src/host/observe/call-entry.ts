@@ -6,7 +6,7 @@ import type { Signature } from "../../codec/struct/signature.ts";
 import { type CallSettings, PLAIN } from "../calls/call-settings.ts";
 import type { CallCounts } from "../calls/call-counts.ts";
 import type { Submitter } from "../dispatch/submitter.ts";
-import type { FindTask } from "../dispatch/pending-calls.ts";
+import type { CalledTask } from "../dispatch/deferred-calls.ts";
 import type { PendingCall, Reject, Resolve } from "../calls/in-flight.ts";
 import type { CallObserver } from "./call-observer.ts";
 import { endStreams } from "../../streams/open-source.ts";
@@ -56,52 +56,28 @@ export class CallEntry {
 
   /** As `Submitter.submit`. */
   submit(
-    task: number,
+    called: CalledTask,
     args: readonly unknown[],
     resolve: Resolve,
     reject: Reject,
     settings: CallSettings,
   ): PendingCall | undefined {
+    const task = typeof called === "number" ? called : undefined;
     try {
       const sent = this.#capture === undefined ? args : this.carry(args, task);
       if (!this.#observer.isOn) {
-        return this.#submitter.submit(task, sent, resolve, reject, settings);
+        return this.#submitter.submit(called, sent, resolve, reject, settings);
       }
       const { names } = this.#options;
-      return this.#observer.submit(
-        names[task % names.length]!.name,
-        resolve,
-        reject,
-        (onValue, onReason) => this.#submitter.submit(task, sent, onValue, onReason, settings),
-      );
-    } catch (error) {
-      this.#counts.refuse(task + 1);
-      throw error;
-    }
-  }
-
-  /** As `Submitter.submitEarly`, of the task of this name. */
-  submitEarly(
-    name: string,
-    find: FindTask,
-    args: readonly unknown[],
-    resolve: Resolve,
-    reject: Reject,
-    settings: CallSettings,
-  ): PendingCall | undefined {
-    try {
-      const sent = this.#capture === undefined ? args : this.carry(args, undefined);
-      if (!this.#observer.isOn) {
-        return this.#submitter.submitEarly(find, sent, resolve, reject, settings);
-      }
+      const { name } = typeof called === "number" ? names[called % names.length]! : called;
       return this.#observer.submit(
         name,
         resolve,
         reject,
-        (onValue, onReason) => this.#submitter.submitEarly(find, sent, onValue, onReason, settings),
+        (onValue, onReason) => this.#submitter.submit(called, sent, onValue, onReason, settings),
       );
     } catch (error) {
-      this.#counts.refuse(UNKNOWN_ROW);
+      this.#counts.refuse(task === undefined ? UNKNOWN_ROW : task + 1);
       throw error;
     }
   }

@@ -1,5 +1,5 @@
 /** `connectPool`: the caller's handle of tasks that machines serve. */
-import { Error, Map, Promise } from "../../builtins.ts";
+import { Error, Map, Promise as BuiltinPromise } from "../../builtins.ts";
 import type { NatsConnection } from "@nats-io/transport-node";
 import {
   type CallOptions,
@@ -160,7 +160,7 @@ class NatsPool {
       const { timeoutMs } = checkShutdown(options, DRAIN_MS);
       return this.#shutdown ??= this.#stop(timeoutMs);
     } catch (error) {
-      return Promise.reject(error);
+      return BuiltinPromise.reject(error);
     }
   };
 

@@ -1,5 +1,5 @@
 /** The caller's side of durable work: `pool.enqueue` and `pool.result`. */
-import { Map, Promise } from "../../builtins.ts";
+import { Map, Promise as BuiltinPromise } from "../../builtins.ts";
 import { createTable } from "../../api/calls/call-proxy.ts";
 import {
   checkInteger,
@@ -83,7 +83,7 @@ export class DurableCalls {
   async #enqueue(task: string, args: readonly unknown[], options: unknown): Promise<string> {
     if (!Array.isArray(args)) throw invalid("The arguments of enqueue", "a list", show(args));
     const request = requestOf(options);
-    const values = await Promise.all(args);
+    const values = await BuiltinPromise.all(args);
     for (const [index, value] of values.entries()) refuseStream(value, index, NOT_STORED);
     const message = this.#codec.encode(CALL, [task, request], values, "args");
     const { client, subject, checkSize } = await this.#open();

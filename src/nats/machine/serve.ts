@@ -1,5 +1,5 @@
 /** `serve`: a local pool behind a NATS queue group. */
-import { Promise } from "../../builtins.ts";
+import { Promise as BuiltinPromise } from "../../builtins.ts";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { moduleUrlOf } from "../../api/options/module-url.ts";
 import { checkShutdown, type ShutdownOptions } from "../../api/options/options.ts";
@@ -98,7 +98,7 @@ class ServedPool implements Server {
   #opened: Promise<NatsConnection> | undefined;
   /** Take no more calls. */
   #stopTaking: (() => Promise<unknown>)[] = [];
-  #stopDurable = (): Promise<void> => Promise.resolve();
+  #stopDurable = (): Promise<void> => BuiltinPromise.resolve();
   #removeSignal: (() => void) | undefined;
   #shutdown: Promise<void> | undefined;
 
@@ -106,7 +106,7 @@ class ServedPool implements Server {
     this.name = options.name;
     this.#options = options;
     this.#pool = pool;
-    const { promise, resolve } = Promise.withResolvers<void>();
+    const { promise, resolve } = BuiltinPromise.withResolvers<void>();
     this.stopped = promise;
     this.#onStopped = resolve;
     if (options.terminates) {
@@ -126,7 +126,7 @@ class ServedPool implements Server {
       const { timeoutMs } = checkShutdown(options, DRAIN_MS);
       return this.#shutdown ??= this.#stop(timeoutMs);
     } catch (error) {
-      return Promise.reject(error);
+      return BuiltinPromise.reject(error);
     }
   };
 
@@ -136,7 +136,7 @@ class ServedPool implements Server {
 
   async #start(): Promise<void> {
     this.#opened = this.#open();
-    const [connection] = await Promise.all([this.#opened, this.#pool.ready]);
+    const [connection] = await BuiltinPromise.all([this.#opened, this.#pool.ready]);
     if (this.#shutdown !== undefined) return;
     // The client reconnects by itself; what it cannot reopen ends this machine.
     void connection.closed().then(() => this.shutdown(0));
@@ -185,7 +185,7 @@ class ServedPool implements Server {
       version: SERVICE_VERSION,
       description: "heddle tasks",
       metadata: { machine: this.name, tasks: Object.keys(this.#pool.call).join(" ") },
-      statsHandler: () => Promise.resolve(this.stats()),
+      statsHandler: () => BuiltinPromise.resolve(this.stats()),
     });
     service.addEndpoint("call", {
       subject,
@@ -222,7 +222,7 @@ class ServedPool implements Server {
       if (machine !== undefined) {
         const drained = machine.drain(timeoutMs);
         // The connection may be closed already.
-        await Promise.all(this.#stopTaking.map((stop) => stop().catch(() => {})));
+        await BuiltinPromise.all(this.#stopTaking.map((stop) => stop().catch(() => {})));
         // Durable calls that take longer are delivered to other machines.
         const ended = this.#stopDurable();
         await waitFor(currentRuntime, timeoutMs, (resolve) => void ended.then(resolve));

@@ -23,8 +23,8 @@ const LATE: Readonly<Record<string, readonly string[]>> = {
   // Before the adapter has said where the original is.
   ReadableStream: ["builtins.ts"],
 };
-/** May read globals at its top level, which runs when heddle is loaded. */
-const READS_AT_LOAD = /^(?:builtins\.ts|runtimes\/.*|nats\/options\.ts)$/;
+/** May read globals at their top level, which runs when heddle is loaded: the base of public errors has to be the global type. */
+const READS_AT_LOAD = /^(?:builtins\.ts|errors\.ts|runtimes\/.*|nats\/options\.ts)$/;
 /** Runs in browsers: the script of the dashboard's page. */
 const NOT_OURS = ["dashboard/page-script.ts"];
 

