@@ -188,7 +188,12 @@ function preparePackageTest(): string {
     const text = readFileSync(file, "utf8");
     writeFileSync(
       file,
-      text.replaceAll(/"(?:\.\.\/)+src\/mod\.ts"/g, '"heddle"')
+      // What a test puts into programs outside this folder is a URL.
+      text.replaceAll(
+        /new URL\("((?:\.\.\/)+)src\/(?:mod-)?(mod|[\w-]+)\.ts", import/g,
+        'new URL("$1node_modules/heddle/dist/$2.js", import',
+      )
+        .replaceAll(/"(?:\.\.\/)+src\/mod\.ts"/g, '"heddle"')
         .replaceAll(/"(?:\.\.\/)+src\/mod-task\.ts"/g, '"heddle/task"')
         .replaceAll(/"(?:\.\.\/)+src\/mod-dashboard\.ts"/g, '"heddle/dashboard"')
         .replaceAll(/"(?:\.\.\/)+src\/mod-knitting-utils\.ts"/g, '"heddle/knitting/utils"')

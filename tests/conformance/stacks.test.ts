@@ -46,6 +46,21 @@ test.each(Object.keys(mistakes))("of %s", (name) => {
   expect(firstFrame(error)).toContain("stacks.test");
 });
 
+test.each([
+  ["an argument that cannot be cloned", () => testPool().call.echo(wrong(() => {}))],
+  [
+    "an argument that is too large",
+    () => testPool({ maxPayloadBytes: 2 ** 20 }).call.echo(new Uint8Array(2 ** 21)),
+  ],
+  ["an argument of an early call", () => {
+    const pool = closedAfterTest(createPool({ threads: 1 })(module));
+    return pool.call["f"]!(wrong(() => {}));
+  }],
+])("of a rejection: %s", async (_, call) => {
+  const made = async (): Promise<unknown> => await call();
+  expect(firstFrame(await made().catch((reason: unknown) => reason))).toContain("stacks.test");
+});
+
 test("of wrong arguments of shutdown()", async () => {
   const pool = testPool();
   const error = await pool.shutdown(-1).catch((reason: unknown) => reason);

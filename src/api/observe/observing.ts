@@ -42,20 +42,22 @@ export class Observing {
 
   createEntry(dispatcher: Dispatcher): CallEntry {
     const { options, runtime, signatures, sources, workerEntry } = this.#spec;
+    // In a bundle, heddle's frames are in the program's file.
+    const ownFolder = workerEntry.mark === undefined
+      ? new URL("../", workerEntry.url).pathname
+      : undefined;
     const observer = new CallObserver({
       channel: runtime.tracingChannel(CHANNEL),
       debug: this.debug,
       stamps: this.stamps,
       pool: options.workerOptions.name,
-      // In a bundle, heddle's frames are in the program's file.
-      ownFolder: workerEntry.mark === undefined
-        ? new URL("../", workerEntry.url).pathname
-        : undefined,
+      ownFolder,
       dispatcher,
     });
     const capture = options.context?.capture;
     const { submitter, inFlight: { counts } } = dispatcher;
-    return new CallEntry({ submitter, counts, observer, capture, signatures, names: sources });
+    const names = sources;
+    return new CallEntry({ submitter, counts, observer, capture, signatures, names, ownFolder });
   }
 
   /** The same events; with `debug`, each park is printed. */

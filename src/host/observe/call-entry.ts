@@ -9,6 +9,13 @@ import type { Submitter } from "../dispatch/submitter.ts";
 import type { CalledTask } from "../dispatch/deferred-calls.ts";
 import type { PendingCall, Reject, Resolve } from "../calls/in-flight.ts";
 import type { CallObserver } from "./call-observer.ts";
+import {
+  DataCloneError,
+  InvalidArgumentError,
+  PayloadTooLargeError,
+  StructError,
+} from "../../errors.ts";
+import { beginHere } from "./caller-stack.ts";
 import { endStreams } from "../../streams/open-source.ts";
 import { UNKNOWN_ROW } from "../calls/call-counts.ts";
 import { withContext } from "../calls/with-context.ts";
@@ -23,7 +30,12 @@ export interface CallEntryOptions {
   readonly signatures: readonly (Signature | undefined)[];
   /** Names of tasks, by index. */
   readonly names: readonly { readonly name: string }[];
+  /** The folder of heddle's files, whose frames the stack of a refused call leaves out. */
+  readonly ownFolder: string | undefined;
 }
+
+/** What is thrown for the arguments of a call. Other errors, as that of a closed pool, may be those of several calls. */
+const OF_ARGUMENTS = [DataCloneError, InvalidArgumentError, PayloadTooLargeError, StructError];
 
 export class CallEntry {
   readonly #options: CallEntryOptions;
@@ -49,8 +61,7 @@ export class CallEntry {
     try {
       this.#submitter.submitPlain(task, args, resolve, reject);
     } catch (error) {
-      this.#counts.refuse(task + 1);
-      throw error;
+      throw this.#refused(error, task + 1);
     }
   }
 
@@ -77,9 +88,17 @@ export class CallEntry {
         (onValue, onReason) => this.#submitter.submit(called, sent, onValue, onReason, settings),
       );
     } catch (error) {
-      this.#counts.refuse(task === undefined ? UNKNOWN_ROW : task + 1);
-      throw error;
+      throw this.#refused(error, task === undefined ? UNKNOWN_ROW : task + 1);
     }
+  }
+
+  /** Counts a refused call. Returns its error, whose stack begins where the call was made if the error is of this call alone. */
+  #refused(error: unknown, row: number): unknown {
+    this.#counts.refuse(row);
+    if (OF_ARGUMENTS.some((kind) => error instanceof kind)) {
+      beginHere(error as Error, this.#options.ownFolder);
+    }
+    return error;
   }
 
   /**

@@ -1,4 +1,4 @@
-/** Stacks of callers, for `debug`: a promise that rejects shows only where its error was made. */
+/** Stacks of callers: a promise that rejects shows only where its error was made. */
 import { Error, WeakSet } from "../../builtins.ts";
 
 import { isFrame } from "../../realm/caller-stack.ts";
@@ -23,6 +23,12 @@ export function stackHere(ownFolder: string | undefined): string {
   );
   const first = frames.findIndex((line) => !OF_PROMISE.test(line));
   return frames.slice(first, first + stackTraceLimit).join("\n");
+}
+
+/** Begins the stack of `error`, which was made just now, with the first frame outside heddle. */
+export function beginHere(error: Error, ownFolder: string | undefined): void {
+  const frames = stackHere(ownFolder);
+  if (frames !== "") Reflect.set(error, "stack", `${error.name}: ${error.message}\n${frames}`);
 }
 
 /** The frame of a Promise whose executor is heddle's. */
