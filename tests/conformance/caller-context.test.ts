@@ -41,6 +41,23 @@ async function* numbers(note: Note, count = 30): AsyncGenerator<number> {
   }
 }
 
+/** No generator: on Deno one whose return() waits for a pending next() ends without a store. */
+const endless = (note: Note): AsyncIterable<number> => {
+  let n = 0;
+  return {
+    [Symbol.asyncIterator]: () => ({
+      next: () => {
+        note();
+        return pause(1).then(() => ({ done: false, value: n++ }));
+      },
+      return: () => {
+        note();
+        return Promise.resolve({ done: true, value: undefined });
+      },
+    }),
+  };
+};
+
 const users: Record<string, (pool: Pool, note: Note) => Promise<unknown>> = {
   "a listener of events": ({ call }, note) => call.steps.with({ onEvent: note })(10, 1),
   "an async generator": ({ call }, note) => call.collect(numbers(note)),
@@ -66,19 +83,7 @@ const users: Record<string, (pool: Pool, note: Note) => Promise<unknown>> = {
   },
   "a source whose call is aborted by another": async ({ call }, note) => {
     const controller = new AbortController();
-    // No generator: on Deno one whose return() waits for a pending next() ends without a store.
-    const source = {
-      [Symbol.asyncIterator]: () => ({
-        next: () => {
-          note();
-          return pause(1).then(() => ({ done: false, value: 1 }));
-        },
-        return: () => {
-          note();
-          return Promise.resolve({ done: true, value: undefined });
-        },
-      }),
-    };
+    const source = endless(note);
     const reading = call.readOne.with({ signal: controller.signal })(source);
     const others = store.run("another", async () => {
       await pause(20);
@@ -122,7 +127,7 @@ const users: Record<string, (pool: Pool, note: Note) => Promise<unknown>> = {
   },
   "the items of map()": ({ call, map }, note) => map(call.twice, numbers(note)).toArray(),
   "the items of map() that are read elsewhere": async ({ call, map }, note) => {
-    const results = map(call.twice, numbers(note, 1e9), { chunk: 1, concurrency: 2 });
+    const results = map(call.twice, endless(note), { chunk: 1, concurrency: 2 });
     await store.run("another", async () => {
       for await (const n of results) if (n === 20) break;
       await pause(5);

@@ -22,7 +22,7 @@ interface KnownTask {
 export type FindTask = () => KnownTask | HeddleError;
 
 /** A task of a module pool that no worker has described yet. */
-export interface EarlyTask {
+interface EarlyTask {
   readonly name: string;
   readonly find: FindTask;
 }
