@@ -22,7 +22,7 @@ export class ItemBatch {
   /** Adds an item (`BatchWriter.add`). Throws DataCloneError, PayloadTooLargeError or what a getter throws. */
   add(item: unknown): number {
     if (this.#encoder === undefined) {
-      this.#encoder = this.#snapshots.acquire();
+      this.#encoder = this.#snapshots.codec.acquire();
       this.end = this.#encoder.begin();
     }
     const encoder = this.#encoder;
@@ -58,7 +58,7 @@ export class ItemBatch {
 
   /** Forgets the items. */
   clear(): void {
-    if (this.#encoder !== undefined) this.#snapshots.release(this.#encoder);
+    if (this.#encoder !== undefined) this.#snapshots.codec.release(this.#encoder);
     this.#encoder = undefined;
     this.count = this.end = 0;
   }

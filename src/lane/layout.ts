@@ -13,8 +13,8 @@
  *                            reads it after the parked word
  *   516   backlog      i32   worker: responses that wait for room in the response ring; stored after each of
  *                            them is in the ring, or waits. The host's time limits read this, then the ring
- *   528   gauges       f64   worker: its sleep and memory, for statistics; stored when it parks for long, wakes, or
- *                            has measured its memory, with no order (worker-gauges.ts)
+ *   528   gauges       f64   worker: its sleep and memory, for statistics; stored when it goes to sleep, wakes, or has
+ *                            measured its memory, with no order (worker-gauges.ts)
  *   640   requestSpace i32   host waits for room in the request ring, or for a worker with nothing to
  *                            do; edges: sync/space-flag.ts
  *   768   request ring       host produces, worker consumes (ring-layout.ts)

@@ -87,15 +87,6 @@ export class SnapshotEncoder {
     return this.codec.access.kinds;
   }
 
-  /** An encoder that is not in use: encoding runs user code, which may encode in turn. Return it by `release`. */
-  acquire(): Encoder {
-    return this.codec.acquire();
-  }
-
-  release(encoder: Encoder): void {
-    this.codec.release(encoder);
-  }
-
   /**
    * Writes values, some perhaps of declared shapes, and returns where they end. Throws DataCloneError for
    * values that cannot be cloned, PayloadTooLargeError, or whatever a getter throws. `isPending`: by
@@ -234,14 +225,14 @@ export class SnapshotEncoder {
   }
 
   #withEncoder(name: string, encode: (encoder: Encoder) => Snapshot): Snapshot {
-    const encoder = this.acquire();
+    const encoder = this.codec.acquire();
     try {
       encoder.name = name;
       return encode(encoder);
     } catch (error) {
       throw encodingError(error, name);
     } finally {
-      this.release(encoder);
+      this.codec.release(encoder);
     }
   }
 

@@ -12,8 +12,8 @@ export const EMITTING = 2;
 export const VARIANTS = 3;
 
 /**
- * The result of a chunk: the results of its items, the run time in milliseconds, the number of items that were used, which
- * the worker may leave at less, and the error that ended it, if any.
+ * The result of a chunk: the results of its items, the run time in milliseconds, the number of items that were used (a
+ * worker may end a chunk before its last item), and the error that ended it, if any.
  */
 export type ChunkResult = readonly [
   results: readonly unknown[],

@@ -52,8 +52,8 @@ export function callerOf(callee: (...args: never[]) => unknown): string | undefi
 
 /**
  * Where the running function `callee` was called, or undefined if the stack does not contain it. For libraries that wrap
- * `task`, `importTask` or `createPool`: the option `place` of the first two and `moduleUrl` of the last take what their
- * own callers would be found by. `callee` must not end in this call: on Bun it has left the stack then.
+ * `task`, `importTask` or `createPool`: pass the result as the option `place` of the first two, and its module as
+ * `moduleUrl` of the last. `callee` must not end in this call: on Bun it has left the stack then.
  *
  * @example
  * ```ts

@@ -3,7 +3,7 @@
  * `prepareStackTrace` (1.4).
  */
 import { Buffer } from "node:buffer";
-import { JSON } from "../builtins.ts";
+import { JSON, Map } from "../builtins.ts";
 import { process } from "./process.ts";
 
 /** First line of a bundle whose source map Bun reads. */
@@ -12,11 +12,21 @@ const MARK = "// @bun";
 const SOURCE_MAP = /\/\/# sourceMappingURL=(\S+)\s*$/;
 const INLINE = /^data:[^,]*;base64,/;
 
+/** Bundles by source, and sources by bundle: each task asks, and a map may have megabytes. */
+const bundles = new Map<string, string>();
+const mapped = new Map<string, readonly string[]>();
+
 /**
  * The bundle that was made from the module `source`: the program or, if that was split, a file beside it. `source` itself if
  * the program is no such bundle.
  */
 export function bundleOf(source: string): string {
+  let bundle = bundles.get(source);
+  if (bundle === undefined) bundles.set(source, bundle = findBundle(source));
+  return bundle;
+}
+
+function findBundle(source: string): string {
   const program = process.argv[1];
   if (program === undefined || !isBundle(program)) return source;
   const { dirname, join } = process.getBuiltinModule("node:path");
@@ -43,6 +53,12 @@ function isBundle(file: string): boolean {
 
 /** The paths of the modules that a bundle was made from, by its source map. */
 function sourcesOf(bundle: string): readonly string[] {
+  let sources = mapped.get(bundle);
+  if (sources === undefined) mapped.set(bundle, sources = readSources(bundle));
+  return sources;
+}
+
+function readSources(bundle: string): readonly string[] {
   const { readFileSync } = process.getBuiltinModule("node:fs");
   const { dirname, resolve } = process.getBuiltinModule("node:path");
   try {

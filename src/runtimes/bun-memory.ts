@@ -1,6 +1,6 @@
 /**
- * Memory of a thread on Bun. Its engine counts buffers and strings when a collection finds them, which may be at two to three
- * times the size (1.4), so a thread that may be near its limit collects its new objects first.
+ * Memory of a thread on Bun. Its engine counts buffers and strings only when a collection finds them. The thread may have two
+ * to three times its limit by then (1.4), so one that may be near its limit collects its new objects first.
  */
 import { process } from "./process.ts";
 

@@ -23,7 +23,7 @@ const NAME = /^((?:@[^/\\%]+\/)?[^./\\%#@:][^/\\%:]*)(\/.*)?$/;
 
 /** Finds modules from other modules: how `createPool` takes those that its caller names. */
 export function moduleFinder(
-  runtime: Pick<Runtime, "toModuleUrl" | "exists" | "importCondition" | "canRead">,
+  runtime: Pick<Runtime, "toModuleUrl" | "exists" | "importCondition" | "canRead" | "env">,
 ): Pick<Runtime, "toModuleUrl" | "exists"> & {
   readonly findPackage: (specifier: string, parent: string) => string | undefined;
 } {
@@ -40,9 +40,12 @@ export function moduleFinder(
 function findPackageModule(
   specifier: string,
   parent: string,
-  { importCondition, canRead }: Pick<Runtime, "importCondition" | "canRead">,
+  { importCondition, canRead, env }: Pick<Runtime, "importCondition" | "canRead" | "env">,
 ): string | undefined {
-  const search = { conditions: [importCondition, "node", "import", "module-sync"], canRead };
+  const search = {
+    conditions: [importCondition, "node", "import", "module-sync", ...givenConditions(env)],
+    canRead,
+  };
   const base = new URL(parent);
   if (base.protocol !== "file:") return undefined;
   const found = resolve(specifier, base, search)?.href;
@@ -55,6 +58,15 @@ function findPackageModule(
   } catch {
     return undefined;
   }
+}
+
+/** Conditions of the flag `--conditions` (`-C`), of the command line and of `NODE_OPTIONS`. */
+function givenConditions(env: Runtime["env"]): readonly string[] {
+  const flags = [...(env("NODE_OPTIONS") ?? "").split(/\s+/), ...process.execArgv];
+  return flags.flatMap((flag, index) => {
+    if (flag === "-C" || flag === "--conditions") return flags.slice(index + 1, index + 2);
+    return flag.startsWith("--conditions=") ? [flag.slice("--conditions=".length)] : [];
+  });
 }
 
 function resolve(specifier: string, parent: URL, search: Search): URL | undefined {

@@ -10,6 +10,7 @@ import { type AnyIterator, isStreamable, isThenable, iteratorOf } from "./stream
 /** An emitter whose items can be iterated: a stream of Node, or a readline interface. */
 interface Emitter {
   on(event: "error", listener: (error: unknown) => void): unknown;
+  removeListener?(event: "error", listener: (error: unknown) => void): unknown;
   /** Of a stream. */
   destroy?(): unknown;
   /** Of a readline interface. */
@@ -73,11 +74,13 @@ class EmitterSource implements AnyIterator {
   /** The error that was emitted before the first item was asked for. */
   #failure: { readonly error: unknown } | undefined;
 
+  readonly #onError = (error: unknown): void => {
+    if (!this.#isRead) this.#failure ??= { error };
+  };
+
   constructor(emitter: Emitter) {
     this.#emitter = emitter;
-    emitter.on("error", (error) => {
-      if (!this.#isRead) this.#failure ??= { error };
-    });
+    emitter.on("error", this.#onError);
     this.#iterator = iteratorOf(emitter)!;
   }
 
@@ -94,13 +97,18 @@ class EmitterSource implements AnyIterator {
 
   /**
    * Ends the emitter as well: the iterator of a stream does so only if it has been read, and only after its pending `next()`,
-   * which the end of the stream settles.
+   * which the end of the stream settles. What can be ended may still emit an error, so it keeps its listener.
    */
   return(): unknown {
     const { destroy, close } = this.#emitter;
     if (typeof destroy === "function") destroy.call(this.#emitter);
     const ended = this.#iterator.return?.();
-    if (typeof destroy !== "function" && typeof close === "function") close.call(this.#emitter);
-    return ended;
+    if (typeof destroy === "function") return ended;
+    if (typeof close !== "function") {
+      this.#emitter.removeListener?.("error", this.#onError);
+      return ended;
+    }
+    const closed = close.call(this.#emitter);
+    return isThenable(closed) ? Promise.all([ended, closed]).then(([result]) => result) : ended;
   }
 }

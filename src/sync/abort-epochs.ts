@@ -13,9 +13,9 @@
 /** Slots that have a word; calls in higher slots are notified by a message only. */
 const SLOTS = 2 ** 18;
 
-/** Memory for the words of a pool; none if no task of it has a signal. */
-export function createAbortEpochs(isNeeded: boolean): SharedArrayBuffer {
-  return new SharedArrayBuffer(isNeeded ? 4 * SLOTS : 0);
+/** Memory for the words of a pool. Each task has a signal when `map` calls it in chunks. Systems give memory only when it is written. */
+export function createAbortEpochs(): SharedArrayBuffer {
+  return new SharedArrayBuffer(4 * SLOTS);
 }
 
 /** Host: marks the call with this id as aborted. */

@@ -13,8 +13,8 @@
  * store-then-load, so at least one of them sees the other.
  *
  * A host without calls in flight may leave PARKED there. The next call is committed after that store, and its
- * worker reads the call before it loads this word, so it sees PARKED and posts. Whatever takes responses in
- * between leaves the word alone, or a message on its way: a message means that the announcement is gone.
+ * worker reads the call before it loads this word, so it sees PARKED and posts. The host does
+ * not re-read the word: it assumes PARKED until a message arrives or it withdraws the announcement itself.
  */
 const AWAKE = 0;
 const PARKED = 1;

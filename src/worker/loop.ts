@@ -82,6 +82,7 @@ export class WorkerLoop {
   #units = 0;
   /** When the worker went to sleep with nothing in flight, by the precise or by the coarse clock. */
   #sleptAtMs = 0;
+  #isAsleep = false;
   #isSleepTimed = true;
   /** Duration of the last sleep. */
   #lastSleepMs = 0;
@@ -149,8 +150,7 @@ export class WorkerLoop {
   onWakeMessage(): void {
     // If it is not parked, the message lost a race against this worker's own resume and can be ignored.
     if (!this.#isParkedInLoop) return;
-    this.#turn.turned();
-    this.#units = 0;
+    if (this.#turn.turned()) this.#units = 0;
     this.#isParkedInLoop = false;
     Atomics.add(this.#control, LOOP_PARKS, 1);
     this.#leavePark();
@@ -223,12 +223,15 @@ export class WorkerLoop {
     // The re-check that closes the window between the last poll and the wait.
     if (this.#hasWork || this.#isClosing()) parker.cancel(BLOCKED);
     else parker.block(BLOCK_MS);
+    if (!this.#hasWork) return false; // the sleep goes on in the event loop
     this.#endSleep();
-    return this.#hasWork;
+    return true;
   }
 
   /** With nothing in flight. */
   #beginSleep(): void {
+    if (this.#isAsleep) return;
+    this.#isAsleep = true;
     // The precise clock costs several function calls, which infrequent calls would notice.
     this.#isSleepTimed = this.#lastSleepMs < MAX_TIMED_SLEEP_MS;
     const coarseMs = this.#runtime.coarseNow();
@@ -237,6 +240,8 @@ export class WorkerLoop {
   }
 
   #endSleep(): void {
+    if (!this.#isAsleep) return;
+    this.#isAsleep = false;
     const coarseMs = this.#runtime.coarseNow();
     const nowMs = this.#isSleepTimed ? this.#runtime.now() : coarseMs;
     this.#lastSleepMs = nowMs - this.#sleptAtMs;
@@ -291,7 +296,7 @@ export class WorkerLoop {
     this.#idleTurns = 0;
     // If the exchange fails, a message is on its way and will be ignored.
     this.#parker.cancel(IN_EVENT_LOOP);
-    if (this.#runner.inFlight === 0) this.#endSleep();
+    this.#endSleep();
   }
 
   #resume(): void {
@@ -360,6 +365,7 @@ export class WorkerLoop {
     this.#replies.requestSpace();
     if (this.#hasWork) this.#resume();
     else {
+      if (this.#runner.inFlight === 0) this.#beginSleep();
       this.#storeWaitReason();
       // The host may have looked for an idle worker just before that store. Pairs as an announced park does.
       this.#replies.wakeForSpace();

@@ -30,8 +30,8 @@ import type { ArgumentMessage } from "../protocol/start-data.ts";
 import type { TaskSignals } from "./abort-signals.ts";
 import { ArgumentStreams } from "./argument-streams.ts";
 import { TaskEvents } from "./task-events.ts";
-import { isStreamable } from "../streams/stream-producer.ts";
-import { isThenable, type WorkerTask } from "./task-modules.ts";
+import { isStreamable, isThenable } from "../streams/stream-producer.ts";
+import type { WorkerTask } from "./task-modules.ts";
 
 /** As it was when heddle was loaded. */
 const promiseThen: (

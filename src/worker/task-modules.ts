@@ -225,9 +225,3 @@ function notFound(source: TaskSource, exported: unknown): TaskNotFoundError {
     `Task "${name}" was not found: ${moduleUrl} ${actual} (a function or a task() is needed).${place}`,
   );
 }
-
-/** Whether a task's result has to be awaited. May throw: `then` can be a getter. */
-export function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === "object" && value !== null &&
-    typeof (value as { then?: unknown }).then === "function";
-}

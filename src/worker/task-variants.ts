@@ -1,7 +1,8 @@
 /** The variants of tasks as a worker runs them (protocol/task-variants.ts). */
 import type { ChunkResult } from "../protocol/task-variants.ts";
 import type { TaskSignal } from "./abort-signals.ts";
-import { isThenable, type WorkerTask } from "./task-modules.ts";
+import type { WorkerTask } from "./task-modules.ts";
+import { isThenable } from "../streams/stream-producer.ts";
 
 /** The tasks, then those that take chunks, then those that send events. */
 export function withVariants(

@@ -165,9 +165,10 @@ describe.each(Object.keys(pools))("in %s", (kind) => {
       store.run(name, async () => {
         await expect(pool.call.fail()).rejects.toThrow("failed");
         await expect(pool.call.failingStream().toArray()).rejects.toThrow("failed");
+        await expect(pool.map(pool.call.fail, [1]).toArray()).rejects.toThrow("failed");
       })
     ));
-    expect(seen.toSorted()).toEqual(["A", "A", "B", "B"]);
+    expect(seen.toSorted()).toEqual(["A", "A", "A", "B", "B", "B"]);
   });
 });
 

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import {
   createPool,
   DataCloneError,
+  importTask,
   InvalidArgumentError,
   type ModulePool,
   type PoolOptions,
@@ -205,21 +206,30 @@ describe.each([["known", readyPool], ["not known yet", earlyPool]])("tasks %s", 
     expect(await pool.map(pool.call.square, [1, 2], unused).toArray()).toEqual([1, 4]);
   });
 
-  test("an aborted chunk calls its task for no further items", async () => {
-    const pool = await create();
-    const controller = new AbortController();
-    const words = sharedWords();
-    const run = pool.forEach(pool.call.block, [0, 1, 2].map(() => words), {
-      chunk: 3,
-      signal: controller.signal,
-    });
-    await begun(words);
-    controller.abort();
-    release(words);
-    expect(await rejection(run)).toHaveProperty("name", "AbortError");
-    expect(await pool.call.square(3)).toBe(9);
-    expect(Atomics.load(words, 1)).toBe(1);
-  });
+  test.each(["module", "tasks"])(
+    "an aborted chunk of a pool of a %s calls its task for no further items",
+    async (kind) => {
+      const pool = kind === "module" ? await create() : closedAfterTest(
+        createPool({ threads: 1 })({
+          block: importTask<Tasks["block"]>({ href: url, name: "block" }),
+          square: importTask<Tasks["square"]>({ href: url, name: "square" }),
+        }),
+      );
+      await pool.ready;
+      const controller = new AbortController();
+      const words = sharedWords();
+      const run = pool.forEach(pool.call.block, [0, 1, 2].map(() => words), {
+        chunk: 3,
+        signal: controller.signal,
+      });
+      await begun(words);
+      controller.abort();
+      release(words);
+      expect(await rejection(run)).toHaveProperty("name", "AbortError");
+      expect(await pool.call.square(3)).toBe(9);
+      expect(Atomics.load(words, 1)).toBe(1);
+    },
+  );
 
   test("what cannot be mapped is refused with the cure", async () => {
     const pool = await create();

@@ -78,6 +78,13 @@ describe("pool.stats()", () => {
     await call;
   });
 
+  test("says that a worker sleeps after an async call", async () => {
+    const pool = testPool({ threads: 1 });
+    await pool.ready;
+    expect(await pool.call.sleep(20, 1)).toBe(1);
+    await until(() => pool.workers[0]!.utilization.recent < 0.5);
+  });
+
   test("follows the states of a worker", async () => {
     const pool = testPool({ threads: 1 });
     expect(pool.workers).toMatchObject([{ state: "starting", utilization: { total: 0 } }]);
@@ -241,6 +248,18 @@ describe('the tracing channel "heddle:call"', () => {
       "end",
     ]);
     expect(events[2]![1]).toMatchObject({ task: "fail", error: expect.any(Error) as Error });
+  });
+
+  test.each([{}, { chunk: 1 }])("maps errors of items of map() with %o", async (options) => {
+    const url = new URL("../fixtures/source-tasks.ts", import.meta.url);
+    const mapError = (reason: unknown): unknown => ({ mapped: reason });
+    const pool = closedAfterTest(
+      createPool({ threads: 1, mapError })<typeof import("../fixtures/source-tasks.ts")>(url),
+    );
+    await pool.ready;
+    expect(await rejection(pool.map(pool.call.fail, [1, 2], options).toArray())).toEqual({
+      mapped: expect.any(Error) as Error,
+    });
   });
 
   test.each([true, false])("follows calls of generators, made early: %s", async (isEarly) => {

@@ -6,11 +6,14 @@ import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createPool, importTask, InvalidArgumentError, type PoolOptions } from "../../src/mod.ts";
 import { closedAfterTest } from "../support/conformance.ts";
+import { capabilities, runFile } from "../support/runtime.ts";
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "heddle-packages-")));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const taskNamed = (text: string): string => `export const name = () => ${JSON.stringify(text)};\n`;
+
+const heddle = new URL("../../src/mod.ts", import.meta.url).href;
 
 const packages = "program/node_modules";
 const files: Readonly<Record<string, unknown>> = {
@@ -21,15 +24,21 @@ const files: Readonly<Record<string, unknown>> = {
   },
   "program/own.mjs": taskNamed("own"),
   "program/plain.mjs": taskNamed("plain"),
+  "program/src/conditions.mjs": `import { createPool } from ${JSON.stringify(heddle)};
+const pool = createPool({ threads: 1 })("@acme/tasks");
+console.log(await pool.call.name());
+await pool.shutdown();
+`,
   "program/src/setup.mjs": 'export default () => "context";\n',
   [`${packages}/@acme/tasks/package.json`]: {
     exports: {
-      ".": { require: "./wrong.cjs", import: "./main.mjs" },
+      ".": { require: "./wrong.cjs", "@acme/source": "./source.mjs", import: "./main.mjs" },
       "./images": { types: "./images.d.ts", default: ["./images.mjs"] },
       "./parts/*": "./lib/*.mjs",
       "./parts/secret": null,
     },
   },
+  [`${packages}/@acme/tasks/source.mjs`]: taskNamed("source"),
   [`${packages}/@acme/tasks/main.mjs`]: taskNamed("main"),
   [`${packages}/@acme/tasks/images.mjs`]: taskNamed("images"),
   [`${packages}/@acme/tasks/lib/a/b.mjs`]: taskNamed("part"),
@@ -82,6 +91,21 @@ test.each(["@acme/none", "@acme/tasks/lib/a/b.mjs", "@acme/tasks/parts/secret", 
     await expect(nameIn(specifier)).rejects.toThrow(`No package and no file "${specifier}"`);
   },
 );
+
+test.each(["#nope", "?nope"])("%s is not this module", (specifier) => {
+  expect(() => createPool({ threads: 1 })(specifier)).toThrow(
+    `No package and no file "${specifier}"`,
+  );
+});
+
+test.runIf(capabilities.tellsConditions)("conditions of the command line hold", async () => {
+  const file = join(folder, "program/src/conditions.mjs");
+  expect(await runFile(file, ["--conditions=@acme/source"])).toEqual({
+    code: 0,
+    output: "source\n",
+  });
+  expect(await runFile(file)).toEqual({ code: 0, output: "main\n" });
+});
 
 test("setup modules and contexts may come from packages, or be relative", async () => {
   const context = { capture: () => "!", run: "run" };

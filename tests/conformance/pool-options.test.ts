@@ -28,6 +28,37 @@ test("maxQueue: 0 refuses calls that no worker takes at once", async () => {
   expect(await pool.call.square(2)).toBe(4);
 });
 
+test("maxQueue: 0 takes what the workers may run, whatever it carries", async () => {
+  const pool = poolWith({ threads: 2, maxQueue: 0, maxConcurrency: 4 });
+  await pool.ready;
+  const settle = (call: Promise<unknown>): Promise<string> =>
+    call.then(() => "ok", (error: Error) => error.name);
+  for (const value of [2, Promise.resolve(2)]) {
+    expect(await settle(pool.call.square.with({ worker: { key: "a" } })(value))).toBe("ok");
+  }
+  const calls = Array.from(
+    { length: 9 },
+    () => settle(pool.call.lengthOf(new Uint8Array(200_000))),
+  );
+  const outcomes = await Promise.all(calls);
+  expect(outcomes.filter((outcome) => outcome === "ok")).toHaveLength(8);
+  expect(outcomes[8]).toBe("QueueFullError");
+});
+
+test("calls with a worker key and large arguments wait in the worker's ring", async () => {
+  const pool = poolWith({ threads: 2 });
+  await pool.ready;
+  const keyed = { worker: { key: "a" } };
+  await pool.call.square.with(keyed)(1);
+  const words = sharedWords();
+  const running = pool.call.block.with(keyed)(words);
+  await begun(words);
+  const calls = [1, 2].map(() => pool.call.lengthOf.with(keyed)(new Uint8Array(200_000)));
+  expect(pool.stats().queued).toBe(0);
+  release(words);
+  await Promise.all([running, ...calls]);
+});
+
 test("Infinity is no limit where there may be none", async () => {
   const limits = {
     teardownTimeoutMs: Infinity,

@@ -118,7 +118,7 @@ describe("bad options of workers", () => {
       { setup: "setup.ts" },
       /No package and no file "setup\.ts" is found from .*A path begins with "\.\/"/,
     ],
-    [{ setup: 5 }, /worker\.setup must be a URL or a path of a module, got 5/],
+    [{ setup: 5 }, /worker\.setup must be the URL, path or package name of a module, got 5/],
     [{ data: () => {} }, /worker\.data cannot be cloned/],
     [{ env: { A: 1 } }, /worker\.env\.A must be a string, got 1/],
     [{ env: 5 }, /worker\.env must be an object of strings/],

@@ -84,6 +84,11 @@ describe("the process", () => {
     expect({ code, output }).toEqual({ code: 0, output: "slow\n" });
   });
 
+  test("keeps running while an argument is awaited, also if the host was parked before", async () => {
+    const { code, output } = await runScript("pending-argument.ts");
+    expect({ code, output }).toEqual({ code: 0, output: "42\n" });
+  });
+
   test("keeps running until a pool is ready, even if a worker exits during its start", async () => {
     const { code, output } = await runScript("starting-again.ts");
     expect({ code, output }).toEqual({ code: 0, output: "1\n" });

@@ -145,6 +145,26 @@ describe("fairness", () => {
     });
   }
 
+  test("the host's event loop turns while it works between its calls", async () => {
+    const pool = testPool({ threads: 1 });
+    await pool.ready;
+    for (let n = 0; n < 40; n++) {
+      await pool.call.echo(n);
+      await pause(2);
+    }
+    let turns = 0;
+    const timer = setInterval(() => turns++, 1);
+    for (let n = 0; n < 400; n++) {
+      const call = pool.call.burn(0.3);
+      await Promise.resolve();
+      const endMs = realNow() + 0.5;
+      while (realNow() < endMs) { /* the host's own work */ }
+      await call;
+    }
+    clearInterval(timer);
+    expect(turns).toBeGreaterThan(20);
+  });
+
   test("a worker's interval fires while the pool is idle", async () => {
     const pool = testPool();
     const words = sharedWords();

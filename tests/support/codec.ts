@@ -44,7 +44,7 @@ export function sendCall(
       ? endpoint.sendSizedOne(bytes, CALL_WITH_VALUE, SLOT, GENERATION, TASK, only)
       : endpoint.sendSized(bytes, CALL, SLOT, GENERATION, TASK, args);
   }
-  const encoder = snapshots.acquire();
+  const encoder = snapshots.codec.acquire();
   try {
     const end = snapshots.encode(encoder, args, ARGUMENTS, declared);
     const count = declared === undefined ? args.length : countDeclared(args, declared);
@@ -52,7 +52,7 @@ export function sendCall(
     return endpoint.announceShapes() &&
       endpoint.sendEncoded(encoder, end, CALL, SLOT, GENERATION, TASK, count);
   } finally {
-    snapshots.release(encoder);
+    snapshots.codec.release(encoder);
   }
 }
 
@@ -75,13 +75,13 @@ export function sendResult(endpoint: Endpoint, value: unknown, returns?: Declare
   if (bytes !== UNSIZED) {
     return endpoint.sendSizedOne(bytes, RESULT_VALUE, SLOT, GENERATION, TASK, value);
   }
-  const encoder = snapshots.acquire();
+  const encoder = snapshots.codec.acquire();
   try {
     const end = snapshots.encodeResult(encoder, value, returns);
     return endpoint.announceShapes() &&
       endpoint.sendEncoded(encoder, end, RESULT, SLOT, GENERATION, TASK, 1);
   } finally {
-    snapshots.release(encoder);
+    snapshots.codec.release(encoder);
   }
 }
 

@@ -52,6 +52,8 @@ export const capabilities = {
   clonesHugeHoles: runtimeName !== "bun",
   /** `markAsUncloneable` as imported by name leaves a mark that can be seen, or notes the objects. */
   notesImportedMark: runtimeName !== "bun",
+  /** A program can read the conditions of its command line. */
+  tellsConditions: runtimeName !== "deno",
   /** Which functions have run can be asked in a thread (V8's inspector, as Node has it). */
   countsFunctions: runtimeName === "node",
 } as const;

@@ -5,6 +5,8 @@ import { checkBroadcastOptions, type GivenOptions, mergeOptions } from "../optio
 import { createTable, findKnown, unknownTask } from "./call-proxy.ts";
 import type { CallEntry } from "../../host/observe/call-entry.ts";
 import type { Broadcasts } from "../../host/dispatch/broadcasts.ts";
+import { hasPromise } from "../../host/dispatch/pending-arguments.ts";
+import type { Runtime } from "../../runtimes/runtime.ts";
 import type { FindTask } from "../../host/dispatch/deferred-calls.ts";
 import type { PoolSpec } from "../tasks/pool-spec.ts";
 import { endStreams } from "../../streams/open-source.ts";
@@ -26,6 +28,7 @@ export function createBroadcasts(
   pool: object,
 ): BroadcastProxy {
   const made = new Map<string, BroadcastWith>();
+  const { isPromise } = spec.runtime;
   const names = (): string[] => spec.sources.map(({ name }) => name);
   return createTable<BroadcastWith>((name) => {
     if (isKnown() && spec.taskModule === undefined && !names().includes(name)) {
@@ -40,7 +43,7 @@ export function createBroadcasts(
           return findKnown(spec, task, given);
         };
         const broadcast: Broadcast = (...args) =>
-          start({ pool, broadcasts, entry, isKnown, find, isSticky }, args);
+          start({ pool, broadcasts, entry, isKnown, find, isSticky, isPromise }, args);
         return Object.assign(broadcast, {
           with: atCaller((options: unknown) => {
             const next = checkBroadcastOptions(options);
@@ -62,6 +65,7 @@ interface Start {
   readonly isKnown: () => boolean;
   readonly find: FindTask;
   readonly isSticky: boolean;
+  readonly isPromise: Runtime["isPromise"];
 }
 
 /** A broadcast takes no streams: each worker would need one of its own. */
@@ -76,10 +80,10 @@ async function start(options: Start, args: readonly unknown[]): Promise<unknown[
 
 /** Promises among the arguments are awaited first. */
 async function startWith(
-  { broadcasts, entry, isKnown, find, isSticky }: Start,
+  { broadcasts, entry, isKnown, find, isSticky, isPromise }: Start,
   args: readonly unknown[],
 ): Promise<unknown[]> {
-  const values = args.some((arg) => arg instanceof Promise) ? await Promise.all(args) : args;
+  const values = hasPromise(args, isPromise) ? await Promise.all(args) : args;
   if (!isKnown()) return broadcasts.startEarly(find, entry.carry(values, undefined), isSticky);
   const found = find();
   if (found instanceof Error) throw found;

@@ -17,6 +17,7 @@ import { defineOwn } from "../../codec/support/own-property.ts";
 import { abortError } from "../../protocol/abort-reason.ts";
 import { InvalidArgumentError, UnknownTaskError } from "../../errors.ts";
 import { atCaller, withStackAbove } from "../../realm/caller-stack.ts";
+import type { Runtime } from "../../runtimes/runtime.ts";
 import { transfer } from "../../codec/kinds/wrappers.ts";
 import type { DeclaredValues } from "../../codec/struct/signature.ts";
 import {
@@ -187,7 +188,8 @@ function createCalls(spec: PoolSpec, target: CallTarget, task: number): TaskCall
   };
   return {
     pool: target.pool,
-    make: (given) => moving(callAt(given), given.transfer, spec.signatures[task]?.args),
+    make: (given) =>
+      moving(callAt(given), given.transfer, spec.signatures[task]?.args, spec.runtime.isPromise),
     bind: (given) => {
       const refusal = whyNotMapped(isStream, given.transfer !== undefined);
       if (refusal !== undefined) return refusedMap(refusal);
@@ -258,7 +260,7 @@ function createEarlyCalls(
     pool: target.pool,
     make: (given) => {
       if (known !== undefined) return known.make(given);
-      const early = moving(earlyAt(given), given.transfer, undefined);
+      const early = moving(earlyAt(given), given.transfer, undefined, spec.runtime.isPromise);
       let late: Call | undefined;
       return (...args) => {
         if (known === undefined) return early(...args);
@@ -318,13 +320,14 @@ function moving(
   call: Call,
   list: readonly unknown[] | undefined,
   declared: DeclaredValues | undefined,
+  isPromise: Runtime["isPromise"],
 ): Call {
   if (list === undefined) return call;
   return (...args) => {
     // One wrapper moves objects of all arguments. It cannot be around a declared value, a promise or a stream that is sent
     // item by item.
     const free = args.findIndex((arg, index) =>
-      declared?.[index] === undefined && !(arg instanceof Promise) &&
+      declared?.[index] === undefined && !isPromise(arg) &&
       (!isStreamable(arg) || list.includes(arg))
     );
     if (free < 0) {

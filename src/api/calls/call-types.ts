@@ -53,7 +53,7 @@ export type Calls<Tasks extends TaskMap> = {
 };
 
 /**
- * `pool.call` for a module, as in `ModuleCalls<typeof import("../tasks.ts")>`: its exported functions and declared tasks,
+ * `pool.call` for a module, as in `ModuleCalls<typeof import("./tasks.ts")>`: its exported functions and declared tasks,
  * `default` included. Other exports are not offered.
  */
 export type ModuleCalls<Module> = {

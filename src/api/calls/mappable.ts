@@ -2,6 +2,7 @@
 import { Promise, WeakMap } from "../../builtins.ts";
 import { InvalidArgumentError, TimeoutError } from "../../errors.ts";
 import { type CallSettings, createSettings } from "../../host/calls/call-settings.ts";
+import { bindOnce } from "../../host/calls/caller-context.ts";
 import type { Reject, Resolve } from "../../host/calls/in-flight.ts";
 import type { ChunkResult } from "../../protocol/task-variants.ts";
 import type { CallSink } from "./mapped-errors.ts";
@@ -69,16 +70,31 @@ export function chunkCall(
   const ofChunk = createSettings({ ...settings, hardTimeoutMs: hardTimeoutMs + budgetMs });
   return (items, isReduction, args) => {
     let isMade = false;
+    const run = entry.mapError && bindOnce();
     const result = new Promise((resolve: Resolve, reject: Reject) => {
+      const settle: Resolve = run === undefined
+        ? resolve
+        : (value) => run(() => resolve(mapReason(value as ChunkResult, entry.mapError!)));
       const fail: Reject = (error) => {
         const isHard = error instanceof TimeoutError && error.limitMs === ofChunk.hardTimeoutMs;
         reject(isHard ? new TimeoutError("hard", hardTimeoutMs) : error);
       };
-      entry.submit(task, [items, isReduction, budgetMs, ...args], resolve, fail, ofChunk);
+      entry.submit(task, [items, isReduction, budgetMs, ...args], settle, fail, ofChunk);
       isMade = true;
     }) as Promise<ChunkResult>;
     if (isMade) return result;
     result.catch(() => {}); // single calls tell why
     return undefined;
   };
+}
+
+/** The error that ended a chunk is part of its result. */
+function mapReason(result: ChunkResult, mapError: (reason: unknown) => unknown): ChunkResult {
+  if (result.length === 3) return result;
+  const [results, ms, used, reason] = result;
+  try {
+    return [results, ms, used, mapError(reason)];
+  } catch (error) {
+    return [results, ms, used, error];
+  }
 }

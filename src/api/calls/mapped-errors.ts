@@ -6,7 +6,10 @@ import type { PendingCall, Reject } from "../../host/calls/in-flight.ts";
 import type { PoolOptions } from "../options/options.ts";
 
 /** Where calls are made. */
-export type CallSink = Pick<CallEntry, "submit" | "submitPlain">;
+export type CallSink = Pick<CallEntry, "submit" | "submitPlain"> & {
+  /** The option `mapError`, for reasons that arrive as values. */
+  readonly mapError?: (reason: unknown) => unknown;
+};
 
 /** `entry` itself without `mapError`. */
 export function withMappedErrors(entry: CallSink, mapError: PoolOptions["mapError"]): CallSink {
@@ -33,6 +36,7 @@ export function withMappedErrors(entry: CallSink, mapError: PoolOptions["mapErro
   };
   // What these throw is the reason that there is no call.
   const sink: CallSink = {
+    mapError,
     submitPlain: (task, args, resolve, reject) => {
       sink.submit(task, args, resolve, reject, PLAIN);
     },

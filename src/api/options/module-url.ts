@@ -10,6 +10,9 @@ const URL_SCHEME = /^[a-z][a-z0-9+.-]+:/i;
 /** Begins as a path relative to a module does. Otherwise it is a package name first, as for `import`. */
 const RELATIVE_PATH = /^\.|\\/;
 
+/** As a URL this is the calling module itself, with another fragment or query. */
+const NO_PATH = /^[#?]/;
+
 /** What the functions below need of the runtime. */
 export type ModuleFinder =
   & Pick<Runtime, "toModuleUrl">
@@ -44,7 +47,7 @@ export function moduleUrlOf(
   if (RELATIVE_PATH.test(location)) return url.href;
   const found = findPackage?.(location, parent);
   if (found !== undefined) return found;
-  if (exists?.(url) !== false) return url.href;
+  if (!NO_PATH.test(location) && exists?.(url) !== false) return url.href;
   throw new InvalidArgumentError(
     `No package and no file "${location}" is found from ${base}. A path begins with "./"; pass ` +
       `import.meta.resolve("${location}") for a name that only an import map knows.`,

@@ -82,7 +82,7 @@ function checkContext(given: unknown): NonNullable<ResolvedObserving["context"]>
     );
   }
   if (!(typeof run === "string" || run instanceof BuiltinURL)) {
-    throw invalid("context.run", "a URL or a path of a module", show(run));
+    throw invalid("context.run", "the URL, path or package name of a module", show(run));
   }
   return { capture: capture as () => unknown, run: String(run) };
 }

@@ -93,8 +93,8 @@ export interface PoolOptions {
   readonly inliner?: boolean | Partial<InlinerLimits>;
   /**
    * Maximum number of calls that wait on the host: a number from 0, or "auto", 1024 for each worker. Default: no limit.
-   * With 0 a call that no worker takes at once is refused, so also each call before a worker is ready (`pool.ready`).
-   * Calls that await promises among their arguments count. With this option a worker gets at most `maxConcurrency` calls at
+   * With 0 each call is refused before a worker is ready (`pool.ready`). Calls that await promises among their arguments
+   * count. With this option a worker gets at most `maxConcurrency` calls at
    * once, and all others count, so the pool takes `maxConcurrency` × workers + `maxQueue` calls. Without it, workers get at
    * least 1024 calls each, or 50 ms of short ones, in advance. `pool.needsDrain`, which counts calls beyond 1024 per worker,
    * tells producers when to pause.
@@ -173,7 +173,7 @@ export interface PoolOptions {
   readonly moduleUrl?: string | URL;
   /**
    * Gets the reason for which a call rejects, whatever it is, and returns the reason that the caller gets: for libraries
-   * that give errors another form. Calls through `pool.call` and `map`; streams and broadcasts keep their reasons. If it
+   * that give errors another form. Calls through `pool.call`, streams of results included, and `map`; broadcasts keep their reasons. If it
    * throws, the caller gets what it throws. Default: none.
    */
   readonly mapError?: (reason: unknown) => unknown;
@@ -188,7 +188,10 @@ export interface ShutdownOptions {
    * PoolClosedError at once.
    */
   readonly queued?: "run" | "reject";
-  /** Time for calls in flight to finish, in milliseconds; `Infinity`: no limit. Default 5000. */
+  /**
+   * Time for calls in flight to finish, in milliseconds; `Infinity`: no limit. Streams of results that nobody reads for a
+   * second end earlier. Default 5000.
+   */
   readonly timeoutMs?: number;
 }
 

@@ -8,8 +8,8 @@ import type { Runtime, ThreadOptions } from "../../runtimes/runtime.ts";
 export interface WorkerOptions {
   /**
    * A module that each worker loads before the task modules: a URL, a path relative to the module that calls `createPool`,
-   * or the name of a package. Its default export, if any, is called with `data` and awaited. What it returns is `workerInfo().context`. If it fails the worker does not start
-   * (WorkerStartError). Default: none.
+   * or the name of a package. Its default export, if any, is called with `data` and awaited. What it returns is
+   * `workerInfo().context`. If it fails the worker does not start (WorkerStartError). Default: none.
    */
   readonly setup?: URL | string;
   /** For `setup` and `workerInfo().data`: cloned when the pool is created, and for each worker. */
@@ -84,7 +84,7 @@ function cloneData(data: unknown): unknown {
 
 function checkSetup(setup: unknown): string {
   if (typeof setup !== "string" && !(setup instanceof BuiltinURL)) {
-    throw invalid("worker.setup", "a URL or a path of a module", show(setup));
+    throw invalid("worker.setup", "the URL, path or package name of a module", show(setup));
   }
   return String(setup);
 }

@@ -68,8 +68,8 @@ export interface PoolOf<C> extends AsyncDisposable, Disposable {
   readonly workers: readonly WorkerStatistics[];
   /**
    * Closes the pool: new calls reject with PoolClosedError at once; calls in flight get up to
-   * `timeoutMs` (default 5000, `Infinity` to wait for all) to finish, then reject with PoolClosedError. Resolves when no worker
-   * is left. Further calls return the same promise. A number is short for `{ timeoutMs }`.
+   * `timeoutMs` (default 5000, `Infinity` to wait for all) to finish, then reject with PoolClosedError. When only streams of
+   * results are left, and nothing has been read of them for a second, they are ended. Resolves when no worker is left. Further calls return the same promise. A number is short for `{ timeoutMs }`.
    */
   shutdown(options?: number | ShutdownOptions): Promise<void>;
   /** Adds a listener for an event of the pool. */

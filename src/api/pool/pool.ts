@@ -61,7 +61,7 @@ if (currentRuntime.bundleMark === VERSION && claimThread()) {
 /** Creates a pool of the tasks of a module, or of a set of tasks. */
 export interface CreatePool {
   /**
-   * Every function that the module exports is a task: `createPool()<typeof import("../tasks.ts")>(url)`. Only workers
+   * Every function that the module exports is a task: `createPool()<typeof import("./tasks.ts")>(url)`. Only workers
    * load the module. A path or the name of a package is resolved as the module that calls `createPool` imports it.
    */
   <Module extends object = Readonly<Record<string, AnyFunction>>>(
@@ -72,8 +72,8 @@ export interface CreatePool {
 }
 
 /**
- * Starts workers. The result takes the tasks: the URL, path or package name of a module, whose exported functions are the tasks, or an object
- * of tasks by name.
+ * Starts workers. The result takes the tasks: the URL, path or package name of a module, whose exported functions are the
+ * tasks, or an object of tasks by name.
  *
  * An idle pool does not keep the process running (option `keepAlive`); calls in flight do. With an object of tasks,
  * workers import the modules of the tasks. If such a module calls `createPool`, guard the call with `if (isMain)`.
@@ -82,8 +82,8 @@ export interface CreatePool {
  * ```ts
  * import { createPool } from "heddle";
  *
- * const url = new URL("../tasks.ts", import.meta.url);
- * const pool = createPool({ threads: 2 })<typeof import("../tasks.ts")>(url);
+ * const url = new URL("./tasks.ts", import.meta.url);
+ * const pool = createPool({ threads: 2 })<typeof import("./tasks.ts")>(url);
  * console.log(await pool.call.add(1, 2));
  * await pool.shutdown();
  * ```

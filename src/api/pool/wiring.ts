@@ -77,16 +77,14 @@ export interface PoolParts {
 }
 
 /** Memory that the host shares with all workers of a pool. */
-function shareMemory({ tasks, sources, taskModule }: PoolSpec) {
+function shareMemory({ sources, taskModule }: PoolSpec) {
   const isModule = taskModule !== undefined;
   return {
     hostControl: new SharedArrayBuffer(HOST_CONTROL_BYTES),
     taskTimings: new SharedArrayBuffer(
       taskTimingsBytes(VARIANTS * (isModule ? MAX_MODULE_TASKS : sources.length)),
     ),
-    abortEpochs: createAbortEpochs(
-      isModule || tasks.some(({ settings }) => settings.hasSignal === true),
-    ),
+    abortEpochs: createAbortEpochs(),
   };
 }
 

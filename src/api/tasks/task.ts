@@ -251,7 +251,7 @@ export function hasSignal(abortSignal: unknown): boolean {
 
 /** The argument of {@link importTask}. */
 export interface TaskSource extends TaskOptions, PlaceOption {
-  /** The module: a URL, or a path, relative to the module that calls `importTask`. */
+  /** The module: a URL, or a path or package name, as the module that calls `importTask` imports it. */
   readonly href: string | URL;
   /** The name under which it exports the task. Default: "default". */
   readonly name?: string;
@@ -267,9 +267,9 @@ export type CalledFunction<T extends AnyFunction | Task> = T extends Task<AnyFun
   : never;
 
 /**
- * Names a task of a module that the host does not load, by a path or URL and an export name. The key in
+ * Names a task of a module that the host does not load, by its URL, path or package name and an export name. The key in
  * the pool may differ from the export name. `T` is the function or the declared task:
- * `importTask<typeof import("../../tasks.ts").f>`.
+ * `importTask<typeof import("../tasks.ts").f>`.
  */
 export function importTask<T extends AnyFunction | Task = AnyFunction>(
   source: TaskSource & { readonly abortSignal: AbortSignalOption },

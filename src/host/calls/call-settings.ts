@@ -79,7 +79,7 @@ export function createSettings(options: GivenSettings): CallSettings {
 /** The settings of a call without options. */
 export const PLAIN: CallSettings = createSettings({});
 
-/** The same, for a call with attached state (`InFlight.markStateful`). */
+/** The same, for a call with attached state (`PendingCall.markStateful`). */
 export const STATEFUL: CallSettings = createSettings({});
 
 /** The settings of a call with streams among its arguments, which cannot be read twice. */

@@ -84,8 +84,13 @@ export class PendingCall {
 
   /** Sets who follows the call. Attached state needs settings that are not PLAIN, which free it with the slot. */
   followBy(follow: Follow): void {
+    this.markStateful().follow = follow;
+  }
+
+  /** Something is attached to the call, which is dropped when it is over: it is not plain. */
+  markStateful(): this {
     if (this.settings === PLAIN) this.settings = STATEFUL;
-    this.follow = follow;
+    return this;
   }
 }
 
@@ -99,7 +104,7 @@ export class InFlight {
   readonly counts: CallCounts;
   /** Calls not settled yet. Only this class writes it. */
   size = 0;
-  /** Whether `onEmpty` is to be called. Who needs to know sets it; each of its calls clears it. */
+  /** Whether `onEmpty` is called the next time, which clears this. Set by whoever waits for that. */
   notifiesEmpty = true;
   #idle = 0;
 
@@ -186,12 +191,6 @@ export class InFlight {
     if (settings.tickMs !== Infinity && call.timedIndex < 0) {
       call.timedIndex = this.#timed.push(call) - 1;
     }
-  }
-
-  /** Marks the call as one with attached state, which is dropped when the call is over. */
-  markStateful(call: PendingCall): PendingCall {
-    if (call.settings === PLAIN) call.settings = STATEFUL;
-    return call;
   }
 
   /** Calls with a time limit, as of now. */

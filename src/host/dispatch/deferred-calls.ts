@@ -117,11 +117,11 @@ export class DeferredCalls {
     settings: CallSettings,
     task: number,
   ): PendingCall {
-    const { inFlight, sender, waiting, check, onWork } = this.#options;
+    const { sender, waiting, check, onWork } = this.#options;
     check(settings);
     onWork();
     const call = sender.begin(resolve, reject, settings, task);
-    inFlight.markStateful(call).waiting = {
+    call.markStateful().waiting = {
       onOver: () => {
         pending.onOver();
         waiting.endDeferred();

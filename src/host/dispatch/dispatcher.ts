@@ -63,7 +63,7 @@ export class Dispatcher implements HostWork {
     const senderOptions: SenderOptions = {
       ...parts,
       kinds: options.snapshots.kinds,
-      canSteal: options.maxThreads > 1,
+      canSteal: placement.maySteal && options.maxThreads > 1,
       onSettings: (call) => {
         if (call.settings.priority !== 0) placement.depth.keepUsual();
         events.onSettings(call);

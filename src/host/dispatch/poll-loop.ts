@@ -145,12 +145,14 @@ export class PollLoop {
     const lanes = this.#lanes;
     const pending = this.#pending;
     this.#isScheduled = false;
-    if (pending.isDue || pending.marked !== undefined) work.doBookkeeping();
+    // After bookkeeping it parks anew: a lane may have ended between a worker's withdrawal of the park and its message.
+    const wasDue = pending.isDue;
+    if (wasDue || pending.marked !== undefined) work.doBookkeeping();
     const hint = lanes.waitHint();
     const mustSpin = hint === SPIN && this.#active.hasFreeCore;
     if (this.#isParked) {
       const isCrowded = lanes.open.length > 1 && lanes.isCrowded;
-      if (hint !== READY && !mustSpin && !pending.isDue && !isCrowded) {
+      if (hint !== READY && !mustSpin && !wasDue && !isCrowded) {
         this.#stayParked(hint);
         return;
       }
@@ -187,7 +189,10 @@ export class PollLoop {
 
   /** Calls were made while the host was parked, and no response comes soon. */
   #stayParked(hint: WaitHint): void {
-    if (hint === IDLE) return;
+    if (hint === IDLE) {
+      this.#work.onIdle(); // calls that no lane has may be in flight
+      return;
+    }
     this.statistics.parks++;
     this.#work.onPark();
   }

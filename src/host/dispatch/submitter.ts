@@ -283,7 +283,7 @@ export class Submitter {
   ): PendingCall | undefined {
     const snapshots = this.#snapshots;
     const declared = this.#signatures[task]?.args;
-    const encoder = snapshots.acquire();
+    const encoder = snapshots.codec.acquire();
     try {
       const end = snapshots.encode(encoder, args, ARGUMENTS, declared);
       const count = declared === undefined ? args.length : countDeclared(args, declared);
@@ -305,7 +305,7 @@ export class Submitter {
       );
       return call.resolve === resolve ? call : undefined;
     } finally {
-      snapshots.release(encoder);
+      snapshots.codec.release(encoder);
     }
   }
 

@@ -38,7 +38,7 @@ export class StreamCalls {
       return;
     }
     const sink = this.create();
-    this.#options.inFlight.markStateful(call);
+    call.markStateful();
     sink.attach(call);
     sink.open(highWaterMark, isReadable);
     resolve!(sink.present(sink.takeHandle()));

@@ -326,7 +326,7 @@ export class ThreadLane implements Lane, Receiver {
     const stop = (): void => void this.#terminate(CLOSE_TERMINATE_MS);
     const limitMs = this.#teardownTimeoutMs;
     const timer = limitMs > MAX_TIMER_MS ? undefined : this.#runtime.setTimeout(stop, limitMs);
-    // SYNC(close): stored after the last call was committed. Pairs with `#rest` in worker/loop.ts, which checks its ring
+    // SYNC(close): stored after the last call was committed. Pairs with `#parkInLoop` in worker/loop.ts, which checks its ring
     // again after it has read this word. Needs release; waking relies on seq-cst (worker-parking.ts).
     Atomics.store(this.#control, IS_CLOSING, CLOSING);
     try {

@@ -13,6 +13,7 @@ import {
 import type { ModuleCalls } from "../../api/calls/call-types.ts";
 import { InvalidArgumentError, ProtocolError } from "../../errors.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
+import { endStreams } from "../../streams/open-source.ts";
 import { refuseStream } from "../caller/call-message.ts";
 import { CALL, FAILURE, readHeader, RESULT } from "../wire/frames.ts";
 import type { MessageCodec } from "../wire/message-codec.ts";
@@ -74,10 +75,20 @@ export class DurableCalls {
     this.enqueue = createTable<Enqueue>((task) => {
       let call = calls.get(task);
       if (call === undefined) {
-        calls.set(task, call = (args, options) => this.#enqueue(task, args, options));
+        calls.set(task, call = (args, options) => this.#enqueueOrEnd(task, args, options));
       }
       return call;
     });
+  }
+
+  /** Ends the streams among the arguments of a call that is refused. */
+  async #enqueueOrEnd(task: string, args: readonly unknown[], options: unknown): Promise<string> {
+    try {
+      return await this.#enqueue(task, args, options);
+    } catch (error) {
+      if (Array.isArray(args)) endStreams(args);
+      throw error;
+    }
   }
 
   async #enqueue(task: string, args: readonly unknown[], options: unknown): Promise<string> {
@@ -100,7 +111,7 @@ export class DurableCalls {
     return this.#read(await this.#waits.wait(checkId(id), timeoutMs));
   }
 
-  /** Ends all waits for results with `reason`. Resolves when the server has been told. */
+  /** Ends all waits for results with `reason`. Resolves when their subscription has been asked to end. */
   async close(reason: unknown): Promise<void> {
     await this.#waits.close(reason);
   }

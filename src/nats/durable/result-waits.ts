@@ -62,7 +62,7 @@ export class ResultWaits {
     }
   }
 
-  /** Ends all waits with `reason`, and further ones. Resolves when the subscription is closed. */
+  /** Ends all waits with `reason`, and further ones. Resolves when the subscription has been asked to end. */
   async close(reason: unknown): Promise<void> {
     this.#closed ??= { reason };
     for (const waits of this.#waits.values()) for (const { reject } of waits) reject(reason);

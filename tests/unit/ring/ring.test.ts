@@ -161,6 +161,9 @@ describe("wrap", () => {
       expect([queued + 1, queued + 2]).toEqual([claimedState(queued), revokedState(queued)]);
       expect(Object.is(queued, queued | 0)).toBe(true);
     }
+    const { producer } = createTestRing(64);
+    push(producer, 1);
+    expect(producer.memory.i32[stateSlot(0)]).toBe(queuedState(0)); // as the producer writes them
   });
 });
 

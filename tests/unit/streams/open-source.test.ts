@@ -50,6 +50,32 @@ describe("openSource", () => {
     expect(stream.destroyed).toBe(true);
     expect(await next).toBe("ended");
   });
+
+  test("an emitter that cannot be ended has no listener afterwards", async () => {
+    const feed = Object.assign(new EventEmitter(), {
+      [Symbol.asyncIterator]: () => ({ next: () => "next", return: () => "ended" }),
+    });
+    expect(await openSource(feed).return!()).toBe("ended");
+    expect(feed.listenerCount("error")).toBe(0);
+  });
+
+  test("return() waits for close() of an emitter, and fails as it does", async () => {
+    const handle = (close: () => Promise<void>): EventEmitter =>
+      Object.assign(new EventEmitter(), {
+        close,
+        [Symbol.asyncIterator]: () => ({ next: () => "next", return: () => "ended" }),
+      });
+    let isClosed = false;
+    const closing = handle(async () => {
+      await Promise.resolve();
+      isClosed = true;
+    });
+    expect(await openSource(closing).return!()).toBe("ended");
+    expect(isClosed).toBe(true);
+    const failing = handle(() => Promise.reject(new Error("not closed")));
+    await expect(openSource(failing).return!()).rejects.toThrow("not closed");
+    endSource(openSource(failing));
+  });
 });
 
 describe("endStreams", () => {

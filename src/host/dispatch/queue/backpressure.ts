@@ -32,6 +32,12 @@ export class Backpressure {
     return this.#needsDrain;
   }
 
+  /** Whether calls beyond a number are refused. */
+  get mayRefuse(): boolean {
+    const { maxQueue, policy } = this.#options;
+    return policy === "reject" && maxQueue !== Infinity;
+  }
+
   /** Whether no further call may wait beside `queued` others. */
   isFull(queued: number): boolean {
     return queued >= this.#options.maxQueue;
@@ -39,10 +45,9 @@ export class Backpressure {
 
   /** Throws QueueFullError if no further call may wait beside `queued` others. */
   admit(queued: number): void {
-    const { maxQueue, policy } = this.#options;
-    if (policy !== "reject" || !this.isFull(queued)) return;
+    if (!this.mayRefuse || !this.isFull(queued)) return;
     this.refused++;
-    throw this.#full ??= refusal(maxQueue);
+    throw this.#full ??= refusal(this.#options.maxQueue);
   }
 
   /** A call waits; `queued` is the new number. */

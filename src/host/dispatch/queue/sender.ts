@@ -39,7 +39,7 @@ export interface SenderOptions {
   readonly kinds: ObjectKinds;
   /** A call with settings of its own was made. Runs no user code. */
   readonly onSettings: (call: PendingCall) => void;
-  /** Whether the pool may have more than one worker, so that calls may be stolen. */
+  /** Whether calls without a worker key may be stolen: by the balancer, and if the pool may have more than one worker. */
   readonly canSteal: boolean;
   /** Maximum of calls per lane; Infinity: no limit. */
   readonly maxCalls: number;
@@ -65,11 +65,6 @@ export class Sender {
     this.#inFlight = options.inFlight;
     this.#maxCalls = options.maxCalls;
     this.#pending = options.pending;
-  }
-
-  /** Whether a stack overflow interrupted making or sending a call. */
-  get wasInterrupted(): boolean {
-    return this.#pending.marked !== undefined;
   }
 
   /** Makes a call and marks it until it is sent or waits on the host (`unmark`). `task`: -1 if it is not known yet. */
@@ -177,7 +172,8 @@ export class Sender {
     const call = this.#inFlight.find(slot, generation)!;
     const keepsSnapshot = mustKeepSnapshot(snapshot, call);
     // It could not be stolen from a worker that is busy for longer than expected, so it waits for an idle one.
-    if (bytes > 0 && !keepsSnapshot && this.#options.canSteal && !isFree(lane)) return false;
+    const maySteal = this.#options.canSteal && call.settings.affinity === undefined;
+    if (bytes > 0 && !keepsSnapshot && maySteal && !isFree(lane)) return false;
     const { endpoint } = lane;
     const pending = this.#pending;
     const isNew = pending.marked === call; // otherwise it stays in the queue until it is sent
@@ -185,7 +181,7 @@ export class Sender {
     pending.marked = call;
     try {
       if (endpoint.announceShapes()) {
-        if (keepsSnapshot) this.#inFlight.markStateful(call).retryPayload = queued;
+        if (keepsSnapshot) call.markStateful().retryPayload = queued;
         this.#markTarget(lane, call);
         const transfer = keepsSnapshot ? [] : snapshot.transfer;
         if (endpoint.sendSnapshot(CALL, slot, generation, task, snapshot, transfer)) {

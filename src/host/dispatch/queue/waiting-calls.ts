@@ -81,11 +81,18 @@ export class WaitingCalls {
     return this.runnable + this.pinned.size - this.pinned.unassigned + this.#deferred;
   }
 
+  /** Calls that wait beyond what the lanes have room for: large arguments wait on the host for an idle worker. */
+  get #excess(): number {
+    const { placement, lanes } = this.#options;
+    return this.#size - placement.depth.roomOf(lanes.open);
+  }
+
   /** Throws QueueFullError if no further call may wait. */
   admit(): void {
     const { backpressure } = this.#options;
-    if (this.#staleEntries > 0 && backpressure.isFull(this.#size)) this.prune();
-    backpressure.admit(this.#size);
+    if (!backpressure.mayRefuse) return;
+    if (this.#staleEntries > 0 && backpressure.isFull(this.#excess)) this.prune();
+    backpressure.admit(this.#excess);
   }
 
   /** A call that waited on the host was settled: its entry is removed before too many accumulate. */
