@@ -1,5 +1,8 @@
 import { rmSync } from "node:fs";
 import { defineConfig, type Options } from "tsup";
+import { writePageScript } from "./scripts/dashboard/build.ts";
+
+await writePageScript();
 
 // Not by tsup's `clean`: the two builds run at the same time.
 rmSync(new URL("dist", import.meta.url), { recursive: true, force: true });

@@ -1,17 +1,17 @@
 /**
- * Bundles the script of the dashboard's page with Chart.js into src/dashboard/page-script.ts, which is published as it is:
- * `npm run build:dashboard`. A test fails if the file is out of date.
+ * Bundles the script of the dashboard's page with Chart.js into src/dashboard/page-script.ts, which git ignores: after
+ * `npm ci` (`prepare`), before each build, and before a release to JSR, which publishes the sources.
  */
-import { writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
-export const TARGET: string = fileURLToPath(
+const TARGET: string = fileURLToPath(
   new URL("../../src/dashboard/page-script.ts", import.meta.url),
 );
 
 /** The text of the generated module. */
-export async function generate(): Promise<string> {
+async function generate(): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [fileURLToPath(new URL("client.ts", import.meta.url))],
     bundle: true,
@@ -26,4 +26,10 @@ export async function generate(): Promise<string> {
     `export const PAGE_SCRIPT: string = ${JSON.stringify(outputFiles[0]!.text)};\n`;
 }
 
-if (import.meta.main) writeFileSync(TARGET, await generate());
+export async function writePageScript(): Promise<void> {
+  const text = await generate();
+  // Only if it has changed: a type check may be reading it.
+  if (!existsSync(TARGET) || readFileSync(TARGET, "utf8") !== text) writeFileSync(TARGET, text);
+}
+
+if (import.meta.main) await writePageScript();

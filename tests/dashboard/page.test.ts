@@ -1,19 +1,13 @@
 /** The page of the dashboard in a browser, served by Node's own server. */
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { readFileSync } from "node:fs";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { generate, TARGET } from "../../scripts/dashboard/build.ts";
 import { createPool, type ModulePool } from "../../src/mod.ts";
 import { dashboard } from "../../src/mod-dashboard.ts";
 import { complaintsOf, hasBrowser, launchBrowser } from "../support/browser.ts";
 
 type Tasks = typeof import("../fixtures/context-tasks.ts");
-
-test("the script of the page is up to date", async () => {
-  expect(readFileSync(TARGET, "utf8")).toBe(await generate());
-});
 
 describe.skipIf(!hasBrowser)("the page", () => {
   let browser: Browser;
