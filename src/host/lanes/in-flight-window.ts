@@ -50,13 +50,6 @@ export class InFlightWindow {
       (isQuick && this.#mayExceed && load.isQuick && load.backlog < DEEPEST);
   }
 
-  /** Calls that the lanes may get up to the usual number. */
-  roomOf(lanes: readonly { readonly load: LaneLoad }[]): number {
-    let room = 0;
-    for (const { load } of lanes) room += Math.max(0, this.usual - load.outstanding);
-    return room;
-  }
-
   /** Calls of lanes beyond the usual number: they count as waiting, like those on the host. */
   excessOf(lanes: readonly { readonly load: LaneLoad }[]): number {
     let excess = 0;

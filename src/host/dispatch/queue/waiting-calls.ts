@@ -81,18 +81,19 @@ export class WaitingCalls {
     return this.runnable + this.pinned.size - this.pinned.unassigned + this.#deferred;
   }
 
-  /** Calls that wait beyond what the lanes have room for: large arguments wait on the host for an idle worker. */
-  get #excess(): number {
-    const { placement, lanes } = this.#options;
-    return this.#size - placement.depth.roomOf(lanes.open);
+  /** Workers that have no call: each may take one that waits for it, such as one with large arguments. */
+  get #idle(): number {
+    let idle = 0;
+    for (const { load } of this.#options.lanes.open) if (load.outstanding === 0) idle++;
+    return idle;
   }
 
   /** Throws QueueFullError if no further call may wait. */
   admit(): void {
     const { backpressure } = this.#options;
     if (!backpressure.mayRefuse) return;
-    if (this.#staleEntries > 0 && backpressure.isFull(this.#excess)) this.prune();
-    backpressure.admit(this.#excess);
+    if (this.#staleEntries > 0 && backpressure.isFull(this.#size)) this.prune();
+    if (this.#size >= this.#idle) backpressure.admit(this.#size);
   }
 
   /** A call that waited on the host was settled: its entry is removed before too many accumulate. */
