@@ -42,7 +42,6 @@ export {
   type AbortableArgumentsDefinition,
   type AbortableTask,
   type AbortableTaskOptions,
-  type AbortSignalOption,
   type ArgumentsDefinition,
   type ArgumentsGiven,
   type ArgumentsTaken,
@@ -57,4 +56,3 @@ export {
 } from "./api/tasks/task.ts";
 export { type CallPlace, callPlaceOf } from "./realm/call-site.ts";
 export type { Priority, TaskOptions, Timeout } from "./api/options/call-options.ts";
-export type { TaskSignal } from "./worker/abort-signals.ts";

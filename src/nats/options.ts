@@ -192,7 +192,7 @@ export function resolveServe(options: unknown, processName: () => string): Resol
 
 /** Connects. Rejects with NoMachinesError if no server can be reached or the credentials are refused. */
 export async function openConnection(
-  runtime: Pick<Runtime, "guardSockets">,
+  guardSockets: <Result>(open: () => Result) => Result,
   options: Resolved,
 ): Promise<NatsConnection> {
   const { servers, connection } = options;
@@ -204,7 +204,7 @@ export async function openConnection(
       ...connection,
       servers,
     };
-    return await runtime.guardSockets(() => connect(all));
+    return await guardSockets(() => connect(all));
   } catch (error) {
     const reason = (error as Error).message.replace(/\.$/, "");
     throw new NoMachinesError(`No connection to NATS at ${servers.join(", ")}: ${reason}.`, {

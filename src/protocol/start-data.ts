@@ -181,5 +181,7 @@ export type WorkerMessage =
   /** The worker uses more than `maxMemory`. `isFarOver`: so much more that it should get no calls. */
   | { readonly heddle: "full"; readonly isFarOver: boolean }
   | ArgumentMessage
+  /** The exception that is ending the worker, where the runtime passes only its text. */
+  | { readonly heddle: "uncaught"; readonly error: Uint8Array }
   /** A promise was rejected in the worker without a handler, or an `onTeardown` hook failed. */
   | { readonly heddle: "unhandledRejection"; readonly error: Uint8Array };

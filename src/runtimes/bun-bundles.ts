@@ -17,10 +17,11 @@ const bundles = new Map<string, string>();
 const mapped = new Map<string, readonly string[]>();
 
 /**
- * The bundle that was made from the module `source`: the program or, if that was split, a file beside it. `source` itself if
- * the program is no such bundle.
+ * The module that runs of one that the stack shows. On Bun the bundle that was made from it: the program or, if that was split, a
+ * file beside it. The module itself if the program is no such bundle.
  */
-export function bundleOf(source: string): string {
+export function runningModule(source: string): string {
+  if (!("Bun" in globalThis)) return source;
   let bundle = bundles.get(source);
   if (bundle === undefined) bundles.set(source, bundle = findBundle(source));
   return bundle;

@@ -1,8 +1,6 @@
 /** Bun: `queueMicrotask` is the cheaper microtask, and `slice` copies out without zeroing first. */
 import { queueMicrotask, structuredClone } from "../builtins.ts";
-import { isAnyArrayBuffer } from "node:util/types";
 import { inspectFrom } from "./array-keys.ts";
-import { bundleOf } from "./bun-bundles.ts";
 import { memoryBytes } from "./bun-memory.ts";
 import {
   ASCII,
@@ -12,9 +10,10 @@ import {
   type SharedBytes,
   type Written,
 } from "./runtime.ts";
-import { refuseMarked } from "./uncloneable.ts";
 import { ABOVE_ONE_BYTE, latin1Slice, latin1Write, textAccess } from "./values.ts";
-import { createRuntime, unpatchedOutputs } from "./worker-threads.ts";
+import { createRuntime } from "./common.ts";
+import { process } from "./process.ts";
+import { webWorkers } from "./web-workers.ts";
 
 /** Length in units above which writing a text as ASCII is faster than a search by pattern. */
 const SEARCHED_UNITS = 64;
@@ -29,14 +28,14 @@ function hasOwnWrite(stream: object): boolean {
   return (stream as { readonly write: { readonly name: string } }).write.name === "writeFast";
 }
 
+declare const Bun: { readonly isMainThread: boolean };
+
 export function createBunRuntime(): Runtime {
-  const runtime = createRuntime({
+  return createRuntime(webWorkers(Bun.isMainThread, hasOwnWrite), {
     // As `availableParallelism`, which reads the global at every call.
     cores: Math.max(1, navigator.hardwareConcurrency),
-    directOutputs: () => unpatchedOutputs(hasOwnWrite),
     importCondition: "bun",
     microtask: (callback) => queueMicrotask(callback),
-    runningModule: bundleOf,
     explainLoadError: async (error) =>
       (await import("./bun-load-errors.ts")).explainLoadError(error),
     refuseLimits: ({ resourceLimits, permission }) => [
@@ -57,6 +56,8 @@ export function createBunRuntime(): Runtime {
       },
     },
     bytes: {
+      isUntransferable: (buffer) =>
+        process.getBuiltinModule("node:worker_threads").isMarkedAsUntransferable(buffer),
       // `slice` uses the species constructor, so the copy of a shared view is an unshared array.
       copyOut: (source, start, end) =>
         source.slice(start, end) as Uint8Array as Uint8Array<ArrayBuffer>,
@@ -77,8 +78,6 @@ export function createBunRuntime(): Runtime {
       countKeys: (object) => keysOf(object).length,
     },
   });
-  refuseMarked(runtime.kinds, isAnyArrayBuffer);
-  return runtime;
 }
 
 function writeOneByte(text: string, target: SharedBytes, start: number): Written {

@@ -2,21 +2,14 @@
  * Deno: one turn of its event loop does not serve I/O (`sync/turn-clock.ts` has the figures),
  * and writing strings through `node:buffer` is a bounds-checked loop (1.7 ms for 1 MiB).
  */
-import type { Socket } from "node:net";
 import { Map, structuredClone } from "../builtins.ts";
-import {
-  ASCII,
-  type AsyncContext,
-  LATIN1,
-  NOT_ONE_BYTE,
-  type Permission,
-  type Runtime,
-} from "./runtime.ts";
+import { ASCII, LATIN1, NOT_ONE_BYTE, type Permission, type Runtime } from "./runtime.ts";
 import { inspectFrom } from "./array-keys.ts";
 import { process } from "./process.ts";
 import { findMark } from "./uncloneable.ts";
 import { ABOVE_ONE_BYTE, textAccess } from "./values.ts";
-import { createContext, createRuntime } from "./worker-threads.ts";
+import { createRuntime } from "./common.ts";
+import { workerThreads } from "./worker-threads.ts";
 
 /** Whether a file may be read without a question to the user. */
 const canRead = (path: URL): boolean =>
@@ -26,16 +19,21 @@ const canRead = (path: URL): boolean =>
 const loadCrypto = Object.getOwnPropertyDescriptor(globalThis, "crypto")?.get;
 
 export function createDenoRuntime(): Runtime {
-  return createRuntime({
+  const threads = workerThreads({
+    // Nobody listens for their "close", which Deno could not dispatch if a DOM environment had replaced `Event` (2.9).
+    preparePort: (port) => void Object.defineProperty(port, "dispatchEvent", { value: () => true }),
+    // Loads the implementation of CryptoKey once: a key received before that is an empty object (2.9).
+    beforeReceiving: () => void loadCrypto?.call(globalThis),
+  });
+  return createRuntime(threads, {
+    bytes: {
+      isUntransferable: process.getBuiltinModule("node:worker_threads").isMarkedAsUntransferable,
+    },
     // As `availableParallelism`, which reads the global at every call.
     cores: Math.max(1, navigator.hardwareConcurrency),
     turnsPerYield: 24,
     stopsThreads: false,
     printsUncaught: true,
-    // Nobody listens for their "close", which Deno could not dispatch if a DOM environment had replaced `Event` (2.9).
-    preparePort: (port) => void Object.defineProperty(port, "dispatchEvent", { value: () => true }),
-    // Loads the implementation of CryptoKey once: a key received before that is an empty object (2.9).
-    beforeReceiving: () => void loadCrypto?.call(globalThis),
     refuseLimits: ({ resourceLimits, permission }) => [
       // A worker that reaches its limit in a promise or message callback hangs: it neither runs nor ends (2.9).
       ...(resourceLimits === undefined ? [] : ["Deno leaves workers hanging at resourceLimits"]),
@@ -70,43 +68,12 @@ export function createDenoRuntime(): Runtime {
         for (let unit = 0; unit < text.length; unit++) units[first + unit] = text.charCodeAt(unit);
       },
     },
-    guardSockets,
     kinds: {
       mark: findMark(),
       countIndices: inspectFrom(2000, { clonesLive: false }),
     },
     errors: { bare: bareError },
   });
-}
-
-let guarded: AsyncContext<true> | undefined;
-
-/**
- * Deno destroys a socket that was reset, and emits its "error" later (2.9). The NATS client removes its listeners in between:
- * 276 of 2,000 refused connections would have ended the process; on Node and Bun none.
- */
-function guardSockets<Result>(open: () => Result): Result {
-  guarded ??= watchSockets();
-  return guarded.run(true, open);
-}
-
-/** Sockets that are opened in the context keep a listener. */
-function watchSockets(): AsyncContext<true> {
-  const context = createContext<true>();
-  const { subscribe } = process.getBuiltinModule("node:diagnostics_channel");
-  subscribe("net.client.socket", (message) => {
-    if (context.get()) keepListening((message as { socket: Socket }).socket);
-  });
-  return context;
-}
-
-function keepListening(socket: Socket): void {
-  const { removeAllListeners } = socket;
-  socket.removeAllListeners = (...names: Parameters<Socket["removeAllListeners"]>) => {
-    removeAllListeners.apply(socket, names);
-    if (socket.listenerCount("error") === 0) socket.on("error", () => {});
-    return socket;
-  };
 }
 
 /** Number of errors created by one clone. */

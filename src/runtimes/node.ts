@@ -2,20 +2,30 @@
 import { confine, confineSelf, refusePermission } from "./node-permission.ts";
 import type { Runtime } from "./runtime.ts";
 import { isExemptOnNode, refuseMarked } from "./uncloneable.ts";
-import { createRuntime, unpatchedOutputs } from "./worker-threads.ts";
+import { createRuntime, unpatchedOutputs } from "./common.ts";
+import { process } from "./process.ts";
+import { workerThreads } from "./worker-threads.ts";
 
 export function createNodeRuntime(): Runtime {
-  const runtime = createRuntime({
-    refuseLimits: ({ permission }) => permission === undefined ? [] : refusePermission(permission),
-    takesExecArgv: true,
-    directOutputs: () => unpatchedOutputs((stream) => !Object.hasOwn(stream, "write")),
-    confineSelf,
-    explainLoadError: async (error, url) =>
-      (await import("./node-load-errors.ts")).explainLoadError(error, url),
+  const { isMainThread, isMarkedAsUntransferable } = process.getBuiltinModule(
+    "node:worker_threads",
+  );
+  const threads = workerThreads({
     limitOptions: ({ resourceLimits, permission }, library, modules) => ({
       ...(resourceLimits === undefined ? {} : { resourceLimits }),
       ...(permission === undefined ? {} : confine(permission, library, modules)),
     }),
+  });
+  const runtime = createRuntime(threads, {
+    bytes: { isUntransferable: isMarkedAsUntransferable },
+    refuseLimits: ({ permission }) => permission === undefined ? [] : refusePermission(permission),
+    takesExecArgv: true,
+    // The streams of a thread are messages to its host.
+    directOutputs: () =>
+      isMainThread ? unpatchedOutputs((stream) => !Object.hasOwn(stream, "write")) : [],
+    confineSelf,
+    explainLoadError: async (error, url) =>
+      (await import("./node-load-errors.ts")).explainLoadError(error, url),
   });
   refuseMarked(runtime.kinds, isExemptOnNode);
   return runtime;

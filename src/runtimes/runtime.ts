@@ -186,6 +186,8 @@ export interface ParentHandle {
   onMessage(listener: (message: unknown) => void): void;
   /** Keeps unhandled rejections from ending the worker, and reports those for which users' code has no listener. */
   onUnhandledRejection(listener: (reason: unknown) => void): void;
+  /** Called with an exception that is ending this thread, if the runtime does not pass it to the host (`WorkerHandle.onError`). */
+  onUncaught(listener: (error: unknown) => void): void;
   /** Whether an uncaught exception is ending this thread. On Node pending promise callbacks still run. */
   readonly isTerminating: () => boolean;
   /** Writes these streams straight to the process's descriptors from now on, not by messages to the host. */
@@ -262,11 +264,6 @@ export interface Runtime extends CodecAccess {
   createContext<Value>(): AsyncContext<Value>;
   /** Returns a function that runs others in the asynchronous context of now (`AsyncLocalStorage.snapshot`). */
   bindContext(): <Result>(f: () => Result) => Result;
-  /**
-   * Runs `open`. A TCP socket that it opens, also later, raises no uncaught "error" event when its owner has removed all
-   * listeners.
-   */
-  guardSockets<Result>(open: () => Result): Result;
   /** The tracing channel of this name in `node:diagnostics_channel`. */
   tracingChannel(name: string): TracingChannel;
   /** The value of an environment variable; undefined also if this process may not read it. */
@@ -302,10 +299,8 @@ export interface Runtime extends CodecAccess {
   exists(url: URL): boolean;
   /** Makes an error of `error`, with which the import of `url` was rejected, and finds the place of the mistake. */
   explainLoadError(error: unknown, url: string): LoadError | Promise<LoadError>;
-  /** The module that runs of what `callPlaceOf` reports, which on Bun may be a source of it. */
-  runningModule(file: string): string;
   /** In a worker whose entry is a bundle: the version of the copy of heddle that has to serve it. */
-  readonly bundleMark: string | undefined;
+  bundleMark(): string | undefined;
   /**
    * Bytes of heap and buffers of this thread, garbage included. Takes 1 to 10 µs; on Bun 30, and a collection of the new
    * objects where it may be near `limit`.
@@ -324,13 +319,6 @@ export interface Runtime extends CodecAccess {
    * callback starts something that does. Returns a function that removes the callback.
    */
   onBeforeExit(callback: () => void): () => void;
-  /**
-   * Runs `drain` at SIGTERM instead of ending the process. When it has settled the process ends with code 143, unless the
-   * program listens for the signal itself. Returns a function that removes it.
-   */
-  onTerminate(drain: () => Promise<void>): () => void;
-  /** The host's name and the number of this process. */
-  processName(): string;
   /** Whether `WorkerHandle.terminate` stops a thread that loops. */
   readonly stopsThreads: boolean;
   /** Whether the runtime itself prints the uncaught exceptions of workers. */

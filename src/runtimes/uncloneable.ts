@@ -1,9 +1,10 @@
 /**
  * Objects marked by `markAsUncloneable` of `node:worker_threads`, which structured clone refuses.
  *
- * Deno's mark is a symbol of the object. Those of Node and Bun are private: only a structured clone of the object shows them
- * (1.5 µs for a small one on Node, with all its parts), so the function is replaced by one that notes the objects. What was
- * marked before heddle was loaded is unknown, and on Bun what is marked by the function as imported by name (1.4).
+ * Deno's mark is a symbol of the object. That of Node is private: only a structured clone of the object shows it (1.5 µs for a
+ * small one, with all its parts), so the function is replaced by one that notes the objects. What was marked before heddle was
+ * loaded is unknown. On Bun (1.4) a function that is imported by name cannot be replaced, and the module takes each thread 2.3 ms
+ * to load, so marks are not seen.
  */
 import * as types from "node:util/types";
 import { WeakSet } from "../builtins.ts";

@@ -5,7 +5,6 @@
 import { Set, TextDecoder, TextEncoder } from "../builtins.ts";
 import { Buffer } from "node:buffer";
 import * as types from "node:util/types";
-import { isMarkedAsUntransferable } from "node:worker_threads";
 import { inspectFrom } from "./array-keys.ts";
 import { process } from "./process.ts";
 import {
@@ -70,7 +69,7 @@ export const textAccess: TextAccess = {
 /** Longest copy for which one native call is faster than creating an array and copying into it. */
 const SLICED_BYTES = 8192;
 
-export const byteAccess: ByteAccess = {
+export const byteAccess: Omit<ByteAccess, "isUntransferable"> = {
   copyOut: (source, start, end) => {
     // `slice` uses the species constructor, so the copy of a shared view is an unshared array.
     if (end - start <= SLICED_BYTES) {
@@ -81,7 +80,6 @@ export const byteAccess: ByteAccess = {
   },
   copy: (source, start, length) => new Uint8Array(new Uint8Array(source, start, length)).buffer,
   bufferPrototype: Buffer.prototype,
-  isUntransferable: isMarkedAsUntransferable,
   toBuffer: (bytes) => Buffer.from(bytes),
 };
 

@@ -8,14 +8,6 @@ import { defineOwn } from "../codec/support/own-property.ts";
 import { wasAborted } from "../sync/abort-epochs.ts";
 import { abortError } from "../protocol/abort-reason.ts";
 
-/** The last argument of a task with `abortSignal`. */
-export interface TaskSignal extends AbortSignal {
-  /** The same as `aborted`, as a function. */
-  hasAborted(): boolean;
-  /** `performance.now()` of the worker. */
-  now(): number;
-}
-
 interface OpenSignal {
   readonly controller: AbortController;
   /** Set while the event is dispatched: Deno reads `aborted` then, and does nothing if it is true. */
@@ -24,22 +16,20 @@ interface OpenSignal {
 
 export class TaskSignals {
   readonly #words: Int32Array<SharedArrayBuffer>;
-  readonly #now: () => number;
   /** Signals of running calls, by slot and generation: the slot of an aborted call is soon reused. */
   readonly #open = new Map<number, OpenSignal>();
 
-  constructor(buffer: SharedArrayBuffer, now: () => number) {
+  constructor(buffer: SharedArrayBuffer) {
     this.#words = new Int32Array(buffer);
-    this.#now = now;
   }
 
   /** Creates the signal of a call that starts. */
-  open(slot: number, generation: number): TaskSignal {
+  open(slot: number, generation: number): AbortSignal {
     const controller = new AbortController();
     const open: OpenSignal = { controller, isDelivering: false };
     this.#open.set(keyOf(slot, generation), open);
     const wasTold = (): boolean => !open.isDelivering && wasAborted(this.#words, slot, generation);
-    return createSignal(controller.signal, wasTold, this.#now);
+    return createSignal(controller.signal, wasTold);
   }
 
   /** The call is over. */
@@ -61,11 +51,7 @@ export function keyOf(slot: number, generation: number): number {
   return slot * 2 ** 31 + generation;
 }
 
-function createSignal(
-  signal: AbortSignal,
-  wasTold: () => boolean,
-  now: () => number,
-): TaskSignal {
+function createSignal(signal: AbortSignal, wasTold: () => boolean): AbortSignal {
   const told = {
     aborted: Object.getOwnPropertyDescriptor(BuiltinAbortSignal.prototype, "aborted")!.get!,
     reason: Object.getOwnPropertyDescriptor(BuiltinAbortSignal.prototype, "reason")!.get!,
@@ -83,7 +69,5 @@ function createSignal(
   defineOwn(signal, "aborted", { get: isAborted });
   defineOwn(signal, "reason", { get: reason });
   defineOwn(signal, "throwIfAborted", { value: throwIfAborted });
-  defineOwn(signal, "hasAborted", { value: isAborted });
-  defineOwn(signal, "now", { value: now });
-  return signal as TaskSignal;
+  return signal;
 }

@@ -8,6 +8,7 @@ import { Error, Promise, Set } from "../builtins.ts";
 import { Codec, pack as packValue, packError } from "../codec/codec.ts";
 import { isError, textOf } from "../codec/kinds/errors.ts";
 import { Endpoint } from "../lane/endpoint.ts";
+import { warmUp } from "../lane/warm-up.ts";
 import {
   HOST_PARKED_WORD,
   PARKED_WORD,
@@ -53,6 +54,7 @@ import { loadModule, loadTasks, type WorkerTask } from "./task-modules.ts";
 const runtime = currentRuntime;
 const host = runtime.parent();
 
+host.onUncaught((error) => post({ heddle: "uncaught", error: pack(error) }));
 host.onUnhandledRejection((reason) => post({ heddle: "unhandledRejection", error: pack(reason) }));
 
 /** Handles the messages that follow the first one. */
@@ -85,7 +87,7 @@ function pack(reason: unknown): Uint8Array {
 /** Starts serving the pool that the start data describes. */
 function begin(start: WorkerStart): void {
   let loop: WorkerLoop | undefined;
-  const signals = new TaskSignals(start.abortEpochs, runtime.now);
+  const signals = new TaskSignals(start.abortEpochs);
   receive = (message) => {
     if (message === WAKE) loop?.onWakeMessage();
     else if (isMarked(message)) onMarked(message, signals, loop);
@@ -115,6 +117,7 @@ function begin(start: WorkerStart): void {
     if (loaded === undefined) return;
     loop = createLoop(start, realm, signals, loaded);
     post({ heddle: "ready", ...loaded.packed });
+    warmUp(runtime); // while the message travels
     loop.start();
   }).catch(crash);
 }

@@ -1,6 +1,5 @@
 /** The variants of tasks as a worker runs them (protocol/task-variants.ts). */
 import type { ChunkResult } from "../protocol/task-variants.ts";
-import type { TaskSignal } from "./abort-signals.ts";
 import type { WorkerTask } from "./task-modules.ts";
 import { isThenable } from "../streams/stream-producer.ts";
 
@@ -29,7 +28,7 @@ export function withVariants(
 function chunkOf({ f, hasSignal }: WorkerTask, now: () => number): WorkerTask["f"] {
   // A signal comes last.
   return (items: unknown, isReduction: unknown, budgetMs: unknown, ...rest: unknown[]) => {
-    const signal = rest.pop() as TaskSignal;
+    const signal = rest.pop() as AbortSignal;
     const withSignal = (args: unknown[]): unknown => {
       while (args.length < f.length - 1) args.push(undefined);
       return f(...args, signal);
@@ -50,7 +49,7 @@ class ChunkRun {
   budgetMs = Infinity;
   readonly #items: readonly unknown[];
   readonly #isReduction: boolean;
-  readonly #signal: TaskSignal;
+  readonly #signal: AbortSignal;
   readonly #now: () => number;
   readonly #startMs: number;
   readonly #results: unknown[] = [];
@@ -61,7 +60,7 @@ class ChunkRun {
   constructor(
     items: readonly unknown[],
     isReduction: boolean,
-    signal: TaskSignal,
+    signal: AbortSignal,
     now: () => number,
   ) {
     this.#items = items;

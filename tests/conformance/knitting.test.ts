@@ -133,15 +133,18 @@ describe("time limits", () => {
 });
 
 describe("abort-aware calls", () => {
-  test("are aborted by the promise's reject, which the task sees", async () => {
-    const { call } = pool();
-    const words = sharedWords();
-    const running = call.untilAborted(words);
-    await until(() => Atomics.load(words, 0) === 1);
-    running.reject("mine");
-    expect(await reasonOf(running)).toBe("mine");
-    await until(() => Atomics.load(words, 1) === 1);
-  });
+  test.each(["untilAborted", "importedUntilAborted"] as const)(
+    "%s is aborted by the promise's reject, which the task sees",
+    async (name) => {
+      const { call } = pool();
+      const words = sharedWords();
+      const running = call[name](words);
+      await until(() => Atomics.load(words, 0) === 1);
+      running.reject("mine");
+      expect(await reasonOf(running)).toBe("mine");
+      await until(() => Atomics.load(words, 1) === 1);
+    },
+  );
 
   test("beyond abortSignalCapacity reject, until another one is over", async () => {
     const { call } = pool({ abortSignalCapacity: 1 });

@@ -139,6 +139,15 @@ describe("the process", () => {
     expect(lines.filter((line) => /three|four/.test(line))).toEqual(["three", "four"]);
   });
 
+  test.runIf(capabilities.capturesConsole)(
+    "output goes through a stream whose write was replaced",
+    async () => {
+      const { code, output } = await runScript("captured-output.ts");
+      const captured = "from the worker\nfrom the worker, written\n";
+      expect({ code, output }).toEqual({ code: 0, output: `${JSON.stringify(captured)}\n` });
+    },
+  );
+
   test("output of a worker arrives while it is busy and while it is idle", async () => {
     const { code, output } = await runScript("console.ts");
     expect(code).toBe(0);

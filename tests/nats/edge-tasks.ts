@@ -32,6 +32,6 @@ export function emitLarge(bytes: number): number {
 export const untilAborted = task({
   abortSignal: true,
   f: async (_: undefined, signal) => {
-    while (!signal.hasAborted()) await new Promise((resolve) => setTimeout(resolve, 2));
+    while (!signal.aborted) await new Promise((resolve) => setTimeout(resolve, 2));
   },
 });

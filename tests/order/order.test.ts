@@ -347,7 +347,7 @@ describe("announce, then check again", () => {
         highWaterMark: 1,
         emits: false,
       }],
-      signals: new TaskSignals(new SharedArrayBuffer(64), currentRuntime.now),
+      signals: new TaskSignals(new SharedArrayBuffer(64)),
       post: () => {},
       meter: undefined,
       context: undefined,

@@ -10,7 +10,6 @@ import {
   type Pool,
   struct,
   task,
-  type TaskSignal,
   type WithOptions,
 } from "../../src/mod.ts";
 
@@ -76,12 +75,12 @@ const Point = struct({ x: f64, y: f64 });
 const mirror = task({ args: [Point], returns: Point, f: ({ x, y }) => ({ x: y, y: x }) });
 const listen = task({
   abortSignal: true,
-  f: (n: number, signal: TaskSignal) => signal.aborted ? 0 : n,
+  f: (n: number, signal: AbortSignal) => signal.aborted ? 0 : n,
 });
 const place = task({
   abortSignal: true,
   returns: Point,
-  f: (n: number, signal: TaskSignal) => ({ x: n, y: signal.aborted ? 0 : n }),
+  f: (n: number, signal: AbortSignal) => ({ x: n, y: signal.aborted ? 0 : n }),
 });
 const turn = task({
   abortSignal: true,
@@ -94,7 +93,7 @@ const others = createPool()({
   mirror: importTask<typeof mirror>({ href, name: "mirror", args: [Point], returns: Point }),
   square: importTask<typeof square>({ href, name: "square" }),
   listen: importTask<typeof listen>({ href, name: "listen", abortSignal: true }),
-  wait: importTask<(n: number, signal: TaskSignal) => string>({
+  wait: importTask<(n: number, signal: AbortSignal) => string>({
     href,
     name: "wait",
     abortSignal: true,

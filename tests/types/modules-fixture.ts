@@ -1,5 +1,5 @@
 /** A module of tasks, for `modules.types.ts`. */
-import { f64, importTask, struct, task, type TaskSignal } from "../../src/mod.ts";
+import { f64, importTask, struct, task } from "../../src/mod.ts";
 
 export const add = (a: number, b: number): number => a + b;
 export async function load(name: string): Promise<Uint8Array> {
@@ -8,7 +8,7 @@ export async function load(name: string): Promise<Uint8Array> {
 export const square = task({ f: (n: number) => n * n });
 export const listen = task({
   abortSignal: true,
-  f: (n: number, signal: TaskSignal) => signal.aborted ? 0 : n,
+  f: (n: number, signal: AbortSignal) => signal.aborted ? 0 : n,
 });
 export const Point = struct({ x: f64, y: f64 });
 export const mirror = task({ args: [Point], returns: Point, f: ({ x, y }) => ({ x: y, y: x }) });

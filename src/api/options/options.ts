@@ -6,7 +6,6 @@ import {
   checkKeys,
   checkMs,
   invalid,
-  isObject,
   isRecord,
   ownOf,
   show,
@@ -78,7 +77,7 @@ export interface PoolOptions {
    * measure or move: "roundRobin", "firstIdle" (else the least loaded), "randomLane", "firstIdleOrRandom",
    * "leastLoaded", or a function that returns the index of one of its workers (undefined: the call waits on the host).
    */
-  readonly balancer?: BalancerName | { readonly strategy: BalancerName } | BalancerFunction;
+  readonly balancer?: BalancerName | BalancerFunction;
   /**
    * Start calls in the order in which they are made, one at a time in each worker, without priorities. This reduces
    * throughput. Default false; cannot be combined with `balancer`.
@@ -419,11 +418,10 @@ function checkBalancer(balancer: unknown, strictFifo: unknown): ResolvedOptions[
   }
   if (balancer === undefined) return "adaptive";
   if (typeof balancer === "function") return balancer as BalancerFunction;
-  const name = isObject(balancer) && Object.hasOwn(balancer, "strategy")
-    ? (balancer as { readonly strategy: unknown }).strategy
-    : balancer;
-  if (typeof name === "string" && BALANCER_NAMES.includes(name)) return name as BalancerName;
-  throw invalid("balancer", `a function or one of ${BALANCER_NAMES.join(", ")}`, show(name));
+  if (typeof balancer === "string" && BALANCER_NAMES.includes(balancer)) {
+    return balancer as BalancerName;
+  }
+  throw invalid("balancer", `a function or one of ${BALANCER_NAMES.join(", ")}`, show(balancer));
 }
 
 /** The time for calls in flight to finish, in milliseconds. Throws InvalidArgumentError. */

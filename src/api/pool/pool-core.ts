@@ -247,7 +247,7 @@ export class PoolCore {
     this.#hasWarned = true;
     this.#runtime.warn(
       `heddle: worker ${workerId} was stopped, but its thread keeps running: this runtime cannot stop a thread ` +
-        "that loops or blocks. Tasks should check their signal (task({ abortSignal: true }), signal.hasAborted()).",
+        "that loops or blocks. Tasks should check their signal (task({ abortSignal: true }), signal.aborted).",
     );
   }
 

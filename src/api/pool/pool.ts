@@ -32,6 +32,7 @@ import { isGeneratorFunction } from "../../streams/generator-functions.ts";
 import { VERSION } from "../../version.ts";
 import { workerEntry } from "../../worker-entry.ts";
 import { currentRuntime } from "../../runtimes/current.ts";
+import { runningModule } from "../../runtimes/bun-bundles.ts";
 import { moduleFinder } from "../../runtimes/package-modules.ts";
 import type { Runtime, WorkerEntry } from "../../runtimes/runtime.ts";
 import { declaredBy, functionOf, locateTask, settingsOfTask } from "../tasks/task-map.ts";
@@ -50,10 +51,10 @@ const DRAIN_MS = 5000;
  * `import.meta.main` to check whether a module is the entry.
  */
 export const isMain: boolean = workerRealm() === undefined &&
-  currentRuntime.bundleMark === undefined;
+  currentRuntime.bundleMark() === undefined;
 
 // The entry of this worker is a bundle, and this is the copy of heddle that has to serve it.
-if (currentRuntime.bundleMark === VERSION && claimThread()) {
+if (!isMain && currentRuntime.bundleMark() === VERSION && claimThread()) {
   currentRuntime.parent(); // listens at once
   void import("../../worker/entry.ts");
 }
@@ -121,13 +122,13 @@ interface Prepared {
 function prepare(options: PoolOptions): Prepared {
   const realm = workerRealm();
   if (realm?.isLoading ?? !isMain) {
-    const isBundled = currentRuntime.bundleMark !== undefined;
+    const isBundled = currentRuntime.bundleMark() !== undefined;
     throw new NestedPoolError(realm?.modules, realm?.bareTasks, isBundled);
   }
   const runtime = currentRuntime;
   const resolved = resolveOptions(options, runtime);
   const entry = workerEntry(runtime);
-  const locate = (file: string | undefined) => moduleOnStack(file, entry, runtime);
+  const locate = (file: string | undefined) => moduleOnStack(file, entry);
   const caller = locate(resolved.moduleUrl ?? callerOf(createPool));
   const active = realm?.active ?? [AwakeCount.ofThread()];
   const located = locateModules(resolved, caller, finder);
@@ -161,7 +162,6 @@ function createFrom(
 function moduleOnStack(
   file: string | undefined,
   entry: WorkerEntry,
-  { runningModule }: Runtime,
 ): string | undefined {
   if (file === undefined) return undefined;
   return entry.mark !== undefined && isRelative(file) ? entry.url.href : runningModule(file);

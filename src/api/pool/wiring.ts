@@ -1,5 +1,6 @@
 /** The host's side of a pool: creates its parts in the order of their dependencies and connects their events. */
 import { Codec } from "../../codec/codec.ts";
+import { warmUp } from "../../lane/warm-up.ts";
 import { createAbortEpochs } from "../../sync/abort-epochs.ts";
 import { maxInlineBytes } from "../../lane/endpoint.ts";
 import { SnapshotEncoder } from "../../lane/snapshot.ts";
@@ -135,6 +136,7 @@ function startThreads(
     }
   };
   let first = options.minThreads > 0 ? spawn(0) : undefined;
+  runtime.macrotask(() => warmUp(runtime)); // while the thread loads its code
   // The thread is still unused only if creating the rest of the pool has failed.
   runtime.microtask(() => void first?.terminate());
   return (workerId) => {

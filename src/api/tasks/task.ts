@@ -13,10 +13,9 @@ import {
   type ViewArgument,
 } from "../../codec/struct/declaration.ts";
 import { describeValue } from "../../codec/support/describe.ts";
-import { checkKeys, invalid, isObject, isRecord, ownOf } from "../options/checks.ts";
+import { checkKeys, invalid, isRecord, ownOf } from "../options/checks.ts";
 import { complete, settingsOf, TASK_OPTIONS, type TaskOptions } from "../options/call-options.ts";
 import { InvalidArgumentError } from "../../errors.ts";
-import type { TaskSignal } from "../../worker/abort-signals.ts";
 import { type CallPlace, callPlaceOf } from "../../realm/call-site.ts";
 import { withStackAbove } from "../../realm/caller-stack.ts";
 import { noteDeclared } from "../../realm/declared-tasks.ts";
@@ -36,7 +35,7 @@ export interface TaskDeclaration {
   /** Options of its calls. `with` overrides them. */
   readonly options?: TaskOptions | undefined;
   /** Whether the function gets a signal as its last argument. */
-  readonly abortSignal?: AbortSignalOption | undefined;
+  readonly abortSignal?: boolean | undefined;
 }
 
 /**
@@ -79,9 +78,6 @@ export interface ImportedTask<F extends AnyFunction = AnyFunction> extends TaskD
   readonly [TASK]: TaskPlace;
 }
 
-/** `true`, or the form that Knitting uses: the task gets a {@link TaskSignal} after its arguments. */
-export type AbortSignalOption = boolean | { readonly hasAborted: true };
-
 /** The tasks of a pool: exported functions, declared tasks and imported tasks, by name. */
 export type TaskMap = Readonly<Record<string, AnyFunction | Task | ImportedTask>>;
 
@@ -103,8 +99,8 @@ export type ArgumentsGiven<A extends readonly ArgumentSchema[]> = {
 
 /** Parameters without the signal, which is the last one. */
 export type WithoutSignal<P extends readonly unknown[]> = P extends
-  [...infer Rest, TaskSignal | undefined] ? Rest
-  : P extends [...infer Rest, TaskSignal?] ? Rest
+  [...infer Rest, AbortSignal | undefined] ? Rest
+  : P extends [...infer Rest, AbortSignal?] ? Rest
   : P;
 
 /** The return type of a task whose result is declared as `R`. */
@@ -120,7 +116,7 @@ export interface PlaceOption {
 export type PlainTaskOptions = TaskOptions & PlaceOption & { readonly abortSignal?: false };
 /** Options of a task that gets a signal. */
 export type AbortableTaskOptions = TaskOptions & PlaceOption & {
-  readonly abortSignal: AbortSignalOption;
+  readonly abortSignal: true;
 };
 
 /** Definition of a task whose arguments are declared. */
@@ -138,7 +134,7 @@ export type AbortableArgumentsDefinition<A extends readonly ArgumentSchema[], T>
 /** The arguments that a task gets if they are declared as `A`, then its signal. */
 export type ArgumentsWithSignal<A extends readonly ArgumentSchema[]> = [
   ...ArgumentsTaken<A>,
-  TaskSignal,
+  AbortSignal,
 ];
 /** Declaration of a result. */
 export type ResultDefinition<R extends Struct<Fields>> = { readonly returns: R };
@@ -243,10 +239,7 @@ function declarationOf(given: object): TaskDeclaration {
 /** Whether the option `abortSignal` requests a signal. Throws InvalidArgumentError. */
 export function hasSignal(abortSignal: unknown): boolean {
   if (abortSignal === undefined || typeof abortSignal === "boolean") return abortSignal === true;
-  if (isObject(abortSignal) && "hasAborted" in abortSignal && abortSignal.hasAborted === true) {
-    return true;
-  }
-  throw invalid("abortSignal", "a boolean or { hasAborted: true }", describeValue(abortSignal));
+  throw invalid("abortSignal", "a boolean", describeValue(abortSignal));
 }
 
 /** The argument of {@link importTask}. */
@@ -272,7 +265,7 @@ export type CalledFunction<T extends AnyFunction | Task> = T extends Task<AnyFun
  * `importTask<typeof import("../tasks.ts").f>`.
  */
 export function importTask<T extends AnyFunction | Task = AnyFunction>(
-  source: TaskSource & { readonly abortSignal: AbortSignalOption },
+  source: TaskSource & { readonly abortSignal: true },
 ):
   & ImportedTask<
     (...args: WithoutSignal<Parameters<CalledFunction<T>>>) => ReturnType<CalledFunction<T>>
@@ -282,9 +275,7 @@ export function importTask<T extends AnyFunction | Task = AnyFunction>(
 export function importTask<T extends AnyFunction | Task = AnyFunction>(
   source: TaskSource & { readonly abortSignal?: false },
 ): ImportedTask<CalledFunction<T>>;
-export function importTask(
-  source: TaskSource & { readonly abortSignal?: AbortSignalOption },
-): ImportedTask {
+export function importTask(source: TaskSource & { readonly abortSignal?: boolean }): ImportedTask {
   try {
     const { href, name = "default", place, ...declared } = Object(source) as Partial<typeof source>;
     if (typeof name !== "string" || (typeof href !== "string" && !(href instanceof BuiltinURL))) {

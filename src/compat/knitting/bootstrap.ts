@@ -1,9 +1,14 @@
-/** The setup module of pools with the option `worker.bootstrap`: runs the user's function in each worker. */
+/**
+ * The setup module of pools with tasks that get an abort toolkit, or with the option `worker.bootstrap`, whose function it runs
+ * in each worker.
+ */
+import { AbortSignal, performance } from "../../builtins.ts";
+import { defineOwn } from "../../codec/support/own-property.ts";
 import { InvalidArgumentError, workerInfo } from "../../mod-core.ts";
 import { runtimeName } from "./place.ts";
-import type { WorkerBootstrapContext } from "./types.ts";
+import type { AbortToolkit, WorkerBootstrapContext } from "./types.ts";
 
-/** The `data` of the setup. */
+/** The function of `worker.bootstrap`. */
 export interface BootstrapData {
   readonly href: string;
   readonly name: string;
@@ -11,10 +16,26 @@ export interface BootstrapData {
   readonly threads: number;
 }
 
+export default async function setUp(data: BootstrapData | undefined): Promise<void> {
+  addToolkit();
+  if (data !== undefined) await bootstrap(data);
+}
+
+/** Gives all signals the methods of an `AbortToolkit`: tasks that are imported by name cannot be wrapped. */
+function addToolkit(): void {
+  const toolkit: AbortToolkit & ThisType<AbortSignal> = {
+    hasAborted() {
+      return this.aborted;
+    },
+    now: () => performance.now(),
+  };
+  for (const [name, value] of Object.entries(toolkit)) {
+    defineOwn(AbortSignal.prototype, name, { value, configurable: true, writable: true });
+  }
+}
+
 /** Calls the export `name` of the module `href` with `data` and the worker's context. */
-export default async function bootstrap(
-  { href, name, data, threads }: BootstrapData,
-): Promise<void> {
+async function bootstrap({ href, name, data, threads }: BootstrapData): Promise<void> {
   const module = await import(/* @vite-ignore */ href) as Readonly<Record<string, unknown>>;
   const run = module[name];
   if (typeof run !== "function") {

@@ -19,8 +19,12 @@ const bootstrapModule = (): URL =>
 
 type Options = { -readonly [Key in keyof PoolOptions]: PoolOptions[Key] };
 
-/** Options of heddle, except `mapError`. */
-export function heddleOptions(given: CreatePool, place: CallPlace | undefined): PoolOptions {
+/** Options of heddle, except `mapError`. `hasToolkit`: a task gets an abort toolkit. */
+export function heddleOptions(
+  given: CreatePool,
+  place: CallPlace | undefined,
+  hasToolkit: boolean,
+): PoolOptions {
   const worker = given.worker ?? {};
   refuseProcesses(worker);
   const { threads = 1, inliner, payload, workerExecArgv } = given;
@@ -41,7 +45,8 @@ export function heddleOptions(given: CreatePool, place: CallPlace | undefined): 
   const permission = permissionOf(given.permission);
   if (permission !== undefined) options.permission = permission;
   options.worker = {
-    ...(bootstrap !== undefined && bootstrapOf(bootstrap, threads, inliner, place)),
+    ...((hasToolkit || bootstrap !== undefined) && { setup: bootstrapModule() }),
+    ...(bootstrap !== undefined && { data: bootstrapOf(bootstrap, threads, inliner, place) }),
     ...(workerExecArgv !== undefined && runtimeName() === "node" && { execArgv: workerExecArgv }),
   };
   return options;
@@ -61,7 +66,7 @@ function bootstrapOf(
   threads: number,
   inliner: CreatePool["inliner"],
   place: CallPlace | undefined,
-): { readonly setup: URL; readonly data: BootstrapData } {
+): BootstrapData {
   const { href, name = "default", data } = bootstrap;
   if (typeof href !== "string" || href === "" || typeof name !== "string") {
     throw new InvalidArgumentError("worker.bootstrap needs `href` (string), and takes `name`.");
@@ -71,7 +76,7 @@ function bootstrapOf(
       "worker.bootstrap cannot be used with the inliner: the host thread would not be bootstrapped.",
     );
   }
-  return { setup: bootstrapModule(), data: { href: urlOf(href, place), name, data, threads } };
+  return { href: urlOf(href, place), name, data, threads };
 }
 
 function refuseProcesses({ runtime, processRuntime, compiled }: WorkerSettings): void {

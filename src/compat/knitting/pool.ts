@@ -57,7 +57,7 @@ export function createPoolAt(
   const { worker, debug } = options;
   const state: State = { isClosing: false, abortable: 0, close: () => {} };
   const pool = heddleCreatePool({
-    ...heddleOptions(options, place),
+    ...heddleOptions(options, place, Object.values(tasks).some(isAbortable)),
     mapError: (reason) => translate(reason, state),
   })(tasks as unknown as TaskMap);
   const handle = new WeakRef(pool);
@@ -82,8 +82,7 @@ export function createPoolAt(
 }
 
 function isAbortable(task: unknown): boolean {
-  const { abortSignal } = task as { readonly abortSignal?: unknown };
-  return abortSignal !== undefined && abortSignal !== false;
+  return (task as { readonly abortSignal?: unknown }).abortSignal === true;
 }
 
 /** Tasks take one argument, also if an array's `map` passes more. */

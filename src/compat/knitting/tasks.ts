@@ -44,7 +44,7 @@ function settingsOf(
 ): object {
   const limit = timeoutOf(timeout);
   return {
-    abortSignal,
+    abortSignal: abortSignal !== undefined,
     ...(place !== undefined && { place }),
     ...(limit !== undefined && { timeout: limit }),
   };

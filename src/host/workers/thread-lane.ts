@@ -168,12 +168,14 @@ export class ThreadLane implements Lane, Receiver {
       wordsOf(active),
     );
     this.#handle.onMessage((message) => this.#onMessage(message));
-    this.#handle.onError((error) => {
-      this.#cause ??= error;
-      this.#reason ??= `uncaught exception: ${textOf(error)}`;
-    });
+    this.#handle.onError((error) => this.#onUncaught(error));
     this.#handle.onExit((exitCode) => this.#onExit(exitCode));
     this.#watchStart(options.startTimeoutMs);
+  }
+
+  #onUncaught(error: unknown): void {
+    this.#cause ??= error;
+    this.#reason ??= `uncaught exception: ${textOf(error)}`;
   }
 
   #watchStart(startTimeoutMs: number): void {
@@ -381,6 +383,9 @@ export class ThreadLane implements Lane, Receiver {
         return;
       case "full":
         this.#events.onFull(this, message.isFarOver);
+        return;
+      case "uncaught":
+        this.#onUncaught(unpackError(this.#runtime, message.error));
         return;
       case "unhandledRejection":
         this.#events.onUnhandledRejection(this, unpackError(this.#runtime, message.error));

@@ -17,6 +17,7 @@ import { createSettings, PLAIN } from "../../host/calls/call-settings.ts";
 import { InvalidArgumentError, NoMachinesError, PoolClosedError } from "../../errors.ts";
 import { withStackAbove } from "../../realm/caller-stack.ts";
 import { currentRuntime } from "../../runtimes/current.ts";
+import { guardSockets } from "../../runtimes/services.ts";
 import { Caller } from "./caller.ts";
 import { watchPermissions } from "../permissions.ts";
 import type { RemotePoolStatistics } from "../statistics.ts";
@@ -123,7 +124,7 @@ class NatsPool {
 
   async #connect(options: ResolvedConnect): Promise<void> {
     try {
-      const connection = this.#connection = await openConnection(currentRuntime, options);
+      const connection = this.#connection = await openConnection(guardSockets, options);
       if (this.#isStopped) {
         await connection.close(); // `#stop` has not waited for it
         throw new PoolClosedError();

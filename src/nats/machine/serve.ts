@@ -10,7 +10,9 @@ import { DurableWorker } from "../durable/durable-worker.ts";
 import { openStore } from "../durable/store.ts";
 import { callerOf } from "../../realm/call-site.ts";
 import { withStackAbove } from "../../realm/caller-stack.ts";
+import { runningModule } from "../../runtimes/bun-bundles.ts";
 import { currentRuntime } from "../../runtimes/current.ts";
+import { guardSockets, onTerminate, processName } from "../../runtimes/services.ts";
 import type { LocalCalls } from "./local-calls.ts";
 import { Machine } from "./machine.ts";
 import { watchPermissions } from "../permissions.ts";
@@ -73,10 +75,10 @@ export function serve<Module extends object = Readonly<Record<string, AnyFunctio
   options: ServeOptions,
 ): Server {
   try {
-    const resolved = resolveServe(options, currentRuntime.processName);
+    const resolved = resolveServe(options, processName);
     const caller = callerOf(serve);
     // Also what `worker.setup` and `context.run` are relative to.
-    const moduleUrl = caller === undefined ? undefined : currentRuntime.runningModule(caller);
+    const moduleUrl = caller === undefined ? undefined : runningModule(caller);
     const pool = moduleUrl === undefined
       ? createPool(options.pool)<Module>(moduleUrlOf(String(module), undefined, currentRuntime))
       : createPool({ moduleUrl, ...options.pool })<Module>(module);
@@ -110,7 +112,7 @@ class ServedPool implements Server {
     this.stopped = promise;
     this.#onStopped = resolve;
     if (options.terminates) {
-      this.#removeSignal = currentRuntime.onTerminate(() => this.shutdown());
+      this.#removeSignal = onTerminate(() => this.shutdown());
     }
     this.ready = this.#start();
     this.ready.catch(() => void this.shutdown(0)); // only those who await it are told
@@ -161,7 +163,7 @@ class ServedPool implements Server {
   }
 
   async #open(): Promise<NatsConnection> {
-    const connection = this.#connection = await openConnection(currentRuntime, this.#options);
+    const connection = this.#connection = await openConnection(guardSockets, this.#options);
     if (this.#shutdown !== undefined) await connection.close(); // `#stop` may not have waited for it
     return connection;
   }

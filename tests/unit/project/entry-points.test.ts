@@ -103,6 +103,5 @@ test("no module loads rarely used builtins eagerly", () => {
     "node:buffer",
     "node:timers",
     "node:util/types",
-    "node:worker_threads",
   ]);
 });
