@@ -10,6 +10,7 @@ import {
   NEXT_CALLS,
   SECOND_CALL,
   THIRD_CALL,
+  WEB_WORKER,
 } from "../benchmarks/scenarios/cold-cases.ts";
 import {
   type BarChart,
@@ -22,7 +23,18 @@ import {
 } from "./bar-chart.ts";
 import { type ChartSpec, COLORS } from "./style.ts";
 
-export const CONTENDERS = ["heddle", "bare worker", "Piscina", "Tinypool", "Knitting"] as const;
+export const CONTENDERS = [
+  "heddle",
+  "bare worker",
+  WEB_WORKER,
+  "Piscina",
+  "Tinypool",
+  "Knitting",
+] as const;
+
+/** Not all runtimes have all of them. */
+const contendersOf = ({ measurements }: ScenarioResult): readonly (typeof CONTENDERS)[number][] =>
+  CONTENDERS.filter((name) => measurements.some(({ contender }) => contender === name));
 
 const KINDS: readonly ColdKind[] = ["number", "object, 200 B"];
 
@@ -30,7 +42,7 @@ type Figure = "p50" | "perCall";
 
 /** A bar for each contender: the figure of each case. */
 const barsOf = (result: ScenarioResult, cases: readonly string[], figure: Figure): Bars[] =>
-  CONTENDERS.map((contender) => ({
+  contendersOf(result).map((contender) => ({
     label: contender,
     color: COLORS[contender],
     values: cases.map((name) =>
@@ -63,7 +75,7 @@ function callsChart(result: ScenarioResult): BarChart {
     yAxis: "µs a call (logarithmic, lower is better)",
     isLogarithmic: true,
     groups: places.map(({ step, kind }) => [step, kind]),
-    bars: CONTENDERS.map((contender) => ({
+    bars: contendersOf(result).map((contender) => ({
       label: contender,
       color: COLORS[contender],
       values: places.map(({ step, kind }) =>

@@ -61,6 +61,7 @@ export const COLORS: Readonly<Record<string, string>> = {
   "raw worker": "#E69F00",
   "no workers": "#999999",
   "bare worker": "#E69F00",
+  "bare web worker": "#F0E442",
   "Tinypool": "#56B4E9",
   "no calls": "#999999",
   "Knitting": "#CC79A7",

@@ -2,8 +2,8 @@
  * Contenders with one worker. Libraries are imported when `load` is called, not before, and workers load plain
  * JavaScript: none waits for types to be stripped.
  */
-import type { Worker as NodeWorker } from "node:worker_threads";
 import type { EchoCalls } from "./echo-contender.ts";
+import { WEB_WORKER } from "../scenarios/cold-cases.ts";
 import { KNITTING } from "./knitting.ts";
 import type { OneWorkerContender } from "./one-worker.ts";
 
@@ -12,6 +12,7 @@ const MAX_AT_ONCE = 100;
 
 const tasks = new URL("./plain/tasks.mjs", import.meta.url).href;
 const bareWorkerModule = new URL("./plain/bare-worker.mjs", import.meta.url);
+const webWorkerModule = new URL("./plain/web-worker.mjs", import.meta.url);
 const knittingModule = new URL("./plain/knitting.mjs", import.meta.url).href;
 
 const heddle: OneWorkerContender = {
@@ -29,10 +30,13 @@ const heddle: OneWorkerContender = {
 };
 
 /** One message per call, one per answer, matched by number. */
-function callThrough(worker: NodeWorker): EchoCalls {
+function callThrough(
+  worker: { postMessage(message: unknown): void; terminate(): unknown },
+  onMessage: (listener: (answer: [number, unknown]) => void) => void,
+): EchoCalls {
   const resolvers = new Map<number, (value: unknown) => void>();
   let nextId = 0;
-  worker.on("message", ([id, value]: [number, unknown]) => {
+  onMessage(([id, value]) => {
     resolvers.get(id)!(value);
     resolvers.delete(id);
   });
@@ -42,7 +46,7 @@ function callThrough(worker: NodeWorker): EchoCalls {
         resolvers.set(nextId, resolve);
         worker.postMessage([nextId++, value]);
       }),
-    close: () => worker.terminate(),
+    close: async () => void await worker.terminate(),
   };
 }
 
@@ -50,8 +54,27 @@ const bareWorker: OneWorkerContender = {
   name: "bare worker",
   async load() {
     const { Worker } = await import("node:worker_threads");
-    return { start: () => callThrough(new Worker(bareWorkerModule)) };
+    return {
+      start() {
+        const worker = new Worker(bareWorkerModule);
+        return callThrough(worker, (listener) => void worker.on("message", listener));
+      },
+    };
   },
+};
+
+/** Deno and Bun have both kinds. */
+const webWorker: OneWorkerContender = {
+  name: WEB_WORKER,
+  load: () =>
+    Promise.resolve({
+      start() {
+        const worker = new Worker(webWorkerModule, { type: "module" });
+        return callThrough(worker, (listener) => {
+          worker.onmessage = ({ data }) => listener(data as [number, unknown]);
+        });
+      },
+    }),
 };
 
 interface TaskPool {
@@ -109,3 +132,6 @@ export const ONE_WORKER_CONTENDERS: readonly OneWorkerContender[] = [
   tinypool,
   knitting,
 ];
+
+/** Those of `cold`. */
+export const COLD_CONTENDERS: readonly OneWorkerContender[] = [...ONE_WORKER_CONTENDERS, webWorker];

@@ -12,6 +12,7 @@ import {
   NEXT_CALLS,
   SECOND_CALL,
   THIRD_CALL,
+  WEB_WORKER,
 } from "../scenarios/cold-cases.ts";
 import {
   AT_ONCE,
@@ -34,6 +35,8 @@ import {
 
 const CONTENDERS = ["heddle", "bare worker", "Piscina", "Tinypool", "Knitting"] as const;
 const BARE_WORKER = "bare worker";
+/** Not all runtimes have all of them. */
+const COLD_CONTENDERS = [...CONTENDERS.slice(0, 2), WEB_WORKER, ...CONTENDERS.slice(2)] as const;
 
 const columns = (count: number): string => `l${"r".repeat(count)}`;
 
@@ -49,7 +52,9 @@ function gapsOf({ failures }: ScenarioResult): string {
 export function coldTable(runtime: string, kinds: readonly ColdKind[]): string {
   const result = resultOf(runtime, "cold");
   const rows = kinds.flatMap((kind) =>
-    CONTENDERS.map((contender) => {
+    COLD_CONTENDERS.filter((name) =>
+      result.measurements.some(({ contender }) => contender === name)
+    ).map((contender) => {
       const of = (name: string, key: "p50" | "perCall" = "p50") =>
         figure(measurementOf(result, contender, name, 1)?.[key]);
       return [

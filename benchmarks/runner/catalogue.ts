@@ -13,7 +13,7 @@ import {
   addThroughput,
   isWithOneWorker,
 } from "../harness/derived.ts";
-import { COLD_KINDS, QUICK_KINDS } from "../scenarios/cold-cases.ts";
+import { COLD_KINDS, QUICK_KINDS, WEB_WORKER } from "../scenarios/cold-cases.ts";
 import { PLAIN } from "../scenarios/concurrency-cases.ts";
 import { BUSY, ONE_CORE } from "../scenarios/contended-cases.ts";
 import { ON_MAIN } from "../scenarios/http-cases.ts";
@@ -206,7 +206,11 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     timeoutMs: () => COLD_TIMEOUT_MS,
     contenders: (choices, runtime) =>
       (choices.isQuick ? QUICK_KINDS : COLD_KINDS).flatMap((kind, index) =>
-        withVariant(oneWorker(choices, runtime), kind, index === 0)
+        withVariant(
+          [...oneWorker(choices, runtime), ...(runtime === "node" ? [] : [byName(WEB_WORKER)])],
+          kind,
+          index === 0,
+        )
       ),
     finish: (measurements) =>
       addPerCall(

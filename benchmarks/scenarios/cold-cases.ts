@@ -8,6 +8,9 @@ export const THIRD_CALL = "third call";
 export const FIRST_CALLS = "first 2,000 calls";
 export const NEXT_CALLS = "next 10,000 calls";
 
+/** A worker by hand of the global class `Worker`, which Node does not have. */
+export const WEB_WORKER = "bare web worker";
+
 /** Steps of which there is a figure for each kind of value. */
 export const STEPS = [FIRST_ANSWER, SECOND_CALL, THIRD_CALL, FIRST_CALLS, NEXT_CALLS] as const;
 
