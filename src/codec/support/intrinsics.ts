@@ -3,11 +3,15 @@
  * changed prototype can run code or fake their result.
  */
 
+import { Error } from "../../builtins.ts";
+
 type Getter<Value> = (this: unknown) => Value;
 
-/** The getter behind `prototype[key]`, to be called on any object. */
+/** The getter behind `prototype[key]`, to be called on any object. Throws on runtimes that are too old to have it. */
 export function getterOf<Value>(prototype: object, key: PropertyKey): Getter<Value> {
-  return Object.getOwnPropertyDescriptor(prototype, key)!.get as Getter<Value>;
+  const getter = Object.getOwnPropertyDescriptor(prototype, key)?.get;
+  if (getter === undefined) throw new Error("heddle needs Node 22.18, Deno 2.9 or Bun 1.4.");
+  return getter as Getter<Value>;
 }
 
 const TypedArray = Object.getPrototypeOf(Uint8Array.prototype) as Uint8Array;
