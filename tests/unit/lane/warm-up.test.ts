@@ -1,0 +1,20 @@
+/** What a thread sends to itself at its start. */
+import { expect, test, vi } from "vitest";
+import { Endpoint } from "../../../src/lane/endpoint.ts";
+import { warmUp } from "../../../src/lane/warm-up.ts";
+import { currentRuntime } from "../../../src/runtimes/current.ts";
+
+test("values of the common kinds arrive, objects by their shapes, once per thread", () => {
+  const read = vi.spyOn(Endpoint.prototype, "readValues");
+  const shapes = vi.spyOn(Endpoint.prototype, "receiveShapes");
+  warmUp(currentRuntime);
+  const item = (id: number) => ({ id, name: "text", list: ["a", 0.5], of: { isIt: true } });
+  const [first, lists, ...others] = read.mock.results.map(({ value }) => value as unknown);
+  expect(lists).toEqual([[0, ["id", "name", "list", "of"], ["isIt"]]]);
+  expect([first, ...others]).toEqual(
+    [item(1), item(2), item(3), new Uint8Array(16), "text", 0.5].map((value) => [value]),
+  );
+  expect(shapes).toHaveBeenCalledOnce();
+  warmUp(currentRuntime);
+  expect(read).toHaveBeenCalledTimes(7);
+});
