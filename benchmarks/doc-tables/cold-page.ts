@@ -35,7 +35,7 @@ import {
 
 const CONTENDERS = ["heddle", "bare worker", "Piscina", "Tinypool", "Knitting"] as const;
 const BARE_WORKER = "bare worker";
-/** Not all runtimes have all of them. */
+/** Node has no web worker. */
 const COLD_CONTENDERS = [...CONTENDERS.slice(0, 2), WEB_WORKER, ...CONTENDERS.slice(2)] as const;
 
 const columns = (count: number): string => `l${"r".repeat(count)}`;
@@ -53,7 +53,7 @@ export function coldTable(runtime: string, kinds: readonly ColdKind[]): string {
   const result = resultOf(runtime, "cold");
   const rows = kinds.flatMap((kind) =>
     COLD_CONTENDERS.filter((name) =>
-      result.measurements.some(({ contender }) => contender === name)
+      name !== WEB_WORKER || result.measurements.some(({ contender }) => contender === name)
     ).map((contender) => {
       const of = (name: string, key: "p50" | "perCall" = "p50") =>
         figure(measurementOf(result, contender, name, 1)?.[key]);
