@@ -12,8 +12,7 @@ import {
 } from "./runtime.ts";
 import { ABOVE_ONE_BYTE, latin1Slice, latin1Write, textAccess } from "./values.ts";
 import { createRuntime } from "./common.ts";
-import { process } from "./process.ts";
-import { webWorkers } from "./web-workers.ts";
+import { threads, webWorkers } from "./web-workers.ts";
 
 /** Length in units above which writing a text as ASCII is faster than a search by pattern. */
 const SEARCHED_UNITS = 64;
@@ -56,8 +55,7 @@ export function createBunRuntime(): Runtime {
       },
     },
     bytes: {
-      isUntransferable: (buffer) =>
-        process.getBuiltinModule("node:worker_threads").isMarkedAsUntransferable(buffer),
+      isUntransferable: (buffer) => threads().isMarkedAsUntransferable(buffer),
       // `slice` uses the species constructor, so the copy of a shared view is an unshared array.
       copyOut: (source, start, end) =>
         source.slice(start, end) as Uint8Array as Uint8Array<ArrayBuffer>,

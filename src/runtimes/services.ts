@@ -4,6 +4,9 @@ import { createContext } from "./common.ts";
 import { process } from "./process.ts";
 import type { AsyncContext } from "./runtime.ts";
 
+/** Captured when heddle is loaded. */
+const exit: (code: number) => void = process.exit.bind(process);
+
 /**
  * Runs `drain` at SIGTERM instead of ending the process. When it has settled the process ends with code 143, unless the
  * program listens for the signal itself. Returns a function that removes it.
@@ -13,7 +16,7 @@ export function onTerminate(drain: () => Promise<void>): () => void {
   const listener = (): void => {
     const end = (): void => {
       remove();
-      if (process.listenerCount("SIGTERM") === 0) process.exit(143); // 128 and the number of the signal
+      if (process.listenerCount("SIGTERM") === 0) exit(143); // 128 and the number of the signal
     };
     void drain().then(end, end);
   };

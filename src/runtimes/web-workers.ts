@@ -5,6 +5,7 @@
  * host's streams, for programs that have replaced their `write`: such a worker posts its output.
  */
 import { Error, Promise } from "../builtins.ts";
+import { Buffer } from "node:buffer";
 import type { MessagePort, Transferable } from "node:worker_threads";
 import { type HostPort, type Threads, unpatchedOutputs } from "./common.ts";
 import { process } from "./process.ts";
@@ -49,7 +50,7 @@ const originals = READ.map((name) => [name, globalThis[name]] as const);
 let loaded: typeof import("node:worker_threads") | undefined;
 
 /** Takes each thread 2.3 ms to load, so late that its program may have replaced globals. */
-function threads(): typeof import("node:worker_threads") {
+export function threads(): typeof import("node:worker_threads") {
   if (loaded !== undefined) return loaded;
   const replaced = originals.flatMap(([name, value]) => {
     const property = Object.getOwnPropertyDescriptor(globalThis, name);
@@ -92,8 +93,9 @@ function createHandle(worker: BunWorker): WorkerHandle {
     post: (message, transfer) => worker.postMessage(message, transfer),
     onMessage: (listener) =>
       listen("message", ({ data }) => {
-        if (hasKey(data, "heddleOutput")) print(data as unknown as OutputMessage);
-        else listener(data);
+        const name = hasKey(data, "heddleOutput") && data.heddleOutput;
+        if (name !== "stdout" && name !== "stderr") listener(data);
+        else process[name].write((data as OutputMessage).chunk);
       }),
     onError: (listener) =>
       listen("error", (event) => {
@@ -112,10 +114,6 @@ function createHandle(worker: BunWorker): WorkerHandle {
       await ended;
     },
   };
-}
-
-function print({ heddleOutput, chunk }: OutputMessage): void {
-  process[heddleOutput].write(chunk);
 }
 
 function spawn(
@@ -139,7 +137,11 @@ function spawn(
 /** Makes this thread post what is written to these streams. */
 function capture({ heddleCapture: names }: CaptureMessage): void {
   for (const name of names) {
-    const write = (chunk: string | Uint8Array, ...rest: unknown[]): boolean => {
+    const write = (given: string | Uint8Array, ...rest: unknown[]): boolean => {
+      const [encoding] = rest;
+      const chunk = typeof given === "string" && typeof encoding === "string"
+        ? Buffer.from(given, encoding as BufferEncoding)
+        : given;
       postMessage({ heddleOutput: name, chunk } satisfies OutputMessage);
       (rest.find((each) => typeof each === "function") as (() => void) | undefined)?.();
       return true;

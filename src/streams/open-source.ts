@@ -96,8 +96,8 @@ class EmitterSource implements AnyIterator {
   }
 
   /**
-   * Ends the emitter as well: the iterator of a stream does so only if it has been read, and only after its pending `next()`,
-   * which the end of the stream settles. What can be ended may still emit an error, so it keeps its listener.
+   * Ends the emitter as well. The iterator of a stream does so only if it has been read, and waits for its pending `next()`, which
+   * may take forever. An emitter with `destroy` or `close` may emit an error later, so it keeps its listener.
    */
   return(): unknown {
     const { destroy, close } = this.#emitter;

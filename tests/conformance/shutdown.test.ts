@@ -143,7 +143,7 @@ describe("the process", () => {
     "output goes through a stream whose write was replaced",
     async () => {
       const { code, output } = await runScript("captured-output.ts");
-      const captured = "from the worker\nfrom the worker, written\n";
+      const captured = "from the worker\ndecoded\nfrom the worker, written\n";
       expect({ code, output }).toEqual({ code: 0, output: `${JSON.stringify(captured)}\n` });
     },
   );

@@ -93,10 +93,10 @@ export interface PoolOptions {
   /**
    * Maximum number of calls that wait on the host: a number from 0, or "auto", 1024 for each worker. Default: no limit.
    * With 0 each call is refused before a worker is ready (`pool.ready`). Calls that await promises among their arguments
-   * count. With this option a worker gets at most `maxConcurrency` calls at
-   * once, and all others count, so the pool takes `maxConcurrency` × workers + `maxQueue` calls. Without it, workers get at
-   * least 1024 calls each, or 50 ms of short ones, in advance. `pool.needsDrain`, which counts calls beyond 1024 per worker,
-   * tells producers when to pause.
+   * count, but a call that has to wait is taken while there is an idle worker for it. With this option a worker gets at most
+   * `maxConcurrency` calls at once, and all others count, so the pool takes `maxConcurrency` × workers + `maxQueue` calls.
+   * Without it, workers get at least 1024 calls each, or 50 ms of short ones, in advance. `pool.needsDrain`, which counts
+   * calls beyond 1024 per worker, tells producers when to pause.
    */
   readonly maxQueue?: number | "auto";
   /**
@@ -172,8 +172,8 @@ export interface PoolOptions {
   readonly moduleUrl?: string | URL;
   /**
    * Gets the reason for which a call rejects, whatever it is, and returns the reason that the caller gets: for libraries
-   * that give errors another form. Calls through `pool.call`, streams of results included, and `map`; broadcasts keep their reasons. If it
-   * throws, the caller gets what it throws. Default: none.
+   * that give errors another form. Used for calls through `pool.call`, streams of results included, and `map`; broadcasts
+   * keep their reasons. If it throws, the caller gets what it throws. Default: none.
    */
   readonly mapError?: (reason: unknown) => unknown;
 }
