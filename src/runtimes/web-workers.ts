@@ -95,7 +95,7 @@ function createHandle(worker: BunWorker): WorkerHandle {
       listen("message", ({ data }) => {
         const name = hasKey(data, "heddleOutput") && data.heddleOutput;
         if (name !== "stdout" && name !== "stderr") listener(data);
-        else process[name].write((data as OutputMessage).chunk);
+        else print(name, (data as OutputMessage).chunk);
       }),
     onError: (listener) =>
       listen("error", (event) => {
@@ -114,6 +114,15 @@ function createHandle(worker: BunWorker): WorkerHandle {
       await ended;
     },
   };
+}
+
+/** As bytes the chunk is a Buffer, as streams give them to a `write`. */
+function print(name: OutputName, chunk: string | Uint8Array): void {
+  process[name].write(
+    typeof chunk === "string"
+      ? chunk
+      : Buffer.from(chunk.buffer as ArrayBuffer, chunk.byteOffset, chunk.byteLength),
+  );
 }
 
 function spawn(
