@@ -72,9 +72,9 @@ function createParent(port: HostPort | undefined): ParentHandle {
 
 const DESCRIPTORS: Readonly<Record<OutputName, number>> = { stdout: 1, stderr: 2 };
 
-/** The streams of the process whose `write` is the runtime's own (`isNative`): tools that capture output replace it. */
-export function unpatchedOutputs(isNative: (stream: object) => boolean): readonly OutputName[] {
-  return (["stdout", "stderr"] as const).filter((name) => isNative(process[name]));
+/** The streams of the process of which `isOne` is true: tools that capture output replace their `write`. */
+export function outputsOf(isOne: (stream: object) => boolean): readonly OutputName[] {
+  return (["stdout", "stderr"] as const).filter((name) => isOne(process[name]));
 }
 
 function writeDirectly(outputs: readonly OutputName[]): void {

@@ -2,7 +2,7 @@
 import { confine, confineSelf, refusePermission } from "./node-permission.ts";
 import type { Runtime } from "./runtime.ts";
 import { isExemptOnNode, refuseMarked } from "./uncloneable.ts";
-import { createRuntime, unpatchedOutputs } from "./common.ts";
+import { createRuntime, outputsOf } from "./common.ts";
 import { process } from "./process.ts";
 import { workerThreads } from "./worker-threads.ts";
 
@@ -21,8 +21,7 @@ export function createNodeRuntime(): Runtime {
     refuseLimits: ({ permission }) => permission === undefined ? [] : refusePermission(permission),
     takesExecArgv: true,
     // The streams of a thread are messages to its host.
-    directOutputs: () =>
-      isMainThread ? unpatchedOutputs((stream) => !Object.hasOwn(stream, "write")) : [],
+    directOutputs: () => isMainThread ? outputsOf((stream) => !Object.hasOwn(stream, "write")) : [],
     confineSelf,
     explainLoadError: async (error, url) =>
       (await import("./node-load-errors.ts")).explainLoadError(error, url),

@@ -7,7 +7,7 @@
 import { Error, Promise } from "../builtins.ts";
 import { Buffer } from "node:buffer";
 import type { MessagePort, Transferable } from "node:worker_threads";
-import { type HostPort, type Threads, unpatchedOutputs } from "./common.ts";
+import { type HostPort, outputsOf, type Threads } from "./common.ts";
 import { process } from "./process.ts";
 import type {
   OutputName,
@@ -116,13 +116,9 @@ function createHandle(worker: BunWorker): WorkerHandle {
   };
 }
 
-/** As bytes the chunk is a Buffer, as streams give them to a `write`. */
+/** Bytes as a Buffer, as streams give them to a `write`. */
 function print(name: OutputName, chunk: string | Uint8Array): void {
-  process[name].write(
-    typeof chunk === "string"
-      ? chunk
-      : Buffer.from(chunk.buffer as ArrayBuffer, chunk.byteOffset, chunk.byteLength),
-  );
+  process[name].write(typeof chunk === "string" ? chunk : Buffer.from(chunk));
 }
 
 function spawn(
@@ -135,9 +131,8 @@ function spawn(
   // `new Worker` would make bundlers add the worker's module to their output.
   const worker = Reflect.construct(Worker, [url.href, options]) as BunWorker;
   // Asked while the thread starts, since the first look at the streams takes 4 ms.
-  const native = unpatchedOutputs(isNative);
-  if (native.length < 2) {
-    const captured = (["stdout", "stderr"] as const).filter((name) => !native.includes(name));
+  const captured = outputsOf((stream) => !isNative(stream));
+  if (captured.length > 0) {
     worker.postMessage({ heddleCapture: captured } satisfies CaptureMessage);
   }
   return createHandle(worker);
@@ -152,7 +147,8 @@ function capture({ heddleCapture: names }: CaptureMessage): void {
         ? Buffer.from(given, encoding as BufferEncoding)
         : given;
       postMessage({ heddleOutput: name, chunk } satisfies OutputMessage);
-      (rest.find((each) => typeof each === "function") as (() => void) | undefined)?.();
+      const callback = rest.at(-1);
+      if (typeof callback === "function") callback();
       return true;
     };
     Object.assign(process[name], { write });
