@@ -1,6 +1,6 @@
 /**
  * The part of the adapters that Node, Deno and Bun share, on modules of Node that all three implement. How they start threads is in
- * `worker-threads.ts` (Node, Deno) and `web-workers.ts` (Bun).
+ * `worker-threads.ts` (Node, Deno) and `bun/web-workers.ts`.
  *
  * Clock and timers are captured here, at import, so that fake timers in a user's tests neither stop
  * a pool nor see its timers.

@@ -32,7 +32,7 @@ import { isGeneratorFunction } from "../../streams/generator-functions.ts";
 import { VERSION } from "../../version.ts";
 import { workerEntry } from "../../worker-entry.ts";
 import { currentRuntime } from "../../runtimes/current.ts";
-import { runningModule } from "../../runtimes/bun-bundles.ts";
+import { runningModule } from "../../runtimes/bun/bundles.ts";
 import { moduleFinder } from "../../runtimes/package-modules.ts";
 import type { Runtime, WorkerEntry } from "../../runtimes/runtime.ts";
 import { declaredBy, functionOf, locateTask, settingsOfTask } from "../tasks/task-map.ts";

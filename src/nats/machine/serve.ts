@@ -10,7 +10,7 @@ import { DurableWorker } from "../durable/durable-worker.ts";
 import { openStore } from "../durable/store.ts";
 import { callerOf } from "../../realm/call-site.ts";
 import { withStackAbove } from "../../realm/caller-stack.ts";
-import { runningModule } from "../../runtimes/bun-bundles.ts";
+import { runningModule } from "../../runtimes/bun/bundles.ts";
 import { currentRuntime } from "../../runtimes/current.ts";
 import { guardSockets, onTerminate, processName } from "../../runtimes/services.ts";
 import type { LocalCalls } from "./local-calls.ts";

@@ -2,7 +2,7 @@ import { dirname, join } from "node:path";
 import process from "node:process";
 import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
-import { confine, refusePermission } from "../../../src/runtimes/node-permission.ts";
+import { confine, refusePermission } from "../../../src/runtimes/node/permission.ts";
 import { runtimeName } from "../../support/runtime.ts";
 
 test.runIf(runtimeName === "node")(

@@ -14,13 +14,13 @@ const root = fileURLToPath(new URL("../../../src", import.meta.url));
 /** Read at every use on purpose. */
 const LATE: Readonly<Record<string, readonly string[]>> = {
   // The program's own, so that it may replace it: what is printed, and the responses of its server.
-  console: ["runtimes/common.ts", "runtimes/web-workers.ts", "compat/knitting/pool.ts"],
+  console: ["runtimes/common.ts", "runtimes/bun/web-workers.ts", "compat/knitting/pool.ts"],
   Response: ["dashboard/dashboard.ts"],
   // In functions that run when heddle is loaded.
-  navigator: ["runtimes/bun.ts", "runtimes/deno.ts"],
+  navigator: ["runtimes/bun/adapter.ts", "runtimes/deno.ts"],
   // Cannot be replaced.
   Deno: ["runtimes/deno.ts"],
-  Bun: ["runtimes/bun.ts"],
+  Bun: ["runtimes/bun/adapter.ts"],
   // Before the adapter has said where the original is.
   ReadableStream: ["builtins.ts"],
 };

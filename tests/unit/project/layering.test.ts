@@ -72,7 +72,7 @@ const BELOW_NATS: readonly RegExp[] = [
   /^api\/(?:calls\/(?:call-proxy|call-types)|tasks\/task)\.ts$/,
   /^api\/pool\/(?:pool|pool-statistics|pool-types)\.ts$/,
   /^host\/(?:calls\/call-settings|dispatch\/pending-arguments|streams\/result-stream)\.ts$/,
-  /^runtimes\/(?:bun-bundles|current|runtime|services)\.ts$/,
+  /^runtimes\/(?:bun\/bundles|current|runtime|services)\.ts$/,
 ];
 
 /** Only these may import the adapter of the current runtime. */

@@ -4,19 +4,19 @@
  * exception that has ended it, which the worker posts before (`HostPort.losesErrors`), and the way of its output through the
  * host's streams, for programs that have replaced their `write`: such a worker posts its output.
  */
-import { Error, Promise } from "../builtins.ts";
+import { Error, Promise } from "../../builtins.ts";
 import { Buffer } from "node:buffer";
 import type { MessagePort, Transferable } from "node:worker_threads";
-import { type HostPort, outputsOf, type Threads } from "./common.ts";
-import { process } from "./process.ts";
+import { type HostPort, outputsOf, type Threads } from "../common.ts";
+import { process } from "../process.ts";
 import type {
   OutputName,
   PayloadPort,
   ThreadOptions,
   WorkerEntry,
   WorkerHandle,
-} from "./runtime.ts";
-import { dataOf, markIn } from "./worker-threads.ts";
+} from "../runtime.ts";
+import { dataOf, markIn } from "../worker-threads.ts";
 
 interface WorkerOptions {
   readonly name: string;

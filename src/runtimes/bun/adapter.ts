@@ -1,7 +1,7 @@
 /** Bun: `queueMicrotask` is the cheaper microtask, and `slice` copies out without zeroing first. */
-import { queueMicrotask, structuredClone } from "../builtins.ts";
-import { inspectFrom } from "./array-keys.ts";
-import { memoryBytes } from "./bun-memory.ts";
+import { queueMicrotask, structuredClone } from "../../builtins.ts";
+import { inspectFrom } from "../array-keys.ts";
+import { memoryBytes } from "./memory.ts";
 import {
   ASCII,
   LATIN1,
@@ -9,9 +9,9 @@ import {
   type Runtime,
   type SharedBytes,
   type Written,
-} from "./runtime.ts";
-import { ABOVE_ONE_BYTE, latin1Slice, latin1Write, textAccess } from "./values.ts";
-import { createRuntime } from "./common.ts";
+} from "../runtime.ts";
+import { ABOVE_ONE_BYTE, latin1Slice, latin1Write, textAccess } from "../values.ts";
+import { createRuntime } from "../common.ts";
 import { threads, webWorkers } from "./web-workers.ts";
 
 /** Length in units above which writing a text as ASCII is faster than a search by pattern. */
@@ -35,8 +35,7 @@ export function createBunRuntime(): Runtime {
     cores: Math.max(1, navigator.hardwareConcurrency),
     importCondition: "bun",
     microtask: (callback) => queueMicrotask(callback),
-    explainLoadError: async (error) =>
-      (await import("./bun-load-errors.ts")).explainLoadError(error),
+    explainLoadError: async (error) => (await import("./load-errors.ts")).explainLoadError(error),
     refuseLimits: ({ resourceLimits, permission }) => [
       ...(resourceLimits === undefined ? [] : ["Bun ignores resourceLimits of workers"]),
       ...(permission === undefined ? [] : ["Bun cannot deny its threads anything"]),

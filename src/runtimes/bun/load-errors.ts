@@ -1,6 +1,6 @@
 /** Bun: what it rejects an import with is a message of its bundler, without a stack. */
-import { Error, SyntaxError } from "../builtins.ts";
-import type { LoadError } from "./runtime.ts";
+import { Error, SyntaxError } from "../../builtins.ts";
+import type { LoadError } from "../runtime.ts";
 
 /** A message of Bun's bundler or resolver. */
 interface Message {

@@ -1,10 +1,10 @@
 /** Node: limits of workers. */
-import { confine, confineSelf, refusePermission } from "./node-permission.ts";
-import type { Runtime } from "./runtime.ts";
-import { isExemptOnNode, refuseMarked } from "./uncloneable.ts";
-import { createRuntime, outputsOf } from "./common.ts";
-import { process } from "./process.ts";
-import { workerThreads } from "./worker-threads.ts";
+import { confine, confineSelf, refusePermission } from "./permission.ts";
+import type { Runtime } from "../runtime.ts";
+import { isExemptOnNode, refuseMarked } from "../uncloneable.ts";
+import { createRuntime, outputsOf } from "../common.ts";
+import { process } from "../process.ts";
+import { workerThreads } from "../worker-threads.ts";
 
 export function createNodeRuntime(): Runtime {
   const { isMainThread, isMarkedAsUntransferable } = process.getBuiltinModule(
@@ -24,7 +24,7 @@ export function createNodeRuntime(): Runtime {
     directOutputs: () => isMainThread ? outputsOf((stream) => !Object.hasOwn(stream, "write")) : [],
     confineSelf,
     explainLoadError: async (error, url) =>
-      (await import("./node-load-errors.ts")).explainLoadError(error, url),
+      (await import("./load-errors.ts")).explainLoadError(error, url),
   });
   refuseMarked(runtime.kinds, isExemptOnNode);
   return runtime;

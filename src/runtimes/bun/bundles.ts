@@ -3,8 +3,8 @@
  * `prepareStackTrace` (1.4).
  */
 import { Buffer } from "node:buffer";
-import { JSON, Map } from "../builtins.ts";
-import { process } from "./process.ts";
+import { JSON, Map } from "../../builtins.ts";
+import { process } from "../process.ts";
 
 /** First line of a bundle whose source map Bun reads. */
 const MARK = "// @bun";

@@ -2,10 +2,10 @@
  * Node's permission model applies to each thread that is started with its own flags. This file turns the option
  * `permission` into flags and environment, and reports the parts that Node cannot enforce.
  */
-import { Set } from "../builtins.ts";
-import { process } from "./process.ts";
-import type { Permission, WorkerLimits } from "./runtime.ts";
-import type { LimitOptions } from "./worker-threads.ts";
+import { Set } from "../../builtins.ts";
+import { process } from "../process.ts";
+import type { Permission, WorkerLimits } from "../runtime.ts";
+import type { LimitOptions } from "../worker-threads.ts";
 
 const path = () => process.getBuiltinModule("node:path");
 const toPath = (url: string) => process.getBuiltinModule("node:url").fileURLToPath(url);
