@@ -136,6 +136,10 @@ describe.skipIf(noServer !== undefined)(`JetStream${noServer ? ` (${noServer})` 
     const readable = new Readable({ read() {} });
     expect(await rejection(pool.enqueue.echo([readable]))).toBeInstanceOf(DataCloneError);
     await until(() => readable.destroyed);
+    const promised = new Readable({ read() {} });
+    expect(await rejection(pool.enqueue.echo([Promise.resolve(promised)])))
+      .toBeInstanceOf(DataCloneError);
+    await until(() => promised.destroyed);
     const source = { [Symbol.asyncIterator]: () => pool.call.count(1)[Symbol.asyncIterator]() };
     const refused = await rejection(pool.enqueue.echo([source]));
     expect(refused).toBeInstanceOf(DataCloneError);

@@ -75,33 +75,29 @@ export class DurableCalls {
     this.enqueue = createTable<Enqueue>((task) => {
       let call = calls.get(task);
       if (call === undefined) {
-        calls.set(task, call = (args, options) => this.#enqueueOrEnd(task, args, options));
+        calls.set(task, call = (args, options) => this.#enqueue(task, args, options));
       }
       return call;
     });
   }
 
-  /** Ends the streams among the arguments of a call that is refused. */
-  async #enqueueOrEnd(task: string, args: readonly unknown[], options: unknown): Promise<string> {
-    try {
-      return await this.#enqueue(task, args, options);
-    } catch (error) {
-      if (Array.isArray(args)) endStreams(args);
-      throw error;
-    }
-  }
-
   async #enqueue(task: string, args: readonly unknown[], options: unknown): Promise<string> {
     if (!Array.isArray(args)) throw invalid("The arguments of enqueue", "a list", show(args));
-    const request = requestOf(options);
-    const values = await BuiltinPromise.all(args);
-    for (const [index, value] of values.entries()) refuseStream(value, index, NOT_STORED);
-    const message = this.#codec.encode(CALL, [task, request], values, "args");
-    const { client, subject, checkSize } = await this.#open();
-    const tooLarge = checkSize(message);
-    if (tooLarge !== undefined) throw tooLarge;
-    await client.publish(subject, message, { msgID: request.id });
-    return request.id;
+    let values: readonly unknown[] = args;
+    try {
+      const request = requestOf(options);
+      values = await BuiltinPromise.all(args);
+      for (const [index, value] of values.entries()) refuseStream(value, index, NOT_STORED);
+      const message = this.#codec.encode(CALL, [task, request], values, "args");
+      const { client, subject, checkSize } = await this.#open();
+      const tooLarge = checkSize(message);
+      if (tooLarge !== undefined) throw tooLarge;
+      await client.publish(subject, message, { msgID: request.id });
+      return request.id;
+    } catch (error) {
+      endStreams(values);
+      throw error;
+    }
   }
 
   /** What the call of this id returned; rejects with what it threw in its last run. Waits until it has ended. */
