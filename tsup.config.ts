@@ -17,17 +17,9 @@ const entries: Record<string, string> = {
   nats: "src/mod-nats.ts",
 };
 
-/** The same for bundlers, and the setup of the workers of `heddle/knitting`. Without types. */
-const bundled: Record<string, string> = {
-  "mod-bundled": "src/mod-bundled.ts",
-  "task-bundled": "src/mod-task-bundled.ts",
-  "knitting/bootstrap": "src/compat/knitting/bootstrap.ts",
-  // Nobody imports it. It keeps the fields of structs out of the chunk of what every task needs.
-  "declaration": "src/codec/struct/declaration.ts",
-};
-
-/** Entries in the same relative places as the sources, so that one line finds the worker in both. */
+/** Entries in the same relative places as the sources, so that one line finds them in both. */
 const WORKER = "worker/heddle-worker";
+const SETUP = "knitting/bootstrap";
 
 const common: Options = {
   target: "node22",
@@ -62,7 +54,11 @@ const forBundlers: NonNullable<Options["plugins"]>[number] = {
 export default defineConfig([
   {
     ...common,
-    entry: { ...entries, ...bundled, [WORKER]: "src/worker/entry.ts" },
+    entry: {
+      ...entries,
+      [WORKER]: "src/worker/entry.ts",
+      [SETUP]: "src/compat/knitting/bootstrap.ts",
+    },
     format: ["esm"],
     esbuildOptions,
     plugins: [forBundlers],

@@ -18,6 +18,71 @@
  *
  * @module
  */
-import "./codec/struct/provide.ts";
-
-export * from "./mod-core.ts";
+export { ResultStream } from "./host/streams/result-stream.ts";
+export { type Items, type MapOptions, type MapParameters, MappedResults } from "./api/map/map.ts";
+export { type CreatePool, createPool, isMain } from "./api/pool/pool.ts";
+export type { ModulePool, Pool, PoolOf } from "./api/pool/pool-types.ts";
+export type { PoolEvents } from "./api/observe/pool-events.ts";
+export type {
+  PoolStatistics,
+  TaskStatistics,
+  TimeStatistics,
+  WorkerStatistics,
+} from "./api/pool/pool-statistics.ts";
+export type { ContextOptions } from "./api/options/observe-options.ts";
+export type { DebugTopic } from "./host/observe/debug-log.ts";
+export * from "./mod-task.ts";
+export type { BalancerFunction, BalancerName, WorkerLoad } from "./host/schedule/balancers.ts";
+export type { PoolOptions, ShutdownOptions } from "./api/options/options.ts";
+export type { InlinerLimits } from "./host/dispatch/queue/inline-executor.ts";
+export type { RingSizes } from "./lane/layout.ts";
+export type { PermissionOptions, ResourceLimits } from "./runtimes/runtime.ts";
+export type { WorkerOptions } from "./api/options/worker-options.ts";
+export type { PermissionMode } from "./api/options/worker-limits.ts";
+export type {
+  AbortableCall,
+  AbortablePromise,
+  BroadcastCall,
+  BroadcastCalls,
+  Call,
+  CallArguments,
+  CallOf,
+  Calls,
+  Cloneable,
+  Cloned,
+  ModuleCalls,
+  Signature,
+  TaskFunctionOf,
+  Uncloneable,
+  WithMethod,
+  WithOptions,
+} from "./api/calls/call-types.ts";
+export {
+  type AnyFunction,
+  type CalledFunction,
+  type ImportedTask,
+  importTask,
+  type TaskMap,
+  type TaskSource,
+  type WithoutSignal,
+} from "./api/tasks/task.ts";
+export {
+  BorrowExpiredError,
+  DataCloneError,
+  HeddleError,
+  InvalidArgumentError,
+  NestedPoolError,
+  PayloadTooLargeError,
+  PoolClosedError,
+  ProtocolError,
+  QueueFullError,
+  StreamClosedError,
+  StructError,
+  TaskNotFoundError,
+  TimeoutError,
+  UnknownTaskError,
+  type WorkerLoss,
+  WorkerLostError,
+  WorkerStartError,
+} from "./errors.ts";
+export type { BroadcastOptions, CallOptions } from "./api/options/call-options.ts";

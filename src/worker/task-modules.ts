@@ -2,8 +2,7 @@
 import { Map, Promise, Set } from "../builtins.ts";
 import { MAX_MODULE_TASKS, type TaskDescription, type TaskSource } from "../protocol/start-data.ts";
 import { mayBorrow } from "../codec/kinds/borrow.ts";
-import { findStructs } from "../codec/struct/registry.ts";
-import type { Signature } from "../codec/struct/signature.ts";
+import { describeSignature, type Signature, signatureOf } from "../codec/struct/signature.ts";
 import { InvalidArgumentError, TaskNotFoundError } from "../errors.ts";
 import { declaredAt } from "../realm/declared-tasks.ts";
 import { isGeneratorFunction } from "../streams/generator-functions.ts";
@@ -52,7 +51,8 @@ export async function loadTasks(
   for (const source of sources) {
     const { module } = await modules.get(source.moduleUrl)!;
     const declared = findTask(exportsOf(module), source);
-    const { signature, words } = await loadSignature(declared);
+    const signature = signatureOf(declared.args, declared.returns);
+    const words = describeSignature(signature);
     if (words !== source.declares) throw otherDeclaration(source, words);
     const hasSignal = source.hasSignal || wantsSignal(declared);
     tasks.push(createTask(tasks.length, declared, signature, hasSignal));
@@ -74,12 +74,13 @@ export async function loadModule(
   for (const name of Object.keys(module).sort()) {
     const declared = declaredTask(module[name]);
     if (declared === undefined || isClass(declared.f) || name === "then") continue;
-    const { signature, words } = await loadSignature(declared);
+    const { options = {}, args, returns } = declared;
+    const signature = signatureOf(args, returns);
+    const declares = describeSignature(signature);
     const hasSignal = wantsSignal(declared);
     tasks.push(createTask(tasks.length, declared, signature, hasSignal));
-    const { options = {}, args, returns } = declared;
     const isStream = isGeneratorFunction(declared.f);
-    descriptions.push({ name, options, hasSignal, isStream, args, returns, declares: words });
+    descriptions.push({ name, options, hasSignal, isStream, args, returns, declares });
   }
   if (tasks.length > MAX_MODULE_TASKS) {
     throw new InvalidArgumentError(
@@ -122,19 +123,6 @@ function createTask(
 
 function wantsSignal({ abortSignal }: DeclaredTask): boolean {
   return abortSignal !== undefined && abortSignal !== false;
-}
-
-/** Loads the code for structs only if there are any. */
-async function loadSignature(
-  { args, returns }: DeclaredTask,
-): Promise<{ readonly signature: Signature | undefined; readonly words: string | undefined }> {
-  if (args === undefined && returns === undefined) {
-    return { signature: undefined, words: undefined };
-  }
-  const { describeSignature, signatureOf } = findStructs() ??
-    (await import("../codec/struct/code.ts")).code;
-  const signature = signatureOf(args, returns);
-  return { signature, words: describeSignature(signature) };
 }
 
 function otherDeclaration(

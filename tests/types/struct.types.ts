@@ -17,7 +17,7 @@ import {
   u32,
   utf8,
 } from "../../src/codec/struct/schema.ts";
-import { codecOf } from "../../src/codec/struct/struct-codec.ts";
+import { codecOf } from "../../src/codec/struct/shape-of.ts";
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true
   : false;

@@ -6,8 +6,7 @@ import { Promise, URL as BuiltinURL } from "../../builtins.ts";
 import { type BroadcastProxy, createBroadcasts } from "../calls/broadcast-proxy.ts";
 import { type CallProxy, createCallProxy, createModuleCalls } from "../calls/call-proxy.ts";
 import { isRecord, show } from "../options/checks.ts";
-import { structCode } from "../../codec/struct/registry.ts";
-import type { Signature } from "../../codec/struct/signature.ts";
+import { describeSignature, type Signature } from "../../codec/struct/signature.ts";
 import type { TaskSource } from "../../protocol/start-data.ts";
 import { InvalidArgumentError, NestedPoolError } from "../../errors.ts";
 import {
@@ -180,11 +179,10 @@ function locateTasks(
     );
   }
   return Object.keys(tasks).map((name, index) => {
-    const signature = signatures[index];
     return {
       name,
       ...locateTask(name, tasks[name], caller, finder, locate),
-      declares: signature && structCode().describeSignature(signature),
+      declares: describeSignature(signatures[index]),
       hasSignal: settingsOfTask(tasks[name]).hasSignal === true,
     };
   });

@@ -1,6 +1,5 @@
 /** The tasks of a module pool: unknown to the host until the first worker has loaded the module and describes them. */
-import { findStructs, provideStructs, structCode } from "../../codec/struct/registry.ts";
-import type { Signature } from "../../codec/struct/signature.ts";
+import { describeSignature, type Signature } from "../../codec/struct/signature.ts";
 import { unpack } from "../../codec/codec.ts";
 import { WorkerStartError } from "../../errors.ts";
 import type { TaskDescription, TaskSource } from "../../protocol/start-data.ts";
@@ -15,16 +14,8 @@ export function variantSignatures(
   return [...signatures.map(() => undefined), ...signatures];
 }
 
-function rebuildSignature(
-  args: TaskDescription["args"],
-  returns: unknown,
-): Signature | undefined {
-  const { signatureOf, rebuildArgument, rebuildStruct } = structCode();
-  return signatureOf(
-    args?.map(rebuildArgument),
-    returns === undefined ? undefined : rebuildStruct(returns),
-  );
-}
+/** Makes the signature of a task of its description. Loaded with the code for structs, if a task declares some. */
+type Rebuild = typeof import("../../codec/struct/rebuild.ts").rebuildSignature;
 
 /** Why the tasks cannot be used, if so. */
 export type Learned = Error | undefined;
@@ -45,25 +36,28 @@ export class ModuleTasks {
 
   /**
    * Learns the tasks from a worker's descriptions. Descriptions of further workers must agree: indices of tasks depend
-   * on them. Returns the error if they do not, or if they are unusable; a promise if the code for structs is missing.
+   * on them. Returns the error if they do not, or if they are unusable; a promise if they declare structs.
    */
   learn(packed: Uint8Array): Learned | Promise<Learned> {
     try {
       const descriptions = unpack(this.#access, packed) as readonly TaskDescription[];
       if (this.isKnown) return this.#compare(descriptions);
-      if (descriptions.some(({ declares }) => declares !== undefined) && !findStructs()) {
-        return import("../../codec/struct/code.ts").then(({ code }) => {
-          provideStructs(code);
-          return this.learn(packed);
-        }).catch((cause) => this.#unusable(cause));
+      if (descriptions.every(({ declares }) => declares === undefined)) {
+        return this.#addAll(descriptions);
       }
-      for (const description of descriptions) this.#add(description);
-      this.signatures.push(...variantSignatures(this.signatures));
-      this.isKnown = true;
-      return undefined;
+      return import("../../codec/struct/rebuild.ts").then(({ rebuildSignature }) =>
+        // Another worker may have been quicker.
+        this.isKnown ? this.#compare(descriptions) : this.#addAll(descriptions, rebuildSignature)
+      ).catch((cause) => this.#unusable(cause));
     } catch (cause) {
       return this.#unusable(cause);
     }
+  }
+
+  #addAll(descriptions: readonly TaskDescription[], rebuild?: Rebuild): undefined {
+    for (const description of descriptions) this.#add(description, rebuild);
+    this.signatures.push(...variantSignatures(this.signatures));
+    this.isKnown = true;
   }
 
   #unusable(cause: unknown): WorkerStartError {
@@ -73,14 +67,17 @@ export class ModuleTasks {
     });
   }
 
-  #add({ name, options, hasSignal, isStream, args, returns, declares }: TaskDescription): void {
-    const signature = declares === undefined ? undefined : rebuildSignature(args, returns);
+  #add(
+    { name, options, hasSignal, isStream, args, returns, declares }: TaskDescription,
+    rebuild: Rebuild | undefined,
+  ): void {
+    const signature = declares === undefined ? undefined : rebuild?.(args, returns);
     const settings = { ...settingsOf(options), hasSignal };
     this.sources.push({
       name,
       moduleUrl: this.moduleUrl,
       exportName: name,
-      declares: signature && structCode().describeSignature(signature),
+      declares: describeSignature(signature),
       hasSignal,
       declared: undefined,
       functionName: undefined,

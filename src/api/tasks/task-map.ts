@@ -1,8 +1,7 @@
 /** Reads the entries of a task map: settings, functions, shapes and locations. */
 import { isObject } from "../options/checks.ts";
 import { type GivenOptions, settingsOf } from "../options/call-options.ts";
-import { structCode } from "../../codec/struct/registry.ts";
-import type { Signature } from "../../codec/struct/signature.ts";
+import { type Signature, signatureOf } from "../../codec/struct/signature.ts";
 import { InvalidArgumentError } from "../../errors.ts";
 import type { TaskSource } from "../../protocol/start-data.ts";
 import { declaredAt } from "../../realm/declared-tasks.ts";
@@ -31,8 +30,7 @@ export function functionOf(entry: unknown): ((...args: unknown[]) => unknown) | 
 /** The declared shapes of an entry of a task map. */
 export function declaredBy(entry: unknown): Signature | undefined {
   const { args, returns } = declaredTask(entry) ?? {};
-  if (args === undefined && returns === undefined) return undefined;
-  return structCode().signatureOf(args, returns);
+  return signatureOf(args, returns);
 }
 
 /**

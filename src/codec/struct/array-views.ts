@@ -5,7 +5,7 @@
 import type { Memory } from "../../memory/views.ts";
 import type { NumericKind, TypedArrays } from "./field-types.ts";
 import type { Source, Viewer } from "./input.ts";
-import type { Plan } from "./interpret.ts";
+import type { Plan } from "./compile.ts";
 
 /** Location of the elements of a view, checked to lie in the record. */
 export interface Elements {

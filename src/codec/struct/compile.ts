@@ -1,7 +1,6 @@
 /**
  * Generates the writer and the reader of a shape as source text: fields by literal names, stores at
- * constant offsets, an object literal for the result. Same steps in the same order as `interpret.ts`.
- * Values that the text refers to are passed in by name.
+ * constant offsets, an object literal for the result. Values that the text refers to are passed in by name.
  */
 import { JSON, Set } from "../../builtins.ts";
 import { evaluate, property } from "../support/code-generation.ts";
@@ -14,16 +13,27 @@ import {
   hasPlainPrototype,
   isInheritedKey,
   ownValue,
-  type Plan,
-} from "./interpret.ts";
+} from "./checks.ts";
+import type { Input } from "./input.ts";
 import { mismatch, within } from "./mismatch.ts";
+import type { Output } from "./output.ts";
 import { HELPERS, type Scalar, SCALARS } from "./scalars.ts";
 import { type ArrayShape, expectedOf, isScalar, type PlacedField } from "./shape.ts";
-import { PRESENCE_BITS, type StructShape } from "./shape.ts";
+import { PRESENCE_BITS, type ScalarShape, type StructShape } from "./shape.ts";
 import { boundedLength } from "./text.ts";
 
-const NAMES: Readonly<Record<string, unknown>> = {
-  ...HELPERS,
+/** The writer and the reader of one shape. */
+export interface Plan {
+  /**
+   * Writes `value` into the fixed part at `rel`, relative to the outermost struct, and the rest into
+   * the tail. Throws a Mismatch if it does not fit. The memory may have moved afterwards.
+   */
+  readonly write: (out: Output, rel: number, value: unknown) => void;
+  /** Reads the fixed part at `at`, which is known to lie in the record, and its data in the tail. */
+  readonly read: (input: Input, at: number) => unknown;
+}
+
+const NAMES: Readonly<Record<string, unknown>> = /* @__PURE__ */ Object.assign({}, HELPERS, {
   isArray: Array.isArray,
   mismatch,
   within,
@@ -34,12 +44,30 @@ const NAMES: Readonly<Record<string, unknown>> = {
   countElements,
   boundedLength,
   bytesOf,
-};
+});
 
 /** Declares the views that `source` uses, of the memory given by the expression `memory`. */
 function declareViews(source: string, memory: string): string {
   const used = ["i32", "f64", "i64", "u8"].filter((view) => source.includes(`${view}[`));
   return used.length === 0 ? "" : `const { ${used.join(", ")} } = ${memory};\n`;
+}
+
+export function compileScalar({ kind }: ScalarShape): Plan {
+  const { expected, source } = SCALARS[kind];
+  const store = source.store("at", "value");
+  const load = source.load("at");
+  return evaluate(
+    `return {
+write(out, rel, value) {
+if (${source.misfits("value")}) throw mismatch(expected, value);
+${declareViews(store, "out.writer.memory")}const at = out.base + rel;
+${store}
+},
+read(input, at) {
+${declareViews(load, "input.memory")}return ${load};
+} };`,
+    { ...NAMES, expected },
+  );
 }
 
 /** `plans`: of the fields, in writing order; those of scalars are not used. */

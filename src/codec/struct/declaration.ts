@@ -1,7 +1,4 @@
-/**
- * Declared types of a task's arguments and result: structs instead of arbitrary values. Task modules load only this
- * part; `signature.ts` creates the codecs for it.
- */
+/** Declared types of a task's arguments and result: structs instead of arbitrary values. */
 import { InvalidArgumentError } from "../../errors.ts";
 import type { Fields, Struct } from "./field-types.ts";
 import { describeValue } from "../support/describe.ts";

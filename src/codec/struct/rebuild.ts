@@ -1,30 +1,21 @@
 /**
- * Schemas from a copy of their fields: a worker sends the declarations of its tasks as plain data, and the host makes
- * schemas of them.
+ * Signatures from copies of schemas: a worker sends the declarations of its tasks as plain data. Loaded when a module
+ * declares some. Does not import `schema.ts`: bundlers would load this file at once with each program that might.
  */
 import { InvalidArgumentError } from "../../errors.ts";
-import type { ArgumentSchema } from "./declaration.ts";
-import type { Field, Fields, Struct } from "./field-types.ts";
 import {
-  array,
-  bool,
-  bytes,
-  f32,
-  f64,
-  i16,
-  i32,
-  i64,
-  i8,
-  optional,
-  struct,
-  u16,
-  u32,
-  u64,
-  u8,
-  utf8,
-} from "./schema.ts";
+  arrayShape,
+  scalarShape,
+  type Shape,
+  type StructShape,
+  structShape,
+  textShape,
+} from "./shape.ts";
+import { type ScalarKind, SCALARS } from "./scalars.ts";
+import type { DeclaredValue, Signature } from "./signature.ts";
+import { StructCodec } from "./struct-codec.ts";
 
-/** A schema after structured clone, without its hidden shape. */
+/** A schema after structured clone, without its hidden properties. */
 interface Copy {
   readonly kind: string;
   readonly max?: number;
@@ -32,48 +23,41 @@ interface Copy {
   readonly fields?: Readonly<Record<string, Copy>>;
 }
 
-const SCALARS: Readonly<Record<string, Field>> = {
-  f64,
-  f32,
-  i8,
-  u8,
-  i16,
-  u16,
-  i32,
-  u32,
-  i64,
-  u64,
-  bool,
-};
-
-/** The schema of an argument from its copy. Undefined: the argument is not declared. */
-export function rebuildArgument(copy: unknown): ArgumentSchema {
-  if (copy === undefined) return undefined;
-  const { kind, of } = copy as Copy;
-  return kind === "view"
-    ? { ...copy as object, of: rebuildStruct(of) } as ArgumentSchema
-    : rebuildStruct(copy);
+/** The signature of a task from copies of its `args` and `returns`. */
+export function rebuildSignature(
+  args: readonly unknown[] | undefined,
+  returns: unknown,
+): Signature {
+  return {
+    args: args?.map((copy) => copy === undefined ? undefined : declaredValue(copy as Copy)),
+    returns: returns === undefined ? undefined : [declaredValue(returns as Copy)],
+  };
 }
 
-/** The struct from its copy. */
-export function rebuildStruct(copy: unknown): Struct<Fields> {
-  const { fields } = copy as Copy;
-  const entries = Object.entries(fields!).map(([key, field]) =>
-    [key, field.kind === "optional" ? optional(rebuild(field.of!)) : rebuild(field)] as const
+function declaredValue(copy: Copy): DeclaredValue {
+  const isView = copy.kind === "view";
+  const shape = rebuildStruct(isView ? copy.of! : copy);
+  return { codec: new StructCodec(shape), isView };
+}
+
+function rebuildStruct({ fields }: Copy): StructShape {
+  return structShape(
+    Object.entries(fields!).map(([key, field]) => {
+      const isOptional = field.kind === "optional";
+      return { key, shape: rebuild(isOptional ? field.of! : field), isOptional };
+    }),
   );
-  return struct(Object.fromEntries(entries) as Fields);
 }
 
-function rebuild(copy: Copy): Field {
+function rebuild(copy: Copy): Shape {
   const { kind, max, of } = copy;
-  if (Object.hasOwn(SCALARS, kind)) return SCALARS[kind]!;
+  if (Object.hasOwn(SCALARS, kind)) return scalarShape(kind as ScalarKind);
   switch (kind) {
     case "utf8":
-      return utf8(max);
     case "bytes":
-      return bytes(max);
+      return textShape(kind, max);
     case "array":
-      return array(rebuild(of!), max);
+      return arrayShape(rebuild(of!), max);
     case "struct":
       return rebuildStruct(copy);
     default:

@@ -4,7 +4,7 @@
  */
 import { ElementsView } from "./array-views.ts";
 import type { Source } from "./input.ts";
-import type { Plan } from "./interpret.ts";
+import type { Plan } from "./compile.ts";
 import type { StructShape } from "./shape.ts";
 
 /** Base of all views of structs. Fields may hide its methods, so the library calls the functions below. */

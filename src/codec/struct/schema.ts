@@ -1,6 +1,6 @@
 /**
  * The vocabulary of declared shapes: `struct({ x: f64, name: utf8(32) })`. Schemas are frozen values
- * without behaviour; `struct-codec.ts` writes and reads what they declare.
+ * that carry their layout; `struct-codec.ts` writes and reads what they declare.
  */
 import { JSON } from "../../builtins.ts";
 import { InvalidArgumentError } from "../../errors.ts";
@@ -17,42 +17,56 @@ import type {
   Utf8Field,
 } from "./field-types.ts";
 import { describeValue } from "../support/describe.ts";
+import type { ScalarKind } from "./scalars.ts";
 import type { DeclaredField, Shape } from "./shape.ts";
-import { isOptional, SHAPE, shapeOf } from "./shape-of.ts";
+import { CODEC, isOptional, SHAPE, shapeOf } from "./shape-of.ts";
 import { arrayShape, scalarShape, structShape, textShape } from "./shape.ts";
+import { StructCodec } from "./struct-codec.ts";
 
 /** Maximum bytes of a fixed part, and so of any bound. */
 const MAX_FIXED_BYTES: number = 2 ** 30;
 
-/** Creates a frozen field with its shape in a hidden property. The rest of its type exists only at compile time. */
-function makeField<F>(shape: Shape, properties: object): F {
+/**
+ * Creates a frozen field with its shape, and that of a struct with its codec, in hidden properties. The rest of its type
+ * exists only at compile time.
+ */
+function makeField<F>(
+  shape: Shape,
+  properties: object,
+  codec?: () => StructCodec<unknown, unknown>,
+): F {
   const field = { kind: shape.kind, ...properties };
   defineOwn(field, SHAPE, { value: shape });
+  if (codec !== undefined) defineOwn(field, CODEC, { value: codec });
   return Object.freeze(field) as unknown as F;
 }
 
+function makeScalar<F>(kind: ScalarKind): F {
+  return makeField(scalarShape(kind), {});
+}
+
 /** Any number, exactly: NaN, the infinities and -0 included. */
-export const f64: NumericField<"f64"> = makeField(scalarShape("f64"), {});
+export const f64: NumericField<"f64"> = /* @__PURE__ */ makeScalar("f64");
 /** Any number, rounded to single precision. */
-export const f32: NumericField<"f32"> = makeField(scalarShape("f32"), {});
+export const f32: NumericField<"f32"> = /* @__PURE__ */ makeScalar("f32");
 /** A whole number from -128 to 127. This and the following integer fields accept -0, which reads back as 0. */
-export const i8: NumericField<"i8"> = makeField(scalarShape("i8"), {});
+export const i8: NumericField<"i8"> = /* @__PURE__ */ makeScalar("i8");
 /** A whole number from 0 to 255. */
-export const u8: NumericField<"u8"> = makeField(scalarShape("u8"), {});
+export const u8: NumericField<"u8"> = /* @__PURE__ */ makeScalar("u8");
 /** A whole number from -32768 to 32767. */
-export const i16: NumericField<"i16"> = makeField(scalarShape("i16"), {});
+export const i16: NumericField<"i16"> = /* @__PURE__ */ makeScalar("i16");
 /** A whole number from 0 to 65535. */
-export const u16: NumericField<"u16"> = makeField(scalarShape("u16"), {});
+export const u16: NumericField<"u16"> = /* @__PURE__ */ makeScalar("u16");
 /** A whole number from -2³¹ to 2³¹ - 1. */
-export const i32: NumericField<"i32"> = makeField(scalarShape("i32"), {});
+export const i32: NumericField<"i32"> = /* @__PURE__ */ makeScalar("i32");
 /** A whole number from 0 to 2³² - 1. */
-export const u32: NumericField<"u32"> = makeField(scalarShape("u32"), {});
+export const u32: NumericField<"u32"> = /* @__PURE__ */ makeScalar("u32");
 /** A bigint from -2⁶³ to 2⁶³ - 1. */
-export const i64: NumericField<"i64"> = makeField(scalarShape("i64"), {});
+export const i64: NumericField<"i64"> = /* @__PURE__ */ makeScalar("i64");
 /** A bigint from 0 to 2⁶⁴ - 1. */
-export const u64: NumericField<"u64"> = makeField(scalarShape("u64"), {});
+export const u64: NumericField<"u64"> = /* @__PURE__ */ makeScalar("u64");
 /** `true` or `false`. */
-export const bool: BoolField = makeField(scalarShape("bool"), {});
+export const bool: BoolField = /* @__PURE__ */ makeScalar("bool");
 
 /**
  * A string without lone surrogates, which UTF-8 cannot express. With `max` it is stored in the fixed
@@ -118,7 +132,8 @@ export function struct<F extends Fields>(fields: F): Struct<F> {
   });
   const shape = structShape(declared);
   checkSize(shape, "struct()");
-  return makeField(shape, { fields: copy });
+  let codec: StructCodec<unknown, unknown> | undefined;
+  return makeField(shape, { fields: copy }, () => codec ??= new StructCodec(shape));
 }
 
 function requireShape(field: unknown, rule: string): Shape {

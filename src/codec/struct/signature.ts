@@ -4,7 +4,8 @@
  */
 import { type ArgumentSchema, checkDeclaration } from "./declaration.ts";
 import type { Fields, Struct } from "./field-types.ts";
-import { codecOf, type StructCodec } from "./struct-codec.ts";
+import { codecOf } from "./shape-of.ts";
+import type { StructCodec } from "./struct-codec.ts";
 
 /** One declared value as encoder and decoder use it. */
 export interface DeclaredValue {

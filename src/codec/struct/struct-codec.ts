@@ -8,17 +8,13 @@
 import { align8 } from "../../memory/align.ts";
 import type { Memory } from "../../memory/views.ts";
 import type { TextAccess } from "../../runtimes/runtime.ts";
-import { InvalidArgumentError } from "../../errors.ts";
 import { recognizeViews } from "../support/struct-views.ts";
-import { oncePerShape, type PlanMode, planOf } from "./build-plan.ts";
-import type { Field, Infer, InferView } from "./field-types.ts";
 import { corrupt, Input, Source, type Viewer } from "./input.ts";
-import type { Plan } from "./interpret.ts";
-import { describeValue } from "../support/describe.ts";
 import { located } from "./mismatch.ts";
 import { Output, type StructWriter } from "./output.ts";
 import { isStructView, revokeView } from "./record-view.ts";
-import { shapeOf } from "./shape-of.ts";
+import type { Plan } from "./compile.ts";
+import { planOf } from "./plan.ts";
 import { countTailTexts, describeShape, type StructShape } from "./shape.ts";
 import { MIN_TEXTS, TextWindow } from "./text-window.ts";
 import { viewerOf } from "./views.ts";
@@ -32,19 +28,17 @@ export class StructCodec<Value, View> {
   end = 0;
 
   readonly #shape: StructShape;
-  readonly #mode: PlanMode;
   readonly #plan: Plan;
   #viewer: Viewer | undefined;
   /** Whether the tail can have enough strings to read them together. */
   readonly #hasTexts: boolean;
 
-  constructor(shape: StructShape, mode: PlanMode) {
+  constructor(shape: StructShape) {
     this.fixedBytes = align8(shape.size);
     this.isFixed = !shape.isDeep;
     this.#shape = shape;
-    this.#mode = mode;
     this.#hasTexts = countTailTexts(shape) >= MIN_TEXTS;
-    this.#plan = planOf(shape, mode);
+    this.#plan = planOf(shape);
   }
 
   /** A description of the shape: equal if and only if layout and keys are equal. */
@@ -86,7 +80,7 @@ export class StructCodec<Value, View> {
     const end = this.#endOfFixedPart(memory, at, limit);
     if (this.#viewer === undefined) {
       recognizeViews(isStructView);
-      this.#viewer = viewerOf(this.#shape, this.#mode);
+      this.#viewer = viewerOf(this.#shape);
     }
     return this.#viewer(new Source(memory, text, limit, end), at) as View;
   }
@@ -120,23 +114,4 @@ export class StructCodec<Value, View> {
     }
     return end;
   }
-}
-
-const codecOfShape = oncePerShape((shape: StructShape, mode) =>
-  new StructCodec<unknown, unknown>(shape, mode)
-);
-
-/**
- * The codec of a schema, created on first use and cached. Keep a reference if calls are frequent. `mode` is
- * for tests; without code generation from strings the codec is always interpreted.
- */
-export function codecOf<F extends Field & { readonly kind: "struct" }>(
-  schema: F,
-  mode: PlanMode = "compiled",
-): StructCodec<Infer<F>, InferView<F>> {
-  const shape = shapeOf(schema);
-  if (shape?.kind !== "struct") {
-    throw new InvalidArgumentError(`A struct() is needed, got ${describeValue(schema)}.`);
-  }
-  return codecOfShape(shape, mode) as StructCodec<Infer<F>, InferView<F>>;
 }

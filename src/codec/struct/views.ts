@@ -5,33 +5,33 @@
 import { type ArrayShape, isScalar, LENGTH_BYTES, scalarShape } from "./shape.ts";
 import type { Shape, StructShape, TextShape } from "./shape.ts";
 import { ElementsView, NumbersView } from "./array-views.ts";
-import { oncePerShape, type PlanMode, planOf } from "./build-plan.ts";
 import type { NumericKind } from "./field-types.ts";
 import type { Viewer } from "./input.ts";
-import { isPresent } from "./interpret.ts";
+import { isPresent } from "./checks.ts";
+import { oncePerShape, planOf } from "./plan.ts";
 import { RecordView } from "./record-view.ts";
 import { boundedLength } from "./text.ts";
 
-/** The viewer of a field of `shape`, created once. `mode` determines how its copies are read. */
-export const viewerOf: (shape: Shape, mode: PlanMode) => Viewer = oncePerShape((shape, mode) => {
+/** The viewer of a field of `shape`, created once. */
+export const viewerOf: (shape: Shape) => Viewer = /* @__PURE__ */ oncePerShape((shape) => {
   switch (shape.kind) {
     case "struct":
-      return structViewer(shape, mode);
+      return structViewer(shape);
     case "array":
-      return arrayViewer(shape, mode);
+      return arrayViewer(shape);
     case "bytes":
-      return bytesViewer(shape, mode);
+      return bytesViewer(shape);
     default:
-      return planOf(shape, mode).read as Viewer; // without inner structure: the value itself
+      return planOf(shape).read as Viewer; // without inner structure: the value itself
   }
 });
 
-function structViewer(shape: StructShape, mode: PlanMode): Viewer {
-  const plan = planOf(shape, mode);
+function structViewer(shape: StructShape): Viewer {
+  const plan = planOf(shape);
   const View = class extends RecordView {};
   const inOrder = [...shape.fields].sort((a, b) => a.index - b.index);
   for (const { key, shape: of, offset, bit } of inOrder) {
-    const viewer = viewerOf(of, mode);
+    const viewer = viewerOf(of);
     const presenceAt = shape.presenceAt;
     const get = bit < 0
       ? function (this: RecordView): unknown {
@@ -49,10 +49,10 @@ function structViewer(shape: StructShape, mode: PlanMode): Viewer {
   return (source, at) => new View(source, at, shape, plan);
 }
 
-function arrayViewer({ of, max, elementsAt }: ArrayShape, mode: PlanMode): Viewer {
+function arrayViewer({ of, max, elementsAt }: ArrayShape): Viewer {
   const stride = of.size;
-  const viewer = viewerOf(of, mode);
-  const plan = planOf(of, mode);
+  const viewer = viewerOf(of);
+  const plan = planOf(of);
   const numeric = isScalar(of) && of.kind !== "bool" ? of.kind : undefined;
   return (source, at) => {
     const start = max === undefined ? source.openArray(at, stride) : at + elementsAt;
@@ -65,8 +65,8 @@ function arrayViewer({ of, max, elementsAt }: ArrayShape, mode: PlanMode): Viewe
 }
 
 /** Bytes are viewed as an array of u8, since a Uint8Array on the memory itself could not be revoked. */
-function bytesViewer({ max }: TextShape, mode: PlanMode): Viewer {
-  const byte = planOf(scalarShape("u8"), mode);
+function bytesViewer({ max }: TextShape): Viewer {
+  const byte = planOf(scalarShape("u8"));
   return (source, at) => {
     const count = max === undefined
       ? source.memory.i32[(at >> 2) + 1]!

@@ -4,7 +4,7 @@
  */
 import { AbortSignal, performance } from "../../builtins.ts";
 import { defineOwn } from "../../codec/support/own-property.ts";
-import { InvalidArgumentError, workerInfo } from "../../mod-core.ts";
+import { InvalidArgumentError, workerInfo } from "../../mod.ts";
 import { runtimeName } from "./place.ts";
 import type { AbortToolkit, WorkerBootstrapContext } from "./types.ts";
 

@@ -1,6 +1,6 @@
 /** Knitting's options of a pool in heddle's form. */
 import { URL } from "../../builtins.ts";
-import { type CallPlace, InvalidArgumentError, type PoolOptions } from "../../mod-core.ts";
+import { type CallPlace, InvalidArgumentError, type PoolOptions } from "../../mod.ts";
 import type { BootstrapData } from "./bootstrap.ts";
 import { permissionOf } from "./permission.ts";
 import { runtimeName, urlOf } from "./place.ts";

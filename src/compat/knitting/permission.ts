@@ -1,5 +1,5 @@
 /** Knitting's option `permission` in heddle's form. */
-import type { PermissionOptions, PoolOptions } from "../../mod-core.ts";
+import type { PermissionOptions, PoolOptions } from "../../mod.ts";
 import type { CreatePool, PermissionProtocol } from "./types.ts";
 import { UnsupportedError } from "./unsupported.ts";
 

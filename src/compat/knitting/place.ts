@@ -1,6 +1,6 @@
 /** The modules that call `task`, `importTask` and `createPool`, and the runtime that they run on. */
 import { URL as BuiltinURL } from "../../builtins.ts";
-import { type CallPlace, callPlaceOf } from "../../mod-core.ts";
+import { type CallPlace, callPlaceOf } from "../../mod.ts";
 import type { AnyFunction, WorkerBootstrapContext } from "./types.ts";
 
 let declaredUrl: string | undefined;

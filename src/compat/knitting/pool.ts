@@ -10,7 +10,7 @@ import {
   type TaskMap,
   TimeoutError,
   WorkerStartError,
-} from "../../mod-core.ts";
+} from "../../mod.ts";
 import { abortCapacityOf, heddleOptions, ignoredOptions } from "./options.ts";
 import { placeOf } from "./place.ts";
 import type { AnyFunction, Closable, CreatePool, Pool, Tasks } from "./types.ts";

@@ -4,7 +4,7 @@ import {
   importTask as heddleImportTask,
   task as heddleTask,
   type Timeout,
-} from "../../mod-core.ts";
+} from "../../mod.ts";
 import { placeOf } from "./place.ts";
 import { createPoolAt } from "./pool.ts";
 import type {

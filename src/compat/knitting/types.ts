@@ -1,5 +1,5 @@
 /** The types of Knitting's call surface and options, as `heddle/knitting` takes them. */
-import type { BalancerName, PoolOptions as HeddleOptions } from "../../mod-core.ts";
+import type { BalancerName, PoolOptions as HeddleOptions } from "../../mod.ts";
 
 /** The second argument of a task with `abortSignal`. */
 export interface AbortToolkit {

@@ -1,5 +1,5 @@
 /** The parts of Knitting that threads have no use for: each says what to use instead. */
-import { HeddleError } from "../../mod-core.ts";
+import { HeddleError } from "../../mod.ts";
 
 /** Code of Knitting's that heddle has no equivalent for. */
 export class UnsupportedError extends HeddleError {

@@ -1,5 +1,5 @@
 /** Knitting's classes of values. Both arrive as what they are. */
-import { Envelope as HeddleEnvelope } from "../../mod-core.ts";
+import { Envelope as HeddleEnvelope } from "../../mod.ts";
 import type { BufferReference, ProcessSharedBuffer } from "./unsupported.ts";
 
 /** Plain data that describes the bytes. */

@@ -49,25 +49,18 @@ test("package and JSR have the same entry points, and the build writes them", ()
   for (const name of names) {
     const conditions = exports[name] as Record<"import" | "require", { default: string }>;
     const entry = conditions.import.default.replace(/^\.\/dist\/(.*)\.js$/, "$1");
-    const hasStructs = ["mod", "task"].includes(entry);
     expect(conditions).toEqual({
       import: {
         types: `./dist/${entry}.d.ts`,
-        ...(hasStructs && { module: `./dist/${entry}-bundled.js` }),
         default: `./dist/${entry}.js`,
       },
       require: { types: `./dist/${entry}.d.cts`, default: `./dist/${entry}.cjs` },
     });
     const source = jsr[name]!.replace("./", "");
     expect(config).toMatch(new RegExp(`entries: [^{]*\\{[^}]*"?${entry}"?: "${source}"`));
-    if (!hasStructs) continue;
-    const other = source.replace(".ts", "-bundled.ts");
-    expect(config).toMatch(new RegExp(`bundled: [^{]*\\{[^}]*"${entry}-bundled": "${other}"`));
   }
   expect(sideEffects).toEqual([
-    "./dist/mod.js",
     "./dist/worker/heddle-worker.js",
-    "./src/codec/struct/provide.ts",
     "./src/worker/entry.ts",
   ]);
 });
@@ -77,21 +70,21 @@ test("workers refuse hosts of other versions, so the version in the code is that
   expect(VERSION).toBe(json("deno.json").version);
 });
 
-test("heddle/task loads no pools, encoders or struct code", () => {
+test("heddle/task loads no pools and no encoders", () => {
   const loaded = [...loadedBy("mod-task.ts")];
   expect(loaded).toContain("codec/struct/schema.ts");
-  const heavy =
-    /^(?:host|ring|park|endpoint|worker)\/|runtimes\/(?!runtime)|encoder|decoder|struct\/(?:compile|interpret)/;
+  const heavy = /^(?:host|ring|sync|lane|worker)\/|runtimes\/(?!runtime)|encoder|decoder/;
   expect(loaded.filter((path) => heavy.test(path))).toEqual([]);
 });
 
-test("a worker loads the struct code only if a task declares structs", () => {
-  const loaded = [...loadedBy("worker/entry.ts")];
-  expect(loaded).toContain("codec/decoder.ts");
-  const rare =
-    /^(?:host|options|task)|struct\/(?:compile|interpret|scalars|schema|signature|struct-codec|views)/;
-  expect(loaded.filter((path) => rare.test(path))).toEqual([]);
-  expect(loadedBy("codec/struct/signature.ts")).toContain("codec/struct/compile.ts");
+test("only `struct()` loads the code for structs", () => {
+  expect(loadedBy("codec/struct/schema.ts")).toContain("codec/struct/compile.ts");
+  const code = /struct\/(?:compile|plan|scalars|schema|struct-codec|views)/;
+  for (const entry of ["worker/entry.ts", "api/pool/pool.ts"]) {
+    const loaded = [...loadedBy(entry)];
+    expect(loaded).toContain("codec/decoder.ts");
+    expect(loaded.filter((path) => code.test(path))).toEqual([]);
+  }
 });
 
 test("no module loads rarely used builtins eagerly", () => {
