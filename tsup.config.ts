@@ -1,10 +1,11 @@
 import { rmSync } from "node:fs";
 import { defineConfig, type Options } from "tsup";
 import { writePageScript } from "./scripts/dashboard/build.ts";
+import { buildModules } from "./scripts/modules.ts";
 
 await writePageScript();
 
-// Not by tsup's `clean`: the two builds run at the same time.
+// Not by tsup's `clean`: the builds run at the same time.
 rmSync(new URL("dist", import.meta.url), { recursive: true, force: true });
 
 /** The entry points of the package, by the name of the file in `dist`. Each has a line in `exports` of package.json. */
@@ -21,11 +22,13 @@ const entries: Record<string, string> = {
 const WORKER = "worker/heddle-worker";
 const SETUP = "knitting/bootstrap";
 
+/** Readers of `using`'s types need no setting of their own. */
+const types = { entry: entries, banner: '/// <reference lib="esnext.disposable" />\n' };
+
 const common: Options = {
   target: "node22",
   platform: "node",
-  // Readers of `using`'s types need no setting of their own.
-  dts: { entry: entries, banner: '/// <reference lib="esnext.disposable" />\n' },
+  dts: types,
   // The lines are short and the names kept. Maps would be larger than the code, and Deno would show places that do not exist,
   // or the package would contain every source two more times.
   sourcemap: false,
@@ -39,26 +42,34 @@ const esbuildOptions: NonNullable<Options["esbuildOptions"]> = (options) => {
   options.lineLimit = 120;
 };
 
-/**
- * Keeps webpack from replacing the import of users' modules by an error: esbuild drops comments. Drops imports without
- * names, which only order chunks, and would bring the code for structs into every bundle.
- */
+/** Keeps webpack from replacing the import of users' modules by an error: esbuild drops comments. */
+const forWebpack = (code: string): string =>
+  code.replaceAll(/\bimport\((?=\w+\))/g, "import(/*webpackIgnore:true*/");
+
+/** The same, without imports that have no names: they only order files, and would bring the code for structs into every bundle. */
 const forBundlers: NonNullable<Options["plugins"]>[number] = {
   name: "for-bundlers",
   renderChunk: (code) => ({
-    code: code.replaceAll(/\bimport\((?=\w+\))/g, "import(/*webpackIgnore:true*/")
-      .replaceAll(/\bimport"\.\.?\/chunk-\w+\.js";/g, ""),
+    code: forWebpack(code).replaceAll(/\bimport"\.\.?\/chunk-\w+\.js";/g, ""),
   }),
 };
 
-export default defineConfig([
+/** What the ES modules are built of: also what workers start with, which has no types. */
+const modules: Record<string, string> = {
+  ...entries,
+  [WORKER]: "src/worker/entry.ts",
+  [SETUP]: "src/compat/knitting/bootstrap.ts",
+};
+
+await buildModules(modules, "dist", forWebpack);
+
+export default defineConfig(({ dts }) => [
   {
     ...common,
-    entry: {
-      ...entries,
-      [WORKER]: "src/worker/entry.ts",
-      [SETUP]: "src/compat/knitting/bootstrap.ts",
-    },
+    // For bundlers, by the condition `module`: by the smaller its files are, the more of them a bundle can leave out.
+    entry: modules,
+    outDir: "dist/bundle",
+    dts: false,
     format: ["esm"],
     esbuildOptions,
     plugins: [forBundlers],
@@ -87,4 +98,13 @@ export default defineConfig([
       },
     }],
   },
+  // The types of the ES modules, unless the command says `--no-dts`.
+  ...(dts === false ? [] : [
+    {
+      ...common,
+      entry: entries,
+      format: ["esm"],
+      dts: { ...types, only: true },
+    } satisfies Options,
+  ]),
 ]);

@@ -21,7 +21,8 @@ beforeAll(() =>
       unpack(tarball, folder);
       unpack(tarball, folder, "node_modules/other");
       const dist = join(folder, "node_modules/other/dist");
-      for (const name of readdirSync(dist).filter((name) => name.endsWith(".js"))) {
+      const names = readdirSync(dist, { recursive: true, encoding: "utf8" });
+      for (const name of names.filter((name) => name.endsWith(".js"))) {
         const file = join(dist, name);
         writeFileSync(file, readFileSync(file, "utf8").replaceAll(`"${VERSION}"`, `"${OTHER}"`));
       }

@@ -18,7 +18,8 @@ const PATTERNS: readonly RegExp[] = [
   /^(?:package\.json|README\.md|LICENSE|CHANGELOG\.md|SECURITY\.md)$/,
   /^docs\/[\w/-]+\.md$/,
   /^dist\/(?:knitting\/)?[\w-]+\.(?:c?js|d\.c?ts)$/,
-  /^dist\/worker\/heddle-worker\.js$/,
+  /^dist\/bundle\/(?:knitting\/)?[\w-]+\.js$/,
+  /^dist\/(?:bundle\/)?worker\/heddle-worker\.js$/,
 ];
 
 describe("the tarball", () => {
@@ -70,4 +71,35 @@ test("links and images of the README work on the pages of registries", () => {
     if (path !== undefined) expect(read(path.replace(/#.*/, "")).length).toBeGreaterThan(0);
     else expect(url.startsWith(home)).toBe(false);
   }
+});
+
+describe("the ES modules", () => {
+  const entries = Object.values(manifest.exports)
+    .flatMap((conditions) => typeof conditions === "string" ? [] : [conditions]) as {
+      import: { module: string; default: string };
+    }[];
+
+  test.each(entries.map((entry) => entry.import))(
+    "$default exports what bundlers get",
+    async (paths) => {
+      const names = async (path: string) =>
+        Object.keys(await import(join(root, path)) as object).sort();
+      expect(await names(paths.default)).toEqual(await names(paths.module));
+    },
+  );
+
+  test("a host loads four files, a worker two", () => {
+    const loadedBy = (path: string, loaded: Set<string> = new Set()): Set<string> => {
+      if (loaded.has(path)) return loaded;
+      loaded.add(path);
+      for (const [, other] of read(path).matchAll(/\b(?:from|import)\s?"(\.[^"]+)"/g)) {
+        loadedBy(join(path, "..", other!), loaded);
+      }
+      return loaded;
+    };
+    expect([...loadedBy("dist/mod.js")].sort())
+      .toEqual(["dist/host.js", "dist/mod.js", "dist/shared.js", "dist/structs.js"]);
+    expect([...loadedBy("dist/worker/heddle-worker.js")].sort())
+      .toEqual(["dist/shared.js", "dist/worker/heddle-worker.js"]);
+  });
 });

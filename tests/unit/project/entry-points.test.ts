@@ -52,6 +52,7 @@ test("package and JSR have the same entry points, and the build writes them", ()
     expect(conditions).toEqual({
       import: {
         types: `./dist/${entry}.d.ts`,
+        module: `./dist/bundle/${entry}.js`,
         default: `./dist/${entry}.js`,
       },
       require: { types: `./dist/${entry}.d.cts`, default: `./dist/${entry}.cjs` },
@@ -60,6 +61,7 @@ test("package and JSR have the same entry points, and the build writes them", ()
     expect(config).toMatch(new RegExp(`entries: [^{]*\\{[^}]*"?${entry}"?: "${source}"`));
   }
   expect(sideEffects).toEqual([
+    "./dist/bundle/worker/heddle-worker.js",
     "./dist/worker/heddle-worker.js",
     "./src/worker/entry.ts",
   ]);
