@@ -8,9 +8,8 @@ import { unpackReason } from "../protocol/abort-reason.ts";
 import type { ArgumentMessage, PackedItems, StreamMessage } from "../protocol/start-data.ts";
 import { viewMemory } from "../memory/views.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
-import { toReadableStream } from "../streams/readable.ts";
-import { StreamConsumer } from "../streams/stream-consumer.ts";
-import { StreamReader } from "../streams/stream-reader.ts";
+import { createArgumentReader } from "../streams/argument-reader.ts";
+import type { StreamConsumer } from "../streams/stream-consumer.ts";
 import { keyOf } from "./abort-signals.ts";
 
 export interface ArgumentStreamsOptions {
@@ -33,10 +32,10 @@ export class ArgumentStreams {
 
   /** Creates what the task gets in the place of stream `index`. */
   open(index: number, isReadable: boolean): object {
-    const stream = new ArgumentStream(index, this.#options);
+    const stream = new ArgumentStream(index, isReadable, this.#options);
     this.#opened.push(stream);
     this.hasOpened = true;
-    return isReadable ? toReadableStream(stream.reader) : stream.reader;
+    return stream.value;
   }
 
   /** Whether a running call has any. */
@@ -80,31 +79,22 @@ export class ArgumentStreams {
 class ArgumentStream {
   readonly index: number;
   readonly consumer: StreamConsumer;
-  readonly reader: StreamReader;
+  /** What the task gets. */
+  readonly value: object;
   readonly #options: ArgumentStreamsOptions;
   readonly #shapes = new ReceivedShapes();
   #decoder: Decoder | undefined;
   #slot = -1;
   #generation = 0;
-  #isStarted = false;
 
-  constructor(index: number, options: ArgumentStreamsOptions) {
+  constructor(index: number, isReadable: boolean, options: ArgumentStreamsOptions) {
     this.index = index;
     this.#options = options;
-    this.consumer = new StreamConsumer({
+    ({ consumer: this.consumer, value: this.value } = createArgumentReader({
+      begin: () => this.#post("credit", 0),
       acknowledge: (batches) => this.#post("credit", batches),
-      cancel: () => {
-        this.#isStarted = true;
-        this.#post("cancel");
-      },
-      onWaiting: (isWaiting) => {
-        // A stream that was ended unread waits for nothing.
-        if (!isWaiting || this.#isStarted || this.consumer.hasEnded) return;
-        this.#isStarted = true;
-        this.#post("credit", 0);
-      },
-    });
-    this.reader = new StreamReader(this.consumer);
+      cancel: () => this.#post("cancel"),
+    }, isReadable));
   }
 
   bind(slot: number, generation: number): void {

@@ -22,7 +22,7 @@ import { DataCloneError } from "../../errors.ts";
 import { hasPromise, ignoreRejections } from "./pending-arguments.ts";
 import { type CalledTask, DeferredCalls } from "./deferred-calls.ts";
 import { type CallSettings, PLAIN, reasonOf, withStreams } from "../calls/call-settings.ts";
-import { splitStreams } from "../streams/argument-sources.ts";
+import { splitStreams } from "../streams/split-streams.ts";
 import { endSource, endStreams } from "../../streams/open-source.ts";
 import type { InFlight, PendingCall, Reject, Resolve } from "../calls/in-flight.ts";
 import type { Lane } from "../lanes/lane.ts";

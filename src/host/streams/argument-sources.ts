@@ -1,6 +1,5 @@
 /** Arguments that are streams: the host's side. docs/internals/streams.md explains the protocol. */
 import { Codec } from "../../codec/codec.ts";
-import { StreamArgument } from "../../codec/support/stream-argument.ts";
 import { StreamClosedError } from "../../errors.ts";
 import { packReason } from "../../protocol/abort-reason.ts";
 import { ItemBatch } from "../../lane/item-batch.ts";
@@ -13,9 +12,8 @@ import type {
 } from "../../protocol/start-data.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
 import { HIGH_WATER_MARK } from "../../streams/limits.ts";
-import { endSource, openSource } from "../../streams/open-source.ts";
-import { isReadableStream } from "../../streams/readable.ts";
-import { type AnyIterator, isStreamable, StreamProducer } from "../../streams/stream-producer.ts";
+import { CallSources } from "../../streams/call-sources.ts";
+import { type AnyIterator, StreamProducer } from "../../streams/stream-producer.ts";
 import type { Lane } from "../lanes/lane.ts";
 import type { CallWatch, InFlight, PendingCall } from "../calls/in-flight.ts";
 
@@ -24,24 +22,6 @@ export interface ArgumentSourcesOptions {
   readonly inFlight: InFlight;
   /** Maximum bytes of one item. */
   readonly maxPayloadBytes: number;
-}
-
-/** Arguments of which some are streams. */
-export interface SplitArguments {
-  /** The same with placeholders in the place of the streams. */
-  readonly args: readonly unknown[];
-  readonly sources: readonly AnyIterator[];
-}
-
-/** Takes the streams out of `args` and opens them; undefined if there are none. Runs user code. */
-export function splitStreams(args: readonly unknown[]): SplitArguments | undefined {
-  const sources: AnyIterator[] = [];
-  const others = args.map((value) => {
-    if (!isStreamable(value)) return value;
-    sources.push(openSource(value));
-    return new StreamArgument(sources.length - 1, isReadableStream(value));
-  });
-  return sources.length === 0 ? undefined : { args: others, sources };
 }
 
 export class ArgumentSources {
@@ -53,7 +33,7 @@ export class ArgumentSources {
 
   /** The call is being made with these streams among its arguments. Its caller is on the stack. */
   attach(call: PendingCall, sources: readonly AnyIterator[]): void {
-    call.sources = new CallSources(sources, this.#options);
+    call.sources = new LaneSources(sources, this.#options);
   }
 
   /** A worker wants items, or no more of them. */
@@ -61,7 +41,7 @@ export class ArgumentSources {
     const { slot, generation, index } = message;
     const call = this.#options.inFlight.find(slot, generation);
     const sources = call?.lane === lane.id ? call.sources : undefined;
-    if (sources instanceof CallSources) {
+    if (sources instanceof LaneSources) {
       sources.onMessage(lane, message);
     } else if (message.heddle === "credit") {
       const reason = packReason(this.#options.runtime, new StreamClosedError());
@@ -71,62 +51,48 @@ export class ArgumentSources {
 }
 
 /** A stream that the worker has asked for. */
-interface StartedSource {
+interface LaneSender {
   readonly producer: StreamProducer;
   /** Tells the worker that the call is over. */
   readonly abandon: () => void;
 }
 
 /** The argument streams of one call. */
-class CallSources implements CallWatch {
-  /** Streams whose worker has not asked for them. */
-  readonly #unread: (AnyIterator | undefined)[];
-  readonly #started: (StartedSource | undefined)[] = [];
+class LaneSources implements CallWatch {
   readonly #options: ArgumentSourcesOptions;
-  /** Runs user code in the asynchronous context of the call. */
-  readonly #inContext: (f: () => void) => void;
-  #isOver = false;
+  readonly #sources: CallSources<LaneSender>;
+  /** Set by the first request, and the same for all. */
+  #lane!: Lane;
+  #id!: Omit<StreamId, "index">;
 
   constructor(sources: readonly AnyIterator[], options: ArgumentSourcesOptions) {
-    this.#unread = [...sources];
     this.#options = options;
-    this.#inContext = options.runtime.bindContext();
+    this.#sources = new CallSources([...sources], {
+      runtime: options.runtime,
+      open: (index, source, run) => this.#open({ ...this.#id, index }, source, run),
+      end,
+    });
   }
 
   onMessage(lane: Lane, message: ArgumentMessage): void {
     const { slot, generation, index } = message;
-    const started = this.#started[index]?.producer;
-    const source = this.#unread[index];
-    if (started !== undefined) {
-      if (message.heddle === "cancel") started.cancel();
-      else started.acknowledge(message.batches);
-    } else if (source !== undefined) {
-      this.#unread[index] = undefined;
-      const producer = this.#start(lane, { slot, generation, index }, source);
-      if (message.heddle === "cancel") producer.cancel();
-      else producer.resume();
-    }
+    this.#lane = lane;
+    this.#id = { slot, generation };
+    const producer = this.#sources.senderOf(index)?.producer;
+    if (message.heddle === "cancel") producer?.cancel();
+    else producer?.acknowledge(message.batches);
   }
 
-  /** The call is over. Ending an iterator runs user code, which must find the call's slot in order. */
   onOver(): void {
-    this.#isOver = true;
-    const unread = this.#unread.splice(0);
-    const started = this.#started.splice(0);
-    this.#options.runtime.microtask(() =>
-      this.#inContext(() => {
-        for (const source of started) if (source !== undefined) end(source);
-        for (const source of unread) if (source !== undefined) endSource(source);
-      })
-    );
+    this.#sources.onOver();
   }
 
-  #start(lane: Lane, id: StreamId, iterator: AnyIterator): StreamProducer {
+  #open(id: StreamId, iterator: AnyIterator, run: (work: () => void) => void): LaneSender {
     const { runtime, maxPayloadBytes } = this.#options;
-    const { index } = id;
+    const lane = this.#lane;
     const post = (reason?: PackedReason): void => lane.postStream({ heddle: "end", ...id, reason });
     const onEnd = (isThrown: boolean, value: unknown): void => {
-      if (!this.#isOver) this.#started[index] = undefined;
+      this.#sources.forget(id.index);
       try {
         post(isThrown ? packReason(runtime, value) : undefined);
       } catch (error) {
@@ -138,14 +104,12 @@ class CallSources implements CallWatch {
       highWaterMark: HIGH_WATER_MARK,
       now: runtime.now,
       macrotask: runtime.macrotask,
-      run: this.#inContext,
+      run,
       onPause: () => {},
       onEnd,
       writer: new ItemWriter(lane, id, runtime, maxPayloadBytes),
     });
-    const abandon = (): void => post(packReason(runtime, new StreamClosedError()));
-    this.#started[index] = { producer, abandon };
-    return producer;
+    return { producer, abandon: () => post(packReason(runtime, new StreamClosedError())) };
   }
 }
 
@@ -153,7 +117,7 @@ class CallSources implements CallWatch {
  * Ends a source whose call is over. A task that still reads it is told first: an iterator may take long to end, and its end
  * must not look like the end of its items. A reader that wants no more items awaits the iterator.
  */
-function end({ producer, abandon }: StartedSource): void {
+function end({ producer, abandon }: LaneSender): void {
   if (!producer.isCancelled) abandon();
   producer.cancel();
 }

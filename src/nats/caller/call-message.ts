@@ -1,9 +1,8 @@
 /** The message of a call: name of the task, settings for its machine, and arguments. */
 import { Promise } from "../../builtins.ts";
 import { type CallSettings, isPlain } from "../../host/calls/call-settings.ts";
-import { StreamArgument } from "../../codec/support/stream-argument.ts";
-import { isReadableStream } from "../../streams/readable.ts";
-import { endSource, endStreams, openSource } from "../../streams/open-source.ts";
+import { takeSource } from "../../host/streams/split-streams.ts";
+import { endSource, endStreams } from "../../streams/open-source.ts";
 import { type AnyIterator, isStreamable } from "../../streams/stream-producer.ts";
 import { DataCloneError } from "../../errors.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
@@ -33,14 +32,10 @@ export function encodeCall(
 ): EncodedCall {
   const positions: number[] = [];
   const sources: (AnyIterator | undefined)[] = [];
-  const placeholder = (source: object): StreamArgument => {
-    sources.push(openSource(source));
-    return new StreamArgument(sources.length - 1, isReadableStream(source));
-  };
   const values = args.map((arg, index) => {
     // A promise may have the methods of a stream as well.
     if (isPromise(arg)) positions.push(index);
-    else if (isStreamable(arg)) return placeholder(arg);
+    else if (isStreamable(arg)) return takeSource(arg, sources);
     return arg;
   });
   const first = [task, wireSettings(settings)];
@@ -59,7 +54,7 @@ export function encodeCall(
     try {
       const late = settled.map((value, at) => {
         if (args[positions[at]!] instanceof RemoteResult && value instanceof ResultStream) {
-          return placeholder(value);
+          return takeSource(value, sources);
         }
         refuseStream(value, positions[at]!, PROMISED);
         return value;

@@ -17,6 +17,7 @@ import {
 import type { Runtime, Timer } from "../../runtimes/runtime.ts";
 import { endSource, endStreams } from "../../streams/open-source.ts";
 import type { AnyIterator } from "../../streams/stream-producer.ts";
+import type { CallSources } from "../../streams/call-sources.ts";
 import {
   ACCEPTED,
   ALIVE,
@@ -41,6 +42,7 @@ import {
 } from "../wire/frames.ts";
 import { isAboutLarge, LargeMessages, MessageQueue } from "../wire/large-messages.ts";
 import { MessageCodec } from "../wire/message-codec.ts";
+import { createSenders, type StreamSender } from "../wire/stream-sender.ts";
 import {
   allSubject,
   callSubject,
@@ -54,7 +56,6 @@ import {
 } from "../options.ts";
 import { lossOf } from "../loss.ts";
 import type { RemotePoolStatistics } from "../statistics.ts";
-import { ArgumentSenders } from "./argument-senders.ts";
 import { encodeCall } from "./call-message.ts";
 import { EVERY_MACHINE, Liveness } from "./liveness.ts";
 import { type CallEvents, RemoteCall } from "./remote-call.ts";
@@ -182,9 +183,9 @@ export class Caller implements CallEvents {
     });
   }
 
-  #senders(call: RemoteCall, sources: (AnyIterator | undefined)[]): ArgumentSenders {
+  #senders(call: RemoteCall, sources: (AnyIterator | undefined)[]): CallSources<StreamSender> {
     const queue = new MessageQueue((part) => this.#tellAll(call, part));
-    return new ArgumentSenders(sources, {
+    return createSenders(sources, {
       codec: this.codec,
       runtime: this.#runtime,
       send: (part) => queue.send(part),
@@ -347,7 +348,7 @@ export class Caller implements CallEvents {
       case WAITING:
       case CANCEL_STREAM:
         call.machine = header.sender;
-        call.sources?.onReader(header);
+        call.sources?.senderOf(header.word - 1)?.onReader(header);
         // It cannot be sent again.
         if (call.sources?.hasStarted === true) call.message = undefined;
         return;

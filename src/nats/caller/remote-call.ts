@@ -4,12 +4,13 @@ import type { CallSettings } from "../../host/calls/call-settings.ts";
 import { createResultStream, type ResultStream } from "../../host/streams/result-stream.ts";
 import { toReadableStream } from "../../streams/readable.ts";
 import type { StreamConsumer } from "../../streams/stream-consumer.ts";
+import type { CallSources } from "../../streams/call-sources.ts";
 import { InvalidArgumentError, TimeoutError, WorkerLostError } from "../../errors.ts";
 import type { Runtime, Timer } from "../../runtimes/runtime.ts";
 import { lossOf } from "../loss.ts";
 import { GENERATOR, type Header, READABLE, RESULT_STREAM } from "../wire/frames.ts";
 import { StreamReceiver } from "../wire/stream-receiver.ts";
-import type { ArgumentSenders } from "./argument-senders.ts";
+import type { StreamSender } from "../wire/stream-sender.ts";
 import { RemoteResult, type ResultSource } from "./remote-result.ts";
 
 /** What a call asks of its pool. */
@@ -47,7 +48,7 @@ export class RemoteCall implements ResultSource {
   retryTimer: Timer | undefined;
   stopListening: (() => void) | undefined;
   /** The arguments that are streams. */
-  sources: ArgumentSenders | undefined;
+  sources: CallSources<StreamSender> | undefined;
   isSettled = false;
   /** Whether a stream of items has begun. */
   hasStream = false;

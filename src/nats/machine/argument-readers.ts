@@ -1,9 +1,8 @@
 /** The arguments of one call that are streams of its caller. */
 import { Map } from "../../builtins.ts";
 import { ProtocolError, StreamClosedError, type WorkerLoss } from "../../errors.ts";
-import { toReadableStream } from "../../streams/readable.ts";
-import { StreamConsumer } from "../../streams/stream-consumer.ts";
-import { StreamReader } from "../../streams/stream-reader.ts";
+import { createArgumentReader } from "../../streams/argument-reader.ts";
+import type { StreamConsumer } from "../../streams/stream-consumer.ts";
 import { type Header, STREAM_END, STREAM_FAILURE } from "../wire/frames.ts";
 import type { MessageCodec } from "../wire/message-codec.ts";
 import { StreamReceiver } from "../wire/stream-receiver.ts";
@@ -42,18 +41,15 @@ export class ArgumentReaders {
     }
     const stream = index + 1;
     const receiver = new StreamReceiver({ stream, sender, post, loss });
-    const consumer: StreamConsumer = new StreamConsumer({
+    const { consumer, value } = createArgumentReader({
+      begin: () => receiver.begin(),
       acknowledge: receiver.acknowledge,
       // A source that was never asked has nothing to end.
-      cancel: () => receiver.hasBegun ? receiver.cancel() : consumer.end(undefined),
-      onWaiting: (isWaiting) => {
-        if (isWaiting && !receiver.hasBegun && !consumer.hasEnded) receiver.begin();
-      },
-    });
+      cancel: (hasBegun) => hasBegun ? receiver.cancel() : consumer.end(undefined),
+    }, isReadable);
     receiver.attach(consumer);
     this.#streams.set(stream, { consumer, receiver });
-    const reader = new StreamReader(consumer);
-    return isReadable ? toReadableStream(reader) : reader;
+    return value;
   }
 
   /** A message of the caller about a stream. Throws WorkerLostError if one before it was lost, or ProtocolError. */

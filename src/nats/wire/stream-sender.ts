@@ -1,5 +1,6 @@
 /** The side of a stream that has its items: sends them in numbered batches, as far ahead of the reader as its credit allows. */
 import type { Runtime } from "../../runtimes/runtime.ts";
+import { CallSources, type CallSourcesOptions } from "../../streams/call-sources.ts";
 import { HIGH_WATER_MARK } from "../../streams/limits.ts";
 import {
   type AnyIterator,
@@ -83,15 +84,13 @@ export class StreamSender implements BatchWriter {
   /** CREDIT, WAITING or CANCEL_STREAM has arrived. */
   onReader({ kind, number: taken }: Header): void {
     if (kind === CANCEL_STREAM) {
-      this.cancel();
-      this.#repeatEnd();
+      if (this.#end === undefined) this.cancel();
+      else this.#repeatEnd();
       return;
     }
-    const more = taken - this.#taken;
-    if (more > 0) {
-      this.#taken = taken;
-      this.#producer.acknowledge(more);
-    }
+    const more = Math.max(0, taken - this.#taken);
+    this.#taken += more;
+    this.#producer.acknowledge(more); // begins a stream that nobody has asked before
     if (kind !== WAITING) return;
     const { stream, sender, send } = this.#options;
     if (this.#end !== undefined) this.#repeatEnd();
@@ -138,4 +137,19 @@ export class StreamSender implements BatchWriter {
     if (sent === undefined) onEnd?.();
     else void sent.then(onEnd);
   }
+}
+
+/** The senders of the streams among the arguments of a call. */
+export function createSenders(
+  sources: (AnyIterator | undefined)[],
+  options: Pick<StreamSenderOptions, "codec" | "send"> & {
+    readonly runtime: StreamSenderOptions["runtime"] & CallSourcesOptions<StreamSender>["runtime"];
+  },
+): CallSources<StreamSender> {
+  return new CallSources(sources, {
+    runtime: options.runtime,
+    open: (index, source, run) =>
+      new StreamSender(source, { ...options, stream: index + 1, sender: 0, run }),
+    end: (sender) => sender.cancel(),
+  });
 }

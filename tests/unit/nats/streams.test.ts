@@ -4,7 +4,6 @@
  */
 import { describe, expect, test } from "vitest";
 import { ProtocolError, WorkerLostError } from "../../../src/errors.ts";
-import { ArgumentSenders } from "../../../src/nats/caller/argument-senders.ts";
 import { ArgumentReaders } from "../../../src/nats/machine/argument-readers.ts";
 import {
   CREDIT,
@@ -18,7 +17,7 @@ import {
 import { MessageBatch } from "../../../src/nats/wire/message-batch.ts";
 import { MessageCodec } from "../../../src/nats/wire/message-codec.ts";
 import { StreamReceiver } from "../../../src/nats/wire/stream-receiver.ts";
-import { StreamSender } from "../../../src/nats/wire/stream-sender.ts";
+import { createSenders, StreamSender } from "../../../src/nats/wire/stream-sender.ts";
 import { currentRuntime } from "../../../src/runtimes/current.ts";
 import { openSource } from "../../../src/streams/open-source.ts";
 import { StreamConsumer } from "../../../src/streams/stream-consumer.ts";
@@ -263,10 +262,12 @@ describe("streams between machines", () => {
       loss: () => loss,
       post: (message) => {
         const header = readHeader(message)!;
-        if (!isDropped(header)) queueMicrotask(() => senders.onReader(header));
+        if (!isDropped(header)) {
+          queueMicrotask(() => senders.senderOf(header.word - 1)?.onReader(header));
+        }
       },
     });
-    const senders = new ArgumentSenders([openSource(source)], {
+    const senders = createSenders([openSource(source)], {
       codec,
       runtime: currentRuntime,
       send: (message) => {

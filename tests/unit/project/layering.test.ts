@@ -68,7 +68,7 @@ const BELOW_NATS: readonly RegExp[] = [
   /^api\/options\/(?:any-signal|call-options|checks|module-url|options)\.ts$/,
   /^api\/(?:calls\/(?:call-proxy|call-types)|tasks\/task)\.ts$/,
   /^api\/pool\/(?:pool|pool-statistics|pool-types)\.ts$/,
-  /^host\/(?:calls\/call-settings|dispatch\/pending-arguments|streams\/result-stream)\.ts$/,
+  /^host\/(?:calls\/call-settings|dispatch\/pending-arguments|streams\/(?:result-stream|split-streams))\.ts$/,
   /^runtimes\/(?:bun\/bundles|current|runtime|services)\.ts$/,
 ];
 
