@@ -40,8 +40,6 @@ export type { PermissionOptions, ResourceLimits } from "./runtimes/runtime.ts";
 export type { WorkerOptions } from "./api/options/worker-options.ts";
 export type { PermissionMode } from "./api/options/worker-limits.ts";
 export type {
-  AbortableCall,
-  AbortablePromise,
   BroadcastCall,
   BroadcastCalls,
   Call,

@@ -130,9 +130,10 @@ describe("a context", () => {
     gate = open;
     release(open);
     const next = sharedWords();
-    const other = pool.call.awaitsAbort(next);
+    const last = new AbortController();
+    const other = pool.call.awaitsAbort.with({ signal: last.signal })(next);
     await begun(next);
-    other.reject("stop too");
+    last.abort("stop too");
     expect(await rejection(other)).toBe("stop too");
     await until(() => next[2] === 1);
     release(closed);

@@ -96,11 +96,13 @@ describe("a call cancelled while it is created", () => {
 });
 
 describe("an abort whose reason runs code", () => {
-  test("may reject the same call again and make a new call", async () => {
+  test("may abort the same call again and make a new call", async () => {
     const pool = limitedPool();
     const words = sharedWords();
     const controller = new AbortController();
-    const call = pool.call.awaitAbort.with({ signal: controller.signal })(words);
+    const inner = new AbortController();
+    const { signal } = inner;
+    const call = pool.call.awaitAbort.with({ signal: controller.signal }).with({ signal })(words);
     const outcome = rejection(call);
     await begun(words);
     let innocent: Promise<unknown> | undefined;
@@ -108,7 +110,7 @@ describe("an abort whose reason runs code", () => {
       override get message(): string {
         if (innocent === undefined) {
           innocent = pool.call.echo("innocent");
-          (call as unknown as { reject(reason: unknown): void }).reject("inner");
+          inner.abort("inner");
         }
         return "why";
       }
@@ -128,16 +130,17 @@ describe("a reused slot", () => {
     const pool = limitedPool();
     for (let round = 0; round < 20; round++) {
       const [before, after] = [sharedWords(), sharedWords()];
-      const first = pool.call.awaitAbort(before);
+      const [one, other] = [new AbortController(), new AbortController()];
+      const first = pool.call.awaitAbort.with({ signal: one.signal })(before);
       await begun(before);
       const echo = pool.call.echo("wakes the worker");
-      first.reject(new Error("first"));
-      const second = pool.call.awaitAbort(after);
+      one.abort(new Error("first"));
+      const second = pool.call.awaitAbort.with({ signal: other.signal })(after);
       expect(await rejection(first)).toMatchObject({ message: "first" });
       await echo;
       await until(() => Atomics.load(before, 2) === 1);
       await begun(after);
-      second.reject(new Error("second"));
+      other.abort(new Error("second"));
       await rejection(second);
       await until(() => Atomics.load(after, 2) === 1);
     }

@@ -204,22 +204,24 @@ describe("abort", () => {
     expect(String.fromCharCode(...words.slice(3, 10))).toBe("because");
   });
 
-  test("works through the promise's method, with and without a reason", async () => {
+  test("keeps its reason, or has an AbortError; later aborts change nothing", async () => {
     const pool = limitedPool();
     for (const reason of [undefined, "enough"]) {
       const words = sharedWords();
-      const call = pool.call.untilAborted(words);
+      const controller = new AbortController();
+      const call = pool.call.untilAborted.with({ signal: controller.signal })(words);
       await begun(words);
-      call.reject(reason);
-      call.reject("too late");
+      controller.abort(reason);
+      controller.abort("too late");
       const error = await rejection(call);
       if (reason === undefined) expect(error).toMatchObject({ name: "AbortError" });
       else expect(error).toBe(reason);
       await until(() => Atomics.load(words, 2) === 1);
     }
-    const done = pool.call.untilAborted.with({ timeout: 20 })(sharedWords());
+    const late = new AbortController();
+    const done = pool.call.untilAborted.with({ timeout: 20, signal: late.signal })(sharedWords());
     expect(await rejection(done)).toBeInstanceOf(TimeoutError);
-    done.reject("settled already");
+    late.abort("settled already");
     expect(await pool.call.echo(1)).toBe(1);
     expect(pool.stats().aborted).toBe(2);
   });
@@ -361,14 +363,15 @@ describe("idempotent calls", () => {
     const controller = new AbortController();
     const { signal } = controller;
     const stopping = rejection(pool.call.hang.with({ signal, killAfterMs: 0 })());
-    const again = pool.call.loopAtFirst.with({ idempotent: true })(words);
+    const last = new AbortController();
+    const again = pool.call.loopAtFirst.with({ idempotent: true, signal: last.signal })(words);
     await begun(words);
     controller.abort("stop");
     expect(await stopping).toBe("stop");
     await begun(words, 2);
     await until(() => Atomics.load(words, 2) === 1 || capabilities.stopsLoops);
-    // Its promise ends the run that it has now.
-    again.reject("given up");
+    // Its signal ends the run that it has now.
+    last.abort("given up");
     expect(await rejection(again)).toBe("given up");
     release(words);
     expect(pool.stats()).toMatchObject({ aborted: 2, workersLost: 1, inFlight: 0 });

@@ -93,9 +93,10 @@ describe.each(stages)("calls of a module pool %s", (_, create) => {
 
   test("a call of a task with a signal can be aborted", async () => {
     const { call, stats } = await create();
-    const byPromise = call.untilAborted();
-    byPromise.reject(new Error("by the promise"));
-    await expect(byPromise).rejects.toThrow("by the promise");
+    const early = new AbortController();
+    const first = call.untilAborted.with({ signal: early.signal })();
+    early.abort(new Error("at once"));
+    await expect(first).rejects.toThrow("at once");
     const abort = new AbortController();
     const bySignal = call.untilAborted.with({ signal: abort.signal })();
     setTimeout(() => abort.abort(new Error("by the signal")), 20);

@@ -159,11 +159,6 @@ describe.skipIf(noServer !== undefined)(`one server${noServer ? ` (${noServer})`
     controller.abort(reason);
     expect(await rejection(call)).toBe(reason);
     await until(() => contents("abort").includes("aborted"));
-    const other = pool.call.untilAborted(file("reject"));
-    await until(() => contents("reject").includes("started"));
-    other.reject(reason);
-    expect(await rejection(other)).toBe(reason);
-    await until(() => contents("reject").includes("aborted"));
     await until(() => server.stats().inFlight === 0);
     const aborted = AbortSignal.abort(reason);
     expect(await rejection(pool.call.add.with({ signal: aborted })(1, 2))).toBe(reason);

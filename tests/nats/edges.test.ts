@@ -99,10 +99,11 @@ describe.skipIf(noServer !== undefined)(`edges${noServer ? ` (${noServer})` : ""
   });
 
   test("an abort reaches its task also if the reason is too large to be sent", async () => {
-    const call = pool.call.untilAborted(undefined);
+    const controller = new AbortController();
+    const call = pool.call.untilAborted.with({ signal: controller.signal })(undefined);
     await until(() => server.stats().inFlight === 1);
     const reason = new Error("x".repeat(1_100_000));
-    call.reject(reason);
+    controller.abort(reason);
     expect(await rejection(call)).toBe(reason);
     await until(() => server.stats().inFlight === 0);
     await until(() => server.stats().pool.inFlight === 0);

@@ -1,6 +1,5 @@
 /** Compile-time assertions: what `pool.call` accepts and returns. Checked by `npm run typecheck`. */
 import {
-  type AbortablePromise,
   type BroadcastCalls,
   type Call,
   type CallOptions,
@@ -104,17 +103,17 @@ const others = createPool()({
 type XY = { x: number; y: number };
 assert<Equal<ReturnType<typeof others.call.mirror>, Promise<XY>>>();
 assert<Equal<ReturnType<typeof others.call.square>, Promise<number>>>();
-assert<Equal<ReturnType<typeof others.call.listen>, AbortablePromise<number>>>();
-assert<Equal<ReturnType<typeof others.call.wait>, AbortablePromise<string>>>();
-assert<Equal<ReturnType<typeof others.call.place>, AbortablePromise<XY>>>();
-assert<Equal<ReturnType<typeof others.call.turn>, AbortablePromise<XY>>>();
+assert<Equal<ReturnType<typeof others.call.listen>, Promise<number>>>();
+assert<Equal<ReturnType<typeof others.call.wait>, Promise<string>>>();
+assert<Equal<ReturnType<typeof others.call.place>, Promise<XY>>>();
+assert<Equal<ReturnType<typeof others.call.turn>, Promise<XY>>>();
 
 export async function imported(): Promise<void> {
   await others.call.mirror({ x: 1, y: 2 });
   await others.call.listen(1);
   await others.call.place(1);
   await others.call.turn({ x: 1, y: 2 });
-  others.call.wait(1).reject();
+  await others.call.wait(1);
   // @ts-expect-error the caller cannot pass the signal
   await others.call.wait(1, new AbortController().signal);
   // @ts-expect-error an argument of the wrong type
@@ -134,8 +133,8 @@ assert<Equal<Parameters<typeof pool.call.add>, Parameters<Signature>>>();
 
 export async function withOptions(): Promise<void> {
   await pool.call.add.with({ signal: null, timeout: 100, priority: "low" })(1, Promise.resolve(2));
-  others.call.listen.with({ deadline: 100 })(1).reject();
-  others.call.listen.with({ deadline: 100 }).with({ signal: null })(1).reject();
+  await others.call.listen.with({ deadline: 100 })(1);
+  await others.call.listen.with({ deadline: 100 }).with({ signal: null })(1);
   await call.clone.with({ priority: 1 }).with({ timeout: 100 })({ x: 1 });
   // @ts-expect-error no such option
   pool.call.add.with({}).with({ timeouts: 100 });

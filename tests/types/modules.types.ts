@@ -1,12 +1,5 @@
 /** Compile-time assertions: the calls of a module. Checked by `npm run typecheck`. */
-import type {
-  AbortableCall,
-  AbortablePromise,
-  Call,
-  ModuleCalls,
-  ModulePool,
-  PoolOf,
-} from "../../src/mod.ts";
+import type { Call, ModuleCalls, ModulePool, PoolOf } from "../../src/mod.ts";
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true
   : false;
@@ -24,10 +17,10 @@ assert<
   >
 >();
 assert<Equal<Calls["add"], Call<(a: number, b: number) => number>>>();
-assert<Equal<Calls["listen"], AbortableCall<(n: number) => number>>>();
+assert<Equal<Calls["listen"], Call<(n: number) => number>>>();
 assert<Equal<ReturnType<Calls["load"]>, Promise<Uint8Array>>>();
 assert<Equal<ReturnType<Calls["square"]>, Promise<number>>>();
-assert<Equal<ReturnType<Calls["listen"]>, AbortablePromise<number>>>();
+assert<Equal<ReturnType<Calls["listen"]>, Promise<number>>>();
 assert<Equal<ReturnType<Calls["mirror"]>, Promise<{ x: number; y: number }>>>();
 assert<Equal<ReturnType<Calls["untyped"]>, Promise<unknown>>>();
 assert<Equal<ReturnType<Calls["default"]>, Promise<number>>>();
@@ -39,8 +32,8 @@ export async function accepted(): Promise<void> {
   await pool.call.default(head ?? String(sum));
   await pool.call.mirror.with({ timeout: 100 })({ x: 1, y: 2 });
   await pool.call.untyped(1, "anything");
-  pool.call.listen(1).reject();
-  pool.call.listen.with({ priority: "high" })(1).reject();
+  await pool.call.listen(1);
+  await pool.call.listen.with({ priority: "high" })(1);
 }
 
 export async function refused(): Promise<void> {
@@ -52,7 +45,7 @@ export async function refused(): Promise<void> {
   await pool.call.mirror({ x: 1 });
   // @ts-expect-error the caller cannot pass the signal
   await pool.call.listen(1, new AbortController().signal);
-  // @ts-expect-error only tasks with a signal can be aborted
+  // @ts-expect-error a promise as any other
   pool.call.square(1).reject();
   // @ts-expect-error no such export
   await pool.call.missing();

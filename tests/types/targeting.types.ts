@@ -34,7 +34,7 @@ export async function accepted(): Promise<void> {
   await call.reverse("a");
   await call.reverse(Promise.resolve("a"));
   await call.reverse.with({ worker: { key: "a" }, transfer: [] })("a");
-  call.untilAborted().reject(new Error());
+  await call.untilAborted();
   const twice: number[] = await broadcast.default(1);
   await broadcast.default.with({ sticky: true, timeout: 5 })(twice[0]!);
   await drained();

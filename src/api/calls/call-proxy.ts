@@ -14,7 +14,6 @@ import {
 } from "../options/call-options.ts";
 import { didYouMean } from "../options/checks.ts";
 import { defineOwn } from "../../codec/support/own-property.ts";
-import { abortError } from "../../protocol/abort-reason.ts";
 import { InvalidArgumentError, UnknownTaskError } from "../../errors.ts";
 import { atCaller, withStackAbove } from "../../realm/caller-stack.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
@@ -27,8 +26,7 @@ import {
   isPlain,
   PLAIN,
 } from "../../host/calls/call-settings.ts";
-import type { Cancellation } from "../../host/limits/cancellation.ts";
-import type { PendingCall, Reject, Resolve } from "../../host/calls/in-flight.ts";
+import type { Reject, Resolve } from "../../host/calls/in-flight.ts";
 import type { Dispatcher } from "../../host/dispatch/dispatcher.ts";
 import type { CallSink } from "./mapped-errors.ts";
 import type { FindTask } from "../../host/dispatch/deferred-calls.ts";
@@ -38,7 +36,7 @@ import { endStreams } from "../../streams/open-source.ts";
 import { isStreamable } from "../../streams/stream-producer.ts";
 import { type BoundCall, chunkCall, mappable, refusedMap, whyNotMapped } from "./mappable.ts";
 import type { PoolSpec } from "../tasks/pool-spec.ts";
-import { promiseOrStream, streamed, type Submit } from "./stream-calls.ts";
+import { promiseOrStream, streamed } from "./stream-calls.ts";
 
 /** Returns a promise of the result, or a stream. */
 type Call = (...args: unknown[]) => unknown;
@@ -88,7 +86,6 @@ function callWith(calls: TaskCalls, given: GivenCall = NO_OPTIONS): CallWith {
 export interface CallTarget {
   readonly dispatcher: Dispatcher;
   readonly entry: CallSink;
-  readonly cancellation: Cancellation;
   readonly streams: StreamCalls;
   readonly pool: object;
 }
@@ -173,13 +170,6 @@ function createCalls(spec: PoolSpec, target: CallTarget, task: number): TaskCall
         );
     }
     const index = settings.onEvent === undefined ? task : task + EMITTING * tasks.length;
-    if (settings.hasSignal) {
-      return (...args) =>
-        abortable(
-          target,
-          (resolve, reject) => entry.submit(index, args, resolve, reject, settings),
-        );
-    }
     if (isPlain(settings)) return createPlainCall(spec, entry, task);
     return (...args) =>
       new Promise((resolve: Resolve, reject: Reject) => {
@@ -240,9 +230,8 @@ function createEarlyCalls(
   const indexOf = (): number => sources.findIndex((source) => source.name === name);
   const isStream = (): boolean => tasks[indexOf()]?.isStream === true;
   const earlyAt = (given: GivenCall): Call => {
-    // A signal, so that a call made now has `reject()` in case its task turns out to take a signal. Nothing is retried
-    // before the task is known.
-    const settings = settingsFor(options, { hasSignal: true, idempotent: true }, given);
+    // Nothing is retried before the task is known.
+    const settings = settingsFor(options, { idempotent: true }, given);
     const find: FindTask = () => {
       const task = indexOf();
       return task < 0 ? unknown(name) : findKnown(spec, task, given);
@@ -252,7 +241,6 @@ function createEarlyCalls(
         target.streams,
         name,
         isStream,
-        (submit) => abortable(target, submit),
         (resolve, reject) => target.entry.submit({ name, find }, args, resolve, reject, settings),
       );
   };
@@ -369,19 +357,4 @@ function settingsFor(
   const settings = { hardTimeoutMs, ...complete(mergeOptions(own, given)) };
   // strictFifo ignores priorities.
   return createSettings(balancer === "strictFifo" ? { ...settings, priority: 0 } : settings);
-}
-
-/** A call with a method `reject` of its promise, which aborts it. */
-function abortable({ cancellation }: CallTarget, submit: Submit): Promise<unknown> {
-  let call: PendingCall | undefined;
-  let own: Reject | undefined;
-  const promise = new Promise((resolve: Resolve, reject: Reject) => {
-    call = submit(resolve, reject);
-    own = call?.reject;
-  });
-  const abort = (reason: unknown = abortError()): void => {
-    // The slot may belong to another call by now.
-    if (call !== undefined && call.reject === own) cancellation.abort(call, reason);
-  };
-  return Object.assign(promise, { reject: abort });
 }

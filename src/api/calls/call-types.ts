@@ -10,12 +10,6 @@ export type TaskFunctionOf<T> = T extends AnyFunction ? T
   : T extends ImportedTask<infer F> ? F
   : never;
 
-/** The promise of a call whose task gets a signal. */
-export interface AbortablePromise<T> extends Promise<T> {
-  /** Rejects the promise with `reason` (default: an AbortError), and aborts the signal of the task. */
-  reject(reason?: unknown): void;
-}
-
 /**
  * A function of `pool.call`: takes the parameters of the task, and returns a promise of its result.
  *
@@ -23,12 +17,6 @@ export interface AbortablePromise<T> extends Promise<T> {
  * can be sent; TypeScript cannot express the others, so their type parameters become their constraints, or `unknown`.
  */
 export type Call<F extends AnyFunction> = WithOptions<Signature<F, "call">, CallOptions>;
-
-/** A function of `pool.call` for a task that gets a signal. */
-export type AbortableCall<F extends AnyFunction> = WithOptions<
-  Signature<F, "abortable">,
-  CallOptions
->;
 
 /** A function that takes options: `pool.call.f.with({ signal, timeout: 100 })(1)`. */
 export type WithOptions<F, Options> = F & WithMethod<F, Options>;
@@ -44,7 +32,6 @@ export interface WithMethod<F, Options> {
 
 /** The function of `pool.call` for a task. */
 export type CallOf<T> = unknown extends T ? Call<AnyFunction>
-  : T extends { readonly abortSignal: true } ? AbortableCall<TaskFunctionOf<T>>
   : Call<TaskFunctionOf<T>>;
 
 /** `pool.call` for a given {@link TaskMap}. */
@@ -96,7 +83,6 @@ type StreamOr<R, Otherwise> = unknown extends R ? Otherwise
 /** What a function returns to callers if the task returns `R`. */
 interface Returned<R> {
   readonly call: StreamOr<R, Promise<Received<Awaited<R>>>>;
-  readonly abortable: StreamOr<R, AbortablePromise<Received<Awaited<R>>>>;
   readonly broadcast: Promise<Received<Awaited<R>>[]>;
   readonly task: R;
 }

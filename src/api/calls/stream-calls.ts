@@ -1,4 +1,5 @@
 /** What calls return whose results are streams, or may turn out to be. */
+import { Promise } from "../../builtins.ts";
 import { InvalidArgumentError } from "../../errors.ts";
 import type { PendingCall, Reject, Resolve } from "../../host/calls/in-flight.ts";
 import type { ResultStream } from "../../host/streams/result-stream.ts";
@@ -32,9 +33,6 @@ function makeOrFail(sink: StreamSink, submit: Submit): Submit {
   };
 }
 
-/** What `makePromise` gets: makes the call, and settles the promise if its result is no stream. */
-type MakePromise = (submit: Submit) => Promise<unknown>;
-
 /**
  * Makes a call of a task that no worker has described yet: a promise that can be read as a stream as well. Once the task is
  * known, the wrong one of the two fails with a coded error. `isStream` tells then whether it is a generator function.
@@ -43,13 +41,12 @@ export function promiseOrStream(
   streams: StreamCalls,
   name: string,
   isStream: () => boolean,
-  makePromise: MakePromise,
   submit: Submit,
 ): Promise<unknown> {
   const sink = streams.create();
   const handle = sink.takeHandle();
   let ignoreRejection = (): void => {};
-  const promise = makePromise((resolve, reject) => {
+  const promise = new Promise((resolve: Resolve, reject: Reject) => {
     sink.onOpened = () => {
       if (!isStream()) {
         resolve(sink.present(handle));
@@ -74,7 +71,6 @@ export function promiseOrStream(
       },
     );
     if (made !== undefined) sink.attach(made, true);
-    return made;
   });
   ignoreRejection = () => promise.catch(() => {});
   const read = (): ResultStream<unknown, unknown> => {

@@ -225,12 +225,11 @@ class ThreadPool extends SafeEventTarget {
       publish: (pool) => (pool as ThreadPool).#publish(),
       placeError: (pool, error) => (pool as ThreadPool).#origin.place(error),
     });
-    const { parts: { dispatcher, entry, cancellation, broadcasts, streams }, ready } = this.#core;
+    const { parts: { dispatcher, entry, broadcasts, streams }, ready } = this.#core;
     this.ready = ready;
     const target = {
       dispatcher,
       entry: withMappedErrors(entry, spec.options.mapError),
-      cancellation,
       streams,
       pool: this,
     };

@@ -1,6 +1,14 @@
 /** `createPool` in Knitting's form. A call is heddle's own; only the reasons of rejections are translated. */
-import { Error, Promise, RangeError, setTimeout, WeakRef } from "../../builtins.ts";
 import {
+  AbortController,
+  Error,
+  Promise,
+  RangeError,
+  setTimeout,
+  WeakRef,
+} from "../../builtins.ts";
+import {
+  type CallOptions,
   type CallPlace,
   createPool as heddleCreatePool,
   DataCloneError,
@@ -9,6 +17,7 @@ import {
   PoolClosedError,
   type TaskMap,
   TimeoutError,
+  type WithOptions,
   WorkerStartError,
 } from "../../mod.ts";
 import { abortCapacityOf, heddleOptions, ignoredOptions } from "./options.ts";
@@ -21,7 +30,7 @@ const MAX_TASKS = 2 ** 16;
 const EXHAUSTED = Symbol.for("knitting.abortSignal.poolExhausted");
 
 type Call = (value?: unknown) => Promise<unknown>;
-type HeddleCall = (...args: unknown[]) => Promise<unknown>;
+type HeddleCall = WithOptions<(...args: unknown[]) => Promise<unknown>, CallOptions>;
 
 type AnyPool = Closable & { readonly call: Readonly<Record<string, Call>> };
 
@@ -100,10 +109,11 @@ function abortableCall(call: HeddleCall, state: State, capacity: number): Call {
       const refused = state.isClosing ? closed() : Promise.reject(EXHAUSTED);
       return Object.assign(refused, { reject: () => {} });
     }
-    const promise = call(value);
+    const controller = new AbortController();
+    const promise = call.with({ signal: controller.signal })(value);
     state.abortable++;
     promise.then(onOver, onOver);
-    return promise;
+    return Object.assign(promise, { reject: (reason?: unknown) => controller.abort(reason) });
   };
 }
 

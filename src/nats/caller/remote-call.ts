@@ -17,7 +17,6 @@ import { RemoteResult, type ResultSource } from "./remote-result.ts";
 export interface CallEvents {
   /** Sends a message to its machine, unless it is settled or the machine is not known. */
   tell(call: RemoteCall, message: Uint8Array): void;
-  abort(call: RemoteCall, reason: unknown): void;
 }
 
 /** Pause before a refused call is sent again: doubled each time, up to the maximum, with half of it random. */
@@ -119,10 +118,6 @@ export class RemoteCall implements ResultSource {
     this.#receiver = receiver;
     if (this.#lateReason !== undefined) consumer.fail(this.#lateReason());
     return handle;
-  }
-
-  abort(reason: unknown): void {
-    if (!this.isSettled) this.#events.abort(this, reason);
   }
 
   /** The task's result is a stream. */

@@ -2,13 +2,12 @@
  * What a call of a remote task returns: a promise of the result that can be read as a stream as well, because the caller
  * does not know which tasks are generators.
  */
-import { DOMException, Promise } from "../../builtins.ts";
+import { Promise } from "../../builtins.ts";
 import type { ResultStream } from "../../host/streams/result-stream.ts";
 
 /** The call behind a result. */
 export interface ResultSource {
   openStream(): ResultStream<unknown, unknown>;
-  abort(reason: unknown): void;
 }
 
 type Settle = (value: unknown) => void;
@@ -41,11 +40,6 @@ export class RemoteResult extends Promise<unknown> {
       if (this.#handle === undefined) throw reason;
       return this.#handle;
     });
-  }
-
-  /** Rejects the promise with `reason`, and aborts the signal of the task. */
-  reject(reason: unknown = new DOMException("This operation was aborted.", "AbortError")): void {
-    this.#source?.abort(reason);
   }
 
   [Symbol.asyncIterator](): ResultStream<unknown, unknown> {
