@@ -3,11 +3,11 @@
  * when they are needed (the worker, structs of modules that only workers load).
  */
 import { build, type Metafile } from "esbuild";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { inFolder, pack, run, runtimes, unpack } from "../support/package.ts";
+import { inFolder, pack, root, run, runtimes, unpack } from "../support/package.ts";
 
 const KIB = 1024;
 const worker = "./node_modules/heddle/dist/bundle/worker/heddle-worker.js";
@@ -86,6 +86,68 @@ test("only programs that declare structs contain the code for them", async () =>
     .not.toContain(text);
   expect(await bundle(`${source} import { f64, struct } from "heddle/task"; struct({ x: f64 });`))
     .toContain(text);
+});
+
+/** The parts of ARCHITECTURE.md, each with the files that no part before it has. */
+const parts: Readonly<Record<string, RegExp>> = {
+  "streams":
+    /^(?:host\/streams|streams)\/|calls\/stream-calls|item-batch|worker\/(?:argument|result)-streams/,
+  "structs": /^codec\/struct\//,
+  "`map`, `forEach`, `reduce`": /^api\/map\/|calls\/mappable/,
+  "observation": /\/observe|pool-statistics|metering\/(?:call-metrics|log-histogram|debug-line)/,
+  "broadcasts and keys": /broadcast|pinned-calls|key-slots/,
+  "limits": /host\/limits\/|worker-limits|permission|abandoned|memory-watch|abort/,
+  "scheduling": /schedule\/(?:balancers|work-stealing)|inline-executor|autoscaler/,
+  "options": /^api\/options\//,
+  "pool and threads": /^(?:api\/pool|host\/workers|host\/lanes)\//,
+  "calls": /^(?:api\/(?:calls|tasks)|host\/(?:calls|dispatch|schedule))\//,
+  "the worker's loop": /^worker\//,
+  "values": /^codec\//,
+  "rings and waiting": /^(?:ring|sync|lane|metering|memory|protocol)\//,
+  "runtimes": /^(?:runtimes|realm)\//,
+  "errors and others": /(?:)/,
+};
+
+/** KiB of each part among what `entry` loads at once, minified. */
+async function partsOf(entry: string): Promise<Record<string, number>> {
+  const { metafile } = await build({
+    entryPoints: [join(root, "src", entry)],
+    absWorkingDir: root,
+    bundle: true,
+    minify: true,
+    splitting: true,
+    platform: "node",
+    format: "esm",
+    write: false,
+    metafile: true,
+    outdir: join(root, "dist"),
+  });
+  const { outputs } = metafile;
+  const start = Object.keys(outputs).find((path) => outputs[path]!.entryPoint === `src/${entry}`)!;
+  const sums: Record<string, number> = {};
+  for (const path of loadedBy(start, outputs)) {
+    for (const [file, { bytesInOutput }] of Object.entries(outputs[path]!.inputs)) {
+      const name = file.replace(/^src\//, "");
+      const part = Object.keys(parts).find((key) => parts[key]!.test(name))!;
+      sums[part] = (sums[part] ?? 0) + bytesInOutput / KIB;
+    }
+  }
+  return sums;
+}
+
+test("the parts of host and worker weigh what ARCHITECTURE.md says, or less", async () => {
+  const rows = [
+    ...readFileSync(join(root, "ARCHITECTURE.md"), "utf8")
+      .matchAll(/^\| (\S.*?) +\| +(\d+|–) +\| +(\d+|–) +\|/gm),
+  ];
+  expect(rows.map(([, name]) => name)).toEqual(Object.keys(parts));
+  const [host, worker] = [await partsOf("mod.ts"), await partsOf("worker/entry.ts")];
+  for (const [, name, ofHost, ofWorker] of rows) {
+    for (const [limit, kib = 0] of [[ofHost, host[name!]], [ofWorker, worker[name!]]] as const) {
+      const most = limit === "–" ? 0 : Number(limit);
+      expect([name, kib, kib <= most && kib >= most - 2]).toEqual([name, kib, true]);
+    }
+  }
 });
 
 const structs = `
