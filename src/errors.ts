@@ -244,10 +244,10 @@ export class QueueFullError extends HeddleError {
 /** A time limit of a call expired. Its task may have run, in part or in full. */
 export class TimeoutError extends HeddleError {
   /**
-   * Which limit: `timeout` (run time), `deadline` (since the call), or the pool's `hardTimeoutMs` ("hard"). "silent"
+   * Which limit: `runTimeoutMs` ("run"), `timeoutMs` ("call"), or the pool's `hardTimeoutMs` ("hard"). "silent"
    * occurs as the cause of a WorkerLostError: the worker took no call for twice the hard timeout.
    */
-  readonly kind: "timeout" | "deadline" | "hard" | "silent";
+  readonly kind: "run" | "call" | "hard" | "silent";
   /** The limit, in milliseconds; undefined for a worker that was stopped after an abort. */
   readonly limitMs: number | undefined;
 
@@ -255,8 +255,8 @@ export class TimeoutError extends HeddleError {
   constructor(kind: TimeoutError["kind"], limitMs: number | undefined) {
     const limit = limitMs === undefined ? "" : ` of ${limitMs} ms`;
     const messages = {
-      timeout: `The task ran longer than its timeout${limit}.`,
-      deadline: `The call got no response by its deadline${limit}.`,
+      run: `The task ran longer than its runTimeoutMs${limit}.`,
+      call: `The call got no response within its timeoutMs${limit}.`,
       silent: `The worker took no call for ${limitMs} ms.`,
       hard: limitMs === undefined
         ? "The worker did not stop in time after an abort."

@@ -5,7 +5,7 @@
  *
  * @module
  */
-export { connectPool, type RemotePool } from "./nats/caller/connect-pool.ts";
+export { type ConnectModule, connectPool, type RemotePool } from "./nats/caller/connect-pool.ts";
 export type { EnqueueCalls, EnqueueOptions, ResultOptions } from "./nats/durable/durable-calls.ts";
 export type {
   MachineStatistics,
@@ -19,5 +19,5 @@ export type {
   NatsOptions,
   ServeOptions,
 } from "./nats/options.ts";
-export { serve, type Server } from "./nats/machine/serve.ts";
+export { serve, type ServeModule, type Server } from "./nats/machine/serve.ts";
 export { NoMachinesError } from "./errors.ts";

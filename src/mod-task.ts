@@ -55,4 +55,4 @@ export {
   type TaskDeclaration,
 } from "./api/tasks/task.ts";
 export { type CallPlace, callPlaceOf } from "./realm/call-site.ts";
-export type { Priority, TaskOptions, Timeout } from "./api/options/call-options.ts";
+export type { Priority, TaskOptions } from "./api/options/call-options.ts";

@@ -30,6 +30,6 @@ if (kind === "raw") {
     void call.spin(Number(msg.string())).then((turns) => msg.respond(`${turns}`));
   });
 } else {
-  await serve(url, { servers, subject: "heddle", pool: { threads: 1 } }).ready;
+  await serve({ servers, subject: "heddle", pool: { threads: 1 } })(url).ready;
 }
 console.log("ready");

@@ -124,7 +124,7 @@ async function byRaw(isQuick: boolean, kind: string, servers: string): Promise<R
 async function byHeddle(isQuick: boolean, servers: string): Promise<RoundSamples[]> {
   const startOne = (): Promise<unknown> => startMachine("heddle", servers);
   await startOne();
-  const pool = connectPool<Tasks>({ servers, subject: "heddle" });
+  const pool = connectPool({ servers, subject: "heddle" })<Tasks>();
   const echo = async (): Promise<boolean> => (await pool.call.echo(TEXT)).length === TEXT.length;
   const spin = async (): Promise<boolean> => await pool.call.spin(TASK_US) > 0;
   return [...await roundTrips(isQuick, echo), ...await throughput(isQuick, startOne, spin)];

@@ -47,7 +47,7 @@ export async function runSoak(): Promise<never> {
     if (!(error instanceof RangeError) || error.message !== `${n}`) throw error;
   };
   const givenUp = async (n: number): Promise<void> => {
-    await call.later.with({ timeout: { time: 1, maybe: true } })(n % 4);
+    await call.later.with({ runTimeoutMs: 1, timeoutValue: null })(n % 4);
   };
   const kinds = [
     numbers,

@@ -15,7 +15,7 @@ const tokens = await Promise.all(
 tokens[50] = `${tokens[50]!.slice(0, -2)}AA`; // somebody has changed it
 
 const results = await Promise.allSettled(
-  tokens.map((token) => pool.call.renew.with({ deadline: 10_000 })(token, NOW, 3600)),
+  tokens.map((token) => pool.call.renew.with({ timeoutMs: 10_000 })(token, NOW, 3600)),
 );
 const counts = new Map<string, number>();
 for (const result of results) {

@@ -11,7 +11,8 @@ export function parse(json: string): unknown {
 
 /** A declared task has options for all its calls. */
 export const sleep = task({
-  timeout: { time: 2000, default: "too late" },
+  runTimeoutMs: 2000,
+  timeoutValue: "too late",
   f: async (ms: number): Promise<string> => {
     await new Promise((resolve) => setTimeout(resolve, ms));
     return "in time";

@@ -3,7 +3,7 @@ import { createPool, QueueFullError } from "heddle";
 
 const url = new URL("./tasks.ts", import.meta.url);
 const pool = createPool({ threads: 2, maxQueue: 16 })<typeof import("./tasks.ts")>(url);
-const hashPassword = pool.call.hashPassword.with({ deadline: 10_000 });
+const hashPassword = pool.call.hashPassword.with({ timeoutMs: 10_000 });
 
 const stored = await hashPassword("correct horse");
 console.log(await pool.call.verifyPassword("correct horse", stored));

@@ -4,7 +4,7 @@ import { createPool } from "heddle";
 const url = new URL("./tasks.ts", import.meta.url);
 const pool = createPool({ threads: 2 })<typeof import("./tasks.ts")>(url);
 
-const render = pool.call.render.with({ timeout: 10_000 });
+const render = pool.call.render.with({ runTimeoutMs: 10_000 });
 const small = await render([{ name: "Tea", price: 3 }]);
 console.log(small);
 

@@ -9,7 +9,7 @@ import { listen } from "./listen.ts";
 const pool = createPool({ threads: 1, maxQueue: 8 })<typeof import("./tasks.ts")>(
   new URL("./tasks.ts", import.meta.url),
 );
-const hashPassword = pool.call.hashPassword.with({ timeout: 5000 });
+const hashPassword = pool.call.hashPassword.with({ runTimeoutMs: 5000 });
 
 const app = new Hono();
 app.get("/health", (context) => context.text("ok"));

@@ -9,7 +9,7 @@ lines[19] = order(20, undefined, 0);
 
 const url = new URL("./tasks.ts", import.meta.url);
 const pool = createPool({ threads: 1, maxPayloadBytes: 1 << 20 })<typeof import("./tasks.ts")>(url);
-const { valid, errors } = await pool.call.check.with({ timeout: 10_000 })(lines.join("\n"));
+const { valid, errors } = await pool.call.check.with({ runTimeoutMs: 10_000 })(lines.join("\n"));
 console.log(`${valid.length} orders, the first for ${valid[0]!.email}`);
 for (const { line, message } of errors) console.log(`line ${line}: ${message}`);
 await pool.shutdown();

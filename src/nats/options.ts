@@ -154,7 +154,7 @@ function resolveDurable(options: unknown): ResolvedDurable {
 
 /** Throws InvalidArgumentError. */
 export function resolveConnect(options: unknown): ResolvedConnect {
-  const common = resolveCommon("connectPool()", options, [
+  const common = resolveCommon("connectPool()()", options, [
     "lostAfterMs",
     "machineWaitMs",
     "durable",

@@ -15,7 +15,7 @@ export interface RemotePoolStatistics {
   readonly completed: number;
   /** Calls that rejected for any reason. */
   readonly failed: number;
-  /** Calls repeated after a loss (option `idempotent`). */
+  /** Calls repeated after a loss (option `retries`). */
   readonly retried: number;
   /** Calls whose time limit expired. */
   readonly timedOut: number;

@@ -59,11 +59,11 @@ function randomOptions(random: Random): PoolOptions {
       { minThreads: upTo(random, threads), maxThreads: threads + 1, idleTimeoutMs: 20 }),
     ...(random() < 0.2 &&
       { maxQueue: 200, queuePolicy: oneOf(random, ["reject", "wait"] as const) }),
-    ...(random() < 0.2 && { strictFifo: true }),
+    ...(random() < 0.2 && { balancer: "fifo" }),
     // Few: most workers die before they have taken many calls.
     ...(random() < 0.4 && { recycleAfter: 2 + upTo(random, 20) }),
-    ...(random() < 0.2 && { maxWorkerMemory: 60 * 2 ** 20 }),
-    ...(random() < 0.2 && { spinMicroseconds: 0 }),
+    ...(random() < 0.2 && { maxWorkerBytes: 60 * 2 ** 20 }),
+    ...(random() < 0.2 && { spinMs: 0 }),
   };
 }
 
@@ -130,8 +130,8 @@ export async function chaosRound(seed: number): Promise<ChaosReport> {
   const poolOptions = randomOptions(random);
   const pool = createPool(poolOptions)({ ...tasks });
   let exhausted = 0;
-  pool.addEventListener("workerLost", ({ detail }) => {
-    if (detail.error.reason.includes("memory")) exhausted++;
+  pool.addEventListener("workerExit", ({ detail: { error } }) => {
+    if (error?.reason.includes("memory") === true) exhausted++;
   });
   pool.addEventListener("unhandledRejection", (event) => event.preventDefault());
   const open = new Set<number>();
@@ -193,7 +193,7 @@ export async function chaosRound(seed: number): Promise<ChaosReport> {
       ...(random() < 0.1 && { deadline: 1 + upTo(random, 60) }),
       ...(random() < 0.1 && { killAfterMs: upTo(random, 20) }),
       ...(random() < 0.2 && { priority: upTo(random, 4) - 2 }),
-      ...(isIdempotent && { idempotent: true }),
+      ...(isIdempotent && { retries: 3 }),
     };
     if (random() < 0.12) {
       makeStreamCall({ pool, random, follow, faults, readers, openSources }, n, options);
@@ -221,7 +221,7 @@ export async function chaosRound(seed: number): Promise<ChaosReport> {
       // Without an abort it ends by the hard limit.
       follow(
         n,
-        call.untilAborted.with({ ...options, timeout: 30 })(isAsync),
+        call.untilAborted.with({ ...options, runTimeoutMs: 30 })(isAsync),
         never("untilAborted"),
       );
     } else if (kind < 0.96) follow(n, call.exit.with(options)(n % 4), never("exit"));

@@ -179,7 +179,7 @@ const emitEvents: Kind = ({ pool, random, follow, faults }, n, options) => {
   let next = 0;
   const onEvent = (event: unknown): void => {
     // A call that is made again emits all of them again.
-    if (event === 0 && options.idempotent === true) next = 0;
+    if (event === 0 && (options.retries ?? 0) > 0) next = 0;
     if (event !== next) faults.push(`call ${n}: event ${next} is ${String(event)}`);
     next++;
   };
@@ -194,7 +194,7 @@ const callKeyed: Kind = ({ pool, random, follow }, n, options) => {
   const key = upTo(random, 3);
   follow(
     n,
-    pool.call.echo.with({ ...options, worker: { key } })(n),
+    pool.call.echo.with({ ...options, affinity: key })(n),
     (value) => value === n ? undefined : "another value",
   );
 };

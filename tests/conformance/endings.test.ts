@@ -171,13 +171,12 @@ describe("hard limits", () => {
 
   test("apply after the caller's own timeout and are reported as hard", async () => {
     const pool = limitedPool({ hardTimeoutMs: 150 });
-    const limitOf = (error: Error): unknown => (error.cause as TimeoutError | undefined)?.kind;
     const lost = new Promise<Error>((resolve) =>
-      pool.addEventListener("workerLost", ({ detail: { error } }) => {
-        if (limitOf(error) === "hard") resolve(error);
+      pool.addEventListener("workerExit", ({ detail: { error } }) => {
+        if ((error?.cause as TimeoutError | undefined)?.kind === "hard") resolve(error!);
       })
     );
-    const call = pool.call.untilSet.with({ timeout: { time: 30, default: "default" } });
+    const call = pool.call.untilSet.with({ runTimeoutMs: 30, timeoutValue: "default" });
     expect(await call(sharedWords())).toBe("default");
     expect((await lost).cause).toMatchObject({ kind: "hard", limitMs: 150 });
   });
@@ -186,7 +185,7 @@ describe("hard limits", () => {
     const pool = limitedPool();
     await pool.ready;
     const words = sharedWords();
-    const call = rejection(pool.call.untilSet.with({ timeout: 100 })(words));
+    const call = rejection(pool.call.untilSet.with({ runTimeoutMs: 100 })(words));
     let isOver = false;
     void call.then(() => isOver = true);
     await until(() => isOver, () => {
@@ -194,7 +193,7 @@ describe("hard limits", () => {
       while (performance.now() < end);
       return pause(0);
     });
-    expect(await call).toMatchObject({ kind: "timeout" });
+    expect(await call).toMatchObject({ kind: "run" });
     Atomics.store(words, 0, 1);
   });
 
@@ -207,7 +206,7 @@ describe("hard limits", () => {
       const words = sharedWords();
       const calls = Array.from(
         { length: 200 },
-        () => pool.call.bytesLater.with({ timeout: 400 })(100, 10_000, words),
+        () => pool.call.bytesLater.with({ runTimeoutMs: 400 })(100, 10_000, words),
       );
       const outcomes = Promise.allSettled(calls);
       await pause(60);
@@ -225,7 +224,7 @@ describe("hard limits", () => {
   test("expire while the worker always has a response backlog", async () => {
     const pool = limitedPool({ ringBytes: 65_536 });
     const words = sharedWords();
-    const stuck = rejection(pool.call.answerWhen.with({ timeout: 50 })(words));
+    const stuck = rejection(pool.call.answerWhen.with({ runTimeoutMs: 50 })(words));
     await begun(words);
     let isOver = false;
     void stuck.then(() => isOver = true);
@@ -235,7 +234,7 @@ describe("hard limits", () => {
       while (performance.now() < end);
     };
     await Promise.all(Array.from({ length: 100 }, () => until(() => isOver, feed)));
-    expect(await stuck).toMatchObject({ kind: "timeout" });
+    expect(await stuck).toMatchObject({ kind: "run" });
     release(words);
   });
 });
@@ -257,7 +256,9 @@ describe("calls run by the host", () => {
 describe("workers being replaced", () => {
   test("do not count while they drain, so a lost successor is replaced", async () => {
     const pool = limitedPool({ recycleAfter: 20 });
-    expect(await rejection(pool.call.hang.with({ timeout: 5 })())).toBeInstanceOf(TimeoutError);
+    expect(await rejection(pool.call.hang.with({ runTimeoutMs: 5 })())).toBeInstanceOf(
+      TimeoutError,
+    );
     await until(() => pool.stats().recycled > 0, () => pool.call.echo(1));
     expect(await rejection(pool.call.exit(3))).toMatchObject({ code: "HEDDLE_WORKER_LOST" });
     expect(await pool.call.echo("a third one")).toBe("a third one");
@@ -305,7 +306,7 @@ describe("a worker that ends", () => {
     const [plain, platform, again] = [
       pool.call.echo("plain"),
       pool.call.echo(shared),
-      pool.call.lengthOf.with({ idempotent: true })(large),
+      pool.call.lengthOf.with({ retries: 3 })(large),
     ];
     await exiting;
     expect(await plain).toBe("plain");
@@ -376,7 +377,7 @@ describe("invalid signals and endless calls", () => {
   test("shutdown settles while a timed-out call still runs", async () => {
     const pool = limitedPool();
     await pool.ready;
-    await rejection(pool.call.hang.with({ timeout: 5 })());
+    await rejection(pool.call.hang.with({ runTimeoutMs: 5 })());
     expect(await settledWithin(pool.shutdown(), 20_000)).toBe("settled");
   });
 });

@@ -59,7 +59,7 @@ describe("errors thrown by tasks", () => {
     const named = Object.assign(new Error("mine"), { name: "DataCloneError" });
     expect(await call.echo(named)).not.toBeInstanceOf(HeddleError);
     class Derived extends TimeoutError {}
-    expect(await call.echo(new Derived("timeout", 5))).toBeInstanceOf(TimeoutError);
+    expect(await call.echo(new Derived("run", 5))).toBeInstanceOf(TimeoutError);
   });
 
   test("errors do not affect neighbouring calls", async () => {

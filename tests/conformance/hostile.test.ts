@@ -178,7 +178,7 @@ describe("lifecycle", () => {
     const pool = testPool();
     await pool.ready;
     const closed = new Promise<void>((resolve) => {
-      pool.addEventListener("workerLost", () => void pool.shutdown().then(resolve));
+      pool.addEventListener("workerExit", () => void pool.shutdown().then(resolve));
     });
     await rejection(pool.call.exit(1));
     await closed;

@@ -44,21 +44,26 @@ describe("pool.stats()", () => {
   });
 
   test("tells calls that wait on the host from those that workers have", async () => {
-    const pool = testPool({ threads: 1, strictFifo: true });
+    const pool = testPool({ threads: 1, balancer: "fifo" });
     const words = sharedWords();
     const first = pool.call.hold(0, words);
     await begun(words);
     const second = pool.call.add(1, 2);
     expect(pool.stats()).toMatchObject({ inFlight: 2, running: 1, queued: 1 });
-    expect(pool.workers).toMatchObject([{ id: 0, name: "heddle-0", state: "busy", running: 1 }]);
+    expect(pool.stats().workers).toMatchObject([{
+      id: 0,
+      name: "heddle-0",
+      state: "busy",
+      running: 1,
+    }]);
     release(words);
     await Promise.all([first, second]);
-    expect(pool.workers).toMatchObject([{ state: "idle", running: 0, calls: 2 }]);
+    expect(pool.stats().workers).toMatchObject([{ state: "idle", running: 0, calls: 2 }]);
   });
 
   test("counts repetitions of calls whose worker was lost", async () => {
     const pool = testPool();
-    await rejection(pool.call.exit.with({ idempotent: true, maxRetries: 2 })(1));
+    await rejection(pool.call.exit.with({ retries: 2 })(1));
     expect(pool.stats()).toMatchObject({ retried: 2, failed: 1, workersLost: 3 });
   });
 
@@ -68,9 +73,9 @@ describe("pool.stats()", () => {
     const words = sharedWords();
     const call = pool.call.hold(1100, words);
     await begun(words);
-    const busy = pool.workers.find(({ state }) => state === "busy")!;
+    const busy = pool.stats().workers.find(({ state }) => state === "busy")!;
     expect(busy.utilization.recent).toBe(1);
-    const idleWorker = () => pool.workers.find(({ state }) => state === "idle")!;
+    const idleWorker = () => pool.stats().workers.find(({ state }) => state === "idle")!;
     await until(() => idleWorker().utilization.recent < 0.5);
     const idle = idleWorker();
     expect(busy.utilization.total).toBeGreaterThan(idle.utilization.total);
@@ -82,16 +87,16 @@ describe("pool.stats()", () => {
     const pool = testPool({ threads: 1 });
     await pool.ready;
     expect(await pool.call.sleep(20, 1)).toBe(1);
-    await until(() => pool.workers[0]!.utilization.recent < 0.5);
+    await until(() => pool.stats().workers[0]!.utilization.recent < 0.5);
   });
 
   test("follows the states of a worker", async () => {
     const pool = testPool({ threads: 1 });
-    expect(pool.workers).toMatchObject([{ state: "starting", utilization: { total: 0 } }]);
+    expect(pool.stats().workers).toMatchObject([{ state: "starting", utilization: { total: 0 } }]);
     await pool.ready;
-    expect(pool.workers).toMatchObject([{ state: "idle" }]);
+    expect(pool.stats().workers).toMatchObject([{ state: "idle" }]);
     await pool.shutdown();
-    expect(pool.workers).toEqual([]);
+    expect(pool.stats().workers).toEqual([]);
   });
 });
 
@@ -102,8 +107,8 @@ describe("metrics: true", () => {
     for (let round = 0; round < 3; round++) {
       await Promise.all([pool.call.burn(20), pool.call.sleep(20), pool.call.add(1, 2)]);
     }
-    await until(() => pool.workers[0]!.memoryBytes !== undefined, () => pool.call.burn(6));
-    expect(pool.workers[0]!.memoryBytes).toBeGreaterThan(100_000);
+    await until(() => pool.stats().workers[0]!.memoryBytes !== undefined, () => pool.call.burn(6));
+    expect(pool.stats().workers[0]!.memoryBytes).toBeGreaterThan(100_000);
     const { run, wait } = taskOf(pool, "sleep");
     // Timers may be a millisecond early; nothing bounds them from above.
     expect(run!.p50).toBeGreaterThan(18);
@@ -156,16 +161,19 @@ describe("events", () => {
     expect(exits[0]).toMatchObject({ reason: "it was recycled", replacedBy: 1, callsLost: 0 });
   });
 
-  test("an exception that nothing caught is an event", async () => {
+  test("an exception that nothing caught is the cause of the error of its end", async () => {
     const pool = testPool({ threads: 1 });
     const heard = new Promise((resolve) => {
-      pool.addEventListener("uncaughtException", (event) => {
+      pool.addEventListener("workerExit", (event) => {
         event.preventDefault();
         resolve(event.detail);
       });
     });
     await rejection(pool.call.crash());
-    expect(await heard).toMatchObject({ workerId: 0, error: expect.any(Error) as Error });
+    expect(await heard).toMatchObject({
+      workerId: 0,
+      error: { cause: expect.any(Error) as Error },
+    });
   });
 
   test("a listener that throws disturbs nothing", async () => {

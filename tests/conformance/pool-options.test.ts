@@ -34,7 +34,7 @@ test("maxQueue: 0 takes a call for each idle worker, whatever it carries", async
   const settle = (call: Promise<unknown>): Promise<string> =>
     call.then(() => "ok", (error: Error) => error.name);
   for (const value of [2, Promise.resolve(2)]) {
-    expect(await settle(pool.call.square.with({ worker: { key: "a" } })(value))).toBe("ok");
+    expect(await settle(pool.call.square.with({ affinity: "a" })(value))).toBe("ok");
   }
   const calls = Array.from(
     { length: 9 },
@@ -47,7 +47,7 @@ test("maxQueue: 0 takes a call for each idle worker, whatever it carries", async
 test("calls with a worker key and large arguments wait in the worker's ring", async () => {
   const pool = poolWith({ threads: 2 });
   await pool.ready;
-  const keyed = { worker: { key: "a" } };
+  const keyed = { affinity: "a" };
   await pool.call.square.with(keyed)(1);
   const words = sharedWords();
   const running = pool.call.block.with(keyed)(words);
@@ -65,7 +65,7 @@ test("Infinity is no limit where there may be none", async () => {
     hardTimeoutMs: Infinity,
     idleTimeoutMs: Infinity,
     recycleAfter: Infinity,
-    maxWorkerMemory: Infinity,
+    maxWorkerBytes: Infinity,
     maxQueue: Infinity,
     maxPayloadBytes: Infinity,
     maxAbandonedThreads: Infinity,

@@ -126,7 +126,8 @@ const calls: Record<string, (pool: ModulePool<Tasks>, source: never) => Promise<
   "a task that returns": ({ call }, source) => call.ignore(source),
   "a task that throws": ({ call }, source) => call.refuse(source),
   "a task that ends it": ({ call }, source) => Promise.race([call.endUnread(source), pause(50)]),
-  "a call that times out": ({ call }, source) => call.ignoreFor.with({ timeout: 5 })(source, 100),
+  "a call that times out": ({ call }, source) =>
+    call.ignoreFor.with({ runTimeoutMs: 5 })(source, 100),
   "a call that is aborted while it waits": ({ call }, source) => {
     const controller = new AbortController();
     void call.block(30);
@@ -159,9 +160,9 @@ test("a source of an early call is ended with it", async () => {
 
 test("an early call with a source is not repeated when its worker is lost", async () => {
   const pool = closedAfterTest(createPool({ threads: 1 })<Tasks>(url));
-  pool.addEventListener("workerLost", (event) => event.preventDefault());
+  pool.addEventListener("workerExit", (event) => event.preventDefault());
   const source = Readable.from([1, 2, 3]);
-  const call = pool.call.crashReading.with({ idempotent: true })(source);
+  const call = pool.call.crashReading.with({ retries: 3 })(source);
   await expect(call).rejects.toThrow(WorkerLostError);
   await until(() => source.destroyed);
 });

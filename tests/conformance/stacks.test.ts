@@ -24,11 +24,11 @@ const mistakes: Readonly<Record<string, () => unknown>> = {
   "task() with a wrong option": () => [task(wrong({ f: () => {}, priority: "higher" }))],
   "importTask() without a module": () => [importTask(wrong({}))],
   "map() of no call": () => [testPool().map(wrong(5), [])],
-  "wrong options of a call": () => [testPool().call.add.with({ timeout: -1 })],
+  "wrong options of a call": () => [testPool().call.add.with({ runTimeoutMs: -1 })],
   "wrong options of a broadcast": () => [testPool().broadcast.add.with(wrong({ timeout: "x" }))],
   "wrong options of an early call": () => {
     const pool = closedAfterTest(createPool({ threads: 1 })(module));
-    return [pool.call["f"]!.with({ timeout: -1 })];
+    return [pool.call["f"]!.with({ runTimeoutMs: -1 })];
   },
   "a call of an unknown task": () => {
     const pool = closedAfterTest(createPool({ threads: 1 })({ f: task({ f: () => 1 }) }));

@@ -21,7 +21,7 @@ describe("calls with a key", () => {
     const { call } = await createReady();
     const workers = new Set<number>();
     for (const key of ["a", "b", "c", 1, 2, 3]) {
-      const keyed = call.workerOf.with({ worker: { key } });
+      const keyed = call.workerOf.with({ affinity: key });
       const seen = new Set(await Promise.all(Array.from({ length: 200 }, () => keyed())));
       expect(seen.size).toBe(1);
       for (const worker of seen) workers.add(worker);
@@ -31,9 +31,9 @@ describe("calls with a key", () => {
 
   test("are not stolen from a busy worker, and delay no other calls", async () => {
     const { call, stats } = await createReady({ threads: 2 });
-    const keyed = call.block.with({ worker: { key: "k" } });
+    const keyed = call.block.with({ affinity: "k" });
     const first = await keyed(0);
-    const calls = [keyed(200), keyed(1), call.workerOf.with({ worker: { key: "k" } })()];
+    const calls = [keyed(200), keyed(1), call.workerOf.with({ affinity: "k" })()];
     const others = await Promise.all(Array.from({ length: 20 }, () => call.workerOf()));
     expect(others).toHaveLength(20);
     expect(new Set(await Promise.all(calls))).toEqual(new Set([first]));
@@ -42,16 +42,16 @@ describe("calls with a key", () => {
 
   test("may be made before a worker is ready, with promises, timeouts and signals", async () => {
     const { call } = createIdle();
-    const keyed = call.workerOf.with({ worker: { key: "x" }, timeout: 5000 });
+    const keyed = call.workerOf.with({ affinity: "x", runTimeoutMs: 5000 });
     const results = await Promise.all([keyed(), keyed(Promise.resolve(1)), keyed([1, 2])]);
     expect(new Set(results).size).toBe(1);
   });
 
   test("get another worker when theirs is lost", async () => {
     const { call, stats } = await createReady({ threads: 2 });
-    const keyed = call.workerOf.with({ worker: { key: 7 } });
+    const keyed = call.workerOf.with({ affinity: 7 });
     const first = await keyed();
-    await call.exit.with({ worker: { key: 7 } })();
+    await call.exit.with({ affinity: 7 })();
     await until(() => stats().workersLost === 1, () => pause(5));
     const second = await keyed();
     expect(second).not.toBe(first);
@@ -61,7 +61,7 @@ describe("calls with a key", () => {
   test("start a worker if there is none", async () => {
     const options = { minThreads: 0, maxThreads: 2, idleTimeoutMs: 20 };
     const pool = createIdle(options);
-    const keyed = pool.call.workerOf.with({ worker: { key: "a" } });
+    const keyed = pool.call.workerOf.with({ affinity: "a" });
     const first = await keyed();
     await until(() => pool.stats().ready === 0, () => pause(5));
     expect(await keyed()).not.toBe(first);
@@ -69,14 +69,14 @@ describe("calls with a key", () => {
 
   test("in a number beyond the ring's window all run", async () => {
     const { call } = await createReady({ threads: 2, ringBytes: 4096 });
-    const keyed = call.workerOf.with({ worker: { key: "many" } });
+    const keyed = call.workerOf.with({ affinity: "many" });
     const calls = Array.from({ length: 5000 }, () => keyed(new Uint8Array(100)));
     expect(new Set(await Promise.all(calls)).size).toBe(1);
     const abort = new AbortController();
     const aborted = Array.from(
       { length: 3000 },
       () =>
-        call.workerOf.with({ worker: { key: "many" }, signal: abort.signal })("x".repeat(100))
+        call.workerOf.with({ affinity: "many", signal: abort.signal })("x".repeat(100))
           .catch(
             () => "aborted",
           ),
@@ -86,13 +86,10 @@ describe("calls with a key", () => {
     expect(await keyed(1)).toBe((await Promise.all(calls))[0]);
   });
 
-  test.each([[undefined], [{}], [NaN]])("the key %s is refused", async (key) => {
+  test.each([[null], [{}], [NaN]])("the affinity %s is refused", async (key) => {
     const { call } = await createReady({ threads: 1 });
-    expect(() => call.workerOf.with({ worker: { key: key as string } })).toThrow(
-      /worker\.key must be a string or a finite number/,
-    );
-    expect(() => call.workerOf.with({ worker: { kee: 1 } as never })).toThrow(
-      /no option "kee"; did you mean "key"\?/,
+    expect(() => call.workerOf.with({ affinity: key as never })).toThrow(
+      /affinity must be a string or a finite number/,
     );
   });
 });
@@ -201,7 +198,7 @@ describe("a broadcast", () => {
   test("rejects for a worker that is lost meanwhile", async () => {
     const { broadcast, call } = await createReady({ threads: 2 });
     const blocked = broadcast.block(100);
-    await call.exit.with({ worker: { key: 1 } })().catch(() => {});
+    await call.exit.with({ affinity: 1 })().catch(() => {});
     await blocked.catch(() => {});
     const results = await Promise.allSettled([broadcast.block(1)]);
     expect(results).toHaveLength(1);

@@ -72,8 +72,10 @@ describe("phase changes", () => {
     expect(parks).toBeGreaterThan(0);
     // What takes longer than the safety check's patience comes twice.
     const late = after.lateWakes - before.lateWakes;
+    // The host may be parked already when it begins: it parks before it awaits.
+    const most = 1 + parks + late;
     expect(after.wakeMessages - before.wakeMessages).toBeGreaterThan(0);
-    expect(after.wakeMessages - before.wakeMessages).toBeLessThanOrEqual(parks + late);
+    expect(after.wakeMessages - before.wakeMessages).toBeLessThanOrEqual(most);
   });
 
   test("a response to a parked host posts exactly one message", async () => {

@@ -22,22 +22,21 @@ async function readyPool(options?: PoolOptions): Promise<ModulePool<Tasks>> {
   return pool;
 }
 
-/** Makes the call at once, or throws what `with()` throws as a rejection. */
-const made = async (call: () => unknown): Promise<unknown> => await call();
-
 describe.each([["known", readyPool], ["not known yet", earlyPool]])("tasks %s", (_, create) => {
   test("options of a chain are merged", async () => {
     const pool = await create();
     const events: unknown[] = [];
     const base = pool.call.progress.with({ onEvent: (event) => events.push(event) });
-    expect(await base.with({ priority: "high" }).with({ timeout: 10_000 })(2)).toBe("finished");
+    expect(await base.with({ priority: "high" }).with({ runTimeoutMs: 10_000 })(2)).toBe(
+      "finished",
+    );
     expect(events).toEqual([{ n: 0 }, { n: 1 }]);
-    const limited = pool.call.sleepFor.with({ timeout: 5 });
+    const limited = pool.call.sleepFor.with({ runTimeoutMs: 5 });
     expect(await rejection(limited.with({ priority: 1 })(60_000))).toBeInstanceOf(TimeoutError);
-    expect(await limited.with({ timeout: 60_000 })(20)).toBe("slept");
-    expect(await limited.with({ timeout: { time: 5, default: "late" } })(60_000)).toBe("late");
+    expect(await limited.with({ runTimeoutMs: 60_000 })(20)).toBe("slept");
+    expect(await limited.with({ runTimeoutMs: 5, timeoutValue: "late" })(60_000)).toBe("late");
     expect(await rejection(limited(60_000))).toBeInstanceOf(TimeoutError);
-    const stream = pool.call.count.with({ priority: 1 }).with({ timeout: 10_000 });
+    const stream = pool.call.count.with({ priority: 1 }).with({ runTimeoutMs: 10_000 });
     expect(await stream(0, 3).toArray()).toEqual([0, 1, 2]);
   });
 
@@ -65,30 +64,30 @@ describe.each([["known", readyPool], ["not known yet", earlyPool]])("tasks %s", 
   test("a broadcast's options are merged too", async () => {
     const pool = await create();
     const { broadcast } = pool;
-    expect(await broadcast.square.with({ timeout: 10_000 }).with({ priority: 1 })(3)).toEqual([9]);
+    expect(await broadcast.square.with({ runTimeoutMs: 10_000 }).with({ priority: 1 })(3)).toEqual([
+      9,
+    ]);
     const controller = new AbortController();
-    const call = broadcast.sleepFor.with({ signal: controller.signal }).with({ timeout: 60_000 });
+    const call = broadcast.sleepFor.with({ signal: controller.signal }).with({
+      runTimeoutMs: 60_000,
+    });
     const result = call(60_000);
     controller.abort(new RangeError("enough"));
     expect(await rejection(result)).toBeDefined();
   });
 
-  test("maxRetries completes what the task declares", async () => {
+  test("retries override those of the task", async () => {
     const pool = await create();
-    expect(await pool.call.idempotent.with({ maxRetries: 5 })(1)).toBe(1);
-    expect(await pool.call.urgent.with({ idempotent: false })(2)).toBe(4);
+    expect(await pool.call.idempotent.with({ retries: 5 })(1)).toBe(1);
+    expect(await pool.call.urgent.with({ retries: 0 })(2)).toBe(4);
     const { square } = pool.call;
-    expect(await square.with({ idempotent: true }).with({ maxRetries: 5 })(2)).toBe(4);
-    const withRetries = { maxRetries: 5 };
-    expect(await rejection(made(() => square.with(withRetries)(2)))).toMatchObject({
-      code: "HEDDLE_INVALID_ARGUMENT",
-      message: expect.stringContaining("maxRetries needs idempotent: true"),
-    });
-    const off = pool.call.idempotent.with({ idempotent: false });
-    expect(await rejection(made(() => off.with(withRetries)(2)))).toBeInstanceOf(
-      InvalidArgumentError,
-    );
-    expect(() => square.with({ idempotent: false, maxRetries: 1 })).toThrow(InvalidArgumentError);
+    expect(await square.with({ retries: 3 }).with({ retries: 5 })(2)).toBe(4);
+    for (const retries of [-1, 0.5, 1001, "3"]) {
+      expect(() => square.with({ retries: retries as number })).toThrow(
+        /retries must be an integer from 0 to 1000/,
+      );
+    }
+    expect(() => square.with({ idempotent: true } as never)).toThrow(InvalidArgumentError);
   });
 
   test("views in the list of what moves stand for their buffers", async () => {
@@ -129,10 +128,8 @@ describe.each([["known", readyPool], ["not known yet", earlyPool]])("tasks %s", 
 
 test("a function of with() that was made before its task was known checks its options then", async () => {
   const pool = earlyPool();
-  const call = pool.call.square.with({ maxRetries: 5 });
   const stream = pool.call.count.with({ onEvent: () => {} });
   await pool.ready;
-  expect(await rejection(call(2))).toBeInstanceOf(InvalidArgumentError);
   expect(await rejection(stream(0, 1).next())).toBeInstanceOf(InvalidArgumentError);
-  expect(() => pool.call.square.with({ maxRetries: 5 })).toThrow(InvalidArgumentError);
+  expect(() => pool.call.count.with({ onEvent: () => {} })).toThrow(InvalidArgumentError);
 });

@@ -47,15 +47,15 @@ describe.skipIf(noServer !== undefined)(`one server${noServer ? ` (${noServer})`
   beforeAll(async () => {
     servers = await startServers(1);
     address = servers[0]!.address;
-    server = serve<Tasks>(tasks, {
+    server = serve({
       servers: address,
       subject: "tests",
       name: "first",
       pool: { threads: 2 },
       terminates: false,
-    });
+    })<Tasks>(tasks);
     await server.ready;
-    pool = connectPool<Tasks>({ servers: address, subject: "tests" });
+    pool = connectPool({ servers: address, subject: "tests" })<Tasks>();
   });
   afterAll(async () => {
     await pool?.shutdown();
@@ -65,7 +65,7 @@ describe.skipIf(noServer !== undefined)(`one server${noServer ? ` (${noServer})`
   });
 
   test("calls return results, also those made before the connection is there", async () => {
-    const early = connectPool<Tasks>({ servers: address, subject: "tests" });
+    const early = connectPool({ servers: address, subject: "tests" })<Tasks>();
     const sums = Array.from({ length: 100 }, (_, n) => early.call.add(n, 1));
     expect(await Promise.all(sums)).toEqual(Array.from({ length: 100 }, (_, n) => n + 1));
     expect(early.stats()).toMatchObject({ inFlight: 0, queued: 0, completed: 100, failed: 0 });
@@ -134,21 +134,21 @@ describe.skipIf(noServer !== undefined)(`one server${noServer ? ` (${noServer})`
     }
     expect(await rejection(pool.call.shared())).toBeInstanceOf(DataCloneError);
     expect(() => pool.call.add.with({ transfer: [] })).toThrow(InvalidArgumentError);
-    expect(() => pool.call.add.with({ worker: { key: 1 } })).toThrow(InvalidArgumentError);
+    expect(() => pool.call.add.with({ affinity: 1 })).toThrow(InvalidArgumentError);
     port1.close();
     port2.close();
   });
 
   test("limits of time are kept, and carried to the machine", async () => {
-    const timeout = await rejection(pool.call.sleep.with({ timeout: 20 })(60_000));
+    const timeout = await rejection(pool.call.sleep.with({ runTimeoutMs: 20 })(60_000));
     expect(timeout).toBeInstanceOf(TimeoutError);
-    expect(timeout).toMatchObject({ kind: "timeout", limitMs: 20 });
+    expect(timeout).toMatchObject({ kind: "run", limitMs: 20 });
     const urgent = pool.call.sleep.with({ priority: "high" });
-    const lenient = urgent.with({ timeout: { time: 20, default: "late" } });
+    const lenient = urgent.with({ runTimeoutMs: 20, timeoutValue: "late" });
     expect(await lenient(60_000)).toBe("late");
-    const deadline = await rejection(pool.call.sleep.with({ deadline: 30 })(60_000));
-    expect(deadline).toMatchObject({ kind: "deadline", limitMs: 30 });
-    expect(await pool.call.add.with({ priority: "high", idempotent: true })(1, 2)).toBe(3);
+    const deadline = await rejection(pool.call.sleep.with({ timeoutMs: 30 })(60_000));
+    expect(deadline).toMatchObject({ kind: "call", limitMs: 30 });
+    expect(await pool.call.add.with({ priority: "high", retries: 3 })(1, 2)).toBe(3);
   });
 
   test("an abort rejects at once and reaches the task", async () => {
@@ -187,18 +187,18 @@ describe.skipIf(noServer !== undefined)(`one server${noServer ? ` (${noServer})`
   });
 
   test("payloads above maxPayloadBytes are refused on either side", async () => {
-    const small = connectPool<Tasks>({
+    const small = connectPool({
       servers: address,
       subject: "tests",
       maxPayloadBytes: 100_000,
-    });
+    })<Tasks>();
     const error = await rejection(small.call.echo(new Uint8Array(200_000)));
     expect(error).toBeInstanceOf(PayloadTooLargeError);
-    const large = connectPool<Tasks>({
+    const large = connectPool({
       servers: address,
       subject: "tests",
       maxPayloadBytes: 2 ** 28,
-    });
+    })<Tasks>();
     const refused = await rejection(large.call.echo(new Uint8Array(70 * 2 ** 20)));
     expect((refused as Error).message).toContain("maxPayloadBytes");
     expect(await large.call.add(1, 1)).toBe(2);
@@ -236,7 +236,7 @@ describe.skipIf(noServer !== undefined)(`one server${noServer ? ` (${noServer})`
     const unknown = call["nothing"]!();
     await rejection(unknown as unknown as Promise<unknown>);
     expect(await rejection(unknown.toArray())).toBeInstanceOf(UnknownTaskError);
-    const closed = connectPool<Tasks>({ servers: address, subject: "tests" });
+    const closed = connectPool({ servers: address, subject: "tests" })<Tasks>();
     await closed.shutdown();
     expect(await rejection(closed.call.count(3).toArray())).toBeInstanceOf(PoolClosedError);
   });
@@ -252,16 +252,16 @@ describe.skipIf(noServer !== undefined)(`one server${noServer ? ` (${noServer})`
   });
 
   test("a machine takes no more than maxInFlight; callers wait for room", async () => {
-    const busy = serve<Tasks>(tasks, {
+    const busy = serve({
       servers: address,
       subject: "busy",
       pool: { threads: 1 },
       maxInFlight: 3,
       terminates: false,
       discovery: false,
-    });
+    })<Tasks>(tasks);
     await busy.ready;
-    const caller = connectPool<Tasks>({ servers: address, subject: "busy" });
+    const caller = connectPool({ servers: address, subject: "busy" })<Tasks>();
     const calls = Array.from({ length: 30 }, (_, n) => caller.call.sleep(10, n));
     let most = 0;
     const done = Promise.all(calls);
@@ -298,12 +298,14 @@ describe.skipIf(noServer !== undefined)(`one server${noServer ? ` (${noServer})`
   test("shutdown lets calls finish, then rejects what is left", async () => {
     const start = async (): Promise<Server> => {
       const options = { servers: address, subject: "drained", name: "leaving" };
-      const started = serve<Tasks>(tasks, { ...options, terminates: false });
+      const started = serve({ ...options, terminates: false })<Tasks>(tasks);
       await started.ready;
       return started;
     };
     const patient = await start();
-    const caller = connectPool<Tasks>({ servers: address, subject: "drained", machineWaitMs: 50 });
+    const caller = connectPool({ servers: address, subject: "drained", machineWaitMs: 50 })<
+      Tasks
+    >();
     const finishing = caller.call.sleep(200, "finished");
     await until(() => patient.stats().inFlight === 1);
     await patient.shutdown(Infinity);
@@ -326,11 +328,11 @@ describe.skipIf(noServer !== undefined)(`one server${noServer ? ` (${noServer})`
     const locked = await startServers(1, ["--user", "ada", "--pass", "secret"]);
     const options = { servers: locked[0]!.address, subject: "locked" };
     const connection = { user: "ada", pass: "secret" };
-    const refused = connectPool<Tasks>(options);
+    const refused = connectPool(options)<Tasks>();
     expect(await rejection(refused.ready)).toBeInstanceOf(NoMachinesError);
-    const open = serve<Tasks>(tasks, { ...options, connection, terminates: false });
+    const open = serve({ ...options, connection, terminates: false })<Tasks>(tasks);
     await open.ready;
-    const caller = connectPool<Tasks>({ ...options, connection });
+    const caller = connectPool({ ...options, connection })<Tasks>();
     expect(await caller.call.add(1, 2)).toBe(3);
     await Promise.all([caller.shutdown(), refused.shutdown()]);
     await open.shutdown();
@@ -338,10 +340,10 @@ describe.skipIf(noServer !== undefined)(`one server${noServer ? ` (${noServer})`
   });
 
   test("wrong options and unreachable servers are named", async () => {
-    expect(() => connectPool({ subject: "a b" })).toThrow(InvalidArgumentError);
-    expect(() => connectPool({ subject: "a", server: 1 } as never)).toThrow(/servers/);
-    expect(() => serve(tasks, { subject: "a", maxInFlight: 0 })).toThrow(InvalidArgumentError);
-    const nowhere = connectPool<Tasks>({ servers: "127.0.0.1:1", subject: "a" });
+    expect(() => connectPool({ subject: "a b" })()).toThrow(InvalidArgumentError);
+    expect(() => connectPool({ subject: "a", server: 1 } as never)()).toThrow(/servers/);
+    expect(() => serve({ subject: "a", maxInFlight: 0 })(tasks)).toThrow(InvalidArgumentError);
+    const nowhere = connectPool({ servers: "127.0.0.1:1", subject: "a" })<Tasks>();
     expect(await rejection(nowhere.ready)).toBeInstanceOf(NoMachinesError);
     expect(await rejection(nowhere.call.add(1, 2))).toBeInstanceOf(NoMachinesError);
     await nowhere.shutdown();

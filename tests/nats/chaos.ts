@@ -41,7 +41,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
     subject: "chaos",
     durable: { ackWaitMs: 2000 },
   };
-  const pool = connectPool<Tasks>({ ...common, lostAfterMs: 3000 });
+  const pool = connectPool({ ...common, lostAfterMs: 3000 })<Tasks>();
   const runtimes = Object.keys(MACHINES);
   let started = 0;
   const start = (): Promise<MachineProcess> =>
@@ -85,7 +85,7 @@ async function callAll(
   const outcomes = new Uint8Array(count);
   let [next, lost, named] = [0, 0, 0];
   const unnamed = new Set<string>();
-  const repeatable = pool.call.add.with({ idempotent: true, maxRetries: 100 });
+  const repeatable = pool.call.add.with({ retries: 100 });
   const work = async (): Promise<void> => {
     while (next < count) {
       const n = next++;
@@ -115,7 +115,11 @@ async function enqueueAll(
     while (next < count) {
       const n = next++;
       const id = `durable-${n}`;
-      await pool.enqueue.record([file, id, 20], { id, retries: 100, delay: n % 2 === 0 ? 0 : 50 });
+      await pool.enqueue.record([file, id, 20], {
+        id,
+        retries: 100,
+        delayMs: n % 2 === 0 ? 0 : 50,
+      });
       if (await pool.result(id) === `done ${id}`) durableRecorded++;
     }
   };

@@ -38,15 +38,15 @@ describe.skipIf(noServer !== undefined)(`JetStream${noServer ? ` (${noServer})` 
   beforeAll(async () => {
     servers = await startServers(1, ["-js"]);
     address = servers[0]!.address;
-    server = serve<Tasks>(tasks, {
+    server = serve({
       servers: address,
       subject: "durable.tests",
       pool: { threads: 2 },
       terminates: false,
       durable: true,
-    });
+    })<Tasks>(tasks);
     await server.ready;
-    pool = connectPool<Tasks>({ servers: address, subject: "durable.tests" });
+    pool = connectPool({ servers: address, subject: "durable.tests" })<Tasks>();
   });
   afterAll(async () => {
     await pool?.shutdown();
@@ -79,7 +79,7 @@ describe.skipIf(noServer !== undefined)(`JetStream${noServer ? ` (${noServer})` 
 
   test("a delayed call waits, and holds up no other", async () => {
     const madeAt = Date.now();
-    const slow = await pool.enqueue.record([file("order"), "delayed"], { delay: 1000 });
+    const slow = await pool.enqueue.record([file("order"), "delayed"], { delayMs: 1000 });
     const fast = await pool.enqueue.record([file("order"), "immediate"]);
     expect(await pool.result(fast)).toBe("done immediate");
     expect(await pool.result(slow)).toBe("done delayed");
@@ -89,12 +89,15 @@ describe.skipIf(noServer !== undefined)(`JetStream${noServer ? ` (${noServer})` 
 
   test("deliveries that are lost before a delayed call runs are no runs", async () => {
     const options = { servers: address, subject: "durable.lost", durable: { ackWaitMs: 3000 } };
-    const caller = connectPool<Tasks>(options);
+    const caller = connectPool(options)<Tasks>();
     const delay = 7000;
     const madeAt = Date.now();
-    const once = await caller.enqueue.record([file("lost"), "once"], { delay, retries: 0 });
+    const once = await caller.enqueue.record([file("lost"), "once"], {
+      delayMs: delay,
+      retries: 0,
+    });
     const failing = await caller.enqueue.recordAndFail([file("failures"), "x"], {
-      delay,
+      delayMs: delay,
       retries: 1,
     });
     // A machine that takes both twice, and dies.
@@ -106,7 +109,7 @@ describe.skipIf(noServer !== undefined)(`JetStream${noServer ? ` (${noServer})` 
       }
     }
     await connection.close();
-    const machine = serve<Tasks>(tasks, { ...options, pool: { threads: 1 }, terminates: false });
+    const machine = serve({ ...options, pool: { threads: 1 }, terminates: false })<Tasks>(tasks);
     await machine.ready;
     expect(await caller.result(once)).toBe("done once");
     expect(Date.now() - madeAt).toBeGreaterThanOrEqual(delay);
@@ -151,7 +154,9 @@ describe.skipIf(noServer !== undefined)(`JetStream${noServer ? ` (${noServer})` 
       .toBeInstanceOf(InvalidArgumentError);
     expect(await rejection(pool.enqueue.add([1, 2], { retry: 1 } as never)))
       .toBeInstanceOf(InvalidArgumentError);
-    expect(await rejection(pool.result("never", { timeout: 50 }))).toBeInstanceOf(TimeoutError);
+    expect(await rejection(pool.result("never", { timeoutMs: 50 }))).toBeInstanceOf(
+      TimeoutError,
+    );
   });
 
   test("arguments and results that do not fit a message name max_payload", async () => {
@@ -176,7 +181,7 @@ describe.skipIf(noServer !== undefined)(`JetStream${noServer ? ` (${noServer})` 
       subject: "durable.deaths",
       durable: { ackWaitMs: 2000 },
     };
-    const caller = connectPool<Tasks>(options);
+    const caller = connectPool(options)<Tasks>();
     const id = await caller.enqueue.recordUntil([file("deaths"), "long", file("go")], {
       id: "long",
     });
@@ -186,7 +191,7 @@ describe.skipIf(noServer !== undefined)(`JetStream${noServer ? ` (${noServer})` 
     await first.kill();
     writeFileSync(file("go"), "");
     const second = await startMachine("second", options, "bun");
-    const reader = connectPool<Tasks>(options);
+    const reader = connectPool(options)<Tasks>();
     expect(await reader.result(id)).toBe("done long");
     // More often if a machine was too busy to renew it.
     expect(lines("deaths").length).toBeGreaterThanOrEqual(2);

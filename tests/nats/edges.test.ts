@@ -30,9 +30,9 @@ describe.skipIf(noServer !== undefined)(`edges${noServer ? ` (${noServer})` : ""
     servers = await startServers(1, ["-js"]);
     address = servers[0]!.address;
     const options = { servers: address, subject: "edges", maxInFlight: 3000, terminates: false };
-    server = serve<Tasks>(tasks, { ...options, pool: { threads: 2 }, durable: true });
+    server = serve({ ...options, pool: { threads: 2 }, durable: true })<Tasks>(tasks);
     await server.ready;
-    pool = connectPool<Tasks>({ servers: address, subject: "edges" });
+    pool = connectPool({ servers: address, subject: "edges" })<Tasks>();
   });
   afterAll(async () => {
     await pool?.shutdown();
@@ -51,14 +51,14 @@ describe.skipIf(noServer !== undefined)(`edges${noServer ? ` (${noServer})` : ""
 
   test("messages about many calls are not limited by maxPayloadBytes", async () => {
     const options = { servers: address, subject: "many", maxPayloadBytes: 1024 };
-    const machine = serve<Tasks>(tasks, {
+    const machine = serve({
       ...options,
       pool: { threads: 1 },
       maxInFlight: 3000,
       terminates: false,
-    });
+    })<Tasks>(tasks);
     await machine.ready;
-    const caller = connectPool<Tasks>({ ...options, lostAfterMs: 6000 });
+    const caller = connectPool({ ...options, lostAfterMs: 6000 })<Tasks>();
     const calls = Array.from({ length: 2500 }, () => caller.call.sleep(4500));
     expect(new Set(await Promise.all(calls))).toEqual(new Set([4500]));
     await caller.shutdown();
@@ -66,22 +66,22 @@ describe.skipIf(noServer !== undefined)(`edges${noServer ? ` (${noServer})` : ""
   });
 
   test("a refused large result leaves no slot taken", async () => {
-    const caller = connectPool<Tasks>({
+    const caller = connectPool({
       servers: address,
       subject: "edges",
       maxPayloadBytes: 2 ** 20,
-    });
+    })<Tasks>();
     expect(String(await rejection(caller.call.large(5_000_000)))).toContain("maxPayloadBytes");
     await until(() => server.stats().inFlight === 0);
     await caller.shutdown();
   });
 
   test("more large results than there is memory for wait for each other", async () => {
-    const caller = connectPool<Tasks>({
+    const caller = connectPool({
       servers: address,
       subject: "edges",
       maxPayloadBytes: 3_000_000,
-    });
+    })<Tasks>();
     const results = await Promise.all(
       Array.from({ length: 16 }, () => caller.call.large(2_900_000)),
     );
@@ -119,7 +119,7 @@ describe.skipIf(noServer !== undefined)(`edges${noServer ? ` (${noServer})` : ""
       },
     });
     await connection.flush();
-    const caller = connectPool<Tasks>({ servers: address, subject: "refusing" });
+    const caller = connectPool({ servers: address, subject: "refusing" })<Tasks>();
     const call = rejection(caller.call.echo(1));
     await until(() => connection.stats().outMsgs > 10);
     await caller.shutdown(0);
@@ -139,7 +139,7 @@ describe.skipIf(noServer !== undefined)(`edges${noServer ? ` (${noServer})` : ""
       },
     });
     await connection.flush();
-    const caller = connectPool<Tasks>({ servers: address, subject: "gone", lostAfterMs: 3000 });
+    const caller = connectPool({ servers: address, subject: "gone", lostAfterMs: 3000 })<Tasks>();
     expect(await rejection(caller.call.echo(1))).toBeInstanceOf(WorkerLostError);
     expect(requests).toBe(1);
     await caller.shutdown();
@@ -151,7 +151,7 @@ describe.skipIf(noServer !== undefined)(`edges${noServer ? ` (${noServer})` : ""
     let requests = 0;
     connection.subscribe("silent.call", { callback: () => void requests++ });
     await connection.flush();
-    const caller = connectPool<Tasks>({ servers: address, subject: "silent", lostAfterMs: 3000 });
+    const caller = connectPool({ servers: address, subject: "silent", lostAfterMs: 3000 })<Tasks>();
     const rows = (caller as unknown as RemotePool<{ rows(): AsyncGenerator<number> }>).call.rows();
     await until(() => requests === 1);
     await rejection(rows.return());
@@ -173,7 +173,7 @@ describe.skipIf(noServer !== undefined)(`edges${noServer ? ` (${noServer})` : ""
     const connection = await connect({ servers: address });
     const manager = await jetstreamManager(connection);
     for (const subject of ["store.a", "store_a", "store_-a"]) {
-      const caller = connectPool<Tasks>({ servers: address, subject });
+      const caller = connectPool({ servers: address, subject })<Tasks>();
       await caller.enqueue.sleep([1], { id: "same" });
       await caller.shutdown();
     }
@@ -189,25 +189,25 @@ describe.skipIf(noServer !== undefined)(`edges${noServer ? ` (${noServer})` : ""
       subject: "nowhere",
       connection: { waitOnFirstConnect: true },
     };
-    const caller = connectPool<Tasks>(options);
+    const caller = connectPool(options)<Tasks>();
     const call = rejection(caller.call.echo(1));
     await caller.shutdown(20);
     expect(await call).toBeInstanceOf(PoolClosedError);
-    const machine = serve<Tasks>(tasks, { ...options, pool: { threads: 1 }, terminates: false });
+    const machine = serve({ ...options, pool: { threads: 1 }, terminates: false })<Tasks>(tasks);
     await machine.shutdown(20);
     await machine.stopped;
   });
 
   test("a closed connection ends a machine without discovery", async () => {
     const single = await startServers(1);
-    const machine = serve<Tasks>(tasks, {
+    const machine = serve({
       servers: single[0]!.address,
       subject: "closed",
       pool: { threads: 1 },
       discovery: false,
       terminates: false,
       connection: { maxReconnectAttempts: 1, reconnectTimeWait: 20 },
-    });
+    })<Tasks>(tasks);
     await machine.ready;
     await single.stop();
     await machine.stopped;

@@ -80,12 +80,12 @@ describe.skipIf(noServer !== undefined)(`a server${noServer ? ` (${noServer})` :
   beforeAll(async () => {
     servers = await startServers(1);
     const { address } = servers[0]!;
-    server = serve<Tasks>(tasks, {
+    server = serve({
       servers: address,
       subject: "hostile",
       pool: { threads: 1 },
       terminates: false,
-    });
+    })<Tasks>(tasks);
     await server.ready;
     connection = await connect({ servers: address });
   });
@@ -97,7 +97,7 @@ describe.skipIf(noServer !== undefined)(`a server${noServer ? ` (${noServer})` :
 
   test("a machine survives damaged requests on all of its subjects", async () => {
     const random = createRandom(30);
-    const caller = connectPool<Tasks>({ servers: servers[0]!.address, subject: "hostile" });
+    const caller = connectPool({ servers: servers[0]!.address, subject: "hostile" })<Tasks>();
     let answers = 0;
     const inbox = `_INBOX.hostile`;
     connection.subscribe(`${inbox}.>`, { callback: () => void answers++ });
@@ -131,11 +131,11 @@ describe.skipIf(noServer !== undefined)(`a server${noServer ? ` (${noServer})` :
       },
     });
     await connection.flush();
-    const caller = connectPool<Tasks>({
+    const caller = connectPool({
       servers: servers[0]!.address,
       subject: "liar",
       lostAfterMs: 300,
-    });
+    })<Tasks>();
     const calls = Array.from({ length: 300 }, (_, n) => caller.call.add(n, 1));
     const outcomes = await Promise.allSettled(calls);
     expect(outcomes).toHaveLength(300);

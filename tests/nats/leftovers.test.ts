@@ -42,14 +42,14 @@ describe.skipIf(noServer !== undefined)(`JetStream${noServer ? ` (${noServer})` 
   beforeAll(async () => {
     servers = await startServers(1, ["-js", "-m", "-1"]);
     options = { servers: servers[0]!.address, subject: SUBJECT };
-    server = serve<Tasks>(tasks, {
+    server = serve({
       ...options,
       pool: { threads: 2 },
       terminates: false,
       durable: true,
-    });
+    })<Tasks>(tasks);
     await server.ready;
-    pool = connectPool<Tasks>(options);
+    pool = connectPool(options)<Tasks>();
     connection = await connect({ servers: options.servers, name: "observer" });
     manager = await jetstreamManager(connection);
     await pool.result(await pool.enqueue.add([1, 2]));
@@ -113,17 +113,17 @@ describe.skipIf(noServer !== undefined)(`JetStream${noServer ? ` (${noServer})` 
   test("no way in which a call or a wait ends leaves more", async () => {
     const dead = (await state(DEAD)).messages;
     const held = await pool.enqueue.recordUntil([file("held"), "held", file("go")]);
-    const timedOut = Array.from({ length: 50 }, () => pool.result(held, { timeout: 20 }));
+    const timedOut = Array.from({ length: 50 }, () => pool.result(held, { timeoutMs: 20 }));
     for (const wait of timedOut) expect(await rejection(wait)).toBeInstanceOf(TimeoutError);
     const waiting = Array.from({ length: 50 }, () => pool.result(held));
-    const other = connectPool<Tasks>(options);
+    const other = connectPool(options)<Tasks>();
     const closed = rejection(other.result(held));
     await other.result(await other.enqueue.add([1, 2]));
     await other.shutdown();
     expect(await closed).toBeInstanceOf(PoolClosedError);
     writeFileSync(file("go"), "");
     for (const wait of waiting) expect(await wait).toBe("done held");
-    const delayed = await pool.enqueue.add([3, 4], { delay: 50 });
+    const delayed = await pool.enqueue.add([3, 4], { delayMs: 50 });
     expect(await pool.result(delayed)).toBe(7);
     for (let n = 0; n < 2; n++) await pool.enqueue.add([5, 6], { id: "twice" });
     expect(await pool.result("twice")).toBe(11);

@@ -21,7 +21,7 @@ describe.skipIf(noServer !== undefined)(`losses${noServer ? ` (${noServer})` : "
   const addresses = (): string[] => servers!.map(({ address }) => address);
   /** `lostAfterMs`: longer than this machine may be busy with other things, where nothing is lost. */
   const open = (subject = "losses", lostAfterMs = 6000): RemotePool<Tasks> => {
-    const pool = connectPool<Tasks>({ servers: addresses(), subject, lostAfterMs });
+    const pool = connectPool({ servers: addresses(), subject, lostAfterMs })<Tasks>();
     pools.push(pool);
     return pool;
   };
@@ -46,7 +46,7 @@ describe.skipIf(noServer !== undefined)(`losses${noServer ? ` (${noServer})` : "
     const first = await machine("first");
     const pool = open();
     const lost = rejection(pool.call.sleep(60_000));
-    const repeated = pool.call.notIn.with({ idempotent: true })(await pool.call.pid());
+    const repeated = pool.call.notIn.with({ retries: 3 })(await pool.call.pid());
     await until(() => pool.stats().machines === 1);
     await machine("second", "deno");
     await first.kill();
@@ -101,14 +101,14 @@ describe.skipIf(noServer !== undefined)(`losses${noServer ? ` (${noServer})` : "
     await Promise.all([machine("first"), machine("second")]);
     const pool = open();
     await settleAll(pool, 2000, () => servers![0]!.kill());
-    expect(await pool.call.add.with({ idempotent: true })(1, 2)).toBe(3);
+    expect(await pool.call.add.with({ retries: 3 })(1, 2)).toBe(3);
   });
 
   test("streams both ways are whole or fail when a server of a cluster is killed", async () => {
     servers = await startServers(3);
     await Promise.all([machine("first"), machine("second")]);
     const pool = open();
-    await pool.call.add.with({ idempotent: true })(1, 2);
+    await pool.call.add.with({ retries: 3 })(1, 2);
     const COUNT = 20_000;
     let begun = 0;
     let killed: Promise<void> | undefined;
@@ -138,7 +138,7 @@ describe.skipIf(noServer !== undefined)(`losses${noServer ? ` (${noServer})` : "
     expect(begun).toBeGreaterThan(0);
     // The sources of streams that failed are being ended.
     await until(() => pool.stats().inFlight === 0);
-    expect(await pool.call.add.with({ idempotent: true })(1, 2)).toBe(3);
+    expect(await pool.call.add.with({ retries: 3 })(1, 2)).toBe(3);
   });
 
   /** Makes calls, 50 at a time, half of them idempotent; `disturb` runs in the middle. */
@@ -148,7 +148,7 @@ describe.skipIf(noServer !== undefined)(`losses${noServer ? ` (${noServer})` : "
     disturb: () => Promise<void>,
     killed?: string,
   ): Promise<void> {
-    await pool.call.add.with({ idempotent: true })(1, 2);
+    await pool.call.add.with({ retries: 3 })(1, 2);
     const outcomes = new Array<number>(count).fill(0);
     let next = 0;
     let lost = 0;
@@ -158,7 +158,7 @@ describe.skipIf(noServer !== undefined)(`losses${noServer ? ` (${noServer})` : "
         const n = next++;
         if (n === count >> 1) disturbed = disturb();
         const isIdempotent = n % 2 === 0;
-        const call = isIdempotent ? pool.call.add.with({ idempotent: true }) : pool.call.add;
+        const call = isIdempotent ? pool.call.add.with({ retries: 3 }) : pool.call.add;
         try {
           expect(await call(n, 1)).toBe(n + 1);
         } catch (error) {

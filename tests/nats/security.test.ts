@@ -34,19 +34,19 @@ function reload(configuration: string): void {
   servers![0]!.reload();
 }
 const machine = (address: string, connection: Connection, further: object = {}) => {
-  const server = serve<Tasks>(tasks, {
+  const server = serve({
     servers: address,
     subject: "secure.tasks",
     connection,
     pool: { threads: 1 },
     terminates: false,
     ...further,
-  });
+  })<Tasks>(tasks);
   open.push(server);
   return server;
 };
 const caller = (address: string, connection: Connection) => {
-  const pool = connectPool<Tasks>({ servers: address, subject: "secure.tasks", connection });
+  const pool = connectPool({ servers: address, subject: "secure.tasks", connection })<Tasks>();
   open.push(pool);
   return pool;
 };
@@ -235,7 +235,7 @@ describe.skipIf(noServer !== undefined)(`permissions${noServer ? ` (${noServer})
     );
     await machine(address, asMachine, { durable: true }).ready;
     const pool = caller(address, asCaller);
-    expect(await pool.result(await pool.enqueue.add([1, 2], { delay: 50 }))).toBe(3);
+    expect(await pool.result(await pool.enqueue.add([1, 2], { delayMs: 50 }))).toBe(3);
     const failing = await pool.enqueue.fail(["no"], { retries: 0 });
     expect(await rejection(pool.result(failing))).toMatchObject({ message: "no" });
   });

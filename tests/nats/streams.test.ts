@@ -52,10 +52,10 @@ describe.skipIf(noServer !== undefined)(`streams${noServer ? ` (${noServer})` : 
     servers = await startServers(1);
     address = servers[0]!.address;
     const options = { servers: address, subject: "streams", pool: { threads: 2 } };
-    server = serve<Tasks>(tasks, { ...options, terminates: false });
+    server = serve({ ...options, terminates: false })<Tasks>(tasks);
     await server.ready;
     // Longer than this machine may be busy with other things.
-    pool = connectPool<Tasks>({ servers: address, subject: "streams", lostAfterMs: 30_000 });
+    pool = connectPool({ servers: address, subject: "streams", lostAfterMs: 30_000 })<Tasks>();
   });
   afterAll(async () => {
     await pool?.shutdown();
@@ -143,9 +143,9 @@ describe.skipIf(noServer !== undefined)(`streams${noServer ? ` (${noServer})` : 
 
   test("results that wait for their readers leave room for the calls that read them", async () => {
     const options = { servers: address, subject: "narrow", maxInFlight: 2 };
-    const narrow = serve<Tasks>(tasks, { ...options, pool: { threads: 1 }, terminates: false });
+    const narrow = serve({ ...options, pool: { threads: 1 }, terminates: false })<Tasks>(tasks);
     await narrow.ready;
-    const caller = connectPool<Tasks>({ servers: address, subject: "narrow" });
+    const caller = connectPool({ servers: address, subject: "narrow" })<Tasks>();
     const doubled = Array.from(
       { length: 5 },
       () => caller.call.double(caller.call.count(20_000)).toArray(),
@@ -156,7 +156,7 @@ describe.skipIf(noServer !== undefined)(`streams${noServer ? ` (${noServer})` : 
   });
 
   test("a call that cannot be made leaves no rejection of the calls among its arguments", async () => {
-    const closed = connectPool<Tasks>({ servers: address, subject: "streams" });
+    const closed = connectPool({ servers: address, subject: "streams" })<Tasks>();
     const fail = (inner: AsyncIterable<number>): Promise<unknown> =>
       rejection(closed.call.double(inner).toArray());
     const outer = [fail(closed.call.count(1)), fail(closed.call.failAfter(0))];
@@ -250,7 +250,7 @@ describe.skipIf(noServer !== undefined)(`streams${noServer ? ` (${noServer})` : 
     // A call that the system holds up can time out before it reads.
     for (let opened = 0; opened === 0;) {
       const late = new Source();
-      const timedOut = await rejection(pool.call.readOne.with({ timeout: 500 })(late));
+      const timedOut = await rejection(pool.call.readOne.with({ runTimeoutMs: 500 })(late));
       expect(timedOut).toBeInstanceOf(TimeoutError);
       opened = late.opened;
       await until(() => late.closed === opened);
@@ -278,10 +278,10 @@ describe.skipIf(noServer !== undefined)(`streams${noServer ? ` (${noServer})` : 
   test("the source ends with the machine that reads it; the call is not repeated", async () => {
     const options = { servers: [address], subject: "mortal", pool: { threads: 1 } };
     const machine = await startMachine("mortal", options);
-    const caller = connectPool<Tasks>({ servers: address, subject: "mortal", lostAfterMs: 6000 });
+    const caller = connectPool({ servers: address, subject: "mortal", lostAfterMs: 6000 })<Tasks>();
     await caller.call.pid(); // the caller asks for its name
     const source = new Source();
-    const reading = rejection(caller.call.readOne.with({ idempotent: true })(source));
+    const reading = rejection(caller.call.readOne.with({ retries: 3 })(source));
     await until(() => source.opened === 1);
     await machine.kill();
     const error = await reading;
@@ -294,15 +294,15 @@ describe.skipIf(noServer !== undefined)(`streams${noServer ? ` (${noServer})` : 
   });
 
   test("shutdown of the machine ends the source", async () => {
-    const leaving = serve<Tasks>(tasks, {
+    const leaving = serve({
       servers: address,
       subject: "leaving",
       pool: { threads: 1 },
       discovery: false,
       terminates: false,
-    });
+    })<Tasks>(tasks);
     await leaving.ready;
-    const caller = connectPool<Tasks>({ servers: address, subject: "leaving" });
+    const caller = connectPool({ servers: address, subject: "leaving" })<Tasks>();
     const source = new Source();
     const reading = rejection(caller.call.readOne(source));
     await until(() => source.opened === 1);

@@ -204,7 +204,7 @@ const ending = (host: (memory: SharedArrayBuffer) => void): Scenario => ({
 
 /** By a timekeeper whose looks are made by hand, one after the other. */
 function timeOut(memory: SharedArrayBuffer): void {
-  const host = new Host(memory, { timeoutMs: 50 });
+  const host = new Host(memory, { runTimeoutMs: 50 });
   let nowMs = 0;
   let look: (() => void) | undefined;
   const deadlines = new Deadlines({

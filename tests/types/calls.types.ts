@@ -47,7 +47,7 @@ export async function accepted(): Promise<void> {
   await pool.call.optional("a", 2);
   await pool.call.rest(1, "a", Promise.resolve("b"));
   await pool.call.untyped(1, "anything", {});
-  pool.addEventListener("workerLost", (event) => event.detail.error.exitCode);
+  pool.addEventListener("workerExit", (event) => event.detail.error?.exitCode);
   pool.addEventListener("unhandledRejection", (event) => event.detail.workerId.toFixed());
 }
 
@@ -132,10 +132,13 @@ assert<Equal<Parameters<typeof pool.call.add.with>, [options: CallOptions]>>();
 assert<Equal<Parameters<typeof pool.call.add>, Parameters<Signature>>>();
 
 export async function withOptions(): Promise<void> {
-  await pool.call.add.with({ signal: null, timeout: 100, priority: "low" })(1, Promise.resolve(2));
-  await others.call.listen.with({ deadline: 100 })(1);
-  await others.call.listen.with({ deadline: 100 }).with({ signal: null })(1);
-  await call.clone.with({ priority: 1 }).with({ timeout: 100 })({ x: 1 });
+  await pool.call.add.with({ signal: null, runTimeoutMs: 100, priority: "low" })(
+    1,
+    Promise.resolve(2),
+  );
+  await others.call.listen.with({ timeoutMs: 100 })(1);
+  await others.call.listen.with({ timeoutMs: 100 }).with({ signal: null })(1);
+  await call.clone.with({ priority: 1 }).with({ runTimeoutMs: 100 })({ x: 1 });
   // @ts-expect-error no such option
   pool.call.add.with({}).with({ timeouts: 100 });
   // @ts-expect-error no such option
@@ -181,7 +184,7 @@ export async function overloaded(): Promise<void> {
   const count: number = await call.parse("a");
   const text: string = await call.parse(new Uint8Array(count), Promise.resolve("utf8"));
   const none: undefined = await call.parse();
-  const again: number = await call.parse.with({ timeout: 100 })(text);
+  const again: number = await call.parse.with({ runTimeoutMs: 100 })(text);
   const id: number = await call.visit(again);
   const one: string = await call.both("a");
   const list: unknown[] = await call.both([id, one, none]);
@@ -197,7 +200,7 @@ export async function overloaded(): Promise<void> {
 export async function generic(): Promise<void> {
   const point: { x: number } = await call.clone({ x: 1 });
   const x: number = await call.pick(point, "x");
-  const text: string = await call.cloned.with({ timeout: 100 })(x.toFixed());
+  const text: string = await call.cloned.with({ runTimeoutMs: 100 })(x.toFixed());
   const kept: string = await call.remote(Promise.resolve(text));
   const unknown: unknown = await call.same({ kept });
   // @ts-expect-error no such key
@@ -223,7 +226,7 @@ assert<Equal<ReturnType<typeof broadcasts.clone>, Promise<unknown[]>>>();
 
 export async function broadcasted(): Promise<void> {
   const sums: number[] = await broadcast.add(1, Promise.resolve(2));
-  await broadcast.load.with({ sticky: true }).with({ timeout: 100 })(String(sums));
+  await broadcast.load.with({ sticky: true }).with({ runTimeoutMs: 100 })(String(sums));
   const counts: number[] = await broadcasts.parse("a");
   const texts: string[] = await broadcasts.parse(new Uint8Array(counts), "utf8");
   // @ts-expect-error an argument of the wrong type

@@ -30,7 +30,7 @@ export async function accepted(): Promise<void> {
   const sum: number = await pool.call.add(1, Promise.resolve(2));
   const head: string | undefined = await pool.call.first(["a"]);
   await pool.call.default(head ?? String(sum));
-  await pool.call.mirror.with({ timeout: 100 })({ x: 1, y: 2 });
+  await pool.call.mirror.with({ runTimeoutMs: 100 })({ x: 1, y: 2 });
   await pool.call.untyped(1, "anything");
   await pool.call.listen(1);
   await pool.call.listen.with({ priority: "high" })(1);

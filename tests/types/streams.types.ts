@@ -26,7 +26,7 @@ export async function accepted(source: AsyncIterable<number>): Promise<void> {
   await call.sum(source);
   await call.sum(call.count(0, 1));
   await call.sumReadable(new ReadableStream<number>());
-  await call.count.with({ timeout: 1 })(0, 1).toArray();
+  await call.count.with({ runTimeoutMs: 1 })(0, 1).toArray();
   await call.progress.with({ onEvent: (event: unknown) => event })(1);
   const squares = pool.map(call.square, [1, 2], { ordered: false });
   assert<Equal<typeof squares, MappedResults<number>>>();

@@ -33,10 +33,10 @@ export async function accepted(): Promise<void> {
   const { call, broadcast, shutdown, stats, drained } = pool;
   await call.reverse("a");
   await call.reverse(Promise.resolve("a"));
-  await call.reverse.with({ worker: { key: "a" }, transfer: [] })("a");
+  await call.reverse.with({ affinity: "a", transfer: [] })("a");
   await call.untilAborted();
   const twice: number[] = await broadcast.default(1);
-  await broadcast.default.with({ sticky: true, timeout: 5 })(twice[0]!);
+  await broadcast.default.with({ sticky: true, runTimeoutMs: 5 })(twice[0]!);
   await drained();
   stats();
   await shutdown({ queued: "reject", timeoutMs: 5 });

@@ -1,7 +1,8 @@
 /** `pool.broadcast`: the tasks of a pool as functions that call every worker once. */
 import { Error, Map, Promise } from "../../builtins.ts";
 import { atCaller } from "../../realm/caller-stack.ts";
-import { checkBroadcastOptions, type GivenOptions, mergeOptions } from "../options/call-options.ts";
+import type { GivenSettings } from "../../host/calls/call-settings.ts";
+import { checkBroadcastOptions, mergeOptions } from "../options/call-options.ts";
 import { createTable, findKnown, unknownTask } from "./call-proxy.ts";
 import type { CallEntry } from "../../host/observe/call-entry.ts";
 import type { Broadcasts } from "../../host/dispatch/broadcasts.ts";
@@ -36,7 +37,7 @@ export function createBroadcasts(
     }
     let found = made.get(name);
     if (found === undefined) {
-      const at = (given: GivenOptions, isSticky: boolean): BroadcastWith => {
+      const at = (given: GivenSettings, isSticky: boolean): BroadcastWith => {
         const find: FindTask = () => {
           const task = names().indexOf(name);
           if (task < 0) return unknownTask(name, names());

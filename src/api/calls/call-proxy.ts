@@ -6,9 +6,7 @@ import { Map, Promise, Proxy, Set } from "../../builtins.ts";
 import {
   type CallOptions,
   checkCallOptions,
-  complete,
   type GivenCall,
-  type GivenOptions,
   mergeOptions,
   NO_OPTIONS,
 } from "../options/call-options.ts";
@@ -160,7 +158,7 @@ function createCalls(spec: PoolSpec, target: CallTarget, task: number): TaskCall
   const { settings: own, isStream } = tasks[task]!;
   const { entry } = target;
   const callAt = (given: GivenSettings): Call => {
-    const settings = settingsFor(options, own, given);
+    const settings = settingsFor(options, own, given, isStream);
     if (isStream) {
       if (settings.onEvent !== undefined) throw new InvalidArgumentError(NO_EVENTS);
       return (...args) =>
@@ -230,8 +228,7 @@ function createEarlyCalls(
   const indexOf = (): number => sources.findIndex((source) => source.name === name);
   const isStream = (): boolean => tasks[indexOf()]?.isStream === true;
   const earlyAt = (given: GivenCall): Call => {
-    // Nothing is retried before the task is known.
-    const settings = settingsFor(options, { idempotent: true }, given);
+    const settings = settingsFor(options, {}, given);
     const find: FindTask = () => {
       const task = indexOf();
       return task < 0 ? unknown(name) : findKnown(spec, task, given);
@@ -296,7 +293,7 @@ export function findKnown(
   try {
     return {
       task: isEmitting ? task + EMITTING * tasks.length : task,
-      settings: settingsFor(options, tasks[task]!.settings, given),
+      settings: settingsFor(options, tasks[task]!.settings, given, tasks[task]!.isStream),
     };
   } catch (error) {
     return error as InvalidArgumentError;
@@ -351,10 +348,16 @@ function refused(error: unknown): Call {
 /** The settings of calls with `given` options, of a task with its `own`. Throws InvalidArgumentError. */
 function settingsFor(
   { hardTimeoutMs, balancer }: PoolSpec["options"],
-  own: GivenOptions,
+  own: GivenSettings,
   given: GivenCall,
+  isStream = false,
 ): CallSettings {
-  const settings = { hardTimeoutMs, ...complete(mergeOptions(own, given)) };
-  // strictFifo ignores priorities.
-  return createSettings(balancer === "strictFifo" ? { ...settings, priority: 0 } : settings);
+  const settings = {
+    hardTimeoutMs,
+    ...mergeOptions(own, given),
+    // A value in place of the items that are missing would look like the end of the stream.
+    ...(isStream && { timeoutValue: undefined }),
+  };
+  // The balancer "fifo" ignores priorities.
+  return createSettings(balancer === "fifo" ? { ...settings, priority: 0 } : settings);
 }

@@ -10,7 +10,9 @@ export interface PoolEvents {
   /**
    * A worker has ended, for any reason, the end of the pool included. `reason` is a phrase. `exitCode` is undefined if the
    * runtime did not report one. `callsLost`: running calls that rejected with it. `replacedBy`: id of the worker that takes
-   * its place, which may start a moment later; undefined: none does.
+   * its place, which may start a moment later; undefined: none does. `error`: what its running calls rejected with, if it ended
+   * unexpectedly; an exception that nothing caught is its `cause`. If no call rejected with it, the exception is printed
+   * unless a listener calls `preventDefault()` (Deno prints every one itself).
    */
   workerExit: {
     readonly workerId: number;
@@ -18,24 +20,15 @@ export interface PoolEvents {
     readonly exitCode: number | undefined;
     readonly callsLost: number;
     readonly replacedBy: number | undefined;
+    readonly error: WorkerLostError | undefined;
   };
   /**
    * A promise in a worker was rejected and not handled there; the worker continues. The error is printed unless a
    * listener calls `preventDefault()`.
    */
   unhandledRejection: { readonly workerId: number; readonly error: Error };
-  /**
-   * An exception that nothing caught has ended a worker. If no call rejected with it, it is printed unless a listener calls
-   * `preventDefault()` (Deno prints every one itself).
-   */
-  uncaughtException: { readonly workerId: number; readonly error: unknown };
   /** Half of the waiting calls are left after `needsDrain` was true. */
   drain: object;
-  /**
-   * A worker ended unexpectedly; its running calls rejected with the same kind of error. `preventDefault()` has the effect
-   * that it has for `uncaughtException`.
-   */
-  workerLost: { readonly error: WorkerLostError };
   /**
    * A worker was stopped and its thread keeps running because it loops or blocks (Deno). The first one of a pool is
    * printed unless a listener calls `preventDefault()`.

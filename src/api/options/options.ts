@@ -66,23 +66,19 @@ export interface PoolOptions {
   /** Maximum number of async tasks in flight in one worker; then it takes no more calls. Default 1024. */
   readonly maxConcurrency?: number;
   /**
-   * Longest wait, in microseconds, for which a thread spins instead of sleeping: 0 to 1000; 0: never spin. Default 100,
+   * Longest wait, in milliseconds, for which a thread spins instead of sleeping: 0 to 1; 0: never spin. Default 0.1,
    * about the time of a sleep and a wake. Host and workers spin only while a core is free and recent waits were this
    * short, for a millisecond at most.
    */
-  readonly spinMicroseconds?: number;
+  readonly spinMs?: number;
   /**
    * How the pool chooses the worker of a call. Default "adaptive", by measured run times: it packs short calls on a
    * worker that is awake, spreads long ones, and moves calls that wait behind others to idle workers. The others do not
    * measure or move: "roundRobin", "firstIdle" (else the least loaded), "randomLane", "firstIdleOrRandom",
-   * "leastLoaded", or a function that returns the index of one of its workers (undefined: the call waits on the host).
+   * "leastLoaded", "fifo" (calls start in the order in which they are made, one at a time in each worker, without priorities; this
+   * reduces throughput), or a function that returns the index of one of its workers (undefined: the call waits on the host).
    */
   readonly balancer?: BalancerName | BalancerFunction;
-  /**
-   * Start calls in the order in which they are made, one at a time in each worker, without priorities. This reduces
-   * throughput. Default false; cannot be combined with `balancer`.
-   */
-  readonly strictFifo?: boolean;
   /**
    * Run some calls on the host thread, which blocks meanwhile. `true`, or an object of `position`: "last" (default:
    * calls that no worker can take now) or "first" (before the workers), `batchSize`: calls per turn of the event loop
@@ -127,7 +123,7 @@ export interface PoolOptions {
    * `recycleAfter`; 25 % above it, the worker also gets no calls meanwhile. Checked every 5 ms while it works, between
    * calls. Default: Infinity, no limit.
    */
-  readonly maxWorkerMemory?: number;
+  readonly maxWorkerBytes?: number;
   /**
    * Limits of each worker's heap and stack, in MiB. A worker that needs more ends, and its calls reject with
    * WorkerLostError. Only on Node, where large arrays that fill the heap may end the process (24) or hang (26).
@@ -180,26 +176,24 @@ export interface PoolOptions {
 
 /** Options of a pool's `shutdown`. */
 export interface ShutdownOptions {
-  /** Whether calls in flight get time to finish. Default true; false is `timeoutMs: 0`. */
-  readonly drain?: boolean;
   /**
    * What happens to calls that no worker has begun: "run" (default) gives them the same time, "reject" rejects them with
    * PoolClosedError at once.
    */
   readonly queued?: "run" | "reject";
   /**
-   * Time for calls in flight to finish, in milliseconds; `Infinity`: no limit. Streams of results that nobody reads for a
+   * Time for calls in flight to finish, in milliseconds; 0: none, `Infinity`: no limit. Streams of results that nobody reads for a
    * second end earlier. Default 5000.
    */
   readonly timeoutMs?: number;
 }
 
 /** Options that are merged into others. */
-type Merged = "threads" | "worker" | "strictFifo" | "resourceLimits" | "permission";
+type Merged = "threads" | "worker" | "resourceLimits" | "permission";
 
 interface Resolved extends ResolvedObserving {
   readonly ringBytes: RingSizes;
-  readonly balancer: BalancerName | BalancerFunction | "strictFifo";
+  readonly balancer: BalancerName | BalancerFunction;
   readonly inliner: InlinerLimits | undefined;
   readonly maxQueue: number;
   readonly workerLimits: WorkerLimits;
@@ -228,16 +222,15 @@ const DEFAULTS = {
   maxPayloadBytes: Infinity,
   maxConcurrency: 1024,
   /** Waking a thread takes 3 to 12 µs on bare metal, 30 to 50 on a nested virtual machine. */
-  spinMicroseconds: 100,
+  spinMs: 0.1,
   balancer: undefined,
-  strictFifo: undefined,
   inliner: undefined,
   maxQueue: Infinity,
   queuePolicy: "reject",
   hardTimeoutMs: Infinity,
   maxAbandonedThreads: undefined,
   recycleAfter: undefined,
-  maxWorkerMemory: undefined,
+  maxWorkerBytes: undefined,
   resourceLimits: undefined,
   permission: undefined,
   worker: undefined,
@@ -299,8 +292,8 @@ export function resolveOptions(
     ringBytes: checkRingBytes(read("ringBytes")),
     maxPayloadBytes,
     maxConcurrency: integer("maxConcurrency", 1, 2 ** 20),
-    spinMicroseconds: integer("spinMicroseconds", 0, 1000),
-    balancer: checkBalancer(read("balancer"), read("strictFifo")),
+    spinMs: checkSpin(read("spinMs")),
+    balancer: checkBalancer(read("balancer")),
     inliner: checkInliner(read("inliner")),
     maxQueue: read("maxQueue") === "auto"
       ? AUTO_QUEUE_PER_THREAD * maxThreads
@@ -309,7 +302,7 @@ export function resolveOptions(
     hardTimeoutMs: checkMs("hardTimeoutMs", read("hardTimeoutMs")),
     maxAbandonedThreads: checkAbandoned(read("maxAbandonedThreads"), runtime.cores),
     recycleAfter: limit("recycleAfter", 2 ** 29),
-    maxWorkerMemory: limit("maxWorkerMemory", Number.MAX_SAFE_INTEGER),
+    maxWorkerBytes: limit("maxWorkerBytes", Number.MAX_SAFE_INTEGER),
     workerLimits: checkWorkerLimits(read("resourceLimits"), read("permission"), refuseLimits),
     workerOptions: checkWorkerOptions(read("worker"), read("permission"), runtime),
     startTimeoutMs: checkMs("startTimeoutMs", read("startTimeoutMs")),
@@ -393,6 +386,11 @@ function isPlainObject(value: object | null): value is object {
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
+function checkSpin(spinMs: unknown): number {
+  if (typeof spinMs === "number" && spinMs >= 0 && spinMs <= 1) return spinMs;
+  throw invalid("spinMs", "a number from 0 to 1", show(spinMs));
+}
+
 function checkInliner(inliner: unknown): InlinerLimits | undefined {
   if (inliner === undefined || inliner === false) return undefined;
   if (inliner !== true && !isRecord(inliner)) {
@@ -411,11 +409,7 @@ function checkInliner(inliner: unknown): InlinerLimits | undefined {
   };
 }
 
-function checkBalancer(balancer: unknown, strictFifo: unknown): ResolvedOptions["balancer"] {
-  if (strictFifo !== undefined && checkBoolean("strictFifo", strictFifo)) {
-    if (balancer === undefined) return "strictFifo";
-    throw new InvalidArgumentError("strictFifo cannot be combined with balancer.");
-  }
+function checkBalancer(balancer: unknown): ResolvedOptions["balancer"] {
   if (balancer === undefined) return "adaptive";
   if (typeof balancer === "function") return balancer as BalancerFunction;
   if (typeof balancer === "string" && BALANCER_NAMES.includes(balancer)) {
@@ -430,14 +424,13 @@ export function checkShutdown(
   defaultMs: number,
 ): { readonly timeoutMs: number; readonly isQueuedRun: boolean } {
   const given = isRecord(options) ? options : { timeoutMs: options };
-  checkKeys("shutdown()", given, ["queued", "drain", "timeoutMs"]);
-  const { queued = "run", drain = true, timeoutMs = defaultMs } = ownOf<ShutdownOptions>(given);
-  if (typeof drain !== "boolean") throw invalid("drain", "a boolean", describeValue(drain));
+  checkKeys("shutdown()", given, ["queued", "timeoutMs"]);
+  const { queued = "run", timeoutMs = defaultMs } = ownOf<ShutdownOptions>(given);
   if (typeof timeoutMs !== "number" || !(timeoutMs >= 0)) {
     throw invalid("timeoutMs", "a number from 0", describeValue(timeoutMs));
   }
   if (queued !== "run" && queued !== "reject") {
     throw invalid("queued", '"run" or "reject"', describeValue(queued));
   }
-  return { timeoutMs: drain ? timeoutMs : 0, isQueuedRun: queued === "run" };
+  return { timeoutMs, isQueuedRun: queued === "run" };
 }

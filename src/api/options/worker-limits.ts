@@ -3,8 +3,8 @@ import { invalid, isRecord, show } from "./checks.ts";
 import { InvalidArgumentError } from "../../errors.ts";
 import type { Permission, ResourceLimits, WorkerLimits } from "../../runtimes/runtime.ts";
 
-/** "off" and "unsafe": the rights of the host. "strict": only reading in the working directory. */
-export type PermissionMode = "off" | "unsafe" | "strict";
+/** "off": the rights of the host. "strict": only reading in the working directory. */
+export type PermissionMode = "off" | "strict";
 
 const LIST_KEYS = ["read", "write", "env"] as const;
 const FLAG_KEYS = ["net", "run", "workers", "ffi", "wasi"] as const;
@@ -52,9 +52,9 @@ function checkResources(given: unknown): ResourceLimits | undefined {
 }
 
 function checkPermission(given: unknown): Permission | undefined {
-  if (given === undefined || given === "off" || given === "unsafe") return undefined;
+  if (given === undefined || given === "off") return undefined;
   if (typeof given === "string" && given !== "strict") {
-    throw invalid("permission", '"off", "unsafe", "strict" or an object', show(given));
+    throw invalid("permission", '"off", "strict" or an object', show(given));
   }
   const requested = given === "strict"
     ? { read: ["."] }

@@ -50,7 +50,7 @@ export function checkWorkerOptions(
   if (typeof name !== "string" || name === "") {
     throw invalid("worker.name", "a string that is not empty", show(name));
   }
-  const isConfined = permission !== undefined && permission !== "off" && permission !== "unsafe";
+  const isConfined = permission !== undefined && permission !== "off";
   if (isConfined && (env !== undefined || execArgv !== undefined)) {
     throw new InvalidArgumentError(
       "worker.env and worker.execArgv cannot be combined with permission, which sets both; use permission.env.",

@@ -228,14 +228,11 @@ export class PoolCore {
     const { workerId, reason, exitCode, callsLost, replacedBy } = exit;
     this.#readyMs.delete(workerId);
     this.parts.observing.printWorker(() => describeExit(exit));
-    this.#emit("workerExit", { workerId, reason, exitCode, callsLost, replacedBy });
-    if (error === undefined) return;
-    const { cause } = error;
-    let isNews = this.#emit("workerLost", { error }) && callsLost === 0;
-    if (cause === undefined) return;
+    const detail = { workerId, reason, exitCode, callsLost, replacedBy, error };
+    const isHandled = !this.#emit("workerExit", detail) || callsLost > 0;
+    const cause = error?.cause;
+    if (isHandled || cause === undefined || this.#runtime.printsUncaught) return;
     if (cause instanceof TimeoutError || cause instanceof WorkerStartError) return; // errors of heddle itself
-    if (!this.#emit("uncaughtException", { workerId, error: cause })) isNews = false;
-    if (!isNews || this.#runtime.printsUncaught) return;
     this.#runtime.warn(`heddle: uncaught exception in worker ${workerId}:`, cause);
   }
 

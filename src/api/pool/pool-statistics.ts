@@ -65,8 +65,8 @@ export interface WorkerStatistics {
    */
   readonly utilization: { readonly recent: number; readonly total: number };
   /**
-   * Bytes of its heap and buffers, garbage included (on Bun counted late without `maxWorkerMemory`). Only with `metrics` or
-   * `maxWorkerMemory`, after its first calls; measured every 5 ms while it works, so it may be old if the worker is idle.
+   * Bytes of its heap and buffers, garbage included (on Bun counted late without `maxWorkerBytes`). Only with `metrics` or
+   * `maxWorkerBytes`, after its first calls; measured every 5 ms while it works, so it may be old if the worker is idle.
    */
   readonly memoryBytes: number | undefined;
 }
@@ -95,7 +95,7 @@ export interface PoolStatistics {
   readonly workersLost: number;
   /** Threads of stopped workers that keep running because they loop or block (Deno). */
   readonly abandonedThreads: number;
-  /** Workers replaced (options `recycleAfter` and `maxWorkerMemory`). */
+  /** Workers replaced (options `recycleAfter` and `maxWorkerBytes`). */
   readonly recycled: number;
   /** Calls run by the host itself (option `inliner`). */
   readonly inlined: number;

@@ -1,6 +1,6 @@
 /** The public types of a pool. */
 import type { PoolEvents } from "../observe/pool-events.ts";
-import type { PoolStatistics, WorkerStatistics } from "./pool-statistics.ts";
+import type { PoolStatistics } from "./pool-statistics.ts";
 import type { ShutdownOptions } from "../options/options.ts";
 import type { BroadcastCalls, Calls, ModuleCalls } from "../calls/call-types.ts";
 import type { Items, MapParameters, MappedResults } from "../map/map.ts";
@@ -64,8 +64,6 @@ export interface PoolOf<C> extends AsyncDisposable, Disposable {
   drained(): Promise<void>;
   /** Counters, workers and tasks as of now. Takes time in proportion to the calls in flight. */
   stats(): PoolStatistics;
-  /** The workers that have not ended, as `stats().workers`. */
-  readonly workers: readonly WorkerStatistics[];
   /**
    * Closes the pool: new calls reject with PoolClosedError at once; calls in flight get up to
    * `timeoutMs` (default 5000, `Infinity` to wait for all) to finish, then reject with PoolClosedError. When only streams of

@@ -21,7 +21,7 @@ import { ModuleTasks, variantSignatures } from "../tasks/module-tasks.ts";
 import { isRelative, locateModules, moduleUrlOf } from "../options/module-url.ts";
 import { AwakeCount } from "../../sync/awake-count.ts";
 import { SafeEventTarget } from "../observe/pool-events.ts";
-import type { PoolStatistics, WorkerStatistics } from "./pool-statistics.ts";
+import type { PoolStatistics } from "./pool-statistics.ts";
 import { PoolCore } from "./pool-core.ts";
 import type { ModulePool, Pool } from "./pool-types.ts";
 import { callerOf } from "../../realm/call-site.ts";
@@ -250,10 +250,6 @@ class ThreadPool extends SafeEventTarget {
       spec.runtime.bindContext,
     ));
     this.#core.start();
-  }
-
-  get workers(): readonly WorkerStatistics[] {
-    return this.#core.stats().workers;
   }
 
   get needsDrain(): boolean {

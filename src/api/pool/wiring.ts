@@ -104,7 +104,7 @@ function startOf(
     cores: runtime.cores,
     tasks: sources,
     taskModule,
-    spinMs: options.spinMicroseconds / 1000,
+    spinMs: options.spinMs,
     maxConcurrency: options.maxConcurrency,
     maxPayloadBytes: options.maxPayloadBytes,
     limits: options.workerLimits,
@@ -112,7 +112,7 @@ function startOf(
     poolName: options.workerOptions.name,
     setup: setup === undefined ? undefined : runtime.toModuleUrl(setup),
     data: options.workerOptions.data,
-    maxMemory: options.maxWorkerMemory,
+    maxMemory: options.maxWorkerBytes,
   };
 }
 
@@ -255,7 +255,7 @@ export function wire(spec: PoolSpec, events: PartEvents): PoolParts {
   const snapshots = new SnapshotEncoder(codec, maxInlineBytes(options.ringBytes.requests));
   const awakeCount = new AwakeCount(spec.active, runtime.cores);
   const parker = new HostParker(new Int32Array(memory.hostControl), HOST_PARKED_WORD);
-  const spinMs = options.spinMicroseconds / 1000;
+  const spinMs = options.spinMs;
   const dispatcher = createDispatcher(spec, codec, snapshots, {
     placement: createChooser(options, awakeCount),
     backpressure: createBackpressure(options, events.onDrain),

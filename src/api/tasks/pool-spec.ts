@@ -1,6 +1,6 @@
 /** What a pool is created from, once options and tasks are checked. */
 import type { Signature } from "../../codec/struct/signature.ts";
-import type { GivenOptions } from "../options/call-options.ts";
+import type { GivenSettings } from "../../host/calls/call-settings.ts";
 import type { TaskSource } from "../../protocol/start-data.ts";
 import type { Runtime, WorkerEntry } from "../../runtimes/runtime.ts";
 import type { SharedWord } from "../../sync/awake-count.ts";
@@ -8,7 +8,7 @@ import type { ResolvedOptions } from "../options/options.ts";
 
 /** A task as the host sees it. */
 export interface HostTask {
-  readonly settings: GivenOptions;
+  readonly settings: GivenSettings;
   /** Whether it is known to be a generator function: its calls return streams. */
   readonly isStream: boolean;
   /** The function, unless only workers load it. */

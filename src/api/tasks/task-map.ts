@@ -1,6 +1,7 @@
 /** Reads the entries of a task map: settings, functions, shapes and locations. */
 import { isObject } from "../options/checks.ts";
-import { type GivenOptions, settingsOf } from "../options/call-options.ts";
+import type { GivenSettings } from "../../host/calls/call-settings.ts";
+import { settingsOf } from "../options/call-options.ts";
 import { type Signature, signatureOf } from "../../codec/struct/signature.ts";
 import { InvalidArgumentError } from "../../errors.ts";
 import type { TaskSource } from "../../protocol/start-data.ts";
@@ -14,7 +15,7 @@ function declaredTask(entry: unknown): Task | ImportedTask | undefined {
 }
 
 /** The settings that an entry of a task map declares for its calls. */
-export function settingsOfTask(entry: unknown): GivenOptions {
+export function settingsOfTask(entry: unknown): GivenSettings {
   const declared = declaredTask(entry);
   if (declared === undefined) return {};
   return { ...settingsOf(declared.options ?? {}), hasSignal: hasSignal(declared.abortSignal) };

@@ -14,7 +14,7 @@ import {
 } from "../../codec/struct/declaration.ts";
 import { describeValue } from "../../codec/support/describe.ts";
 import { checkKeys, invalid, isRecord, ownOf } from "../options/checks.ts";
-import { complete, settingsOf, TASK_OPTIONS, type TaskOptions } from "../options/call-options.ts";
+import { settingsOf, TASK_OPTIONS, type TaskOptions } from "../options/call-options.ts";
 import { InvalidArgumentError } from "../../errors.ts";
 import { type CallPlace, callPlaceOf } from "../../realm/call-site.ts";
 import { withStackAbove } from "../../realm/caller-stack.ts";
@@ -231,7 +231,7 @@ export function task(
 function declarationOf(given: object): TaskDeclaration {
   const { args, returns, abortSignal, ...options } = ownOf(given) as TaskOptions & TaskDeclaration;
   checkDeclaration(args, returns);
-  complete(settingsOf(options));
+  settingsOf(options);
   hasSignal(abortSignal);
   return { options, args, returns, abortSignal };
 }

@@ -5,7 +5,7 @@ import { workerRealm } from "../../realm/worker-realm.ts";
 
 /**
  * Calls `hook` when this worker closes: with the pool, when it is idle (`idleTimeoutMs`), or when it is
- * replaced (`recycleAfter`, `maxWorkerMemory`). Hooks run once and one at a time, the last first, and are awaited for
+ * replaced (`recycleAfter`, `maxWorkerBytes`). Hooks run once and one at a time, the last first, and are awaited for
  * `teardownTimeoutMs` in all. An error in a hook is reported like an unhandled rejection. Hooks do not run in workers
  * that crash, exit by themselves or are stopped.
  *

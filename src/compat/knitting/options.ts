@@ -39,7 +39,7 @@ export function heddleOptions(
   }
   const { bootstrap, hardTimeoutMs, timers: { spinMicroseconds } = {} } = worker;
   if (spinMicroseconds !== undefined) {
-    options.spinMicroseconds = Math.round(Math.min(Math.max(0, spinMicroseconds), MAX_SPIN_US));
+    options.spinMs = Math.min(Math.max(0, spinMicroseconds), MAX_SPIN_US) / 1000;
   }
   if (hardTimeoutMs !== undefined && hardTimeoutMs > 0) options.hardTimeoutMs = hardTimeoutMs;
   const permission = permissionOf(given.permission);

@@ -22,6 +22,7 @@ import {
 } from "../../mod.ts";
 import { abortCapacityOf, heddleOptions, ignoredOptions } from "./options.ts";
 import { placeOf } from "./place.ts";
+import { afterTimeout } from "./timeouts.ts";
 import type { AnyFunction, Closable, CreatePool, Pool, Tasks } from "./types.ts";
 import { UnsupportedError } from "./unsupported.ts";
 
@@ -75,8 +76,9 @@ export function createPoolAt(
   const capacity = abortCapacityOf(options);
   const calls = pool.call as unknown as Readonly<Record<string, HeddleCall>>;
   const call = Object.fromEntries(names.map((name) => {
-    const make = isAbortable(tasks[name]) ? abortableCall : plainCall;
-    return [name, make(calls[name]!, state, capacity)];
+    const task = tasks[name] as object;
+    const make = isAbortable(task) ? abortableCall : plainCall;
+    return [name, make(calls[name]!, state, task, capacity)];
   }));
   const drainMs = worker?.resolveAfterFinishingAll === true ? Infinity : 0;
   let closing: Promise<void> | undefined;
@@ -95,14 +97,15 @@ function isAbortable(task: unknown): boolean {
 }
 
 /** Tasks take one argument, also if an array's `map` passes more. */
-function plainCall(call: HeddleCall, state: State): Call {
-  return (value) => state.isClosing ? closed() : value === undefined ? call() : call(value);
+function plainCall(call: HeddleCall, state: State, task: object): Call {
+  return (value) =>
+    state.isClosing ? closed() : afterTimeout(value === undefined ? call() : call(value), task);
 }
 
 const closed = (): Promise<never> => Promise.reject(new Error("Pool is shut down"));
 
 /** An abort-aware call. Its argument is always passed, since the signal is the second one. */
-function abortableCall(call: HeddleCall, state: State, capacity: number): Call {
+function abortableCall(call: HeddleCall, state: State, task: object, capacity: number): Call {
   const onOver = (): void => void state.abortable--;
   return (value) => {
     if (state.isClosing || state.abortable >= capacity) {
@@ -110,7 +113,7 @@ function abortableCall(call: HeddleCall, state: State, capacity: number): Call {
       return Object.assign(refused, { reject: () => {} });
     }
     const controller = new AbortController();
-    const promise = call.with({ signal: controller.signal })(value);
+    const promise = afterTimeout(call.with({ signal: controller.signal })(value), task);
     state.abortable++;
     promise.then(onOver, onOver);
     return Object.assign(promise, { reject: (reason?: unknown) => controller.abort(reason) });
@@ -120,7 +123,7 @@ function abortableCall(call: HeddleCall, state: State, capacity: number): Call {
 /** The reason with which Knitting's call would reject. */
 function translate(reason: unknown, state: State): unknown {
   if (reason instanceof TimeoutError) {
-    if (reason.kind === "timeout") return new Error("Task timeout", { cause: reason });
+    if (reason.kind === "run") return new Error("Task timeout", { cause: reason });
     if (reason.kind !== "hard" || reason.limitMs === undefined) return reason;
     state.isClosing = true;
     state.close();

@@ -1,12 +1,8 @@
 /** `task` and `importTask` in Knitting's form. Both make tasks of heddle, at the place where they are called. */
-import {
-  type CallPlace,
-  importTask as heddleImportTask,
-  task as heddleTask,
-  type Timeout,
-} from "../../mod.ts";
+import { type CallPlace, importTask as heddleImportTask, task as heddleTask } from "../../mod.ts";
 import { placeOf } from "./place.ts";
 import { createPoolAt } from "./pool.ts";
+import { limitMsOf, noteTimeout } from "./timeouts.ts";
 import type {
   AbortSignalOption,
   AbortToolkit,
@@ -16,21 +12,7 @@ import type {
   OutputOf,
   Task,
   TaskSettings,
-  TaskTimeout,
 } from "./types.ts";
-
-/** Largest delay of a timer, in milliseconds. */
-const MAX_MS = 2 ** 31 - 1;
-
-/** A time limit in heddle's form. Undefined: none. */
-function timeoutOf(given: TaskTimeout | undefined): Timeout | undefined {
-  const limit = typeof given === "object" && given !== null ? given : { time: given };
-  if (typeof limit.time !== "number" || !(limit.time >= 0)) return undefined;
-  const time = Math.min(Math.max(1, Math.floor(limit.time)), MAX_MS);
-  if ("default" in limit) return { time, default: limit.default };
-  if ("maybe" in limit && limit.maybe === true) return { time, maybe: true };
-  return "error" in limit ? { time, error: limit.error } : time;
-}
 
 /** Settings of a task without an abort toolkit. */
 export type PlainSettings = TaskSettings & { readonly abortSignal?: undefined };
@@ -42,16 +24,21 @@ function settingsOf(
   { timeout, abortSignal }: PlainSettings | AbortableSettings,
   place: CallPlace | undefined,
 ): object {
-  const limit = timeoutOf(timeout);
+  const runTimeoutMs = limitMsOf(timeout);
   return {
     abortSignal: abortSignal !== undefined,
     ...(place !== undefined && { place }),
-    ...(limit !== undefined && { timeout: limit }),
+    ...(runTimeoutMs !== undefined && { runTimeoutMs }),
   };
 }
 
 /** A task of heddle with what a task of Knitting has. */
-function complete(declared: object, place: CallPlace | undefined): object {
+function complete(
+  declared: object,
+  place: CallPlace | undefined,
+  { timeout }: PlainSettings | AbortableSettings,
+): object {
+  noteTimeout(declared, timeout);
   return Object.assign(declared, {
     importedFrom: place?.module,
     createPool: (options: CreatePool = {}) => {
@@ -98,7 +85,7 @@ export function task(
 ): unknown {
   const place = placeOf(task as AnyFunction);
   const { f } = definition;
-  return complete(heddleTask({ f, ...settingsOf(definition, place) }), place);
+  return complete(heddleTask({ f, ...settingsOf(definition, place) }), place, definition);
 }
 
 /** The argument of {@link importTask}. */
@@ -122,5 +109,5 @@ export function importTask(
 ): unknown {
   const place = placeOf(importTask as AnyFunction);
   const { href, name = "default" } = options;
-  return complete(heddleImportTask({ href, name, ...settingsOf(options, place) }), place);
+  return complete(heddleImportTask({ href, name, ...settingsOf(options, place) }), place, options);
 }

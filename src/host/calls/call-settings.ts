@@ -2,12 +2,6 @@
 import { abortError } from "../../protocol/abort-reason.ts";
 import type { AnyIterator } from "../../streams/stream-producer.ts";
 
-/** The outcome of a call whose time is up. */
-export type TimeoutOutcome =
-  | { readonly kind: "error" }
-  | { readonly kind: "value"; readonly value: unknown }
-  | { readonly kind: "reason"; readonly reason: unknown };
-
 /** The key of a call, with its slot once it is computed (`key-slots.ts`); or the id of a worker. */
 type Affinity =
   | { readonly key: string | number; slot?: number }
@@ -17,17 +11,18 @@ export interface CallSettings {
   /** Levels above (or below) normal, which is 0. */
   readonly priority: number;
   /** Longest time running, in milliseconds; Infinity: none. */
-  readonly timeoutMs: number;
+  readonly runTimeoutMs: number;
   /** Longest time since the call was made; Infinity: none. */
-  readonly deadlineMs: number;
+  readonly timeoutMs: number;
   /** Longest time running before the worker is stopped; Infinity: none. */
   readonly hardTimeoutMs: number;
-  readonly onTimeout: TimeoutOutcome;
+  /** What the call resolves with after either of the first two; undefined: it rejects with TimeoutError. */
+  readonly timeoutValue: unknown;
   readonly signal: AbortSignal | undefined;
   /** Time from an abort until the worker is stopped if the task has not ended; Infinity: never. */
   readonly killAfterMs: number;
   /** How often the call is retried if its worker is lost. */
-  readonly maxRetries: number;
+  readonly retries: number;
   /** Whether the task gets a signal of its own. */
   readonly hasSignal: boolean;
   /** The only worker that may run the call: that of its key, or one by its id. Undefined: any. */
@@ -55,17 +50,17 @@ export type GivenSettings = Partial<Omit<CallSettings, "tickMs">>;
 /** Sets every property in the same order, so that all settings have one hidden class. */
 export function createSettings(options: GivenSettings): CallSettings {
   const given = { __proto__: null, ...options } as GivenSettings;
-  const { timeoutMs = Infinity, deadlineMs = Infinity, hardTimeoutMs = Infinity } = given;
-  const least = Math.min(timeoutMs, deadlineMs, hardTimeoutMs);
+  const { runTimeoutMs = Infinity, timeoutMs = Infinity, hardTimeoutMs = Infinity } = given;
+  const least = Math.min(runTimeoutMs, timeoutMs, hardTimeoutMs);
   return {
     priority: given.priority ?? 0,
+    runTimeoutMs,
     timeoutMs,
-    deadlineMs,
     hardTimeoutMs,
-    onTimeout: given.onTimeout ?? { kind: "error" },
+    timeoutValue: given.timeoutValue,
     signal: given.signal,
     killAfterMs: given.killAfterMs ?? Infinity,
-    maxRetries: given.maxRetries ?? 0,
+    retries: given.retries ?? 0,
     hasSignal: given.hasSignal ?? false,
     affinity: given.affinity,
     onEvent: given.onEvent,
@@ -87,12 +82,12 @@ export function withStreams(
   settings: CallSettings,
   streams: readonly AnyIterator[],
 ): CallSettings {
-  return createSettings({ ...settings, streams, maxRetries: 0 });
+  return createSettings({ ...settings, streams, retries: 0 });
 }
 
 /** Whether all settings are the defaults. All such calls share PLAIN, which the host compares by identity. */
 export function isPlain(settings: CallSettings): boolean {
-  return settings.priority === 0 && settings.tickMs === Infinity && settings.maxRetries === 0 &&
+  return settings.priority === 0 && settings.tickMs === Infinity && settings.retries === 0 &&
     settings.signal === undefined && !settings.hasSignal && settings.affinity === undefined &&
     settings.onEvent === undefined;
 }

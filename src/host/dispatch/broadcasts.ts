@@ -161,7 +161,7 @@ export class Broadcasts {
     workerId: number,
   ): Promise<unknown> {
     // Retries could only go to another worker.
-    const own = createSettings({ ...settings, maxRetries: 0, affinity: { workerId } });
+    const own = createSettings({ ...settings, retries: 0, affinity: { workerId } });
     return this.#options.call(task, snapshot, own);
   }
 }

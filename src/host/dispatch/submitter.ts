@@ -163,7 +163,7 @@ export class Submitter {
   ): PendingCall {
     const snapshots = this.#snapshots;
     this.#pending.kick();
-    const mayCopy = lane !== undefined && settings.maxRetries === 0 &&
+    const mayCopy = lane !== undefined && settings.retries === 0 &&
       snapshots.isInline(encoder, end);
     // Objects that cannot be moved are refused here, before there is a call.
     const snapshot = mayCopy ? undefined : snapshots.take(encoder, end, count, true);
@@ -204,7 +204,7 @@ export class Submitter {
         ? this.#placement.pick(this.#lanes.open, this.#times.loadOf(task))
         : undefined;
       if (lane === undefined) this.#waiting.admit();
-      const isSized = settings.maxRetries === 0 && this.#signatures[task] === undefined;
+      const isSized = settings.retries === 0 && this.#signatures[task] === undefined;
       if (lane !== undefined && isSized) {
         const call = this.#submitSized(lane, task, args, resolve, reject, settings);
         if (call !== undefined) return call.resolve === resolve ? call : undefined;

@@ -79,16 +79,16 @@ export class Cancellation {
     });
   }
 
-  /** The call exceeds its timeout or its deadline. */
-  expire(call: PendingCall, kind: "timeout" | "deadline"): void {
-    const { timeoutMs, deadlineMs, onTimeout } = call.settings;
-    const error = new TimeoutError(kind, kind === "timeout" ? timeoutMs : deadlineMs);
+  /** The call exceeds `runTimeoutMs` or `timeoutMs`. */
+  expire(call: PendingCall, kind: "run" | "call"): void {
+    const { runTimeoutMs, timeoutMs, timeoutValue } = call.settings;
+    const error = new TimeoutError(kind, kind === "run" ? runTimeoutMs : timeoutMs);
     const { inFlight } = this.#options;
     this.timedOut++;
     this.#end(call, error, Infinity, () => {
-      if (kind === "deadline" || onTimeout.kind === "error") inFlight.reject(call, error);
-      else if (onTimeout.kind === "value") inFlight.resolve(call, onTimeout.value);
-      else inFlight.reject(call, onTimeout.reason);
+      if (timeoutValue === undefined || call.stream?.isOpen === true) {
+        inFlight.reject(call, error);
+      } else inFlight.resolve(call, timeoutValue);
     });
   }
 

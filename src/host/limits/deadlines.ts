@@ -147,7 +147,7 @@ export class Deadlines {
    */
   #check(call: PendingCall, nowMs: number, checkedMs: number | undefined): void {
     const { cancellation, stretch } = this.#options;
-    const { timeoutMs, deadlineMs } = call.settings;
+    const { runTimeoutMs, timeoutMs } = call.settings;
     const hardTimeoutMs = call.settings.hardTimeoutMs * stretch();
     if (call.firstSeenMs < 0) call.firstSeenMs = nowMs;
     if (call.begunMs < 0 && cancellation.hasBegun(call)) call.begunMs = nowMs;
@@ -160,9 +160,9 @@ export class Deadlines {
       ? 0
       : checkedMs - call.firstSeenMs;
     // Apply the caller's limit first; if the task runs on, its worker can be stopped later.
-    if (runMs >= timeoutMs && timeoutMs <= hardTimeoutMs) cancellation.expire(call, "timeout");
+    if (runMs >= runTimeoutMs && runTimeoutMs <= hardTimeoutMs) cancellation.expire(call, "run");
     else if (runMs >= hardTimeoutMs) this.#stop(call);
-    else if (waitMs >= deadlineMs) cancellation.expire(call, "deadline");
+    else if (waitMs >= timeoutMs) cancellation.expire(call, "call");
   }
 
   /** Stops the worker of `call`. The host itself cannot be stopped. */

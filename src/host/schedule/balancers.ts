@@ -14,8 +14,8 @@ export interface WorkerLoad {
   readonly workerId: number;
   /** Calls sent to it and not answered yet. */
   readonly outstanding: number;
-  /** Estimated time to run them, in microseconds. */
-  readonly backlogMicroseconds: number;
+  /** Estimated time to run them, in milliseconds. */
+  readonly backlogMs: number;
 }
 
 /** Chooses one of `workers` by its index. Undefined: none of them; the call waits on the host. */
@@ -28,7 +28,8 @@ export type BalancerName =
   | "firstIdle"
   | "randomLane"
   | "firstIdleOrRandom"
-  | "leastLoaded";
+  | "leastLoaded"
+  | "fifo";
 
 /** Chooses among lanes that may take another call. Undefined: none of them. */
 type Choose = (lanes: readonly Lane[]) => Lane | undefined;
@@ -60,7 +61,7 @@ function byFunction(balancer: BalancerFunction): Choose {
     const index = balancer(lanes.map(({ id, load }) => ({
       workerId: id,
       outstanding: load.outstanding,
-      backlogMicroseconds: Math.max(0, load.backlog / PER_US),
+      backlogMs: Math.max(0, load.backlog / (1000 * PER_US)),
     })));
     if (index === undefined) return undefined;
     const lane = Number.isInteger(index) ? lanes[index] : undefined;
@@ -73,7 +74,7 @@ function byFunction(balancer: BalancerFunction): Choose {
   };
 }
 
-const BY_NAME: Readonly<Record<Exclude<BalancerName, "adaptive">, () => Choose>> = {
+const BY_NAME: Readonly<Record<Exclude<BalancerName, "adaptive" | "fifo">, () => Choose>> = {
   roundRobin,
   firstIdle: () => (lanes) => lanes.find(isFree) ?? fewest(lanes),
   randomLane: () => random,
@@ -81,10 +82,10 @@ const BY_NAME: Readonly<Record<Exclude<BalancerName, "adaptive">, () => Choose>>
   leastLoaded: () => fewest,
 };
 
-export const BALANCER_NAMES: readonly string[] = ["adaptive", ...Object.keys(BY_NAME)];
+export const BALANCER_NAMES: readonly string[] = ["adaptive", "fifo", ...Object.keys(BY_NAME)];
 
 export interface ChooserOptions extends DepthLimits {
-  readonly balancer: BalancerName | BalancerFunction | "strictFifo";
+  readonly balancer: BalancerName | BalancerFunction;
 }
 
 /** Creates the lane chooser for these options. */
@@ -94,15 +95,15 @@ export function createChooser(options: ChooserOptions, active: AwakeCount): Lane
   switch (balancer) {
     case "adaptive":
       return new Placement(depth, active);
-    case "strictFifo":
-      return createStrictFifo(depth);
+    case "fifo":
+      return createFifo(depth);
     default:
       return createBalancer(balancer, depth);
   }
 }
 
 function createBalancer(
-  balancer: Exclude<BalancerName, "adaptive"> | BalancerFunction,
+  balancer: Exclude<BalancerName, "adaptive" | "fifo"> | BalancerFunction,
   depth: InFlightWindow,
 ): LaneChooser {
   const choose = typeof balancer === "function" ? byFunction(balancer) : BY_NAME[balancer]();
@@ -120,7 +121,7 @@ function createBalancer(
 }
 
 /** Calls begin in the order in which they were made: a lane gets a call only when it is idle. */
-function createStrictFifo(depth: InFlightWindow): LaneChooser {
+function createFifo(depth: InFlightWindow): LaneChooser {
   return {
     maySteal: false,
     wakesFrom: Infinity,

@@ -85,13 +85,13 @@ export function refuseStream(arg: unknown, index: number, reason: string): void 
 /** The settings that the machine applies; undefined if all are the defaults. */
 function wireSettings(settings: CallSettings): object | undefined {
   if (isPlain(settings)) return undefined;
-  const { timeoutMs, priority, maxRetries, killAfterMs, onEvent, signal, deadlineMs } = settings;
+  const { runTimeoutMs, priority, retries, killAfterMs, onEvent, signal, timeoutMs } = settings;
   return {
-    ...(timeoutMs !== Infinity && { timeout: timeoutMs }),
+    ...(runTimeoutMs !== Infinity && { runTimeoutMs }),
     ...(priority !== 0 && { priority }),
-    ...(maxRetries > 0 && { idempotent: true, maxRetries }),
+    ...(retries > 0 && { retries }),
     ...(killAfterMs !== Infinity && { killAfterMs }),
     ...(onEvent !== undefined && { hasListener: true }),
-    ...((signal !== undefined || deadlineMs !== Infinity) && { isAbortable: true }),
+    ...((signal !== undefined || timeoutMs !== Infinity) && { isAbortable: true }),
   };
 }

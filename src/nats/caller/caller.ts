@@ -193,19 +193,19 @@ export class Caller implements CallEvents {
   }
 
   #limit(call: RemoteCall): void {
-    const { signal, deadlineMs } = call.settings;
+    const { signal, timeoutMs } = call.settings;
     if (signal !== undefined) {
       const onAbort = (): void => this.abort(call, reasonOf(signal));
       signal.addEventListener("abort", onAbort, { once: true });
       call.stopListening = () => signal.removeEventListener("abort", onAbort);
     }
-    if (deadlineMs !== Infinity) {
+    if (timeoutMs !== Infinity) {
       call.deadlineTimer = this.#runtime.setTimeout(() => {
         this.#counts.timedOut++;
-        const error = new TimeoutError("deadline", deadlineMs);
+        const error = new TimeoutError("call", timeoutMs);
         this.#cancel(call, error);
         this.#settle(call, () => call.fail(error));
-      }, deadlineMs);
+      }, timeoutMs);
     }
   }
 
@@ -219,8 +219,8 @@ export class Caller implements CallEvents {
   #send(call: RemoteCall): void {
     const message = call.message!;
     const now = this.#runtime.now();
-    const { deadlineMs } = call.settings;
-    setNumber(message, deadlineMs === Infinity ? 0 : Math.max(1, call.remainingMs(now)));
+    const { timeoutMs } = call.settings;
+    setNumber(message, timeoutMs === Infinity ? 0 : Math.max(1, call.remainingMs(now)));
     call.sentAt = now;
     const subject = callSubject(this.#options.subject);
     const reply = this.#replyOf(call);

@@ -4,7 +4,6 @@ import type { NatsConnection } from "@nats-io/transport-node";
 import {
   type CallOptions,
   checkCallOptions,
-  complete,
   type GivenCall,
   mergeOptions,
   NO_OPTIONS,
@@ -38,7 +37,7 @@ const DRAIN_MS = 5000;
 export interface RemotePool<Module extends object> extends AsyncDisposable, Disposable {
   /**
    * The tasks as local async functions. A call runs on one of the machines. Arguments are copied when the call is made.
-   * `with` takes the options of a local pool except `worker` and `transfer`.
+   * `with` takes the options of a local pool except `affinity` and `transfer`.
    */
   readonly call: ModuleCalls<Module>;
   /**
@@ -64,6 +63,11 @@ export interface RemotePool<Module extends object> extends AsyncDisposable, Disp
   shutdown(options?: number | ShutdownOptions): Promise<void>;
 }
 
+/** What {@link connectPool} returns: connects, for the tasks of a module. */
+export type ConnectModule = <
+  Module extends object = Readonly<Record<string, AnyFunction>>,
+>() => RemotePool<Module>;
+
 /**
  * Connects to machines that serve tasks with `serve`. Returns at once; calls wait for the connection. The connection keeps
  * the process running until `shutdown`. Throws InvalidArgumentError.
@@ -72,16 +76,15 @@ export interface RemotePool<Module extends object> extends AsyncDisposable, Disp
  * ```ts
  * import { connectPool } from "heddle/nats";
  *
- * const pool = connectPool<typeof import("./tasks.ts")>({ subject: "images" });
+ * const pool = connectPool({ subject: "images" })<typeof import("./tasks.ts")>();
  * console.log(await pool.call.add(1, 2));
  * await pool.shutdown();
  * ```
  */
-export function connectPool<Module extends object = Readonly<Record<string, AnyFunction>>>(
-  options: ConnectOptions,
-): RemotePool<Module> {
+export function connectPool(options: ConnectOptions): ConnectModule {
   try {
-    return new NatsPool(resolveConnect(options)) as unknown as RemotePool<Module>;
+    const resolved = resolveConnect(options);
+    return <Module extends object>() => new NatsPool(resolved) as unknown as RemotePool<Module>;
   } catch (error) {
     throw withStackAbove(error, connectPool);
   }
@@ -185,7 +188,7 @@ class NatsPool {
 }
 
 function createCall(caller: Caller, name: string, given: GivenCall = NO_OPTIONS): CallWith {
-  const settings = given === NO_OPTIONS ? PLAIN : createSettings(complete(given));
+  const settings = given === NO_OPTIONS ? PLAIN : createSettings(given);
   const call: Call = (...args) => caller.call(name, settings, args);
   return Object.assign(call, {
     with: (options: CallOptions) =>
@@ -196,7 +199,7 @@ function createCall(caller: Caller, name: string, given: GivenCall = NO_OPTIONS)
 /** Checks the options of `with`. Throws InvalidArgumentError. */
 function checkRemoteOptions(options: CallOptions): GivenCall {
   const given = checkCallOptions(options);
-  for (const key of ["transfer", "worker"] as const) {
+  for (const key of ["transfer", "affinity"] as const) {
     if (Object.hasOwn(options, key) && options[key] !== undefined) {
       const reason = key === "transfer"
         ? "arguments are copied to another machine"

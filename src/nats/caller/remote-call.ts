@@ -76,7 +76,7 @@ export class RemoteCall implements ResultSource {
     this.settings = settings;
     this.createdAt = now();
     this.#inContext = settings.onEvent === undefined ? undefined : bindContext();
-    this.retriesLeft = settings.maxRetries;
+    this.retriesLeft = settings.retries;
     this.#events = events;
     this.#result = new RemoteResult((resolve, reject) => {
       this.#resolve = resolve;
@@ -92,7 +92,7 @@ export class RemoteCall implements ResultSource {
 
   /** Milliseconds left until the deadline. */
   remainingMs(now: number): number {
-    return this.settings.deadlineMs - (now - this.createdAt);
+    return this.settings.timeoutMs - (now - this.createdAt);
   }
 
   /** Counts a refusal. */
@@ -184,12 +184,11 @@ export class RemoteCall implements ResultSource {
 
   /** The limit that the machine enforced has expired, or the task threw. */
   failRemotely(thrown: unknown): void {
-    const { timeoutMs, onTimeout } = this.settings;
-    const isOwn = thrown instanceof TimeoutError && thrown.kind === "timeout" &&
-      thrown.limitMs === timeoutMs;
-    if (!isOwn || onTimeout.kind === "error" || this.hasStream) this.fail(thrown);
-    else if (onTimeout.kind === "value") this.succeed(onTimeout.value);
-    else this.fail(onTimeout.reason);
+    const { runTimeoutMs, timeoutValue } = this.settings;
+    const isOwn = thrown instanceof TimeoutError && thrown.kind === "run" &&
+      thrown.limitMs === runTimeoutMs;
+    if (!isOwn || timeoutValue === undefined || this.hasStream) this.fail(thrown);
+    else this.succeed(timeoutValue);
   }
 
   #notGenerator(): InvalidArgumentError {

@@ -29,7 +29,7 @@ export interface EnqueueOptions {
    */
   readonly id?: string;
   /** Time before the first run, in milliseconds. Default 0. */
-  readonly delay?: number;
+  readonly delayMs?: number;
   /** Further runs after the task has thrown or its machine was lost. Then the call is a dead letter. Default 3. */
   readonly retries?: number;
 }
@@ -45,13 +45,13 @@ export type EnqueueCalls<Module> = {
 /** Options of `pool.result`. */
 export interface ResultOptions {
   /** Longest wait, in milliseconds. Then the promise rejects with TimeoutError. Default: none. */
-  readonly timeout?: number;
+  readonly timeoutMs?: number;
 }
 
 /** What a durable call asks of its machine. */
 export interface DurableRequest {
   readonly id: string;
-  readonly delay: number;
+  readonly delayMs: number;
   readonly retries: number;
 }
 
@@ -102,8 +102,8 @@ export class DurableCalls {
 
   /** What the call of this id returned; rejects with what it threw in its last run. Waits until it has ended. */
   async result(id: string, options: ResultOptions = {}): Promise<unknown> {
-    checkKeys("result()", options, ["timeout"]);
-    const timeoutMs = checkMs("timeout", options.timeout ?? Infinity);
+    checkKeys("result()", options, ["timeoutMs"]);
+    const timeoutMs = checkMs("timeoutMs", options.timeoutMs ?? Infinity);
     return this.#read(await this.#waits.wait(checkId(id), timeoutMs));
   }
 
@@ -127,13 +127,13 @@ function requestOf(options: unknown = {}): DurableRequest {
   if (!isRecord(options)) {
     throw new InvalidArgumentError(`enqueue takes an object of options, got ${show(options)}.`);
   }
-  checkKeys("enqueue", options, ["id", "delay", "retries"]);
-  const { id = `${randomId().toString(36)}-${randomId().toString(36)}`, delay = 0, retries = 3 } =
+  checkKeys("enqueue", options, ["id", "delayMs", "retries"]);
+  const { id = `${randomId().toString(36)}-${randomId().toString(36)}`, delayMs = 0, retries = 3 } =
     ownOf<EnqueueOptions>(options);
-  if (delay === Infinity) throw invalid("delay", "a finite number of milliseconds", "Infinity");
+  if (delayMs === Infinity) throw invalid("delayMs", "a finite number of milliseconds", "Infinity");
   return {
     id: checkId(id),
-    delay: checkMs("delay", delay, 0),
+    delayMs: checkMs("delayMs", delayMs, 0),
     retries: checkInteger("retries", retries, 0, MAX_RETRIES),
   };
 }

@@ -102,7 +102,7 @@ export class DurableWorker {
       await this.#bury(msg, undefined, error);
       return;
     }
-    if (call.request.delay > 0) {
+    if (call.request.delayMs > 0) {
       await this.#defer(msg, call);
       return;
     }
@@ -146,8 +146,8 @@ export class DurableWorker {
    */
   async #defer(msg: JsMsg, { task, request, args }: DurableCall): Promise<void> {
     const { codec, store } = this.#options;
-    const dueAt = msg.info.timestampNanos / NANOS_PER_MS + request.delay;
-    const restMs = Math.min(request.delay, dueAt - Date.now());
+    const dueAt = msg.info.timestampNanos / NANOS_PER_MS + request.delayMs;
+    const restMs = Math.min(request.delayMs, dueAt - Date.now());
     if (restMs > 0) {
       msg.nak(Math.ceil(restMs));
       return;
@@ -162,11 +162,11 @@ export class DurableWorker {
     const header = readHeader(bytes);
     if (header?.kind !== CALL) throw new ProtocolError("A durable call is not in heddle's format.");
     const [task, request, ...args] = this.#options.codec.decode(bytes, header);
-    const { id, delay, retries } = Object(request) as Record<string, unknown>;
-    if (typeof task !== "string" || typeof delay !== "number" || typeof retries !== "number") {
+    const { id, delayMs, retries } = Object(request) as Record<string, unknown>;
+    if (typeof task !== "string" || typeof delayMs !== "number" || typeof retries !== "number") {
       throw new ProtocolError("A durable call without a task or its settings.");
     }
-    return { task, request: { id: checkId(id), delay, retries }, args };
+    return { task, request: { id: checkId(id), delayMs, retries }, args };
   }
 
   async #run({ task, args }: DurableCall): Promise<unknown> {

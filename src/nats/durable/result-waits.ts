@@ -49,7 +49,7 @@ export class ResultWaits {
     const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
     const wait: Wait = { resolve, reject };
     const timer = timeoutMs === Infinity ? undefined : this.#runtime.setTimeout(
-      () => reject(new TimeoutError("deadline", timeoutMs)),
+      () => reject(new TimeoutError("call", timeoutMs)),
       timeoutMs,
     );
     this.#add(id, wait);

@@ -251,15 +251,15 @@ export class Machine {
   /** Options for the local call. Values of a hostile caller are refused by `with` itself. */
   #optionsOf(running: Running, given: unknown, remainingMs: number): object | undefined {
     if (typeof given !== "object" || given === null) return undefined;
-    const { hasListener, isAbortable, timeout, priority, idempotent, maxRetries, killAfterMs } =
+    const { hasListener, isAbortable, runTimeoutMs, priority, retries, killAfterMs } =
       given as Record<string, unknown>;
     if (isAbortable === true) running.controller = new AbortController();
     return {
-      ...(timeout !== undefined && { timeout }),
+      ...(runTimeoutMs !== undefined && { runTimeoutMs }),
       ...(priority !== undefined && { priority }),
-      ...(idempotent !== undefined && { idempotent, maxRetries }),
+      ...(retries !== undefined && { retries }),
       ...(killAfterMs !== undefined && { killAfterMs }),
-      ...(remainingMs > 0 && { deadline: remainingMs }),
+      ...(remainingMs > 0 && { timeoutMs: remainingMs }),
       ...(running.controller !== undefined && { signal: running.controller.signal }),
       ...(hasListener === true && { onEvent: (value: unknown) => this.#event(running, value) }),
     };

@@ -54,6 +54,11 @@ export interface Server extends AsyncDisposable {
   shutdown(options?: number | ShutdownOptions): Promise<void>;
 }
 
+/** What {@link serve} returns: serves the module `_Module`, by its URL or by a path relative to the module that called `serve`. */
+export type ServeModule = <_Module extends object = Readonly<Record<string, AnyFunction>>>(
+  module: URL | string,
+) => Server;
+
 /**
  * Serves the functions that a module exports to callers on other machines: starts a local pool and takes calls from NATS.
  * Any number of machines may serve a subject; each call goes to one of them. Throws InvalidArgumentError.
@@ -62,27 +67,29 @@ export interface Server extends AsyncDisposable {
  * ```ts
  * import { serve } from "heddle/nats";
  *
- * const server = serve<typeof import("./tasks.ts")>(new URL("./tasks.ts", import.meta.url), {
- *   servers: "127.0.0.1:4222",
- *   subject: "images",
- *   pool: { threads: 4 },
- * });
+ * const server = serve({ servers: "127.0.0.1:4222", subject: "images", pool: { threads: 4 } })<
+ *   typeof import("./tasks.ts")
+ * >(new URL("./tasks.ts", import.meta.url));
  * await server.ready;
  * ```
  */
-export function serve<Module extends object = Readonly<Record<string, AnyFunction>>>(
-  module: URL | string,
-  options: ServeOptions,
-): Server {
+export function serve(options: ServeOptions): ServeModule {
   try {
     const resolved = resolveServe(options, processName);
     const caller = callerOf(serve);
     // Also what `worker.setup` and `context.run` are relative to.
     const moduleUrl = caller === undefined ? undefined : runningModule(caller);
-    const pool = moduleUrl === undefined
-      ? createPool(options.pool)<Module>(moduleUrlOf(String(module), undefined, currentRuntime))
-      : createPool({ moduleUrl, ...options.pool })<Module>(module);
-    return new ServedPool(resolved, pool as ModulePool<object>);
+    const serveModule = (module: URL | string): Server => {
+      try {
+        const pool = moduleUrl === undefined
+          ? createPool(options.pool)(moduleUrlOf(String(module), undefined, currentRuntime))
+          : createPool({ moduleUrl, ...options.pool })(module);
+        return new ServedPool(resolved, pool as ModulePool<object>);
+      } catch (error) {
+        throw withStackAbove(error, serveModule);
+      }
+    };
+    return serveModule;
   } catch (error) {
     throw withStackAbove(error, serve);
   }

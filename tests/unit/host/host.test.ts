@@ -92,7 +92,7 @@ describe("in-flight slab", () => {
     }));
   });
 
-  const timed = createSettings({ deadlineMs: 100 });
+  const timed = createSettings({ timeoutMs: 100 });
 
   /** Fields as they are when the stack ends in the midst of `add` or of settling. */
   function damaged() {
@@ -235,7 +235,7 @@ describe("a call interrupted by a stack overflow", () => {
 
   test("passes no id or limits to the next call in its slot", () => {
     const { inFlight, begin, recover } = createSender();
-    const settings = createSettings({ timeoutMs: 100 });
+    const settings = createSettings({ runTimeoutMs: 100 });
     const call = inFlight.add(() => {}, () => {}, settings);
     const { generation } = call;
     call.resolve = call.reject = undefined; // where the stack ended

@@ -318,5 +318,5 @@ function mustKeepSnapshot(
   { settings }: PendingCall,
 ): boolean {
   if (payload === undefined || !isResendable) return false;
-  return transfer.length === 0 || settings.maxRetries > 0;
+  return transfer.length === 0 || settings.retries > 0;
 }

@@ -143,7 +143,7 @@ export class WaitingCalls {
     const { sender } = this.#options;
     const { slot, generation, settings } = call;
     const queued = { slot, generation, task, snapshot, priority: settings.priority };
-    if (settings.maxRetries > 0 && snapshot.isResendable) call.retryPayload = queued;
+    if (settings.retries > 0 && snapshot.isResendable) call.retryPayload = queued;
     if (chosen !== undefined && this.queue.size === 0 && this.#sendSnapshot(chosen, queued)) {
       return;
     }
@@ -160,7 +160,7 @@ export class WaitingCalls {
   /** Retries a call whose worker was lost. False: it must not be retried. */
   retry(call: PendingCall): boolean {
     const { inFlight, setTimeout, onRenewed } = this.#options;
-    if (call.retryPayload === undefined || call.retries >= call.settings.maxRetries) return false;
+    if (call.retryPayload === undefined || call.retries >= call.settings.retries) return false;
     // Items of a stream would come twice.
     if (call.stream?.isOpen === true || call.sources !== undefined) return false;
     const queued = inFlight.renew(call, call.retryPayload);

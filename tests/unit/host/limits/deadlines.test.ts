@@ -31,7 +31,7 @@ function bench() {
       return begun.has(call);
     }
 
-    override expire(call: PendingCall, kind: "timeout" | "deadline"): void {
+    override expire(call: PendingCall, kind: "run" | "call"): void {
       ended.push(`${call.slot} ${kind} at ${clock.nowMs - 1000}`);
       inFlight.reject(call, kind);
     }
@@ -123,17 +123,17 @@ function bench() {
 describe("deadlines", () => {
   test("a timeout starts with the task, a deadline with the call, and neither expires early", () => {
     const { begun, ended, make, pass } = bench();
-    const slow = make({ timeoutMs: 160 });
-    make({ deadlineMs: 320 });
+    const slow = make({ runTimeoutMs: 160 });
+    make({ timeoutMs: 320 });
     pass(200);
     expect(ended).toEqual([]);
     begun.add(slow);
     pass(159);
-    expect(ended.filter((end) => end.includes("timeout"))).toEqual([]);
+    expect(ended.filter((end) => end.includes("run"))).toEqual([]);
     pass(40);
     expect(ended.toSorted()).toEqual([
-      expect.stringMatching(/^0 timeout at (3[6-9]\d)$/),
-      expect.stringMatching(/^1 deadline at (3[2-4]\d)$/),
+      expect.stringMatching(/^0 run at (3[6-9]\d)$/),
+      expect.stringMatching(/^1 call at (3[2-4]\d)$/),
     ]);
   });
 
@@ -142,7 +142,7 @@ describe("deadlines", () => {
     inFlight.add(() => {}, () => {});
     pass(1000);
     expect([clock.timers.length, looks()]).toEqual([0, 0]);
-    const call = make({ timeoutMs: 1600 });
+    const call = make({ runTimeoutMs: 1600 });
     expect(clock.timers.length).toBe(1);
     pass(400);
     inFlight.resolve(call, 1);
@@ -153,12 +153,12 @@ describe("deadlines", () => {
 
   test("a shorter limit shortens the interval between checks", () => {
     const { clock, make, pass, ended } = bench();
-    make({ deadlineMs: 8000 });
+    make({ timeoutMs: 8000 });
     expect(clock.timers[0]!.at - clock.nowMs).toBe(50);
-    make({ deadlineMs: 16 });
+    make({ timeoutMs: 16 });
     expect(clock.timers.map(({ at }) => at - clock.nowMs)).toEqual([1]);
     pass(19);
-    expect(ended).toEqual([expect.stringMatching(/^1 deadline at 1[67]$/)]);
+    expect(ended).toEqual([expect.stringMatching(/^1 call at 1[67]$/)]);
     expect(clock.timers).toHaveLength(1);
   });
 
@@ -171,7 +171,7 @@ describe("deadlines", () => {
     const resting = createLane(6);
     const begunAll = createLane(5, 1);
     expect(begunAll.begin()).toBe(true); // the record's room is not handed back
-    make({ deadlineMs: 100_000 });
+    make({ timeoutMs: 100_000 });
     for (let step = 0; step < 9; step++) {
       if (step % 3 === 2) idle.send(0);
       else if (idle.begin()) idle.publish();
@@ -191,8 +191,8 @@ describe("deadlines", () => {
   test("a busy host checks once more before a limit expires", () => {
     const { begun, clock, createLane, ended, inFlight, make, pass } = bench();
     const lane = createLane(0, 2);
-    const call = make({ timeoutMs: 160 });
-    make({ deadlineMs: 100_000 });
+    const call = make({ runTimeoutMs: 160 });
+    make({ timeoutMs: 100_000 });
     begun.add(call);
     pass(50);
     clock.nowMs += 1000; // the host does something else, timers come late
@@ -210,7 +210,7 @@ describe("deadlines", () => {
   test("calls whose responses arrive while the host takes others are on time", () => {
     const { abandon, begun, cost, createLane, ended, inFlight, make, pass } = bench();
     const lane = createLane(0);
-    const calls = [{ timeoutMs: 160 }, { hardTimeoutMs: 160 }, { deadlineMs: 160 }].map(make);
+    const calls = [{ runTimeoutMs: 160 }, { hardTimeoutMs: 160 }, { timeoutMs: 160 }].map(make);
     for (const call of calls) begun.add(call);
     const slot = abandon(lane, 100, 0);
     pass(60);
@@ -226,7 +226,7 @@ describe("deadlines", () => {
 
   test("checks of many calls take at most a twentieth of the time, and a delayed check is ignored", () => {
     const { clock, cost, make, pass, looks } = bench();
-    for (let n = 0; n < 10; n++) make({ timeoutMs: 160 });
+    for (let n = 0; n < 10; n++) make({ runTimeoutMs: 160 });
     pass(100);
     cost.checkedMs = 50;
     pass(20); // one look, in which the host was not given the processor
@@ -241,10 +241,10 @@ describe("deadlines", () => {
 
   test("a slot's next call does not inherit its limits", () => {
     const { make, pass, inFlight, ended } = bench();
-    const first = make({ deadlineMs: 100 });
+    const first = make({ timeoutMs: 100 });
     pass(90);
     inFlight.resolve(first, 1);
-    const second = make({ deadlineMs: 100 });
+    const second = make({ timeoutMs: 100 });
     expect(second).toBe(first);
     pass(90);
     expect(ended).toEqual([]);
@@ -259,7 +259,7 @@ describe("limits of a worker with a response backlog", () => {
   test("are suspended for begun calls, for at most one second", () => {
     const { begun, createLane, ended, make, pass } = bench();
     const lane = createLane(0);
-    for (const given of [{ timeoutMs: 160 }, { hardTimeoutMs: 160 }, { deadlineMs: 160 }]) {
+    for (const given of [{ runTimeoutMs: 160 }, { hardTimeoutMs: 160 }, { timeoutMs: 160 }]) {
       begun.add(make(given));
     }
     pass(50);
@@ -268,9 +268,9 @@ describe("limits of a worker with a response backlog", () => {
     expect(ended).toEqual([]);
     pass(40);
     expect(ended.toSorted()).toEqual([
-      expect.stringMatching(/^0 timeout at 10[5-8]\d$/),
+      expect.stringMatching(/^0 run at 10[5-8]\d$/),
       expect.stringMatching(/^1 lost at 10[5-8]\d$/),
-      expect.stringMatching(/^2 deadline at 10[5-8]\d$/),
+      expect.stringMatching(/^2 call at 10[5-8]\d$/),
       "lane 0: The task ran longer than the hard timeout of 160 ms; its worker was stopped.",
     ]);
   });
@@ -278,7 +278,7 @@ describe("limits of a worker with a response backlog", () => {
   test("apply again after the backlog and include its time", () => {
     const { begun, createLane, ended, inFlight, make, pass } = bench();
     const lane = createLane(0);
-    const [late, answered] = [make({ timeoutMs: 160 }), make({ timeoutMs: 160 })];
+    const [late, answered] = [make({ runTimeoutMs: 160 }), make({ runTimeoutMs: 160 })];
     begun.add(late).add(answered);
     pass(50);
     lane.hasBacklog = true;
@@ -286,39 +286,39 @@ describe("limits of a worker with a response backlog", () => {
     inFlight.resolve(answered, "in time");
     lane.hasBacklog = false;
     pass(30);
-    expect(ended).toEqual([expect.stringMatching(/^0 timeout at 5[5-8]\d$/)]);
+    expect(ended).toEqual([expect.stringMatching(/^0 run at 5[5-8]\d$/)]);
   });
 
   test("are suspended for up to one second per backlog", () => {
     const { begun, createLane, ended, make, pass } = bench();
     const lane = createLane(0);
-    begun.add(make({ timeoutMs: 320 }));
+    begun.add(make({ runTimeoutMs: 320 }));
     lane.hasBacklog = true;
     pass(900);
     lane.hasBacklog = false;
     pass(0);
-    begun.add(make({ timeoutMs: 320 }));
+    begun.add(make({ runTimeoutMs: 320 }));
     pass(60);
-    expect(ended).toEqual([expect.stringMatching(/^0 timeout at 9\d\d$/)]);
+    expect(ended).toEqual([expect.stringMatching(/^0 run at 9\d\d$/)]);
     lane.hasBacklog = true;
     pass(900);
     expect(ended).toHaveLength(1);
     pass(200);
-    expect(ended).toEqual([expect.anything(), expect.stringMatching(/^1 timeout at 19[6-9]\d$/)]);
+    expect(ended).toEqual([expect.anything(), expect.stringMatching(/^1 run at 19[6-9]\d$/)]);
   });
 
   test("are not suspended for calls not begun or calls of other workers", () => {
     const { begun, createLane, ended, make, pass } = bench();
     createLane(0).hasBacklog = true;
     createLane(1);
-    make({ deadlineMs: 160 });
-    const other = make({ timeoutMs: 160 });
+    make({ timeoutMs: 160 });
+    const other = make({ runTimeoutMs: 160 });
     other.lane = 1;
     begun.add(other);
     pass(200);
     expect(ended.toSorted()).toEqual([
-      expect.stringMatching(/^0 deadline at 1[67]\d$/),
-      expect.stringMatching(/^1 timeout at 1[67]\d$/),
+      expect.stringMatching(/^0 call at 1[67]\d$/),
+      expect.stringMatching(/^1 run at 1[67]\d$/),
     ]);
   });
 
@@ -326,7 +326,7 @@ describe("limits of a worker with a response backlog", () => {
     const { abandon, createLane, ended, make, pass } = bench();
     const givingUp = createLane(1);
     const silent = createLane(2, 1);
-    make({ deadlineMs: 100_000, hardTimeoutMs: 90 });
+    make({ timeoutMs: 100_000, hardTimeoutMs: 90 });
     abandon(givingUp, 30, 90);
     givingUp.hasBacklog = silent.hasBacklog = true;
     pass(GRACE_MS);
@@ -343,7 +343,7 @@ describe("limits of a worker with a response backlog", () => {
   test("stop the worker for the call with the earliest limit", () => {
     const { abandon, createLane, ended, make, pass } = bench();
     const lane = createLane(0);
-    make({ deadlineMs: 100_000 });
+    make({ timeoutMs: 100_000 });
     abandon(lane, 20, 10_000);
     abandon(lane, 10, 30);
     abandon(lane, 60, 50);

@@ -495,7 +495,7 @@ describe("stolen calls", () => {
     send(victim, LONG_LOAD);
     victim.begin();
     const post = (isKept: boolean): PendingCall => {
-      const call = add(victim, LONG_LOAD, createSettings({ maxRetries: 1 }));
+      const call = add(victim, LONG_LOAD, createSettings({ retries: 1 }));
       const snapshot: Snapshot = pair.snapshots.capture([
         new Uint8Array(64 * 1024).fill(call.slot),
       ]);
