@@ -148,6 +148,7 @@ describe.skipIf(noServer !== undefined)(`one server${noServer ? ` (${noServer})`
     expect(await lenient(60_000)).toBe("late");
     const deadline = await rejection(pool.call.sleep.with({ timeoutMs: 30 })(60_000));
     expect(deadline).toMatchObject({ kind: "call", limitMs: 30 });
+    expect(await urgent.with({ timeoutMs: 30, timeoutValue: "late" })(60_000)).toBe("late");
     expect(await pool.call.add.with({ priority: "high", retries: 3 })(1, 2)).toBe(3);
   });
 

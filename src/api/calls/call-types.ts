@@ -18,7 +18,7 @@ export type TaskFunctionOf<T> = T extends AnyFunction ? T
  */
 export type Call<F extends AnyFunction> = WithOptions<Signature<F, "call">, CallOptions>;
 
-/** A function that takes options: `pool.call.f.with({ signal, timeout: 100 })(1)`. */
+/** A function that takes options: `pool.call.f.with({ signal, timeoutMs: 100 })(1)`. */
 export type WithOptions<F, Options> = F & WithMethod<F, Options>;
 
 /** The method `with` of a function `F`. */

@@ -204,7 +204,7 @@ export class Caller implements CallEvents {
         this.#counts.timedOut++;
         const error = new TimeoutError("call", timeoutMs);
         this.#cancel(call, error);
-        this.#settle(call, () => call.fail(error));
+        this.#settle(call, () => call.expire(error));
       }, timeoutMs);
     }
   }

@@ -182,13 +182,19 @@ export class RemoteCall implements ResultSource {
     if (!this.hasStream) this.#reject(reason);
   }
 
+  /** A limit has expired. */
+  expire(error: TimeoutError): void {
+    const { timeoutValue } = this.settings;
+    if (timeoutValue === undefined || this.hasStream) this.fail(error);
+    else this.succeed(timeoutValue);
+  }
+
   /** The limit that the machine enforced has expired, or the task threw. */
   failRemotely(thrown: unknown): void {
-    const { runTimeoutMs, timeoutValue } = this.settings;
     const isOwn = thrown instanceof TimeoutError && thrown.kind === "run" &&
-      thrown.limitMs === runTimeoutMs;
-    if (!isOwn || timeoutValue === undefined || this.hasStream) this.fail(thrown);
-    else this.succeed(timeoutValue);
+      thrown.limitMs === this.settings.runTimeoutMs;
+    if (isOwn) this.expire(thrown);
+    else this.fail(thrown);
   }
 
   #notGenerator(): InvalidArgumentError {

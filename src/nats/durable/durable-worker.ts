@@ -152,7 +152,7 @@ export class DurableWorker {
       msg.nak(Math.ceil(restMs));
       return;
     }
-    const message = codec.encode(CALL, [task, { ...request, delay: 0 }], args, "args");
+    const message = codec.encode(CALL, [task, { ...request, delayMs: 0 }], args, "args");
     // Two machines publish one copy. No call has an id with a dot.
     await store.client.publish(store.subject, message, { msgID: `due.${msg.seq}` });
     msg.ack();

@@ -17,7 +17,7 @@ import type { PendingWork } from "../../calls/pending-work.ts";
 import { PinnedCalls } from "./pinned-calls.ts";
 import type { Sender } from "./sender.ts";
 
-/** Delays before an idempotent call is retried. */
+/** Delays before a call is retried. */
 const FIRST_RETRY_MS = 10;
 const MAX_RETRY_MS = 1000;
 
