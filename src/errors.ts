@@ -14,16 +14,37 @@ function ownClassOf(prototype: object): string | undefined {
   return typeof name === "string" ? name : undefined;
 }
 
+/** The `code` of every error of heddle. `docs/errors.md` has the cause and the fix of each. */
+export type HeddleErrorCode =
+  | "HEDDLE_INVALID_ARGUMENT"
+  | "HEDDLE_UNKNOWN_TASK"
+  | "HEDDLE_TASK_NOT_FOUND"
+  | "HEDDLE_WORKER_START"
+  | "HEDDLE_POOL_WHILE_LOADING"
+  | "HEDDLE_POOL_CLOSED"
+  | "HEDDLE_STREAM_CLOSED"
+  | "HEDDLE_WORKER_LOST"
+  | "HEDDLE_NO_MACHINES"
+  | "HEDDLE_DATA_CLONE"
+  | "HEDDLE_PAYLOAD_TOO_LARGE"
+  | "HEDDLE_QUEUE_FULL"
+  | "HEDDLE_TIMEOUT"
+  | "HEDDLE_STRUCT_MISMATCH"
+  | "HEDDLE_BORROW_EXPIRED"
+  | "HEDDLE_PROTOCOL"
+  /** Of `heddle/knitting`: its `UnsupportedError`. */
+  | "HEDDLE_KNITTING_UNSUPPORTED";
+
 /**
  * Base class of all errors of heddle itself. `instanceof` recognizes errors of every copy of heddle in the process,
  * for this class and its subclasses.
  */
 export class HeddleError extends Error {
   /** Stable identifier of the kind of error, for `switch` statements and logs. */
-  readonly code: string;
+  readonly code: HeddleErrorCode;
 
   /** Creates an error with this `code`. */
-  constructor(code: string, message: string, options?: ErrorOptions) {
+  constructor(code: HeddleErrorCode, message: string, options?: ErrorOptions) {
     super(message, options);
     this.code = code;
   }
@@ -41,7 +62,9 @@ export class HeddleError extends Error {
 
 /** An option or argument is invalid. Nothing was started or sent. */
 export class InvalidArgumentError extends HeddleError {
-  /** Its `code` is `HEDDLE_INVALID_ARGUMENT`. */
+  /** Tells this class from the others. */
+  declare readonly code: "HEDDLE_INVALID_ARGUMENT";
+
   constructor(message: string, options?: ErrorOptions) {
     super("HEDDLE_INVALID_ARGUMENT", message, options);
   }
@@ -49,6 +72,9 @@ export class InvalidArgumentError extends HeddleError {
 
 /** `pool.call` has no task of that name. */
 export class UnknownTaskError extends HeddleError {
+  /** Tells this class from the others. */
+  declare readonly code: "HEDDLE_UNKNOWN_TASK";
+
   /** `hint` ends the first sentence, perhaps with the nearest known name. */
   constructor(name: string, known: readonly string[], hint = ".") {
     super(
@@ -60,7 +86,9 @@ export class UnknownTaskError extends HeddleError {
 
 /** The module of a task does not export the task under the expected name. */
 export class TaskNotFoundError extends HeddleError {
-  /** Its `code` is `HEDDLE_TASK_NOT_FOUND`. */
+  /** Tells this class from the others. */
+  declare readonly code: "HEDDLE_TASK_NOT_FOUND";
+
   constructor(message: string, options?: ErrorOptions) {
     super("HEDDLE_TASK_NOT_FOUND", message, options);
   }
@@ -68,7 +96,9 @@ export class TaskNotFoundError extends HeddleError {
 
 /** A worker could not start: a task module threw while it loaded (`cause`), or workers keep ending. */
 export class WorkerStartError extends HeddleError {
-  /** Its `code` is `HEDDLE_WORKER_START`. */
+  /** Tells this class from the others. */
+  declare readonly code: "HEDDLE_WORKER_START";
+
   constructor(message: string, options?: ErrorOptions) {
     super("HEDDLE_WORKER_START", message, options);
   }
@@ -76,6 +106,9 @@ export class WorkerStartError extends HeddleError {
 
 /** `createPool` was called while a worker was loading task modules: the `isMain` guard is missing. */
 export class NestedPoolError extends HeddleError {
+  /** Tells this class from the others. */
+  declare readonly code: "HEDDLE_POOL_WHILE_LOADING";
+
   /**
    * `modules` are the URLs that the worker loads, and `bareTasks` the names of bare functions among its tasks. `isBundled`:
    * the worker starts with a bundle that contains heddle.
@@ -115,7 +148,9 @@ function wantsBare(names: readonly string[]): string {
 
 /** The pool is closed or closing. The call did not run, or its response came too late. */
 export class PoolClosedError extends HeddleError {
-  /** Its `code` is `HEDDLE_POOL_CLOSED`. */
+  /** Tells this class from the others. */
+  declare readonly code: "HEDDLE_POOL_CLOSED";
+
   constructor(message = "The pool is closed.") {
     super("HEDDLE_POOL_CLOSED", message);
   }
@@ -123,7 +158,9 @@ export class PoolClosedError extends HeddleError {
 
 /** A stream was read that belongs to a call that is over. */
 export class StreamClosedError extends HeddleError {
-  /** Its `code` is `HEDDLE_STREAM_CLOSED`. */
+  /** Tells this class from the others. */
+  declare readonly code: "HEDDLE_STREAM_CLOSED";
+
   constructor() {
     super("HEDDLE_STREAM_CLOSED", "The call to which this stream belongs is over.");
   }
@@ -143,6 +180,9 @@ export interface WorkerLoss {
 
 /** The worker ended before it responded to this call. The call may have run, in part or in full. */
 export class WorkerLostError extends HeddleError {
+  /** Tells this class from the others. */
+  declare readonly code: "HEDDLE_WORKER_LOST";
+
   /** Number of the worker within its pool; -1 for a machine. */
   readonly workerId: number;
   /** The name of the machine that was lost, if it is known. Only errors of `heddle/nats` have it. */
@@ -152,7 +192,6 @@ export class WorkerLostError extends HeddleError {
   /** Why the worker ended, in words. */
   readonly reason: string;
 
-  /** Its `code` is `HEDDLE_WORKER_LOST`. */
   constructor(loss: WorkerLoss, options?: ErrorOptions) {
     const exit = loss.exitCode === undefined ? "" : ` (exit code ${loss.exitCode})`;
     const { machine } = loss;
@@ -178,7 +217,9 @@ export class WorkerLostError extends HeddleError {
  * closed or lacks a permission: it may have run.
  */
 export class NoMachinesError extends HeddleError {
-  /** Its `code` is `HEDDLE_NO_MACHINES`. */
+  /** Tells this class from the others. */
+  declare readonly code: "HEDDLE_NO_MACHINES";
+
   constructor(message: string, options?: ErrorOptions) {
     super("HEDDLE_NO_MACHINES", message, options);
   }
@@ -186,7 +227,9 @@ export class NoMachinesError extends HeddleError {
 
 /** A value outside the structured-clone set was passed to or returned from a task. */
 export class DataCloneError extends HeddleError {
-  /** Its `code` is `HEDDLE_DATA_CLONE`. */
+  /** Tells this class from the others. */
+  declare readonly code: "HEDDLE_DATA_CLONE";
+
   constructor(message: string, options?: ErrorOptions) {
     super("HEDDLE_DATA_CLONE", message, options);
   }
@@ -194,6 +237,9 @@ export class DataCloneError extends HeddleError {
 
 /** The encoded arguments of a call, or its encoded result, are larger than the pool allows. */
 export class PayloadTooLargeError extends HeddleError {
+  /** Tells this class from the others. */
+  declare readonly code: "HEDDLE_PAYLOAD_TOO_LARGE";
+
   /** Bytes encoded when the limit was exceeded. The whole payload may be larger. */
   readonly bytes: number;
   /**
@@ -226,10 +272,12 @@ export class PayloadTooLargeError extends HeddleError {
  * error without a stack, so that refusing a call takes no longer than accepting it.
  */
 export class QueueFullError extends HeddleError {
+  /** Tells this class from the others. */
+  declare readonly code: "HEDDLE_QUEUE_FULL";
+
   /** The option `maxQueue` of the pool: the maximum number of waiting calls. */
   readonly maxQueue: number;
 
-  /** Its `code` is `HEDDLE_QUEUE_FULL`. */
   constructor(maxQueue: number) {
     super(
       "HEDDLE_QUEUE_FULL",
@@ -243,6 +291,9 @@ export class QueueFullError extends HeddleError {
 
 /** A time limit of a call expired. Its task may have run, in part or in full. */
 export class TimeoutError extends HeddleError {
+  /** Tells this class from the others. */
+  declare readonly code: "HEDDLE_TIMEOUT";
+
   /**
    * Which limit: `runTimeoutMs` ("run"), `timeoutMs` ("call"), or the pool's `hardTimeoutMs` ("hard"). "silent"
    * occurs as the cause of a WorkerLostError: the worker took no call for twice the hard timeout.
@@ -251,7 +302,6 @@ export class TimeoutError extends HeddleError {
   /** The limit, in milliseconds; undefined for a worker that was stopped after an abort. */
   readonly limitMs: number | undefined;
 
-  /** Its `code` is `HEDDLE_TIMEOUT`. */
   constructor(kind: TimeoutError["kind"], limitMs: number | undefined) {
     const limit = limitMs === undefined ? "" : ` of ${limitMs} ms`;
     const messages = {
@@ -270,6 +320,9 @@ export class TimeoutError extends HeddleError {
 
 /** A value does not fit its declared schema. Nothing was sent. */
 export class StructError extends HeddleError {
+  /** Tells this class from the others. */
+  declare readonly code: "HEDDLE_STRUCT_MISMATCH";
+
   /** Path to the invalid part: `args[0].home.x`. */
   readonly path: string;
   /** The type that the schema declares there. */
@@ -277,7 +330,6 @@ export class StructError extends HeddleError {
   /** A description of the value found there. */
   readonly got: string;
 
-  /** Its `code` is `HEDDLE_STRUCT_MISMATCH`. */
   constructor(path: string, expected: string, got: string, options?: ErrorOptions) {
     super("HEDDLE_STRUCT_MISMATCH", `${path} must be ${expected}, got ${got}.`, options);
     this.path = path;
@@ -288,7 +340,9 @@ export class StructError extends HeddleError {
 
 /** A task read borrowed bytes (`borrow`, `view`) after it had returned or awaited. */
 export class BorrowExpiredError extends HeddleError {
-  /** Its `code` is `HEDDLE_BORROW_EXPIRED`. */
+  /** Tells this class from the others. */
+  declare readonly code: "HEDDLE_BORROW_EXPIRED";
+
   constructor() {
     super(
       "HEDDLE_BORROW_EXPIRED",
@@ -300,7 +354,9 @@ export class BorrowExpiredError extends HeddleError {
 
 /** Shared memory contains data that the protocol cannot have written: a bug, or a stray write. */
 export class ProtocolError extends HeddleError {
-  /** Its `code` is `HEDDLE_PROTOCOL`. */
+  /** Tells this class from the others. */
+  declare readonly code: "HEDDLE_PROTOCOL";
+
   constructor(message: string, options?: ErrorOptions) {
     super("HEDDLE_PROTOCOL", message, options);
   }
@@ -330,4 +386,40 @@ export const errorClasses: Readonly<Record<string, { readonly prototype: HeddleE
 for (const [name, { prototype }] of Object.entries(errorClasses)) {
   Object.defineProperty(prototype, "name", { value: name, configurable: true });
   Object.defineProperty(prototype, ERROR_CLASS, { value: name });
+}
+
+/** The errors of heddle, which their `code` tells apart. */
+export type AnyHeddleError =
+  | InvalidArgumentError
+  | UnknownTaskError
+  | TaskNotFoundError
+  | WorkerStartError
+  | NestedPoolError
+  | PoolClosedError
+  | StreamClosedError
+  | WorkerLostError
+  | NoMachinesError
+  | DataCloneError
+  | PayloadTooLargeError
+  | QueueFullError
+  | TimeoutError
+  | StructError
+  | BorrowExpiredError
+  | ProtocolError;
+
+/**
+ * Whether `error` is one of heddle's own, from any copy of heddle in the process. A `switch` over its `code` then knows the class.
+ *
+ * @example
+ * ```ts
+ * try {
+ *   await pool.call.resize(image);
+ * } catch (error) {
+ *   if (!isHeddleError(error)) throw error; // the task threw it
+ *   if (error.code === "HEDDLE_TIMEOUT") console.log(error.limitMs);
+ * }
+ * ```
+ */
+export function isHeddleError(error: unknown): error is AnyHeddleError {
+  return error instanceof HeddleError;
 }

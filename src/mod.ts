@@ -65,10 +65,13 @@ export {
   type WithoutSignal,
 } from "./api/tasks/task.ts";
 export {
+  type AnyHeddleError,
   BorrowExpiredError,
   DataCloneError,
   HeddleError,
+  type HeddleErrorCode,
   InvalidArgumentError,
+  isHeddleError,
   NestedPoolError,
   PayloadTooLargeError,
   PoolClosedError,

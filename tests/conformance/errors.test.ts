@@ -1,6 +1,12 @@
 import { format, inspect } from "node:util";
 import { describe, expect, test } from "vitest";
-import { DataCloneError, HeddleError, TimeoutError, WorkerLostError } from "../../src/mod.ts";
+import {
+  DataCloneError,
+  HeddleError,
+  isHeddleError,
+  TimeoutError,
+  WorkerLostError,
+} from "../../src/mod.ts";
 import { createBrokenPool, createTestPool, notExported } from "../fixtures/tasks.ts";
 import { rejection, testPool } from "../support/conformance.ts";
 import { runScript } from "../support/runtime.ts";
@@ -59,7 +65,9 @@ describe("errors thrown by tasks", () => {
     const named = Object.assign(new Error("mine"), { name: "DataCloneError" });
     expect(await call.echo(named)).not.toBeInstanceOf(HeddleError);
     class Derived extends TimeoutError {}
-    expect(await call.echo(new Derived("run", 5))).toBeInstanceOf(TimeoutError);
+    const derived = await call.echo(new Derived("run", 5));
+    expect(derived).toBeInstanceOf(TimeoutError);
+    expect([derived, named, null, "text"].map(isHeddleError)).toEqual([true, false, false, false]);
   });
 
   test("errors do not affect neighbouring calls", async () => {

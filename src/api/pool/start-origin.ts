@@ -9,7 +9,10 @@ export class StartOrigin {
 
   /** `callee`: the running function that the user has called. */
   constructor(callee: (...args: never[]) => unknown) {
-    this.#errors = [WorkerStartError, TaskNotFoundError].map((type) => createAbove(type, callee));
+    this.#errors = [
+      createAbove(WorkerStartError, callee),
+      createAbove(TaskNotFoundError, callee),
+    ];
   }
 
   /** The same error with the stack of this place, or `error` if there is none. */
