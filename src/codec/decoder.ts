@@ -11,13 +11,14 @@ import { DataCloneError, HeddleError, PayloadTooLargeError, ProtocolError } from
 import { readArray, readEntries } from "./kinds/arrays.ts";
 import { readBuffer, readBytes, readView } from "./kinds/bytes.ts";
 import { isStackOverflow, readError } from "./kinds/errors.ts";
-import { readLease } from "./kinds/borrow.ts";
+import { readBorrowed } from "./kinds/borrow.ts";
 import { normalizeNumber, readBigInt } from "./kinds/numbers.ts";
 import { readBoxed, readCollection, readKeyed, readObject, readRegExp } from "./kinds/objects.ts";
 import type { OpenStream, ReadableShape, Reader, Revocable } from "./reader.ts";
 import type { SharedBuffers } from "./support/shared-buffers.ts";
 import {
   ARRAY,
+  ATTACHMENT,
   BIGINT_64,
   BIGINT_HEX,
   BORROWED,
@@ -28,7 +29,6 @@ import {
   DOUBLES,
   ENVELOPE,
   ERROR,
-  EXTRA,
   FALSE,
   INT,
   INTS,
@@ -278,14 +278,14 @@ export class Decoder implements Reader {
         return readBigInt(this, at, word);
       case SYMBOL:
         return Symbol.for(this.key(at + VALUE_HEADER_BYTES));
-      case EXTRA:
-        return this.#noted(at, word, this.#extra(at, VALUE_HEADER_BYTES));
+      case ATTACHMENT:
+        return this.#noted(at, word, this.#attached(at, VALUE_HEADER_BYTES));
       case SHARED:
         return this.#noted(at, word, this.#shared(at));
       case ENVELOPE:
         return readEnvelope(this, at, word);
       case BORROWED:
-        return this.#noted(at, word, readLease(this, at));
+        return this.#noted(at, word, readBorrowed(this, at));
       case STREAM:
         if (this.openStream === undefined) throw this.corrupt("stream", at);
         this.next = at + VALUE_HEADER_BYTES;
@@ -404,7 +404,7 @@ export class Decoder implements Reader {
     return view;
   }
 
-  #extra(at: number, bytes: number): unknown {
+  #attached(at: number, bytes: number): unknown {
     this.check(at, bytes);
     this.next = at + bytes;
     const index = this.i32[(at >> 2) + 1]!;
@@ -414,7 +414,7 @@ export class Decoder implements Reader {
   }
 
   #shared(at: number): SharedArrayBuffer {
-    const buffer = this.#extra(at, VALUE_HEADER_BYTES + 8);
+    const buffer = this.#attached(at, VALUE_HEADER_BYTES + 8);
     const id = this.f64[(at >> 3) + 1]!;
     if (!this.access.kinds.isSharedArrayBuffer(buffer)) throw this.corrupt("shared buffer", at);
     return this.#sharedBuffers.adopt(id, buffer);

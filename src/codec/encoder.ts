@@ -23,7 +23,7 @@ import type { SharedBuffers } from "./support/shared-buffers.ts";
 import type { Output } from "./struct/output.ts";
 import type { DeclaredValue } from "./struct/signature.ts";
 import {
-  EXTRA,
+  ATTACHMENT,
   FALSE,
   HOLE,
   INT,
@@ -88,7 +88,7 @@ export class Encoder implements Writer {
   /** End of the memory that may be written. */
   limit = 0;
   readonly attachments: Attachments = new Attachments();
-  gone = 0;
+  deletedProperties = 0;
   /** Name of the values in the path of one that cannot be cloned, and the list that contains them. */
   name = "";
   list: readonly unknown[] | undefined;
@@ -326,7 +326,7 @@ export class Encoder implements Writer {
 
   undefinedOrGone(object: object, key: PropertyKey, at: number): number {
     if (hasOwn(object, key)) return this.tag(UNDEFINED, at);
-    this.gone++;
+    this.deletedProperties++;
     return this.tag(HOLE, at);
   }
 
@@ -355,8 +355,8 @@ export class Encoder implements Writer {
     return end;
   }
 
-  extra(object: object, from: number, isMoved: boolean): number {
-    const end = this.header(EXTRA, this.attachments.count, from);
+  attach(object: object, from: number, isMoved: boolean): number {
+    const end = this.header(ATTACHMENT, this.attachments.count, from);
     this.attachments.add(object, isMoved);
     return end;
   }
@@ -383,7 +383,7 @@ export class Encoder implements Writer {
   }
 
   moved(object: object, from: number): number {
-    const end = this.header(EXTRA, this.attachments.count, from);
+    const end = this.header(ATTACHMENT, this.attachments.count, from);
     this.attachments.move(object);
     return end;
   }

@@ -52,7 +52,7 @@ export interface Writer {
   /** Number of objects that contain the value being written, including the value itself. */
   readonly depth: number;
   /** Number of properties so far that were deleted before they were written. */
-  readonly gone: number;
+  readonly deletedProperties: number;
   /** The prototype of the last object that was found to be an instance of an ordinary class. */
   lastClass: object | undefined;
   /** Whether parts may be transferred. False within errors, whose parts may be omitted again. */
@@ -91,7 +91,7 @@ export interface Writer {
   rewind(mark: WriterMark): void;
 
   /** Sends the object itself in the payload message. `isMoved`: the object is transferred. */
-  extra(object: object, at: number, isMoved: boolean): number;
+  attach(object: object, at: number, isMoved: boolean): number;
   /** Counts bytes of a part that will be copied for the payload message. Throws if there are too many. */
   countCopied(bytes: number, at: number): void;
   /** Writes a SharedArrayBuffer, which keeps its identity across calls. */

@@ -3,13 +3,13 @@
  * all of their buffer. Writing them runs no user code, and their maximum size is known, so they need neither
  * an encoder nor its scratch memory. The bytes are the same as an encoder's.
  */
-import { type BytesWriter, OnlyBytes } from "../codec/kinds/bytes.ts";
+import { type BytesWriter, WholeBuffers } from "../codec/kinds/bytes.ts";
 import { FALSE, INT, NULL, NUMBER, TRUE, UNDEFINED, VALUE_HEADER_BYTES } from "../codec/tags.ts";
 import { roomForText, type TextWriter, writeText } from "../codec/kinds/text.ts";
 import type { Memory } from "../memory/views.ts";
 import type { CodecAccess } from "../runtimes/runtime.ts";
 
-/** The size of the values is unknown or too large. `OnlyBytes` returns the same constant. */
+/** The size of the values is unknown or too large. `WholeBuffers` returns the same constant. */
 export const UNSIZED = -1;
 
 /** Longest string, in UTF-16 units. Longer ones ask the encoder for room as they grow. */
@@ -24,7 +24,7 @@ export class SizedValues implements TextWriter, BytesWriter {
   readonly u8: Uint8Array<SharedArrayBuffer>;
   readonly access: CodecAccess;
   readonly #maxBytes: number;
-  readonly #bytes: OnlyBytes;
+  readonly #bytes: WholeBuffers;
 
   /** `maxBytes`: the maximum of bytes for the values of one record. */
   constructor(memory: Memory, access: CodecAccess, maxBytes: number) {
@@ -34,7 +34,7 @@ export class SizedValues implements TextWriter, BytesWriter {
     this.u8 = memory.u8;
     this.access = access;
     this.#maxBytes = maxBytes;
-    this.#bytes = new OnlyBytes(access);
+    this.#bytes = new WholeBuffers(access);
   }
 
   /** Room is already ensured: `roomFor` was called before. */

@@ -34,7 +34,7 @@ const REWIND_BYTES: number = 16 * 1024;
 
 /**
  * Until the consumer has passed that padding, only the bytes before it are free. A burst that needs more doubles the
- * index from which the producer rewinds, up to the whole ring. This number of trips through the ring without such a
+ * index from which the producer rewinds, up to the whole ring. This number of laps without such a
  * burst halves it.
  */
 const UNINTERRUPTED_LAPS = 64;

@@ -12,7 +12,7 @@
  *   state   (sequence << 2) | QUEUED / CLAIMED / REVOKED. The producer writes QUEUED before
  *           publishing; afterwards one compare-exchange decides who owns the record:
  *             QUEUED → CLAIMED   by the consumer, which then runs it
- *             QUEUED → REVOKED   by the producer, which then gives it to somebody else
+ *             QUEUED → REVOKED   by the producer, which then sends it to another worker
  *           `sequence` counts the records of the ring (30 bits, wrapping), so a stale or scribbled
  *           record is recognised by its state word alone.
  *

@@ -1,4 +1,4 @@
-/** Streams as the kind that the web knows. */
+/** ReadableStream conversion. */
 import { lazy } from "../builtins.ts";
 
 /** What a ReadableStream is made of. */

@@ -64,7 +64,7 @@ export class StreamProducer {
   #takenInSlice = 0;
   #isRunning = false;
   /** A `next()` of the iterator has not settled. */
-  #isAsking = false;
+  #isAwaitingNext = false;
   #isPaused = false;
   #isScheduled = false;
   #isSendScheduled = false;
@@ -95,7 +95,9 @@ export class StreamProducer {
 
   /** There may be credit or room again. */
   resume(): void {
-    if (!this.#isOver && !this.#isClosing && !this.#isRunning && !this.#isAsking && this.#mayAsk) {
+    if (
+      !this.#isOver && !this.#isClosing && !this.#isRunning && !this.#isAwaitingNext && this.#mayAsk
+    ) {
       this.#schedule();
     }
   }
@@ -139,7 +141,7 @@ export class StreamProducer {
 
   /** Asks for items until the iterator has to be awaited, credit or room is used up, or the slice is over. */
   #pump(): void {
-    if (this.#isOver || this.#isClosing || this.#isAsking) return;
+    if (this.#isOver || this.#isClosing || this.#isAwaitingNext) return;
     while (this.#mayAsk) {
       if (this.#isSliceOver()) {
         if (this.#send()) this.#schedule();
@@ -247,11 +249,11 @@ export class StreamProducer {
     take: (value: unknown) => boolean,
     fail: (error: unknown) => void,
   ): void {
-    this.#isAsking = true;
+    this.#isAwaitingNext = true;
     if (this.#batchItems > 0) this.#sendSoon();
     const settle = (onSettled: () => void): void => {
       this.#options.run(() => {
-        this.#isAsking = false;
+        this.#isAwaitingNext = false;
         if (!this.#isOver && !this.#isClosing) onSettled();
       });
     };

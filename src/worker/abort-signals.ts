@@ -28,8 +28,9 @@ export class TaskSignals {
     const controller = new AbortController();
     const open: OpenSignal = { controller, isDelivering: false };
     this.#open.set(keyOf(slot, generation), open);
-    const wasTold = (): boolean => !open.isDelivering && wasAborted(this.#words, slot, generation);
-    return createSignal(controller.signal, wasTold);
+    const isFlagged = (): boolean =>
+      !open.isDelivering && wasAborted(this.#words, slot, generation);
+    return createSignal(controller.signal, isFlagged);
   }
 
   /** The call is over. */
@@ -51,17 +52,17 @@ export function keyOf(slot: number, generation: number): number {
   return slot * 2 ** 31 + generation;
 }
 
-function createSignal(signal: AbortSignal, wasTold: () => boolean): AbortSignal {
-  const told = {
+function createSignal(signal: AbortSignal, isFlagged: () => boolean): AbortSignal {
+  const native = {
     aborted: Object.getOwnPropertyDescriptor(BuiltinAbortSignal.prototype, "aborted")!.get!,
     reason: Object.getOwnPropertyDescriptor(BuiltinAbortSignal.prototype, "reason")!.get!,
   };
   let early: DOMException | undefined;
-  const isAborted = (): boolean => told.aborted.call(signal) as boolean || wasTold();
+  const isAborted = (): boolean => native.aborted.call(signal) as boolean || isFlagged();
   const reason = (): unknown => {
-    if (told.aborted.call(signal)) return told.reason.call(signal);
+    if (native.aborted.call(signal)) return native.reason.call(signal);
     // The caller's own reason arrives with the event.
-    return wasTold() ? early ??= abortError() : undefined;
+    return isFlagged() ? early ??= abortError() : undefined;
   };
   const throwIfAborted = (): void => {
     if (isAborted()) throw reason();

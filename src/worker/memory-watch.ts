@@ -1,11 +1,11 @@
 /** Reports to the host when this worker's memory exceeds its limit; the host then replaces the worker. */
 
 /** Time between two checks. */
-const LOOK_MS = 5;
+const CHECK_MS = 5;
 /** Delay of the first check if the limit is exceeded before the first call. Otherwise each new worker would be replaced. */
 const FIRST_MS = 1000;
 /** Time between two equal messages, repeated because the host may have failed to start another worker. */
-const AGAIN_MS = 1000;
+const REPEAT_MS = 1000;
 /** Above this multiple of the limit the worker gets no calls while its replacement starts. */
 const OVER = 1.25;
 
@@ -24,7 +24,7 @@ export class MemoryWatch {
   readonly #farOverBytes: number;
   #nextMs = 0;
   /** The last message, and the time from which it may be repeated. */
-  #said = 0;
+  #reported = 0;
   #againMs = 0;
 
   /** Must be constructed before the first call. */
@@ -41,13 +41,13 @@ export class MemoryWatch {
     const { maxBytes, bytes, now, onFull } = this.#options;
     const nowMs = now();
     if (nowMs < this.#nextMs) return;
-    this.#nextMs = nowMs + LOOK_MS;
-    const snapshot = bytes();
-    if (snapshot <= maxBytes) return;
-    const found = snapshot > this.#farOverBytes ? FAR_OVER : FULL;
-    if (found <= this.#said && nowMs < this.#againMs) return;
-    this.#said = found;
-    this.#againMs = nowMs + AGAIN_MS;
+    this.#nextMs = nowMs + CHECK_MS;
+    const usedBytes = bytes();
+    if (usedBytes <= maxBytes) return;
+    const found = usedBytes > this.#farOverBytes ? FAR_OVER : FULL;
+    if (found <= this.#reported && nowMs < this.#againMs) return;
+    this.#reported = found;
+    this.#againMs = nowMs + REPEAT_MS;
     onFull(found === FAR_OVER);
   }
 }

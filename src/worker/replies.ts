@@ -45,7 +45,7 @@ interface Reply {
   readonly slot: number;
   readonly generation: number;
   /** The task's index, for results of a declared shape; the bytes of a batch. */
-  task: number;
+  word: number;
   snapshot: Snapshot;
   /** This response replaces one that cannot be sent, and gives the reason. */
   isSubstitute: boolean;
@@ -121,7 +121,7 @@ export class Replies {
   opened(slot: number, generation: number, stream: OpenedStream): void {
     const { isReadable, highWaterMark } = stream;
     const snapshot = this.#endpoint.snapshots.encodeInternal([isReadable, highWaterMark]);
-    this.#send({ kind: OPENED, slot, generation, task: 0, snapshot, isSubstitute: false });
+    this.#send({ kind: OPENED, slot, generation, word: 0, snapshot, isSubstitute: false });
   }
 
   /**
@@ -152,7 +152,7 @@ export class Replies {
     } finally {
       batch.clear();
     }
-    this.#send({ kind, slot, generation, task: bytes, snapshot, isSubstitute: false, onRefused });
+    this.#send({ kind, slot, generation, word: bytes, snapshot, isSubstitute: false, onRefused });
   }
 
   /** The task threw: an error by its fields, anything else as it is. */
@@ -228,7 +228,7 @@ export class Replies {
     } finally {
       snapshots.codec.release(encoder);
     }
-    this.#send({ kind, slot, generation, task: index, snapshot, isSubstitute: false });
+    this.#send({ kind, slot, generation, word: index, snapshot, isSubstitute: false });
   }
 
   /** Wakes the host if shapes were announced: it reads them even if no response follows for now. */
@@ -262,11 +262,11 @@ export class Replies {
   }
 
   #trySend(reply: Reply): boolean {
-    const { kind, slot, generation, task, snapshot } = reply;
+    const { kind, slot, generation, word, snapshot } = reply;
     try {
       const endpoint = this.#endpoint;
       if (
-        !endpoint.announceShapes() || !endpoint.sendSnapshot(kind, slot, generation, task, snapshot)
+        !endpoint.announceShapes() || !endpoint.sendSnapshot(kind, slot, generation, word, snapshot)
       ) {
         this.#wakeIfAnnounced();
         return false;
@@ -281,7 +281,7 @@ export class Replies {
       if (reply.kind === ITEMS) this.#endStream(reply);
       reply.isSubstitute = true;
       reply.kind = THROWN;
-      reply.task = 0;
+      reply.word = 0;
       reply.snapshot = snapshots.captureError(isError(error) ? error : new Error(textOf(error)));
       return this.#trySend(reply);
     }

@@ -154,7 +154,7 @@ export class TaskRunner {
     if (descriptor === CALL_WITH_NUMBER && rx.end - index >= NUMBER_FRAME_BYTES) {
       argument = normalizeNumber(rx.memory.f64[(index + FRAME_BYTES) >> 3]!);
     } else if (descriptor !== CALL_WITH_NOTHING) {
-      // What surrounds the task may await before it calls it: then only a copy can be read.
+      // A context runner may await first, so borrowed bytes are copied.
       decoder.isBorrowing = task.mayBorrow && this.#context === undefined;
       decoder.declared = task.signature?.args;
       try {

@@ -189,8 +189,8 @@ export async function chaosRound(seed: number): Promise<ChaosReport> {
     const isIdempotent = random() < 0.2;
     const options = {
       ...(controller !== undefined && { signal: controller.signal }),
-      ...(random() < 0.1 && { timeout: 1 + upTo(random, 40) }),
-      ...(random() < 0.1 && { deadline: 1 + upTo(random, 60) }),
+      ...(random() < 0.1 && { runTimeoutMs: 1 + upTo(random, 40) }),
+      ...(random() < 0.1 && { timeoutMs: 1 + upTo(random, 60) }),
       ...(random() < 0.1 && { killAfterMs: upTo(random, 20) }),
       ...(random() < 0.2 && { priority: upTo(random, 4) - 2 }),
       ...(isIdempotent && { retries: 3 }),

@@ -16,7 +16,7 @@ const MIB = 2 ** 20;
 const codec = new MessageCodec(currentRuntime, 16 * MIB);
 const samples = (): Uint8Array[] => [
   codec.encode(CALL, ["echo", undefined], [{ a: [1, "b", new Date(0)] }], "args"),
-  codec.encode(CALL, ["echo", { timeout: 5 }], [new Map([[1, new Uint8Array(100)]])], "args"),
+  codec.encode(CALL, ["echo", { runTimeoutMs: 5 }], [new Map([[1, new Uint8Array(100)]])], "args"),
   codec.encode(RESULT, [], [new Uint8Array(100_000)], "result"),
   codec.encodeThrown(RESULT, new RangeError("x", { cause: [1] }), {}),
 ];

@@ -1,10 +1,10 @@
 /** The codes of errors tell the classes apart. Checked by the compiler, never run. */
 import {
-  HeddleError,
+  type HeddleError,
   type HeddleErrorCode,
   isHeddleError,
   QueueFullError,
-  TimeoutError,
+  type TimeoutError,
 } from "../../src/mod.ts";
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true

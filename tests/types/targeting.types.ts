@@ -70,7 +70,7 @@ export async function refused(): Promise<void> {
   // @ts-expect-error functions in an array neither
   await generic.call.callbacks([() => {}]);
   // @ts-expect-error a key is a string or a number
-  pool.call.reverse.with({ worker: { key: {} } });
+  pool.call.reverse.with({ affinity: {} });
   // @ts-expect-error a broadcast cannot transfer
   pool.broadcast.default.with({ transfer: [] });
   // @ts-expect-error no such policy

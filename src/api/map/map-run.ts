@@ -57,7 +57,7 @@ export class MapRun {
   readonly #early = new Map<number, ChunkResult>();
   /** Items taken from an async source for the next chunk. */
   #items: unknown[] = [];
-  #isAsking = false;
+  #isAwaitingNext = false;
   #isSourceDone = false;
   #isOver = false;
 
@@ -94,7 +94,9 @@ export class MapRun {
   #fillNow(): void {
     try {
       while (!this.#isOver && this.#open < this.#options.concurrency) {
-        if (!this.#isSourceDone && !this.#isAsking && this.#items.length < this.#size) this.#take();
+        if (!this.#isSourceDone && !this.#isAwaitingNext && this.#items.length < this.#size) {
+          this.#take();
+        }
         // What an async source has given until now need not wait for the rest.
         if (this.#items.length === 0) break;
         this.#send(this.#items.splice(0, this.#size));
@@ -118,7 +120,7 @@ export class MapRun {
       while (this.#items.length < this.#size) {
         const result = source.next();
         if (isThenable(result)) {
-          this.#isAsking = true;
+          this.#isAwaitingNext = true;
           Promise.resolve(result).then(
             (settled) => this.#acceptLater(settled),
             (error) => this.#failSource(error),
@@ -135,7 +137,7 @@ export class MapRun {
 
   /** A promise of `next()` has resolved. */
   #acceptLater(settled: unknown): void {
-    this.#isAsking = false;
+    this.#isAwaitingNext = false;
     if (this.#isOver) return;
     let hasItem: boolean;
     try {
@@ -157,7 +159,7 @@ export class MapRun {
   #fillSoon(): void {
     try {
       if (this.#items.length < this.#size && this.#inFlight > 0) this.#take();
-      if (!this.#isAsking || this.#inFlight === 0) this.#fill();
+      if (!this.#isAwaitingNext || this.#inFlight === 0) this.#fill();
     } catch (error) {
       this.#fail(error);
     }

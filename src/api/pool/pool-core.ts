@@ -87,7 +87,7 @@ export class PoolCore {
       },
       onBusy: () => this.#onBusy(),
       onEmpty: () => this.#onEmpty(),
-      onUnwanted: () => {
+      onOnlyIdleStreams: () => {
         if (!this.#keepAlive) this.parts.safety.unref();
       },
       onReady: () => {

@@ -46,7 +46,7 @@ export interface PartEvents {
   /** No call is in flight any more. */
   onEmpty(): void;
   /** Only calls are in flight whose streams nobody waits for. */
-  onUnwanted(): void;
+  onOnlyIdleStreams(): void;
   /** A worker describes the tasks of the pool's module. Returns an error if the pool cannot use it. */
   onTasks(packed: Uint8Array): Error | undefined | Promise<Error | undefined>;
   /** The minimum number of workers is ready for the first time. */
@@ -333,7 +333,7 @@ function dispatcherEvents(
   /** Keeps the process running only while calls are in flight, not while a worker runs a call that was given up. */
   const keepRunningIfBusy = (): void => {
     const { dispatcher, safety } = parts();
-    if (dispatcher.inFlight.isWanted && safety.ref()) events.onBusy();
+    if (dispatcher.inFlight.hasAwaitedCalls && safety.ref()) events.onBusy();
   };
   const linked: Omit<DispatcherEvents, "onWork"> = {
     onSettings: (call) => {
@@ -363,7 +363,7 @@ function dispatcherEvents(
     onWait: () => parts().supervisor.checkLoad(),
     onIdle: keepRunningIfBusy,
     onEmpty: events.onEmpty,
-    onUnwanted: events.onUnwanted,
+    onOnlyIdleStreams: events.onOnlyIdleStreams,
   };
   return observing.printingParks(linked, () => parts().dispatcher.inFlight.size);
 }

@@ -138,7 +138,7 @@ export function writeBorrowed(writer: Writer, range: BorrowedRange, from: number
 }
 
 /** Reads BORROWED at `at`: in place if the reader has `isBorrowing` set, otherwise as a copy. */
-export function readLease(reader: Reader, at: number): Borrowed {
+export function readBorrowed(reader: Reader, at: number): Borrowed {
   const start = at + HEADER_BYTES;
   const length = reader.size(at, start);
   reader.next = start + align8Large(length);

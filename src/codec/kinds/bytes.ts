@@ -91,7 +91,7 @@ export function writeBuffer(writer: Writer, buffer: ArrayBuffer, from: number): 
     const copy = isResizable
       ? structuredClone(buffer)
       : writer.access.bytes.copy(buffer, 0, length);
-    return writer.extra(copy, from, true);
+    return writer.attach(copy, from, true);
   }
   const headerBytes = isResizable ? HEADER_BYTES + 8 : HEADER_BYTES;
   const at = writer.room(from, headerBytes + align8Large(length));
@@ -125,7 +125,7 @@ function wholeBytes({ kinds }: CodecAccess, view: object, buffer: ArrayBufferLik
 }
 
 /** Writes a view that needs no separate buffer: a typed array that covers its whole buffer, or a Node Buffer. */
-export class OnlyBytes {
+export class WholeBuffers {
   readonly #access: CodecAccess;
   #kind = UINT8_ARRAY;
   #byteLength = 0;
@@ -208,7 +208,7 @@ function writeNodeBuffer(writer: Writer, part: Part, from: number): number {
   if (length <= MAX_EMBEDDED_BYTES) return writeOwnBytes(writer, kind, view, from, length);
   writer.countCopied(length, from);
   const copy = writer.access.bytes.copy(buffer, offset, length);
-  return writer.extra(copy, writeViewHeader(writer, kind, 0, length, from), true);
+  return writer.attach(copy, writeViewHeader(writer, kind, 0, length, from), true);
 }
 
 function writeOwnBytes(
@@ -230,7 +230,7 @@ function writePart(writer: Writer, part: Part, from: number): number {
   const { kind, view, buffer, offset, length } = part;
   const tracking = isTracking(writer, part);
   // Only the runtime knows whether a view of growable shared memory follows its growth.
-  if (tracking === undefined) return writer.extra(view, from, false);
+  if (tracking === undefined) return writer.attach(view, from, false);
   const word = kind | (tracking ? TRACKING >> 8 : 0);
   return writer.value(buffer, writeViewHeader(writer, word, offset, length, from));
 }

@@ -122,10 +122,10 @@ export function writeShaped(
   object: Record<string, unknown>,
   from: number,
 ): number {
-  const { gone } = writer;
+  const { deletedProperties } = writer;
   const at = writer.header(OBJECT, shape.id, from);
   const end = shape.write(writer, object, at);
-  if (writer.gone !== gone) writer.i32[from >> 2]! |= PARTIAL;
+  if (writer.deletedProperties !== deletedProperties) writer.i32[from >> 2]! |= PARTIAL;
   return end;
 }
 
@@ -334,7 +334,7 @@ function writeByRuntime(writer: Writer, object: object, from: number): number {
   } catch (error) {
     throw writer.refuse(object, (error as Error).message, { cause: error });
   }
-  if (Object.getPrototypeOf(clone) !== Object.prototype) return writer.extra(object, from, false);
+  if (Object.getPrototypeOf(clone) !== Object.prototype) return writer.attach(object, from, false);
   refuseIterable(writer, object);
   const keys = keysOf(clone);
   if (keys.length === 0 && kinds.isOrdinary(clone)) {

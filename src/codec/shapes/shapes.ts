@@ -185,7 +185,9 @@ export class ReceivedShapes {
   add(announced: unknown): void {
     const [first, ...lists] = Array.isArray(announced) ? announced as unknown[] : [];
     if (first !== this.#shapes.length || first + lists.length > MAX_SHAPES) {
-      throw new ProtocolError(`Shapes from ${String(first)} told after ${this.#shapes.length}.`);
+      throw new ProtocolError(
+        `Shapes from ${String(first)} announced after ${this.#shapes.length}.`,
+      );
     }
     for (const keys of lists) {
       if (!isKeyList(keys)) throw new ProtocolError("A shape that is not a list of keys.");

@@ -1,6 +1,6 @@
 /**
  * The types of declared shapes: for values that are written, values that are read, and views in place.
- * FieldTypes only.
+ * Types only.
  */
 
 declare const TYPES: unique symbol;

@@ -98,7 +98,7 @@ export class InFlight {
   readonly #calls: PendingCall[] = [];
   readonly #free: PendingCall[] = [];
   readonly #onEmpty: () => void;
-  readonly #onUnwanted: () => void;
+  readonly #onOnlyIdleStreams: () => void;
   /** Calls with a time limit, in no order. */
   readonly #timed: PendingCall[] = [];
   readonly counts: CallCounts;
@@ -109,17 +109,17 @@ export class InFlight {
   #idle = 0;
 
   /**
-   * `onEmpty` is called when the last call has been taken out, before it settles, if `notifiesEmpty` is set; `onUnwanted`
+   * `onEmpty` is called when the last call has been taken out, before it settles, if `notifiesEmpty` is set; `onOnlyIdleStreams`
    * when only calls are left whose streams nobody waits for. `tasks`: indices of tasks that are counted.
    */
-  constructor(onEmpty: () => void = () => {}, onUnwanted: () => void = () => {}, tasks = 0) {
+  constructor(onEmpty: () => void = () => {}, onOnlyIdleStreams: () => void = () => {}, tasks = 0) {
     this.counts = new CallCounts(tasks);
     this.#onEmpty = onEmpty;
-    this.#onUnwanted = onUnwanted;
+    this.#onOnlyIdleStreams = onOnlyIdleStreams;
   }
 
   /** Whether somebody waits for a call. */
-  get isWanted(): boolean {
+  get hasAwaitedCalls(): boolean {
     return this.size > this.#idle;
   }
 
@@ -128,7 +128,7 @@ export class InFlight {
     if (call.isIdle === isIdle) return;
     call.isIdle = isIdle;
     this.#idle += isIdle ? 1 : -1;
-    if (!this.isWanted) this.#onUnwanted();
+    if (!this.hasAwaitedCalls) this.#onOnlyIdleStreams();
   }
 
   /** Takes a slot for a call, which waits on the host for now. */
@@ -259,7 +259,7 @@ export class InFlight {
 
   /** No call is left that anybody waits for. */
   #onLast(): void {
-    if (this.size > 0) this.#onUnwanted();
+    if (this.size > 0) this.#onOnlyIdleStreams();
     else if (this.notifiesEmpty) {
       this.notifiesEmpty = false;
       this.#onEmpty();

@@ -25,5 +25,5 @@ export interface DispatcherEvents {
   /** No call is in flight. */
   onEmpty(): void;
   /** Only calls are in flight whose streams nobody waits for. */
-  onUnwanted(): void;
+  onOnlyIdleStreams(): void;
 }

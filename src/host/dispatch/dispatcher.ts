@@ -55,7 +55,7 @@ export class Dispatcher implements HostWork {
     this.onPark = events.onPark;
     this.inFlight = new InFlight(
       () => events.onEmpty(),
-      () => events.onUnwanted(),
+      () => events.onOnlyIdleStreams(),
       options.taskTimings.tasks,
     );
     this.responses = new Responses(this.inFlight, signatures);

@@ -44,10 +44,10 @@ export class InFlightWindow {
     this.#mayExceed = false;
   }
 
-  /** Whether a lane may get one more call. `isQuick`: a response to it comes soon. */
-  hasRoom(load: LaneLoad, isQuick: boolean): boolean {
+  /** Whether a lane may get one more call. `hasOnlyShort`: a response to it comes soon. */
+  hasRoom(load: LaneLoad, hasOnlyShort: boolean): boolean {
     return load.outstanding < this.usual ||
-      (isQuick && this.#mayExceed && load.isQuick && load.backlog < DEEPEST);
+      (hasOnlyShort && this.#mayExceed && load.hasOnlyShort && load.backlog < DEEPEST);
   }
 
   /** Calls of lanes beyond the usual number: they count as waiting, like those on the host. */

@@ -68,12 +68,12 @@ export class LaneLoad {
   }
 
   /** Whether responses to all calls come soon. */
-  get isQuick(): boolean {
+  get hasOnlyShort(): boolean {
     return this.long === 0 && this.async === 0;
   }
 
   /** Whether a response may come within a spin: no long call is before it, and the worker is not waking up. */
-  get isNear(): boolean {
+  get mayRespondSoon(): boolean {
     return this.long === 0 && this.outstanding > this.async && !this.isWaking;
   }
 

@@ -85,7 +85,7 @@ export class LaneSet {
       const { load, endpoint } = lanes[index]!;
       if (load.outstanding === 0) continue;
       if (endpoint.rx.hasRecord) return READY;
-      if (load.isNear) waitHint = SPIN;
+      if (load.mayRespondSoon) waitHint = SPIN;
       else if (waitHint === IDLE) waitHint = SLEEP;
     }
     return waitHint;

@@ -98,7 +98,7 @@ export class Deadlines {
     const mayBeDone = isLate && !this.#wasLate;
     this.#wasLate = isLate;
     // Read the backlog first; responses published by then are taken below.
-    const resting = new Set(lanes.all.filter((lane) => this.#isBackedUp(lane, checkedMs)));
+    const backedUp = new Set(lanes.all.filter((lane) => this.#isBackedUp(lane, checkedMs)));
     this.#timer = undefined;
     this.#tickMs = Infinity;
     takeResponses();
@@ -109,12 +109,12 @@ export class Deadlines {
       // Ending one call may run code that ends another.
       if (call.resolve === undefined) continue;
       const lane = lanes.byId(call.lane);
-      const isUnknown = mayBeDone || (lane !== undefined && resting.has(lane));
+      const isUnknown = mayBeDone || (lane !== undefined && backedUp.has(lane));
       this.#check(call, startMs, isUnknown ? undefined : checkedMs);
       tickMs = Math.min(tickMs, call.settings.tickMs);
     }
     for (const lane of lanes.all.slice()) {
-      this.#checkLane(lane, mayBeDone || resting.has(lane), checkedMs);
+      this.#checkLane(lane, mayBeDone || backedUp.has(lane), checkedMs);
       if (lane.load.orphaned.hasLimits) tickMs = Math.min(tickMs, KILL_TICK_MS);
     }
     const costMs = Math.max((now() - startMs) / (calls.length + 1), MIN_COST_MS);

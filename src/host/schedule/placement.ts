@@ -52,7 +52,7 @@ export function isFree(lane: Lane): boolean {
 }
 
 /** The backlog above which calls are given to another worker, in tenths of a microsecond. */
-interface Worth {
+interface WakeThresholds {
   /** If that worker has to be woken. */
   readonly wakesFrom: number;
   /** If that worker is awake and idle. */
@@ -64,7 +64,7 @@ function wakesFrom(coresLeft: number): number {
 }
 
 /** Chooses the lane of a call. */
-export interface LaneChooser extends Worth {
+export interface LaneChooser extends WakeThresholds {
   /** Whether calls may be stolen from one lane for another. */
   readonly maySteal: boolean;
   /** The limit of calls per lane. */
@@ -81,7 +81,7 @@ export class Placement implements LaneChooser {
   readonly #usual: number;
   readonly #active: Pick<AwakeCount, "coresLeft">;
   /** The lane of the last short call. */
-  #hot: Lane | undefined;
+  #preferred: Lane | undefined;
   /** The maximum backlog for further short calls there, as computed last. */
   #packed = PACKED;
 
@@ -104,7 +104,7 @@ export class Placement implements LaneChooser {
     const kind = load & KIND_MASK;
     if (kind === LONG || load === UNKNOWN_LOAD) return this.#pickForLong(lanes, load);
     if (kind === ASYNC) return this.#pickForAsync(lanes, load);
-    const hot = this.#hot;
+    const hot = this.#preferred;
     if (hot === undefined) return this.#pickForShort(lanes, load);
     const { outstanding, backlog, long } = hot.load;
     // Computed again for each burst, and only once the backlog is high enough to matter.
@@ -116,7 +116,7 @@ export class Placement implements LaneChooser {
   }
 
   forget(lane: Lane): void {
-    if (this.#hot === lane) this.#hot = undefined;
+    if (this.#preferred === lane) this.#preferred = undefined;
   }
 
   #pickForShort(lanes: readonly Lane[], callLoad: CallLoad): Lane | undefined {
@@ -142,9 +142,9 @@ export class Placement implements LaneChooser {
       }
     }
     const packed = this.#packed = Math.max(this.wakesFrom, awake * PACKED_PER_AWAKE);
-    if (best !== undefined && least + busy <= packed) return this.#hot = best;
+    if (best !== undefined && least + busy <= packed) return this.#preferred = best;
     const chosen = free ?? best;
-    if (chosen !== undefined) return this.#hot = chosen;
+    if (chosen !== undefined) return this.#preferred = chosen;
     return this.#leastDeep(lanes, busy);
   }
 

@@ -16,7 +16,7 @@ export function whenUnread(
 ): () => void {
   /** Items that the readers have taken so far; undefined: somebody waits for a call. */
   const read = (): number | undefined => {
-    if (inFlight.isWanted) return undefined;
+    if (inFlight.hasAwaitedCalls) return undefined;
     return inFlight.callsOf().reduce((sum, { stream }) => sum + (stream?.taken ?? 0), 0);
   };
   let before = read();

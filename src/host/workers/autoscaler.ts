@@ -14,7 +14,7 @@ const GROW_AFTER_MS = 10;
 /** Time for which a worker with only orphaned calls is kept, at least. */
 const ORPHANED_GRACE_MS = 5000;
 
-export interface ElasticOptions {
+export interface AutoscalerOptions {
   readonly runtime: Runtime;
   readonly minThreads: number;
   readonly maxThreads: number;
@@ -32,14 +32,14 @@ export interface ElasticOptions {
 }
 
 export class Autoscaler {
-  readonly #options: ElasticOptions;
+  readonly #options: AutoscalerOptions;
   #growth: Timer | undefined;
   #shrinking: Timer | undefined;
   /** The tail of each lane at an earlier check. */
   #tailProgress = new LastProgress<number>();
   #isClosed = false;
 
-  constructor(options: ElasticOptions) {
+  constructor(options: AutoscalerOptions) {
     this.#options = options;
   }
 

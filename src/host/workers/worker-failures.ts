@@ -15,7 +15,7 @@ export class WorkerFailures {
   #startFailures = 0;
   #unproductiveInARow = 0;
   /** Responses taken when a worker last ended without one of its own. */
-  #responsesAtUseless = 0;
+  #responsesAtLastFailure = 0;
 
   /** A worker is ready. */
   onReady(): void {
@@ -52,9 +52,9 @@ export class WorkerFailures {
     reason: string,
     options: ErrorOptions,
   ): WorkerStartError | undefined {
-    if (!isUnproductive || responses !== this.#responsesAtUseless) this.#unproductiveInARow = 0;
+    if (!isUnproductive || responses !== this.#responsesAtLastFailure) this.#unproductiveInARow = 0;
     if (isUnproductive) this.#unproductiveInARow++;
-    this.#responsesAtUseless = responses;
+    this.#responsesAtLastFailure = responses;
     if (this.#unproductiveInARow < MAX_UNPRODUCTIVE) return undefined;
     const message = `${MAX_UNPRODUCTIVE} workers in a row ended before they had answered a call`;
     return new WorkerStartError(`${message}; the last: ${reason}.`, options);

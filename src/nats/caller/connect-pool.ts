@@ -1,4 +1,4 @@
-/** `connectPool`: the caller's handle of tasks that machines serve. */
+/** `connectPool`: the client for tasks on other machines. */
 import { Error, Map, Promise as BuiltinPromise } from "../../builtins.ts";
 import type { NatsConnection } from "@nats-io/transport-node";
 import {

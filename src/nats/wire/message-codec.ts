@@ -28,9 +28,9 @@ const MAX_KEPT_BYTES: number = 2 * 1024 * 1024;
 
 /** Refuses what cannot leave the process. */
 export class MessageEncoder extends Encoder {
-  override extra(object: object, from: number, isMoved: boolean): number {
+  override attach(object: object, from: number, isMoved: boolean): number {
     if (!this.access.kinds.isArrayBuffer(object)) throw this.refuse(object, ONLY_THREADS);
-    return super.extra(object, from, isMoved);
+    return super.attach(object, from, isMoved);
   }
 
   override shared(buffer: SharedArrayBuffer): number {

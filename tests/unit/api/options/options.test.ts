@@ -212,7 +212,7 @@ test("errors have a code and the name of their class", () => {
   const error = new UnknownTaskError("a", ["b"]);
   expect([error.name, error.code]).toEqual(["UnknownTaskError", "HEDDLE_UNKNOWN_TASK"]);
   expect(error.message).toBe('No task is named "a" in this pool. It has: b.');
-  const { errorClasses, ...exported } = errors;
+  const { errorClasses, isHeddleError: _, ...exported } = errors;
   expect(Object.keys(errorClasses).sort()).toEqual(Object.keys(exported).sort());
   for (const [name, found] of Object.entries(errorClasses)) {
     // Those of calls to other machines are exported by `heddle/nats`.

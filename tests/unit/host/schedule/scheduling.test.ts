@@ -184,21 +184,21 @@ describe("service times", () => {
 describe("load of a lane", () => {
   test("is a sum, and is near unless it has a long call or only async calls", () => {
     const lane = new LaneLoad();
-    expect(lane.isNear).toBe(false);
+    expect(lane.mayRespondSoon).toBe(false);
     lane.add(load(10, ASYNC));
-    expect(lane.isNear).toBe(false);
+    expect(lane.mayRespondSoon).toBe(false);
     lane.add(load(20));
-    expect([lane.backlog, lane.isNear, lane.hasLong]).toEqual([30, true, false]);
+    expect([lane.backlog, lane.mayRespondSoon, lane.hasLong]).toEqual([30, true, false]);
     lane.add(load(900, LONG));
-    expect([lane.backlog, lane.isNear, lane.hasLong]).toEqual([930, false, true]);
+    expect([lane.backlog, lane.mayRespondSoon, lane.hasLong]).toEqual([930, false, true]);
     lane.remove(load(900, LONG));
     lane.remove(load(10, ASYNC));
-    expect([lane.backlog, lane.isNear, lane.hasLong]).toEqual([20, true, false]);
+    expect([lane.backlog, lane.mayRespondSoon, lane.hasLong]).toEqual([20, true, false]);
     lane.isWaking = true; // waking up takes longer than a spin
-    expect([lane.isNear, lane.isQuick]).toEqual([false, true]);
+    expect([lane.mayRespondSoon, lane.hasOnlyShort]).toEqual([false, true]);
     lane.isWaking = false;
     lane.remove(UNKNOWN_LOAD); // counted as something else: the end of all calls sets it right
-    expect([lane.outstanding, lane.backlog, lane.isNear]).toEqual([0, 0, false]);
+    expect([lane.outstanding, lane.backlog, lane.mayRespondSoon]).toEqual([0, 0, false]);
   });
 
   test("is recounted from its calls and its orphaned calls", () => {
@@ -210,15 +210,15 @@ describe("load of a lane", () => {
     const { emptied } = lane;
     lane.recount([load(10), load(20)]);
     expect([lane.outstanding, lane.backlog]).toEqual([3, 60]);
-    expect([lane.hasLong, lane.isQuick, lane.isNear]).toEqual([false, false, true]);
+    expect([lane.hasLong, lane.hasOnlyShort, lane.mayRespondSoon]).toEqual([false, false, true]);
     expect(lane.emptied).not.toBe(emptied); // the lane is not stalled since before
     for (const each of [load(10), load(20)]) lane.remove(each);
-    expect([lane.outstanding, lane.isNear]).toEqual([1, false]); // only what was given up is left
+    expect([lane.outstanding, lane.mayRespondSoon]).toEqual([1, false]); // only what was given up is left
     lane.recount([load(9000, LONG)]);
-    expect([lane.outstanding, lane.hasLong, lane.isNear]).toEqual([2, true, false]);
+    expect([lane.outstanding, lane.hasLong, lane.mayRespondSoon]).toEqual([2, true, false]);
     lane.orphaned.take(7, 0);
     lane.recount([]);
-    expect([lane.outstanding, lane.backlog, lane.hasLong, lane.isQuick]).toEqual([
+    expect([lane.outstanding, lane.backlog, lane.hasLong, lane.hasOnlyShort]).toEqual([
       0,
       0,
       false,

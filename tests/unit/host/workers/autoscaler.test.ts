@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { UNKNOWN_LOAD } from "../../../../src/metering/task-timings.ts";
 import type { Lane } from "../../../../src/host/lanes/lane.ts";
-import { Autoscaler, type ElasticOptions } from "../../../../src/host/workers/autoscaler.ts";
+import { Autoscaler, type AutoscalerOptions } from "../../../../src/host/workers/autoscaler.ts";
 import type { Runtime, Timer } from "../../../../src/runtimes/runtime.ts";
 import { FakeLane } from "../../../support/lanes.ts";
 
@@ -69,7 +69,7 @@ function createLane() {
 }
 
 /** A pool with `ready` workers whose calls the test makes. */
-function createPool(ready: number, limits: Partial<ElasticOptions> = {}) {
+function createPool(ready: number, limits: Partial<AutoscalerOptions> = {}) {
   const clock = createClock();
   const lanes = Array.from({ length: ready }, createLane);
   const state = { starting: 0, isWaiting: false, isBackingOff: false };
@@ -195,7 +195,7 @@ describe("growth", () => {
 
 describe("shrinking", () => {
   /** `ready` workers, each of which has had a call. */
-  function createIdlePool(ready: number, limits?: Partial<ElasticOptions>) {
+  function createIdlePool(ready: number, limits?: Partial<AutoscalerOptions>) {
     const pool = createPool(ready, limits);
     for (const { call, answer } of pool.lanes) {
       call();
