@@ -65,6 +65,7 @@ export class InvalidArgumentError extends HeddleError {
   /** Tells this class from the others. */
   declare readonly code: "HEDDLE_INVALID_ARGUMENT";
 
+  /** Creates the error. */
   constructor(message: string, options?: ErrorOptions) {
     super("HEDDLE_INVALID_ARGUMENT", message, options);
   }
@@ -89,6 +90,7 @@ export class TaskNotFoundError extends HeddleError {
   /** Tells this class from the others. */
   declare readonly code: "HEDDLE_TASK_NOT_FOUND";
 
+  /** Creates the error. */
   constructor(message: string, options?: ErrorOptions) {
     super("HEDDLE_TASK_NOT_FOUND", message, options);
   }
@@ -99,6 +101,7 @@ export class WorkerStartError extends HeddleError {
   /** Tells this class from the others. */
   declare readonly code: "HEDDLE_WORKER_START";
 
+  /** Creates the error. */
   constructor(message: string, options?: ErrorOptions) {
     super("HEDDLE_WORKER_START", message, options);
   }
@@ -151,6 +154,7 @@ export class PoolClosedError extends HeddleError {
   /** Tells this class from the others. */
   declare readonly code: "HEDDLE_POOL_CLOSED";
 
+  /** Creates the error. */
   constructor(message = "The pool is closed.") {
     super("HEDDLE_POOL_CLOSED", message);
   }
@@ -161,6 +165,7 @@ export class StreamClosedError extends HeddleError {
   /** Tells this class from the others. */
   declare readonly code: "HEDDLE_STREAM_CLOSED";
 
+  /** Creates the error. */
   constructor() {
     super("HEDDLE_STREAM_CLOSED", "The call to which this stream belongs is over.");
   }
@@ -192,6 +197,7 @@ export class WorkerLostError extends HeddleError {
   /** Why the worker ended, in words. */
   readonly reason: string;
 
+  /** Creates the error. */
   constructor(loss: WorkerLoss, options?: ErrorOptions) {
     const exit = loss.exitCode === undefined ? "" : ` (exit code ${loss.exitCode})`;
     const { machine } = loss;
@@ -220,6 +226,7 @@ export class NoMachinesError extends HeddleError {
   /** Tells this class from the others. */
   declare readonly code: "HEDDLE_NO_MACHINES";
 
+  /** Creates the error. */
   constructor(message: string, options?: ErrorOptions) {
     super("HEDDLE_NO_MACHINES", message, options);
   }
@@ -230,6 +237,7 @@ export class DataCloneError extends HeddleError {
   /** Tells this class from the others. */
   declare readonly code: "HEDDLE_DATA_CLONE";
 
+  /** Creates the error. */
   constructor(message: string, options?: ErrorOptions) {
     super("HEDDLE_DATA_CLONE", message, options);
   }
@@ -278,6 +286,7 @@ export class QueueFullError extends HeddleError {
   /** The option `maxQueue` of the pool: the maximum number of waiting calls. */
   readonly maxQueue: number;
 
+  /** Creates the error. */
   constructor(maxQueue: number) {
     super(
       "HEDDLE_QUEUE_FULL",
@@ -302,6 +311,7 @@ export class TimeoutError extends HeddleError {
   /** The limit, in milliseconds; undefined for a worker that was stopped after an abort. */
   readonly limitMs: number | undefined;
 
+  /** Creates the error. */
   constructor(kind: TimeoutError["kind"], limitMs: number | undefined) {
     const limit = limitMs === undefined ? "" : ` of ${limitMs} ms`;
     const messages = {
@@ -330,6 +340,7 @@ export class StructError extends HeddleError {
   /** A description of the value found there. */
   readonly got: string;
 
+  /** Creates the error. */
   constructor(path: string, expected: string, got: string, options?: ErrorOptions) {
     super("HEDDLE_STRUCT_MISMATCH", `${path} must be ${expected}, got ${got}.`, options);
     this.path = path;
@@ -343,6 +354,7 @@ export class BorrowExpiredError extends HeddleError {
   /** Tells this class from the others. */
   declare readonly code: "HEDDLE_BORROW_EXPIRED";
 
+  /** Creates the error. */
   constructor() {
     super(
       "HEDDLE_BORROW_EXPIRED",
@@ -357,6 +369,7 @@ export class ProtocolError extends HeddleError {
   /** Tells this class from the others. */
   declare readonly code: "HEDDLE_PROTOCOL";
 
+  /** Creates the error. */
   constructor(message: string, options?: ErrorOptions) {
     super("HEDDLE_PROTOCOL", message, options);
   }
