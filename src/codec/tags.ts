@@ -38,7 +38,7 @@
  *                                 Node Buffer; f64 length in bytes; bytes
  *   VIEW         –                kind = ViewKind; f64 byteOffset; f64 length in elements (flag TRACKING:
  *                                 as long as its buffer); value: the buffer
- *   ATTACHMENT        index            –   the object at this index of the payload message
+ *   ATTACHMENT   index            –   the object at this index of the payload message
  *   SHARED       index            f64 id; the SharedArrayBuffer at this index of the payload message
  *   ENVELOPE     –                values: header, payload
  *   BORROWED         –                f64 length; bytes, to be read in place

@@ -34,18 +34,23 @@ beforeAll(() =>
 );
 afterAll(() => remove());
 
+/** A minified bundle in several files, in memory. */
+const split = {
+  bundle: true,
+  minify: true,
+  splitting: true,
+  platform: "node",
+  format: "esm",
+  write: false,
+  metafile: true,
+} as const;
+
 /** Bundles `source`: the files that it loads at its start. */
 async function bundle(source: string): Promise<string> {
   const { outputFiles, metafile } = await build({
     stdin: { contents: source, resolveDir: project },
+    ...split,
     absWorkingDir: project,
-    bundle: true,
-    minify: true,
-    splitting: true,
-    platform: "node",
-    format: "esm",
-    write: false,
-    metafile: true,
     outdir: join(project, "out"),
   });
   const texts = new Map(outputFiles.map(({ path, text }) => [relative(project, path), text]));
@@ -112,14 +117,8 @@ const parts: Readonly<Record<string, RegExp>> = {
 async function partsOf(entry: string): Promise<Record<string, number>> {
   const { metafile } = await build({
     entryPoints: [join(root, "src", entry)],
+    ...split,
     absWorkingDir: root,
-    bundle: true,
-    minify: true,
-    splitting: true,
-    platform: "node",
-    format: "esm",
-    write: false,
-    metafile: true,
     outdir: join(root, "dist"),
   });
   const { outputs } = metafile;

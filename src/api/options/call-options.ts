@@ -28,7 +28,7 @@ export interface TaskOptions {
    */
   readonly timeoutMs?: number;
   /**
-   * What the call resolves with when `runTimeoutMs` or `timeoutMs` expires, in place of rejecting. Streams fail all the same.
+   * What the call resolves with when `runTimeoutMs` or `timeoutMs` expires, in place of rejecting. A stream fails in any case.
    * All calls get the same object. Default, and with undefined: they reject.
    */
   readonly timeoutValue?: unknown;

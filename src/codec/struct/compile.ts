@@ -33,7 +33,8 @@ export interface Plan {
   readonly read: (input: Input, at: number) => unknown;
 }
 
-const NAMES: Readonly<Record<string, unknown>> = /* @__PURE__ */ Object.assign({}, HELPERS, {
+const NAMES: Readonly<Record<string, unknown>> = {
+  ...HELPERS,
   isArray: Array.isArray,
   mismatch,
   within,
@@ -44,7 +45,7 @@ const NAMES: Readonly<Record<string, unknown>> = /* @__PURE__ */ Object.assign({
   countElements,
   boundedLength,
   bytesOf,
-});
+};
 
 /** Declares the views that `source` uses, of the memory given by the expression `memory`. */
 function declareViews(source: string, memory: string): string {

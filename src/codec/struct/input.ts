@@ -59,7 +59,7 @@ export class Input {
   }
 }
 
-const NO_MEMORY: Memory = /* @__PURE__ */ viewMemory(/* @__PURE__ */ new SharedArrayBuffer(0));
+const NO_MEMORY: Memory = viewMemory(new SharedArrayBuffer(0));
 
 /** The record behind a group of views, which share one Source. Every access gets the memory from it. */
 export class Source extends Input {

@@ -28,7 +28,7 @@ export function oncePerShape<Of extends Shape, Made>(
 }
 
 /** Throws InvalidArgumentError if code generation from strings is forbidden. */
-export const planOf: (shape: Shape) => Plan = /* @__PURE__ */ oncePerShape((shape) => {
+export const planOf: (shape: Shape) => Plan = oncePerShape((shape) => {
   if (!canCompile()) {
     throw new InvalidArgumentError(
       "A struct() needs code generation from strings, which this process forbids " +

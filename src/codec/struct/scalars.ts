@@ -27,16 +27,16 @@ interface ScalarSource {
 
 // An f32 passes through these, because a Memory has no view of floats. No user code runs in between, and
 // the hardware forwards the store to the load.
-const float = /* @__PURE__ */ new Float32Array(1);
+const float = new Float32Array(1);
 
 /** Values that the source text refers to, in addition to the views. */
-export const HELPERS: Readonly<Record<string, unknown>> = /* @__PURE__ */ (() => ({
+export const HELPERS: Readonly<Record<string, unknown>> = {
   normalize: normalizeNumber,
   float,
   floatBits: new Int32Array(float.buffer),
   asIntN: BigInt.asIntN,
   asUintN: BigInt.asUintN,
-}))();
+};
 
 /** Stores integers, and loads them without their sign, by their size in bytes. */
 const WORDS: Readonly<Record<1 | 2 | 4, Pick<ScalarSource, "store" | "load">>> = {
@@ -89,7 +89,7 @@ function bigInteger(arrayName: string, expected: string, narrow: "asIntN" | "asU
 
 const misfitsNumber = (v: string): string => `typeof ${v} !== "number"`;
 
-export const SCALARS: Readonly<Record<ScalarKind, Scalar>> = /* @__PURE__ */ (() => ({
+export const SCALARS: Readonly<Record<ScalarKind, Scalar>> = {
   f64: {
     bytes: 8,
     arrayName: "Float64Array",
@@ -128,4 +128,4 @@ export const SCALARS: Readonly<Record<ScalarKind, Scalar>> = /* @__PURE__ */ (()
       load: (at) => `u8[${at}] !== 0`,
     },
   },
-} satisfies Record<ScalarKind, Scalar>))();
+};

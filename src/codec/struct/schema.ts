@@ -46,27 +46,27 @@ function makeScalar<F>(kind: ScalarKind): F {
 }
 
 /** Any number, exactly: NaN, the infinities and -0 included. */
-export const f64: NumericField<"f64"> = /* @__PURE__ */ makeScalar("f64");
+export const f64: NumericField<"f64"> = makeScalar("f64");
 /** Any number, rounded to single precision. */
-export const f32: NumericField<"f32"> = /* @__PURE__ */ makeScalar("f32");
+export const f32: NumericField<"f32"> = makeScalar("f32");
 /** A whole number from -128 to 127. This and the following integer fields accept -0, which reads back as 0. */
-export const i8: NumericField<"i8"> = /* @__PURE__ */ makeScalar("i8");
+export const i8: NumericField<"i8"> = makeScalar("i8");
 /** A whole number from 0 to 255. */
-export const u8: NumericField<"u8"> = /* @__PURE__ */ makeScalar("u8");
+export const u8: NumericField<"u8"> = makeScalar("u8");
 /** A whole number from -32768 to 32767. */
-export const i16: NumericField<"i16"> = /* @__PURE__ */ makeScalar("i16");
+export const i16: NumericField<"i16"> = makeScalar("i16");
 /** A whole number from 0 to 65535. */
-export const u16: NumericField<"u16"> = /* @__PURE__ */ makeScalar("u16");
+export const u16: NumericField<"u16"> = makeScalar("u16");
 /** A whole number from -2³¹ to 2³¹ - 1. */
-export const i32: NumericField<"i32"> = /* @__PURE__ */ makeScalar("i32");
+export const i32: NumericField<"i32"> = makeScalar("i32");
 /** A whole number from 0 to 2³² - 1. */
-export const u32: NumericField<"u32"> = /* @__PURE__ */ makeScalar("u32");
+export const u32: NumericField<"u32"> = makeScalar("u32");
 /** A bigint from -2⁶³ to 2⁶³ - 1. */
-export const i64: NumericField<"i64"> = /* @__PURE__ */ makeScalar("i64");
+export const i64: NumericField<"i64"> = makeScalar("i64");
 /** A bigint from 0 to 2⁶⁴ - 1. */
-export const u64: NumericField<"u64"> = /* @__PURE__ */ makeScalar("u64");
+export const u64: NumericField<"u64"> = makeScalar("u64");
 /** `true` or `false`. */
-export const bool: BoolField = /* @__PURE__ */ makeScalar("bool");
+export const bool: BoolField = makeScalar("bool");
 
 /**
  * A string without lone surrogates, which UTF-8 cannot express. With `max` it is stored in the fixed

@@ -13,7 +13,7 @@ import { RecordView } from "./record-view.ts";
 import { boundedLength } from "./text.ts";
 
 /** The viewer of a field of `shape`, created once. */
-export const viewerOf: (shape: Shape) => Viewer = /* @__PURE__ */ oncePerShape((shape) => {
+export const viewerOf: (shape: Shape) => Viewer = oncePerShape((shape) => {
   switch (shape.kind) {
     case "struct":
       return structViewer(shape);
