@@ -30,6 +30,7 @@ export type HeddleErrorCode =
   | "HEDDLE_QUEUE_FULL"
   | "HEDDLE_TIMEOUT"
   | "HEDDLE_STRUCT_MISMATCH"
+  | "HEDDLE_VALIDATION"
   | "HEDDLE_BORROW_EXPIRED"
   | "HEDDLE_PROTOCOL"
   /** Of `heddle/knitting`: its `UnsupportedError`. */
@@ -349,6 +350,43 @@ export class StructError extends HeddleError {
   }
 }
 
+/** One thing that is wrong with a value, as its schema reports it. */
+export interface ValidationIssue {
+  /** The sentence of the schema's library. */
+  readonly message: string;
+  /** Keys that lead to the invalid part; empty for the value itself. Symbols are given as text. */
+  readonly path: readonly (string | number)[];
+}
+
+/**
+ * The argument or the result of a task does not fit the schema that the task declares (`input`, `output`). With an invalid
+ * argument the task did not run.
+ */
+export class ValidationError extends HeddleError {
+  /** Tells this class from the others. */
+  declare readonly code: "HEDDLE_VALIDATION";
+
+  /** What was checked: the argument, or the result, which for a generator is one of its items. */
+  readonly part: "input" | "output";
+  /** All that is wrong, in the order of the schema. */
+  readonly issues: readonly ValidationIssue[];
+
+  /** `task` is the name of the task in its pool. */
+  constructor(task: string, part: "input" | "output", issues: readonly ValidationIssue[]) {
+    const [first, ...others] = issues;
+    const where = first === undefined || first.path.length === 0 ? "" : `${first.path.join(".")}: `;
+    const more = others.length === 0 ? "" : ` (and ${others.length} more)`;
+    super(
+      "HEDDLE_VALIDATION",
+      `The ${part} of task "${task}" is not valid: ${where}${
+        first?.message ?? "no reason given"
+      }${more}`,
+    );
+    this.part = part;
+    this.issues = issues;
+  }
+}
+
 /** A task read borrowed bytes (`borrow`, `view`) after it had returned or awaited. */
 export class BorrowExpiredError extends HeddleError {
   /** Tells this class from the others. */
@@ -392,6 +430,7 @@ export const errorClasses: Readonly<Record<string, { readonly prototype: HeddleE
   QueueFullError,
   TimeoutError,
   StructError,
+  ValidationError,
   BorrowExpiredError,
   ProtocolError,
 };
@@ -417,6 +456,7 @@ export type AnyHeddleError =
   | QueueFullError
   | TimeoutError
   | StructError
+  | ValidationError
   | BorrowExpiredError
   | ProtocolError;
 

@@ -54,5 +54,6 @@ export {
   task,
   type TaskDeclaration,
 } from "./api/tasks/task.ts";
+export type { StandardIssue, StandardResult, StandardSchema } from "./api/tasks/standard-schema.ts";
 export { type CallPlace, callPlaceOf } from "./realm/call-site.ts";
 export type { Priority, TaskOptions } from "./api/options/call-options.ts";

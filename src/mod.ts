@@ -82,6 +82,8 @@ export {
   TaskNotFoundError,
   TimeoutError,
   UnknownTaskError,
+  ValidationError,
+  type ValidationIssue,
   type WorkerLoss,
   WorkerLostError,
   WorkerStartError,

@@ -16,6 +16,8 @@ export interface TaskSource {
   readonly declares: string | undefined;
   /** Whether the task gets a signal as its last argument. The task's own module may request one as well. */
   readonly hasSignal: boolean;
+  /** Whether the host checks its argument against the task's schema. Otherwise the worker does. */
+  readonly isChecked: boolean;
   /** Where `task()` declared it, with the source text of its function. The export counts if the worker differs. */
   readonly declared: { readonly place: string; readonly text: string } | undefined;
   /** For a bare function, its own name, which must be that of the export. */

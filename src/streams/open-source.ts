@@ -5,7 +5,8 @@
  */
 import { Promise } from "../builtins.ts";
 import { isReadableStream } from "./readable.ts";
-import { type AnyIterator, isStreamable, isThenable, iteratorOf } from "./stream-producer.ts";
+import { isThenable } from "./is-thenable.ts";
+import { type AnyIterator, isStreamable, iteratorOf } from "./stream-producer.ts";
 
 /** An emitter whose items can be iterated: a stream of Node, or a readline interface. */
 interface Emitter {

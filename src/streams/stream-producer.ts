@@ -5,6 +5,7 @@
  * The iterator is user code: it may throw anywhere, and may call `cancel` of its own stream.
  */
 import { Promise, TypeError } from "../builtins.ts";
+import { isThenable } from "./is-thenable.ts";
 import { BATCH_BYTES, BATCH_ITEMS, MAX_UNREAD_BYTES, SLICE_MS } from "./limits.ts";
 import { isReadableStream, iterateReadable } from "./readable.ts";
 
@@ -344,12 +345,6 @@ export class StreamProducer {
     this.#pause(false);
     this.#options.onEnd(isThrown, value);
   }
-}
-
-/** May throw: `then` can be a getter. */
-export function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === "object" && value !== null &&
-    typeof (value as { then?: unknown }).then === "function";
 }
 
 /** The iterator of an async iterable, or an iterator itself; undefined for anything else. Runs user code. */

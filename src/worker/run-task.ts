@@ -30,7 +30,8 @@ import type { ArgumentMessage } from "../protocol/start-data.ts";
 import type { TaskSignals } from "./abort-signals.ts";
 import { ArgumentStreams } from "./argument-streams.ts";
 import { TaskEvents } from "./task-events.ts";
-import { isStreamable, isThenable } from "../streams/stream-producer.ts";
+import { isThenable } from "../streams/is-thenable.ts";
+import { isStreamable } from "../streams/stream-producer.ts";
 import type { WorkerTask } from "./task-modules.ts";
 
 /** As it was when heddle was loaded. */

@@ -10,7 +10,7 @@ import { HIGH_WATER_MARK } from "../streams/limits.ts";
 import { type Imported, importModule, type ImportRuntime, type Module } from "./import-module.ts";
 
 /** Marks the objects that `task()` returns; shared with `task.ts` through the global symbol registry. */
-const TASK = Symbol.for("heddle.task");
+const TASK: unique symbol = Symbol.for("heddle.task");
 
 /** A task as the worker runs it. */
 export interface WorkerTask {
@@ -55,7 +55,7 @@ export async function loadTasks(
     const words = describeSignature(signature);
     if (words !== source.declares) throw otherDeclaration(source, words);
     const hasSignal = source.hasSignal || wantsSignal(declared);
-    tasks.push(createTask(tasks.length, declared, signature, hasSignal));
+    tasks.push(createTask(tasks.length, checked(declared, source), signature, hasSignal));
   }
   return tasks;
 }
@@ -78,7 +78,8 @@ export async function loadModule(
     const signature = signatureOf(args, returns);
     const declares = describeSignature(signature);
     const hasSignal = wantsSignal(declared);
-    tasks.push(createTask(tasks.length, declared, signature, hasSignal));
+    const task = checked(declared, { name, isChecked: false });
+    tasks.push(createTask(tasks.length, task, signature, hasSignal));
     const isStream = isGeneratorFunction(declared.f);
     descriptions.push({ name, options, hasSignal, isStream, args, returns, declares });
   }
@@ -103,7 +104,7 @@ function exportsOf(module: Module): Module {
 
 function createTask(
   index: number,
-  { f, options }: DeclaredTask,
+  { f, options, [TASK]: declared }: DeclaredTask,
   signature: Signature | undefined,
   hasSignal: boolean,
 ): WorkerTask {
@@ -111,7 +112,8 @@ function createTask(
   const highWaterMark = options?.highWaterMark ?? HIGH_WATER_MARK;
   return {
     f,
-    mayBorrow: !isStream && mayBorrow(f),
+    // A check may await first.
+    mayBorrow: !isStream && declared?.checked === undefined && mayBorrow(f),
     index,
     signature,
     hasSignal,
@@ -144,6 +146,19 @@ interface DeclaredTask {
   readonly args?: readonly unknown[];
   readonly returns?: unknown;
   readonly abortSignal?: unknown;
+  /** `checked`: its function with the checks of its schemas, if it declares some. */
+  readonly [TASK]?: {
+    readonly checked?: (task: string, isChecked: boolean) => WorkerTask["f"];
+  };
+}
+
+/** The task with the checks that its schemas demand. */
+function checked(
+  task: DeclaredTask,
+  { name, isChecked }: Pick<TaskSource, "name" | "isChecked">,
+): DeclaredTask {
+  const f = task[TASK]?.checked?.(name, isChecked);
+  return f === undefined ? task : { ...task, f };
 }
 
 /** An export as a task; undefined if it is none. */

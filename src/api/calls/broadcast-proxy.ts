@@ -10,6 +10,7 @@ import { hasPromise } from "../../host/dispatch/pending-arguments.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
 import type { FindTask } from "../../host/dispatch/deferred-calls.ts";
 import type { PoolSpec } from "../tasks/pool-spec.ts";
+import { checking } from "../tasks/validation.ts";
 import { endStreams } from "../../streams/open-source.ts";
 
 type Broadcast = (...args: unknown[]) => Promise<unknown[]>;
@@ -43,8 +44,11 @@ export function createBroadcasts(
           if (task < 0) return unknownTask(name, names());
           return findKnown(spec, task, given);
         };
-        const broadcast: Broadcast = (...args) =>
+        const send: Broadcast = (...args) =>
           start({ pool, broadcasts, entry, isKnown, find, isSticky, isPromise }, args);
+        // The tasks of a module pool have no check on the host.
+        const check = spec.tasks[names().indexOf(name)]?.check;
+        const broadcast = check === undefined ? send : checking(send, check);
         return Object.assign(broadcast, {
           with: atCaller((options: unknown) => {
             const next = checkBroadcastOptions(options);

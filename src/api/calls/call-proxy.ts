@@ -34,6 +34,7 @@ import { endStreams } from "../../streams/open-source.ts";
 import { isStreamable } from "../../streams/stream-producer.ts";
 import { type BoundCall, chunkCall, mappable, refusedMap, whyNotMapped } from "./mappable.ts";
 import type { PoolSpec } from "../tasks/pool-spec.ts";
+import { checking } from "../tasks/validation.ts";
 import { promiseOrStream, streamed } from "./stream-calls.ts";
 
 /** Returns a promise of the result, or a stream. */
@@ -155,7 +156,7 @@ export function createModuleCalls(spec: PoolSpec, target: CallTarget): ModuleCal
 /** The calls of a task, by its index. */
 function createCalls(spec: PoolSpec, target: CallTarget, task: number): TaskCalls {
   const { tasks, options } = spec;
-  const { settings: own, isStream } = tasks[task]!;
+  const { settings: own, isStream, check } = tasks[task]!;
   const { entry } = target;
   const callAt = (given: GivenSettings): Call => {
     const settings = settingsFor(options, own, given, isStream);
@@ -174,18 +175,22 @@ function createCalls(spec: PoolSpec, target: CallTarget, task: number): TaskCall
         entry.submit(index, args, resolve, reject, settings);
       });
   };
+  const checked = (call: Call): Call => check === undefined ? call : checking(call, check);
   return {
     pool: target.pool,
     make: (given) =>
-      moving(callAt(given), given.transfer, spec.signatures[task]?.args, spec.runtime.isPromise),
+      checked(
+        moving(callAt(given), given.transfer, spec.signatures[task]?.args, spec.runtime.isPromise),
+      ),
     bind: (given) => {
       const refusal = whyNotMapped(isStream, given.transfer !== undefined);
       if (refusal !== undefined) return refusedMap(refusal);
       // The signal of a chunk keeps it from calling the task for further items.
       const settings = settingsFor(options, { ...own, hasSignal: true }, given);
-      const isDeclared = spec.signatures[task] !== undefined;
+      // Each of their arguments is checked by its own call.
+      const isDeclared = spec.signatures[task] !== undefined || check !== undefined;
       return {
-        single: callAt(given) as BoundCall["single"],
+        single: checked(callAt(given)) as BoundCall["single"],
         chunk: chunkCall(entry, task + CHUNK * tasks.length, settings, isDeclared),
         isKnown: true,
       };

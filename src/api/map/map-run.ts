@@ -8,7 +8,8 @@
 import { AbortController, DOMException, Map, Promise, TypeError } from "../../builtins.ts";
 import type { ChunkResult } from "../../protocol/task-variants.ts";
 import { StreamConsumer } from "../../streams/stream-consumer.ts";
-import { type AnyIterator, isThenable } from "../../streams/stream-producer.ts";
+import { isThenable } from "../../streams/is-thenable.ts";
+import type { AnyIterator } from "../../streams/stream-producer.ts";
 import type { BoundCall, Mappable } from "../calls/mappable.ts";
 
 /** Run time of a chunk that is aimed at, and the largest number of its items. */

@@ -34,7 +34,7 @@ import { currentRuntime } from "../../runtimes/current.ts";
 import { runningModule } from "../../runtimes/bun/bundles.ts";
 import { moduleFinder } from "../../runtimes/package-modules.ts";
 import type { Runtime, WorkerEntry } from "../../runtimes/runtime.ts";
-import { declaredBy, functionOf, locateTask, settingsOfTask } from "../tasks/task-map.ts";
+import { checkOf, declaredBy, functionOf, locateTask, settingsOfTask } from "../tasks/task-map.ts";
 import type { AnyFunction, TaskMap } from "../tasks/task.ts";
 import type { PoolSpec } from "../tasks/pool-spec.ts";
 import { StartOrigin } from "./start-origin.ts";
@@ -150,9 +150,11 @@ function createFrom(
   const declared = entries.map(declaredBy);
   const sources = locateTasks(given, declared, caller, locate);
   const signatures = [...declared, ...variantSignatures(declared)];
-  const tasks = entries.map((entry) => {
-    const f = functionOf(entry);
-    return { settings: settingsOfTask(entry), isStream: isGeneratorFunction(f), f };
+  const tasks = sources.map(({ name }, index) => {
+    const entry = entries[index];
+    const f = functionOf(name, entry);
+    const check = checkOf(name, entry);
+    return { settings: settingsOfTask(entry), isStream: isGeneratorFunction(f), f, check };
   });
   return new ThreadPool({ ...common, sources, tasks, signatures, taskModule: undefined }, origin);
 }
@@ -184,6 +186,7 @@ function locateTasks(
       ...locateTask(name, tasks[name], caller, finder, locate),
       declares: describeSignature(signatures[index]),
       hasSignal: settingsOfTask(tasks[name]).hasSignal === true,
+      isChecked: checkOf(name, tasks[name]) !== undefined,
     };
   });
 }

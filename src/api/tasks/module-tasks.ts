@@ -79,10 +79,11 @@ export class ModuleTasks {
       exportName: name,
       declares: describeSignature(signature),
       hasSignal,
+      isChecked: false, // the schema is in the module, which the host does not load
       declared: undefined,
       functionName: undefined,
     });
-    this.tasks.push({ settings, isStream, f: undefined });
+    this.tasks.push({ settings, isStream, f: undefined, check: undefined });
     this.signatures.push(signature);
   }
 

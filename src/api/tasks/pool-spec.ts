@@ -5,6 +5,7 @@ import type { TaskSource } from "../../protocol/start-data.ts";
 import type { Runtime, WorkerEntry } from "../../runtimes/runtime.ts";
 import type { SharedWord } from "../../sync/awake-count.ts";
 import type { ResolvedOptions } from "../options/options.ts";
+import type { Check } from "./validation.ts";
 
 /** A task as the host sees it. */
 export interface HostTask {
@@ -13,6 +14,8 @@ export interface HostTask {
   readonly isStream: boolean;
   /** The function, unless only workers load it. */
   readonly f: ((...args: unknown[]) => unknown) | undefined;
+  /** Checks its argument, if the host does. */
+  readonly check: Check | undefined;
 }
 
 export interface PoolSpec {

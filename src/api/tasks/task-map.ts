@@ -8,6 +8,7 @@ import type { TaskSource } from "../../protocol/start-data.ts";
 import { declaredAt } from "../../realm/declared-tasks.ts";
 import { type ModuleFinder, moduleUrlOf } from "../options/module-url.ts";
 import { type AnyFunction, hasSignal, type ImportedTask, TASK, type Task } from "./task.ts";
+import type { Check } from "./validation.ts";
 
 /** The entry of a task map if it is a declared or imported task. */
 function declaredTask(entry: unknown): Task | ImportedTask | undefined {
@@ -21,11 +22,20 @@ export function settingsOfTask(entry: unknown): GivenSettings {
   return { ...settingsOf(declared.options ?? {}), hasSignal: hasSignal(declared.abortSignal) };
 }
 
-/** The function of an entry of a task map, unless only workers load it. */
-export function functionOf(entry: unknown): ((...args: unknown[]) => unknown) | undefined {
+/** The function of the entry `name` of a task map, unless only workers load it. */
+export function functionOf(
+  name: string,
+  entry: unknown,
+): ((...args: unknown[]) => unknown) | undefined {
   if (typeof entry === "function") return entry as AnyFunction;
   const declared = declaredTask(entry);
-  return declared === undefined || "href" in declared ? undefined : declared.f;
+  if (declared === undefined || "href" in declared) return undefined;
+  return declared[TASK].checked?.(name, checkOf(name, entry) !== undefined) ?? declared.f;
+}
+
+/** What checks the argument of the entry `name` of a task map on the host, if anything. */
+export function checkOf(name: string, entry: unknown): Check | undefined {
+  return declaredTask(entry)?.[TASK].hostCheck?.(name);
 }
 
 /** The declared shapes of an entry of a task map. */
@@ -44,7 +54,7 @@ export function locateTask(
   caller: string | undefined,
   runtime: ModuleFinder,
   locate: (file: string | undefined) => string | undefined = (file) => file,
-): Omit<TaskSource, "name" | "declares" | "hasSignal"> {
+): Omit<TaskSource, "name" | "declares" | "hasSignal" | "isChecked"> {
   const urlOf = (location: string | undefined, base?: string): string => {
     if (location !== undefined) return moduleUrlOf(location, base, runtime);
     throw new InvalidArgumentError(

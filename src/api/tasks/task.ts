@@ -19,6 +19,8 @@ import { InvalidArgumentError } from "../../errors.ts";
 import { type CallPlace, callPlaceOf } from "../../realm/call-site.ts";
 import { withStackAbove } from "../../realm/caller-stack.ts";
 import { noteDeclared } from "../../realm/declared-tasks.ts";
+import type { AnySchema, SchemaInput, SchemaOutput } from "./standard-schema.ts";
+import { type Check, checkValidation, hostCheck, validated } from "./validation.ts";
 
 /** Any function. Its parameters are checked at each call. */
 // deno-lint-ignore no-explicit-any -- the one place where "any function" is meant
@@ -53,13 +55,17 @@ export interface Task<F extends AnyFunction = AnyFunction, C extends AnyFunction
   readonly [TASK]: TaskPlace & { readonly call?: C };
 }
 
-/** Where a task was declared. */
+/** What heddle knows of a declaration. */
 interface TaskPlace {
   /** The module; undefined if the stack does not show it. A relative one is relative to `base`. */
   readonly location: string | undefined;
   readonly base?: string | undefined;
   /** Module, line and column of the call of `task()`. */
   readonly place?: string | undefined;
+  /** If it declares schemas: its function with their checks. `isChecked`: the host has checked the argument. */
+  readonly checked?: (task: string, isChecked: boolean) => AnyFunction;
+  /** If it declares schemas: what checks the argument on the host, if that is wanted. */
+  readonly hostCheck?: (task: string) => Check | undefined;
 }
 
 /** A task of a module that only workers load, as returned by {@link importTask}. */
@@ -139,6 +145,30 @@ export type ArgumentsWithSignal<A extends readonly ArgumentSchema[]> = [
 /** Declaration of a result. */
 export type ResultDefinition<R extends Struct<Fields>> = { readonly returns: R };
 
+/** Options of a task that declares schemas. */
+export interface ValidationOptions {
+  /**
+   * Where the argument is checked: in the worker, or on the host before the call is sent, so that an invalid one costs no
+   * worker's time. The host can do it if it imports the task; otherwise the worker does. Results are checked in the worker.
+   * Default "worker".
+   */
+  readonly validateOn?: "worker" | "host";
+}
+
+/** The argument that a task gets if its input is declared as `I`, and its signal if it has one. */
+type CheckedArguments<I extends AnySchema, Signal> = Signal extends true
+  ? [input: SchemaOutput<I>, signal: AbortSignal]
+  : [input: SchemaOutput<I>];
+
+/** What a task returns if its output is declared as `O`. */
+type Unchecked<O extends AnySchema> = SchemaInput<O> | PromiseLike<SchemaInput<O>>;
+/** What a generator task returns if its output is declared as `O`. */
+type UncheckedItems<O extends AnySchema, Return> =
+  | Generator<SchemaInput<O>, Return, unknown>
+  | AsyncGenerator<SchemaInput<O>, Return, unknown>;
+/** What callers get of that. */
+type CheckedItems<O extends AnySchema, Return> = AsyncGenerator<SchemaOutput<O>, Return, unknown>;
+
 /** A declared task that gets a signal. */
 export type AbortableTask<F extends AnyFunction, C extends AnyFunction> =
   & Task<F, C>
@@ -150,6 +180,10 @@ export type AbortableTask<F extends AnyFunction, C extends AnyFunction> =
  *
  * `args` and `returns` may declare shapes ({@link struct}). Such values are sent in a fixed layout, by code compiled
  * for it. A value that does not fit is refused with a StructError.
+ *
+ * `input` and `output` may declare schemas of Zod, Valibot, ArkType or any other library with the interface of Standard Schema,
+ * for a task of one argument. The task gets what `input` makes of the argument, and callers get what `output` makes of the
+ * result; a generator's items are checked one by one. An invalid value rejects the call with a ValidationError.
  *
  * @example
  * ```ts
@@ -166,6 +200,77 @@ export function task<const A extends readonly ArgumentSchema[], R extends Struct
 ): Task<
   (...args: ArgumentsTaken<A>) => DeclaredResult<R>,
   (...args: ArgumentsGiven<A>) => Infer<R>
+>;
+/** Declares a task of one argument, which a schema checks. */
+export function task<I extends AnySchema, R, Signal extends boolean = false>(
+  definition: TaskOptions & PlaceOption & ValidationOptions & {
+    readonly input: I;
+    readonly output?: undefined;
+    readonly abortSignal?: Signal;
+    readonly f: (...args: CheckedArguments<I, Signal>) => R;
+  },
+): Task<(...args: CheckedArguments<I, Signal>) => R, (input: SchemaInput<I>) => R>;
+/** Declares a task of one argument, with schemas that check it and the result. */
+export function task<I extends AnySchema, O extends AnySchema, Signal extends boolean = false>(
+  definition: TaskOptions & PlaceOption & ValidationOptions & {
+    readonly input: I;
+    readonly output: O;
+    readonly abortSignal?: Signal;
+    readonly f: (...args: CheckedArguments<I, Signal>) => Unchecked<O>;
+  },
+): Task<
+  (...args: CheckedArguments<I, Signal>) => Unchecked<O>,
+  (input: SchemaInput<I>) => SchemaOutput<O>
+>;
+/** Declares a generator task of one argument, with schemas that check it and each item. */
+export function task<
+  I extends AnySchema,
+  O extends AnySchema,
+  Return,
+  Signal extends boolean = false,
+>(
+  definition: TaskOptions & PlaceOption & ValidationOptions & {
+    readonly input: I;
+    readonly output: O;
+    readonly abortSignal?: Signal;
+    readonly f: (...args: CheckedArguments<I, Signal>) => UncheckedItems<O, Return>;
+  },
+): Task<
+  (...args: CheckedArguments<I, Signal>) => UncheckedItems<O, Return>,
+  (input: SchemaInput<I>) => CheckedItems<O, Return>
+>;
+/** Declares a task whose result a schema checks. */
+export function task<
+  P extends unknown[],
+  O extends AnySchema,
+  Signal extends boolean = false,
+>(
+  definition: TaskOptions & PlaceOption & {
+    readonly input?: undefined;
+    readonly output: O;
+    readonly abortSignal?: Signal;
+    readonly f: (...args: P) => Unchecked<O>;
+  },
+): Task<
+  (...args: P) => Unchecked<O>,
+  (...args: Signal extends true ? WithoutSignal<P> : P) => SchemaOutput<O>
+>;
+/** Declares a generator task each item of which a schema checks. */
+export function task<
+  P extends unknown[],
+  O extends AnySchema,
+  Return,
+  Signal extends boolean = false,
+>(
+  definition: TaskOptions & PlaceOption & {
+    readonly input?: undefined;
+    readonly output: O;
+    readonly abortSignal?: Signal;
+    readonly f: (...args: P) => UncheckedItems<O, Return>;
+  },
+): Task<
+  (...args: P) => UncheckedItems<O, Return>,
+  (...args: Signal extends true ? WithoutSignal<P> : P) => CheckedItems<O, Return>
 >;
 /** Declares a task whose arguments have declared shapes. */
 export function task<const A extends readonly ArgumentSchema[], T>(
@@ -199,26 +304,36 @@ export function task<F extends AnyFunction>(
   definition: PlainTaskOptions & { readonly f: F },
 ): Task<F>;
 export function task(
-  definition: TaskOptions & {
+  definition: TaskOptions & PlaceOption & {
     readonly f: AnyFunction;
     readonly args?: unknown;
     readonly returns?: unknown;
+    readonly input?: unknown;
+    readonly output?: unknown;
+    readonly validateOn?: unknown;
     readonly abortSignal?: unknown;
-    readonly place?: CallPlace;
   },
 ): Task {
   try {
     if (!isRecord(definition) || typeof definition.f !== "function") {
       throw new InvalidArgumentError("task() needs an object with a function `f`.");
     }
-    const keys = ["f", "args", "returns", "abortSignal", "place", ...TASK_OPTIONS];
-    checkKeys("task()", definition, keys);
-    const { f, place, ...declared } = definition;
+    checkKeys("task()", definition, DEFINITION_KEYS);
+    const { f, place, input, output, validateOn, ...declared } = definition;
+    const hasShapes = declared.args !== undefined || declared.returns !== undefined;
+    const validation = checkValidation({ input, output, validateOn }, hasShapes);
     const caller = place ?? callPlaceOf(task);
     const declaredTask: Task = {
       f,
       ...declarationOf(declared),
-      [TASK]: { location: caller?.module, place: caller?.place },
+      [TASK]: {
+        location: caller?.module,
+        place: caller?.place,
+        ...(validation && {
+          checked: (task, isChecked) => validated(task, f, validation, isChecked),
+          hostCheck: (task) => hostCheck(task, validation),
+        }),
+      },
     };
     if (caller?.place !== undefined) noteDeclared(caller.place, declaredTask);
     return declaredTask;
@@ -226,6 +341,18 @@ export function task(
     throw withStackAbove(error, task);
   }
 }
+
+const DEFINITION_KEYS: readonly string[] = [
+  "f",
+  "args",
+  "returns",
+  "input",
+  "output",
+  "validateOn",
+  "abortSignal",
+  "place",
+  ...TASK_OPTIONS,
+];
 
 /** Checks the declaration of a task. Throws InvalidArgumentError. */
 function declarationOf(given: object): TaskDeclaration {

@@ -1,11 +1,11 @@
 /* oxlint-disable unicorn/no-thenable -- iterators may return any thenable */
 /** The producer of a stream with iterators that behave badly. */
 import { describe, expect, test } from "vitest";
+import { isThenable } from "../../../src/streams/is-thenable.ts";
 import { BATCH_ITEMS, MAX_UNREAD_BYTES, SLICE_MS } from "../../../src/streams/limits.ts";
 import {
   type AnyIterator,
   isStreamable,
-  isThenable,
   iteratorOf,
   NEEDS_OWN_BATCH,
 } from "../../../src/streams/stream-producer.ts";
