@@ -14,7 +14,23 @@
  * @module
  */
 export { borrow, type Borrowed } from "./codec/kinds/borrow.ts";
-export type * from "./codec/struct/field-types.ts";
+export type {
+  ArrayField,
+  ArrayView,
+  BoolField,
+  BytesField,
+  Field,
+  Fields,
+  Infer,
+  InferInput,
+  InferView,
+  NumericArrayView,
+  NumericField,
+  OptionalField,
+  Struct,
+  StructView,
+  Utf8Field,
+} from "./codec/struct/field-types.ts";
 export {
   array,
   bool,
@@ -38,22 +54,7 @@ export { Envelope, transfer } from "./codec/kinds/wrappers.ts";
 export { onTeardown } from "./api/tasks/teardown.ts";
 export { emit, workerInfo } from "./api/tasks/worker-info.ts";
 export type { WorkerInfo } from "./realm/worker-realm.ts";
-export {
-  type AbortableArgumentsDefinition,
-  type AbortableTask,
-  type AbortableTaskOptions,
-  type ArgumentsDefinition,
-  type ArgumentsGiven,
-  type ArgumentsTaken,
-  type ArgumentsWithSignal,
-  type DeclaredResult,
-  type PlaceOption,
-  type PlainTaskOptions,
-  type ResultDefinition,
-  type Task,
-  task,
-  type TaskDeclaration,
-} from "./api/tasks/task.ts";
-export type { StandardIssue, StandardResult, StandardSchema } from "./api/tasks/standard-schema.ts";
+export { type PlaceOption, type Task, task } from "./api/tasks/task.ts";
+export type { StandardSchema } from "./api/tasks/standard-schema.ts";
 export { type CallPlace, callPlaceOf } from "./realm/call-site.ts";
 export type { Priority, TaskOptions } from "./api/options/call-options.ts";

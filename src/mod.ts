@@ -19,9 +19,9 @@
  * @module
  */
 export { ResultStream } from "./host/streams/result-stream.ts";
-export { type Items, type MapOptions, type MapParameters, MappedResults } from "./api/map/map.ts";
-export { type CreatePool, createPool, isMain } from "./api/pool/pool.ts";
-export type { ModulePool, Pool, PoolOf } from "./api/pool/pool-types.ts";
+export { type Items, type MapOptions, MappedResults } from "./api/map/map.ts";
+export { createPool, isMain } from "./api/pool/pool.ts";
+export type { Pool } from "./api/pool/pool-types.ts";
 export type { PoolEvents } from "./api/observe/pool-events.ts";
 export type {
   PoolStatistics,
@@ -39,30 +39,12 @@ export type { RingSizes } from "./lane/layout.ts";
 export type { PermissionOptions, ResourceLimits } from "./runtimes/runtime.ts";
 export type { WorkerOptions } from "./api/options/worker-options.ts";
 export type { PermissionMode } from "./api/options/worker-limits.ts";
-export type {
-  BroadcastCall,
-  BroadcastCalls,
-  Call,
-  CallArguments,
-  CallOf,
-  Calls,
-  Cloneable,
-  Cloned,
-  ModuleCalls,
-  Signature,
-  TaskFunctionOf,
-  Uncloneable,
-  WithMethod,
-  WithOptions,
-} from "./api/calls/call-types.ts";
+export type { BroadcastCall, BroadcastCalls, Call, Calls } from "./api/calls/call-types.ts";
 export {
-  type AnyFunction,
-  type CalledFunction,
   type ImportedTask,
+  type ImportOptions,
   importTask,
   type TaskMap,
-  type TaskSource,
-  type WithoutSignal,
 } from "./api/tasks/task.ts";
 export {
   type AnyHeddleError,

@@ -3,7 +3,7 @@
  * filled by messages; a task for a million numbers, by `map` and by batches of calls; and the memory of a stream of 100
  * million numbers.
  */
-import { createPool, type ModulePool } from "../../dist/mod.js";
+import { createPool, type Pool } from "../../dist/mod.js";
 import { countItems, generate, square } from "../contenders/stream-items.ts";
 import { startStreamsByHand } from "../contenders/stream-by-hand.ts";
 import { finish, readArguments, type RoundSamples } from "../harness/child.ts";
@@ -37,7 +37,7 @@ const NS_PER_MS = 1e6;
 const MILLION = 1_000_000;
 const BYTES_PER_MIB = 2 ** 20;
 
-async function startPool(threads: number): Promise<ModulePool<Tasks>> {
+async function startPool(threads: number): Promise<Pool<Tasks>> {
   const pool = createPool({ threads })<Tasks>(
     new URL("../contenders/stream-items.ts", import.meta.url),
   );

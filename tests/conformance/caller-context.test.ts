@@ -3,20 +3,19 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { tracingChannel } from "node:diagnostics_channel";
 import { Readable } from "node:stream";
 import { describe, expect, test } from "vitest";
-import { createPool, type ModulePool, type PoolOptions } from "../../src/mod.ts";
+import { createPool, type Pool, type PoolOptions } from "../../src/mod.ts";
 import { closedAfterTest, until } from "../support/conformance.ts";
 import { callers, storeOfCaller } from "../fixtures/stored-run.ts";
 import { pause } from "../support/runtime.ts";
 
 type Tasks = typeof import("../fixtures/source-tasks.ts");
-type Pool = ModulePool<Tasks>;
 /** Notes the store that is seen now. */
 type Note = () => void;
 
 const url = new URL("../fixtures/source-tasks.ts", import.meta.url);
 const store = new AsyncLocalStorage<string>();
 
-const pools: Record<string, (options?: PoolOptions) => Promise<Pool>> = {
+const pools: Record<string, (options?: PoolOptions) => Promise<Pool<Tasks>>> = {
   "a ready pool": async (options) => {
     const pool = closedAfterTest(createPool({ threads: 2, ...options })<Tasks>(url));
     await pool.ready;
@@ -58,7 +57,7 @@ const endless = (note: Note): AsyncIterable<number> => {
   };
 };
 
-const users: Record<string, (pool: Pool, note: Note) => Promise<unknown>> = {
+const users: Record<string, (pool: Pool<Tasks>, note: Note) => Promise<unknown>> = {
   "a listener of events": ({ call }, note) => call.steps.with({ onEvent: note })(10, 1),
   "an async generator": ({ call }, note) => call.collect(numbers(note)),
   "a generator that is ended": async ({ call }, note) => {

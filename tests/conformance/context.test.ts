@@ -1,7 +1,7 @@
 /** The option `context`: what a call carries to its worker. */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { describe, expect, test } from "vitest";
-import { borrow, createPool, DataCloneError, type ModulePool } from "../../src/mod.ts";
+import { borrow, createPool, DataCloneError, type Pool } from "../../src/mod.ts";
 import {
   begun,
   closedAfterTest,
@@ -18,7 +18,7 @@ const url = new URL("../fixtures/context-tasks.ts", import.meta.url);
 const run = new URL("../fixtures/context-run.ts", import.meta.url);
 
 const requests = new AsyncLocalStorage<unknown>();
-const contextPool = (threads = 1): ModulePool<Tasks> =>
+const contextPool = (threads = 1): Pool<Tasks> =>
   closedAfterTest(
     createPool({ threads, context: { capture: () => requests.getStore(), run } })<Tasks>(url),
   );

@@ -5,7 +5,7 @@ import {
   DataCloneError,
   importTask,
   InvalidArgumentError,
-  type ModulePool,
+  type Pool,
   type PoolOptions,
   TimeoutError,
   transfer,
@@ -22,10 +22,10 @@ import {
 type Tasks = typeof import("../fixtures/stream-tasks.ts");
 
 const url = new URL("../fixtures/stream-tasks.ts", import.meta.url);
-const earlyPool = (options: PoolOptions = { threads: 1 }): ModulePool<Tasks> =>
+const earlyPool = (options: PoolOptions = { threads: 1 }): Pool<Tasks> =>
   closedAfterTest(createPool(options)<Tasks>(url));
 
-async function readyPool(options?: PoolOptions): Promise<ModulePool<Tasks>> {
+async function readyPool(options?: PoolOptions): Promise<Pool<Tasks>> {
   const pool = earlyPool(options);
   await pool.ready;
   return pool;

@@ -4,7 +4,7 @@ import {
   createPool,
   DataCloneError,
   InvalidArgumentError,
-  type ModulePool,
+  type Pool,
   type PoolOptions,
 } from "../../src/mod.ts";
 import { closedAfterTest } from "../support/conformance.ts";
@@ -12,10 +12,10 @@ import { closedAfterTest } from "../support/conformance.ts";
 type Tasks = typeof import("../fixtures/stream-tasks.ts");
 
 const url = new URL("../fixtures/stream-tasks.ts", import.meta.url);
-const earlyPool = (options: PoolOptions = { threads: 2 }): ModulePool<Tasks> =>
+const earlyPool = (options: PoolOptions = { threads: 2 }): Pool<Tasks> =>
   closedAfterTest(createPool(options)<Tasks>(url));
 
-async function readyPool(options?: PoolOptions): Promise<ModulePool<Tasks>> {
+async function readyPool(options?: PoolOptions): Promise<Pool<Tasks>> {
   const pool = earlyPool(options);
   await pool.ready;
   return pool;

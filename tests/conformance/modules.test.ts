@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import {
   createPool,
-  type ModulePool,
+  type Pool,
   type PoolOptions,
   TaskNotFoundError,
   TimeoutError,
@@ -17,19 +17,18 @@ import { runScript } from "../support/runtime.ts";
 type Tasks = typeof import("../fixtures/module-tasks.ts");
 
 const url = new URL("../fixtures/module-tasks.ts", import.meta.url);
-const modulePool = (options: PoolOptions = { threads: 1 }): ModulePool<Tasks> =>
+const modulePool = (options: PoolOptions = { threads: 1 }): Pool<Tasks> =>
   closedAfterTest(createPool(options)<Tasks>(url));
 
 /** Pools before and after their workers have described the tasks. */
-const stages:
-  readonly (readonly [string, (options?: PoolOptions) => Promise<ModulePool<Tasks>>])[] = [
-    ["before the tasks are known", (options) => Promise.resolve(modulePool(options))],
-    ["when the tasks are known", async (options) => {
-      const pool = modulePool(options);
-      await pool.ready;
-      return pool;
-    }],
-  ];
+const stages: readonly (readonly [string, (options?: PoolOptions) => Promise<Pool<Tasks>>])[] = [
+  ["before the tasks are known", (options) => Promise.resolve(modulePool(options))],
+  ["when the tasks are known", async (options) => {
+    const pool = modulePool(options);
+    await pool.ready;
+    return pool;
+  }],
+];
 
 describe.each(stages)("calls of a module pool %s", (_, create) => {
   test("functions, the default export and declared tasks are callable", async () => {

@@ -1,12 +1,12 @@
 /** Values of options at their limits. */
 import { expect, test } from "vitest";
-import { createPool, type ModulePool, type PoolOptions, QueueFullError } from "../../src/mod.ts";
+import { createPool, type Pool, type PoolOptions, QueueFullError } from "../../src/mod.ts";
 import { begun, closedAfterTest, rejection, release, sharedWords } from "../support/conformance.ts";
 
 type Tasks = typeof import("../fixtures/stream-tasks.ts");
 
 const url = new URL("../fixtures/stream-tasks.ts", import.meta.url);
-const poolWith = (options: PoolOptions): ModulePool<Tasks> =>
+const poolWith = (options: PoolOptions): Pool<Tasks> =>
   closedAfterTest(createPool({ threads: 1, ...options })<Tasks>(url));
 
 test("maxQueue: 0 refuses calls that no worker takes at once", async () => {

@@ -1,13 +1,13 @@
 /** Globals that a program has replaced after heddle was loaded: in the host, and in workers. */
 import { describe, expect, test } from "vitest";
-import { createPool, type ModulePool } from "../../src/mod.ts";
+import { createPool, type Pool } from "../../src/mod.ts";
 import { exercise, module, REPLACED, type Tasks } from "../fixtures/replaced/exercise.ts";
 import { closedAfterTest } from "../support/conformance.ts";
 import { runScript } from "../support/runtime.ts";
 
 const here = (name: string): URL => new URL(`../fixtures/replaced/${name}`, import.meta.url);
 
-function replacedPool(names: readonly string[], taskModule: URL, setup?: URL): ModulePool<Tasks> {
+function replacedPool(names: readonly string[], taskModule: URL, setup?: URL): Pool<Tasks> {
   const worker = { data: names, ...(setup && { setup }) };
   return closedAfterTest(createPool({ threads: 1, worker })<Tasks>(taskModule));
 }
@@ -52,7 +52,7 @@ class OldSignal {
 
 describe("a signal of a polyfill, without a reason", () => {
   const endless = (): Promise<void> => new Promise(() => {});
-  const start = (): { pool: ModulePool<Tasks>; old: OldSignal; signal: AbortSignal } => {
+  const start = (): { pool: Pool<Tasks>; old: OldSignal; signal: AbortSignal } => {
     const old = new OldSignal();
     return {
       pool: closedAfterTest(createPool({ threads: 1 })<Tasks>(module)),

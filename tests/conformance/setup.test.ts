@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import {
   createPool,
   InvalidArgumentError,
-  type ModulePool,
+  type Pool,
   type PoolOptions,
   workerInfo,
   WorkerStartError,
@@ -15,7 +15,7 @@ type Tasks = typeof import("../fixtures/setup-tasks.ts");
 
 const url = new URL("../fixtures/setup-tasks.ts", import.meta.url);
 const setup = new URL("../fixtures/setup.ts", import.meta.url);
-const setupPool = (worker: NonNullable<PoolOptions["worker"]>, threads = 1): ModulePool<Tasks> =>
+const setupPool = (worker: NonNullable<PoolOptions["worker"]>, threads = 1): Pool<Tasks> =>
   closedAfterTest(createPool({ threads, worker })<Tasks>(url));
 
 describe("worker.setup", () => {

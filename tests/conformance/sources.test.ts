@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createPool, type ModulePool, type PoolOptions, WorkerLostError } from "../../src/mod.ts";
+import { createPool, type Pool, type PoolOptions, WorkerLostError } from "../../src/mod.ts";
 import { closedAfterTest, until } from "../support/conformance.ts";
 import { pause, runScript } from "../support/runtime.ts";
 
@@ -16,7 +16,7 @@ type Tasks = typeof import("../fixtures/source-tasks.ts");
 
 const url = new URL("../fixtures/source-tasks.ts", import.meta.url);
 
-async function sourcePool(options: PoolOptions = { threads: 1 }): Promise<ModulePool<Tasks>> {
+async function sourcePool(options: PoolOptions = { threads: 1 }): Promise<Pool<Tasks>> {
   const pool = closedAfterTest(createPool(options)<Tasks>(url));
   await pool.ready;
   return pool;
@@ -122,7 +122,7 @@ interface Kind {
 }
 
 /** Calls that do not read their stream. */
-const calls: Record<string, (pool: ModulePool<Tasks>, source: never) => Promise<unknown>> = {
+const calls: Record<string, (pool: Pool<Tasks>, source: never) => Promise<unknown>> = {
   "a task that returns": ({ call }, source) => call.ignore(source),
   "a task that throws": ({ call }, source) => call.refuse(source),
   "a task that ends it": ({ call }, source) => Promise.race([call.endUnread(source), pause(50)]),

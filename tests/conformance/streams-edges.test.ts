@@ -1,6 +1,6 @@
 /** Streams that are used in unusual ways, or whose iterators misbehave. */
 import { describe, expect, test } from "vitest";
-import { createPool, type ModulePool, type PoolOptions, transfer } from "../../src/mod.ts";
+import { createPool, type Pool, type PoolOptions, transfer } from "../../src/mod.ts";
 import { unreadable } from "../fixtures/stream-edge-tasks.ts";
 import { closedAfterTest } from "../support/conformance.ts";
 import { capabilities, runScript } from "../support/runtime.ts";
@@ -9,7 +9,7 @@ type Tasks = typeof import("../fixtures/stream-edge-tasks.ts");
 
 const url = new URL("../fixtures/stream-edge-tasks.ts", import.meta.url);
 
-async function edgePool(options: PoolOptions = { threads: 1 }): Promise<ModulePool<Tasks>> {
+async function edgePool(options: PoolOptions = { threads: 1 }): Promise<Pool<Tasks>> {
   const pool = closedAfterTest(createPool(options)<Tasks>(url));
   await pool.ready;
   return pool;

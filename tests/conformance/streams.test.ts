@@ -5,7 +5,7 @@ import {
   createPool,
   DataCloneError,
   InvalidArgumentError,
-  type ModulePool,
+  type Pool,
   PoolClosedError,
   type PoolOptions,
   ResultStream,
@@ -21,7 +21,7 @@ type Tasks = typeof import("../fixtures/stream-tasks.ts");
 const url = new URL("../fixtures/stream-tasks.ts", import.meta.url);
 
 /** A pool whose tasks are known. */
-async function streamPool(options: PoolOptions = { threads: 1 }): Promise<ModulePool<Tasks>> {
+async function streamPool(options: PoolOptions = { threads: 1 }): Promise<Pool<Tasks>> {
   const pool = closedAfterTest(createPool(options)<Tasks>(url));
   await pool.ready;
   return pool;
@@ -296,8 +296,7 @@ describe("results", () => {
 });
 
 describe("results of calls made before the tasks are known", () => {
-  const earlyPool = (): ModulePool<Tasks> =>
-    closedAfterTest(createPool({ threads: 1 })<Tasks>(url));
+  const earlyPool = (): Pool<Tasks> => closedAfterTest(createPool({ threads: 1 })<Tasks>(url));
 
   test("streams are read, plain results awaited", async () => {
     const { call } = earlyPool();

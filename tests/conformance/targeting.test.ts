@@ -1,16 +1,16 @@
 /** Calls for certain workers: those of a key, and broadcasts to all. */
 import { describe, expect, test } from "vitest";
-import { createPool, type ModulePool, type PoolOptions } from "../../src/mod.ts";
+import { createPool, type Pool, type PoolOptions } from "../../src/mod.ts";
 import { closedAfterTest, until } from "../support/conformance.ts";
 import { pause } from "../support/runtime.ts";
 
 type Tasks = typeof import("../fixtures/module-tasks.ts");
 
 const url = new URL("../fixtures/module-tasks.ts", import.meta.url);
-const createIdle = (options: PoolOptions = { threads: 3 }): ModulePool<Tasks> =>
+const createIdle = (options: PoolOptions = { threads: 3 }): Pool<Tasks> =>
   closedAfterTest(createPool(options)<Tasks>(url));
 
-async function createReady(options?: PoolOptions): Promise<ModulePool<Tasks>> {
+async function createReady(options?: PoolOptions): Promise<Pool<Tasks>> {
   const pool = createIdle(options);
   await pool.ready;
   return pool;

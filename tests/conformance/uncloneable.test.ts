@@ -1,7 +1,7 @@
 /** Objects marked by `markAsUncloneable` are refused, as by structured clone. */
 import * as threads from "node:worker_threads";
 import { beforeEach, describe, expect, test } from "vitest";
-import { createPool, type ModulePool } from "../../src/mod.ts";
+import { createPool, type Pool } from "../../src/mod.ts";
 import { closedAfterTest } from "../support/conformance.ts";
 import { capabilities } from "../support/runtime.ts";
 
@@ -10,7 +10,7 @@ type Tasks = typeof import("../fixtures/uncloneable-tasks.ts");
 const url = new URL("../fixtures/uncloneable-tasks.ts", import.meta.url);
 const REFUSED = "it is marked as uncloneable";
 
-let pool: ModulePool<Tasks>;
+let pool: Pool<Tasks>;
 beforeEach(() => {
   pool = closedAfterTest(createPool({ threads: 1 })<Tasks>(url));
 });

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import {
   createPool,
   InvalidArgumentError,
-  type ModulePool,
+  type Pool,
   type PoolOptions,
   TimeoutError,
   transfer,
@@ -13,10 +13,10 @@ import { closedAfterTest, rejection } from "../support/conformance.ts";
 type Tasks = typeof import("../fixtures/stream-tasks.ts");
 
 const url = new URL("../fixtures/stream-tasks.ts", import.meta.url);
-const earlyPool = (options: PoolOptions = { threads: 1 }): ModulePool<Tasks> =>
+const earlyPool = (options: PoolOptions = { threads: 1 }): Pool<Tasks> =>
   closedAfterTest(createPool(options)<Tasks>(url));
 
-async function readyPool(options?: PoolOptions): Promise<ModulePool<Tasks>> {
+async function readyPool(options?: PoolOptions): Promise<Pool<Tasks>> {
   const pool = earlyPool(options);
   await pool.ready;
   return pool;

@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createPool, type ModulePool } from "../../src/mod.ts";
+import { createPool, type Pool } from "../../src/mod.ts";
 import { dashboard } from "../../src/mod-dashboard.ts";
 import { complaintsOf, hasBrowser, launchBrowser } from "../support/browser.ts";
 
@@ -12,7 +12,7 @@ type Tasks = typeof import("../fixtures/context-tasks.ts");
 describe.skipIf(!hasBrowser)("the page", () => {
   let browser: Browser;
   let server: Server;
-  let pool: ModulePool<Tasks>;
+  let pool: Pool<Tasks>;
   let origin: string;
 
   beforeAll(async () => {

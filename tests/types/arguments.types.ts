@@ -3,17 +3,8 @@ import type { KeyObject } from "node:crypto";
 import type { FileHandle } from "node:fs/promises";
 import type { MessagePort as NodePort } from "node:worker_threads";
 import type { ReadableStream as NodeStream } from "node:stream/web";
-import {
-  borrow,
-  type Borrowed,
-  type Call,
-  type CallArguments,
-  type Cloneable,
-  createPool,
-  Envelope,
-  transfer,
-  type Uncloneable,
-} from "../../src/mod.ts";
+import { borrow, type Borrowed, type Call, createPool, Envelope, transfer } from "../../src/mod.ts";
+import type { CallArguments, Cloneable, Uncloneable } from "../../src/api/calls/call-types.ts";
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true
   : false;

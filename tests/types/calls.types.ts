@@ -1,6 +1,5 @@
 /** Compile-time assertions: what `pool.call` accepts and returns. Checked by `npm run typecheck`. */
 import {
-  type BroadcastCalls,
   type Call,
   type CallOptions,
   createPool,
@@ -9,7 +8,6 @@ import {
   type Pool,
   struct,
   task,
-  type WithOptions,
 } from "../../src/mod.ts";
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true
@@ -173,8 +171,8 @@ const cloned = task({ f: clone });
 const remote = importTask<typeof cloned>({ href, name: "cloned" });
 const overloads = { parse, visit, both, isText, cached };
 const generics = { clone, pick, map, same, cloned, remote };
-const { call } = createPool()({ ...overloads, ...generics });
-assert<Equal<typeof call.clone, WithOptions<typeof clone, CallOptions>>>();
+const { call, broadcast: broadcasts } = createPool()({ ...overloads, ...generics });
+assert<Equal<typeof call.clone, Call<typeof clone>>>();
 assert<Equal<typeof call.remote, typeof call.clone>>();
 assert<Equal<typeof call.remote, Call<typeof clone>>>();
 assert<Equal<ReturnType<typeof call.isText>, Promise<boolean>>>();
@@ -214,14 +212,13 @@ export async function generic(): Promise<void> {
   return void lost;
 }
 
-declare const broadcast: BroadcastCalls<typeof pool.call>;
-declare const broadcasts: BroadcastCalls<typeof others.call & typeof call>;
+const { broadcast } = pool;
 assert<Equal<keyof typeof broadcast, keyof typeof tasks>>();
 assert<Equal<Parameters<typeof broadcast.add>, Parameters<typeof pool.call.add>>>();
 assert<Equal<ReturnType<typeof broadcast.add>, Promise<number[]>>>();
 assert<Equal<ReturnType<typeof broadcast.load>, Promise<Uint8Array[]>>>();
 assert<Equal<ReturnType<typeof broadcast.nothing>, Promise<void[]>>>();
-assert<Equal<ReturnType<typeof broadcasts.listen>, Promise<number[]>>>();
+assert<Equal<ReturnType<typeof others.broadcast.listen>, Promise<number[]>>>();
 assert<Equal<ReturnType<typeof broadcasts.clone>, Promise<unknown[]>>>();
 
 export async function broadcasted(): Promise<void> {

@@ -1,15 +1,14 @@
 /** Compile-time assertions: the calls of a module. Checked by `npm run typecheck`. */
-import type { Call, ModuleCalls, ModulePool, PoolOf } from "../../src/mod.ts";
+import type { Call, Pool } from "../../src/mod.ts";
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true
   : false;
 function assert<_T extends true>(): void {}
 
 type Module = typeof import("./modules-fixture.ts");
-type Calls = ModuleCalls<Module>;
-declare const pool: ModulePool<Module>;
+declare const pool: Pool<Module>;
 
-assert<Equal<ModulePool<Module>, PoolOf<Calls>>>();
+type Calls = typeof pool.call;
 assert<
   Equal<
     keyof Calls,

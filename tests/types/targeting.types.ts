@@ -1,5 +1,5 @@
 /** Compile-time assertions: calls of module pools, overloads, generics, broadcasts and options of workers. */
-import { createPool, type ModulePool, workerInfo } from "../../src/mod.ts";
+import { createPool, type Pool, workerInfo } from "../../src/mod.ts";
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true
   : false;
@@ -9,7 +9,7 @@ type Tasks = typeof import("../fixtures/module-tasks.ts");
 const url = new URL("../fixtures/module-tasks.ts", import.meta.url);
 
 const pool = createPool({ threads: "auto" })<Tasks>(url);
-assert<Equal<typeof pool, ModulePool<Tasks>>>();
+assert<Equal<typeof pool, Pool<Tasks>>>();
 assert<Equal<ReturnType<typeof pool.call.reverse>, Promise<string>>>();
 assert<Equal<ReturnType<typeof pool.call.default>, Promise<number>>>();
 assert<Equal<ReturnType<typeof pool.call.norm>, Promise<number>>>();

@@ -4,62 +4,51 @@ import type { ResultStream } from "../../host/streams/result-stream.ts";
 import type { BroadcastOptions, CallOptions } from "../options/call-options.ts";
 import type { AnyFunction, ImportedTask, Task, TaskMap } from "../tasks/task.ts";
 
-/** The function behind an entry of a {@link TaskMap}, as callers see it. */
-export type TaskFunctionOf<T> = T extends AnyFunction ? T
+/** The function of a task as callers see it. */
+export type TaskFunction<T> = unknown extends T ? AnyFunction
+  : T extends AnyFunction ? T
   : T extends Task<AnyFunction, infer C> ? C
   : T extends ImportedTask<infer F> ? F
   : never;
 
 /**
- * A function of `pool.call`: takes the parameters of the task, and returns a promise of its result.
+ * A function of `pool.call`: takes the parameters of the function `F`, and returns a promise of its result, or a stream if it is
+ * a generator.
  *
  * Overloads are kept, up to six. The signature of a generic function is kept if it returns a promise and its parameters
  * can be sent; TypeScript cannot express the others, so their type parameters become their constraints, or `unknown`.
  */
-export type Call<F extends AnyFunction> = WithOptions<Signature<F, "call">, CallOptions>;
-
-/** A function that takes options: `pool.call.f.with({ signal, timeoutMs: 100 })(1)`. */
-export type WithOptions<F, Options> = F & WithMethod<F, Options>;
-
-/** The method `with` of a function `F`. */
-export interface WithMethod<F, Options> {
+export type Call<F extends AnyFunction> = CallerSignature<F, "call"> & {
   /**
    * Returns the same function with these options, which win over those of an earlier `with` and of the task. Signals add up:
    * each of them aborts the calls.
    */
-  with(options: Options): WithOptions<F, Options>;
-}
-
-/** The function of `pool.call` for a task. */
-export type CallOf<T> = unknown extends T ? Call<AnyFunction>
-  : Call<TaskFunctionOf<T>>;
-
-/** `pool.call` for a given {@link TaskMap}. */
-export type Calls<Tasks extends TaskMap> = {
-  readonly [Name in keyof Tasks]: CallOf<Tasks[Name]>;
+  with(options: CallOptions): Call<F>;
 };
 
 /**
- * `pool.call` for a module, as in `ModuleCalls<typeof import("./tasks.ts")>`: its exported functions and declared tasks,
- * `default` included. Other exports are not offered.
+ * A function of `pool.broadcast`: calls the task in every worker, and returns a promise of all results. Results of generic
+ * functions are unknown.
  */
-export type ModuleCalls<Module> = {
-  readonly [Name in keyof Module as Module[Name] extends AnyFunction | Task ? Name : never]: CallOf<
-    Module[Name]
+export type BroadcastCall<F extends AnyFunction> = CallerSignature<F, "broadcast"> & {
+  /** Returns the same function with these options, which win over those of an earlier `with` and of the task. */
+  with(options: BroadcastOptions): BroadcastCall<F>;
+};
+
+/** What can be called of `Tasks`. A module, which exports other things as well, offers no imported tasks. */
+type Callable<Tasks> = AnyFunction | Task | (Tasks extends TaskMap ? ImportedTask : never);
+
+/** `pool.call` for the tasks of a map, or for the functions and declared tasks that a module exports, `default` included. */
+export type Calls<Tasks> = {
+  readonly [Name in keyof Tasks as Tasks[Name] extends Callable<Tasks> ? Name : never]: Call<
+    TaskFunction<Tasks[Name]>
   >;
 };
 
-/** A function of `pool.broadcast`: calls the task in every worker, and returns a promise of all results. */
-export type BroadcastCall<C extends WithMethod<AnyFunction, CallOptions>> = C extends
-  WithMethod<infer F extends AnyFunction, CallOptions>
-  ? WithOptions<Signature<F, "broadcast">, BroadcastOptions>
-  : never;
-
-/** `pool.broadcast` for the functions of `pool.call`. Generic functions resolve to `unknown[]`. */
-export type BroadcastCalls<C> = {
-  readonly [Name in keyof C]: C[Name] extends WithMethod<AnyFunction, CallOptions>
-    ? BroadcastCall<C[Name]>
-    : never;
+/** `pool.broadcast` for the same. */
+export type BroadcastCalls<Tasks> = {
+  readonly [Name in keyof Tasks as Tasks[Name] extends Callable<Tasks> ? Name : never]:
+    BroadcastCall<TaskFunction<Tasks[Name]>>;
 };
 
 // deno-lint-ignore no-explicit-any -- what a generator is sent is of no interest
@@ -87,12 +76,8 @@ interface Returned<R> {
   readonly task: R;
 }
 
-/**
- * The signature of `F` for callers.
- *
- * @ignore
- */
-export type Signature<F extends AnyFunction, Kind extends keyof Returned<unknown>> =
+/** The signature of `F` for callers. */
+type CallerSignature<F extends AnyFunction, Kind extends keyof Returned<unknown>> =
   IsSimple<F> extends true ? SignatureOf<LastOverload<F>, Kind>
     : [Kind, CanKeepSignature<F>] extends ["call", true] ? F
     : AllSignatures<Overloads<F>, Kind>;
@@ -180,7 +165,7 @@ export interface Uncloneable<Reason extends string> {
 export type Cloned<T> = unknown extends T ? T
   : T extends Primitive | CloneableObject | TransferableObject ? T
   : T extends AsyncIterable<unknown> | Generator ? T // sent as a stream
-  : T extends Callable ? Uncloneable<"a function">
+  : T extends FunctionOrClass ? Uncloneable<"a function">
   : T extends readonly (infer Element)[]
     ? number extends T["length"] ? ClonedArray<Element> : ClonedTuple<T>
   : T extends ReadonlyMap<infer Key, infer Value> & NotSearchParams ? ClonedMap<Key, Value>
@@ -199,7 +184,7 @@ type NotSearchParams = { append?: never };
 
 type Primitive = string | number | bigint | boolean | symbol | null | undefined | void;
 
-type Callable =
+type FunctionOrClass =
   | ((...args: never[]) => unknown)
   | (abstract new (...args: never[]) => unknown);
 

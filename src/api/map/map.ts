@@ -10,7 +10,7 @@ import { isStreamable } from "../../streams/stream-producer.ts";
 import { type ItemSource, MapRun, type MapRunOptions } from "./map-run.ts";
 import { type Mappable, mappable } from "../calls/mappable.ts";
 
-/** Options of {@link PoolOf.map}. `Args` are the types of the task's arguments after the item. */
+/** Options of {@link Pool.map}. `Args` are the types of the task's arguments after the item. */
 export interface MapOptions<Args extends readonly unknown[] = readonly unknown[]> {
   /** Maximum number of chunks in flight or unread. Default: two for each thread. */
   readonly concurrency?: number;
@@ -31,7 +31,7 @@ export interface MapOptions<Args extends readonly unknown[] = readonly unknown[]
 }
 
 /**
- * The parameter `options` of {@link PoolOf.map}: required if the task has required arguments after the item. `Omitted`: what
+ * The parameter `options` of {@link Pool.map}: required if the task has required arguments after the item. `Omitted`: what
  * does not apply.
  */
 export type MapParameters<Args extends readonly unknown[], Omitted extends string = never> =
@@ -47,7 +47,7 @@ function noResults(): StreamConsumer {
   return results;
 }
 
-/** The results of {@link PoolOf.map}: an async iterable for one reader. Nothing runs before it is read. */
+/** The results of {@link Pool.map}: an async iterable for one reader. Nothing runs before it is read. */
 export class MappedResults<Result>
   implements AsyncIterableIterator<Result, undefined, void>, AsyncDisposable {
   readonly #start: () => MapRun;

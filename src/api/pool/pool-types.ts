@@ -2,26 +2,22 @@
 import type { PoolEvents } from "../observe/pool-events.ts";
 import type { PoolStatistics } from "./pool-statistics.ts";
 import type { ShutdownOptions } from "../options/options.ts";
-import type { BroadcastCalls, Calls, ModuleCalls } from "../calls/call-types.ts";
+import type { BroadcastCalls, Calls } from "../calls/call-types.ts";
 import type { Items, MapParameters, MappedResults } from "../map/map.ts";
-import type { TaskMap } from "../tasks/task.ts";
 
-/** A pool of workers for a set of tasks. Create it with `createPool`. */
-export type Pool<Tasks extends TaskMap> = PoolOf<Calls<Tasks>>;
-
-/** A pool of workers for the functions that a module exports. Create it with `createPool`. */
-export type ModulePool<Module extends object> = PoolOf<ModuleCalls<Module>>;
-
-/** A pool whose calls have the type `C`. Its methods may be used without it: `const { call, shutdown } = pool`. */
-export interface PoolOf<C> extends AsyncDisposable, Disposable {
+/**
+ * A pool of workers for tasks: `Pool<typeof import("./tasks.ts")>` for those of a module, `Pool<typeof tasks>` for those of a
+ * map. Create it with `createPool`. Its methods may be used without it: `const { call, shutdown } = pool`.
+ */
+export interface Pool<Tasks extends object> extends AsyncDisposable, Disposable {
   /** The tasks as local async functions. */
-  readonly call: C;
+  readonly call: Calls<Tasks>;
   /**
    * The tasks as functions that call every worker once: `await pool.broadcast.reload(config)` is the list of results in
    * the order of the workers. It waits for all, also for those that are starting. If some fail it rejects with an
    * AggregateError, whose `workerIds` are those of the failed workers. Arguments cannot be transferred.
    */
-  readonly broadcast: BroadcastCalls<C>;
+  readonly broadcast: BroadcastCalls<Tasks>;
   /**
    * Calls a task for every item, in chunks over all threads: `pool.map(pool.call.hash, files)`. The results are an async
    * iterable, in the order of the items unless `ordered` is false. It is lazy and bounded: items are taken from the source

@@ -23,7 +23,7 @@ import { AwakeCount } from "../../sync/awake-count.ts";
 import { SafeEventTarget } from "../observe/pool-events.ts";
 import type { PoolStatistics } from "./pool-statistics.ts";
 import { PoolCore } from "./pool-core.ts";
-import type { ModulePool, Pool } from "./pool-types.ts";
+import type { Pool } from "./pool-types.ts";
 import { callerOf } from "../../realm/call-site.ts";
 import { atCaller, withStackAbove } from "../../realm/caller-stack.ts";
 import { claimThread, workerRealm } from "../../realm/worker-realm.ts";
@@ -66,7 +66,7 @@ export interface CreatePool {
    */
   <Module extends object = Readonly<Record<string, AnyFunction>>>(
     module: URL | string,
-  ): ModulePool<Module>;
+  ): Pool<Module>;
   /** Tasks by name: functions that the calling module exports, `task()`s and `importTask()`s. */
   <Tasks extends TaskMap>(tasks: Tasks): Pool<Tasks>;
 }

@@ -370,7 +370,7 @@ export function hasSignal(abortSignal: unknown): boolean {
 }
 
 /** The argument of {@link importTask}. */
-export interface TaskSource extends TaskOptions, PlaceOption {
+export interface ImportOptions extends TaskOptions, PlaceOption {
   /** The module: a URL, or a path or package name, as the module that calls `importTask` imports it. */
   readonly href: string | URL;
   /** The name under which it exports the task. Default: "default". */
@@ -392,7 +392,7 @@ export type CalledFunction<T extends AnyFunction | Task> = T extends Task<AnyFun
  * `importTask<typeof import("../tasks.ts").f>`.
  */
 export function importTask<T extends AnyFunction | Task = AnyFunction>(
-  source: TaskSource & { readonly abortSignal: true },
+  source: ImportOptions & { readonly abortSignal: true },
 ):
   & ImportedTask<
     (...args: WithoutSignal<Parameters<CalledFunction<T>>>) => ReturnType<CalledFunction<T>>
@@ -400,9 +400,11 @@ export function importTask<T extends AnyFunction | Task = AnyFunction>(
   & { readonly abortSignal: true };
 /** Names a task of a module that the host does not load. The task gets no signal. */
 export function importTask<T extends AnyFunction | Task = AnyFunction>(
-  source: TaskSource & { readonly abortSignal?: false },
+  source: ImportOptions & { readonly abortSignal?: false },
 ): ImportedTask<CalledFunction<T>>;
-export function importTask(source: TaskSource & { readonly abortSignal?: boolean }): ImportedTask {
+export function importTask(
+  source: ImportOptions & { readonly abortSignal?: boolean },
+): ImportedTask {
   try {
     const { href, name = "default", place, ...declared } = Object(source) as Partial<typeof source>;
     if (typeof name !== "string" || (typeof href !== "string" && !(href instanceof BuiltinURL))) {

@@ -8,7 +8,7 @@ import {
   WeakRef,
 } from "../../builtins.ts";
 import {
-  type CallOptions,
+  type Call as TypedCall,
   type CallPlace,
   createPool as heddleCreatePool,
   DataCloneError,
@@ -17,7 +17,6 @@ import {
   PoolClosedError,
   type TaskMap,
   TimeoutError,
-  type WithOptions,
   WorkerStartError,
 } from "../../mod.ts";
 import { abortCapacityOf, heddleOptions, ignoredOptions } from "./options.ts";
@@ -31,7 +30,7 @@ const MAX_TASKS = 2 ** 16;
 const EXHAUSTED = Symbol.for("knitting.abortSignal.poolExhausted");
 
 type Call = (value?: unknown) => Promise<unknown>;
-type HeddleCall = WithOptions<(...args: unknown[]) => Promise<unknown>, CallOptions>;
+type HeddleCall = TypedCall<(...args: unknown[]) => Promise<unknown>>;
 
 type AnyPool = Closable & { readonly call: Readonly<Record<string, Call>> };
 

@@ -9,7 +9,7 @@ import {
   NO_OPTIONS,
 } from "../../api/options/call-options.ts";
 import { createTable } from "../../api/calls/call-proxy.ts";
-import type { ModuleCalls } from "../../api/calls/call-types.ts";
+import type { Calls } from "../../api/calls/call-types.ts";
 import { checkShutdown, type ShutdownOptions } from "../../api/options/options.ts";
 import type { AnyFunction } from "../../api/tasks/task.ts";
 import { createSettings, PLAIN } from "../../host/calls/call-settings.ts";
@@ -39,7 +39,7 @@ export interface RemotePool<Module extends object> extends AsyncDisposable, Disp
    * The tasks as local async functions. A call runs on one of the machines. Arguments are copied when the call is made.
    * `with` takes the options of a local pool except `affinity` and `transfer`.
    */
-  readonly call: ModuleCalls<Module>;
+  readonly call: Calls<Module>;
   /**
    * Durable calls: `await pool.enqueue.f([1, 2], { id: "order-7" })`. NATS keeps the call until a machine has run it, also if
    * machines and callers restart: it runs at least once, and its result is recorded once. Needs machines with

@@ -10,7 +10,7 @@ import {
   ownOf,
   show,
 } from "../../api/options/checks.ts";
-import type { ModuleCalls } from "../../api/calls/call-types.ts";
+import type { Calls } from "../../api/calls/call-types.ts";
 import { InvalidArgumentError, ProtocolError } from "../../errors.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
 import { endStreams } from "../../streams/open-source.ts";
@@ -36,7 +36,7 @@ export interface EnqueueOptions {
 
 /** `pool.enqueue`: the tasks, called with a list of arguments. The promises resolve with the id when NATS has stored the call. */
 export type EnqueueCalls<Module> = {
-  readonly [Name in keyof ModuleCalls<Module>]: ModuleCalls<Module>[Name] extends
+  readonly [Name in keyof Calls<Module>]: Calls<Module>[Name] extends
     (...args: infer Args) => unknown
     ? (args: Readonly<Args>, options?: EnqueueOptions) => Promise<string>
     : never;

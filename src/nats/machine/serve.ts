@@ -4,7 +4,7 @@ import type { NatsConnection } from "@nats-io/transport-node";
 import { moduleUrlOf } from "../../api/options/module-url.ts";
 import { checkShutdown, type ShutdownOptions } from "../../api/options/options.ts";
 import { createPool } from "../../api/pool/pool.ts";
-import type { ModulePool } from "../../api/pool/pool-types.ts";
+import type { Pool } from "../../api/pool/pool-types.ts";
 import type { AnyFunction } from "../../api/tasks/task.ts";
 import { DurableWorker } from "../durable/durable-worker.ts";
 import { openStore } from "../durable/store.ts";
@@ -84,7 +84,7 @@ export function serve(options: ServeOptions): ServeModule {
         const pool = moduleUrl === undefined
           ? createPool(options.pool)(moduleUrlOf(String(module), undefined, currentRuntime))
           : createPool({ moduleUrl, ...options.pool })(module);
-        return new ServedPool(resolved, pool as ModulePool<object>);
+        return new ServedPool(resolved, pool as Pool<object>);
       } catch (error) {
         throw withStackAbove(error, serveModule);
       }
@@ -100,7 +100,7 @@ class ServedPool implements Server {
   readonly ready: Promise<void>;
   readonly stopped: Promise<void>;
   readonly #options: ResolvedServe;
-  readonly #pool: ModulePool<object>;
+  readonly #pool: Pool<object>;
   readonly #onStopped: () => void;
   #machine: Machine | undefined;
   #connection: NatsConnection | undefined;
@@ -111,7 +111,7 @@ class ServedPool implements Server {
   #removeSignal: (() => void) | undefined;
   #shutdown: Promise<void> | undefined;
 
-  constructor(options: ResolvedServe, pool: ModulePool<object>) {
+  constructor(options: ResolvedServe, pool: Pool<object>) {
     this.name = options.name;
     this.#options = options;
     this.#pool = pool;
