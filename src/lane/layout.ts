@@ -52,9 +52,17 @@ export const REQUEST_RING: number = CONTROL_BYTES;
 
 /** Capacities of a lane's rings, in bytes. */
 export interface RingSizes {
-  /** Bytes of the request ring, a power of two. Default 4 MiB. */
+  /**
+   * Bytes of the request ring, a power of two.
+   *
+   * @default 4 MiB
+   */
   readonly requests: number;
-  /** Bytes of the response ring, a power of two. Default 4 MiB. */
+  /**
+   * Bytes of the response ring, a power of two.
+   *
+   * @default 4 MiB
+   */
   readonly responses: number;
 }
 

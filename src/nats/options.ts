@@ -24,15 +24,25 @@ export type NatsClientOptions = NodeConnectionOptions;
 
 /** Options that callers and machines share. */
 export interface NatsOptions {
-  /** Addresses of NATS servers, as `host:port`. Default "127.0.0.1:4222". */
+  /**
+   * Addresses of NATS servers, as `host:port`.
+   *
+   * @default "127.0.0.1:4222"
+   */
   readonly servers?: string | readonly string[];
   /** The subject of the tasks: machines and callers with the same one belong together. Letters, digits, `-`, `_` and dots. */
   readonly subject: string;
-  /** Further options of the NATS client: `tls`, `token`, `user` and `pass`, `authenticator` etc. */
+  /**
+   * Further options of the NATS client: `tls`, `token`, `user` and `pass`, `authenticator` etc.
+   *
+   * @default none
+   */
   readonly connection?: NatsClientOptions;
   /**
-   * Maximum bytes of one call's arguments, of one result and of one item. Those larger than the server's `max_payload` are
-   * sent in chunks. Default 64 MiB.
+   * Maximum bytes of one call's arguments, of one result and of one item. Those larger than the server's `max_payload`
+   * are sent in chunks.
+   *
+   * @default 64 MiB
    */
   readonly maxPayloadBytes?: number;
 }
@@ -41,44 +51,85 @@ export interface NatsOptions {
 export interface ConnectOptions extends NatsOptions {
   /**
    * A machine is lost when it has not answered for this time, in milliseconds. Its calls reject with WorkerLostError.
-   * Default 3000.
+   *
+   * @default 3000
    */
   readonly lostAfterMs?: number;
-  /** Time for which a call waits while no machine serves the subject, in milliseconds. Default 5000. */
+  /**
+   * Time for which a call waits while no machine serves the subject, in milliseconds.
+   *
+   * @default 5000
+   */
   readonly machineWaitMs?: number;
-  /** Settings of `enqueue`. They are those of the first machine or caller that needs them. */
+  /**
+   * Settings of `enqueue`. They are those of the first machine or caller that needs them.
+   *
+   * @default none
+   */
   readonly durable?: DurableOptions;
 }
 
 /** Options of `serve`. */
 export interface ServeOptions extends NatsOptions {
-  /** Options of the local pool. */
+  /**
+   * Options of the local pool.
+   *
+   * @default none
+   */
   readonly pool?: PoolOptions;
-  /** The name of this machine in errors and in services discovery. Default: host name and process id. */
+  /**
+   * The name of this machine in errors and in services discovery.
+   *
+   * @default host name and process id
+   */
   readonly name?: string;
   /**
-   * Maximum calls at a time. Further ones go to other machines, or wait at their callers. Up to 1024 results that are streams
-   * and wait for their readers do not count. Default 256.
+   * Maximum calls at a time. Further ones go to other machines, or wait at their callers. Up to 1024 results that are
+   * streams and wait for their readers do not count.
+   *
+   * @default 256
    */
   readonly maxInFlight?: number;
-  /** Whether NATS services discovery shows this machine. Needs the package `@nats-io/services`. Default true. */
+  /**
+   * Whether NATS services discovery shows this machine. Needs the package `@nats-io/services`.
+   *
+   * @default true
+   */
   readonly discovery?: boolean;
-  /** Whether SIGTERM drains this machine and ends the process. Default true. */
+  /**
+   * Whether SIGTERM drains this machine and ends the process.
+   *
+   * @default true
+   */
   readonly terminates?: boolean;
-  /** Takes durable calls (`enqueue`) as well. Needs the packages `@nats-io/jetstream` and `@nats-io/kv`. Default false. */
+  /**
+   * Takes durable calls (`enqueue`) as well. Needs the packages `@nats-io/jetstream` and `@nats-io/kv`.
+   *
+   * @default false
+   */
   readonly durable?: boolean | DurableOptions;
 }
 
 /** Settings of durable calls. */
 export interface DurableOptions {
   /**
-   * Time without a sign of life after which a durable call is given to another machine, in milliseconds. Machines renew it
-   * three times as often while the task runs. Default 30,000.
+   * Time without a sign of life after which a durable call is given to another machine, in milliseconds. Machines renew
+   * it three times as often while the task runs.
+   *
+   * @default 30,000
    */
   readonly ackWaitMs?: number;
-  /** Time for which results are kept, in milliseconds. Default one day. */
+  /**
+   * Time for which results are kept, in milliseconds.
+   *
+   * @default one day
+   */
   readonly resultMs?: number;
-  /** Copies of calls and results in a cluster, 1 to 5. Default 1. */
+  /**
+   * Copies of calls and results in a cluster, 1 to 5.
+   *
+   * @default 1
+   */
   readonly replicas?: number;
 }
 

@@ -101,13 +101,29 @@ export interface CodecAccess {
 
 /** Heap limits of a worker, in MiB, as the runtime's own workers take them. */
 export interface ResourceLimits {
-  /** Maximum size of the heap for long-lived objects, in MiB. Default: the runtime's. */
+  /**
+   * Maximum size of the heap for long-lived objects, in MiB.
+   *
+   * @default the runtime's
+   */
   readonly maxOldGenerationSizeMb?: number;
-  /** Maximum size of the heap for new objects, in MiB. Default: the runtime's. */
+  /**
+   * Maximum size of the heap for new objects, in MiB.
+   *
+   * @default the runtime's
+   */
   readonly maxYoungGenerationSizeMb?: number;
-  /** Size of the memory for generated code, in MiB. Default: the runtime's. */
+  /**
+   * Size of the memory for generated code, in MiB.
+   *
+   * @default the runtime's
+   */
   readonly codeRangeSizeMb?: number;
-  /** Maximum size of the stack, in MiB. Default: the runtime's. */
+  /**
+   * Maximum size of the stack, in MiB.
+   *
+   * @default the runtime's
+   */
   readonly stackSizeMb?: number;
 }
 
@@ -119,21 +135,51 @@ export interface PermissionOptions {
   /**
    * Files and folders that may be read, as paths; true: all. Workers may always read heddle's own folder
    * and the folders of their task modules.
+   *
+   * @default false
    */
   readonly read?: boolean | readonly string[];
-  /** Files and folders that may be written, as paths; true: all. */
+  /**
+   * Files and folders that may be written, as paths; true: all.
+   *
+   * @default false
+   */
   readonly write?: boolean | readonly string[];
-  /** Network access. */
+  /**
+   * Network access.
+   *
+   * @default false
+   */
   readonly net?: boolean;
-  /** Starting processes. These limits do not apply to them. */
+  /**
+   * Starting processes. These limits do not apply to them.
+   *
+   * @default false
+   */
   readonly run?: boolean;
-  /** Starting further threads. */
+  /**
+   * Starting further threads.
+   *
+   * @default false
+   */
   readonly workers?: boolean;
-  /** Native code. These limits do not apply to it. */
+  /**
+   * Native code. These limits do not apply to it.
+   *
+   * @default false
+   */
   readonly ffi?: boolean;
-  /** WASI, the system interface of WebAssembly. */
+  /**
+   * WASI, the system interface of WebAssembly.
+   *
+   * @default false
+   */
   readonly wasi?: boolean;
-  /** Environment variables, by name; true: all. */
+  /**
+   * Environment variables, by name; true: all.
+   *
+   * @default false
+   */
   readonly env?: boolean | readonly string[];
 }
 

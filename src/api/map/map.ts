@@ -12,20 +12,36 @@ import { type Mappable, mappable } from "../calls/mappable.ts";
 
 /** Options of {@link Pool.map}. `Args` are the types of the task's arguments after the item. */
 export interface MapOptions<Args extends readonly unknown[] = readonly unknown[]> {
-  /** Maximum number of chunks in flight or unread. Default: two for each thread. */
+  /**
+   * Maximum number of chunks in flight or unread.
+   *
+   * @default two for each thread
+   */
   readonly concurrency?: number;
-  /** Whether results come in the order of their items. Default true. */
+  /**
+   * Whether results come in the order of their items.
+   *
+   * @default true
+   */
   readonly ordered?: boolean;
-  /** Items in a chunk. Default: as many as run for about a millisecond, at most 8192. */
+  /**
+   * Items in a chunk.
+   *
+   * @default as many as run for about a millisecond, at most 8192
+   */
   readonly chunk?: number;
   /**
-   * Further arguments of every call, after the item: `pool.map(pool.call.resize, images, { args: [640, 480] })`. They are sent
-   * once with each chunk, whose calls share them. They cannot be streams, and cannot move. Default: none.
+   * Further arguments of every call, after the item: `pool.map(pool.call.resize, images, { args: [640, 480] })`. They
+   * are sent once with each chunk, whose calls share them. They cannot be streams, and cannot move.
+   *
+   * @default none
    */
   readonly args?: Args;
   /**
    * Ends the run: it takes no more items, aborts the calls in flight, and fails with `signal.reason`. Results that have arrived
    * come first. null: no signal.
+   *
+   * @default none
    */
   readonly signal?: AbortSignal | null;
 }

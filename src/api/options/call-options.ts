@@ -13,35 +13,52 @@ export type Priority = "high" | "normal" | "low" | number;
 export interface TaskOptions {
   /**
    * Each level lets a call overtake up to 1,000 older calls that wait on the host. The limit prevents starvation.
-   * Default "normal".
+   *
+   * @default "normal"
    */
   readonly priority?: Priority;
   /**
    * Maximum run time, in milliseconds, synchronous tasks included. The wait for a worker does not count. The limit never
    * expires early, and at most an eighth late. The call rejects with TimeoutError; the task continues with its signal
-   * aborted (`abortSignal`), and its result is dropped. Default: none.
+   * aborted (`abortSignal`), and its result is dropped.
+   *
+   * @default none
+   * @see [time limits](https://github.com/heddle-js/heddle/blob/main/docs/reliability.md#time-limits)
    */
   readonly runTimeoutMs?: number;
   /**
-   * Maximum time since the call, in milliseconds: for the wait and the run together. Then the call rejects with TimeoutError. A
-   * task that has not started by then never runs. Default: none.
+   * Maximum time since the call, in milliseconds: for the wait and the run together. Then the call rejects with
+   * TimeoutError. A task that has not started by then never runs.
+   *
+   * @default none
    */
   readonly timeoutMs?: number;
   /**
-   * What the call resolves with when `runTimeoutMs` or `timeoutMs` expires, in place of rejecting. A stream fails in any case.
-   * All calls get the same object. Default, and with undefined: they reject.
+   * What the call resolves with when `runTimeoutMs` or `timeoutMs` expires, in place of rejecting. A stream fails in any
+   * case. All calls get the same object.
+   *
+   * @default none: the call rejects
    */
   readonly timeoutValue?: unknown;
   /**
-   * How often a call may be repeated if its worker is lost, each time after a longer pause: an integer from 0 to 1000. Says that
-   * running the task twice does no harm. Calls whose arguments were transferred are not repeated. Default 0.
+   * How often a call may be repeated if its worker is lost, each time after a longer pause: an integer from 0 to 1000.
+   * Says that running the task twice does no harm. Calls whose arguments were transferred are not repeated.
+   *
+   * @default 0
    */
   readonly retries?: number;
-  /** Time from an abort until the worker of a task that continues is stopped, in milliseconds. Default: never. */
+  /**
+   * Time from an abort until the worker of a task that continues is stopped, in milliseconds.
+   *
+   * @default never
+   */
   readonly killAfterMs?: number;
   /**
    * For a task whose result is a stream: maximum of items that the worker has sent and the reader has not taken. The
-   * worker pauses the task at this number, or at 1 MiB. Default 4096.
+   * worker pauses the task at this number, or at 1 MiB.
+   *
+   * @default 4096
+   * @see [streams](https://github.com/heddle-js/heddle/blob/main/docs/streams.md#results)
    */
   readonly highWaterMark?: number;
 }
@@ -52,21 +69,33 @@ export interface CallOptions extends Omit<TaskOptions, "highWaterMark"> {
    * Aborts the calls: they reject with `signal.reason` at once. Tasks that have not started never run. Running tasks
    * get the abort if they are declared with `abortSignal: true`; others continue. Signals of a chain of `with` add up. null:
    * no signal, as for `fetch`.
+   *
+   * @default none
+   * @see [aborts](https://github.com/heddle-js/heddle/blob/main/docs/reliability.md#aborts)
    */
   readonly signal?: AbortSignal | null;
   /**
-   * Calls with the same affinity, a string or a finite number, run in the same worker while it takes calls, and are never
-   * stolen. Values are hashed to 1024 slots, so different ones may share a worker. Default: any worker.
+   * Calls with the same affinity, a string or a finite number, run in the same worker while it takes calls, and are
+   * never stolen. Values are hashed to 1024 slots, so different ones may share a worker.
+   *
+   * @default any worker
+   * @see [calls for certain workers](https://github.com/heddle-js/heddle/blob/main/docs/tasks.md#calls-for-certain-workers)
    */
   readonly affinity?: string | number;
   /**
    * Objects in the arguments that move instead of being copied, as the `list` of {@link transfer}: typed arrays stand for
    * their buffers.
+   *
+   * @default none
+   * @see [moving buffers](https://github.com/heddle-js/heddle/blob/main/docs/payloads.md#moving-buffers)
    */
   readonly transfer?: readonly unknown[];
   /**
    * Gets the values that the task sends by {@link emit} before its result, in order. An error that it throws is an uncaught
    * error; the call goes on.
+   *
+   * @default none
+   * @see [progress](https://github.com/heddle-js/heddle/blob/main/docs/streams.md#progress)
    */
   readonly onEvent?: (value: unknown) => void;
 }
@@ -129,7 +158,9 @@ export function mergeOptions(earlier: GivenCall, later: GivenCall): GivenCall {
 export interface BroadcastOptions extends Omit<CallOptions, "affinity" | "transfer" | "onEvent"> {
   /**
    * Whether workers that start later (growth, replacement) run the call as well, before any other. If it fails there,
-   * the worker does not start. Default false.
+   * the worker does not start.
+   *
+   * @default false
    */
   readonly sticky?: boolean;
 }

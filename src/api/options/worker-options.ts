@@ -7,20 +7,42 @@ import type { Runtime, ThreadOptions } from "../../runtimes/runtime.ts";
 /** Options of each worker. All are optional. */
 export interface WorkerOptions {
   /**
-   * A module that each worker loads before the task modules: a URL, a path relative to the module that calls `createPool`,
-   * or the name of a package. Its default export, if any, is called with `data` and awaited. What it returns is
-   * `workerInfo().context`. If it fails the worker does not start (WorkerStartError). Default: none.
+   * A module that each worker loads before the task modules: a URL, a path relative to the module that calls
+   * `createPool`, or the name of a package. Its default export, if any, is called with `data` and awaited. What it
+   * returns is `workerInfo().context`. If it fails the worker does not start (WorkerStartError).
+   *
+   * @default none
    */
   readonly setup?: URL | string;
-  /** For `setup` and `workerInfo().data`: cloned when the pool is created, and for each worker. */
+  /**
+   * For `setup` and `workerInfo().data`: cloned when the pool is created, and for each worker.
+   *
+   * @default none
+   */
   readonly data?: unknown;
-  /** Environment variables of the worker, or `SHARE_ENV` of `node:worker_threads`. Default: a copy of the host's. */
+  /**
+   * Environment variables of the worker, or `SHARE_ENV` of `node:worker_threads`.
+   *
+   * @default a copy of the host's
+   */
   readonly env?: Readonly<Record<string, string>> | symbol;
-  /** The worker's command-line arguments: `argv` there from its third string on. Default: none. */
+  /**
+   * The worker's command-line arguments: `argv` there from its third string on.
+   *
+   * @default none
+   */
   readonly argv?: readonly string[];
-  /** Flags of the runtime for the worker. Only on Node. Default: those of the host. */
+  /**
+   * Flags of the runtime for the worker. Only on Node.
+   *
+   * @default those of the host
+   */
   readonly execArgv?: readonly string[];
-  /** Name of the pool: of its threads, which add the worker's number, and `workerInfo().pool`. Default "heddle". */
+  /**
+   * Name of the pool: of its threads, which add the worker's number, and `workerInfo().pool`.
+   *
+   * @default "heddle"
+   */
   readonly name?: string;
 }
 

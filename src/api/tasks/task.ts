@@ -114,7 +114,11 @@ export type DeclaredResult<R extends Struct<Fields>> = InferInput<R> | PromiseLi
 
 /** Where the task is declared: for functions that wrap `task`. See {@link callPlaceOf}. */
 export interface PlaceOption {
-  /** The call that declares the task. Default: the call of `task` or `importTask`. */
+  /**
+   * The call that declares the task.
+   *
+   * @default the call of `task` or `importTask`
+   */
   readonly place?: CallPlace;
 }
 
@@ -148,9 +152,11 @@ export type ResultDefinition<R extends Struct<Fields>> = { readonly returns: R }
 /** Options of a task that declares schemas. */
 export interface ValidationOptions {
   /**
-   * Where the argument is checked: in the worker, or on the host before the call is sent, so that an invalid one costs no
-   * worker's time. The host can do it if it imports the task; otherwise the worker does. Results are checked in the worker.
-   * Default "worker".
+   * Where the argument is checked: in the worker, or on the host before the call is sent, so that an invalid one costs
+   * no worker's time. The host can do it if it imports the task; otherwise the worker does. Results are checked in the
+   * worker.
+   *
+   * @default "worker"
    */
   readonly validateOn?: "worker" | "host";
 }
@@ -373,11 +379,23 @@ export function hasSignal(abortSignal: unknown): boolean {
 export interface ImportOptions extends TaskOptions, PlaceOption {
   /** The module: a URL, or a path or package name, as the module that calls `importTask` imports it. */
   readonly href: string | URL;
-  /** The name under which it exports the task. Default: "default". */
+  /**
+   * The name under which it exports the task.
+   *
+   * @default "default"
+   */
   readonly name?: string;
-  /** The same declarations as in the task itself, because the host does not load its module. */
+  /**
+   * The same declarations as in the task itself, because the host does not load its module.
+   *
+   * @default none
+   */
   readonly args?: readonly ArgumentSchema[];
-  /** Declared shape of the result, as in the task itself. */
+  /**
+   * Declared shape of the result, as in the task itself.
+   *
+   * @default none
+   */
   readonly returns?: Struct<Fields>;
 }
 

@@ -24,13 +24,23 @@ import { checkId, type DurableStore } from "./store.ts";
 /** Options of a durable call. */
 export interface EnqueueOptions {
   /**
-   * Names the call and its result: 1 to 128 letters, digits, `-`, `_` and `=`. A second call of the same id is dropped while
-   * the first one waits or its result is kept. Default: a random one.
+   * Names the call and its result: 1 to 128 letters, digits, `-`, `_` and `=`. A second call of the same id is dropped
+   * while the first one waits or its result is kept.
+   *
+   * @default a random one
    */
   readonly id?: string;
-  /** Time before the first run, in milliseconds. Default 0. */
+  /**
+   * Time before the first run, in milliseconds.
+   *
+   * @default 0
+   */
   readonly delayMs?: number;
-  /** Further runs after the task has thrown or its machine was lost. Then the call is a dead letter. Default 3. */
+  /**
+   * Further runs after the task has thrown or its machine was lost. Then the call is a dead letter.
+   *
+   * @default 3
+   */
   readonly retries?: number;
 }
 
@@ -44,7 +54,11 @@ export type EnqueueCalls<Module> = {
 
 /** Options of `pool.result`. */
 export interface ResultOptions {
-  /** Longest wait, in milliseconds. Then the promise rejects with TimeoutError. Default: none. */
+  /**
+   * Longest wait, in milliseconds. Then the promise rejects with TimeoutError.
+   *
+   * @default none
+   */
   readonly timeoutMs?: number;
 }
 

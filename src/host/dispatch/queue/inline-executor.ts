@@ -16,11 +16,23 @@ import { type InFlight, RUN_BY_HOST } from "../../calls/in-flight.ts";
 
 /** Settings of the option `inliner`. */
 export interface InlinerLimits {
-  /** Before the workers, or only calls that no worker can take. */
+  /**
+   * Before the workers, or only calls that no worker can take.
+   *
+   * @default "last"
+   */
   readonly position: "first" | "last";
-  /** Calls run in one go. */
+  /**
+   * Calls run in one go.
+   *
+   * @default 1
+   */
   readonly batchSize: number;
-  /** Number of calls in flight from which on the host runs some itself. */
+  /**
+   * Number of calls in flight from which on the host runs some itself.
+   *
+   * @default 1
+   */
   readonly dispatchThreshold: number;
 }
 
