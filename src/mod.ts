@@ -33,7 +33,7 @@ export type { ContextOptions } from "./api/options/observe-options.ts";
 export type { DebugTopic } from "./host/observe/debug-log.ts";
 export * from "./mod-task.ts";
 export type { BalancerFunction, BalancerName, WorkerLoad } from "./host/schedule/balancers.ts";
-export type { PoolOptions, ShutdownOptions } from "./api/options/options.ts";
+export type { PoolOptions, ShutdownOptions } from "./api/options/pool-options.ts";
 export type { InlinerLimits } from "./host/dispatch/queue/inline-executor.ts";
 export type { RingSizes } from "./lane/layout.ts";
 export type { PermissionOptions, ResourceLimits } from "./runtimes/runtime.ts";

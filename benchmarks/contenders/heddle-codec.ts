@@ -1,6 +1,6 @@
 /** heddle's own codec, from its sources, writing to memory of its own instead of a ring. */
 import { Codec as HeddleCodec } from "../../src/codec/codec.ts";
-import { ReceivedShapes } from "../../src/codec/shapes/shapes.ts";
+import { ReceivedKeyLists } from "../../src/codec/key-lists/key-lists.ts";
 import { currentRuntime } from "../../src/runtimes/current.ts";
 import type { Codec, CodecContender } from "./codec-contender.ts";
 
@@ -12,7 +12,7 @@ export function createHeddleCodec(): Codec {
     allowsBorrow: true,
   });
   const encoder = codec.acquire();
-  const received = new ReceivedShapes();
+  const received = new ReceivedKeyLists();
   const decoder = codec.decoder(received);
   let end = 0;
   return {
@@ -21,10 +21,10 @@ export function createHeddleCodec(): Codec {
       end = encoder.root(value, encoder.begin());
     },
     decode() {
-      const { shapes } = codec;
+      const { keyLists } = codec;
       const { size } = received;
       // Told as a SHAPES record does it, once for each.
-      if (size < shapes.size) received.add([size, ...shapes.keysFrom(size, shapes.size)]);
+      if (size < keyLists.size) received.add([size, ...keyLists.keysFrom(size, keyLists.size)]);
       return decoder.one(encoder.memory, 0, end);
     },
   };

@@ -5,11 +5,11 @@
 import { Error } from "../builtins.ts";
 import { viewMemory } from "../memory/views.ts";
 import type { CodecAccess } from "../runtimes/runtime.ts";
-import { Decoder, type ShapeSource } from "./decoder.ts";
+import { Decoder, type KeyListSource } from "./decoder.ts";
 import { Encoder, type EncoderOptions } from "./encoder.ts";
 import { isError, isStackOverflow } from "./kinds/errors.ts";
 import { refusal } from "./support/refusal.ts";
-import { ReceivedShapes, ShapeRegistry } from "./shapes/shapes.ts";
+import { KeyListRegistry, ReceivedKeyLists } from "./key-lists/key-lists.ts";
 import { SharedBuffers } from "./support/shared-buffers.ts";
 
 export interface CodecOptions {
@@ -19,14 +19,14 @@ export interface CodecOptions {
   readonly maxPayloadBytes: number;
   /** Whether the receiver may read encoded values in place: true for arguments, false for results. */
   readonly allowsBorrow: boolean;
-  /** Uses of a shape after which its code is compiled, instead of the default. */
+  /** Uses of a key list after which its code is compiled, instead of the default. */
   readonly compiledAfter?: number;
 }
 
 export class Codec {
   readonly access: CodecAccess;
-  /** The shapes this side has used; append-only. */
-  readonly shapes: ShapeRegistry;
+  /** The key lists this side has used; append-only. */
+  readonly keyLists: KeyListRegistry;
   readonly #compiledAfter: number | undefined;
   readonly #sharedBuffers: SharedBuffers;
   readonly #options: EncoderOptions;
@@ -35,11 +35,11 @@ export class Codec {
   constructor(options: CodecOptions) {
     this.access = options.access;
     this.#compiledAfter = options.compiledAfter;
-    this.shapes = new ShapeRegistry(options.compiledAfter, options.access.kinds.mark);
+    this.keyLists = new KeyListRegistry(options.compiledAfter, options.access.kinds.mark);
     this.#sharedBuffers = new SharedBuffers(options.origin);
     this.#options = {
       access: options.access,
-      shapes: this.shapes,
+      keyLists: this.keyLists,
       sharedBuffers: this.#sharedBuffers,
       maxPayloadBytes: options.maxPayloadBytes,
       allowsBorrow: options.allowsBorrow,
@@ -62,14 +62,14 @@ export class Codec {
     this.#idle.push(encoder);
   }
 
-  /** A store for the shapes that another side announces. */
-  receivedShapes(): ReceivedShapes {
-    return new ReceivedShapes(this.#compiledAfter);
+  /** A store for the key lists that another side announces. */
+  receivedKeyLists(): ReceivedKeyLists {
+    return new ReceivedKeyLists(this.#compiledAfter);
   }
 
-  /** A decoder for values from the other side of a lane, which uses `shapes`. */
-  decoder(shapes: ShapeSource | undefined): Decoder {
-    return new Decoder(this.access, shapes, this.#sharedBuffers);
+  /** A decoder for values from the other side of a lane, which uses `keyLists`. */
+  decoder(keyLists: KeyListSource | undefined): Decoder {
+    return new Decoder(this.access, keyLists, this.#sharedBuffers);
   }
 }
 
@@ -98,7 +98,7 @@ export function unpackError(access: CodecAccess, bytes: Uint8Array): Error {
 export function pack(access: CodecAccess, value: unknown): Uint8Array<ArrayBuffer> | undefined {
   const encoder = new Encoder({
     access,
-    shapes: undefined,
+    keyLists: undefined,
     sharedBuffers: new SharedBuffers(0),
     maxPayloadBytes: Infinity,
     allowsBorrow: false,

@@ -14,7 +14,7 @@ import { isStackOverflow, readError } from "./kinds/errors.ts";
 import { readBorrowed } from "./kinds/borrow.ts";
 import { normalizeNumber, readBigInt } from "./kinds/numbers.ts";
 import { readBoxed, readCollection, readKeyed, readObject, readRegExp } from "./kinds/objects.ts";
-import type { OpenStream, ReadableShape, Reader, Revocable } from "./reader.ts";
+import type { OpenStream, ReadableKeyList, Reader, Revocable } from "./reader.ts";
 import type { SharedBuffers } from "./support/shared-buffers.ts";
 import {
   ARRAY,
@@ -64,9 +64,9 @@ import { readOneByte } from "./kinds/text.ts";
 import { TextSegments } from "./kinds/texts.ts";
 import { readEnvelope } from "./kinds/wrappers.ts";
 
-/** Provides the shapes of received objects. */
-export interface ShapeSource {
-  get(id: number): ReadableShape | undefined;
+/** Provides the key lists of received objects. */
+export interface KeyListSource {
+  get(id: number): ReadableKeyList | undefined;
 }
 
 const NO_EXTRAS: readonly unknown[] = [];
@@ -91,7 +91,7 @@ export class Decoder implements Reader {
   openStream: OpenStream | undefined = undefined;
 
   readonly access: CodecAccess;
-  readonly #shapes: ShapeSource | undefined;
+  readonly #keyLists: KeyListSource | undefined;
   readonly #sharedBuffers: SharedBuffers;
   readonly #texts = new TextSegments();
   #memory: Memory | undefined;
@@ -107,11 +107,11 @@ export class Decoder implements Reader {
 
   constructor(
     access: CodecAccess,
-    shapes: ShapeSource | undefined,
+    keyLists: KeyListSource | undefined,
     sharedBuffers: SharedBuffers,
   ) {
     this.access = access;
-    this.#shapes = shapes;
+    this.#keyLists = keyLists;
     this.#sharedBuffers = sharedBuffers;
   }
 
@@ -299,8 +299,8 @@ export class Decoder implements Reader {
     }
   }
 
-  shape(id: number): ReadableShape | undefined {
-    return this.#shapes?.get(id);
+  keyList(id: number): ReadableKeyList | undefined {
+    return this.#keyLists?.get(id);
   }
 
   key(at: number): string {

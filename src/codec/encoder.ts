@@ -17,7 +17,7 @@ import { writeBigInt } from "./kinds/numbers.ts";
 import { pathTo } from "./support/path.ts";
 import { refusal } from "./support/refusal.ts";
 import { SeenObjects } from "./support/seen-objects.ts";
-import type { ShapeRegistry } from "./shapes/shapes.ts";
+import type { KeyListRegistry } from "./key-lists/key-lists.ts";
 import { refuseMarked, refuseObject } from "./support/uncloneable.ts";
 import type { SharedBuffers } from "./support/shared-buffers.ts";
 import type { Output } from "./struct/output.ts";
@@ -42,9 +42,9 @@ import {
 } from "./tags.ts";
 import { writeText } from "./kinds/text.ts";
 import { GatheredTexts, MAX_GATHERED_UNITS } from "./kinds/texts.ts";
-import type { WritableShape, Writer, WriterMark } from "./writer.ts";
+import type { WritableKeyList, Writer, WriterMark } from "./writer.ts";
 import { writeArray } from "./kinds/arrays.ts";
-import { writePlain, writeShaped, writeSpecial } from "./kinds/objects.ts";
+import { writeByKeyList, writePlain, writeSpecial } from "./kinds/objects.ts";
 
 /**
  * Maximum levels of nesting. The stack usually overflows before: at 1,000 to 3,000 levels on V8, as in
@@ -61,7 +61,7 @@ const MAX_ENCODED_BYTES: number = 2 ** 31 - 4096;
 
 export interface EncoderOptions {
   readonly access: CodecAccess;
-  readonly shapes: ShapeRegistry | undefined;
+  readonly keyLists: KeyListRegistry | undefined;
   readonly sharedBuffers: SharedBuffers;
   /** Maximum bytes of one call's arguments, or of one result. */
   readonly maxPayloadBytes: number;
@@ -99,7 +99,7 @@ export class Encoder implements Writer {
   isUnlimited = false;
 
   readonly access: CodecAccess;
-  readonly #shapes: ShapeRegistry | undefined;
+  readonly #keyLists: KeyListRegistry | undefined;
   readonly allowsBorrow: boolean;
   readonly #sharedBuffers: SharedBuffers;
   readonly #maxPayloadBytes: number;
@@ -108,7 +108,7 @@ export class Encoder implements Writer {
   /** Bytes of the values that were copied for the payload message. */
   #copiedBytes = 0;
   /**
-   * Whether Object.prototype has an enumerable property, in which case no shape can be guessed. Undefined
+   * Whether Object.prototype has an enumerable property, in which case no key list can be guessed. Undefined
    * until it is first needed.
    */
   #isPolluted: boolean | undefined;
@@ -119,7 +119,7 @@ export class Encoder implements Writer {
 
   constructor(options: EncoderOptions) {
     this.access = options.access;
-    this.#shapes = options.shapes;
+    this.#keyLists = options.keyLists;
     this.#sharedBuffers = options.sharedBuffers;
     this.#maxPayloadBytes = options.maxPayloadBytes;
     this.allowsBorrow = options.allowsBorrow;
@@ -285,9 +285,9 @@ export class Encoder implements Writer {
     let end: number;
     if (Array.isArray(value)) end = writeArray(this, value, from);
     else {
-      const shape = this.guessShape(value);
-      if (shape !== undefined) {
-        end = writeShaped(this, shape, value as Record<string, unknown>, from);
+      const keyList = this.guessKeyList(value);
+      if (keyList !== undefined) {
+        end = writeByKeyList(this, keyList, value as Record<string, unknown>, from);
       } else end = this.#other(value, from);
     }
     this.#depth--;
@@ -330,13 +330,13 @@ export class Encoder implements Writer {
     return this.tag(HOLE, at);
   }
 
-  guessShape(object: object): WritableShape | undefined {
+  guessKeyList(object: object): WritableKeyList | undefined {
     const isPolluted = this.#isPolluted ??= hasEnumerable(PLAIN);
-    return isPolluted ? undefined : this.#shapes?.guess(object);
+    return isPolluted ? undefined : this.#keyLists?.guess(object);
   }
 
-  shapeOf(keys: readonly string[]): WritableShape | undefined {
-    return this.#shapes?.find(keys);
+  keyListOf(keys: readonly string[]): WritableKeyList | undefined {
+    return this.#keyLists?.find(keys);
   }
 
   seenAt(object: unknown, at: number): number {

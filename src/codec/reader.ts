@@ -9,8 +9,8 @@ export interface Revocable {
   revoke(): void;
 }
 
-/** The receiver's side of a shape. */
-export interface ReadableShape {
+/** The receiver's side of a key list. */
+export interface ReadableKeyList {
   readonly keys: readonly string[];
   /** Creates the object whose values start at `at`. */
   readonly read: (reader: Reader, at: number) => object;
@@ -41,7 +41,7 @@ export interface Reader {
   gathered(units: number, at: number): string;
   /** Reads a string at `at`: a property's name. */
   key(at: number): string;
-  shape(id: number): ReadableShape | undefined;
+  keyList(id: number): ReadableKeyList | undefined;
   /** Registers an object that a later REF refers to. */
   register(at: number, object: unknown): void;
   /** Checks that `bytes` bytes from `at` may be read. */

@@ -20,7 +20,7 @@
  *   REF          offset / 8       –   the value at this offset from the first value, seen before;
  *                                     kind 1: the buffer that value is a view of
  *   HOLE         –                –   in arrays: no element; in a PARTIAL object: no such property
- *   OBJECT       shape            values in the order of the shape's keys; flag PARTIAL
+ *   OBJECT       key list            values in the order of the key list's keys; flag PARTIAL
  *   KEYED        properties       per property: value (key), value
  *   ARRAY        length           values
  *   SPARSE       entries          f64 length; per entry: value (an index, or a key), value

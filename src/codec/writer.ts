@@ -8,8 +8,8 @@
 import type { Memory } from "../memory/views.ts";
 import type { CodecAccess } from "../runtimes/runtime.ts";
 
-/** A shape that is known to the receiver. */
-export interface WritableShape {
+/** A key list that is known to the receiver. */
+export interface WritableKeyList {
   readonly id: number;
   /** Writes the properties of an object from `at`; returns their end. */
   readonly write: (writer: Writer, object: Record<string, unknown>, at: number) => number;
@@ -75,10 +75,10 @@ export interface Writer {
   double(word: number, value: number, at: number): number;
   /** Writes a property that reads as undefined: its value, or HOLE if user code has deleted it meanwhile. */
   undefinedOrGone(object: object, key: PropertyKey, at: number): number;
-  /** The shape predicted for this plain object, if the object has it. */
-  guessShape(object: object): WritableShape | undefined;
-  /** The shape with these keys, if there is one and it has been or can be announced to the receiver. */
-  shapeOf(keys: readonly string[]): WritableShape | undefined;
+  /** The key list predicted for this plain object, if the object has it. */
+  guessKeyList(object: object): WritableKeyList | undefined;
+  /** The key list with these keys, if there is one and it has been or can be announced to the receiver. */
+  keyListOf(keys: readonly string[]): WritableKeyList | undefined;
 
   /** Position of this object if it was written before, for `ref`. Otherwise registers it at `at` and returns -1. */
   seenAt(object: object, at: number): number;

@@ -9,7 +9,7 @@ import type { Codec } from "../codec/codec.ts";
 import type { Decoder } from "../codec/decoder.ts";
 import type { Encoder } from "../codec/encoder.ts";
 import { normalizeNumber } from "../codec/kinds/numbers.ts";
-import type { ReceivedShapes } from "../codec/shapes/shapes.ts";
+import type { ReceivedKeyLists } from "../codec/key-lists/key-lists.ts";
 import { ProtocolError } from "../errors.ts";
 import { copyWords, viewMemory } from "../memory/views.ts";
 import type { RingConsumer } from "../ring/consumer.ts";
@@ -22,6 +22,7 @@ import {
   GENERATION_WORD,
   IN_RECORD,
   INLINE,
+  KEY_LISTS,
   type Kind,
   locationOf,
   NUMBER_FRAME_BYTES,
@@ -29,7 +30,6 @@ import {
   packDescriptor,
   PLACEHOLDER_BYTES,
   PORT,
-  SHAPES,
   SLOT_WORD,
   TASK_WORD,
 } from "./frame.ts";
@@ -40,8 +40,8 @@ import { SizedValues } from "./sized-values.ts";
 /** The header of the value, in addition to a payload of a quarter of the ring. */
 const VALUE_OVERHEAD_BYTES = 32;
 
-/** Shapes sent in one record. */
-const SHAPES_PER_RECORD = 32;
+/** Key lists sent in one record. */
+const KEY_LISTS_PER_RECORD = 32;
 
 /** The maximum of encoded bytes in a record, for rings of this capacity. */
 export function maxInlineBytes(capacity: number): number {
@@ -57,19 +57,19 @@ export class Endpoint {
   readonly sized: SizedValues;
   readonly #codec: Codec;
   readonly #messages: PayloadMessages;
-  readonly #receivedShapes: ReceivedShapes;
-  /** Shapes of this side that the other side knows. */
-  #announcedShapes = 0;
+  readonly #receivedKeyLists: ReceivedKeyLists;
+  /** Key lists of this side that the other side knows. */
+  #announcedKeyLists = 0;
   #isWakePending = false;
-  /** The next SHAPES record, if the ring had no room for it. */
+  /** The next KEY_LISTS record, if the ring had no room for it. */
   #unannounced: { readonly snapshot: Snapshot; readonly count: number } | undefined;
 
   constructor(tx: RingProducer, rx: RingConsumer, codec: Codec, port: PayloadPort) {
     this.tx = tx;
     this.rx = rx;
     this.#codec = codec;
-    this.#receivedShapes = codec.receivedShapes();
-    this.decoder = codec.decoder(this.#receivedShapes);
+    this.#receivedKeyLists = codec.receivedKeyLists();
+    this.decoder = codec.decoder(this.#receivedKeyLists);
     this.#messages = new PayloadMessages(port);
     const maxBytes = maxInlineBytes(tx.capacity);
     this.snapshots = new SnapshotEncoder(codec, maxBytes);
@@ -207,7 +207,7 @@ export class Endpoint {
 
   /** Whether `sendSnapshot` would succeed now. */
   hasSpaceFor(snapshot: Snapshot): boolean {
-    return this.announceShapes() && this.tx.hasSpace(bytesOf(snapshot));
+    return this.announceKeyLists() && this.tx.hasSpace(bytesOf(snapshot));
   }
 
   /** All values of the polled record at `index`. Throws DataCloneError for an unreadable one. */
@@ -237,28 +237,28 @@ export class Endpoint {
     this.#messages.discard(i32[this.#placeholder(index)]!);
   }
 
-  /** Reads the shapes from the polled SHAPES record at `index`. */
-  receiveShapes(index: number, descriptor: number): void {
-    this.#receivedShapes.add(this.readValues(index, descriptor)[0]);
+  /** Reads the key lists from the polled KEY_LISTS record at `index`. */
+  receiveKeyLists(index: number, descriptor: number): void {
+    this.#receivedKeyLists.add(this.readValues(index, descriptor)[0]);
   }
 
   /**
-   * Sends the shapes that the other side does not know. Call this before sending encoded values or a
+   * Sends the key lists that the other side does not know. Call this before sending encoded values or a
    * snapshot.
    */
-  announceShapes(): boolean {
-    const { shapes } = this.#codec;
-    while (this.#announcedShapes < shapes.size) {
-      const first = this.#announcedShapes;
+  announceKeyLists(): boolean {
+    const { keyLists } = this.#codec;
+    while (this.#announcedKeyLists < keyLists.size) {
+      const first = this.#announcedKeyLists;
       if (this.#unannounced === undefined) {
-        const lists = shapes.keysFrom(first, SHAPES_PER_RECORD);
+        const lists = keyLists.keysFrom(first, KEY_LISTS_PER_RECORD);
         this.#unannounced = {
           snapshot: this.snapshots.encodeInternal([first, ...lists]),
           count: lists.length,
         };
       }
-      if (!this.sendSnapshot(SHAPES, 0, 0, 0, this.#unannounced.snapshot, [])) return false;
-      this.#announcedShapes += this.#unannounced.count;
+      if (!this.sendSnapshot(KEY_LISTS, 0, 0, 0, this.#unannounced.snapshot, [])) return false;
+      this.#announcedKeyLists += this.#unannounced.count;
       this.#unannounced = undefined;
       this.#isWakePending = true;
     }
@@ -266,7 +266,7 @@ export class Endpoint {
   }
 
   /**
-   * Whether SHAPES records were published without a wake for the other side. Check this after a send that
+   * Whether KEY_LISTS records were published without a wake for the other side. Check this after a send that
    * failed: a record that is not read keeps its room.
    */
   takePendingWake(): boolean {

@@ -9,7 +9,7 @@
  *   slot, generation   correlation id: index into the host's in-flight slab, and how often that
  *                      slot has been used, so that a late response never settles another call
  *   descriptor         kind | location << 4 | count << 8
- *   kind               CALL, RESULT, THROWN (the task threw), SHAPES (key lists: codec/shapes/shapes.ts);
+ *   kind               CALL, RESULT, THROWN (the task threw), KEY_LISTS (key lists: codec/shapes/key-lists.ts);
  *                      OPENED (the result is a stream), ITEMS of it, and EVENTS of a call (streams.md)
  *   location           where the values are (below)
  *   count              number of values: arguments of a CALL, items or events, otherwise 1
@@ -42,7 +42,7 @@ export const NUMBER_FRAME_BYTES = 32;
 export const CALL = 1;
 export const RESULT = 2;
 export const THROWN = 3;
-export const SHAPES = 4;
+export const KEY_LISTS = 4;
 export const OPENED = 5;
 export const ITEMS = 6;
 export const EVENTS = 7;
@@ -50,7 +50,7 @@ export type Kind =
   | typeof CALL
   | typeof RESULT
   | typeof THROWN
-  | typeof SHAPES
+  | typeof KEY_LISTS
   | typeof OPENED
   | typeof ITEMS
   | typeof EVENTS;

@@ -8,12 +8,12 @@ import { SpscRing } from "../ring/spsc-ring.ts";
 import { RING_HEADER_BYTES } from "../ring/ring-layout.ts";
 import type { CodecAccess } from "../runtimes/runtime.ts";
 import { Endpoint } from "./endpoint.ts";
-import { DESCRIPTOR_WORD, kindOf, RESULT, RESULT_VALUE, SHAPES } from "./frame.ts";
+import { DESCRIPTOR_WORD, KEY_LISTS, kindOf, RESULT, RESULT_VALUE } from "./frame.ts";
 import { UNSIZED } from "./sized-values.ts";
 
 const RING_BYTES = 4096;
 
-/** Objects of one shape: at first with their keys, then with the number of the shape. */
+/** Objects of one key list: at first with their keys, then with the number of the key list. */
 const values = (): unknown[] => [
   ...[1, 2, 3].map((id) => ({ id, name: "text", list: ["a", 0.5], of: { isIt: true } })),
   new Uint8Array(16),
@@ -46,7 +46,7 @@ function send(endpoint: Endpoint, value: unknown): void {
   }
   const encoder = snapshots.codec.acquire();
   const end = snapshots.encodeResult(encoder, value, undefined);
-  if (endpoint.announceShapes()) endpoint.sendEncoded(encoder, end, RESULT, 0, 0, 0, 1);
+  if (endpoint.announceKeyLists()) endpoint.sendEncoded(encoder, end, RESULT, 0, 0, 0, 1);
   snapshots.codec.release(encoder);
 }
 
@@ -55,7 +55,7 @@ function receive(endpoint: Endpoint): void {
   for (let index = rx.poll(); index !== EMPTY; index = rx.poll()) {
     rx.acquire(index);
     const descriptor = rx.memory.i32[(index >> 2) + DESCRIPTOR_WORD]!;
-    if (kindOf(descriptor) === SHAPES) endpoint.receiveShapes(index, descriptor);
+    if (kindOf(descriptor) === KEY_LISTS) endpoint.receiveKeyLists(index, descriptor);
     else endpoint.readValues(index, descriptor);
     rx.release();
   }

@@ -11,7 +11,7 @@ import {
   ownOf,
   show,
 } from "../api/options/checks.ts";
-import type { PoolOptions } from "../api/options/options.ts";
+import type { PoolOptions } from "../api/options/pool-options.ts";
 import { InvalidArgumentError, NoMachinesError } from "../errors.ts";
 import { MAX_TIMER_MS, type Runtime, type Timer } from "../runtimes/runtime.ts";
 
@@ -139,20 +139,20 @@ export interface ResolvedDurable {
   readonly replicas: number;
 }
 
-export interface Resolved {
+export interface ResolvedCommon {
   readonly servers: string[];
   readonly subject: string;
   readonly connection: NodeConnectionOptions;
   readonly maxPayloadBytes: number;
 }
 
-export interface ResolvedConnect extends Resolved {
+export interface ResolvedConnect extends ResolvedCommon {
   readonly lostAfterMs: number;
   readonly machineWaitMs: number;
   readonly durable: ResolvedDurable;
 }
 
-export interface ResolvedServe extends Resolved {
+export interface ResolvedServe extends ResolvedCommon {
   readonly name: string;
   readonly maxInFlight: number;
   readonly discovery: boolean;
@@ -165,7 +165,11 @@ const MAX_PAYLOAD_BYTES: number = 2 ** 30;
 const DAY_MS: number = 24 * 3600 * 1000;
 const SUBJECT = /^[\w-]+(?:\.[\w-]+)*$/;
 
-function resolveCommon(owner: string, options: unknown, further: readonly string[]): Resolved {
+function resolveCommon(
+  owner: string,
+  options: unknown,
+  further: readonly string[],
+): ResolvedCommon {
   if (!isRecord(options)) throw invalid(`The options of ${owner}`, "an object", show(options));
   checkKeys(owner, options, [...COMMON, ...further]);
   const given = ownOf<NatsOptions>(options);
@@ -244,7 +248,7 @@ export function resolveServe(options: unknown, processName: () => string): Resol
 /** Connects. Rejects with NoMachinesError if no server can be reached or the credentials are refused. */
 export async function openConnection(
   guardSockets: <Result>(open: () => Result) => Result,
-  options: Resolved,
+  options: ResolvedCommon,
 ): Promise<NatsConnection> {
   const { servers, connection } = options;
   try {

@@ -1,7 +1,7 @@
 /**
  * Producer role of an SPSC record ring: claim → write → commit, or abort.
  *
- * The shape follows Agrona's OneToOneRingBuffer (claim/commit/abort, padding at the wrap, cached
+ * The key list follows Agrona's OneToOneRingBuffer (claim/commit/abort, padding at the wrap, cached
  * opposite cursor); rewinding an empty ring and the sequence in the state word are ours.
  *
  * Obtained once per ring from `spsc-ring.ts`. One claim may be open at a time; a further `claim` drops

@@ -2,7 +2,7 @@
 import { Map } from "../builtins.ts";
 import { Codec } from "../codec/codec.ts";
 import type { Decoder } from "../codec/decoder.ts";
-import { ReceivedShapes } from "../codec/shapes/shapes.ts";
+import { ReceivedKeyLists } from "../codec/key-lists/key-lists.ts";
 import { ProtocolError, StreamClosedError } from "../errors.ts";
 import { unpackReason } from "../protocol/abort-reason.ts";
 import type { ArgumentMessage, PackedItems, StreamMessage } from "../protocol/start-data.ts";
@@ -82,7 +82,7 @@ class ArgumentStream {
   /** What the task gets. */
   readonly value: object;
   readonly #options: ArgumentStreamsOptions;
-  readonly #shapes = new ReceivedShapes();
+  readonly #keyLists = new ReceivedKeyLists();
   #decoder: Decoder | undefined;
   #slot = -1;
   #generation = 0;
@@ -102,16 +102,16 @@ class ArgumentStream {
     this.#generation = generation;
   }
 
-  receive({ count, buffer, end, bytes, attachments, shapes }: PackedItems): void {
+  receive({ count, buffer, end, bytes, attachments, keyLists }: PackedItems): void {
     const { runtime } = this.#options;
     this.#decoder ??= new Codec({
       access: runtime,
       origin: 0,
       maxPayloadBytes: Infinity,
       allowsBorrow: false,
-    }).decoder(this.#shapes);
+    }).decoder(this.#keyLists);
     try {
-      if (shapes !== undefined) this.#shapes.add(shapes);
+      if (keyLists !== undefined) this.#keyLists.add(keyLists);
       const items = this.#decoder.all(viewMemory(buffer), 0, end, count, attachments);
       this.#decoder.forget();
       this.consumer.push(items, bytes);

@@ -141,7 +141,7 @@ export class Replies {
     let snapshot: Snapshot;
     try {
       const isSent = this.waiting === 0 && snapshots.isInline(encoder, end) &&
-        this.#endpoint.announceShapes() &&
+        this.#endpoint.announceKeyLists() &&
         this.#endpoint.sendEncoded(encoder, end, kind, slot, generation, bytes, count);
       if (isSent) {
         this.#hostWaker.wake();
@@ -217,7 +217,7 @@ export class Replies {
         ? snapshots.encodeError(encoder, value)
         : snapshots.encodeResult(encoder, value, returns);
       const isSent = !hasBacklog && snapshots.isInline(encoder, end) &&
-        this.#endpoint.announceShapes() &&
+        this.#endpoint.announceKeyLists() &&
         this.#endpoint.sendEncoded(encoder, end, kind, slot, generation, index, 1);
       if (isSent) {
         this.#hostWaker.wake();
@@ -231,7 +231,7 @@ export class Replies {
     this.#send({ kind, slot, generation, word: index, snapshot, isSubstitute: false });
   }
 
-  /** Wakes the host if shapes were announced: it reads them even if no response follows for now. */
+  /** Wakes the host if key lists were announced: it reads them even if no response follows for now. */
   #wakeIfAnnounced(): void {
     if (this.#endpoint.takePendingWake()) this.#hostWaker.wake();
   }
@@ -266,7 +266,8 @@ export class Replies {
     try {
       const endpoint = this.#endpoint;
       if (
-        !endpoint.announceShapes() || !endpoint.sendSnapshot(kind, slot, generation, word, snapshot)
+        !endpoint.announceKeyLists() ||
+        !endpoint.sendSnapshot(kind, slot, generation, word, snapshot)
       ) {
         this.#wakeIfAnnounced();
         return false;

@@ -13,9 +13,9 @@ import {
   DESCRIPTOR_WORD,
   FRAME_BYTES,
   GENERATION_WORD,
+  KEY_LISTS,
   kindOf,
   NUMBER_FRAME_BYTES,
-  SHAPES,
   SLOT_WORD,
   TASK_WORD,
 } from "../lane/frame.ts";
@@ -61,7 +61,7 @@ export interface TaskRunnerOptions {
   readonly post: (message: ArgumentMessage) => void;
 }
 
-/** Whether its calls need no signal, send no events, declare no shapes and return no streams. */
+/** Whether its calls need no signal, send no events, declare no key lists and return no streams. */
 function isPlainTask({ hasSignal, emits, signature, isStream }: WorkerTask): boolean {
   return !hasSignal && !emits && signature === undefined && !isStream;
 }
@@ -144,8 +144,8 @@ export class TaskRunner {
           : this.#call(plain, slot, generation, undefined, argument);
       }
     }
-    if (kindOf(descriptor) === SHAPES) {
-      this.#endpoint.receiveShapes(index, descriptor);
+    if (kindOf(descriptor) === KEY_LISTS) {
+      this.#endpoint.receiveKeyLists(index, descriptor);
       this.#release();
       return false;
     }

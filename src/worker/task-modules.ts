@@ -31,7 +31,7 @@ export interface WorkerTask {
 }
 
 /** All tasks of a module, and their descriptions for the host. */
-export interface ModuleTasks {
+export interface LoadedModule {
   readonly tasks: readonly WorkerTask[];
   readonly descriptions: readonly TaskDescription[];
 }
@@ -67,7 +67,7 @@ export async function loadTasks(
 export async function loadModule(
   moduleUrl: string,
   runtime: ImportRuntime,
-): Promise<ModuleTasks> {
+): Promise<LoadedModule> {
   const module = exportsOf((await importModule(moduleUrl, runtime)).module);
   const tasks: WorkerTask[] = [];
   const descriptions: TaskDescription[] = [];

@@ -142,7 +142,7 @@ describe("refusals contain the path", () => {
     expect(await Promise.all(after)).toEqual(Array.from({ length: 20 }, (_, n) => ({ n })));
   });
 
-  test("a shape first seen in a refused call is complete in the next call", async () => {
+  test("a key list first seen in a refused call is complete in the next call", async () => {
     const { call } = commonPool();
     for (let round = 0; round < 5; round++) {
       const refusedCall = rejection(call.echo([{ alpha: 1, beta: { gamma: round } }, click]));
@@ -1095,7 +1095,7 @@ describe("size and depth", () => {
     );
   });
 
-  test("100,000 objects with different shapes arrive", async () => {
+  test("100,000 objects with different key lists arrive", async () => {
     const pool = commonPool();
     await expectLikeClone(
       pool,

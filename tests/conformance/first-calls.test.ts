@@ -96,7 +96,7 @@ test("many concurrent calls of all kinds settle if made before a worker is ready
   }
 });
 
-test("objects of one shape arrive before and after the shape is compiled", async () => {
+test("objects of one key list arrive before and after the key list is compiled", async () => {
   const { call } = pool();
   for (let id = 0; id < 400; id++) {
     const object = { id, text: "x".repeat(id % 40), is: id % 2 === 0, none: null, half: id / 2 };

@@ -212,7 +212,7 @@ describe("every call runs once", () => {
     expect(counters.every((count) => count === 1)).toBe(true);
   });
 
-  test("with intact numbers, objects and shapes on every worker", async () => {
+  test("with intact numbers, objects and key lists on every worker", async () => {
     const pool = testPool({ threads: 2 });
     await pool.ready;
     for (let round = 0; round < 5; round++) {

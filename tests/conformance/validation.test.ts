@@ -151,7 +151,7 @@ test("a call that is refused otherwise leaves no rejected check behind", async (
   expect(error).toMatchObject({ code: "HEDDLE_POOL_CLOSED" });
 });
 
-test("schemas that are none, and those beside shapes, are refused", () => {
+test("schemas that are none, and those beside key lists, are refused", () => {
   const wrong = (definition: object, message: RegExp): void => {
     expect(() => task({ f: () => 1, ...definition } as never)).toThrow(InvalidArgumentError);
     expect(() => task({ f: () => 1, ...definition } as never)).toThrow(message);

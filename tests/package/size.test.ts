@@ -16,7 +16,7 @@ const worker = "./node_modules/heddle/dist/bundle/worker/heddle-worker.js";
 const programs: Readonly<Record<string, readonly [source: string, budget: number]>> = {
   "createPool alone": [`import { createPool } from "heddle"; console.log(createPool);`, 80.5],
   "a worker": [`import "${worker}";`, 45],
-  "task alone": [`import { task } from "heddle/task"; console.log(task);`, 6.25],
+  "task alone": [`import { task } from "heddle/task"; console.log(task);`, 6.75],
 };
 
 let project = "";
@@ -98,6 +98,7 @@ const parts: Readonly<Record<string, RegExp>> = {
   "streams":
     /^(?:host\/streams|streams)\/|calls\/stream-calls|item-batch|worker\/(?:argument|result)-streams/,
   "structs": /^codec\/struct\//,
+  "validation": /validation|standard-schema/,
   "`map`, `forEach`, `reduce`": /^api\/map\/|calls\/mappable/,
   "observation": /\/observe|pool-statistics|metering\/(?:call-metrics|log-histogram|debug-line)/,
   "broadcasts and keys": /broadcast|pinned-calls|key-slots/,

@@ -46,7 +46,7 @@ function randomCall(pool: TestPool, random: Random, n: number): Promise<void> {
   return same(30_000, call.large(30_000).then((bytes) => bytes.length));
 }
 
-/** Objects of shapes that are new to some worker now and then, of sizes from a line to a whole ring. */
+/** Objects of key lists that are new to some worker now and then, of sizes from a line to a whole ring. */
 function randomRecord(random: Random, n: number): unknown {
   const keys = Array.from({ length: 1 + Math.floor(random() * 4) }, () => {
     return `k${Math.floor(random() * 12)}`;

@@ -9,10 +9,10 @@ import {
   CALL_WITH_NUMBER,
   CALL_WITH_VALUE,
   DESCRIPTOR_WORD,
+  KEY_LISTS,
   kindOf,
   RESULT,
   RESULT_VALUE,
-  SHAPES,
 } from "../../src/lane/frame.ts";
 import { ARGUMENTS, countDeclared, type Snapshot } from "../../src/lane/snapshot.ts";
 import { UNSIZED } from "../../src/lane/sized-values.ts";
@@ -49,7 +49,7 @@ export function sendCall(
     const end = snapshots.encode(encoder, args, ARGUMENTS, declared);
     const count = declared === undefined ? args.length : countDeclared(args, declared);
     if (!snapshots.isInline(encoder, end)) return snapshots.take(encoder, end, count, true);
-    return endpoint.announceShapes() &&
+    return endpoint.announceKeyLists() &&
       endpoint.sendEncoded(encoder, end, CALL, SLOT, GENERATION, TASK, count);
   } finally {
     snapshots.codec.release(encoder);
@@ -58,7 +58,8 @@ export function sendCall(
 
 /** Sends a call whose values are held. False: no room now. */
 export function sendHeldCall(endpoint: Endpoint, snapshot: Snapshot): boolean {
-  return endpoint.announceShapes() && endpoint.sendSnapshot(CALL, SLOT, GENERATION, TASK, snapshot);
+  return endpoint.announceKeyLists() &&
+    endpoint.sendSnapshot(CALL, SLOT, GENERATION, TASK, snapshot);
 }
 
 /** As `sendCall`, for values that no record can carry. */
@@ -78,7 +79,7 @@ export function sendResult(endpoint: Endpoint, value: unknown, returns?: Declare
   const encoder = snapshots.codec.acquire();
   try {
     const end = snapshots.encodeResult(encoder, value, returns);
-    return endpoint.announceShapes() &&
+    return endpoint.announceKeyLists() &&
       endpoint.sendEncoded(encoder, end, RESULT, SLOT, GENERATION, TASK, 1);
   } finally {
     snapshots.codec.release(encoder);
@@ -91,9 +92,9 @@ export function send(pair: EndpointPair, values: readonly unknown[]): unknown[] 
   if (outcome !== true) {
     const snapshot = outcome === false ? pair.snapshots.capture(values) : outcome;
     const isSent = sendHeldCall(pair.host, snapshot);
-    // Shapes told before it, and the padding in front of them, may have taken the room.
+    // Key lists told before it, and the padding in front of them, may have taken the room.
     if (!isSent) {
-      takeShapes(pair);
+      takeKeyLists(pair);
       if (!sendHeldCall(pair.host, snapshot)) {
         throw new Error("No room in an empty ring.");
       }
@@ -102,9 +103,9 @@ export function send(pair: EndpointPair, values: readonly unknown[]): unknown[] 
   return receive(pair);
 }
 
-/** The values of the next call, after whatever shapes were told before it. */
+/** The values of the next call, after whatever key lists were told before it. */
 export function receive(pair: EndpointPair): unknown[] {
-  takeShapes(pair);
+  takeKeyLists(pair);
   const { rx } = pair.worker;
   const index = rx.poll();
   if (index === EMPTY || !rx.acquire(index)) throw new Error("No record.");
@@ -115,14 +116,14 @@ export function receive(pair: EndpointPair): unknown[] {
   }
 }
 
-/** Reads the SHAPES records at the front of the worker's ring. */
-function takeShapes(pair: EndpointPair): void {
+/** Reads the KEY_LISTS records at the front of the worker's ring. */
+function takeKeyLists(pair: EndpointPair): void {
   const { rx } = pair.worker;
   for (let index = rx.poll(); index !== EMPTY; index = rx.poll()) {
     const what = rx.memory.i32[(index >> 2) + DESCRIPTOR_WORD]!;
-    if (kindOf(what) !== SHAPES) return;
+    if (kindOf(what) !== KEY_LISTS) return;
     rx.acquire(index);
-    pair.worker.receiveShapes(index, what);
+    pair.worker.receiveKeyLists(index, what);
     rx.release();
   }
   rx.publish();
@@ -137,7 +138,7 @@ export function roundTrip(values: readonly unknown[]): unknown[] {
 export function encode(values: readonly unknown[]): Uint8Array<ArrayBuffer> {
   const encoder = new Encoder({
     access: currentRuntime,
-    shapes: undefined,
+    keyLists: undefined,
     sharedBuffers: new SharedBuffers(0),
     maxPayloadBytes: Infinity,
     allowsBorrow: true,

@@ -194,8 +194,8 @@ class Point {
 }
 class List extends Array<unknown> {}
 
-/** Shapes that come again and again, each with values of its own. */
-const shapes: readonly (readonly string[])[] = [
+/** Key lists that come again and again, each with values of its own. */
+const keyLists: readonly (readonly string[])[] = [
   ["id", "name", "active"],
   ["x", "y"],
   ["y", "x"],
@@ -209,9 +209,9 @@ const shapes: readonly (readonly string[])[] = [
 
 const entries = fc.array(fc.tuple(keys, primitives), { maxLength: 6 });
 
-const shapedObjects: Arbitrary<Recipe> = fc.constantFrom(...shapes).chain((shape) =>
-  fc.tuple(...shape.map(() => primitives)).map((values) => () =>
-    objectPart({}, shape.map((key, index) => [key, values[index]] as const))
+const objectsOfKeyLists: Arbitrary<Recipe> = fc.constantFrom(...keyLists).chain((keyList) =>
+  fc.tuple(...keyList.map(() => primitives)).map((values) => () =>
+    objectPart({}, keyList.map((key, index) => [key, values[index]] as const))
   )
 );
 
@@ -391,7 +391,7 @@ const views: Arbitrary<Recipe> = fc.tuple(
 // --- graphs -----------------------------------------------------------------
 
 const containers: Arbitrary<Recipe> = fc.oneof(
-  { weight: 5, arbitrary: shapedObjects },
+  { weight: 5, arbitrary: objectsOfKeyLists },
   { weight: 4, arbitrary: freeObjects },
   { weight: 1, arbitrary: wideObjects },
   { weight: 2, arbitrary: numberArrays },

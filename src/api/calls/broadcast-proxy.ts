@@ -22,7 +22,7 @@ export type BroadcastProxy = Readonly<Record<string, BroadcastWith>>;
  * Creates `pool.broadcast`. `isKnown`: whether the tasks are known, which is always so but in a module pool before its
  * first worker is ready. `pool` is kept as long as a function of it.
  */
-export function createBroadcasts(
+export function createBroadcastProxy(
   spec: PoolSpec,
   broadcasts: Broadcasts,
   entry: CallEntry,

@@ -3,7 +3,7 @@ import { PLAIN } from "../../host/calls/call-settings.ts";
 import { bindOnce } from "../../host/calls/caller-context.ts";
 import type { CallEntry } from "../../host/observe/call-entry.ts";
 import type { PendingCall, Reject } from "../../host/calls/in-flight.ts";
-import type { PoolOptions } from "../options/options.ts";
+import type { PoolOptions } from "../options/pool-options.ts";
 
 /** Where calls are made. */
 export type CallSink = Pick<CallEntry, "submit" | "submitPlain"> & {

@@ -6,10 +6,10 @@ import type { ResultStream } from "../../host/streams/result-stream.ts";
 import type { StreamCalls, StreamSink } from "../../host/streams/stream-calls.ts";
 
 /** Makes a call. Returns it unless it is over already; throws the reason that there is none. */
-export type Submit = (resolve: Resolve, reject: Reject) => PendingCall | undefined;
+export type MakeCall = (resolve: Resolve, reject: Reject) => PendingCall | undefined;
 
 /** Makes a call of a generator task. The reason of a call that cannot be made arrives with the first item. */
-export function streamed(streams: StreamCalls, submit: Submit): ResultStream<unknown, unknown> {
+export function streamed(streams: StreamCalls, submit: MakeCall): ResultStream<unknown, unknown> {
   const sink = streams.create();
   const handle = sink.takeHandle();
   try {
@@ -22,7 +22,7 @@ export function streamed(streams: StreamCalls, submit: Submit): ResultStream<unk
 }
 
 /** `submit`; if there is no call, the stream fails too. */
-function makeOrFail(sink: StreamSink, submit: Submit): Submit {
+function makeOrFail(sink: StreamSink, submit: MakeCall): MakeCall {
   return (resolve, reject) => {
     try {
       return submit(resolve, reject);
@@ -41,7 +41,7 @@ export function promiseOrStream(
   streams: StreamCalls,
   name: string,
   isStream: () => boolean,
-  submit: Submit,
+  submit: MakeCall,
 ): Promise<unknown> {
   const sink = streams.create();
   const handle = sink.takeHandle();

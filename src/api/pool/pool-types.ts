@@ -1,7 +1,7 @@
 /** The public types of a pool. */
 import type { PoolEvents } from "../observe/pool-events.ts";
 import type { PoolStatistics } from "./pool-statistics.ts";
-import type { ShutdownOptions } from "../options/options.ts";
+import type { ShutdownOptions } from "../options/pool-options.ts";
 import type { BroadcastCalls, Calls } from "../calls/call-types.ts";
 import type { Items, MapParameters, MappedResults } from "../map/map.ts";
 

@@ -3,18 +3,14 @@
  * (`call-proxy.ts`).
  */
 import { Promise, URL as BuiltinURL } from "../../builtins.ts";
-import { type BroadcastProxy, createBroadcasts } from "../calls/broadcast-proxy.ts";
+import { type BroadcastProxy, createBroadcastProxy } from "../calls/broadcast-proxy.ts";
 import { type CallProxy, createCallProxy, createModuleCalls } from "../calls/call-proxy.ts";
 import { isRecord, show } from "../options/checks.ts";
 import { describeSignature, type Signature } from "../../codec/struct/signature.ts";
 import type { TaskSource } from "../../protocol/start-data.ts";
 import { InvalidArgumentError, NestedPoolError } from "../../errors.ts";
-import {
-  checkShutdown,
-  type PoolOptions,
-  resolveOptions,
-  type ShutdownOptions,
-} from "../options/options.ts";
+import { checkShutdown, resolveOptions } from "../options/options.ts";
+import type { PoolOptions, ShutdownOptions } from "../options/pool-options.ts";
 import { Mapping } from "../map/map.ts";
 import { withMappedErrors } from "../calls/mapped-errors.ts";
 import { ModuleTasks, variantSignatures } from "../tasks/module-tasks.ts";
@@ -246,7 +242,7 @@ class ThreadPool extends SafeEventTarget {
       };
     }
     const isKnown = (): boolean => moduleTasks === undefined || moduleTasks.isKnown;
-    this.broadcast = createBroadcasts(spec, broadcasts, entry, isKnown, this);
+    this.broadcast = createBroadcastProxy(spec, broadcasts, entry, isKnown, this);
     ({ map: this.map, forEach: this.forEach, reduce: this.reduce } = createMapping(
       this,
       spec.options.maxThreads,

@@ -7,7 +7,7 @@
  */
 import { Date, DOMException, Error, Map, RegExp, Set, structuredClone } from "../../builtins.ts";
 import type { Reader } from "../reader.ts";
-import type { WritableShape, Writer } from "../writer.ts";
+import type { WritableKeyList, Writer } from "../writer.ts";
 import { writeBuffer } from "./bytes.ts";
 import type { ObjectKinds } from "../../runtimes/runtime.ts";
 import { inherits, isPlatformObject } from "../support/platform.ts";
@@ -109,22 +109,22 @@ function writeProperties(
   keys: readonly string[],
   from: number,
 ): number {
-  const shape = writer.shapeOf(keys);
-  return shape === undefined
+  const keyList = writer.keyListOf(keys);
+  return keyList === undefined
     ? writeKeyed(writer, object, keys, from)
-    : writeShaped(writer, shape, object, from);
+    : writeByKeyList(writer, keyList, object, from);
 }
 
-/** Writes an object that has this shape. */
-export function writeShaped(
+/** Writes an object that has this key list. */
+export function writeByKeyList(
   writer: Writer,
-  shape: WritableShape,
+  keyList: WritableKeyList,
   object: Record<string, unknown>,
   from: number,
 ): number {
   const { deletedProperties } = writer;
-  const at = writer.header(OBJECT, shape.id, from);
-  const end = shape.write(writer, object, at);
+  const at = writer.header(OBJECT, keyList.id, from);
+  const end = keyList.write(writer, object, at);
   if (writer.deletedProperties !== deletedProperties) writer.i32[from >> 2]! |= PARTIAL;
   return end;
 }
@@ -353,15 +353,15 @@ function isData(object: object, key: string): boolean {
 /** Reads OBJECT at `at`, whose first word is `word`. */
 export function readObject(reader: Reader, at: number, word: number): object {
   const id = reader.i32[(at >> 2) + 1]!;
-  const shape = reader.shape(id);
-  if (shape === undefined) throw reader.corrupt(`shape ${id}`, at);
+  const keyList = reader.keyList(id);
+  if (keyList === undefined) throw reader.corrupt(`key list ${id}`, at);
   const start = at + VALUE_HEADER_BYTES;
-  if ((word & (REFERENCED | PARTIAL)) === 0) return shape.read(reader, start);
+  if ((word & (REFERENCED | PARTIAL)) === 0) return keyList.read(reader, start);
   // It may contain itself, so it is created before its properties are read.
   const object: Record<string, unknown> = {};
   if ((word & REFERENCED) !== 0) reader.register(at, object);
   reader.next = start;
-  for (const key of shape.keys) {
+  for (const key of keyList.keys) {
     const next = reader.next;
     if (next < reader.limit && reader.i32[next >> 2] === HOLE) {
       reader.next = next + VALUE_HEADER_BYTES;

@@ -9,13 +9,13 @@ import {
   FRAME_BYTES,
   GENERATION_WORD,
   ITEMS,
+  KEY_LISTS,
   kindOf,
   NUMBER_FRAME_BYTES,
   OPENED,
   RESULT,
   RESULT_NUMBER,
   RESULT_VALUE,
-  SHAPES,
   SLOT_WORD,
   TASK_WORD,
   THROWN,
@@ -148,8 +148,8 @@ export class Responses {
   #settleOther(lane: Lane, index: number, call: PendingCall | undefined, descriptor: number): void {
     const { endpoint, load } = lane;
     const kind = kindOf(descriptor);
-    if (kind === SHAPES) {
-      endpoint.receiveShapes(index, descriptor);
+    if (kind === KEY_LISTS) {
+      endpoint.receiveKeyLists(index, descriptor);
       if (endpoint.rx.release()) lane.wakeForSpace();
       return;
     }

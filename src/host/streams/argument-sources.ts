@@ -133,13 +133,13 @@ class ItemWriter {
   readonly #codec: Codec;
   readonly #snapshots: SnapshotEncoder;
   readonly #batch: ItemBatch;
-  /** Shapes sent so far. */
-  #shapes = 0;
+  /** Key lists sent so far. */
+  #keyLists = 0;
 
   constructor(lane: Lane, id: StreamId, access: Runtime, maxPayloadBytes: number) {
     this.#lane = lane;
     this.#id = id;
-    // Of its own: messages are not in order with the shapes that the ring announces.
+    // Of its own: messages are not in order with the key lists that the ring announces.
     this.#codec = new Codec({ access, origin: 0, maxPayloadBytes, allowsBorrow: false });
     this.#snapshots = new SnapshotEncoder(this.#codec, 0);
     this.#batch = new ItemBatch(this.#snapshots);
@@ -177,16 +177,16 @@ class ItemWriter {
       end,
       bytes,
       attachments,
-      shapes: this.#takeShapes(),
+      keyLists: this.#takeKeyLists(),
     };
     this.#lane.postStream({ heddle: "items", ...this.#id, items }, transfer);
   }
 
-  #takeShapes(): readonly unknown[] | undefined {
-    const { shapes } = this.#codec;
-    const first = this.#shapes;
-    if (first === shapes.size) return undefined;
-    this.#shapes = shapes.size;
-    return [first, ...shapes.keysFrom(first, shapes.size - first)];
+  #takeKeyLists(): readonly unknown[] | undefined {
+    const { keyLists } = this.#codec;
+    const first = this.#keyLists;
+    if (first === keyLists.size) return undefined;
+    this.#keyLists = keyLists.size;
+    return [first, ...keyLists.keysFrom(first, keyLists.size - first)];
   }
 }

@@ -10,7 +10,8 @@ import {
 } from "../../api/options/call-options.ts";
 import { createTable } from "../../api/calls/call-proxy.ts";
 import type { Calls } from "../../api/calls/call-types.ts";
-import { checkShutdown, type ShutdownOptions } from "../../api/options/options.ts";
+import { checkShutdown } from "../../api/options/options.ts";
+import type { ShutdownOptions } from "../../api/options/pool-options.ts";
 import type { AnyFunction } from "../../api/tasks/task.ts";
 import { createSettings, PLAIN } from "../../host/calls/call-settings.ts";
 import { InvalidArgumentError, NoMachinesError, PoolClosedError } from "../../errors.ts";

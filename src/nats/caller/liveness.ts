@@ -17,7 +17,7 @@ export interface LivenessOptions {
   readonly lose: (call: RemoteCall, loss: WorkerLoss) => void;
 }
 
-interface Machine {
+interface KnownMachine {
   name: string | undefined;
   heardAt: number;
   unanswered: number;
@@ -32,7 +32,7 @@ const FORGOTTEN_AFTER = 60;
 
 export class Liveness {
   readonly #options: LivenessOptions;
-  readonly #machines = new Map<number, Machine>();
+  readonly #machines = new Map<number, KnownMachine>();
   /** Name of the machine that was lost last, and when. */
   #lastLost: { readonly name: string | undefined; readonly at: number } | undefined;
   #lost = 0;
@@ -121,7 +121,7 @@ export class Liveness {
     if (left.length > 0) this.#options.probe(EVERY_MACHINE, left);
   }
 
-  #loseMachine(id: number, machine: Machine, now: number): void {
+  #loseMachine(id: number, machine: KnownMachine, now: number): void {
     this.#machines.delete(id);
     this.#lost++;
     const { name } = machine;

@@ -2,7 +2,8 @@
 import { Promise as BuiltinPromise } from "../../builtins.ts";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { moduleUrlOf } from "../../api/options/module-url.ts";
-import { checkShutdown, type ShutdownOptions } from "../../api/options/options.ts";
+import { checkShutdown } from "../../api/options/options.ts";
+import type { ShutdownOptions } from "../../api/options/pool-options.ts";
 import { createPool } from "../../api/pool/pool.ts";
 import type { Pool } from "../../api/pool/pool-types.ts";
 import type { AnyFunction } from "../../api/tasks/task.ts";

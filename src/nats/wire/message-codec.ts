@@ -188,7 +188,7 @@ export class MessageCodec {
   acquire(): MessageEncoder {
     return this.#idle.pop() ?? new MessageEncoder({
       access: this.#access,
-      shapes: undefined,
+      keyLists: undefined,
       sharedBuffers: this.#sharedBuffers,
       maxPayloadBytes: this.maxPayloadBytes,
       allowsBorrow: false,

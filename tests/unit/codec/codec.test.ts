@@ -21,7 +21,7 @@ const memory = viewMemory(new SharedArrayBuffer(SIZE));
 function createEncoder(maxPayloadBytes = Infinity): Encoder {
   return new Encoder({
     access: currentRuntime,
-    shapes: undefined,
+    keyLists: undefined,
     sharedBuffers: shared,
     maxPayloadBytes,
     allowsBorrow: true,

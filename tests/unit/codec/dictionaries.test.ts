@@ -1,10 +1,10 @@
-/** Objects of more keys than a shape has, which are written and read otherwise; and identity among many objects. */
+/** Objects of more keys than a key list has, which are written and read otherwise; and identity among many objects. */
 import { afterEach, describe, expect, test } from "vitest";
-import { MAX_SHAPE_KEYS } from "../../../src/codec/shapes/shapes.ts";
+import { MAX_LISTED_KEYS } from "../../../src/codec/key-lists/key-lists.ts";
 import { roundTrip } from "../../support/codec.ts";
 import { differences } from "../../support/same.ts";
 
-const SIZES = [32, 33, MAX_SHAPE_KEYS, MAX_SHAPE_KEYS + 1, 1000];
+const SIZES = [32, 33, MAX_LISTED_KEYS, MAX_LISTED_KEYS + 1, 1000];
 
 type Dictionary = Record<string, unknown>;
 
@@ -147,7 +147,7 @@ describe("a deleted key does not arrive if a getter lets the object inherit it",
     Reflect.deleteProperty(Object.prototype, "gone");
   });
   for (const [name, act] of Object.entries(acts)) {
-    test.each([MAX_SHAPE_KEYS + 1, 1000])(`${name}, %d keys`, (size) => {
+    test.each([MAX_LISTED_KEYS + 1, 1000])(`${name}, %d keys`, (size) => {
       const object = first(size, (each) => {
         delete each["gone"];
         act(each);

@@ -2,7 +2,7 @@
  * The codec against `structuredClone` of the runtime, over generated values.
  *
  * `HEDDLE_DIFFERENTIAL_RUNS` sets the number of values, `HEDDLE_SEED` the seed. All values go through
- * the same codec, and each goes several times in changing order: at first sight of an object's shape
+ * the same codec, and each goes several times in changing order: at first sight of an object's key list
  * its keys travel along, later they do not.
  */
 import fc from "fast-check";
@@ -53,9 +53,9 @@ describe(
       check(fc.array(argumentLists, { minLength: 1, maxLength: 2 }), RUNS / 3, expectClones);
     });
 
-    test("many records of one shape with exceptions among them", () => {
-      const shape = fc.uniqueArray(keys, { minLength: 1, maxLength: 8 });
-      const records = shape.chain((names) =>
+    test("many records of one key list with exceptions among them", () => {
+      const keyList = fc.uniqueArray(keys, { minLength: 1, maxLength: 8 });
+      const records = keyList.chain((names) =>
         fc.array(fc.array(primitives, { maxLength: names.length }), { maxLength: 12 }).map((rows) =>
           rows.map((row) => Object.fromEntries(row.map((value, column) => [names[column]!, value])))
         )

@@ -27,7 +27,7 @@ describe("errors arrive", () => {
 
   test("each error has the same own properties as a new error", () => {
     // Bun's have where they were made as well.
-    const shapeOf = (error: Error) =>
+    const keyListOf = (error: Error) =>
       ["message", "cause", "stack"].map((key) => {
         const found = Object.getOwnPropertyDescriptor(error, key);
         return [found?.enumerable, found?.configurable, key === "stack" || found?.writable];
@@ -41,7 +41,7 @@ describe("errors arrive", () => {
     expect(new Set(arrived).size).toBe(errors.length);
     for (const [n, error] of arrived.entries()) {
       expect([error.message, error.cause, error.stack]).toEqual([`m${n}`, n, errors[n]!.stack]);
-      expect(shapeOf(error)).toEqual(shapeOf(errors[n]!));
+      expect(keyListOf(error)).toEqual(keyListOf(errors[n]!));
       expect(Object.prototype.toString.call(error)).toBe("[object Error]");
     }
   });

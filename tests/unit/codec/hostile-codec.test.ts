@@ -60,7 +60,7 @@ test("a stack overflow during encoding leaves the endpoint unchanged", () => {
       if (index < 0) break;
       pair.worker.rx.acquire(index);
       const what = pair.worker.rx.memory.i32[(index >> 2) + 4]!;
-      if ((what & 0xf) === 4) pair.worker.receiveShapes(index, what);
+      if ((what & 0xf) === 4) pair.worker.receiveKeyLists(index, what);
       else expect(pair.worker.readValues(index, what)).toEqual([...value]);
       pair.worker.rx.release();
     }
@@ -167,7 +167,7 @@ describe("transfers", () => {
 });
 
 describe("objects that resemble plain objects", () => {
-  test("arguments objects are refused even if their shape is known", () => {
+  test("arguments objects are refused even if their key list is known", () => {
     const argumentsOf = new Function("return arguments;") as (...args: unknown[]) => IArguments;
     for (let round = 0; round < 5; round++) {
       expect(roundTrip([{ "0": 1, "1": round }])).toEqual([{ "0": 1, "1": round }]);
@@ -233,11 +233,11 @@ test("an Envelope may contain itself", () => {
   expect((arrived.header as typeof header).self).toBe(arrived);
 });
 
-test("hasSpaceFor includes the shapes that must be announced first", () => {
+test("hasSpaceFor includes the key lists that must be announced first", () => {
   const pair = createEndpoints(1024);
   const wide = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`key number ${n}`, n]));
   const snapshot = pair.snapshots.capture([wide]);
-  pair.snapshots.capture([wide]); // seen twice: a shape now, and nobody was told
+  pair.snapshots.capture([wide]); // seen twice: a key list now, and nobody was told
   const small = pair.snapshots.capture([1]);
   while (sendHeldCall(pair.host, snapshot));
   for (let round = 0; round < 20; round++) {

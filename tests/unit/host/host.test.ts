@@ -140,7 +140,7 @@ describe("in-flight slab", () => {
   });
 });
 
-test("a call whose lane fails while shapes are announced is settled by the lane", () => {
+test("a call whose lane fails while key lists are announced is settled by the lane", () => {
   const inFlight = new InFlight();
   const lane = new FakeLane({ id: 3 });
   const failed: string[] = [];
@@ -157,7 +157,7 @@ test("a call whose lane fails while shapes are announced is settled by the lane"
     recover: () => {},
     failLane: ({ id }, error) => failed.push(`${id}: ${error.message}`),
   });
-  lane.endpoint.announceShapes = () => {
+  lane.endpoint.announceKeyLists = () => {
     throw new ProtocolError("damaged");
   };
   const calls = [true, false].map((isHeld) => {
@@ -262,7 +262,7 @@ describe("a call interrupted by a stack overflow", () => {
 
   test("differs from a queued call that finds no space", () => {
     const { inFlight, first, sender, isInterrupted } = createSender();
-    first.endpoint.announceShapes = () => false;
+    first.endpoint.announceKeyLists = () => false;
     const { slot, generation } = inFlight.add(() => {}, () => {});
     const queued = { slot, generation, task: 0, priority: 0, snapshot: createHeld() };
     expect(sender.sendSnapshot(first, queued, 0)).toBe(false);
@@ -271,7 +271,7 @@ describe("a call interrupted by a stack overflow", () => {
 
   test("is recovered if the stack overflows while a refusal is passed on", () => {
     const { inFlight, first, sender, recover, isInterrupted } = createSender();
-    first.endpoint.announceShapes = () => {
+    first.endpoint.announceKeyLists = () => {
       throw new DataCloneError("refused");
     };
     const overflow = (): never => {

@@ -4,9 +4,9 @@ import { Endpoint } from "../../../src/lane/endpoint.ts";
 import { warmUp } from "../../../src/lane/warm-up.ts";
 import { currentRuntime } from "../../../src/runtimes/current.ts";
 
-test("values of the common kinds arrive, objects by their shapes, once per thread", () => {
+test("values of the common kinds arrive, objects by their key lists, once per thread", () => {
   const read = vi.spyOn(Endpoint.prototype, "readValues");
-  const shapes = vi.spyOn(Endpoint.prototype, "receiveShapes");
+  const keyLists = vi.spyOn(Endpoint.prototype, "receiveKeyLists");
   warmUp(currentRuntime);
   const item = (id: number) => ({ id, name: "text", list: ["a", 0.5], of: { isIt: true } });
   const [first, lists, ...others] = read.mock.results.map(({ value }) => value as unknown);
@@ -14,7 +14,7 @@ test("values of the common kinds arrive, objects by their shapes, once per threa
   expect([first, ...others]).toEqual(
     [item(1), item(2), item(3), new Uint8Array(16), "text", 0.5].map((value) => [value]),
   );
-  expect(shapes).toHaveBeenCalledOnce();
+  expect(keyLists).toHaveBeenCalledOnce();
   warmUp(currentRuntime);
   expect(read).toHaveBeenCalledTimes(7);
 });

@@ -10,6 +10,7 @@ const root = fileURLToPath(new URL("../../../src", import.meta.url));
 const LAYERS: Readonly<Record<string, number>> = {
   "builtins.ts": -1,
   "errors.ts": 0,
+  "heddle-error.ts": 0,
   "version.ts": 0,
   "memory": 0,
   "realm": 0,
@@ -65,7 +66,7 @@ function roomOf(path: string): number {
 const BELOW_NATS: readonly RegExp[] = [
   /^(?:codec|memory|streams)\//,
   /^(?:builtins|errors|realm\/(?:call-site|caller-stack))\.ts$/,
-  /^api\/options\/(?:any-signal|call-options|checks|module-url|options)\.ts$/,
+  /^api\/options\/(?:any-signal|call-options|checks|module-url|options|pool-options)\.ts$/,
   /^api\/(?:calls\/(?:call-proxy|call-types)|tasks\/task)\.ts$/,
   /^api\/pool\/(?:pool|pool-statistics|pool-types)\.ts$/,
   /^host\/(?:calls\/call-settings|dispatch\/pending-arguments|streams\/(?:result-stream|split-streams))\.ts$/,
@@ -136,7 +137,8 @@ describe.each(sources)("$path", ({ path, text, imports }) => {
         if (folderOf(path) in ROOMS) expect([to, roomOf(to) <= roomOf(path)]).toEqual([to, true]);
         continue;
       }
-      const isSharedTypes = to === "errors.ts" || to === "runtimes/runtime.ts";
+      const isSharedTypes = to === "errors.ts" || to === "heddle-error.ts" ||
+        to === "runtimes/runtime.ts";
       if (!isSharedTypes) expect([to, layerOf(to) < layerOf(path)]).toEqual([to, true]);
       if (folderOf(to) === "runtimes" && to !== "runtimes/runtime.ts") {
         expect(COMPOSITION_ROOTS).toContain(path);

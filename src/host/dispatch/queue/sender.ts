@@ -148,7 +148,7 @@ export class Sender {
     const { slot, generation } = call;
     const { endpoint } = lane;
     try {
-      if (endpoint.announceShapes()) {
+      if (endpoint.announceKeyLists()) {
         this.#markedLane = lane;
         call.lane = lane.id;
         if (endpoint.sendEncoded(encoder, end, CALL, slot, generation, task, count)) {
@@ -180,7 +180,7 @@ export class Sender {
     this.#markedLane = undefined;
     pending.marked = call;
     try {
-      if (endpoint.announceShapes()) {
+      if (endpoint.announceKeyLists()) {
         if (keepsSnapshot) call.markStateful().retryPayload = queued;
         this.#markTarget(lane, call);
         const transfer = keepsSnapshot ? [] : snapshot.transfer;
@@ -268,7 +268,7 @@ export class Sender {
     return true;
   }
 
-  /** Wakes the worker if shapes were sent without a call after them. */
+  /** Wakes the worker if key lists were sent without a call after them. */
   #wakeIfAnnounced(lane: Lane): void {
     if (lane.endpoint.takePendingWake()) this.#wake(lane);
   }

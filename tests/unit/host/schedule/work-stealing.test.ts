@@ -469,7 +469,7 @@ describe("stolen calls", () => {
     const calls = values.map((args, task) => {
       const call = add(victim, LONG_LOAD, createSettings({ priority: task - 1 }));
       const snapshot = pair.snapshots.capture(args);
-      expect(endpoint.hasSpaceFor(snapshot)).toBe(true); // tells shapes
+      expect(endpoint.hasSpaceFor(snapshot)).toBe(true); // tells key lists
       expect(endpoint.sendSnapshot(CALL, call.slot, call.generation, task, snapshot)).toBe(true);
       victim.load.add(LONG_LOAD);
       return { call, snapshot };
@@ -484,7 +484,7 @@ describe("stolen calls", () => {
         snapshot.inline,
       );
     }
-    // What tells shapes is no call, and stays: the worker may need it for others.
+    // What tells key lists is no call, and stays: the worker may need it for others.
     expect(endpoint.tx.sequence).toBe(5);
     expect([victim.begin(), victim.begin()]).toEqual([true, false]);
   });

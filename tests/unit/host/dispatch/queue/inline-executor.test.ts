@@ -194,7 +194,7 @@ describe("a call on the host behaves like a call in a worker", () => {
     expect(await outcome).toEqual({ n: 1 });
   });
 
-  test("objects of one shape arrive before and after the shape is known", async () => {
+  test("objects of one key list arrive before and after the key list is known", async () => {
     const { run } = createHost((value: unknown) => value);
     for (let n = 0; n < 5; n++) expect(await run({ n, name: `${n}` })).toEqual({ n, name: `${n}` });
   });
@@ -255,7 +255,7 @@ describe("declared shapes", () => {
     }
   }
 
-  test("arguments and results are converted to their shapes", async () => {
+  test("arguments and results are converted to their key lists", async () => {
     const arrived: unknown[] = [];
     const { run } = createHost(
       (point: unknown) => {
@@ -282,7 +282,7 @@ describe("declared shapes", () => {
     expect(await run(true)).toEqual({ x: 1, y: 2 });
   });
 
-  test("errors are not checked against the shape of the result", async () => {
+  test("errors are not checked against the key list of the result", async () => {
     const { run } = createHost(
       () => {
         throw { x: "no number" };

@@ -3,12 +3,12 @@ import { Decoder } from "../../../src/codec/decoder.ts";
 import { Encoder } from "../../../src/codec/encoder.ts";
 import { SeenObjects } from "../../../src/codec/support/seen-objects.ts";
 import {
-  MAX_KEYS_OF_SHAPES,
-  MAX_SHAPE_KEYS,
-  MAX_SHAPES,
-  ReceivedShapes,
-  ShapeRegistry,
-} from "../../../src/codec/shapes/shapes.ts";
+  KeyListRegistry,
+  MAX_KEY_LISTS,
+  MAX_KEYS_OF_LISTS,
+  MAX_LISTED_KEYS,
+  ReceivedKeyLists,
+} from "../../../src/codec/key-lists/key-lists.ts";
 import { SharedBuffers } from "../../../src/codec/support/shared-buffers.ts";
 import { ProtocolError } from "../../../src/errors.ts";
 import { currentRuntime } from "../../../src/runtimes/current.ts";
@@ -18,13 +18,15 @@ import { createEndpoints } from "../../support/endpoints.ts";
 import { capabilities, runCode } from "../../support/runtime.ts";
 
 /** A sender and a receiver that have told each other everything. */
-function pairOf(compiledAfter: number): { registry: ShapeRegistry; trip(value: unknown): unknown } {
-  const registry = new ShapeRegistry(compiledAfter);
-  const received = new ReceivedShapes(compiledAfter);
+function pairOf(
+  compiledAfter: number,
+): { registry: KeyListRegistry; trip(value: unknown): unknown } {
+  const registry = new KeyListRegistry(compiledAfter);
+  const received = new ReceivedKeyLists(compiledAfter);
   const shared = new SharedBuffers(0);
   const encoder = new Encoder({
     access: currentRuntime,
-    shapes: registry,
+    keyLists: registry,
     sharedBuffers: shared,
     maxPayloadBytes: Infinity,
     allowsBorrow: false,
@@ -35,22 +37,22 @@ function pairOf(compiledAfter: number): { registry: ShapeRegistry; trip(value: u
     trip(value) {
       encoder.end();
       const end = encoder.value(value, encoder.begin());
-      const lists = registry.keysFrom(received.size, MAX_SHAPES);
+      const lists = registry.keysFrom(received.size, MAX_KEY_LISTS);
       if (lists.length > 0) received.add([received.size, ...lists]);
       return decoder.one(encoder.memory, 0, end);
     },
   };
 }
 
-test("guess stops checking after repeated objects without a shape", () => {
-  const registry = new ShapeRegistry(1);
+test("guess stops checking after repeated objects without a key list", () => {
+  const registry = new KeyListRegistry(1);
   const keys = ["id", "name"];
   registry.find(keys);
-  const shape = registry.find(keys)!;
+  const keyList = registry.find(keys)!;
   registry.find(keys); // now it follows itself
   let asked = 0;
-  const { fits } = shape;
-  Object.assign(shape, {
+  const { fits } = keyList;
+  Object.assign(keyList, {
     fits: (object: object) => {
       asked++;
       return fits(object);
@@ -58,19 +60,19 @@ test("guess stops checking after repeated objects without a shape", () => {
   });
   for (let date = 0; date < 1000; date++) expect(registry.guess(new Date())).toBe(undefined);
   expect(asked).toBeLessThan(20);
-  expect(registry.find(keys)).toBe(shape);
-  expect(registry.guess({ id: 1, name: "a" })).toBe(shape);
+  expect(registry.find(keys)).toBe(keyList);
+  expect(registry.guess({ id: 1, name: "a" })).toBe(keyList);
   // One among them changes nothing.
   for (let pair = 0; pair < 100; pair++) {
     expect(registry.guess(new Date())).toBe(undefined);
-    expect(registry.guess({ id: 1, name: "a" })).toBe(shape);
+    expect(registry.guess({ id: 1, name: "a" })).toBe(keyList);
   }
 });
 
 describe.each([["compiled", 1], ["compiled later", 3], ["looping", Infinity]])(
   "%s",
   (_, compiledAfter) => {
-    test("every kind of key and value arrives at each use of the shape", () => {
+    test("every kind of key and value arrives at each use of the key list", () => {
       const { trip } = pairOf(compiledAfter);
       const objects = [
         { a: 1, b: "x", c: true, d: null, e: undefined, f: -0, g: 1.5, h: [1], i: { a: 1 }, j: 2n },
@@ -114,7 +116,7 @@ describe.each([["compiled", 1], ["compiled later", 3], ["looping", Infinity]])(
       }
     });
 
-    test("cycles through objects of a known shape arrive", () => {
+    test("cycles through objects of a known key list arrive", () => {
       const { trip } = pairOf(compiledAfter);
       for (let round = 0; round < 4; round++) {
         const node: { id: number; self?: unknown; next: unknown } = { id: round, next: null };
@@ -125,10 +127,10 @@ describe.each([["compiled", 1], ["compiled later", 3], ["looping", Infinity]])(
       }
     });
 
-    test("hostile streams of wide shapes use bounded memory and arrive", () => {
+    test("hostile streams of wide key lists use bounded memory and arrive", () => {
       const { registry, trip } = pairOf(compiledAfter);
-      const wide = MAX_SHAPE_KEYS - 1;
-      const most = Math.floor(MAX_KEYS_OF_SHAPES / wide);
+      const wide = MAX_LISTED_KEYS - 1;
+      const most = Math.floor(MAX_KEYS_OF_LISTS / wide);
       for (let n = 0; n < most + 20; n++) {
         const object = Object.fromEntries(
           Array.from({ length: wide }, (_, key) => [`${n}.${key}`, key]),
@@ -139,7 +141,7 @@ describe.each([["compiled", 1], ["compiled later", 3], ["looping", Infinity]])(
       expect(registry.size).toBe(most);
     });
 
-    test("hostile streams of new shapes use bounded memory and arrive", () => {
+    test("hostile streams of new key lists use bounded memory and arrive", () => {
       const { registry, trip } = pairOf(compiledAfter);
       for (let n = 0; n < 3000; n++) expect(trip({ [`only${n}`]: n })).toEqual({ [`only${n}`]: n });
       expect(registry.size).toBe(0);
@@ -147,26 +149,26 @@ describe.each([["compiled", 1], ["compiled later", 3], ["looping", Infinity]])(
         const object = { [`twice${n}`]: n };
         for (let round = 0; round < 3; round++) expect(trip(object)).toEqual(object);
       }
-      expect(registry.size).toBe(MAX_SHAPES);
+      expect(registry.size).toBe(MAX_KEY_LISTS);
       const same = (n: number) => ({ first: 1, [`second${n}`]: 2 });
       for (let n = 0; n < 200; n++) expect(trip(same(n % 50))).toEqual(same(n % 50));
     });
   },
 );
 
-describe("announcing shapes", () => {
-  test("a shape that is invalid or out of order is a protocol error", () => {
-    const received = new ReceivedShapes();
+describe("announcing key lists", () => {
+  test("a key list that is invalid or out of order is a protocol error", () => {
+    const received = new ReceivedKeyLists();
     received.add([0, ["a"], ["b", "c"]]);
     expect(received.size).toBe(2);
     for (const bad of [[0, ["a"]], [3, ["a"]], [2, "a"], [2, [1]], [2, ["a", "a"]], null, {}]) {
       expect(() => received.add(bad)).toThrow(ProtocolError);
     }
-    const wide = Array.from({ length: MAX_SHAPE_KEYS }, (_, key) => `${key}`);
-    const many = Array.from({ length: MAX_KEYS_OF_SHAPES / MAX_SHAPE_KEYS }, () => wide);
-    new ReceivedShapes().add([0, ...many]);
-    expect(() => new ReceivedShapes().add([0, ...many, ["one more"]])).toThrow(ProtocolError);
-    expect(() => new ReceivedShapes().add([0, [...wide, "one more"]])).toThrow(ProtocolError);
+    const wide = Array.from({ length: MAX_LISTED_KEYS }, (_, key) => `${key}`);
+    const many = Array.from({ length: MAX_KEYS_OF_LISTS / MAX_LISTED_KEYS }, () => wide);
+    new ReceivedKeyLists().add([0, ...many]);
+    expect(() => new ReceivedKeyLists().add([0, ...many, ["one more"]])).toThrow(ProtocolError);
+    expect(() => new ReceivedKeyLists().add([0, [...wide, "one more"]])).toThrow(ProtocolError);
   });
 
   test("each lane receives its own announcements, even with a small ring", () => {

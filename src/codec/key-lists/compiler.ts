@@ -1,14 +1,14 @@
 /**
- * Generates the reader and writer of a shape as source code. Numbers, booleans, null and short strings are
+ * Generates the reader and writer of a key list as source code. Numbers, booleans, null and short strings are
  * written and read inline, all other values by the encoder and the decoder. After each such call the writer
  * reloads its memory, which may have moved.
  */
 import { JSON } from "../../builtins.ts";
 import { evaluate, property } from "../support/code-generation.ts";
-import type { ReadableShape } from "../reader.ts";
+import type { ReadableKeyList } from "../reader.ts";
 import { FALSE, INT, NULL, NUMBER, TEXT, TRUE } from "../tags.ts";
 import { MAX_GATHERED_UNITS } from "../kinds/texts.ts";
-import type { WritableShape } from "../writer.ts";
+import type { WritableKeyList } from "../writer.ts";
 
 /** Maximum size of a value written inline. */
 const SPOT_BYTES = 16;
@@ -68,13 +68,13 @@ return index === ${count};
 }
 
 /**
- * See `WritableShape`. The code of one shape usually sees objects of one hidden class only. Objects that have `mark` do not
+ * See `WritableKeyList`. The code of one key list usually sees objects of one hidden class only. Objects that have `mark` do not
  * fit.
  */
 export function compileWriter(
   keys: readonly string[],
   mark: symbol | undefined,
-): Pick<WritableShape, "write" | "fits"> {
+): Pick<WritableKeyList, "write" | "fits"> {
   const isLong = keys.length > MAX_SPOT_KEYS;
   const statements = keys.map((key, index) =>
     writeStatement(key, isLong, (keys.length - index - 1) * SPOT_BYTES)
@@ -97,7 +97,7 @@ ${fitsSource(keys.length, mark)} };`,
   );
 }
 
-export function compileReader(keys: readonly string[]): ReadableShape["read"] {
+export function compileReader(keys: readonly string[]): ReadableKeyList["read"] {
   const isLong = keys.length > MAX_SPOT_KEYS;
   const statements = keys.map((_, index) => {
     const read = `value${index} = reader.value(next);\nnext = reader.next;`;

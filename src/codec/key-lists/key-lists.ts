@@ -1,48 +1,48 @@
 /**
- * Shapes: the key lists of recurring objects. An object of a known shape is sent as the shape's id and its
+ * Key lists: the keys of recurring objects. An object of a known key list is sent as the id of its list and its
  * values; the keys were sent once before, in a separate record.
  *
- * A sender keeps a `ShapeRegistry`. It is append-only, so that an id never changes its meaning, whichever
+ * A sender keeps a `KeyListRegistry`. It is append-only, so that an id never changes its meaning, whichever
  * lane or worker gets an encoded call. A key list is registered when it is seen for the second time; until
- * then, and beyond the limits below, objects are sent with their keys. A receiver keeps the announced shapes
+ * then, and beyond the limits below, objects are sent with their keys. A receiver keeps the announced key lists
  * in the same order.
  *
  * Properties are read and written by loops at first, and always if code generation from strings is not allowed. After
- * some uses the code is compiled per shape, so that engines use inline caches and preallocated hidden classes; compiling
+ * some uses the code is compiled per key list, so that engines use inline caches and preallocated hidden classes; compiling
  * costs each side half a millisecond while it is cold.
  */
 import { Map, Set } from "../../builtins.ts";
 import { ProtocolError } from "../../errors.ts";
-import type { ReadableShape } from "../reader.ts";
-import type { WritableShape } from "../writer.ts";
+import type { ReadableKeyList } from "../reader.ts";
+import type { WritableKeyList } from "../writer.ts";
 import { canCompile } from "../support/code-generation.ts";
 import { setOwn } from "../support/own-property.ts";
 import { compileReader, compileWriter } from "./compiler.ts";
 
-/** Objects with more keys are sent with their keys: on Node a shape saves 80% of the time at 100 keys, 25% at 250. */
-export const MAX_SHAPE_KEYS = 128;
+/** Objects with more keys are sent with their keys: on Node a key list saves 80% of the time at 100 keys, 25% at 250. */
+export const MAX_LISTED_KEYS = 128;
 const MAX_KEY_UNITS = 256;
-/** Shapes per sender, and keys of all of them: bounds the cost for receivers of a hostile stream of new key lists. */
-export const MAX_SHAPES = 1024;
-export const MAX_KEYS_OF_SHAPES: number = 64 * MAX_SHAPES;
+/** Key lists per sender, and keys of all of them: bounds the cost for receivers of a hostile stream of new key lists. */
+export const MAX_KEY_LISTS = 1024;
+export const MAX_KEYS_OF_LISTS: number = 64 * MAX_KEY_LISTS;
 /** Maximum number of key lists seen once. At this number they are discarded. */
 const MAX_CANDIDATES = 256;
-/** Uses after which the code of a shape is compiled. */
+/** Uses after which the code of a key list is compiled. */
 const COMPILED_AFTER = 64;
-/** Consecutive wrong guesses after which guessing stops until an object has a shape. A guess adds 10% to a Date on V8. */
+/** Consecutive wrong guesses after which guessing stops until an object has a key list. A guess adds 10% to a Date on V8. */
 const MAX_MISSES = 8;
-/** Maximum number of shapes with the same first key that are searched. */
+/** Maximum number of key lists with the same first key that are searched. */
 const MAX_BUCKET = 32;
 
-/** The sender's side of a shape. */
-export interface SentShape extends WritableShape {
+/** The sender's side of a key list. */
+export interface SentKeyList extends WritableKeyList {
   readonly keys: readonly string[];
-  write: WritableShape["write"];
-  fits: WritableShape["fits"];
+  write: WritableKeyList["write"];
+  fits: WritableKeyList["fits"];
   /** Uses before it is compiled. */
   uses: number;
-  /** The shape that followed this one last time: the next guess. */
-  follower: SentShape | undefined;
+  /** The key list that followed this one last time: the next guess. */
+  follower: SentKeyList | undefined;
 }
 
 function sameKeys(one: readonly string[], other: readonly string[]): boolean {
@@ -52,31 +52,31 @@ function sameKeys(one: readonly string[], other: readonly string[]): boolean {
   return true;
 }
 
-export class ShapeRegistry {
-  readonly #shapes: SentShape[] = [];
-  readonly #byFirstKey = new Map<string, SentShape[]>();
+export class KeyListRegistry {
+  readonly #keyLists: SentKeyList[] = [];
+  readonly #byFirstKey = new Map<string, SentKeyList[]>();
   readonly #candidates = new Map<string, readonly string[]>();
   readonly #compiledAfter: number;
   readonly #mark: symbol | undefined;
-  #last: SentShape | undefined;
+  #last: SentKeyList | undefined;
   #misses = 0;
   #keyCount = 0;
-  /** Number of registered shapes; their ids are below it. Only this class writes it. */
+  /** Number of registered key lists; their ids are below it. Only this class writes it. */
   size = 0;
 
-  /** `compiledAfter`: uses of a shape after which its code is compiled. `mark`: of objects that cannot be cloned. */
+  /** `compiledAfter`: uses of a key list after which its code is compiled. `mark`: of objects that cannot be cloned. */
   constructor(compiledAfter: number = COMPILED_AFTER, mark?: symbol) {
     this.#compiledAfter = canCompile() ? compiledAfter : Infinity;
     this.#mark = mark;
   }
 
-  /** Key lists of the shapes from `first` on, for a receiver that lacks them. */
+  /** The key lists from `first` on, for a receiver that lacks them. */
   keysFrom(first: number, count: number): (readonly string[])[] {
-    return this.#shapes.slice(first, first + count).map(({ keys }) => keys);
+    return this.#keyLists.slice(first, first + count).map(({ keys }) => keys);
   }
 
-  /** The shape that followed last time, if this object has it. Skipped after many objects without a shape. */
-  guess(object: object): SentShape | undefined {
+  /** The key list that followed last time, if this object has it. Skipped after many objects without a key list. */
+  guess(object: object): SentKeyList | undefined {
     const guess = this.#last?.follower;
     if (guess === undefined || this.#misses >= MAX_MISSES) return undefined;
     if (!guess.fits(object)) {
@@ -87,8 +87,8 @@ export class ShapeRegistry {
     return this.#last = guess;
   }
 
-  /** The shape with these keys, if it is registered. */
-  find(keys: readonly string[]): SentShape | undefined {
+  /** The key list with these keys, if it is registered. */
+  find(keys: readonly string[]): SentKeyList | undefined {
     const found = this.#find(keys);
     if (found === undefined) return undefined;
     this.#misses = 0;
@@ -98,14 +98,14 @@ export class ShapeRegistry {
     return this.#last = found;
   }
 
-  #find(keys: readonly string[]): SentShape | undefined {
+  #find(keys: readonly string[]): SentKeyList | undefined {
     const first = keys[0]!;
     const bucket = this.#byFirstKey.get(first);
     if (bucket !== undefined) {
-      for (const shape of bucket) if (sameKeys(shape.keys, keys)) return shape;
+      for (const keyList of bucket) if (sameKeys(keyList.keys, keys)) return keyList;
     }
-    if (keys.length > MAX_SHAPE_KEYS || this.#shapes.length >= MAX_SHAPES) return undefined;
-    if (this.#keyCount + keys.length > MAX_KEYS_OF_SHAPES) return undefined;
+    if (keys.length > MAX_LISTED_KEYS || this.#keyLists.length >= MAX_KEY_LISTS) return undefined;
+    if (this.#keyCount + keys.length > MAX_KEYS_OF_LISTS) return undefined;
     for (const key of keys) if (key.length > MAX_KEY_UNITS) return undefined;
     const name = `${first}\n${keys[keys.length - 1]}\n${keys.length}`;
     const candidate = this.#candidates.get(name);
@@ -118,38 +118,38 @@ export class ShapeRegistry {
     return undefined;
   }
 
-  #register(keys: readonly string[], bucket: SentShape[] = []): SentShape | undefined {
+  #register(keys: readonly string[], bucket: SentKeyList[] = []): SentKeyList | undefined {
     if (bucket.length >= MAX_BUCKET) return undefined;
     for (const key of keys) {
       // A property deleted before it is written would be read from the prototype.
       if (key in Object.prototype) return undefined;
     }
-    const shape: SentShape = {
-      id: this.#shapes.length,
+    const keyList: SentKeyList = {
+      id: this.#keyLists.length,
       keys,
       write: loopWriter(keys),
       fits: fitsNone,
       uses: 0,
       follower: undefined,
     };
-    this.size = this.#shapes.push(shape);
+    this.size = this.#keyLists.push(keyList);
     this.#keyCount += keys.length;
-    bucket.push(shape);
+    bucket.push(keyList);
     this.#byFirstKey.set(keys[0]!, bucket);
-    return shape;
+    return keyList;
   }
 }
 
 const fitsNone = (): boolean => false;
 
-function compile(shape: SentShape, mark: symbol | undefined): void {
-  const { write, fits } = compileWriter(shape.keys, mark);
-  shape.write = write;
+function compile(keyList: SentKeyList, mark: symbol | undefined): void {
+  const { write, fits } = compileWriter(keyList.keys, mark);
+  keyList.write = write;
   // The `arguments` object of a function has such keys and is refused, so it must not match.
-  if (shape.keys[0] !== "0") shape.fits = fits;
+  if (keyList.keys[0] !== "0") keyList.fits = fits;
 }
 
-function loopWriter(keys: readonly string[]): WritableShape["write"] {
+function loopWriter(keys: readonly string[]): WritableKeyList["write"] {
   return (writer, object, at) => {
     let next = at;
     for (const key of keys) {
@@ -162,61 +162,63 @@ function loopWriter(keys: readonly string[]): WritableShape["write"] {
   };
 }
 
-/** The shapes that one sender has announced to this receiver. */
-export class ReceivedShapes {
-  readonly #shapes: ReadableShape[] = [];
+/** The key lists that one sender has announced to this receiver. */
+export class ReceivedKeyLists {
+  readonly #keyLists: ReadableKeyList[] = [];
   readonly #compiledAfter: number;
   #keyCount = 0;
 
-  /** `compiledAfter`: uses of a shape after which its code is compiled. */
+  /** `compiledAfter`: uses of a key list after which its code is compiled. */
   constructor(compiledAfter: number = COMPILED_AFTER) {
     this.#compiledAfter = canCompile() ? compiledAfter : Infinity;
   }
 
   get size(): number {
-    return this.#shapes.length;
+    return this.#keyLists.length;
   }
 
-  get(id: number): ReadableShape | undefined {
-    return this.#shapes[id];
+  get(id: number): ReadableKeyList | undefined {
+    return this.#keyLists[id];
   }
 
-  /** Adds the contents of a SHAPES record: `[first, ...key lists]`. */
+  /** Adds the contents of a KEY_LISTS record: `[first, ...lists]`. */
   add(announced: unknown): void {
     const [first, ...lists] = Array.isArray(announced) ? announced as unknown[] : [];
-    if (first !== this.#shapes.length || first + lists.length > MAX_SHAPES) {
+    if (first !== this.#keyLists.length || first + lists.length > MAX_KEY_LISTS) {
       throw new ProtocolError(
-        `Shapes from ${String(first)} announced after ${this.#shapes.length}.`,
+        `Key lists from ${String(first)} announced after ${this.#keyLists.length}.`,
       );
     }
     for (const keys of lists) {
-      if (!isKeyList(keys)) throw new ProtocolError("A shape that is not a list of keys.");
+      if (!isKeyList(keys)) throw new ProtocolError("A key list that is none.");
       this.#keyCount += keys.length;
-      if (this.#keyCount > MAX_KEYS_OF_SHAPES) throw new ProtocolError("Shapes of too many keys.");
-      this.#shapes.push(createReceived(keys, this.#compiledAfter));
+      if (this.#keyCount > MAX_KEYS_OF_LISTS) {
+        throw new ProtocolError("Key lists of too many keys.");
+      }
+      this.#keyLists.push(createReceived(keys, this.#compiledAfter));
     }
   }
 }
 
-function createReceived(keys: readonly string[], compiledAfter: number): ReadableShape {
+function createReceived(keys: readonly string[], compiledAfter: number): ReadableKeyList {
   let uses = 0;
   const loop = loopReader(keys);
-  const shape: { keys: readonly string[]; read: ReadableShape["read"] } = {
+  const keyList: { keys: readonly string[]; read: ReadableKeyList["read"] } = {
     keys,
     read(reader, at) {
-      if (++uses === compiledAfter) shape.read = compileReader(keys);
+      if (++uses === compiledAfter) keyList.read = compileReader(keys);
       return loop(reader, at);
     },
   };
-  return shape;
+  return keyList;
 }
 
 function isKeyList(keys: unknown): keys is string[] {
-  return Array.isArray(keys) && keys.length <= MAX_SHAPE_KEYS &&
+  return Array.isArray(keys) && keys.length <= MAX_LISTED_KEYS &&
     keys.every((key) => typeof key === "string") && new Set(keys).size === keys.length;
 }
 
-function loopReader(keys: readonly string[]): ReadableShape["read"] {
+function loopReader(keys: readonly string[]): ReadableKeyList["read"] {
   return (reader, at) => {
     const object: Record<string, unknown> = {};
     let next = at;

@@ -1,0 +1,232 @@
+/** The options of `createPool` and of `shutdown`. Types only: `options.ts` checks them. */
+import type { BalancerFunction, BalancerName } from "../../host/schedule/balancers.ts";
+import type { InlinerLimits } from "../../host/dispatch/queue/inline-executor.ts";
+import type { DebugTopic } from "../../host/observe/debug-log.ts";
+import type { RingSizes } from "../../lane/layout.ts";
+import type { PermissionOptions, ResourceLimits } from "../../runtimes/runtime.ts";
+import type { ContextOptions } from "./observe-options.ts";
+import type { PermissionMode } from "./worker-limits.ts";
+import type { WorkerOptions } from "./worker-options.ts";
+
+/** Options of `createPool`. All are optional. */
+export interface PoolOptions {
+  /**
+   * Number of workers, at least 1. "auto": the cores that this process may use less one, at least 1.
+   *
+   * @default "auto"
+   */
+  readonly threads?: number | "auto";
+  /**
+   * Minimum number of workers, whose number follows the load: a worker starts when calls have waited for a free one for
+   * 10 ms, and closes after `idleTimeoutMs` without work. With 0 the first worker starts with the first call.
+   *
+   * @default `threads`
+   */
+  readonly minThreads?: number;
+  /**
+   * Maximum number of workers.
+   *
+   * @default `threads`
+   * @see [scheduling](https://github.com/heddle-js/heddle/blob/main/docs/waiting.md#which-worker)
+   */
+  readonly maxThreads?: number;
+  /**
+   * Time without work after which a worker closes, in milliseconds; Infinity: never.
+   *
+   * @default 10,000
+   */
+  readonly idleTimeoutMs?: number;
+  /**
+   * Bytes of each worker's request ring and response ring: a power of two for both, or one for each. A ring uses memory
+   * as traffic needs it. Values larger than a quarter of their ring get shared memory of their own, which is slower.
+   *
+   * @default 4 MiB
+   */
+  readonly ringBytes?: number | Partial<RingSizes>;
+  /**
+   * Maximum bytes of the encoded arguments of a call, and of its result (about their size in memory; strings take one or
+   * two bytes a character). Larger ones reject the call with PayloadTooLargeError.
+   *
+   * @default no limit but memory
+   */
+  readonly maxPayloadBytes?: number;
+  /**
+   * Maximum number of async tasks in flight in one worker; then it takes no more calls.
+   *
+   * @default 1024
+   */
+  readonly maxConcurrency?: number;
+  /**
+   * Longest wait, in milliseconds, for which a thread spins instead of sleeping: 0 to 1; 0: never spin. Host and workers
+   * spin only while a core is free and recent waits were this short, for a millisecond at most.
+   *
+   * @default 0.1, about the time of a sleep and a wake
+   * @see [waiting](https://github.com/heddle-js/heddle/blob/main/docs/waiting.md#waiting)
+   */
+  readonly spinMs?: number;
+  /**
+   * How the pool chooses the worker of a call. "adaptive", by measured run times: it packs short calls on a worker that
+   * is awake, spreads long ones, and moves calls that wait behind others to idle workers. The others do not measure or
+   * move: "roundRobin", "firstIdle" (else the least loaded), "randomLane", "firstIdleOrRandom", "leastLoaded", "fifo"
+   * (calls start in the order in which they are made, one at a time in each worker, without priorities; this reduces
+   * throughput), or a function that returns the index of one of its workers (undefined: the call waits on the host).
+   *
+   * @default "adaptive"
+   * @see [strategies](https://github.com/heddle-js/heddle/blob/main/docs/waiting.md#which-worker)
+   */
+  readonly balancer?: BalancerName | BalancerFunction;
+  /**
+   * Run some calls on the host thread, which blocks meanwhile. `true`, or an object of limits. Tasks of `importTask` and
+   * tasks with `abortSignal` never run there.
+   *
+   * @default none
+   */
+  readonly inliner?: boolean | Partial<InlinerLimits>;
+  /**
+   * Maximum number of calls that wait on the host: a number from 0, or "auto", 1024 for each worker. With 0 each call is
+   * refused before a worker is ready (`pool.ready`). Calls that await promises among their arguments count, but a call
+   * that has to wait is taken while there is an idle worker for it. With this option a worker gets at most
+   * `maxConcurrency` calls at once, and all others count, so the pool takes `maxConcurrency` × workers + `maxQueue`
+   * calls. Without it, workers get at least 1024 calls each, or 50 ms of short ones, in advance. `pool.needsDrain`,
+   * which counts calls beyond 1024 per worker, tells producers when to pause.
+   *
+   * @default no limit
+   * @see [backpressure](https://github.com/heddle-js/heddle/blob/main/docs/waiting.md#backpressure)
+   */
+  readonly maxQueue?: number | "auto";
+  /**
+   * For calls beyond `maxQueue`: "reject" rejects them with QueueFullError, "wait" lets them wait, so that producers
+   * have to limit memory by `pool.needsDrain`.
+   *
+   * @default "reject"
+   */
+  readonly queuePolicy?: "reject" | "wait";
+  /**
+   * Maximum run time of a task, in milliseconds. Then its worker is stopped and replaced: the call rejects with
+   * TimeoutError, the worker's async calls in flight with WorkerLostError, and calls that it had not started run
+   * elsewhere.
+   *
+   * @default none
+   */
+  readonly hardTimeoutMs?: number;
+  /**
+   * Maximum number of threads of this pool that keep running after their workers were stopped: an integer from 0, or
+   * Infinity. Deno cannot stop a thread that loops or blocks. At the limit a stuck worker stays, without further calls;
+   * if no other worker is left, the pool fails with WorkerStartError.
+   *
+   * @default the number of cores
+   * @see [workers that end](https://github.com/heddle-js/heddle/blob/main/docs/reliability.md#workers-that-end)
+   */
+  readonly maxAbandonedThreads?: number;
+  /**
+   * Number of calls after which a worker is replaced, for tasks that leak. Below 16 the number is exact: the worker gets
+   * no further call. From 16 it is approximate: the worker gets calls until the new one is ready. It finishes its calls.
+   * Infinity: never.
+   *
+   * @default never
+   */
+  readonly recycleAfter?: number;
+  /**
+   * Maximum bytes of heap and buffers of a worker, garbage included. Above it the worker is replaced as by
+   * `recycleAfter`; 25 % above it, the worker also gets no calls meanwhile. Checked every 5 ms while it works, between
+   * calls.
+   *
+   * @default Infinity, no limit
+   */
+  readonly maxWorkerBytes?: number;
+  /**
+   * Limits of each worker's heap and stack, in MiB. A worker that needs more ends, and its calls reject with
+   * WorkerLostError. Only on Node, where large arrays that fill the heap may end the process (24) or hang (26).
+   *
+   * @default the runtime's
+   */
+  readonly resourceLimits?: ResourceLimits;
+  /**
+   * Rights of tasks. `createPool` throws if the runtime cannot deny a right to threads. This is not a sandbox: threads
+   * share memory and rights.
+   *
+   * @default "off": the rights of the host
+   * @see [permissions](https://github.com/heddle-js/heddle/blob/main/docs/permissions.md#permissions)
+   */
+  readonly permission?: PermissionMode | PermissionOptions;
+  /**
+   * What each worker runs before its tasks, and how its thread is started.
+   *
+   * @default none
+   * @see [setup of workers](https://github.com/heddle-js/heddle/blob/main/docs/tasks.md#setup-of-workers)
+   */
+  readonly worker?: WorkerOptions;
+  /**
+   * Measure the wait and run times of tasks for `stats().tasks`, and the memory of workers.
+   *
+   * @default false
+   * @see [statistics](https://github.com/heddle-js/heddle/blob/main/docs/observability.md#statistics)
+   */
+  readonly metrics?: boolean;
+  /**
+   * Print decisions on stderr, a line each: all, or those about these topics. Stacks of errors then show the caller too.
+   *
+   * @default the environment variable HEDDLE_DEBUG, `1` or a list with commas; none if it is not set
+   * @see [debug output](https://github.com/heddle-js/heddle/blob/main/docs/observability.md#debug-output)
+   */
+  readonly debug?: boolean | readonly DebugTopic[];
+  /**
+   * A context that each call carries to its worker, such as a request id or a trace.
+   *
+   * @default none
+   * @see [traces](https://github.com/heddle-js/heddle/blob/main/docs/observability.md#traces)
+   */
+  readonly context?: ContextOptions;
+  /**
+   * Maximum time for a worker to load its tasks, in milliseconds. Then its start has failed. Infinity: no limit.
+   *
+   * @default 60,000
+   */
+  readonly startTimeoutMs?: number;
+  /**
+   * Maximum time for a closing worker to exit, its `onTeardown` hooks included, in milliseconds. Then it is stopped.
+   * Infinity: no limit.
+   *
+   * @default 1000
+   */
+  readonly teardownTimeoutMs?: number;
+  /**
+   * Keep the process running while the pool is open, even if the pool is idle. Also keep the pool open after it is no
+   * longer referenced.
+   *
+   * @default false
+   */
+  readonly keepAlive?: boolean;
+  /**
+   * URL or absolute path of the module that exports the bare functions in the pool.
+   *
+   * @default the module that calls `createPool`, read from the stack, which bundlers may change
+   */
+  readonly moduleUrl?: string | URL;
+  /**
+   * Gets the reason for which a call rejects, whatever it is, and returns the reason that the caller gets: for libraries
+   * that give errors another form. Used for calls through `pool.call`, streams of results included, and `map`;
+   * broadcasts keep their reasons. If it throws, the caller gets what it throws.
+   *
+   * @default none
+   */
+  readonly mapError?: (reason: unknown) => unknown;
+}
+
+/** Options of a pool's `shutdown`. */
+export interface ShutdownOptions {
+  /**
+   * What happens to calls that no worker has begun: "run" gives them the same time, "reject" rejects them with
+   * PoolClosedError at once.
+   *
+   * @default "run"
+   */
+  readonly queued?: "run" | "reject";
+  /**
+   * Time for calls in flight to finish, in milliseconds; 0: none, `Infinity`: no limit. Streams of results that nobody
+   * reads for a second end earlier.
+   *
+   * @default 5000
+   */
+  readonly timeoutMs?: number;
+}

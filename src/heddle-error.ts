@@ -1,0 +1,58 @@
+/** The base class of all errors of heddle, and their codes. The classes are in `errors.ts`. */
+import { Error } from "./builtins.ts";
+
+/** Key of the class name on each prototype. A registered symbol, so that other copies of this library see it. */
+export const ERROR_CLASS: unique symbol = Symbol.for("heddle.error");
+
+/** The name of the class if `prototype` belongs to an error class of heddle, in any copy; undefined otherwise. */
+function ownClassOf(prototype: object): string | undefined {
+  const name: unknown = Object.getOwnPropertyDescriptor(prototype, ERROR_CLASS)?.value;
+  return typeof name === "string" ? name : undefined;
+}
+
+/** The `code` of every error of heddle. `docs/errors.md` has the cause and the fix of each. */
+export type HeddleErrorCode =
+  | "HEDDLE_INVALID_ARGUMENT"
+  | "HEDDLE_UNKNOWN_TASK"
+  | "HEDDLE_TASK_NOT_FOUND"
+  | "HEDDLE_WORKER_START"
+  | "HEDDLE_POOL_WHILE_LOADING"
+  | "HEDDLE_POOL_CLOSED"
+  | "HEDDLE_STREAM_CLOSED"
+  | "HEDDLE_WORKER_LOST"
+  | "HEDDLE_NO_MACHINES"
+  | "HEDDLE_DATA_CLONE"
+  | "HEDDLE_PAYLOAD_TOO_LARGE"
+  | "HEDDLE_QUEUE_FULL"
+  | "HEDDLE_TIMEOUT"
+  | "HEDDLE_STRUCT_MISMATCH"
+  | "HEDDLE_VALIDATION"
+  | "HEDDLE_BORROW_EXPIRED"
+  | "HEDDLE_PROTOCOL"
+  /** Of `heddle/knitting`: its `UnsupportedError`. */
+  | "HEDDLE_KNITTING_UNSUPPORTED";
+
+/**
+ * Base class of all errors of heddle itself. `instanceof` recognizes errors of every copy of heddle in the process,
+ * for this class and its subclasses.
+ */
+export class HeddleError extends Error {
+  /** Stable identifier of the kind of error, for `switch` statements and logs. */
+  readonly code: HeddleErrorCode;
+
+  /** Creates an error with this `code`. */
+  constructor(code: HeddleErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+
+  /** Whether `value` is an instance of this class or of a subclass, from any copy of heddle. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    if (Function.prototype[Symbol.hasInstance].call(this, value)) return true;
+    const name = ownClassOf(this.prototype);
+    if (name === undefined || typeof value !== "object" || value === null) return false;
+    let parent = Object.getPrototypeOf(value) as object | null;
+    while (parent !== null && ownClassOf(parent) !== name) parent = Object.getPrototypeOf(parent);
+    return parent !== null;
+  }
+}
