@@ -213,12 +213,6 @@ await check("versions of the runtimes", [bin("node"), "scripts/check-runtimes.ts
 await check("format", [bin("deno"), "fmt", "--check"]);
 await check("lint (deno)", [bin("deno"), "lint"]);
 await check("lint (oxlint)", [bin("oxlint"), "--deny-warnings"]);
-/** The modules that users import: those of `exports` in deno.json. */
-const { exports } = JSON.parse(readFileSync(join(root, "deno.json"), "utf8")) as {
-  exports: Record<string, string>;
-};
-const entries = Object.values(exports);
-await check("documentation (deno doc --lint)", [bin("deno"), "doc", "--lint", ...entries]);
 await check("build", [bin("tsup"), "--silent"]);
 const tsc = [bin("node"), join(root, "node_modules/typescript7/bin/tsc"), "-p"];
 await check("types of the core, without runtime globals", [...tsc, "tsconfig.core.json"]);

@@ -157,8 +157,8 @@ export class WorkerLostError extends HeddleError {
       : `Worker ${loss.workerId} ended`;
     super(
       "HEDDLE_WORKER_LOST",
-      `${lost} before it responded to this call: ${loss.reason}${exit}.`,
-      options,
+      `${lost} before it responded: ${loss.reason}${exit}.`,
+      options?.cause === undefined ? undefined : options,
     );
     if (machine !== undefined) this.machine = machine;
     this.workerId = loss.workerId;

@@ -34,7 +34,7 @@ export type HeddleErrorCode =
 
 /**
  * Base class of all errors of heddle itself. `instanceof` recognizes errors of every copy of heddle in the process,
- * for this class and its subclasses.
+ * for this class and its subclasses. `isHeddleError` does the same, and lets a `switch` over `code` know the class.
  */
 export class HeddleError extends Error {
   /** Stable identifier of the kind of error, for `switch` statements and logs. */

@@ -39,13 +39,15 @@ export type { RingSizes } from "./lane/layout.ts";
 export type { PermissionOptions, ResourceLimits } from "./runtimes/runtime.ts";
 export type { WorkerOptions } from "./api/options/worker-options.ts";
 export type { PermissionMode } from "./api/options/worker-limits.ts";
-export type { BroadcastCall, BroadcastCalls, Call, Calls } from "./api/calls/call-types.ts";
-export {
-  type ImportedTask,
-  type ImportOptions,
-  importTask,
-  type TaskMap,
-} from "./api/tasks/task.ts";
+export type {
+  BroadcastCall,
+  BroadcastCalls,
+  Call,
+  Calls,
+  CallWithFallback,
+} from "./api/calls/call-types.ts";
+export { type ImportOptions, importTask } from "./api/tasks/task.ts";
+export type { ImportedTask, TaskMap } from "./api/tasks/task-types.ts";
 export {
   type AnyHeddleError,
   BorrowExpiredError,

@@ -267,7 +267,7 @@ export class Encoder implements Writer {
       default:
         throw this.refuse(
           value,
-          "functions cannot be cloned. Pass data, and export the function as a task",
+          "functions cannot be cloned. Pass data, and export the function as a task; for progress: emit(), onEvent",
         );
     }
   }

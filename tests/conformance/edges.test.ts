@@ -6,7 +6,6 @@ import { createSupervisedPool } from "../fixtures/supervision-tasks.ts";
 import { createLimitedPool } from "../fixtures/limited.ts";
 import {
   closedAfterTest,
-  inTheEnd,
   rejection,
   sharedWords,
   testPool,
@@ -185,12 +184,12 @@ describe("a thread that cannot be stopped", () => {
     await pool.ready;
     const all = [await loop(pool)];
     expect(pool.stats()).toMatchObject({ abandonedThreads: 0, workersStarted: 2, ready: 1 });
-    for (let n = 0; n < 10; n++) expect(await inTheEnd(() => pool.call.echo(n))).toBe(n);
+    for (let n = 0; n < 10; n++) expect(await pool.call.echo(n)).toBe(n);
     end(all);
     await until(() => pool.stats().inFlight === 0);
     const words = sharedWords();
     words[0] = 1;
-    expect(await inTheEnd(() => pool.call.untilSet(words))).toBe("set");
+    expect(await pool.call.untilSet(words)).toBe("set");
   });
 
   test.runIf(!capabilities.stopsLoops)("fails the pool if it was the last worker", async () => {

@@ -5,7 +5,6 @@ import { createLimitedPool } from "../fixtures/limited.ts";
 import {
   begun,
   closedAfterTest,
-  inTheEnd,
   rejection,
   release,
   settledWithin,
@@ -150,23 +149,26 @@ describe("a reused slot", () => {
 
 describe("hard limits", () => {
   test("stop the worker of a call that was aborted just after it began", async () => {
-    const pool = limitedPool({ hardTimeoutMs: 200 });
+    const pool = limitedPool({ hardTimeoutMs: 500 });
     const words = sharedWords();
     const controller = new AbortController();
     const call = rejection(pool.call.untilSet.with({ signal: controller.signal })(words));
     await begun(words);
     controller.abort("enough");
     expect(await call).toBe("enough");
-    expect(await inTheEnd(() => pool.call.echo("elsewhere"))).toBe("elsewhere");
-    expect(pool.stats().workersLost).toBeGreaterThanOrEqual(1);
+    expect(await pool.call.echo("elsewhere")).toBe("elsewhere");
+    expect(pool.stats().workersLost).toBe(1);
   });
 
-  test("stop 12 workers in a row, and the pool still works", async () => {
-    const pool = limitedPool({ hardTimeoutMs: 20, maxAbandonedThreads: Infinity });
-    for (let n = 0; n < 12; n++) {
-      expect(await rejection(pool.call.untilSet(sharedWords()))).toMatchObject({ kind: "hard" });
+  test("stop 8 workers in a row, and the pool still works", async () => {
+    const pool = limitedPool({ hardTimeoutMs: 250, maxAbandonedThreads: Infinity });
+    for (let n = 0; n < 8; n++) {
+      const words = sharedWords();
+      expect(await rejection(pool.call.untilSet(words))).toMatchObject({ kind: "hard" });
+      Atomics.store(words, 0, 1); // Deno cannot stop the loop, which would take a core
     }
-    expect(await inTheEnd(() => pool.call.echo("still here"))).toBe("still here");
+    expect(await pool.call.echo("still here")).toBe("still here");
+    expect(pool.stats().workersLost).toBe(8);
   });
 
   test("apply after the caller's own timeout and are reported as hard", async () => {
@@ -198,27 +200,21 @@ describe("hard limits", () => {
   });
 
   test("responses that waited for a busy host are on time", async () => {
-    // Once in five: where the system holds up the worker as well, they are late.
-    let late = Infinity;
-    for (let round = 0; round < 5 && late > 0; round++) {
-      const pool = limitedPool({ hardTimeoutMs: 400, ringBytes: 65_536 });
-      await inTheEnd(() => pool.call.echo(1));
-      const words = sharedWords();
-      const calls = Array.from(
-        { length: 200 },
-        () => pool.call.bytesLater.with({ runTimeoutMs: 400 })(100, 10_000, words),
-      );
-      const outcomes = Promise.allSettled(calls);
-      await pause(60);
-      const [end, latest] = [performance.now() + 700, performance.now() + 20_000];
-      const isWaiting = (): boolean => performance.now() < end || Atomics.load(words, 2) < 200;
-      while (isWaiting() && performance.now() < latest);
-      for (const outcome of await outcomes) {
-        if (outcome.status === "fulfilled") expect(outcome.value).toHaveLength(10_000);
-      }
-      late = pool.stats().timedOut + pool.stats().workersLost;
-    }
-    expect(late).toBe(0);
+    const limitMs = 2000;
+    const pool = limitedPool({ hardTimeoutMs: limitMs, ringBytes: 65_536 });
+    await pool.ready;
+    const words = sharedWords();
+    const calls = Array.from(
+      { length: 200 },
+      () => pool.call.bytesLater.with({ runTimeoutMs: limitMs })(100, 10_000, words),
+    );
+    await pause(60);
+    // Longer than the limit, and until all tasks have ended, which the worker does in time.
+    const [end, latest] = [performance.now() + 1.5 * limitMs, performance.now() + 20_000];
+    const isWaiting = (): boolean => performance.now() < end || Atomics.load(words, 2) < 200;
+    while (isWaiting() && performance.now() < latest);
+    for (const bytes of await Promise.all(calls)) expect(bytes).toHaveLength(10_000);
+    expect(pool.stats()).toMatchObject({ timedOut: 0, workersLost: 0 });
   });
 
   test("expire while the worker always has a response backlog", async () => {

@@ -136,6 +136,15 @@ describe("metrics: true", () => {
 });
 
 describe("events", () => {
+  test("that a pool does not have, and listeners that are none, are refused", () => {
+    const pool = testPool();
+    expect(() => pool.addEventListener("drian" as "drain", () => {})).toThrow(
+      /A pool has no event "drian" .*; did you mean "drain"\? It has: workerStart, workerExit/,
+    );
+    expect(() => pool.addEventListener("drain", 5 as never)).toThrow(/listener must be a function/);
+    expect(() => pool.addEventListener("drain", undefined as never)).toThrow(/listener must be/);
+  });
+
   test("a worker starts, ends and is replaced", async () => {
     const pool = testPool({ threads: 1 });
     const seen: unknown[] = [];

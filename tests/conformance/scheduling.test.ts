@@ -2,7 +2,15 @@
 import { describe, expect, test } from "vitest";
 import { type PoolOptions, transfer } from "../../src/mod.ts";
 import type { TestPool } from "../fixtures/tasks.ts";
-import { begun, rejection, release, sharedWords, testPool, until } from "../support/conformance.ts";
+import {
+  begun,
+  rejection,
+  release,
+  settledWithin,
+  sharedWords,
+  testPool,
+  until,
+} from "../support/conformance.ts";
 import { pause } from "../support/runtime.ts";
 
 /** The order in which calls settle. */
@@ -91,19 +99,20 @@ describe("bursts of short calls", () => {
 
   test("go into the rings, and needsDrain still applies", async () => {
     for (const threads of [1, 2]) {
-      const pool = await knowingPool({ threads });
-      // A worker that is held up while it measures takes tasks for slow ones, for a while.
-      let queued = 1;
-      for (let left = 20; queued > 0 && left > 0; left--) {
+      // A worker that is held up while it measures takes tasks for slow ones, for a while: most pools, not all.
+      let inRings = 0;
+      for (let round = 0; round < 5; round++) {
+        const pool = await knowingPool({ threads });
         const calls = burst(pool, 6000);
-        ({ queued } = pool.stats());
+        if (pool.stats().queued === 0) inRings++;
         expect(pool.needsDrain).toBe(true);
         await pool.drained();
         expect(pool.needsDrain).toBe(false);
         expect(pool.stats().inFlight).toBeLessThanOrEqual(threads * 2048);
         expect(await Promise.all(calls)).toEqual(answers(6000));
+        await pool.shutdown();
       }
-      expect(queued).toBe(0);
+      expect(inRings).toBeGreaterThanOrEqual(3);
     }
   });
 
@@ -155,10 +164,12 @@ describe("bursts of short calls", () => {
       const quick = (calls: number) => Array.from({ length: calls }, () => pool.call.hold(0));
       const calls = quick(before);
       const long = pool.call.hold(0, words);
-      calls.push(...quick(20_000 - before));
-      await Promise.all(calls);
+      const after = quick(20_000 - before);
+      // The long call holds its worker until all others are done, so those after it have run in the other one.
+      expect(await settledWithin(Promise.all([...calls, ...after]), 20_000)).toBe("settled");
       release(words);
-      await long;
+      const workers = new Set(await Promise.all(after));
+      expect([workers.size, workers.has(await long)]).toEqual([1, false]);
     },
   );
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { rejection, sharedWords, testPool } from "../support/conformance.ts";
+import { begun, rejection, sharedWords, testPool } from "../support/conformance.ts";
 import { capabilities, runScript } from "../support/runtime.ts";
 
 describe("shutdown", () => {
@@ -32,7 +32,36 @@ describe("shutdown", () => {
     expect(await rejection(pool.call.echo(1))).toMatchObject({ code: "HEDDLE_POOL_CLOSED" });
   });
 
-  test("a second call has no effect, and ready rejects if the pool never became ready", async () => {
+  test("a further call may shorten the time, never lengthen it, and reject what waits", async () => {
+    const pool = testPool({ threads: 1 });
+    await pool.ready;
+    const words = sharedWords();
+    const running = rejection(pool.call.answerWhen(words));
+    await begun(words);
+    const closed = pool.shutdown(Infinity);
+    const waits = testPool({ threads: 1, maxConcurrency: 1, maxQueue: 10 });
+    await waits.ready;
+    const others = sharedWords();
+    const busy = rejection(waits.call.answerWhen(others));
+    await begun(others);
+    const queued = rejection(waits.call.echo(1));
+    const waitsClosed = waits.shutdown(60_000);
+    expect(waits.shutdown({ queued: "reject" })).toBe(waitsClosed);
+    expect(await queued).toMatchObject({
+      code: "HEDDLE_POOL_CLOSED",
+      message: "The pool was closed before this call began.",
+    });
+    expect(waits.stats().inFlight).toBe(1);
+    void waits.shutdown(90_000);
+    void waits.shutdown(1);
+    await waitsClosed;
+    expect(await busy).toMatchObject({ code: "HEDDLE_POOL_CLOSED" });
+    expect(pool.shutdown({ timeoutMs: 0 })).toBe(closed);
+    await closed;
+    expect(await running).toMatchObject({ code: "HEDDLE_POOL_CLOSED" });
+  });
+
+  test("a second call returns the same promise, and ready rejects if the pool never became ready", async () => {
     const pool = testPool();
     const first = pool.shutdown(0);
     expect(pool.shutdown()).toBe(first);

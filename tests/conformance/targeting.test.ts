@@ -1,7 +1,8 @@
 /** Calls for certain workers: those of a key, and broadcasts to all. */
-import { describe, expect, test } from "vitest";
-import { createPool, type Pool, type PoolOptions } from "../../src/mod.ts";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { createPool, importTask, type Pool, type PoolOptions } from "../../src/mod.ts";
 import { closedAfterTest, until } from "../support/conformance.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { pause } from "../support/runtime.ts";
 
 type Tasks = typeof import("../fixtures/module-tasks.ts");
@@ -45,6 +46,32 @@ describe("calls with a key", () => {
     const keyed = call.workerOf.with({ affinity: "x", runTimeoutMs: 5000 });
     const results = await Promise.all([keyed(), keyed(Promise.resolve(1)), keyed([1, 2])]);
     expect(new Set(results).size).toBe(1);
+  });
+
+  test("are spread over the workers, although one is ready first", async () => {
+    const { call } = createIdle({ threads: 2 });
+    const workers = await Promise.all(["a", "b", "c", "d"].map(async (affinity) => {
+      const keyed = call.workerOf.with({ affinity });
+      const first = await keyed();
+      expect(await keyed()).toBe(first);
+      return first;
+    }));
+    expect(new Set(workers).size).toBe(2);
+  });
+
+  test("run elsewhere if the worker of their key fails to start", async () => {
+    process.env["HEDDLE_TEST_FOLDER"] = temporaryFolder();
+    onTestFinished(() => void delete process.env["HEDDLE_TEST_FOLDER"]);
+    const href = new URL("../fixtures/first-only.ts", import.meta.url).href;
+    const pool = closedAfterTest(
+      createPool({ threads: 2 })({
+        wait: importTask<(ms: number) => number>({ href, name: "wait" }),
+      }),
+    );
+    const keys = Array.from({ length: 10 }, (_, affinity) => affinity);
+    const calls = keys.map((affinity) => pool.call.wait.with({ affinity })(affinity / 100));
+    expect(await Promise.all(calls)).toEqual(keys.map((key) => key / 100));
+    expect(pool.stats().ready).toBe(1);
   });
 
   test("get another worker when theirs is lost", async () => {

@@ -3,7 +3,7 @@
  * checked, and fake timers where the run asks for them (`HEDDLE_TEST_FAKE_TIMERS=1`).
  */
 import { afterEach, beforeEach, expect, vi } from "vitest";
-import { type Pool, TimeoutError, WorkerLostError } from "../../src/mod.ts";
+import type { Pool } from "../../src/mod.ts";
 import { createTestPool, GIVEN_UP, type TestPool } from "../fixtures/tasks.ts";
 import { pause, realNow, realSetTimeout } from "./runtime.ts";
 
@@ -60,21 +60,6 @@ export function release(words: Int32Array): void {
 /** So many calls with these words have begun. */
 export const begun = (words: Int32Array, count = 1): Promise<void> =>
   until(() => Atomics.load(words, 1) >= count);
-
-/**
- * The answer, in the end: a limit of a few milliseconds is over as well when the system holds up the thread that
- * has the call in hands.
- */
-export async function inTheEnd<R>(call: () => Promise<R>): Promise<R> {
-  for (let left = 50;; left--) {
-    try {
-      return await call();
-    } catch (error) {
-      const isEarly = error instanceof TimeoutError || error instanceof WorkerLostError;
-      if (!isEarly || left === 0) throw error;
-    }
-  }
-}
 
 beforeEach(() => {
   if (process.env["HEDDLE_TEST_FAKE_TIMERS"] === "1") vi.useFakeTimers();

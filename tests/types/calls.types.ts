@@ -237,3 +237,16 @@ export async function broadcasted(): Promise<void> {
   // @ts-expect-error an option of broadcasts
   pool.call.add.with({ sticky: true });
 }
+
+export async function timed(): Promise<void> {
+  const timed = pool.call.add.with({ timeoutMs: 10, timeoutValue: "late" });
+  const late = await timed(1, 2);
+  assert<Equal<typeof late, number | string>>();
+  const chained = await timed.with({ priority: "high" })(1, 2);
+  assert<Equal<typeof chained, number | string>>();
+  const none = await pool.call.add.with({ timeoutMs: 10 })(1, 2);
+  assert<Equal<typeof none, number>>();
+  const options: CallOptions = { timeoutMs: 10 };
+  const plain = await pool.call.add.with(options)(1, 2);
+  assert<Equal<typeof plain, number>>();
+}

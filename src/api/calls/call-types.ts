@@ -2,10 +2,10 @@
 import type { Borrowed } from "../../codec/kinds/borrow.ts";
 import type { ResultStream } from "../../host/streams/result-stream.ts";
 import type { BroadcastOptions, CallOptions } from "../options/call-options.ts";
-import type { AnyFunction, ImportedTask, Task, TaskMap } from "../tasks/task.ts";
+import type { AnyFunction, ImportedTask, Task, TaskMap } from "../tasks/task-types.ts";
 
 /** The function of a task as callers see it. */
-export type TaskFunction<T> = unknown extends T ? AnyFunction
+type TaskFunction<T> = unknown extends T ? AnyFunction
   : T extends AnyFunction ? T
   : T extends Task<AnyFunction, infer C> ? C
   : T extends ImportedTask<infer F> ? F
@@ -23,7 +23,21 @@ export type Call<F extends AnyFunction> = CallerSignature<F, "call"> & {
    * Returns the same function with these options, which win over those of an earlier `with` and of the task. Signals add up:
    * each of them aborts the calls.
    */
+  with<Value>(
+    options: CallOptions & { readonly timeoutValue: Value },
+  ): CallWithFallback<F, Value>;
+  /** Returns the same function with these options. */
   with(options: CallOptions): Call<F>;
+};
+
+/** A function of `pool.call` with the option `timeoutValue`: a `Value` may come in place of the result. */
+export type CallWithFallback<F extends AnyFunction, Value> = CallerSignature<F, "call", Value> & {
+  /** Returns the same function with these options. */
+  with<Other>(
+    options: CallOptions & { readonly timeoutValue: Other },
+  ): CallWithFallback<F, Other>;
+  /** Returns the same function with these options. */
+  with(options: CallOptions): CallWithFallback<F, Value>;
 };
 
 /**
@@ -70,21 +84,23 @@ type StreamOr<R, Otherwise> = unknown extends R ? Otherwise
   : Otherwise;
 
 /** What a function returns to callers if the task returns `R`. */
-interface Returned<R> {
-  readonly call: StreamOr<R, Promise<Received<Awaited<R>>>>;
+interface Returned<R, Fallback = never> {
+  readonly call: StreamOr<R, Promise<Received<Awaited<R>> | Fallback>>;
   readonly broadcast: Promise<Received<Awaited<R>>[]>;
   readonly task: R;
 }
 
 /** The signature of `F` for callers. */
-type CallerSignature<F extends AnyFunction, Kind extends keyof Returned<unknown>> =
-  IsSimple<F> extends true ? SignatureOf<LastOverload<F>, Kind>
-    : [Kind, CanKeepSignature<F>] extends ["call", true] ? F
-    : AllSignatures<Overloads<F>, Kind>;
+type CallerSignature<F extends AnyFunction, Kind extends Returns, Fallback = never> =
+  IsSimple<F> extends true ? SignatureOf<LastOverload<F>, Kind, Fallback>
+    : [Kind, Fallback, CanKeepSignature<F>] extends ["call", never, true] ? F
+    : AllSignatures<Overloads<F>, Kind, Fallback>;
 
-type SignatureOf<O extends Overload, Kind extends keyof Returned<unknown>> = (
+type Returns = keyof Returned<unknown>;
+
+type SignatureOf<O extends Overload, Kind extends Returns, Fallback> = (
   ...args: CallArguments<O[0]>
-) => Returned<O[1]>[Kind];
+) => Returned<O[1], Fallback>[Kind];
 
 /**
  * Whether `F` is neither generic nor overloaded. The comparison with `F` finds both, except overloads that are all
@@ -126,9 +142,9 @@ type Overloads<F extends AnyFunction> = F extends {
   : [LastOverload<F>];
 
 /** A function with all these signatures. TypeScript drops repeated ones. */
-type AllSignatures<List extends readonly Overload[], Kind extends keyof Returned<unknown>> =
+type AllSignatures<List extends readonly Overload[], Kind extends Returns, Fallback = never> =
   List extends readonly [infer First extends Overload, ...infer Rest extends readonly Overload[]]
-    ? SignatureOf<First, Kind> & AllSignatures<Rest, Kind>
+    ? SignatureOf<First, Kind, Fallback> & AllSignatures<Rest, Kind, Fallback>
     : unknown;
 
 /** Arguments may be promises. The host awaits them before it sends the call. */
@@ -162,7 +178,7 @@ export interface Uncloneable<Reason extends string> {
  *
  * @ignore
  */
-export type Cloned<T> = unknown extends T ? T
+type Cloned<T> = unknown extends T ? T
   : T extends Primitive | CloneableObject | TransferableObject ? T
   : T extends AsyncIterable<unknown> | Generator ? T // sent as a stream
   : T extends FunctionOrClass ? Uncloneable<"a function">

@@ -1,25 +1,32 @@
 /** The events of a pool, and an event target whose listeners cannot disturb it. */
 import { EventTarget, Promise, WeakMap } from "../../builtins.ts";
-import type { WorkerLostError } from "../../errors.ts";
+import { describeValue } from "../../codec/support/describe.ts";
+import { InvalidArgumentError, type WorkerLostError } from "../../errors.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
+import { didYouMean, invalid, isObject } from "../options/checks.ts";
 
 /** Events a pool dispatches, as `CustomEvent` with this detail. */
 export interface PoolEvents {
   /** A worker takes calls from now on. */
   workerStart: { readonly workerId: number; readonly name: string };
   /**
-   * A worker has ended, for any reason, the end of the pool included. `reason` is a phrase. `exitCode` is undefined if the
-   * runtime did not report one. `callsLost`: running calls that rejected with it. `replacedBy`: id of the worker that takes
-   * its place, which may start a moment later; undefined: none does. `error`: what its running calls rejected with, if it ended
-   * unexpectedly; an exception that nothing caught is its `cause`. If no call rejected with it, the exception is printed
-   * unless a listener calls `preventDefault()` (Deno prints every one itself).
+   * A worker has ended, for any reason, the end of the pool included. If it ended by an exception that nothing caught and no
+   * call rejected with it, the exception is printed unless a listener calls `preventDefault()` (Deno prints every one itself).
    */
   workerExit: {
     readonly workerId: number;
+    /** Why it ended, as a phrase: "it was idle". */
     readonly reason: string;
+    /** Undefined if the runtime did not report one. */
     readonly exitCode: number | undefined;
+    /** Running calls that rejected with it. */
     readonly callsLost: number;
+    /** Id of the worker that takes its place, which may start a moment later; undefined: none does. */
     readonly replacedBy: number | undefined;
+    /**
+     * What its running calls rejected with, if it ended unexpectedly; an exception that nothing caught is its `cause`.
+     * Undefined: it was closed on purpose.
+     */
     readonly error: WorkerLostError | undefined;
   };
   /**
@@ -37,6 +44,26 @@ export interface PoolEvents {
 }
 
 type Listener = EventListener | EventListenerObject;
+
+const NAMES: readonly string[] = [
+  "workerStart",
+  "workerExit",
+  "unhandledRejection",
+  "drain",
+  "threadAbandoned",
+] satisfies readonly (keyof PoolEvents)[];
+
+/** An `EventTarget` ignores names that nobody dispatches, so a typing error would never be noticed. */
+function checkListener(name: unknown, listener: unknown): void {
+  if (!NAMES.includes(name as string)) {
+    const similar = didYouMean(String(name), NAMES);
+    throw new InvalidArgumentError(
+      `A pool has no event ${describeValue(name)}${similar} It has: ${NAMES.join(", ")}.`,
+    );
+  }
+  const isListener = listener === null || typeof listener === "function" || isObject(listener);
+  if (!isListener) throw invalid("listener", "a function or an object", describeValue(listener));
+}
 
 /**
  * An `EventTarget` that prints what its listeners throw: runtimes would end the process. A listener runs in the asynchronous
@@ -57,6 +84,7 @@ export class SafeEventTarget extends EventTarget {
     listener: Listener | null,
     options?: boolean | AddEventListenerOptions,
   ): void {
+    checkListener(name, listener);
     super.addEventListener(name, listener === null ? null : this.#wrap(listener), options);
   }
 

@@ -28,7 +28,8 @@ export interface TaskOptions {
   readonly runTimeoutMs?: number;
   /**
    * Maximum time since the call, in milliseconds: for the wait and the run together. Then the call rejects with
-   * TimeoutError. A task that has not started by then never runs.
+   * TimeoutError, unless `timeoutValue` is set. A task that has not started by then never runs; one that has continues, with its
+   * signal aborted (`abortSignal`): `killAfterMs` and the pool's `hardTimeoutMs` end it.
    *
    * @default none
    */
@@ -75,8 +76,9 @@ export interface CallOptions extends Omit<TaskOptions, "highWaterMark"> {
    */
   readonly signal?: AbortSignal | null;
   /**
-   * Calls with the same affinity, a string or a finite number, run in the same worker while it takes calls, and are
-   * never stolen. Values are hashed to 1024 slots, so different ones may share a worker.
+   * A key, a string or a finite number: calls with the same one run in the same worker while it takes calls, and never move to
+   * another. Keys are hashed to 1024 slots, which are spread over the workers, so different ones may share a worker. Async calls
+   * of one key run side by side, unless `maxConcurrency` is 1.
    *
    * @default any worker
    * @see [calls for certain workers](https://github.com/heddle-js/heddle/blob/main/docs/tasks.md#calls-for-certain-workers)
@@ -109,7 +111,7 @@ const COMMON_OPTIONS: readonly string[] = [
   "killAfterMs",
 ];
 export const TASK_OPTIONS: readonly string[] = [...COMMON_OPTIONS, "highWaterMark"];
-const CALL_OPTIONS: readonly string[] = [
+export const CALL_OPTIONS: readonly string[] = [
   ...COMMON_OPTIONS,
   "signal",
   "affinity",

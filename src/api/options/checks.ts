@@ -58,9 +58,28 @@ function distanceBetween(one: string, other: string): number {
   return row[other.length]!;
 }
 
-/** The end of a sentence about an unknown name: the nearest known name, if one is similar. */
+/** What other libraries call some options, and what readers guessed. */
+const SYNONYMS: Readonly<Record<string, string>> = {
+  abortSignal: "signal",
+  deadline: "timeoutMs",
+  fallback: "timeoutValue",
+  fn: "f",
+  handler: "f",
+  key: "affinity",
+  maxRetries: "retries",
+  onProgress: "onEvent",
+  queueLimit: "maxQueue",
+  queueSize: "maxQueue",
+  run: "f",
+  timeout: "timeoutMs",
+  transferList: "transfer",
+  workers: "threads",
+};
+
+/** The end of a sentence about an unknown name: a known name that means the same or is similar. */
 export function didYouMean(name: string, known: readonly string[]): string {
-  const similar = nearest(name, known);
+  const synonym = Object.hasOwn(SYNONYMS, name) ? SYNONYMS[name]! : "";
+  const similar = known.includes(synonym) ? synonym : nearest(name, known);
   return similar === undefined ? "." : `; did you mean "${similar}"?`;
 }
 

@@ -10,6 +10,7 @@ import {
   ownOf,
   show,
 } from "./checks.ts";
+import { CALL_OPTIONS } from "./call-options.ts";
 import { describeValue } from "../../codec/support/describe.ts";
 import { InvalidArgumentError } from "../../errors.ts";
 import {
@@ -104,6 +105,7 @@ export function resolveOptions(
       `createPool() takes an object of options, got ${show(options)}.`,
     );
   }
+  refuseCallOptions(options);
   checkKeys("createPool()", options, Object.keys(DEFAULTS));
   const read: ReadOption = (key) => {
     const given = Object.hasOwn(options, key) ? options[key] : undefined;
@@ -153,6 +155,14 @@ export function resolveOptions(
     moduleUrl: checkModuleUrl(read("moduleUrl")),
     mapError: checkMapError(read("mapError")),
   };
+}
+
+function refuseCallOptions(options: object): void {
+  const name = CALL_OPTIONS.find((name) => Object.hasOwn(options, name));
+  if (name === undefined) return;
+  throw new InvalidArgumentError(
+    `createPool() has no option "${name}", which is one of calls: pool.call.f.with({ ${name} }), or task({ ${name}, f }).`,
+  );
 }
 
 /** The option is for modules that the stack does not show, so nothing tells what it would be relative to. */
@@ -261,18 +271,18 @@ function checkBalancer(balancer: unknown): ResolvedOptions["balancer"] {
 }
 
 /** The time for calls in flight to finish, in milliseconds. Throws InvalidArgumentError. */
-export function checkShutdown(
+export function checkShutdown<Default extends number | undefined>(
   options: unknown,
-  defaultMs: number,
-): { readonly timeoutMs: number; readonly isQueuedRun: boolean } {
+  defaultMs: Default,
+): { readonly timeoutMs: number | Default; readonly isQueuedRun: boolean } {
   const given = isRecord(options) ? options : { timeoutMs: options };
   checkKeys("shutdown()", given, ["queued", "timeoutMs"]);
   const { queued = "run", timeoutMs = defaultMs } = ownOf<ShutdownOptions>(given);
-  if (typeof timeoutMs !== "number" || !(timeoutMs >= 0)) {
+  if (timeoutMs !== defaultMs && (typeof timeoutMs !== "number" || !(timeoutMs >= 0))) {
     throw invalid("timeoutMs", "a number from 0", describeValue(timeoutMs));
   }
   if (queued !== "run" && queued !== "reject") {
     throw invalid("queued", '"run" or "reject"', describeValue(queued));
   }
-  return { timeoutMs, isQueuedRun: queued === "run" };
+  return { timeoutMs: timeoutMs as number | Default, isQueuedRun: queued === "run" };
 }

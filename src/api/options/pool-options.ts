@@ -83,8 +83,8 @@ export interface PoolOptions {
    */
   readonly inliner?: boolean | Partial<InlinerLimits>;
   /**
-   * Maximum number of calls that wait on the host: a number from 0, or "auto", 1024 for each worker. With 0 each call is
-   * refused before a worker is ready (`pool.ready`). Calls that await promises among their arguments count, but a call
+   * Maximum number of calls that wait on the host: a number from 0, or "auto", 1024 for each worker. With 0 each call is refused until `await pool.ready`. Set
+   * `maxConcurrency` too for a tight limit. Calls that await promises among their arguments count, but a call
    * that has to wait is taken while there is an idle worker for it. With this option a worker gets at most
    * `maxConcurrency` calls at once, and all others count, so the pool takes `maxConcurrency` × workers + `maxQueue`
    * calls. Without it, workers get at least 1024 calls each, or 50 ms of short ones, in advance. `pool.needsDrain`,
@@ -223,7 +223,8 @@ export interface ShutdownOptions {
    */
   readonly queued?: "run" | "reject";
   /**
-   * Time for calls in flight to finish, in milliseconds; 0: none, `Infinity`: no limit. Streams of results that nobody
+   * Time for calls that run or wait to finish, in milliseconds; 0: none, `Infinity`: no limit. Workers then get up to
+   * `teardownTimeoutMs` to close. Streams of results that nobody
    * reads for a second end earlier.
    *
    * @default 5000

@@ -15,7 +15,7 @@ import type { PoolEvents } from "../observe/pool-events.ts";
 import { type PoolStatistics, readStatistics } from "./pool-statistics.ts";
 import type { WorkerExit } from "../../host/workers/supervisor.ts";
 import type { Learned, ModuleTasks } from "../tasks/module-tasks.ts";
-import { MAX_TIMER_MS, type Runtime } from "../../runtimes/runtime.ts";
+import { MAX_TIMER_MS, type Runtime, type Timer } from "../../runtimes/runtime.ts";
 import type { PoolSpec } from "../tasks/pool-spec.ts";
 import { type PoolParts, wire } from "./wiring.ts";
 
@@ -29,6 +29,8 @@ export interface OfHandle {
 
 /** Delay from the collection of a pool to its shutdown: most programs that leave a pool open are about to end. */
 const FORGOTTEN_MS = 1000;
+
+const NOT_BEGUN = "The pool was closed before this call began.";
 
 export class PoolCore {
   /** Whether this thread has printed the warning about pools that were collected while open. */
@@ -50,6 +52,9 @@ export class PoolCore {
   #isForgotten = false;
   #isReady = false;
   #closing: Promise<void> | undefined;
+  /** Ends the time that calls in flight have, while the pool waits for them. */
+  #closeTimer: Timer | undefined;
+  #closeAtMs = Infinity;
   #onDrained: (() => void) | undefined;
   #hasWarned = false;
 
@@ -125,6 +130,24 @@ export class PoolCore {
     return this.#closing ??= this.#close(timeoutMs, isQueuedRun);
   }
 
+  /** A further `shutdown`: it may shorten the time of the first, and reject what waits. */
+  hasten(timeoutMs: number | undefined, isQueuedRun: boolean): Promise<void> | undefined {
+    if (this.#closing === undefined) return undefined;
+    if (!isQueuedRun) this.parts.dispatcher.rejectQueued(() => new PoolClosedError(NOT_BEGUN));
+    if (timeoutMs !== undefined) this.#closeWithin(timeoutMs);
+    return this.#closing;
+  }
+
+  #closeWithin(timeoutMs: number): void {
+    const atMs = this.#runtime.now() + timeoutMs;
+    if (this.#onDrained === undefined || timeoutMs > MAX_TIMER_MS || atMs >= this.#closeAtMs) {
+      return;
+    }
+    this.#closeTimer?.clear();
+    this.#closeAtMs = atMs;
+    this.#closeTimer = this.#runtime.setTimeout(this.#onDrained, timeoutMs);
+  }
+
   #onBusy(): void {
     this.parts.dispatcher.inFlight.notifiesEmpty = true;
     if (this.#keptHandle === undefined) this.#keptHandle = this.#handle.deref();
@@ -169,18 +192,17 @@ export class PoolCore {
     const { dispatcher, supervisor, loop, streams } = this.parts;
     dispatcher.submitter.refuse(new PoolClosedError());
     supervisor.drain();
-    if (!isQueuedRun) dispatcher.rejectQueued(() => new PoolClosedError());
+    if (!isQueuedRun) dispatcher.rejectQueued(() => new PoolClosedError(NOT_BEGUN));
     loop.kick(); // settles calls whose submission was cut off by a stack overflow
     if (dispatcher.inFlight.size > 0 && timeoutMs > 0) {
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#onDrained = resolve;
       dispatcher.inFlight.notifiesEmpty = true;
-      const timer = timeoutMs <= MAX_TIMER_MS
-        ? this.#runtime.setTimeout(resolve, timeoutMs)
-        : undefined;
+      this.#closeWithin(timeoutMs);
       const stop = streams.whenUnread(resolve);
       await promise;
-      timer?.clear();
+      this.#onDrained = undefined;
+      this.#closeTimer?.clear();
       stop();
     }
     const unfinished = "The pool was closed before this call got a response.";

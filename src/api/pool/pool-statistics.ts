@@ -52,7 +52,7 @@ export interface WorkerStatistics {
   readonly id: number;
   /** Name of its thread. */
   readonly name: string;
-  /** `draining`: it finishes its calls and gets no others. `busy`: it has calls. Exact. */
+  /** `draining`: it finishes its calls and gets no others. `busy`: it has calls. */
   readonly state: "starting" | "idle" | "busy" | "draining" | "closing";
   /** Calls sent to it since it started. Exact; includes calls that were moved to another worker later. */
   readonly calls: number;
@@ -83,9 +83,9 @@ export interface PoolStatistics {
   readonly retried: number;
   /** Calls not settled yet. */
   readonly inFlight: number;
-  /** Of those, calls on the host: they wait for a worker, for promises among their arguments, or for the first worker. */
+  /** Of `inFlight`, calls on the host: they wait for a worker, for promises among their arguments, or for the first worker. */
   readonly queued: number;
-  /** Of those, calls that workers, or the host's inliner, have: they run, or wait behind others in a worker. */
+  /** Of `inFlight`, calls that workers, or the host's inliner, have: they run, or wait behind others in a worker. */
   readonly running: number;
   /** Workers ready for calls. */
   readonly ready: number;

@@ -10,7 +10,10 @@ import type { Items, MapParameters, MappedResults } from "../map/map.ts";
  * map. Create it with `createPool`. Its methods may be used without it: `const { call, shutdown } = pool`.
  */
 export interface Pool<Tasks extends object> extends AsyncDisposable, Disposable {
-  /** The tasks as local async functions. */
+  /**
+   * The tasks as local async functions: `await pool.call.resize(image)`. Options come by `with`:
+   * `pool.call.resize.with({ timeoutMs: 500, signal })(image)`.
+   */
   readonly call: Calls<Tasks>;
   /**
    * The tasks as functions that call every worker once: `await pool.broadcast.reload(config)` is the list of results in
@@ -61,12 +64,17 @@ export interface Pool<Tasks extends object> extends AsyncDisposable, Disposable 
   /** Counters, workers and tasks as of now. Takes time in proportion to the calls in flight. */
   stats(): PoolStatistics;
   /**
-   * Closes the pool: new calls reject with PoolClosedError at once; calls in flight get up to
-   * `timeoutMs` (default 5000, `Infinity` to wait for all) to finish, then reject with PoolClosedError. When only streams of
-   * results are left, and nothing has been read of them for a second, they are ended. Resolves when no worker is left. Further calls return the same promise. A number is short for `{ timeoutMs }`.
+   * Closes the pool: new calls reject with PoolClosedError at once; calls that run or wait get up to `timeoutMs` (default
+   * 5000, `Infinity` to wait for all) to finish, then reject with PoolClosedError; with `queued: "reject"` those that wait
+   * reject at once. When only streams of results are left, and nothing has been read of them for a second, they are ended.
+   * Workers then get up to `teardownTimeoutMs` (1000) to close, and are stopped. Resolves when no worker is left. A further call
+   * returns the same promise; its options may shorten the time, and reject what waits. A number is short for `{ timeoutMs }`.
    */
   shutdown(options?: number | ShutdownOptions): Promise<void>;
-  /** Adds a listener for an event of the pool. */
+  /**
+   * Adds a listener for an event of the pool: "workerStart", "workerExit", "unhandledRejection", "drain" or
+   * "threadAbandoned". `event.detail` has what {@link PoolEvents} says.
+   */
   addEventListener<Name extends keyof PoolEvents>(
     name: Name,
     listener: (event: CustomEvent<PoolEvents[Name]>) => void,

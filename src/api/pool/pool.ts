@@ -31,7 +31,7 @@ import { runningModule } from "../../runtimes/bun/bundles.ts";
 import { moduleFinder } from "../../runtimes/package-modules.ts";
 import type { Runtime, WorkerEntry } from "../../runtimes/runtime.ts";
 import { checkOf, declaredBy, functionOf, locateTask, settingsOfTask } from "../tasks/task-map.ts";
-import type { AnyFunction, TaskMap } from "../tasks/task.ts";
+import type { AnyFunction, TaskMap } from "../tasks/task-types.ts";
 import type { PoolSpec } from "../tasks/pool-spec.ts";
 import { StartOrigin } from "./start-origin.ts";
 
@@ -265,10 +265,11 @@ class ThreadPool extends SafeEventTarget {
 
   readonly stats = (): PoolStatistics => this.#core.stats();
 
-  readonly shutdown = (options: number | ShutdownOptions = DRAIN_MS): Promise<void> => {
+  readonly shutdown = (options: number | ShutdownOptions = {}): Promise<void> => {
     try {
-      const { timeoutMs, isQueuedRun } = checkShutdown(options, DRAIN_MS);
-      return this.#core.shutdown(timeoutMs, isQueuedRun);
+      const { timeoutMs, isQueuedRun } = checkShutdown(options, undefined);
+      return this.#core.hasten(timeoutMs, isQueuedRun) ??
+        this.#core.shutdown(timeoutMs ?? DRAIN_MS, isQueuedRun);
     } catch (error) {
       return Promise.reject(withStackAbove(error, this.shutdown));
     }

@@ -284,19 +284,19 @@ export function wire(spec: PoolSpec, events: PartEvents): PoolParts {
     awakeCount,
     supervisorEvents(() => parts, events, loop, observing),
   );
+  dispatcher.waiting.pinned.workerIds = () => supervisor.workerIds;
   const broadcasts = createBroadcasts(spec, snapshots, dispatcher, supervisor);
   const streams = createStreams(spec, dispatcher, limits.cancellation, () => {
     safety.ref();
     events.onBusy();
   });
-  const lastOutput = createLastOutput(runtime, dispatcher, supervisor);
   const parts: LinkedParts = {
     dispatcher,
     loop,
     safety,
     supervisor,
     backpressure: dispatcher.backpressure,
-    lastOutput,
+    lastOutput: createLastOutput(runtime, dispatcher, supervisor),
     broadcasts,
     observing,
     entry: observing.createEntry(dispatcher),

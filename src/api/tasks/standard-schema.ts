@@ -22,7 +22,7 @@ export interface StandardSchema<Input = unknown, Output = Input> {
 }
 
 /** The value that a schema has made of a valid one, or what is wrong with it. */
-export type StandardResult<Output> =
+type StandardResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly StandardIssue[] };
 

@@ -7,7 +7,8 @@ import { InvalidArgumentError } from "../../errors.ts";
 import type { TaskSource } from "../../protocol/start-data.ts";
 import { declaredAt } from "../../realm/declared-tasks.ts";
 import { type ModuleFinder, moduleUrlOf } from "../options/module-url.ts";
-import { type AnyFunction, hasSignal, type ImportedTask, TASK, type Task } from "./task.ts";
+import { hasSignal } from "./task.ts";
+import { type AnyFunction, type ImportedTask, TASK, type Task } from "./task-types.ts";
 import type { Check } from "./validation.ts";
 
 /** The entry of a task map if it is a declared or imported task. */

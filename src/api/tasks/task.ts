@@ -1,184 +1,39 @@
-/** `task` and `importTask`: declarations of tasks. The types of their calls are in `call-types.ts`. */
+/** `task` and `importTask`: declarations of tasks. Their types are in `task-types.ts`, those of calls in `call-types.ts`. */
 import { URL as BuiltinURL } from "../../builtins.ts";
-import type {
-  Fields,
-  Infer,
-  InferInput,
-  InferView,
-  Struct,
-} from "../../codec/struct/field-types.ts";
-import {
-  type ArgumentSchema,
-  checkDeclaration,
-  type ViewArgument,
-} from "../../codec/struct/declaration.ts";
+import type { Fields, Infer, Struct } from "../../codec/struct/field-types.ts";
+import { type ArgumentSchema, checkDeclaration } from "../../codec/struct/declaration.ts";
 import { describeValue } from "../../codec/support/describe.ts";
 import { checkKeys, invalid, isRecord, ownOf } from "../options/checks.ts";
 import { settingsOf, TASK_OPTIONS, type TaskOptions } from "../options/call-options.ts";
 import { InvalidArgumentError } from "../../errors.ts";
-import { type CallPlace, callPlaceOf } from "../../realm/call-site.ts";
+import { callPlaceOf } from "../../realm/call-site.ts";
 import { withStackAbove } from "../../realm/caller-stack.ts";
 import { noteDeclared } from "../../realm/declared-tasks.ts";
 import type { AnySchema, SchemaInput, SchemaOutput } from "./standard-schema.ts";
-import { type Check, checkValidation, hostCheck, validated } from "./validation.ts";
-
-/** Any function. Its parameters are checked at each call. */
-// deno-lint-ignore no-explicit-any -- the one place where "any function" is meant
-export type AnyFunction = (...args: any[]) => unknown;
-
-export const TASK: unique symbol = Symbol.for("heddle.task");
-
-/** The declaration of a task besides its function. */
-export interface TaskDeclaration {
-  /** Declared shapes of the arguments, by position. */
-  readonly args?: readonly ArgumentSchema[] | undefined;
-  /** Declared shape of the result. */
-  readonly returns?: Struct<Fields> | undefined;
-  /** Options of its calls. `with` overrides them. */
-  readonly options?: TaskOptions | undefined;
-  /** Whether the function gets a signal as its last argument. */
-  readonly abortSignal?: boolean | undefined;
-}
-
-/**
- * A declared task, as returned by {@link task}. `C` is the function as callers see it: declared shapes may accept more types than the task gets.
- */
-export interface Task<F extends AnyFunction = AnyFunction, C extends AnyFunction = F>
-  extends TaskDeclaration {
-  /** The function that runs in the worker. */
-  readonly f: F;
-  /**
-   * Where the task was declared.
-   *
-   * @ignore
-   */
-  readonly [TASK]: TaskPlace & { readonly call?: C };
-}
-
-/** What heddle knows of a declaration. */
-interface TaskPlace {
-  /** The module; undefined if the stack does not show it. A relative one is relative to `base`. */
-  readonly location: string | undefined;
-  readonly base?: string | undefined;
-  /** Module, line and column of the call of `task()`. */
-  readonly place?: string | undefined;
-  /** If it declares schemas: its function with their checks. `isChecked`: the host has checked the argument. */
-  readonly checked?: (task: string, isChecked: boolean) => AnyFunction;
-  /** If it declares schemas: what checks the argument on the host, if that is wanted. */
-  readonly hostCheck?: (task: string) => Check | undefined;
-}
-
-/** A task of a module that only workers load, as returned by {@link importTask}. */
-export interface ImportedTask<F extends AnyFunction = AnyFunction> extends TaskDeclaration {
-  /** The module: a URL, or a path relative to the module that called `importTask`. */
-  readonly href: string;
-  /** The name under which the module exports the task. */
-  readonly name: string;
-  /** Type only. */
-  readonly f?: F;
-  /**
-   * Where the task was declared.
-   *
-   * @ignore
-   */
-  readonly [TASK]: TaskPlace;
-}
-
-/** The tasks of a pool: exported functions, declared tasks and imported tasks, by name. */
-export type TaskMap = Readonly<Record<string, AnyFunction | Task | ImportedTask>>;
-
-/** The arguments that a task gets if they are declared as `A`. */
-export type ArgumentsTaken<A extends readonly ArgumentSchema[]> = {
-  -readonly [Index in keyof A]: A[Index] extends ViewArgument<infer S> ? InferView<S>
-    : A[Index] extends Struct<Fields> ? Infer<A[Index]>
-    // deno-lint-ignore no-explicit-any -- undeclared arguments take any value
-    : any;
-};
-
-/** The arguments that callers may pass if they are declared as `A`. */
-export type ArgumentsGiven<A extends readonly ArgumentSchema[]> = {
-  -readonly [Index in keyof A]: A[Index] extends ViewArgument<infer S> ? InferInput<S>
-    : A[Index] extends Struct<Fields> ? InferInput<A[Index]>
-    // deno-lint-ignore no-explicit-any -- as above
-    : any;
-};
-
-/** Parameters without the signal, which is the last one. */
-export type WithoutSignal<P extends readonly unknown[]> = P extends
-  [...infer Rest, AbortSignal | undefined] ? Rest
-  : P extends [...infer Rest, AbortSignal?] ? Rest
-  : P;
-
-/** The return type of a task whose result is declared as `R`. */
-export type DeclaredResult<R extends Struct<Fields>> = InferInput<R> | PromiseLike<InferInput<R>>;
-
-/** Where the task is declared: for functions that wrap `task`. See {@link callPlaceOf}. */
-export interface PlaceOption {
-  /**
-   * The call that declares the task.
-   *
-   * @default the call of `task` or `importTask`
-   */
-  readonly place?: CallPlace;
-}
-
-/** Options of a task without a signal. */
-export type PlainTaskOptions = TaskOptions & PlaceOption & { readonly abortSignal?: false };
-/** Options of a task that gets a signal. */
-export type AbortableTaskOptions = TaskOptions & PlaceOption & {
-  readonly abortSignal: true;
-};
-
-/** Definition of a task whose arguments are declared. */
-export type ArgumentsDefinition<A extends readonly ArgumentSchema[], T> = PlainTaskOptions & {
-  readonly args: A;
-  readonly f: (...args: ArgumentsTaken<A>) => T;
-};
-/** Definition of a task whose arguments are declared and which gets a signal. */
-export type AbortableArgumentsDefinition<A extends readonly ArgumentSchema[], T> =
-  & AbortableTaskOptions
-  & {
-    readonly args: A;
-    readonly f: (...args: ArgumentsWithSignal<A>) => T;
-  };
-/** The arguments that a task gets if they are declared as `A`, then its signal. */
-export type ArgumentsWithSignal<A extends readonly ArgumentSchema[]> = [
-  ...ArgumentsTaken<A>,
-  AbortSignal,
-];
-/** Declaration of a result. */
-export type ResultDefinition<R extends Struct<Fields>> = { readonly returns: R };
-
-/** Options of a task that declares schemas. */
-export interface ValidationOptions {
-  /**
-   * Where the argument is checked: in the worker, or on the host before the call is sent, so that an invalid one costs
-   * no worker's time. The host can do it if it imports the task; otherwise the worker does. Results are checked in the
-   * worker.
-   *
-   * @default "worker"
-   */
-  readonly validateOn?: "worker" | "host";
-}
-
-/** The argument that a task gets if its input is declared as `I`, and its signal if it has one. */
-type CheckedArguments<I extends AnySchema, Signal> = Signal extends true
-  ? [input: SchemaOutput<I>, signal: AbortSignal]
-  : [input: SchemaOutput<I>];
-
-/** What a task returns if its output is declared as `O`. */
-type Unchecked<O extends AnySchema> = SchemaInput<O> | PromiseLike<SchemaInput<O>>;
-/** What a generator task returns if its output is declared as `O`. */
-type UncheckedItems<O extends AnySchema, Return> =
-  | Generator<SchemaInput<O>, Return, unknown>
-  | AsyncGenerator<SchemaInput<O>, Return, unknown>;
-/** What callers get of that. */
-type CheckedItems<O extends AnySchema, Return> = AsyncGenerator<SchemaOutput<O>, Return, unknown>;
-
-/** A declared task that gets a signal. */
-export type AbortableTask<F extends AnyFunction, C extends AnyFunction> =
-  & Task<F, C>
-  & { readonly abortSignal: true };
+import {
+  type AbortableArgumentsDefinition,
+  type AbortableTaskOptions,
+  type AnyFunction,
+  type ArgumentsDefinition,
+  type ArgumentsGiven,
+  type ArgumentsTaken,
+  type ArgumentsWithSignal,
+  type CheckedArguments,
+  type CheckedItems,
+  type DeclaredResult,
+  type ImportedTask,
+  type PlaceOption,
+  type PlainTaskOptions,
+  type ResultDefinition,
+  TASK,
+  type Task,
+  type TaskDeclaration,
+  type Unchecked,
+  type UncheckedItems,
+  type ValidationOptions,
+  type WithoutSignal,
+} from "./task-types.ts";
+import { checkValidation, hostCheck, validated } from "./validation.ts";
 
 /**
  * Declares a task. Workers load the module that calls `task` and find the task by the place of this call, or, if that
@@ -210,18 +65,33 @@ export function task<const A extends readonly ArgumentSchema[], R extends Struct
 /** Declares a task of one argument, which a schema checks. */
 export function task<I extends AnySchema, R, Signal extends boolean = false>(
   definition: TaskOptions & PlaceOption & ValidationOptions & {
+    /** A Standard Schema (Zod, Valibot, ArkType etc.) of the only argument. `f` gets what it makes of that. */
     readonly input: I;
     readonly output?: undefined;
+    /**
+     * Whether `f` gets an AbortSignal as its last argument. The call's `signal` and its time limits abort it.
+     *
+     * @default false
+     */
     readonly abortSignal?: Signal;
+    /** The function that runs in the worker. */
     readonly f: (...args: CheckedArguments<I, Signal>) => R;
   },
 ): Task<(...args: CheckedArguments<I, Signal>) => R, (input: SchemaInput<I>) => R>;
 /** Declares a task of one argument, with schemas that check it and the result. */
 export function task<I extends AnySchema, O extends AnySchema, Signal extends boolean = false>(
   definition: TaskOptions & PlaceOption & ValidationOptions & {
+    /** A Standard Schema (Zod, Valibot, ArkType etc.) of the only argument. `f` gets what it makes of that. */
     readonly input: I;
+    /** A Standard Schema of the result, or of each item of a generator. Callers get what it makes of that. */
     readonly output: O;
+    /**
+     * Whether `f` gets an AbortSignal as its last argument. The call's `signal` and its time limits abort it.
+     *
+     * @default false
+     */
     readonly abortSignal?: Signal;
+    /** The function that runs in the worker. */
     readonly f: (...args: CheckedArguments<I, Signal>) => Unchecked<O>;
   },
 ): Task<
@@ -236,9 +106,17 @@ export function task<
   Signal extends boolean = false,
 >(
   definition: TaskOptions & PlaceOption & ValidationOptions & {
+    /** A Standard Schema (Zod, Valibot, ArkType etc.) of the only argument. `f` gets what it makes of that. */
     readonly input: I;
+    /** A Standard Schema of the result, or of each item of a generator. Callers get what it makes of that. */
     readonly output: O;
+    /**
+     * Whether `f` gets an AbortSignal as its last argument. The call's `signal` and its time limits abort it.
+     *
+     * @default false
+     */
     readonly abortSignal?: Signal;
+    /** The function that runs in the worker. */
     readonly f: (...args: CheckedArguments<I, Signal>) => UncheckedItems<O, Return>;
   },
 ): Task<
@@ -253,8 +131,15 @@ export function task<
 >(
   definition: TaskOptions & PlaceOption & {
     readonly input?: undefined;
+    /** A Standard Schema of the result, or of each item of a generator. Callers get what it makes of that. */
     readonly output: O;
+    /**
+     * Whether `f` gets an AbortSignal as its last argument. The call's `signal` and its time limits abort it.
+     *
+     * @default false
+     */
     readonly abortSignal?: Signal;
+    /** The function that runs in the worker. */
     readonly f: (...args: P) => Unchecked<O>;
   },
 ): Task<
@@ -270,8 +155,15 @@ export function task<
 >(
   definition: TaskOptions & PlaceOption & {
     readonly input?: undefined;
+    /** A Standard Schema of the result, or of each item of a generator. Callers get what it makes of that. */
     readonly output: O;
+    /**
+     * Whether `f` gets an AbortSignal as its last argument. The call's `signal` and its time limits abort it.
+     *
+     * @default false
+     */
     readonly abortSignal?: Signal;
+    /** The function that runs in the worker. */
     readonly f: (...args: P) => UncheckedItems<O, Return>;
   },
 ): Task<
@@ -285,29 +177,41 @@ export function task<const A extends readonly ArgumentSchema[], T>(
 /** Declares a task whose arguments and result have declared shapes, and which gets a signal. */
 export function task<const A extends readonly ArgumentSchema[], R extends Struct<Fields>>(
   definition: AbortableArgumentsDefinition<A, DeclaredResult<R>> & ResultDefinition<R>,
-): AbortableTask<
+): Task<
   (...args: ArgumentsWithSignal<A>) => DeclaredResult<R>,
   (...args: ArgumentsGiven<A>) => Infer<R>
 >;
 /** Declares a task whose arguments have declared shapes, and which gets a signal. */
 export function task<const A extends readonly ArgumentSchema[], T>(
   definition: AbortableArgumentsDefinition<A, T>,
-): AbortableTask<(...args: ArgumentsWithSignal<A>) => T, (...args: ArgumentsGiven<A>) => T>;
+): Task<(...args: ArgumentsWithSignal<A>) => T, (...args: ArgumentsGiven<A>) => T>;
 /** Declares a task whose result has a declared shape. */
 export function task<R extends Struct<Fields>, F extends (...args: never[]) => DeclaredResult<R>>(
-  definition: PlainTaskOptions & ResultDefinition<R> & { readonly f: F },
+  definition: PlainTaskOptions & ResultDefinition<R> & {
+    /** The function that runs in the worker. */
+    readonly f: F;
+  },
 ): Task<AnyFunction, (...args: Parameters<F>) => Infer<R>>;
 /** Declares a task whose result has a declared shape, and which gets a signal. */
 export function task<R extends Struct<Fields>, F extends (...args: never[]) => DeclaredResult<R>>(
-  definition: AbortableTaskOptions & ResultDefinition<R> & { readonly f: F },
-): AbortableTask<AnyFunction, (...args: WithoutSignal<Parameters<F>>) => Infer<R>>;
+  definition: AbortableTaskOptions & ResultDefinition<R> & {
+    /** The function that runs in the worker. */
+    readonly f: F;
+  },
+): Task<AnyFunction, (...args: WithoutSignal<Parameters<F>>) => Infer<R>>;
 /** Declares a task that gets a signal. */
 export function task<F extends AnyFunction>(
-  definition: AbortableTaskOptions & { readonly f: F },
-): AbortableTask<F, (...args: WithoutSignal<Parameters<F>>) => ReturnType<F>>;
+  definition: AbortableTaskOptions & {
+    /** The function that runs in the worker. */
+    readonly f: F;
+  },
+): Task<F, (...args: WithoutSignal<Parameters<F>>) => ReturnType<F>>;
 /** Declares a task of any arguments. Workers load the module that calls `task`. */
 export function task<F extends AnyFunction>(
-  definition: PlainTaskOptions & { readonly f: F },
+  definition: PlainTaskOptions & {
+    /** The function that runs in the worker. */
+    readonly f: F;
+  },
 ): Task<F>;
 export function task(
   definition: TaskOptions & PlaceOption & {
@@ -411,11 +315,9 @@ export type CalledFunction<T extends AnyFunction | Task> = T extends Task<AnyFun
  */
 export function importTask<T extends AnyFunction | Task = AnyFunction>(
   source: ImportOptions & { readonly abortSignal: true },
-):
-  & ImportedTask<
-    (...args: WithoutSignal<Parameters<CalledFunction<T>>>) => ReturnType<CalledFunction<T>>
-  >
-  & { readonly abortSignal: true };
+): ImportedTask<
+  (...args: WithoutSignal<Parameters<CalledFunction<T>>>) => ReturnType<CalledFunction<T>>
+>;
 /** Names a task of a module that the host does not load. The task gets no signal. */
 export function importTask<T extends AnyFunction | Task = AnyFunction>(
   source: ImportOptions & { readonly abortSignal?: false },

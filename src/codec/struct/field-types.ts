@@ -48,7 +48,7 @@ export interface TypedArrays<Bytes extends ArrayBufferLike = ArrayBuffer> {
 export type NumericKind = keyof TypedArrays;
 
 /** The type of a number of this kind. */
-export type NumericValue<Kind extends NumericKind> = Kind extends "i64" | "u64" ? bigint : number;
+type NumericValue<Kind extends NumericKind> = Kind extends "i64" | "u64" ? bigint : number;
 
 /** A number or bigint of fixed width. */
 export interface NumericField<Kind extends NumericKind>
@@ -116,7 +116,7 @@ export interface Struct<F extends Fields>
  *
  * @ignore
  */
-export type FieldTypes<F> = F extends Field ? F[typeof TYPES] : never;
+type FieldTypes<F> = F extends Field ? F[typeof TYPES] : never;
 
 /** The type a value of this field reads back as. */
 export type Infer<F extends Field> = FieldTypes<F>["value"];
@@ -128,24 +128,24 @@ export type InferInput<F extends Field> = FieldTypes<F>["input"];
 export type InferView<F extends Field> = FieldTypes<F>["view"];
 
 /** Makes an editor show the properties instead of the name of a helper. */
-export type Simplify<T> = T extends unknown ? { [Key in keyof T]: T[Key] } : never;
+type Simplify<T> = T extends unknown ? { [Key in keyof T]: T[Key] } : never;
 
 /** Keys of the optional fields. */
-export type OptionalFieldKeys<F extends Fields> = {
+type OptionalFieldKeys<F extends Fields> = {
   [Key in keyof F]: F[Key] extends OptionalField<Field> ? Key : never;
 }[keyof F];
 
 /** The field itself without `optional`. */
-export type RequiredField<F> = F extends OptionalField<infer Of> ? Of : F;
+type RequiredField<F> = F extends OptionalField<infer Of> ? Of : F;
 
 /** The object that a struct reads back as. */
-export type StructValue<F extends Fields> = Simplify<
+type StructValue<F extends Fields> = Simplify<
   & { -readonly [Key in Exclude<keyof F, OptionalFieldKeys<F>>]: FieldTypes<F[Key]>["value"] }
   & { -readonly [Key in OptionalFieldKeys<F>]?: FieldTypes<RequiredField<F[Key]>>["value"] }
 >;
 
 /** The object that a struct accepts. */
-export type StructInput<F extends Fields> = Simplify<
+type StructInput<F extends Fields> = Simplify<
   & { readonly [Key in Exclude<keyof F, OptionalFieldKeys<F>>]: FieldTypes<F[Key]>["input"] }
   & {
     readonly [Key in OptionalFieldKeys<F>]?: FieldTypes<RequiredField<F[Key]>>["input"] | undefined;
@@ -153,17 +153,17 @@ export type StructInput<F extends Fields> = Simplify<
 >;
 
 /** The arrays that an array field accepts: for numbers also the matching typed array. */
-export type ArrayInput<Element extends Field> =
+type ArrayInput<Element extends Field> =
   | readonly InferInput<Element>[]
   | (Element extends NumericField<infer Kind> ? TypedArrays<ArrayBufferLike>[Kind] : never);
 
 /** The view of an array field. */
-export type ArrayViewOf<Element extends Field> = Element extends NumericField<infer Kind>
+type ArrayViewOf<Element extends Field> = Element extends NumericField<infer Kind>
   ? NumericArrayView<Kind>
   : ArrayView<InferView<Element>, Infer<Element>>;
 
 /** Methods of every view of a struct. A field of the same name hides the method, but not the function. */
-export interface StructViewMethods<Value> {
+interface StructViewMethods<Value> {
   /** A plain copy, the same as without a view. Also: `viewToObject(view)`. */
   toObject(): Value;
   /** Ends this view and all views of the same record. Also: `revokeView(view)`. */

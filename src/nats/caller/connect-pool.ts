@@ -12,7 +12,7 @@ import { createTable } from "../../api/calls/call-proxy.ts";
 import type { Calls } from "../../api/calls/call-types.ts";
 import { checkShutdown } from "../../api/options/options.ts";
 import type { ShutdownOptions } from "../../api/options/pool-options.ts";
-import type { AnyFunction } from "../../api/tasks/task.ts";
+import type { AnyFunction } from "../../api/tasks/task-types.ts";
 import { createSettings, PLAIN } from "../../host/calls/call-settings.ts";
 import { InvalidArgumentError, NoMachinesError, PoolClosedError } from "../../errors.ts";
 import { withStackAbove } from "../../realm/caller-stack.ts";

@@ -6,7 +6,7 @@ import { checkShutdown } from "../../api/options/options.ts";
 import type { ShutdownOptions } from "../../api/options/pool-options.ts";
 import { createPool } from "../../api/pool/pool.ts";
 import type { Pool } from "../../api/pool/pool-types.ts";
-import type { AnyFunction } from "../../api/tasks/task.ts";
+import type { AnyFunction } from "../../api/tasks/task-types.ts";
 import { DurableWorker } from "../durable/durable-worker.ts";
 import { openStore } from "../durable/store.ts";
 import { callerOf } from "../../realm/call-site.ts";

@@ -67,7 +67,7 @@ const BELOW_NATS: readonly RegExp[] = [
   /^(?:codec|memory|streams)\//,
   /^(?:builtins|errors|realm\/(?:call-site|caller-stack))\.ts$/,
   /^api\/options\/(?:any-signal|call-options|checks|module-url|options|pool-options)\.ts$/,
-  /^api\/(?:calls\/(?:call-proxy|call-types)|tasks\/task)\.ts$/,
+  /^api\/(?:calls\/(?:call-proxy|call-types)|tasks\/task-types)\.ts$/,
   /^api\/pool\/(?:pool|pool-statistics|pool-types)\.ts$/,
   /^host\/(?:calls\/call-settings|dispatch\/pending-arguments|streams\/(?:result-stream|split-streams))\.ts$/,
   /^runtimes\/(?:bun\/bundles|current|runtime|services)\.ts$/,

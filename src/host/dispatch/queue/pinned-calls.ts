@@ -2,8 +2,9 @@
  * Calls that only one worker may run: the worker of their key, or a certain one (a broadcast). They wait here, in a list
  * for each worker, so that they delay no other call, and are never stolen.
  *
- * A key is hashed to one of `KEY_SLOTS` slots, and a slot gets the open worker with the fewest slots when it is first
- * used. So the memory for keys is bounded, and a key keeps its worker until that takes no more calls.
+ * A key is hashed to one of `KEY_SLOTS` slots, and a slot gets the worker with the fewest slots when it is first used, also
+ * one that is starting: those of the first calls would all be of the worker that is ready first. So the memory for keys is
+ * bounded, and a key keeps its worker until that takes no more calls.
  */
 import { Map } from "../../../builtins.ts";
 import { WorkerLostError } from "../../../errors.ts";
@@ -27,14 +28,17 @@ export interface PinnedCallsOptions {
 }
 
 export class PinnedCalls {
+  /** Ids of the workers that take calls or are starting. */
+  workerIds: () => readonly number[];
   readonly #options: PinnedCallsOptions;
-  /** By lane id, also of workers that are starting. Calls with a key wait under NO_LANE while no lane is open. */
+  /** By lane id, also of workers that are starting. Calls with a key wait under NO_LANE until their lane is open. */
   readonly #waiting = new Map<number, QueuedCall[]>();
   /** The lane id of each slot. */
   readonly #slots = new Int32Array(KEY_SLOTS).fill(NO_LANE);
 
   constructor(options: PinnedCallsOptions) {
     this.#options = options;
+    this.workerIds = () => options.lanes.open.map(({ id }) => id);
   }
 
   /** Calls that wait here. */
@@ -44,7 +48,7 @@ export class PinnedCalls {
     return size;
   }
 
-  /** Calls with a key that wait because no worker takes calls. */
+  /** Calls with a key whose worker does not take calls yet. */
   get unassigned(): number {
     return this.#waiting.get(NO_LANE)?.length ?? 0;
   }
@@ -90,6 +94,7 @@ export class PinnedCalls {
     for (let slot = 0; slot < KEY_SLOTS; slot++) {
       if (this.#slots[slot] === laneId) this.#slots[slot] = NO_LANE;
     }
+    this.onOpened(); // those that waited for this lane to open get another
     const { inFlight } = this.#options;
     for (const queued of this.#take(laneId)) {
       const call = this.#callOf(queued);
@@ -102,7 +107,7 @@ export class PinnedCalls {
     }
   }
 
-  /** A lane was opened: calls with keys need no longer wait for one. */
+  /** A lane was opened: its calls with keys need no longer wait for it. */
   onOpened(): void {
     for (const queued of this.#take(NO_LANE)) {
       const call = this.#callOf(queued);
@@ -154,18 +159,18 @@ export class PinnedCalls {
     return call?.lane === QUEUED_ON_HOST ? call : undefined;
   }
 
-  /** The id of the lane of a slot, or NO_LANE if no lane is open. */
+  /** The id of the lane of a slot, or NO_LANE while that is not open. */
   #laneOf(slot: number): number {
-    const { open } = this.#options.lanes;
-    if (!open.some(({ id }) => id === this.#slots[slot])) {
-      this.#slots[slot] = fewestSlots(open, this.#slots)?.id ?? NO_LANE;
+    if (this.#slots[slot] === NO_LANE) {
+      this.#slots[slot] = fewestSlots(this.workerIds(), this.#slots) ?? NO_LANE;
     }
-    return this.#slots[slot]!;
+    const id = this.#slots[slot]!;
+    return this.#options.lanes.open.some((lane) => lane.id === id) ? id : NO_LANE;
   }
 }
 
-function fewestSlots(lanes: readonly Lane[], slots: Int32Array): Lane | undefined {
-  const counts = new Map(lanes.map(({ id }) => [id, 0]));
+function fewestSlots(ids: readonly number[], slots: Int32Array): number | undefined {
+  const counts = new Map(ids.map((id) => [id, 0]));
   for (const id of slots) if (counts.has(id)) counts.set(id, counts.get(id)! + 1);
-  return lanes.toSorted((one, other) => counts.get(one.id)! - counts.get(other.id)!)[0];
+  return ids.toSorted((one, other) => counts.get(one)! - counts.get(other)!)[0];
 }

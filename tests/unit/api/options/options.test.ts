@@ -114,6 +114,11 @@ describe("options", () => {
     [{ permission: { read: [1] } }, /permission.read must be a boolean or an array of strings/],
     [{ permission: "strict" }, /this one knows none\. Node can deny to threads/],
     [{ thread: 2 }, /no option "thread"; did you mean "threads"\? It takes: threads/],
+    [{ queueLimit: 2 }, /no option "queueLimit"; did you mean "maxQueue"\?/],
+    [
+      { retries: 2 },
+      /no option "retries", which is one of calls: pool\.call\.f\.with\(\{ retries \}\)/,
+    ],
     [7, /takes an object of options, got 7/],
     [null, /takes an object of options, got null/],
     [[], /takes an object of options, got \[object Array\]/],
