@@ -30,9 +30,9 @@ describe("another copy of heddle in the process", () => {
 describe("an uncaught exception in a worker", () => {
   test("is printed if it rejects no call and no listener prevents it", async () => {
     const { code, output } = await runScript("silent-death.ts");
-    const told = output.split("heddle: uncaught exception in worker 0:").length - 1;
+    const printed = output.split("heddle: uncaught exception in worker 0:").length - 1;
     // Deno prints all three by itself.
-    expect([code, told]).toEqual([0, capabilities.printsUncaught ? 0 : 1]);
+    expect([code, printed]).toEqual([0, capabilities.printsUncaught ? 0 : 1]);
     expect(output).toMatch(/rror: quiet/);
     if (!capabilities.printsUncaught) expect(output).not.toMatch(/heard|rejected/);
   });
@@ -161,13 +161,13 @@ describe("a thread that cannot be stopped", () => {
     const pool = closedAfterTest(
       createLimitedPool({ hardTimeoutMs: 1000, maxAbandonedThreads: 2 }),
     );
-    const told: unknown[] = [];
+    const printed: unknown[] = [];
     pool.addEventListener("threadAbandoned", (event) => {
-      told.push(event.detail);
+      printed.push(event.detail);
       event.preventDefault();
     });
     const all = [await loop(pool), await loop(pool)];
-    expect(told).toEqual([{ workerId: 0, abandonedThreads: 1 }, {
+    expect(printed).toEqual([{ workerId: 0, abandonedThreads: 1 }, {
       workerId: 1,
       abandonedThreads: 2,
     }]);

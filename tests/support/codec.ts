@@ -92,7 +92,7 @@ export function send(pair: EndpointPair, values: readonly unknown[]): unknown[] 
   if (outcome !== true) {
     const snapshot = outcome === false ? pair.snapshots.capture(values) : outcome;
     const isSent = sendHeldCall(pair.host, snapshot);
-    // Key lists told before it, and the padding in front of them, may have taken the room.
+    // Key lists announced before it, and the padding in front of them, may have taken the room.
     if (!isSent) {
       takeKeyLists(pair);
       if (!sendHeldCall(pair.host, snapshot)) {
@@ -103,7 +103,7 @@ export function send(pair: EndpointPair, values: readonly unknown[]): unknown[] 
   return receive(pair);
 }
 
-/** The values of the next call, after whatever key lists were told before it. */
+/** The values of the next call, after whatever key lists were announced before it. */
 export function receive(pair: EndpointPair): unknown[] {
   takeKeyLists(pair);
   const { rx } = pair.worker;

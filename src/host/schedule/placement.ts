@@ -104,14 +104,14 @@ export class Placement implements LaneChooser {
     const kind = load & KIND_MASK;
     if (kind === LONG || load === UNKNOWN_LOAD) return this.#pickForLong(lanes, load);
     if (kind === ASYNC) return this.#pickForAsync(lanes, load);
-    const hot = this.#preferred;
-    if (hot === undefined) return this.#pickForShort(lanes, load);
-    const { outstanding, backlog, long } = hot.load;
+    const preferred = this.#preferred;
+    if (preferred === undefined) return this.#pickForShort(lanes, load);
+    const { outstanding, backlog, long } = preferred.load;
     // Computed again for each burst, and only once the backlog is high enough to matter.
     if (outstanding === 0) this.#packed = PACKED;
     const busy = backlog + (load >> KIND_BITS) - 1; // `tenthsOf`
     return busy <= this.#packed && long === 0 && outstanding < this.#usual
-      ? hot
+      ? preferred
       : this.#pickForShort(lanes, load);
   }
 

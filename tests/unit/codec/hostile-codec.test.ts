@@ -237,7 +237,7 @@ test("hasSpaceFor includes the key lists that must be announced first", () => {
   const pair = createEndpoints(1024);
   const wide = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`key number ${n}`, n]));
   const snapshot = pair.snapshots.capture([wide]);
-  pair.snapshots.capture([wide]); // seen twice: a key list now, and nobody was told
+  pair.snapshots.capture([wide]); // seen twice: a key list now, and not announced
   const small = pair.snapshots.capture([1]);
   while (sendHeldCall(pair.host, snapshot));
   for (let round = 0; round < 20; round++) {

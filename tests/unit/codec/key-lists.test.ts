@@ -17,7 +17,7 @@ import { createRandom } from "../../support/random.ts";
 import { createEndpoints } from "../../support/endpoints.ts";
 import { capabilities, runCode } from "../../support/runtime.ts";
 
-/** A sender and a receiver that have told each other everything. */
+/** A sender and a receiver that have announced everything to each other. */
 function pairOf(
   compiledAfter: number,
 ): { registry: KeyListRegistry; trip(value: unknown): unknown } {

@@ -1,24 +1,24 @@
 import { expect, test } from "vitest";
 import { MemoryWatch } from "../../../src/worker/memory-watch.ts";
 
-/** A watch of a worker that may hold 100 bytes and holds `snapshot`; `at` looks at a time, and says what the host was told. */
-function createWatch(snapshot: number) {
-  const state = { snapshot, nowMs: 0, looks: 0 };
-  const told: boolean[] = [];
+/** A watch of a worker that may hold 100 bytes and holds `usedBytes`; `at` checks at a time, and returns what was reported to the host. */
+function createWatch(usedBytes: number) {
+  const state = { usedBytes, nowMs: 0, checks: 0 };
+  const reported: boolean[] = [];
   const watch = new MemoryWatch({
     maxBytes: 100,
     bytes: () => {
-      state.looks++;
-      return state.snapshot;
+      state.checks++;
+      return state.usedBytes;
     },
     now: () => state.nowMs,
-    onFull: (isFarOver) => void told.push(isFarOver),
+    onFull: (isFarOver) => void reported.push(isFarOver),
   });
-  const at = (nowMs: number, bytes = state.snapshot): boolean[] => {
+  const at = (nowMs: number, bytes = state.usedBytes): boolean[] => {
     state.nowMs = nowMs;
-    state.snapshot = bytes;
+    state.usedBytes = bytes;
     watch.check();
-    return told.splice(0);
+    return reported.splice(0);
   };
   return { at, state };
 }
@@ -35,9 +35,9 @@ test("reports full once, far over once, and again after a second", () => {
 
 test("checks every 5 ms", () => {
   const { at, state } = createWatch(10);
-  const before = state.looks;
+  const before = state.checks;
   for (const nowMs of [0, 1, 4.9, 5, 9, 10]) at(nowMs);
-  expect(state.looks - before).toBe(3);
+  expect(state.checks - before).toBe(3);
 });
 
 test("allows a second if the worker is full before its first call, and never reports far over", () => {

@@ -168,14 +168,14 @@ describe("deadlines", () => {
     const answering = createLane(2, 10);
     const idle = createLane(3);
     createLane(4, 1);
-    const resting = createLane(6);
+    const backedUp = createLane(6);
     const begunAll = createLane(5, 1);
     expect(begunAll.begin()).toBe(true); // the record's room is not handed back
     make({ timeoutMs: 100_000 });
     for (let step = 0; step < 9; step++) {
       if (step % 3 === 2) idle.send(0);
       else if (idle.begin()) idle.publish();
-      if (step === 6) resting.send(0); // after 300 ms without a call
+      if (step === 6) backedUp.send(0); // after 300 ms without a call
       if (step % 2 === 1) {
         taking.begin();
         taking.publish();
