@@ -244,12 +244,13 @@ const pools = ["tests/conformance", "tests/stress"];
 const packageTest = preparePackageTest();
 const built = { cwd: packageTest };
 /** What a build can break on a further engine is how modules find each other and what is exported. */
-const builtOnBun = conformance("calls", "death", "errors", "shutdown");
+const builtOnBun = conformance("calls", "errors", "shutdown", "worker-death");
 /** Node 24's engine is between the two others': what depends on threads and time is asked again. */
 const again = [
   "tests/order",
-  ...conformance("calls", "endings", "limits", "scheduling"),
-  ...conformance("shutdown", "supervision", "waiting"),
+  ...conformance("abort", "calls", "hard-timeout", "memory-limits", "retries", "timeout"),
+  ...conformance("fairness", "parking", "recycling", "scheduling", "shutdown", "teardown"),
+  ...conformance("work-stealing", "worker-death"),
 ];
 const sourcesOnly = [`tests/${LOST_WAKES}`, "tests/stress"];
 /** Timers are captured when heddle is loaded, by the same code everywhere: once per engine. */
@@ -295,7 +296,9 @@ await suite("package", "node26", ["tests/package"], { isParallel: true });
 if (spawnSync("taskset", ["-c", "0", "true"]).status === 0) {
   const prefix = ["taskset", "-c", "0"];
   for (const runtime of ["node26", "deno", "bun"]) {
-    await suite("conformance pinned to one core", runtime, conformance("waiting"), { prefix });
+    await suite("conformance pinned to one core", runtime, conformance("fairness", "parking"), {
+      prefix,
+    });
   }
 } else skipped.push("conformance pinned to one core: there is no taskset on this system");
 

@@ -1,4 +1,4 @@
-/** Module pools, whose tasks are the functions that a module exports, and how workers find tasks. */
+/** What surrounds a program: other copies of the library, extended prototypes, output, processes that end. */
 import { describe, expect, test } from "vitest";
 import {
   createPool,
@@ -12,11 +12,12 @@ import {
 } from "../../src/mod.ts";
 import * as placed from "../fixtures/placed-tasks.ts";
 import { closedAfterTest, release, sharedWords } from "../support/conformance.ts";
-import { runScript } from "../support/runtime.ts";
+import { capabilities, runScript } from "../support/runtime.ts";
 
 type Tasks = typeof import("../fixtures/module-tasks.ts");
 
 const url = new URL("../fixtures/module-tasks.ts", import.meta.url);
+
 const modulePool = (options: PoolOptions = { threads: 1 }): Pool<Tasks> =>
   closedAfterTest(createPool(options)<Tasks>(url));
 
@@ -29,6 +30,13 @@ const stages: readonly (readonly [string, (options?: PoolOptions) => Promise<Poo
     return pool;
   }],
 ];
+
+test("a pool created by a tail call finds its module or throws", async () => {
+  const { output } = await runScript("tail-call.ts");
+  if (capabilities.hidesTailCalls) {
+    expect(output).toMatch(/TaskNotFoundError: .*square.*tail call.*moduleUrl: import\.meta\.url/);
+  } else expect(output).toBe("9\n");
+});
 
 describe.each(stages)("calls of a module pool %s", (_, create) => {
   test("functions, the default export and declared tasks are callable", async () => {

@@ -1,13 +1,19 @@
+/** What surrounds a program: other copies of the library, extended prototypes, output, processes that end. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createTestPool, type TestPool } from "../fixtures/tasks.ts";
 import { rejection, testPool } from "../support/conformance.ts";
 import { createRandom, seedOfRun } from "../support/random.ts";
 
 const cyclic: { self?: unknown; list: unknown[] } = { list: [] };
+
 cyclic.self = cyclic;
+
 cyclic.list.push(cyclic);
+
 const sparse: unknown[] = [1];
+
 sparse[2] = 3;
+
 const shared = { shared: true };
 
 /** Values that arrive as `structuredClone` makes them, whichever way they travel. */
@@ -217,27 +223,6 @@ describe("many large calls", () => {
   );
 });
 
-describe("maxPayloadBytes", () => {
-  test("counts encoded sizes in every ring, including resolved promises", async () => {
-    const record = (seed: number) =>
-      Object.fromEntries(Array.from({ length: 24 }, (_, key) => [`key${key}`, seed + key]));
-    for (const ringBytes of [4096, 2 ** 20]) {
-      const { call, ready } = testPool({ maxPayloadBytes: 1040, ringBytes });
-      await ready;
-      for (let time = 0; time < 4; time++) await call.echo(record(time)); // its keys are sent once
-      const records = Array.from({ length: 5 }, (_, row) => record(row));
-      for (let time = 0; time < 4; time++) expect(await call.echo(records)).toEqual(records);
-    }
-    const { call } = testPool({ maxPayloadBytes: 100_000 });
-    const large = () => new Uint8Array(80_000);
-    expect(await call.count(large(), 1)).toBe(2);
-    for (const other of [large(), Promise.resolve(large())]) {
-      const refused = rejection(call.count(large(), other));
-      expect(await refused).toMatchObject({ code: "HEDDLE_PAYLOAD_TOO_LARGE" });
-    }
-  });
-});
-
 describe("refusals", () => {
   test("an uncloneable value rejects only its own call", async () => {
     const { call } = testPool();
@@ -296,4 +281,14 @@ describe("refusals", () => {
       code: "HEDDLE_POOL_CLOSED",
     });
   });
+});
+
+test("a CryptoKey arrives as the first value of a worker", async () => {
+  const { call } = testPool({ threads: 1 });
+  const algorithm = { name: "AES-GCM", length: 128 };
+  const key = await crypto.subtle.generateKey(algorithm, true, ["encrypt"]);
+  const arrived = await call.echo(key) as CryptoKey;
+  expect(await crypto.subtle.exportKey("raw", arrived)).toEqual(
+    await crypto.subtle.exportKey("raw", key),
+  );
 });

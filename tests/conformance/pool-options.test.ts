@@ -1,13 +1,55 @@
-/** Values of options at their limits. */
-import { expect, test } from "vitest";
-import { createPool, type Pool, type PoolOptions, QueueFullError } from "../../src/mod.ts";
-import { begun, closedAfterTest, rejection, release, sharedWords } from "../support/conformance.ts";
+/** Options of pools: their limits, and what is refused. */
+import { describe, expect, test } from "vitest";
+import {
+  createPool,
+  InvalidArgumentError,
+  type Pool,
+  type PoolOptions,
+  QueueFullError,
+} from "../../src/mod.ts";
+import {
+  begun,
+  closedAfterTest,
+  rejection,
+  release,
+  sharedWords,
+  testPool,
+} from "../support/conformance.ts";
 
 type Tasks = typeof import("../fixtures/stream-tasks.ts");
 
 const url = new URL("../fixtures/stream-tasks.ts", import.meta.url);
+
 const poolWith = (options: PoolOptions): Pool<Tasks> =>
   closedAfterTest(createPool({ threads: 1, ...options })<Tasks>(url));
+
+test("spinMs accepts 0 and refuses invalid values", async () => {
+  const pool = testPool({ threads: 1, spinMs: 0 });
+  for (let n = 0; n < 50; n++) expect(await pool.call.echo(n)).toBe(n);
+  for (const bad of [-0.1, 1.5, NaN, "0.1"]) {
+    expect(() => testPool({ spinMs: bad as number })).toThrow(/spinMs must be/);
+  }
+});
+
+describe("arguments of createPool", () => {
+  const identity = (value: unknown): unknown => value;
+
+  test("createPool throws for options and tasks of the wrong form or in the wrong order", () => {
+    const create = createPool as (...args: unknown[]) => (tasks: unknown) => unknown;
+    expect(() => create({ threads: 1 }, { identity })).toThrow(/createPool\(options\)\(tasks\)/);
+    for (const tasks of [new Map([["identity", identity]]), [identity], Promise.resolve({})]) {
+      expect(() => create()(tasks)).toThrow(InvalidArgumentError);
+      expect(() => create()(tasks)).toThrow(
+        /tasks as an object.*got \[object (Map|Array|Promise)\]/,
+      );
+    }
+  });
+
+  test("signal: null means no signal", async () => {
+    const { call } = testPool();
+    expect(await call.echo.with({ signal: null })(1)).toBe(1);
+  });
+});
 
 test("maxQueue: 0 refuses calls that no worker takes at once", async () => {
   const pool = poolWith({ maxQueue: 0 });

@@ -1,6 +1,123 @@
+/** Time limits, aborts, retries: how calls end before, or instead of, their answer. */
 import { describe, expect, test } from "vitest";
-import { begun, rejection, sharedWords, testPool } from "../support/conformance.ts";
-import { capabilities, runScript } from "../support/runtime.ts";
+import { createPool, type Pool, type PoolOptions, transfer } from "../../src/mod.ts";
+import { createLimitedPool } from "../fixtures/limited.ts";
+import {
+  begun,
+  closedAfterTest,
+  rejection,
+  release,
+  sharedWords,
+  testPool,
+} from "../support/conformance.ts";
+
+function limitedPool(
+  options: Parameters<typeof createLimitedPool>[0] = {},
+): ReturnType<typeof createLimitedPool> {
+  return closedAfterTest(createLimitedPool(options));
+}
+
+type Tasks = typeof import("../fixtures/module-tasks.ts");
+
+const url = new URL("../fixtures/module-tasks.ts", import.meta.url);
+
+const createIdle = (options: PoolOptions = { threads: 3 }): Pool<Tasks> =>
+  closedAfterTest(createPool(options)<Tasks>(url));
+
+async function createReady(options?: PoolOptions): Promise<Pool<Tasks>> {
+  const pool = createIdle(options);
+  await pool.ready;
+  return pool;
+}
+
+test("shutdown accepts a time or { timeoutMs }", async () => {
+  for (const options of [0, { timeoutMs: 0 }, { timeoutMs: 10 }]) {
+    const pool = limitedPool();
+    await pool.ready;
+    const call = rejection(pool.call.sleep(60_000));
+    await pool.shutdown(options);
+    expect(await call).toMatchObject({ code: "HEDDLE_POOL_CLOSED" });
+  }
+  const pool = limitedPool();
+  const finished = pool.call.sleep(30);
+  await pool.shutdown({ timeoutMs: Infinity });
+  expect(await finished).toBe(undefined);
+  const bad: [unknown, RegExp][] = [
+    [{ drain: false }, /no option "drain"/],
+    [{ timeoutMs: -1 }, /timeoutMs must be/],
+    [{ wait: 1 }, /no option "wait"/],
+    ["soon", /timeoutMs must be/],
+  ];
+  for (const [options, message] of bad) {
+    expect(String(await rejection(limitedPool().shutdown(options as never)))).toMatch(message);
+  }
+});
+
+describe("shutdown(0)", () => {
+  test("queued calls never run", async () => {
+    const pool = limitedPool();
+    const words = sharedWords();
+    await pool.ready;
+    const calls = [pool.call.untilSet(words)];
+    for (let n = 1; n < 30; n++) calls.push(pool.call.mark(words) as Promise<never>);
+    const outcomes = Promise.allSettled(calls);
+    await begun(words);
+    const closing = pool.shutdown(0);
+    release(words);
+    await closing;
+    expect(new Set((await outcomes).map(({ status }) => status))).toEqual(new Set(["rejected"]));
+    expect(Atomics.load(words, 2)).toBe(0);
+  });
+
+  test("queued calls sent by message never run", async () => {
+    const pool = limitedPool({ balancer: "roundRobin" });
+    const words = sharedWords();
+    await pool.ready;
+    const calls = [
+      pool.call.untilSet(words),
+      pool.call.markWith(words, new Uint8Array(100_000)),
+      pool.call.markWith(words, transfer(new Uint8Array(10))),
+    ];
+    const outcomes = Promise.allSettled(calls);
+    await begun(words);
+    const closing = pool.shutdown(0);
+    release(words);
+    await closing;
+    expect(new Set((await outcomes).map(({ status }) => status))).toEqual(new Set(["rejected"]));
+    expect(Atomics.load(words, 2)).toBe(0);
+  });
+
+  test("aborts the signals of running tasks", async () => {
+    const pool = limitedPool({ teardownTimeoutMs: 60_000 });
+    const words = sharedWords();
+    const call = rejection(pool.call.untilAborted(words));
+    await begun(words);
+    await pool.shutdown(0);
+    expect(await call).toMatchObject({ code: "HEDDLE_POOL_CLOSED" });
+    expect(Atomics.load(words, 2)).toBe(1);
+  });
+});
+
+describe("shutdown", () => {
+  test("can reject the calls that no worker has begun", async () => {
+    const { call, shutdown } = await createReady({ threads: 1 });
+    const running = call.block(100);
+    await call.workerOf.with({ priority: "high" })("x".repeat(10)).catch(() => {});
+    const second = Promise.allSettled([call.block(50)]); // handles a rejection from its beginning
+    const queued = Array.from({ length: 20 }, () => call.block(1));
+    const closed = shutdown({ queued: "reject" });
+    const states = await Promise.allSettled(queued);
+    expect(states.filter(({ status }) => status === "rejected").length).toBeGreaterThan(0);
+    await second;
+    await closed;
+    expect(await running).toBeTypeOf("number");
+  });
+
+  test("with bad options is refused", async () => {
+    const { shutdown } = createIdle({ threads: 1 });
+    await expect(shutdown({ queued: "drop" as never })).rejects.toThrow(/queued must be "run" or/);
+  });
+});
 
 describe("shutdown", () => {
   test("waits for calls in flight", async () => {
@@ -94,92 +211,5 @@ describe("shutdown", () => {
       if (round % 2 === 0) expect(await pool.call.add(round, 1)).toBe(round + 1);
       await pool.shutdown(round % 3 === 0 ? 0 : undefined);
     }
-  });
-});
-
-describe("the process", () => {
-  test("exits while an idle pool is open", async () => {
-    const { code, output } = await runScript("idle-pool.ts");
-    expect({ code, output }).toEqual({ code: 0, output: "3\n" });
-  });
-
-  test("exits after shutdown", async () => {
-    const { code, output } = await runScript("shutdown.ts");
-    expect({ code, output }).toEqual({ code: 0, output: "3\nclosed\n" });
-  });
-
-  test("keeps running while calls are in flight", async () => {
-    const { code, output } = await runScript("in-flight.ts");
-    expect({ code, output }).toEqual({ code: 0, output: "slow\n" });
-  });
-
-  test("keeps running while an argument is awaited, also if the host was parked before", async () => {
-    const { code, output } = await runScript("pending-argument.ts");
-    expect({ code, output }).toEqual({ code: 0, output: "42\n" });
-  });
-
-  test("keeps running until a pool is ready, even if a worker exits during its start", async () => {
-    const { code, output } = await runScript("starting-again.ts");
-    expect({ code, output }).toEqual({ code: 0, output: "1\n" });
-  });
-
-  test("keeps running with an idle pool and keepAlive", async () => {
-    const { code, output } = await runScript("keep-alive.ts");
-    expect({ code, output }).toEqual({ code: 0, output: "still here\n" });
-  });
-
-  test("a module that awaits its pool at top level does not deadlock its workers", async () => {
-    const { code, output } = await runScript("top-level-await.ts");
-    expect({ code, output }).toEqual({ code: 0, output: "49\n" });
-  });
-
-  test("a missing isMain guard is reported and starts no chain of pools", async () => {
-    const { code, output } = await runScript("no-guard.ts");
-    expect(output).toMatch(/HEDDLE_POOL_WHILE_LOADING.*isMain/s);
-    expect(code).toBe(0);
-  });
-
-  test("a pool in a plain worker thread works", async () => {
-    const { code, output } = await runScript("in-worker.ts");
-    expect({ code, output }).toEqual({ code: 0, output: "5\n" });
-  });
-
-  test.runIf(capabilities.usingSyntax)("using and await using close the pool", async () => {
-    const { code, output } = await runScript("using.ts");
-    expect({ code, output }).toEqual({ code: 0, output: "4\nrejected PoolClosedError\n" });
-  });
-
-  test("loads only the modules it uses", async () => {
-    // `fetch` and its like: 18 ms and 7 MiB in each thread. Only Node tells what is loaded.
-    const { code, output } = await runScript("lazy.ts");
-    expect({ code, output }).toEqual({ code: 0, output: "0 0\n" });
-  });
-
-  test("output of a task arrives before its result, in order", async () => {
-    const { code, output } = await runScript("prompt-output.ts");
-    const lines = output.trim().split("\n");
-    expect(code).toBe(0);
-    expect(lines.filter((line) => /one|two|five|settled/.test(line))).toEqual([
-      "one",
-      "two",
-      "five",
-      "settled",
-    ]);
-    expect(lines.filter((line) => /three|four/.test(line))).toEqual(["three", "four"]);
-  });
-
-  test.runIf(capabilities.capturesConsole)(
-    "output goes through a stream whose write was replaced",
-    async () => {
-      const { code, output } = await runScript("captured-output.ts");
-      const captured = "from the worker\ndecoded\nfrom the worker, written\n";
-      expect({ code, output }).toEqual({ code: 0, output: `${JSON.stringify(captured)}\n` });
-    },
-  );
-
-  test("output of a worker arrives while it is busy and while it is idle", async () => {
-    const { code, output } = await runScript("console.ts");
-    expect(code).toBe(0);
-    expect(output.split("\n").filter((line) => line.startsWith("from the worker"))).toHaveLength(3);
   });
 });

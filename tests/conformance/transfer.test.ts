@@ -1,9 +1,9 @@
-/** Values that do not cross as copies of whatever comes: declared, borrowed, moved, limited. */
+/** Buffers and ports that move. */
 import { isMarkedAsUntransferable, markAsUntransferable } from "node:worker_threads";
 import { afterEach, describe, expect, test } from "vitest";
-import { borrow, createPool, f64, importTask, struct, transfer, view } from "../../src/mod.ts";
-import { createMovingPool, type MovingPool, Point, type Track } from "../fixtures/moving-tasks.ts";
-import { rejection } from "../support/conformance.ts";
+import { borrow, createPool, type Pool, type PoolOptions, transfer } from "../../src/mod.ts";
+import { createMovingPool, type MovingPool, type Track } from "../fixtures/transfer-tasks.ts";
+import { closedAfterTest, rejection } from "../support/conformance.ts";
 import { capabilities } from "../support/runtime.ts";
 
 const open = new Set<MovingPool>();
@@ -33,124 +33,18 @@ const track = (points: number): Track => ({
   heights: [0.5, -1, 1e300],
 });
 
-describe("declared shapes", () => {
-  test("arguments and results of every size arrive before and after the worker is ready", async () => {
-    const { call, ready } = pool({ ringBytes: 4096 });
-    const early = call.echoTrack(track(3)); // held: no worker is ready yet
-    await ready;
-    expect(await early).toEqual(track(3));
-    for (const points of [0, 1, 40, 5000]) {
-      expect(await call.echoTrack(track(points))).toEqual(track(points));
-    }
-    expect(await call.echoTrack({ ...track(1), note: "ü".repeat(1000) })).toMatchObject({
-      note: "ü".repeat(1000),
-    });
-    expect(await call.mirror({ x: 1, y: -0 })).toEqual({ x: -0, y: 1 });
-    const many = Array.from({ length: 500 }, (_, x) => call.mirror({ x, y: 0 }));
-    expect((await Promise.all(many)).map(({ y }) => y)).toEqual([...many.keys()]);
-    expect(await call.echoTrackLater(track(2), 1)).toEqual(track(2));
-    expect(await call.echoTrackLater(Promise.resolve(track(2)), Promise.resolve(1))).toEqual(
-      track(2),
-    );
-  });
+type Tasks = typeof import("../fixtures/module-tasks.ts");
 
-  test("a mismatch is refused with its path, the expected type and the actual value", async () => {
-    const { call } = pool();
-    const bad = { ...track(2), points: [{ x: 1, y: 2 }, { x: 1, y: "2" as unknown as number }] };
-    expect(await rejection(call.echoTrack(bad))).toMatchObject({
-      code: "HEDDLE_STRUCT_MISMATCH",
-      path: "args[0].points[1].y",
-      got: expect.stringContaining('"2"'),
-    });
-    expect(await rejection((call.mirror as unknown as () => Promise<unknown>)())).toMatchObject({
-      code: "HEDDLE_STRUCT_MISMATCH",
-      path: "args[0]",
-    });
-    const wrong = await rejection(call.wrongResult());
-    expect((wrong as Error).message).toMatch(/^result\.y must be .*got "two"/);
-    expect(await call.mirror({ x: 1, y: 2 })).toEqual({ x: 2, y: 1 });
-  });
+const url = new URL("../fixtures/module-tasks.ts", import.meta.url);
 
-  test("a view reads in place until a synchronous task returns, and without limit in an async task", async () => {
-    const { call } = pool({ ringBytes: 4096 });
-    expect(await call.lengthOf(track(11), 2)).toBeCloseTo(20 * Math.sqrt(5));
-    expect(await call.lengthOf(track(1001), 1)).toBeCloseTo(1000 * Math.sqrt(5));
-    expect(await call.keepView(track(1))).toBe("Прогулка");
-    expect(await rejection(call.nameOfKept())).toMatchObject({ code: "HEDDLE_BORROW_EXPIRED" });
-    expect(await call.viewLater(track(2))).toEqual(track(2));
-    for (const part of ["all", "points", "heights"]) {
-      expect(((await rejection(call.giveView(track(2), part))) as Error).message).toMatch(
-        /^result\.part .*it is a view: copy what it shows/,
-      );
-    }
-  });
-});
+const createIdle = (options: PoolOptions = { threads: 3 }): Pool<Tasks> =>
+  closedAfterTest(createPool(options)<Tasks>(url));
 
-describe("borrowed bytes", () => {
-  const bytes = Uint8Array.from({ length: 40 }, (_, index) => index);
-  new DataView(bytes.buffer).setFloat64(8, 1.25, true);
-
-  test("are read in place, by every accessor", async () => {
-    const { call } = pool();
-    expect(await call.readBorrowed(borrow(bytes))).toEqual({
-      length: 40,
-      first: 0,
-      last: 39,
-      none: undefined,
-      float: 1.25,
-      big: 0x00010203,
-      little: 0x03020100,
-      index: 7,
-      slice: new Uint8Array([2, 3, 4]),
-    });
-    expect(bytes[1]).toBe(1);
-  });
-
-  test("arrive at every size and kind, inline and by message", async () => {
-    const { call } = pool({ ringBytes: 4096 });
-    for (const length of [0, 1, 7, 1000, 5000, 300_000]) {
-      const list = new Uint8Array(length).fill(3);
-      expect(await call.sumBorrowed(borrow(list))).toBe(3 * length);
-      expect(await call.sumBorrowed(borrow(list.buffer))).toBe(3 * length);
-      expect(await call.sumBorrowed(borrow(list.subarray(length >> 1)))).toBe(
-        3 * (length - (length >> 1)),
-      );
-    }
-    expect(await call.sumBorrowed(borrow(new Float64Array(2)))).toBe(0);
-    expect(await call.sumBorrowed(borrow(bytes), Promise.resolve(false))).toBeGreaterThan(0);
-  });
-
-  test("cannot be read after the task returns or awaits", async () => {
-    const { call } = pool();
-    await call.sumBorrowed(borrow(bytes), true);
-    expect(await rejection(call.useKept())).toMatchObject({ code: "HEDDLE_BORROW_EXPIRED" });
-    expect(await rejection(call.borrowAndPromise(borrow(bytes)))).toMatchObject({
-      code: "HEDDLE_BORROW_EXPIRED",
-      length: 40,
-    });
-    expect(await call.borrowAsync(borrow(new TextEncoder().encode("abcd")))).toEqual([
-      4,
-      100,
-      "abc",
-    ]);
-    expect(await rejection(call.throwWithBorrowed(borrow(bytes)))).toMatchObject({
-      message: "got 40",
-    });
-  });
-
-  test("release their space in the ring after each call", async () => {
-    const { call } = pool({ ringBytes: 4096 });
-    const list = new Uint8Array(900).fill(1);
-    const sums = Array.from({ length: 300 }, () => call.sumBorrowed(borrow(list)));
-    expect(new Set(await Promise.all(sums))).toEqual(new Set([900]));
-  });
-
-  test("values that cannot be borrowed are refused", () => {
-    for (const bad of [null, "text", {}, [1]]) {
-      expect(() => borrow(bad as unknown as Uint8Array)).toThrow(/borrow\(\) takes/);
-    }
-  });
-});
+async function createReady(options?: PoolOptions): Promise<Pool<Tasks>> {
+  const pool = createIdle(options);
+  await pool.ready;
+  return pool;
+}
 
 describe("transferred buffers", () => {
   test("travel both ways without a copy and are detached immediately", async () => {
@@ -409,117 +303,25 @@ describe("transferred buffers", () => {
   });
 });
 
-describe("promises among the arguments", () => {
-  const three = (pool: MovingPool) => pool.call.echoAll as (...args: unknown[]) => Promise<unknown>;
-
-  test("do not affect how the other arguments arrive", async () => {
-    const { call } = pool();
-    const bytes = new Uint8Array([1, 2, 3]);
-    const nested = { list: [borrow(bytes)] };
-    const sum = call.sumNested as (...args: unknown[]) => Promise<unknown>;
-    expect(await sum(nested)).toBe(6);
-    expect(await sum(nested, Promise.resolve(1))).toBe(6);
-    class Computed {
-      get x() {
-        return 1;
-      }
-      get y() {
-        return 2;
-      }
-    }
-    expect(await call.mirror(new Computed())).toEqual({ x: 2, y: 1 });
-    expect(await call.lengthOf(track(3), Promise.resolve(2))).toBeCloseTo(4 * Math.sqrt(5));
-    expect(await call.lengthOf(Promise.resolve(track(3)), 2)).toBeCloseTo(4 * Math.sqrt(5));
+describe("with({ transfer })", () => {
+  test("moves objects of all arguments", async () => {
+    const { call } = await createReady({ threads: 1 });
+    const [one, other] = [new Uint8Array(10), new Uint8Array(300_000)];
+    const moving = call.lengths.with({ transfer: [one.buffer, other.buffer] });
+    const result = moving(one, other);
+    expect([one.length, other.length]).toEqual([0, 0]);
+    expect(await result).toEqual([10, 300_000]);
   });
 
-  test("settle in any number and order and preserve identity among the others", async () => {
-    const made = pool();
-    const shared = { a: 1 };
-    const [a, b, c, d] = await three(made)(
-      Promise.resolve("first"),
-      shared,
-      new Promise((resolve) => setTimeout(resolve, 5, [shared])),
-      shared,
-    ) as unknown[];
-    expect([a, b, c]).toEqual(["first", { a: 1 }, [{ a: 1 }]]);
-    expect(d).toBe(b);
-    expect(await made.call.echo(Promise.resolve({ only: 1 }))).toEqual({ only: 1 });
-    expect(await made.call.mirror(Promise.resolve({ x: 1, y: 2 }))).toEqual({ x: 2, y: 1 });
-    const large = new Uint8Array(300_000).fill(1);
-    const text = "x".repeat(2_000_000);
-    expect(await three(made)(large, Promise.resolve(text), text)).toEqual([large, text, text]);
-    expect(await rejection(three(made)(1, Promise.resolve(() => {})))).toMatchObject({
-      code: "HEDDLE_DATA_CLONE",
-    });
-  });
-});
-
-describe("importTask of a declared task", () => {
-  const href = new URL("../fixtures/moving-tasks.ts", import.meta.url);
-
-  test("works with the same declaration and fails the pool with a different one", async () => {
-    const same = importTask<(point: { x: number; y: number }) => { x: number; y: number }>({
-      href,
-      name: "mirror",
-      args: [Point],
-      returns: Point,
-    });
-    const right = createPool({ threads: 1 })({ mirror: same });
-    expect(await right.call.mirror({ x: 1, y: 2 })).toEqual({ x: 2, y: 1 });
-    await right.shutdown();
-    // Of the same size, but something else.
-    const Other = struct({ x: f64, z: f64 });
-    const others = [
-      {},
-      { args: [Point] },
-      { args: [view(Point)], returns: Point },
-      { args: [Other], returns: Other },
-    ];
-    for (const wrong of others) {
-      const made = createPool({ threads: 1 })({
-        mirror: importTask({ href, name: "mirror", ...wrong }),
-      });
-      const error = await rejection(made.ready);
-      expect(error).toMatchObject({ code: "HEDDLE_WORKER_START" });
-      expect((error as Error).message).toMatch(/declares args: \[struct \{ "/);
-      await made.shutdown();
-    }
-  });
-});
-
-describe("maxPayloadBytes", () => {
-  test("does not count heddle's own records", async () => {
-    const made = pool({ maxPayloadBytes: 400, ringBytes: 4096 });
-    const objects = Array.from({ length: 60 }, (_, n) => ({ [`key ${n}`]: n, [`more ${n}`]: n }));
-    const calls = [...objects, ...objects].map((object) => made.call.echo(object)); // held
-    expect(await Promise.all(calls)).toEqual([...objects, ...objects]);
-    expect(await Promise.all(objects.map((each) => made.call.echo(each)))).toEqual(objects);
-    await rejection(made.call.exit()); // the next worker is told all of it anew
-    for (const object of objects) expect(await made.call.echo(object)).toEqual(object);
-  });
-
-  test("rejects only larger arguments and results", async () => {
-    const { call } = pool({ maxPayloadBytes: 1000, ringBytes: 4096 });
-    const values = [
-      "x".repeat(2000),
-      new Uint8Array(5000),
-      new Uint8Array(500_000),
-      Buffer.alloc(100_000),
-      Array.from({ length: 100 }, () => ({ a: "b" })),
-    ];
-    for (const large of values) {
-      expect(await rejection(call.echo(large))).toMatchObject({
-        name: "PayloadTooLargeError",
-        code: "HEDDLE_PAYLOAD_TOO_LARGE",
-        maxBytes: 1000,
-      });
-    }
-    expect(await rejection(call.makeText(3000))).toMatchObject({
-      code: "HEDDLE_PAYLOAD_TOO_LARGE",
-    });
-    expect(await call.makeText(900)).toHaveLength(900);
-    expect(await call.echo("x".repeat(900))).toBe("x".repeat(900));
-    // What moves takes no memory.
-    expect(await call.takeAndGive(transfer(new Uint8Array(100_000)))).toHaveLength(100_000);
+  test("moves nothing in a call that is refused", async () => {
+    const { call } = await createReady({ threads: 1 });
+    const bytes = new Uint8Array(10);
+    await expect(
+      call.workerOf.with({ transfer: [bytes.buffer] })({ bytes, f: () => 1 } as never),
+    ).rejects.toMatchObject({ code: "HEDDLE_DATA_CLONE" });
+    expect(bytes.length).toBe(10);
+    expect(() => call.lengths.with({ transfer: bytes as never })).toThrow(
+      /transfer must be an array/,
+    );
   });
 });

@@ -11,7 +11,7 @@ import {
   type ExactnessPool,
   HttpError,
   pollutePrototypes,
-} from "../fixtures/exactness-tasks.ts";
+} from "../fixtures/structured-clone-tasks.ts";
 import { rejection, testPool } from "../support/conformance.ts";
 import { capabilities } from "../support/runtime.ts";
 import { differences } from "../support/same.ts";
@@ -76,6 +76,73 @@ async function expectLikeClone(pool: Caller, make: () => unknown): Promise<void>
   }
   expect(differences(await pool.call.echo(make()), expected)).toEqual([]);
   await stillWorks(pool);
+}
+
+/** An array whose second element does `act` to it when it is encoded. */
+function arrayThat(act: (array: unknown[]) => void, ...rest: unknown[]): unknown[] {
+  const array: unknown[] = [1, null, ...rest];
+  array[1] = {
+    get act() {
+      act(array);
+      return 0;
+    },
+  };
+  return array;
+}
+
+function objectThat(act: (object: Record<string, unknown>) => void): object {
+  const object = {
+    get act() {
+      act(object);
+      return 0;
+    },
+    b: 2,
+    c: { deep: 3 },
+    d: 4,
+  };
+  return object;
+}
+
+/** A Map or Set whose first entry does `act` when it is encoded. */
+function mapThat(act: (map: Map<unknown, unknown>) => void): Map<unknown, unknown> {
+  const map = new Map<unknown, unknown>();
+  map.set("first", {
+    get act() {
+      act(map);
+      return 0;
+    },
+  });
+  return map.set("second", 2).set("third", { a: 3 });
+}
+
+function setThat(act: (set: Set<unknown>) => void): Set<unknown> {
+  const set = new Set<unknown>();
+  set.add({
+    get act() {
+      act(set);
+      return 0;
+    },
+  });
+  return set.add("second").add({ a: 3 });
+}
+
+/** Something on one buffer before and after a getter that does `act` to the buffer. */
+function aroundBuffer(
+  act: (buffer: ArrayBuffer) => void,
+  before: (buffer: ArrayBuffer) => unknown,
+  after: (buffer: ArrayBuffer) => unknown,
+  maxByteLength?: number,
+): object {
+  const buffer = new ArrayBuffer(16, maxByteLength === undefined ? {} : { maxByteLength });
+  const [first, last] = [before(buffer), after(buffer)];
+  return {
+    first,
+    get act() {
+      act(buffer);
+      return 0;
+    },
+    last,
+  };
 }
 
 describe("refusals contain the path", () => {
@@ -285,72 +352,6 @@ describe("getters", () => {
     expect(await inner).toMatchObject({ code: "HEDDLE_DATA_CLONE" });
   });
 });
-
-/** An array whose second element does `act` to it when it is encoded. */
-function arrayThat(act: (array: unknown[]) => void, ...rest: unknown[]): unknown[] {
-  const array: unknown[] = [1, null, ...rest];
-  array[1] = {
-    get act() {
-      act(array);
-      return 0;
-    },
-  };
-  return array;
-}
-
-function objectThat(act: (object: Record<string, unknown>) => void): object {
-  const object = {
-    get act() {
-      act(object);
-      return 0;
-    },
-    b: 2,
-    c: { deep: 3 },
-    d: 4,
-  };
-  return object;
-}
-
-/** A Map or Set whose first entry does `act` when it is encoded. */
-function mapThat(act: (map: Map<unknown, unknown>) => void): Map<unknown, unknown> {
-  const map = new Map<unknown, unknown>();
-  map.set("first", {
-    get act() {
-      act(map);
-      return 0;
-    },
-  });
-  return map.set("second", 2).set("third", { a: 3 });
-}
-function setThat(act: (set: Set<unknown>) => void): Set<unknown> {
-  const set = new Set<unknown>();
-  set.add({
-    get act() {
-      act(set);
-      return 0;
-    },
-  });
-  return set.add("second").add({ a: 3 });
-}
-
-/** Something on one buffer before and after a getter that does `act` to the buffer. */
-function aroundBuffer(
-  act: (buffer: ArrayBuffer) => void,
-  before: (buffer: ArrayBuffer) => unknown,
-  after: (buffer: ArrayBuffer) => unknown,
-  maxByteLength?: number,
-): object {
-  const buffer = new ArrayBuffer(16, maxByteLength === undefined ? {} : { maxByteLength });
-  const [first, last] = [before(buffer), after(buffer)];
-  return {
-    first,
-    get act() {
-      act(buffer);
-      return 0;
-    },
-    last,
-  };
-}
 
 describe("getters that change the value being encoded have the same effect as in structuredClone", () => {
   const nothing = () => null;

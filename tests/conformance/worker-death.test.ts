@@ -1,5 +1,132 @@
+/** Workers that end while they have calls. */
 import { describe, expect, test, vi } from "vitest";
-import { begun, rejection, release, sharedWords, testPool, until } from "../support/conformance.ts";
+import { WorkerLostError } from "../../src/mod.ts";
+import { createDoomedPool, type DoomedPool } from "../fixtures/dying-tasks.ts";
+import { createLimitedPool } from "../fixtures/limited.ts";
+import {
+  begun,
+  closedAfterTest,
+  rejection,
+  release,
+  sharedWords,
+  testPool,
+  until,
+} from "../support/conformance.ts";
+import { capabilities, runScript } from "../support/runtime.ts";
+
+function limitedPool(
+  options: Parameters<typeof createLimitedPool>[0] = {},
+): ReturnType<typeof createLimitedPool> {
+  return closedAfterTest(createLimitedPool(options));
+}
+
+function doomedPool(options: Parameters<typeof createDoomedPool>[0] = {}): DoomedPool {
+  return closedAfterTest(createDoomedPool(options));
+}
+
+function busy(ms: number): void {
+  const end = performance.now() + ms;
+  while (performance.now() < end);
+}
+
+test("the pool fails after several workers in a row exit without a response", async () => {
+  const pool = limitedPool();
+  const words = sharedWords();
+  const errors: unknown[] = [];
+  // A caller that does not give up: without an end it would go on for as long as the process.
+  do errors.push(await rejection(pool.call.dieAtFirst(words, Infinity))); while (
+    errors.length < 20 && errors.at(-1) instanceof WorkerLostError
+  );
+  expect(errors).toHaveLength(11);
+  expect(errors.at(-1)).toMatchObject({ code: "HEDDLE_WORKER_START" });
+  expect((errors.at(-1) as Error).message).toMatch(/10 workers in a row ended before/);
+  expect(await rejection(pool.call.echo(1))).toBe(errors.at(-1));
+});
+
+describe("a worker that ends", () => {
+  test("queued calls run elsewhere, whether sent inline or by message", async () => {
+    const pool = limitedPool();
+    await pool.ready;
+    const shared = new SharedArrayBuffer(16);
+    const large = new Uint8Array(300_000);
+    const exiting = rejection(pool.call.exit(3));
+    const [plain, platform, again] = [
+      pool.call.echo("plain"),
+      pool.call.echo(shared),
+      pool.call.lengthOf.with({ retries: 3 })(large),
+    ];
+    await exiting;
+    expect(await plain).toBe("plain");
+    expect(await platform).toBeInstanceOf(SharedArrayBuffer);
+    expect(await again).toBe(300_000);
+  });
+});
+
+describe("after an uncaught exception in a microtask", () => {
+  const payloads: Record<string, () => unknown> = {
+    "small ones": () => 1,
+    "large ones": () => "y".repeat(2 * 2 ** 20),
+    "shared ones": () => new SharedArrayBuffer(8),
+  };
+  test.each(Object.keys(payloads))(
+    "calls that have not begun run on the replacement: %s",
+    async (kind) => {
+      const pool = doomedPool();
+      await pool.ready;
+      for (let round = 0; round < 5; round++) {
+        const words = sharedWords();
+        const waiting = pool.call.wait(words); // in flight, so the loop goes on by microtasks
+        const doomed = pool.call.throwSoon();
+        const made = Array.from({ length: 6 }, payloads[kind]!);
+        const innocent = made.map((value) => pool.call.noted(words, value));
+        expect(await rejection(doomed)).toMatchObject({ code: "HEDDLE_WORKER_LOST" });
+        expect(await rejection(waiting)).toMatchObject({ code: "HEDDLE_WORKER_LOST" });
+        expect(await Promise.all(innocent)).toEqual(made);
+        expect(words[1]).toBe(made.length);
+      }
+    },
+  );
+});
+
+test.each([false, true])(
+  "a result that cannot be posted rejects its own call while a response backlog waits (thrown: %s)",
+  async (isThrown) => {
+    const pool = doomedPool({
+      ringBytes: { requests: 65_536, responses: 1024 },
+      balancer: "leastLoaded", // keeps none of them on the host
+    });
+    await pool.ready;
+    const [words, later] = [sharedWords(), sharedWords()];
+    const waiting = pool.call.wait(later);
+    const gone = rejection(pool.call.giveGone(words, isThrown));
+    const texts = Array.from({ length: 50 }, () => pool.call.text(200));
+    // Nobody takes answers meanwhile, so they fill the ring, and others wait when this one comes.
+    busy(50);
+    release(words);
+    busy(50);
+    expect(await gone).toMatchObject({ code: "HEDDLE_DATA_CLONE" });
+    release(later);
+    expect(await waiting).toBe("waited");
+    expect(await Promise.all(texts)).toEqual(new Array(50).fill("z".repeat(200)));
+    expect(pool.stats().workersLost).toBe(0);
+  },
+);
+
+test("a broken worker exits even if its tasks handle uncaught exceptions", async () => {
+  const pool = doomedPool();
+  await pool.call.handleUncaught();
+  const broken = rejection(pool.call.breakAtomics());
+  expect(await broken).toMatchObject({ code: "HEDDLE_WORKER_LOST" });
+  expect(await pool.call.echo("another")).toBe("another");
+});
+
+test('tasks with signals run if Object.prototype has "get" and "value"', async () => {
+  const pool = doomedPool();
+  await pool.call.pollute(true);
+  expect(await pool.call.signalled()).toBe(false);
+  await pool.call.pollute(false);
+  expect(pool.stats().workersLost).toBe(0);
+});
 
 describe("a worker that ends", () => {
   test("process.exit in a task rejects the worker's calls, and a replacement takes the next call", async () => {
@@ -135,5 +262,16 @@ describe("unhandled rejections in a worker", () => {
     } finally {
       print.mockRestore();
     }
+  });
+});
+
+describe("an uncaught exception in a worker", () => {
+  test("is printed if it rejects no call and no listener prevents it", async () => {
+    const { code, output } = await runScript("silent-death.ts");
+    const printed = output.split("heddle: uncaught exception in worker 0:").length - 1;
+    // Deno prints all three by itself.
+    expect([code, printed]).toEqual([0, capabilities.printsUncaught ? 0 : 1]);
+    expect(output).toMatch(/rror: quiet/);
+    if (!capabilities.printsUncaught) expect(output).not.toMatch(/heard|rejected/);
   });
 });

@@ -52,8 +52,8 @@ test("callPlaceOf tells where the running function was called", () => {
     return place;
   };
   const place = whereAmI();
-  expect(place?.module).toMatch(/wrapping\.test/);
-  expect(place?.place).toMatch(/wrapping\.test.*:\d+:\d+$/);
+  expect(place?.module).toMatch(/map-error\.test/);
+  expect(place?.place).toMatch(/map-error\.test.*:\d+:\d+$/);
   expect(callPlaceOf(() => {})).toBeUndefined();
 });
 

@@ -23,45 +23,16 @@ async function sourcePool(options: PoolOptions = { threads: 1 }): Promise<Pool<T
 }
 
 let folder: string;
+
 let file: string;
+
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "heddle-sources-"));
   file = join(folder, "lines.txt");
   await writeFile(file, "one\ntwo\nthree\n");
 });
-afterAll(() => rm(folder, { recursive: true }));
 
-test("sources that fail end no process, whatever the call does with them", async () => {
-  const { code, output } = await runScript("failing-sources.ts");
-  expect(output.replaceAll("Z_DATA_ERROR", "damaged").trimEnd().split("\n")).toEqual([
-    "read: rejected ENOENT",
-    "ignored: resolved ignored",
-    "ignored for long: resolved ignored",
-    "refused: rejected refused",
-    "aborted: rejected 20",
-    "beside a function: rejected HEDDLE_DATA_CLONE",
-    "of a closed pool: rejected HEDDLE_POOL_CLOSED",
-    "of an unknown task: rejected HEDDLE_UNKNOWN_TASK",
-    "timed out: rejected HEDDLE_TIMEOUT",
-    "in a promise: rejected HEDDLE_DATA_CLONE",
-    "beside a promise that rejects: rejected no value",
-    "with a transfer list: rejected HEDDLE_INVALID_ARGUMENT",
-    "of a broadcast: rejected HEDDLE_DATA_CLONE",
-    "between two reads: rejected cut",
-    "after the call: resolved ignored",
-    "while it is ended: resolved ignored",
-    "lines: rejected ENOENT",
-    "lines ignored: resolved ignored",
-    "a generator: rejected generator failed",
-    "a ReadableStream: rejected errored",
-    "a ReadableStream, ignored: resolved ignored",
-    "damaged gzip: rejected damaged",
-    expect.stringMatching(/^damaged gzip, decompressed: rejected ./),
-    "a sink that fails: rejected disk full",
-    "alive",
-  ]);
-  expect(code).toBe(0);
-});
+afterAll(() => rm(folder, { recursive: true }));
 
 /** Kinds of streams, each with a function that says whether it has been ended. */
 const kinds: Record<string, (first: () => AsyncGenerator<number>) => Promise<Kind> | Kind> = {
@@ -140,6 +111,38 @@ const calls: Record<string, (pool: Pool<Tasks>, source: never) => Promise<unknow
     call.ignore(source, () => {}),
   "a refused promise of it": ({ call }, source) => call.size(Promise.resolve(source) as never),
 };
+
+test("sources that fail end no process, whatever the call does with them", async () => {
+  const { code, output } = await runScript("failing-sources.ts");
+  expect(output.replaceAll("Z_DATA_ERROR", "damaged").trimEnd().split("\n")).toEqual([
+    "read: rejected ENOENT",
+    "ignored: resolved ignored",
+    "ignored for long: resolved ignored",
+    "refused: rejected refused",
+    "aborted: rejected 20",
+    "beside a function: rejected HEDDLE_DATA_CLONE",
+    "of a closed pool: rejected HEDDLE_POOL_CLOSED",
+    "of an unknown task: rejected HEDDLE_UNKNOWN_TASK",
+    "timed out: rejected HEDDLE_TIMEOUT",
+    "in a promise: rejected HEDDLE_DATA_CLONE",
+    "beside a promise that rejects: rejected no value",
+    "with a transfer list: rejected HEDDLE_INVALID_ARGUMENT",
+    "of a broadcast: rejected HEDDLE_DATA_CLONE",
+    "between two reads: rejected cut",
+    "after the call: resolved ignored",
+    "while it is ended: resolved ignored",
+    "lines: rejected ENOENT",
+    "lines ignored: resolved ignored",
+    "a generator: rejected generator failed",
+    "a ReadableStream: rejected errored",
+    "a ReadableStream, ignored: resolved ignored",
+    "damaged gzip: rejected damaged",
+    expect.stringMatching(/^damaged gzip, decompressed: rejected ./),
+    "a sink that fails: rejected disk full",
+    "alive",
+  ]);
+  expect(code).toBe(0);
+});
 
 describe.each(Object.keys(kinds))("a %s", (kind) => {
   test.each(Object.keys(calls))("is ended by %s", async (how) => {

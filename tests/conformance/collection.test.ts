@@ -1,0 +1,12 @@
+/** Pools that are collected as garbage. */
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { runFile } from "../support/runtime.ts";
+
+test("garbage-collected pools are closed with one warning", async () => {
+  const file = fileURLToPath(new URL("../fixtures/scripts/forgotten.ts", import.meta.url));
+  const { code, output } = await runFile(file, ["--expose-gc"], 50_000);
+  const [warning, ...lines] = output.split("\n");
+  expect(warning).toMatch(/^heddle: a pool that is no longer referenced was closed/);
+  expect([code, ...lines]).toEqual([0, "forgotten true kept 0 busy 0", "1 1 2 3", "4", ""]);
+});

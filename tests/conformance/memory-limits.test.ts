@@ -1,0 +1,67 @@
+/** Workers that use too much memory. */
+import { describe, expect, test } from "vitest";
+import { createSupervisedPool } from "../fixtures/supervision-tasks.ts";
+import { closedAfterTest, rejection, until } from "../support/conformance.ts";
+import { capabilities, pause } from "../support/runtime.ts";
+
+function supervisedPool(
+  options: Parameters<typeof createSupervisedPool>[0] = {},
+): ReturnType<typeof createSupervisedPool> {
+  return closedAfterTest(createSupervisedPool(options));
+}
+
+const MIB = 2 ** 20;
+
+describe("memory", () => {
+  test("a worker above maxWorkerBytes is replaced and no call is dropped", async () => {
+    const pool = supervisedPool({ maxWorkerBytes: 160 * MIB });
+    const workers = new Set<number>();
+    let calls = 0;
+    await until(() => workers.size === 3, async () => {
+      const waiting = Promise.all([pool.call.sleep(30), pool.call.echo(++calls)]);
+      const { workersStarted, recycled } = pool.stats();
+      workers.add(await pool.call.leak(workersStarted > recycled + 1 ? 0 : 20));
+      expect((await waiting)[1]).toBe(calls);
+    });
+    expect(pool.stats()).toMatchObject({ workersLost: 0, recycled: 2 });
+    expect(calls).toBeGreaterThan(4); // not replaced at every call
+  });
+
+  test("a limit below the size of an empty worker replaces it at most once per call", async () => {
+    const pool = supervisedPool({ maxWorkerBytes: 1000 });
+    await pool.ready;
+    await pool.call.sleep(100);
+    expect(await pool.call.echo("all the same")).toBe("all the same");
+    await pause(600);
+    // One for each call at most: a worker that has done nothing yet is not replaced.
+    expect(pool.stats().workersStarted).toBeLessThanOrEqual(3);
+  });
+
+  test("a worker below its limit is not replaced, and idle workers are not checked", async () => {
+    const pool = supervisedPool({ maxWorkerBytes: 500 * MIB });
+    for (let call = 0; call < 30; call++) {
+      await pool.call.leak(1);
+      await pool.call.sleep(5);
+    }
+    expect(pool.stats()).toMatchObject({ recycled: 0, workersStarted: 1 });
+  });
+
+  test.runIf(capabilities.resourceLimits)(
+    "a worker that exceeds resourceLimits ends without affecting others",
+    async () => {
+      const pool = supervisedPool({ threads: 2, resourceLimits: { maxOldGenerationSizeMb: 32 } });
+      const error = await rejection(pool.call.exhaust());
+      expect(error).toMatchObject({ code: "HEDDLE_WORKER_LOST" });
+      expect(String((error as { reason: string }).reason)).toMatch(/memory/);
+      expect(await pool.call.echo("others go on")).toBe("others go on");
+    },
+  );
+
+  test.runIf(!capabilities.resourceLimits)(
+    "resourceLimits are refused if the runtime does not support them",
+    () => {
+      expect(() => createSupervisedPool({ resourceLimits: { maxOldGenerationSizeMb: 32 } }))
+        .toThrow(/Bun ignores resourceLimits|Deno leaves workers hanging at resourceLimits/);
+    },
+  );
+});
