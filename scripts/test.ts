@@ -1,15 +1,16 @@
 /**
- * Everything `npm test` does: static checks, the build, and every suite on every runtime. Those that start workers run
- * two at a time: no outcome may depend on how long a thread is held up. Ends with `N passed, N failed` over all of
+ * Everything `npm test` does: static checks, the build, and the suites on the runtimes. Those that start workers run
+ * three at a time: no outcome may depend on how long a thread is held up. Ends with `N passed, N failed` over all of
  * it; a check that is not a suite counts as one.
  */
-import { execFileSync, spawn, spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { spawn, spawnSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { RUN_VARIABLE, waitForLeftOver } from "./left-over.ts";
 import { fetchNatsServer } from "./nats-server.ts";
+import { LOST_WAKES, preparePackageTest } from "./package-test.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 const bin = (name: string): string => join(root, "node_modules/.bin", name);
@@ -27,10 +28,13 @@ const RUNTIMES: Readonly<Record<string, readonly string[]>> = {
 /** Node keeps what its type stripping made of the sources: a worker starts in half the time. */
 const compileCache = join(tmpdir(), `heddle-compile-cache-${process.pid}`);
 
+/** `npm run test:all`: every suite on every runtime, for releases. */
+const isFull = process.argv.includes("--all");
+
 let passed = 0;
 let failed = 0;
 const failures: string[] = [];
-/** Processes that commands have left running. */
+/** Processes and temporary folders that commands have left. */
 const leftOver: string[] = [];
 const skipped: string[] = [];
 
@@ -62,11 +66,17 @@ async function run(
   env: NodeJS.ProcessEnv,
 ): Promise<[number, string]> {
   const mark = `${process.pid}-${runs++}`;
-  const ended = await runMarked(command, cwd, { ...env, [RUN_VARIABLE]: mark });
+  const temporary = mkdtempSync(join(tmpdir(), "heddle-run-"));
+  const own = { TMPDIR: temporary, TMP: temporary, TEMP: temporary, [RUN_VARIABLE]: mark };
+  const ended = await runMarked(command, cwd, { ...env, ...own });
   for (const { pid, command } of await waitForLeftOver(mark)) {
     leftOver.push(`${name}: ${command}`);
     kill(pid);
   }
+  // Runtimes and tools have folders of their own there.
+  const folders = readdirSync(temporary).filter((entry) => entry.startsWith("heddle"));
+  for (const folder of folders) leftOver.push(`${name}: the temporary folder ${folder}`);
+  rmSync(temporary, { recursive: true, force: true });
   return ended;
 }
 
@@ -161,54 +171,6 @@ async function inTurn(atOnce: number, jobs: readonly (() => Promise<void>)[]): P
   await Promise.all(Array.from({ length: atOnce }, work));
 }
 
-const LOST_WAKES = "conformance/lost-wakes.test.ts";
-
-/** Conformance tests against the packed and installed package instead of the sources. */
-function preparePackageTest(): string {
-  const target = join(root, ".package-test");
-  rmSync(target, { recursive: true, force: true });
-  const installed = join(target, "node_modules/heddle");
-  mkdirSync(installed, { recursive: true });
-  const packed = JSON.parse(
-    execFileSync("npm", ["pack", "--json", "--pack-destination", target], {
-      cwd: root,
-      encoding: "utf8",
-      stdio: ["ignore", "pipe", "ignore"],
-    }),
-  ) as Record<string, { filename: string }> | { filename: string }[];
-  const [{ filename }] = Object.values(packed) as [{ filename: string }];
-  execFileSync("tar", ["-xzf", join(target, filename), "-C", installed, "--strip-components=1"]);
-  for (const folder of ["conformance", "fixtures", "support"]) {
-    cpSync(join(root, "tests", folder), join(target, "tests", folder), { recursive: true });
-  }
-  cpSync(join(root, "examples"), join(target, "examples"), { recursive: true });
-  for (const path of readdirSync(join(target, "tests"), { recursive: true, encoding: "utf8" })) {
-    if (!path.endsWith(".ts")) continue;
-    const file = join(target, "tests", path);
-    const text = readFileSync(file, "utf8");
-    writeFileSync(
-      file,
-      // What a test puts into programs outside this folder is a URL.
-      text.replaceAll(
-        /new URL\("((?:\.\.\/)+)src\/(?:mod-)?(mod|[\w-]+)\.ts", import/g,
-        'new URL("$1node_modules/heddle/dist/$2.js", import',
-      )
-        .replaceAll(/"(?:\.\.\/)+src\/mod\.ts"/g, '"heddle"')
-        .replaceAll(/"(?:\.\.\/)+src\/mod-task\.ts"/g, '"heddle/task"')
-        .replaceAll(/"(?:\.\.\/)+src\/mod-dashboard\.ts"/g, '"heddle/dashboard"')
-        .replaceAll(/"(?:\.\.\/)+src\/mod-knitting-utils\.ts"/g, '"heddle/knitting/utils"')
-        .replaceAll(/"(?:\.\.\/)+src\/mod-knitting\.ts"/g, '"heddle/knitting"'),
-    );
-  }
-  cpSync(join(root, "vitest.config.ts"), join(target, "vitest.config.ts"));
-  // These reach into the sources; everything else uses what the package exports.
-  for (const file of ["support/codec.ts", "support/endpoints.ts", "support/rings.ts", LOST_WAKES]) {
-    rmSync(join(target, "tests", file), { force: true });
-  }
-  writeFileSync(join(target, "package.json"), '{ "type": "module", "private": true }\n');
-  return target;
-}
-
 await check("versions of the runtimes", [bin("node"), "scripts/check-runtimes.ts"]);
 await check("format", [bin("deno"), "fmt", "--check"]);
 await check("lint (deno)", [bin("deno"), "lint"]);
@@ -226,35 +188,36 @@ await check("release, JSR included (npm pack, deno publish --dry-run)", [
   "--dry-run",
 ]);
 
-/** Suites about time and threads; what values look like does not depend on either. */
 const conformance = (...names: readonly string[]): string[] =>
   names.map((name) => `tests/conformance/${name}.test.ts`);
 
-const modules = ["tests/unit", "tests/order"];
-// Schedules are explored on one runtime of each engine.
-/** What is true of files is asked once, and on Deno, which can import from a server. */
-const withoutProject = "--exclude=tests/unit/project/**";
 const alone = { isParallel: true };
-await suite("modules and schedules", "node26", [...modules, "tests/schedule"], alone);
-await suite("modules and schedules", "bun", [...modules, "tests/schedule", withoutProject], alone);
+const unit = (...names: readonly string[]): string[] => names.map((name) => `tests/unit/${name}`);
+/** What engines and runtimes do differently: values, memory, waiting. */
+const ofRuntime = unit("codec", "lane", "ring", "runtimes", "streams", "sync");
+/** What is true of files is asked once. */
+const modules = isFull
+  ? ["tests/unit", "--exclude=tests/unit/project/**", "tests/order"]
+  : [...ofRuntime, "tests/order"];
+/** The protocol's steps are those of one program, whichever engine runs it. */
+const schedules = isFull ? ["tests/schedule"] : [];
+const everything = ["tests/unit", "tests/order", "tests/schedule"];
+await suite("modules and schedules", "node26", everything, alone);
+await suite("modules", "bun", [...modules, ...schedules], alone);
 await suite("modules", "deno", modules, alone);
-await suite("modules", "node22", [...modules, withoutProject], alone);
+await suite("modules", "node22", modules, alone);
 
-const pools = ["tests/conformance", "tests/stress"];
 const packageTest = preparePackageTest();
 const built = { cwd: packageTest };
-/** What a build can break on a further engine is how modules find each other and what is exported. */
-const builtOnBun = conformance("calls", "errors", "shutdown", "worker-death");
 /** Node 24's engine is between the two others': what depends on threads and time is asked again. */
 const again = [
-  "tests/order",
   ...conformance("abort", "calls", "hard-timeout", "memory-limits", "retries", "timeout"),
   ...conformance("fairness", "parking", "recycling", "scheduling", "shutdown", "teardown"),
   ...conformance("work-stealing", "worker-death"),
 ];
-const sourcesOnly = [`tests/${LOST_WAKES}`, "tests/stress"];
+const ofSources = [`tests/${LOST_WAKES}`, "tests/stress"];
 /** Timers are captured when heddle is loaded, by the same code everywhere: once per engine. */
-const fakeTimers = { env: { HEDDLE_TEST_FAKE_TIMERS: "1" } };
+const fakeTimers = { ...built, env: { HEDDLE_TEST_FAKE_TIMERS: "1" } };
 /** Machines are processes of their own, on all three runtimes. */
 const natsServer = fetchNatsServer();
 if (!("path" in natsServer)) skipped.push(`NATS: ${natsServer.reason}`);
@@ -269,43 +232,50 @@ const natsAgain = ["calls", "edges", "loss", "security", "streams"].map((name) =
 const programs = (runtime: string) => () =>
   suite("programs of the benchmarks", runtime, ["tests/programs"]);
 
-await inTurn(2, [
-  () => suite("pools", "deno", pools),
-  () => suite("pools", "node26", pools),
-  () => suite("pools", "bun", pools),
-  // The oldest Node does all it can with the build.
-  () => suite("pools of the built package", "node22", ["tests/conformance"], built),
-  () => suite("calls and how they end", "node24", again),
+/** A release asks everything of the sources as well: the build is made of them by one tool, in one way. */
+const ofRelease = isFull
+  ? ["node22", "node24", "node26", "deno", "bun"].map((runtime) => () =>
+    suite("pools of the sources", runtime, ["tests/conformance"])
+  )
+  : [];
+
+// Three at a time on two cores: tests of pools wait as often as they work.
+await inTurn(3, [
+  ...["deno", "node26", "bun", "node22"].map((runtime) => () =>
+    suite("pools of the built package", runtime, ["tests/conformance"], built)
+  ),
+  ...["node26", "deno", "bun"].map((runtime) => () =>
+    suite("what needs the sources", runtime, ofSources)
+  ),
   nats("node26", ["tests/nats"]),
+  () => suite("calls and how they end", "node24", again, built),
   () => suite("the built site", "node26", ["tests/site"]),
   nats("deno", natsAgain),
   nats("bun", natsAgain),
-  () => suite("what needs the sources", "node22", sourcesOnly),
-  () => suite("calls of the built package", "bun", builtOnBun, built),
   () => suite("conformance with fake timers", "node26", conformance("shutdown"), fakeTimers),
   () => suite("conformance with fake timers", "bun", conformance("shutdown"), fakeTimers),
   () => suite("code blocks of the docs", "node26", ["tests/docs"]),
   () => suite("pages in a browser", "node26", ["tests/graphs", "tests/dashboard"]),
   ...["node26", "deno", "bun"].map(programs),
+  ...ofRelease,
 ]);
-rmSync(packageTest, { recursive: true, force: true });
 
 // Installed, bundled and inspected; runs programs on every runtime.
 await suite("package", "node26", ["tests/package"], { isParallel: true });
 
 if (spawnSync("taskset", ["-c", "0", "true"]).status === 0) {
-  const prefix = ["taskset", "-c", "0"];
+  const options = { ...built, prefix: ["taskset", "-c", "0"] };
   for (const runtime of ["node26", "deno", "bun"]) {
-    await suite("conformance pinned to one core", runtime, conformance("fairness", "parking"), {
-      prefix,
-    });
+    const files = conformance("fairness", "parking");
+    await suite("conformance pinned to one core", runtime, files, options);
   }
 } else skipped.push("conformance pinned to one core: there is no taskset on this system");
+rmSync(packageTest, { recursive: true, force: true });
 
 rmSync(compileCache, { recursive: true, force: true });
-for (const each of leftOver) console.log(`left running by ${each}`);
+for (const each of leftOver) console.log(`left by ${each}`);
 report(
-  "processes that suites leave running",
+  "processes and folders that suites leave",
   leftOver.length === 0 ? 1 : 0,
   leftOver.length,
   performance.now(),

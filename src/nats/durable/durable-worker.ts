@@ -123,9 +123,10 @@ export class DurableWorker {
     try {
       message = codec.encode(RESULT, [], [await this.#run(call)], "result");
     } catch (error) {
-      // This machine stops: the next one runs it.
-      if (this.#isStopped && error instanceof PoolClosedError) msg.nak();
-      else if (runs > retries) await this.#bury(msg, id, error);
+      // This machine stops: the next one runs it. A copy, since this delivery counts as a run.
+      if (this.#isStopped && error instanceof PoolClosedError) {
+        await this.#copy(msg, call, { retries: retries + 1 - runs }, "again");
+      } else if (runs > retries) await this.#bury(msg, id, error);
       else msg.nak(Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (runs - 1)));
       return;
     } finally {
@@ -144,17 +145,28 @@ export class DurableWorker {
    * Returns a delayed call until its time has come. Then a copy without the delay takes its place: each delivery of that
    * is a run, however many deliveries were lost before.
    */
-  async #defer(msg: JsMsg, { task, request, args }: DurableCall): Promise<void> {
-    const { codec, store } = this.#options;
+  async #defer(msg: JsMsg, call: DurableCall): Promise<void> {
+    const { request } = call;
     const dueAt = msg.info.timestampNanos / NANOS_PER_MS + request.delayMs;
     const restMs = Math.min(request.delayMs, dueAt - Date.now());
     if (restMs > 0) {
       msg.nak(Math.ceil(restMs));
       return;
     }
-    const message = codec.encode(CALL, [task, { ...request, delayMs: 0 }], args, "args");
+    await this.#copy(msg, call, { delayMs: 0 }, "due");
+  }
+
+  /** Queues the call again, with these settings, in place of the message. */
+  async #copy(
+    msg: JsMsg,
+    { task, request, args }: DurableCall,
+    changed: Partial<DurableRequest>,
+    why: string,
+  ): Promise<void> {
+    const { codec, store } = this.#options;
+    const message = codec.encode(CALL, [task, { ...request, ...changed }], args, "args");
     // Two machines publish one copy. No call has an id with a dot.
-    await store.client.publish(store.subject, message, { msgID: `due.${msg.seq}` });
+    await store.client.publish(store.subject, message, { msgID: `${why}.${msg.seq}` });
     msg.ack();
   }
 

@@ -1,0 +1,469 @@
+/**
+ * Sixty faults, one line of the sources each, and the tests that have to notice them. `npm run test:mutants` puts them in one
+ * by one, and lists those that no test noticed.
+ */
+
+export interface Mutant {
+  /** Path in `src`. */
+  readonly file: string;
+  /** A part of one line, which occurs once in the file. */
+  readonly from: string;
+  readonly to: string;
+  /** What breaks. */
+  readonly fault: string;
+}
+
+/** A room: the tests that are run for its mutants, paths in `tests`. */
+export interface Room {
+  readonly tests: readonly string[];
+  readonly mutants: readonly Mutant[];
+}
+
+const conformance = (...names: readonly string[]): string[] =>
+  names.map((name) => `conformance/${name}.test.ts`);
+
+const ring: Room = {
+  tests: ["unit/ring", "order"],
+  mutants: [
+    {
+      file: "ring/producer.ts",
+      from: "const wanted = need <= room ? need : room + need;",
+      to: "const wanted = need;",
+      fault: "the padding before a wrapped record is not counted",
+    },
+    {
+      file: "ring/producer.ts",
+      from: "if (used < 0 || used > this.capacity) {",
+      to: "if (used < 0) {",
+      fault: "a damaged head is believed",
+    },
+    {
+      file: "ring/producer.ts",
+      from: "i32[(index >> 2) + 1] = (this.#sequence << 2) | QUEUED;",
+      to: "i32[(index >> 2) + 1] = (this.#sequence << 2) | CLAIMED;",
+      fault: "a record is published as if it was begun",
+    },
+    {
+      file: "ring/producer.ts",
+      from: "if ((queued & STATE_MASK) !== QUEUED) return false;",
+      to: "",
+      fault: "a record that was begun is revoked",
+    },
+    {
+      file: "ring/producer.ts",
+      from: "return position < this.#unwrapped(Atomics.load(this.#header, HEAD_POSITION));",
+      to: "return position <= this.#unwrapped(Atomics.load(this.#header, HEAD_POSITION));",
+      fault: "the next record counts as released",
+    },
+    {
+      file: "ring/producer.ts",
+      from: "if (used >= 0 && need <= index - used) {",
+      to: "if (used >= 0) {",
+      fault: "a rewind overwrites unread records",
+    },
+    {
+      file: "ring/consumer.ts",
+      from: "length >= RECORD_HEADER_BYTES && length <= available && length <= room",
+      to: "length >= RECORD_HEADER_BYTES && length <= room",
+      fault: "a record longer than what was published is read",
+    },
+    {
+      file: "ring/consumer.ts",
+      from: "if (seen === revokedState(queued)) return false;",
+      to: "if (seen === revokedState(queued)) return true;",
+      fault: "a revoked record runs",
+    },
+    {
+      file: "ring/consumer.ts",
+      from: "if (((this.#head - this.#publishedHead) | 0) < this.#publishBytes) return false;",
+      to: "if (this.#publishBytes > 0) return false;",
+      fault: "released space is never published",
+    },
+    {
+      file: "ring/consumer.ts",
+      from: "Atomics.load(this.#header, TAIL_POSITION) !== this.#head;",
+      to: "false;",
+      fault: "a new record is not seen",
+    },
+  ],
+};
+
+const parking: Room = {
+  tests: ["unit/sync", "schedule", "unit/host/dispatch", ...conformance("parking", "fairness")],
+  mutants: [
+    {
+      file: "sync/host-parking.ts",
+      from: "this.#post(this.#message);",
+      to: "",
+      fault: "a parked host gets no wake",
+    },
+    {
+      file: "sync/host-parking.ts",
+      from:
+        "if (Atomics.compareExchange(this.#words, this.#index, PARKED, AWAKE) !== PARKED) return;",
+      to: "",
+      fault: "a park gets two wakes",
+    },
+    {
+      file: "sync/worker-parking.ts",
+      from: "if (state === BLOCKED) Atomics.notify(this.#words, this.#index, 1);",
+      to: "if (state === BLOCKED) {}",
+      fault: "a blocked worker gets no wake",
+    },
+    {
+      file: "sync/worker-parking.ts",
+      from: "return !this.cancel(BLOCKED);",
+      to: "return true;",
+      fault: "a block that timed out leaves its announcement",
+    },
+    {
+      file: "sync/space-flag.ts",
+      from: "Atomics.compareExchange(this.#words, this.#index, 1, 0) === 1;",
+      to: "true;",
+      fault: "the wish for space is never withdrawn",
+    },
+    {
+      file: "host/dispatch/poll-loop.ts",
+      from:
+        "if (lanes.hasResponse || (isDue && work.flush()) || (isCrowded && work.rebalance())) {",
+      to: "if ((isDue && work.flush()) || (isCrowded && work.rebalance())) {",
+      fault: "the host parks although a response has come",
+    },
+    {
+      file: "worker/loop.ts",
+      from: "if (replies.waiting > 0) replies.requestSpace();",
+      to: "",
+      fault: "a worker with a full response ring is not woken for room",
+    },
+    {
+      file: "sync/adaptive-spin.ts",
+      from: "if (nowMs - startMs >= budgetMs) return this.#spend(nowMs - startMs, isReady());",
+      to: "",
+      fault: "a spin has no end",
+    },
+    {
+      file: "sync/awake-count.ts",
+      from: "if (Atomics.add(words[word]!, 0, delta) < REMOVED_BELOW) return;",
+      to: "Atomics.add(words[word]!, 0, delta);",
+      fault: "a thread that is gone is counted",
+    },
+    {
+      file: "sync/turn-clock.ts",
+      from: "return nowMs - this.#startMs >= maxTurnMs;",
+      to: "return false;",
+      fault: "timers and I/O starve",
+    },
+  ],
+};
+
+const codec: Room = {
+  tests: ["unit/codec"],
+  mutants: [
+    {
+      file: "codec/kinds/numbers.ts",
+      from: "(integer !== 0 || 1 / value > 0)",
+      to: "true",
+      fault: "-0 arrives as 0",
+    },
+    {
+      file: "codec/kinds/numbers.ts",
+      from: "BIGINT_HEX | (value < 0n ? NEGATIVE : 0)",
+      to: "BIGINT_HEX",
+      fault: "large bigints lose their sign",
+    },
+    {
+      file: "codec/kinds/numbers.ts",
+      from: 'if (!hexPattern.test(digits)) throw reader.corrupt("digits", at);',
+      to: "",
+      fault: "damaged digits become an error of another kind",
+    },
+    {
+      file: "codec/kinds/text.ts",
+      from: "if (writer.access.text.writeUnits(text, writer.u8, start) > 0xff) {",
+      to: "if (writer.access.text.writeUnits(text, writer.u8, start) > 0xffff) {",
+      fault: "short texts beyond Latin-1 are cut to a byte",
+    },
+    {
+      file: "codec/encoder.ts",
+      from: "this.i32[offset >> 2]! |= REFERENCED;",
+      to: "",
+      fault: "an object that occurs twice cannot be found again",
+    },
+    {
+      file: "codec/key-lists/key-lists.ts",
+      from:
+        "if (keys.length > MAX_LISTED_KEYS || this.#keyLists.length >= MAX_KEY_LISTS) return undefined;",
+      to: "if (keys.length > MAX_LISTED_KEYS) return undefined;",
+      fault: "key lists are announced without limit",
+    },
+    {
+      file: "codec/key-lists/key-lists.ts",
+      from: "if (key in Object.prototype) return undefined;",
+      to: "",
+      fault: "a deleted property is read from the prototype",
+    },
+    {
+      file: "codec/key-lists/key-lists.ts",
+      from: "if (!guess.fits(object)) {",
+      to: "if (guess === undefined) {",
+      fault: "an object is sent by the key list of another",
+    },
+  ],
+};
+
+const dispatch: Room = {
+  tests: [
+    "unit/host",
+    ...conformance("priority", "affinity", "backpressure", "retries", "work-stealing"),
+    ...conformance("worker-death", "scheduling", "timeout"),
+  ],
+  mutants: [
+    {
+      file: "host/dispatch/queue/waiting-calls.ts",
+      from:
+        "if (call.retryPayload === undefined || call.retries >= call.settings.retries) return false;",
+      to: "if (call.retryPayload === undefined) return false;",
+      fault: "a call is repeated without end",
+    },
+    {
+      file: "host/dispatch/queue/waiting-calls.ts",
+      from: "this.queue.putBackAll(calls.filter((queued) => !this.#pin(queued)));",
+      to: "",
+      fault: "calls that a lost worker has not begun are dropped",
+    },
+    {
+      file: "host/dispatch/queue/waiting-calls.ts",
+      from: "if (this.#size >= this.#idle) backpressure.admit(this.#size);",
+      to: "",
+      fault: "maxQueue is ignored",
+    },
+    {
+      file: "host/dispatch/queue/call-queue.ts",
+      from: "(level.rank === next.rank && level.priority > next.priority);",
+      to: "(level.rank === next.rank && level.priority < next.priority);",
+      fault: "of equal ranks the lower priority goes first",
+    },
+    {
+      file: "host/dispatch/queue/call-queue.ts",
+      from: "this.#first -= calls.length;",
+      to: "this.#first -= calls.length - 1;",
+      fault: "putting calls back overwrites one",
+    },
+    {
+      file: "host/dispatch/queue/backpressure.ts",
+      from: "if (!this.#needsDrain || queued > this.#lowWaterMark) return;",
+      to: "if (!this.#needsDrain || queued > 0) return;",
+      fault: "the event drain comes late",
+    },
+    {
+      file: "host/dispatch/queue/pinned-calls.ts",
+      from: "this.onOpened(); // those that waited for this lane to open get another",
+      to: "",
+      fault: "calls with a key wait for a worker that failed to start",
+    },
+    {
+      file: "host/dispatch/queue/sender.ts",
+      from: "if (bytes > 0 && !lane.credit.hasRoomFor(bytes)) return false;",
+      to: "",
+      fault: "large arguments pile up in a worker's port",
+    },
+    {
+      file: "host/schedule/work-stealing.ts",
+      from:
+        "const first = victim.load.hasLong || isStalled ? 0 : waiting.length - (waiting.length >> 1);",
+      to: "const first = waiting.length;",
+      fault: "nothing is stolen",
+    },
+    {
+      file: "host/schedule/work-stealing.ts",
+      from: "return affinity === undefined;",
+      to: "return affinity !== null;",
+      fault: "calls with a key are stolen",
+    },
+    {
+      file: "host/dispatch/responses.ts",
+      from: "load.remove(orphan?.load ?? UNKNOWN_LOAD);",
+      to: "",
+      fault: "a worker never gets free of a call that was aborted",
+    },
+    {
+      file: "host/dispatch/responses.ts",
+      from: "rx.verify(index);",
+      to: "",
+      fault: "a stale record is taken for a response",
+    },
+  ],
+};
+
+const limits: Room = {
+  tests: [
+    "unit/host/limits",
+    "unit/host/lanes",
+    "unit/sync",
+    ...conformance("abort", "timeout", "hard-timeout"),
+  ],
+  mutants: [
+    {
+      file: "host/limits/cancellation.ts",
+      from: "if (mustNotify) lane.notifyAbort(slot, generation, reason);",
+      to: "",
+      fault: "a task is not told of its abort",
+    },
+    {
+      file: "host/limits/cancellation.ts",
+      from: "if (settings.hasSignal) raiseAbort(this.#options.abortEpochs, slot, generation);",
+      to: "",
+      fault: "a task that blocks does not see its abort",
+    },
+    {
+      file: "host/limits/cancellation.ts",
+      from: "this.timedOut++;",
+      to: "",
+      fault: "expired calls are not counted",
+    },
+    {
+      file: "host/limits/cancellation.ts",
+      from: "lane.load.orphaned.add(slot, generation, { load, killAtMs, limitMs });",
+      to: "",
+      fault: "a task that goes on after its abort has no limit",
+    },
+    {
+      file: "host/limits/deadlines.ts",
+      from: "if (runMs >= runTimeoutMs && runTimeoutMs <= hardTimeoutMs)",
+      to: "if (runMs >= 4 * runTimeoutMs && runTimeoutMs <= hardTimeoutMs)",
+      fault: "runTimeoutMs expires late",
+    },
+    {
+      file: "host/limits/deadlines.ts",
+      from: "else if (waitMs >= timeoutMs)",
+      to: "else if (hasBegun && waitMs >= timeoutMs)",
+      fault: "a call that waits has no timeout",
+    },
+    {
+      file: "host/limits/deadlines.ts",
+      from: "if (lane !== undefined) stop(lane, error);",
+      to: "",
+      fault: "hardTimeoutMs stops no worker",
+    },
+    {
+      file: "host/limits/deadlines.ts",
+      from:
+        "if (!hasUnread || silentMs < SILENT_TIMEOUTS * hardTimeoutMs * stretch()) return false;",
+      to: "if (!hasUnread || silentMs >= 0) return false;",
+      fault: "a worker that takes no calls is never stopped",
+    },
+    {
+      file: "sync/abort-epochs.ts",
+      from: "Atomics.store(words, slot, (generation + 1) | 0);",
+      to: "Atomics.store(words, slot, generation);",
+      fault: "an abort is noted for another call",
+    },
+    {
+      file: "host/lanes/payload-credit.ts",
+      from: "return this.#messages.length < MIN_MESSAGES || this.#bytes + bytes <= MAX_BYTES;",
+      to: "return true;",
+      fault: "messages to a worker have no limit",
+    },
+  ],
+};
+
+const streams: Room = {
+  tests: ["unit/streams"],
+  mutants: [
+    {
+      file: "streams/stream-consumer.ts",
+      from: "if (this.#isCancelled || this.hasEnded || items.length === 0) return;",
+      to: "if (items.length === 0) return;",
+      fault: "items come after the end",
+    },
+    {
+      file: "streams/stream-consumer.ts",
+      from: "2 * this.#takenItems >= this.highWaterMark ||",
+      to: "this.#takenItems < 0 ||",
+      fault: "a stream of small items gets no credit",
+    },
+    {
+      file: "streams/stream-consumer.ts",
+      from: "this.#options.cancel();",
+      to: "",
+      fault: "the producer is not told that nobody reads",
+    },
+    {
+      file: "streams/stream-producer.ts",
+      from: "return this.#items < this.#options.highWaterMark && this.#bytes < MAX_UNREAD_BYTES &&",
+      to: "return this.#bytes < MAX_UNREAD_BYTES &&",
+      fault: "highWaterMark is ignored",
+    },
+    {
+      file: "streams/stream-producer.ts",
+      from: "this.#items -= items;",
+      to: "",
+      fault: "credit does not come back",
+    },
+    {
+      file: "streams/stream-producer.ts",
+      from: "if (!this.#isRunning) this.#options.run(() => this.#close(false, undefined));",
+      to: "",
+      fault: "a cancelled iterator is not closed",
+    },
+    {
+      file: "streams/stream-producer.ts",
+      from: "if (this.#batchItems > 0) this.#sendSoon();",
+      to: "",
+      fault: "items wait for one that takes long",
+    },
+  ],
+};
+
+const nats: Room = {
+  tests: ["unit/nats"],
+  mutants: [
+    {
+      file: "nats/caller/liveness.ts",
+      from: "if (machine.unanswered >= checks) this.#loseMachine(id, machine, now);",
+      to: "if (machine.unanswered > checks) this.#loseMachine(id, machine, now);",
+      fault: "a silent machine is lost late",
+    },
+    {
+      file: "nats/caller/liveness.ts",
+      from: "if (call?.machine !== id || ++call.timesMissing < TIMES_MISSING) continue;",
+      to: "if (call?.machine !== id) continue;",
+      fault: "a call is lost because its answer crossed with a question",
+    },
+    {
+      file: "nats/wire/stream-receiver.ts",
+      from: "if (isGap) throw new WorkerLostError(this.#options.loss());",
+      to: "",
+      fault: "a lost batch of a stream is not noticed",
+    },
+    {
+      file: "nats/durable/durable-worker.ts",
+      from: "if (runs > retries + 1) {",
+      to: "if (runs > retries + 100) {",
+      fault: "a call that kills its machines is tried for ever",
+    },
+    {
+      file: "nats/durable/durable-worker.ts",
+      from: "msg.ack(); // an earlier run has recorded its result",
+      to: "",
+      fault: "a call that has a result is delivered again",
+    },
+    {
+      file: "nats/durable/durable-worker.ts",
+      from: "else msg.nak(Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (runs - 1)));",
+      to: "else msg.nak(FIRST_PAUSE_MS);",
+      fault: "repeated runs do not back off",
+    },
+  ],
+};
+
+/** By name. */
+export const rooms: Readonly<Record<string, Room>> = {
+  ring,
+  parking,
+  codec,
+  dispatch,
+  limits,
+  streams,
+  nats,
+};
