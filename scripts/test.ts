@@ -201,7 +201,7 @@ const modules = isFull
   : [...ofRuntime, "tests/order"];
 /** The protocol's steps are those of one program, whichever engine runs it. */
 const schedules = isFull ? ["tests/schedule"] : [];
-const everything = ["tests/unit", "tests/order", "tests/schedule"];
+const everything = ["tests/unit", "tests/order", "tests/schedule", "benchmarks/", "scripts/"];
 await suite("modules and schedules", "node26", everything, alone);
 await suite("modules", "bun", [...modules, ...schedules], alone);
 await suite("modules", "deno", modules, alone);

@@ -19,10 +19,10 @@ import { type Mutant, type Room, rooms } from "./list.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const copy = mkdtempSync(join(tmpdir(), "heddle-mutants-"));
-for (const name of ["src", "tests", "examples"]) {
+for (const name of ["src", "tests", "examples", "benchmarks", "scripts"]) {
   cpSync(join(root, name), join(copy, name), { recursive: true });
 }
-for (const name of ["package.json", "tsconfig.json", "vitest.config.ts"]) {
+for (const name of ["package.json", "tsconfig.base.json", "tsconfig.json", "vitest.config.ts"]) {
   cpSync(join(root, name), join(copy, name));
 }
 for (const name of ["node_modules", "dist"]) {
@@ -30,8 +30,8 @@ for (const name of ["node_modules", "dist"]) {
 }
 mkdirSync(join(copy, "cache"));
 
-/** Runs the tests of a room. Returns the first that failed, or undefined if all passed. */
-function failureOf({ tests }: Room): string | undefined {
+/** Runs the tests of a room. Returns the first that failed with the end of the output, or undefined if all passed. */
+function failureOf({ tests }: Room): { test: string; output: string } | undefined {
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
     [
@@ -52,7 +52,11 @@ function failureOf({ tests }: Room): string | undefined {
     },
   );
   if (status === 0) return undefined;
-  return /FAIL {2}(.*)/.exec(`${stdout}${stderr}`)?.[1] ?? "the run did not end";
+  const output = `${stdout}${stderr}`;
+  return {
+    test: /FAIL {2}(.*)/.exec(output)?.[1] ?? "the run did not end",
+    output: output.slice(-2000),
+  };
 }
 
 function mutate({ file, from, to }: Mutant): { undo(): void } {
@@ -74,7 +78,9 @@ try {
   for (const [, { mutants }] of chosen) for (const mutant of mutants) mutate(mutant).undo();
   for (const [name, room] of chosen) {
     const failure = failureOf(room);
-    if (failure !== undefined) throw new Error(`${name} fails without a mutant: ${failure}`);
+    if (failure !== undefined) {
+      throw new Error(`${name} fails without a mutant: ${failure.output}`);
+    }
     for (const mutant of room.mutants) {
       const { undo } = mutate(mutant);
       const startedAt = performance.now();
@@ -86,7 +92,7 @@ try {
         `${noticed === undefined ? "MISS" : "ok  "} ${name}: ${mutant.fault} (${seconds} s)`,
       );
       if (noticed === undefined) unnoticed.push(`${mutant.file}: ${mutant.fault}`);
-      else console.log(`     ${noticed.slice(0, 150)}`);
+      else console.log(`     ${noticed.test.slice(0, 150)}`);
     }
   }
 } finally {

@@ -3,6 +3,7 @@ import { connect } from "@nats-io/transport-node";
 import { describe, expect, test } from "vitest";
 import { until } from "../support/conformance.ts";
 import { launch } from "../support/processes.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { MACHINES, noServer, startServers } from "../support/nats.ts";
 
 const isReachable = async (servers: string): Promise<boolean> => {
@@ -28,7 +29,8 @@ describe.skipIf(noServer !== undefined)(`servers${noServer ? ` (${noServer})` : 
 
   test.each(Object.keys(MACHINES))("end with a process of %s that is killed", async (runtime) => {
     const script = new URL("../fixtures/scripts/nats-server-only.ts", import.meta.url).pathname;
-    const owner = launch([...MACHINES[runtime]!, script]);
+    // The killed process cannot remove the data of its server.
+    const owner = launch([...MACHINES[runtime]!, script], { env: { TMPDIR: temporaryFolder() } });
     await until(() => /^address \S+$/m.test(owner.output()));
     const address = /^address (\S+)$/m.exec(owner.output())![1]!;
     expect(await isReachable(address)).toBe(true);

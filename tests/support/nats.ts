@@ -27,11 +27,11 @@ async function start(
   env: NodeJS.ProcessEnv = {},
 ): Promise<Launched & { readonly match: RegExpMatchArray }> {
   const launched = launch(command, { cwd: root, env });
-  return await new Promise((resolve, reject) => {
+  const match = await new Promise<RegExpMatchArray>((resolve, reject) => {
     launched.onOutput((output) => {
       const matches = patterns.map((pattern) => pattern.exec(output));
       if (matches.every((match) => match !== null)) {
-        resolve({ ...launched, match: matches[0]! });
+        resolve(matches[0]!);
       }
     });
     launched.exited.then(
@@ -39,6 +39,8 @@ async function start(
       reject,
     );
   });
+  await launched.guarded;
+  return { ...launched, match };
 }
 
 export interface NatsServer {

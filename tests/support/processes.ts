@@ -3,6 +3,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 
 export interface Launched {
   readonly pid: number;
+  /** Resolves when it is certain that it ends with this process. */
+  readonly guarded: Promise<void>;
   /** Both streams, so far. */
   readonly output: () => string;
   /** Calls back with the whole output whenever there is more. */
@@ -22,8 +24,8 @@ export interface LaunchOptions {
 }
 
 /**
- * Gets `+ PID` and `- PID` for processes that have started and ended. Its input ends with the process that writes to it,
- * also by SIGKILL: then it kills those that are left.
+ * Gets `+ PID` and `- PID` for processes that have started and ended, and answers each by a line. Its input ends with the
+ * process that writes to it, also by SIGKILL: then it kills those that are left.
  */
 const GUARD = `
 trap '' INT TERM HUP
@@ -33,19 +35,27 @@ while read -r sign pid; do
   for each in $pids; do [ "$each" = "$pid" ] || left="$left $each"; done
   pids=$left
   [ "$sign" = + ] && pids="$pids $pid"
+  echo
 done
 [ -z "$pids" ] || kill -9 $pids
 `;
 
 let guard: ChildProcess | undefined;
+const unanswered: (() => void)[] = [];
 
-function tellGuard(sign: "+" | "-", pid: number): void {
+function tellGuard(sign: "+" | "-", pid: number): Promise<void> {
   if (guard === undefined) {
-    guard = spawn("sh", ["-c", GUARD], { stdio: ["pipe", "ignore", "ignore"], detached: true });
+    guard = spawn("sh", ["-c", GUARD], { stdio: ["pipe", "pipe", "ignore"], detached: true });
+    guard.stdout!.on("data", (lines: Uint8Array) => {
+      for (const resolve of unanswered.splice(0, lines.length)) resolve();
+    });
     guard.unref();
-    (guard.stdin as unknown as { unref?: () => void }).unref?.();
+    for (const stream of [guard.stdin, guard.stdout]) {
+      (stream as unknown as { unref?: () => void }).unref?.();
+    }
   }
   guard.stdin!.write(`${sign} ${pid}\n`);
+  return new Promise((resolve) => unanswered.push(resolve));
 }
 
 /** Starts a process. */
@@ -59,7 +69,7 @@ export function launch(
     stdio: ["ignore", "pipe", "pipe"],
   });
   const pid = child.pid ?? -1;
-  if (pid > 0) tellGuard("+", pid);
+  const guarded = pid > 0 ? tellGuard("+", pid) : Promise.resolve();
   let output = "";
   let isOver = pid < 0;
   const listeners = new Set<(output: string) => void>();
@@ -73,7 +83,7 @@ export function launch(
     child.on("error", reject);
     child.on("exit", (code, signal) => {
       isOver = true;
-      tellGuard("-", pid);
+      void tellGuard("-", pid);
       resolve({ code, signal });
     });
   });
@@ -85,6 +95,7 @@ export function launch(
   };
   return {
     pid,
+    guarded,
     output: () => output,
     onOutput: (listener) => void listeners.add(listener),
     exited,

@@ -377,6 +377,14 @@ describe("damaged input", () => {
     }
   });
 
+  test("a bigint whose digits are none is a protocol error", () => {
+    write(2n ** 80n);
+    for (const digit of ["g", " ", "n", "-", "\0", "x"]) {
+      memory.u8[8] = digit.charCodeAt(0);
+      expect(() => decoder.one(memory, 0, 32)).toThrow(ProtocolError);
+    }
+  });
+
   test("a value shorter or longer than its record is refused", () => {
     for (
       const value of [1.5, "some text that is long enough to be native", 2n ** 70n, Buffer.alloc(9)]

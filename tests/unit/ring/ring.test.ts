@@ -323,7 +323,12 @@ describe("damage", () => {
   test.each([0, 4, 7, 12, 48, 136, 2 ** 30, -8, -120, -136, -(2 ** 31)])(
     "a record length of %s is a protocol error",
     (length) => {
-      expect(damaged(({ records }) => records[0] = length)).toThrow(ProtocolError);
+      // At once, not after it was believed.
+      expect(damaged(({ records }) => records[0] = length)).toThrow(
+        new ProtocolError(
+          `Record length ${length} at index 0 is impossible (32 bytes published).`,
+        ),
+      );
     },
   );
 

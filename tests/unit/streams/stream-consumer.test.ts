@@ -27,6 +27,7 @@ describe("reading", () => {
     consumer.push([1, 2], 16);
     consumer.push([3], 8);
     consumer.end("last");
+    consumer.push([4], 8); // from a producer that does not keep the protocol
     for (const value of [1, 2, 3]) expect(await consumer.next()).toEqual(item(value));
     expect(await consumer.next()).toEqual({ done: true, value: "last" });
     expect(await consumer.next()).toEqual(DONE);

@@ -3,14 +3,8 @@ import { expect, test } from "vitest";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  describePlan,
-  expectedSeconds,
-  formatDuration,
-  Progress,
-  type Step,
-} from "../../../benchmarks/runner/progress.ts";
-import { summaryOf } from "../../../benchmarks/runner/summary.ts";
+import { describePlan, expectedSeconds, formatDuration, Progress, type Step } from "./progress.ts";
+import { summaryOf } from "./summary.ts";
 
 const step = (name: string, runtime: string, processes: number, seconds: number): Step => ({
   name,
@@ -74,7 +68,7 @@ test("the time left follows the pace of what is done", () => {
 });
 
 test("the summary has a row for each kind of traffic on each runtime", () => {
-  const results = new URL("../../../results/", import.meta.url).pathname;
+  const results = new URL("../../results/", import.meta.url).pathname;
   const lines = summaryOf(results).split("\n");
   expect(lines).toHaveLength(1 + 3 * 4);
   expect(lines[0]).toMatch(/median +heddle +bare worker +Piscina/);

@@ -1,19 +1,13 @@
 /** The model of the scheduler (benchmarks/model): its invariants, and that it knows this machine. */
 import { describe, expect, test } from "vitest";
-import { BARE_METAL, NESTED_VM } from "../../../../benchmarks/model/costs.ts";
-import { EventHeap, Fifo } from "../../../../benchmarks/model/event-heap.ts";
-import { Machine, SPIN, Thread, WAKE, WORK } from "../../../../benchmarks/model/machine.ts";
-import { compare } from "../../../../benchmarks/model/measured.ts";
-import { AMENDED, AS_WORDED, type Policy } from "../../../../benchmarks/model/policies.ts";
-import { latencyOf, type Outcome, simulate } from "../../../../benchmarks/model/simulation.ts";
-import {
-  batches,
-  meanUs,
-  MIX,
-  poisson,
-  type Workload,
-} from "../../../../benchmarks/model/workloads.ts";
-import { createRandom } from "../../../support/random.ts";
+import { BARE_METAL, NESTED_VM } from "./costs.ts";
+import { EventHeap, Fifo } from "./event-heap.ts";
+import { Machine, SPIN, Thread, WAKE, WORK } from "./machine.ts";
+import { compare } from "./measured.ts";
+import { AMENDED, AS_WORDED, type Policy } from "./policies.ts";
+import { latencyOf, type Outcome, simulate } from "./simulation.ts";
+import { batches, meanUs, MIX, poisson, type Workload } from "./workloads.ts";
+import { createRandom } from "../../tests/support/random.ts";
 
 const mixAt = (cores: number, load: number, calls = 1500): Workload =>
   poisson({ mix: MIX, perUs: load * cores / meanUs(MIX), calls });

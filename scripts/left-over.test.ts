@@ -1,10 +1,10 @@
 /** The check of `npm test` for processes that a suite has left running. */
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { findLeftOver, RUN_VARIABLE, waitForLeftOver } from "../../../scripts/left-over.ts";
-import { launch } from "../../support/processes.ts";
+import { findLeftOver, RUN_VARIABLE, waitForLeftOver } from "./left-over.ts";
+import { launch } from "../tests/support/processes.ts";
 
-const node = fileURLToPath(new URL("../../../node_modules/node/bin/node", import.meta.url));
+const node = fileURLToPath(new URL("../node_modules/node/bin/node", import.meta.url));
 
 test("finds what a command has left, also by way of another process, and what ends by itself", async () => {
   const run = `test-${process.pid}-${Math.random()}`;

@@ -1,12 +1,7 @@
 /** What `npm run bench:ab` calls slower. */
 import { describe, expect, test } from "vitest";
-import {
-  type BuildChange,
-  compareBuilds,
-  type PairedRound,
-  verdictOf,
-} from "../../../benchmarks/ab/ratios.ts";
-import type { RoundFigure } from "../../../benchmarks/harness/schema.ts";
+import { type BuildChange, compareBuilds, type PairedRound, verdictOf } from "./ratios.ts";
+import type { RoundFigure } from "../harness/schema.ts";
 
 /** Samples that lie evenly around `median`. */
 const evenly = (median: number): number[] =>

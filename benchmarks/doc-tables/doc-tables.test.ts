@@ -1,12 +1,6 @@
 /** The figures in the docs match those in `results/`. */
 import { describe, expect, test } from "vitest";
-import {
-  readDocument,
-  tableIn,
-  TABLES,
-  withMeanings,
-  withTables,
-} from "../../../benchmarks/doc-tables/main.ts";
+import { readDocument, tableIn, TABLES, withMeanings, withTables } from "./main.ts";
 
 /** Without the padding that the formatter adds. */
 const cells = (table: string): string[][] =>

@@ -1,8 +1,8 @@
 /** What `npm run bench:compare` calls slower. */
 import { describe, expect, test } from "vitest";
-import { compareResults, isQuicker, isSlower } from "../../../benchmarks/harness/comparison.ts";
-import type { ScenarioResult } from "../../../benchmarks/harness/schema.ts";
-import { summarize } from "../../../benchmarks/harness/statistics.ts";
+import { compareResults, isQuicker, isSlower } from "./comparison.ts";
+import type { ScenarioResult } from "./schema.ts";
+import { summarize } from "./statistics.ts";
 
 /** Rounds of samples that lie evenly around `median`. */
 function resultOf(median: number, spread: number, rounds = 4): ScenarioResult {

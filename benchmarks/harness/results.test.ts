@@ -3,10 +3,10 @@ import { Ajv } from "ajv";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { toMarkdown } from "../../../benchmarks/harness/markdown.ts";
-import { MAX_KEPT_SAMPLES, type ScenarioResult } from "../../../benchmarks/harness/schema.ts";
+import { toMarkdown } from "./markdown.ts";
+import { MAX_KEPT_SAMPLES, type ScenarioResult } from "./schema.ts";
 
-const root = fileURLToPath(new URL("../../../", import.meta.url));
+const root = fileURLToPath(new URL("../../", import.meta.url));
 const read = (path: string): string => readFileSync(`${root}${path}`, "utf8");
 const validate = new Ajv({ allErrors: true }).compile(
   JSON.parse(read("benchmarks/result.schema.json")) as object,
