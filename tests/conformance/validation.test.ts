@@ -125,11 +125,11 @@ describe.each(Object.entries(pools))("schemas in a pool %s", (_, create) => {
 
   test("map and broadcast check each argument", async () => {
     const { call, map, broadcast } = create();
-    for (const  of of["yearOf", "yearChecked"] as const) {
-      expect(await map(call[of], ["2026-01-01", "2027-01-01"]).toArray()).toEqual([2026, 2027]);
-      await invalid(map(call[of], ["2026-01-01", 1 as never]).toArray());
-      expect(await broadcast[of]("2026-01-01")).toEqual([2026]);
-      expect(await rejection(broadcast[of](1 as never))).toBeDefined();
+    for (const name of ["yearOf", "yearChecked"] as const) {
+      expect(await map(call[name], ["2026-01-01", "2027-01-01"]).toArray()).toEqual([2026, 2027]);
+      await invalid(map(call[name], ["2026-01-01", 1 as never]).toArray());
+      expect(await broadcast[name]("2026-01-01")).toEqual([2026]);
+      expect(await rejection(broadcast[name](1 as never))).toBeDefined();
     }
   });
 
