@@ -166,6 +166,34 @@ describe("a message that is lost", () => {
     }
   });
 
+  test("a response that is overtaken by one answer to a question loses no call", async () => {
+    const network = new Network();
+    const { clock, server } = network;
+    const caller = network.caller();
+    network.machine("one");
+    const { connection } = server.connect();
+    let overtaken: { subject: string; data: Uint8Array } | undefined;
+    let answers = 0;
+    // The response takes another way and arrives just after the machine said that it does not have the call.
+    server.isLost = ({ subject, data }) => {
+      if (overtaken === undefined) {
+        if (kindOf(data) !== RESULT) return false;
+        overtaken = { subject, data };
+        return true;
+      }
+      if (kindOf(data) === ALIVE && ++answers === 1) {
+        const response = overtaken;
+        clock.runtime.setTimeout(() => connection.publish(response.subject, response.data), 1);
+      }
+      return false;
+    };
+    const call = watch(caller.call("wait", PLAIN, [1500]));
+    await clock.advance(10_000);
+    expect(call.outcome).toBe("by one");
+    expect(answers).toBe(1);
+    expect(caller.stats()).toMatchObject({ completed: 1, failed: 0, lateResponses: 0 });
+  });
+
   test("a request: no machine has the call", async () => {
     const network = new Network();
     const caller = network.caller();
