@@ -29,6 +29,13 @@ export type HeddleErrorCode =
   | "HEDDLE_VALIDATION"
   | "HEDDLE_BORROW_EXPIRED"
   | "HEDDLE_PROTOCOL"
+  /** Of `heddle/shared`, from here on. */
+  | "HEDDLE_POISONED"
+  | "HEDDLE_SHARED_FULL"
+  | "HEDDLE_CHANNEL_CLOSED"
+  | "HEDDLE_DEADLOCK"
+  | "HEDDLE_WAIT_TIMEOUT"
+  | "HEDDLE_SHARED_ACCESS"
   /** Of `heddle/knitting`: its `UnsupportedError`. */
   | "HEDDLE_KNITTING_UNSUPPORTED";
 

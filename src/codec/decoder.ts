@@ -30,6 +30,7 @@ import {
   ENVELOPE,
   ERROR,
   FALSE,
+  HANDLE,
   INT,
   INTS,
   KEYED,
@@ -62,6 +63,7 @@ import type { Input } from "./struct/input.ts";
 import type { DeclaredValue, DeclaredValues } from "./struct/signature.ts";
 import { readOneByte } from "./kinds/text.ts";
 import { TextSegments } from "./kinds/texts.ts";
+import { readHandle } from "./kinds/handles.ts";
 import { readEnvelope } from "./kinds/wrappers.ts";
 
 /** Provides the key lists of received objects. */
@@ -286,6 +288,8 @@ export class Decoder implements Reader {
         return readEnvelope(this, at, word);
       case BORROWED:
         return this.#noted(at, word, readBorrowed(this, at));
+      case HANDLE:
+        return this.#noted(at, word, readHandle(this, at));
       case STREAM:
         if (this.openStream === undefined) throw this.corrupt("stream", at);
         this.next = at + VALUE_HEADER_BYTES;

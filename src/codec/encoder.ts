@@ -10,7 +10,7 @@ import { PayloadTooLargeError } from "../errors.ts";
 import { align8Large } from "../memory/align.ts";
 import { type Memory, viewMemory } from "../memory/views.ts";
 import type { CodecAccess } from "../runtimes/runtime.ts";
-import { writeView } from "./kinds/bytes.ts";
+import { MAX_EMBEDDED_BYTES, writeView } from "./kinds/bytes.ts";
 import { Attachments } from "./support/attachments.ts";
 import { writeError } from "./kinds/errors.ts";
 import { writeBigInt } from "./kinds/numbers.ts";
@@ -66,6 +66,8 @@ export interface EncoderOptions {
   /** Maximum bytes of one call's arguments, or of one result. */
   readonly maxPayloadBytes: number;
   readonly allowsBorrow: boolean;
+  /** Larger buffers travel in the payload message. Undefined: MAX_EMBEDDED_BYTES. */
+  readonly maxEmbeddedBytes?: number;
 }
 
 const ObjectPrototype = Object.prototype;
@@ -101,6 +103,7 @@ export class Encoder implements Writer {
   readonly access: CodecAccess;
   readonly #keyLists: KeyListRegistry | undefined;
   readonly allowsBorrow: boolean;
+  readonly maxEmbeddedBytes: number;
   readonly #sharedBuffers: SharedBuffers;
   readonly #maxPayloadBytes: number;
   #scratch: Memory | undefined;
@@ -123,6 +126,7 @@ export class Encoder implements Writer {
     this.#sharedBuffers = options.sharedBuffers;
     this.#maxPayloadBytes = options.maxPayloadBytes;
     this.allowsBorrow = options.allowsBorrow;
+    this.maxEmbeddedBytes = options.maxEmbeddedBytes ?? MAX_EMBEDDED_BYTES;
   }
 
   /** Starts anew; returns where to write. */

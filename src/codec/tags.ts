@@ -48,6 +48,7 @@
  *                                 (texts.ts). 0: it has none
  *   TEXT         UTF-16 units     –   the next so many units of those texts
  *   STREAM       index            kind = 1: a ReadableStream; the items of this stream of the call come by messages
+ *   HANDLE       –                values: kind, SHARED: an object of heddle/shared (realm/handles.ts)
  *   PENDING      –                –   an argument that was not known yet: its value comes behind all others
  *
  * Flag REFERENCED, on any object: a later REF refers to it. Values follow one another without a count; the
@@ -90,6 +91,7 @@ export const PENDING = 34;
 export const TEXTS = 35;
 export const TEXT = 36;
 export const STREAM = 37;
+export const HANDLE = 38;
 
 /** Bytes of tag, flags and aux. */
 export const VALUE_HEADER_BYTES = 8;

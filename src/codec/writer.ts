@@ -49,6 +49,8 @@ export interface Writer {
   readonly texts: TextCollector;
   /** Whether the other side may read bytes in place. */
   readonly allowsBorrow: boolean;
+  /** Buffers up to this size are written among the other values; larger ones travel in a message. */
+  readonly maxEmbeddedBytes: number;
   /** Number of objects that contain the value being written, including the value itself. */
   readonly depth: number;
   /** Number of properties so far that were deleted before they were written. */

@@ -2,6 +2,7 @@
  * Data that host and worker exchange outside the rings: the start data of a worker, and control messages.
  * Plain data only: everything here is copied by structured clone.
  */
+import type { SharedStart } from "../realm/thread-hooks.ts";
 import type { SharedWord } from "../sync/awake-count.ts";
 import type { OutputName, WorkerLimits } from "../runtimes/runtime.ts";
 
@@ -53,6 +54,8 @@ export interface WorkerStart extends PoolStart {
   readonly requestCapacity: number;
   /** The worker's end of the payload channel, as the runtime passes it. */
   readonly payloadPort: unknown;
+  /** Its part in the data that threads share, if the host has loaded `heddle/shared`. */
+  readonly shared: SharedStart | undefined;
 }
 
 /** Start data common to all workers of a pool. */
@@ -170,6 +173,12 @@ export interface StartFailure {
   readonly place?: string | undefined;
 }
 
+/** Both ways: a message of `heddle/shared`. */
+export interface SharedMessage {
+  readonly heddle: "shared";
+  readonly body: unknown;
+}
+
 /**
  * Worker to host. A bare WAKE is a message as well: the host is parked and a response is ready. Errors are
  * encoded by the codec (`packError`).
@@ -183,6 +192,7 @@ export type WorkerMessage =
   /** The worker uses more than `maxMemory`. `isFarOver`: so much more that it should get no calls. */
   | { readonly heddle: "full"; readonly isFarOver: boolean }
   | ArgumentMessage
+  | SharedMessage
   /** The exception that is ending the worker, where the runtime passes only its text. */
   | { readonly heddle: "uncaught"; readonly error: Uint8Array }
   /** A promise was rejected in the worker without a handler, or an `onTeardown` hook failed. */

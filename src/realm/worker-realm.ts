@@ -3,6 +3,8 @@
  * module loads. It is on `globalThis`, since a task module may import another copy (sources and build, two versions).
  */
 
+import type { SharedStart } from "./thread-hooks.ts";
+
 /** A worker as its tasks see it. */
 export interface WorkerInfo {
   /** Number of the worker within its pool; replacements get new numbers. */
@@ -13,6 +15,15 @@ export interface WorkerInfo {
   readonly data: unknown;
   /** What the default export of the option `worker.setup` returned. Undefined until then. */
   readonly context: unknown;
+}
+
+/** What `heddle/shared` needs in a worker. */
+export interface SharedRealm {
+  readonly start: SharedStart;
+  /** Sends a message to the host. */
+  post(body: unknown): void;
+  /** Receives what comes back. */
+  receive: ((body: unknown) => void) | undefined;
 }
 
 export interface WorkerRealm {
@@ -29,6 +40,8 @@ export interface WorkerRealm {
   emit: ((value: unknown) => void) | undefined;
   /** The AwakeCount's words of this worker (sync/awake-count.ts), for pools created in it. */
   readonly active: readonly { readonly buffer: SharedArrayBuffer; readonly index: number }[];
+  /** Its part in the data that threads share. Undefined: its host has none. */
+  readonly shared: SharedRealm | undefined;
 }
 
 const KEY = Symbol.for("heddle.worker");

@@ -231,6 +231,7 @@ export function createRuntime(
     microtask: (callback) => void then.call(settled, callback),
     macrotask: (callback) => void setImmediate(callback),
     turnsPerYield: 1,
+    losesAsyncWakes: false,
     isPromise,
     createContext,
     ...ofProcess,

@@ -303,6 +303,8 @@ export interface Runtime extends CodecAccess {
   readonly macrotask: (callback: () => void) => void;
   /** Consecutive turns after which the event loop has served I/O; see `sync/turn-clock.ts`. */
   readonly turnsPerYield: number;
+  /** Whether `Atomics.waitAsync` may miss a notification, so that what waits has to look now and then (bun#34911). */
+  readonly losesAsyncWakes: boolean;
   /** By internal slot. Runs no user code, even for proxies. */
   readonly isPromise: (value: unknown) => value is Promise<unknown>;
   /** Spin hint to the core; a no-op where `Atomics.pause` is missing. */

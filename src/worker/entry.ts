@@ -25,6 +25,7 @@ import { unpackReason } from "../protocol/abort-reason.ts";
 import {
   type AbortMessage,
   FLUSH,
+  type SharedMessage,
   type StartPart,
   type StreamMessage,
   WAKE,
@@ -67,7 +68,7 @@ host.onMessage((message) => {
 });
 
 /** Other code may send messages to the worker too, so heddle's messages carry a mark. */
-function isMarked(message: unknown): message is AbortMessage | StreamMessage {
+function isMarked(message: unknown): message is AbortMessage | StreamMessage | SharedMessage {
   return typeof message === "object" && message !== null && "heddle" in message;
 }
 
@@ -90,7 +91,10 @@ function begin(start: WorkerStart): void {
   const signals = new TaskSignals(start.abortEpochs);
   receive = (message) => {
     if (message === WAKE) loop?.onWakeMessage();
-    else if (isMarked(message)) onMarked(message, signals, loop);
+    else if (isMarked(message)) {
+      if (message.heddle === "shared") realm.shared?.receive?.(message.body);
+      else onMarked(message, signals, loop);
+    }
     else if (message === FLUSH) host.flushOutput(() => post({ heddle: "flushed" }));
   };
   host.writeDirectly(start.directOutputs);
@@ -111,6 +115,11 @@ function begin(start: WorkerStart): void {
     active: start.active,
     teardowns: [],
     emit: undefined,
+    shared: start.shared && {
+      start: start.shared,
+      post: (body) => post({ heddle: "shared", body }),
+      receive: undefined,
+    },
   };
   enterWorkerRealm(realm);
   load(start, realm).then((loaded) => {

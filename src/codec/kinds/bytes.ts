@@ -86,7 +86,7 @@ export function writeBuffer(writer: Writer, buffer: ArrayBuffer, from: number): 
   const length = bufferLength.call(buffer);
   if (writer.isTransferred(buffer)) return writer.moved(buffer, from);
   const isResizable = bufferIsResizable.call(buffer);
-  if (length > MAX_EMBEDDED_BYTES) {
+  if (length > writer.maxEmbeddedBytes) {
     writer.countCopied(length, from);
     const copy = isResizable
       ? structuredClone(buffer)
@@ -118,10 +118,15 @@ function kindOf(access: CodecAccess, view: object, name: string): number | undef
 }
 
 /** Size of `buffer` if it is unshared, of fixed size, small enough to embed, and `view` covers all of it; otherwise 0. */
-function wholeBytes({ kinds }: CodecAccess, view: object, buffer: ArrayBufferLike): number {
+function wholeBytes(
+  { kinds }: CodecAccess,
+  view: object,
+  buffer: ArrayBufferLike,
+  most: number,
+): number {
   if (!kinds.isArrayBuffer(buffer) || bufferIsResizable.call(buffer)) return 0;
   const bytes = bufferLength.call(buffer);
-  return bytes <= MAX_EMBEDDED_BYTES && typedArrayBytes.call(view) === bytes ? bytes : 0;
+  return bytes <= most && typedArrayBytes.call(view) === bytes ? bytes : 0;
 }
 
 /** Writes a view that needs no separate buffer: a typed array that covers its whole buffer, or a Node Buffer. */
@@ -142,7 +147,7 @@ export class WholeBuffers {
     if (kind === undefined) return -1;
     const bytes = kind === NODE_BUFFER
       ? typedArrayLength.call(view)
-      : wholeBytes(this.#access, view, typedArrayBuffer.call(view));
+      : wholeBytes(this.#access, view, typedArrayBuffer.call(view), MAX_EMBEDDED_BYTES);
     // With 0 bytes the view may be detached or out of bounds.
     if (bytes === 0 || bytes > MAX_EMBEDDED_BYTES) return -1;
     this.#kind = kind;
@@ -178,7 +183,7 @@ export function writeView(writer: Writer, view: ArrayBufferView, from: number): 
   const length = typedArrayLength.call(view);
   const kind = kindOf(access, view, name);
   if (kind === undefined) throw writer.refuse(view, `heddle does not know ${name}`);
-  const bytes = kind === NODE_BUFFER ? 0 : wholeBytes(access, view, buffer);
+  const bytes = kind === NODE_BUFFER ? 0 : wholeBytes(access, view, buffer, writer.maxEmbeddedBytes);
   if (bytes > 0 && !writer.isTransferred(buffer)) {
     return writer.bufferSeenAt(buffer, from) < 0
       ? writeOwnBytes(writer, kind, view, from, bytes)
@@ -205,7 +210,7 @@ function writeDataView(writer: Writer, view: ArrayBufferView, from: number): num
 
 function writeNodeBuffer(writer: Writer, part: Part, from: number): number {
   const { kind, view, buffer, offset, length } = part;
-  if (length <= MAX_EMBEDDED_BYTES) return writeOwnBytes(writer, kind, view, from, length);
+  if (length <= writer.maxEmbeddedBytes) return writeOwnBytes(writer, kind, view, from, length);
   writer.countCopied(length, from);
   const copy = writer.access.bytes.copy(buffer, offset, length);
   return writer.attach(copy, writeViewHeader(writer, kind, 0, length, from), true);

@@ -11,6 +11,7 @@ import type { WritableKeyList, Writer } from "../writer.ts";
 import { writeBuffer } from "./bytes.ts";
 import type { ObjectKinds } from "../../runtimes/runtime.ts";
 import { inherits, isPlatformObject } from "../support/platform.ts";
+import { isHandle, writeHandle } from "./handles.ts";
 import { isDOMExceptionPrototype, writeError } from "./errors.ts";
 import { normalizeNumber } from "./numbers.ts";
 import { getterOf } from "../support/intrinsics.ts";
@@ -184,6 +185,7 @@ export function writeSpecial(
   const wrapped = writeWrapped(writer, object, at);
   if (wrapped >= 0) return wrapped;
   const keys = keysOf(object);
+  if (keys.length === 0 && isHandle(kinds, object)) return writeHandle(writer, object, at);
   if (keys.length === 0 || writer.isTransferred(object) || isPlatformObject(kinds, prototype)) {
     return writeByRuntime(writer, object, at);
   }

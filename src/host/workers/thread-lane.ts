@@ -38,6 +38,7 @@ import {
   type WorkerStart,
 } from "../../protocol/start-data.ts";
 import { DataCloneError, WorkerStartError } from "../../errors.ts";
+import { threadHooks } from "../../realm/thread-hooks.ts";
 import { AwakeCount, type SharedWord, wordsOf } from "../../sync/awake-count.ts";
 import { SpaceFlag } from "../../sync/space-flag.ts";
 import { RUNNING, Waker } from "../../sync/worker-parking.ts";
@@ -103,6 +104,7 @@ export class ThreadLane implements Lane, Receiver {
   /** Raised while the host waits for room in the request ring. */
   readonly #requestSpace: SpaceFlag;
   readonly #events: LaneEvents;
+  readonly #hooked = threadHooks()?.begin();
   readonly #onWoken: LaneEvents["onWoken"];
   readonly #gone: Promise<void>;
   readonly #teardownTimeoutMs: number;
@@ -151,11 +153,13 @@ export class ThreadLane implements Lane, Receiver {
       lane: memory,
       requestCapacity,
       payloadPort: remote,
+      shared: this.#hooked?.start,
     };
     try {
       this.#handle = options.spawn(id);
     } catch (error) {
       local.close();
+      this.#hooked?.onEnd(true);
       throw error;
     }
     this.#handle.post(message, [remote]);
@@ -381,6 +385,9 @@ export class ThreadLane implements Lane, Receiver {
       case "cancel":
         this.#events.onArgument(this, message);
         return;
+      case "shared":
+        this.#hooked?.onMessage(message.body, (body) => this.#handle.post({ heddle: "shared", body }));
+        return;
       case "full":
         this.#events.onFull(this, message.isFarOver);
         return;
@@ -430,6 +437,7 @@ export class ThreadLane implements Lane, Receiver {
       startError: this.#startError,
     });
     this.endpoint.close();
+    this.#hooked?.onEnd(!this.#isStopped && exitCode !== undefined);
     // Reuse the memory only if the thread exited by itself: a stopped thread may still run (Deno).
     if (!this.#isStopped && exitCode !== undefined) {
       giveLaneMemory(this.#control.buffer, this.#ringSizes);

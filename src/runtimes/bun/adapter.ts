@@ -34,6 +34,7 @@ export function createBunRuntime(): Runtime {
     // As `availableParallelism`, which reads the global at every call.
     cores: Math.max(1, navigator.hardwareConcurrency),
     importCondition: "bun",
+    losesAsyncWakes: true,
     microtask: (callback) => queueMicrotask(callback),
     explainLoadError: async (error) => (await import("./load-errors.ts")).explainLoadError(error),
     refuseLimits: ({ resourceLimits, permission }) => [

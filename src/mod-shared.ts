@@ -1,0 +1,65 @@
+/**
+ * Data, locks and channels that threads share, for the thread that creates pools and for the modules of tasks. Import it before the pool is created.
+ *
+ * Every object is a handle over shared memory: make one and pass it in an argument, or give it a name ({@link shared}).
+ *
+ * @example
+ * ```ts
+ * import { SharedMap } from "heddle/shared";
+ *
+ * const seen = new SharedMap<string, number>();
+ * await pool.call.crawl(url, seen); // the worker's changes are seen here, and the other way round
+ * ```
+ *
+ * @module
+ */
+import "./shared/enter.ts";
+
+export {
+  channel,
+  type ChannelOptions,
+  type Receiver,
+  type Sender,
+} from "./shared/channel/channel.ts";
+export {
+  type Operation,
+  select,
+  type Selected,
+  type SelectOptions,
+  timer,
+} from "./shared/channel/operation.ts";
+export { Condition } from "./shared/locks/condition.ts";
+export { AtomicFlag, Event, Once } from "./shared/locks/event.ts";
+export { Barrier, WaitGroup } from "./shared/locks/groups.ts";
+export { Mutex, RwLock, Semaphore } from "./shared/locks/mutex.ts";
+export type {
+  BlockOptions,
+  LockGuard,
+  RecoverOption,
+  WaitOptions,
+} from "./shared/locks/options.ts";
+export {
+  type Key,
+  type SetOptions,
+  SharedCache,
+  type SharedCacheOptions,
+  SharedMap,
+  type SharedMapOptions,
+} from "./shared/map/shared-map.ts";
+export { shared } from "./shared/shared.ts";
+export {
+  AtomicCounter,
+  type AtomicElements,
+  type Element,
+  type ElementType,
+  SharedVector,
+  type SharedVectorOptions,
+} from "./shared/vector/shared-vector.ts";
+export {
+  ChannelClosedError,
+  DeadlockError,
+  PoisonedError,
+  SharedAccessError,
+  SharedMemoryFullError,
+  WaitTimeoutError,
+} from "./errors.ts";

@@ -1,0 +1,266 @@
+/** Channels: values from any number of threads to any number of others. */
+import { FinalizationRegistry } from "../../builtins.ts";
+import { ChannelClosedError, InvalidArgumentError, WaitTimeoutError } from "../../errors.ts";
+import { HANDLE, type HandleParts } from "../../realm/handles.ts";
+import { registerHandle } from "../handles.ts";
+import { type BlockOptions, checkWait, type WaitOptions } from "../locks/options.ts";
+import { ObjectMemory } from "../memory.ts";
+import { thisThread } from "../threads/this-thread.ts";
+import { Values } from "../values.ts";
+import type { Side } from "./ends.ts";
+import { CAPACITY, RING, RING_BYTES } from "./layout.ts";
+import { Operation } from "./operation.ts";
+import { NOTHING, Queue } from "./queue.ts";
+
+/** Options of {@link channel}. */
+export interface ChannelOptions {
+  /** Values that it holds: `send` waits when there are so many. 1 to 2³⁰. @default 64 */
+  readonly capacity?: number;
+  /**
+   * Bytes of memory for the values in it, 128 to 2³⁰, rounded up to a power of two. One value takes at most half.
+   * @default 1048576
+   */
+  readonly maxBytes?: number;
+}
+
+/** Ends that were collected without `close()`: their threads have one less. */
+const collected = new FinalizationRegistry<{ queue: Queue; side: Side }>(({ queue, side }) => {
+  queue.ends.close(side, undefined);
+});
+
+/** The queue of a buffer in this thread, which all its ends here share. */
+function queueOf(memory: ObjectMemory): Queue {
+  return new Queue(memory, new Values(memory.thread.runtime));
+}
+
+/** One end. It may be sent to other threads, which then have ends of their own; this one stays as it is. */
+abstract class End {
+  /** @internal */
+  declare readonly [HANDLE]: HandleParts;
+  readonly #queue: Queue;
+  readonly #side: Side;
+  #isOpen = true;
+
+  constructor(side: Side, queue: Queue, isArrival: boolean) {
+    this.#queue = queue;
+    this.#side = side;
+    queue.ends.open(side, isArrival);
+    collected.register(this, { queue, side }, this);
+    Object.defineProperty(this, HANDLE, { get: () => this.#send(), enumerable: false });
+  }
+
+  protected get queue(): Queue {
+    return this.#queue;
+  }
+
+  /** The codec asks when it sends the end. */
+  #send(): HandleParts {
+    this.checkOpen();
+    this.queue.ends.depart(this.#side);
+    return { kind: `channel:${this.#side}`, buffer: this.queue.memory.buffer };
+  }
+
+  /** Whether this end was closed. */
+  get isClosed(): boolean {
+    return !this.#isOpen;
+  }
+
+  /** Values in the channel. */
+  get size(): number {
+    return this.queue.size;
+  }
+
+  /** How many it holds at most. */
+  get capacity(): number {
+    return this.queue.capacity;
+  }
+
+  protected checkOpen(): void {
+    if (!this.#isOpen) throw new ChannelClosedError(`This ${this.#side} was closed.`);
+  }
+
+  protected shut(reason: unknown): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    collected.unregister(this);
+    this.queue.ends.close(this.#side, reason);
+  }
+}
+
+/** The end of a channel that values go in. Create it by {@link channel}. */
+export class Sender<T> extends End {
+  /** Puts a value in, once there is room. Fails with ChannelClosedError if no thread receives any more. */
+  send(value: T, options: WaitOptions = {}): Operation<void> {
+    this.checkOpen();
+    const { queue } = this;
+    // Once: its getters run now, and it is sent as it is now.
+    const encoded = queue.values.keep(value, "The value");
+    queue.checkSize(encoded);
+    return new Operation("Sending to this channel", options, (registers) => {
+      return queue.send(encoded, registers) ? { value: undefined } : undefined;
+    });
+  }
+
+  /** Puts a value in if there is room. */
+  trySend(value: T): boolean {
+    this.checkOpen();
+    const { queue } = this;
+    return queue.values.encode(value, "The value", (encoded) => {
+      queue.checkSize(encoded);
+      return queue.send(encoded, false);
+    });
+  }
+
+  /** Blocks until there is room: in workers. */
+  sendSync(value: T, options: BlockOptions = {}): void {
+    this.checkOpen();
+    const { queue } = this;
+    queue.thread.checkMayBlock("sendSync");
+    checkWait(options);
+    const isSent = queue.values.encode(value, "The value", (encoded) => {
+      queue.checkSize(encoded);
+      if (queue.send(encoded, false)) return true;
+      return queue.thread.blockUntil({ look: () => queue.send(encoded, true) }, options.timeoutMs);
+    });
+    if (!isSent) throw new WaitTimeoutError("Sending to this channel", options.timeoutMs!);
+  }
+
+  /** Whether a value would find a receiver. */
+  get isReceived(): boolean {
+    return !this.queue.ends.isOver("receiver");
+  }
+
+  /**
+   * This thread sends no more by this end. When the last one is closed, receivers get what is in the channel and then its end: for a `reason`
+   * ChannelClosedError with that cause.
+   */
+  close(reason?: unknown): void {
+    this.shut(reason);
+  }
+
+  /** The same, for `using`. */
+  [Symbol.dispose](): void {
+    this.shut(undefined);
+  }
+}
+
+/** The end of a channel that values come out of: each goes to one receiver. Create it by {@link channel}. */
+export class Receiver<T> extends End implements AsyncIterable<T> {
+  /** Takes the oldest value. Fails with ChannelClosedError when there are no senders any more and the channel is empty. */
+  receive(options: WaitOptions = {}): Operation<T> {
+    this.checkOpen();
+    return new Operation("Receiving from this channel", options, (registers) => this.#take(registers));
+  }
+
+  /** The oldest value, if there is one. Throws ChannelClosedError at the end. */
+  tryReceive(): { readonly value: T } | undefined {
+    this.checkOpen();
+    return this.#take(false);
+  }
+
+  /** Blocks until there is a value: in workers. */
+  receiveSync(options: BlockOptions = {}): T {
+    this.checkOpen();
+    const { queue } = this;
+    queue.thread.checkMayBlock("receiveSync");
+    checkWait(options);
+    let taken = this.#take(false);
+    if (taken !== undefined) return taken.value;
+    const look = (): boolean => (taken = this.#take(true)) !== undefined;
+    if (!queue.thread.blockUntil({ look }, options.timeoutMs)) {
+      throw new WaitTimeoutError("Receiving from this channel", options.timeoutMs!);
+    }
+    return taken!.value;
+  }
+
+  /** All values until the channel ends. Throws if it was closed for a reason. Leaving the loop closes nothing. */
+  async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
+    for (;;) {
+      try {
+        const taken = this.tryReceive() ?? { value: await this.receive() };
+        yield taken.value;
+      } catch (error) {
+        if (error instanceof ChannelClosedError && this.#isFinished()) return;
+        throw error;
+      }
+    }
+  }
+
+  /** Whether nothing will come any more. */
+  get isEnded(): boolean {
+    return this.queue.isEnded();
+  }
+
+  /** This thread receives no more by this end. When the last one is closed, senders fail. */
+  close(): void {
+    this.shut(undefined);
+  }
+
+  /** The same, for `using`. */
+  [Symbol.dispose](): void {
+    this.shut(undefined);
+  }
+
+  #take(registers: boolean): { readonly value: T } | undefined {
+    const { queue } = this;
+    const value = queue.receive(registers);
+    if (value !== NOTHING) return { value: value as T };
+    if (queue.isEnded()) throw queue.ends.error();
+    return undefined;
+  }
+
+  #isFinished(): boolean {
+    return !this.isClosed && this.queue.isEnded() && !this.queue.ends.isFailed;
+  }
+}
+
+/**
+ * A channel: values that go in at the sender come out at the receiver, in order, each once, encoded like the arguments of calls. Both ends may be
+ * passed to workers in arguments, and from worker to worker; every thread that gets one has an end of its own to close.
+ *
+ * What a receiver has taken counts as delivered, even if its thread dies before it did anything with it.
+ *
+ * @example
+ * ```ts
+ * const [sender, receiver] = channel<string>({ capacity: 100 });
+ * const produced = pool.call.produce(sender);
+ * sender.close(); // the worker has its own
+ * for await (const line of receiver) console.log(line);
+ * await produced;
+ * ```
+ */
+export function channel<T>(options: ChannelOptions = {}): [Sender<T>, Receiver<T>] {
+  return endsOf<T>(createChannel(options));
+}
+
+/** Two new ends in this thread. */
+export function endsOf<T>(memory: ObjectMemory): [Sender<T>, Receiver<T>] {
+  const queue = queueOf(memory);
+  return [new Sender<T>("sender", queue, false), new Receiver<T>("receiver", queue, false)];
+}
+
+/** Memory for a channel. */
+export function createChannel(options: ChannelOptions): ObjectMemory {
+  const { capacity = 64, maxBytes = 2 ** 20 } = options;
+  checkWhole("capacity", capacity, 1);
+  checkWhole("maxBytes", maxBytes, 128);
+  const ring = 2 ** Math.ceil(Math.log2(maxBytes));
+  const memory = ObjectMemory.create("channel", RING + ring, thisThread());
+  memory.view.i32[CAPACITY] = capacity;
+  memory.view.i32[RING_BYTES] = ring;
+  return memory;
+}
+
+function checkWhole(name: string, value: number, least: number): void {
+  if (Number.isInteger(value) && value >= least && value <= 2 ** 30) return;
+  throw new InvalidArgumentError(
+    `${name} is ${String(value)}: it has to be a whole number from ${least} to 2³⁰.`,
+  );
+}
+
+registerHandle("channel", (memory, side) => {
+  const queue = queueOf(memory);
+  return side === "sender"
+    ? new Sender("sender", queue, true)
+    : new Receiver("receiver", queue, true);
+});

@@ -1,0 +1,54 @@
+/**
+ * The memory of a channel. Lines that different threads write are 128 bytes apart.
+ *
+ *   word
+ *   4    capacity            in values; written once
+ *   5    ring bytes          a power of two; written once
+ *   32   send latch          who holds it writes the ring, `tail` and `sent`
+ *   33   tail                position; a store publishes a record
+ *   34   sent                number of the last record
+ *   64   receive latch       who holds it writes `head` and `received`
+ *   65   head                position; a store takes a record
+ *   66   received            number of the last record taken
+ *   96   ends latch          who holds it writes what follows
+ *   97   deaths              when the ends were last looked at
+ *   98   senders, receivers  1: there are none any more
+ *   100  reason bytes        of the reason why the senders closed; -1: a thread died
+ *   104  who waits to send   wait set
+ *   112  who waits to receive
+ *   128  ends                [token, senders, receivers, senders on their way] of each thread
+ *   1152 reason              1 KiB
+ *   1408 ring
+ *
+ * A record: length in bytes, its header included, and its number; then the value. A length of -n skips n bytes to the start of the
+ * ring. Positions are counts of bytes that wrap as int32. A dead holder of a latch leaves nothing half-done that matters: a record
+ * without a new `tail` is not there, and numbers are set, not counted, so the next operation corrects them.
+ */
+import { MAX_THREADS } from "../threads/root.ts";
+import { WAIT_SET_WORDS } from "../wait-set.ts";
+
+export const CAPACITY = 4;
+export const RING_BYTES = 5;
+export const SEND_LATCH = 32;
+export const TAIL = 33;
+export const SENT = 34;
+export const RECEIVE_LATCH = 64;
+export const HEAD = 65;
+export const RECEIVED = 66;
+export const ENDS_LATCH = 96;
+export const DEATHS = 97;
+export const NO_SENDERS = 98;
+export const NO_RECEIVERS = 99;
+export const REASON_BYTES = 100;
+export const SEND_WAITS = 104;
+export const RECEIVE_WAITS: number = SEND_WAITS + WAIT_SET_WORDS;
+export const ENDS = 128;
+export const END_WORDS = 4;
+export const REASON: number = ENDS + END_WORDS * MAX_THREADS;
+export const MAX_REASON_BYTES = 1024;
+/** Byte where the ring starts. */
+export const RING: number = 4 * REASON + MAX_REASON_BYTES;
+
+export const RECORD_HEADER_BYTES = 8;
+/** `reason bytes` if a thread that died was the last to have a sender. */
+export const DIED = -1;

@@ -1,0 +1,171 @@
+/**
+ * A send or a receive that can be awaited, or given to `select` instead: then only the chosen one of several happens. It begins by itself
+ * in the next microtask, unless `select` has taken it.
+ */
+import { queueMicrotask } from "../../builtins.ts";
+import { WaitTimeoutError } from "../../errors.ts";
+import { checkWait, type WaitOptions } from "../locks/options.ts";
+import { type ThisThread, thisThread } from "../threads/this-thread.ts";
+
+/** One try. Undefined: not yet. */
+type Result<T> = { readonly value: T } | undefined;
+
+/** A send, a receive or a timer: await it, or give it to {@link select}. */
+export class Operation<T> implements PromiseLike<T> {
+  readonly #thread: ThisThread;
+  readonly #name: string;
+  readonly #options: WaitOptions;
+  readonly #attempt: (registers: boolean) => Result<T>;
+  readonly #end: (() => void) | undefined;
+  #promise: Promise<T> | undefined;
+  #isTaken = false;
+
+  /** @internal `attempt` tries once; `end` is called when it is over, if it has begun. */
+  constructor(
+    name: string,
+    options: WaitOptions,
+    attempt: (registers: boolean) => Result<T>,
+    end?: () => void,
+  ) {
+    checkWait(options);
+    this.#thread = thisThread();
+    this.#name = name;
+    this.#options = options;
+    this.#attempt = attempt;
+    this.#end = end;
+    queueMicrotask(() => {
+      if (!this.#isTaken) void this.#begin();
+    });
+  }
+
+  /** @internal For `select`: it does not begin by itself. */
+  take(): void {
+    if (this.#promise !== undefined) {
+      throw new WaitTimeoutError("Giving an operation to select() that has begun", 0);
+    }
+    this.#isTaken = true;
+  }
+
+  /** @internal For `select`. */
+  attempt(registers: boolean): Result<T> {
+    return this.#attempt(registers);
+  }
+
+  /** @internal For `select`. */
+  end(): void {
+    this.#end?.();
+  }
+
+  #begin(): Promise<T> {
+    return this.#promise ??= this.#run();
+  }
+
+  async #run(): Promise<T> {
+    let result: Result<T>;
+    try {
+      this.#options.signal?.throwIfAborted();
+      result = this.#attempt(false);
+      if (result === undefined) {
+        await this.#thread.loop.until({
+          look: () => (result = this.#attempt(true)) !== undefined,
+        }, {
+          ...this.#options,
+          onTimeout: () => new WaitTimeoutError(this.#name, this.#options.timeoutMs!),
+        });
+      }
+    } finally {
+      this.#end?.();
+    }
+    return result!.value;
+  }
+
+  /** As of a promise. */
+  then<Kept = T, Failed = never>(
+    onFulfilled?: ((value: T) => Kept | PromiseLike<Kept>) | null,
+    onRejected?: ((reason: unknown) => Failed | PromiseLike<Failed>) | null,
+  ): Promise<Kept | Failed> {
+    return this.#begin().then(onFulfilled, onRejected);
+  }
+
+  /** As of a promise. */
+  catch<Failed = never>(
+    onRejected?: ((reason: unknown) => Failed | PromiseLike<Failed>) | null,
+  ): Promise<T | Failed> {
+    return this.#begin().catch(onRejected);
+  }
+
+  /** As of a promise. */
+  finally(onFinally?: (() => void) | null): Promise<T> {
+    return this.#begin().finally(onFinally);
+  }
+}
+
+/** How {@link select} chooses. */
+export interface SelectOptions extends WaitOptions {
+  /** Takes the first that is ready in the order given, instead of any. @default false */
+  readonly biased?: boolean;
+}
+
+type ValueOf<O> = O extends Operation<infer T> ? T : never;
+
+/** What {@link select} chose. */
+export type Selected<Operations extends readonly Operation<unknown>[]> = {
+  [Index in keyof Operations]: {
+    /** Its place among the operations. */
+    readonly index: Index extends `${infer Number extends number}` ? Number : number;
+    /** Its result. */
+    readonly value: ValueOf<Operations[Index]>;
+  };
+}[number];
+
+/**
+ * Waits for several operations and lets exactly one happen: the first that can. Rejects if that one fails, for
+ * example because its channel has ended.
+ *
+ * @example
+ * ```ts
+ * const { index, value } = await select([jobs.receive(), stop.receive(), timer(50)]);
+ * ```
+ */
+export async function select<const Operations extends readonly Operation<unknown>[]>(
+  operations: Operations,
+  options: SelectOptions = {},
+): Promise<Selected<Operations>> {
+  checkWait(options);
+  for (const operation of operations) operation.take();
+  let chosen: { index: number; value: unknown } | undefined;
+  const look = (): boolean => {
+    const { length } = operations;
+    const start = options.biased === true ? 0 : Math.floor(Math.random() * length);
+    for (let step = 0; step < length; step++) {
+      const index = (start + step) % length;
+      const result = operations[index]!.attempt(true);
+      if (result === undefined) continue;
+      chosen = { index, value: result.value };
+      return true;
+    }
+    return false;
+  };
+  try {
+    await thisThread().loop.until({ look }, {
+      ...options,
+      onTimeout: () => new WaitTimeoutError("select()", options.timeoutMs!),
+    });
+  } finally {
+    for (const operation of operations) operation.end();
+  }
+  return chosen as Selected<Operations>;
+}
+
+/** An operation for {@link select} that is ready after `ms` milliseconds. */
+export function timer(ms: number): Operation<void> {
+  const { runtime, loop } = thisThread();
+  const endMs = runtime.now() + ms;
+  const alarm = runtime.setTimeout(() => loop.lookAgain(), ms);
+  return new Operation("A timer", {}, () => {
+    const leftMs = endMs - runtime.now();
+    if (leftMs <= 0) return { value: undefined };
+    if (leftMs < 2) loop.lookSoon(); // timers may come a moment early
+    return undefined;
+  }, () => alarm.clear());
+}

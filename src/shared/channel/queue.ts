@@ -1,0 +1,215 @@
+/** The ring of a channel: how values get in and out, without waiting. layout.ts has its words. */
+import { ChannelClosedError, PayloadTooLargeError, ProtocolError } from "../../errors.ts";
+import { INT, NUMBER } from "../../codec/tags.ts";
+import { copyWords, type Memory, viewMemory } from "../../memory/views.ts";
+import { Latch } from "../latch.ts";
+import type { ObjectMemory } from "../memory.ts";
+import type { ThisThread } from "../threads/this-thread.ts";
+import type { Encoded, Values } from "../values.ts";
+import { WaitSet } from "../wait-set.ts";
+import { Ends } from "./ends.ts";
+import {
+  CAPACITY,
+  HEAD,
+  RECEIVE_LATCH,
+  RECEIVE_WAITS,
+  RECEIVED,
+  RECORD_HEADER_BYTES,
+  RING,
+  RING_BYTES,
+  SEND_LATCH,
+  SEND_WAITS,
+  SENT,
+  TAIL,
+} from "./layout.ts";
+
+/** What `receive` returns if there is no value. */
+export const NOTHING: unique symbol = Symbol("nothing");
+
+export class Queue {
+  readonly memory: ObjectMemory;
+  readonly values: Values;
+  readonly ends: Ends;
+  readonly thread: ThisThread;
+  readonly #i32: Int32Array<SharedArrayBuffer>;
+  readonly #ring: Memory;
+  readonly #ringBytes: number;
+  readonly #capacity: number;
+  readonly #sendLatch: Latch;
+  readonly #receiveLatch: Latch;
+  readonly #sendWaits: WaitSet;
+  readonly #receiveWaits: WaitSet;
+  /** Where values are copied to before they are decoded. */
+  #copy: Memory = viewMemory(new SharedArrayBuffer(1024));
+
+  constructor(memory: ObjectMemory, values: Values) {
+    const { thread, view } = memory;
+    const { i32 } = view;
+    this.memory = memory;
+    this.values = values;
+    this.thread = thread;
+    this.#i32 = i32;
+    this.#ringBytes = i32[RING_BYTES]!;
+    this.#capacity = i32[CAPACITY]!;
+    this.#ring = viewMemory(memory.buffer, RING, this.#ringBytes);
+    this.#sendLatch = new Latch(i32, SEND_LATCH, thread, "a channel");
+    this.#receiveLatch = new Latch(i32, RECEIVE_LATCH, thread, "a channel");
+    this.#sendWaits = new WaitSet(i32, SEND_WAITS, thread);
+    this.#receiveWaits = new WaitSet(i32, RECEIVE_WAITS, thread);
+    this.ends = new Ends(memory, values, [this.#sendWaits, this.#receiveWaits]);
+  }
+
+  /** Values in the channel. */
+  get size(): number {
+    const i32 = this.#i32;
+    if (Atomics.load(i32, TAIL) === Atomics.load(i32, HEAD)) return 0;
+    return Math.max(1, Atomics.load(i32, SENT) - Atomics.load(i32, RECEIVED) | 0);
+  }
+
+  get capacity(): number {
+    return this.#capacity;
+  }
+
+  /** Throws if a value of so many bytes never fits. */
+  checkSize({ bytes }: Encoded): void {
+    const most = (this.#ringBytes >> 1) - RECORD_HEADER_BYTES;
+    if (bytes > most) {
+      throw new PayloadTooLargeError(bytes, most, undefined, "half of the channel's maxBytes");
+    }
+  }
+
+  /** Puts an encoded value in. False: there is no room, or another thread is just sending. `registers`: it will be woken then. */
+  send(encoded: Encoded, registers: boolean): boolean {
+    if (this.ends.isOver("receiver")) throw noReceivers();
+    if (!this.#hasRoom(encoded.bytes)) {
+      if (!registers) return false;
+      this.ends.refresh();
+      this.#sendWaits.add();
+      // SYNC(shared-set): the bit, then the positions.
+      if (this.ends.isOver("receiver")) throw noReceivers();
+      if (!this.#hasRoom(encoded.bytes)) return false;
+    }
+    if (!this.#enter(this.#sendLatch, registers)) return false;
+    const isSent = this.#hasRoom(encoded.bytes);
+    if (isSent) this.#write(encoded);
+    this.#sendLatch.release();
+    if (isSent) this.#receiveWaits.wake();
+    else if (registers) return this.send(encoded, registers); // another one took the room
+    return isSent;
+  }
+
+  /** Takes the oldest value: NOTHING if there is none, or another thread is just receiving. */
+  receive(registers: boolean): unknown {
+    if (this.#isEmpty()) {
+      if (!registers) return NOTHING;
+      this.ends.refresh();
+      this.#receiveWaits.add();
+      if (this.#isEmpty()) return NOTHING;
+    }
+    if (!this.#enter(this.#receiveLatch, registers)) return NOTHING;
+    let bytes = -1;
+    let number = 0;
+    if (!this.#isEmpty()) {
+      const at = this.#oldest();
+      const { i32, f64 } = this.#ring;
+      bytes = i32[at >> 2]! - RECORD_HEADER_BYTES;
+      const value = at + RECORD_HEADER_BYTES;
+      const tag = i32[value >> 2]!;
+      if (tag === INT) number = i32[(value >> 2) + 1]!;
+      else if (tag === NUMBER) number = f64[(value >> 3) + 1]!;
+      else this.#copyOut(value, bytes);
+      Atomics.store(this.#i32, RECEIVED, i32[(at >> 2) + 1]!);
+      const head = Atomics.load(this.#i32, HEAD);
+      Atomics.store(this.#i32, HEAD, head + bytes + RECORD_HEADER_BYTES | 0);
+      if (tag === INT || tag === NUMBER) bytes = 0;
+    }
+    this.#receiveLatch.release();
+    if (bytes < 0) return registers ? this.receive(registers) : NOTHING;
+    this.#sendWaits.wake();
+    return bytes === 0 ? number : this.values.decode(this.#copy, 0, bytes);
+  }
+
+  /** Whether a receiver has nothing to wait for any more. */
+  isEnded(): boolean {
+    // In this order: what was sent before the last sender closed is there when its end is seen.
+    return this.ends.isOver("sender") && this.#isEmpty();
+  }
+
+  #enter(latch: Latch, waits: boolean): boolean {
+    if (waits && this.thread.mayBlock) latch.take();
+    else if (latch.trySoon() === "busy") {
+      if (waits) this.thread.loop.lookSoon();
+      return false;
+    }
+    return true;
+  }
+
+  #isEmpty(): boolean {
+    return Atomics.load(this.#i32, HEAD) === Atomics.load(this.#i32, TAIL);
+  }
+
+  /** Bytes that a record takes at the tail, with what it skips. */
+  #need(tail: number, bytes: number): number {
+    const length = bytes + RECORD_HEADER_BYTES;
+    const room = this.#ringBytes - (tail & (this.#ringBytes - 1));
+    return length <= room ? length : room + length;
+  }
+
+  #hasRoom(bytes: number): boolean {
+    const i32 = this.#i32;
+    const tail = Atomics.load(i32, TAIL);
+    const used = tail - Atomics.load(i32, HEAD) | 0;
+    return used + this.#need(tail, bytes) <= this.#ringBytes && this.size < this.#capacity;
+  }
+
+  #write({ memory, bytes }: Encoded): void {
+    const i32 = this.#i32;
+    const ring = this.#ring;
+    let tail = Atomics.load(i32, TAIL);
+    let index = tail & (this.#ringBytes - 1);
+    const room = this.#ringBytes - index;
+    if (bytes + RECORD_HEADER_BYTES > room) {
+      ring.i32[index >> 2] = -room;
+      tail = tail + room | 0;
+      index = 0;
+    }
+    const sent = Atomics.load(i32, SENT);
+    const received = Atomics.load(i32, RECEIVED);
+    const number = ((received - sent | 0) > 0 ? received : sent) + 1 | 0;
+    ring.i32[index >> 2] = bytes + RECORD_HEADER_BYTES;
+    ring.i32[(index >> 2) + 1] = number;
+    copyWords(memory, ring, index + RECORD_HEADER_BYTES, bytes);
+    // SYNC(channel-record): the record, then its position; pairs with `#oldest`.
+    Atomics.store(i32, TAIL, tail + bytes + RECORD_HEADER_BYTES | 0);
+    Atomics.store(i32, SENT, number);
+  }
+
+  /** Offset of the oldest record. */
+  #oldest(): number {
+    const i32 = this.#i32;
+    let head = Atomics.load(i32, HEAD);
+    let at = head & (this.#ringBytes - 1);
+    const length = this.#ring.i32[at >> 2]!;
+    if (length < 0) {
+      head = head - length | 0;
+      Atomics.store(i32, HEAD, head);
+      at = head & (this.#ringBytes - 1);
+    }
+    const bytes = this.#ring.i32[at >> 2]!;
+    if (bytes < RECORD_HEADER_BYTES || bytes > this.#ringBytes - at || (bytes & 7) !== 0) {
+      throw new ProtocolError(`A record of ${bytes} bytes in a channel is impossible.`);
+    }
+    return at;
+  }
+
+  #copyOut(from: number, bytes: number): void {
+    if (bytes > this.#copy.u8.length) {
+      this.#copy = viewMemory(new SharedArrayBuffer(2 ** Math.ceil(Math.log2(bytes))));
+    }
+    this.#copy.u8.set(this.#ring.u8.subarray(from, from + bytes));
+  }
+}
+
+export function noReceivers(): ChannelClosedError {
+  return new ChannelClosedError("This channel has no receivers any more.");
+}

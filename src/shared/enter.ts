@@ -1,0 +1,37 @@
+/**
+ * What loading `heddle/shared` does: threads that this one starts from now on get their part in its data. The only file of
+ * `shared/` that knows the runtime.
+ */
+import { currentRuntime } from "../runtimes/current.ts";
+import { type HookedThread, setThreadHooks, threadHooks } from "../realm/thread-hooks.ts";
+import { answer } from "./named.ts";
+import { setRuntime, thisThread } from "./threads/this-thread.ts";
+
+/** How long a thread that was stopped by force may go on with an operation that it has begun. */
+const FENCE_MS = 100;
+
+setRuntime(currentRuntime);
+
+function begin(): HookedThread {
+  const thread = thisThread();
+  const { root } = thread;
+  const token = root.begin(thread.token);
+  thread.children++;
+  return {
+    start: { root: root.buffer, token },
+    onMessage: answer,
+    onEnd(isCertain) {
+      const family = root.family(token);
+      const end = (): void => {
+        thread.children--;
+        for (const each of family) root.end(each);
+      };
+      if (isCertain && family.length === 1) return end();
+      // It may still run for some instructions, and on Deno for ever; its own threads end after it.
+      for (const each of family) root.fence(each);
+      currentRuntime.setTimeout(end, FENCE_MS).unref();
+    },
+  };
+}
+
+if (threadHooks() === undefined) setThreadHooks({ begin });

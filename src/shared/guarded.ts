@@ -1,0 +1,71 @@
+/**
+ * What is changed under a latch, by threads that may die in the middle: after a death, whoever comes next repairs it first. For
+ * that the object keeps the number of deaths that it has seen (`Root.deaths`).
+ */
+import { Latch } from "./latch.ts";
+import type { ThisThread } from "./threads/this-thread.ts";
+
+export abstract class Guarded {
+  protected readonly words: Int32Array<SharedArrayBuffer>;
+  protected readonly thread: ThisThread;
+  readonly #latch: Latch;
+  readonly #deaths: number;
+
+  /** `latch` and `deaths` are indices of words. `name`: what it is, for errors. */
+  constructor(
+    words: Int32Array<SharedArrayBuffer>,
+    thread: ThisThread,
+    latch: number,
+    deaths: number,
+    name: string,
+  ) {
+    this.words = words;
+    this.thread = thread;
+    this.#latch = new Latch(words, latch, thread, name);
+    this.#deaths = deaths;
+  }
+
+  /** Takes back what the dead had. `isDamaged`: a holder of the latch has died, and may have left things half-done. */
+  protected abstract repair(isDamaged: boolean): void;
+
+  /** Whether somebody has died and nobody has looked yet. */
+  protected get isStale(): boolean {
+    return Atomics.load(this.words, this.#deaths) !== this.thread.root.deaths;
+  }
+
+  /** Runs `f` under the latch. On the main thread throws WaitTimeoutError if its holder does not give it back for 100 ms. */
+  protected locked<Result>(f: () => Result): Result {
+    return this.#under(this.#latch.take(), f);
+  }
+
+  /** The same, but on threads that may not block undefined if the latch stays taken for some microseconds: `lookSoon` then. */
+  protected attempt<Result>(f: () => Result): Result | undefined {
+    if (this.thread.mayBlock) return this.locked(f);
+    const outcome = this.#latch.trySoon();
+    return outcome === "busy" ? undefined : this.#under(outcome === "recover", f);
+  }
+
+  /** Runs `f` under the latch, now or as soon as it is free. For what has to happen and what nobody waits for. */
+  protected whenFree(f: () => void): void {
+    if (this.attempt(() => (f(), true)) === true) return;
+    this.thread.runtime.setTimeout(() => this.whenFree(f), 1);
+  }
+
+  /** For a wait in the event loop that found the latch taken: looks again in a moment. */
+  lookSoon(): void {
+    this.thread.loop.lookSoon();
+  }
+
+  #under<Result>(isDamaged: boolean, f: () => Result): Result {
+    try {
+      const { deaths } = this.thread.root;
+      if (isDamaged || this.words[this.#deaths] !== deaths) {
+        this.repair(isDamaged);
+        Atomics.store(this.words, this.#deaths, deaths);
+      }
+      return f();
+    } finally {
+      this.#latch.release();
+    }
+  }
+}

@@ -1,0 +1,54 @@
+/**
+ * Handles: objects of this thread over a buffer that all threads see. A handle that is sent arrives as a handle: the codec
+ * sends an object with the key HANDLE as its kind and its buffer, and asks `globalThis` for the other way (codec/kinds/handles.ts).
+ */
+import { Error } from "../builtins.ts";
+import { HANDLE, setHandleMaker } from "../realm/handles.ts";
+import { KINDS, type Kind, ObjectMemory } from "./memory.ts";
+import { thisThread } from "./threads/this-thread.ts";
+
+export interface SharedHandle {
+  /** What the codec sends. */
+  readonly [HANDLE]: { readonly kind: string; readonly buffer: SharedArrayBuffer };
+}
+
+type Make = (memory: ObjectMemory, detail: string) => object;
+const makers: Partial<Record<Kind, Make>> = {};
+
+/** Says how handles of a kind are made of memory. */
+export function registerHandle(kind: Kind, make: Make): void {
+  makers[kind] = make;
+}
+
+/** The handle of a buffer. `kind` may have a detail after a colon, for the maker. */
+export function makeHandle(kind: string, buffer: SharedArrayBuffer): object {
+  const [name = "", detail = ""] = kind.split(":");
+  const make = makers[name as Kind];
+  if (make === undefined || !KINDS.includes(name as Kind)) {
+    throw new Error(`heddle/shared has no handles of the kind "${kind}".`);
+  }
+  return make(ObjectMemory.adopt(name as Kind, buffer, thisThread()), detail);
+}
+
+setHandleMaker(makeHandle);
+
+/** Base of all handles. */
+export abstract class SharedObject implements SharedHandle {
+  /** @internal */
+  readonly [HANDLE]: { readonly kind: string; readonly buffer: SharedArrayBuffer };
+
+  readonly #memory: ObjectMemory;
+
+  /** @internal */
+  constructor(kind: string, memory: ObjectMemory) {
+    this[HANDLE] = { kind, buffer: memory.buffer };
+    // Nobody else's business: handles have no enumerable properties.
+    Object.defineProperty(this, HANDLE, { enumerable: false });
+    this.#memory = memory;
+  }
+
+  /** @internal */
+  get memory(): ObjectMemory {
+    return this.#memory;
+  }
+}

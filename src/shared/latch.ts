@@ -1,0 +1,83 @@
+/**
+ * A lock for some instructions of heddle's own: no user code runs while it is held, and what it protects is whole after every
+ * single store, so that a holder may die at any point.
+ *
+ * One word: 0, or the token of the holder. Edges: 0 → token, and dead token → token, by compare-exchange; token → 0 by the holder.
+ */
+import { WaitTimeoutError } from "../errors.ts";
+import type { ThisThread } from "./threads/this-thread.ts";
+
+/** Looks before a worker sleeps. */
+const SPINS = 500;
+/** How long a worker sleeps between looks. Nobody wakes it: that would cost each release a question. */
+const SLEEP_MS = 0.2;
+/** How long the main thread looks: it cannot learn of a death while it does. */
+const MAIN_MS = 100;
+
+export class Latch {
+  readonly #words: Int32Array<SharedArrayBuffer>;
+  readonly #index: number;
+  readonly #thread: ThisThread;
+  readonly #name: string;
+
+  /** `name` of what it protects, for the error of the main thread. */
+  constructor(
+    words: Int32Array<SharedArrayBuffer>,
+    index: number,
+    thread: ThisThread,
+    name: string,
+  ) {
+    this.#words = words;
+    this.#index = index;
+    this.#thread = thread;
+    this.#name = name;
+  }
+
+  /** Takes it if it is free. "recover": its last holder has died with it. */
+  try(): "taken" | "recover" | "busy" {
+    const { token, root } = this.#thread;
+    const holder = Atomics.compareExchange(this.#words, this.#index, 0, token);
+    if (holder === 0) return "taken";
+    if (holder === token || root.isAlive(holder)) return "busy";
+    const seen = Atomics.compareExchange(this.#words, this.#index, holder, token);
+    return seen === holder ? "recover" : "busy";
+  }
+
+  /** The same with some patience, since it is never held for long. */
+  trySoon(): "taken" | "recover" | "busy" {
+    this.#thread.checkLife();
+    for (let look = 0; look < SPINS; look++) {
+      const outcome = this.try();
+      if (outcome !== "busy") return outcome;
+      this.#thread.runtime.pause();
+    }
+    return "busy";
+  }
+
+  /** Takes it, after a wait if need be. True: its last holder has died with it. Throws on the main thread after 100 ms. */
+  take(): boolean {
+    const thread = this.#thread;
+    thread.checkLife();
+    const { now, pause } = thread.runtime;
+    let endMs = 0;
+    for (let looks = 0;; looks++) {
+      const outcome = this.try();
+      if (outcome !== "busy") return outcome === "recover";
+      if (looks < SPINS) pause();
+      else if (thread.mayBlock) Atomics.wait(this.#words, this.#index, this.#holder(), SLEEP_MS);
+      else if (endMs === 0) endMs = now() + MAIN_MS;
+      else if (now() > endMs) {
+        // Its holder is suspended, or has died and this thread has not heard of it: in a later turn it will.
+        throw new WaitTimeoutError(`Getting the turn to change ${this.#name}`, MAIN_MS);
+      }
+    }
+  }
+
+  #holder(): number {
+    return Atomics.load(this.#words, this.#index);
+  }
+
+  release(): void {
+    Atomics.store(this.#words, this.#index, 0);
+  }
+}

@@ -1,0 +1,130 @@
+/** Waiting, with a lock given back meanwhile, until another thread says that something has changed. */
+import { WaitTimeoutError } from "../../errors.ts";
+import { Guarded } from "../guarded.ts";
+import { registerHandle, SharedObject } from "../handles.ts";
+import { OBJECT_WORDS, ObjectMemory } from "../memory.ts";
+import { thisThread } from "../threads/this-thread.ts";
+import { type BlockOptions, checkWait, type LockGuard, type WaitOptions } from "./options.ts";
+import { Waiters, WAITERS_WORDS, WAITING, CALLED } from "./waiters.ts";
+
+/*
+ *   word 4   latch
+ *   word 5   deaths    when the waiters were last swept
+ *   word 16  waiters
+ */
+const LATCH = OBJECT_WORDS;
+const DEATHS = 5;
+const WAITERS = 16;
+
+class Calls extends Guarded {
+  readonly #waiters: Waiters;
+
+  constructor(memory: ObjectMemory) {
+    super(memory.view.i32, memory.thread, LATCH, DEATHS, "a condition");
+    this.#waiters = new Waiters(this.words, WAITERS, this.thread);
+  }
+
+  arrive(): number {
+    return this.locked(() => this.#waiters.add(0));
+  }
+
+  /** Whether the wait is over: it was called, or a thread has died since: perhaps the one that would have called. */
+  isOver(place: number, deaths: number): boolean {
+    return this.#waiters.state(place) !== WAITING || this.thread.root.deaths !== deaths;
+  }
+
+  /** Ends a wait. True: it had been called. `passesOn`: another one is called then. */
+  end(place: number, passesOn: boolean): boolean {
+    const wasCalled = !this.#waiters.abandon(place);
+    this.whenFree(() => {
+      this.#waiters.free(place);
+      if (wasCalled && passesOn) this.#call(1);
+    });
+    return wasCalled;
+  }
+
+  notify(count: number): void {
+    this.whenFree(() => this.#call(count));
+  }
+
+  #call(count: number): void {
+    for (let called = 0; called < count;) {
+      const oldest = this.#waiters.oldest();
+      if (oldest < 0) return;
+      if (this.#waiters.answer(oldest, CALLED)) called++;
+    }
+  }
+
+  protected override repair(): void {
+    this.#waiters.sweep(() => this.#call(1));
+  }
+}
+
+/**
+ * A condition variable: threads that hold a {@link Mutex} wait until others `notify`. A wait may end without a call, for
+ * example after the death of a thread, so look at what you wait for in a loop.
+ */
+export class Condition extends SharedObject {
+  readonly #calls: Calls;
+  readonly #memory: ObjectMemory;
+
+  /** A new condition. Pass it in an argument, or name it: `shared.condition(name)`. */
+  constructor(
+    memory: ObjectMemory = ObjectMemory.create("condition", 4 * (WAITERS + WAITERS_WORDS), thisThread()),
+  ) {
+    super("condition", memory);
+    this.#calls = new Calls(memory);
+    this.#memory = memory;
+  }
+
+  /** Gives the guard's lock back, waits to be called, and takes the lock again: the guard holds it whatever happens. */
+  async wait(guard: LockGuard, options: WaitOptions = {}): Promise<void> {
+    checkWait(options);
+    const { thread } = this.#memory;
+    const { deaths } = thread.root;
+    const place = this.#calls.arrive();
+    guard.release();
+    let isFailed = true;
+    try {
+      await thread.loop.until({ look: () => this.#calls.isOver(place, deaths) }, {
+        ...options,
+        onTimeout: () => new WaitTimeoutError("Waiting for this condition", options.timeoutMs!),
+      });
+      isFailed = false;
+    } finally {
+      this.#calls.end(place, isFailed);
+      await guard.reacquire();
+    }
+  }
+
+  /** The same, blocking: in workers. */
+  waitSync(guard: LockGuard, options: BlockOptions = {}): void {
+    const { thread } = this.#memory;
+    thread.checkMayBlock("waitSync");
+    checkWait(options);
+    const { deaths } = thread.root;
+    const place = this.#calls.arrive();
+    guard.release();
+    const isOver = thread.blockUntil(
+      { look: () => this.#calls.isOver(place, deaths) },
+      options.timeoutMs,
+    );
+    const wasCalled = this.#calls.end(place, false);
+    guard.reacquireSync();
+    if (!isOver && !wasCalled) {
+      throw new WaitTimeoutError("Waiting for this condition", options.timeoutMs!);
+    }
+  }
+
+  /** Calls the one that has waited longest, or so many. */
+  notify(count = 1): void {
+    this.#calls.notify(count);
+  }
+
+  /** Calls all that wait. */
+  notifyAll(): void {
+    this.#calls.notify(Infinity);
+  }
+}
+
+registerHandle("condition", (memory) => new Condition(memory));

@@ -1,0 +1,286 @@
+/**
+ * The one lock that mutexes, read-write locks and semaphores are: a fair semaphore of weights that knows its holders. A mutex has
+ * one permit. A read-write lock has very many: a reader takes one, a writer all.
+ *
+ *   word
+ *   4    latch            everything below is changed under it
+ *   5    capacity         written once
+ *   6    taken            sum over holders and those that were called
+ *   7    poisoned         1: a thread died that held `poisonous` permits or more
+ *   8    deaths           of the root, when the tables were last swept
+ *   9    poisonous        written once
+ *   16   holders          [token, permits] of each thread
+ *   528  waiters          waiters.ts
+ *
+ * A thread that is called holds its permits from that store on; that it notes them among the holders and frees its record is
+ * its own business, and if it dies between the two, it is dead. So the tables are the truth, and `taken` their sum.
+ */
+import { WaitTimeoutError } from "../../errors.ts";
+import { Guarded } from "../guarded.ts";
+import { type Kind, OBJECT_WORDS, type ObjectMemory } from "../memory.ts";
+import { MAX_THREADS } from "../threads/root.ts";
+import { CALLED, REFUSED, Waiters, WAITERS_WORDS, WAITING } from "./waiters.ts";
+
+const LATCH = OBJECT_WORDS;
+const CAPACITY = 5;
+const TAKEN = 6;
+const POISONED = 7;
+const DEATHS = 8;
+const POISONOUS = 9;
+const HOLDERS = 16;
+const WAITERS = HOLDERS + 2 * MAX_THREADS;
+export const GATE_BYTES: number = 4 * (WAITERS + WAITERS_WORDS);
+
+/** A bit of a waiter's request: it takes a poisoned lock. */
+const RECOVERS = 2 ** 30;
+export const MAX_PERMITS: number = 2 ** 30 - 1;
+
+/** "poisoned": the lock is, and the request does not recover it. */
+export type Outcome = "held" | "recovered" | "poisoned" | "busy";
+
+export class Gate extends Guarded {
+  readonly #waiters: Waiters;
+  readonly #own: number;
+
+  constructor(memory: ObjectMemory, kind: Kind) {
+    super(memory.view.i32, memory.thread, LATCH, DEATHS, `a ${kind}`);
+    this.#waiters = new Waiters(this.words, WAITERS, this.thread);
+    this.#own = HOLDERS + 2 * this.thread.index;
+  }
+
+  /** Sets up new memory. `poisonous`: how many permits a thread must hold to poison the lock by its death; 0: it never does. */
+  static initialize(memory: ObjectMemory, capacity: number, poisonous: number): void {
+    const { i32 } = memory.view;
+    i32[CAPACITY] = capacity;
+    i32[POISONOUS] = poisonous;
+    i32[DEATHS] = memory.thread.root.deaths;
+  }
+
+  get capacity(): number {
+    return this.words[CAPACITY]!;
+  }
+
+  /** Permits held by this thread. */
+  get own(): number {
+    return this.words[this.#own] === this.thread.token ? this.words[this.#own + 1]! : 0;
+  }
+
+  get isPoisoned(): boolean {
+    return this.locked(() => this.words[POISONED] === 1);
+  }
+
+  /** Permits that nobody holds. */
+  get available(): number {
+    return this.locked(() => this.capacity - this.words[TAKEN]!);
+  }
+
+  /** Takes permits if they are free and nobody waits. */
+  tryAcquire(permits: number, recovers: boolean): Outcome {
+    return this.locked(() => this.#take(permits, recovers));
+  }
+
+  /** Blocks until it gets them. "busy": `timeoutMs` passed. `checkWait` may throw if it has to wait. */
+  acquireSync(
+    permits: number,
+    recovers: boolean,
+    timeoutMs: number | undefined,
+    checkWait: () => void,
+  ): Outcome {
+    const attempt = new Attempt(this, permits, recovers, checkWait);
+    this.thread.blockUntil(attempt, timeoutMs);
+    return attempt.outcome;
+  }
+
+  /** The same in the event loop. Rejects with the reason of the signal, or WaitTimeoutError, which begins with `name`. */
+  async acquire(
+    permits: number,
+    recovers: boolean,
+    options: { readonly timeoutMs?: number; readonly signal?: AbortSignal },
+    name: string,
+  ): Promise<Outcome> {
+    const thread = this.thread;
+    thread.checkLife();
+    const attempt = new Attempt(this, permits, recovers);
+    thread.pendingLocks++;
+    try {
+      await thread.loop.until(attempt, {
+        ...options,
+        onTimeout: () => new WaitTimeoutError(name, options.timeoutMs!),
+      });
+    } finally {
+      thread.pendingLocks--;
+    }
+    return attempt.outcome;
+  }
+
+  /** Gives permits back that this thread holds. Always succeeds, perhaps in a moment. */
+  release(permits: number): void {
+    this.whenFree(() => {
+      this.#hold(-permits);
+      this.#grant();
+    });
+  }
+
+  /** For an attempt: takes the permits, or a place among the waiters. Undefined: the latch was taken. */
+  arrive(
+    permits: number,
+    recovers: boolean,
+  ): { readonly outcome: Outcome; readonly place: number } | undefined {
+    return this.attempt(() => {
+      const outcome = this.#take(permits, recovers);
+      if (outcome !== "busy") return { outcome, place: -1 };
+      const place = this.#waiters.add(permits | (recovers ? RECOVERS : 0));
+      return { outcome, place };
+    });
+  }
+
+  /** For an attempt: whether it is worth a `settle`. */
+  isCalled(place: number): boolean {
+    if (this.#waiters.state(place) !== WAITING) return true;
+    return this.isStale;
+  }
+
+  /** For an attempt: its outcome, if it has been called or refused. */
+  settle(place: number, permits: number): Outcome | undefined {
+    return this.attempt(() => this.#settle(place, permits));
+  }
+
+  #settle(place: number, permits: number): Outcome {
+    const state = this.#waiters.state(place);
+    if (state === WAITING) return "busy";
+    if (state === REFUSED) {
+      this.#waiters.free(place);
+      return "poisoned";
+    }
+    const isRecovered = this.words[POISONED] === 1;
+    this.words[POISONED] = 0;
+    this.#hold(permits);
+    this.#waiters.free(place);
+    return isRecovered ? "recovered" : "held";
+  }
+
+  /** For an attempt that ends without an outcome. */
+  abandon(place: number, permits: number): void {
+    const hasLeft = this.#waiters.abandon(place);
+    this.whenFree(() => {
+      if (hasLeft) this.#waiters.free(place);
+      else if (this.#settle(place, permits) !== "poisoned") this.#hold(-permits);
+      this.#grant();
+    });
+  }
+
+  #take(permits: number, recovers: boolean): Outcome {
+    const { words } = this;
+    const isPoisoned = words[POISONED] === 1;
+    if (isPoisoned && !recovers) return "poisoned";
+    if (words[TAKEN]! + permits > words[CAPACITY]! || this.#waiters.oldest() >= 0) return "busy";
+    words[POISONED] = 0;
+    this.#hold(permits);
+    words[TAKEN]! += permits;
+    return isPoisoned ? "recovered" : "held";
+  }
+
+  /** Notes that this thread holds so many more. Of negative ones `taken` becomes less as well. */
+  #hold(permits: number): void {
+    const { words } = this;
+    const before = this.own;
+    if (before === 0) {
+      // The permits first: with the token of a dead thread they count for nobody.
+      words[this.#own + 1] = permits;
+      Atomics.store(words, this.#own, this.thread.token);
+    } else words[this.#own + 1] = before + permits;
+    if (permits < 0) {
+      words[TAKEN]! += permits;
+      if (before + permits === 0) Atomics.store(words, this.#own, 0);
+    }
+  }
+
+  /** Calls those that may go on, in order. */
+  #grant(): void {
+    const { words } = this;
+    for (;;) {
+      const oldest = this.#waiters.oldest();
+      if (oldest < 0) return;
+      const request = this.#waiters.request(oldest);
+      const recovers = (request & RECOVERS) !== 0;
+      const permits = request & ~RECOVERS;
+      if (words[POISONED] === 1 && !recovers) this.#waiters.answer(oldest, REFUSED);
+      else if (words[TAKEN]! + permits > words[CAPACITY]!) return;
+      else if (this.#waiters.answer(oldest, CALLED)) words[TAKEN]! += permits;
+    }
+  }
+
+  protected override repair(): void {
+    const { words } = this;
+    const { root } = this.thread;
+    const poisonous = words[POISONOUS]!;
+    let taken = 0;
+    for (let at = HOLDERS; at < WAITERS; at += 2) {
+      const token = words[at]!;
+      if (token === 0) continue;
+      const permits = words[at + 1]!;
+      if (root.isAlive(token)) taken += permits;
+      else {
+        if (poisonous > 0 && permits >= poisonous) words[POISONED] = 1;
+        Atomics.store(words, at, 0);
+      }
+    }
+    this.#waiters.sweep();
+    words[TAKEN] = taken + this.#waiters.called(~RECOVERS);
+    this.#grant();
+  }
+}
+
+/** One wait for permits. */
+class Attempt {
+  outcome: Outcome = "busy";
+  readonly #gate: Gate;
+  readonly #permits: number;
+  readonly #recovers: boolean;
+  readonly #checkWait: (() => void) | undefined;
+  #place = -1;
+
+  constructor(gate: Gate, permits: number, recovers: boolean, checkWait?: () => void) {
+    this.#gate = gate;
+    this.#permits = permits;
+    this.#recovers = recovers;
+    this.#checkWait = checkWait;
+  }
+
+  look(): boolean {
+    if (this.#place >= 0) {
+      if (!this.#gate.isCalled(this.#place)) return false;
+      return this.#note(this.#gate.settle(this.#place, this.#permits));
+    }
+    const arrived = this.#gate.arrive(this.#permits, this.#recovers);
+    if (arrived === undefined) return this.#note(undefined);
+    this.#place = arrived.place;
+    if (arrived.outcome === "busy") {
+      try {
+        this.#checkWait?.();
+      } catch (error) {
+        this.leave();
+        throw error;
+      }
+    }
+    return this.#note(arrived.outcome);
+  }
+
+  #note(outcome: Outcome | undefined): boolean {
+    if (outcome === undefined) {
+      this.#gate.lookSoon();
+      return false;
+    }
+    this.outcome = outcome;
+    if (outcome === "busy") return false;
+    this.#place = -1;
+    return true;
+  }
+
+  leave(): void {
+    if (this.#place < 0) return;
+    const place = this.#place;
+    this.#place = -1;
+    this.#gate.abandon(place, this.#permits);
+  }
+}

@@ -1,0 +1,307 @@
+/** Barrier and wait group: threads that wait for each other. */
+import { InvalidArgumentError, PoisonedError, WaitTimeoutError } from "../../errors.ts";
+import { Guarded } from "../guarded.ts";
+import { registerHandle, SharedObject } from "../handles.ts";
+import { type Kind, OBJECT_WORDS, ObjectMemory } from "../memory.ts";
+import { MAX_THREADS } from "../threads/root.ts";
+import { thisThread } from "../threads/this-thread.ts";
+import { WAIT_SET_WORDS, WaitSet } from "../wait-set.ts";
+import { type BlockOptions, checkWait, type RecoverOption, type WaitOptions } from "./options.ts";
+
+/*
+ *   word 4   latch         everything below is changed under it
+ *   word 5   deaths        when the members were last looked at
+ *   word 6   poisoned      1: a member died
+ *   word 7   count         Barrier: threads to wait for. WaitGroup: `add` less `done`
+ *   word 8   arrived       Barrier: threads that wait. WaitGroup: count and all that have entered
+ *   word 9   generation    Barrier: how often it has opened
+ *   word 16  wait set
+ *   word 32  members       [token, number] of each thread. Barrier: 1. WaitGroup: how often it has entered
+ */
+const LATCH = OBJECT_WORDS;
+const DEATHS = 5;
+const POISONED = 6;
+const COUNT = 7;
+const ARRIVED = 8;
+const GENERATION = 9;
+const WAIT_SET = 16;
+const MEMBERS = WAIT_SET + 2 * WAIT_SET_WORDS;
+const END = MEMBERS + 2 * MAX_THREADS;
+
+function create(kind: Kind, count: number): ObjectMemory {
+  const memory = ObjectMemory.create(kind, 4 * END, thisThread());
+  memory.view.i32[COUNT] = count;
+  memory.view.i32[DEATHS] = memory.thread.root.deaths;
+  return memory;
+}
+
+class Members extends Guarded {
+  readonly waiting: WaitSet;
+  readonly #own: number;
+
+  constructor(memory: ObjectMemory, kind: Kind) {
+    super(memory.view.i32, memory.thread, LATCH, DEATHS, `a ${kind}`);
+    this.waiting = new WaitSet(this.words, WAIT_SET, this.thread);
+    this.#own = MEMBERS + 2 * this.thread.index;
+  }
+
+  run<Result>(f: (words: Int32Array<SharedArrayBuffer>) => Result): Result {
+    return this.locked(() => f(this.words));
+  }
+
+  later(f: (words: Int32Array<SharedArrayBuffer>) => void): void {
+    this.whenFree(() => f(this.words));
+  }
+
+  /** Looks after the dead if there are new ones. */
+  refresh(): void {
+    if (this.isStale && this.attempt(() => true) === undefined) this.lookSoon();
+  }
+
+  /** Under the latch: this thread's number. */
+  get own(): number {
+    return this.words[this.#own] === this.thread.token ? this.words[this.#own + 1]! : 0;
+  }
+
+  set own(value: number) {
+    this.words[this.#own + 1] = value; // first: with the token of a dead thread it counts for nobody
+    Atomics.store(this.words, this.#own, value === 0 ? 0 : this.thread.token);
+  }
+
+  /** Sum over the living. */
+  sum(): number {
+    let sum = 0;
+    for (let at = MEMBERS; at < END; at += 2) if (this.words[at] !== 0) sum += this.words[at + 1]!;
+    return sum;
+  }
+
+  forgetAll(): void {
+    for (let at = MEMBERS; at < END; at += 2) this.words[at] = 0;
+  }
+
+  protected override repair(): void {
+    for (let at = MEMBERS; at < END; at += 2) {
+      const token = this.words[at]!;
+      if (token === 0 || this.thread.root.isAlive(token)) continue;
+      Atomics.store(this.words, POISONED, 1);
+      Atomics.store(this.words, at, 0);
+    }
+    this.onRepaired();
+    this.waiting.wake();
+  }
+
+  protected onRepaired(): void {}
+}
+
+/**
+ * A place where a number of threads wait for each other. A thread that has waited at it is a member: if one dies, the barrier
+ * is broken and everybody gets {@link PoisonedError} until `reset()`. A member that does not come back calls `leave()`.
+ */
+export class Barrier extends SharedObject {
+  readonly #members: Members;
+  readonly #memory: ObjectMemory;
+
+  /** A barrier for so many waits, 1 to 2³¹ − 1. Pass it in an argument, or name it: `shared.barrier(name, count)`. */
+  constructor(count: number | ObjectMemory) {
+    const memory = count instanceof ObjectMemory ? count : create("barrier", checkCount(count));
+    super("barrier", memory);
+    this.#memory = memory;
+    this.#members = new Members(memory, "barrier");
+  }
+
+  /** Resolves when as many wait as the barrier is for; true for the last one to come. */
+  async wait(options: WaitOptions = {}): Promise<boolean> {
+    checkWait(options);
+    const generation = this.#arrive();
+    if (generation === undefined) return true;
+    await this.#memory.thread.loop.until(this.#condition(generation), {
+      ...options,
+      onTimeout: () => new WaitTimeoutError("Waiting at this barrier", options.timeoutMs!),
+    });
+    return false;
+  }
+
+  /** The same, blocking: in workers. */
+  waitSync(options: BlockOptions = {}): boolean {
+    const { thread } = this.#memory;
+    thread.checkMayBlock("waitSync");
+    checkWait(options);
+    const generation = this.#arrive();
+    if (generation === undefined) return true;
+    if (!thread.blockUntil(this.#condition(generation), options.timeoutMs)) {
+      throw new WaitTimeoutError("Waiting at this barrier", options.timeoutMs!);
+    }
+    return false;
+  }
+
+  /** This thread is no member any more: its end breaks nothing. */
+  leave(): void {
+    this.#members.later(() => this.#members.own = 0);
+  }
+
+  /** Makes a broken barrier whole. Whoever waits gets PoisonedError. */
+  reset(): void {
+    this.#members.later((words) => {
+      this.#members.forgetAll();
+      words[ARRIVED] = 0;
+      Atomics.store(words, POISONED, 0);
+      Atomics.add(words, GENERATION, 2);
+      this.#members.waiting.wake();
+    });
+  }
+
+  /** The generation that it waits for to pass; undefined: it was the last one to come. */
+  #arrive(): number | undefined {
+    return this.#members.run((words) => {
+      if (words[POISONED] === 1) throw broken();
+      this.#members.own = 1;
+      const generation = words[GENERATION]!;
+      if (words[ARRIVED]! + 1 < words[COUNT]!) {
+        words[ARRIVED]!++;
+        return generation;
+      }
+      words[ARRIVED] = 0;
+      Atomics.store(words, GENERATION, generation + 1 | 0);
+      this.#members.waiting.wake();
+      return undefined;
+    });
+  }
+
+  #condition(generation: number): { look(): boolean; leave(): void } {
+    const { i32 } = this.#memory.view;
+    let isOver = false;
+    return {
+      look: () => {
+        this.#members.waiting.add();
+        this.#members.refresh();
+        const passed = Atomics.load(i32, GENERATION) - generation | 0;
+        isOver = passed !== 0 || Atomics.load(i32, POISONED) === 1;
+        if (isOver && passed !== 1) throw broken();
+        return isOver;
+      },
+      leave: () => {
+        if (isOver) return;
+        this.#members.later((words) => {
+          if (words[GENERATION] === generation && words[POISONED] === 0) words[ARRIVED]!--;
+        });
+      },
+    };
+  }
+}
+
+function broken(): PoisonedError {
+  return new PoisonedError("A thread that others wait for at this barrier died, or it was reset: see reset().");
+}
+
+function checkCount(count: number): number {
+  if (Number.isInteger(count) && count >= 1 && count < 2 ** 31) return count;
+  throw new InvalidArgumentError(
+    `${String(count)} threads at a barrier: it has to be a whole number, 1 or more.`,
+  );
+}
+
+class Group extends Members {
+  protected override onRepaired(): void {
+    this.count();
+  }
+
+  /** Under the latch: what is to be waited for. */
+  count(): void {
+    const pending = this.words[COUNT]! + this.sum();
+    Atomics.store(this.words, ARRIVED, pending);
+    if (pending === 0) this.waiting.wake();
+  }
+}
+
+/** Work that others wait for: `add` and `done` by number, or `enter` by thread. */
+export class WaitGroup extends SharedObject {
+  readonly #members: Group;
+  readonly #memory: ObjectMemory;
+
+  /** A new group. Pass it in an argument, or name it: `shared.waitGroup(name)`. */
+  constructor(memory: ObjectMemory = create("waitGroup", 0)) {
+    super("waitGroup", memory);
+    this.#memory = memory;
+    this.#members = new Group(memory, "waitGroup");
+  }
+
+  /** So much more work. Throws InvalidArgumentError if there was less than none. */
+  add(count = 1): void {
+    if (!Number.isInteger(count) || Math.abs(count) >= 2 ** 30) {
+      throw new InvalidArgumentError(`add(${String(count)}): it has to be a whole number.`);
+    }
+    this.#members.run((words) => {
+      const sum = words[COUNT]! + count;
+      if (sum < 0) {
+        throw new InvalidArgumentError("There were more calls of done() than add() has announced.");
+      }
+      words[COUNT] = sum;
+      this.#members.count();
+    });
+  }
+
+  /** One piece of work is done. */
+  done(): void {
+    this.add(-1);
+  }
+
+  /** One piece of work of this thread, until the result is disposed. If the thread dies before, those who wait get PoisonedError. */
+  enter(): Disposable {
+    this.#members.run(() => {
+      this.#members.own++;
+      this.#members.count();
+    });
+    let isOver = false;
+    return {
+      [Symbol.dispose]: () => {
+        if (isOver) return;
+        isOver = true;
+        this.#members.later(() => {
+          this.#members.own--;
+          this.#members.count();
+        });
+      },
+    };
+  }
+
+  /** Work that is not done. */
+  get pending(): number {
+    return this.#members.run((words) => words[ARRIVED]!);
+  }
+
+  /** Resolves when all work is done. Rejects with PoisonedError if a thread died that had entered; `recover` waits for the others, and forgets it. */
+  async wait(options: WaitOptions & RecoverOption = {}): Promise<void> {
+    checkWait(options);
+    const { recover = false } = options;
+    await this.#memory.thread.loop.until({ look: () => this.#look(recover) }, {
+      ...options,
+      onTimeout: () => new WaitTimeoutError("Waiting for this group", options.timeoutMs!),
+    });
+  }
+
+  /** The same, blocking: in workers. */
+  waitSync(options: BlockOptions & RecoverOption = {}): void {
+    const { thread } = this.#memory;
+    thread.checkMayBlock("waitSync");
+    checkWait(options);
+    const { recover = false } = options;
+    if (!thread.blockUntil({ look: () => this.#look(recover) }, options.timeoutMs)) {
+      throw new WaitTimeoutError("Waiting for this group", options.timeoutMs!);
+    }
+  }
+
+  #look(recovers: boolean): boolean {
+    const { i32 } = this.#memory.view;
+    this.#members.waiting.add();
+    this.#members.refresh();
+    if (Atomics.load(i32, POISONED) === 1 && !recovers) {
+      throw new PoisonedError("A thread died before it had done its part of this group's work.");
+    }
+    if (Atomics.load(i32, ARRIVED) !== 0) return false;
+    if (recovers) Atomics.store(i32, POISONED, 0);
+    return true;
+  }
+}
+
+registerHandle("barrier", (memory) => new Barrier(memory));
+registerHandle("waitGroup", (memory) => new WaitGroup(memory));

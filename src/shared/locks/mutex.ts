@@ -1,0 +1,222 @@
+/** Mutex, read-write lock and semaphore: three ways to use a gate. */
+import { InvalidArgumentError } from "../../errors.ts";
+import { registerHandle, SharedObject } from "../handles.ts";
+import { type Kind, ObjectMemory } from "../memory.ts";
+import { type ThisThread, thisThread } from "../threads/this-thread.ts";
+import { Gate, GATE_BYTES, MAX_PERMITS } from "./gate.ts";
+import {
+  type BlockOptions,
+  checkDeadlock,
+  checkWait,
+  heldOrThrow,
+  LockGuard,
+  type RecoverOption,
+  type WaitOptions,
+} from "./options.ts";
+
+function createGate(kind: Kind, capacity: number, poisonous: number): ObjectMemory {
+  const memory = ObjectMemory.create(kind, GATE_BYTES, thisThread());
+  Gate.initialize(memory, capacity, poisonous);
+  return memory;
+}
+
+/** What the three have in common. */
+abstract class GateLock extends SharedObject {
+  // Private, as all that handles hold: the codec sends objects with properties as objects.
+  readonly #gate: Gate;
+  readonly #thread: ThisThread;
+  readonly #name: string;
+
+  /** @internal */
+  constructor(kind: Kind, name: string, memory: ObjectMemory) {
+    super(kind, memory);
+    this.#gate = new Gate(memory, kind);
+    this.#thread = memory.thread;
+    this.#name = name;
+  }
+
+  protected get gate(): Gate {
+    return this.#gate;
+  }
+
+  protected async wait(permits: number, options: WaitOptions & RecoverOption): Promise<LockGuard> {
+    checkWait(options);
+    const name = `Waiting for this ${this.#name}`;
+    const { recover = false } = options;
+    const outcome = await this.gate.acquire(permits, recover, options, name);
+    return this.#guard(permits, heldOrThrow(outcome, this.#name, options.timeoutMs));
+  }
+
+  protected block(
+    method: string,
+    permits: number,
+    options: BlockOptions & RecoverOption,
+    mayNest = false,
+  ): LockGuard {
+    const thread = this.#thread;
+    thread.checkMayBlock(method);
+    checkWait(options);
+    const { recover = false, timeoutMs } = options;
+    const outcome = this.gate.acquireSync(permits, recover, timeoutMs, () => {
+      checkDeadlock(mayNest ? 0 : this.gate.own, thread.pendingLocks, this.#name);
+    });
+    return this.#guard(permits, heldOrThrow(outcome, this.#name, timeoutMs));
+  }
+
+  protected try(permits: number, options: RecoverOption): LockGuard | undefined {
+    checkWait(options);
+    const outcome = this.gate.tryAcquire(permits, options.recover ?? false);
+    if (outcome === "busy") return undefined;
+    return this.#guard(permits, heldOrThrow(outcome, this.#name, undefined));
+  }
+
+  #guard(permits: number, wasPoisoned: boolean): LockGuard {
+    const { gate } = this;
+    const held = {
+      release: () => gate.release(permits),
+      reacquire: async () => {
+        await gate.acquire(permits, true, {}, "");
+      },
+      reacquireSync: () => {
+        gate.acquireSync(permits, true, undefined, () => {});
+      },
+    };
+    return new LockGuard(held, wasPoisoned);
+  }
+}
+
+/**
+ * A lock that one holder has at a time, whichever thread it is in. Fair: who asks first gets it first.
+ *
+ * If a thread dies while it holds the lock, everybody else gets {@link PoisonedError}, until one takes it with `recover: true`.
+ */
+export class Mutex extends GateLock {
+  /** A new mutex. Pass it in an argument, or name it: `shared.mutex(name)`. */
+  constructor(memory: ObjectMemory = createGate("mutex", 1, 1)) {
+    super("mutex", "mutex", memory);
+  }
+
+  /** Resolves with the lock. Two async functions of one thread exclude each other too, so a function that locks twice waits for ever. */
+  lock(options: WaitOptions & RecoverOption = {}): Promise<LockGuard> {
+    return this.wait(1, options);
+  }
+
+  /** Blocks until it has the lock: in workers. Throws DeadlockError if this thread holds it. */
+  lockSync(options: BlockOptions & RecoverOption = {}): LockGuard {
+    return this.block("lockSync", 1, options);
+  }
+
+  /** The lock if it is free and nobody waits for it; otherwise undefined. */
+  tryLock(options: RecoverOption = {}): LockGuard | undefined {
+    return this.try(1, options);
+  }
+
+  /** Whether this thread holds it. */
+  get isHeld(): boolean {
+    return this.gate.own > 0;
+  }
+
+  /** Whether a thread died with it, and nobody has recovered it. */
+  get isPoisoned(): boolean {
+    return this.gate.isPoisoned;
+  }
+}
+
+/** A lock that many readers or one writer have at a time. Fair: a reader that comes after a writer waits for it. */
+export class RwLock extends GateLock {
+  /** A new lock. Pass it in an argument, or name it: `shared.rwLock(name)`. */
+  constructor(memory: ObjectMemory = createGate("rwLock", MAX_PERMITS, MAX_PERMITS)) {
+    super("rwLock", "lock", memory);
+  }
+
+  /** Resolves with the lock for reading. */
+  read(options: WaitOptions & RecoverOption = {}): Promise<LockGuard> {
+    return this.wait(1, options);
+  }
+
+  /** Resolves with the lock for writing. Only a writer's death poisons. */
+  write(options: WaitOptions & RecoverOption = {}): Promise<LockGuard> {
+    return this.wait(MAX_PERMITS, options);
+  }
+
+  /** Blocks until it may read: in workers. */
+  readSync(options: BlockOptions & RecoverOption = {}): LockGuard {
+    return this.block("readSync", 1, options);
+  }
+
+  /** Blocks until it may write: in workers. Throws DeadlockError if this thread holds it in any way. */
+  writeSync(options: BlockOptions & RecoverOption = {}): LockGuard {
+    return this.block("writeSync", MAX_PERMITS, options);
+  }
+
+  /** The lock for reading, unless somebody writes or waits. */
+  tryRead(options: RecoverOption = {}): LockGuard | undefined {
+    return this.try(1, options);
+  }
+
+  /** The lock for writing if it is free and nobody waits. */
+  tryWrite(options: RecoverOption = {}): LockGuard | undefined {
+    return this.try(MAX_PERMITS, options);
+  }
+
+  /** Whether a writer died with it, and nobody has recovered it. */
+  get isPoisoned(): boolean {
+    return this.gate.isPoisoned;
+  }
+}
+
+/** A number of permits. Fair. The permits of a thread that dies are free again. */
+export class Semaphore extends GateLock {
+  /** A semaphore of so many permits, 1 to 2³⁰ − 1. Pass it in an argument, or name it: `shared.semaphore(name, permits)`. */
+  constructor(permits: number | ObjectMemory) {
+    super("semaphore", "semaphore", permits instanceof ObjectMemory ? permits : ofPermits(permits));
+  }
+
+  /** Resolves with so many permits, which the guard gives back together. */
+  acquire(permits = 1, options: WaitOptions = {}): Promise<LockGuard> {
+    this.#check(permits);
+    return this.wait(permits, options);
+  }
+
+  /** Blocks until it has them: in workers. Throws DeadlockError if it had to wait while this thread holds some. */
+  acquireSync(permits = 1, options: BlockOptions = {}): LockGuard {
+    this.#check(permits);
+    return this.block("acquireSync", permits, options, this.gate.own + permits <= this.gate.capacity);
+  }
+
+  /** The permits if they are free and nobody waits. */
+  tryAcquire(permits = 1): LockGuard | undefined {
+    this.#check(permits);
+    return this.try(permits, {});
+  }
+
+  /** Permits that nobody holds now. */
+  get available(): number {
+    return this.gate.available;
+  }
+
+  /** All permits there are. */
+  get permits(): number {
+    return this.gate.capacity;
+  }
+
+  #check(permits: number): void {
+    checkPermits(permits, this.gate.capacity);
+  }
+}
+
+function checkPermits(permits: number, most: number): void {
+  if (Number.isInteger(permits) && permits >= 1 && permits <= most) return;
+  throw new InvalidArgumentError(
+    `${String(permits)} permits: it has to be a whole number from 1 to ${most}.`,
+  );
+}
+
+function ofPermits(permits: number): ObjectMemory {
+  checkPermits(permits, MAX_PERMITS);
+  return createGate("semaphore", permits, 0);
+}
+
+registerHandle("mutex", (memory) => new Mutex(memory));
+registerHandle("rwLock", (memory) => new RwLock(memory));
+registerHandle("semaphore", (memory) => new Semaphore(memory));

@@ -1,0 +1,420 @@
+/** Maps and caches that all threads read at once. */
+import { TypeError } from "../../builtins.ts";
+import {
+  DeadlockError,
+  InvalidArgumentError,
+  SharedMemoryFullError,
+  WaitTimeoutError,
+} from "../../errors.ts";
+import { BYTES, VALUE_HEADER_BYTES } from "../../codec/tags.ts";
+import { registerHandle, SharedObject } from "../handles.ts";
+import { type BlockOptions, checkWait, type WaitOptions } from "../locks/options.ts";
+import { ObjectMemory } from "../memory.ts";
+import { type ThisThread, thisThread } from "../threads/this-thread.ts";
+import { Values } from "../values.ts";
+import { WaitSet } from "../wait-set.ts";
+import { hashKey, type HashedKey, type Key, readKey } from "./keys.ts";
+import {
+  BLOCK_BYTES,
+  BUCKET_BITS,
+  DEATHS,
+  ENTRY_WAITS,
+  EVICTS,
+  MAX_BLOCKS,
+  MAX_ENTRIES,
+  placesOf,
+  TTL_F64,
+  VALUE_BYTES,
+} from "./layout.ts";
+import { Table } from "./table.ts";
+import { UpdateLocks } from "./update-locks.ts";
+
+export type { Key } from "./keys.ts";
+
+/** Options of a {@link SharedMap}. */
+export interface SharedMapOptions {
+  /**
+   * Bytes of memory for entries, 65536 to 2³⁵. It is taken from the system as it is needed. An entry takes 40 bytes, its key and its value,
+   * rounded up to a power of two, 64 at least.
+   * @default 67108864
+   */
+  readonly maxBytes?: number;
+  /** Milliseconds after which an entry is gone, unless `set` says otherwise. @default Infinity */
+  readonly ttlMs?: number;
+}
+
+/** Options of a {@link SharedCache}. */
+export interface SharedCacheOptions extends SharedMapOptions {
+  /** Entries that it holds at most. @default Infinity */
+  readonly maxEntries?: number;
+}
+
+/** Options of `set`. */
+export interface SetOptions {
+  /** Milliseconds after which the entry is gone. @default the map's */
+  readonly ttlMs?: number;
+}
+
+/** How often `update` runs its function again, because others change the entry each time. */
+const MAX_RUNS = 1000;
+
+const OTHER_UPDATE = "Waiting for another update of the entry";
+
+const MAX_TTL_MS = 2 ** 50;
+
+function createMap(
+  { maxBytes = 2 ** 26, ttlMs = Infinity, maxEntries = Infinity }: SharedCacheOptions,
+  evicts: boolean,
+  thread: ThisThread,
+): ObjectMemory {
+  check("maxBytes", maxBytes, 2 ** 16, 2 ** 35);
+  if (maxEntries !== Infinity) check("maxEntries", maxEntries, 1, 2 ** 28);
+  checkTtl(ttlMs);
+  const expected = Math.min(maxEntries, maxBytes / 256);
+  const bucketBits = Math.max(6, Math.min(24, Math.ceil(Math.log2(expected))));
+  const maxBlocks = Math.floor(maxBytes / BLOCK_BYTES);
+  const { arena } = placesOf(bucketBits, maxBlocks);
+  const memory = ObjectMemory.create("map", arena, thread, arena + maxBlocks * BLOCK_BYTES);
+  const { i32, f64 } = memory.view;
+  i32[BUCKET_BITS] = bucketBits;
+  i32[MAX_BLOCKS] = maxBlocks;
+  i32[MAX_ENTRIES] = maxEntries === Infinity ? 0 : maxEntries;
+  i32[EVICTS] = evicts ? 1 : 0;
+  i32[DEATHS] = thread.root.deaths;
+  f64[TTL_F64] = ttlMs === Infinity ? 0 : ttlMs;
+  return memory;
+}
+
+function check(name: string, value: number, least: number, most: number): void {
+  if (Number.isInteger(value) && value >= least && value <= most) return;
+  throw new InvalidArgumentError(
+    `${name} is ${String(value)}: it has to be a whole number from ${least} to ${most}.`,
+  );
+}
+
+function checkTtl(ttlMs: number): void {
+  if (ttlMs === Infinity || (ttlMs > 0 && ttlMs <= MAX_TTL_MS)) return;
+  throw new InvalidArgumentError(
+    `ttlMs is ${String(ttlMs)}: it has to be a number of milliseconds above 0.`,
+  );
+}
+
+/**
+ * A map that every thread reads and changes: keys are strings, numbers and bigints, values all that calls can carry without a port. Values are
+ * copied in by `set` and out by `get`.
+ *
+ * Readers never wait. Changes happen one at a time, each at one moment: a reader sees it or does not. A thread that
+ * dies leaves what it has changed, and nothing half-changed.
+ */
+export class SharedMap<K extends Key = string, V = unknown> extends SharedObject {
+  readonly #table: Table;
+  readonly #thread: ThisThread;
+  readonly #values: Values;
+  readonly #waits: WaitSet;
+  readonly #updates: UpdateLocks;
+
+  /** A new map. Pass it in an argument, or name it: `shared.map(name, options)`. */
+  constructor(options: SharedMapOptions | ObjectMemory = {}) {
+    const memory = options instanceof ObjectMemory
+      ? options
+      : createMap(options, false, thisThread());
+    super("map", memory);
+    this.#table = new Table(memory);
+    this.#thread = memory.thread;
+    this.#values = new Values(memory.thread.runtime);
+    this.#waits = new WaitSet(memory.view.i32, ENTRY_WAITS, memory.thread);
+    this.#updates = new UpdateLocks(memory);
+  }
+
+  /** A copy of the value; undefined if there is none. */
+  get(key: K): V | undefined {
+    const found = this.#read(hashKey(key));
+    return found?.value;
+  }
+
+  /** Whether there is an entry. */
+  has(key: K): boolean {
+    const hashed = hashKey(key);
+    this.#thread.enter();
+    try {
+      return this.#table.find(hashed) >= 0;
+    } finally {
+      this.#thread.leave();
+    }
+  }
+
+  /** Sets the value. Throws SharedMemoryFullError if there is no room, and DataCloneError for what needs a port. */
+  set(key: K, value: V, options: SetOptions = {}): this {
+    const { ttlMs } = options;
+    if (ttlMs !== undefined) checkTtl(ttlMs);
+    this.#put(key, hashKey(key), value, ttlMs === Infinity ? 0 : ttlMs, () => true);
+    return this;
+  }
+
+  /** Removes the entry. Whether there was one. */
+  delete(key: K): boolean {
+    const hashed = hashKey(key);
+    const wasThere = this.#table.change(() => this.#table.remove(hashed));
+    if (wasThere) this.#waits.wake();
+    return wasThere;
+  }
+
+  /** The value of the key; `value` if there was none, which then is. */
+  getOrInsert(key: K, value: V): V {
+    return this.getOrInsertComputed(key, () => value);
+  }
+
+  /** The same with a function, called if there is no entry. Another thread may call its own at the same time: both get the value of the one that was first. */
+  getOrInsertComputed(key: K, compute: (key: K) => V): V {
+    const hashed = hashKey(key);
+    for (;;) {
+      const found = this.#read(hashed);
+      if (found !== undefined) return found.value;
+      const value = compute(key);
+      if (this.#put(key, hashed, value, undefined, () => this.#table.find(hashed) < 0)) return value;
+    }
+  }
+
+  /**
+   * Sets the value to what `fn` makes of it; resolves with that. No other update of this entry runs meanwhile. If `set` or
+   * `delete` changes the entry in between, `fn` runs again with what is there then, so nothing is lost.
+   */
+  async update(
+    key: K,
+    fn: (value: V | undefined, key: K) => V | Promise<V>,
+    options: WaitOptions = {},
+  ): Promise<V> {
+    checkWait(options);
+    const hashed = hashKey(key);
+    let how = this.#updates.begin(hashed);
+    if (how === "busy") {
+      await this.#thread.loop.until({ look: () => (how = this.#updates.begin(hashed)) !== "busy" }, {
+        ...options,
+        onTimeout: () => new WaitTimeoutError(OTHER_UPDATE, options.timeoutMs!),
+      });
+    }
+    try {
+      for (let runs = 0; runs < MAX_RUNS; runs++) {
+        const found = this.#read(hashed);
+        const value = await fn(found?.value, key);
+        if (this.#replace(key, hashed, value, found?.version)) return value;
+      }
+    } finally {
+      this.#updates.end(hashed, how as "locked" | "without");
+    }
+    throw changedAlways();
+  }
+
+  /** The same with a function that returns at once, blocking: in workers. */
+  updateSync(key: K, fn: (value: V | undefined, key: K) => V, options: BlockOptions = {}): V {
+    this.#thread.checkMayBlock("updateSync");
+    checkWait(options);
+    const hashed = hashKey(key);
+    let how = this.#updates.begin(hashed);
+    const look = (): boolean => (how = this.#updates.begin(hashed)) !== "busy";
+    if (how === "busy" && !this.#thread.blockUntil({ look }, options.timeoutMs)) {
+      throw new WaitTimeoutError(OTHER_UPDATE, options.timeoutMs!);
+    }
+    try {
+      for (let runs = 0; runs < MAX_RUNS; runs++) {
+        const found = this.#read(hashed);
+        const value = fn(found?.value, key);
+        if (this.#replace(key, hashed, value, found?.version)) return value;
+      }
+    } finally {
+      this.#updates.end(hashed, how as "locked" | "without");
+    }
+    throw changedAlways();
+  }
+
+  /** Resolves with the value of the key as soon as there is one for which `predicate` holds. */
+  async wait(
+    key: K,
+    predicate: (value: V) => boolean = () => true,
+    options: WaitOptions = {},
+  ): Promise<V> {
+    checkWait(options);
+    const wait = this.#waitFor(key, predicate);
+    await this.#thread.loop.until(wait, {
+      ...options,
+      onTimeout: () => new WaitTimeoutError(`Waiting for the entry ${String(key)}`, options.timeoutMs!),
+    });
+    return wait.found!.value;
+  }
+
+  /** The same, blocking: in workers. */
+  waitSync(key: K, predicate: (value: V) => boolean = () => true, options: BlockOptions = {}): V {
+    this.#thread.checkMayBlock("waitSync");
+    checkWait(options);
+    const wait = this.#waitFor(key, predicate);
+    if (!this.#thread.blockUntil(wait, options.timeoutMs)) {
+      throw new WaitTimeoutError(`Waiting for the entry ${String(key)}`, options.timeoutMs!);
+    }
+    return wait.found!.value;
+  }
+
+  /**
+   * Calls `use` with the bytes of the value where they are, without a copy; returns its result, or undefined if there is no entry. The value has to
+   * be a Uint8Array. Use the bytes within `use` only and do not write to them: afterwards they may belong to another entry. Changes that need memory may have to
+   * wait for it, so let it be short.
+   */
+  getView<Result>(key: K, use: (bytes: Uint8Array<SharedArrayBuffer>) => Result): Result | undefined {
+    const hashed = hashKey(key);
+    const table = this.#table;
+    this.#thread.enter();
+    try {
+      const word = table.find(hashed);
+      if (word < 0) return undefined;
+      if (table.evicts) table.touch(word);
+      const at = table.valueAt(word);
+      const { i32, f64, u8 } = table.memory.view;
+      if ((i32[at >> 2]! & 0xff) !== BYTES) {
+        throw new TypeError(`The value of ${String(key)} is no Uint8Array: getView() is for bytes.`);
+      }
+      const start = at + VALUE_HEADER_BYTES + 8;
+      return use(u8.subarray(start, start + f64[(at >> 3) + 1]!));
+    } finally {
+      this.#thread.leave();
+    }
+  }
+
+  /** Number of entries, with those that have expired and were not removed yet. */
+  get size(): number {
+    return this.#table.size;
+  }
+
+  /** Bytes of memory that the map has taken for entries so far. */
+  get bytes(): number {
+    return this.#table.bytes;
+  }
+
+  /** Removes all entries. */
+  clear(): void {
+    this.#table.change(() => this.#table.clear());
+    this.#waits.wake();
+  }
+
+  /** The keys that are there now. */
+  keys(): IterableIterator<K> {
+    return this.#collect((word) => this.#keyOf(word)).values();
+  }
+
+  /** Copies of the values that are there now. */
+  values(): IterableIterator<V> {
+    return this.#collect((word) => this.#valueOf(word)).values();
+  }
+
+  /** Keys and copies of the values that are there now. An entry that changes meanwhile is there as it was or as it is. */
+  entries(): IterableIterator<[K, V]> {
+    return this.#collect((word): [K, V] => [this.#keyOf(word), this.#valueOf(word)]).values();
+  }
+
+  /** As `entries()`. */
+  [Symbol.iterator](): IterableIterator<[K, V]> {
+    return this.entries();
+  }
+
+  #collect<Item>(item: (word: number) => Item): Item[] {
+    const items: Item[] = [];
+    for (let bucket = 0; bucket < this.#table.buckets; bucket++) {
+      this.#thread.enter();
+      try {
+        this.#table.visitBucket(bucket, (word) => items.push(item(word)));
+      } finally {
+        this.#thread.leave();
+      }
+    }
+    return items;
+  }
+
+  #keyOf(word: number): K {
+    return readKey(this.#table.memory.view, word, this.#table.keyAt(word)) as K;
+  }
+
+  #valueOf(word: number): V {
+    const at = this.#table.valueAt(word);
+    const { view } = this.#table.memory;
+    return this.#values.decode(view, at, at + view.i32[word + VALUE_BYTES]!) as V;
+  }
+
+  #read(key: HashedKey): { readonly value: V; readonly version: number } | undefined {
+    this.#thread.enter();
+    try {
+      const word = this.#table.find(key);
+      if (word < 0) return undefined;
+      if (this.#table.evicts) this.#table.touch(word);
+      return { value: this.#valueOf(word), version: this.#table.versionOf(word) };
+    } finally {
+      this.#thread.leave();
+    }
+  }
+
+  /** Sets the value of a key unless `isWanted`, asked when nobody else changes the map, says no. */
+  #put(
+    key: K,
+    hashed: HashedKey,
+    value: V,
+    ttlMs: number | undefined,
+    isWanted: () => boolean,
+  ): boolean {
+    const table = this.#table;
+    const outcome = this.#values.encode(value, `The value of ${String(key)}`, (encoded) => {
+      return table.change(() => isWanted() ? table.put(hashed, encoded, ttlMs) : undefined);
+    });
+    if (outcome === undefined) return false;
+    if (outcome === "full") {
+      throw new SharedMemoryFullError(
+        `There is no room for the value of ${String(key)} within the maxBytes of this shared map. Nothing was changed.`,
+      );
+    }
+    this.#waits.wake();
+    return true;
+  }
+
+  /** Sets the value if the entry still has this version; undefined: if there is none. */
+  #replace(key: K, hashed: HashedKey, value: V, version: number | undefined): boolean {
+    return this.#put(key, hashed, value, undefined, () => {
+      const word = this.#table.find(hashed);
+      return (word < 0 ? undefined : this.#table.versionOf(word)) === version;
+    });
+  }
+
+  #waitFor(key: K, predicate: (value: V) => boolean): {
+    look(): boolean;
+    found: { readonly value: V } | undefined;
+  } {
+    const hashed = hashKey(key);
+    const wait = {
+      found: undefined as { readonly value: V } | undefined,
+      look: () => {
+        this.#waits.add();
+        const found = this.#read(hashed);
+        if (found === undefined || !predicate(found.value)) return false;
+        wait.found = found;
+        return true;
+      },
+    };
+    return wait;
+  }
+}
+
+function changedAlways(): DeadlockError {
+  return new DeadlockError(
+    `The entry was changed ${MAX_RUNS} times while its update ran: does the function change it itself?`,
+  );
+}
+
+/**
+ * A {@link SharedMap} that never is full: it evicts what was not used for long (the oldest of five entries taken at random, as Redis does)
+ * when it has `maxEntries`, or no room within `maxBytes`.
+ */
+export class SharedCache<K extends Key = string, V = unknown> extends SharedMap<K, V> {
+  /** A new cache. Pass it in an argument, or name it: `shared.cache(name, options)`. */
+  constructor(options: SharedCacheOptions | ObjectMemory = {}) {
+    super(options instanceof ObjectMemory ? options : createMap(options, true, thisThread()));
+  }
+}
+
+registerHandle("map", (memory) => {
+  return memory.view.i32[EVICTS] === 1 ? new SharedCache(memory) : new SharedMap(memory);
+});

@@ -1,0 +1,133 @@
+/**
+ * Names: the same name is the same object in every thread of the process. The first thread keeps the table; workers ask the
+ * thread that started them, which asks its own.
+ */
+import { Error, Map, Promise } from "../builtins.ts";
+import { InvalidArgumentError } from "../errors.ts";
+import { workerRealm } from "../realm/worker-realm.ts";
+import { makeHandle, type SharedObject } from "./handles.ts";
+import { type Kind, ObjectMemory } from "./memory.ts";
+import { thisThread } from "./threads/this-thread.ts";
+
+/** What makes an object: its kind and options, which have to be the same for everybody. */
+interface Wanted {
+  readonly name: string;
+  readonly kind: string;
+  readonly options: string;
+}
+
+interface Entry extends Wanted {
+  readonly buffer: SharedArrayBuffer;
+}
+
+interface Question {
+  readonly id: number;
+  readonly wanted: Wanted;
+  /** What the asking thread has made, if there is none of this name. */
+  readonly made: SharedArrayBuffer;
+}
+
+type Answer =
+  | { readonly id: number; readonly entry: Entry }
+  | { readonly id: number; readonly error: string };
+
+const KEY = Symbol.for("heddle.shared.names");
+
+interface Names {
+  /** Entries known here; in the first thread all there are. */
+  readonly entries: Map<string, Entry>;
+  /** The handle of each, in this copy of heddle or another. */
+  readonly handles: Map<string, object>;
+  readonly questions: Map<number, (answer: Answer) => void>;
+  next: number;
+}
+
+function names(): Names {
+  const global = globalThis as { [KEY]?: Names };
+  return global[KEY] ??= { entries: new Map(), handles: new Map(), questions: new Map(), next: 0 };
+}
+
+/** The entry of a name, which this thread or one above it has, or takes from `made`. */
+function resolve(wanted: Wanted, made: SharedArrayBuffer): Promise<Entry> {
+  const { entries, questions } = names();
+  const known = entries.get(wanted.name);
+  if (known !== undefined) return Promise.resolve(known);
+  const shared = workerRealm()?.shared;
+  if (shared === undefined) {
+    const entry = { ...wanted, buffer: made };
+    entries.set(wanted.name, entry);
+    return Promise.resolve(entry);
+  }
+  shared.receive ??= (body) => {
+    const answer = body as Answer;
+    questions.get(answer.id)?.(answer);
+    questions.delete(answer.id);
+  };
+  return new Promise((resolve, reject) => {
+    const id = names().next++;
+    questions.set(id, (answer) => {
+      if ("error" in answer) return reject(new Error(answer.error));
+      // Somebody may have asked in between.
+      const entry = entries.get(wanted.name) ?? answer.entry;
+      entries.set(wanted.name, entry);
+      resolve(entry);
+    });
+    shared.post({ id, wanted, made } satisfies Question);
+  });
+}
+
+/** A worker has asked. */
+export function answer(body: unknown, reply: (body: unknown) => void): void {
+  const { id, wanted, made } = body as Question;
+  resolve(wanted, made).then(
+    (entry) => reply({ id, entry } satisfies Answer),
+    (error) => reply({ id, error: String(error) } satisfies Answer),
+  );
+}
+
+/**
+ * The memory of the object of this name, which `make` makes if there is none. Rejects with InvalidArgumentError if there is one that was made
+ * differently.
+ */
+export async function namedMemory(
+  name: string,
+  kind: Kind,
+  options: object,
+  make: () => ObjectMemory,
+): Promise<ObjectMemory> {
+  if (typeof name !== "string" || name === "") {
+    throw new InvalidArgumentError(
+      `The name of a shared ${kind} is ${JSON.stringify(name)}: it has to be a text that is not empty.`,
+    );
+  }
+  const thread = thisThread();
+  const wanted = { name, kind, options: describe(options) };
+  const known = names().entries.get(name);
+  const entry = known ?? await resolve(wanted, make().buffer);
+  if (entry.kind !== kind || entry.options !== wanted.options) {
+    throw new InvalidArgumentError(
+      `The shared ${entry.kind} "${name}" was made with ${entry.options}, and is wanted as a ${kind} with ${wanted.options}: all have to give the same options.`,
+    );
+  }
+  return ObjectMemory.adopt(kind, entry.buffer, thread);
+}
+
+/** The handle of the object of this name in this thread. */
+export async function named<Handle extends SharedObject>(
+  name: string,
+  kind: Kind,
+  options: object,
+  make: () => Handle,
+): Promise<Handle> {
+  const memory = await namedMemory(name, kind, options, () => make().memory);
+  const { handles } = names();
+  let handle = handles.get(name);
+  if (handle === undefined) handles.set(name, handle = makeHandle(kind, memory.buffer));
+  return handle as Handle;
+}
+
+/** Options as a text that is the same for the same options. */
+function describe(options: object): string {
+  const entries = Object.entries(options).filter(([, value]) => value !== undefined);
+  return JSON.stringify(Object.fromEntries(entries.sort(([a], [b]) => a < b ? -1 : 1)));
+}

@@ -1,0 +1,188 @@
+/**
+ * The root: which threads of the process live, and the words on which each of them waits.
+ *
+ *   word
+ *   0    magic | version       written once, before the buffer is shared
+ *   2    high                  records used so far; grows by compare-exchange
+ *   3    deaths                add 1 by whoever marks a death, after the mark
+ *   4    id                    written once: any number
+ *   64   records of 64 words, one for each thread
+ *
+ *   0    life                  even→odd: compare-exchange by the thread that starts it; odd→even: the same thread, once
+ *   1    waits                 its own thread: BLOCKED, IN_LOOP; 0 by who begins its life
+ *   2    sync                  any thread adds; its thread blocks on it
+ *   3    async                 any thread adds; its thread waits for it in its event loop
+ *   4    entitled              its life, by who begins it; 0 by who fences it: it may touch nothing any more
+ *   5    parent                token of who starts it, before it starts
+ *   32   visits                its own thread: odd while it reads or changes a map; even by who begins its life
+ *
+ * A token names one life of one record: `index | life << 8`, 30 bits, never 0. docs/internals/shared.md has the protocol.
+ */
+import { ProtocolError, SharedAccessError } from "../../errors.ts";
+
+/** Threads that may live at once. */
+export const MAX_THREADS = 256;
+const INDEX_BITS = 8;
+const LIFE_MASK = 0x3f_ffff;
+
+const MAGIC = 0x6865_6473; // "heds"
+const VERSION = 1;
+const HIGH = 2;
+const DEATHS = 3;
+const ID = 4;
+const RECORD_WORDS = 64;
+const LIFE = 0;
+const WAITS = 1;
+const SYNC = 2;
+const ASYNC = 3;
+const ENTITLED = 4;
+const PARENT = 5;
+const VISITS = 32;
+
+/** Bits of `waits`. */
+export const BLOCKED = 1;
+export const IN_LOOP = 2;
+
+const ROOT_BYTES = 4 * RECORD_WORDS * (1 + MAX_THREADS);
+
+export const indexOf = (token: number): number => token & (MAX_THREADS - 1);
+const lifeOf = (token: number): number => token >>> INDEX_BITS;
+const recordAt = (index: number): number => (index + 1) * RECORD_WORDS;
+
+export class Root {
+  readonly buffer: SharedArrayBuffer;
+  readonly words: Int32Array<SharedArrayBuffer>;
+
+  constructor(buffer: SharedArrayBuffer) {
+    this.buffer = buffer;
+    this.words = new Int32Array(buffer);
+    if (this.words[0] !== MAGIC || this.words[1] !== VERSION) {
+      throw new ProtocolError("The root of heddle/shared was made by another version.");
+    }
+  }
+
+  static create(): Root {
+    const words = new Int32Array(new SharedArrayBuffer(ROOT_BYTES));
+    words.set([MAGIC, VERSION]);
+    words[ID] = Math.floor(Math.random() * 2 ** 32);
+    return new Root(words.buffer);
+  }
+
+  /** Number of records ever used: indices from here on have no thread. */
+  get high(): number {
+    return Atomics.load(this.words, HIGH);
+  }
+
+  get deaths(): number {
+    return Atomics.load(this.words, DEATHS);
+  }
+
+  /** Tells objects of this root from those of others. */
+  get id(): number {
+    return this.words[ID]!;
+  }
+
+  /** A token for a thread that `parent` is about to start; 0 for the first. */
+  begin(parent: number): number {
+    const { words } = this;
+    for (let index = 0; index < MAX_THREADS; index++) {
+      const at = recordAt(index);
+      const last = Atomics.load(words, at + LIFE);
+      if ((last & 1) === 1) continue;
+      const life = (last + 1) | 0;
+      if (Atomics.compareExchange(words, at + LIFE, last, life) !== last) continue;
+      // Nobody knows the token yet. A parent that dies here leaves a record that is never used again.
+      Atomics.store(words, at + PARENT, parent);
+      Atomics.store(words, at + WAITS, 0);
+      Atomics.store(words, at + VISITS, (words[at + VISITS]! + 1) & ~1);
+      Atomics.store(words, at + ENTITLED, life & LIFE_MASK);
+      this.#raiseHigh(index + 1);
+      return index | (life & LIFE_MASK) << INDEX_BITS;
+    }
+    throw new SharedAccessError(
+      `${MAX_THREADS} threads share data, and no more can at the same time.`,
+    );
+  }
+
+  #raiseHigh(wanted: number): void {
+    let high = this.high;
+    while (high < wanted) {
+      const seen = Atomics.compareExchange(this.words, HIGH, high, wanted);
+      high = seen === high ? wanted : seen;
+    }
+  }
+
+  /** The thread and those that it has started: they end with it. */
+  family(token: number): readonly number[] {
+    const all = [token];
+    for (const parent of all) {
+      for (let index = this.high - 1; index >= 0; index--) {
+        const child = this.tokenAt(index);
+        if (child !== 0 && Atomics.load(this.words, recordAt(index) + PARENT) === parent) {
+          all.push(child);
+        }
+      }
+    }
+    return all;
+  }
+
+  /** From now on the thread's operations throw; it still counts as alive. */
+  fence(token: number): void {
+    Atomics.compareExchange(this.words, recordAt(indexOf(token)) + ENTITLED, lifeOf(token), 0);
+  }
+
+  /** Marks a death and wakes every thread: whoever waits for something looks again. */
+  end(token: number): void {
+    const at = recordAt(indexOf(token)) + LIFE;
+    const life = Atomics.load(this.words, at);
+    if ((life & LIFE_MASK) !== lifeOf(token)) return;
+    this.fence(token);
+    if (Atomics.compareExchange(this.words, at, life, (life + 1) | 0) !== life) return;
+    Atomics.add(this.words, DEATHS, 1);
+    for (let index = this.high - 1; index >= 0; index--) this.wake(index);
+  }
+
+  isAlive(token: number): boolean {
+    const life = Atomics.load(this.words, recordAt(indexOf(token)) + LIFE);
+    return (life & LIFE_MASK) === lifeOf(token);
+  }
+
+  /** Whether a thread may touch shared data: it was not stopped. For the thread itself. */
+  isEntitled(token: number): boolean {
+    return Atomics.load(this.words, recordAt(indexOf(token)) + ENTITLED) === lifeOf(token);
+  }
+
+  /** The token of the thread that lives at this index; 0: none does. */
+  tokenAt(index: number): number {
+    const life = Atomics.load(this.words, recordAt(index) + LIFE);
+    return (life & 1) === 0 ? 0 : index | (life & LIFE_MASK) << INDEX_BITS;
+  }
+
+  /** Makes the thread with this index look at what it waits for. */
+  wake(index: number): void {
+    const { words } = this;
+    const at = recordAt(index);
+    // SYNC(shared-wait): pairs with `ThisThread.blockUntil` and `LoopWaits`: they set `waits`, read these words, then look.
+    Atomics.add(words, at + SYNC, 1);
+    Atomics.add(words, at + ASYNC, 1);
+    const waits = Atomics.load(words, at + WAITS);
+    if ((waits & BLOCKED) !== 0) Atomics.notify(words, at + SYNC);
+    if ((waits & IN_LOOP) !== 0) Atomics.notify(words, at + ASYNC);
+  }
+
+  /** Number of visits of this thread, odd while one goes on. */
+  visits(index: number): number {
+    return Atomics.load(this.words, recordAt(index) + VISITS);
+  }
+}
+
+/** Word indices of one thread's record. */
+export function wordsOf(index: number): {
+  readonly waits: number;
+  readonly sync: number;
+  readonly async: number;
+  readonly visits: number;
+} {
+  const at = recordAt(index);
+  return { waits: at + WAITS, sync: at + SYNC, async: at + ASYNC, visits: at + VISITS };
+}

@@ -1,0 +1,160 @@
+/**
+ * This thread among those that share data: its token, its visits, and how it waits.
+ *
+ * One object for all copies of heddle in the thread: its words have one writer.
+ */
+import { Error } from "../../builtins.ts";
+import { SharedAccessError } from "../../errors.ts";
+import { workerRealm } from "../../realm/worker-realm.ts";
+import type { Runtime } from "../../runtimes/runtime.ts";
+import { VERSION } from "../../version.ts";
+import { LoopWaits } from "./loop-waits.ts";
+import { BLOCKED, indexOf, Root, wordsOf } from "./root.ts";
+
+/** Looks at a condition before its thread blocks: some microseconds, in which a thread on another core may answer. */
+const SPINS = 200;
+
+/** What a thread waits for. */
+export interface Condition {
+  /** Makes sure that those who change the object wake this thread, then looks. True: the wait is over. */
+  look(): boolean;
+  /** The wait is over, in whichever way: takes back what it has left in the object. */
+  leave?(): void;
+}
+
+export class ThisThread {
+  readonly version: string = VERSION;
+  readonly root: Root;
+  readonly token: number;
+  readonly index: number;
+  readonly runtime: Runtime;
+  readonly loop: LoopWaits;
+  /** Living threads that this one has started. */
+  children = 0;
+  /** Calls of `lock` and `acquire` that wait in the event loop. */
+  pendingLocks = 0;
+  readonly #isWorker: boolean;
+  readonly #words: Int32Array<SharedArrayBuffer>;
+  readonly #waits: number;
+  readonly #sync: number;
+  readonly #visits: number;
+  #depth = 0;
+
+  constructor(root: Root, token: number, isWorker: boolean, runtime: Runtime) {
+    this.root = root;
+    this.token = token;
+    this.index = indexOf(token);
+    this.runtime = runtime;
+    this.#isWorker = isWorker;
+    this.#words = root.words;
+    const { waits, sync, visits } = wordsOf(this.index);
+    this.#waits = waits;
+    this.#sync = sync;
+    this.#visits = visits;
+    this.loop = new LoopWaits(this);
+  }
+
+  /** Throws if this thread was stopped and goes on running all the same (Deno). */
+  checkLife(): void {
+    if (!this.root.isEntitled(this.token)) {
+      throw new SharedAccessError("This thread was stopped: it may not touch shared data any more.");
+    }
+  }
+
+  /** From here to `leave`, memory to which the words of a map lead is used for nothing else. May be nested. */
+  enter(): void {
+    if (this.#depth++ > 0) return;
+    const words = this.#words;
+    // SYNC(shared-visit): a store, then the words of the map; pairs with `Arena`'s grace period. Needs seq-cst.
+    Atomics.store(words, this.#visits, (words[this.#visits]! + 1) | 0);
+    if (this.root.isEntitled(this.token)) return;
+    this.#depth--; // another thread may have this record by now
+    this.checkLife();
+  }
+
+  leave(): void {
+    if (--this.#depth > 0) return;
+    const words = this.#words;
+    Atomics.store(words, this.#visits, (words[this.#visits]! + 1) | 0);
+  }
+
+  /** Whether it is between `enter` and `leave`. */
+  get isInside(): boolean {
+    return this.#depth > 0;
+  }
+
+  /** Whether this thread may block: others need its event loop to learn of the end of threads that it has started. */
+  get mayBlock(): boolean {
+    return this.#isWorker && this.children === 0;
+  }
+
+  /** Throws if this thread may not block. */
+  checkMayBlock(method: string): void {
+    if (this.mayBlock) return;
+    const who = this.#isWorker ? "a worker that has workers of its own" : "the main thread";
+    throw new SharedAccessError(
+      `${method}() blocks its thread, and ${who} has to answer others: use the method without "Sync", or the one with "try".`,
+    );
+  }
+
+  /** Blocks until the condition holds. False: `timeoutMs` passed first. */
+  blockUntil(condition: Condition, timeoutMs = Infinity): boolean {
+    this.checkLife();
+    const { now, pause } = this.runtime;
+    let isOver = condition.look();
+    for (let spin = 0; !isOver && spin < SPINS; spin++) {
+      pause();
+      isOver = condition.look();
+    }
+    if (!isOver) isOver = this.#block(condition, timeoutMs === Infinity ? Infinity : now() + timeoutMs);
+    condition.leave?.();
+    return isOver;
+  }
+
+  #block(condition: Condition, endMs: number): boolean {
+    const words = this.#words;
+    Atomics.or(words, this.#waits, BLOCKED);
+    let isOver = false;
+    for (;;) {
+      // SYNC(shared-wait): `waits`, this load, then the look; pairs with `Root.wake`. Needs seq-cst.
+      const seen = Atomics.load(words, this.#sync);
+      isOver = condition.look();
+      const leftMs = endMs - this.runtime.now();
+      if (isOver || leftMs <= 0) break;
+      Atomics.wait(words, this.#sync, seen, leftMs);
+      this.checkLife(); // first: the words may belong to another thread by now
+    }
+    Atomics.and(words, this.#waits, ~BLOCKED);
+    return isOver;
+  }
+}
+
+const KEY = Symbol.for("heddle.shared.thread");
+
+let runtime: Runtime | undefined;
+
+/** Called once by `enter.ts`, the only file here that knows the runtime. */
+export function setRuntime(current: Runtime): void {
+  runtime = current;
+}
+
+/** This thread. In a worker, its host has to have loaded `heddle/shared` before it created the pool. */
+export function thisThread(): ThisThread {
+  const global = globalThis as { [KEY]?: ThisThread };
+  const known = global[KEY];
+  if (known !== undefined) {
+    if (known.version === VERSION) return known;
+    throw new Error(`heddle ${known.version} and ${VERSION} cannot share data in one thread.`);
+  }
+  const realm = workerRealm();
+  if (realm !== undefined && realm.shared === undefined) {
+    throw new SharedAccessError(
+      'This worker cannot share data: import "heddle/shared" in the thread that creates its pool, before it does.',
+    );
+  }
+  const root = realm?.shared === undefined ? Root.create() : new Root(realm.shared.start.root);
+  const token = realm?.shared?.start.token ?? root.begin(0);
+  const made = new ThisThread(root, token, realm !== undefined, runtime!);
+  Object.defineProperty(globalThis, KEY, { value: made });
+  return made;
+}

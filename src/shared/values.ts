@@ -1,0 +1,84 @@
+/** Values in shared memory, encoded by the codec of calls. They stand alone: nothing in them needs a port or what came before. */
+import { pack as packValue, unpack } from "../codec/codec.ts";
+import { Decoder } from "../codec/decoder.ts";
+import { Encoder } from "../codec/encoder.ts";
+import { refusal } from "../codec/support/refusal.ts";
+import { SharedBuffers } from "../codec/support/shared-buffers.ts";
+import { INT, NUMBER } from "../codec/tags.ts";
+import { copyWords, type Memory, viewMemory } from "../memory/views.ts";
+import type { CodecAccess } from "../runtimes/runtime.ts";
+
+/** A value that is encoded at the start of `memory`. */
+export interface Encoded {
+  readonly memory: Memory;
+  /** A multiple of 8. */
+  readonly bytes: number;
+}
+
+const NUMBER_BYTES = 16;
+
+export class Values {
+  readonly #access: CodecAccess;
+  readonly #buffers = new SharedBuffers(0);
+  readonly #idle: Encoder[] = [];
+  readonly #decoder: Decoder;
+
+  constructor(access: CodecAccess) {
+    this.#access = access;
+    this.#decoder = new Decoder(access, undefined, this.#buffers);
+  }
+
+  /**
+   * Encodes `value`, gives it to `use` and returns its result. Runs the value's getters before `use`. Throws DataCloneError, which begins with
+   * `name`, for what cannot be encoded or needs a port.
+   */
+  encode<Result>(value: unknown, name: string, use: (encoded: Encoded) => Result): Result {
+    const encoder = this.#idle.pop() ?? new Encoder({
+      access: this.#access,
+      keyLists: undefined,
+      sharedBuffers: this.#buffers,
+      maxPayloadBytes: Infinity,
+      allowsBorrow: false,
+      maxEmbeddedBytes: Infinity,
+    });
+    try {
+      const bytes = encoder.root(value, encoder.begin());
+      if (encoder.attachments.count > 0) {
+        throw refusal(
+          name,
+          "it contains something that travels in messages only (a SharedArrayBuffer, a handle, a port, a key, a file or the like)",
+        );
+      }
+      return use({ memory: encoder.memory, bytes });
+    } finally {
+      encoder.end();
+      this.#idle.push(encoder);
+    }
+  }
+
+  /** Encodes `value` into memory of its own. */
+  keep(value: unknown, name: string): Encoded {
+    return this.encode(value, name, ({ memory, bytes }) => {
+      const own = viewMemory(new SharedArrayBuffer(bytes));
+      copyWords(memory, own, 0, bytes);
+      return { memory: own, bytes };
+    });
+  }
+
+  /** Decodes the value in `[at, end)`. Runs no user code. */
+  decode(memory: Memory, at: number, end: number): unknown {
+    const tag = memory.i32[at >> 2]!;
+    if (tag === INT) return memory.i32[(at >> 2) + 1]!;
+    if (tag === NUMBER && end === at + NUMBER_BYTES) return memory.f64[(at >> 3) + 1]!;
+    return this.#decoder.one(memory, at, end);
+  }
+
+  /** Bytes of a value on its own; undefined: it needs a port. */
+  pack(value: unknown): Uint8Array<ArrayBuffer> | undefined {
+    return packValue(this.#access, value);
+  }
+
+  unpack(bytes: Uint8Array): unknown {
+    return unpack(this.#access, bytes);
+  }
+}
