@@ -16,6 +16,7 @@ const entries: Record<string, string> = {
   knitting: "src/mod-knitting.ts",
   "knitting/utils": "src/mod-knitting-utils.ts",
   nats: "src/mod-nats.ts",
+  shared: "src/mod-shared.ts",
 };
 
 /** Entries in the same relative places as the sources, so that one line finds them in both. */

@@ -1,7 +1,7 @@
 /**
  * Builds the ES modules that runtimes load: few files, since each costs Node half a millisecond at the start of a program
- * and of every worker, beside its text. A host loads `mod.js`, `host.js`, `shared.js` and `structs.js`, a worker
- * `worker/heddle-worker.js` and `shared.js`. Bundlers get more and smaller files (tsup.config.ts).
+ * and of every worker, beside its text. A host loads `mod.js`, `host.js`, `base.js` and `structs.js`, a worker
+ * `worker/heddle-worker.js` and `base.js`; `shared.js` (heddle/shared) needs no more than `base.js`. Bundlers get more and smaller files (tsup.config.ts).
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -11,6 +11,7 @@ import { type CodeSplittingOptions, rolldown } from "rolldown";
 
 const root: string = fileURLToPath(new URL("../", import.meta.url));
 const MAIN: string = join(root, "src/mod.ts");
+const SHARED: string = join(root, "src/mod-shared.ts");
 const TASK: string = join(root, "src/mod-task.ts");
 const WORKER: string = join(root, "src/worker/entry.ts");
 const STRUCTS: string = join(root, "src/codec/struct/");
@@ -31,19 +32,20 @@ function loadedBy(entry: string, moduleOf: (id: string) => Module): Set<string> 
 
 /** The file of each module that several entries may load. */
 function grouping(entries: ReadonlySet<string>): CodeSplittingOptions {
-  let reach: { host: Set<string>; task: Set<string>; worker: Set<string> } | undefined;
+  let reach: Record<"host" | "shared" | "task" | "worker", Set<string>> | undefined;
   const nameOf = (id: string, moduleOf: (id: string) => Module): string | null => {
     reach ??= {
       host: loadedBy(MAIN, moduleOf),
+      shared: loadedBy(SHARED, moduleOf),
       task: loadedBy(TASK, moduleOf),
       worker: loadedBy(WORKER, moduleOf),
     };
-    const { host, task, worker } = reach;
+    const { host, shared, task, worker } = reach;
     if (entries.has(id)) return null;
-    if (worker.has(id)) return id.startsWith(join(WORKER, "..")) ? null : "shared";
+    if (worker.has(id)) return id.startsWith(join(WORKER, "..")) ? null : "base";
     if (!host.has(id)) return null; // an adapter's, or what an `import()` loads
     if (id.startsWith(STRUCTS)) return "structs";
-    return task.has(id) ? "shared" : "host";
+    return task.has(id) || shared.has(id) ? "base" : "host";
   };
   return {
     includeDependenciesRecursively: false,

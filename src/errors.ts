@@ -6,8 +6,17 @@
  */
 
 import { ERROR_CLASS, HeddleError } from "./heddle-error.ts";
+import { type AnySharedError, sharedErrorClasses } from "./shared-errors.ts";
 
 export { HeddleError, type HeddleErrorCode } from "./heddle-error.ts";
+export {
+  ChannelClosedError,
+  DeadlockError,
+  PoisonedError,
+  SharedAccessError,
+  SharedMemoryFullError,
+  WaitTimeoutError,
+} from "./shared-errors.ts";
 
 /** An option or argument is invalid. Nothing was started or sent. */
 export class InvalidArgumentError extends HeddleError {
@@ -361,75 +370,6 @@ export class ProtocolError extends HeddleError {
   }
 }
 
-/** The thread that held a lock died before it gave it back, perhaps in the middle of a change of what the lock protects. */
-export class PoisonedError extends HeddleError {
-  /** Tells this class from the others. */
-  declare readonly code: "HEDDLE_POISONED";
-
-  /** Creates the error. */
-  constructor(message: string) {
-    super("HEDDLE_POISONED", message);
-  }
-}
-
-/** There is no room for a value within `maxBytes` or `maxEntries`. Nothing was changed. */
-export class SharedMemoryFullError extends HeddleError {
-  /** Tells this class from the others. */
-  declare readonly code: "HEDDLE_SHARED_FULL";
-
-  /** Creates the error. */
-  constructor(message: string) {
-    super("HEDDLE_SHARED_FULL", message);
-  }
-}
-
-/** The other side of a channel has closed its ends, or this handle was closed. */
-export class ChannelClosedError extends HeddleError {
-  /** Tells this class from the others. */
-  declare readonly code: "HEDDLE_CHANNEL_CLOSED";
-
-  /** Creates the error. `cause`: the reason that was given to `close`. */
-  constructor(message: string, options?: ErrorOptions) {
-    super("HEDDLE_CHANNEL_CLOSED", message, options);
-  }
-}
-
-/** A thread would wait for itself, for ever. */
-export class DeadlockError extends HeddleError {
-  /** Tells this class from the others. */
-  declare readonly code: "HEDDLE_DEADLOCK";
-
-  /** Creates the error. */
-  constructor(message: string) {
-    super("HEDDLE_DEADLOCK", message);
-  }
-}
-
-/** A wait for shared data took longer than its `timeoutMs`. */
-export class WaitTimeoutError extends HeddleError {
-  /** Tells this class from the others. */
-  declare readonly code: "HEDDLE_WAIT_TIMEOUT";
-  /** The limit, in milliseconds. */
-  readonly limitMs: number;
-
-  /** Creates the error. `what` names what was waited for. */
-  constructor(what: string, limitMs: number) {
-    super("HEDDLE_WAIT_TIMEOUT", `${what} took longer than its timeoutMs of ${limitMs} ms.`);
-    this.limitMs = limitMs;
-  }
-}
-
-/** This thread may not do that with shared data: it may not block, or has no part in the data of the other threads. */
-export class SharedAccessError extends HeddleError {
-  /** Tells this class from the others. */
-  declare readonly code: "HEDDLE_SHARED_ACCESS";
-
-  /** Creates the error. */
-  constructor(message: string) {
-    super("HEDDLE_SHARED_ACCESS", message);
-  }
-}
-
 /** All error classes, by name. */
 export const errorClasses: Readonly<Record<string, { readonly prototype: HeddleError }>> = {
   HeddleError,
@@ -450,12 +390,7 @@ export const errorClasses: Readonly<Record<string, { readonly prototype: HeddleE
   ValidationError,
   BorrowExpiredError,
   ProtocolError,
-  PoisonedError,
-  SharedMemoryFullError,
-  ChannelClosedError,
-  DeadlockError,
-  WaitTimeoutError,
-  SharedAccessError,
+  ...sharedErrorClasses,
 };
 // `super()` writes the prototype's name into the stack, and minifiers keep these keys.
 for (const [name, { prototype }] of Object.entries(errorClasses)) {
@@ -482,12 +417,7 @@ export type AnyHeddleError =
   | ValidationError
   | BorrowExpiredError
   | ProtocolError
-  | PoisonedError
-  | SharedMemoryFullError
-  | ChannelClosedError
-  | DeadlockError
-  | WaitTimeoutError
-  | SharedAccessError;
+  | AnySharedError;
 
 /**
  * Whether `error` is one of heddle's own, from any copy of heddle in the process. A `switch` over its `code` then knows the class.

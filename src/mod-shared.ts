@@ -46,7 +46,7 @@ export {
   SharedMap,
   type SharedMapOptions,
 } from "./shared/map/shared-map.ts";
-export { shared } from "./shared/shared.ts";
+export { shared, type SharedByName } from "./shared/shared.ts";
 export {
   AtomicCounter,
   type AtomicElements,

@@ -3,18 +3,19 @@
  * read or allocated: damaged memory causes a ProtocolError, never a loop, or a read or allocation beyond the
  * record. Reading runs no user code.
  */
-import { Date, Map, RangeError } from "../builtins.ts";
+import { Date, Map } from "../builtins.ts";
 import { align8, align8Large } from "../memory/align.ts";
 import { type Memory, viewMemory } from "../memory/views.ts";
 import type { CodecAccess } from "../runtimes/runtime.ts";
-import { DataCloneError, HeddleError, PayloadTooLargeError, ProtocolError } from "../errors.ts";
+import { ProtocolError } from "../errors.ts";
 import { readArray, readEntries } from "./kinds/arrays.ts";
 import { readBuffer, readBytes, readView } from "./kinds/bytes.ts";
-import { isStackOverflow, readError } from "./kinds/errors.ts";
+import { readError } from "./kinds/errors.ts";
 import { readBorrowed } from "./kinds/borrow.ts";
 import { normalizeNumber, readBigInt } from "./kinds/numbers.ts";
 import { readBoxed, readCollection, readKeyed, readObject, readRegExp } from "./kinds/objects.ts";
 import type { OpenStream, ReadableKeyList, Reader, Revocable } from "./reader.ts";
+import { readFailure } from "./support/read-failure.ts";
 import type { SharedBuffers } from "./support/shared-buffers.ts";
 import {
   ARRAY,
@@ -132,7 +133,7 @@ export class Decoder implements Reader {
       if (this.next !== limit) throw this.corrupt("end", this.next);
       return value;
     } catch (error) {
-      throw explain(error, limit - at);
+      throw readFailure(error, limit - at);
     } finally {
       if (this.#texts.isOpen) this.#texts.close();
       this.#referenced = undefined;
@@ -160,7 +161,7 @@ export class Decoder implements Reader {
       if (this.next !== limit) throw this.corrupt("end", this.next);
       return values;
     } catch (error) {
-      throw explain(error, limit - at);
+      throw readFailure(error, limit - at);
     } finally {
       if (this.#texts.isOpen) this.#texts.close();
       this.#referenced = undefined;
@@ -175,7 +176,7 @@ export class Decoder implements Reader {
     try {
       return codec.readFixed(input, at + VALUE_HEADER_BYTES);
     } catch (error) {
-      throw explain(error, limit - at);
+      throw readFailure(error, limit - at);
     }
   }
 
@@ -435,19 +436,4 @@ function isWhole(
   const { fixedBytes } = codec;
   return codec.isFixed && !isView && limit - at === VALUE_HEADER_BYTES + fixedBytes &&
     i32[(at >> 2) + 1] === fixedBytes;
-}
-
-/** Converts any exception to a coded error: nesting too deep for this thread's stack, or damage. */
-function explain(error: unknown, bytes: number): unknown {
-  if (error instanceof HeddleError) return error;
-  if (isStackOverflow(error)) {
-    return new DataCloneError("The value is nested too deeply for the receiving thread's stack.", {
-      cause: error,
-    });
-  }
-  // Lengths are checked before any allocation, so an allocation that fails lacks memory.
-  if (error instanceof RangeError) {
-    return new PayloadTooLargeError(bytes, undefined, { cause: error });
-  }
-  return new ProtocolError("An encoded value is corrupt.", { cause: error });
 }

@@ -34,13 +34,12 @@ import {
   REFERENCED,
   SHARED,
   STRUCT,
-  SYMBOL,
   TEXT,
   TRUE,
   UNDEFINED,
   VALUE_HEADER_BYTES,
 } from "./tags.ts";
-import { writeText } from "./kinds/text.ts";
+import { writeSymbol, writeText } from "./kinds/text.ts";
 import { GatheredTexts, MAX_GATHERED_UNITS } from "./kinds/texts.ts";
 import type { WritableKeyList, Writer, WriterMark } from "./writer.ts";
 import { writeArray } from "./kinds/arrays.ts";
@@ -66,8 +65,7 @@ export interface EncoderOptions {
   /** Maximum bytes of one call's arguments, or of one result. */
   readonly maxPayloadBytes: number;
   readonly allowsBorrow: boolean;
-  /** Larger buffers travel in the payload message. Undefined: MAX_EMBEDDED_BYTES. */
-  readonly maxEmbeddedBytes?: number;
+  readonly mayAttach?: boolean;
 }
 
 const ObjectPrototype = Object.prototype;
@@ -103,6 +101,7 @@ export class Encoder implements Writer {
   readonly access: CodecAccess;
   readonly #keyLists: KeyListRegistry | undefined;
   readonly allowsBorrow: boolean;
+  readonly mayAttach: boolean;
   readonly maxEmbeddedBytes: number;
   readonly #sharedBuffers: SharedBuffers;
   readonly #maxPayloadBytes: number;
@@ -126,7 +125,8 @@ export class Encoder implements Writer {
     this.#sharedBuffers = options.sharedBuffers;
     this.#maxPayloadBytes = options.maxPayloadBytes;
     this.allowsBorrow = options.allowsBorrow;
-    this.maxEmbeddedBytes = options.maxEmbeddedBytes ?? MAX_EMBEDDED_BYTES;
+    this.mayAttach = options.mayAttach ?? true;
+    this.maxEmbeddedBytes = this.mayAttach ? MAX_EMBEDDED_BYTES : Infinity;
   }
 
   /** Starts anew; returns where to write. */
@@ -267,7 +267,7 @@ export class Encoder implements Writer {
       case "bigint":
         return writeBigInt(this, value, from);
       case "symbol":
-        return this.#symbol(value, from);
+        return writeSymbol(this, value, from);
       default:
         throw this.refuse(
           value,
@@ -444,11 +444,5 @@ export class Encoder implements Writer {
     }
     this.i32[(from >> 2) + 1] = end - from - VALUE_HEADER_BYTES;
     return end;
-  }
-
-  #symbol(value: symbol, from: number): number {
-    const key = Symbol.keyFor(value);
-    if (key === undefined) throw this.refuse(value, "only symbols of Symbol.for can be cloned");
-    return writeText(this, key, this.tag(SYMBOL, from));
   }
 }

@@ -49,7 +49,9 @@ export interface Writer {
   readonly texts: TextCollector;
   /** Whether the other side may read bytes in place. */
   readonly allowsBorrow: boolean;
-  /** Buffers up to this size are written among the other values; larger ones travel in a message. */
+  /** Whether parts may travel in a message beside the record. Otherwise the value has to stand alone. */
+  readonly mayAttach: boolean;
+  /** Buffers up to this size are written among the other values; larger ones travel in that message. */
   readonly maxEmbeddedBytes: number;
   /** Number of objects that contain the value being written, including the value itself. */
   readonly depth: number;

@@ -18,7 +18,7 @@ export interface WorkerInfo {
 }
 
 /** What `heddle/shared` needs in a worker. */
-export interface SharedRealm {
+interface SharedRealm {
   readonly start: SharedStart;
   /** Sends a message to the host. */
   post(body: unknown): void;

@@ -14,6 +14,7 @@ setRuntime(currentRuntime);
 
 function begin(): HookedThread {
   const thread = thisThread();
+  thread.checkLife();
   const { root } = thread;
   const token = root.begin(thread.token);
   thread.children++;
@@ -21,11 +22,12 @@ function begin(): HookedThread {
     start: { root: root.buffer, token },
     onMessage: answer,
     onEnd(isCertain) {
-      const family = root.family(token);
       const end = (): void => {
         thread.children--;
-        for (const each of family) root.end(each);
+        // Asked again: one that was still running may have started more until it was fenced.
+        for (const each of root.family(token)) root.end(each);
       };
+      const family = root.family(token);
       if (isCertain && family.length === 1) return end();
       // It may still run for some instructions, and on Deno for ever; its own threads end after it.
       for (const each of family) root.fence(each);

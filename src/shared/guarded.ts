@@ -57,15 +57,18 @@ export abstract class Guarded {
   }
 
   #under<Result>(isDamaged: boolean, f: () => Result): Result {
+    let isDone = false;
     try {
       const { deaths } = this.thread.root;
       if (isDamaged || this.words[this.#deaths] !== deaths) {
         this.repair(isDamaged);
         Atomics.store(this.words, this.#deaths, deaths);
       }
-      return f();
+      const result = f();
+      isDone = true;
+      return result;
     } finally {
-      this.#latch.release();
+      this.#latch.release(!isDone);
     }
   }
 }

@@ -4,10 +4,10 @@
  */
 import { Error } from "../builtins.ts";
 import { HANDLE, setHandleMaker } from "../realm/handles.ts";
-import { KINDS, type Kind, ObjectMemory } from "./memory.ts";
+import { type Kind, KINDS, ObjectMemory } from "./memory.ts";
 import { thisThread } from "./threads/this-thread.ts";
 
-export interface SharedHandle {
+interface SharedHandle {
   /** What the codec sends. */
   readonly [HANDLE]: { readonly kind: string; readonly buffer: SharedArrayBuffer };
 }
@@ -22,7 +22,9 @@ export function registerHandle(kind: Kind, make: Make): void {
 
 /** The handle of a buffer. `kind` may have a detail after a colon, for the maker. */
 export function makeHandle(kind: string, buffer: SharedArrayBuffer): object {
-  const [name = "", detail = ""] = kind.split(":");
+  const colon = kind.indexOf(":");
+  const name = colon < 0 ? kind : kind.slice(0, colon);
+  const detail = colon < 0 ? "" : kind.slice(colon + 1);
   const make = makers[name as Kind];
   if (make === undefined || !KINDS.includes(name as Kind)) {
     throw new Error(`heddle/shared has no handles of the kind "${kind}".`);
@@ -31,6 +33,9 @@ export function makeHandle(kind: string, buffer: SharedArrayBuffer): object {
 }
 
 setHandleMaker(makeHandle);
+
+/** The memory of a handle. */
+export let memoryOf: (handle: SharedObject) => ObjectMemory;
 
 /** Base of all handles. */
 export abstract class SharedObject implements SharedHandle {
@@ -47,8 +52,7 @@ export abstract class SharedObject implements SharedHandle {
     this.#memory = memory;
   }
 
-  /** @internal */
-  get memory(): ObjectMemory {
-    return this.#memory;
+  static {
+    memoryOf = (handle) => handle.#memory;
   }
 }

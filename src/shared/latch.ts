@@ -2,11 +2,14 @@
  * A lock for some instructions of heddle's own: no user code runs while it is held, and what it protects is whole after every
  * single store, so that a holder may die at any point.
  *
- * One word: 0, or the token of the holder. Edges: 0 → token, and dead token → token, by compare-exchange; token → 0 by the holder.
+ * One word: 0, or the token of the holder. Edges: 0 → token, and dead token or DAMAGED → token, by compare-exchange; token → 0 or
+ * DAMAGED by the holder.
  */
 import { WaitTimeoutError } from "../errors.ts";
 import type { ThisThread } from "./threads/this-thread.ts";
 
+/** The token of no thread: of one that has died, for the next one. */
+const DAMAGED = -1;
 /** Looks before a worker sleeps. */
 const SPINS = 500;
 /** How long a worker sleeps between looks. Nobody wakes it: that would cost each release a question. */
@@ -62,7 +65,13 @@ export class Latch {
     let endMs = 0;
     for (let looks = 0;; looks++) {
       const outcome = this.try();
-      if (outcome !== "busy") return outcome === "recover";
+      if (outcome !== "busy") {
+        if (looks > SPINS && !thread.root.isEntitled(thread.token)) {
+          this.release(); // it slept, and was stopped meanwhile
+          thread.checkLife();
+        }
+        return outcome === "recover";
+      }
       if (looks < SPINS) pause();
       else if (thread.mayBlock) Atomics.wait(this.#words, this.#index, this.#holder(), SLEEP_MS);
       else if (endMs === 0) endMs = now() + MAIN_MS;
@@ -77,7 +86,10 @@ export class Latch {
     return Atomics.load(this.#words, this.#index);
   }
 
-  release(): void {
-    Atomics.store(this.#words, this.#index, 0);
+  /** `isDamaged`: an exception (an exhausted stack) has left things half-done; the next one to take it repairs them. */
+  release(isDamaged = false): void {
+    // Not by a store: of a thread that was stopped and runs on it belongs to another.
+    const next = isDamaged ? DAMAGED : 0;
+    Atomics.compareExchange(this.#words, this.#index, this.#thread.token, next);
   }
 }

@@ -2,10 +2,10 @@
  * Names: the same name is the same object in every thread of the process. The first thread keeps the table; workers ask the
  * thread that started them, which asks its own.
  */
-import { Error, Map, Promise } from "../builtins.ts";
+import { Error, JSON, Map, Promise } from "../builtins.ts";
 import { InvalidArgumentError } from "../errors.ts";
 import { workerRealm } from "../realm/worker-realm.ts";
-import { makeHandle, type SharedObject } from "./handles.ts";
+import { makeHandle, memoryOf, type SharedObject } from "./handles.ts";
 import { type Kind, ObjectMemory } from "./memory.ts";
 import { thisThread } from "./threads/this-thread.ts";
 
@@ -97,7 +97,9 @@ export async function namedMemory(
 ): Promise<ObjectMemory> {
   if (typeof name !== "string" || name === "") {
     throw new InvalidArgumentError(
-      `The name of a shared ${kind} is ${JSON.stringify(name)}: it has to be a text that is not empty.`,
+      `The name of a shared ${kind} is ${
+        JSON.stringify(name)
+      }: it has to be a text that is not empty.`,
     );
   }
   const thread = thisThread();
@@ -119,7 +121,7 @@ export async function named<Handle extends SharedObject>(
   options: object,
   make: () => Handle,
 ): Promise<Handle> {
-  const memory = await namedMemory(name, kind, options, () => make().memory);
+  const memory = await namedMemory(name, kind, options, () => memoryOf(make()));
   const { handles } = names();
   let handle = handles.get(name);
   if (handle === undefined) handles.set(name, handle = makeHandle(kind, memory.buffer));

@@ -1,5 +1,11 @@
 /** `shared`: objects by name. */
-import { type ChannelOptions, createChannel, endsOf, type Receiver, type Sender } from "./channel/channel.ts";
+import {
+  type ChannelOptions,
+  createChannel,
+  endsOf,
+  type Receiver,
+  type Sender,
+} from "./channel/channel.ts";
 import { Condition } from "./locks/condition.ts";
 import { AtomicFlag, Event, Once } from "./locks/event.ts";
 import { Barrier, WaitGroup } from "./locks/groups.ts";
@@ -19,6 +25,48 @@ import {
   type SharedVectorOptions,
 } from "./vector/shared-vector.ts";
 
+/** What {@link shared} has. */
+export interface SharedByName {
+  /** The map of this name. */
+  map<K extends Key = string, V = unknown>(
+    name: string,
+    options?: SharedMapOptions,
+  ): Promise<SharedMap<K, V>>;
+  /** The cache of this name. */
+  cache<K extends Key = string, V = unknown>(
+    name: string,
+    options?: SharedCacheOptions,
+  ): Promise<SharedCache<K, V>>;
+  /** Two ends of the channel of this name, for this thread. Further calls give further ends. It does not end by itself, as others may come. */
+  channel<T>(name: string, options?: ChannelOptions): Promise<[Sender<T>, Receiver<T>]>;
+  /** The vector of this name. */
+  vector<T extends ElementType>(
+    name: string,
+    type: T,
+    options?: SharedVectorOptions,
+  ): Promise<SharedVector<T>>;
+  /** The mutex of this name. */
+  mutex(name: string): Promise<Mutex>;
+  /** The read-write lock of this name. */
+  rwLock(name: string): Promise<RwLock>;
+  /** The semaphore of this name, with so many permits. */
+  semaphore(name: string, permits: number): Promise<Semaphore>;
+  /** The condition of this name. */
+  condition(name: string): Promise<Condition>;
+  /** The barrier of this name, for so many waits. */
+  barrier(name: string, count: number): Promise<Barrier>;
+  /** The wait group of this name. */
+  waitGroup(name: string): Promise<WaitGroup>;
+  /** The once of this name. */
+  once(name: string): Promise<Once>;
+  /** The event of this name. */
+  event(name: string): Promise<Event>;
+  /** The counter of this name. */
+  counter(name: string): Promise<AtomicCounter>;
+  /** The flag of this name. */
+  flag(name: string): Promise<AtomicFlag>;
+}
+
 /**
  * Shared objects by name: the same name is the same object in every thread of the process, whoever asks first. All have to give the
  * same options; otherwise the promise rejects with InvalidArgumentError. A named object lives as long as the process.
@@ -31,16 +79,13 @@ import {
  * const sessions = await shared.map<string, Session>("sessions", { maxBytes: 2 ** 28 });
  * ```
  */
-export const shared = {
-  /** The map of this name. */
+export const shared: SharedByName = {
   map<K extends Key = string, V = unknown>(
     name: string,
     options: SharedMapOptions = {},
   ): Promise<SharedMap<K, V>> {
     return named(name, "map", options, () => new SharedMap<K, V>(options));
   },
-
-  /** The cache of this name. */
   cache<K extends Key = string, V = unknown>(
     name: string,
     options: SharedCacheOptions = {},
@@ -48,14 +93,10 @@ export const shared = {
     const make = () => new SharedCache<K, V>(options);
     return named(name, "map", { ...options, evicts: true }, make);
   },
-
-  /** Two ends of the channel of this name, to be closed by this thread. Later calls give further ends. */
   async channel<T>(name: string, options: ChannelOptions = {}): Promise<[Sender<T>, Receiver<T>]> {
-    const memory = await namedMemory(name, "channel", options, () => createChannel(options));
+    const memory = await namedMemory(name, "channel", options, () => createChannel(options, true));
     return endsOf<T>(memory);
   },
-
-  /** The vector of this name. */
   vector<T extends ElementType>(
     name: string,
     type: T,
@@ -63,39 +104,19 @@ export const shared = {
   ): Promise<SharedVector<T>> {
     return named(name, "vector", { ...options, type }, () => new SharedVector(type, options));
   },
-
-  /** The mutex of this name. */
   mutex: (name: string): Promise<Mutex> => named(name, "mutex", {}, () => new Mutex()),
-
-  /** The read-write lock of this name. */
   rwLock: (name: string): Promise<RwLock> => named(name, "rwLock", {}, () => new RwLock()),
-
-  /** The semaphore of this name, with so many permits. */
   semaphore: (name: string, permits: number): Promise<Semaphore> =>
     named(name, "semaphore", { permits }, () => new Semaphore(permits)),
-
-  /** The condition of this name. */
   condition: (name: string): Promise<Condition> =>
     named(name, "condition", {}, () => new Condition()),
-
-  /** The barrier of this name, for so many waits. */
   barrier: (name: string, count: number): Promise<Barrier> =>
     named(name, "barrier", { count }, () => new Barrier(count)),
-
-  /** The wait group of this name. */
   waitGroup: (name: string): Promise<WaitGroup> =>
     named(name, "waitGroup", {}, () => new WaitGroup()),
-
-  /** The once of this name. */
   once: (name: string): Promise<Once> => named(name, "once", {}, () => new Once()),
-
-  /** The event of this name. */
   event: (name: string): Promise<Event> => named(name, "event", {}, () => new Event()),
-
-  /** The counter of this name. */
   counter: (name: string): Promise<AtomicCounter> =>
     named(name, "counter", {}, () => new AtomicCounter()),
-
-  /** The flag of this name. */
   flag: (name: string): Promise<AtomicFlag> => named(name, "flag", {}, () => new AtomicFlag()),
 };

@@ -39,9 +39,10 @@ export class Values {
       sharedBuffers: this.#buffers,
       maxPayloadBytes: Infinity,
       allowsBorrow: false,
-      maxEmbeddedBytes: Infinity,
+      mayAttach: false,
     });
     try {
+      encoder.name = name;
       const bytes = encoder.root(value, encoder.begin());
       if (encoder.attachments.count > 0) {
         throw refusal(

@@ -4,6 +4,7 @@
  *
  * The iterator is user code: it may throw anywhere, and may call `cancel` of its own stream.
  */
+import { HANDLE } from "../realm/handles.ts";
 import { Promise, TypeError } from "../builtins.ts";
 import { isThenable } from "./is-thenable.ts";
 import { BATCH_BYTES, BATCH_ITEMS, MAX_UNREAD_BYTES, SLICE_MS } from "./limits.ts";
@@ -354,6 +355,7 @@ export function iteratorOf(value: unknown): AnyIterator | undefined {
     return iterateReadable(value as ReadableStream<unknown>);
   }
   const open = (value as Partial<AsyncIterable<unknown>>)[Symbol.asyncIterator];
+  if (Object.hasOwn(value, HANDLE)) return undefined;
   if (typeof open === "function") return open.call(value) as unknown as AnyIterator;
   const isIterator = typeof (value as Partial<AnyIterator>).next === "function" &&
     typeof (value as Partial<Iterable<unknown>>)[Symbol.iterator] === "function";
@@ -369,8 +371,9 @@ export function isStreamable(value: unknown): value is object {
       [Symbol.iterator]?: unknown;
       next?: unknown;
     };
-    return typeof open === "function" ||
+    const streams = typeof open === "function" ||
       (typeof next === "function" && typeof iterate === "function");
+    return streams && !Object.hasOwn(value, HANDLE); // the receiver of a channel is sent itself
   } catch {
     return false; // it cannot be sent in any way, and the error of encoding it says why
   }

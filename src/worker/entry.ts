@@ -37,6 +37,7 @@ import { AwakeCount } from "../sync/awake-count.ts";
 import { HostWaker } from "../sync/host-parking.ts";
 import { SpaceFlag } from "../sync/space-flag.ts";
 import { Parker } from "../sync/worker-parking.ts";
+import { withHandles } from "../realm/handles.ts";
 import { enterWorkerRealm, type WorkerRealm } from "../realm/worker-realm.ts";
 import { SpscRing } from "../ring/spsc-ring.ts";
 import { currentRuntime } from "../runtimes/current.ts";
@@ -94,20 +95,23 @@ function begin(start: WorkerStart): void {
     else if (isMarked(message)) {
       if (message.heddle === "shared") realm.shared?.receive?.(message.body);
       else onMarked(message, signals, loop);
-    }
-    else if (message === FLUSH) host.flushOutput(() => post({ heddle: "flushed" }));
+    } else if (message === FLUSH) host.flushOutput(() => post({ heddle: "flushed" }));
   };
   host.writeDirectly(start.directOutputs);
   if (start.version !== VERSION) return refuse(start.version);
   const modules = modulesOf(start);
   runtime.confineSelf(start.limits, start.library, modules);
   const bare = start.tasks.filter(({ functionName }) => functionName !== undefined);
+  let data: unknown;
   const realm: WorkerRealm = {
     isLoading: true,
     info: Object.freeze({
       id: start.workerId,
       pool: start.poolName,
-      data: start.data,
+      // At the first reading, when the module that reads it has loaded heddle/shared.
+      get data(): unknown {
+        return data ??= start.shared === undefined ? start.data : withHandles(start.data);
+      },
       context: undefined,
     }),
     modules,

@@ -98,8 +98,8 @@ describe("the ES modules", () => {
       return loaded;
     };
     expect([...loadedBy("dist/mod.js")].sort())
-      .toEqual(["dist/host.js", "dist/mod.js", "dist/shared.js", "dist/structs.js"]);
+      .toEqual(["dist/base.js", "dist/host.js", "dist/mod.js", "dist/structs.js"]);
     expect([...loadedBy("dist/worker/heddle-worker.js")].sort())
-      .toEqual(["dist/shared.js", "dist/worker/heddle-worker.js"]);
+      .toEqual(["dist/base.js", "dist/worker/heddle-worker.js"]);
   });
 });

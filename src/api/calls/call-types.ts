@@ -1,6 +1,7 @@
 /** The types of `pool.call` and `pool.broadcast`, derived from those of the tasks. Types only. */
 import type { Borrowed } from "../../codec/kinds/borrow.ts";
 import type { ResultStream } from "../../host/streams/result-stream.ts";
+import type { HANDLE } from "../../realm/handles.ts";
 import type { BroadcastOptions, CallOptions } from "../options/call-options.ts";
 import type { AnyFunction, ImportedTask, Task, TaskMap } from "../tasks/task-types.ts";
 
@@ -70,7 +71,7 @@ type AnyGenerator = Generator<unknown, unknown, any> | AsyncGenerator<unknown, u
 
 /** What callers get for a result of type `T`: streams for what a worker sends as one. */
 type Received<T> = unknown extends T ? T
-  : T extends ResultStream<unknown, unknown> ? T
+  : T extends ResultStream<unknown, unknown> | { readonly [HANDLE]: unknown } ? T
   : T extends Generator<infer Item, infer Return> ? ResultStream<Awaited<Item>, Awaited<Return>>
   : T extends AsyncGenerator<infer Item, infer Return> ? ResultStream<Item, Return>
   : T extends { getReader(): unknown; cancel(): Promise<void> } ? T // a ReadableStream
@@ -213,6 +214,7 @@ type CloneableObject =
   | SharedArrayBuffer
   | ArrayBufferView
   | Borrowed
+  | { readonly [HANDLE]: unknown } // of heddle/shared
   | { readonly size: number; readonly type: string; arrayBuffer(): Promise<ArrayBuffer> } // Blob, File
   | { readonly type: string; export(): unknown; equals(other: never): boolean }; // KeyObject
 

@@ -10,6 +10,7 @@
  */
 import { Map, structuredClone } from "../../builtins.ts";
 import { align8Large } from "../../memory/align.ts";
+import type { Memory } from "../../memory/views.ts";
 import type { CodecAccess } from "../../runtimes/runtime.ts";
 import {
   bufferIsDetached,
@@ -117,6 +118,23 @@ function kindOf(access: CodecAccess, view: object, name: string): number | undef
   return isNodeBuffer(access, view) ? NODE_BUFFER : UINT8_ARRAY;
 }
 
+/** Where the bytes of an encoded Uint8Array are, or those of a Buffer; undefined: the value at `at` is none. */
+export function bytesAt(
+  { i32, f64 }: Memory,
+  at: number,
+): { readonly start: number; readonly end: number } | undefined {
+  const word = i32[at >> 2]!;
+  const kind = (word >> 8) & 0xff;
+  if (kind !== UINT8_ARRAY && kind !== NODE_BUFFER) return undefined;
+  const isView = (word & 0xff) === VIEW;
+  if (!isView && (word & 0xff) !== BYTES) return undefined;
+  // A view of a part: its offset, its length, and the buffer.
+  const start = isView
+    ? at + VALUE_HEADER_BYTES + 16 + HEADER_BYTES + f64[(at >> 3) + 1]!
+    : at + HEADER_BYTES;
+  return { start, end: start + f64[(at >> 3) + (isView ? 2 : 1)]! };
+}
+
 /** Size of `buffer` if it is unshared, of fixed size, small enough to embed, and `view` covers all of it; otherwise 0. */
 function wholeBytes(
   { kinds }: CodecAccess,
@@ -183,7 +201,9 @@ export function writeView(writer: Writer, view: ArrayBufferView, from: number): 
   const length = typedArrayLength.call(view);
   const kind = kindOf(access, view, name);
   if (kind === undefined) throw writer.refuse(view, `heddle does not know ${name}`);
-  const bytes = kind === NODE_BUFFER ? 0 : wholeBytes(access, view, buffer, writer.maxEmbeddedBytes);
+  const bytes = kind === NODE_BUFFER
+    ? 0
+    : wholeBytes(access, view, buffer, writer.maxEmbeddedBytes);
   if (bytes > 0 && !writer.isTransferred(buffer)) {
     return writer.bufferSeenAt(buffer, from) < 0
       ? writeOwnBytes(writer, kind, view, from, bytes)

@@ -1,19 +1,17 @@
 /** Handles of `heddle/shared`: what they stand for is shared, so only its buffer travels. */
 import { DataCloneError } from "../../errors.ts";
 import { HANDLE as KEY, handleMaker, type HandleParts } from "../../realm/handles.ts";
-import type { ObjectKinds } from "../../runtimes/runtime.ts";
 import type { Reader } from "../reader.ts";
 import { HANDLE, VALUE_HEADER_BYTES } from "../tags.ts";
 import type { Writer } from "../writer.ts";
 
 type Handle = Readonly<Record<typeof KEY, HandleParts>>;
 
-export function isHandle(kinds: ObjectKinds, object: object): object is Handle {
-  return Object.hasOwn(object, KEY) && !kinds.isProxy(object);
-}
-
-export function writeHandle(writer: Writer, handle: Handle, from: number): number {
-  const { kind, buffer } = handle[KEY];
+/** Writes a handle; -1: it is none. */
+export function writeHandle(writer: Writer, object: object, from: number): number {
+  if (!Object.hasOwn(object, KEY) || writer.access.kinds.isProxy(object)) return -1;
+  if (!writer.mayAttach) throw writer.refuse(object, "handles travel in calls only");
+  const { kind, buffer } = (object as Handle)[KEY];
   return writer.shared(buffer, writer.value(kind, writer.tag(HANDLE, from)));
 }
 
@@ -24,7 +22,9 @@ export function readHandle(reader: Reader, at: number): object {
   const make = handleMaker();
   if (make === undefined) {
     throw new DataCloneError(
-      `A shared ${kind.split(":")[0]} has arrived in a thread that has not loaded heddle/shared: import "heddle/shared" in the module of the task.`,
+      `A shared ${
+        kind.split(":")[0]
+      } has arrived in a thread that has not loaded heddle/shared: import "heddle/shared" in the module of the task.`,
     );
   }
   return make(kind, buffer);

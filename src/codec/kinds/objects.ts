@@ -9,9 +9,8 @@ import { Date, DOMException, Error, Map, RegExp, Set, structuredClone } from "..
 import type { Reader } from "../reader.ts";
 import type { WritableKeyList, Writer } from "../writer.ts";
 import { writeBuffer } from "./bytes.ts";
-import type { ObjectKinds } from "../../runtimes/runtime.ts";
 import { inherits, isPlatformObject } from "../support/platform.ts";
-import { isHandle, writeHandle } from "./handles.ts";
+import { writeHandle } from "./handles.ts";
 import { isDOMExceptionPrototype, writeError } from "./errors.ts";
 import { normalizeNumber } from "./numbers.ts";
 import { getterOf } from "../support/intrinsics.ts";
@@ -172,7 +171,7 @@ export function writeSpecial(
   if (kinds.isMap(object)) return writeCollection(writer, MAP, object, at);
   if (kinds.isSet(object)) return writeCollection(writer, SET, object, at);
   if (kinds.isDate(object)) return writeDate(writer, object, at);
-  if (kinds.isNativeError(object) || isDOMException(kinds, prototype)) {
+  if (kinds.isNativeError(object) || inherits(kinds, prototype, isDOMException)) {
     return writeError(writer, object as Error, at);
   }
   if (kinds.isArrayBuffer(object)) return writeBuffer(writer, object, at);
@@ -185,7 +184,8 @@ export function writeSpecial(
   const wrapped = writeWrapped(writer, object, at);
   if (wrapped >= 0) return wrapped;
   const keys = keysOf(object);
-  if (keys.length === 0 && isHandle(kinds, object)) return writeHandle(writer, object, at);
+  const handled = keys.length === 0 ? writeHandle(writer, object, at) : -1;
+  if (handled >= 0) return handled;
   if (keys.length === 0 || writer.isTransferred(object) || isPlatformObject(kinds, prototype)) {
     return writeByRuntime(writer, object, at);
   }
@@ -221,9 +221,7 @@ function writeInstance(
   return writeProperties(writer, object, keys, at);
 }
 
-function isDOMException(kinds: ObjectKinds, prototype: object): boolean {
-  return inherits(kinds, prototype, (parent) => parent === DOMException.prototype);
-}
+const isDOMException = (parent: object): boolean => parent === DOMException.prototype;
 
 type Collection = Map<unknown, unknown> | Set<unknown>;
 

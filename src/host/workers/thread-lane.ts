@@ -386,7 +386,10 @@ export class ThreadLane implements Lane, Receiver {
         this.#events.onArgument(this, message);
         return;
       case "shared":
-        this.#hooked?.onMessage(message.body, (body) => this.#handle.post({ heddle: "shared", body }));
+        this.#hooked?.onMessage(
+          message.body,
+          (body) => this.#handle.post({ heddle: "shared", body }),
+        );
         return;
       case "full":
         this.#events.onFull(this, message.isFarOver);

@@ -1,5 +1,5 @@
 /** Channels: values from any number of threads to any number of others. */
-import { FinalizationRegistry } from "../../builtins.ts";
+import { FinalizationRegistry, Set } from "../../builtins.ts";
 import { ChannelClosedError, InvalidArgumentError, WaitTimeoutError } from "../../errors.ts";
 import { HANDLE, type HandleParts } from "../../realm/handles.ts";
 import { registerHandle } from "../handles.ts";
@@ -8,16 +8,16 @@ import { ObjectMemory } from "../memory.ts";
 import { thisThread } from "../threads/this-thread.ts";
 import { Values } from "../values.ts";
 import type { Side } from "./ends.ts";
-import { CAPACITY, RING, RING_BYTES } from "./layout.ts";
+import { CAPACITY, DEATHS, IS_NAMED, RING, RING_BYTES } from "./layout.ts";
 import { Operation } from "./operation.ts";
 import { NOTHING, Queue } from "./queue.ts";
 
 /** Options of {@link channel}. */
 export interface ChannelOptions {
-  /** Values that it holds: `send` waits when there are so many. 1 to 2³⁰. @default 64 */
+  /** Values that it holds: `send` waits when there are so many. 1 to 2 ** 30. @default 64 */
   readonly capacity?: number;
   /**
-   * Bytes of memory for the values in it, 128 to 2³⁰, rounded up to a power of two. One value takes at most half.
+   * Bytes of memory for the values in it, 128 to 2 ** 30, rounded up to a power of two. One value takes at most half.
    * @default 1048576
    */
   readonly maxBytes?: number;
@@ -40,11 +40,16 @@ abstract class End {
   readonly #queue: Queue;
   readonly #side: Side;
   #isOpen = true;
+  #hasClosed = false;
+  #reason: unknown;
+  readonly #pending = new Set<object>();
 
-  constructor(side: Side, queue: Queue, isArrival: boolean) {
+  /** `departure`: of the end that another thread has sent. */
+  constructor(side: Side, queue: Queue, departure: string) {
     this.#queue = queue;
     this.#side = side;
-    queue.ends.open(side, isArrival);
+    if (departure === "") queue.ends.open(side);
+    else queue.ends.arrive(side, departure);
     collected.register(this, { queue, side }, this);
     Object.defineProperty(this, HANDLE, { get: () => this.#send(), enumerable: false });
   }
@@ -56,8 +61,8 @@ abstract class End {
   /** The codec asks when it sends the end. */
   #send(): HandleParts {
     this.checkOpen();
-    this.queue.ends.depart(this.#side);
-    return { kind: `channel:${this.#side}`, buffer: this.queue.memory.buffer };
+    const departure = this.queue.ends.depart(this.#side);
+    return { kind: `channel:${this.#side}:${departure}`, buffer: this.queue.memory.buffer };
   }
 
   /** Whether this end was closed. */
@@ -82,8 +87,26 @@ abstract class End {
   protected shut(reason: unknown): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
+    this.#reason = reason;
     collected.unregister(this);
-    this.queue.ends.close(this.#side, reason);
+    this.queue.thread.loop.lookAgain(); // receives that wait fail
+    this.#closeIfIdle();
+  }
+
+  /** An operation of this end: closing it waits for its end. */
+  protected begin(operation: object): void {
+    this.#pending.add(operation);
+  }
+
+  protected finish(operation: object): void {
+    this.#pending.delete(operation);
+    this.#closeIfIdle();
+  }
+
+  #closeIfIdle(): void {
+    if (this.#isOpen || this.#pending.size > 0 || this.#hasClosed) return;
+    this.#hasClosed = true;
+    this.queue.ends.close(this.#side, this.#reason);
   }
 }
 
@@ -96,8 +119,15 @@ export class Sender<T> extends End {
     // Once: its getters run now, and it is sent as it is now.
     const encoded = queue.values.keep(value, "The value");
     queue.checkSize(encoded);
+    const turn = {};
+    queue.sends.enter(turn);
+    this.begin(turn);
     return new Operation("Sending to this channel", options, (registers) => {
+      if (!queue.sends.isNext(turn)) return undefined;
       return queue.send(encoded, registers) ? { value: undefined } : undefined;
+    }, () => {
+      queue.sends.leave(turn);
+      this.finish(turn);
     });
   }
 
@@ -127,12 +157,13 @@ export class Sender<T> extends End {
 
   /** Whether a value would find a receiver. */
   get isReceived(): boolean {
+    this.queue.ends.refresh();
     return !this.queue.ends.isOver("receiver");
   }
 
   /**
-   * This thread sends no more by this end. When the last one is closed, receivers get what is in the channel and then its end: for a `reason`
-   * ChannelClosedError with that cause.
+   * This thread sends no more by this end, but for what waits to be sent. When the last one is closed, receivers get what is in the channel and then its
+   * end: ChannelClosedError with the first `reason` that a sender gave as the cause, if one did.
    */
   close(reason?: unknown): void {
     this.shut(reason);
@@ -149,7 +180,11 @@ export class Receiver<T> extends End implements AsyncIterable<T> {
   /** Takes the oldest value. Fails with ChannelClosedError when there are no senders any more and the channel is empty. */
   receive(options: WaitOptions = {}): Operation<T> {
     this.checkOpen();
-    return new Operation("Receiving from this channel", options, (registers) => this.#take(registers));
+    return new Operation(
+      "Receiving from this channel",
+      options,
+      (registers) => this.#take(registers),
+    );
   }
 
   /** The oldest value, if there is one. Throws ChannelClosedError at the end. */
@@ -177,8 +212,12 @@ export class Receiver<T> extends End implements AsyncIterable<T> {
   async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
     for (;;) {
       try {
-        const taken = this.tryReceive() ?? { value: await this.receive() };
-        yield taken.value;
+        const taken = this.tryReceive();
+        if (taken === undefined) yield await this.receive();
+        else {
+          yield taken.value;
+          await this.queue.thread.loop.turn();
+        }
       } catch (error) {
         if (error instanceof ChannelClosedError && this.#isFinished()) return;
         throw error;
@@ -188,6 +227,7 @@ export class Receiver<T> extends End implements AsyncIterable<T> {
 
   /** Whether nothing will come any more. */
   get isEnded(): boolean {
+    this.queue.ends.refresh();
     return this.queue.isEnded();
   }
 
@@ -230,17 +270,17 @@ export class Receiver<T> extends End implements AsyncIterable<T> {
  * ```
  */
 export function channel<T>(options: ChannelOptions = {}): [Sender<T>, Receiver<T>] {
-  return endsOf<T>(createChannel(options));
+  return endsOf<T>(createChannel(options, false));
 }
 
 /** Two new ends in this thread. */
 export function endsOf<T>(memory: ObjectMemory): [Sender<T>, Receiver<T>] {
   const queue = queueOf(memory);
-  return [new Sender<T>("sender", queue, false), new Receiver<T>("receiver", queue, false)];
+  return [new Sender<T>("sender", queue, ""), new Receiver<T>("receiver", queue, "")];
 }
 
-/** Memory for a channel. */
-export function createChannel(options: ChannelOptions): ObjectMemory {
+/** Memory for a channel. One with a name does not end by itself. */
+export function createChannel(options: ChannelOptions, isNamed: boolean): ObjectMemory {
   const { capacity = 64, maxBytes = 2 ** 20 } = options;
   checkWhole("capacity", capacity, 1);
   checkWhole("maxBytes", maxBytes, 128);
@@ -248,19 +288,23 @@ export function createChannel(options: ChannelOptions): ObjectMemory {
   const memory = ObjectMemory.create("channel", RING + ring, thisThread());
   memory.view.i32[CAPACITY] = capacity;
   memory.view.i32[RING_BYTES] = ring;
+  memory.view.i32[IS_NAMED] = isNamed ? 1 : 0;
+  memory.view.i32[DEATHS] = memory.thread.root.deaths;
   return memory;
 }
 
 function checkWhole(name: string, value: number, least: number): void {
   if (Number.isInteger(value) && value >= least && value <= 2 ** 30) return;
   throw new InvalidArgumentError(
-    `${name} is ${String(value)}: it has to be a whole number from ${least} to 2³⁰.`,
+    `${name} is ${String(value)}: it has to be a whole number from ${least} to 2 ** 30.`,
   );
 }
 
-registerHandle("channel", (memory, side) => {
+registerHandle("channel", (memory, detail) => {
   const queue = queueOf(memory);
+  const side = detail.slice(0, detail.indexOf(":"));
+  const departure = detail.slice(side.length + 1);
   return side === "sender"
-    ? new Sender("sender", queue, true)
-    : new Receiver("receiver", queue, true);
+    ? new Sender("sender", queue, departure)
+    : new Receiver("receiver", queue, departure);
 });

@@ -5,6 +5,7 @@
 import { Error } from "../../builtins.ts";
 import { ChannelClosedError } from "../../errors.ts";
 import { Guarded } from "../guarded.ts";
+import { indexOf } from "../threads/root.ts";
 import type { ObjectMemory } from "../memory.ts";
 import type { Values } from "../values.ts";
 import type { WaitSet } from "../wait-set.ts";
@@ -14,6 +15,7 @@ import {
   END_WORDS,
   ENDS,
   ENDS_LATCH,
+  IS_NAMED,
   MAX_REASON_BYTES,
   NO_RECEIVERS,
   NO_SENDERS,
@@ -25,9 +27,13 @@ export type Side = "sender" | "receiver";
 
 const SENDERS = 1;
 const RECEIVERS = 2;
-/** Ends that were sent, senders in the low half and receivers in the high one. */
-const TRAVELLING = 3;
-const RECEIVER_UNIT = 1 << 16;
+/** Number of the next end that this thread sends. */
+const DEPARTURES = 3;
+/** Bits of the last 32 ends that were sent and have not arrived, by their number. One that never does is forgotten 32 later. */
+const SENDERS_AWAY = 4;
+const RECEIVERS_AWAY = 5;
+
+const awayOf = (side: Side): number => side === "sender" ? SENDERS_AWAY : RECEIVERS_AWAY;
 
 export class Ends extends Guarded {
   readonly #memory: ObjectMemory;
@@ -44,47 +50,57 @@ export class Ends extends Guarded {
     this.#own = ENDS + END_WORDS * memory.thread.index;
   }
 
-  /** This thread has one more end: `isArrival`: another thread has sent it. */
-  open(side: Side, isArrival: boolean): void {
+  /** This thread has one more end. */
+  open(side: Side): void {
+    this.locked(() => this.#add(side));
+  }
+
+  /** The same of an end that another thread has sent. */
+  arrive(side: Side, departure: string): void {
+    const [token = 0, number = 0] = departure.split(":").map(Number);
     this.locked(() => {
-      const { words } = this;
-      const own = this.#own;
-      if (words[own] !== this.thread.token) {
-        words.fill(0, own + SENDERS, own + END_WORDS);
-        Atomics.store(words, own, this.thread.token);
-      }
-      words[own + (side === "sender" ? SENDERS : RECEIVERS)]!++;
-      if (isArrival) this.#arrive(side === "sender" ? 1 : RECEIVER_UNIT);
+      this.#add(side);
+      const at = ENDS + END_WORDS * indexOf(token);
+      // Several may arrive of one: of a broadcast.
+      if (this.words[at] === token) this.words[at + awayOf(side)]! &= ~(1 << (number & 31));
     });
   }
 
-  /** An end of this thread is being sent. */
-  depart(side: Side): void {
-    this.locked(() => {
-      if (this.words[this.#own] !== this.thread.token) return;
-      this.words[this.#own + TRAVELLING]! += side === "sender" ? 1 : RECEIVER_UNIT;
+  /** An end of this thread is being sent: what `arrive` needs. */
+  depart(side: Side): string {
+    return this.locked(() => {
+      const at = this.#record();
+      const number = this.words[at + DEPARTURES]!++;
+      this.words[at + awayOf(side)]! |= 1 << (number & 31);
+      return `${this.thread.token}:${number}`;
     });
   }
 
-  /** Whoever has sent one. */
-  #arrive(unit: number): void {
+  #add(side: Side): void {
+    this.words[this.#record() + (side === "sender" ? SENDERS : RECEIVERS)]!++;
+  }
+
+  /** The record of this thread. */
+  #record(): number {
     const { words } = this;
-    for (let at = ENDS; at < REASON; at += END_WORDS) {
-      const travelling = words[at + TRAVELLING]!;
-      const count = unit === 1 ? travelling & (RECEIVER_UNIT - 1) : travelling >>> 16;
-      if (words[at] === 0 || count === 0) continue;
-      words[at + TRAVELLING] = travelling - unit;
-      return;
+    if (words[this.#own] !== this.thread.token) {
+      words.fill(0, this.#own + 1, this.#own + END_WORDS);
+      Atomics.store(words, this.#own, this.thread.token);
     }
+    return this.#own;
   }
 
-  /** This thread has one end less, for this reason if it is the last sender. */
-  close(side: Side, reason: unknown): void {
+  /** This thread has one end less. `reason` is what receivers get at the end. */
+  close(side: Side, reason?: unknown): void {
+    const packed = reason === undefined ? undefined : this.#pack(reason); // runs its getters
     this.whenFree(() => {
       const at = this.#own + (side === "sender" ? SENDERS : RECEIVERS);
       if (this.words[this.#own] !== this.thread.token || this.words[at] === 0) return;
       this.words[at]!--;
-      if (side === "sender" && reason !== undefined) this.#setReason(reason);
+      if (packed !== undefined && this.words[REASON_BYTES] === 0) {
+        this.#memory.view.u8.set(packed, 4 * REASON);
+        Atomics.store(this.words, REASON_BYTES, packed.length);
+      }
       this.#judge();
     });
   }
@@ -116,36 +132,36 @@ export class Ends extends Guarded {
     return Atomics.load(this.words, REASON_BYTES) !== 0;
   }
 
-  #setReason(reason: unknown): void {
-    if (Atomics.load(this.words, REASON_BYTES) !== 0) return;
-    let bytes = this.#pack(reason);
-    if (bytes === undefined || bytes.length > MAX_REASON_BYTES) {
-      const text = String((reason as { message?: unknown } | null)?.message ?? reason);
-      bytes = this.#pack(new Error(text.slice(0, MAX_REASON_BYTES / 8)))!;
-      if (bytes.length > MAX_REASON_BYTES) bytes = this.#pack(text.slice(0, MAX_REASON_BYTES / 8))!;
-    }
-    this.#memory.view.u8.set(bytes, 4 * REASON);
-    Atomics.store(this.words, REASON_BYTES, bytes.length);
-  }
-
-  #pack(reason: unknown): Uint8Array | undefined {
-    try {
-      return this.#values.pack(reason);
-    } catch {
-      return undefined;
-    }
+  /** A reason in as many bytes as there are, as a text if need be. */
+  #pack(reason: unknown): Uint8Array {
+    const fits = (value: unknown): Uint8Array | undefined => {
+      try {
+        const bytes = this.#values.pack(value);
+        return bytes !== undefined && bytes.length <= MAX_REASON_BYTES ? bytes : undefined;
+      } catch {
+        return undefined;
+      }
+    };
+    const text = (): string => {
+      try {
+        return String((reason as { message?: unknown } | null)?.message ?? reason);
+      } catch {
+        return "a reason that cannot be sent";
+      }
+    };
+    return fits(reason) ?? fits(new Error(text().slice(0, 100))) ?? fits(text().slice(0, 100))!;
   }
 
   /** Sets the words that say that a side is over. `hasDied`: a thread that had a sender. */
   #judge(hasDied = false): void {
     const { words } = this;
+    if (words[IS_NAMED] === 1) return;
     let senders = 0;
     let receivers = 0;
     for (let at = ENDS; at < REASON; at += END_WORDS) {
       if (words[at] === 0) continue;
-      const travelling = words[at + TRAVELLING]!;
-      senders += words[at + SENDERS]! + (travelling & (RECEIVER_UNIT - 1));
-      receivers += words[at + RECEIVERS]! + (travelling >>> 16);
+      senders += words[at + SENDERS]! + Math.abs(words[at + SENDERS_AWAY]!);
+      receivers += words[at + RECEIVERS]! + Math.abs(words[at + RECEIVERS_AWAY]!);
     }
     if (senders === 0) {
       if (hasDied && words[REASON_BYTES] === 0 && words[NO_SENDERS] === 0) {

@@ -13,12 +13,13 @@
  *   96   ends latch          who holds it writes what follows
  *   97   deaths              when the ends were last looked at
  *   98   senders, receivers  1: there are none any more
- *   100  reason bytes        of the reason why the senders closed; -1: a thread died
+ *   100  reason bytes        of the first reason that a sender gave; -1: a thread died
+ *   101  is named            1: it does not end by itself; written once
  *   104  who waits to send   wait set
  *   112  who waits to receive
- *   128  ends                [token, senders, receivers, senders on their way] of each thread
- *   1152 reason              1 KiB
- *   1408 ring
+ *   128  ends                [token, senders, receivers, departures, senders and receivers on their way] of each thread
+ *   2176 reason              1 KiB
+ *   2432 ring
  *
  * A record: length in bytes, its header included, and its number; then the value. A length of -n skips n bytes to the start of the
  * ring. Positions are counts of bytes that wrap as int32. A dead holder of a latch leaves nothing half-done that matters: a record
@@ -40,10 +41,11 @@ export const DEATHS = 97;
 export const NO_SENDERS = 98;
 export const NO_RECEIVERS = 99;
 export const REASON_BYTES = 100;
+export const IS_NAMED = 101;
 export const SEND_WAITS = 104;
 export const RECEIVE_WAITS: number = SEND_WAITS + WAIT_SET_WORDS;
 export const ENDS = 128;
-export const END_WORDS = 4;
+export const END_WORDS = 8;
 export const REASON: number = ENDS + END_WORDS * MAX_THREADS;
 export const MAX_REASON_BYTES = 1024;
 /** Byte where the ring starts. */

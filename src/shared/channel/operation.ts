@@ -3,15 +3,16 @@
  * in the next microtask, unless `select` has taken it.
  */
 import { queueMicrotask } from "../../builtins.ts";
-import { WaitTimeoutError } from "../../errors.ts";
+import { InvalidArgumentError, WaitTimeoutError } from "../../errors.ts";
 import { checkWait, type WaitOptions } from "../locks/options.ts";
+import type { Timer } from "../../runtimes/runtime.ts";
 import { type ThisThread, thisThread } from "../threads/this-thread.ts";
 
 /** One try. Undefined: not yet. */
 type Result<T> = { readonly value: T } | undefined;
 
 /** A send, a receive or a timer: await it, or give it to {@link select}. */
-export class Operation<T> implements PromiseLike<T> {
+export class Operation<T> implements Promise<T> {
   readonly #thread: ThisThread;
   readonly #name: string;
   readonly #options: WaitOptions;
@@ -38,12 +39,19 @@ export class Operation<T> implements PromiseLike<T> {
     });
   }
 
+  /** Whether it can be given to `select`: it has not begun. */
+  get isIdle(): boolean {
+    return this.#promise === undefined;
+  }
+
   /** @internal For `select`: it does not begin by itself. */
   take(): void {
-    if (this.#promise !== undefined) {
-      throw new WaitTimeoutError("Giving an operation to select() that has begun", 0);
-    }
     this.#isTaken = true;
+  }
+
+  /** As of a promise. */
+  get [Symbol.toStringTag](): string {
+    return "Operation";
   }
 
   /** @internal For `select`. */
@@ -65,7 +73,9 @@ export class Operation<T> implements PromiseLike<T> {
     try {
       this.#options.signal?.throwIfAborted();
       result = this.#attempt(false);
-      if (result === undefined) {
+      if (result !== undefined) {
+        await this.#thread.loop.turn();
+      } else {
         await this.#thread.loop.until({
           look: () => (result = this.#attempt(true)) !== undefined,
         }, {
@@ -80,6 +90,7 @@ export class Operation<T> implements PromiseLike<T> {
   }
 
   /** As of a promise. */
+  // oxlint-disable-next-line unicorn/no-thenable -- awaiting it is what it is for
   then<Kept = T, Failed = never>(
     onFulfilled?: ((value: T) => Kept | PromiseLike<Kept>) | null,
     onRejected?: ((reason: unknown) => Failed | PromiseLike<Failed>) | null,
@@ -112,7 +123,7 @@ type ValueOf<O> = O extends Operation<infer T> ? T : never;
 export type Selected<Operations extends readonly Operation<unknown>[]> = {
   [Index in keyof Operations]: {
     /** Its place among the operations. */
-    readonly index: Index extends `${infer Number extends number}` ? Number : number;
+    readonly index: Index extends `${infer Place extends number}` ? Place : number;
     /** Its result. */
     readonly value: ValueOf<Operations[Index]>;
   };
@@ -120,7 +131,7 @@ export type Selected<Operations extends readonly Operation<unknown>[]> = {
 
 /**
  * Waits for several operations and lets exactly one happen: the first that can. Rejects if that one fails, for
- * example because its channel has ended.
+ * example because its channel has ended. Time limits and signals of the operations themselves count only without `select`.
  *
  * @example
  * ```ts
@@ -132,6 +143,14 @@ export async function select<const Operations extends readonly Operation<unknown
   options: SelectOptions = {},
 ): Promise<Selected<Operations>> {
   checkWait(options);
+  if (operations.length === 0) {
+    throw new InvalidArgumentError("select() of no operations would wait for ever.");
+  }
+  if (operations.some((operation) => !(operation instanceof Operation && operation.isIdle))) {
+    throw new InvalidArgumentError(
+      "select() takes operations that have not begun: sends, receives and timers, made in the call.",
+    );
+  }
   for (const operation of operations) operation.take();
   let chosen: { index: number; value: unknown } | undefined;
   const look = (): boolean => {
@@ -157,15 +176,30 @@ export async function select<const Operations extends readonly Operation<unknown
   return chosen as Selected<Operations>;
 }
 
-/** An operation for {@link select} that is ready after `ms` milliseconds. */
+/** The longest delay of a timer. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** An operation for {@link select} that is ready `ms` milliseconds after it was made. */
 export function timer(ms: number): Operation<void> {
+  if (!(ms >= 0 && ms <= MAX_TIMER_MS)) {
+    throw new InvalidArgumentError(
+      `timer(${String(ms)}): it has to be a number of milliseconds from 0 to ${MAX_TIMER_MS}.`,
+    );
+  }
   const { runtime, loop } = thisThread();
   const endMs = runtime.now() + ms;
-  const alarm = runtime.setTimeout(() => loop.lookAgain(), ms);
+  let alarm: Timer | undefined;
   return new Operation("A timer", {}, () => {
     const leftMs = endMs - runtime.now();
     if (leftMs <= 0) return { value: undefined };
-    if (leftMs < 2) loop.lookSoon(); // timers may come a moment early
+    // Timers may come a moment early, so it is set again then.
+    alarm ??= runtime.setTimeout(() => {
+      alarm = undefined;
+      loop.lookAgain();
+    }, Math.ceil(leftMs));
     return undefined;
-  }, () => alarm.clear());
+  }, () => {
+    alarm?.clear();
+    alarm = undefined;
+  });
 }

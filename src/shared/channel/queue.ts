@@ -8,6 +8,7 @@ import type { ThisThread } from "../threads/this-thread.ts";
 import type { Encoded, Values } from "../values.ts";
 import { WaitSet } from "../wait-set.ts";
 import { Ends } from "./ends.ts";
+import { Turns } from "./turns.ts";
 import {
   CAPACITY,
   HEAD,
@@ -35,6 +36,8 @@ export class Queue {
   readonly #ring: Memory;
   readonly #ringBytes: number;
   readonly #capacity: number;
+  readonly sends: Turns;
+  readonly receives: Turns;
   readonly #sendLatch: Latch;
   readonly #receiveLatch: Latch;
   readonly #sendWaits: WaitSet;
@@ -51,6 +54,8 @@ export class Queue {
     this.#i32 = i32;
     this.#ringBytes = i32[RING_BYTES]!;
     this.#capacity = i32[CAPACITY]!;
+    this.sends = new Turns(thread.loop);
+    this.receives = new Turns(thread.loop);
     this.#ring = viewMemory(memory.buffer, RING, this.#ringBytes);
     this.#sendLatch = new Latch(i32, SEND_LATCH, thread, "a channel");
     this.#receiveLatch = new Latch(i32, RECEIVE_LATCH, thread, "a channel");
@@ -82,8 +87,8 @@ export class Queue {
   send(encoded: Encoded, registers: boolean): boolean {
     if (this.ends.isOver("receiver")) throw noReceivers();
     if (!this.#hasRoom(encoded.bytes)) {
-      if (!registers) return false;
       this.ends.refresh();
+      if (!registers) return false;
       this.#sendWaits.add();
       // SYNC(shared-set): the bit, then the positions.
       if (this.ends.isOver("receiver")) throw noReceivers();
@@ -101,8 +106,8 @@ export class Queue {
   /** Takes the oldest value: NOTHING if there is none, or another thread is just receiving. */
   receive(registers: boolean): unknown {
     if (this.#isEmpty()) {
-      if (!registers) return NOTHING;
       this.ends.refresh();
+      if (!registers) return NOTHING;
       this.#receiveWaits.add();
       if (this.#isEmpty()) return NOTHING;
     }
@@ -210,6 +215,6 @@ export class Queue {
   }
 }
 
-export function noReceivers(): ChannelClosedError {
+function noReceivers(): ChannelClosedError {
   return new ChannelClosedError("This channel has no receivers any more.");
 }

@@ -5,7 +5,7 @@ import { registerHandle, SharedObject } from "../handles.ts";
 import { OBJECT_WORDS, ObjectMemory } from "../memory.ts";
 import { thisThread } from "../threads/this-thread.ts";
 import { type BlockOptions, checkWait, type LockGuard, type WaitOptions } from "./options.ts";
-import { Waiters, WAITERS_WORDS, WAITING, CALLED } from "./waiters.ts";
+import { CALLED, Waiters, WAITERS_WORDS, WAITING } from "./waiters.ts";
 
 /*
  *   word 4   latch
@@ -70,7 +70,11 @@ export class Condition extends SharedObject {
 
   /** A new condition. Pass it in an argument, or name it: `shared.condition(name)`. */
   constructor(
-    memory: ObjectMemory = ObjectMemory.create("condition", 4 * (WAITERS + WAITERS_WORDS), thisThread()),
+    memory: ObjectMemory = ObjectMemory.create(
+      "condition",
+      4 * (WAITERS + WAITERS_WORDS),
+      thisThread(),
+    ),
   ) {
     super("condition", memory);
     this.#calls = new Calls(memory);

@@ -1,5 +1,5 @@
 /** Event, flag and once: one word each. */
-import { WaitTimeoutError } from "../../errors.ts";
+import { DeadlockError, WaitTimeoutError } from "../../errors.ts";
 import { registerHandle, SharedObject } from "../handles.ts";
 import { type Kind, OBJECT_WORDS, ObjectMemory } from "../memory.ts";
 import { thisThread } from "../threads/this-thread.ts";
@@ -154,6 +154,9 @@ export class Once extends SharedObject {
     const { thread } = this.#memory;
     thread.checkMayBlock("runSync");
     checkWait(options);
+    if (Atomics.load(this.#memory.view.i32, STATE) === thread.token) {
+      throw new DeadlockError("This thread is running it already, and would wait for itself.");
+    }
     if (!thread.blockUntil({ look: () => this.#begin() !== "busy" }, options.timeoutMs)) {
       throw new WaitTimeoutError("Waiting for this once", options.timeoutMs!);
     }
@@ -175,7 +178,9 @@ export class Once extends SharedObject {
     const seen = Atomics.load(i32, STATE);
     if (seen === DONE) return "done";
     if (seen !== 0 && thread.root.isAlive(seen)) return "busy";
-    return Atomics.compareExchange(i32, STATE, seen, thread.token) === seen ? "mine" : this.#begin();
+    return Atomics.compareExchange(i32, STATE, seen, thread.token) === seen
+      ? "mine"
+      : this.#begin();
   }
 
   #end(isDone: boolean): void {

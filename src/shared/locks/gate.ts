@@ -146,25 +146,27 @@ export class Gate extends Guarded {
   }
 
   #settle(place: number, permits: number): Outcome {
+    const { words } = this;
     const state = this.#waiters.state(place);
-    if (state === WAITING) return "busy";
     if (state === REFUSED) {
       this.#waiters.free(place);
       return "poisoned";
     }
-    const isRecovered = this.words[POISONED] === 1;
-    this.words[POISONED] = 0;
+    if (state !== CALLED) return "busy";
     this.#hold(permits);
     this.#waiters.free(place);
-    return isRecovered ? "recovered" : "held";
+    if (words[POISONED] === 0) return "held";
+    words[POISONED] = 0; // last: a thread that dies before it has recovered nothing
+    return "recovered";
   }
 
   /** For an attempt that ends without an outcome. */
   abandon(place: number, permits: number): void {
-    const hasLeft = this.#waiters.abandon(place);
+    this.#waiters.abandon(place);
     this.whenFree(() => {
-      if (hasLeft) this.#waiters.free(place);
-      else if (this.#settle(place, permits) !== "poisoned") this.#hold(-permits);
+      // It may have been called meanwhile, and has touched nothing.
+      if (this.#waiters.state(place) === CALLED) this.words[TAKEN]! -= permits;
+      this.#waiters.free(place);
       this.#grant();
     });
   }
@@ -174,9 +176,9 @@ export class Gate extends Guarded {
     const isPoisoned = words[POISONED] === 1;
     if (isPoisoned && !recovers) return "poisoned";
     if (words[TAKEN]! + permits > words[CAPACITY]! || this.#waiters.oldest() >= 0) return "busy";
-    words[POISONED] = 0;
     this.#hold(permits);
     words[TAKEN]! += permits;
+    if (isPoisoned) words[POISONED] = 0;
     return isPoisoned ? "recovered" : "held";
   }
 

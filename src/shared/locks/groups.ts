@@ -15,6 +15,7 @@ import { type BlockOptions, checkWait, type RecoverOption, type WaitOptions } fr
  *   word 7   count         Barrier: threads to wait for. WaitGroup: `add` less `done`
  *   word 8   arrived       Barrier: threads that wait. WaitGroup: count and all that have entered
  *   word 9   generation    Barrier: how often it has opened
+ *   word 10  resets        Barrier: how often it was reset
  *   word 16  wait set
  *   word 32  members       [token, number] of each thread. Barrier: 1. WaitGroup: how often it has entered
  */
@@ -24,6 +25,7 @@ const POISONED = 6;
 const COUNT = 7;
 const ARRIVED = 8;
 const GENERATION = 9;
+const RESETS = 10;
 const WAIT_SET = 16;
 const MEMBERS = WAIT_SET + 2 * WAIT_SET_WORDS;
 const END = MEMBERS + 2 * MAX_THREADS;
@@ -101,7 +103,7 @@ export class Barrier extends SharedObject {
   readonly #members: Members;
   readonly #memory: ObjectMemory;
 
-  /** A barrier for so many waits, 1 to 2³¹ − 1. Pass it in an argument, or name it: `shared.barrier(name, count)`. */
+  /** A barrier for so many waits, 1 to 2 ** 31 - 1. Pass it in an argument, or name it: `shared.barrier(name, count)`. */
   constructor(count: number | ObjectMemory) {
     const memory = count instanceof ObjectMemory ? count : create("barrier", checkCount(count));
     super("barrier", memory);
@@ -113,7 +115,10 @@ export class Barrier extends SharedObject {
   async wait(options: WaitOptions = {}): Promise<boolean> {
     checkWait(options);
     const generation = this.#arrive();
-    if (generation === undefined) return true;
+    if (generation === undefined) {
+      await this.#memory.thread.loop.turn();
+      return true;
+    }
     await this.#memory.thread.loop.until(this.#condition(generation), {
       ...options,
       onTimeout: () => new WaitTimeoutError("Waiting at this barrier", options.timeoutMs!),
@@ -145,7 +150,7 @@ export class Barrier extends SharedObject {
       this.#members.forgetAll();
       words[ARRIVED] = 0;
       Atomics.store(words, POISONED, 0);
-      Atomics.add(words, GENERATION, 2);
+      Atomics.add(words, RESETS, 1);
       this.#members.waiting.wake();
     });
   }
@@ -169,20 +174,23 @@ export class Barrier extends SharedObject {
 
   #condition(generation: number): { look(): boolean; leave(): void } {
     const { i32 } = this.#memory.view;
+    const resets = Atomics.load(i32, RESETS);
     let isOver = false;
     return {
       look: () => {
         this.#members.waiting.add();
         this.#members.refresh();
-        const passed = Atomics.load(i32, GENERATION) - generation | 0;
-        isOver = passed !== 0 || Atomics.load(i32, POISONED) === 1;
-        if (isOver && passed !== 1) throw broken();
+        const isBroken = Atomics.load(i32, POISONED) === 1 || Atomics.load(i32, RESETS) !== resets;
+        const hasPassed = Atomics.load(i32, GENERATION) !== generation;
+        isOver = hasPassed || isBroken;
+        if (isBroken && !hasPassed) throw broken();
         return isOver;
       },
       leave: () => {
         if (isOver) return;
         this.#members.later((words) => {
-          if (words[GENERATION] === generation && words[POISONED] === 0) words[ARRIVED]!--;
+          const isSame = words[GENERATION] === generation && words[RESETS] === resets;
+          if (isSame && words[POISONED] === 0) words[ARRIVED]!--;
         });
       },
     };
@@ -190,7 +198,9 @@ export class Barrier extends SharedObject {
 }
 
 function broken(): PoisonedError {
-  return new PoisonedError("A thread that others wait for at this barrier died, or it was reset: see reset().");
+  return new PoisonedError(
+    "A thread that others wait for at this barrier died, or it was reset: see reset().",
+  );
 }
 
 function checkCount(count: number): number {
@@ -294,12 +304,15 @@ export class WaitGroup extends SharedObject {
     const { i32 } = this.#memory.view;
     this.#members.waiting.add();
     this.#members.refresh();
-    if (Atomics.load(i32, POISONED) === 1 && !recovers) {
-      throw new PoisonedError("A thread died before it had done its part of this group's work.");
+    // In this order: whoever takes a dead thread's part out of the number has poisoned the group before.
+    const isDone = Atomics.load(i32, ARRIVED) === 0;
+    if (Atomics.load(i32, POISONED) === 1) {
+      if (!recovers) {
+        throw new PoisonedError("A thread died before it had done its part of this group's work.");
+      }
+      if (isDone) this.#members.later((words) => Atomics.store(words, POISONED, 0));
     }
-    if (Atomics.load(i32, ARRIVED) !== 0) return false;
-    if (recovers) Atomics.store(i32, POISONED, 0);
-    return true;
+    return isDone;
   }
 }
 

@@ -58,7 +58,7 @@ abstract class GateLock extends SharedObject {
     checkWait(options);
     const { recover = false, timeoutMs } = options;
     const outcome = this.gate.acquireSync(permits, recover, timeoutMs, () => {
-      checkDeadlock(mayNest ? 0 : this.gate.own, thread.pendingLocks, this.#name);
+      checkDeadlock(mayNest ? 0 : this.gate.own, this.#name);
     });
     return this.#guard(permits, heldOrThrow(outcome, this.#name, timeoutMs));
   }
@@ -167,7 +167,7 @@ export class RwLock extends GateLock {
 
 /** A number of permits. Fair. The permits of a thread that dies are free again. */
 export class Semaphore extends GateLock {
-  /** A semaphore of so many permits, 1 to 2³⁰ − 1. Pass it in an argument, or name it: `shared.semaphore(name, permits)`. */
+  /** A semaphore of so many permits, 1 to 2 ** 30 - 1. Pass it in an argument, or name it: `shared.semaphore(name, permits)`. */
   constructor(permits: number | ObjectMemory) {
     super("semaphore", "semaphore", permits instanceof ObjectMemory ? permits : ofPermits(permits));
   }
@@ -181,7 +181,12 @@ export class Semaphore extends GateLock {
   /** Blocks until it has them: in workers. Throws DeadlockError if it had to wait while this thread holds some. */
   acquireSync(permits = 1, options: BlockOptions = {}): LockGuard {
     this.#check(permits);
-    return this.block("acquireSync", permits, options, this.gate.own + permits <= this.gate.capacity);
+    return this.block(
+      "acquireSync",
+      permits,
+      options,
+      this.gate.own + permits <= this.gate.capacity,
+    );
   }
 
   /** The permits if they are free and nobody waits. */

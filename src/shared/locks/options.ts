@@ -1,5 +1,10 @@
 /** Options of waits, and their checks. */
-import { DeadlockError, InvalidArgumentError, PoisonedError, WaitTimeoutError } from "../../errors.ts";
+import {
+  DeadlockError,
+  InvalidArgumentError,
+  PoisonedError,
+  WaitTimeoutError,
+} from "../../errors.ts";
 import type { Outcome } from "./gate.ts";
 
 /** How long to wait. */
@@ -39,7 +44,11 @@ export function checkWait(options: WaitOptions & RecoverOption): void {
 }
 
 /** Throws for an outcome that is not a lock. True: it was poisoned. */
-export function heldOrThrow(outcome: Outcome, name: string, timeoutMs: number | undefined): boolean {
+export function heldOrThrow(
+  outcome: Outcome,
+  name: string,
+  timeoutMs: number | undefined,
+): boolean {
   if (outcome === "poisoned") {
     throw new PoisonedError(
       `A thread died while it held this ${name}: what it protects may be half-changed. Put it right under lock({ recover: true }).`,
@@ -49,15 +58,10 @@ export function heldOrThrow(outcome: Outcome, name: string, timeoutMs: number | 
   return outcome === "recovered";
 }
 
-/** Throws DeadlockError if the thread would block while it holds the lock, or waits for a lock in its event loop. */
-export function checkDeadlock(held: number, pending: number, name: string): void {
+/** Throws DeadlockError if the thread would block while it holds the lock. */
+export function checkDeadlock(held: number, name: string): void {
   if (held > 0) {
     throw new DeadlockError(`This thread holds this ${name} already, and would wait for itself.`);
-  }
-  if (pending > 0) {
-    throw new DeadlockError(
-      `This thread waits for a lock in its event loop, and might get it while it is blocked for this ${name}: await that first.`,
-    );
   }
 }
 

@@ -3,7 +3,7 @@
  * but for two edges: a waiter reads its own state at any time, and takes itself out by WAITING → ABANDONED.
  *
  *   word 0   state    FREE → WAITING: whoever arrives. WAITING → CALLED, REFUSED: the holder of the latch. → FREE: its waiter, or
- *                     anybody if the waiter is dead or has ABANDONED it
+ *                     the holder of the latch if the waiter is dead
  *   word 1   token    of the waiter's thread
  *   word 2   order    of arrival; wraps
  *   word 3   request  what it waits for
@@ -12,9 +12,9 @@ import { SharedAccessError } from "../../errors.ts";
 import { indexOf } from "../threads/root.ts";
 import type { ThisThread } from "../threads/this-thread.ts";
 
-export const FREE = 0;
+const FREE = 0;
 export const WAITING = 1;
-export const ABANDONED = 2;
+const ABANDONED = 2;
 /** It has got what it waited for. */
 export const CALLED = 3;
 /** It will not get it: the lock is poisoned. */
@@ -103,14 +103,17 @@ export class Waiters {
     return seen === WAITING;
   }
 
-  /** Frees the records of the dead, and those that were abandoned. Calls back for each that was called before its thread died. */
+  /**
+   * Frees the records of the dead; calls back for each that was called before its thread died. Not those that were abandoned: their
+   * waiters free them, and another may have the record by then.
+   */
   sweep(onDeadCalled?: () => void): void {
     const words = this.#words;
     let isLast = true;
     for (let index = words[this.#start + HIGH]! - 1; index >= 0; index--) {
       const at = this.#at(index);
       const state = Atomics.load(words, at + STATE);
-      if (state === ABANDONED || !this.#thread.root.isAlive(words[at + TOKEN]!)) {
+      if (state !== FREE && !this.#thread.root.isAlive(words[at + TOKEN]!)) {
         if (state === CALLED) onDeadCalled?.();
         Atomics.store(words, at + STATE, FREE);
       }

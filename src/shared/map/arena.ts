@@ -34,7 +34,7 @@ const LIMBO_BATCH = 64;
 /** Blocks of the first growth; later ones double the arena. */
 const FIRST_BLOCKS = 1024;
 /** Looks at the other threads' visits when there is no memory but `waiting`: some milliseconds in all. */
-const GRACE_MS = 50;
+const GRACE_MS = 20;
 /** Words of a free block: links to the next and the previous one in its list. */
 const PREVIOUS = 1;
 
@@ -63,10 +63,15 @@ export class Arena {
     return bytes <= BLOCK_BYTES ? 0 : 32 - Math.clz32((bytes - 1) >> 6);
   }
 
+  /** Whether the last `allocate` failed because a reader stays inside: others may have to wait, too. */
+  isHeld = false;
+
   /** A block for so many bytes; -1: there is none. */
   allocate(bytes: number): number {
+    this.isHeld = false;
+    if (bytes > this.#head[MAX_BLOCKS]! * BLOCK_BYTES) return -1;
     const order = Arena.orderOf(bytes);
-    if (this.#head[IS_UNFINISHED] === 1 && !this.finish()) return -1;
+    if (this.#head[IS_UNFINISHED] === 1) this.finish();
     if (this.#head[LIMBO_COUNT]! >= LIMBO_BATCH) this.#turn();
     let block = this.#take(order);
     while (block < 0 && this.#grow()) block = this.#take(order);
@@ -92,7 +97,7 @@ export class Arena {
 
   /** Takes a block back that readers may still see. */
   retire(block: number): void {
-    const i32 = this.#memory.view.i32;
+    const { i32 } = this.#memory.reach(4 * (this.wordOf(block) + BLOCK_WORDS));
     // Readers follow its link to the next entry, so the list goes through another word.
     i32[this.wordOf(block) + REMOVED_NEXT] = this.#head[LIMBO]!;
     this.#head[LIMBO] = block + 1;
@@ -127,7 +132,7 @@ export class Arena {
     const { states } = this.#places;
     const blocks = this.#head[BLOCKS]!;
     for (let block = 0; block < blocks;) {
-      const state = u8[states + block]!;
+      const state = u8[states + block]! & ~IS_FREE;
       if (state !== NOTHING_STARTS) {
         block += 1 << (state - 1);
         continue;
@@ -221,7 +226,7 @@ export class Arena {
   }
 
   #freeWaiting(): void {
-    const { i32 } = this.#memory.view;
+    const { i32 } = this.#memory.reach(this.#places.arena + this.bytes);
     let link = this.#head[WAITING]!;
     this.#head[WAITING] = this.#head[WAITING_COUNT] = 0;
     while (link !== 0) {
@@ -254,9 +259,13 @@ export class Arena {
     const { now, pause } = this.#thread.runtime;
     const endMs = now() + GRACE_MS;
     for (let looks = 0; !this.#hasPassed(); looks++) {
-      if (this.#thread.isInside || ((looks & 63) === 63 && now() > endMs)) return false;
+      if (this.#thread.isInside || ((looks & 63) === 63 && now() > endMs)) {
+        this.isHeld = true;
+        return false;
+      }
       pause();
     }
+    this.#thread.checkLife(); // it may have taken long
     return true;
   }
 

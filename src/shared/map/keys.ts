@@ -10,6 +10,8 @@ const ONE_BYTE = 1;
 const TWO_BYTE = 2;
 const BIGINT = 3;
 
+const NAN_HASH = 0x7ff8;
+
 const numberMemory = new Float64Array(1);
 const numberWords = new Int32Array(numberMemory.buffer);
 
@@ -33,12 +35,15 @@ export function hashKey(key: Key): HashedKey {
   if (typeof key === "number") {
     const number = key === 0 ? 0 : key; // -0 is 0
     numberMemory[0] = number;
+    if (number !== number) return { kind: NUMBER, hash: NAN_HASH, text: "", number }; // it has many bits
     const hash = mix(numberWords[0]! ^ Math.imul(numberWords[1]!, 0x9e37_79b1));
     return { kind: NUMBER, hash, text: "", number };
   }
   const isBigInt = typeof key === "bigint";
   if (!isBigInt && typeof key !== "string") {
-    throw new TypeError(`A key of a shared map is a string, a number or a bigint, not ${describe(key)}.`);
+    throw new TypeError(
+      `A key of a shared map is a string, a number or a bigint, not ${describe(key)}.`,
+    );
   }
   const text = String(key);
   let hash = isBigInt ? 0x1234_5678 : 0x811c_9dc5 | 0;
@@ -71,7 +76,13 @@ export function keyBytesAt({ i32 }: Memory, word: number): number {
 }
 
 /** Writes a key at a byte, and its kind and length into the entry at this word. */
-export function writeKey(memory: Memory, word: number, order: number, key: HashedKey, at: number): void {
+export function writeKey(
+  memory: Memory,
+  word: number,
+  order: number,
+  key: HashedKey,
+  at: number,
+): void {
   const { kind, text } = key;
   memory.i32[word + ORDER] = order | kind << 8;
   memory.i32[word + KEY_UNITS] = text.length;
@@ -80,7 +91,9 @@ export function writeKey(memory: Memory, word: number, order: number, key: Hashe
     for (let unit = 0; unit < text.length; unit++) {
       memory.u16[(at >> 1) + unit] = text.charCodeAt(unit);
     }
-  } else for (let unit = 0; unit < text.length; unit++) memory.u8[at + unit] = text.charCodeAt(unit);
+  } else {for (let unit = 0; unit < text.length; unit++) {
+      memory.u8[at + unit] = text.charCodeAt(unit);
+    }}
 }
 
 /** Whether the entry at this word, whose key is at byte `at`, has this key. */

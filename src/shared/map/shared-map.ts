@@ -6,14 +6,14 @@ import {
   SharedMemoryFullError,
   WaitTimeoutError,
 } from "../../errors.ts";
-import { BYTES, VALUE_HEADER_BYTES } from "../../codec/tags.ts";
+import { bytesAt } from "../../codec/kinds/bytes.ts";
 import { registerHandle, SharedObject } from "../handles.ts";
 import { type BlockOptions, checkWait, type WaitOptions } from "../locks/options.ts";
 import { ObjectMemory } from "../memory.ts";
 import { type ThisThread, thisThread } from "../threads/this-thread.ts";
 import { Values } from "../values.ts";
 import { WaitSet } from "../wait-set.ts";
-import { hashKey, type HashedKey, type Key, readKey } from "./keys.ts";
+import { type HashedKey, hashKey, type Key, readKey } from "./keys.ts";
 import {
   BLOCK_BYTES,
   BUCKET_BITS,
@@ -34,7 +34,7 @@ export type { Key } from "./keys.ts";
 /** Options of a {@link SharedMap}. */
 export interface SharedMapOptions {
   /**
-   * Bytes of memory for entries, 65536 to 2³⁵. It is taken from the system as it is needed. An entry takes 40 bytes, its key and its value,
+   * Bytes of memory for entries, 65536 to 2013265920. It is taken from the system as it is needed. An entry takes 40 bytes, its key and its value,
    * rounded up to a power of two, 64 at least.
    * @default 67108864
    */
@@ -55,10 +55,16 @@ export interface SetOptions {
   readonly ttlMs?: number;
 }
 
+/** With what describes them, all entries are within 2 GiB, to which 32-bit arithmetic reaches. */
+const MAX_BYTES = 2 ** 31 - 2 ** 27;
+
 /** How often `update` runs its function again, because others change the entry each time. */
 const MAX_RUNS = 1000;
 
 const OTHER_UPDATE = "Waiting for another update of the entry";
+
+/** Buckets that are cleared at once: others get their turn in between. */
+const CLEARED_BUCKETS = 1024;
 
 const MAX_TTL_MS = 2 ** 50;
 
@@ -67,7 +73,7 @@ function createMap(
   evicts: boolean,
   thread: ThisThread,
 ): ObjectMemory {
-  check("maxBytes", maxBytes, 2 ** 16, 2 ** 35);
+  check("maxBytes", maxBytes, 2 ** 16, MAX_BYTES);
   if (maxEntries !== Infinity) check("maxEntries", maxEntries, 1, 2 ** 28);
   checkTtl(ttlMs);
   const expected = Math.min(maxEntries, maxBytes / 256);
@@ -171,7 +177,9 @@ export class SharedMap<K extends Key = string, V = unknown> extends SharedObject
       const found = this.#read(hashed);
       if (found !== undefined) return found.value;
       const value = compute(key);
-      if (this.#put(key, hashed, value, undefined, () => this.#table.find(hashed) < 0)) return value;
+      if (this.#put(key, hashed, value, undefined, () => this.#table.find(hashed) < 0)) {
+        return value;
+      }
     }
   }
 
@@ -186,21 +194,18 @@ export class SharedMap<K extends Key = string, V = unknown> extends SharedObject
   ): Promise<V> {
     checkWait(options);
     const hashed = hashKey(key);
-    let how = this.#updates.begin(hashed);
-    if (how === "busy") {
-      await this.#thread.loop.until({ look: () => (how = this.#updates.begin(hashed)) !== "busy" }, {
-        ...options,
-        onTimeout: () => new WaitTimeoutError(OTHER_UPDATE, options.timeoutMs!),
-      });
-    }
+    const lock = await this.#updates.lock(hashed, {
+      ...options,
+      onTimeout: () => new WaitTimeoutError(OTHER_UPDATE, options.timeoutMs!),
+    });
     try {
       for (let runs = 0; runs < MAX_RUNS; runs++) {
         const found = this.#read(hashed);
-        const value = await fn(found?.value, key);
+        const value = await this.#updates.run(() => fn(found?.value, key));
         if (this.#replace(key, hashed, value, found?.version)) return value;
       }
     } finally {
-      this.#updates.end(hashed, how as "locked" | "without");
+      lock?.release();
     }
     throw changedAlways();
   }
@@ -210,19 +215,16 @@ export class SharedMap<K extends Key = string, V = unknown> extends SharedObject
     this.#thread.checkMayBlock("updateSync");
     checkWait(options);
     const hashed = hashKey(key);
-    let how = this.#updates.begin(hashed);
-    const look = (): boolean => (how = this.#updates.begin(hashed)) !== "busy";
-    if (how === "busy" && !this.#thread.blockUntil({ look }, options.timeoutMs)) {
-      throw new WaitTimeoutError(OTHER_UPDATE, options.timeoutMs!);
-    }
+    const lock = this.#updates.lockSync(hashed, options.timeoutMs);
+    if (lock === "late") throw new WaitTimeoutError(OTHER_UPDATE, options.timeoutMs!);
     try {
       for (let runs = 0; runs < MAX_RUNS; runs++) {
         const found = this.#read(hashed);
-        const value = fn(found?.value, key);
+        const value = this.#updates.run(() => fn(found?.value, key));
         if (this.#replace(key, hashed, value, found?.version)) return value;
       }
     } finally {
-      this.#updates.end(hashed, how as "locked" | "without");
+      lock?.release();
     }
     throw changedAlways();
   }
@@ -237,7 +239,8 @@ export class SharedMap<K extends Key = string, V = unknown> extends SharedObject
     const wait = this.#waitFor(key, predicate);
     await this.#thread.loop.until(wait, {
       ...options,
-      onTimeout: () => new WaitTimeoutError(`Waiting for the entry ${String(key)}`, options.timeoutMs!),
+      onTimeout: () =>
+        new WaitTimeoutError(`Waiting for the entry ${String(key)}`, options.timeoutMs!),
     });
     return wait.found!.value;
   }
@@ -258,7 +261,10 @@ export class SharedMap<K extends Key = string, V = unknown> extends SharedObject
    * be a Uint8Array. Use the bytes within `use` only and do not write to them: afterwards they may belong to another entry. Changes that need memory may have to
    * wait for it, so let it be short.
    */
-  getView<Result>(key: K, use: (bytes: Uint8Array<SharedArrayBuffer>) => Result): Result | undefined {
+  getView<Result>(
+    key: K,
+    use: (bytes: Uint8Array<SharedArrayBuffer>) => Result,
+  ): Result | undefined {
     const hashed = hashKey(key);
     const table = this.#table;
     this.#thread.enter();
@@ -267,12 +273,14 @@ export class SharedMap<K extends Key = string, V = unknown> extends SharedObject
       if (word < 0) return undefined;
       if (table.evicts) table.touch(word);
       const at = table.valueAt(word);
-      const { i32, f64, u8 } = table.memory.view;
-      if ((i32[at >> 2]! & 0xff) !== BYTES) {
-        throw new TypeError(`The value of ${String(key)} is no Uint8Array: getView() is for bytes.`);
+      const { view } = table.memory;
+      const place = bytesAt(view, at);
+      if (place === undefined) {
+        throw new TypeError(
+          `The value of ${String(key)} is no Uint8Array: getView() is for bytes.`,
+        );
       }
-      const start = at + VALUE_HEADER_BYTES + 8;
-      return use(u8.subarray(start, start + f64[(at >> 3) + 1]!));
+      return use(view.u8.subarray(place.start, place.end));
     } finally {
       this.#thread.leave();
     }
@@ -288,9 +296,13 @@ export class SharedMap<K extends Key = string, V = unknown> extends SharedObject
     return this.#table.bytes;
   }
 
-  /** Removes all entries. */
+  /** Removes all entries. Those that others set meanwhile may stay. */
   clear(): void {
-    this.#table.change(() => this.#table.clear());
+    const { buckets } = this.#table;
+    for (let from = 0; from < buckets; from += CLEARED_BUCKETS) {
+      const to = Math.min(from + CLEARED_BUCKETS, buckets);
+      this.#table.change(() => this.#table.clear(from, to));
+    }
     this.#waits.wake();
   }
 
@@ -354,7 +366,7 @@ export class SharedMap<K extends Key = string, V = unknown> extends SharedObject
     key: K,
     hashed: HashedKey,
     value: V,
-    ttlMs: number | undefined,
+    ttlMs: number | undefined | "kept",
     isWanted: () => boolean,
   ): boolean {
     const table = this.#table;
@@ -364,7 +376,9 @@ export class SharedMap<K extends Key = string, V = unknown> extends SharedObject
     if (outcome === undefined) return false;
     if (outcome === "full") {
       throw new SharedMemoryFullError(
-        `There is no room for the value of ${String(key)} within the maxBytes of this shared map. Nothing was changed.`,
+        `There is no room for the value of ${
+          String(key)
+        } within the maxBytes of this shared map. Nothing was changed.`,
       );
     }
     this.#waits.wake();
@@ -373,7 +387,7 @@ export class SharedMap<K extends Key = string, V = unknown> extends SharedObject
 
   /** Sets the value if the entry still has this version; undefined: if there is none. */
   #replace(key: K, hashed: HashedKey, value: V, version: number | undefined): boolean {
-    return this.#put(key, hashed, value, undefined, () => {
+    return this.#put(key, hashed, value, "kept", () => {
       const word = this.#table.find(hashed);
       return (word < 0 ? undefined : this.#table.versionOf(word)) === version;
     });

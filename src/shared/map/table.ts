@@ -33,6 +33,9 @@ import {
 /** Entries of which the one that was used longest ago is evicted. Five find one of the oldest fifth nearly always (as in Redis). */
 const EVICTION_SAMPLE = 5;
 
+/** Looking at all entries for expired ones takes milliseconds. */
+const DROP_INTERVAL_MS = 1000;
+
 /** "full": there is no room. Otherwise whether there was an entry of the key. */
 export type Put = "full" | boolean;
 
@@ -43,6 +46,8 @@ export class Table extends Guarded {
   readonly #arena: Arena;
   readonly #maxEntries: number;
   readonly #ttlMs: number;
+  /** When this thread looks for expired entries again if there is no room. */
+  #nextDropMs = 0;
 
   constructor(memory: ObjectMemory) {
     const { i32, f64 } = memory.view;
@@ -123,13 +128,15 @@ export class Table extends Guarded {
     return this.memory.view.i32[word + ENTRY_VERSION]!;
   }
 
-  /** In a change: sets the value of a key. `ttlMs` 0: it stays; undefined: the map's. */
-  put(key: HashedKey, { memory, bytes }: Encoded, ttlMs: number | undefined): Put {
+  /** In a change: sets the value of a key. `ttlMs` 0: it stays; undefined: the map's; "kept": that of the entry. */
+  put(key: HashedKey, { memory, bytes }: Encoded, ttlMs: number | undefined | "kept"): Put {
     const keySize = keyBytes(key);
     const size = ENTRY_HEADER_BYTES + keySize + bytes;
     const block = this.#allocate(size, key);
     if (block < 0) return "full";
-    const word = this.#reach(block + 1);
+    // All of it: what is written there is read before it is known.
+    const word = this.#arena.wordOf(block);
+    this.memory.reach(4 * (word + BLOCK_WORDS * 2 ** Arena.orderOf(size)));
     // After the allocation, which may have evicted entries of this bucket.
     const place = this.#placeOf(key);
     const { i32, f64 } = this.memory.view;
@@ -139,8 +146,7 @@ export class Table extends Guarded {
     i32[word + ENTRY_VERSION] = version;
     i32[word + USED] = version;
     i32[word + VALUE_BYTES] = bytes;
-    const lifeMs = ttlMs ?? this.#ttlMs;
-    f64[(word >> 1) + EXPIRES_F64] = lifeMs === 0 ? 0 : this.thread.runtime.coarseNow() + lifeMs;
+    f64[(word >> 1) + EXPIRES_F64] = this.#expiry(old, ttlMs);
     const at = 4 * word + ENTRY_HEADER_BYTES;
     writeKey(this.memory.view, word, Arena.orderOf(size), key, at);
     copyWords(memory, this.memory.view, at + keySize, bytes);
@@ -154,6 +160,14 @@ export class Table extends Guarded {
     return wasThere;
   }
 
+  #expiry(old: number, ttlMs: number | undefined | "kept"): number {
+    if (ttlMs === "kept" && old !== 0) {
+      return this.memory.view.f64[(this.#arena.wordOf(old - 1) >> 1) + EXPIRES_F64]!;
+    }
+    const lifeMs = typeof ttlMs === "number" ? ttlMs : this.#ttlMs;
+    return lifeMs === 0 ? 0 : this.thread.runtime.coarseNow() + lifeMs;
+  }
+
   /** In a change: removes the entry of a key. Whether there was one. */
   remove(key: HashedKey): boolean {
     const place = this.#placeOf(key);
@@ -164,9 +178,9 @@ export class Table extends Guarded {
     return !isExpired;
   }
 
-  /** In a change: removes everything. */
-  clear(): void {
-    for (let bucket = 0; bucket < this.buckets; bucket++) {
+  /** In a change: removes everything from some buckets. */
+  clear(from: number, to: number): void {
+    for (let bucket = from; bucket < to; bucket++) {
       let link = Atomics.load(this.words, BUCKETS + bucket);
       while (link !== 0) {
         this.#reach(link);
@@ -193,7 +207,7 @@ export class Table extends Guarded {
     let block = this.#arena.allocate(bytes);
     if (block < 0 && this.#dropExpired() > 0) block = this.#arena.allocate(bytes);
     if (!this.evicts || bytes > (this.words[MAX_BLOCKS]! * 4 * BLOCK_WORDS) / 2) return block;
-    while (block < 0 && this.size > 0) {
+    while (block < 0 && this.size > 0 && !this.#arena.isHeld) {
       // Some at a time: what they leave is free after a grace period only.
       for (let count = Math.min(this.size, 16); count > 0; count--) this.#evict();
       block = this.#arena.allocate(bytes);
@@ -202,6 +216,9 @@ export class Table extends Guarded {
   }
 
   #dropExpired(): number {
+    const nowMs = this.thread.runtime.coarseNow();
+    if (nowMs < this.#nextDropMs) return 0;
+    this.#nextDropMs = nowMs + DROP_INTERVAL_MS;
     let dropped = 0;
     for (let bucket = 0; bucket < this.buckets; bucket++) {
       let place = BUCKETS + bucket;
@@ -264,8 +281,10 @@ export class Table extends Guarded {
   /** The word of an entry; the view reaches over all of it. */
   #reach(link: number): number {
     const word = this.#arena.wordOf(link - 1);
-    // The arena grows by whole buddies, so a view that has its first byte has all of it.
-    this.memory.reach(4 * (word + BLOCK_WORDS));
+    const { i32 } = this.memory.reach(4 * (word + BLOCK_WORDS));
+    // Blocks merge across what the buffer has grown by.
+    const order = i32[word + ORDER]! & 0xff;
+    if (order > 0) this.memory.reach(4 * (word + BLOCK_WORDS * 2 ** order));
     return word;
   }
 

@@ -1,19 +1,27 @@
 /**
  * Who updates which entries: a word for all entries of a hash, 0 or the token of a thread. They keep two updates of one entry from
- * running at once; that none is lost does not depend on them.
+ * running at once; that none is lost does not depend on them. So an update within the function of another takes no lock, and cannot
+ * deadlock by it.
  */
+import type { AsyncContext } from "../../runtimes/runtime.ts";
 import type { ObjectMemory } from "../memory.ts";
+import type { LoopWaitOptions } from "../threads/loop-waits.ts";
 import type { ThisThread } from "../threads/this-thread.ts";
 import { WaitSet } from "../wait-set.ts";
 import type { HashedKey } from "./keys.ts";
 import { UPDATE_LOCK_COUNT, UPDATE_LOCKS, UPDATE_WAITS } from "./layout.ts";
 
+interface Lock {
+  release(): void;
+}
+
+/** Whether the code that runs is in the function of an update, of any map. */
+let inside: AsyncContext<true> | undefined;
+
 export class UpdateLocks {
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #thread: ThisThread;
   readonly #waits: WaitSet;
-  /** Updates that go on in this thread. One that begins meanwhile takes no lock: it might wait for the other. */
-  #own = 0;
 
   constructor(memory: ObjectMemory) {
     this.#words = memory.view.i32;
@@ -21,28 +29,55 @@ export class UpdateLocks {
     this.#waits = new WaitSet(this.#words, UPDATE_WAITS, this.#thread);
   }
 
-  /** Begins an update of a key. "busy": another thread updates it. "without": no lock is needed. */
-  begin({ hash }: HashedKey): "locked" | "without" | "busy" {
-    if (this.#own > 0) {
-      this.#own++;
-      return "without";
-    }
-    const { token, root } = this.#thread;
-    const index = UPDATE_LOCKS + (hash & (UPDATE_LOCK_COUNT - 1));
-    this.#waits.add();
-    const holder = Atomics.load(this.#words, index);
-    if (holder !== 0 && holder !== token && root.isAlive(holder)) return "busy";
-    if (Atomics.compareExchange(this.#words, index, holder, token) !== holder) return "busy";
-    this.#own++;
-    return "locked";
+  /** Runs the function of an update. */
+  run<Result>(fn: () => Result): Result {
+    inside ??= this.#thread.runtime.createContext<true>();
+    return inside.run(true, fn);
   }
 
-  /** An update ends. */
-  end({ hash }: HashedKey, how: "locked" | "without"): void {
-    this.#own--;
-    if (how === "without") return;
-    const index = UPDATE_LOCKS + (hash & (UPDATE_LOCK_COUNT - 1));
-    Atomics.compareExchange(this.#words, index, this.#thread.token, 0);
-    this.#waits.wake();
+  /** Waits for the lock of a key. Undefined: none is needed. */
+  async lock(key: HashedKey, options: LoopWaitOptions): Promise<Lock | undefined> {
+    if (this.#isInside) return undefined;
+    const index = indexOfLock(key);
+    if (!this.#take(index)) {
+      await this.#thread.loop.until({ look: () => this.#take(index) }, options);
+    }
+    return this.#lockAt(index);
   }
+
+  /** The same, blocking. "late": `timeoutMs` has passed. */
+  lockSync(key: HashedKey, timeoutMs: number | undefined): Lock | undefined | "late" {
+    if (this.#isInside) return undefined;
+    const index = indexOfLock(key);
+    // An async update of this thread has it, which could not go on meanwhile.
+    if (Atomics.load(this.#words, index) === this.#thread.token) return undefined;
+    const isTaken = this.#take(index) ||
+      this.#thread.blockUntil({ look: () => this.#take(index) }, timeoutMs);
+    return isTaken ? this.#lockAt(index) : "late";
+  }
+
+  get #isInside(): boolean {
+    return inside?.get() === true;
+  }
+
+  #take(index: number): boolean {
+    const { token, root } = this.#thread;
+    this.#waits.add();
+    const holder = Atomics.load(this.#words, index);
+    if (holder !== 0 && root.isAlive(holder)) return false;
+    return Atomics.compareExchange(this.#words, index, holder, token) === holder;
+  }
+
+  #lockAt(index: number): Lock {
+    return {
+      release: () => {
+        Atomics.compareExchange(this.#words, index, this.#thread.token, 0);
+        this.#waits.wake();
+      },
+    };
+  }
+}
+
+function indexOfLock({ hash }: HashedKey): number {
+  return UPDATE_LOCKS + (hash & (UPDATE_LOCK_COUNT - 1));
 }

@@ -4,8 +4,8 @@
  * `waitAsync` keeps no thread alive, so a timer does while something waits.
  */
 import { Promise, Set } from "../../builtins.ts";
-import type { Timer } from "../../runtimes/runtime.ts";
-import type { Condition, ThisThread } from "./this-thread.ts";
+import type { Runtime, Timer } from "../../runtimes/runtime.ts";
+import type { Condition } from "./condition.ts";
 import { IN_LOOP, wordsOf } from "./root.ts";
 
 export interface LoopWaitOptions {
@@ -16,13 +16,22 @@ export interface LoopWaitOptions {
   readonly onTimeout: () => Error;
 }
 
+interface WaitingThread {
+  readonly words: Int32Array<SharedArrayBuffer>;
+  readonly index: number;
+  readonly runtime: Runtime;
+}
+
 /** The longest delay of a timer. */
 const FOR_EVER_MS = 2 ** 31 - 1;
+/** Waits that end at once between two readings of the clock, and how long they may go on without a turn. */
+const CALLS_PER_CLOCK = 32;
+const MAX_TURN_MS = 4;
 /** Between looks where the runtime may lose a wake. */
 const LOOK_AGAIN_MS = 500;
 
 export class LoopWaits {
-  readonly #thread: ThisThread;
+  readonly #thread: WaitingThread;
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #waits: number;
   readonly #async: number;
@@ -30,11 +39,13 @@ export class LoopWaits {
   /** A `waitAsync` is outstanding. */
   #isArmed = false;
   #timer: Timer | undefined;
+  #calls = 0;
+  #turnMs = 0;
   #soon: Timer | undefined;
 
-  constructor(thread: ThisThread) {
+  constructor(thread: WaitingThread) {
     this.#thread = thread;
-    this.#words = thread.root.words;
+    this.#words = thread.words;
     const { waits, async } = wordsOf(thread.index);
     this.#waits = waits;
     this.#async = async;
@@ -56,6 +67,7 @@ export class LoopWaits {
       };
       const onAbort = (): void => settle(() => reject(signal!.reason));
       const look = (): void => {
+        if (!this.#looks.has(look)) return; // the one before it has settled this one
         let isOver: boolean;
         try {
           isOver = condition.look();
@@ -63,13 +75,13 @@ export class LoopWaits {
           settle(() => reject(error));
           return;
         }
-        if (isOver) settle(resolve);
+        if (isOver) settle(() => this.afterTurn(resolve));
       };
       this.#looks.add(look);
       this.#begin();
+      signal?.addEventListener("abort", onAbort, { once: true }); // first: the look may run the user's code
       look();
       if (!this.#looks.has(look)) return;
-      signal?.addEventListener("abort", onAbort, { once: true });
       if (timeoutMs !== undefined && timeoutMs !== Infinity) {
         timer = this.#thread.runtime.setTimeout(
           () => settle(() => reject(onTimeout())),
@@ -80,9 +92,32 @@ export class LoopWaits {
     });
   }
 
+  /**
+   * Calls back now, or in the next turn of the event loop if this one has lasted some milliseconds: a program that gets everything at once would
+   * run in microtasks for ever otherwise, and its timers and I/O would wait.
+   */
+  afterTurn(callback: () => void): void {
+    if (this.#mustTurn()) this.#thread.runtime.macrotask(callback);
+    else callback();
+  }
+
+  /** The same as a promise. */
+  turn(): Promise<void> {
+    return new Promise((resolve) => this.afterTurn(resolve));
+  }
+
+  #mustTurn(): boolean {
+    if ((++this.#calls & (CALLS_PER_CLOCK - 1)) !== 0) return false;
+    const nowMs = this.#thread.runtime.now();
+    if (nowMs < this.#turnMs + MAX_TURN_MS) return false;
+    this.#turnMs = nowMs;
+    return true;
+  }
+
   /** Looks at all conditions now: this thread has changed something. */
   lookAgain(): void {
-    for (const look of [...this.#looks]) look();
+    // Looks that are added meanwhile are visited too, which does no harm.
+    for (const look of this.#looks) look();
   }
 
   #begin(): void {

@@ -12,7 +12,7 @@
  *   1    waits                 its own thread: BLOCKED, IN_LOOP; 0 by who begins its life
  *   2    sync                  any thread adds; its thread blocks on it
  *   3    async                 any thread adds; its thread waits for it in its event loop
- *   4    entitled              its life, by who begins it; 0 by who fences it: it may touch nothing any more
+ *   4    entitled              its life, by who begins it, after the parent; ~life by who fences it: it may touch nothing any more
  *   5    parent                token of who starts it, before it starts
  *   32   visits                its own thread: odd while it reads or changes a map; even by who begins its life
  *
@@ -118,7 +118,11 @@ export class Root {
     for (const parent of all) {
       for (let index = this.high - 1; index >= 0; index--) {
         const child = this.tokenAt(index);
-        if (child !== 0 && Atomics.load(this.words, recordAt(index) + PARENT) === parent) {
+        if (child === 0) continue;
+        const entitled = Atomics.load(this.words, recordAt(index) + ENTITLED);
+        // Otherwise its parent is not known yet.
+        const isBegun = entitled === lifeOf(child) || entitled === ~lifeOf(child);
+        if (isBegun && Atomics.load(this.words, recordAt(index) + PARENT) === parent) {
           all.push(child);
         }
       }
@@ -128,7 +132,12 @@ export class Root {
 
   /** From now on the thread's operations throw; it still counts as alive. */
   fence(token: number): void {
-    Atomics.compareExchange(this.words, recordAt(indexOf(token)) + ENTITLED, lifeOf(token), 0);
+    Atomics.compareExchange(
+      this.words,
+      recordAt(indexOf(token)) + ENTITLED,
+      lifeOf(token),
+      ~lifeOf(token),
+    );
   }
 
   /** Marks a death and wakes every thread: whoever waits for something looks again. */

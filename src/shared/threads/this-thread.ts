@@ -4,23 +4,16 @@
  * One object for all copies of heddle in the thread: its words have one writer.
  */
 import { Error } from "../../builtins.ts";
-import { SharedAccessError } from "../../errors.ts";
+import { DeadlockError, SharedAccessError } from "../../errors.ts";
 import { workerRealm } from "../../realm/worker-realm.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
 import { VERSION } from "../../version.ts";
+import type { Condition } from "./condition.ts";
 import { LoopWaits } from "./loop-waits.ts";
 import { BLOCKED, indexOf, Root, wordsOf } from "./root.ts";
 
 /** Looks at a condition before its thread blocks: some microseconds, in which a thread on another core may answer. */
 const SPINS = 200;
-
-/** What a thread waits for. */
-export interface Condition {
-  /** Makes sure that those who change the object wake this thread, then looks. True: the wait is over. */
-  look(): boolean;
-  /** The wait is over, in whichever way: takes back what it has left in the object. */
-  leave?(): void;
-}
 
 export class ThisThread {
   readonly version: string = VERSION;
@@ -51,30 +44,33 @@ export class ThisThread {
     this.#waits = waits;
     this.#sync = sync;
     this.#visits = visits;
-    this.loop = new LoopWaits(this);
+    this.loop = new LoopWaits({ words: root.words, index: this.index, runtime });
   }
 
   /** Throws if this thread was stopped and goes on running all the same (Deno). */
   checkLife(): void {
     if (!this.root.isEntitled(this.token)) {
-      throw new SharedAccessError("This thread was stopped: it may not touch shared data any more.");
+      throw new SharedAccessError(
+        "This thread was stopped: it may not touch shared data any more.",
+      );
     }
   }
 
   /** From here to `leave`, memory to which the words of a map lead is used for nothing else. May be nested. */
   enter(): void {
-    if (this.#depth++ > 0) return;
-    const words = this.#words;
-    // SYNC(shared-visit): a store, then the words of the map; pairs with `Arena`'s grace period. Needs seq-cst.
-    Atomics.store(words, this.#visits, (words[this.#visits]! + 1) | 0);
-    if (this.root.isEntitled(this.token)) return;
-    this.#depth--; // another thread may have this record by now
-    this.checkLife();
+    if (this.#depth === 0) {
+      this.checkLife(); // first: another thread may have this record by now
+      const words = this.#words;
+      // SYNC(shared-visit): a store, then the words of the map; pairs with `Arena`'s grace period. Needs seq-cst.
+      Atomics.store(words, this.#visits, (words[this.#visits]! + 1) | 0);
+    }
+    this.#depth++;
   }
 
   leave(): void {
     if (--this.#depth > 0) return;
     const words = this.#words;
+    if (!this.root.isEntitled(this.token)) return;
     Atomics.store(words, this.#visits, (words[this.#visits]! + 1) | 0);
   }
 
@@ -97,35 +93,49 @@ export class ThisThread {
     );
   }
 
-  /** Blocks until the condition holds. False: `timeoutMs` passed first. */
-  blockUntil(condition: Condition, timeoutMs = Infinity): boolean {
+  /**
+   * Blocks until the condition holds. False: `timeoutMs` passed first. Throws DeadlockError if it would block while a lock may
+   * be given to this thread's event loop.
+   */
+  blockUntil(condition: Condition, timeoutMs: number = Infinity): boolean {
     this.checkLife();
     const { now, pause } = this.runtime;
-    let isOver = condition.look();
-    for (let spin = 0; !isOver && spin < SPINS; spin++) {
-      pause();
-      isOver = condition.look();
+    try {
+      for (let spin = 0; spin < SPINS; spin++) {
+        if (condition.look()) return true;
+        pause();
+      }
+      if (this.pendingLocks > 0) {
+        throw new DeadlockError(
+          "This thread waits for a lock in its event loop, and would hold it up if it got it while it is blocked: await that first.",
+        );
+      }
+      return this.#block(condition, timeoutMs === Infinity ? Infinity : now() + timeoutMs);
+    } finally {
+      condition.leave?.();
     }
-    if (!isOver) isOver = this.#block(condition, timeoutMs === Infinity ? Infinity : now() + timeoutMs);
-    condition.leave?.();
-    return isOver;
   }
 
   #block(condition: Condition, endMs: number): boolean {
     const words = this.#words;
-    Atomics.or(words, this.#waits, BLOCKED);
-    let isOver = false;
-    for (;;) {
-      // SYNC(shared-wait): `waits`, this load, then the look; pairs with `Root.wake`. Needs seq-cst.
-      const seen = Atomics.load(words, this.#sync);
-      isOver = condition.look();
-      const leftMs = endMs - this.runtime.now();
-      if (isOver || leftMs <= 0) break;
-      Atomics.wait(words, this.#sync, seen, leftMs);
-      this.checkLife(); // first: the words may belong to another thread by now
+    let isMine = true;
+    try {
+      for (;;) {
+        // In the loop: a look may block as well, and clears the bit then.
+        Atomics.or(words, this.#waits, BLOCKED);
+        // SYNC(shared-wait): `waits`, this load, then the look; pairs with `Root.wake`. Needs seq-cst.
+        const seen = Atomics.load(words, this.#sync);
+        if (condition.look()) return true;
+        const leftMs = endMs - this.runtime.now();
+        if (leftMs <= 0) return false;
+        Atomics.or(words, this.#waits, BLOCKED);
+        Atomics.wait(words, this.#sync, seen, leftMs);
+        isMine = this.root.isEntitled(this.token); // otherwise the words may belong to another thread by now
+        this.checkLife();
+      }
+    } finally {
+      if (isMine) Atomics.and(words, this.#waits, ~BLOCKED);
     }
-    Atomics.and(words, this.#waits, ~BLOCKED);
-    return isOver;
   }
 }
 

@@ -1,5 +1,5 @@
 /** Vectors of numbers that grow, and counters. */
-import { RangeError } from "../../builtins.ts";
+import { JSON, RangeError } from "../../builtins.ts";
 import { InvalidArgumentError, SharedMemoryFullError } from "../../errors.ts";
 import { registerHandle, SharedObject } from "../handles.ts";
 import { OBJECT_WORDS, ObjectMemory } from "../memory.ts";
@@ -16,7 +16,21 @@ const TYPE = 5;
 const MAXIMUM_F64 = 3;
 const START_BYTES = 128;
 
-const TYPES = {
+interface Types {
+  readonly i8: Int8ArrayConstructor;
+  readonly u8: Uint8ArrayConstructor;
+  readonly u8clamped: Uint8ClampedArrayConstructor;
+  readonly i16: Int16ArrayConstructor;
+  readonly u16: Uint16ArrayConstructor;
+  readonly i32: Int32ArrayConstructor;
+  readonly u32: Uint32ArrayConstructor;
+  readonly f32: Float32ArrayConstructor;
+  readonly f64: Float64ArrayConstructor;
+  readonly i64: BigInt64ArrayConstructor;
+  readonly u64: BigUint64ArrayConstructor;
+}
+
+const TYPES: Types = {
   i8: Int8Array,
   u8: Uint8Array,
   u8clamped: Uint8ClampedArray,
@@ -28,13 +42,13 @@ const TYPES = {
   f64: Float64Array,
   i64: BigInt64Array,
   u64: BigUint64Array,
-} as const;
+};
 
 /** The types of elements. */
-export type ElementType = keyof typeof TYPES;
+export type ElementType = keyof Types;
 const NAMES = Object.keys(TYPES) as readonly ElementType[];
 
-type Elements<T extends ElementType> = InstanceType<(typeof TYPES)[T]>;
+type Elements<T extends ElementType> = InstanceType<Types[T]>;
 type Shared<T extends ElementType> = T extends "i8" ? Int8Array<SharedArrayBuffer>
   : T extends "u8" ? Uint8Array<SharedArrayBuffer>
   : T extends "u8clamped" ? Uint8ClampedArray<SharedArrayBuffer>
@@ -53,14 +67,16 @@ export type Element<T extends ElementType> = T extends "i64" | "u64" ? bigint : 
 export interface SharedVectorOptions {
   /** Elements at the start, all 0. @default 0 */
   readonly length?: number;
-  /** Elements at most, up to 2³⁴ bytes; memory is taken from the system as the vector grows. @default length, or 2²⁰ */
+  /** Elements at most, up to 2 ** 34 bytes; memory is taken from the system as the vector grows. @default length, or 2 ** 20 */
   readonly maxLength?: number;
 }
 
 function createVector(type: ElementType, options: SharedVectorOptions): ObjectMemory {
   if (!NAMES.includes(type)) {
     throw new InvalidArgumentError(
-      `The elements of a shared vector are ${JSON.stringify(type)}: they have to be one of ${NAMES.join(", ")}.`,
+      `The elements of a shared vector are ${JSON.stringify(type)}: they have to be one of ${
+        NAMES.join(", ")
+      }.`,
     );
   }
   const { length = 0 } = options;
@@ -109,7 +125,9 @@ export class SharedVector<T extends ElementType = "f64"> extends SharedObject {
 
   #createView(): Elements<T> {
     const Type = TYPES[this.type];
-    const room = Math.floor((this.#memory.buffer.byteLength - START_BYTES) / Type.BYTES_PER_ELEMENT);
+    const room = Math.floor(
+      (this.#memory.buffer.byteLength - START_BYTES) / Type.BYTES_PER_ELEMENT,
+    );
     // The declared constructors know no shared memory.
     const buffer = this.#memory.buffer as unknown as ArrayBuffer;
     return new Type(buffer, START_BYTES, room) as unknown as Elements<T>;
@@ -133,7 +151,8 @@ export class SharedVector<T extends ElementType = "f64"> extends SharedObject {
   /** The element at `index`, from the end if negative; undefined beyond. */
   at(index: number): Element<T> | undefined {
     const { length } = this;
-    const at = index < 0 ? length + Math.trunc(index) : Math.trunc(index);
+    const whole = Math.trunc(index);
+    const at = whole < 0 ? length + whole : whole;
     return at < 0 || at >= length ? undefined : this.#upTo(at)[at] as Element<T>;
   }
 
@@ -150,6 +169,14 @@ export class SharedVector<T extends ElementType = "f64"> extends SharedObject {
    * values. Throws SharedMemoryFullError beyond `maxLength`.
    */
   push(...values: Element<T>[]): number {
+    const wanted = this.#type === "i64" || this.#type === "u64" ? "bigint" : "number";
+    for (const value of values) {
+      if (typeof value !== wanted) {
+        throw new InvalidArgumentError(
+          `A ${typeof value} in a shared vector of ${this.#type}: it takes a ${wanted}.`,
+        );
+      }
+    }
     const start = this.grow(values.length);
     const view = this.#upTo(start + values.length - 1) as unknown as Element<T>[];
     for (let index = 0; index < values.length; index++) view[start + index] = values[index]!;
@@ -181,7 +208,10 @@ export class SharedVector<T extends ElementType = "f64"> extends SharedObject {
     const needed = START_BYTES + roundUp(length * bytesEach);
     while (buffer.byteLength < needed) {
       const most = START_BYTES + roundUp(this.maxLength * bytesEach);
-      const wanted = Math.min(most, Math.max(needed, Math.ceil(buffer.byteLength * 1.5 / 4096) * 4096));
+      const wanted = Math.min(
+        most,
+        Math.max(needed, Math.ceil(buffer.byteLength * 1.5 / 4096) * 4096),
+      );
       try {
         buffer.grow(wanted);
       } catch (error) {
@@ -194,7 +224,10 @@ export class SharedVector<T extends ElementType = "f64"> extends SharedObject {
   /** The elements from `start` to `end` as a typed array over the same memory, without a copy. */
   view(start = 0, end: number = this.length): Shared<T> {
     const { length } = this;
-    if (!(Number.isInteger(start) && Number.isInteger(end) && 0 <= start && start <= end && end <= length)) {
+    if (
+      !(Number.isInteger(start) && Number.isInteger(end) && 0 <= start && start <= end &&
+        end <= length)
+    ) {
       throw new RangeError(`Elements ${start} to ${end} of a shared vector of ${length}.`);
     }
     return this.#upTo(end - 1).subarray(start, end) as unknown as Shared<T>;
@@ -203,7 +236,9 @@ export class SharedVector<T extends ElementType = "f64"> extends SharedObject {
   /** Atomic operations on the elements; of integers only. */
   get atomic(): AtomicElements<T> {
     if (this.type === "f32" || this.type === "f64" || this.type === "u8clamped") {
-      throw new InvalidArgumentError(`Elements of the type ${this.type} have no atomic operations.`);
+      throw new InvalidArgumentError(
+        `Elements of the type ${this.type} have no atomic operations.`,
+      );
     }
     return this.#atomic ??= new AtomicElements<T>((index) => {
       if (!(Number.isInteger(index) && index >= 0 && index < this.length)) {
@@ -280,7 +315,7 @@ export class AtomicElements<T extends ElementType> {
   }
 }
 
-/** A whole number that threads add to: 64 bits, exact up to 2⁵³. */
+/** A whole number that threads add to: 64 bits, exact up to 2 ** 53. */
 export class AtomicCounter extends SharedObject {
   readonly #cell: BigInt64Array<SharedArrayBuffer>;
 
@@ -323,7 +358,9 @@ const COUNTER = 8;
 
 function toBigInt(value: number): bigint {
   if (!Number.isSafeInteger(value)) {
-    throw new InvalidArgumentError(`A counter counts whole numbers up to 2⁵³, not ${String(value)}.`);
+    throw new InvalidArgumentError(
+      `A counter counts whole numbers up to 2 ** 53, not ${String(value)}.`,
+    );
   }
   return BigInt(value);
 }

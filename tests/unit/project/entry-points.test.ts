@@ -61,8 +61,14 @@ test("package and JSR have the same entry points, and the build writes them", ()
     expect(config).toMatch(new RegExp(`entries: [^{]*\\{[^}]*"?${entry}"?: "${source}"`));
   }
   expect(sideEffects).toEqual([
+    // heddle/shared gives threads that start later their part in the data.
+    "./dist/bundle/shared.js",
+    "./dist/shared.js",
+    "./dist/shared.cjs",
     "./dist/bundle/worker/heddle-worker.js",
     "./dist/worker/heddle-worker.js",
+    "./src/mod-shared.ts",
+    "./src/shared/**",
     "./src/worker/entry.ts",
   ]);
 });

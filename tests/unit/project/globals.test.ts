@@ -76,6 +76,7 @@ function findReads(path: string, text: string, isLateOnly: boolean): string[] {
     if (ts.isTypeNode(node) && !ts.isExpressionWithTypeArguments(node)) return;
     if (ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node)) return;
     if (ts.isImportDeclaration(node) || ts.isModuleDeclaration(node)) return;
+    if (ts.isExportDeclaration(node) && node.moduleSpecifier !== undefined) return;
     if (ts.isHeritageClause(node) && node.token === ts.SyntaxKind.ImplementsKeyword) return;
     if (ts.isVariableStatement(node) && node.getText().startsWith("declare")) return;
     if (ts.isIdentifier(node) && !isName(node) && (isLate || !isLateOnly)) {

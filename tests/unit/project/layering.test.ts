@@ -10,6 +10,7 @@ const root = fileURLToPath(new URL("../../../src", import.meta.url));
 const LAYERS: Readonly<Record<string, number>> = {
   "builtins.ts": -1,
   "errors.ts": 0,
+  "shared-errors.ts": 0,
   "heddle-error.ts": 0,
   "version.ts": 0,
   "memory": 0,
@@ -81,6 +82,7 @@ const COMPOSITION_ROOTS = [
   "worker/entry.ts",
   "nats/caller/connect-pool.ts",
   "nats/machine/serve.ts",
+  "shared/enter.ts",
 ];
 
 /** Names of a runtime, outside comments and strings that merely mention one. */
@@ -140,6 +142,7 @@ describe.each(sources)("$path", ({ path, text, imports }) => {
         continue;
       }
       const isSharedTypes = to === "errors.ts" || to === "heddle-error.ts" ||
+        to === "shared-errors.ts" ||
         to === "runtimes/runtime.ts";
       if (!isSharedTypes) expect([to, layerOf(to) < layerOf(path)]).toEqual([to, true]);
       if (folderOf(to) === "runtimes" && to !== "runtimes/runtime.ts") {

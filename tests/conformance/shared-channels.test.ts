@@ -1,0 +1,218 @@
+/** Channels: order, ends, deaths, `select`. */
+import { describe, expect, test } from "vitest";
+import { channel, Event, type Receiver, select, timer } from "../../src/mod-shared.ts";
+import { createSharedPool, type SharedPool } from "../fixtures/shared-tasks.ts";
+import { closedAfterTest, rejection } from "../support/conformance.ts";
+import { pause } from "../support/runtime.ts";
+
+const pool = (...args: Parameters<typeof createSharedPool>): SharedPool =>
+  closedAfterTest(createSharedPool(...args));
+
+async function all<T>(receiver: Receiver<T>): Promise<T[]> {
+  const values: T[] = [];
+  for await (const value of receiver) values.push(value);
+  return values;
+}
+
+describe("values", () => {
+  test("come in order, each once, from a worker to the host", async () => {
+    const { call } = pool();
+    const [sender, receiver] = channel<number>({ capacity: 3 });
+    const produced = call.produce([sender, 0, 2000]);
+    sender.close();
+    expect(await all(receiver)).toEqual(Array.from({ length: 2000 }, (_, n) => n));
+    await produced;
+  });
+
+  test("of several senders reach several receivers, each once and in the order of its sender", async () => {
+    const { call } = pool({ threads: 4 });
+    const [sender, receiver] = channel<number>({ capacity: 16 });
+    const received = [call.consume(receiver), call.consume(receiver)];
+    const sent = [call.produce([sender, 0, 1000]), call.produce([sender, 10_000, 1000])];
+    sender.close();
+    receiver.close();
+    await Promise.all(sent);
+    const lists = await Promise.all(received);
+    const expected = [0, 10_000].flatMap((from) =>
+      Array.from({ length: 1000 }, (_, n) => from + n)
+    );
+    expect(lists.flat().sort((a, b) => a - b)).toEqual(expected);
+    for (const list of lists) {
+      for (const isSecond of [false, true]) {
+        const own = list.filter((value) => value >= 10_000 === isSecond);
+        expect(own).toEqual([...own].sort((a, b) => a - b));
+      }
+    }
+  });
+
+  test("of every kind and size, around the end of the ring, blocking on both sides", async () => {
+    const { call } = pool();
+    const [sender, receiver] = channel<unknown>({ capacity: 1000, maxBytes: 4096 });
+    const values = Array.from({ length: 300 }, (_, n) =>
+      [
+        n,
+        -0,
+        n + 0.5,
+        "x".repeat(n),
+        { n, map: new Map([[n, { deep: 2n ** 70n }]]) },
+        new Uint8Array(n).fill(n),
+        undefined,
+        null,
+      ][n % 8]);
+    const sent = call.produceSync([sender, values]);
+    const received = call.consumeSync([receiver, values.length]);
+    sender.close();
+    receiver.close();
+    expect(await received).toEqual(values);
+    await sent;
+  });
+
+  test("are what they were when they were sent", async () => {
+    const [sender, receiver] = channel<{ n: number }>({ capacity: 1 });
+    const value = { n: 1 };
+    await sender.send(value);
+    value.n = 2;
+    const waiting = sender.send(value);
+    value.n = 3;
+    expect([await receiver.receive(), await receiver.receive()]).toEqual([{ n: 1 }, { n: 2 }]);
+    await waiting;
+  });
+
+  test("wait for room and for values, or not", async () => {
+    const [sender, receiver] = channel<number>({ capacity: 2 });
+    expect(receiver.tryReceive()).toBeUndefined();
+    expect([sender.trySend(1), sender.trySend(2), sender.trySend(3)]).toEqual([true, true, false]);
+    expect([sender.size, receiver.size, sender.capacity]).toEqual([2, 2, 2]);
+    expect(await rejection(sender.send(3, { timeoutMs: 1 }))).toMatchObject({
+      code: "HEDDLE_WAIT_TIMEOUT",
+    });
+    expect(receiver.tryReceive()).toEqual({ value: 1 });
+    sender.send(4); // without await
+    await pause(1);
+    expect([await receiver.receive(), await receiver.receive()]).toEqual([2, 4]);
+    const stop = new AbortController();
+    const aborted = rejection(receiver.receive({ signal: stop.signal }));
+    stop.abort(new Error("stop"));
+    expect(await aborted).toEqual(new Error("stop"));
+    await sender.send(5);
+    expect(await receiver.receive()).toBe(5);
+    expect(() => sender.send("x".repeat(2 ** 20) as never)).toThrow(
+      /half of the channel's maxBytes/,
+    );
+  });
+});
+
+describe("ends", () => {
+  test("the last sender ends the loops of receivers, after what was sent", async () => {
+    const [sender, receiver] = channel<number>();
+    sender.trySend(1);
+    sender.close();
+    expect(receiver.isEnded).toBe(false);
+    expect(await all(receiver)).toEqual([1]);
+    expect(receiver.isEnded).toBe(true);
+    expect(await rejection(receiver.receive())).toMatchObject({ code: "HEDDLE_CHANNEL_CLOSED" });
+    expect(() => sender.trySend(2)).toThrow(/This sender was closed/);
+  });
+
+  test("a reason reaches receivers as the cause", async () => {
+    const [sender, receiver] = channel<number>();
+    sender.trySend(1);
+    const values: number[] = [];
+    sender.close(new RangeError("broken input"));
+    const error = await rejection((async () => {
+      for await (const value of receiver) values.push(value);
+    })());
+    expect(values).toEqual([1]);
+    expect(error).toMatchObject({
+      code: "HEDDLE_CHANNEL_CLOSED",
+      cause: new RangeError("broken input"),
+    });
+  });
+
+  test("the last receiver ends the senders", async () => {
+    const [sender, receiver] = channel<number>({ capacity: 1 });
+    sender.trySend(1);
+    const waiting = rejection(sender.send(2));
+    receiver.close();
+    expect(await waiting).toMatchObject({ code: "HEDDLE_CHANNEL_CLOSED" });
+    expect(() => sender.trySend(1)).toThrow(/no receivers/);
+    expect(sender.isReceived).toBe(false);
+  });
+
+  test("a sender on its way keeps the channel open", async () => {
+    const { call } = pool({ threads: 1 });
+    const [sender, receiver] = channel<number>();
+    const busy = new Event();
+    const first = call.invoke([busy, "waitSync"]);
+    const produced = call.produce([sender, 0, 3]); // waits behind it
+    sender.close();
+    const values = all(receiver);
+    await pause(10);
+    busy.set();
+    expect(await values).toEqual([0, 1, 2]);
+    await Promise.all([first, produced]);
+  });
+
+  test("the death of a thread closes its end, with a reason if it was the last sender", async () => {
+    const made = createSharedPool({ threads: 1 });
+    const [sender, receiver] = channel<number>();
+    const event = new Event();
+    const call = rejection(made.call.sendAndStay([sender, event]));
+    await event.wait();
+    sender.close();
+    expect(await receiver.receive()).toBe(1);
+    const next = rejection(receiver.receive());
+    await made.shutdown(0);
+    expect(await next).toMatchObject({
+      code: "HEDDLE_CHANNEL_CLOSED",
+      message: expect.stringMatching(/died/),
+    });
+    await call;
+  });
+});
+
+describe("select", () => {
+  test("takes exactly one, and the others stay", async () => {
+    const [a, b] = [channel<string>(), channel<number>()];
+    a[0].trySend("a");
+    b[0].trySend(1);
+    const chosen = await select([a[1].receive(), b[1].receive()], { biased: true });
+    expect(chosen).toEqual({ index: 0, value: "a" });
+    expect([a[1].size, b[1].size]).toEqual([0, 1]);
+    expect(await select([a[1].receive(), b[1].receive()])).toEqual({ index: 1, value: 1 });
+    expect(await select([a[1].receive(), timer(5)])).toEqual({ index: 1, value: undefined });
+    await pause(1);
+    a[0].trySend("later");
+    expect(await a[1].receive()).toBe("later");
+  });
+
+  test("is fair without a bias", async () => {
+    const ends = [channel<number>({ capacity: 400 }), channel<number>({ capacity: 400 })] as const;
+    for (let n = 0; n < 400; n++) for (const [sender] of ends) sender.trySend(n);
+    const counts = [0, 0];
+    for (let n = 0; n < 400; n++) {
+      counts[(await select([ends[0][1].receive(), ends[1][1].receive()])).index]!++;
+    }
+    // Of 400 fair coins fewer than 100 heads come with a probability below 1e-24.
+    expect(Math.min(...counts)).toBeGreaterThan(100);
+  });
+
+  test("sends as well, waits for another thread, and ends by a limit", async () => {
+    const { call } = pool({ threads: 1 });
+    const [sender, receiver] = channel<number>({ capacity: 1 });
+    const [other, otherReceiver] = channel<number>({ capacity: 1 });
+    other.trySend(0);
+    const produced = call.produce([sender, 7, 1]);
+    expect(await select([other.send(1), receiver.receive()])).toEqual({ index: 1, value: 7 });
+    await produced;
+    expect(await rejection(select([receiver.receive()], { timeoutMs: 1 }))).toMatchObject({
+      code: "HEDDLE_WAIT_TIMEOUT",
+    });
+    otherReceiver.tryReceive();
+    expect(await select([other.send(1), receiver.receive()])).toEqual({
+      index: 0,
+      value: undefined,
+    });
+    expect(otherReceiver.tryReceive()).toEqual({ value: 1 });
+  });
+});
