@@ -48,7 +48,7 @@ describe("a map", () => {
       undefined,
     ]);
     expect(map.size).toBe(values.length + keys.length);
-    expect(new Set([...map.keys()])).toEqual(
+    expect(new Set(map.keys())).toEqual(
       new Set([...keys, ...values.keys().map((n) => `value ${n}`)]),
     );
     expect([map.delete("a"), map.delete("a"), map.has("a")]).toEqual([true, false, false]);

@@ -169,13 +169,14 @@ export class SharedVector<T extends ElementType = "f64"> extends SharedObject {
    * values. Throws SharedMemoryFullError beyond `maxLength`.
    */
   push(...values: Element<T>[]): number {
-    const wanted = this.#type === "i64" || this.#type === "u64" ? "bigint" : "number";
+    const takesBigInts = this.#type === "i64" || this.#type === "u64";
     for (const value of values) {
-      if (typeof value !== wanted) {
-        throw new InvalidArgumentError(
-          `A ${typeof value} in a shared vector of ${this.#type}: it takes a ${wanted}.`,
-        );
-      }
+      if (takesBigInts ? typeof value === "bigint" : typeof value === "number") continue;
+      throw new InvalidArgumentError(
+        `A ${typeof value} in a shared vector of ${this.#type}: it takes a ${
+          takesBigInts ? "bigint" : "number"
+        }.`,
+      );
     }
     const start = this.grow(values.length);
     const view = this.#upTo(start + values.length - 1) as unknown as Element<T>[];
