@@ -26,10 +26,13 @@ const at = args.indexOf("--runtime");
 const [, named] = at < 0 ? [] : args.splice(at, 2);
 const chosen = at < 0 ? Object.keys(RUNTIMES) : [named ?? ""];
 if (
-  !["chaos", "leaks", "nats-chaos"].includes(what) || chosen.some((name) => !(name in RUNTIMES))
+  !["chaos", "leaks", "nats-chaos", "shared-chaos"].includes(what) ||
+  chosen.some((name) => !(name in RUNTIMES))
 ) {
   console.error(
-    `chaos, leaks or nats-chaos, and --runtime one of ${Object.keys(RUNTIMES).join(", ")}`,
+    `chaos, leaks, nats-chaos or shared-chaos, and --runtime one of ${
+      Object.keys(RUNTIMES).join(", ")
+    }`,
   );
   process.exit(2);
 }

@@ -14,6 +14,8 @@ export interface HookedThread {
   readonly start: SharedStart;
   /** It has sent `body`; `reply` sends something back. */
   onMessage(body: unknown, reply: (body: unknown) => void): void;
+  /** It is being stopped by force. */
+  onStop(): void;
   /** It has ended. `isCertain`: by itself, so nothing of it can run any more. */
   onEnd(isCertain: boolean): void;
 }

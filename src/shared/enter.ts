@@ -5,10 +5,8 @@
 import { currentRuntime } from "../runtimes/current.ts";
 import { type HookedThread, setThreadHooks, threadHooks } from "../realm/thread-hooks.ts";
 import { answer } from "./named.ts";
+import { FENCE_MS } from "./threads/root.ts";
 import { setRuntime, thisThread } from "./threads/this-thread.ts";
-
-/** How long a thread that was stopped by force may go on with an operation that it has begun. */
-const FENCE_MS = 100;
 
 setRuntime(currentRuntime);
 
@@ -18,7 +16,11 @@ function begin(): HookedThread {
   const { root } = thread;
   const token = root.begin(thread.token);
   thread.children++;
+  const fence = (): void => {
+    for (const each of root.family(token)) root.fence(each, currentRuntime.coarseNow());
+  };
   return {
+    onStop: fence,
     start: { root: root.buffer, token },
     onMessage: answer,
     onEnd(isCertain) {
@@ -27,10 +29,9 @@ function begin(): HookedThread {
         // Asked again: one that was still running may have started more until it was fenced.
         for (const each of root.family(token)) root.end(each);
       };
-      const family = root.family(token);
-      if (isCertain && family.length === 1) return end();
+      if (isCertain && root.family(token).length === 1) return end();
       // It may still run for some instructions, and on Deno for ever; its own threads end after it.
-      for (const each of family) root.fence(each);
+      fence();
       currentRuntime.setTimeout(end, FENCE_MS).unref();
     },
   };

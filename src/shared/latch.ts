@@ -14,8 +14,11 @@ const DAMAGED = -1;
 const SPINS = 500;
 /** How long a worker sleeps between looks. Nobody wakes it: that would cost each release a question. */
 const SLEEP_MS = 0.2;
-/** How long the main thread looks: it cannot learn of a death while it does. */
-const MAIN_MS = 100;
+/**
+ * How long the main thread looks. It cannot learn of a death while it does, but of threads that heddle stops it knows before: the latch of one is free
+ * after FENCE_MS.
+ */
+const MAIN_MS = 250;
 
 export class Latch {
   readonly #words: Int32Array<SharedArrayBuffer>;
@@ -38,10 +41,10 @@ export class Latch {
 
   /** Takes it if it is free. "recover": its last holder has died with it. */
   try(): "taken" | "recover" | "busy" {
-    const { token, root } = this.#thread;
+    const { token, root, runtime } = this.#thread;
     const holder = Atomics.compareExchange(this.#words, this.#index, 0, token);
     if (holder === 0) return "taken";
-    if (holder === token || root.isAlive(holder)) return "busy";
+    if (holder === token || !root.isGone(holder, runtime.coarseNow())) return "busy";
     const seen = Atomics.compareExchange(this.#words, this.#index, holder, token);
     return seen === holder ? "recover" : "busy";
   }
@@ -57,7 +60,7 @@ export class Latch {
     return "busy";
   }
 
-  /** Takes it, after a wait if need be. True: its last holder has died with it. Throws on the main thread after 100 ms. */
+  /** Takes it, after a wait if need be. True: its last holder has died with it. Throws on the main thread after MAIN_MS. */
   take(): boolean {
     const thread = this.#thread;
     thread.checkLife();

@@ -347,6 +347,7 @@ export class ThreadLane implements Lane, Receiver {
 
   #terminate(waitMs: number): Promise<void> {
     this.#isStopped = true;
+    this.#hooked?.onStop();
     Atomics.store(this.#control, IS_CLOSING, STOPPED);
     this.#handle.terminate().catch((error) => this.#cause ??= error);
     return this.#awaitGone(waitMs);

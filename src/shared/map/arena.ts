@@ -33,8 +33,8 @@ import {
 const LIMBO_BATCH = 64;
 /** Blocks of the first growth; later ones double the arena. */
 const FIRST_BLOCKS = 1024;
-/** Looks at the other threads' visits when there is no memory but `waiting`: some milliseconds in all. */
-const GRACE_MS = 20;
+/** How long a change waits under the latch for readers to leave, if there is no memory but what they may read. */
+const GRACE_MS = 2;
 /** Words of a free block: links to the next and the previous one in its list. */
 const PREVIOUS = 1;
 
@@ -248,7 +248,8 @@ export class Arena {
       const then = this.#head[SNAPSHOT + index]!;
       if ((then & 1) === 0 || this.#root.visits(index) !== then) continue;
       // Inside all the time, unless it is dead.
-      if (this.#root.tokenAt(index) !== 0) return false;
+      const token = this.#root.tokenAt(index);
+      if (token !== 0 && !this.#root.isGone(token, this.#thread.runtime.coarseNow())) return false;
     }
     return true;
   }

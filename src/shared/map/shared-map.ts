@@ -61,6 +61,9 @@ const MAX_BYTES = 2 ** 31 - 2 ** 27;
 /** How often `update` runs its function again, because others change the entry each time. */
 const MAX_RUNS = 1000;
 
+/** How long a change waits for memory that a reader holds: longer than it takes to know that a thread is gone that was stopped. */
+const MAX_HELD_MS = 250;
+
 const OTHER_UPDATE = "Waiting for another update of the entry";
 
 /** Buckets that are cleared at once: others get their turn in between. */
@@ -371,14 +374,27 @@ export class SharedMap<K extends Key = string, V = unknown> extends SharedObject
   ): boolean {
     const table = this.#table;
     const outcome = this.#values.encode(value, `The value of ${String(key)}`, (encoded) => {
-      return table.change(() => isWanted() ? table.put(hashed, encoded, ttlMs) : undefined);
+      const change = () => isWanted() ? table.put(hashed, encoded, ttlMs) : undefined;
+      let result = table.change(change);
+      if (result === "held") {
+        const endMs = this.#thread.runtime.now() + MAX_HELD_MS;
+        do {
+          this.#thread.rest();
+          result = table.change(change);
+        } while (result === "held" && this.#thread.runtime.now() < endMs);
+      }
+      return result;
     });
     if (outcome === undefined) return false;
-    if (outcome === "full") {
+    if (outcome === "full" || outcome === "held") {
       throw new SharedMemoryFullError(
-        `There is no room for the value of ${
-          String(key)
-        } within the maxBytes of this shared map. Nothing was changed.`,
+        outcome === "full"
+          ? `There is no room for the value of ${
+            String(key)
+          } within the maxBytes of this shared map. Nothing was changed.`
+          : `There is no room for the value of ${
+            String(key)
+          } but what a thread reads that has been suspended, or is in getView(). Nothing was changed.`,
       );
     }
     this.#waits.wake();

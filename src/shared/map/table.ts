@@ -36,8 +36,8 @@ const EVICTION_SAMPLE = 5;
 /** Looking at all entries for expired ones takes milliseconds. */
 const DROP_INTERVAL_MS = 1000;
 
-/** "full": there is no room. Otherwise whether there was an entry of the key. */
-export type Put = "full" | boolean;
+/** "full": there is no room. "held": none but what a reader may read. Otherwise whether there was an entry of the key. */
+export type Put = "full" | "held" | boolean;
 
 export class Table extends Guarded {
   readonly memory: ObjectMemory;
@@ -133,7 +133,7 @@ export class Table extends Guarded {
     const keySize = keyBytes(key);
     const size = ENTRY_HEADER_BYTES + keySize + bytes;
     const block = this.#allocate(size, key);
-    if (block < 0) return "full";
+    if (block < 0) return this.#arena.isHeld ? "held" : "full";
     // All of it: what is written there is read before it is known.
     const word = this.#arena.wordOf(block);
     this.memory.reach(4 * (word + BLOCK_WORDS * 2 ** Arena.orderOf(size)));

@@ -14,6 +14,7 @@
  *   3    async                 any thread adds; its thread waits for it in its event loop
  *   4    entitled              its life, by who begins it, after the parent; ~life by who fences it: it may touch nothing any more
  *   5    parent                token of who starts it, before it starts
+ *   6    fenced at             by who fences it: milliseconds since 1970, the low 31 bits
  *   32   visits                its own thread: odd while it reads or changes a map; even by who begins its life
  *
  * A token names one life of one record: `index | life << 8`, 30 bits, never 0. docs/internals/shared.md has the protocol.
@@ -37,11 +38,16 @@ const SYNC = 2;
 const ASYNC = 3;
 const ENTITLED = 4;
 const PARENT = 5;
+const FENCED_AT = 6;
 const VISITS = 32;
 
 /** Bits of `waits`. */
 export const BLOCKED = 1;
 export const IN_LOOP = 2;
+
+const TIME_MASK = 0x7fff_ffff;
+/** How long a thread that was fenced may go on with an operation that it has begun. */
+export const FENCE_MS = 100;
 
 const ROOT_BYTES = 4 * RECORD_WORDS * (1 + MAX_THREADS);
 
@@ -130,8 +136,9 @@ export class Root {
     return all;
   }
 
-  /** From now on the thread's operations throw; it still counts as alive. */
-  fence(token: number): void {
+  /** From now on the thread's operations throw; it still counts as alive. `nowMs`: since 1970. */
+  fence(token: number, nowMs: number): void {
+    Atomics.store(this.words, recordAt(indexOf(token)) + FENCED_AT, nowMs & TIME_MASK);
     Atomics.compareExchange(
       this.words,
       recordAt(indexOf(token)) + ENTITLED,
@@ -145,7 +152,7 @@ export class Root {
     const at = recordAt(indexOf(token)) + LIFE;
     const life = Atomics.load(this.words, at);
     if ((life & LIFE_MASK) !== lifeOf(token)) return;
-    this.fence(token);
+    this.fence(token, 0);
     if (Atomics.compareExchange(this.words, at, life, (life + 1) | 0) !== life) return;
     Atomics.add(this.words, DEATHS, 1);
     for (let index = this.high - 1; index >= 0; index--) this.wake(index);
@@ -154,6 +161,17 @@ export class Root {
   isAlive(token: number): boolean {
     const life = Atomics.load(this.words, recordAt(indexOf(token)) + LIFE);
     return (life & LIFE_MASK) === lifeOf(token);
+  }
+
+  /**
+   * Whether nothing of a thread will touch shared memory any more: it is dead, or it was fenced so long ago that what it had begun is over.
+   * The second is known before the thread that started it has heard of its end. `nowMs`: since 1970.
+   */
+  isGone(token: number, nowMs: number): boolean {
+    if (!this.isAlive(token)) return true;
+    const at = recordAt(indexOf(token));
+    if (Atomics.load(this.words, at + ENTITLED) !== ~lifeOf(token)) return false;
+    return ((nowMs - Atomics.load(this.words, at + FENCED_AT)) & TIME_MASK) >= FENCE_MS;
   }
 
   /** Whether a thread may touch shared data: it was not stopped. For the thread itself. */

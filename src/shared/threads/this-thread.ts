@@ -31,6 +31,8 @@ export class ThisThread {
   readonly #waits: number;
   readonly #sync: number;
   readonly #visits: number;
+  /** Nobody wakes a thread that waits for it. */
+  readonly #nobody = new Int32Array(new SharedArrayBuffer(4));
   #depth = 0;
 
   constructor(root: Root, token: number, isWorker: boolean, runtime: Runtime) {
@@ -77,6 +79,12 @@ export class ThisThread {
   /** Whether it is between `enter` and `leave`. */
   get isInside(): boolean {
     return this.#depth > 0;
+  }
+
+  /** Lets others go on for a moment: sleeps if it may. */
+  rest(): void {
+    if (this.mayBlock) Atomics.wait(this.#nobody, 0, 0, 1);
+    else for (let spin = 0; spin < SPINS; spin++) this.runtime.pause();
   }
 
   /** Whether this thread may block: others need its event loop to learn of the end of threads that it has started. */

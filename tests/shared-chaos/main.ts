@@ -1,0 +1,33 @@
+/**
+ * Rounds of chaos on shared objects, one after the other, for a time: `node tests/shared-chaos/main.ts [--minutes N] [--seed N]`.
+ * Prints what they came to as JSON; ends with 1 if anything did not hold.
+ */
+import { parseArgs } from "node:util";
+import { isMain } from "../../src/mod.ts";
+import { chaosRound } from "./round.ts";
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      minutes: { type: "string", default: "1" },
+      seed: { type: "string", default: String(Math.floor(Math.random() * 2 ** 30)) },
+    },
+  });
+  const endMs = performance.now() + 60_000 * Number(values.minutes);
+  const first = Number(values.seed);
+  const faults: string[] = [];
+  let [rounds, kills, operations] = [0, 0, 0];
+  process.on("unhandledRejection", (error) => faults.push(`unhandled rejection: ${String(error)}`));
+  for (let seed = first; performance.now() < endMs && faults.length === 0; seed++) {
+    const report = await chaosRound(seed);
+    rounds++;
+    kills += report.kills;
+    operations += report.operations;
+    for (const fault of report.faults) faults.push(`seed ${seed}: ${fault}`);
+  }
+  const memoryMiB = Math.round(process.memoryUsage().rss / 2 ** 20);
+  console.log(JSON.stringify({ seed: first, rounds, kills, operations, memoryMiB, faults }));
+  process.exit(faults.length === 0 ? 0 : 1);
+}
+
+if (isMain) await main();

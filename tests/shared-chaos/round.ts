@@ -1,0 +1,166 @@
+/** One round: workers stir all kinds of shared objects and are killed at random points, the host stirs too; then everything is looked at. */
+import {
+  channel,
+  Mutex,
+  RwLock,
+  Semaphore,
+  SharedCache,
+  SharedMap,
+  SharedVector,
+  WaitGroup,
+} from "../../src/mod-shared.ts";
+import { thisThread } from "../../src/shared/threads/this-thread.ts";
+import { pause } from "../support/runtime.ts";
+import { createRandom } from "../support/random.ts";
+import {
+  createStirPool,
+  isExpected,
+  type Message,
+  type Objects,
+  OPERATIONS,
+  Stirrer,
+} from "./tasks.ts";
+
+const PERMITS = 3;
+const THREADS = 3;
+/** After a death a thread is marked within this time, if nothing holds the event loop up. */
+const WATCHDOG_MS = 30_000;
+
+export interface Report {
+  readonly kills: number;
+  readonly operations: number;
+  readonly faults: readonly string[];
+}
+
+function createObjects(): Objects {
+  const [sender, receiver] = channel<Message>({ capacity: 20, maxBytes: 2 ** 14 });
+  return {
+    map: new SharedMap({ maxBytes: 2 ** 19 }),
+    cache: new SharedCache({ maxBytes: 2 ** 18 }),
+    counts: new SharedMap({ maxBytes: 2 ** 16 }),
+    pairs: new SharedVector("i32", { length: OPERATIONS + 1 }),
+    mutex: new Mutex(),
+    rwLock: new RwLock(),
+    semaphore: new Semaphore(PERMITS),
+    group: new WaitGroup(),
+    sender,
+    receiver,
+  };
+}
+
+export async function chaosRound(seed: number): Promise<Report> {
+  const random = createRandom(seed);
+  const objects = createObjects();
+  const faults: string[] = [];
+  let [kills, from] = [0, 1];
+  const pool = createStirPool({
+    threads: THREADS,
+    hardTimeoutMs: 20 + Math.floor(random() * 150),
+  });
+  const call = pool.call.stir.with({ onEvent: (fault) => faults.push(String(fault)) });
+  const endMs = performance.now() + 2500;
+  const workers = Array.from({ length: THREADS }, async () => {
+    while (performance.now() < endMs && faults.length === 0) {
+      // Some end by themselves, most are killed.
+      const ms = random() < 0.2 ? 5 : 60_000;
+      try {
+        await call([objects, Math.floor(random() * 2 ** 30), from++, ms]);
+      } catch (error) {
+        const { code } = error as { code?: string };
+        if (code === "HEDDLE_TIMEOUT" || code === "HEDDLE_WORKER_LOST") kills++;
+        else faults.push(String((error as Error).stack));
+      }
+    }
+  });
+  const watchdog = setTimeout(() => {
+    console.error(`seed ${seed}: stuck; ${JSON.stringify({ kills })}`);
+    process.exit(1);
+  }, WATCHDOG_MS + 2500);
+  await stirHere(objects, seed, endMs, faults);
+  await Promise.all(workers);
+  await pool.shutdown(0);
+  await inspect(objects, faults);
+  clearTimeout(watchdog);
+  return { kills, operations: objects.pairs.at(OPERATIONS)!, faults };
+}
+
+/** The host's part, in its event loop. */
+async function stirHere(
+  objects: Objects,
+  seed: number,
+  endMs: number,
+  faults: string[],
+): Promise<void> {
+  const stirrer = new Stirrer(objects, seed, 0);
+  const { mutex, semaphore, sender, receiver, counts, rwLock } = objects;
+  while (performance.now() < endMs && faults.length === 0) {
+    try {
+      stirrer.map();
+      stirrer.cache();
+      const guard = await mutex.lock({ recover: true });
+      stirrer.pair(0, guard.wasPoisoned);
+      guard.release();
+      const written = await rwLock.write({ recover: true });
+      stirrer.pair(2, written.wasPoisoned);
+      written.release();
+      (await semaphore.acquire(2)).release();
+      sender.trySend(stirrer.message());
+      const taken = receiver.tryReceive();
+      if (taken !== undefined) stirrer.received(taken.value);
+      await counts.update("all", (old = 0) => old + 1);
+    } catch (error) {
+      const isBusy = (error as { code?: string }).code === "HEDDLE_WAIT_TIMEOUT";
+      if (!isBusy && !isExpected(error)) faults.push(`host: ${(error as Error).stack}`);
+      if (isBusy) faults.push(`host: ${(error as Error).message}`);
+    }
+    await pause(0);
+  }
+}
+
+/** What has to hold when only this thread is left. */
+async function inspect(objects: Objects, faults: string[]): Promise<void> {
+  const { map, cache, counts, mutex, rwLock, semaphore, group, sender, receiver } = objects;
+  const { root, index } = thisThread();
+  const others = () =>
+    Array.from({ length: root.high }, (_, at) => at).filter((at) =>
+      at !== index && root.tokenAt(at) !== 0
+    );
+  const lastMs = performance.now() + 5000;
+  while (others().length > 0 && performance.now() < lastMs) await pause(20);
+  const expect = (what: string, actual: unknown, expected: unknown): void => {
+    if (actual !== expected) faults.push(`${what}: ${String(actual)}, not ${String(expected)}`);
+  };
+  expect("threads", others().length, 0);
+  const timeoutMs = 5000;
+  for (
+    const lock of [
+      mutex.lock({ recover: true, timeoutMs }),
+      rwLock.write({ recover: true, timeoutMs }),
+      semaphore.acquire(PERMITS, { timeoutMs }),
+    ]
+  ) (await lock).release();
+  expect("permits", semaphore.available, PERMITS);
+  await group.wait({ recover: true, timeoutMs });
+  expect("pending work", group.pending, 0);
+  for (const [name, each] of Object.entries({ map, cache, counts })) {
+    expect(`size of ${name}`, each.size, [...each.keys()].length);
+    expect(`keys of ${name}`, new Set<unknown>(each.keys()).size, each.size);
+  }
+  sender.close();
+  let left = 0;
+  for await (const _ of receiver) left++;
+  expect("channel has ended", receiver.isEnded && left <= 20, true);
+  expect("room in the map", await roomOf(map), await roomOf(new SharedMap({ maxBytes: 2 ** 19 })));
+}
+
+/** How many entries fit when it is empty: none of its memory is lost. */
+async function roomOf(map: SharedMap<string, { key: string; text: string }>): Promise<number> {
+  map.clear();
+  await pause(0);
+  try {
+    for (;;) map.set(`room ${map.size}`, { key: "", text: "x".repeat(900) });
+  } catch (error) {
+    if ((error as { code?: string }).code !== "HEDDLE_SHARED_FULL") throw error;
+  }
+  return map.size;
+}
