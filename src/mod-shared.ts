@@ -38,14 +38,8 @@ export type {
   RecoverOption,
   WaitOptions,
 } from "./shared/locks/options.ts";
-export {
-  type Key,
-  type SetOptions,
-  SharedCache,
-  type SharedCacheOptions,
-  SharedMap,
-  type SharedMapOptions,
-} from "./shared/map/shared-map.ts";
+export type { SetOptions, SharedCacheOptions, SharedMapOptions } from "./shared/map/options.ts";
+export { type Key, SharedCache, SharedMap } from "./shared/map/shared-map.ts";
 export { shared, type SharedByName } from "./shared/shared.ts";
 export {
   AtomicCounter,

@@ -2,7 +2,7 @@
  * The agreement between the codec and `heddle/shared`: an object with the key HANDLE is sent as what that property holds, and
  * arrives as what the function on `globalThis` makes of it. Neither loads the other, in whichever copies they are.
  */
-import { Map } from "../builtins.ts";
+import { Map, Set } from "../builtins.ts";
 import { HeddleError } from "../heddle-error.ts";
 
 /** Key of an object that stands for shared memory. */
@@ -33,7 +33,7 @@ interface Placeholder {
 }
 const PLACEHOLDER = "heddle.handle";
 
-/** A copy of arrays and plain objects with placeholders for handles; the value itself if it has none. */
+/** A copy of arrays, plain objects, maps and sets with placeholders for handles; the value itself if it has none. */
 export function withoutHandles(value: unknown): unknown {
   if (handleMaker() === undefined) return value;
   return replace(value, (object) => {
@@ -82,6 +82,14 @@ function copyIfChanged(object: object, visit: (part: unknown) => unknown): unkno
   if (Array.isArray(object)) {
     const items = object.map(visit);
     return items.some((item, index) => item !== object[index]) ? items : object;
+  }
+  if (object instanceof Map) {
+    const entries = [...object].map(([key, part]) => [key, visit(part)] as const);
+    return entries.some(([key, part]) => part !== object.get(key)) ? new Map(entries) : object;
+  }
+  if (object instanceof Set) {
+    const parts = [...object].map(visit);
+    return parts.every((part) => object.has(part)) ? object : new Set(parts);
   }
   if (prototype !== Object.prototype && prototype !== null) return object;
   const entries = Object.entries(object);

@@ -3,13 +3,14 @@
  * sends an object with the key HANDLE as its kind and its buffer, and asks `globalThis` for the other way (codec/kinds/handles.ts).
  */
 import { Error } from "../builtins.ts";
-import { HANDLE, setHandleMaker } from "../realm/handles.ts";
+import { HANDLE, type HandleParts, setHandleMaker } from "../realm/handles.ts";
 import { type Kind, KINDS, ObjectMemory } from "./memory.ts";
 import { thisThread } from "./threads/this-thread.ts";
 
-interface SharedHandle {
-  /** What the codec sends. */
-  readonly [HANDLE]: { readonly kind: string; readonly buffer: SharedArrayBuffer };
+/** What the codec takes for a handle. */
+export interface SharedHandle {
+  /** What it sends. */
+  readonly [HANDLE]: HandleParts;
 }
 
 type Make = (memory: ObjectMemory, detail: string) => object;
@@ -38,17 +39,16 @@ setHandleMaker(makeHandle);
 export let memoryOf: (handle: SharedObject) => ObjectMemory;
 
 /** Base of all handles. */
-export abstract class SharedObject implements SharedHandle {
-  /** @internal */
-  readonly [HANDLE]: { readonly kind: string; readonly buffer: SharedArrayBuffer };
-
+// oxlint-disable-next-line typescript/no-unsafe-declaration-merging -- the constructor defines it; classes may declare no such key
+export interface SharedObject extends SharedHandle {}
+export abstract class SharedObject {
   readonly #memory: ObjectMemory;
 
   /** @internal */
   constructor(kind: string, memory: ObjectMemory) {
-    this[HANDLE] = { kind, buffer: memory.buffer };
-    // Nobody else's business: handles have no enumerable properties.
-    Object.defineProperty(this, HANDLE, { enumerable: false });
+    // Not enumerable: the codec takes objects with properties for ordinary ones.
+    const value: HandleParts = { kind, buffer: memory.buffer };
+    Object.defineProperty(this, HANDLE, { value });
     this.#memory = memory;
   }
 

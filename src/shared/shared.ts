@@ -10,13 +10,8 @@ import { Condition } from "./locks/condition.ts";
 import { AtomicFlag, Event, Once } from "./locks/event.ts";
 import { Barrier, WaitGroup } from "./locks/groups.ts";
 import { Mutex, RwLock, Semaphore } from "./locks/mutex.ts";
-import {
-  type Key,
-  SharedCache,
-  type SharedCacheOptions,
-  SharedMap,
-  type SharedMapOptions,
-} from "./map/shared-map.ts";
+import type { SharedCacheOptions, SharedMapOptions } from "./map/options.ts";
+import { type Key, SharedCache, SharedMap } from "./map/shared-map.ts";
 import { named, namedMemory } from "./named.ts";
 import {
   AtomicCounter,

@@ -22,6 +22,11 @@ export class Values {
   readonly #buffers = new SharedBuffers(0);
   readonly #idle: Encoder[] = [];
   readonly #decoder: Decoder;
+  /** Numbers need no encoder, and nothing runs between the writing and the use. */
+  readonly #number: Encoded = {
+    memory: viewMemory(new SharedArrayBuffer(NUMBER_BYTES)),
+    bytes: NUMBER_BYTES,
+  };
 
   constructor(access: CodecAccess) {
     this.#access = access;
@@ -33,6 +38,7 @@ export class Values {
    * `name`, for what cannot be encoded or needs a port.
    */
   encode<Result>(value: unknown, name: string, use: (encoded: Encoded) => Result): Result {
+    if (typeof value === "number") return use(this.#encodeNumber(value));
     const encoder = this.#idle.pop() ?? new Encoder({
       access: this.#access,
       keyLists: undefined,
@@ -55,6 +61,13 @@ export class Values {
       encoder.end();
       this.#idle.push(encoder);
     }
+  }
+
+  #encodeNumber(value: number): Encoded {
+    const { i32, f64 } = this.#number.memory;
+    i32[0] = NUMBER;
+    f64[1] = value;
+    return this.#number;
   }
 
   /** Encodes `value` into memory of its own. */

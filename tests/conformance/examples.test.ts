@@ -32,6 +32,16 @@ const outputs: Readonly<Record<string, string>> = {
   "image-resize": "[0,0,0]128x1282,0,128,25564x642,0,128,25532x322,0,128,255",
   "full-text-search": "mammalsfly:Bats,Whalescartilge:Sharksskel:Sharks",
   "csv-to-sqlite": "23%45%68%91%100%22000rowsBergen:5500rows,total264000Oslo:16500rows,total825000",
+  "shared-cache":
+    "30requests:20hits,10misses10requests:10hits,0misses60requests:0hits,60misses50pagesinthecache",
+  "graph-search": "40000squaresvisited,40000differentthelastoneis134movesaway",
+  "log-pipeline":
+    "6000lines,6000entriesGET200:2400GET404:800GET500:800PUT200:1200PUT404:400PUT500:400",
+  "job-table":
+    "primesbelow1000:168primesbelow10000:1229primesbelow50000:5133primesbelow100000:9592primesbelow200000:179845jobsrun",
+  "rate-limiter": "second0:accepted8ofAda,8ofGrace" +
+    [1, 2, 3].map((second) => `second${second}:accepted3ofAda,3ofGrace`).join("") +
+    "nevermorethan4atonce:true",
 };
 
 test("every example is tested and has a README", () => {

@@ -139,6 +139,22 @@ describe("ends", () => {
     expect(sender.isReceived).toBe(false);
   });
 
+  test("closing an end fails its receives that wait, and waits for its sends", async () => {
+    const [sender, receiver] = channel<number>({ capacity: 1 });
+    const pending = rejection(receiver.receive());
+    const loop = rejection(all(receiver));
+    await pause(1);
+    const other = pool({ threads: 1 }).call.consume(receiver);
+    receiver.close();
+    for (const error of [await pending, await loop]) {
+      expect(error).toMatchObject({ code: "HEDDLE_CHANNEL_CLOSED" });
+    }
+    const sends = [1, 2, 3].map((value) => sender.send(value));
+    sender.close();
+    expect(await other).toEqual([1, 2, 3]);
+    await Promise.all(sends);
+  });
+
   test("a sender on its way keeps the channel open", async () => {
     const { call } = pool({ threads: 1 });
     const [sender, receiver] = channel<number>();

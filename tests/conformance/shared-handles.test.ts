@@ -74,7 +74,10 @@ describe("a handle arrives as a handle", () => {
   test("in worker.data", async () => {
     const map = new SharedMap<string, number>();
     map.set("start", 41);
-    const { call } = pool({ threads: 1, worker: { data: { map, other: [1, { x: 2 }] } } });
+    const { call } = pool({
+      threads: 1,
+      worker: { data: { map, other: [1, new Map([["x", new Set([map])]])] } },
+    });
     expect(await call.fromData()).toBe(41);
     expect(map.get("read")).toBe(42);
   });

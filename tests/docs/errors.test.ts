@@ -4,7 +4,7 @@ import { errorClasses } from "../../src/errors.ts";
 import { blocksIn, readPage } from "./blocks.ts";
 
 const page = readPage("docs/errors.md");
-const sources = readPage("src/errors.ts");
+const sources = ["src/errors.ts", "src/shared-errors.ts"].map(readPage).join("\n");
 
 /** Code and class, as the sources have them. */
 const declared = new Map(

@@ -16,17 +16,19 @@ async function main(): Promise<void> {
   const endMs = performance.now() + 60_000 * Number(values.minutes);
   const first = Number(values.seed);
   const faults: string[] = [];
-  let [rounds, kills, operations] = [0, 0, 0];
+  let [rounds, kills, late, operations] = [0, 0, 0, 0];
   process.on("unhandledRejection", (error) => faults.push(`unhandled rejection: ${String(error)}`));
   for (let seed = first; performance.now() < endMs && faults.length === 0; seed++) {
     const report = await chaosRound(seed);
     rounds++;
+    (globalThis as { gc?: () => void }).gc?.();
     kills += report.kills;
+    late += report.late;
     operations += report.operations;
     for (const fault of report.faults) faults.push(`seed ${seed}: ${fault}`);
   }
   const memoryMiB = Math.round(process.memoryUsage().rss / 2 ** 20);
-  console.log(JSON.stringify({ seed: first, rounds, kills, operations, memoryMiB, faults }));
+  console.log(JSON.stringify({ seed: first, rounds, kills, late, operations, memoryMiB, faults }));
   process.exit(faults.length === 0 ? 0 : 1);
 }
 

@@ -2,7 +2,7 @@
 import { FinalizationRegistry, Set } from "../../builtins.ts";
 import { ChannelClosedError, InvalidArgumentError, WaitTimeoutError } from "../../errors.ts";
 import { HANDLE, type HandleParts } from "../../realm/handles.ts";
-import { registerHandle } from "../handles.ts";
+import { registerHandle, type SharedHandle } from "../handles.ts";
 import { type BlockOptions, checkWait, type WaitOptions } from "../locks/options.ts";
 import { ObjectMemory } from "../memory.ts";
 import { thisThread } from "../threads/this-thread.ts";
@@ -34,9 +34,9 @@ function queueOf(memory: ObjectMemory): Queue {
 }
 
 /** One end. It may be sent to other threads, which then have ends of their own; this one stays as it is. */
+// oxlint-disable-next-line typescript/no-unsafe-declaration-merging -- as SharedObject
+interface End extends SharedHandle {}
 abstract class End {
-  /** @internal */
-  declare readonly [HANDLE]: HandleParts;
   readonly #queue: Queue;
   readonly #side: Side;
   #isOpen = true;
@@ -180,11 +180,13 @@ export class Receiver<T> extends End implements AsyncIterable<T> {
   /** Takes the oldest value. Fails with ChannelClosedError when there are no senders any more and the channel is empty. */
   receive(options: WaitOptions = {}): Operation<T> {
     this.checkOpen();
-    return new Operation(
-      "Receiving from this channel",
-      options,
-      (registers) => this.#take(registers),
-    );
+    const { receives } = this.queue;
+    const turn = {};
+    receives.enter(turn);
+    return new Operation("Receiving from this channel", options, (registers) => {
+      this.checkOpen();
+      return receives.isNext(turn) ? this.#take(registers) : undefined;
+    }, () => receives.leave(turn));
   }
 
   /** The oldest value, if there is one. Throws ChannelClosedError at the end. */

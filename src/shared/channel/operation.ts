@@ -44,7 +44,7 @@ export class Operation<T> implements Promise<T> {
     return this.#promise === undefined;
   }
 
-  /** @internal For `select`: it does not begin by itself. */
+  /** For `select`: it does not begin by itself. @internal */
   take(): void {
     this.#isTaken = true;
   }
@@ -54,12 +54,12 @@ export class Operation<T> implements Promise<T> {
     return "Operation";
   }
 
-  /** @internal For `select`. */
+  /** For `select`: tries once. @internal */
   attempt(registers: boolean): Result<T> {
     return this.#attempt(registers);
   }
 
-  /** @internal For `select`. */
+  /** For `select`: it is over. @internal */
   end(): void {
     this.#end?.();
   }

@@ -9,7 +9,7 @@ import type { Outcome } from "./gate.ts";
 
 /** How long to wait. */
 export interface WaitOptions {
-  /** Milliseconds after which the wait fails with WaitTimeoutError. @default Infinity */
+  /** Longest wait, in milliseconds: then it fails with WaitTimeoutError. @default Infinity */
   readonly timeoutMs?: number;
   /** Ends the wait: it rejects with the signal's reason. @default undefined */
   readonly signal?: AbortSignal;
@@ -17,7 +17,7 @@ export interface WaitOptions {
 
 /** How long a thread may block. */
 export interface BlockOptions {
-  /** Milliseconds after which the wait fails with WaitTimeoutError. @default Infinity */
+  /** Longest wait, in milliseconds: then it fails with WaitTimeoutError. @default Infinity */
   readonly timeoutMs?: number;
 }
 
@@ -103,13 +103,13 @@ export class LockGuard {
     this.release();
   }
 
-  /** @internal */
+  /** Takes the lock again, for conditions. @internal */
   async reacquire(): Promise<void> {
     await this.#held.reacquire();
     this.#isHeld = true;
   }
 
-  /** @internal */
+  /** The same, blocking. @internal */
   reacquireSync(): void {
     this.#held.reacquireSync();
     this.#isHeld = true;

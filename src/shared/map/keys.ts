@@ -3,6 +3,7 @@ import { TypeError } from "../../builtins.ts";
 import type { Memory } from "../../memory/views.ts";
 import { KEY_UNITS, ORDER } from "./layout.ts";
 
+/** What a key of a shared map may be. */
 export type Key = string | number | bigint;
 
 const NUMBER = 0;

@@ -1,11 +1,6 @@
 /** Maps and caches that all threads read at once. */
 import { TypeError } from "../../builtins.ts";
-import {
-  DeadlockError,
-  InvalidArgumentError,
-  SharedMemoryFullError,
-  WaitTimeoutError,
-} from "../../errors.ts";
+import { DeadlockError, SharedMemoryFullError, WaitTimeoutError } from "../../errors.ts";
 import { bytesAt } from "../../codec/kinds/bytes.ts";
 import { registerHandle, SharedObject } from "../handles.ts";
 import { type BlockOptions, checkWait, type WaitOptions } from "../locks/options.ts";
@@ -14,49 +9,18 @@ import { type ThisThread, thisThread } from "../threads/this-thread.ts";
 import { Values } from "../values.ts";
 import { WaitSet } from "../wait-set.ts";
 import { type HashedKey, hashKey, type Key, readKey } from "./keys.ts";
+import { ENTRY_WAITS, EVICTS, VALUE_BYTES } from "./layout.ts";
 import {
-  BLOCK_BYTES,
-  BUCKET_BITS,
-  DEATHS,
-  ENTRY_WAITS,
-  EVICTS,
-  MAX_BLOCKS,
-  MAX_ENTRIES,
-  placesOf,
-  TTL_F64,
-  VALUE_BYTES,
-} from "./layout.ts";
+  checkTtl,
+  createMap,
+  type SetOptions,
+  type SharedCacheOptions,
+  type SharedMapOptions,
+} from "./options.ts";
 import { Table } from "./table.ts";
 import { UpdateLocks } from "./update-locks.ts";
 
 export type { Key } from "./keys.ts";
-
-/** Options of a {@link SharedMap}. */
-export interface SharedMapOptions {
-  /**
-   * Bytes of memory for entries, 65536 to 2013265920. It is taken from the system as it is needed. An entry takes 40 bytes, its key and its value,
-   * rounded up to a power of two, 64 at least.
-   * @default 67108864
-   */
-  readonly maxBytes?: number;
-  /** Milliseconds after which an entry is gone, unless `set` says otherwise. @default Infinity */
-  readonly ttlMs?: number;
-}
-
-/** Options of a {@link SharedCache}. */
-export interface SharedCacheOptions extends SharedMapOptions {
-  /** Entries that it holds at most. @default Infinity */
-  readonly maxEntries?: number;
-}
-
-/** Options of `set`. */
-export interface SetOptions {
-  /** Milliseconds after which the entry is gone. @default the map's */
-  readonly ttlMs?: number;
-}
-
-/** With what describes them, all entries are within 2 GiB, to which 32-bit arithmetic reaches. */
-const MAX_BYTES = 2 ** 31 - 2 ** 27;
 
 /** How often `update` runs its function again, because others change the entry each time. */
 const MAX_RUNS = 1000;
@@ -68,45 +32,6 @@ const OTHER_UPDATE = "Waiting for another update of the entry";
 
 /** Buckets that are cleared at once: others get their turn in between. */
 const CLEARED_BUCKETS = 1024;
-
-const MAX_TTL_MS = 2 ** 50;
-
-function createMap(
-  { maxBytes = 2 ** 26, ttlMs = Infinity, maxEntries = Infinity }: SharedCacheOptions,
-  evicts: boolean,
-  thread: ThisThread,
-): ObjectMemory {
-  check("maxBytes", maxBytes, 2 ** 16, MAX_BYTES);
-  if (maxEntries !== Infinity) check("maxEntries", maxEntries, 1, 2 ** 28);
-  checkTtl(ttlMs);
-  const expected = Math.min(maxEntries, maxBytes / 256);
-  const bucketBits = Math.max(6, Math.min(24, Math.ceil(Math.log2(expected))));
-  const maxBlocks = Math.floor(maxBytes / BLOCK_BYTES);
-  const { arena } = placesOf(bucketBits, maxBlocks);
-  const memory = ObjectMemory.create("map", arena, thread, arena + maxBlocks * BLOCK_BYTES);
-  const { i32, f64 } = memory.view;
-  i32[BUCKET_BITS] = bucketBits;
-  i32[MAX_BLOCKS] = maxBlocks;
-  i32[MAX_ENTRIES] = maxEntries === Infinity ? 0 : maxEntries;
-  i32[EVICTS] = evicts ? 1 : 0;
-  i32[DEATHS] = thread.root.deaths;
-  f64[TTL_F64] = ttlMs === Infinity ? 0 : ttlMs;
-  return memory;
-}
-
-function check(name: string, value: number, least: number, most: number): void {
-  if (Number.isInteger(value) && value >= least && value <= most) return;
-  throw new InvalidArgumentError(
-    `${name} is ${String(value)}: it has to be a whole number from ${least} to ${most}.`,
-  );
-}
-
-function checkTtl(ttlMs: number): void {
-  if (ttlMs === Infinity || (ttlMs > 0 && ttlMs <= MAX_TTL_MS)) return;
-  throw new InvalidArgumentError(
-    `ttlMs is ${String(ttlMs)}: it has to be a number of milliseconds above 0.`,
-  );
-}
 
 /**
  * A map that every thread reads and changes: keys are strings, numbers and bigints, values all that calls can carry without a port. Values are
@@ -386,6 +311,11 @@ export class SharedMap<K extends Key = string, V = unknown> extends SharedObject
       return result;
     });
     if (outcome === undefined) return false;
+    // A cache may lose an entry at any time, but not keep an old value.
+    if (outcome === "held" && table.evicts) {
+      table.change(() => table.remove(hashed));
+      return true;
+    }
     if (outcome === "full" || outcome === "held") {
       throw new SharedMemoryFullError(
         outcome === "full"

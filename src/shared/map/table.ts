@@ -202,14 +202,14 @@ export class Table extends Guarded {
   /** A block, for which caches evict and maps drop what has expired. -1: there is none. */
   #allocate(bytes: number, key: HashedKey): number {
     if (this.#maxEntries > 0) {
-      while (this.size >= this.#maxEntries && this.find(key) < 0) this.#evict();
+      while (this.size >= this.#maxEntries && this.find(key) < 0 && this.#evict());
     }
     let block = this.#arena.allocate(bytes);
     if (block < 0 && this.#dropExpired() > 0) block = this.#arena.allocate(bytes);
     if (!this.evicts || bytes > (this.words[MAX_BLOCKS]! * 4 * BLOCK_WORDS) / 2) return block;
     while (block < 0 && this.size > 0 && !this.#arena.isHeld) {
       // Some at a time: what they leave is free after a grace period only.
-      for (let count = Math.min(this.size, 16); count > 0; count--) this.#evict();
+      for (let count = Math.min(this.size, 16); count > 0; count--) if (!this.#evict()) return -1;
       block = this.#arena.allocate(bytes);
     }
     return block;
@@ -234,8 +234,8 @@ export class Table extends Guarded {
     return dropped;
   }
 
-  /** Removes the one of some entries that was used longest ago. */
-  #evict(): void {
+  /** Removes the one of some entries that was used longest ago. False: there are none. */
+  #evict(): boolean {
     let bucket = Math.floor(Math.random() * this.buckets);
     let oldestPlace = -1;
     let oldestLink = 0;
@@ -254,7 +254,9 @@ export class Table extends Guarded {
         link = Atomics.load(i32, place);
       }
     }
-    if (oldestLink !== 0) this.#unlink(oldestPlace, oldestLink);
+    if (oldestLink === 0) return false;
+    this.#unlink(oldestPlace, oldestLink);
+    return true;
   }
 
   /** The word that links to the key's entry, expired or not; at the end of the bucket if there is none. */

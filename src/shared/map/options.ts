@@ -1,0 +1,82 @@
+/** Options of maps, and the memory of a new one. */
+import { InvalidArgumentError } from "../../errors.ts";
+import { ObjectMemory } from "../memory.ts";
+import type { ThisThread } from "../threads/this-thread.ts";
+import {
+  BLOCK_BYTES,
+  BUCKET_BITS,
+  DEATHS,
+  EVICTS,
+  MAX_BLOCKS,
+  MAX_ENTRIES,
+  placesOf,
+  TTL_F64,
+} from "./layout.ts";
+
+/** Options of a SharedMap. */
+export interface SharedMapOptions {
+  /**
+   * Bytes of memory for entries, 65536 to 2013265920. It is taken from the system as it is needed. An entry takes 40 bytes, its key and its value,
+   * rounded up to a power of two, 64 at least.
+   * @default 67108864
+   */
+  readonly maxBytes?: number;
+  /** Time after which an entry is gone, in milliseconds, unless `set` says otherwise. @default Infinity */
+  readonly ttlMs?: number;
+}
+
+/** Options of a SharedCache. */
+export interface SharedCacheOptions extends SharedMapOptions {
+  /** Entries that it holds at most. @default Infinity */
+  readonly maxEntries?: number;
+}
+
+/** Options of `set`. */
+export interface SetOptions {
+  /** Time after which the entry is gone, in milliseconds. @default the map's */
+  readonly ttlMs?: number;
+}
+
+/** With what describes them, all entries are within 2 GiB, to which 32-bit arithmetic reaches. */
+const MAX_BYTES = 2 ** 31 - 2 ** 27;
+
+const MAX_TTL_MS = 2 ** 50;
+
+/** Memory for a map. Throws InvalidArgumentError. */
+export function createMap(
+  { maxBytes = 2 ** 26, ttlMs = Infinity, maxEntries = Infinity }: SharedCacheOptions,
+  evicts: boolean,
+  thread: ThisThread,
+): ObjectMemory {
+  check("maxBytes", maxBytes, 2 ** 16, MAX_BYTES);
+  if (maxEntries !== Infinity) check("maxEntries", maxEntries, 1, 2 ** 28);
+  checkTtl(ttlMs);
+  const expected = Math.min(maxEntries, maxBytes / 256);
+  const bucketBits = Math.max(6, Math.min(24, Math.ceil(Math.log2(expected))));
+  const maxBlocks = Math.floor(maxBytes / BLOCK_BYTES);
+  const { arena } = placesOf(bucketBits, maxBlocks);
+  const memory = ObjectMemory.create("map", arena, thread, arena + maxBlocks * BLOCK_BYTES);
+  const { i32, f64 } = memory.view;
+  i32[BUCKET_BITS] = bucketBits;
+  i32[MAX_BLOCKS] = maxBlocks;
+  i32[MAX_ENTRIES] = maxEntries === Infinity ? 0 : maxEntries;
+  i32[EVICTS] = evicts ? 1 : 0;
+  i32[DEATHS] = thread.root.deaths;
+  f64[TTL_F64] = ttlMs === Infinity ? 0 : ttlMs;
+  return memory;
+}
+
+function check(name: string, value: number, least: number, most: number): void {
+  if (Number.isInteger(value) && value >= least && value <= most) return;
+  throw new InvalidArgumentError(
+    `${name} is ${String(value)}: it has to be a whole number from ${least} to ${most}.`,
+  );
+}
+
+/** Throws InvalidArgumentError. */
+export function checkTtl(ttlMs: number): void {
+  if (ttlMs === Infinity || (ttlMs > 0 && ttlMs <= MAX_TTL_MS)) return;
+  throw new InvalidArgumentError(
+    `ttlMs is ${String(ttlMs)}: it has to be a number of milliseconds above 0.`,
+  );
+}
