@@ -2,6 +2,8 @@ import { describe, expect, test } from "vitest";
 import * as errors from "../../../../src/errors.ts";
 import { InvalidArgumentError, UnknownTaskError } from "../../../../src/errors.ts";
 import * as heddle from "../../../../src/mod.ts";
+import * as heddleShared from "../../../../src/mod-shared.ts";
+import { sharedErrorClasses } from "../../../../src/shared-errors.ts";
 import * as heddleNats from "../../../../src/mod-nats.ts";
 import { resolveOptions } from "../../../../src/api/options/options.ts";
 import type { PoolOptions } from "../../../../src/api/options/pool-options.ts";
@@ -221,8 +223,12 @@ test("errors have a code and the name of their class", () => {
   const { errorClasses, isHeddleError: _, ...exported } = errors;
   expect(Object.keys(errorClasses).sort()).toEqual(Object.keys(exported).sort());
   for (const [name, found] of Object.entries(errorClasses)) {
-    // Those of calls to other machines are exported by `heddle/nats`.
-    const from = name === "NoMachinesError" ? heddleNats : heddle;
+    // Those of calls to other machines are exported by `heddle/nats`, those of shared data by `heddle/shared`.
+    const from = name === "NoMachinesError"
+      ? heddleNats
+      : name in sharedErrorClasses
+      ? heddleShared
+      : heddle;
     expect([found.prototype.name, from[name as keyof typeof from]]).toEqual([name, found]);
   }
 });
