@@ -70,7 +70,7 @@ export class Latch {
       const outcome = this.try();
       if (outcome !== "busy") {
         if (looks > SPINS && !thread.root.isEntitled(thread.token)) {
-          this.release(); // it slept, and was stopped meanwhile
+          this.release(outcome === "recover"); // it slept, and was stopped meanwhile
           thread.checkLife();
         }
         return outcome === "recover";

@@ -115,6 +115,7 @@ export class Sender<T> extends End {
   /** Puts a value in, once there is room. Fails with ChannelClosedError if no thread receives any more. */
   send(value: T, options: WaitOptions = {}): Operation<void> {
     this.checkOpen();
+    checkWait(options); // before it takes a turn
     const { queue } = this;
     // Once: its getters run now, and it is sent as it is now.
     const encoded = queue.values.keep(value, "The value");
@@ -180,6 +181,7 @@ export class Receiver<T> extends End implements AsyncIterable<T> {
   /** Takes the oldest value. Fails with ChannelClosedError when there are no senders any more and the channel is empty. */
   receive(options: WaitOptions = {}): Operation<T> {
     this.checkOpen();
+    checkWait(options);
     const { receives } = this.queue;
     const turn = {};
     receives.enter(turn);

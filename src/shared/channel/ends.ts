@@ -29,11 +29,12 @@ const SENDERS = 1;
 const RECEIVERS = 2;
 /** Number of the next end that this thread sends. */
 const DEPARTURES = 3;
-/** Bits of the last 32 ends that were sent and have not arrived, by their number. One that never does is forgotten 32 later. */
-const SENDERS_AWAY = 4;
-const RECEIVERS_AWAY = 5;
+/** Bytes: how many were sent and have not arrived, by their numbers, since of a broadcast several arrive with one. */
+const AWAY = 8;
+const NUMBERS = 64;
 
-const awayOf = (side: Side): number => side === "sender" ? SENDERS_AWAY : RECEIVERS_AWAY;
+const awayOf = (at: number, side: Side): number =>
+  4 * (at + AWAY) + (side === "sender" ? 0 : NUMBERS);
 
 export class Ends extends Guarded {
   readonly #memory: ObjectMemory;
@@ -59,10 +60,12 @@ export class Ends extends Guarded {
   arrive(side: Side, departure: string): void {
     const [token = 0, number = 0] = departure.split(":").map(Number);
     this.locked(() => {
-      this.#add(side);
       const at = ENDS + END_WORDS * indexOf(token);
-      // Several may arrive of one: of a broadcast.
-      if (this.words[at] === token) this.words[at + awayOf(side)]! &= ~(1 << (number & 31));
+      const byte = awayOf(at, side) + (number & (NUMBERS - 1));
+      const { u8 } = this.#memory.view;
+      // First: a thread that dies between the two has no end, and none is on its way to it.
+      if (this.words[at] === token && u8[byte]! > 0) u8[byte]!--;
+      this.#add(side);
     });
   }
 
@@ -71,9 +74,16 @@ export class Ends extends Guarded {
     return this.locked(() => {
       const at = this.#record();
       const number = this.words[at + DEPARTURES]!++;
-      this.words[at + awayOf(side)]! |= 1 << (number & 31);
+      this.#memory.view.u8[awayOf(at, side) + (number & (NUMBERS - 1))]!++;
       return `${this.thread.token}:${number}`;
     });
+  }
+
+  #away(at: number, side: Side): number {
+    const start = awayOf(at, side);
+    let count = 0;
+    for (let byte = start; byte < start + NUMBERS; byte++) count += this.#memory.view.u8[byte]!;
+    return count;
   }
 
   #add(side: Side): void {
@@ -96,11 +106,12 @@ export class Ends extends Guarded {
     this.whenFree(() => {
       const at = this.#own + (side === "sender" ? SENDERS : RECEIVERS);
       if (this.words[this.#own] !== this.thread.token || this.words[at] === 0) return;
-      this.words[at]!--;
+      // First: a thread that dies between the two must not look like one that closed without a reason.
       if (packed !== undefined && this.words[REASON_BYTES] === 0) {
         this.#memory.view.u8.set(packed, 4 * REASON);
         Atomics.store(this.words, REASON_BYTES, packed.length);
       }
+      this.words[at]!--;
       this.#judge();
     });
   }
@@ -160,8 +171,8 @@ export class Ends extends Guarded {
     let receivers = 0;
     for (let at = ENDS; at < REASON; at += END_WORDS) {
       if (words[at] === 0) continue;
-      senders += words[at + SENDERS]! + Math.abs(words[at + SENDERS_AWAY]!);
-      receivers += words[at + RECEIVERS]! + Math.abs(words[at + RECEIVERS_AWAY]!);
+      senders += words[at + SENDERS]! + this.#away(at, "sender");
+      receivers += words[at + RECEIVERS]! + this.#away(at, "receiver");
     }
     if (senders === 0) {
       if (hasDied && words[REASON_BYTES] === 0 && words[NO_SENDERS] === 0) {

@@ -94,10 +94,18 @@ export class Queue {
       if (this.ends.isOver("receiver")) throw noReceivers();
       if (!this.#hasRoom(encoded.bytes)) return false;
     }
-    if (!this.#enter(this.#sendLatch, registers)) return false;
-    const isSent = this.#hasRoom(encoded.bytes);
-    if (isSent) this.#write(encoded);
-    this.#sendLatch.release();
+    const entered = this.#enter(this.#sendLatch, registers);
+    if (entered === "busy") return false;
+    let isSent = false;
+    let isDone = false;
+    try {
+      if (entered === "recover") this.#recount();
+      isSent = this.#hasRoom(encoded.bytes);
+      if (isSent) this.#write(encoded);
+      isDone = true;
+    } finally {
+      this.#sendLatch.release(!isDone);
+    }
     if (isSent) this.#receiveWaits.wake();
     else if (registers) return this.send(encoded, registers); // another one took the room
     return isSent;
@@ -111,24 +119,29 @@ export class Queue {
       this.#receiveWaits.add();
       if (this.#isEmpty()) return NOTHING;
     }
-    if (!this.#enter(this.#receiveLatch, registers)) return NOTHING;
+    if (this.#enter(this.#receiveLatch, registers) === "busy") return NOTHING;
     let bytes = -1;
     let number = 0;
-    if (!this.#isEmpty()) {
-      const at = this.#oldest();
-      const { i32, f64 } = this.#ring;
-      bytes = i32[at >> 2]! - RECORD_HEADER_BYTES;
-      const value = at + RECORD_HEADER_BYTES;
-      const tag = i32[value >> 2]!;
-      if (tag === INT) number = i32[(value >> 2) + 1]!;
-      else if (tag === NUMBER) number = f64[(value >> 3) + 1]!;
-      else this.#copyOut(value, bytes);
-      Atomics.store(this.#i32, RECEIVED, i32[(at >> 2) + 1]!);
-      const head = Atomics.load(this.#i32, HEAD);
-      Atomics.store(this.#i32, HEAD, head + bytes + RECORD_HEADER_BYTES | 0);
-      if (tag === INT || tag === NUMBER) bytes = 0;
+    let isDone = false;
+    try {
+      if (!this.#isEmpty()) {
+        const at = this.#oldest();
+        const { i32, f64 } = this.#ring;
+        bytes = i32[at >> 2]! - RECORD_HEADER_BYTES;
+        const value = at + RECORD_HEADER_BYTES;
+        const tag = i32[value >> 2]!;
+        if (tag === INT) number = i32[(value >> 2) + 1]!;
+        else if (tag === NUMBER) number = f64[(value >> 3) + 1]!;
+        else this.#copyOut(value, bytes);
+        Atomics.store(this.#i32, RECEIVED, i32[(at >> 2) + 1]!);
+        const head = Atomics.load(this.#i32, HEAD);
+        Atomics.store(this.#i32, HEAD, head + bytes + RECORD_HEADER_BYTES | 0);
+        if (tag === INT || tag === NUMBER) bytes = 0;
+      }
+      isDone = true;
+    } finally {
+      this.#receiveLatch.release(!isDone);
     }
-    this.#receiveLatch.release();
     if (bytes < 0) return registers ? this.receive(registers) : NOTHING;
     this.#sendWaits.wake();
     return bytes === 0 ? number : this.values.decode(this.#copy, 0, bytes);
@@ -140,13 +153,24 @@ export class Queue {
     return this.ends.isOver("sender") && this.#isEmpty();
   }
 
-  #enter(latch: Latch, waits: boolean): boolean {
-    if (waits && this.thread.mayBlock) latch.take();
-    else if (latch.trySoon() === "busy") {
-      if (waits) this.thread.loop.lookSoon();
-      return false;
+  #enter(latch: Latch, waits: boolean): "taken" | "recover" | "busy" {
+    if (waits && this.thread.mayBlock) return latch.take() ? "recover" : "taken";
+    const outcome = latch.trySoon();
+    if (outcome === "busy" && waits) this.thread.loop.lookSoon();
+    return outcome;
+  }
+
+  /** Under the send latch, whose last holder has died: `sent` is the number of the last record that is there. */
+  #recount(): void {
+    const i32 = this.#i32;
+    const tail = Atomics.load(i32, TAIL);
+    for (let head = Atomics.load(i32, HEAD); (tail - head | 0) > 0;) {
+      const at = head & (this.#ringBytes - 1);
+      const length = this.#ring.i32[at >> 2]!;
+      if (length > 0) Atomics.store(i32, SENT, this.#ring.i32[(at >> 2) + 1]!);
+      else if (length === 0) return;
+      head = head + Math.abs(length) | 0;
     }
-    return true;
   }
 
   #isEmpty(): boolean {

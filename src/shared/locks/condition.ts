@@ -1,5 +1,5 @@
 /** Waiting, with a lock given back meanwhile, until another thread says that something has changed. */
-import { WaitTimeoutError } from "../../errors.ts";
+import { DeadlockError, WaitTimeoutError } from "../../errors.ts";
 import { Guarded } from "../guarded.ts";
 import { registerHandle, SharedObject } from "../handles.ts";
 import { OBJECT_WORDS, ObjectMemory } from "../memory.ts";
@@ -35,6 +35,7 @@ class Calls extends Guarded {
 
   /** Ends a wait. True: it had been called. `passesOn`: another one is called then. */
   end(place: number, passesOn: boolean): boolean {
+    if (!this.thread.root.isEntitled(this.thread.token)) return false; // its place may be another's
     const wasCalled = !this.#waiters.abandon(place);
     this.whenFree(() => {
       this.#waiters.free(place);
@@ -106,18 +107,23 @@ export class Condition extends SharedObject {
     const { thread } = this.#memory;
     thread.checkMayBlock("waitSync");
     checkWait(options);
+    if (thread.pendingLocks > 0) {
+      throw new DeadlockError(
+        "This thread waits for a lock in its event loop, and may not block for a condition: await that first.",
+      );
+    }
     const { deaths } = thread.root;
     const place = this.#calls.arrive();
     guard.release();
-    const isOver = thread.blockUntil(
-      { look: () => this.#calls.isOver(place, deaths) },
-      options.timeoutMs,
-    );
-    const wasCalled = this.#calls.end(place, false);
-    guard.reacquireSync();
-    if (!isOver && !wasCalled) {
-      throw new WaitTimeoutError("Waiting for this condition", options.timeoutMs!);
+    let isOver = false;
+    try {
+      const look = (): boolean => this.#calls.isOver(place, deaths);
+      isOver = thread.blockUntil({ look }, options.timeoutMs);
+    } finally {
+      if (this.#calls.end(place, false)) isOver = true; // called in the last moment
+      guard.reacquireSync();
     }
+    if (!isOver) throw new WaitTimeoutError("Waiting for this condition", options.timeoutMs!);
   }
 
   /** Calls the one that has waited longest, or so many. */

@@ -162,6 +162,7 @@ export class Gate extends Guarded {
 
   /** For an attempt that ends without an outcome. */
   abandon(place: number, permits: number): void {
+    if (!this.thread.root.isEntitled(this.thread.token)) return; // its place may be another's
     this.#waiters.abandon(place);
     this.whenFree(() => {
       // It may have been called meanwhile, and has touched nothing.

@@ -114,12 +114,12 @@ export class Barrier extends SharedObject {
   /** Resolves when as many wait as the barrier is for; true for the last one to come. */
   async wait(options: WaitOptions = {}): Promise<boolean> {
     checkWait(options);
-    const generation = this.#arrive();
-    if (generation === undefined) {
+    const arrived = this.#arrive();
+    if (arrived === undefined) {
       await this.#memory.thread.loop.turn();
       return true;
     }
-    await this.#memory.thread.loop.until(this.#condition(generation), {
+    await this.#memory.thread.loop.until(this.#condition(arrived), {
       ...options,
       onTimeout: () => new WaitTimeoutError("Waiting at this barrier", options.timeoutMs!),
     });
@@ -131,9 +131,9 @@ export class Barrier extends SharedObject {
     const { thread } = this.#memory;
     thread.checkMayBlock("waitSync");
     checkWait(options);
-    const generation = this.#arrive();
-    if (generation === undefined) return true;
-    if (!thread.blockUntil(this.#condition(generation), options.timeoutMs)) {
+    const arrived = this.#arrive();
+    if (arrived === undefined) return true;
+    if (!thread.blockUntil(this.#condition(arrived), options.timeoutMs)) {
       throw new WaitTimeoutError("Waiting at this barrier", options.timeoutMs!);
     }
     return false;
@@ -148,22 +148,24 @@ export class Barrier extends SharedObject {
   reset(): void {
     this.#members.later((words) => {
       this.#members.forgetAll();
+      // It counts as broken until all of it is done: a thread that dies in between leaves nobody waiting.
+      Atomics.store(words, POISONED, 1);
       words[ARRIVED] = 0;
-      Atomics.store(words, POISONED, 0);
       Atomics.add(words, RESETS, 1);
+      Atomics.store(words, POISONED, 0);
       this.#members.waiting.wake();
     });
   }
 
-  /** The generation that it waits for to pass; undefined: it was the last one to come. */
-  #arrive(): number | undefined {
+  /** What it waits at; undefined: it was the last one to come. */
+  #arrive(): { readonly generation: number; readonly resets: number } | undefined {
     return this.#members.run((words) => {
       if (words[POISONED] === 1) throw broken();
       this.#members.own = 1;
       const generation = words[GENERATION]!;
       if (words[ARRIVED]! + 1 < words[COUNT]!) {
         words[ARRIVED]!++;
-        return generation;
+        return { generation, resets: words[RESETS]! };
       }
       words[ARRIVED] = 0;
       Atomics.store(words, GENERATION, generation + 1 | 0);
@@ -172,9 +174,10 @@ export class Barrier extends SharedObject {
     });
   }
 
-  #condition(generation: number): { look(): boolean; leave(): void } {
+  #condition(
+    { generation, resets }: { readonly generation: number; readonly resets: number },
+  ): { look(): boolean; leave(): void } {
     const { i32 } = this.#memory.view;
-    const resets = Atomics.load(i32, RESETS);
     let isOver = false;
     return {
       look: () => {

@@ -162,7 +162,8 @@ export class Table extends Guarded {
 
   #expiry(old: number, ttlMs: number | undefined | "kept"): number {
     if (ttlMs === "kept" && old !== 0) {
-      return this.memory.view.f64[(this.#arena.wordOf(old - 1) >> 1) + EXPIRES_F64]!;
+      const word = this.#arena.wordOf(old - 1);
+      if (!this.isExpired(word)) return this.memory.view.f64[(word >> 1) + EXPIRES_F64]!;
     }
     const lifeMs = typeof ttlMs === "number" ? ttlMs : this.#ttlMs;
     return lifeMs === 0 ? 0 : this.thread.runtime.coarseNow() + lifeMs;

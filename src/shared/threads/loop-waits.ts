@@ -142,7 +142,7 @@ export class LoopWaits {
     // SYNC(shared-wait): `waits`, this load, then the looks; pairs with `Root.wake`. Needs seq-cst.
     const seen = Atomics.load(this.#words, this.#async);
     this.lookAgain();
-    if (this.#looks.size === 0) return;
+    if (this.#isArmed || this.#looks.size === 0) return; // a look may wait for something, too
     const { async, value } = Atomics.waitAsync(this.#words, this.#async, seen);
     this.#isArmed = true;
     const again = (): void => {

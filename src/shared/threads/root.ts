@@ -124,11 +124,7 @@ export class Root {
     for (const parent of all) {
       for (let index = this.high - 1; index >= 0; index--) {
         const child = this.tokenAt(index);
-        if (child === 0) continue;
-        const entitled = Atomics.load(this.words, recordAt(index) + ENTITLED);
-        // Otherwise its parent is not known yet.
-        const isBegun = entitled === lifeOf(child) || entitled === ~lifeOf(child);
-        if (isBegun && Atomics.load(this.words, recordAt(index) + PARENT) === parent) {
+        if (child !== 0 && Atomics.load(this.words, recordAt(index) + PARENT) === parent) {
           all.push(child);
         }
       }
@@ -171,7 +167,8 @@ export class Root {
     if (!this.isAlive(token)) return true;
     const at = recordAt(indexOf(token));
     if (Atomics.load(this.words, at + ENTITLED) !== ~lifeOf(token)) return false;
-    return ((nowMs - Atomics.load(this.words, at + FENCED_AT)) & TIME_MASK) >= FENCE_MS;
+    // Signed, in 31 bits: it may have been fenced after `nowMs` was read.
+    return nowMs - Atomics.load(this.words, at + FENCED_AT) << 1 >> 1 >= FENCE_MS;
   }
 
   /** Whether a thread may touch shared data: it was not stopped. For the thread itself. */
@@ -179,10 +176,13 @@ export class Root {
     return Atomics.load(this.words, recordAt(indexOf(token)) + ENTITLED) === lifeOf(token);
   }
 
-  /** The token of the thread that lives at this index; 0: none does. */
+  /** The token of the thread that lives at this index; 0: none does, or its parent died while it began it. */
   tokenAt(index: number): number {
-    const life = Atomics.load(this.words, recordAt(index) + LIFE);
-    return (life & 1) === 0 ? 0 : index | (life & LIFE_MASK) << INDEX_BITS;
+    const at = recordAt(index);
+    const life = Atomics.load(this.words, at + LIFE) & LIFE_MASK;
+    if ((life & 1) === 0) return 0;
+    const entitled = Atomics.load(this.words, at + ENTITLED);
+    return entitled === life || entitled === ~life ? index | life << INDEX_BITS : 0;
   }
 
   /** Makes the thread with this index look at what it waits for. */

@@ -1,0 +1,195 @@
+/** The latch: who gets it after a death, an exception and a fence. */
+import { describe, expect, test } from "vitest";
+import { Guarded } from "../../../src/shared/guarded.ts";
+import { Latch } from "../../../src/shared/latch.ts";
+import { ObjectMemory } from "../../../src/shared/memory.ts";
+import { FENCE_MS } from "../../../src/shared/threads/root.ts";
+import {
+  forEachDeath,
+  type SimulatedThread,
+  SimulatedThreads,
+} from "../../support/shared-threads.ts";
+
+const LATCH = 4;
+const DEATHS = 5;
+const FIRST = 8;
+const SECOND = 9;
+
+/** Two words that are equal unless a thread is between its stores to them. */
+class Pair extends Guarded {
+  readonly repairs: boolean[] = [];
+
+  constructor(memory: ObjectMemory) {
+    super(memory.view.i32, memory.thread, LATCH, DEATHS, "a pair");
+  }
+
+  set(value: number, fail?: () => void): void {
+    this.locked(() => {
+      this.words[FIRST] = value;
+      fail?.();
+      this.words[SECOND] = value;
+    });
+  }
+
+  get values(): number[] {
+    return this.locked(() => [this.words[FIRST]!, this.words[SECOND]!]);
+  }
+
+  later(f: () => void): void {
+    this.whenFree(f);
+  }
+
+  protected override repair(isDamaged: boolean): void {
+    this.repairs.push(isDamaged);
+    if (isDamaged) this.words[SECOND] = this.words[FIRST]!;
+  }
+}
+
+function createBench() {
+  const threads = new SimulatedThreads();
+  const memory = ObjectMemory.create("counter", 64, threads.main.thread);
+  const viewOf = (thread: SimulatedThread) => thread.adopt("counter", memory.buffer);
+  const latchOf = (thread: SimulatedThread) =>
+    new Latch(viewOf(thread).view.i32, LATCH, thread.thread, "a pair");
+  const [first, second] = threads.workers(2) as [SimulatedThread, SimulatedThread];
+  return {
+    threads,
+    main: threads.main,
+    first,
+    second,
+    latchOf,
+    pairOf: (thread: SimulatedThread) => new Pair(viewOf(thread)),
+    word: () => memory.view.i32[LATCH],
+  };
+}
+
+describe("a latch", () => {
+  test("is taken by one thread at a time, and by none twice", () => {
+    const { first, second, latchOf, word } = createBench();
+    const [latch, other] = [latchOf(first), latchOf(second)];
+    expect([latch.try(), other.try(), latch.try(), other.trySoon()])
+      .toEqual(["taken", "busy", "busy", "busy"]);
+    other.release(); // not its own
+    expect(word()).toBe(first.token);
+    latch.release();
+    expect([other.try(), word()]).toEqual(["taken", second.token]);
+  });
+
+  test("of a dead holder, or one that left damage, is recovered once", () => {
+    const { first, second, main, latchOf } = createBench();
+    const [latch, other, third] = [latchOf(first), latchOf(second), latchOf(main)];
+    latch.try();
+    expect(other.try()).toBe("busy");
+    first.die();
+    expect([other.try(), third.try()]).toEqual(["recover", "busy"]);
+    other.release(true);
+    expect([third.try(), third.try()]).toEqual(["recover", "busy"]);
+    third.release();
+    expect(other.take()).toBe(false);
+  });
+
+  test("is waited for by a worker, and by the main thread for a while", () => {
+    const { first, second, main, latchOf } = createBench();
+    const latch = latchOf(first);
+    latch.try();
+    expect(() => latchOf(main).take()).toThrow("Getting the turn to change a pair");
+    second.onWait = () => latch.release();
+    expect([latchOf(second).take(), second.waits]).toEqual([false, 1]);
+  });
+
+  test("of a thread that was fenced is free when what it had begun is over", () => {
+    const { first, second, threads, latchOf } = createBench();
+    const [latch, other] = [latchOf(first), latchOf(second)];
+    latch.try();
+    threads.root.fence(first.token, second.wallMs);
+    const outcomes = [0, FENCE_MS - 1, 1].map((passedMs) => {
+      second.wallMs += passedMs;
+      return other.try();
+    });
+    expect(outcomes).toEqual(["busy", "busy", "recover"]);
+  });
+
+  test("is not taken from a thread that was fenced a moment after the clock was read", () => {
+    const { first, second, threads, latchOf } = createBench();
+    const [latch, other] = [latchOf(first), latchOf(second)];
+    latch.try();
+    // `try` has read the clock; then the thread is fenced, in the next millisecond.
+    threads.root.fence(first.token, second.wallMs + 1);
+    expect(other.try()).toBe("busy");
+  });
+
+  test("is not taken by a fenced thread, and not kept by one that was fenced while it slept", () => {
+    const { first, second, threads, latchOf, word } = createBench();
+    const latch = latchOf(first);
+    latch.try();
+    second.onWait = () => {
+      threads.root.fence(second.token, second.wallMs);
+      latch.release();
+    };
+    expect(() => latchOf(second).take()).toThrow("This thread was stopped");
+    expect(word()).toBe(0);
+    expect(() => latchOf(second).trySoon()).toThrow("This thread was stopped");
+    expect(word()).toBe(0);
+  });
+});
+
+describe("what a latch guards", () => {
+  test("is whole after a death at any store", () => {
+    forEachDeath((dies) => {
+      const { first, second, pairOf } = createBench();
+      const [pair, other] = [pairOf(first), pairOf(second)];
+      pair.set(1);
+      dies(first, () => pair.set(2));
+      const [one, two] = other.values;
+      expect(one).toBe(two);
+      expect(other.repairs).toHaveLength(1);
+    });
+  });
+
+  test("is repaired again if the thread that repairs it dies", () => {
+    forEachDeath((dies) => {
+      const { first, second, main, pairOf } = createBench();
+      const pair = pairOf(first);
+      expect(first.diesAt(3, () => pair.set(2))).toBe(false);
+      first.die();
+      dies(second, () => void pairOf(second).values);
+      expect(pairOf(main).values).toEqual([2, 2]);
+    });
+  });
+
+  test("is repaired after an exception, by whichever thread comes next", () => {
+    const { first, second, pairOf } = createBench();
+    const [pair, other] = [pairOf(first), pairOf(second)];
+    const fail = () => {
+      throw new RangeError("Maximum call stack size exceeded");
+    };
+    expect(() => pair.set(3, fail)).toThrow("Maximum call stack");
+    expect([other.values, other.repairs]).toEqual([[3, 3], [true]]);
+  });
+
+  test("stays damaged if the thread that recovers it was fenced while it slept", () => {
+    const { first, second, main, threads, pairOf } = createBench();
+    const pair = pairOf(first);
+    expect(first.diesAt(3, () => pair.set(2))).toBe(false);
+    second.onWait = () => {
+      threads.root.fence(second.token, second.wallMs);
+      first.die();
+    };
+    expect(() => pairOf(second).values).toThrow("This thread was stopped");
+    const third = pairOf(main);
+    expect([third.values, third.repairs]).toEqual([[2, 2], [true]]);
+  });
+
+  test("is changed in a later turn if the main thread finds the latch taken", () => {
+    const { first, main, pairOf, latchOf } = createBench();
+    const latch = latchOf(first);
+    latch.try();
+    let runs = 0;
+    pairOf(main).later(() => runs++);
+    expect([runs, main.timers.size]).toEqual([0, 1]);
+    main.runTimers();
+    latch.release();
+    main.runTimers();
+    expect([runs, main.timers.size]).toEqual([1, 0]);
+  });
+});
