@@ -123,6 +123,10 @@ describe("ends", () => {
       for await (const value of receiver) values.push(value);
     })());
     expect(values).toEqual([1]);
+    const [other, last] = channel<number>();
+    other.close(new Error("x".repeat(20_000)));
+    const { cause } = await rejection(last.receive()) as { cause: Error };
+    expect(cause.message).toBe("x".repeat(100));
     expect(error).toMatchObject({
       code: "HEDDLE_CHANNEL_CLOSED",
       cause: new RangeError("broken input"),

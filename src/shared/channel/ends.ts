@@ -160,7 +160,7 @@ export class Ends extends Guarded {
         return "a reason that cannot be sent";
       }
     };
-    return fits(reason) ?? fits(new Error(text().slice(0, 100))) ?? fits(text().slice(0, 100))!;
+    return fits(reason) ?? fits(shortError(text().slice(0, 100))) ?? fits(text().slice(0, 100))!;
   }
 
   /** Sets the words that say that a side is over. `hasDied`: a thread that had a sender. */
@@ -194,4 +194,11 @@ export class Ends extends Guarded {
     }
     this.#judge(hadSenders);
   }
+}
+
+/** Without a stack, which may be long. */
+function shortError(message: string): Error {
+  const error = new Error(message);
+  delete error.stack;
+  return error;
 }

@@ -19,8 +19,8 @@
  *   112  who waits to receive
  *   128  ends                [token, senders, receivers, departures] of each thread; at word 8 of it 64 bytes for the senders that
  *                            it has sent, and 64 for the receivers: how many with that number modulo 64 are on their way
- *   10368 reason             1 KiB
- *   10624 ring
+ *   10368 reason             8 KiB, for the stack of an error
+ *   12416 ring
  *
  * A record: length in bytes, its header included, and its number; then the value. A length of -n skips n bytes to the start of the
  * ring. Positions are counts of bytes that wrap as int32. A dead holder of a latch leaves nothing half-done that matters: a record
@@ -48,7 +48,7 @@ export const RECEIVE_WAITS: number = SEND_WAITS + WAIT_SET_WORDS;
 export const ENDS = 128;
 export const END_WORDS = 40;
 export const REASON: number = ENDS + END_WORDS * MAX_THREADS;
-export const MAX_REASON_BYTES = 1024;
+export const MAX_REASON_BYTES = 8192;
 /** Byte where the ring starts. */
 export const RING: number = 4 * REASON + MAX_REASON_BYTES;
 
