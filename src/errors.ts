@@ -6,17 +6,9 @@
  */
 
 import { ERROR_CLASS, HeddleError } from "./heddle-error.ts";
-import { type AnySharedError, sharedErrorClasses } from "./shared-errors.ts";
+import type { AnySharedError } from "./shared-errors.ts";
 
 export { HeddleError, type HeddleErrorCode } from "./heddle-error.ts";
-export {
-  ChannelClosedError,
-  DeadlockError,
-  PoisonedError,
-  SharedAccessError,
-  SharedMemoryFullError,
-  WaitTimeoutError,
-} from "./shared-errors.ts";
 
 /** An option or argument is invalid. Nothing was started or sent. */
 export class InvalidArgumentError extends HeddleError {
@@ -390,7 +382,6 @@ export const errorClasses: Readonly<Record<string, { readonly prototype: HeddleE
   ValidationError,
   BorrowExpiredError,
   ProtocolError,
-  ...sharedErrorClasses,
 };
 // `super()` writes the prototype's name into the stack, and minifiers keep these keys.
 for (const [name, { prototype }] of Object.entries(errorClasses)) {

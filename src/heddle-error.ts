@@ -63,3 +63,11 @@ export class HeddleError extends Error {
     return parent !== null;
   }
 }
+
+const KEY = Symbol.for("heddle.errors");
+type Classes = Record<string, { readonly prototype: object }>;
+
+/** Error classes of entry points that not every program loads, by name, in whichever copy they are. */
+export function errorsOfEntries(): Classes {
+  return (globalThis as { [KEY]?: Classes })[KEY] ??= Object.create(null) as Classes;
+}

@@ -56,4 +56,4 @@ export {
   SharedAccessError,
   SharedMemoryFullError,
   WaitTimeoutError,
-} from "./errors.ts";
+} from "./shared-errors.ts";

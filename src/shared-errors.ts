@@ -1,5 +1,5 @@
-/** The errors of `heddle/shared`, each with a literal `code`. `errors.ts` has the others, and lists them all. */
-import { HeddleError } from "./heddle-error.ts";
+/** The errors of `heddle/shared`, each with a literal `code`. `errors.ts` has the others. Loaded by `heddle/shared` alone, which makes them known to the codec. */
+import { ERROR_CLASS, errorsOfEntries, HeddleError } from "./heddle-error.ts";
 
 /** The thread that held a lock died before it gave it back, perhaps in the middle of a change of what the lock protects. */
 export class PoisonedError extends HeddleError {
@@ -79,6 +79,13 @@ export const sharedErrorClasses: Readonly<Record<string, { readonly prototype: H
   WaitTimeoutError,
   SharedAccessError,
 };
+
+// As for the others: minifiers keep these keys.
+for (const [name, { prototype }] of Object.entries(sharedErrorClasses)) {
+  Object.defineProperty(prototype, "name", { value: name, configurable: true });
+  Object.defineProperty(prototype, ERROR_CLASS, { value: name });
+}
+Object.assign(errorsOfEntries(), sharedErrorClasses);
 
 /** The same for types. */
 export type AnySharedError =

@@ -2,8 +2,7 @@
  * The agreement between the codec and `heddle/shared`: an object with the key HANDLE is sent as what that property holds, and
  * arrives as what the function on `globalThis` makes of it. Neither loads the other, in whichever copies they are.
  */
-import { Map, Set } from "../builtins.ts";
-import { HeddleError } from "../heddle-error.ts";
+import { DataCloneError } from "../errors.ts";
 
 /** Key of an object that stands for shared memory. */
 export const HANDLE: unique symbol = Symbol.for("heddle.handle");
@@ -14,87 +13,35 @@ export interface HandleParts {
   readonly buffer: SharedArrayBuffer;
 }
 
-export type HandleMaker = (kind: string, buffer: SharedArrayBuffer) => object;
+/** What `heddle/shared` does for the others. */
+export interface HandleSupport {
+  /** The handle of a buffer that has arrived. */
+  make(kind: string, buffer: SharedArrayBuffer): object;
+  /** What structured clone may copy of a value with handles (`worker.data`), and the way back. */
+  pack(value: unknown): unknown;
+  unpack(value: unknown): unknown;
+}
 
 const KEY = Symbol.for("heddle.handles");
 
-export function handleMaker(): HandleMaker | undefined {
-  return (globalThis as { [KEY]?: HandleMaker })[KEY];
+/** Undefined: this thread has not loaded `heddle/shared`. */
+export function handleSupport(): HandleSupport | undefined {
+  return (globalThis as { [KEY]?: HandleSupport })[KEY];
 }
 
-export function setHandleMaker(make: HandleMaker): void {
-  if (handleMaker() === undefined) Object.defineProperty(globalThis, KEY, { value: make });
+export function setHandleSupport(support: HandleSupport): void {
+  if (handleSupport() === undefined) Object.defineProperty(globalThis, KEY, { value: support });
 }
 
-/** In place of a handle in what structured clone copies. */
-interface Placeholder {
-  readonly [PLACEHOLDER]: string;
-  readonly buffer: SharedArrayBuffer;
-}
-const PLACEHOLDER = "heddle.handle";
+/** Key of `worker.data` that has handles, in place of itself. */
+export const PACKED = "heddle.handles";
 
-/** A copy of arrays, plain objects, maps and sets with placeholders for handles; the value itself if it has none. */
-export function withoutHandles(value: unknown): unknown {
-  if (handleMaker() === undefined) return value;
-  return replace(value, (object) => {
-    if (!Object.hasOwn(object, HANDLE)) return undefined;
-    const { kind, buffer } = (object as Readonly<Record<typeof HANDLE, HandleParts>>)[HANDLE];
-    return { [PLACEHOLDER]: kind, buffer } satisfies Placeholder;
-  });
-}
-
-/** The same value with handles for the placeholders. */
-export function withHandles(value: unknown): unknown {
-  return replace(value, (object) => {
-    if (!Object.hasOwn(object, PLACEHOLDER)) return undefined;
-    const { [PLACEHOLDER]: kind, buffer } = object as Placeholder;
-    const make = handleMaker();
-    if (make === undefined) {
-      throw new HeddleError(
-        "HEDDLE_SHARED_ACCESS",
-        `worker.data contains a shared ${
-          kind.split(":")[0]
-        }: import "heddle/shared" in the module that reads it.`,
-      );
-    }
-    return make(kind, buffer);
-  });
-}
-
-/** Replaces objects at any depth: those for which `other` returns one. Copies what contains some, and nothing else. */
-function replace(value: unknown, other: (object: object) => object | undefined): unknown {
-  const known = new Map<object, unknown>();
-  const visit = (part: unknown): unknown => {
-    if (typeof part !== "object" || part === null) return part;
-    if (known.has(part)) return known.get(part);
-    const replaced = other(part);
-    known.set(part, replaced ?? part);
-    if (replaced !== undefined) return replaced;
-    const copy = copyIfChanged(part, visit);
-    known.set(part, copy);
-    return copy;
-  };
-  return visit(value);
-}
-
-function copyIfChanged(object: object, visit: (part: unknown) => unknown): unknown {
-  const prototype = Object.getPrototypeOf(object) as unknown;
-  if (Array.isArray(object)) {
-    const items = object.map(visit);
-    return items.some((item, index) => item !== object[index]) ? items : object;
-  }
-  if (object instanceof Map) {
-    const entries = [...object].map(([key, part]) => [key, visit(part)] as const);
-    return entries.some(([key, part]) => part !== object.get(key)) ? new Map(entries) : object;
-  }
-  if (object instanceof Set) {
-    const parts = [...object].map(visit);
-    return parts.every((part) => object.has(part)) ? object : new Set(parts);
-  }
-  if (prototype !== Object.prototype && prototype !== null) return object;
-  const entries = Object.entries(object);
-  const changed = entries.map(([key, part]) => [key, visit(part)] as const);
-  return changed.some(([, part], index) => part !== entries[index]![1])
-    ? Object.fromEntries(changed)
-    : object;
+/** `worker.data` as the worker sees it. */
+export function unpackData(data: unknown): unknown {
+  if (typeof data !== "object" || data === null || !Object.hasOwn(data, PACKED)) return data;
+  const support = handleSupport();
+  if (support !== undefined) return support.unpack((data as { [PACKED]: unknown })[PACKED]);
+  throw new DataCloneError(
+    'worker.data has shared objects: import "heddle/shared" in the module that reads it.',
+  );
 }

@@ -4,11 +4,15 @@
  */
 import { currentRuntime } from "../runtimes/current.ts";
 import { type HookedThread, setThreadHooks, threadHooks } from "../realm/thread-hooks.ts";
+import { setHandleSupport } from "../realm/handles.ts";
+import { makeHandle } from "./handles.ts";
+import { withHandles, withoutHandles } from "./handles-in-data.ts";
 import { answer } from "./named.ts";
 import { FENCE_MS } from "./threads/root.ts";
 import { setRuntime, thisThread } from "./threads/this-thread.ts";
 
 setRuntime(currentRuntime);
+setHandleSupport({ make: makeHandle, pack: withoutHandles, unpack: withHandles });
 
 function begin(): HookedThread {
   const thread = thisThread();

@@ -3,7 +3,7 @@
  * sends an object with the key HANDLE as its kind and its buffer, and asks `globalThis` for the other way (codec/kinds/handles.ts).
  */
 import { Error } from "../builtins.ts";
-import { HANDLE, type HandleParts, setHandleMaker } from "../realm/handles.ts";
+import { HANDLE, type HandleParts } from "../realm/handles.ts";
 import { type Kind, KINDS, ObjectMemory } from "./memory.ts";
 import { thisThread } from "./threads/this-thread.ts";
 
@@ -32,8 +32,6 @@ export function makeHandle(kind: string, buffer: SharedArrayBuffer): object {
   }
   return make(ObjectMemory.adopt(name as Kind, buffer, thisThread()), detail);
 }
-
-setHandleMaker(makeHandle);
 
 /** The memory of a handle. */
 export let memoryOf: (handle: SharedObject) => ObjectMemory;

@@ -5,7 +5,7 @@
  * One word: 0, or the token of the holder. Edges: 0 → token, and dead token or DAMAGED → token, by compare-exchange; token → 0 or
  * DAMAGED by the holder.
  */
-import { WaitTimeoutError } from "../errors.ts";
+import { WaitTimeoutError } from "../shared-errors.ts";
 import type { ThisThread } from "./threads/this-thread.ts";
 
 /** The token of no thread: of one that has died, for the next one. */

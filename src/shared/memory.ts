@@ -7,7 +7,7 @@
  *
  * Views have a fixed length, since those that follow a buffer's growth are slower; a thread makes new ones when it meets an offset beyond its own.
  */
-import { SharedAccessError } from "../errors.ts";
+import { SharedAccessError } from "../shared-errors.ts";
 import { type Memory, viewMemory } from "../memory/views.ts";
 import type { ThisThread } from "./threads/this-thread.ts";
 

@@ -37,7 +37,7 @@ import { AwakeCount } from "../sync/awake-count.ts";
 import { HostWaker } from "../sync/host-parking.ts";
 import { SpaceFlag } from "../sync/space-flag.ts";
 import { Parker } from "../sync/worker-parking.ts";
-import { withHandles } from "../realm/handles.ts";
+import { unpackData } from "../realm/handles.ts";
 import { enterWorkerRealm, type WorkerRealm } from "../realm/worker-realm.ts";
 import { SpscRing } from "../ring/spsc-ring.ts";
 import { currentRuntime } from "../runtimes/current.ts";
@@ -108,9 +108,9 @@ function begin(start: WorkerStart): void {
     info: Object.freeze({
       id: start.workerId,
       pool: start.poolName,
-      // At the first reading, when the module that reads it has loaded heddle/shared.
+      // At the first reading after the module that reads it has loaded heddle/shared.
       get data(): unknown {
-        return data ??= start.shared === undefined ? start.data : withHandles(start.data);
+        return data ??= unpackData(start.data);
       },
       context: undefined,
     }),

@@ -1,5 +1,5 @@
 /** The option `worker` of `createPool`: what each worker runs before its tasks, and how its thread is started. */
-import { withoutHandles } from "../../realm/handles.ts";
+import { handleSupport } from "../../realm/handles.ts";
 import { structuredClone, URL as BuiltinURL } from "../../builtins.ts";
 import { checkKeys, invalid, isObject, isRecord, ownOf, show } from "./checks.ts";
 import { type HeddleError, InvalidArgumentError, WorkerStartError } from "../../errors.ts";
@@ -98,7 +98,7 @@ export function checkWorkerOptions(
 
 function cloneData(data: unknown): unknown {
   try {
-    return structuredClone(withoutHandles(data));
+    return structuredClone(handleSupport()?.pack(data) ?? data);
   } catch (cause) {
     const { message } = cause as Error;
     throw new InvalidArgumentError(`worker.data cannot be cloned: ${message}`, { cause });

@@ -21,6 +21,7 @@ import {
   URIError,
 } from "../../builtins.ts";
 import { errorClasses, PayloadTooLargeError } from "../../errors.ts";
+import { errorsOfEntries } from "../../heddle-error.ts";
 import type { CodecAccess } from "../../runtimes/runtime.ts";
 import { defineValue, ownValue } from "../support/own-property.ts";
 import type { Reader } from "../reader.ts";
@@ -52,6 +53,14 @@ const OWN_PREFIX = "heddle ";
 const OWN_PROTOTYPES: ReadonlyMap<string, object> = new Map(
   Object.entries(errorClasses).map(([name, { prototype }]) => [OWN_PREFIX + name, prototype]),
 );
+
+/** The prototype of one of heddle's classes, those of entry points that were loaded (`errorsOfEntries`) included. */
+function ownPrototype(type: string): object | undefined {
+  return OWN_PROTOTYPES.get(type) ??
+    (type.startsWith(OWN_PREFIX)
+      ? errorsOfEntries()[type.slice(OWN_PREFIX.length)]?.prototype
+      : undefined);
+}
 
 /** Key of the class name on the prototypes of heddle's errors, in all copies of heddle (see errors.ts). */
 const ERROR_CLASS = Symbol.for("heddle.error");
@@ -196,7 +205,7 @@ export function readError(reader: Reader, at: number, word: number): Error {
   const options = hasCause && !isReferenced ? { cause: reader.value(reader.next) } : undefined;
   const error = createBareError(reader.access, type, message) ??
     createError(type, name, message, options);
-  const prototype = OWN_PROTOTYPES.get(type);
+  const prototype = ownPrototype(type);
   if (prototype !== undefined) setPrototypeOf(error, prototype);
   if (isReferenced) reader.register(at, error);
   if (isStackAssignable && typeof stack === "string") error.stack = stack;
@@ -221,7 +230,7 @@ export function readError(reader: Reader, at: number, word: number): Error {
 
 function createBareError(access: CodecAccess, type: string, message: string): Error | undefined {
   const isBuiltIn = hasOwn(BUILT_IN, type);
-  if (!isBuiltIn && !OWN_PROTOTYPES.has(type)) return undefined;
+  if (!isBuiltIn && ownPrototype(type) === undefined) return undefined;
   const error = access.errors.bare(isBuiltIn ? BUILT_IN[type]! : Error);
   if (error !== undefined) error.message = message;
   return error;
@@ -300,7 +309,7 @@ function typeOfPrototypes(error: Error): string | undefined {
     if (type !== undefined) return type;
     if (isDOMExceptionPrototype(parent)) return "DOMException";
     const ownType = OWN_PREFIX + String(ownValue(parent, ERROR_CLASS)); // from another copy of heddle
-    if (OWN_PROTOTYPES.has(ownType)) return ownType;
+    if (ownPrototype(ownType) !== undefined) return ownType;
   }
   return undefined;
 }

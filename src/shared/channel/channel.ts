@@ -1,6 +1,7 @@
 /** Channels: values from any number of threads to any number of others. */
 import { FinalizationRegistry, Set } from "../../builtins.ts";
-import { ChannelClosedError, InvalidArgumentError, WaitTimeoutError } from "../../errors.ts";
+import { InvalidArgumentError } from "../../errors.ts";
+import { ChannelClosedError, WaitTimeoutError } from "../../shared-errors.ts";
 import { HANDLE, type HandleParts } from "../../realm/handles.ts";
 import { registerHandle, type SharedHandle } from "../handles.ts";
 import { type BlockOptions, checkWait, type WaitOptions } from "../locks/options.ts";

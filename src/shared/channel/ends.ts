@@ -3,7 +3,7 @@
  * arrived. When the living have no senders any more the channel ends, and likewise with receivers.
  */
 import { Error } from "../../builtins.ts";
-import { ChannelClosedError } from "../../errors.ts";
+import { ChannelClosedError } from "../../shared-errors.ts";
 import { Guarded } from "../guarded.ts";
 import { indexOf } from "../threads/root.ts";
 import type { ObjectMemory } from "../memory.ts";

@@ -3,7 +3,8 @@
  * in the next microtask, unless `select` has taken it.
  */
 import { queueMicrotask } from "../../builtins.ts";
-import { InvalidArgumentError, WaitTimeoutError } from "../../errors.ts";
+import { InvalidArgumentError } from "../../errors.ts";
+import { WaitTimeoutError } from "../../shared-errors.ts";
 import { checkWait, type WaitOptions } from "../locks/options.ts";
 import type { Timer } from "../../runtimes/runtime.ts";
 import { type ThisThread, thisThread } from "../threads/this-thread.ts";

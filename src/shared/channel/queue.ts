@@ -1,5 +1,6 @@
 /** The ring of a channel: how values get in and out, without waiting. layout.ts has its words. */
-import { ChannelClosedError, PayloadTooLargeError, ProtocolError } from "../../errors.ts";
+import { PayloadTooLargeError, ProtocolError } from "../../errors.ts";
+import { ChannelClosedError } from "../../shared-errors.ts";
 import { INT, NUMBER } from "../../codec/tags.ts";
 import { copyWords, type Memory, viewMemory } from "../../memory/views.ts";
 import { Latch } from "../latch.ts";

@@ -1,5 +1,5 @@
 /** Waiting, with a lock given back meanwhile, until another thread says that something has changed. */
-import { DeadlockError, WaitTimeoutError } from "../../errors.ts";
+import { DeadlockError, WaitTimeoutError } from "../../shared-errors.ts";
 import { Guarded } from "../guarded.ts";
 import { registerHandle, SharedObject } from "../handles.ts";
 import { OBJECT_WORDS, ObjectMemory } from "../memory.ts";

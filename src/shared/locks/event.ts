@@ -1,5 +1,5 @@
 /** Event, flag and once: one word each. */
-import { DeadlockError, WaitTimeoutError } from "../../errors.ts";
+import { DeadlockError, WaitTimeoutError } from "../../shared-errors.ts";
 import { registerHandle, SharedObject } from "../handles.ts";
 import { type Kind, OBJECT_WORDS, ObjectMemory } from "../memory.ts";
 import { thisThread } from "../threads/this-thread.ts";

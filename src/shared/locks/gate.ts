@@ -15,7 +15,7 @@
  * A thread that is called holds its permits from that store on; that it notes them among the holders and frees its record is
  * its own business, and if it dies between the two, it is dead. So the tables are the truth, and `taken` their sum.
  */
-import { WaitTimeoutError } from "../../errors.ts";
+import { WaitTimeoutError } from "../../shared-errors.ts";
 import { Guarded } from "../guarded.ts";
 import { type Kind, OBJECT_WORDS, type ObjectMemory } from "../memory.ts";
 import { MAX_THREADS } from "../threads/root.ts";

@@ -1,5 +1,6 @@
 /** Barrier and wait group: threads that wait for each other. */
-import { InvalidArgumentError, PoisonedError, WaitTimeoutError } from "../../errors.ts";
+import { InvalidArgumentError } from "../../errors.ts";
+import { PoisonedError, WaitTimeoutError } from "../../shared-errors.ts";
 import { Guarded } from "../guarded.ts";
 import { registerHandle, SharedObject } from "../handles.ts";
 import { type Kind, OBJECT_WORDS, ObjectMemory } from "../memory.ts";

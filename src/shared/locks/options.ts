@@ -1,10 +1,6 @@
 /** Options of waits, and their checks. */
-import {
-  DeadlockError,
-  InvalidArgumentError,
-  PoisonedError,
-  WaitTimeoutError,
-} from "../../errors.ts";
+import { InvalidArgumentError } from "../../errors.ts";
+import { DeadlockError, PoisonedError, WaitTimeoutError } from "../../shared-errors.ts";
 import type { Outcome } from "./gate.ts";
 
 /** How long to wait. */

@@ -8,7 +8,7 @@
  *   word 2   order    of arrival; wraps
  *   word 3   request  what it waits for
  */
-import { SharedAccessError } from "../../errors.ts";
+import { SharedAccessError } from "../../shared-errors.ts";
 import { indexOf } from "../threads/root.ts";
 import type { ThisThread } from "../threads/this-thread.ts";
 

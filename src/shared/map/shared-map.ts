@@ -1,6 +1,6 @@
 /** Maps and caches that all threads read at once. */
 import { TypeError } from "../../builtins.ts";
-import { DeadlockError, SharedMemoryFullError, WaitTimeoutError } from "../../errors.ts";
+import { DeadlockError, SharedMemoryFullError, WaitTimeoutError } from "../../shared-errors.ts";
 import { bytesAt } from "../../codec/kinds/bytes.ts";
 import { registerHandle, SharedObject } from "../handles.ts";
 import { type BlockOptions, checkWait, type WaitOptions } from "../locks/options.ts";

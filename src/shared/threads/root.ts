@@ -19,7 +19,8 @@
  *
  * A token names one life of one record: `index | life << 8`, 30 bits, never 0. docs/internals/shared.md has the protocol.
  */
-import { ProtocolError, SharedAccessError } from "../../errors.ts";
+import { ProtocolError } from "../../errors.ts";
+import { SharedAccessError } from "../../shared-errors.ts";
 
 /** Threads that may live at once. */
 export const MAX_THREADS = 256;

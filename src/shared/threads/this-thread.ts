@@ -4,7 +4,7 @@
  * One object for all copies of heddle in the thread: its words have one writer.
  */
 import { Error } from "../../builtins.ts";
-import { DeadlockError, SharedAccessError } from "../../errors.ts";
+import { DeadlockError, SharedAccessError } from "../../shared-errors.ts";
 import { workerRealm } from "../../realm/worker-realm.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
 import { VERSION } from "../../version.ts";

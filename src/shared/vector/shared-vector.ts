@@ -1,6 +1,7 @@
 /** Vectors of numbers that grow, and counters. */
 import { JSON, RangeError } from "../../builtins.ts";
-import { InvalidArgumentError, SharedMemoryFullError } from "../../errors.ts";
+import { InvalidArgumentError } from "../../errors.ts";
+import { SharedMemoryFullError } from "../../shared-errors.ts";
 import { registerHandle, SharedObject } from "../handles.ts";
 import { OBJECT_WORDS, ObjectMemory } from "../memory.ts";
 import { thisThread } from "../threads/this-thread.ts";

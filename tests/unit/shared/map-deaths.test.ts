@@ -1,6 +1,6 @@
 /** Maps whose threads die between any two stores: readers see old or new, and all memory can be used again. */
 import { describe, expect, test } from "vitest";
-import { SharedMemoryFullError } from "../../../src/errors.ts";
+import { SharedMemoryFullError } from "../../../src/shared-errors.ts";
 import { memoryOf } from "../../../src/shared/handles.ts";
 import type { SharedCacheOptions } from "../../../src/shared/map/options.ts";
 import { SharedCache, SharedMap } from "../../../src/shared/map/shared-map.ts";
