@@ -1,6 +1,7 @@
 /** docs/errors.md has a section for each error of the sources, and no other. */
 import { expect, test } from "vitest";
 import { errorClasses } from "../../src/errors.ts";
+import { sharedErrorClasses } from "../../src/shared-errors.ts";
 import { blocksIn, readPage } from "./blocks.ts";
 
 const page = readPage("docs/errors.md");
@@ -17,7 +18,8 @@ const sections = new Map(
 );
 
 test("every class has a code", () => {
-  const names = Object.keys(errorClasses).filter((name) => name !== "HeddleError");
+  const names = Object.keys({ ...errorClasses, ...sharedErrorClasses })
+    .filter((name) => name !== "HeddleError");
   expect([...declared.values()].sort()).toEqual(names.sort());
 });
 
