@@ -1,5 +1,5 @@
 /**
- * Sixty faults, one line of the sources each, and the tests that have to notice them. `npm run test:mutants` puts them in one
+ * Seventy faults, one line of the sources each, and the tests that have to notice them. `npm run test:mutants` puts them in one
  * by one, and lists those that no test noticed.
  */
 
@@ -457,6 +457,54 @@ const nats: Room = {
   ],
 };
 
+const shared: Room = {
+  tests: ["unit/shared"],
+  mutants: [
+    {
+      file: "shared/locks/gate.ts",
+      from: "if (poisonous > 0 && permits >= poisonous) words[POISONED] = 1;",
+      to: "",
+      fault: "the death of a holder poisons nothing",
+    },
+    {
+      file: "shared/locks/gate.ts",
+      from: "|| this.#waiters.oldest() >= 0) return",
+      to: ") return",
+      fault: "newcomers overtake those who wait",
+    },
+    {
+      file: "shared/threads/root.ts",
+      from: "for (let index = this.high - 1; index >= 0; index--) this.wake(index);",
+      to: "",
+      fault: "a death wakes nobody",
+    },
+    {
+      file: "shared/channel/ends.ts",
+      from: "if (receivers === 0) Atomics.store(words, NO_RECEIVERS, 1);",
+      to: "",
+      fault: "senders never learn that nobody receives",
+    },
+    {
+      file: "shared/channel/queue.ts",
+      from: 'if (entered === "recover") this.#recount();',
+      to: "",
+      fault: "a death between two stores lets one value too many in",
+    },
+    {
+      file: "shared/map/arena.ts",
+      from: "if ((then & 1) === 0 || this.#root.visits(index) !== then) continue;",
+      to: "continue;",
+      fault: "memory is used again while a reader reads it",
+    },
+    {
+      file: "shared/map/table.ts",
+      from: "if (old === 0) Atomics.add(this.words, SIZE, 1);",
+      to: "Atomics.add(this.words, SIZE, 1);",
+      fault: "a replaced entry counts twice",
+    },
+  ],
+};
+
 /** By name. */
 export const rooms: Readonly<Record<string, Room>> = {
   ring,
@@ -466,4 +514,5 @@ export const rooms: Readonly<Record<string, Room>> = {
   limits,
   streams,
   nats,
+  shared,
 };
