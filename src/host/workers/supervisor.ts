@@ -421,13 +421,13 @@ export class Supervisor {
     return error === undefined;
   }
 
-  /** Starts a replacement soon, unless there are enough workers. Returns its id, which is then reserved. */
-  #replaceLater(): number | undefined {
+  /** Starts a replacement soon, unless there are enough workers. Returns its id, which is then reserved; `reserved` is one that was. */
+  #replaceLater(reserved?: number): number | undefined {
     const { queued } = this.#dispatcher.waiting;
     if (this.#isDraining && queued === 0) return undefined;
     const alive = this.#alive + this.#timers.size;
     if (alive >= this.#maxThreads || (alive >= this.#minThreads && queued === 0)) return undefined;
-    const id = this.#nextId++;
+    const id = reserved ?? this.#nextId++;
     const timer = this.#runtime.setTimeout(() => {
       this.#timers.delete(timer);
       if (!this.#isClosing) this.#startOrReplaceLater(id);
@@ -444,7 +444,7 @@ export class Supervisor {
     } catch (error) {
       if (this.#failures.countFailedStart(this.#dispatcher.lanes.open.length)) {
         this.#events.onFailed(this.#failures.startError(error as Error));
-      } else this.#replaceLater();
+      } else this.#replaceLater(id);
     }
   }
 }

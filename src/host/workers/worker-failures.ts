@@ -25,7 +25,8 @@ export class WorkerFailures {
 
   /** Delay before the next replacement, in milliseconds. */
   get delayMs(): number {
-    return Math.min(BACK_OFF_MS * 2 ** this.#unproductiveInARow, MAX_BACK_OFF_MS);
+    const failures = Math.max(this.#unproductiveInARow, this.#startFailures);
+    return Math.min(BACK_OFF_MS * 2 ** failures, MAX_BACK_OFF_MS);
   }
 
   /** Counts a failed start. True: the pool has failed. A pool with open workers goes on with them. */

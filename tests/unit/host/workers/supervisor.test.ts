@@ -296,3 +296,33 @@ test("a closed pool replaces nothing and settles when its last worker is gone", 
   ]);
   expect(supervisor.lost).toBe(1);
 });
+
+describe("a replacement whose thread cannot be created", () => {
+  test("keeps the number that its predecessor's end has named", () => {
+    const { exits, pass, state, supervisor, threads } = createSupervisor();
+    supervisor.start();
+    threads[0]!.ready();
+    state.canSpawn = () => false;
+    threads[0]!.exit();
+    pass(15); // one attempt
+    state.canSpawn = () => true;
+    pass(500);
+    threads[1]!.ready();
+    expect([exits[0]![0].replacedBy, supervisor.workerIds]).toEqual([1, [1]]);
+  });
+
+  test("is tried less and less often", () => {
+    const { pass, state, supervisor, threads } = createSupervisor({ minThreads: 2 });
+    supervisor.start();
+    for (const thread of threads) thread.ready();
+    let attempts = 0;
+    state.canSpawn = () => {
+      attempts++;
+      return false;
+    };
+    threads[0]!.exit();
+    for (let ms = 0; ms < 5000; ms++) pass(1);
+    expect(attempts).toBeGreaterThan(5);
+    expect(attempts).toBeLessThan(20);
+  });
+});
