@@ -21,7 +21,7 @@ function begin(): HookedThread {
   const token = root.begin(thread.token);
   thread.children++;
   const fence = (): void => {
-    for (const each of root.family(token)) root.fence(each, currentRuntime.coarseNow());
+    for (const each of root.family(token)) root.fence(each, thread.nowMs);
   };
   return {
     onStop: fence,

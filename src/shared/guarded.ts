@@ -1,6 +1,6 @@
 /**
- * What is changed under a latch, by threads that may die in the middle: after a death, whoever comes next repairs it first. For
- * that the object keeps the number of deaths that it has seen (`Root.deaths`).
+ * An object that threads change under a latch, and that they may leave half-changed by their death: the next thread repairs it first.
+ * The object keeps the number of deaths for which it was repaired (`Root.deaths`).
  */
 import { Latch } from "./latch.ts";
 import type { ThisThread } from "./threads/this-thread.ts";
@@ -28,32 +28,32 @@ export abstract class Guarded {
   /** Takes back what the dead had. `isDamaged`: a holder of the latch has died, and may have left things half-done. */
   protected abstract repair(isDamaged: boolean): void;
 
-  /** Whether somebody has died and nobody has looked yet. */
+  /** Whether a thread has died since the last repair. */
   protected get isStale(): boolean {
     return Atomics.load(this.words, this.#deaths) !== this.thread.root.deaths;
   }
 
-  /** Runs `f` under the latch. On the main thread throws WaitTimeoutError if its holder does not give it back for 100 ms. */
+  /** Runs `f` under the latch. On the main thread throws WaitTimeoutError if its holder does not release it in time (latch.ts). */
   protected locked<Result>(f: () => Result): Result {
     return this.#under(this.#latch.take(), f);
   }
 
-  /** The same, but on threads that may not block undefined if the latch stays taken for some microseconds: `lookSoon` then. */
+  /** The same, but on threads that may not block undefined if the latch stays taken for some microseconds: `checkSoon` then. */
   protected attempt<Result>(f: () => Result): Result | undefined {
     if (this.thread.mayBlock) return this.locked(f);
     const outcome = this.#latch.trySoon();
     return outcome === "busy" ? undefined : this.#under(outcome === "recover", f);
   }
 
-  /** Runs `f` under the latch, now or as soon as it is free. For what has to happen and what nobody waits for. */
+  /** Runs `f` under the latch, now or as soon as it is free. For changes that must happen and that no caller waits for. */
   protected whenFree(f: () => void): void {
     if (this.attempt(() => (f(), true)) === true) return;
     this.thread.runtime.setTimeout(() => this.whenFree(f), 1);
   }
 
-  /** For a wait in the event loop that found the latch taken: looks again in a moment. */
-  lookSoon(): void {
-    this.thread.loop.lookSoon();
+  /** For a wait in the event loop that found the latch taken: checks again after a millisecond. */
+  checkSoon(): void {
+    this.thread.loop.checkSoon();
   }
 
   #under<Result>(isDamaged: boolean, f: () => Result): Result {

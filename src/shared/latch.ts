@@ -8,14 +8,14 @@
 import { WaitTimeoutError } from "../shared-errors.ts";
 import type { ThisThread } from "./threads/this-thread.ts";
 
-/** The token of no thread: of one that has died, for the next one. */
+/** A token that no thread has, so it counts as dead. */
 const DAMAGED = -1;
-/** Looks before a worker sleeps. */
+/** Attempts before a worker sleeps. */
 const SPINS = 500;
-/** How long a worker sleeps between looks. Nobody wakes it: that would cost each release a question. */
+/** How long a worker sleeps between attempts. A release wakes no thread, so that it costs one store. */
 const SLEEP_MS = 0.2;
 /**
- * How long the main thread looks. It cannot learn of a death while it does, but of threads that heddle stops it knows before: the latch of one is free
+ * How long the main thread spins. It cannot hear of a death meanwhile, but it knows the threads that heddle is stopping: their latches are free
  * after FENCE_MS.
  */
 const MAIN_MS = 250;
@@ -41,15 +41,15 @@ export class Latch {
 
   /** Takes it if it is free. "recover": its last holder has died with it. */
   try(): "taken" | "recover" | "busy" {
-    const { token, root, runtime } = this.#thread;
+    const { token, root } = this.#thread;
     const holder = Atomics.compareExchange(this.#words, this.#index, 0, token);
     if (holder === 0) return "taken";
-    if (holder === token || !root.isGone(holder, runtime.coarseNow())) return "busy";
+    if (holder === token || !root.isGone(holder, this.#thread.nowMs)) return "busy";
     const seen = Atomics.compareExchange(this.#words, this.#index, holder, token);
     return seen === holder ? "recover" : "busy";
   }
 
-  /** The same with some patience, since it is never held for long. */
+  /** The same with SPINS attempts, since it is never held for long. */
   trySoon(): "taken" | "recover" | "busy" {
     this.#thread.checkLife();
     for (let look = 0; look < SPINS; look++) {
@@ -79,7 +79,7 @@ export class Latch {
       else if (thread.mayBlock) Atomics.wait(this.#words, this.#index, this.#holder(), SLEEP_MS);
       else if (endMs === 0) endMs = now() + MAIN_MS;
       else if (now() > endMs) {
-        // Its holder is suspended, or has died and this thread has not heard of it: in a later turn it will.
+        // Its holder is suspended, or has died: this thread hears of that in a later turn of its event loop.
         throw new WaitTimeoutError(`Getting the turn to change ${this.#name}`, MAIN_MS);
       }
     }

@@ -9,7 +9,7 @@ import { makeHandle, memoryOf, type SharedObject } from "./handles.ts";
 import { type Kind, ObjectMemory } from "./memory.ts";
 import { thisThread } from "./threads/this-thread.ts";
 
-/** What makes an object: its kind and options, which have to be the same for everybody. */
+/** The name, kind and options of an object. All threads have to give the same. */
 interface Wanted {
   readonly name: string;
   readonly kind: string;

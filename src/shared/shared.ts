@@ -44,11 +44,11 @@ export interface SharedByName {
   mutex(name: string): Promise<Mutex>;
   /** The read-write lock of this name. */
   rwLock(name: string): Promise<RwLock>;
-  /** The semaphore of this name, with so many permits. */
+  /** The semaphore of this name, with this number of permits. */
   semaphore(name: string, permits: number): Promise<Semaphore>;
   /** The condition of this name. */
   condition(name: string): Promise<Condition>;
-  /** The barrier of this name, for so many waits. */
+  /** The barrier of this name, for this number of waits. */
   barrier(name: string, count: number): Promise<Barrier>;
   /** The wait group of this name. */
   waitGroup(name: string): Promise<WaitGroup>;
@@ -63,7 +63,7 @@ export interface SharedByName {
 }
 
 /**
- * Shared objects by name: the same name is the same object in every thread of the process, whoever asks first. All have to give the
+ * Shared objects by name: the same name is the same object in every thread of the process. The first thread that asks makes it. All have to give the
  * same options; otherwise the promise rejects with InvalidArgumentError. A named object lives as long as the process.
  *
  * Workers ask the thread that created their pool, so these methods are asynchronous. That thread has to have imported `heddle/shared` before it

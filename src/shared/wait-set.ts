@@ -1,5 +1,5 @@
 /**
- * Threads to wake when an object changes: one bit for each, 8 words. A thread sets its bit before it looks; whoever changes the
+ * Threads to wake when an object changes: one bit for each, 8 words. A thread sets its bit before it checks its condition; a thread that changes the
  * object takes all bits (`exchange`) and wakes their threads. A bit that is set without need costs one wake.
  */
 import { MAX_THREADS } from "./threads/root.ts";
@@ -22,7 +22,7 @@ export class WaitSet {
     this.#bit = 1 << (thread.index & 31);
   }
 
-  /** Adds this thread. Look at the object after it. */
+  /** Adds this thread. Check the object after it. */
   add(): void {
     // SYNC(shared-set): the bit, then the object's words; pairs with `wake`. Needs seq-cst.
     if ((Atomics.load(this.#words, this.#own) & this.#bit) === 0) {

@@ -202,6 +202,17 @@ test("a condition wakes one or all, with the lock held", async () => {
   expect([guard.isHeld, mutex.isHeld]).toEqual([true, true]);
 });
 
+test("a condition whose lock's holder dies meanwhile says so", async () => {
+  const [mutex, condition, event] = [new Mutex(), new Condition(), new Event()];
+  const { call } = pool({ threads: 1, hardTimeoutMs: 100 });
+  const guard = await mutex.lock();
+  const waiting = rejection(condition.wait(guard));
+  const killed = rejection(call.holdForEver([mutex, event]));
+  expect(await waiting).toMatchObject({ code: "HEDDLE_POISONED" });
+  expect([guard.isHeld, mutex.isPoisoned]).toEqual([false, true]);
+  await killed;
+});
+
 describe("a barrier", () => {
   test("opens when all have come, again and again", async () => {
     const barrier = new Barrier(2);

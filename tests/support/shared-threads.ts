@@ -58,6 +58,7 @@ export class SimulatedThread {
     Object.defineProperty(this.root, "words", { value: watch(this.root.words, this) });
     this.thread = new ThisThread(this.root, this.token, isWorker, this.#createRuntime());
     Object.defineProperty(this.thread, "rest", { value: () => void (this.nowMs += 10) });
+    Object.defineProperty(this.thread, "nowMs", { get: () => this.wallMs });
   }
 
   #createRuntime(): Runtime {

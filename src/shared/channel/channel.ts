@@ -1,7 +1,7 @@
 /** Channels: values from any number of threads to any number of others. */
 import { FinalizationRegistry, Set } from "../../builtins.ts";
 import { InvalidArgumentError } from "../../errors.ts";
-import { ChannelClosedError, WaitTimeoutError } from "../../shared-errors.ts";
+import { ChannelClosedError } from "../../shared-errors.ts";
 import { HANDLE, type HandleParts } from "../../realm/handles.ts";
 import { registerHandle, type SharedHandle } from "../handles.ts";
 import { type BlockOptions, checkWait, type WaitOptions } from "../locks/options.ts";
@@ -15,7 +15,7 @@ import { NOTHING, Queue } from "./queue.ts";
 
 /** Options of {@link channel}. */
 export interface ChannelOptions {
-  /** Values that it holds: `send` waits when there are so many. 1 to 2 ** 30. @default 64 */
+  /** Maximum number of values in it: `send` waits when it is reached. 1 to 2 ** 30. @default 64 */
   readonly capacity?: number;
   /**
    * Bytes of memory for the values in it, 128 to 2 ** 30, rounded up to a power of two. One value takes at most half.
@@ -23,6 +23,9 @@ export interface ChannelOptions {
    */
   readonly maxBytes?: number;
 }
+
+const SENDING = "Sending to this channel";
+const RECEIVING = "Receiving from this channel";
 
 /** Ends that were collected without `close()`: their threads have one less. */
 const collected = new FinalizationRegistry<{ queue: Queue; side: Side }>(({ queue, side }) => {
@@ -90,7 +93,7 @@ abstract class End {
     this.#isOpen = false;
     this.#reason = reason;
     collected.unregister(this);
-    this.queue.thread.loop.lookAgain(); // receives that wait fail
+    this.queue.thread.loop.checkAll(); // receives that wait fail
     this.#closeIfIdle();
   }
 
@@ -124,7 +127,7 @@ export class Sender<T> extends End {
     const turn = {};
     queue.sends.enter(turn);
     this.begin(turn);
-    return new Operation("Sending to this channel", options, (registers) => {
+    return new Operation(SENDING, options, (registers) => {
       if (!queue.sends.isNext(turn)) return undefined;
       return queue.send(encoded, registers) ? { value: undefined } : undefined;
     }, () => {
@@ -149,12 +152,15 @@ export class Sender<T> extends End {
     const { queue } = this;
     queue.thread.checkMayBlock("sendSync");
     checkWait(options);
-    const isSent = queue.values.encode(value, "The value", (encoded) => {
+    queue.values.encode(value, "The value", (encoded) => {
       queue.checkSize(encoded);
-      if (queue.send(encoded, false)) return true;
-      return queue.thread.blockUntil({ look: () => queue.send(encoded, true) }, options.timeoutMs);
+      if (queue.send(encoded, false)) return;
+      queue.thread.blockUntil(
+        { check: () => queue.send(encoded, true) },
+        SENDING,
+        options.timeoutMs,
+      );
     });
-    if (!isSent) throw new WaitTimeoutError("Sending to this channel", options.timeoutMs!);
   }
 
   /** Whether a value would find a receiver. */
@@ -186,7 +192,7 @@ export class Receiver<T> extends End implements AsyncIterable<T> {
     const { receives } = this.queue;
     const turn = {};
     receives.enter(turn);
-    return new Operation("Receiving from this channel", options, (registers) => {
+    return new Operation(RECEIVING, options, (registers) => {
       this.checkOpen();
       return receives.isNext(turn) ? this.#take(registers) : undefined;
     }, () => receives.leave(turn));
@@ -206,10 +212,8 @@ export class Receiver<T> extends End implements AsyncIterable<T> {
     checkWait(options);
     let taken = this.#take(false);
     if (taken !== undefined) return taken.value;
-    const look = (): boolean => (taken = this.#take(true)) !== undefined;
-    if (!queue.thread.blockUntil({ look }, options.timeoutMs)) {
-      throw new WaitTimeoutError("Receiving from this channel", options.timeoutMs!);
-    }
+    const check = (): boolean => (taken = this.#take(true)) !== undefined;
+    queue.thread.blockUntil({ check }, RECEIVING, options.timeoutMs);
     return taken!.value;
   }
 
@@ -263,7 +267,7 @@ export class Receiver<T> extends End implements AsyncIterable<T> {
  * A channel: values that go in at the sender come out at the receiver, in order, each once, encoded like the arguments of calls. Both ends may be
  * passed to workers in arguments, and from worker to worker; every thread that gets one has an end of its own to close.
  *
- * What a receiver has taken counts as delivered, even if its thread dies before it did anything with it.
+ * A value that a receiver has taken counts as delivered, also if its thread dies before it uses the value.
  *
  * @example
  * ```ts

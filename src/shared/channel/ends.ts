@@ -1,5 +1,5 @@
 /**
- * Who has ends of a channel. Under its latch: the ends of each thread, counted, with those that it has sent and that have not
+ * The ends of a channel. Under their latch: the number of ends of each thread, and of those that it has sent and that have not
  * arrived. When the living have no senders any more the channel ends, and likewise with receivers.
  */
 import { Error } from "../../builtins.ts";
@@ -42,7 +42,7 @@ export class Ends extends Guarded {
   readonly #waits: readonly WaitSet[];
   readonly #own: number;
 
-  /** `waits`: everybody who has to learn of an end. */
+  /** `waits`: threads to wake when a side is over. */
   constructor(memory: ObjectMemory, values: Values, waits: readonly WaitSet[]) {
     super(memory.view.i32, memory.thread, ENDS_LATCH, DEATHS, "the ends of a channel");
     this.#memory = memory;
@@ -118,7 +118,7 @@ export class Ends extends Guarded {
 
   /** Looks after the dead if there are new ones. */
   refresh(): void {
-    if (this.isStale && this.attempt(() => true) === undefined) this.lookSoon();
+    if (this.isStale && this.attempt(() => true) === undefined) this.checkSoon();
   }
 
   /** Whether no living thread has an end of this side. */

@@ -4,19 +4,19 @@
  *   word
  *   4    capacity            in values; written once
  *   5    ring bytes          a power of two; written once
- *   32   send latch          who holds it writes the ring, `tail` and `sent`
+ *   32   send latch          its holder writes the ring, `tail` and `sent`
  *   33   tail                position; a store publishes a record
  *   34   sent                number of the last record
- *   64   receive latch       who holds it writes `head` and `received`
+ *   64   receive latch       its holder writes `head` and `received`
  *   65   head                position; a store takes a record
  *   66   received            number of the last record taken
- *   96   ends latch          who holds it writes what follows
+ *   96   ends latch          its holder writes words 97 to 100, the ends and the reason
  *   97   deaths              when the ends were last looked at
  *   98   senders, receivers  1: there are none any more
  *   100  reason bytes        of the first reason that a sender gave; -1: a thread died
  *   101  is named            1: it does not end by itself; written once
- *   104  who waits to send   wait set
- *   112  who waits to receive
+ *   104  send waits          wait set
+ *   112  receive waits       wait set
  *   128  ends                [token, senders, receivers, departures] of each thread; at word 8 of it 64 bytes for the senders that
  *                            it has sent, and 64 for the receivers: how many with that number modulo 64 are on their way
  *   10368 reason             8 KiB, for the stack of an error

@@ -4,7 +4,6 @@
  */
 import { queueMicrotask } from "../../builtins.ts";
 import { InvalidArgumentError } from "../../errors.ts";
-import { WaitTimeoutError } from "../../shared-errors.ts";
 import { checkWait, type WaitOptions } from "../locks/options.ts";
 import type { Timer } from "../../runtimes/runtime.ts";
 import { type ThisThread, thisThread } from "../threads/this-thread.ts";
@@ -77,12 +76,8 @@ export class Operation<T> implements Promise<T> {
       if (result !== undefined) {
         await this.#thread.loop.turn();
       } else {
-        await this.#thread.loop.until({
-          look: () => (result = this.#attempt(true)) !== undefined,
-        }, {
-          ...this.#options,
-          onTimeout: () => new WaitTimeoutError(this.#name, this.#options.timeoutMs!),
-        });
+        const check = (): boolean => (result = this.#attempt(true)) !== undefined;
+        await this.#thread.loop.until({ check }, this.#name, this.#options);
       }
     } finally {
       this.#end?.();
@@ -154,7 +149,7 @@ export async function select<const Operations extends readonly Operation<unknown
   }
   for (const operation of operations) operation.take();
   let chosen: { index: number; value: unknown } | undefined;
-  const look = (): boolean => {
+  const check = (): boolean => {
     const { length } = operations;
     const start = options.biased === true ? 0 : Math.floor(Math.random() * length);
     for (let step = 0; step < length; step++) {
@@ -167,10 +162,7 @@ export async function select<const Operations extends readonly Operation<unknown
     return false;
   };
   try {
-    await thisThread().loop.until({ look }, {
-      ...options,
-      onTimeout: () => new WaitTimeoutError("select()", options.timeoutMs!),
-    });
+    await thisThread().loop.until({ check }, "select()", options);
   } finally {
     for (const operation of operations) operation.end();
   }
@@ -196,7 +188,7 @@ export function timer(ms: number): Operation<void> {
     // Timers may come a moment early, so it is set again then.
     alarm ??= runtime.setTimeout(() => {
       alarm = undefined;
-      loop.lookAgain();
+      loop.checkAll();
     }, Math.ceil(leftMs));
     return undefined;
   }, () => {

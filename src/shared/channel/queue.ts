@@ -76,7 +76,7 @@ export class Queue {
     return this.#capacity;
   }
 
-  /** Throws if a value of so many bytes never fits. */
+  /** Throws PayloadTooLargeError for a value that never fits. */
   checkSize({ bytes }: Encoded): void {
     const most = (this.#ringBytes >> 1) - RECORD_HEADER_BYTES;
     if (bytes > most) {
@@ -157,7 +157,7 @@ export class Queue {
   #enter(latch: Latch, waits: boolean): "taken" | "recover" | "busy" {
     if (waits && this.thread.mayBlock) return latch.take() ? "recover" : "taken";
     const outcome = latch.trySoon();
-    if (outcome === "busy" && waits) this.thread.loop.lookSoon();
+    if (outcome === "busy" && waits) this.thread.loop.checkSoon();
     return outcome;
   }
 

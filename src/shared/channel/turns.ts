@@ -25,6 +25,6 @@ export class Turns {
   }
 
   leave(operation: object): void {
-    if (this.#waiting.delete(operation) && this.#waiting.size > 0) this.#loop.lookAgain();
+    if (this.#waiting.delete(operation) && this.#waiting.size > 0) this.#loop.checkAll();
   }
 }

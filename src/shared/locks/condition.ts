@@ -1,5 +1,5 @@
 /** Waiting, with a lock given back meanwhile, until another thread says that something has changed. */
-import { DeadlockError, WaitTimeoutError } from "../../shared-errors.ts";
+import { DeadlockError } from "../../shared-errors.ts";
 import { Guarded } from "../guarded.ts";
 import { registerHandle, SharedObject } from "../handles.ts";
 import { OBJECT_WORDS, ObjectMemory } from "../memory.ts";
@@ -15,6 +15,8 @@ import { CALLED, Waiters, WAITERS_WORDS, WAITING } from "./waiters.ts";
 const LATCH = OBJECT_WORDS;
 const DEATHS = 5;
 const WAITERS = 16;
+
+const FOR_CONDITION = "Waiting for this condition";
 
 class Calls extends Guarded {
   readonly #waiters: Waiters;
@@ -33,15 +35,14 @@ class Calls extends Guarded {
     return this.#waiters.state(place) !== WAITING || this.thread.root.deaths !== deaths;
   }
 
-  /** Ends a wait. True: it had been called. `passesOn`: another one is called then. */
-  end(place: number, passesOn: boolean): boolean {
-    if (!this.thread.root.isEntitled(this.thread.token)) return false; // its place may be another's
+  /** Ends a wait. `passesOn`: another one is called if this one was. */
+  end(place: number, passesOn: boolean): void {
+    if (!this.thread.root.isEntitled(this.thread.token)) return; // its place may be another's
     const wasCalled = !this.#waiters.abandon(place);
     this.whenFree(() => {
       this.#waiters.free(place);
       if (wasCalled && passesOn) this.#call(1);
     });
-    return wasCalled;
   }
 
   notify(count: number): void {
@@ -82,7 +83,10 @@ export class Condition extends SharedObject {
     this.#memory = memory;
   }
 
-  /** Gives the guard's lock back, waits to be called, and takes the lock again: the guard holds it whatever happens. */
+  /**
+   * Gives the guard's lock back, waits to be called, and takes the lock again, also if the wait fails. If a thread died with the lock
+   * meanwhile, it rejects with PoisonedError and the guard holds nothing.
+   */
   async wait(guard: LockGuard, options: WaitOptions = {}): Promise<void> {
     checkWait(options);
     const { thread } = this.#memory;
@@ -91,10 +95,8 @@ export class Condition extends SharedObject {
     guard.release();
     let isFailed = true;
     try {
-      await thread.loop.until({ look: () => this.#calls.isOver(place, deaths) }, {
-        ...options,
-        onTimeout: () => new WaitTimeoutError("Waiting for this condition", options.timeoutMs!),
-      });
+      const check = (): boolean => this.#calls.isOver(place, deaths);
+      await thread.loop.until({ check }, FOR_CONDITION, options);
       isFailed = false;
     } finally {
       this.#calls.end(place, isFailed);
@@ -115,18 +117,18 @@ export class Condition extends SharedObject {
     const { deaths } = thread.root;
     const place = this.#calls.arrive();
     guard.release();
-    let isOver = false;
+    let isFailed = true;
     try {
-      const look = (): boolean => this.#calls.isOver(place, deaths);
-      isOver = thread.blockUntil({ look }, options.timeoutMs);
+      const check = (): boolean => this.#calls.isOver(place, deaths);
+      thread.blockUntil({ check }, FOR_CONDITION, options.timeoutMs);
+      isFailed = false;
     } finally {
-      if (this.#calls.end(place, false)) isOver = true; // called in the last moment
+      this.#calls.end(place, isFailed);
       guard.reacquireSync();
     }
-    if (!isOver) throw new WaitTimeoutError("Waiting for this condition", options.timeoutMs!);
   }
 
-  /** Calls the one that has waited longest, or so many. */
+  /** Calls the waiters that have waited longest: one, or `count`. */
   notify(count = 1): void {
     this.#calls.notify(count);
   }

@@ -1,5 +1,5 @@
 /** Event, flag and once: one word each. */
-import { DeadlockError, WaitTimeoutError } from "../../shared-errors.ts";
+import { DeadlockError } from "../../shared-errors.ts";
 import { registerHandle, SharedObject } from "../handles.ts";
 import { type Kind, OBJECT_WORDS, ObjectMemory } from "../memory.ts";
 import { thisThread } from "../threads/this-thread.ts";
@@ -8,9 +8,9 @@ import { type BlockOptions, checkWait, type WaitOptions } from "./options.ts";
 
 /*
  *   word 4   state
- *            Event, AtomicFlag: 0 or 1, by anybody
- *            Once: 0 or a dead token → token: compare-exchange by who runs it; token → DONE or 0: the same thread
- *   word 5   times    Event: how often it was set; anybody adds
+ *            Event, AtomicFlag: 0 or 1, any thread
+ *            Once: 0 or a dead token → token: compare-exchange by the thread that runs it; token → DONE or 0: the same thread
+ *   word 5   times    Event: how often it was set; any thread adds
  *   word 8   wait set
  */
 const STATE = OBJECT_WORDS;
@@ -18,6 +18,9 @@ const TIMES = 5;
 const WAIT_SET = 8;
 const BYTES = 4 * (WAIT_SET + WAIT_SET_WORDS);
 const DONE = -1;
+
+const FOR_EVENT = "Waiting for this event";
+const FOR_ONCE = "Waiting for this once";
 
 const create = (kind: Kind): ObjectMemory => ObjectMemory.create(kind, BYTES, thisThread());
 
@@ -56,10 +59,7 @@ export class Event extends SharedObject {
   /** Resolves when it is set. */
   async wait(options: WaitOptions = {}): Promise<void> {
     checkWait(options);
-    await this.#memory.thread.loop.until(this.#condition(), {
-      ...options,
-      onTimeout: () => new WaitTimeoutError("Waiting for this event", options.timeoutMs!),
-    });
+    await this.#memory.thread.loop.until(this.#condition(), FOR_EVENT, options);
   }
 
   /** Blocks until it is set: in workers. */
@@ -67,16 +67,14 @@ export class Event extends SharedObject {
     const { thread } = this.#memory;
     thread.checkMayBlock("waitSync");
     checkWait(options);
-    if (!thread.blockUntil(this.#condition(), options.timeoutMs)) {
-      throw new WaitTimeoutError("Waiting for this event", options.timeoutMs!);
-    }
+    thread.blockUntil(this.#condition(), FOR_EVENT, options.timeoutMs);
   }
 
-  #condition(): { look(): boolean } {
+  #condition(): { check(): boolean } {
     const { i32 } = this.#memory.view;
     const times = Atomics.load(i32, TIMES);
     return {
-      look: () => {
+      check: () => {
         this.#waiting.add();
         return Atomics.load(i32, STATE) === 1 || Atomics.load(i32, TIMES) !== times;
       },
@@ -134,10 +132,7 @@ export class Once extends SharedObject {
   async run(f: () => unknown, options: WaitOptions = {}): Promise<boolean> {
     checkWait(options);
     const { thread } = this.#memory;
-    await thread.loop.until({ look: () => this.#begin() !== "busy" }, {
-      ...options,
-      onTimeout: () => new WaitTimeoutError("Waiting for this once", options.timeoutMs!),
-    });
+    await thread.loop.until({ check: () => this.#begin() !== "busy" }, FOR_ONCE, options);
     if (this.isDone) return false;
     let isDone = false;
     try {
@@ -157,9 +152,7 @@ export class Once extends SharedObject {
     if (Atomics.load(this.#memory.view.i32, STATE) === thread.token) {
       throw new DeadlockError("This thread is running it already, and would wait for itself.");
     }
-    if (!thread.blockUntil({ look: () => this.#begin() !== "busy" }, options.timeoutMs)) {
-      throw new WaitTimeoutError("Waiting for this once", options.timeoutMs!);
-    }
+    thread.blockUntil({ check: () => this.#begin() !== "busy" }, FOR_ONCE, options.timeoutMs);
     if (this.isDone) return false;
     let isDone = false;
     try {

@@ -12,12 +12,12 @@
  *   16   holders          [token, permits] of each thread
  *   528  waiters          waiters.ts
  *
- * A thread that is called holds its permits from that store on; that it notes them among the holders and frees its record is
- * its own business, and if it dies between the two, it is dead. So the tables are the truth, and `taken` their sum.
+ * A waiter holds its permits from the store of CALLED on. Later it moves them to the holders and frees its record; if its thread dies in
+ * between, neither counts. `taken` is derived from both tables.
  */
-import { WaitTimeoutError } from "../../shared-errors.ts";
 import { Guarded } from "../guarded.ts";
 import { type Kind, OBJECT_WORDS, type ObjectMemory } from "../memory.ts";
+import type { WaitOptions } from "../threads/condition.ts";
 import { MAX_THREADS } from "../threads/root.ts";
 import { CALLED, REFUSED, Waiters, WAITERS_WORDS, WAITING } from "./waiters.ts";
 
@@ -37,6 +37,8 @@ export const MAX_PERMITS: number = 2 ** 30 - 1;
 
 /** "poisoned": the lock is, and the request does not recover it. */
 export type Outcome = "held" | "recovered" | "poisoned" | "busy";
+/** The outcome of a wait. */
+type Settled = Exclude<Outcome, "busy">;
 
 export class Gate extends Guarded {
   readonly #waiters: Waiters;
@@ -69,48 +71,46 @@ export class Gate extends Guarded {
     return this.locked(() => this.words[POISONED] === 1);
   }
 
-  /** Permits that nobody holds. */
+  /** Permits that no thread holds. */
   get available(): number {
     return this.locked(() => this.capacity - this.words[TAKEN]!);
   }
 
-  /** Takes permits if they are free and nobody waits. */
+  /** Takes permits if they are free and no waiter is before this one. */
   tryAcquire(permits: number, recovers: boolean): Outcome {
     return this.locked(() => this.#take(permits, recovers));
   }
 
-  /** Blocks until it gets them. "busy": `timeoutMs` passed. `checkWait` may throw if it has to wait. */
+  /** Blocks until it gets them. Throws WaitTimeoutError. `checkWait` may throw if it has to wait. */
   acquireSync(
     permits: number,
     recovers: boolean,
     timeoutMs: number | undefined,
-    checkWait: () => void,
-  ): Outcome {
+    name: string,
+    checkWait?: () => void,
+  ): Settled {
     const attempt = new Attempt(this, permits, recovers, checkWait);
-    this.thread.blockUntil(attempt, timeoutMs);
-    return attempt.outcome;
+    this.thread.blockUntil(attempt, name, timeoutMs);
+    return attempt.outcome as Settled;
   }
 
   /** The same in the event loop. Rejects with the reason of the signal, or WaitTimeoutError, which begins with `name`. */
   async acquire(
     permits: number,
     recovers: boolean,
-    options: { readonly timeoutMs?: number; readonly signal?: AbortSignal },
+    options: WaitOptions,
     name: string,
-  ): Promise<Outcome> {
+  ): Promise<Settled> {
     const thread = this.thread;
     thread.checkLife();
     const attempt = new Attempt(this, permits, recovers);
     thread.pendingLocks++;
     try {
-      await thread.loop.until(attempt, {
-        ...options,
-        onTimeout: () => new WaitTimeoutError(name, options.timeoutMs!),
-      });
+      await thread.loop.until(attempt, name, options);
     } finally {
       thread.pendingLocks--;
     }
-    return attempt.outcome;
+    return attempt.outcome as Settled;
   }
 
   /** Gives permits back that this thread holds. Always succeeds, perhaps in a moment. */
@@ -183,12 +183,12 @@ export class Gate extends Guarded {
     return isPoisoned ? "recovered" : "held";
   }
 
-  /** Notes that this thread holds so many more. Of negative ones `taken` becomes less as well. */
+  /** Adds to the permits of this thread. Negative: they are released, and `taken` is lowered as well. */
   #hold(permits: number): void {
     const { words } = this;
     const before = this.own;
     if (before === 0) {
-      // The permits first: with the token of a dead thread they count for nobody.
+      // The permits first: with the token of a dead thread they do not count.
       words[this.#own + 1] = permits;
       Atomics.store(words, this.#own, this.thread.token);
     } else words[this.#own + 1] = before + permits;
@@ -250,7 +250,7 @@ class Attempt {
     this.#checkWait = checkWait;
   }
 
-  look(): boolean {
+  check(): boolean {
     if (this.#place >= 0) {
       if (!this.#gate.isCalled(this.#place)) return false;
       return this.#note(this.#gate.settle(this.#place, this.#permits));
@@ -271,7 +271,7 @@ class Attempt {
 
   #note(outcome: Outcome | undefined): boolean {
     if (outcome === undefined) {
-      this.#gate.lookSoon();
+      this.#gate.checkSoon();
       return false;
     }
     this.outcome = outcome;

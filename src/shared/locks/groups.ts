@@ -1,6 +1,6 @@
 /** Barrier and wait group: threads that wait for each other. */
 import { InvalidArgumentError } from "../../errors.ts";
-import { PoisonedError, WaitTimeoutError } from "../../shared-errors.ts";
+import { PoisonedError } from "../../shared-errors.ts";
 import { Guarded } from "../guarded.ts";
 import { registerHandle, SharedObject } from "../handles.ts";
 import { type Kind, OBJECT_WORDS, ObjectMemory } from "../memory.ts";
@@ -31,6 +31,9 @@ const WAIT_SET = 16;
 const MEMBERS = WAIT_SET + 2 * WAIT_SET_WORDS;
 const END = MEMBERS + 2 * MAX_THREADS;
 
+const AT_BARRIER = "Waiting at this barrier";
+const FOR_GROUP = "Waiting for this group";
+
 function create(kind: Kind, count: number): ObjectMemory {
   const memory = ObjectMemory.create(kind, 4 * END, thisThread());
   memory.view.i32[COUNT] = count;
@@ -58,7 +61,7 @@ class Members extends Guarded {
 
   /** Looks after the dead if there are new ones. */
   refresh(): void {
-    if (this.isStale && this.attempt(() => true) === undefined) this.lookSoon();
+    if (this.isStale && this.attempt(() => true) === undefined) this.checkSoon();
   }
 
   /** Under the latch: this thread's number. */
@@ -67,7 +70,7 @@ class Members extends Guarded {
   }
 
   set own(value: number) {
-    this.words[this.#own + 1] = value; // first: with the token of a dead thread it counts for nobody
+    this.words[this.#own + 1] = value; // first: with the token of a dead thread it does not count
     Atomics.store(this.words, this.#own, value === 0 ? 0 : this.thread.token);
   }
 
@@ -98,13 +101,13 @@ class Members extends Guarded {
 
 /**
  * A place where a number of threads wait for each other. A thread that has waited at it is a member: if one dies, the barrier
- * is broken and everybody gets {@link PoisonedError} until `reset()`. A member that does not come back calls `leave()`.
+ * is broken and its waits fail with {@link PoisonedError} until `reset()`. A member that does not come back calls `leave()`.
  */
 export class Barrier extends SharedObject {
   readonly #members: Members;
   readonly #memory: ObjectMemory;
 
-  /** A barrier for so many waits, 1 to 2 ** 31 - 1. Pass it in an argument, or name it: `shared.barrier(name, count)`. */
+  /** A barrier that opens for `count` waits, 1 to 2 ** 31 - 1. Pass it in an argument, or name it: `shared.barrier(name, count)`. */
   constructor(count: number | ObjectMemory) {
     const memory = count instanceof ObjectMemory ? count : create("barrier", checkCount(count));
     super("barrier", memory);
@@ -120,10 +123,7 @@ export class Barrier extends SharedObject {
       await this.#memory.thread.loop.turn();
       return true;
     }
-    await this.#memory.thread.loop.until(this.#condition(arrived), {
-      ...options,
-      onTimeout: () => new WaitTimeoutError("Waiting at this barrier", options.timeoutMs!),
-    });
+    await this.#memory.thread.loop.until(this.#condition(arrived), AT_BARRIER, options);
     return false;
   }
 
@@ -134,9 +134,7 @@ export class Barrier extends SharedObject {
     checkWait(options);
     const arrived = this.#arrive();
     if (arrived === undefined) return true;
-    if (!thread.blockUntil(this.#condition(arrived), options.timeoutMs)) {
-      throw new WaitTimeoutError("Waiting at this barrier", options.timeoutMs!);
-    }
+    thread.blockUntil(this.#condition(arrived), AT_BARRIER, options.timeoutMs);
     return false;
   }
 
@@ -145,11 +143,11 @@ export class Barrier extends SharedObject {
     this.#members.later(() => this.#members.own = 0);
   }
 
-  /** Makes a broken barrier whole. Whoever waits gets PoisonedError. */
+  /** Makes a broken barrier whole. Waits that have begun fail with PoisonedError. */
   reset(): void {
     this.#members.later((words) => {
       this.#members.forgetAll();
-      // It counts as broken until all of it is done: a thread that dies in between leaves nobody waiting.
+      // It counts as broken until all of it is done: a thread that dies in between leaves no other waiting.
       Atomics.store(words, POISONED, 1);
       words[ARRIVED] = 0;
       Atomics.add(words, RESETS, 1);
@@ -177,11 +175,11 @@ export class Barrier extends SharedObject {
 
   #condition(
     { generation, resets }: { readonly generation: number; readonly resets: number },
-  ): { look(): boolean; leave(): void } {
+  ): { check(): boolean; leave(): void } {
     const { i32 } = this.#memory.view;
     let isOver = false;
     return {
-      look: () => {
+      check: () => {
         this.#members.waiting.add();
         this.#members.refresh();
         const isBroken = Atomics.load(i32, POISONED) === 1 || Atomics.load(i32, RESETS) !== resets;
@@ -259,7 +257,7 @@ export class WaitGroup extends SharedObject {
     this.add(-1);
   }
 
-  /** One piece of work of this thread, until the result is disposed. If the thread dies before, those who wait get PoisonedError. */
+  /** One piece of work of this thread, until the result is disposed. If the thread dies before, `wait` fails with PoisonedError. */
   enter(): Disposable {
     this.#members.run(() => {
       this.#members.own++;
@@ -287,10 +285,7 @@ export class WaitGroup extends SharedObject {
   async wait(options: WaitOptions & RecoverOption = {}): Promise<void> {
     checkWait(options);
     const { recover = false } = options;
-    await this.#memory.thread.loop.until({ look: () => this.#look(recover) }, {
-      ...options,
-      onTimeout: () => new WaitTimeoutError("Waiting for this group", options.timeoutMs!),
-    });
+    await this.#memory.thread.loop.until({ check: () => this.#check(recover) }, FOR_GROUP, options);
   }
 
   /** The same, blocking: in workers. */
@@ -299,16 +294,14 @@ export class WaitGroup extends SharedObject {
     thread.checkMayBlock("waitSync");
     checkWait(options);
     const { recover = false } = options;
-    if (!thread.blockUntil({ look: () => this.#look(recover) }, options.timeoutMs)) {
-      throw new WaitTimeoutError("Waiting for this group", options.timeoutMs!);
-    }
+    thread.blockUntil({ check: () => this.#check(recover) }, FOR_GROUP, options.timeoutMs);
   }
 
-  #look(recovers: boolean): boolean {
+  #check(recovers: boolean): boolean {
     const { i32 } = this.#memory.view;
     this.#members.waiting.add();
     this.#members.refresh();
-    // In this order: whoever takes a dead thread's part out of the number has poisoned the group before.
+    // In this order: a repair poisons the group before it takes a dead thread's part out of the number.
     const isDone = Atomics.load(i32, ARRIVED) === 0;
     if (Atomics.load(i32, POISONED) === 1) {
       if (!recovers) {

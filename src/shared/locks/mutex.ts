@@ -41,10 +41,7 @@ abstract class GateLock extends SharedObject {
 
   protected async wait(permits: number, options: WaitOptions & RecoverOption): Promise<LockGuard> {
     checkWait(options);
-    const name = `Waiting for this ${this.#name}`;
-    const { recover = false } = options;
-    const outcome = await this.gate.acquire(permits, recover, options, name);
-    return this.#guard(permits, heldOrThrow(outcome, this.#name, options.timeoutMs));
+    return this.#guard(permits, await this.#acquire(permits, options));
   }
 
   protected block(
@@ -56,39 +53,52 @@ abstract class GateLock extends SharedObject {
     const thread = this.#thread;
     thread.checkMayBlock(method);
     checkWait(options);
-    const { recover = false, timeoutMs } = options;
-    const outcome = this.gate.acquireSync(permits, recover, timeoutMs, () => {
+    const isPoisoned = this.#acquireSync(permits, options, () => {
       checkDeadlock(mayNest ? 0 : this.gate.own, this.#name);
     });
-    return this.#guard(permits, heldOrThrow(outcome, this.#name, timeoutMs));
+    return this.#guard(permits, isPoisoned);
   }
 
   protected try(permits: number, options: RecoverOption): LockGuard | undefined {
     checkWait(options);
     const outcome = this.gate.tryAcquire(permits, options.recover ?? false);
     if (outcome === "busy") return undefined;
-    return this.#guard(permits, heldOrThrow(outcome, this.#name, undefined));
+    return this.#guard(permits, heldOrThrow(outcome, this.#name));
+  }
+
+  async #acquire(permits: number, options: WaitOptions & RecoverOption): Promise<boolean> {
+    const { recover = false } = options;
+    const outcome = await this.gate.acquire(permits, recover, options, this.#waiting);
+    return heldOrThrow(outcome, this.#name);
+  }
+
+  #acquireSync(
+    permits: number,
+    { recover = false, timeoutMs }: BlockOptions & RecoverOption,
+    checkWait?: () => void,
+  ): boolean {
+    const outcome = this.gate.acquireSync(permits, recover, timeoutMs, this.#waiting, checkWait);
+    return heldOrThrow(outcome, this.#name);
+  }
+
+  get #waiting(): string {
+    return `Waiting for this ${this.#name}`;
   }
 
   #guard(permits: number, wasPoisoned: boolean): LockGuard {
-    const { gate } = this;
     const held = {
-      release: () => gate.release(permits),
-      reacquire: async () => {
-        await gate.acquire(permits, true, {}, "");
-      },
-      reacquireSync: () => {
-        gate.acquireSync(permits, true, undefined, () => {});
-      },
+      release: () => this.gate.release(permits),
+      reacquire: async () => void await this.#acquire(permits, {}),
+      reacquireSync: () => void this.#acquireSync(permits, {}),
     };
     return new LockGuard(held, wasPoisoned);
   }
 }
 
 /**
- * A lock that one holder has at a time, whichever thread it is in. Fair: who asks first gets it first.
+ * A lock that one holder has at a time, in any thread. Fair: the lock is given in the order of the requests.
  *
- * If a thread dies while it holds the lock, everybody else gets {@link PoisonedError}, until one takes it with `recover: true`.
+ * If a thread dies while it holds the lock, all requests fail with {@link PoisonedError}, until one takes it with `recover: true`.
  */
 export class Mutex extends GateLock {
   /** A new mutex. Pass it in an argument, or name it: `shared.mutex(name)`. */
@@ -106,7 +116,7 @@ export class Mutex extends GateLock {
     return this.block("lockSync", 1, options);
   }
 
-  /** The lock if it is free and nobody waits for it; otherwise undefined. */
+  /** The lock if it is free and has no waiters; otherwise undefined. */
   tryLock(options: RecoverOption = {}): LockGuard | undefined {
     return this.try(1, options);
   }
@@ -116,7 +126,7 @@ export class Mutex extends GateLock {
     return this.gate.own > 0;
   }
 
-  /** Whether a thread died with it, and nobody has recovered it. */
+  /** Whether a thread died with it, and it was not recovered. */
   get isPoisoned(): boolean {
     return this.gate.isPoisoned;
   }
@@ -149,17 +159,17 @@ export class RwLock extends GateLock {
     return this.block("writeSync", MAX_PERMITS, options);
   }
 
-  /** The lock for reading, unless somebody writes or waits. */
+  /** The lock for reading, unless it has a writer or waiters. */
   tryRead(options: RecoverOption = {}): LockGuard | undefined {
     return this.try(1, options);
   }
 
-  /** The lock for writing if it is free and nobody waits. */
+  /** The lock for writing if it is free and has no waiters. */
   tryWrite(options: RecoverOption = {}): LockGuard | undefined {
     return this.try(MAX_PERMITS, options);
   }
 
-  /** Whether a writer died with it, and nobody has recovered it. */
+  /** Whether a writer died with it, and it was not recovered. */
   get isPoisoned(): boolean {
     return this.gate.isPoisoned;
   }
@@ -167,12 +177,12 @@ export class RwLock extends GateLock {
 
 /** A number of permits. Fair. The permits of a thread that dies are free again. */
 export class Semaphore extends GateLock {
-  /** A semaphore of so many permits, 1 to 2 ** 30 - 1. Pass it in an argument, or name it: `shared.semaphore(name, permits)`. */
+  /** A semaphore of `permits` permits, 1 to 2 ** 30 - 1. Pass it in an argument, or name it: `shared.semaphore(name, permits)`. */
   constructor(permits: number | ObjectMemory) {
     super("semaphore", "semaphore", permits instanceof ObjectMemory ? permits : ofPermits(permits));
   }
 
-  /** Resolves with so many permits, which the guard gives back together. */
+  /** Resolves with the permits, which the guard releases together. */
   acquire(permits = 1, options: WaitOptions = {}): Promise<LockGuard> {
     this.#check(permits);
     return this.wait(permits, options);
@@ -189,13 +199,13 @@ export class Semaphore extends GateLock {
     );
   }
 
-  /** The permits if they are free and nobody waits. */
+  /** The permits if they are free and it has no waiters. */
   tryAcquire(permits = 1): LockGuard | undefined {
     this.#check(permits);
     return this.try(permits, {});
   }
 
-  /** Permits that nobody holds now. */
+  /** Permits that no thread holds now. */
   get available(): number {
     return this.gate.available;
   }

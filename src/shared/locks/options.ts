@@ -1,15 +1,10 @@
 /** Options of waits, and their checks. */
 import { InvalidArgumentError } from "../../errors.ts";
-import { DeadlockError, PoisonedError, WaitTimeoutError } from "../../shared-errors.ts";
+import { DeadlockError, PoisonedError } from "../../shared-errors.ts";
+import type { WaitOptions } from "../threads/condition.ts";
 import type { Outcome } from "./gate.ts";
 
-/** How long to wait. */
-export interface WaitOptions {
-  /** Longest wait, in milliseconds: then it fails with WaitTimeoutError. @default Infinity */
-  readonly timeoutMs?: number;
-  /** Ends the wait: it rejects with the signal's reason. @default undefined */
-  readonly signal?: AbortSignal;
-}
+export type { WaitOptions } from "../threads/condition.ts";
 
 /** How long a thread may block. */
 export interface BlockOptions {
@@ -39,18 +34,13 @@ export function checkWait(options: WaitOptions & RecoverOption): void {
   }
 }
 
-/** Throws for an outcome that is not a lock. True: it was poisoned. */
-export function heldOrThrow(
-  outcome: Outcome,
-  name: string,
-  timeoutMs: number | undefined,
-): boolean {
+/** Throws PoisonedError for a lock that is. True: the lock was poisoned, and is recovered. */
+export function heldOrThrow(outcome: Exclude<Outcome, "busy">, name: string): boolean {
   if (outcome === "poisoned") {
     throw new PoisonedError(
-      `A thread died while it held this ${name}: what it protects may be half-changed. Put it right under lock({ recover: true }).`,
+      `A thread died while it held this ${name}: what it protects may be half-changed. Repair it under lock({ recover: true }).`,
     );
   }
-  if (outcome === "busy") throw new WaitTimeoutError(`Waiting for this ${name}`, timeoutMs ?? 0);
   return outcome === "recovered";
 }
 
@@ -61,10 +51,10 @@ export function checkDeadlock(held: number, name: string): void {
   }
 }
 
-/** What a guard gives back, and a condition takes again. @internal */
+/** The lock of a guard. @internal */
 export interface Held {
   release(): void;
-  /** Whether it was poisoned meanwhile is for the caller: it takes it in any case. */
+  /** For conditions. Both throw PoisonedError. */
   reacquire(): Promise<void>;
   reacquireSync(): void;
 }

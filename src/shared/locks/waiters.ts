@@ -1,8 +1,8 @@
 /**
- * Those who wait at a lock, each in a record of its own, in order of arrival. Everything here happens under the lock's latch,
+ * The waiters of a lock, each in a record of its own, in order of arrival. Everything here happens under the lock's latch,
  * but for two edges: a waiter reads its own state at any time, and takes itself out by WAITING → ABANDONED.
  *
- *   word 0   state    FREE → WAITING: whoever arrives. WAITING → CALLED, REFUSED: the holder of the latch. → FREE: its waiter, or
+ *   word 0   state    FREE → WAITING: its waiter. WAITING → CALLED, REFUSED: the holder of the latch. → FREE: its waiter, or
  *                     the holder of the latch if the waiter is dead
  *   word 1   token    of the waiter's thread
  *   word 2   order    of arrival; wraps
@@ -78,7 +78,7 @@ export class Waiters {
     Atomics.store(this.#words, this.#at(index) + STATE, FREE);
   }
 
-  /** The oldest that waits; -1: nobody does. */
+  /** The record that has waited longest; -1: there is none. */
   oldest(): number {
     const words = this.#words;
     let oldest = -1;

@@ -2,8 +2,8 @@
  * Memory for entries: a buddy allocator of blocks of 64 · 2^order bytes (Knowlton, *A fast storage allocator*, 1965), whose blocks are
  * used again only after a grace period. Everything here happens under the map's latch.
  *
- * What was removed goes to `limbo`. When that has some blocks, or memory is short, it becomes `waiting`, with a snapshot of every thread's `visits`.
- * A thread that was inside then may still read it: until `visits` is another number, or was even. Then `waiting` is free.
+ * Removed entries go to the list `limbo`. When it has LIMBO_BATCH blocks, or memory is short, it becomes the list `waiting`, with a snapshot of every
+ * thread's `visits`. A thread whose `visits` was odd in the snapshot may still read these blocks until the number changes. Then they are freed.
  */
 import type { ObjectMemory } from "../memory.ts";
 import type { Root } from "../threads/root.ts";
@@ -66,7 +66,7 @@ export class Arena {
   /** Whether the last `allocate` failed because a reader stays inside: others may have to wait, too. */
   isHeld = false;
 
-  /** A block for so many bytes; -1: there is none. */
+  /** A block of at least `bytes` bytes; -1: there is none. */
   allocate(bytes: number): number {
     this.isHeld = false;
     if (bytes > this.#head[MAX_BLOCKS]! * BLOCK_BYTES) return -1;
@@ -79,7 +79,7 @@ export class Arena {
     return block;
   }
 
-  /** Gives a block back that nobody but its allocator has seen. */
+  /** Frees a block that no reader can see. */
   free(block: number, order: number): void {
     const { u8 } = this.#memory.view;
     const states = this.#places.states;
@@ -95,7 +95,7 @@ export class Arena {
     this.#link(block, order);
   }
 
-  /** Takes a block back that readers may still see. */
+  /** Frees a block that readers may still see, after a grace period. */
   retire(block: number): void {
     const { i32 } = this.#memory.reach(4 * (this.wordOf(block) + BLOCK_WORDS));
     // Readers follow its link to the next entry, so the list goes through another word.
@@ -125,7 +125,7 @@ export class Arena {
     this.#memory.view.u8[this.#places.states + block] = order + 1;
   }
 
-  /** Makes what is not in use free, when nobody reads it any more. False: somebody may. */
+  /** Frees all blocks that are not in use, if no reader can see them any more. False: one may. */
   finish(): boolean {
     if (!this.#hasGrace()) return false;
     const { u8 } = this.#memory.view;
@@ -249,12 +249,12 @@ export class Arena {
       if ((then & 1) === 0 || this.#root.visits(index) !== then) continue;
       // Inside all the time, unless it is dead.
       const token = this.#root.tokenAt(index);
-      if (token !== 0 && !this.#root.isGone(token, this.#thread.runtime.coarseNow())) return false;
+      if (token !== 0 && !this.#root.isGone(token, this.#thread.nowMs)) return false;
     }
     return true;
   }
 
-  /** Waits until everybody has left who is inside now. False: somebody stays, perhaps suspended. */
+  /** Waits until every thread that is inside a map now has left. False: one stays, perhaps suspended. */
   #hasGrace(): boolean {
     this.#snapshot();
     const { now, pause } = this.#thread.runtime;

@@ -17,7 +17,7 @@
  *   41   is unfinished       1: after a death what is free is not known yet
  *   48   free lists          first block of each order; 32 words
  *   96   waits               wait set of `wait`, and of `update`
- *   128  update locks        64 words: 0 or the token of who updates an entry of that hash
+ *   128  update locks        64 words: 0 or the token of the thread that updates an entry of that hash
  *   192  snapshot            `visits` of every thread when `waiting` was filled; 256 words
  *   448  buckets             link to the first entry
  *   …    states              a byte for each block: what starts there

@@ -1,6 +1,6 @@
 /** Maps and caches that all threads read at once. */
 import { TypeError } from "../../builtins.ts";
-import { DeadlockError, SharedMemoryFullError, WaitTimeoutError } from "../../shared-errors.ts";
+import { DeadlockError, SharedMemoryFullError } from "../../shared-errors.ts";
 import { bytesAt } from "../../codec/kinds/bytes.ts";
 import { registerHandle, SharedObject } from "../handles.ts";
 import { type BlockOptions, checkWait, type WaitOptions } from "../locks/options.ts";
@@ -27,8 +27,6 @@ const MAX_RUNS = 1000;
 
 /** How long a change waits for memory that a reader holds: longer than it takes to know that a thread is gone that was stopped. */
 const MAX_HELD_MS = 250;
-
-const OTHER_UPDATE = "Waiting for another update of the entry";
 
 /** Buckets that are cleared at once: others get their turn in between. */
 const CLEARED_BUCKETS = 1024;
@@ -122,10 +120,7 @@ export class SharedMap<K extends Key = string, V = unknown> extends SharedObject
   ): Promise<V> {
     checkWait(options);
     const hashed = hashKey(key);
-    const lock = await this.#updates.lock(hashed, {
-      ...options,
-      onTimeout: () => new WaitTimeoutError(OTHER_UPDATE, options.timeoutMs!),
-    });
+    const lock = await this.#updates.lock(hashed, options);
     try {
       for (let runs = 0; runs < MAX_RUNS; runs++) {
         const found = this.#read(hashed);
@@ -144,7 +139,6 @@ export class SharedMap<K extends Key = string, V = unknown> extends SharedObject
     checkWait(options);
     const hashed = hashKey(key);
     const lock = this.#updates.lockSync(hashed, options.timeoutMs);
-    if (lock === "late") throw new WaitTimeoutError(OTHER_UPDATE, options.timeoutMs!);
     try {
       for (let runs = 0; runs < MAX_RUNS; runs++) {
         const found = this.#read(hashed);
@@ -165,11 +159,7 @@ export class SharedMap<K extends Key = string, V = unknown> extends SharedObject
   ): Promise<V> {
     checkWait(options);
     const wait = this.#waitFor(key, predicate);
-    await this.#thread.loop.until(wait, {
-      ...options,
-      onTimeout: () =>
-        new WaitTimeoutError(`Waiting for the entry ${String(key)}`, options.timeoutMs!),
-    });
+    await this.#thread.loop.until(wait, waitingFor(key), options);
     return wait.found!.value;
   }
 
@@ -178,9 +168,7 @@ export class SharedMap<K extends Key = string, V = unknown> extends SharedObject
     this.#thread.checkMayBlock("waitSync");
     checkWait(options);
     const wait = this.#waitFor(key, predicate);
-    if (!this.#thread.blockUntil(wait, options.timeoutMs)) {
-      throw new WaitTimeoutError(`Waiting for the entry ${String(key)}`, options.timeoutMs!);
-    }
+    this.#thread.blockUntil(wait, waitingFor(key), options.timeoutMs);
     return wait.found!.value;
   }
 
@@ -289,7 +277,7 @@ export class SharedMap<K extends Key = string, V = unknown> extends SharedObject
     }
   }
 
-  /** Sets the value of a key unless `isWanted`, asked when nobody else changes the map, says no. */
+  /** Sets the value of a key if `isWanted`, which runs under the latch, returns true. */
   #put(
     key: K,
     hashed: HashedKey,
@@ -340,13 +328,13 @@ export class SharedMap<K extends Key = string, V = unknown> extends SharedObject
   }
 
   #waitFor(key: K, predicate: (value: V) => boolean): {
-    look(): boolean;
+    check(): boolean;
     found: { readonly value: V } | undefined;
   } {
     const hashed = hashKey(key);
     const wait = {
       found: undefined as { readonly value: V } | undefined,
-      look: () => {
+      check: () => {
         this.#waits.add();
         const found = this.#read(hashed);
         if (found === undefined || !predicate(found.value)) return false;
@@ -357,6 +345,8 @@ export class SharedMap<K extends Key = string, V = unknown> extends SharedObject
     return wait;
   }
 }
+
+const waitingFor = (key: Key): string => `Waiting for the entry ${String(key)}`;
 
 function changedAlways(): DeadlockError {
   return new DeadlockError(

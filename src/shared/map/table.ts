@@ -73,7 +73,7 @@ export class Table extends Guarded {
     return this.#places.bucketMask + 1;
   }
 
-  /** Runs `f` while nobody else changes the map. */
+  /** Runs `f` under the latch: no other thread changes the map. */
   change<Result>(f: () => Result): Result {
     return this.locked(f);
   }
@@ -293,7 +293,7 @@ export class Table extends Guarded {
 
   protected override repair(isDamaged: boolean): void {
     if (!isDamaged) return;
-    // A change is one store of a link. What else belongs to it is found anew.
+    // A change is one store of a link. The size and the free memory are derived from the links again.
     this.#arena.reset();
     let size = 0;
     for (let bucket = 0; bucket < this.buckets; bucket++) {

@@ -1,15 +1,17 @@
 /**
- * Who updates which entries: a word for all entries of a hash, 0 or the token of a thread. They keep two updates of one entry from
- * running at once; that none is lost does not depend on them. So an update within the function of another takes no lock, and cannot
+ * Locks of entries: a word for all entries of a hash, 0 or the token of the thread that updates one. They keep two updates of one entry from
+ * running at once. No update is lost without them. So an update within the function of another takes no lock, and cannot
  * deadlock by it.
  */
 import type { AsyncContext } from "../../runtimes/runtime.ts";
 import type { ObjectMemory } from "../memory.ts";
-import type { LoopWaitOptions } from "../threads/loop-waits.ts";
+import type { WaitOptions } from "../threads/condition.ts";
 import type { ThisThread } from "../threads/this-thread.ts";
 import { WaitSet } from "../wait-set.ts";
 import type { HashedKey } from "./keys.ts";
 import { UPDATE_LOCK_COUNT, UPDATE_LOCKS, UPDATE_WAITS } from "./layout.ts";
+
+const OTHER_UPDATE = "Waiting for another update of the entry";
 
 interface Lock {
   release(): void;
@@ -36,24 +38,23 @@ export class UpdateLocks {
   }
 
   /** Waits for the lock of a key. Undefined: none is needed. */
-  async lock(key: HashedKey, options: LoopWaitOptions): Promise<Lock | undefined> {
+  async lock(key: HashedKey, options: WaitOptions): Promise<Lock | undefined> {
     if (this.#isInside) return undefined;
     const index = indexOfLock(key);
     if (!this.#take(index)) {
-      await this.#thread.loop.until({ look: () => this.#take(index) }, options);
+      await this.#thread.loop.until({ check: () => this.#take(index) }, OTHER_UPDATE, options);
     }
     return this.#lockAt(index);
   }
 
-  /** The same, blocking. "late": `timeoutMs` has passed. */
-  lockSync(key: HashedKey, timeoutMs: number | undefined): Lock | undefined | "late" {
+  /** The same, blocking. */
+  lockSync(key: HashedKey, timeoutMs: number | undefined): Lock | undefined {
     if (this.#isInside) return undefined;
     const index = indexOfLock(key);
     // An async update of this thread has it, which could not go on meanwhile.
     if (Atomics.load(this.#words, index) === this.#thread.token) return undefined;
-    const isTaken = this.#take(index) ||
-      this.#thread.blockUntil({ look: () => this.#take(index) }, timeoutMs);
-    return isTaken ? this.#lockAt(index) : "late";
+    this.#thread.blockUntil({ check: () => this.#take(index) }, OTHER_UPDATE, timeoutMs);
+    return this.#lockAt(index);
   }
 
   get #isInside(): boolean {

@@ -1,7 +1,17 @@
-/** What a thread waits for. */
+/** Waits: their conditions and limits. */
+
+/** The condition of a wait. */
 export interface Condition {
-  /** Makes sure that those who change the object wake this thread, then looks. True: the wait is over. */
-  look(): boolean;
-  /** The wait is over, in whichever way: takes back what it has left in the object. */
+  /** Registers this thread with the object, so that a change wakes it, then checks. True: the wait is over. */
+  check(): boolean;
+  /** The wait is over, in any way: takes back its registration. */
   leave?(): void;
+}
+
+/** How long to wait. */
+export interface WaitOptions {
+  /** Longest wait, in milliseconds: then it fails with WaitTimeoutError. @default Infinity */
+  readonly timeoutMs?: number;
+  /** Ends the wait: it rejects with the signal's reason. @default undefined */
+  readonly signal?: AbortSignal;
 }

@@ -1,20 +1,13 @@
 /**
- * What a thread waits for in its event loop: any number of conditions, one `Atomics.waitAsync`.
+ * The waits of a thread in its event loop: any number of conditions, one `Atomics.waitAsync`.
  *
  * `waitAsync` keeps no thread alive, so a timer does while something waits.
  */
 import { Promise, Set } from "../../builtins.ts";
 import type { Runtime, Timer } from "../../runtimes/runtime.ts";
-import type { Condition } from "./condition.ts";
+import { WaitTimeoutError } from "../../shared-errors.ts";
+import type { Condition, WaitOptions } from "./condition.ts";
 import { IN_LOOP, wordsOf } from "./root.ts";
-
-export interface LoopWaitOptions {
-  /** Undefined: no limit. */
-  readonly timeoutMs?: number | undefined;
-  readonly signal?: AbortSignal | undefined;
-  /** The error when `timeoutMs` has passed. */
-  readonly onTimeout: () => Error;
-}
 
 interface WaitingThread {
   readonly words: Int32Array<SharedArrayBuffer>;
@@ -27,7 +20,7 @@ const FOR_EVER_MS = 2 ** 31 - 1;
 /** Waits that end at once between two readings of the clock, and how long they may go on without a turn. */
 const CALLS_PER_CLOCK = 32;
 const MAX_TURN_MS = 4;
-/** Between looks where the runtime may lose a wake. */
+/** Interval of checks on runtimes that may lose a wake. */
 const LOOK_AGAIN_MS = 500;
 
 export class LoopWaits {
@@ -35,7 +28,7 @@ export class LoopWaits {
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #waits: number;
   readonly #async: number;
-  readonly #looks = new Set<() => void>();
+  readonly #checks = new Set<() => void>();
   /** A `waitAsync` is outstanding. */
   #isArmed = false;
   #timer: Timer | undefined;
@@ -51,14 +44,17 @@ export class LoopWaits {
     this.#async = async;
   }
 
-  /** Resolves when the condition holds. Rejects with the reason of the signal, with the error of the time limit, or what `look` throws. */
-  until(condition: Condition, options: LoopWaitOptions): Promise<void> {
-    const { signal, timeoutMs, onTimeout } = options;
+  /**
+   * Resolves when the condition holds. Rejects with the reason of the signal, the error that `check` throws, or WaitTimeoutError, whose
+   * message begins with `name`.
+   */
+  until(condition: Condition, name: string, options: WaitOptions): Promise<void> {
+    const { signal, timeoutMs } = options;
     return new Promise((resolve, reject) => {
       if (signal?.aborted === true) return reject(signal.reason);
       let timer: Timer | undefined;
       const settle = (how: () => void): void => {
-        if (!this.#looks.delete(look)) return;
+        if (!this.#checks.delete(check)) return;
         signal?.removeEventListener("abort", onAbort);
         timer?.clear();
         condition.leave?.();
@@ -66,25 +62,25 @@ export class LoopWaits {
         this.#restIfIdle();
       };
       const onAbort = (): void => settle(() => reject(signal!.reason));
-      const look = (): void => {
-        if (!this.#looks.has(look)) return; // the one before it has settled this one
+      const check = (): void => {
+        if (!this.#checks.has(check)) return; // the one before it has settled this one
         let isOver: boolean;
         try {
-          isOver = condition.look();
+          isOver = condition.check();
         } catch (error) {
           settle(() => reject(error));
           return;
         }
         if (isOver) settle(() => this.afterTurn(resolve));
       };
-      this.#looks.add(look);
+      this.#checks.add(check);
       this.#begin();
-      signal?.addEventListener("abort", onAbort, { once: true }); // first: the look may run the user's code
-      look();
-      if (!this.#looks.has(look)) return;
+      signal?.addEventListener("abort", onAbort, { once: true }); // first: the check may run the user's code
+      check();
+      if (!this.#checks.has(check)) return;
       if (timeoutMs !== undefined && timeoutMs !== Infinity) {
         timer = this.#thread.runtime.setTimeout(
-          () => settle(() => reject(onTimeout())),
+          () => settle(() => reject(new WaitTimeoutError(name, timeoutMs))),
           Math.min(timeoutMs, FOR_EVER_MS),
         );
       }
@@ -114,22 +110,22 @@ export class LoopWaits {
     return true;
   }
 
-  /** Looks at all conditions now: this thread has changed something. */
-  lookAgain(): void {
-    // Looks that are added meanwhile are visited too, which does no harm.
-    for (const look of this.#looks) look();
+  /** Checks all conditions now: this thread has changed something. */
+  checkAll(): void {
+    // Checks that are added meanwhile run too, which does no harm.
+    for (const check of this.#checks) check();
   }
 
   #begin(): void {
     if (this.#timer !== undefined) return;
     const { runtime } = this.#thread;
     const intervalMs = runtime.losesAsyncWakes ? LOOK_AGAIN_MS : FOR_EVER_MS;
-    this.#timer = runtime.setInterval(() => this.lookAgain(), intervalMs);
+    this.#timer = runtime.setInterval(() => this.checkAll(), intervalMs);
     Atomics.or(this.#words, this.#waits, IN_LOOP);
   }
 
   #restIfIdle(): void {
-    if (this.#looks.size > 0 || this.#timer === undefined) return;
+    if (this.#checks.size > 0 || this.#timer === undefined) return;
     this.#timer.clear();
     this.#timer = undefined;
     Atomics.and(this.#words, this.#waits, ~IN_LOOP);
@@ -138,11 +134,11 @@ export class LoopWaits {
   }
 
   #arm(): void {
-    if (this.#isArmed || this.#looks.size === 0) return;
-    // SYNC(shared-wait): `waits`, this load, then the looks; pairs with `Root.wake`. Needs seq-cst.
+    if (this.#isArmed || this.#checks.size === 0) return;
+    // SYNC(shared-wait): `waits`, this load, then the checks; pairs with `Root.wake`. Needs seq-cst.
     const seen = Atomics.load(this.#words, this.#async);
-    this.lookAgain();
-    if (this.#isArmed || this.#looks.size === 0) return; // a look may wait for something, too
+    this.checkAll();
+    if (this.#isArmed || this.#checks.size === 0) return; // a check may itself wait for something
     const { async, value } = Atomics.waitAsync(this.#words, this.#async, seen);
     this.#isArmed = true;
     const again = (): void => {
@@ -153,12 +149,12 @@ export class LoopWaits {
     else this.#thread.runtime.macrotask(again); // it has changed meanwhile
   }
 
-  /** Looks again in a moment: a latch was taken. */
-  lookSoon(): void {
+  /** Checks again after a millisecond: a latch was taken. */
+  checkSoon(): void {
     if (this.#soon !== undefined) return;
     this.#soon = this.#thread.runtime.setTimeout(() => {
       this.#soon = undefined;
-      this.lookAgain();
+      this.checkAll();
     }, 1);
   }
 }

@@ -4,18 +4,18 @@
  *   word
  *   0    magic | version       written once, before the buffer is shared
  *   2    high                  records used so far; grows by compare-exchange
- *   3    deaths                add 1 by whoever marks a death, after the mark
+ *   3    deaths                the thread that marks a death adds 1, after the mark
  *   4    id                    written once: any number
  *   64   records of 64 words, one for each thread
  *
  *   0    life                  even→odd: compare-exchange by the thread that starts it; odd→even: the same thread, once
- *   1    waits                 its own thread: BLOCKED, IN_LOOP; 0 by who begins its life
+ *   1    waits                 its own thread: BLOCKED, IN_LOOP; the thread that begins the life: 0
  *   2    sync                  any thread adds; its thread blocks on it
  *   3    async                 any thread adds; its thread waits for it in its event loop
- *   4    entitled              its life, by who begins it, after the parent; ~life by who fences it: it may touch nothing any more
- *   5    parent                token of who starts it, before it starts
- *   6    fenced at             by who fences it: milliseconds since 1970, the low 31 bits
- *   32   visits                its own thread: odd while it reads or changes a map; even by who begins its life
+ *   4    entitled              the thread that begins the life: life, after the parent; a thread that fences it: ~life
+ *   5    parent                token of the thread that starts it, written before it starts
+ *   6    fenced at             the thread that fences it: milliseconds of the shared clock, low 31 bits
+ *   32   visits                its own thread: odd while it reads a map; the thread that begins the life: even
  *
  * A token names one life of one record: `index | life << 8`, 30 bits, never 0. docs/internals/shared.md has the protocol.
  */
@@ -98,7 +98,7 @@ export class Root {
       if ((last & 1) === 1) continue;
       const life = (last + 1) | 0;
       if (Atomics.compareExchange(words, at + LIFE, last, life) !== last) continue;
-      // Nobody knows the token yet. A parent that dies here leaves a record that is never used again.
+      // No other thread has the token yet. A parent that dies here leaves a record that is never used again.
       Atomics.store(words, at + PARENT, parent);
       Atomics.store(words, at + WAITS, 0);
       Atomics.store(words, at + VISITS, (words[at + VISITS]! + 1) & ~1);
@@ -133,8 +133,9 @@ export class Root {
     return all;
   }
 
-  /** From now on the thread's operations throw; it still counts as alive. `nowMs`: since 1970. */
+  /** From now on the thread's operations throw; it still counts as alive. A second time changes nothing. `nowMs`: of the shared clock. */
   fence(token: number, nowMs: number): void {
+    if (!this.isEntitled(token)) return;
     Atomics.store(this.words, recordAt(indexOf(token)) + FENCED_AT, nowMs & TIME_MASK);
     Atomics.compareExchange(
       this.words,
@@ -144,7 +145,7 @@ export class Root {
     );
   }
 
-  /** Marks a death and wakes every thread: whoever waits for something looks again. */
+  /** Marks a death and wakes every thread, so that each checks its waits again. */
   end(token: number): void {
     const at = recordAt(indexOf(token)) + LIFE;
     const life = Atomics.load(this.words, at);
@@ -162,7 +163,7 @@ export class Root {
 
   /**
    * Whether nothing of a thread will touch shared memory any more: it is dead, or it was fenced so long ago that what it had begun is over.
-   * The second is known before the thread that started it has heard of its end. `nowMs`: since 1970.
+   * The second is known before the thread that started it has heard of its end. `nowMs`: of the shared clock.
    */
   isGone(token: number, nowMs: number): boolean {
     if (!this.isAlive(token)) return true;
@@ -186,7 +187,7 @@ export class Root {
     return entitled === life || entitled === ~life ? index | life << INDEX_BITS : 0;
   }
 
-  /** Makes the thread with this index look at what it waits for. */
+  /** Makes the thread with this index check its waits. */
   wake(index: number): void {
     const { words } = this;
     const at = recordAt(index);

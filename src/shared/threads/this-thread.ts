@@ -4,7 +4,7 @@
  * One object for all copies of heddle in the thread: its words have one writer.
  */
 import { Error } from "../../builtins.ts";
-import { DeadlockError, SharedAccessError } from "../../shared-errors.ts";
+import { DeadlockError, SharedAccessError, WaitTimeoutError } from "../../shared-errors.ts";
 import { workerRealm } from "../../realm/worker-realm.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
 import { VERSION } from "../../version.ts";
@@ -12,7 +12,7 @@ import type { Condition } from "./condition.ts";
 import { LoopWaits } from "./loop-waits.ts";
 import { BLOCKED, indexOf, Root, wordsOf } from "./root.ts";
 
-/** Looks at a condition before its thread blocks: some microseconds, in which a thread on another core may answer. */
+/** Checks of a condition before its thread blocks: some microseconds, in which a thread on another core may change it. */
 const SPINS = 200;
 
 export class ThisThread {
@@ -31,7 +31,7 @@ export class ThisThread {
   readonly #waits: number;
   readonly #sync: number;
   readonly #visits: number;
-  /** Nobody wakes a thread that waits for it. */
+  /** No thread wakes one that waits for this word. */
   readonly #nobody = new Int32Array(new SharedArrayBuffer(4));
   #depth = 0;
 
@@ -81,7 +81,12 @@ export class ThisThread {
     return this.#depth > 0;
   }
 
-  /** Lets others go on for a moment: sleeps if it may. */
+  /** A monotonic clock that all threads of the process share, in milliseconds. */
+  get nowMs(): number {
+    return this.runtime.now() + this.runtime.originMs;
+  }
+
+  /** Pauses for a millisecond if the thread may block, for some microseconds otherwise. */
   rest(): void {
     if (this.mayBlock) Atomics.wait(this.#nobody, 0, 0, 1);
     else for (let spin = 0; spin < SPINS; spin++) this.runtime.pause();
@@ -102,15 +107,15 @@ export class ThisThread {
   }
 
   /**
-   * Blocks until the condition holds. False: `timeoutMs` passed first. Throws DeadlockError if it would block while a lock may
-   * be given to this thread's event loop.
+   * Blocks until the condition holds. Throws WaitTimeoutError, whose message begins with `name`, and DeadlockError if it would block while a
+   * lock may be given to this thread's event loop.
    */
-  blockUntil(condition: Condition, timeoutMs: number = Infinity): boolean {
+  blockUntil(condition: Condition, name: string, timeoutMs: number = Infinity): void {
     this.checkLife();
     const { now, pause } = this.runtime;
     try {
       for (let spin = 0; spin < SPINS; spin++) {
-        if (condition.look()) return true;
+        if (condition.check()) return;
         pause();
       }
       if (this.pendingLocks > 0) {
@@ -118,7 +123,7 @@ export class ThisThread {
           "This thread waits for a lock in its event loop, and would hold it up if it got it while it is blocked: await that first.",
         );
       }
-      return this.#block(condition, timeoutMs === Infinity ? Infinity : now() + timeoutMs);
+      if (!this.#block(condition, now() + timeoutMs)) throw new WaitTimeoutError(name, timeoutMs);
     } finally {
       condition.leave?.();
     }
@@ -129,11 +134,11 @@ export class ThisThread {
     let isMine = true;
     try {
       for (;;) {
-        // In the loop: a look may block as well, and clears the bit then.
+        // In the loop: a check may block as well, and clears the bit then.
         Atomics.or(words, this.#waits, BLOCKED);
-        // SYNC(shared-wait): `waits`, this load, then the look; pairs with `Root.wake`. Needs seq-cst.
+        // SYNC(shared-wait): `waits`, this load, then the check; pairs with `Root.wake`. Needs seq-cst.
         const seen = Atomics.load(words, this.#sync);
-        if (condition.look()) return true;
+        if (condition.check()) return true;
         const leftMs = endMs - this.runtime.now();
         if (leftMs <= 0) return false;
         Atomics.or(words, this.#waits, BLOCKED);

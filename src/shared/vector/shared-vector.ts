@@ -185,7 +185,7 @@ export class SharedVector<T extends ElementType = "f64"> extends SharedObject {
     return start;
   }
 
-  /** Adds so many elements, all 0; returns the index of the first. */
+  /** Adds `count` elements, all 0; returns the index of the first. */
   grow(count: number): number {
     checkCount("The number of elements", count, 2 ** 31 - 1);
     this.#memory.thread.checkLife();
@@ -203,7 +203,7 @@ export class SharedVector<T extends ElementType = "f64"> extends SharedObject {
     }
   }
 
-  /** Memory for so many elements, with some more since growing takes a system call. */
+  /** Makes room for `length` elements and some more, since growing takes a system call. */
   #reserve(length: number): void {
     const { buffer } = this.#memory;
     const bytesEach = TYPES[this.type].BYTES_PER_ELEMENT;

@@ -31,7 +31,7 @@ test("a stopped thread that blocked does not give up the place of its successor"
     threads.root.end(stopped.token);
     place = successor.arrive(1, false)!.place; // it repairs, and takes the record
   };
-  expect(() => gateOf(stopped).acquireSync(1, false, undefined, () => {})).toThrow("was stopped");
+  expect(() => gateOf(stopped).acquireSync(1, false, undefined, "Waiting")).toThrow("was stopped");
   expect([place, state()]).toEqual([0, WAITING]);
   gate.release(1);
   expect(state()).toBe(CALLED);

@@ -99,7 +99,9 @@ describe("a fence", () => {
     root.fence(token, 1);
     expect([root.isAlive(token), root.isEntitled(token)]).toEqual([true, false]);
     expect(() => thread.checkLife()).toThrow("This thread was stopped");
-    expect(() => thread.blockUntil({ look: () => true })).toThrow("This thread was stopped");
+    expect(() => thread.blockUntil({ check: () => true }, "Waiting")).toThrow(
+      "This thread was stopped",
+    );
     const visits = root.visits(thread.index);
     thread.leave();
     expect(root.visits(thread.index)).toBe(visits);

@@ -23,7 +23,7 @@ function createBench() {
   const conditionOf = (thread: SimulatedThread) => {
     const [words, set] = [viewOf(thread), setOf(thread)];
     return {
-      look: () => {
+      check: () => {
         set.add();
         return Atomics.load(words, VALUE) === 1;
       },
@@ -37,8 +37,6 @@ function createBench() {
   const waitsOf = ({ thread }: SimulatedThread) => threads.root.words[wordsOf(thread.index).waits];
   return { threads, first, second, viewOf, setOf, conditionOf, change, waitsOf, memory };
 }
-
-const onTimeout = () => new Error("late");
 
 describe("a wait set", () => {
   test("wakes those in it, once each", () => {
@@ -70,7 +68,7 @@ describe("a wait set", () => {
         change(second);
       });
       if (isDone) first.onWait = () => change(second);
-      first.thread.blockUntil(conditionOf(first));
+      first.thread.blockUntil(conditionOf(first), "Waiting");
       expect(waitsOf(first)).toBe(0);
     }
   });
@@ -83,7 +81,7 @@ describe("a wait set", () => {
         if (!second.isStopped) isDone = dies(second, () => change(second));
         if (!isDone) Atomics.store(viewOf(first), VALUE, 1);
       };
-      first.thread.blockUntil(conditionOf(first));
+      first.thread.blockUntil(conditionOf(first), "Waiting");
       expect(second.isStopped).toBe(true);
     });
   });
@@ -92,16 +90,19 @@ describe("a wait set", () => {
 describe("a thread that blocks", () => {
   test("stops after its time", () => {
     const { first, conditionOf, waitsOf } = createBench();
-    expect(first.thread.blockUntil(conditionOf(first), 50)).toBe(false);
+    expect(() => first.thread.blockUntil(conditionOf(first), "Waiting", 50))
+      .toThrow("Waiting took longer than its timeoutMs of 50 ms.");
     expect(waitsOf(first)).toBe(0);
   });
 
   test("is not blocked while a lock may be given to its event loop", () => {
     const { first, conditionOf, change } = createBench();
     first.thread.pendingLocks = 1;
-    expect(() => first.thread.blockUntil(conditionOf(first))).toThrow("waits for a lock");
+    expect(() => first.thread.blockUntil(conditionOf(first), "Waiting")).toThrow(
+      "waits for a lock",
+    );
     change(first);
-    expect(first.thread.blockUntil(conditionOf(first))).toBe(true);
+    expect(() => first.thread.blockUntil(conditionOf(first), "Waiting")).not.toThrow();
   });
 
   test("and is dead by then writes nothing to the record of its successor", () => {
@@ -111,7 +112,9 @@ describe("a thread that blocks", () => {
       const next = threads.start();
       Atomics.store(threads.root.words, wordsOf(next.thread.index).waits, BLOCKED);
     };
-    expect(() => first.thread.blockUntil(conditionOf(first))).toThrow("This thread was stopped");
+    expect(() => first.thread.blockUntil(conditionOf(first), "Waiting")).toThrow(
+      "This thread was stopped",
+    );
     expect(waitsOf(first)).toBe(BLOCKED);
   });
 });
@@ -119,7 +122,7 @@ describe("a thread that blocks", () => {
 describe("a wait in the event loop", () => {
   test("ends when another thread changes the object, and leaves nothing", async () => {
     const { first, second, conditionOf, change, waitsOf } = createBench();
-    const waits = [1, 2, 3].map(() => first.thread.loop.until(conditionOf(first), { onTimeout }));
+    const waits = [1, 2, 3].map(() => first.thread.loop.until(conditionOf(first), "Waiting", {}));
     expect([waitsOf(first), asyncWaitsOf(first)]).toEqual([IN_LOOP, 1]);
     change(second);
     await Promise.all(waits);
@@ -133,11 +136,11 @@ describe("a wait in the event loop", () => {
     controllers[0]!.abort("before");
     let left = 0;
     const waits = controllers.map(({ signal }, index) => {
-      const look = () => {
+      const check = () => {
         if (index === 1) controllers[1]!.abort("in look");
-        return conditionOf(first).look() || index === 1;
+        return conditionOf(first).check() || index === 1;
       };
-      return first.thread.loop.until({ look, leave: () => left++ }, { signal, onTimeout });
+      return first.thread.loop.until({ check, leave: () => left++ }, "Waiting", { signal });
     });
     const settled = Promise.allSettled(waits);
     controllers[2]!.abort("later");
@@ -150,18 +153,18 @@ describe("a wait in the event loop", () => {
   test("ends by its time limit, or by what its look throws", async () => {
     const { first, conditionOf, waitsOf } = createBench();
     const looks = [
-      conditionOf(first).look,
+      conditionOf(first).check,
       () => {
         throw new Error("wrong");
       },
     ];
-    const waits = looks.map((look) =>
-      first.thread.loop.until({ look }, { timeoutMs: 5, onTimeout })
+    const waits = looks.map((check) =>
+      first.thread.loop.until({ check }, "Waiting", { timeoutMs: 5 })
     );
     const settled = Promise.allSettled(waits);
     first.runTimers();
     expect((await settled).map((each) => (each as PromiseRejectedResult).reason.message))
-      .toEqual(["late", "wrong"]);
+      .toEqual(["Waiting took longer than its timeoutMs of 5 ms.", "wrong"]);
     await turn();
     expect([waitsOf(first), asyncWaitsOf(first), first.timers.size]).toEqual([0, 0, 0]);
   });
@@ -174,7 +177,7 @@ describe("a wait in the event loop", () => {
         isDone = false;
         change(second);
       });
-      const wait = first.thread.loop.until(conditionOf(first), { onTimeout });
+      const wait = first.thread.loop.until(conditionOf(first), "Waiting", {});
       if (isDone) change(second);
       await wait;
     }
@@ -184,12 +187,12 @@ describe("a wait in the event loop", () => {
     const { first, second, conditionOf, change } = createBench();
     let looks = 0;
     let nested: Promise<void> | undefined;
-    const look = () => {
+    const check = () => {
       // In the look of `#arm`.
-      if (++looks === 2) nested = first.thread.loop.until(conditionOf(first), { onTimeout });
-      return conditionOf(first).look();
+      if (++looks === 2) nested = first.thread.loop.until(conditionOf(first), "Waiting", {});
+      return conditionOf(first).check();
     };
-    const wait = first.thread.loop.until({ look }, { onTimeout });
+    const wait = first.thread.loop.until({ check }, "Waiting", {});
     expect(nested).toBeDefined();
     const outstanding = asyncWaitsOf(first);
     change(second);
