@@ -44,7 +44,6 @@ abstract class End {
   readonly #queue: Queue;
   readonly #side: Side;
   #isOpen = true;
-  #hasClosed = false;
   #reason: unknown;
   readonly #pending = new Set<object>();
 
@@ -108,8 +107,7 @@ abstract class End {
   }
 
   #closeIfIdle(): void {
-    if (this.#isOpen || this.#pending.size > 0 || this.#hasClosed) return;
-    this.#hasClosed = true;
+    if (this.#isOpen || this.#pending.size > 0) return;
     this.queue.ends.close(this.#side, this.#reason);
   }
 }

@@ -18,7 +18,7 @@
 import { Guarded } from "../guarded.ts";
 import { type Kind, OBJECT_WORDS, type ObjectMemory } from "../memory.ts";
 import type { WaitOptions } from "../threads/condition.ts";
-import { MAX_THREADS } from "../threads/root.ts";
+import { THREAD_NUMBERS_WORDS, ThreadNumbers } from "./thread-numbers.ts";
 import { CALLED, REFUSED, Waiters, WAITERS_WORDS, WAITING } from "./waiters.ts";
 
 const LATCH = OBJECT_WORDS;
@@ -28,7 +28,7 @@ const POISONED = 7;
 const DEATHS = 8;
 const POISONOUS = 9;
 const HOLDERS = 16;
-const WAITERS = HOLDERS + 2 * MAX_THREADS;
+const WAITERS = HOLDERS + THREAD_NUMBERS_WORDS;
 export const GATE_BYTES: number = 4 * (WAITERS + WAITERS_WORDS);
 
 /** A bit of a waiter's request: it takes a poisoned lock. */
@@ -42,12 +42,12 @@ type Settled = Exclude<Outcome, "busy">;
 
 export class Gate extends Guarded {
   readonly #waiters: Waiters;
-  readonly #own: number;
+  readonly #holders: ThreadNumbers;
 
   constructor(memory: ObjectMemory, kind: Kind) {
     super(memory.view.i32, memory.thread, LATCH, DEATHS, `a ${kind}`);
     this.#waiters = new Waiters(this.words, WAITERS, this.thread);
-    this.#own = HOLDERS + 2 * this.thread.index;
+    this.#holders = new ThreadNumbers(this.words, HOLDERS, this.thread);
   }
 
   /** Sets up new memory. `poisonous`: how many permits a thread must hold to poison the lock by its death; 0: it never does. */
@@ -64,7 +64,7 @@ export class Gate extends Guarded {
 
   /** Permits held by this thread. */
   get own(): number {
-    return this.words[this.#own] === this.thread.token ? this.words[this.#own + 1]! : 0;
+    return this.#holders.own;
   }
 
   get isPoisoned(): boolean {
@@ -185,17 +185,8 @@ export class Gate extends Guarded {
 
   /** Adds to the permits of this thread. Negative: they are released, and `taken` is lowered as well. */
   #hold(permits: number): void {
-    const { words } = this;
-    const before = this.own;
-    if (before === 0) {
-      // The permits first: with the token of a dead thread they do not count.
-      words[this.#own + 1] = permits;
-      Atomics.store(words, this.#own, this.thread.token);
-    } else words[this.#own + 1] = before + permits;
-    if (permits < 0) {
-      words[TAKEN]! += permits;
-      if (before + permits === 0) Atomics.store(words, this.#own, 0);
-    }
+    this.#holders.own += permits;
+    if (permits < 0) this.words[TAKEN]! += permits;
   }
 
   /** Calls those that may go on, in order. */
@@ -215,21 +206,12 @@ export class Gate extends Guarded {
 
   protected override repair(): void {
     const { words } = this;
-    const { root } = this.thread;
     const poisonous = words[POISONOUS]!;
-    let taken = 0;
-    for (let at = HOLDERS; at < WAITERS; at += 2) {
-      const token = words[at]!;
-      if (token === 0) continue;
-      const permits = words[at + 1]!;
-      if (root.isAlive(token)) taken += permits;
-      else {
-        if (poisonous > 0 && permits >= poisonous) words[POISONED] = 1;
-        Atomics.store(words, at, 0);
-      }
-    }
+    this.#holders.removeDead((permits) => {
+      if (poisonous > 0 && permits >= poisonous) words[POISONED] = 1;
+    });
     this.#waiters.sweep();
-    words[TAKEN] = taken + this.#waiters.called(~RECOVERS);
+    words[TAKEN] = this.#holders.sum() + this.#waiters.called(~RECOVERS);
     this.#grant();
   }
 }

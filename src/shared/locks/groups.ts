@@ -4,9 +4,9 @@ import { PoisonedError } from "../../shared-errors.ts";
 import { Guarded } from "../guarded.ts";
 import { registerHandle, SharedObject } from "../handles.ts";
 import { type Kind, OBJECT_WORDS, ObjectMemory } from "../memory.ts";
-import { MAX_THREADS } from "../threads/root.ts";
 import { thisThread } from "../threads/this-thread.ts";
 import { WAIT_SET_WORDS, WaitSet } from "../wait-set.ts";
+import { THREAD_NUMBERS_WORDS, ThreadNumbers } from "./thread-numbers.ts";
 import { type BlockOptions, checkWait, type RecoverOption, type WaitOptions } from "./options.ts";
 
 /*
@@ -29,7 +29,7 @@ const GENERATION = 9;
 const RESETS = 10;
 const WAIT_SET = 16;
 const MEMBERS = WAIT_SET + 2 * WAIT_SET_WORDS;
-const END = MEMBERS + 2 * MAX_THREADS;
+const END = MEMBERS + THREAD_NUMBERS_WORDS;
 
 const AT_BARRIER = "Waiting at this barrier";
 const FOR_GROUP = "Waiting for this group";
@@ -43,12 +43,12 @@ function create(kind: Kind, count: number): ObjectMemory {
 
 class Members extends Guarded {
   readonly waiting: WaitSet;
-  readonly #own: number;
+  readonly numbers: ThreadNumbers;
 
   constructor(memory: ObjectMemory, kind: Kind) {
     super(memory.view.i32, memory.thread, LATCH, DEATHS, `a ${kind}`);
     this.waiting = new WaitSet(this.words, WAIT_SET, this.thread);
-    this.#own = MEMBERS + 2 * this.thread.index;
+    this.numbers = new ThreadNumbers(this.words, MEMBERS, this.thread);
   }
 
   run<Result>(f: (words: Int32Array<SharedArrayBuffer>) => Result): Result {
@@ -64,34 +64,8 @@ class Members extends Guarded {
     if (this.isStale && this.attempt(() => true) === undefined) this.checkSoon();
   }
 
-  /** Under the latch: this thread's number. */
-  get own(): number {
-    return this.words[this.#own] === this.thread.token ? this.words[this.#own + 1]! : 0;
-  }
-
-  set own(value: number) {
-    this.words[this.#own + 1] = value; // first: with the token of a dead thread it does not count
-    Atomics.store(this.words, this.#own, value === 0 ? 0 : this.thread.token);
-  }
-
-  /** Sum over the living. */
-  sum(): number {
-    let sum = 0;
-    for (let at = MEMBERS; at < END; at += 2) if (this.words[at] !== 0) sum += this.words[at + 1]!;
-    return sum;
-  }
-
-  forgetAll(): void {
-    for (let at = MEMBERS; at < END; at += 2) this.words[at] = 0;
-  }
-
   protected override repair(): void {
-    for (let at = MEMBERS; at < END; at += 2) {
-      const token = this.words[at]!;
-      if (token === 0 || this.thread.root.isAlive(token)) continue;
-      Atomics.store(this.words, POISONED, 1);
-      Atomics.store(this.words, at, 0);
-    }
+    this.numbers.removeDead(() => Atomics.store(this.words, POISONED, 1));
     this.onRepaired();
     this.waiting.wake();
   }
@@ -140,13 +114,13 @@ export class Barrier extends SharedObject {
 
   /** This thread is no member any more: its end breaks nothing. */
   leave(): void {
-    this.#members.later(() => this.#members.own = 0);
+    this.#members.later(() => this.#members.numbers.own = 0);
   }
 
   /** Makes a broken barrier whole. Waits that have begun fail with PoisonedError. */
   reset(): void {
     this.#members.later((words) => {
-      this.#members.forgetAll();
+      this.#members.numbers.clear();
       // It counts as broken until all of it is done: a thread that dies in between leaves no other waiting.
       Atomics.store(words, POISONED, 1);
       words[ARRIVED] = 0;
@@ -160,7 +134,7 @@ export class Barrier extends SharedObject {
   #arrive(): { readonly generation: number; readonly resets: number } | undefined {
     return this.#members.run((words) => {
       if (words[POISONED] === 1) throw broken();
-      this.#members.own = 1;
+      this.#members.numbers.own = 1;
       const generation = words[GENERATION]!;
       if (words[ARRIVED]! + 1 < words[COUNT]!) {
         words[ARRIVED]!++;
@@ -219,7 +193,7 @@ class Group extends Members {
 
   /** Under the latch: what is to be waited for. */
   count(): void {
-    const pending = this.words[COUNT]! + this.sum();
+    const pending = this.words[COUNT]! + this.numbers.sum();
     Atomics.store(this.words, ARRIVED, pending);
     if (pending === 0) this.waiting.wake();
   }
@@ -260,7 +234,7 @@ export class WaitGroup extends SharedObject {
   /** One piece of work of this thread, until the result is disposed. If the thread dies before, `wait` fails with PoisonedError. */
   enter(): Disposable {
     this.#members.run(() => {
-      this.#members.own++;
+      this.#members.numbers.own++;
       this.#members.count();
     });
     let isOver = false;
@@ -269,7 +243,7 @@ export class WaitGroup extends SharedObject {
         if (isOver) return;
         isOver = true;
         this.#members.later(() => {
-          this.#members.own--;
+          this.#members.numbers.own--;
           this.#members.count();
         });
       },

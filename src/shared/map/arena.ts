@@ -26,7 +26,6 @@ import {
   REMOVED_NEXT,
   SNAPSHOT,
   WAITING,
-  WAITING_COUNT,
 } from "./layout.ts";
 
 /** Blocks in limbo that are worth a snapshot, which looks at every thread. */
@@ -116,7 +115,7 @@ export class Arena {
     this.#head[IS_UNFINISHED] = 1;
     this.#head.fill(0, FREE_LISTS, FREE_LISTS + MAX_ORDER + 1);
     this.#head[LIMBO] = this.#head[LIMBO_COUNT] = 0;
-    this.#head[WAITING] = this.#head[WAITING_COUNT] = 0;
+    this.#head[WAITING] = 0;
     u8.fill(NOTHING_STARTS, states, states + this.#head[BLOCKS]!);
   }
 
@@ -218,7 +217,6 @@ export class Arena {
       if (!this.#hasPassed()) return;
       this.#freeWaiting();
     }
-    this.#head[WAITING_COUNT] = this.#head[LIMBO_COUNT]!;
     this.#head[WAITING] = this.#head[LIMBO]!;
     this.#head[LIMBO_COUNT] = 0;
     this.#head[LIMBO] = 0;
@@ -228,7 +226,7 @@ export class Arena {
   #freeWaiting(): void {
     const { i32 } = this.#memory.reach(this.#places.arena + this.bytes);
     let link = this.#head[WAITING]!;
-    this.#head[WAITING] = this.#head[WAITING_COUNT] = 0;
+    this.#head[WAITING] = 0;
     while (link !== 0) {
       const word = this.wordOf(link - 1);
       const next = i32[word + REMOVED_NEXT]!;

@@ -13,7 +13,7 @@
  *   35   version             of the last change; wraps
  *   36   blocks              in the arena now
  *   37   limbo               first block of those removed since the last snapshot, and how many
- *   39   waiting             first block of those removed before it, and how many
+ *   39   waiting             first block of those removed before it
  *   41   is unfinished       1: after a death what is free is not known yet
  *   48   free lists          first block of each order; 32 words
  *   96   waits               wait set of `wait`, and of `update`
@@ -52,7 +52,6 @@ export const BLOCKS = 36;
 export const LIMBO = 37;
 export const LIMBO_COUNT = 38;
 export const WAITING = 39;
-export const WAITING_COUNT = 40;
 export const IS_UNFINISHED = 41;
 export const FREE_LISTS = 48;
 export const MAX_ORDER = 31;
