@@ -155,8 +155,9 @@ export class Replies {
     this.#send({ kind, slot, generation, word: bytes, snapshot, isSubstitute: false, onRefused });
   }
 
-  /** The task threw: an error by its fields, anything else as it is. */
+  /** The task threw: an error by its fields, anything else as it is. What the stop of this thread makes tasks throw is not sent. */
   thrown(slot: number, generation: number, reason: unknown): void {
+    if (this.isStopped) return; // SYNC(stopped): the call ends with the worker. Pairs with ThreadLane.#terminate.
     try {
       this.#respond(THROWN, slot, generation, reason);
     } catch (error) {

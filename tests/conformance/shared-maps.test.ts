@@ -247,3 +247,37 @@ test("counters count for all threads", async () => {
   expect(counter.add()).toBe(0);
   expect(() => counter.add(0.5)).toThrow(/whole numbers/);
 });
+
+test("a worker that is stopped rejects no call for that: those that it has not begun run elsewhere", async () => {
+  // Between the moment when it may no longer touch shared data and its end, a worker may take further calls.
+  const restore = lengthenStop(50);
+  const { call } = pool({ threads: 1, hardTimeoutMs: 200 });
+  const [map, counter] = [new SharedMap<string, number>(), new AtomicCounter()];
+  map.set("key", 7);
+  const stopped = rejection(call.readUntilStopped([map, counter]));
+  const behind = Array.from({ length: 20 }, () => call.invoke([map, "get", "key"]));
+  expect(await stopped).toMatchObject({ code: "HEDDLE_TIMEOUT" });
+  restore();
+  expect(await Promise.all(behind)).toEqual(behind.map(() => 7));
+  expect(counter.value).toBeGreaterThan(0);
+});
+
+/** Threads that are started until `restore` go on for that long after they have lost their right to touch shared data. */
+function lengthenStop(ms: number): () => void {
+  const key = Symbol.for("heddle.threads");
+  const hooks = (globalThis as { [key]?: { begin(): { onStop(): void } } })[key]!;
+  const { begin } = hooks;
+  hooks.begin = () => {
+    const thread = begin.call(hooks);
+    const onStop = thread.onStop.bind(thread);
+    thread.onStop = () => {
+      onStop();
+      for (
+        const endMs = performance.now() + ms;
+        performance.now() < endMs;
+      ) { /* the worker goes on */ }
+    };
+    return thread;
+  };
+  return () => hooks.begin = begin;
+}

@@ -70,10 +70,7 @@ export async function chaosRound(seed: number): Promise<Report> {
         await call([objects, Math.floor(random() * 2 ** 30), from++, ms]);
       } catch (error) {
         const { code } = error as { code?: string };
-        // SHARED_ACCESS: the worker took the call while it was being stopped.
-        const isKill = ["HEDDLE_TIMEOUT", "HEDDLE_WORKER_LOST", "HEDDLE_SHARED_ACCESS"]
-          .includes(code ?? "");
-        if (isKill) kills++;
+        if (code === "HEDDLE_TIMEOUT" || code === "HEDDLE_WORKER_LOST") kills++;
         else faults.push(String((error as Error).stack));
       }
     }

@@ -128,7 +128,7 @@ function createDispatcher() {
     addLane: (lane: Lane) => lanes.add(lane),
     openLane: (lane: Lane) => lanes.setOpen(lane),
     retire: (lane: Lane) => lanes.retire(lane),
-    failLane: (lane: Lane, error: Error): void => {
+    stopLane: (lane: Lane, error: Error): void => {
       lanes.remove(lane);
       lane.fail(error);
     },

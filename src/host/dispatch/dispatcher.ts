@@ -208,6 +208,13 @@ export class Dispatcher implements HostWork {
     lane.fail(error);
   }
 
+  /** Removes a lane that is to be stopped by force. Calls that it has not begun run elsewhere. */
+  stopLane(lane: Lane, error: Error): void {
+    this.#drop(lane);
+    this.#stealing.requeue(lane); // before the stop: its worker should not begin any of them meanwhile
+    lane.fail(error);
+  }
+
   #drop(lane: Lane): void {
     this.lanes.remove(lane);
     this.#placement.forget(lane);

@@ -200,7 +200,7 @@ export class Supervisor {
       return;
     }
     const continues = this.#abandoned.add(lane);
-    this.#dispatcher.failLane(lane, error);
+    this.#dispatcher.stopLane(lane, error);
     if (continues) this.#events.onThreadAbandoned(lane.id);
   }
 

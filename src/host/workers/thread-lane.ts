@@ -347,8 +347,8 @@ export class ThreadLane implements Lane, Receiver {
 
   #terminate(waitMs: number): Promise<void> {
     this.#isStopped = true;
+    Atomics.store(this.#control, IS_CLOSING, STOPPED); // SYNC(stopped): before `onStop`. Pairs with Replies.thrown.
     this.#hooked?.onStop();
-    Atomics.store(this.#control, IS_CLOSING, STOPPED);
     this.#handle.terminate().catch((error) => this.#cause ??= error);
     return this.#awaitGone(waitMs);
   }
