@@ -75,6 +75,7 @@ const SECTIONS: readonly Section[] = [
       page("Web servers", "benchmarks/http.md"),
       page("Many tasks that wait", "benchmarks/concurrency.md"),
       page("Small programs", "benchmarks/programs.md"),
+      page("Shared data", "benchmarks/shared.md"),
       page("More machines", "benchmarks/nats.md"),
       page("Tokio", "benchmarks/tokio.md"),
     ],
