@@ -1,8 +1,8 @@
-/** What a lane (`thread-lane.ts`) is created with, and how it ends. */
+/** What a lane (`thread-lane.ts`) is created with, what it reports, and how it ends. */
 import type { Codec } from "../../codec/codec.ts";
 import type { WorkerLoss } from "../../errors.ts";
 import type { RingSizes } from "../../lane/layout.ts";
-import type { PoolStart } from "../../protocol/start-data.ts";
+import type { ArgumentMessage, PoolStart } from "../../protocol/start-data.ts";
 import type { Runtime, WorkerHandle } from "../../runtimes/runtime.ts";
 
 export interface LaneOptions {
@@ -23,4 +23,32 @@ export interface LaneEnd extends WorkerLoss {
   readonly cause: unknown;
   /** Set if the worker failed to start. Undefined if it was closed while starting. */
   readonly startError: Error | undefined;
+}
+
+/** What a lane reports. */
+export interface LaneEvents<Lane> {
+  /** Called before `onReady` with the packed tasks of `taskModule`. The lane fails with the error that this returns. */
+  onTasks(packed: Uint8Array): Error | undefined | Promise<Error | undefined>;
+  onReady(lane: Lane): void;
+  readonly onWake: (lane: Lane) => void;
+  /** The host had to wake the worker. Undefined: nobody wants to know. */
+  readonly onWoken: ((lane: Lane) => void) | undefined;
+  onUnhandledRejection(lane: Lane, error: Error): void;
+  /** The worker wants items of an argument stream, or no more of them. */
+  onArgument(lane: Lane, message: ArgumentMessage): void;
+  /** The worker uses too much memory, or far too much. May be repeated. */
+  onFull(lane: Lane, isFarOver: boolean): void;
+  /** Called exactly once, when the lane is GONE: the thread has exited, or did not end in time. */
+  onEnd(lane: Lane, end: LaneEnd): void;
+}
+
+/** How a worker ended, and what that meant for the pool. */
+export interface WorkerExit {
+  readonly workerId: number;
+  readonly reason: string;
+  readonly exitCode: number | undefined;
+  /** Running calls that rejected with it. */
+  readonly callsLost: number;
+  /** Id of the worker that takes its place, perhaps in a moment. Undefined: none, or not decided yet. */
+  readonly replacedBy: number | undefined;
 }

@@ -12,9 +12,11 @@ import { textOf } from "../../codec/kinds/errors.ts";
 import { Endpoint } from "../../lane/endpoint.ts";
 import {
   CLOSING,
+  ENDED,
   FOR_CALLS,
   FOR_SPACE,
   IS_CLOSING,
+  LIFE,
   LOOP_PARKS,
   PARKED_WORD,
   REQUEST_RING,
@@ -22,6 +24,7 @@ import {
   RESPONSE_BACKLOG,
   responseRing,
   type RingSizes,
+  STARTED,
   STOPPED,
   WAITS_FOR,
   WANTS_SPACE,
@@ -29,9 +32,9 @@ import {
 import { packReason } from "../../protocol/abort-reason.ts";
 import {
   type AbortMessage,
-  type ArgumentMessage,
   FLUSH,
   type PackedReason,
+  type StartOutcome,
   type StreamMessage,
   WAKE,
   type WorkerMessage,
@@ -52,33 +55,17 @@ import {
 import { LaneLoad } from "../lanes/lane-load.ts";
 import { giveLaneMemory, takeLaneMemory } from "./lane-memory.ts";
 import type { Lane } from "../lanes/lane.ts";
-import type { LaneEnd, LaneOptions } from "./lane-options.ts";
+import type { LaneEnd, LaneEvents as EventsOf, LaneOptions } from "./lane-options.ts";
 import { PayloadCredit } from "../lanes/payload-credit.ts";
+import { StartTimer } from "./start-timer.ts";
 import type { Receiver } from "./watchdog.ts";
 import { startErrorOf } from "./worker-failures.ts";
 
 export type { LaneEnd, LaneOptions };
-
-export interface LaneEvents {
-  /** Called before `onReady` with the packed tasks of `taskModule`. The lane fails with the error that this returns. */
-  onTasks(packed: Uint8Array): Error | undefined | Promise<Error | undefined>;
-  onReady(lane: ThreadLane): void;
-  readonly onWake: (lane: ThreadLane) => void;
-  /** The host had to wake the worker. Undefined: nobody wants to know. */
-  readonly onWoken: ((lane: ThreadLane) => void) | undefined;
-  onUnhandledRejection(lane: ThreadLane, error: Error): void;
-  /** The worker wants items of an argument stream, or no more of them. */
-  onArgument(lane: ThreadLane, message: ArgumentMessage): void;
-  /** The worker uses too much memory, or far too much. May be repeated. */
-  onFull(lane: ThreadLane, isFarOver: boolean): void;
-  /** Called exactly once, when the lane is GONE: the thread has exited, or did not end in time. */
-  onEnd(lane: ThreadLane, end: LaneEnd): void;
-}
+export type LaneEvents = EventsOf<ThreadLane>;
 
 type LaneState = "starting" | "ready" | "closing" | "gone";
 
-/** Extra time after `startTimeoutMs`, in which a host that was busy can receive the ready message. */
-const START_GRACE_MS = 100;
 /** How long the process waits for the output of a worker. */
 const OUTPUT_MS = 1000;
 /** How long the runtime may take to stop a worker. */
@@ -110,10 +97,12 @@ export class ThreadLane implements Lane, Receiver {
   readonly #teardownTimeoutMs: number;
   readonly #ringSizes: RingSizes;
   readonly #setup: string | undefined;
-  #startTimer: Timer | undefined;
+  readonly #startTimer: StartTimer;
   #outputTimer: Timer | undefined;
   #resolveGone!: () => void;
   #state: LaneState = "starting";
+  /** Whether the outcome of its start is known. */
+  #hasStarted = false;
   #closing: Promise<void> | undefined;
   /** Whether `terminate` was called. */
   #isStopped = false;
@@ -174,27 +163,15 @@ export class ThreadLane implements Lane, Receiver {
     this.#handle.onMessage((message) => this.#onMessage(message));
     this.#handle.onError((error) => this.#onUncaught(error));
     this.#handle.onExit((exitCode) => this.#onExit(exitCode));
-    this.#watchStart(options.startTimeoutMs);
+    const { startTimeoutMs } = options;
+    this.#startTimer = new StartTimer(runtime, startTimeoutMs, () => {
+      this.fail(new WorkerStartError(`The worker was not ready within ${startTimeoutMs} ms.`));
+    });
   }
 
   #onUncaught(error: unknown): void {
     this.#cause ??= error;
     this.#reason ??= `uncaught exception: ${textOf(error)}`;
-  }
-
-  #watchStart(startTimeoutMs: number): void {
-    if (startTimeoutMs > MAX_TIMER_MS) return;
-    this.#setStartTimer(startTimeoutMs, () => {
-      // The ready message may be queued because the host was busy.
-      this.#setStartTimer(START_GRACE_MS, () => {
-        this.fail(new WorkerStartError(`The worker was not ready within ${startTimeoutMs} ms.`));
-      });
-    });
-  }
-
-  #setStartTimer(delayMs: number, callback: () => void): void {
-    this.#startTimer = this.#runtime.setTimeout(callback, delayMs);
-    this.#startTimer.unref(); // a starting worker keeps the process running by itself
   }
 
   get state(): LaneState {
@@ -370,14 +347,8 @@ export class ThreadLane implements Lane, Receiver {
     const message = received as Exclude<WorkerMessage, typeof WAKE>;
     switch (message.heddle) {
       case "ready":
-        this.#onReady(message.tasks);
-        return;
       case "failed":
-        this.#startError = startErrorOf(
-          message,
-          unpackError(this.#runtime, message.error),
-          this.#setup,
-        );
+        this.#onStarted(message);
         return;
       case "flushed":
         this.#onOutput();
@@ -403,8 +374,32 @@ export class ThreadLane implements Lane, Receiver {
     }
   }
 
+  /** For a host that blocks, and so gets no messages: notices that the worker has started or ended; then returns true. `isTick`: by all means. */
+  checkLife(isTick: boolean): boolean {
+    const before = this.#state;
+    const life = Atomics.load(this.#control, LIFE);
+    if (this.#state === "starting" && life !== 0) this.#takeStart(life);
+    // Without an exit code: its exit handlers may still run.
+    if (life === ENDED || (isTick && this.#handle.hasEnded?.())) this.#onExit(undefined);
+    return this.#state !== before;
+  }
+
+  #takeStart(life: number): void {
+    const outcome = this.endpoint.takeStart() as StartOutcome | undefined;
+    if (outcome !== undefined || life === STARTED) this.#onStarted(outcome ?? { heddle: "ready" });
+  }
+
+  #onStarted(outcome: StartOutcome): void {
+    if (this.#state !== "starting" || this.#hasStarted) return;
+    this.#hasStarted = true;
+    if (outcome.heddle === "ready") this.#onReady(outcome.tasks);
+    else {
+      const cause = unpackError(this.#runtime, outcome.error);
+      this.#startError = startErrorOf(outcome, cause, this.#setup);
+    }
+  }
+
   #onReady(tasks: Uint8Array | undefined): void {
-    if (this.#state !== "starting") return;
     const error = tasks === undefined ? undefined : this.#events.onTasks(tasks);
     if (error instanceof Promise) void error.then((error) => this.#onTasksKnown(error));
     else this.#onTasksKnown(error);
@@ -414,7 +409,7 @@ export class ThreadLane implements Lane, Receiver {
     if (this.#state !== "starting") return;
     if (error !== undefined) return this.fail(error);
     this.#state = "ready";
-    this.#startTimer?.clear();
+    this.#startTimer.clear();
     this.#handle.unref();
     this.#events.onReady(this);
   }
@@ -423,7 +418,7 @@ export class ThreadLane implements Lane, Receiver {
     if (this.#state === "gone") return;
     const wasStarting = this.#state === "starting";
     this.#state = "gone";
-    this.#startTimer?.clear();
+    this.#startTimer.clear();
     this.#outputTimer?.clear();
     this.#resolveGone();
     const sentence = this.#reason ?? this.#startError?.message ?? "it exited";
