@@ -59,8 +59,11 @@ export {
   NestedPoolError,
   PayloadTooLargeError,
   PoolClosedError,
+  ProfileUnavailableError,
   ProtocolError,
   QueueFullError,
+  ScopeCancelledError,
+  ScopeClosedError,
   StreamClosedError,
   StructError,
   TaskNotFoundError,
@@ -73,3 +76,5 @@ export {
   WorkerStartError,
 } from "./errors.ts";
 export type { BroadcastOptions, CallOptions } from "./api/options/call-options.ts";
+export type { ScopeOptions } from "./api/options/scope-options.ts";
+export type { Joinable, Joined, OpenScope, PoolScope } from "./api/scopes/scope-types.ts";

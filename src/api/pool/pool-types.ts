@@ -4,6 +4,7 @@ import type { PoolStatistics } from "./pool-statistics.ts";
 import type { ShutdownOptions } from "../options/pool-options.ts";
 import type { BroadcastCalls, Calls } from "../calls/call-types.ts";
 import type { Items, MapParameters, MappedResults } from "../map/map.ts";
+import type { OpenScope } from "../scopes/scope-types.ts";
 
 /**
  * A pool of workers for tasks: `Pool<typeof import("./tasks.ts")>` for those of a module, `Pool<typeof tasks>` for those of a
@@ -49,6 +50,11 @@ export interface Pool<Tasks extends object> extends AsyncDisposable, Disposable 
     items: Items<Item>,
     ...options: MapParameters<Args, "ordered">
   ): Promise<Item>;
+  /**
+   * Opens a scope, whose calls end together: `await using scope = pool.scope()`, or `await pool.scope(async (scope) => …)`. Leaving it
+   * waits until no task of it runs any more, on the host and in workers; the first error of a call cancels the others.
+   */
+  readonly scope: OpenScope<Tasks>;
   /**
    * Resolves when all workers are ready. Rejects with WorkerStartError or TaskNotFoundError if a task module cannot be
    * loaded, and with PoolClosedError if the pool is closed earlier.

@@ -12,6 +12,7 @@ import { InvalidArgumentError, NestedPoolError } from "../../errors.ts";
 import { checkShutdown, resolveOptions } from "../options/options.ts";
 import type { PoolOptions, ShutdownOptions } from "../options/pool-options.ts";
 import { Mapping } from "../map/map.ts";
+import { createOpenScope } from "../scopes/scope.ts";
 import { withMappedErrors } from "../calls/mapped-errors.ts";
 import { ModuleTasks, variantSignatures } from "../tasks/module-tasks.ts";
 import { isRelative, locateModules, moduleUrlOf } from "../options/module-url.ts";
@@ -208,6 +209,7 @@ class ThreadPool extends SafeEventTarget {
   readonly map: Mapping["map"];
   readonly forEach: Mapping["forEach"];
   readonly reduce: Mapping["reduce"];
+  readonly scope: ReturnType<typeof createOpenScope>;
   readonly ready: Promise<void>;
   readonly #core: PoolCore;
   /** Makes the tasks of a module pool known to its calls. */
@@ -224,7 +226,8 @@ class ThreadPool extends SafeEventTarget {
       publish: (pool) => (pool as ThreadPool).#publish(),
       placeError: (pool, error) => (pool as ThreadPool).#origin.place(error),
     });
-    const { parts: { dispatcher, entry, broadcasts, streams }, ready } = this.#core;
+    const { parts, ready } = this.#core;
+    const { dispatcher, entry, broadcasts, streams } = parts;
     this.ready = ready;
     const target = {
       dispatcher,
@@ -248,6 +251,10 @@ class ThreadPool extends SafeEventTarget {
       spec.options.maxThreads,
       spec.runtime.bindContext,
     ));
+    const { cancellation } = parts;
+    const { lateRuns } = dispatcher.inFlight;
+    const { runtime } = spec;
+    this.scope = createOpenScope({ calls: this.call, cancellation, lateRuns, runtime });
     this.#core.start();
   }
 
