@@ -23,6 +23,7 @@ export { type Items, type MapOptions, MappedResults } from "./api/map/map.ts";
 export { createPool, isMain } from "./api/pool/pool.ts";
 export type { Pool } from "./api/pool/pool-types.ts";
 export type { PoolEvents } from "./api/observe/pool-events.ts";
+export type { CpuProfile, CpuProfileNode, ProfileOptions } from "./api/observe/profile.ts";
 export type {
   PoolStatistics,
   TaskStatistics,

@@ -1,5 +1,6 @@
 /** The public types of a pool. */
 import type { PoolEvents } from "../observe/pool-events.ts";
+import type { CpuProfile, ProfileOptions } from "../observe/profile.ts";
 import type { PoolStatistics } from "./pool-statistics.ts";
 import type { ShutdownOptions } from "../options/pool-options.ts";
 import type { BroadcastCalls, Calls } from "../calls/call-types.ts";
@@ -69,6 +70,12 @@ export interface Pool<Tasks extends object> extends AsyncDisposable, Disposable 
   drained(): Promise<void>;
   /** Counters, workers and tasks as of now. Takes time in proportion to the calls in flight. */
   stats(): PoolStatistics;
+  /**
+   * Takes a CPU profile of a worker by its id (`stats().workers`), over `durationMs` (default 1000). It begins when the worker's event
+   * loop next turns, so after a synchronous task that it runs. Rejects with ProfileUnavailableError if the worker cannot be
+   * profiled or ends, and with PoolClosedError if the pool is closed.
+   */
+  profile(workerId: number, options?: ProfileOptions): Promise<CpuProfile>;
   /**
    * Closes the pool: new calls reject with PoolClosedError at once; calls that run or wait get up to `timeoutMs` (default
    * 5000, `Infinity` to wait for all) to finish, then reject with PoolClosedError; with `queued: "reject"` those that wait

@@ -18,6 +18,7 @@ import { ModuleTasks, variantSignatures } from "../tasks/module-tasks.ts";
 import { isRelative, locateModules, moduleUrlOf } from "../options/module-url.ts";
 import { AwakeCount } from "../../sync/awake-count.ts";
 import { SafeEventTarget } from "../observe/pool-events.ts";
+import { type CpuProfile, type ProfileOptions, Profiling } from "../observe/profile.ts";
 import type { PoolStatistics } from "./pool-statistics.ts";
 import { PoolCore } from "./pool-core.ts";
 import type { Pool } from "./pool-types.ts";
@@ -271,6 +272,26 @@ class ThreadPool extends SafeEventTarget {
   };
 
   readonly stats = (): PoolStatistics => this.#core.stats();
+
+  /** Created when a worker is profiled. */
+  #profiling: Profiling | undefined;
+
+  readonly profile = async (
+    workerId: number,
+    options: ProfileOptions = {},
+  ): Promise<CpuProfile> => {
+    try {
+      const { parts: { supervisor } } = this.#core;
+      this.#profiling ??= new Profiling({
+        threads: () => supervisor.threads,
+        isClosing: () => this.#core.isClosing,
+        events: this,
+      });
+      return await this.#profiling.profile(workerId, options);
+    } catch (error) {
+      throw withStackAbove(error, this.profile);
+    }
+  };
 
   readonly shutdown = (options: number | ShutdownOptions = {}): Promise<void> => {
     try {

@@ -31,8 +31,8 @@ import {
   type AbortMessage,
   type ArgumentMessage,
   FLUSH,
+  type HostMessage,
   type PackedReason,
-  type StreamMessage,
   WAKE,
   type WorkerMessage,
   type WorkerStart,
@@ -283,7 +283,7 @@ export class ThreadLane implements Lane, Receiver {
     }
   }
 
-  postStream(message: StreamMessage, transfer: readonly unknown[] = []): void {
+  postStream(message: HostMessage, transfer: readonly unknown[] = []): void {
     if (this.#state === "gone") return;
     try {
       this.#handle.post(message, transfer);
