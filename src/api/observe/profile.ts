@@ -108,7 +108,7 @@ export class Profiling {
       lane.postStream({ heddle: "profile", durationMs, port: port2 }, [port2]);
       const response = await promise;
       if ("profile" in response) return JSON.parse(response.profile) as CpuProfile;
-      throw new ProfileUnavailableError(lane.id, response.reason);
+      throw new ProfileUnavailableError(lane.id, response.reason.replace(/[\s.]+$/, ""));
     } finally {
       events.removeEventListener("workerExit", onExit);
       port.close();
