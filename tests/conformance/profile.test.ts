@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import {
   type CpuProfile,
+  createPool,
   InvalidArgumentError,
   PoolClosedError,
   ProfileUnavailableError,
@@ -14,6 +15,7 @@ import {
   testPool,
   until,
 } from "../support/conformance.ts";
+import { capabilities } from "../support/runtime.ts";
 
 /** The names of functions that were sampled. */
 const namesIn = ({ nodes }: CpuProfile): Set<string> =>
@@ -35,6 +37,36 @@ test("names the functions of busy tasks", async () => {
     expect(profile!.timeDeltas).toHaveLength(profile!.samples!.length);
     expect(JSON.parse(JSON.stringify(profile))).toEqual(profile);
   }
+});
+
+test("names functions that the engine inlined before", async () => {
+  const pool = closedAfterTest(
+    createPool({ threads: 1 })<typeof import("../fixtures/profiled-tasks.ts")>(
+      new URL("../fixtures/profiled-tasks.ts", import.meta.url),
+    ),
+  );
+  await pool.ready;
+  for (let n = 0; n < 20; n++) await pool.call.countPrimes(200_000);
+  let profile: CpuProfile | undefined;
+  const taken = pool.profile(0, { durationMs: 200 }).then((taken) => profile = taken);
+  await until(() => profile !== undefined, () => pool.call.countPrimes(200_000));
+  const { nodes, samples } = await taken;
+  const names = new Map(nodes.map(({ id, callFrame }) => [id, callFrame.functionName]));
+  const sampled = samples!.map((id) => names.get(id)!).filter((name) => !name.startsWith("("));
+  const inTask = sampled.filter((name) => name === "countPrimes" || name === "isPrime");
+  expect(inTask.length).toBeGreaterThan(sampled.length / 2);
+});
+
+test.runIf(capabilities.permissions)("says why there is none: permissions", async () => {
+  const least = capabilities.deniesFolder ? [] : [process.cwd()];
+  const pool = testPool({
+    threads: 1,
+    permission: { net: !capabilities.deniesNet, read: least },
+  });
+  await pool.ready;
+  const error = await rejection(pool.profile(0, { durationMs: 10 }));
+  expect(error).toBeInstanceOf(ProfileUnavailableError);
+  expect(String(error)).toMatch(/^ProfileUnavailableError: Worker 0 cannot be profiled: .*\w\.$/);
 });
 
 test("begins after the synchronous task that the worker runs, and lasts until the last one", async () => {

@@ -12,7 +12,7 @@ import {
 } from "../../src/mod.ts";
 import { createScopePool, type ScopeTestPool } from "../fixtures/scope-tasks.ts";
 import { begun, closedAfterTest, rejection, sharedWords, until } from "../support/conformance.ts";
-import { pause } from "../support/runtime.ts";
+import { pause, runScript } from "../support/runtime.ts";
 
 const scopePool = (options: PoolOptions = {}): ScopeTestPool =>
   closedAfterTest(createScopePool(options));
@@ -346,6 +346,10 @@ describe("a task that goes on after its cancellation", () => {
     expect(await rejection(pool.scope(({ call }) => void call.echo(1)))).toBeInstanceOf(
       PoolClosedError,
     );
+  });
+
+  test("keeps the process running until it has ended", async () => {
+    expect(await runScript("leaving-scope.ts")).toEqual({ code: 0, output: "ended: 1\n" });
   });
 
   test("runs on the host's own thread", async () => {

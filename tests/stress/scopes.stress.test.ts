@@ -19,6 +19,8 @@ type Scope = PoolScope<HeartTasks>;
 /** The calls of a round, and how often each has settled. */
 class Settled {
   readonly counts: number[] = [];
+  /** Scopes in which tasks have run. */
+  active = 0;
 
   /** Counts the settlements of `call`. Returns it. */
   watch<Result>(call: Promise<Result>): Promise<Result> {
@@ -46,7 +48,7 @@ function makeCall(
   if (kind < 0.6) return settled.watch(call.heed.with(withOptions)(words, at));
   if (kind < 0.75) return settled.watch(call.beat.with(withOptions)(words, at, Infinity));
   if (kind < 0.85) return settled.watch(call.fail(upTo(random, 10)));
-  if (kind < 0.9) return settled.watch(call.exit(upTo(random, 10)));
+  if (kind < 0.87) return settled.watch(call.exit(upTo(random, 30)));
   const stream = call.items(words, at);
   if (random() < 0.7) void stream.next().catch(() => {});
   return settled.watch(stream.returned);
@@ -94,6 +96,7 @@ async function runScope(
     await scope.close().catch(() => {});
   }
   const atLeaving = words.slice();
+  if (atLeaving.some((beats) => beats > 0)) settled.active++;
   await pause(30);
   return [...words].every((beats, at) => beats === atLeaving[at]);
 }
@@ -101,20 +104,24 @@ async function runScope(
 test("every scope is left, and nothing of it goes on", async () => {
   console.log(`seed ${seed}`);
   const random = createRandom(seed);
+  let active = 0;
   for (let round = 0; round < ROUNDS; round++) {
     const settled = new Settled();
-    const pool = createHeartPool({ threads: 2 + upTo(random, 1), maxConcurrency: 8 });
+    const pool = createHeartPool({ threads: 2 + upTo(random, 1), maxConcurrency: 64 });
+    await pool.ready;
     const scopes = Array.from({ length: SCOPES }, async () => {
-      await pause(upTo(random, 300));
+      await pause(upTo(random, 800));
       return await runScope(pool, random, settled);
     });
-    if (round % 2 === 1) realSetTimeout(() => void pool.shutdown(20), 200);
+    if (round % 2 === 1) realSetTimeout(() => void pool.shutdown(20), 400);
     const all = Promise.all(scopes);
     const stuck = new Promise((resolve) => realSetTimeout(resolve, WATCHDOG_MS, "stuck"));
     expect(await Promise.race([all, stuck])).toEqual(Array<boolean>(SCOPES).fill(true));
     expect(settled.counts.length).toBeGreaterThan(SCOPES);
+    active += settled.active;
     expect(settled.counts.filter((count) => count !== 1)).toEqual([]);
     expect(pool.stats()).toMatchObject({ inFlight: 0, safetyHits: 0 });
     await pool.shutdown();
   }
+  expect(active).toBeGreaterThan(0);
 }, 120_000);

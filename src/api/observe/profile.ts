@@ -19,18 +19,23 @@ export interface ProfileOptions {
 
 /** A CPU profile as `.cpuprofile` files have it, for DevTools, VS Code or speedscope: `JSON.stringify(profile)`. */
 export interface CpuProfile {
+  /** The functions that were sampled. */
   readonly nodes: readonly CpuProfileNode[];
-  /** Times are in microseconds, of a clock of the thread's own. */
+  /** When it began, in microseconds of a clock of the thread's own. */
   readonly startTime: number;
+  /** When it ended, by the same clock. */
   readonly endTime: number;
-  /** The id of a node for each sample, and the time since the sample before it. */
+  /** The id of a node for each sample. */
   readonly samples?: readonly number[];
+  /** The time since the sample before it for each sample, in microseconds. */
   readonly timeDeltas?: readonly number[];
 }
 
 /** A function in a {@link CpuProfile}, by the functions that called it. */
 export interface CpuProfileNode {
+  /** Its number in the profile. */
   readonly id: number;
+  /** The function and its place; line and column count from 0. */
   readonly callFrame: {
     readonly functionName: string;
     readonly scriptId: string;

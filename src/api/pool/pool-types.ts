@@ -52,7 +52,7 @@ export interface Pool<Tasks extends object> extends AsyncDisposable, Disposable 
     ...options: MapParameters<Args, "ordered">
   ): Promise<Item>;
   /**
-   * Opens a scope, whose calls end together: `await using scope = pool.scope()`, or `await pool.scope(async (scope) => …)`. Leaving it
+   * Opens a scope, whose calls end together: `await using scope = pool.scope()`, or `await pool.scope(async (scope) => {})`. Leaving it
    * waits until no task of it runs any more, on the host and in workers; the first error of a call cancels the others.
    */
   readonly scope: OpenScope<Tasks>;

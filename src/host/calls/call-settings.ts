@@ -8,7 +8,7 @@ type Affinity =
   | { readonly workerId: number };
 
 /** A call as those see it who follow its run. */
-export interface CallRun {
+interface CallRun {
   readonly slot: number;
   readonly generation: number;
   /** Its worker; negative: none. */
