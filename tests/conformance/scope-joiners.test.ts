@@ -8,6 +8,7 @@ import {
 } from "../../src/mod.ts";
 import { createScopePool, type ScopeTestPool } from "../fixtures/scope-tasks.ts";
 import { begun, closedAfterTest, rejection, sharedWords, until } from "../support/conformance.ts";
+import { pause } from "../support/runtime.ts";
 
 const scopePool = (options: PoolOptions = {}): ScopeTestPool =>
   closedAfterTest(createScopePool(options));
@@ -259,7 +260,7 @@ describe("streams", () => {
         for (;;) {
           hasBegun = true;
           yield 1;
-          await new Promise((resolve) => setImmediate(resolve));
+          await pause(1);
         }
       } finally {
         hasEnded = true;
