@@ -24,6 +24,7 @@ const NAMES = [
   "FinalizationRegistry",
   "JSON",
   "Map",
+  "MessageChannel",
   "MessagePort",
   "Promise",
   "Proxy",
@@ -73,6 +74,7 @@ export const EventTarget: Global["EventTarget"] = taken.EventTarget;
 export const FinalizationRegistry: Global["FinalizationRegistry"] = taken.FinalizationRegistry;
 export const JSON: Global["JSON"] = taken.JSON;
 export const Map: Global["Map"] = taken.Map;
+export const MessageChannel: Global["MessageChannel"] = taken.MessageChannel;
 export const MessagePort: Global["MessagePort"] = taken.MessagePort;
 export const Promise: Global["Promise"] = taken.Promise;
 export const Proxy: Global["Proxy"] = taken.Proxy;

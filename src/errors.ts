@@ -1,14 +1,17 @@
 /**
- * Every error class of the public API but their base, each with a literal `code`. Imports nothing but their base.
+ * Every error class of the public API but their base, each with a literal `code`. Imports nothing but their base, and
+ * `scope-errors.ts`.
  *
  * A message names the invalid value and the rule. Errors thrown by tasks are not wrapped: the caller gets the task's
  * own error (see `codec/kinds/errors.ts`).
  */
 
 import { ERROR_CLASS, HeddleError } from "./heddle-error.ts";
+import { ProfileUnavailableError, ScopeCancelledError, ScopeClosedError } from "./scope-errors.ts";
 import type { AnySharedError } from "./shared-errors.ts";
 
 export { HeddleError, type HeddleErrorCode } from "./heddle-error.ts";
+export { ProfileUnavailableError, ScopeCancelledError, ScopeClosedError };
 
 /** An option or argument is invalid. Nothing was started or sent. */
 export class InvalidArgumentError extends HeddleError {
@@ -254,10 +257,10 @@ export class TimeoutError extends HeddleError {
   declare readonly code: "HEDDLE_TIMEOUT";
 
   /**
-   * Which limit: `runTimeoutMs` ("run"), `timeoutMs` ("call"), or the pool's `hardTimeoutMs` ("hard"). "silent"
-   * occurs as the cause of a WorkerLostError: the worker took no call for twice the hard timeout.
+   * Which limit: `runTimeoutMs` ("run"), `timeoutMs` ("call"), that of a scope ("scope"), or the pool's `hardTimeoutMs` ("hard").
+   * "silent" occurs as the cause of a WorkerLostError: the worker took no call for twice the hard timeout.
    */
-  readonly kind: "run" | "call" | "hard" | "silent";
+  readonly kind: "run" | "call" | "scope" | "hard" | "silent";
   /** The limit, in milliseconds; undefined for a worker that was stopped after an abort. */
   readonly limitMs: number | undefined;
 
@@ -267,6 +270,7 @@ export class TimeoutError extends HeddleError {
     const messages = {
       run: `The task ran longer than its runTimeoutMs${limit}.`,
       call: `The call got no response within its timeoutMs${limit}.`,
+      scope: `The scope was not left within its timeoutMs${limit}.`,
       silent: `The worker took no call for ${limitMs} ms.`,
       hard: limitMs === undefined
         ? "The worker did not stop in time after an abort."
@@ -372,6 +376,9 @@ export const errorClasses: Readonly<Record<string, { readonly prototype: HeddleE
   NestedPoolError,
   PoolClosedError,
   StreamClosedError,
+  ScopeClosedError,
+  ScopeCancelledError,
+  ProfileUnavailableError,
   WorkerLostError,
   NoMachinesError,
   DataCloneError,
@@ -398,6 +405,9 @@ export type AnyHeddleError =
   | NestedPoolError
   | PoolClosedError
   | StreamClosedError
+  | ScopeClosedError
+  | ScopeCancelledError
+  | ProfileUnavailableError
   | WorkerLostError
   | NoMachinesError
   | DataCloneError

@@ -23,6 +23,7 @@ export { type Items, type MapOptions, MappedResults } from "./api/map/map.ts";
 export { createPool, isMain } from "./api/pool/pool.ts";
 export type { Pool } from "./api/pool/pool-types.ts";
 export type { PoolEvents } from "./api/observe/pool-events.ts";
+export type { CpuProfile, CpuProfileNode, ProfileOptions } from "./api/observe/profile.ts";
 export type {
   PoolStatistics,
   TaskStatistics,
@@ -62,8 +63,11 @@ export {
   NestedPoolError,
   PayloadTooLargeError,
   PoolClosedError,
+  ProfileUnavailableError,
   ProtocolError,
   QueueFullError,
+  ScopeCancelledError,
+  ScopeClosedError,
   StreamClosedError,
   StructError,
   TaskNotFoundError,
@@ -76,3 +80,5 @@ export {
   WorkerStartError,
 } from "./errors.ts";
 export type { BroadcastOptions, CallOptions } from "./api/options/call-options.ts";
+export type { ScopeOptions } from "./api/options/scope-options.ts";
+export type { Joinable, Joined, OpenScope, PoolScope } from "./api/scopes/scope-types.ts";

@@ -36,6 +36,7 @@ const SECTIONS: readonly Section[] = [
       page("Payloads: corner cases", "payload-corner-cases.md"),
       page("Streams and map", "streams.md"),
       page("Synchronous calls", "sync.md"),
+      page("Scopes", "scopes.md"),
       page("Shared data", "shared.md"),
       page("How calls end", "reliability.md"),
       page("Worker life cycle", "worker-life-cycle.md"),

@@ -138,6 +138,19 @@ export type StreamMessage =
     | { readonly heddle: "end"; readonly reason: PackedReason | undefined }
   );
 
+/** Host to worker: take a CPU profile of this duration and post it to `port`. */
+export interface ProfileMessage {
+  readonly heddle: "profile";
+  readonly durationMs: number;
+  readonly port: MessagePort;
+}
+
+/** What the worker posts to that port: the profile as JSON, or why there is none. */
+export type ProfileResponse = { readonly profile: string } | { readonly reason: string };
+
+/** What the host posts beside the messages of a start and of aborts. */
+export type HostMessage = StreamMessage | ProfileMessage;
+
 /** Worker to host: credit for an argument stream (0 batches: start), or its cancellation. */
 export type ArgumentMessage =
   & StreamId

@@ -28,6 +28,9 @@ import { unpackReason } from "../protocol/abort-reason.ts";
 import {
   type AbortMessage,
   FLUSH,
+  type HostMessage,
+  type ProfileMessage,
+  type ProfileResponse,
   type SharedMessage,
   type StartFailure,
   type StartOutcome,
@@ -75,7 +78,7 @@ host.onMessage((message) => {
 });
 
 /** Other code may send messages to the worker too, so heddle's messages carry a mark. */
-function isMarked(message: unknown): message is AbortMessage | StreamMessage | SharedMessage {
+function isMarked(message: unknown): message is AbortMessage | HostMessage | SharedMessage {
   return typeof message === "object" && message !== null && "heddle" in message;
 }
 
@@ -100,6 +103,7 @@ function begin(start: WorkerStart): void {
     if (message === WAKE) loop?.onWakeMessage();
     else if (isMarked(message)) {
       if (message.heddle === "shared") realm.shared?.receive?.(message.body);
+      else if (message.heddle === "profile") void profile(message);
       else onMarked(message, signals, loop);
     } else if (message === FLUSH) host.flushOutput(() => post({ heddle: "flushed" }));
   };
@@ -185,6 +189,18 @@ function onMarked(
     case "end":
       loop?.argumentStreams.onMessage(message);
   }
+}
+
+/** Takes a CPU profile of this thread. The code for that is loaded when it is used. */
+async function profile({ durationMs, port }: ProfileMessage): Promise<void> {
+  let response: ProfileResponse;
+  try {
+    const { profileThread } = await import("../runtimes/profiler.ts");
+    response = { profile: await profileThread(durationMs) };
+  } catch (error) {
+    response = { reason: textOf(error) };
+  }
+  port.postMessage(response);
 }
 
 /** URLs of the modules that the worker loads. */

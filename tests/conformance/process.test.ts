@@ -64,9 +64,9 @@ describe("the process", () => {
     expect({ code, output }).toEqual({ code: 0, output: "5\n" });
   });
 
-  test.runIf(capabilities.usingSyntax)("using and await using close the pool", async () => {
+  test.runIf(capabilities.usingSyntax)("using and await using close pools and scopes", async () => {
     const { code, output } = await runScript("using.ts");
-    expect({ code, output }).toEqual({ code: 0, output: "4\nrejected PoolClosedError\n" });
+    expect({ code, output }).toEqual({ code: 0, output: "4\n0 5\nrejected PoolClosedError\n" });
   });
 
   test("loads only the modules it uses", async () => {

@@ -1,5 +1,5 @@
 /**
- * Seventy faults, one line of the sources each, and the tests that have to notice them. `npm run test:mutants` puts them in one
+ * Seventy-five faults, one line of the sources each, and the tests that have to notice them. `npm run test:mutants` puts them in one
  * by one, and lists those that no test noticed.
  */
 
@@ -505,6 +505,42 @@ const shared: Room = {
   ],
 };
 
+const scopes: Room = {
+  tests: conformance("scopes", "scope-joiners"),
+  mutants: [
+    {
+      file: "api/scopes/scoped-call.ts",
+      from: "if (!this.#isSettled || this.#calls.size > 0 || this.#lateRuns > 0) return;",
+      to: "if (!this.#isSettled || this.#calls.size > 0) return;",
+      fault: "leaving a scope does not wait for cancelled tasks",
+    },
+    {
+      file: "host/dispatch/dispatcher.ts",
+      from: "this.inFlight.lateRuns.onGone(lane.id);",
+      to: "",
+      fault: "leaving a scope waits for tasks of workers that are gone",
+    },
+    {
+      file: "host/limits/cancellation.ts",
+      from: "run === undefined ? Infinity : killAfterMs",
+      to: "Infinity",
+      fault: "a task that goes on after its time limit keeps its scope open",
+    },
+    {
+      file: "api/scopes/joiners.ts",
+      from: "for (const member of members) member.isJoined = true;",
+      to: "",
+      fault: "an error of a call that any() has taken cancels the scope",
+    },
+    {
+      file: "api/scopes/scoped-call.ts",
+      from: "this.wasCancelled = true;",
+      to: "",
+      fault: "a cancellation counts as an error",
+    },
+  ],
+};
+
 /** By name. */
 export const rooms: Readonly<Record<string, Room>> = {
   ring,
@@ -515,4 +551,5 @@ export const rooms: Readonly<Record<string, Room>> = {
   streams,
   nats,
   shared,
+  scopes,
 };

@@ -14,8 +14,8 @@ const worker = "./node_modules/heddle/dist/bundle/worker/heddle-worker.js";
 
 /** Programs, with the most KiB that they may take. */
 const programs: Readonly<Record<string, readonly [source: string, budget: number]>> = {
-  "createPool alone": [`import { createPool } from "heddle"; console.log(createPool);`, 81],
-  "a worker": [`import "${worker}";`, 45],
+  "createPool alone": [`import { createPool } from "heddle"; console.log(createPool);`, 85],
+  "a worker": [`import "${worker}";`, 46],
   "task alone": [`import { task } from "heddle/task"; console.log(task);`, 7],
 };
 
@@ -100,6 +100,7 @@ const parts: Readonly<Record<string, RegExp>> = {
   "structs": /^codec\/struct\//,
   "validation": /validation|standard-schema/,
   "`map`, `forEach`, `reduce`": /^api\/map\/|calls\/mappable/,
+  "scopes": /^api\/scopes\/|scope-options|scope-errors|late-runs/,
   "observation": /\/observe|pool-statistics|metering\/(?:call-metrics|log-histogram|debug-line)/,
   "broadcasts and keys": /broadcast|pinned-calls|key-slots/,
   "limits": /host\/limits\/|worker-limits|permission|abandoned|memory-watch|abort/,

@@ -132,7 +132,8 @@ function createDispatcher() {
       lanes.remove(lane);
       lane.fail(error);
     },
-    removeLane: (lane: Lane): PendingCall[] => {
+    removeLane: (lane: Lane) => lanes.remove(lane),
+    endLane: (lane: Lane): PendingCall[] => {
       lanes.remove(lane);
       return lost.splice(0);
     },

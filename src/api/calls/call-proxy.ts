@@ -77,6 +77,7 @@ function callWith(calls: TaskCalls, given: GivenCall = NO_OPTIONS): CallWith {
   mappable.set(call, {
     pool: calls.pool,
     bind: (signal) => calls.bind(mergeOptions(given, { signal })),
+    make: (more) => calls.make(mergeOptions(given, more)),
   });
   return call;
 }

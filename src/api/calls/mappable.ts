@@ -1,10 +1,11 @@
-/** The functions of `pool.call` as `pool.map` uses them. */
+/** The functions of `pool.call` as `pool.map` and scopes use them. */
 import { Promise, WeakMap } from "../../builtins.ts";
 import { InvalidArgumentError, TimeoutError } from "../../errors.ts";
 import { type CallSettings, createSettings } from "../../host/calls/call-settings.ts";
 import { bindOnce } from "../../host/calls/caller-context.ts";
 import type { Reject, Resolve } from "../../host/calls/in-flight.ts";
 import type { ChunkResult } from "../../protocol/task-variants.ts";
+import type { GivenCall } from "../options/call-options.ts";
 import type { CallSink } from "./mapped-errors.ts";
 
 /** Calls of one task with the signal of one run of `map`. */
@@ -31,6 +32,8 @@ export interface Mappable {
   readonly pool: object;
   /** Calls that this signal aborts. */
   readonly bind: (signal: AbortSignal) => BoundCall;
+  /** The function with further options. */
+  readonly make: (more: GivenCall) => (...args: unknown[]) => unknown;
 }
 
 export const mappable: WeakMap<object, Mappable> = new WeakMap();

@@ -124,6 +124,10 @@ export class PoolCore {
     }
   }
 
+  get isClosing(): boolean {
+    return this.#closing !== undefined;
+  }
+
   stats(): PoolStatistics {
     return readStatistics(this.#spec, this.parts, this.#readyMs);
   }

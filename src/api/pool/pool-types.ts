@@ -1,9 +1,11 @@
 /** The public types of a pool. */
 import type { PoolEvents } from "../observe/pool-events.ts";
+import type { CpuProfile, ProfileOptions } from "../observe/profile.ts";
 import type { PoolStatistics } from "./pool-statistics.ts";
 import type { ShutdownOptions } from "../options/pool-options.ts";
 import type { BroadcastCalls, Calls, SyncCalls } from "../calls/call-types.ts";
 import type { Items, MapParameters, MappedResults } from "../map/map.ts";
+import type { OpenScope } from "../scopes/scope-types.ts";
 
 /**
  * A pool of workers for tasks: `Pool<typeof import("./tasks.ts")>` for those of a module, `Pool<typeof tasks>` for those of a
@@ -58,6 +60,11 @@ export interface Pool<Tasks extends object> extends AsyncDisposable, Disposable 
     ...options: MapParameters<Args, "ordered">
   ): Promise<Item>;
   /**
+   * Opens a scope, whose calls end together: `await using scope = pool.scope()`, or `await pool.scope(async (scope) => {})`. Leaving it
+   * waits until no task of it runs any more, on the host and in workers; the first error of a call cancels the others.
+   */
+  readonly scope: OpenScope<Tasks>;
+  /**
    * Resolves when all workers are ready. Rejects with WorkerStartError or TaskNotFoundError if a task module cannot be
    * loaded, and with PoolClosedError if the pool is closed earlier.
    */
@@ -71,6 +78,12 @@ export interface Pool<Tasks extends object> extends AsyncDisposable, Disposable 
   drained(): Promise<void>;
   /** Counters, workers and tasks as of now. Takes time in proportion to the calls in flight. */
   stats(): PoolStatistics;
+  /**
+   * Takes a CPU profile of a worker by its id (`stats().workers`), over `durationMs` (default 1000). It begins when the worker's event
+   * loop next turns, so after a synchronous task that it runs. Rejects with ProfileUnavailableError if the worker cannot be
+   * profiled or ends, and with PoolClosedError if the pool is closed.
+   */
+  profile(workerId: number, options?: ProfileOptions): Promise<CpuProfile>;
   /**
    * Closes the pool: new calls reject with PoolClosedError at once; calls that run or wait get up to `timeoutMs` (default
    * 5000, `Infinity` to wait for all) to finish, then reject with PoolClosedError; with `queued: "reject"` those that wait

@@ -13,11 +13,13 @@ import { InvalidArgumentError, NestedPoolError } from "../../errors.ts";
 import { checkShutdown, resolveOptions } from "../options/options.ts";
 import type { PoolOptions, ShutdownOptions } from "../options/pool-options.ts";
 import { Mapping } from "../map/map.ts";
+import { createOpenScope } from "../scopes/scope.ts";
 import { withMappedErrors } from "../calls/mapped-errors.ts";
 import { ModuleTasks, variantSignatures } from "../tasks/module-tasks.ts";
 import { isRelative, locateModules, moduleUrlOf } from "../options/module-url.ts";
 import { AwakeCount } from "../../sync/awake-count.ts";
 import { SafeEventTarget } from "../observe/pool-events.ts";
+import { type CpuProfile, type ProfileOptions, Profiling } from "../observe/profile.ts";
 import type { PoolStatistics } from "./pool-statistics.ts";
 import { PoolCore } from "./pool-core.ts";
 import type { Pool } from "./pool-types.ts";
@@ -210,6 +212,7 @@ class ThreadPool extends SafeEventTarget {
   readonly map: Mapping["map"];
   readonly forEach: Mapping["forEach"];
   readonly reduce: Mapping["reduce"];
+  readonly scope: ReturnType<typeof createOpenScope>;
   readonly ready: Promise<void>;
   readonly #core: PoolCore;
   /** Makes the tasks of a module pool known to its calls. */
@@ -226,8 +229,8 @@ class ThreadPool extends SafeEventTarget {
       publish: (pool) => (pool as ThreadPool).#publish(),
       placeError: (pool, error) => (pool as ThreadPool).#origin.place(error),
     });
-    const { parts: { dispatcher, entry: ownEntry, broadcasts, streams, blocking }, ready } =
-      this.#core;
+    const { parts, ready } = this.#core;
+    const { dispatcher, entry: ownEntry, broadcasts, streams, blocking } = parts;
     const entry = withMappedErrors(ownEntry, spec.options.mapError);
     this.ready = ready;
     const target = {
@@ -255,6 +258,10 @@ class ThreadPool extends SafeEventTarget {
       spec.options.maxThreads,
       spec.runtime.bindContext,
     ));
+    const { cancellation } = parts;
+    const { lateRuns } = dispatcher.inFlight;
+    const { runtime } = spec;
+    this.scope = createOpenScope({ calls: this.call, cancellation, lateRuns, runtime });
     this.#core.start();
   }
 
@@ -271,6 +278,26 @@ class ThreadPool extends SafeEventTarget {
   };
 
   readonly stats = (): PoolStatistics => this.#core.stats();
+
+  /** Created when a worker is profiled. */
+  #profiling: Profiling | undefined;
+
+  readonly profile = async (
+    workerId: number,
+    options: ProfileOptions = {},
+  ): Promise<CpuProfile> => {
+    try {
+      const { parts: { supervisor } } = this.#core;
+      this.#profiling ??= new Profiling({
+        threads: () => supervisor.threads,
+        isClosing: () => this.#core.isClosing,
+        events: this,
+      });
+      return await this.#profiling.profile(workerId, options);
+    } catch (error) {
+      throw withStackAbove(error, this.profile);
+    }
+  };
 
   readonly shutdown = (options: number | ShutdownOptions = {}): Promise<void> => {
     try {

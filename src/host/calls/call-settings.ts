@@ -7,6 +7,26 @@ type Affinity =
   | { readonly key: string | number; slot?: number }
   | { readonly workerId: number };
 
+/** A call as those see it who follow its run. */
+interface CallRun {
+  readonly slot: number;
+  readonly generation: number;
+  /** Its worker; negative: none. */
+  readonly lane: number;
+}
+
+/** Follows calls beyond the time when they are settled: until no worker runs their tasks any more. Runs no user code. */
+export interface RunWatch {
+  /** The `killAfterMs` of calls that have none. For these calls it counts from the end of a time limit as well. */
+  readonly killAfterMs: number;
+  /** The call was made; once more when its task has become known. */
+  onMade(call: CallRun): void;
+  /** The call is about to be settled without a response, and its task may go on. */
+  onLeftRunning(call: CallRun): void;
+  /** The call is settled. */
+  onOver(call: CallRun): void;
+}
+
 export interface CallSettings {
   /** Levels above (or below) normal, which is 0. */
   readonly priority: number;
@@ -31,6 +51,8 @@ export interface CallSettings {
   readonly onEvent: ((value: unknown) => void) | undefined;
   /** The streams among its arguments (host/streams/argument-sources.ts). */
   readonly streams: readonly AnyIterator[] | undefined;
+  /** Follows the call, for a scope. */
+  readonly run: RunWatch | undefined;
   /** Time between two checks of such a call, in milliseconds; Infinity: it has no limits. */
   readonly tickMs: number;
 }
@@ -59,12 +81,13 @@ export function createSettings(options: GivenSettings): CallSettings {
     hardTimeoutMs,
     timeoutValue: given.timeoutValue,
     signal: given.signal,
-    killAfterMs: given.killAfterMs ?? Infinity,
+    killAfterMs: given.killAfterMs ?? given.run?.killAfterMs ?? Infinity,
     retries: given.retries ?? 0,
     hasSignal: given.hasSignal ?? false,
     affinity: given.affinity,
     onEvent: given.onEvent,
     streams: given.streams,
+    run: given.run,
     tickMs: least === Infinity
       ? Infinity
       : Math.min(Math.max(least / TICKS_PER_LIMIT, MIN_TICK_MS), MAX_TICK_MS),
@@ -89,5 +112,5 @@ export function withStreams(
 export function isPlain(settings: CallSettings): boolean {
   return settings.priority === 0 && settings.tickMs === Infinity && settings.retries === 0 &&
     settings.signal === undefined && !settings.hasSignal && settings.affinity === undefined &&
-    settings.onEvent === undefined;
+    settings.onEvent === undefined && settings.run === undefined;
 }

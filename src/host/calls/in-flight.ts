@@ -10,6 +10,7 @@ import type { CallLoad } from "../../metering/task-timings.ts";
 import type { QueuedCall } from "./queued-call.ts";
 import { CallCounts, UNKNOWN_ROW } from "./call-counts.ts";
 import { type CallSettings, PLAIN, STATEFUL } from "./call-settings.ts";
+import { LateRuns } from "./late-runs.ts";
 
 export type Resolve = (value: unknown) => void;
 export type Reject = (reason: unknown) => void;
@@ -102,6 +103,8 @@ export class InFlight {
   /** Calls with a time limit, in no order. */
   readonly #timed: PendingCall[] = [];
   readonly counts: CallCounts;
+  /** Tasks that go on after their calls were settled. */
+  readonly lateRuns: LateRuns = new LateRuns();
   /** Calls not settled yet. Only this class writes it. */
   size = 0;
   /** Whether `onEmpty` is called the next time, which clears this. Set by whoever waits for that. */
@@ -116,6 +119,7 @@ export class InFlight {
     this.counts = new CallCounts(tasks);
     this.#onEmpty = onEmpty;
     this.#onOnlyIdleStreams = onOnlyIdleStreams;
+    this.lateRuns.onStarted(RUN_BY_HOST);
   }
 
   /** Whether somebody waits for a call. */
@@ -275,6 +279,7 @@ export class InFlight {
 
   #clearSettings(call: PendingCall): void {
     const { watch, waiting, sources, timedIndex } = call;
+    call.settings.run?.onOver(call);
     call.settings = PLAIN;
     call.follow = undefined;
     call.retryPayload = undefined;

@@ -65,7 +65,9 @@ export class Dispatcher implements HostWork {
       kinds: options.snapshots.kinds,
       canSteal: placement.maySteal && options.maxThreads > 1,
       onSettings: (call) => {
-        if (call.settings.priority !== 0) placement.depth.keepUsual();
+        const { priority, run } = call.settings;
+        if (priority !== 0) placement.depth.keepUsual();
+        run?.onMade(call);
         events.onSettings(call);
       },
       maxCalls: this.#isCallLimitExact ? options.recycleAfter : Infinity,
@@ -126,6 +128,7 @@ export class Dispatcher implements HostWork {
 
   /** A worker has started. It gets only calls that are pinned to it until `openLane`. */
   addLane(lane: Lane): void {
+    this.inFlight.lateRuns.onStarted(lane.id);
     this.lanes.add(lane);
   }
 
@@ -156,6 +159,13 @@ export class Dispatcher implements HostWork {
     this.pending.isDue = true;
     this.#events.onWork();
     return this.inFlight.callsOf(lane.id);
+  }
+
+  /** The same for a lane whose worker is gone: nothing runs in it any more. */
+  endLane(lane: Lane): PendingCall[] {
+    const calls = this.removeLane(lane);
+    this.inFlight.lateRuns.onGone(lane.id);
+    return calls;
   }
 
   /** Rejects the calls that no worker has begun. */

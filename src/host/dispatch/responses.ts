@@ -164,11 +164,14 @@ export class Responses {
       // Perhaps its caller was settled before.
       const { i32 } = endpoint.rx.memory;
       const word = index >> 2;
-      const orphan = load.orphaned.take(i32[word + SLOT_WORD]!, i32[word + GENERATION_WORD]!);
+      const slot = i32[word + SLOT_WORD]!;
+      const generation = i32[word + GENERATION_WORD]!;
+      const orphan = load.orphaned.take(slot, generation);
       endpoint.discard(index);
       load.remove(orphan?.load ?? UNKNOWN_LOAD);
       if (endpoint.rx.release()) lane.wakeForSpace();
       this.late++;
+      this.#inFlight.lateRuns.onResponse(lane.id, slot, generation);
       return;
     }
     let value: unknown;

@@ -81,11 +81,11 @@ export class Cancellation {
 
   /** The call exceeds `runTimeoutMs` or `timeoutMs`. */
   expire(call: PendingCall, kind: "run" | "call"): void {
-    const { runTimeoutMs, timeoutMs, timeoutValue } = call.settings;
+    const { runTimeoutMs, timeoutMs, timeoutValue, run, killAfterMs } = call.settings;
     const error = new TimeoutError(kind, kind === "run" ? runTimeoutMs : timeoutMs);
     const { inFlight } = this.#options;
     this.timedOut++;
-    this.#end(call, error, Infinity, () => {
+    this.#end(call, error, run === undefined ? Infinity : killAfterMs, () => {
       if (timeoutValue === undefined || call.stream?.isOpen === true) {
         inFlight.reject(call, error);
       } else inFlight.resolve(call, timeoutValue);
@@ -95,7 +95,7 @@ export class Cancellation {
   /** The pool closes: notifies tasks that have signals, before their calls are rejected. */
   notifyAll(reason: unknown): void {
     for (const call of this.#options.inFlight.callsOf()) {
-      this.#raise(call);
+      this.#leaveRunning(call);
       if (call.settings.hasSignal || call.stream !== undefined) {
         this.#laneOf(call)?.notifyAbort(call.slot, call.generation, reason);
       }
@@ -104,7 +104,7 @@ export class Cancellation {
 
   /** The call's worker is lost or stopped. Its thread may go on, so the epoch is raised as well. */
   rejectLost(call: PendingCall, error: Error): void {
-    this.#raise(call);
+    this.#leaveRunning(call);
     this.#options.inFlight.reject(call, error);
   }
 
@@ -122,7 +122,7 @@ export class Cancellation {
       onQueuedSettled();
     } else if (lane === undefined) {
       // Its worker may be one that is being stopped and whose thread goes on (Deno).
-      this.#raise(call);
+      this.#leaveRunning(call);
       settle();
     } else if (lane.endpoint.tx.revokeAt(call.position)) {
       lane.load.remove(call.load);
@@ -138,15 +138,17 @@ export class Cancellation {
       const limitMs = killAtMs === hardMs ? hardTimeoutMs : undefined;
       lane.load.orphaned.add(slot, generation, { load, killAtMs, limitMs });
       if (hasEnd) onOrphaned();
-      this.#raise(call);
+      this.#leaveRunning(call);
       settle();
       if (mustNotify) lane.notifyAbort(slot, generation, reason);
     }
   }
 
-  /** Synchronous code of its task sees the abort from now on. */
-  #raise({ settings, slot, generation }: PendingCall): void {
+  /** The call will be settled while its task may go on. Synchronous code of the task sees the abort from now on. */
+  #leaveRunning(call: PendingCall): void {
+    const { settings, slot, generation, lane } = call;
     if (settings.hasSignal) raiseAbort(this.#options.abortEpochs, slot, generation);
+    if (lane !== QUEUED_ON_HOST) settings.run?.onLeftRunning(call);
   }
 
   #laneOf(call: PendingCall): Lane | undefined {

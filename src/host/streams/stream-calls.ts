@@ -157,6 +157,11 @@ export class StreamSink implements ItemSink {
     this.#consumer.drop();
   }
 
+  /** Ends the stream as its reader can (`return()`). */
+  cancel(): void {
+    this.#consumer.cancel();
+  }
+
   end(value: unknown): void {
     this.#consumer.end(value);
   }

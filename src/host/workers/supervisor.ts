@@ -358,7 +358,7 @@ export class Supervisor {
     this.#draining.delete(lane);
     this.#unstoppable.delete(lane);
     this.#active.subtract(lane.activeShare);
-    const calls = this.#dispatcher.removeLane(lane);
+    const calls = this.#dispatcher.endLane(lane);
     const exit = { ...end, callsLost: 0, replacedBy: this.#replacements.get(lane) };
     this.#replacements.delete(lane);
     if (this.#isClosing) {

@@ -33,9 +33,9 @@ import { packReason } from "../../protocol/abort-reason.ts";
 import {
   type AbortMessage,
   FLUSH,
+  type HostMessage,
   type PackedReason,
   type StartOutcome,
-  type StreamMessage,
   WAKE,
   type WorkerMessage,
   type WorkerStart,
@@ -260,7 +260,7 @@ export class ThreadLane implements Lane, Receiver {
     }
   }
 
-  postStream(message: StreamMessage, transfer: readonly unknown[] = []): void {
+  postStream(message: HostMessage, transfer: readonly unknown[] = []): void {
     if (this.#state === "gone") return;
     try {
       this.#handle.post(message, transfer);

@@ -10,6 +10,7 @@ const root = fileURLToPath(new URL("../../../src", import.meta.url));
 const LAYERS: Readonly<Record<string, number>> = {
   "builtins.ts": -1,
   "errors.ts": 0,
+  "scope-errors.ts": 0,
   "shared-errors.ts": 0,
   "heddle-error.ts": 0,
   "version.ts": 0,
@@ -53,7 +54,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "observe",
     "workers",
   ],
-  api: ["options", "tasks", "calls", "map", "observe", "pool"],
+  api: ["options", "tasks", "calls", "map", "observe", "scopes", "pool"],
 };
 
 /** The place of a file among the rooms of its folder; -1: it is in none. */
@@ -142,7 +143,7 @@ describe.each(sources)("$path", ({ path, text, imports }) => {
         continue;
       }
       const isSharedTypes = to === "errors.ts" || to === "heddle-error.ts" ||
-        to === "shared-errors.ts" ||
+        to === "shared-errors.ts" || to === "scope-errors.ts" ||
         to === "runtimes/runtime.ts";
       if (!isSharedTypes) expect([to, layerOf(to) < layerOf(path)]).toEqual([to, true]);
       if (folderOf(to) === "runtimes" && to !== "runtimes/runtime.ts") {

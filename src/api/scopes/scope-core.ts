@@ -1,0 +1,202 @@
+/**
+ * The state of a scope: its members, their errors, and whether it takes further calls. docs/scopes.md has the rules.
+ *
+ * A member is a call, a joined set of calls or an inner scope. It stays one until nothing of it runs any more, on the host and
+ * in workers. Leaving the scope waits until there is no member.
+ */
+import { AbortController, AggregateError, Promise, Set, WeakMap } from "../../builtins.ts";
+import { textOf } from "../../codec/kinds/errors.ts";
+import { ScopeCancelledError, ScopeClosedError, TimeoutError } from "../../errors.ts";
+import { reasonOf } from "../../host/calls/call-settings.ts";
+import type { LateRuns } from "../../host/calls/late-runs.ts";
+import type { Cancellation } from "../../host/limits/cancellation.ts";
+import { MAX_TIMER_MS, type Runtime, type Timer } from "../../runtimes/runtime.ts";
+import type { CallProxy } from "../calls/call-proxy.ts";
+import type { ResolvedScopeOptions } from "../options/scope-options.ts";
+
+/** The parts of a pool that scopes use. */
+export interface ScopeTarget {
+  readonly calls: CallProxy;
+  readonly cancellation: Pick<Cancellation, "abort">;
+  readonly lateRuns: LateRuns;
+  readonly runtime: Pick<Runtime, "setTimeout" | "setInterval" | "microtask">;
+}
+
+export interface Member {
+  /** Its outcome. */
+  readonly promise: Promise<unknown>;
+  /** A joiner has taken it: its error is the joiner's. */
+  isJoined: boolean;
+  /** Whether its error is only that it was cancelled. */
+  readonly wasCancelled: boolean;
+  /** Cancels what runs of it. */
+  cancel(reason: unknown): void;
+  /** The scope is being left: ends what would not end by itself. */
+  leave(): void;
+}
+
+/** The error of a scope, and nothing if there is none. */
+type Outcome = { readonly error: unknown } | undefined;
+
+export class ScopeCore {
+  readonly target: ScopeTarget;
+  readonly options: ResolvedScopeOptions;
+  /** The members that made the promises of the scope. */
+  readonly byPromise: WeakMap<object, Member> = new WeakMap();
+  /** Notifies the outer scope, if there is one. */
+  onLeft: ((outcome: Outcome) => void) | undefined;
+  readonly #members = new Set<Member>();
+  /** What calls rejected with because they were cancelled here: it may come back as the error of the body. */
+  readonly #cancellations = new Set<unknown>();
+  readonly #errors: unknown[] = [];
+  #hasFailedCall = false;
+  #isCancelled = false;
+  #isLeaving = false;
+  /** Why further calls are refused. */
+  #refusal: unknown;
+  #controller: AbortController | undefined;
+  #timer: Timer | undefined;
+  #onSignal: (() => void) | undefined;
+  #onIdle: (() => void) | undefined;
+  #left: Promise<Outcome> | undefined;
+
+  constructor(target: ScopeTarget, options: ResolvedScopeOptions) {
+    this.target = target;
+    this.options = options;
+    const { timeoutMs, signal } = options;
+    if (timeoutMs <= MAX_TIMER_MS) {
+      const expire = (): void => this.#end(new TimeoutError("scope", timeoutMs));
+      this.#timer = target.runtime.setTimeout(expire, timeoutMs);
+      this.#timer.unref();
+    }
+    if (signal === undefined) return;
+    this.#onSignal = () => this.#end(reasonOf(signal));
+    if (signal.aborted) this.#onSignal();
+    else signal.addEventListener("abort", this.#onSignal);
+  }
+
+  get hasErrors(): boolean {
+    return this.#errors.length > 0;
+  }
+
+  /** Whether calls are refused, with `refusal`. */
+  get isClosed(): boolean {
+    return this.#isCancelled || this.#isLeaving;
+  }
+
+  get refusal(): unknown {
+    return this.#refusal;
+  }
+
+  get isCancelled(): boolean {
+    return this.#isCancelled;
+  }
+
+  get isLeaving(): boolean {
+    return this.#isLeaving;
+  }
+
+  /** Aborted when the scope is cancelled. Created when it is first asked for. */
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#isCancelled) this.#controller.abort(this.#refusal);
+    }
+    return this.#controller.signal;
+  }
+
+  add(member: Member): void {
+    this.#members.add(member);
+  }
+
+  /** Nothing of the member runs any more. */
+  remove(member: Member): void {
+    this.#members.delete(member);
+    if (this.#members.size === 0) this.#onIdle?.();
+  }
+
+  /** The member has rejected. */
+  onRejected(member: Member, error: unknown): void {
+    if (member.wasCancelled) this.#cancellations.add(error);
+    else if (!member.isJoined) {
+      this.#hasFailedCall = true;
+      this.#fail(error, this.options.onError === "cancel");
+    }
+  }
+
+  /** An inner scope that the program left open has failed. */
+  onInnerFailed(error: unknown): void {
+    this.#hasFailedCall = true;
+    this.#fail(error, this.options.onError === "cancel");
+  }
+
+  /** The function of the scope has thrown. */
+  onBodyFailed(error: unknown): void {
+    const isKnown = this.#errors.includes(error) || this.#cancellations.has(error) ||
+      (this.#isCancelled && error === this.#refusal);
+    if (isKnown) this.cancel(becauseOf(error));
+    else this.#fail(error, true);
+  }
+
+  /** Cancels all members, and refuses further calls. Later reasons change nothing. */
+  cancel(reason: unknown): void {
+    if (this.#isCancelled) return;
+    this.#isCancelled = true;
+    if (!this.#isLeaving) this.#refusal = reason;
+    for (const member of this.#members) member.cancel(reason);
+    this.#controller?.abort(reason); // last: runs listeners of the program
+  }
+
+  /** Refuses further calls. Resolves when nothing of the scope runs any more: to its error, if it has one. */
+  leave(): Promise<Outcome> {
+    return this.#left ??= this.#leave();
+  }
+
+  async #leave(): Promise<Outcome> {
+    this.#isLeaving = true;
+    this.#refusal = new ScopeClosedError();
+    for (const member of this.#members) member.leave();
+    if (this.#members.size > 0) {
+      // Tasks that go on after their calls were settled do not keep the process running.
+      const hold = this.target.runtime.setInterval(() => {}, MAX_TIMER_MS);
+      await new Promise<void>((resolve) => this.#onIdle = resolve);
+      hold.clear();
+    }
+    this.#timer?.clear();
+    if (this.#onSignal !== undefined) {
+      this.options.signal!.removeEventListener("abort", this.#onSignal);
+    }
+    const outcome = this.#outcome();
+    this.onLeft?.(outcome);
+    return outcome;
+  }
+
+  #outcome(): Outcome {
+    const [first, ...others] = this.#errors;
+    if (this.#errors.length === 0) return undefined;
+    const isAlone = others.length === 0 &&
+      (this.options.onError === "cancel" || !this.#hasFailedCall);
+    if (isAlone) return { error: first };
+    const count = others.length === 0 ? "1 error" : `${this.#errors.length} errors`;
+    return { error: new AggregateError(this.#errors, `${count} in a scope: ${textOf(first)}`) };
+  }
+
+  #fail(error: unknown, isCancelling: boolean): void {
+    this.#errors.push(error);
+    if (isCancelling) this.cancel(becauseOf(error));
+  }
+
+  /** The time limit or the signal of the scope: calls reject with the same reason. */
+  #end(reason: unknown): void {
+    if (this.#isCancelled) return;
+    this.#errors.push(reason);
+    this.cancel(reason);
+  }
+}
+
+/** The reason with which calls are cancelled after `error`. */
+export function becauseOf(error: unknown): ScopeCancelledError {
+  return new ScopeCancelledError("The call was cancelled after an error in its scope.", {
+    cause: error,
+  });
+}

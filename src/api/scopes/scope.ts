@@ -1,0 +1,171 @@
+/** `pool.scope`: structured concurrency. docs/scopes.md has the rules. */
+import { Promise } from "../../builtins.ts";
+import { describeValue } from "../../codec/support/describe.ts";
+import { InvalidArgumentError, ScopeCancelledError } from "../../errors.ts";
+import { withStackAbove } from "../../realm/caller-stack.ts";
+import type { CallProxy } from "../calls/call-proxy.ts";
+import { checkScopeOptions } from "../options/scope-options.ts";
+import { join } from "./joiners.ts";
+import { type Member, ScopeCore, type ScopeTarget } from "./scope-core.ts";
+import { createScopedCalls } from "./scoped-calls.ts";
+
+type Body = (scope: Scope) => unknown;
+type Open = (...args: unknown[]) => unknown;
+
+/** The handle of a scope. Its methods are fields, so that they survive destructuring. */
+class Scope {
+  readonly call: CallProxy;
+  readonly scope: Open;
+  readonly #core: ScopeCore;
+  #isClosed = false;
+
+  constructor(core: ScopeCore) {
+    this.#core = core;
+    this.call = createScopedCalls(core);
+    this.scope = createOpenScope(core.target, core);
+  }
+
+  get signal(): AbortSignal {
+    return this.#core.signal;
+  }
+
+  readonly all = (items: unknown): Promise<unknown> => this.#join("all", items);
+  readonly race = (items: unknown): Promise<unknown> => this.#join("race", items);
+  readonly any = (items: unknown): Promise<unknown> => this.#join("any", items);
+  readonly settled = (items: unknown): Promise<unknown> => this.#join("settled", items);
+
+  readonly cancel = (reason: unknown = new ScopeCancelledError()): void => {
+    this.#core.cancel(reason);
+  };
+
+  readonly close = (): Promise<void> => {
+    this.#isClosed = true;
+    return closed(this.#core);
+  };
+
+  readonly [Symbol.asyncDispose] = async (): Promise<void> => {
+    if (this.#isClosed) await this.#core.leave();
+    else await this.close();
+  };
+
+  #join(name: "all" | "any" | "race" | "settled", items: unknown): Promise<unknown> {
+    try {
+      return join(this.#core, name, items, (body) => startWithin(this.#core, {}, body));
+    } catch (error) {
+      return Promise.reject(withStackAbove(error, this[name]));
+    }
+  }
+}
+
+/** Leaves a scope and throws its error. */
+async function closed(core: ScopeCore): Promise<void> {
+  const outcome = await core.leave();
+  if (outcome !== undefined) throw outcome.error;
+}
+
+/** Runs a function in a scope, and leaves it. */
+async function run(core: ScopeCore, body: Body): Promise<unknown> {
+  let result: unknown;
+  let failure: { readonly error: unknown } | undefined;
+  try {
+    result = await body(new Scope(core));
+  } catch (error) {
+    failure = { error };
+    core.onBodyFailed(error);
+  }
+  failure = await core.leave() ?? failure;
+  if (failure !== undefined) throw failure.error;
+  return result;
+}
+
+/** A scope within another, as a member of that. */
+class InnerScope implements Member {
+  isJoined = false;
+  promise!: Promise<unknown>;
+  readonly #outer: ScopeCore;
+  readonly #inner: ScopeCore;
+  #isCancelled = false;
+  /** The program has left it open, and the outer scope closes it. */
+  #isClosedByOuter = false;
+
+  constructor(outer: ScopeCore, inner: ScopeCore) {
+    this.#outer = outer;
+    this.#inner = inner;
+    outer.add(this);
+    if (outer.isCancelled) this.cancel(outer.refusal);
+  }
+
+  get wasCancelled(): boolean {
+    return this.#isCancelled && !this.#inner.hasErrors;
+  }
+
+  /** Runs the function of the scope. */
+  start(body: Body): this {
+    const outer = this.#outer;
+    this.promise = run(this.#inner, body);
+    outer.byPromise.set(this.promise, this);
+    this.promise.then(() => outer.remove(this), (error) => {
+      outer.onRejected(this, error);
+      outer.remove(this);
+    });
+    return this;
+  }
+
+  /** The program closes the scope. */
+  leaveOpen(): void {
+    this.#inner.onLeft = (outcome) => {
+      if (this.#isClosedByOuter && outcome !== undefined) this.#outer.onInnerFailed(outcome.error);
+      this.#outer.remove(this);
+    };
+  }
+
+  cancel(reason: unknown): void {
+    this.#isCancelled = true;
+    this.#inner.cancel(reason);
+  }
+
+  leave(): void {
+    if (this.#inner.onLeft === undefined || this.#inner.isLeaving) return;
+    this.#isClosedByOuter = true;
+    void this.#inner.leave();
+  }
+}
+
+/** Runs a function in a scope within another. */
+function startWithin(outer: ScopeCore, options: unknown, body: Body): Member {
+  const inner = new ScopeCore(outer.target, checkScopeOptions(options, outer.options));
+  return new InnerScope(outer, inner).start(body);
+}
+
+function openScope(
+  target: ScopeTarget,
+  outer: ScopeCore | undefined,
+  options: unknown,
+  body: unknown,
+): unknown {
+  if (body !== undefined && typeof body !== "function") {
+    throw new InvalidArgumentError(`scope() runs a function, got ${describeValue(body)}.`);
+  }
+  if (outer?.isLeaving === true) throw outer.refusal;
+  if (outer !== undefined && body !== undefined) {
+    return startWithin(outer, options, body as Body).promise;
+  }
+  const core = new ScopeCore(target, checkScopeOptions(options, outer?.options));
+  if (body !== undefined) return run(core, body as Body);
+  if (outer !== undefined) new InnerScope(outer, core).leaveOpen();
+  return new Scope(core);
+}
+
+/** `pool.scope`, or `scope.scope` of `outer`. */
+export function createOpenScope(target: ScopeTarget, outer?: ScopeCore): Open {
+  const open = (...args: unknown[]): unknown => {
+    const [options = {}, body] = typeof args[0] === "function" ? [{}, args[0]] : args;
+    try {
+      return openScope(target, outer, options, body);
+    } catch (error) {
+      if (body === undefined) throw withStackAbove(error, open);
+      return Promise.reject(withStackAbove(error, open));
+    }
+  };
+  return open;
+}

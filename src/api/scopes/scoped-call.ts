@@ -1,0 +1,153 @@
+/** A call of a scope, from the moment when it is made until its task has ended in its worker. */
+import { Set } from "../../builtins.ts";
+import { InvalidArgumentError, ScopeCancelledError } from "../../errors.ts";
+import type { RunWatch } from "../../host/calls/call-settings.ts";
+import type { PendingCall } from "../../host/calls/in-flight.ts";
+import { ResultStream } from "../../host/streams/result-stream.ts";
+import type { StreamSink } from "../../host/streams/stream-calls.ts";
+import { MAX_TIMER_MS, type Timer } from "../../runtimes/runtime.ts";
+import type { Member, ScopeCore } from "./scope-core.ts";
+
+const NOT_ENDED = "The stream did not end when its scope was left.";
+
+export class ScopedCall implements Member, RunWatch {
+  readonly killAfterMs: number;
+  isJoined = false;
+  wasCancelled = false;
+  promise!: Promise<unknown>;
+  readonly #core: ScopeCore;
+  /** What is in flight: at most one, unless the pool makes calls of its own for it. */
+  readonly #calls = new Set<PendingCall>();
+  /** Runs of tasks whose calls are settled. */
+  #lateRuns = 0;
+  #isSettled = false;
+  /** Its result is a stream, which has begun to arrive. */
+  #isStream = false;
+  #reason: { readonly value: unknown } | undefined;
+  /** What the call returned if that is a stream. */
+  #stream: ResultStream<unknown, unknown> | undefined;
+  #killTimer: Timer | undefined;
+
+  constructor(core: ScopeCore) {
+    this.#core = core;
+    this.killAfterMs = core.options.killAfterMs;
+  }
+
+  /** Makes the call. Returns what that returns: a promise, a stream, or a promise that can be read as one. */
+  start(make: (run: RunWatch) => unknown): unknown {
+    const core = this.#core;
+    core.add(this);
+    let result: unknown;
+    try {
+      result = make(this);
+    } catch (error) {
+      core.remove(this);
+      throw error;
+    }
+    if (result instanceof ResultStream) this.#followStream(result);
+    else {
+      this.promise = result as Promise<unknown>;
+      core.byPromise.set(this.promise, this);
+      this.promise.then((value) => this.#onResolved(value), (error) => this.#onRejected(error));
+    }
+    return result;
+  }
+
+  onMade(call: PendingCall): void {
+    if (this.#calls.has(call)) return;
+    this.#calls.add(call);
+    const reason = this.#reason;
+    // Made after its scope was cancelled, as its argument had to be checked first. No call may be aborted while it is made.
+    if (reason !== undefined) {
+      this.#core.target.runtime.microtask(() => this.#abort(reason.value));
+    }
+  }
+
+  onLeftRunning({ lane, slot, generation }: PendingCall): void {
+    this.#lateRuns++;
+    this.#core.target.lateRuns.add(lane, slot, generation, () => {
+      this.#lateRuns--;
+      this.#checkEnded();
+    });
+  }
+
+  onOver(call: PendingCall): void {
+    if (call.stream?.isOpen === true) this.#isStream = true;
+    this.#calls.delete(call);
+    this.#checkEnded();
+  }
+
+  cancel(reason: unknown): void {
+    this.#reason ??= { value: reason };
+    this.#abort(reason);
+  }
+
+  /** Ends a stream, as nobody may read it: it would not end by itself. */
+  leave(): void {
+    let isStream = this.#stream !== undefined;
+    this.#stream?.return().catch(() => {}); // its end is followed
+    for (const { stream } of this.#calls) {
+      if (stream?.isOpen !== true) continue;
+      isStream = true;
+      (stream as StreamSink).cancel();
+    }
+    if (!isStream || this.#killTimer !== undefined || this.killAfterMs > MAX_TIMER_MS) return;
+    const abort = (): void => this.#abort(new ScopeCancelledError(NOT_ENDED));
+    this.#killTimer = this.#core.target.runtime.setTimeout(abort, this.killAfterMs);
+  }
+
+  #abort(reason: unknown): void {
+    for (const call of this.#calls) {
+      this.wasCancelled = true;
+      this.#core.target.cancellation.abort(call, reason);
+    }
+  }
+
+  #onResolved(value: unknown): void {
+    if (value instanceof ResultStream) this.#followStream(value);
+    else this.#settle();
+    if (this.#core.isLeaving) this.leave(); // a stream of any kind
+  }
+
+  #onRejected(error: unknown): void {
+    if (!this.#isOpenedStream(error)) {
+      this.#core.onRejected(this, error);
+      this.#settle();
+      return;
+    }
+    this.#followEnd((this.promise as unknown as ResultStream<unknown, unknown>).returned);
+    if (this.#core.isLeaving) this.leave();
+  }
+
+  /** Whether the call, whose task was not known yet, turned out to be a stream: then its promise rejects, and it is read. */
+  #isOpenedStream(error: unknown): boolean {
+    const isStream = this.#isStream || [...this.#calls].some(({ stream }) => stream?.isOpen);
+    return isStream && error instanceof InvalidArgumentError &&
+      Symbol.asyncIterator in this.promise;
+  }
+
+  #followStream(stream: ResultStream<unknown, unknown>): void {
+    this.#stream = stream;
+    this.#followEnd(stream.returned);
+  }
+
+  #followEnd(returned: Promise<unknown>): void {
+    this.promise ??= returned;
+    returned.then(() => this.#settle(), (error) => {
+      this.#core.onRejected(this, error);
+      this.#settle();
+    });
+  }
+
+  #settle(): void {
+    this.#isSettled = true;
+    this.#checkEnded();
+  }
+
+  #checkEnded(): void {
+    if (!this.#isSettled || this.#calls.size > 0 || this.#lateRuns > 0) return;
+    this.#killTimer?.clear();
+    this.#stream = undefined;
+    this.#core.remove(this);
+  }
+}

@@ -1,0 +1,43 @@
+/**
+ * Runs of tasks that go on after their calls were settled (by an abort, a time limit, a closed pool): notifies those that wait
+ * for the end of a run. Only calls that ask for it are in here (`CallSettings.run`).
+ */
+import { Map } from "../../builtins.ts";
+
+export class LateRuns {
+  /** By worker, then by call: what to do at the end of the run. A worker has an entry until it is gone. */
+  readonly #workers = new Map<number, Map<number, () => void>>();
+
+  onStarted(workerId: number): void {
+    this.#workers.set(workerId, new Map());
+  }
+
+  /** The worker is gone, and so are its runs. */
+  onGone(workerId: number): void {
+    const runs = this.#workers.get(workerId);
+    this.#workers.delete(workerId);
+    runs?.forEach((onEnded) => onEnded());
+  }
+
+  /** `onEnded` runs when the worker has responded to the call or is gone: at once if it is gone already. Runs no user code. */
+  add(workerId: number, slot: number, generation: number, onEnded: () => void): void {
+    const runs = this.#workers.get(workerId);
+    if (runs === undefined) onEnded();
+    else runs.set(keyOf(slot, generation), onEnded);
+  }
+
+  /** The worker has responded to a call that was settled before. */
+  onResponse(workerId: number, slot: number, generation: number): void {
+    const runs = this.#workers.get(workerId);
+    if (runs === undefined || runs.size === 0) return;
+    const key = keyOf(slot, generation);
+    const onEnded = runs.get(key);
+    runs.delete(key);
+    onEnded?.();
+  }
+}
+
+/** Exact for 4 million slots. */
+function keyOf(slot: number, generation: number): number {
+  return slot * 2 ** 31 + generation;
+}
