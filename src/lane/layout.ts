@@ -13,7 +13,7 @@
  *                            reads it after the parked word
  *   516   backlog      i32   worker: responses that wait for room in the response ring; stored after each of
  *                            them is in the ring, or waits. The host's time limits read this, then the ring
- *   520  life         i32   worker: 0→1 it has started, or has failed to; →2 it ends. For a host that blocks
+ *   520  life         i32   worker sets bits: 1 it has started, or has failed to; 2 it ends. For a host that blocks
  *                            (host/dispatch/blocking-wait.ts): one in its event loop gets messages
  *   528   gauges       f64   worker: its sleep and memory, for statistics; stored when it goes to sleep, wakes, or has
  *                            measured its memory, with no order (worker-gauges.ts)
@@ -48,7 +48,7 @@ export const FOR_TASKS = 2;
 export const RESPONSE_BACKLOG: number = WAITS_FOR + 1;
 
 export const LIFE: number = WAITS_FOR + 2;
-/** Values of LIFE. */
+/** Bits of LIFE. */
 export const STARTED = 1;
 export const ENDED = 2;
 

@@ -157,7 +157,7 @@ function announceStart(start: WorkerStart, port: PayloadPort, outcome: StartOutc
 
 /** Tells a host that blocks. */
 function setLife({ lane, hostControl }: WorkerStart, life: typeof STARTED | typeof ENDED): void {
-  Atomics.store(new Int32Array(lane, 0, REQUEST_RING / 4), LIFE, life);
+  Atomics.or(new Int32Array(lane, 0, REQUEST_RING / 4), LIFE, life);
   wakeBlockedHost(new Int32Array(hostControl), HOST_PARKED_WORD);
 }
 

@@ -132,6 +132,29 @@ describe.each(kinds)("pool.sync with %s", (_name, create) => {
     expect(sync.add(1, 2)).toBe(3);
   });
 
+  test("waits until a worker that starts meanwhile has run its sticky broadcasts", async () => {
+    const { sync, broadcast, ready } = create({ threads: 1 });
+    await ready;
+    await broadcast.remember.with({ sticky: true })(7);
+    expect(thrown(() => sync.exit(1))).toMatchObject({ code: "HEDDLE_WORKER_LOST" });
+    expect(sync.recall()).toBe(7);
+    const fresh = create({ threads: 1 });
+    const early = fresh.broadcast.remember.with({ sticky: true })(8);
+    expect(fresh.sync.recall()).toBe(8);
+    await early;
+  });
+
+  test("may be made by a getter of an argument of another call", async () => {
+    const { sync, call } = create({ threads: 1 });
+    const value = {
+      get sum() {
+        return sync.add(1, 2);
+      },
+    };
+    expect(await call.echo(value)).toEqual({ sum: 3 });
+    expect(sync.echo(value)).toEqual({ sum: 3 });
+  });
+
   test("starts workers of a pool that has none", () => {
     const { sync } = create({ minThreads: 0, maxThreads: 2 });
     expect(sync.add(1, 2)).toBe(3);
@@ -185,6 +208,24 @@ test("a pool that cannot start says why", () => {
   never.ready.catch(() => {});
   const late = thrown(() => never.sync.never());
   expect((late as Error).message).toMatch(/not ready within 300 ms/);
+});
+
+test("the host does not run the task itself, which could not begin while it blocks", async () => {
+  for (const inliner of [true, { position: "first" }] as const) {
+    const { sync, call } = pool({ threads: 1, inliner });
+    expect(sync.add(1, 2)).toBe(3);
+    expect(await call.add(1, 2)).toBe(3);
+  }
+});
+
+test("a worker that has started and ended before the first call is replaced", async () => {
+  const { sync, stats } = pool({ threads: 1 });
+  const words = sharedWords();
+  const pause = new Int32Array(new SharedArrayBuffer(4));
+  Atomics.wait(pause, 0, 0, 300); // it starts meanwhile
+  expect(thrown(() => sync.exit(0))).toMatchObject({ code: "HEDDLE_WORKER_LOST" });
+  expect(sync.dieOnce.with({ retries: 2 })(words)).toBe("again");
+  await until(() => stats().workersLost === 2);
 });
 
 test("a task may block on a pool of its own", async () => {

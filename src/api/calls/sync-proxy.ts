@@ -114,7 +114,7 @@ function callEarly(
   let isRefused = false;
   const find: FindTask = () => isRefused ? needsReady() : findCall(spec, name, given);
   const isLearning = (): boolean => target.knowledge() === "learning";
-  const settings = settingsFor(spec.options, {}, given);
+  const settings = { ...settingsFor(spec.options, {}, given), isBlocking: true };
   const result = wait(target, { name, find }, args, settings, isLearning);
   if (!isLearning()) return result;
   isRefused = true; // the call is over when its task is known
@@ -131,7 +131,12 @@ function needsReady(): InvalidArgumentError {
 function findCall(spec: PoolSpec, name: string, given: GivenCall): KnownCall | HeddleError {
   const task = spec.sources.findIndex((source) => source.name === name);
   if (task < 0) return unknownTask(name, spec.sources.map((source) => source.name));
-  if (!spec.tasks[task]!.isStream) return findKnown(spec, task, given);
+  if (!spec.tasks[task]!.isStream) {
+    const found = findKnown(spec, task, given);
+    // Otherwise such settings would take the longer way for nothing.
+    if (found instanceof HeddleError || spec.options.inliner === undefined) return found;
+    return { ...found, settings: { ...found.settings, isBlocking: true } };
+  }
   return new InvalidArgumentError(
     `"${name}" is a generator, whose items arrive in the event loop: read pool.call.${name}() by for await.`,
   );

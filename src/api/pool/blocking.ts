@@ -1,5 +1,6 @@
 /** Connects the wait of `pool.sync` with the parts of its pool. */
 import { BlockingWait } from "../../host/dispatch/blocking-wait.ts";
+import type { Broadcasts } from "../../host/dispatch/broadcasts.ts";
 import type { Dispatcher } from "../../host/dispatch/dispatcher.ts";
 import type { PollLoop } from "../../host/dispatch/poll-loop.ts";
 import type { Supervisor } from "../../host/workers/supervisor.ts";
@@ -15,14 +16,16 @@ export function createBlocking(
   calls: Dispatcher,
   loop: PollLoop,
   timers: BlockableTimers,
-  supervisor: () => Supervisor,
+  parts: () => { readonly supervisor: Supervisor; readonly broadcasts: Broadcasts },
 ): BlockingWait {
   const check = (isTick: boolean): boolean => {
+    const { supervisor, broadcasts } = parts();
     if (isTick) {
       timers.runDue(runtime.now());
-      supervisor().checkLoad();
+      supervisor.checkLoad();
     }
-    return supervisor().checkWorkers(isTick);
+    const hasOpened = broadcasts.runFinished();
+    return supervisor.checkWorkers(isTick) || hasOpened;
   };
   return new BlockingWait({ runtime, parker, active, calls, loop, spinMs, pool: { check } });
 }

@@ -190,8 +190,7 @@ function createBroadcasts(
     signatures,
     workerIds: () => supervisor.workerIds,
     isStarting: (workerId) => supervisor.isStarting(workerId),
-    call: (task, snapshot, settings) =>
-      dispatcher.submitter.submitSnapshot(task, snapshot, settings),
+    call: (...call) => dispatcher.submitter.submitSnapshot(...call),
     redeclare: (snapshot, task) => dispatcher.submitter.redeclare(snapshot, task),
     fail: (lane, error) => dispatcher.failLane(lane, error),
   });
@@ -305,7 +304,7 @@ export function wire(given: PoolSpec, events: PartEvents): PoolParts {
     broadcasts,
     observing,
     entry: observing.createEntry(dispatcher),
-    blocking: createBlocking(spec, parker, awakeCount, dispatcher, loop, timers, () => supervisor),
+    blocking: createBlocking(spec, parker, awakeCount, dispatcher, loop, timers, () => parts),
     ...streams,
     ...limits,
   };

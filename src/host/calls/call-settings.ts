@@ -51,6 +51,8 @@ export interface CallSettings {
   readonly onEvent: ((value: unknown) => void) | undefined;
   /** The streams among its arguments (host/streams/argument-sources.ts). */
   readonly streams: readonly AnyIterator[] | undefined;
+  /** Whether the host blocks until the call is settled, so that it cannot run the task itself. */
+  readonly isBlocking: boolean;
   /** Follows the call, for a scope. */
   readonly run: RunWatch | undefined;
   /** Time between two checks of such a call, in milliseconds; Infinity: it has no limits. */
@@ -87,6 +89,7 @@ export function createSettings(options: GivenSettings): CallSettings {
     affinity: given.affinity,
     onEvent: given.onEvent,
     streams: given.streams,
+    isBlocking: given.isBlocking ?? false,
     run: given.run,
     tickMs: least === Infinity
       ? Infinity

@@ -11,10 +11,14 @@ import { AdaptiveSpin } from "../../sync/adaptive-spin.ts";
 import type { HostParker } from "../../sync/host-parking.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
 import type { HostWork, PollLoop } from "./poll-loop.ts";
-import { MAX_RESPONSES } from "./responses.ts";
 
 /** Interval of what no worker wakes the host for: timers, stalled workers, threads that ended without a word. */
 const TICK_MS = 10;
+
+/** Responses taken in one round. */
+const MAX_TAKEN = 1024;
+/** Rounds with responses of others, such as events, until the clock is read. */
+const ROUNDS_PER_CLOCK = 16;
 
 /** What the wait needs of the pool beyond its calls. */
 interface BlockingWork {
@@ -53,9 +57,9 @@ export class BlockingWait {
     const { runtime, calls, loop } = this.#options;
     loop.withdrawPark();
     let tickMs = 0;
-    for (;;) {
-      if (calls.lanes.isBusy && calls.drain(MAX_RESPONSES) > 0 && isOver()) return;
-      if (calls.lanes.isBusy && this.#spin.spin()) continue;
+    for (let round = 1;; round++) {
+      if (calls.lanes.isBusy && calls.drain(MAX_TAKEN) > 0 && isOver()) return;
+      if (calls.lanes.isBusy && round % ROUNDS_PER_CLOCK !== 0 && this.#spin.spin()) continue;
       const nowMs = runtime.now();
       const isTick = nowMs >= tickMs;
       if (isTick) tickMs = nowMs + TICK_MS;

@@ -8,6 +8,7 @@ import { HeddleError, InvalidArgumentError, WorkerStartError } from "../../error
 import { ARGUMENTS, type Snapshot, type SnapshotEncoder } from "../../lane/snapshot.ts";
 import type { Lane } from "../lanes/lane.ts";
 import { type CallSettings, createSettings } from "../calls/call-settings.ts";
+import type { Reject, Resolve } from "../calls/in-flight.ts";
 import type { FindTask } from "./deferred-calls.ts";
 
 export interface BroadcastsOptions {
@@ -16,8 +17,14 @@ export interface BroadcastsOptions {
   /** Ids of all workers that take calls or are starting, in order. */
   readonly workerIds: () => readonly number[];
   readonly isStarting: (workerId: number) => boolean;
-  /** Makes a call of one worker. */
-  readonly call: (task: number, snapshot: Snapshot, settings: CallSettings) => Promise<unknown>;
+  /** Makes a call of one worker. Throws if the pool takes no calls. */
+  readonly call: (
+    task: number,
+    snapshot: Snapshot,
+    settings: CallSettings,
+    resolve: Resolve,
+    reject: Reject,
+  ) => void;
   /** The same snapshot as the declared shapes of a task require. */
   readonly redeclare: (snapshot: Snapshot, task: number) => Snapshot;
   /** A worker could not run the sticky broadcasts. */
@@ -37,6 +44,9 @@ export class Broadcasts {
   readonly #sticky: Sticky[] = [];
   /** Broadcasts of tasks that are not known yet. */
   readonly #early: { start(): void; reject(reason: unknown): void }[] = [];
+  #areTasksKnown = false;
+  /** What follows the sticky broadcasts of workers that have run them. */
+  #finished: (() => void)[] = [];
 
   constructor(options: BroadcastsOptions) {
     this.#options = options;
@@ -75,13 +85,16 @@ export class Broadcasts {
         }
       };
       const hasWorkers = workerIds().length > 0;
-      if (hasWorkers || isSticky) this.#early.push({ start, reject });
+      // A getter of an argument may have waited for the tasks (`pool.sync`).
+      if (this.#areTasksKnown) start();
+      else if (hasWorkers || isSticky) this.#early.push({ start, reject });
       if (!hasWorkers) resolve([]);
     });
   }
 
   /** The tasks of the pool are known. */
   onTasksKnown(): void {
+    this.#areTasksKnown = true;
     for (const { start } of this.#early.splice(0)) start();
   }
 
@@ -117,24 +130,44 @@ export class Broadcasts {
 
   /** Runs the sticky broadcasts in a worker that has started. Calls back when they are done, at once if there are none. */
   prepare(lane: Lane, onDone: () => void): void {
-    if (this.#sticky.length === 0) {
+    let left = this.#sticky.length;
+    if (left === 0) {
       onDone();
       return;
     }
-    const runs = this.#sticky.map(({ task, snapshot, settings, expected }) => {
-      const run = this.#callOne(task, snapshot, settings, lane.id);
+    let hasFailed = false;
+    for (const { task, snapshot, settings, expected } of this.#sticky) {
       const waiting = expected.get(lane.id);
       expected.delete(lane.id);
-      if (waiting !== undefined) run.then(waiting.resolve, waiting.reject);
-      return run;
-    });
-    Promise.all(runs).then(onDone, (cause: unknown) => {
-      const { message } = Object(cause) as Partial<Error>;
-      const text = `A sticky broadcast failed in a worker that started: ${
-        message ?? String(cause)
-      }`;
-      this.#options.fail(lane, new WorkerStartError(text, { cause }));
-    });
+      this.#callWorker(task, snapshot, settings, lane.id, (value) => {
+        waiting?.resolve(value);
+        if (--left === 0) this.#finish(onDone);
+      }, (cause) => {
+        waiting?.reject(cause);
+        if (!hasFailed) this.#finish(() => this.#failLane(lane, cause));
+        hasFailed = true;
+      });
+    }
+  }
+
+  /** Not while responses are taken, since it changes the lanes. */
+  #finish(callback: () => void): void {
+    this.#finished.push(callback);
+    void Promise.resolve().then(() => this.runFinished());
+  }
+
+  /** For a host that blocks, where promises do not call back: opens workers that are prepared. False: there are none. */
+  runFinished(): boolean {
+    const callbacks = this.#finished;
+    this.#finished = [];
+    for (const callback of callbacks) callback();
+    return callbacks.length > 0;
+  }
+
+  #failLane(lane: Lane, cause: unknown): void {
+    const { message } = Object(cause) as Partial<Error>;
+    const text = `A sticky broadcast failed in a worker that started: ${message ?? String(cause)}`;
+    this.#options.fail(lane, new WorkerStartError(text, { cause }));
   }
 
   /** A worker ended: broadcasts that wait for it to start fail there. */
@@ -160,9 +193,26 @@ export class Broadcasts {
     settings: CallSettings,
     workerId: number,
   ): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      this.#callWorker(task, snapshot, settings, workerId, resolve, reject);
+    });
+  }
+
+  #callWorker(
+    task: number,
+    snapshot: Snapshot,
+    settings: CallSettings,
+    workerId: number,
+    resolve: Resolve,
+    reject: Reject,
+  ): void {
     // Retries could only go to another worker.
     const own = createSettings({ ...settings, retries: 0, affinity: { workerId } });
-    return this.#options.call(task, snapshot, own);
+    try {
+      this.#options.call(task, snapshot, own, resolve, reject);
+    } catch (error) {
+      reject(error);
+    }
   }
 }
 

@@ -61,6 +61,7 @@ const UNKNOWN_TASK = -1;
 
 export class DeferredCalls {
   #early: EarlyCall[] = [];
+  #areTasksKnown = false;
   #reader: SnapshotReader | undefined;
   readonly #options: DeferredCallsOptions;
 
@@ -91,11 +92,14 @@ export class DeferredCalls {
       this.#early.push({ call, generation, madeMs: now(), find: called.find, args: pending });
     }
     sender.unmark();
+    // A getter of an argument may have waited for the tasks (`pool.sync`).
+    if (this.#areTasksKnown) this.startEarly();
     return call;
   }
 
   /** The tasks are known: early calls are queued in the order in which they were made. */
   startEarly(): void {
+    this.#areTasksKnown = true;
     const { inFlight, sender } = this.#options;
     for (const { call, generation, madeMs, find, args } of this.#early.splice(0)) {
       if (inFlight.find(call.slot, generation) === undefined) continue;

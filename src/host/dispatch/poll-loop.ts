@@ -222,6 +222,8 @@ export class PollLoop {
       this.kick();
       return;
     }
+    // A listener that the checks have run may have blocked (`pool.sync`), which withdraws the announcement.
+    if (this.#isScheduled) return;
     this.#isParked = true;
     if (this.#hasSettled) this.#parkedMs = this.#now();
     work.onPark();

@@ -7,7 +7,6 @@
  * or balancer function. Which calls are is known when their function is made (`api/calls/call-proxy.ts`), so `submitPlain` asks
  * for none of that.
  */
-import { Promise } from "../../builtins.ts";
 import type { Encoder } from "../../codec/encoder.ts";
 import type { Signature } from "../../codec/struct/signature.ts";
 import {
@@ -320,11 +319,15 @@ export class Submitter {
   }
 
   /** Makes a call with arguments that are encoded already. Throws if the pool takes no calls. */
-  submitSnapshot(task: number, snapshot: Snapshot, settings: CallSettings): Promise<unknown> {
-    return new Promise((resolve: Resolve, reject: Reject) => {
-      this.#check(settings, false);
-      this.#pending.kick();
-      this.#waiting.add(this.#sender.begin(resolve, reject, settings, task), task, snapshot);
-    });
+  submitSnapshot(
+    task: number,
+    snapshot: Snapshot,
+    settings: CallSettings,
+    resolve: Resolve,
+    reject: Reject,
+  ): void {
+    this.#check(settings, false);
+    this.#pending.kick();
+    this.#waiting.add(this.#sender.begin(resolve, reject, settings, task), task, snapshot);
   }
 }

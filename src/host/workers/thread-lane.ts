@@ -380,13 +380,15 @@ export class ThreadLane implements Lane, Receiver {
     const life = Atomics.load(this.#control, LIFE);
     if (this.#state === "starting" && life !== 0) this.#takeStart(life);
     // Without an exit code: its exit handlers may still run.
-    if (life === ENDED || (isTick && this.#handle.hasEnded?.())) this.#onExit(undefined);
+    if ((life & ENDED) !== 0 || (isTick && this.#handle.hasEnded?.())) this.#onExit(undefined);
     return this.#state !== before;
   }
 
   #takeStart(life: number): void {
     const outcome = this.endpoint.takeStart() as StartOutcome | undefined;
-    if (outcome !== undefined || life === STARTED) this.#onStarted(outcome ?? { heddle: "ready" });
+    if (outcome !== undefined || (life & STARTED) !== 0) {
+      this.#onStarted(outcome ?? { heddle: "ready" });
+    }
   }
 
   #onStarted(outcome: StartOutcome): void {

@@ -79,11 +79,10 @@ export class InlineExecutor {
       inFlight.size + coming >= dispatchThreshold;
   }
 
-  /** Takes a call. False: it contains objects that only a message to another thread can hand over. */
+  /** Takes a call. False: the host blocks for it, or it contains objects that only a message to another thread can hand over. */
   take(call: QueuedCall): boolean {
-    if (this.#options.inFlight.find(call.slot, call.generation)?.sources !== undefined) {
-      return false;
-    }
+    const waiting = this.#options.inFlight.find(call.slot, call.generation);
+    if (waiting?.sources !== undefined || waiting?.settings.isBlocking === true) return false;
     const attachments = [...call.snapshot.payload?.attachments ?? [], ...call.snapshot.transfer];
     const { kinds } = this.#options.codec.access;
     const isPlain = attachments.every((extra) =>
