@@ -2,6 +2,7 @@
  * Data that host and worker exchange outside the rings: the start data of a worker, and control messages.
  * Plain data only: everything here is copied by structured clone.
  */
+import type { RequestMessage } from "./host-requests.ts";
 import type { SharedStart } from "../realm/thread-hooks.ts";
 import type { SharedWord } from "../sync/awake-count.ts";
 import type { OutputName, WorkerLimits } from "../runtimes/runtime.ts";
@@ -146,6 +147,9 @@ export type ArgumentMessage =
     | { readonly heddle: "cancel" }
   );
 
+/** Worker to host: what its tasks want beside their responses. */
+export type TaskMessage = ArgumentMessage | RequestMessage;
+
 /** A batch in a message. */
 export interface PackedItems {
   readonly count: number;
@@ -191,7 +195,7 @@ export type WorkerMessage =
   | StartFailure
   /** The worker uses more than `maxMemory`. `isFarOver`: so much more that it should get no calls. */
   | { readonly heddle: "full"; readonly isFarOver: boolean }
-  | ArgumentMessage
+  | TaskMessage
   | SharedMessage
   /** The exception that is ending the worker, where the runtime passes only its text. */
   | { readonly heddle: "uncaught"; readonly error: Uint8Array }

@@ -149,7 +149,7 @@ function createEvents() {
     onTasks: () => undefined,
     onWake: nothing,
     onWoken: undefined,
-    onArgument: nothing,
+    onTaskMessage: nothing,
     onUnhandledRejection: nothing,
     onPrepare: (_lane, onDone) => onDone(),
     onReady: () => void events.push("ready"),

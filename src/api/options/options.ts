@@ -23,6 +23,7 @@ import type { RingSizes } from "../../lane/layout.ts";
 import { MAX_CAPACITY } from "../../ring/ring-layout.ts";
 import { checkCapacity } from "../../ring/spsc-ring.ts";
 import { MAX_TIMER_MS, type Runtime, type WorkerLimits } from "../../runtimes/runtime.ts";
+import { checkHost } from "./host-options.ts";
 import { isRelative } from "./module-url.ts";
 import { checkWorkerOptions, type ResolvedWorkerOptions } from "./worker-options.ts";
 import { checkObserving, type ResolvedObserving } from "./observe-options.ts";
@@ -30,7 +31,7 @@ import type { PoolOptions, ShutdownOptions } from "./pool-options.ts";
 import { checkWorkerLimits } from "./worker-limits.ts";
 
 /** Options that are merged into others. */
-type Merged = "threads" | "worker" | "resourceLimits" | "permission";
+type Merged = "threads" | "worker" | "resourceLimits" | "permission" | "host";
 
 interface ResolvedParts extends ResolvedObserving {
   readonly ringBytes: RingSizes;
@@ -41,6 +42,8 @@ interface ResolvedParts extends ResolvedObserving {
   readonly workerOptions: ResolvedWorkerOptions;
   readonly moduleUrl: string | undefined;
   readonly mapError: PoolOptions["mapError"];
+  /** By name; those of a module beside its other exports. */
+  readonly hostFunctions: Readonly<Record<string, unknown>>;
 }
 
 /** Every option with its value. Infinity: no limit, or never. */
@@ -80,6 +83,7 @@ const DEFAULTS = {
   metrics: false,
   debug: undefined,
   context: undefined,
+  host: undefined,
   /** Enough for a slow machine that starts many workers at once. */
   startTimeoutMs: 60_000,
   teardownTimeoutMs: 1000,
@@ -154,6 +158,7 @@ export function resolveOptions(
     keepAlive: checkBoolean("keepAlive", read("keepAlive")),
     moduleUrl: checkModuleUrl(read("moduleUrl")),
     mapError: checkMapError(read("mapError")),
+    hostFunctions: checkHost(read("host")),
   };
 }
 

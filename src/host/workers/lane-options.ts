@@ -2,7 +2,7 @@
 import type { Codec } from "../../codec/codec.ts";
 import type { WorkerLoss } from "../../errors.ts";
 import type { RingSizes } from "../../lane/layout.ts";
-import type { PoolStart } from "../../protocol/start-data.ts";
+import type { PoolStart, TaskMessage } from "../../protocol/start-data.ts";
 import type { Runtime, WorkerHandle } from "../../runtimes/runtime.ts";
 
 export interface LaneOptions {
@@ -23,4 +23,21 @@ export interface LaneEnd extends WorkerLoss {
   readonly cause: unknown;
   /** Set if the worker failed to start. Undefined if it was closed while starting. */
   readonly startError: Error | undefined;
+}
+
+/** `Lane`: the class of the lane itself. */
+export interface LaneEvents<Lane> {
+  /** Called before `onReady` with the packed tasks of `taskModule`. The lane fails with the error that this returns. */
+  onTasks(packed: Uint8Array): Error | undefined | Promise<Error | undefined>;
+  onReady(lane: Lane): void;
+  readonly onWake: (lane: Lane) => void;
+  /** The host had to wake the worker. Undefined: nobody wants to know. */
+  readonly onWoken: ((lane: Lane) => void) | undefined;
+  onUnhandledRejection(lane: Lane, error: Error): void;
+  /** A task of the worker wants something. */
+  onTaskMessage(lane: Lane, message: TaskMessage): void;
+  /** The worker uses too much memory, or far too much. May be repeated. */
+  onFull(lane: Lane, isFarOver: boolean): void;
+  /** Called exactly once, when the lane is GONE: the thread has exited, or did not end in time. */
+  onEnd(lane: Lane, end: LaneEnd): void;
 }

@@ -11,6 +11,7 @@ import { unpackError } from "../../codec/codec.ts";
 import { textOf } from "../../codec/kinds/errors.ts";
 import { Endpoint } from "../../lane/endpoint.ts";
 import {
+  ANSWERS,
   CLOSING,
   FOR_CALLS,
   FOR_SPACE,
@@ -27,9 +28,9 @@ import {
   WANTS_SPACE,
 } from "../../lane/layout.ts";
 import { packReason } from "../../protocol/abort-reason.ts";
+import type { AnswerMessage } from "../../protocol/host-requests.ts";
 import {
   type AbortMessage,
-  type ArgumentMessage,
   FLUSH,
   type PackedReason,
   type StreamMessage,
@@ -52,28 +53,12 @@ import {
 import { LaneLoad } from "../lanes/lane-load.ts";
 import { giveLaneMemory, takeLaneMemory } from "./lane-memory.ts";
 import type { Lane } from "../lanes/lane.ts";
-import type { LaneEnd, LaneOptions } from "./lane-options.ts";
+import type { LaneEnd, LaneEvents, LaneOptions } from "./lane-options.ts";
 import { PayloadCredit } from "../lanes/payload-credit.ts";
 import type { Receiver } from "./watchdog.ts";
 import { startErrorOf } from "./worker-failures.ts";
 
-export type { LaneEnd, LaneOptions };
-
-export interface LaneEvents {
-  /** Called before `onReady` with the packed tasks of `taskModule`. The lane fails with the error that this returns. */
-  onTasks(packed: Uint8Array): Error | undefined | Promise<Error | undefined>;
-  onReady(lane: ThreadLane): void;
-  readonly onWake: (lane: ThreadLane) => void;
-  /** The host had to wake the worker. Undefined: nobody wants to know. */
-  readonly onWoken: ((lane: ThreadLane) => void) | undefined;
-  onUnhandledRejection(lane: ThreadLane, error: Error): void;
-  /** The worker wants items of an argument stream, or no more of them. */
-  onArgument(lane: ThreadLane, message: ArgumentMessage): void;
-  /** The worker uses too much memory, or far too much. May be repeated. */
-  onFull(lane: ThreadLane, isFarOver: boolean): void;
-  /** Called exactly once, when the lane is GONE: the thread has exited, or did not end in time. */
-  onEnd(lane: ThreadLane, end: LaneEnd): void;
-}
+export type { LaneEnd, LaneEvents, LaneOptions };
 
 type LaneState = "starting" | "ready" | "closing" | "gone";
 
@@ -103,9 +88,9 @@ export class ThreadLane implements Lane, Receiver {
   readonly #responseSpace: SpaceFlag;
   /** Raised while the host waits for room in the request ring. */
   readonly #requestSpace: SpaceFlag;
-  readonly #events: LaneEvents;
+  readonly #events: LaneEvents<ThreadLane>;
   readonly #hooked = threadHooks()?.begin();
-  readonly #onWoken: LaneEvents["onWoken"];
+  readonly #onWoken: LaneEvents<ThreadLane>["onWoken"];
   readonly #gone: Promise<void>;
   readonly #teardownTimeoutMs: number;
   readonly #ringSizes: RingSizes;
@@ -121,7 +106,7 @@ export class ThreadLane implements Lane, Receiver {
   #reason: string | undefined;
   #startError: Error | undefined;
 
-  constructor(id: number, options: LaneOptions, events: LaneEvents) {
+  constructor(id: number, options: LaneOptions, events: LaneEvents<ThreadLane>) {
     const { runtime, ringSizes, start } = options;
     this.id = id;
     this.#runtime = runtime;
@@ -283,13 +268,21 @@ export class ThreadLane implements Lane, Receiver {
     }
   }
 
-  postStream(message: StreamMessage, transfer: readonly unknown[] = []): void {
+  postStream(message: StreamMessage | AnswerMessage, transfer: readonly unknown[] = []): void {
     if (this.#state === "gone") return;
     try {
       this.#handle.post(message, transfer);
     } catch (error) {
       throw new DataCloneError(textOf(error), { cause: error });
     }
+  }
+
+  postAnswer(message: AnswerMessage, transfer: readonly unknown[]): void {
+    if (this.#state === "gone") return;
+    this.endpoint.messages.postOther(message, transfer);
+    // SYNC(answers): pairs with `requestSync` in worker/host-requests.ts.
+    Atomics.add(this.#control, ANSWERS, 1);
+    Atomics.notify(this.#control, ANSWERS);
   }
 
   /** Keeps the process running until the worker's output to stdout and stderr has arrived. */
@@ -384,7 +377,9 @@ export class ThreadLane implements Lane, Receiver {
         return;
       case "credit":
       case "cancel":
-        this.#events.onArgument(this, message);
+      case "request":
+      case "requestAbort":
+        this.#events.onTaskMessage(this, message);
         return;
       case "shared":
         this.#hooked?.onMessage(

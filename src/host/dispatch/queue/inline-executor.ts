@@ -81,9 +81,8 @@ export class InlineExecutor {
 
   /** Takes a call. False: it contains objects that only a message to another thread can hand over. */
   take(call: QueuedCall): boolean {
-    if (this.#options.inFlight.find(call.slot, call.generation)?.sources !== undefined) {
-      return false;
-    }
+    const { sources, callbacks } = this.#options.inFlight.find(call.slot, call.generation) ?? {};
+    if (sources !== undefined || callbacks !== undefined) return false;
     const attachments = [...call.snapshot.payload?.attachments ?? [], ...call.snapshot.transfer];
     const { kinds } = this.#options.codec.access;
     const isPlain = attachments.every((extra) =>

@@ -1,0 +1,106 @@
+/** Which call makes a request, and what that means while the host blocks. */
+import { Set } from "../../builtins.ts";
+import { DeadlockError } from "../../errors.ts";
+import { SLOT_WORD } from "../../lane/frame.ts";
+import { NO_CALL, UNKNOWN_CALL } from "../../protocol/host-requests.ts";
+import type { InFlight, PendingCall } from "../calls/in-flight.ts";
+import type { Lane } from "../lanes/lane.ts";
+import { unclaimedCalls } from "../schedule/work-stealing.ts";
+import type { NestedCalls } from "./nested-calls.ts";
+import type { HostRequest } from "./request.ts";
+
+/** The call for which the host waits with its thread. */
+export interface BlockedHost {
+  readonly slot: number;
+  readonly generation: number;
+  /** What waits, for messages, such as "pool.sync.f()". */
+  readonly chain: string;
+}
+
+type Caller = Pick<HostRequest, "lane" | "slot" | "generation">;
+
+export class Callers {
+  readonly #inFlight: InFlight;
+  readonly #nested: NestedCalls;
+  readonly #nameOf: (task: number) => string;
+
+  constructor(inFlight: InFlight, nested: NestedCalls, nameOf: (task: number) => string) {
+    this.#inFlight = inFlight;
+    this.#nested = nested;
+    this.#nameOf = nameOf;
+  }
+
+  /** The call that makes a request; undefined: none, or it cannot be known; "over": it has ended. */
+  of({ lane, slot, generation }: Caller): PendingCall | undefined | "over" {
+    if (slot === NO_CALL) return undefined;
+    if (slot === UNKNOWN_CALL) {
+      const running = this.#runningIn(lane);
+      return running.length === 1 ? running[0] : undefined;
+    }
+    const call = this.#inFlight.find(slot, generation);
+    return call?.lane === lane.id ? call : "over";
+  }
+
+  /** Whether a request is made by the call for which the host waits, or by one that this waits for. */
+  isWithin(caller: Caller, blocked: BlockedHost): boolean {
+    const call = this.of(caller);
+    if (call === "over") return false;
+    if (call !== undefined) return this.#descendsFrom(call, blocked);
+    return caller.slot === UNKNOWN_CALL &&
+      this.#runningIn(caller.lane).some((running) => this.#descendsFrom(running, blocked));
+  }
+
+  /** The error of a request for the host, which waits for its caller. */
+  cycleError(request: HostRequest, { chain }: BlockedHost): DeadlockError {
+    return new DeadlockError(
+      `${
+        [chain, ...this.#pathOf(request), describe(request)].join(" → ")
+      }: the host waits for its call with its thread, so it ` +
+        "cannot run the function for which this task waits.",
+    );
+  }
+
+  /** The error of a synchronous request for a task that no worker can run. */
+  noWorkerError(request: HostRequest): DeadlockError {
+    return new DeadlockError(
+      `${
+        [...this.#pathOf(request), describe(request)].join(" → ")
+      }: the task is async, so another worker has to run it, but ` +
+        "every worker of the pool waits in this way. Await currentPool().call instead, or give the pool more threads.",
+    );
+  }
+
+  /** The names of the calls that a request belongs to, the outermost first. */
+  #pathOf(request: Caller): string[] {
+    const path: string[] = [];
+    const caller = this.of(request);
+    for (
+      let call = caller === "over" ? undefined : caller;
+      call !== undefined;
+      call = this.#nested.parentOf(call)
+    ) path.unshift(this.#nameOf(call.row - 1));
+    return path;
+  }
+
+  #descendsFrom(call: PendingCall, { slot, generation }: BlockedHost): boolean {
+    for (let at: PendingCall | undefined = call; at !== undefined; at = this.#nested.parentOf(at)) {
+      if (at.slot === slot && at.generation === generation) return true;
+    }
+    return false;
+  }
+
+  /** The calls that a worker has begun and not answered. */
+  #runningIn(lane: Lane): PendingCall[] {
+    const { tx } = lane.endpoint;
+    const waiting = new Set(
+      unclaimedCalls(tx).map((index) => tx.memory.i32[(index >> 2) + SLOT_WORD]),
+    );
+    return this.#inFlight.callsOf(lane.id).filter(({ slot }) => !waiting.has(slot));
+  }
+}
+
+function describe({ isSync, header: [target, which] }: HostRequest): string {
+  const way = isSync ? "sync" : "call";
+  if (target === "task") return `currentPool().${way}.${which}()`;
+  return target === "function" ? `host.${way}.${which}()` : "a callback";
+}
