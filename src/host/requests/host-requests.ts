@@ -155,12 +155,12 @@ export class HostRequests {
     const caller = this.#callers.of(request);
     if (caller === "over") {
       this.#fail(request, new DOMException(CALL_IS_OVER, "AbortError"));
-    } else if (isSync && !this.#options.hasWorker()) {
-      this.#fail(request, this.#callers.noWorkerError(request));
     } else {
+      const isStuck = isSync && !this.#options.hasWorker();
       this.#nestedRequests.call(
         request,
         caller,
+        isStuck ? this.#callers.noWorkerError(request) : undefined,
         (value) => this.#answer(request, false, value),
         (reason) => this.#answer(request, true, reason),
       );

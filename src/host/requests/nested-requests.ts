@@ -41,10 +41,11 @@ export class NestedRequests {
     this.#options = options;
   }
 
-  /** Makes the call. Settles by `resolve` or `reject`. */
+  /** Makes the call. Settles by `resolve` or `reject`. `refusal`: why no worker would run a task. */
   call(
     request: HostRequest,
     parent: PendingCall | undefined,
+    refusal: HeddleError | undefined,
     resolve: Resolve,
     reject: Reject,
   ): void {
@@ -56,6 +57,7 @@ export class NestedRequests {
         new InvalidArgumentError(`"${which}" is a generator, whose items a task cannot get.`),
       );
     }
+    if (refusal !== undefined) return reject(refusal);
     const send = (args: readonly unknown[]): void => {
       try {
         this.#send(request, found, parent, args, resolve, reject);

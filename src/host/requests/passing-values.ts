@@ -1,17 +1,21 @@
 /**
  * Values that pass through the host, from one worker to another: what has moved to the host moves on, since nobody else has it.
  */
-import { Set } from "../../builtins.ts";
+import { MessagePort, Set } from "../../builtins.ts";
 import { transfer } from "../../codec/kinds/wrappers.ts";
 import type { DeclaredValues } from "../../codec/struct/signature.ts";
 import { DataCloneError } from "../../errors.ts";
 import type { Snapshot, SnapshotEncoder } from "../../lane/snapshot.ts";
 
-/** Objects that can be moved and not copied, by their tags. */
+/** Objects that can be moved and not copied, by their tags; ports have none on Node. */
 const MOVABLE: ReadonlySet<string> = new Set(
   ["MessagePort", "ReadableStream", "WritableStream", "TransformStream"]
     .map((name) => `[object ${name}]`),
 );
+
+function isMovable(value: object, tag: string): boolean {
+  return MOVABLE.has(tag) || (typeof MessagePort === "function" && value instanceof MessagePort);
+}
 
 /** As `SnapshotEncoder.capture`. */
 export function capturePassing(
@@ -40,7 +44,7 @@ function findMovable(values: readonly unknown[]): unknown[] {
     if (typeof value !== "object" || value === null || seen.has(value)) continue;
     seen.add(value);
     const tag = Object.prototype.toString.call(value);
-    if (MOVABLE.has(tag)) found.push(value);
+    if (isMovable(value, tag)) found.push(value);
     else if (tag === "[object Map]") {
       for (const entry of value as Map<unknown, unknown>) left.push(...entry);
     } else if (tag === "[object Set]") left.push(...value as Set<unknown>);
