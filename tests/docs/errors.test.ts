@@ -5,7 +5,8 @@ import { sharedErrorClasses } from "../../src/shared-errors.ts";
 import { blocksIn, readPage } from "./blocks.ts";
 
 const page = readPage("docs/errors.md");
-const sources = ["src/errors.ts", "src/shared-errors.ts"].map(readPage).join("\n");
+const sources = ["src/errors.ts", "src/request-errors.ts", "src/shared-errors.ts"].map(readPage)
+  .join("\n");
 
 /** Code and class, as the sources have them. */
 const declared = new Map(

@@ -123,10 +123,6 @@ export function resolveOptions(
     return given === Infinity ? Infinity : checkInteger(key, given, min, max);
   };
   const { minThreads, maxThreads } = checkThreads(read, runtime.cores);
-  const maxPayloadBytes = read("maxPayloadBytes");
-  if (typeof maxPayloadBytes !== "number" || !(maxPayloadBytes >= 1)) {
-    throw invalid("maxPayloadBytes", "a number from 1", show(maxPayloadBytes));
-  }
   const queuePolicy = read("queuePolicy");
   if (queuePolicy !== "reject" && queuePolicy !== "wait") {
     throw invalid("queuePolicy", '"reject" or "wait"', show(queuePolicy));
@@ -138,7 +134,7 @@ export function resolveOptions(
     maxThreads,
     idleTimeoutMs: limit("idleTimeoutMs", MAX_TIMER_MS),
     ringBytes: checkRingBytes(read("ringBytes")),
-    maxPayloadBytes,
+    maxPayloadBytes: checkPayloadBytes(read("maxPayloadBytes")),
     maxConcurrency: integer("maxConcurrency", 1, 2 ** 20),
     spinMs: checkSpin(read("spinMs")),
     balancer: checkBalancer(read("balancer")),
@@ -160,6 +156,11 @@ export function resolveOptions(
     mapError: checkMapError(read("mapError")),
     hostFunctions: checkHost(read("host")),
   };
+}
+
+function checkPayloadBytes(bytes: unknown): number {
+  if (typeof bytes === "number" && bytes >= 1) return bytes;
+  throw invalid("maxPayloadBytes", "a number from 1", show(bytes));
 }
 
 function refuseCallOptions(options: object): void {

@@ -7,6 +7,7 @@ import type { Dispatcher } from "../../host/dispatch/dispatcher.ts";
 import type { Cancellation } from "../../host/limits/cancellation.ts";
 import { HostRequests } from "../../host/requests/host-requests.ts";
 import type { NestedTask } from "../../host/requests/nested-requests.ts";
+import type { Supervisor } from "../../host/workers/supervisor.ts";
 import type { SnapshotEncoder } from "../../lane/snapshot.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
 import { unknownTask } from "../calls/call-proxy.ts";
@@ -20,20 +21,19 @@ interface RequestParts {
   readonly snapshots: SnapshotEncoder;
   readonly dispatcher: Dispatcher;
   readonly cancellation: Cancellation;
-  /** Ids of the workers that take calls or are starting. */
-  readonly workerIds: () => readonly number[];
+  readonly supervisor: Pick<Supervisor, "workerIds">;
 }
 
 export function createRequests(spec: PoolSpec, parts: RequestParts): HostRequests {
   const { options, sources, signatures } = spec;
-  const { dispatcher: { lanes }, workerIds } = parts;
+  const { dispatcher: { lanes }, supervisor } = parts;
   const findTask = (name: string): NestedTask | HeddleError => {
     const task = sources.findIndex((source) => source.name === name);
     return task < 0 ? unknownTask(name, sources.map((source) => source.name)) : nested(spec, task);
   };
   const hasWorker = (): boolean => {
     if (lanes.open.length > 0) return true;
-    const ids = workerIds();
+    const ids = supervisor.workerIds;
     return ids.length > lanes.suspended || ids.length < options.maxThreads;
   };
   const requests = new HostRequests({

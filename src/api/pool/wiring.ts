@@ -271,16 +271,9 @@ export function wire(spec: PoolSpec, events: PartEvents): PoolParts {
     safety.ref();
     events.onBusy();
   });
-  const requests = createRequests(spec, {
-    codec,
-    snapshots,
-    dispatcher,
-    cancellation: limits.cancellation,
-    workerIds: () => supervisor.workerIds,
-  });
   const parts: LinkedParts = {
     dispatcher,
-    requests,
+    requests: createRequests(spec, { codec, snapshots, dispatcher, supervisor, ...limits }),
     loop,
     safety,
     supervisor,

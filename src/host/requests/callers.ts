@@ -51,40 +51,41 @@ export class Callers {
   }
 
   /** The error of a request for the host, which waits for its caller. */
-  cycleError(request: HostRequest, { chain }: BlockedHost): DeadlockError {
+  cycleError(request: HostRequest, blocked: BlockedHost): DeadlockError {
+    const path = [blocked.chain, ...this.#pathOf(request, blocked), describe(request)];
     return new DeadlockError(
       `${
-        [chain, ...this.#pathOf(request), describe(request)].join(" → ")
-      }: the host waits for its call with its thread, so it ` +
-        "cannot run the function for which this task waits.",
+        path.join(" → ")
+      }: the host waits for that call with its thread, so it cannot run what this task waits for.`,
     );
   }
 
   /** The error of a synchronous request for a task that no worker can run. */
   noWorkerError(request: HostRequest): DeadlockError {
+    const path = [...this.#pathOf(request), describe(request)];
     return new DeadlockError(
       `${
-        [...this.#pathOf(request), describe(request)].join(" → ")
-      }: the task is async, so another worker has to run it, but ` +
-        "every worker of the pool waits in this way. Await currentPool().call instead, or give the pool more threads.",
+        path.join(" → ")
+      }: another worker has to run an async task, and every worker of the pool waits in this way. ` +
+        "Await currentPool().call instead, or give the pool more threads.",
     );
   }
 
-  /** The names of the calls that a request belongs to, the outermost first. */
-  #pathOf(request: Caller): string[] {
+  /** The names of the calls that a request belongs to, the outermost first, without that for which the host waits. */
+  #pathOf(request: Caller, blocked?: BlockedHost): string[] {
     const path: string[] = [];
     const caller = this.of(request);
-    for (
-      let call = caller === "over" ? undefined : caller;
-      call !== undefined;
-      call = this.#nested.parentOf(call)
-    ) path.unshift(this.#nameOf(call.row - 1));
+    let call = caller === "over" ? undefined : caller;
+    while (call !== undefined && !(blocked !== undefined && isThat(call, blocked))) {
+      path.unshift(this.#nameOf(call.row - 1));
+      call = this.#nested.parentOf(call);
+    }
     return path;
   }
 
-  #descendsFrom(call: PendingCall, { slot, generation }: BlockedHost): boolean {
+  #descendsFrom(call: PendingCall, blocked: BlockedHost): boolean {
     for (let at: PendingCall | undefined = call; at !== undefined; at = this.#nested.parentOf(at)) {
-      if (at.slot === slot && at.generation === generation) return true;
+      if (isThat(at, blocked)) return true;
     }
     return false;
   }
@@ -97,6 +98,10 @@ export class Callers {
     );
     return this.#inFlight.callsOf(lane.id).filter(({ slot }) => !waiting.has(slot));
   }
+}
+
+function isThat(call: PendingCall, { slot, generation }: BlockedHost): boolean {
+  return call.slot === slot && call.generation === generation;
 }
 
 function describe({ isSync, header: [target, which] }: HostRequest): string {

@@ -10,6 +10,7 @@ const root = fileURLToPath(new URL("../../../src", import.meta.url));
 const LAYERS: Readonly<Record<string, number>> = {
   "builtins.ts": -1,
   "errors.ts": 0,
+  "request-errors.ts": 0,
   "shared-errors.ts": 0,
   "heddle-error.ts": 0,
   "version.ts": 0,
@@ -50,6 +51,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "streams",
     "dispatch/queue",
     "dispatch",
+    "requests",
     "observe",
     "workers",
   ],
@@ -142,7 +144,7 @@ describe.each(sources)("$path", ({ path, text, imports }) => {
         continue;
       }
       const isSharedTypes = to === "errors.ts" || to === "heddle-error.ts" ||
-        to === "shared-errors.ts" ||
+        to === "request-errors.ts" || to === "shared-errors.ts" ||
         to === "runtimes/runtime.ts";
       if (!isSharedTypes) expect([to, layerOf(to) < layerOf(path)]).toEqual([to, true]);
       if (folderOf(to) === "runtimes" && to !== "runtimes/runtime.ts") {
