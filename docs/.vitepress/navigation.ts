@@ -35,6 +35,7 @@ const SECTIONS: readonly Section[] = [
       page("Payloads", "payloads.md"),
       page("Payloads: corner cases", "payload-corner-cases.md"),
       page("Streams and map", "streams.md"),
+      page("Tasks that call", "nested-work.md"),
       page("Shared data", "shared.md"),
       page("How calls end", "reliability.md"),
       page("Worker life cycle", "worker-life-cycle.md"),

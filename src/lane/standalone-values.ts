@@ -30,7 +30,7 @@ export function packSnapshot(snapshot: Snapshot): Packed {
 }
 
 /** The snapshot as it has arrived: it can be sent on, or read. `maxInlineBytes`: what a record of the next ring can hold. */
-export function toSnapshot(values: PackedValues, maxInlineBytes = Infinity): Snapshot {
+export function toSnapshot(values: PackedValues, maxInlineBytes: number = Infinity): Snapshot {
   const { count, moved, isResendable } = values;
   let { inline, payload } = values;
   if (inline !== undefined && inline.length > maxInlineBytes) {

@@ -134,7 +134,11 @@ export class HostRequests {
   }
 
   /** Makes a request and waits for the answer with this thread. */
-  requestSync(header: RequestHeader, args: readonly unknown[], caller = this.#caller()): unknown {
+  requestSync(
+    header: RequestHeader,
+    args: readonly unknown[],
+    caller: CallId = this.#caller(),
+  ): unknown {
     const { parts } = this;
     const { control } = this.#options;
     if (parts === undefined) throw new InvalidArgumentError(NOT_LOADED);

@@ -13,8 +13,8 @@ export type AnyCallback = (...args: unknown[]) => unknown;
 export const CALLBACK_KIND = 2;
 
 const NO_FUNCTIONS =
-  "functions cannot be cloned. Pass data, and export the function as a task; for progress: emit(), onEvent; " +
-  "a function that the task may call: callback(f) among the arguments of pool.call";
+  "functions cannot be cloned. Pass data, and export the function as a task; for progress: emit(), onEvent; to be called " +
+  "back: callback()";
 
 /** The list of the call that is being made. */
 let collected: AnyCallback[] | undefined;

@@ -37,6 +37,11 @@ export interface NestedCall {
   readonly request: number;
 }
 
+/** A function, since the compiler does not see that callbacks change a variable. */
+function isOver(state: unknown): boolean {
+  return state === "over";
+}
+
 export class NestedCalls {
   readonly #options: NestedCallsOptions;
   /** By the call itself: entries are removed when it is settled, before its slot is used again. */
@@ -61,14 +66,14 @@ export class NestedCalls {
   /** Makes a call. Settles by `resolve` or `reject`. */
   make(nested: NestedCall, resolve: Resolve, reject: Reject): void {
     const { task, snapshot, settings, parent, lane, request } = nested;
-    let isOver = false;
-    let entry: Nested | undefined;
+    /** Undefined: not made yet; "over": settled while it was made. */
+    let state: Nested | undefined | "over";
     const end = (): void => {
-      isOver = true;
-      if (entry === undefined) return;
-      this.#calls.delete(entry.call);
-      const siblings = parent === undefined ? undefined : this.#children.get(parent);
-      siblings?.delete(entry);
+      if (typeof state === "object") {
+        this.#calls.delete(state.call);
+        if (parent !== undefined) this.#children.get(parent)?.delete(state);
+      }
+      state = "over";
     };
     const call = this.#options.submitter.submitNested(task, snapshot, settings, (value) => {
       end();
@@ -77,10 +82,10 @@ export class NestedCalls {
       end();
       reject(reason);
     });
-    if (isOver) return;
-    entry = { call, parent, lane, request };
-    this.#calls.set(call, entry);
-    if (parent !== undefined) this.#childrenOf(parent).add(entry);
+    if (isOver(state)) return;
+    state = { call, parent, lane, request };
+    this.#calls.set(call, state);
+    if (parent !== undefined) this.#childrenOf(parent).add(state);
   }
 
   /** The worker wants no more of its request. */
