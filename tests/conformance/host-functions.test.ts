@@ -43,7 +43,7 @@ describe("calls", () => {
     -0,
     12n,
     "text".repeat(100_000),
-    [1, , 3],
+    Object.assign(new Array(3), { 0: 1, 2: 3 }),
     new Map([[{ a: 1 }, new Set([1])]]),
     new Date(5),
     /x/gi,

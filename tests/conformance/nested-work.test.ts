@@ -66,7 +66,7 @@ describe("values", () => {
     NaN,
     12n,
     "text".repeat(100_000),
-    [1, , 3],
+    Object.assign(new Array(3), { 0: 1, 2: 3 }),
     new Map([[{ a: 1 }, new Set([1])]]),
     Object.assign(new RangeError("r", { cause: 1 }), { extra: true }),
     [twice, twice],

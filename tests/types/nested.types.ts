@@ -56,7 +56,7 @@ export async function rejected(): Promise<void> {
   // @ts-expect-error -- no such function
   await call.triple(1);
   // @ts-expect-error -- not a function
-  call.version;
+  void call.version;
   // @ts-expect-error -- a string
   sync.double("1");
   // @ts-expect-error -- no such task

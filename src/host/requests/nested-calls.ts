@@ -97,7 +97,8 @@ export class NestedCalls {
 
   /** A worker has ended: nobody awaits what it has called. */
   onEnded(workerId: number, reason: unknown): void {
-    for (const nested of [...this.#calls.values()]) {
+    // Iterating a Map or a Set skips entries that are deleted meanwhile.
+    for (const nested of this.#calls.values()) {
       if (nested.lane.id === workerId) this.#abort(nested, reason);
     }
   }
@@ -119,7 +120,7 @@ export class NestedCalls {
       if (children.size === 0) return;
       // Notifying tasks may run code of the program, and this call is being settled.
       this.#options.soon(() => {
-        for (const child of [...children]) this.#abort(child, reason);
+        for (const child of children) this.#abort(child, reason);
       });
     };
     parent.resolve = (value) => {
