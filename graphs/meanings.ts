@@ -38,6 +38,12 @@ const MEANINGS: Readonly<Record<string, string>> = {
     "The server and the sockets take most of a call; heddle adds names, limits and a hop to a thread, which keeps the event loop free.",
   "nats-machines":
     "The machine has two cores, so a third process finds none: more machines, not more processes, are what this is for.",
+  "shared-map":
+    "A worker reads a shared map by itself; a call needs another thread to answer. A `Map` of one thread neither decodes nor copies.",
+  "shared-channel":
+    "The raw ring is what passing a number costs without encoding, ends and waiting; channels of Go and Rust share their heap, so they move values without encoding them.",
+  "shared-mutex":
+    "A mutex of heddle is handed over in turn, and those of Go and Rust may be taken again by the thread that has just released them.",
   "soak": "A level line means that nothing leaks and nothing slows down over time.",
   "http-soak": "A level line means that a server with a pool neither leaks nor slows down.",
   "http":

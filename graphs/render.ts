@@ -17,6 +17,7 @@ import { concurrencyCharts } from "./concurrency-charts.ts";
 import { natsCharts } from "./nats-charts.ts";
 import { overviewChart } from "./overview-charts.ts";
 import { programCharts } from "./programs-charts.ts";
+import { sharedCharts } from "./shared-charts.ts";
 import { soakCharts } from "./soak-charts.ts";
 import { streamsCharts } from "./streams-charts.ts";
 import { contendedCharts, sporadicCharts } from "./sporadic-charts.ts";
@@ -69,6 +70,7 @@ const SHARED_CHARTS = {
   "concurrency": concurrencyCharts,
   "programs": programCharts,
   "nats": natsCharts,
+  "shared": sharedCharts,
 } as const;
 
 /** Charts of every scenario there are results for, the overview first. */

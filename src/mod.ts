@@ -47,6 +47,9 @@ export type {
   Call,
   Calls,
   CallWithFallback,
+  SyncCall,
+  SyncCalls,
+  SyncCallWithFallback,
 } from "./api/calls/call-types.ts";
 export { type ImportOptions, importTask } from "./api/tasks/task.ts";
 export type { ImportedTask, TaskMap } from "./api/tasks/task-types.ts";

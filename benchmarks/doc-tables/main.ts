@@ -12,6 +12,7 @@ import { NATS_TABLES } from "./nats-page.ts";
 import { OVERVIEW_TABLES } from "./overview.ts";
 import { PROGRAM_TABLES } from "./programs-page.ts";
 import { runtimeTables } from "./runtime-page.ts";
+import { SHARED_TABLES } from "./shared-page.ts";
 import { RUNTIMES } from "./shared.ts";
 import { STREAM_TABLES } from "./streams-page.ts";
 import { SUMMARY_TABLES } from "./summary.ts";
@@ -36,6 +37,7 @@ export const TABLES: Readonly<Record<string, Readonly<Record<string, () => strin
   "docs/benchmarks/concurrency.md": CONCURRENCY_TABLES,
   "docs/benchmarks/programs.md": PROGRAM_TABLES,
   "docs/benchmarks/nats.md": NATS_TABLES,
+  "docs/benchmarks/shared.md": SHARED_TABLES,
 };
 
 const begin = (name: string): string => `<!-- ${name}, from results/ -->`;

@@ -13,6 +13,7 @@ import {
 import { programsTable } from "./program-tables.ts";
 import type { Measurement, ScenarioResult } from "./schema.ts";
 import { natsTable } from "./nats-tables.ts";
+import { sharedTable } from "./shared-tables.ts";
 import { streamsTable } from "./stream-tables.ts";
 import {
   burstTable,
@@ -47,6 +48,7 @@ const TABLES: Readonly<Record<string, (result: ScenarioResult) => string[]>> = {
   "programs": programsTable,
   "streams": streamsTable,
   "nats": natsTable,
+  "shared": sharedTable,
   "http": httpTable,
   "http-soak": httpSoakTable,
 };

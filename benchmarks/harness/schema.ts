@@ -44,7 +44,7 @@ export interface Measurement {
   readonly overBaseline?: number;
   /**
    * p50 and mean relative to another measurement: heavy load, the same split by hand; thread sweep and
-   * fan-out, the same contender with one worker; mixed load, the long task called before.
+   * fan-out, the same contender with one worker; mixed load, the long task called before; shared, a hot call.
    */
   readonly ratioToReference?: number;
   readonly meanRatioToReference?: number;

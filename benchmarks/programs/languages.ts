@@ -77,7 +77,7 @@ export const sourceOf = (language: Language, program: string): string =>
   `${folder}${language.folder}/${program}.${language.extension}`;
 
 /** Builds a file unless the last build is newer. Other processes see the old build or the new one. */
-function buildFile(
+export function buildFile(
   language: Language,
   source: string,
   name: string,

@@ -28,6 +28,7 @@ import { NO_CALLS } from "../scenarios/sporadic-cases.ts";
 import { httpContenders, httpSoakContenders } from "./http.ts";
 import { concurrencyContenders, concurrencyVersions } from "./concurrency.ts";
 import { onOneCore } from "./one-core.ts";
+import { finishShared, sharedContenders, sharedVersions } from "./shared.ts";
 import type { Choices, Contender, Scenario } from "./scenario.ts";
 
 const quickOr = (quick: number, full: number) => ({ isQuick }: Choices): number =>
@@ -309,6 +310,16 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
         addRatioToBaseline(measurements, "postMessage"),
         (candidate, of) => candidate.contender === BY_CALLS && of.contender === BY_MAP,
       ),
+  },
+  "shared": {
+    isBrief: true,
+    about: "maps, channels and mutexes of heddle/shared beside calls, the raw ring, Go and Rust",
+    rounds: quickOr(1, 3),
+    contenders: sharedContenders,
+    finish: finishShared,
+    versions: sharedVersions,
+    // The first process builds the programs in Go and Rust.
+    timeoutMs: () => 600_000,
   },
   "nats": {
     isBrief: true,

@@ -30,6 +30,14 @@ export const hasCargo = (): boolean => {
 
 let isBuilt = false;
 
+/** Versions of the crates that are compared. */
+export function crateVersions(): Record<string, string> {
+  const lock = readFileSync(`${folder}Cargo.lock`, "utf8");
+  const versionOf = (crate: string): string =>
+    new RegExp(`name = "${crate}"\nversion = "([^"]+)"`).exec(lock)?.[1] ?? "unknown";
+  return { "tokio": versionOf("tokio"), "crossbeam-channel": versionOf("crossbeam-channel") };
+}
+
 /** Tokio's part of a scenario. Throws where the build fails. */
 export function tokioRun(
   name: string,
@@ -44,14 +52,12 @@ export function tokioRun(
     });
     isBuilt = true;
   }
-  const lock = readFileSync(`${folder}Cargo.lock`, "utf8");
-  const versionOf = (crate: string): string =>
-    new RegExp(`name = "${crate}"\nversion = "([^"]+)"`).exec(lock)?.[1] ?? "unknown";
+  const versions = crateVersions();
   return {
     name,
     scenario: { rounds, finish: addPerCall },
     runtime: "tokio",
-    version: versionOf("tokio"),
+    version: versions["tokio"]!,
     choices,
     contenders: CONTENDERS[name]!.map((contender) => ({
       name: contender,
@@ -63,6 +69,6 @@ export function tokioRun(
       ...(choices.isQuick ? ["--quick"] : []),
     ],
     env: {},
-    versions: { "tokio": versionOf("tokio"), "crossbeam-channel": versionOf("crossbeam-channel") },
+    versions,
   };
 }

@@ -4,12 +4,19 @@
  * The system brings a thread's account up to date when the thread leaves its core or a timer ticks. So the worker
  * sleeps for a moment before it reads the account; that time does not count.
  */
+import type { SharedVector, WaitGroup } from "../../dist/shared.js";
 import { workerInfo } from "../../dist/task.js";
 import { threadCpuMs } from "../harness/cpu.ts";
 
-type Fill = (shared: SharedArrayBuffer, n: number, part: number, parts: number) => void;
+type Fill = (
+  vector: SharedVector<"u8">,
+  group: WaitGroup,
+  n: number,
+  part: number,
+  parts: number,
+) => void;
 
-/** Plain JavaScript without types. */
+/** Plain JavaScript without types. It imports `heddle/shared`. */
 const program = new URL("../programs/heddle/fasta.js", import.meta.url);
 const { fill } = await import(program.href) as { readonly fill: Fill };
 
@@ -37,7 +44,8 @@ function readCpuMs(): number {
 }
 
 export function fillAndMeasure(
-  shared: SharedArrayBuffer,
+  vector: SharedVector<"u8">,
+  group: WaitGroup,
   n: number,
   part: number,
   parts: number,
@@ -47,7 +55,7 @@ export function fillAndMeasure(
     startMs = performance.now();
     sleptMs = 0;
   }
-  fill(shared, n, part, parts);
+  fill(vector, group, n, part, parts);
   const wallMs = performance.now() - startMs - sleptMs;
   return { worker: workerInfo()!.id, cpuMs: readCpuMs() - startCpuMs, wallMs };
 }

@@ -1,10 +1,12 @@
 /** How much of a core each of heddle's workers uses while it makes its parts of fasta. */
 import { createHash } from "node:crypto";
 import { createPool } from "../../dist/mod.js";
+import type { SharedVector, WaitGroup } from "../../dist/shared.js";
 import type { Share } from "./fasta-share.ts";
 
 type FillPart = (
-  shared: SharedArrayBuffer,
+  vector: SharedVector<"u8">,
+  group: WaitGroup,
   n: number,
   part: number,
   parts: number,

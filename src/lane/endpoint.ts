@@ -80,6 +80,11 @@ export class Endpoint {
     );
   }
 
+  /** The outcome of the worker's start, if it has posted one: for a host that blocks. */
+  takeStart(): unknown {
+    return this.#messages.takeStart();
+  }
+
   /** Sends a call with one number, or a numeric result. False, here and below: the ring has no room now. */
   sendNumber(
     slot: number,

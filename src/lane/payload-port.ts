@@ -123,6 +123,11 @@ export class PayloadMessages {
     }
   }
 
+  /** The outcome of the worker's start, if it has posted one. Before any payload. */
+  takeStart(): unknown {
+    return this.#port.receive()?.message;
+  }
+
   close(): void {
     this.#port.close();
   }
@@ -142,6 +147,10 @@ export class PayloadMessages {
       throw new ProtocolError(`Payload message ${wanted} is missing from its port.`);
     }
     const { message } = received;
+    // The outcome of the worker's start, which a host in its event loop has got by another message.
+    if (this.#received === 0 && !Array.isArray(message) && message !== undefined) {
+      return this.#receive(wanted);
+    }
     // A thread that Node is ending receives undefined, whatever was posted.
     if (!Array.isArray(message)) throw new ProtocolError(`Payload message ${wanted} is no list.`);
     return () => message;

@@ -177,6 +177,9 @@ export interface StartFailure {
   readonly place?: string | undefined;
 }
 
+/** How the start of a worker ended. `tasks`: the packed descriptions (`TaskDescription`) of the functions of `taskModule`. */
+export type StartOutcome = StartFailure | { readonly heddle: "ready"; readonly tasks?: Uint8Array };
+
 /** Both ways: a message of `heddle/shared`. */
 export interface SharedMessage {
   readonly heddle: "shared";
@@ -189,10 +192,8 @@ export interface SharedMessage {
  */
 export type WorkerMessage =
   | typeof WAKE
-  /** `tasks`: the packed descriptions (`TaskDescription`) of the functions of `taskModule`. */
-  | { readonly heddle: "ready"; readonly tasks?: Uint8Array }
+  | StartOutcome
   | { readonly heddle: "flushed" }
-  | StartFailure
   /** The worker uses more than `maxMemory`. `isFarOver`: so much more that it should get no calls. */
   | { readonly heddle: "full"; readonly isFarOver: boolean }
   | TaskMessage

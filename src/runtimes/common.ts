@@ -61,6 +61,7 @@ function createParent(port: HostPort | undefined): ParentHandle {
         if (process.listenerCount("unhandledRejection") === 1) listener(reason);
       }),
     onUncaught: (listener) => onUncaught = listener,
+    onExit: (listener) => void process.on("exit", listener),
     isTerminating: () => isTerminating,
     writeDirectly,
     flushOutput: (callback) => {

@@ -219,6 +219,8 @@ export interface WorkerHandle {
   /** Whether the worker alone keeps the process running. */
   ref(): void;
   unref(): void;
+  /** Whether the thread has ended, for a host that blocks. Missing where the runtime cannot tell before its events. */
+  readonly hasEnded?: (() => boolean) | undefined;
   /** Stops the thread at any point of its execution. Settles when the runtime reports that it has ended. */
   terminate(): Promise<void>;
 }
@@ -234,6 +236,8 @@ export interface ParentHandle {
   onUnhandledRejection(listener: (reason: unknown) => void): void;
   /** Called with an exception that is ending this thread, if the runtime does not pass it to the host (`WorkerHandle.onError`). */
   onUncaught(listener: (error: unknown) => void): void;
+  /** Called when this thread ends by itself (not if it is stopped, or runs out of memory). */
+  onExit(listener: () => void): void;
   /** Whether an uncaught exception is ending this thread. On Node pending promise callbacks still run. */
   readonly isTerminating: () => boolean;
   /** Writes these streams straight to the process's descriptors from now on, not by messages to the host. */

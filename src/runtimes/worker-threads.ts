@@ -12,6 +12,8 @@ export type LimitOptions = Pick<WorkerOptions, "resourceLimits" | "execArgv" | "
 export interface ThreadSpecifics {
   /** Called with each payload port. */
   preparePort?(port: MessagePort): void;
+  /** `WorkerHandle.hasEnded` of a thread. */
+  hasEnded?(worker: Worker): boolean;
   /** Called before each message is read from a payload port. */
   beforeReceiving?(): void;
   /** `library` and `modules`: the folder and the files that the worker has to read to start, as URLs. */
@@ -29,8 +31,9 @@ export function dataOf(mark: string | undefined): object | undefined {
   return mark === undefined ? undefined : { [MARK]: mark };
 }
 
-function createHandle(worker: Worker): WorkerHandle {
+function createHandle(worker: Worker, { hasEnded }: ThreadSpecifics): WorkerHandle {
   return {
+    hasEnded: hasEnded && (() => hasEnded(worker)),
     post: (message, transfer) => worker.postMessage(message, transfer as Transferable[]),
     onMessage: (listener) => void worker.on("message", listener),
     onError: (listener) => void worker.on("error", listener),
@@ -81,6 +84,7 @@ export function workerThreads(specifics: ThreadSpecifics): Threads {
           execArgv,
           ...specifics.limitOptions?.(limits, library, modules),
         }]) as Worker,
+        specifics,
       ),
   };
 }

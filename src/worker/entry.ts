@@ -10,11 +10,14 @@ import { isError, textOf } from "../codec/kinds/errors.ts";
 import { Endpoint } from "../lane/endpoint.ts";
 import { warmUp } from "../lane/warm-up.ts";
 import {
+  ENDED,
   HOST_PARKED_WORD,
+  LIFE,
   PARKED_WORD,
   REQUEST_RING,
   REQUEST_SPACE,
   responseRing,
+  STARTED,
   WANTS_SPACE,
 } from "../lane/layout.ts";
 import { TaskTimer } from "../metering/task-timings.ts";
@@ -27,6 +30,8 @@ import {
   type AbortMessage,
   FLUSH,
   type SharedMessage,
+  type StartFailure,
+  type StartOutcome,
   type StartPart,
   type StreamMessage,
   WAKE,
@@ -35,13 +40,14 @@ import {
 } from "../protocol/start-data.ts";
 import { InvalidArgumentError, TaskNotFoundError, WorkerStartError } from "../errors.ts";
 import { AwakeCount } from "../sync/awake-count.ts";
-import { HostWaker } from "../sync/host-parking.ts";
+import { HostWaker, wakeBlockedHost } from "../sync/host-parking.ts";
 import { SpaceFlag } from "../sync/space-flag.ts";
 import { Parker } from "../sync/worker-parking.ts";
 import { unpackData } from "../realm/handles.ts";
 import { enterWorkerRealm, type WorkerRealm } from "../realm/worker-realm.ts";
 import { SpscRing } from "../ring/spsc-ring.ts";
 import { currentRuntime } from "../runtimes/current.ts";
+import type { PayloadPort } from "../runtimes/runtime.ts";
 import { VERSION } from "../version.ts";
 import { CallContext } from "./call-context.ts";
 import { HostRequests } from "./host-requests.ts";
@@ -137,14 +143,30 @@ function begin(start: WorkerStart): void {
     },
   };
   enterWorkerRealm(realm);
-  load(start, realm).then((loaded) => {
+  host.onExit(() => setLife(start, ENDED));
+  const port = runtime.openPort(start.payloadPort);
+  const onStarted = (outcome: StartOutcome): void => announceStart(start, port, outcome);
+  load(start, realm, onStarted).then((loaded) => {
     if (loaded === undefined) return;
-    loop = createLoop(start, realm, { codec, control, signals, requests }, loaded);
+    loop = createLoop(start, realm, { codec, control, signals, requests, port }, loaded);
     taskRequests.tasks = new Map(loaded.tasks.map((task, index) => [loaded.names[index]!, task]));
-    post({ heddle: "ready", ...loaded.packed });
+    onStarted({ heddle: "ready", ...loaded.packed });
     warmUp(runtime); // while the message travels
     loop.start();
   }).catch(crash);
+}
+
+function announceStart(start: WorkerStart, port: PayloadPort, outcome: StartOutcome): void {
+  // For a host that blocks; a pool of tasks by name needs to know no more than that it has started.
+  if (outcome.heddle === "failed" || outcome.tasks !== undefined) port.post(outcome, []);
+  setLife(start, STARTED);
+  post(outcome);
+}
+
+/** Tells a host that blocks. */
+function setLife({ lane, hostControl }: WorkerStart, life: typeof STARTED | typeof ENDED): void {
+  Atomics.store(new Int32Array(lane, 0, REQUEST_RING / 4), LIFE, life);
+  wakeBlockedHost(new Int32Array(hostControl), HOST_PARKED_WORD);
 }
 
 /** A bundle names the heddle of the machine that made it, where another version may be installed by now. */
@@ -195,7 +217,11 @@ interface LoadedTasks {
 }
 
 /** Loads the tasks. If that fails, returns undefined and ends the worker. */
-async function load(start: WorkerStart, realm: WorkerRealm): Promise<LoadedTasks | undefined> {
+async function load(
+  start: WorkerStart,
+  realm: WorkerRealm,
+  onFailed: (failure: StartFailure) => void,
+): Promise<LoadedTasks | undefined> {
   let part: StartPart = "setup";
   try {
     if (start.setup !== undefined) await runSetup(start.setup, realm, runtime);
@@ -205,13 +231,13 @@ async function load(start: WorkerStart, realm: WorkerRealm): Promise<LoadedTasks
     return loaded;
   } catch (error) {
     if (part === "module" && error instanceof TaskNotFoundError) part = "export";
-    post(startFailure(part, error));
+    onFailed(startFailure(part, error));
     exitSoon(1);
     return undefined;
   }
 }
 
-function startFailure(part: StartPart, error: unknown): WorkerMessage {
+function startFailure(part: StartPart, error: unknown): StartFailure {
   if (!(error instanceof LoadFailure)) return { heddle: "failed", part, error: pack(error) };
   const { module, place, reason } = error;
   return { heddle: "failed", part, error: pack(reason), module, place };
@@ -250,19 +276,20 @@ interface EarlyParts {
   readonly control: Int32Array<SharedArrayBuffer>;
   readonly signals: TaskSignals;
   readonly requests: HostRequests;
+  readonly port: PayloadPort;
 }
 
 function createLoop(
   start: WorkerStart,
   realm: WorkerRealm,
-  { codec, control, signals, requests }: EarlyParts,
+  { codec, control, signals, requests, port }: EarlyParts,
   { tasks, context }: LoadedTasks,
 ): WorkerLoop {
   const endpoint = new Endpoint(
     SpscRing.attach(start.lane, responseRing(start.requestCapacity)).takeProducer(),
     SpscRing.attach(start.lane, REQUEST_RING).takeConsumer(),
     codec,
-    runtime.openPort(start.payloadPort),
+    port,
   );
   const replies = new Replies(
     endpoint,

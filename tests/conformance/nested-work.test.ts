@@ -9,6 +9,7 @@ import {
   TimeoutError,
 } from "../../src/mod.ts";
 import { currentPool } from "../../src/mod-task.ts";
+import { functions } from "../fixtures/host-functions.ts";
 import { begun, closedAfterTest, rejection, sharedWords, until } from "../support/conformance.ts";
 
 type Tasks = typeof import("../fixtures/nested-tasks.ts");
@@ -265,5 +266,54 @@ describe("callbacks", () => {
     expect(await rejection(broadcast.echo(f))).toMatchObject({ code });
     expect(await rejection(call.echo((() => 1) as unknown as number))).toMatchObject({ code });
     expect(() => callback(1 as unknown as () => void)).toThrow("callback() takes a function");
+  });
+});
+
+describe("pool.sync", () => {
+  const syncPool = async (options: PoolOptions): Promise<Pool<Tasks>> =>
+    await nestingPool({ host: { functions }, ...options });
+  const thrown = (f: () => unknown): unknown => {
+    try {
+      return f();
+    } catch (error) {
+      return error;
+    }
+  };
+
+  test("of tasks that call tasks", async () => {
+    for (const threads of [1, 3]) {
+      const { sync } = await syncPool({ threads });
+      expect(sync.fib(10)).toBe(55);
+      expect(sync.parent(5)).toBe(7);
+      expect(sync.fibSync(10)).toBe(55);
+    }
+  });
+
+  test("of a task that waits for the host is a deadlock, at once", async () => {
+    const { sync, call } = await syncPool({ threads: 2 });
+    const chains = [
+      [() => sync.ask("double", 1), "pool.sync.ask() → host.call.double()"],
+      [() => sync.askSync("double", 1), "pool.sync.askSync() → host.sync.double()"],
+      [
+        () => sync.callNamed("ask", "double", 1),
+        "pool.sync.callNamed() → ask → host.call.double()",
+      ],
+      [() => sync.count(1, callback((n: number) => n)), "pool.sync.count() → a callback"],
+    ] as const;
+    for (const [f, chain] of chains) {
+      const error = thrown(f);
+      expect(error).toBeInstanceOf(DeadlockError);
+      expect((error as Error).message).toContain(chain);
+    }
+    expect(await call.ask("double", 1)).toBe(2);
+  });
+
+  test("while all workers wait for the host is a deadlock", async () => {
+    const pool = await nestingPool({
+      threads: 1,
+      host: { functions: { ...functions, double: () => thrown(() => pool.sync.add(1, 2)) } },
+    });
+    expect(await pool.call.askSync("double")).toMatchObject({ code: "HEDDLE_DEADLOCK" });
+    expect(await pool.call.ask("double")).toBe(3);
   });
 });

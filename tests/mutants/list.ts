@@ -458,7 +458,7 @@ const nats: Room = {
 };
 
 const shared: Room = {
-  tests: ["unit/shared"],
+  tests: ["unit/shared", "schedule/shared.test.ts"],
   mutants: [
     {
       file: "shared/locks/gate.ts",

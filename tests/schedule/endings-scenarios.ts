@@ -338,7 +338,7 @@ export const endingsScenarios: Readonly<Record<string, Scenario>> = {
     host.finish();
   }),
   "timed out or completed": ending(timeOut),
-  "killed or completed": ending(kill),
+  "killed or completed": ending((memory) => kill(memory)),
   "closed or submitted": closing(true, true),
   "broken: aborted without an exchange": ending((memory) => {
     const host = new Host(memory);

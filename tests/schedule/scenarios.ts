@@ -12,13 +12,46 @@ import { QUEUED, revokedState, STATE_MASK, stateSlot } from "../../src/ring/reco
 import { ringBytes } from "../../src/ring/ring-layout.ts";
 import { SpscRing } from "../../src/ring/spsc-ring.ts";
 import { endingsScenarios } from "./endings-scenarios.ts";
+import type { Lockstep } from "./lockstep-atomics.ts";
+import type { EventLoop } from "./lockstep-loop.ts";
+import type { OperationName } from "./lockstep-protocol.ts";
+
+/** What a role has of the thread that performs it. */
+export interface LockstepThread {
+  readonly lockstep: Lockstep;
+  readonly loop: EventLoop;
+  readonly buffers: readonly SharedArrayBuffer[];
+}
+
+/** Of an operation of a broken scenario, whether it does nothing (a compare-exchange or exchange returns what is there). */
+export type Fault = (operation: {
+  readonly operation: OperationName;
+  /** Index of the buffer, and of the word in it. */
+  readonly buffer: number;
+  readonly word: number;
+  readonly thread: number;
+}) => boolean;
 
 export interface Scenario {
   readonly bytes: number;
-  reset(memory: SharedArrayBuffer): void;
-  readonly threads: readonly ((memory: SharedArrayBuffer) => void)[];
+  /** Sizes of more buffers that all threads see. */
+  readonly moreBytes?: readonly number[];
+  reset(memory: SharedArrayBuffer, more: readonly SharedArrayBuffer[]): void;
+  readonly threads: readonly ((
+    memory: SharedArrayBuffer,
+    thread: LockstepThread,
+  ) => void | Promise<void>)[];
+  /** Index of a thread that may die at any step. */
+  readonly mortal?: number;
+  readonly fault?: Fault;
+  /** Words that no thread changes while this one takes steps: loads of them are no steps. */
+  readonly isConstant?: (word: {
+    readonly buffer: number;
+    readonly word: number;
+    readonly thread: number;
+  }) => boolean;
   /** Undefined if the final state is right. Runs in the controller. */
-  check(memory: SharedArrayBuffer): string | undefined;
+  check(memory: SharedArrayBuffer, more: readonly SharedArrayBuffer[]): string | undefined;
 }
 
 type Words = Int32Array<SharedArrayBuffer>;

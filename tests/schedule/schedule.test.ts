@@ -1,10 +1,12 @@
-import { describe, expect, test } from "vitest";
-import { explore } from "./lockstep.ts";
+import { afterAll, describe, expect, test } from "vitest";
+import { closeThreads, explore } from "./lockstep.ts";
 import { scenarios } from "./scenarios.ts";
 
 /** Preemption bound 2, as far as the number of schedules allows it in a test run. */
 const BOUND = 2;
 const TIMEOUT_MS = 180_000;
+
+afterAll(closeThreads);
 
 describe("every schedule terminates correctly", () => {
   for (const name of Object.keys(scenarios)) {

@@ -59,6 +59,7 @@ export async function chaosRound(seed: number): Promise<Report> {
   const pool = createStirPool({
     threads: THREADS,
     hardTimeoutMs: 20 + Math.floor(random() * 150),
+    maxAbandonedThreads: 16, // Deno stops threads slowly where other processes take the cores
   });
   const call = pool.call.stir.with({ onEvent: (fault) => faults.push(String(fault)) });
   const endMs = performance.now() + 2500;

@@ -1,7 +1,8 @@
-// Random DNA in the FASTA format, made in one shared buffer by workers: fasta N THREADS.
+// Random DNA in the FASTA format, made in one shared vector by workers: fasta N THREADS.
 // A part is a range of lines of each section. Its first random number comes from jumping ahead.
 import { writeSync } from "node:fs";
 import { createPool, isMain } from "../../../dist/mod.js";
+import { SharedVector, WaitGroup } from "../../../dist/shared.js";
 
 const IM = 139968;
 const IA = 3877;
@@ -89,8 +90,8 @@ function random(out, letters, sums, seed, length, at) {
   }
 }
 
-export function fill(shared, n, part, parts) {
-  const out = new Uint8Array(shared);
+export function fill(vector, group, n, part, parts) {
+  const out = vector.view();
   for (const { head, letters, length, shares, first, at, start } of sectionsOf(n)) {
     if (part === 0) out.set(head, at);
     const lines = Math.ceil(length / LINE);
@@ -103,16 +104,22 @@ export function fill(shared, n, part, parts) {
       random(out, toBytes(letters), toSums(shares), seedAfter(first + from), to - from, place);
     }
   }
+  group.done();
 }
 
 // Workers take the parts as they come: a few for each, in case one is held up.
 export async function generate(fillPart, n, threads) {
-  const shared = new SharedArrayBuffer(sectionsOf(n).at(-1).end);
+  const vector = new SharedVector("u8", { length: sectionsOf(n).at(-1).end });
+  const group = new WaitGroup();
   const parts = 4 * threads;
-  const results = await Promise.all(
-    Array.from({ length: parts }, (_, part) => fillPart(shared, n, part, parts)),
+  group.add(parts);
+  const calls = Array.from(
+    { length: parts },
+    (_, part) => fillPart(vector, group, n, part, parts),
   );
-  return { out: new Uint8Array(shared), results };
+  // A call that fails ends the program; the group alone would wait for its part.
+  const [, ...results] = await Promise.all([group.wait(), ...calls]);
+  return { out: vector.view(), results };
 }
 
 if (isMain && import.meta.main) {

@@ -1,10 +1,11 @@
-//! The native bar for `latency` and `tokio`: values echoed by another thread. Prints the figures of one round
-//! of one contender, in the shape the JavaScript processes print theirs (`RoundFigure` in
+//! The native bar for `latency` and `tokio`: values echoed by another thread; and channels and mutexes for `shared`. Prints the
+//! figures of one round of one contender, in the shape the JavaScript processes print theirs (`RoundFigure` in
 //! `benchmarks/harness/schema.ts`).
 
 mod crossbeam_echo;
 mod payloads;
 mod sampling;
+mod shared_objects;
 mod spinning_pair;
 mod tokio_echo;
 
@@ -64,6 +65,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
         ("tokio", tokio_echo::SHARED_NAME) => tokio_echo::shared(&mut figures).await,
         ("tokio", crossbeam_echo::NAME) => crossbeam_echo::copies(&mut figures),
         ("tokio", spinning_pair::NAME) => spinning_pair::numbers(&mut figures),
+        ("shared", shared_objects::STD) => shared_objects::of_std(&mut figures),
+        ("shared", shared_objects::CROSSBEAM) => shared_objects::of_crossbeam(&mut figures),
+        ("shared", shared_objects::TOKIO) => shared_objects::of_tokio(&mut figures).await,
         _ => return Err(format!("no contender {contender} in {scenario}").into()),
     }
     figures.print();

@@ -78,6 +78,14 @@ impl Figures {
         }));
     }
 
+    /// A figure of `shared`: one sample, nanoseconds for each operation.
+    pub fn add_operation(&mut self, case: &str, size: usize, took: Duration, count: u32) {
+        let nanos = took.as_secs_f64() * 1e9 / f64::from(count);
+        self.lines.push(json!({
+            "case": case, "size": size, "unit": "ns", "count": 1, "samples": [nanos],
+        }));
+    }
+
     pub fn print(&self) {
         println!("{}", serde_json::to_string(&self.lines).expect("plain numbers"));
     }

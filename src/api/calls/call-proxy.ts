@@ -314,23 +314,30 @@ function moving(
 ): Call {
   if (list === undefined) return call;
   return (...args) => {
-    // One wrapper moves objects of all arguments. It cannot be around a declared value, a promise or a stream that is sent
-    // item by item.
-    const free = args.findIndex((arg, index) =>
-      declared?.[index] === undefined && !isPromise(arg) &&
-      (!isStreamable(arg) || list.includes(arg))
-    );
-    if (free < 0) {
-      endStreams(args);
-      return Promise.reject(
-        new InvalidArgumentError(
-          "with({ transfer }) needs an argument that is neither a promise, a stream nor a declared struct; " +
-            "wrap the value of a promise in transfer().",
-        ),
-      );
-    }
-    return call(...args.with(free, transfer(args[free], list)));
+    const moved = withMoved(args, list, declared, isPromise);
+    return moved instanceof InvalidArgumentError ? Promise.reject(moved) : call(...moved);
   };
+}
+
+/** `args`, of which the objects in `list` move; or why they cannot. */
+export function withMoved(
+  args: readonly unknown[],
+  list: readonly unknown[],
+  declared: DeclaredValues | undefined,
+  isPromise: Runtime["isPromise"],
+): readonly unknown[] | InvalidArgumentError {
+  // One wrapper moves objects of all arguments. It cannot be around a declared value, a promise or a stream that is sent
+  // item by item.
+  const free = args.findIndex((arg, index) =>
+    declared?.[index] === undefined && !isPromise(arg) &&
+    (!isStreamable(arg) || list.includes(arg))
+  );
+  if (free >= 0) return args.with(free, transfer(args[free], list));
+  endStreams(args);
+  return new InvalidArgumentError(
+    "with({ transfer }) needs an argument that is neither a promise, a stream nor a declared struct; " +
+      "wrap the value of a promise in transfer().",
+  );
 }
 
 /** Calls that reject with `error`. */
@@ -351,7 +358,7 @@ function refused(error: unknown): Call {
 }
 
 /** The settings of calls with `given` options, of a task with its `own`. Throws InvalidArgumentError. */
-function settingsFor(
+export function settingsFor(
   { hardTimeoutMs, balancer }: PoolSpec["options"],
   own: GivenSettings,
   given: GivenCall,

@@ -51,6 +51,31 @@ export type BroadcastCall<F extends AnyFunction> = CallerSignature<F, "broadcast
   with(options: BroadcastOptions): BroadcastCall<F>;
 };
 
+/**
+ * A function of `pool.sync`: takes the parameters of the function `F`, blocks this thread, and returns the result. Type parameters
+ * of generic functions become their constraints, or `unknown`.
+ */
+export type SyncCall<F extends AnyFunction> = CallerSignature<F, "sync"> & {
+  /** Returns the same function with these options, which win over those of an earlier `with` and of the task. */
+  with<Value>(
+    options: CallOptions & { readonly timeoutValue: Value },
+  ): SyncCallWithFallback<F, Value>;
+  /** Returns the same function with these options. */
+  with(options: CallOptions): SyncCall<F>;
+};
+
+/** A function of `pool.sync` with the option `timeoutValue`: a `Value` may come in place of the result. */
+export type SyncCallWithFallback<F extends AnyFunction, Value> =
+  & CallerSignature<F, "sync", Value>
+  & {
+    /** Returns the same function with these options. */
+    with<Other>(
+      options: CallOptions & { readonly timeoutValue: Other },
+    ): SyncCallWithFallback<F, Other>;
+    /** Returns the same function with these options. */
+    with(options: CallOptions): SyncCallWithFallback<F, Value>;
+  };
+
 /** What can be called of `Tasks`. A module, which exports other things as well, offers no imported tasks. */
 type Callable<Tasks> = AnyFunction | Task | (Tasks extends TaskMap ? ImportedTask : never);
 
@@ -66,6 +91,20 @@ export type BroadcastCalls<Tasks> = {
   readonly [Name in keyof Tasks as Tasks[Name] extends Callable<Tasks> ? Name : never]:
     BroadcastCall<TaskFunction<Tasks[Name]>>;
 };
+
+/** `pool.sync` for the same, without generators. */
+export type SyncCalls<Tasks> = {
+  readonly [
+    Name in keyof Tasks as Tasks[Name] extends Callable<Tasks>
+      ? IsGenerator<TaskFunction<Tasks[Name]>> extends true ? never : Name
+      : never
+  ]: SyncCall<TaskFunction<Tasks[Name]>>;
+};
+
+type IsGenerator<F extends AnyFunction> = unknown extends ReturnType<F> ? false
+  : [ReturnType<F>] extends [never] ? false
+  : [ReturnType<F>] extends [AnyGenerator] ? true
+  : false;
 
 // deno-lint-ignore no-explicit-any -- what a generator is sent is of no interest
 type AnyGenerator = Generator<unknown, unknown, any> | AsyncGenerator<unknown, unknown, any>;
@@ -89,6 +128,7 @@ type StreamOr<R, Otherwise> = unknown extends R ? Otherwise
 interface Returned<R, Fallback = never> {
   readonly call: StreamOr<R, Promise<Received<Awaited<R>> | Fallback>>;
   readonly broadcast: Promise<Received<Awaited<R>>[]>;
+  readonly sync: Received<Awaited<R>> | Fallback;
   readonly task: R;
 }
 
@@ -101,7 +141,7 @@ type CallerSignature<F extends AnyFunction, Kind extends Returns, Fallback = nev
 type Returns = keyof Returned<unknown>;
 
 type SignatureOf<O extends Overload, Kind extends Returns, Fallback> = (
-  ...args: CallArguments<O[0]>
+  ...args: Kind extends "sync" ? SyncArguments<O[0]> : CallArguments<O[0]>
 ) => Returned<O[1], Fallback>[Kind];
 
 /**
@@ -154,6 +194,11 @@ export type CallArguments<Parameters extends readonly unknown[]> = {
   [Index in keyof Parameters]:
     | Cloneable<Awaited<Parameters[Index]>>
     | Promise<Cloneable<Awaited<Parameters[Index]>>>;
+};
+
+/** Arguments of calls that cannot await them. */
+type SyncArguments<Parameters extends readonly unknown[]> = {
+  [Index in keyof Parameters]: Cloneable<Awaited<Parameters[Index]>>;
 };
 
 /**

@@ -49,6 +49,8 @@ export class PoolCore {
   readonly #registry: FinalizationRegistry<undefined>;
   /** Set while the handle must not be collected. */
   #keptHandle: EventTarget | undefined;
+  /** Whether the description of the tasks is being read by code that is loaded first. */
+  isLearning = false;
   #isForgotten = false;
   #isReady = false;
   #closing: Promise<void> | undefined;
@@ -88,6 +90,7 @@ export class PoolCore {
           isPublished ||= error === undefined;
           return error;
         };
+        this.isLearning = learned instanceof Promise;
         return learned instanceof Promise ? learned.then(tell) : tell(learned);
       },
       onBusy: () => this.#onBusy(),

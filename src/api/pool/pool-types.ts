@@ -2,7 +2,7 @@
 import type { PoolEvents } from "../observe/pool-events.ts";
 import type { PoolStatistics } from "./pool-statistics.ts";
 import type { ShutdownOptions } from "../options/pool-options.ts";
-import type { BroadcastCalls, Calls } from "../calls/call-types.ts";
+import type { BroadcastCalls, Calls, SyncCalls } from "../calls/call-types.ts";
 import type { Items, MapParameters, MappedResults } from "../map/map.ts";
 
 /**
@@ -15,6 +15,14 @@ export interface Pool<Tasks extends object> extends AsyncDisposable, Disposable 
    * `pool.call.resize.with({ timeoutMs: 500, signal })(image)`.
    */
   readonly call: Calls<Tasks>;
+  /**
+   * The tasks as functions that block this thread until the task is done, for code that cannot be async:
+   * `const html = pool.sync.render.with({ timeoutMs: 1000 })(page)`. Arguments, results, errors and options are those of
+   * `pool.call`, but promises and streams are refused as arguments, and a signal aborts only a call that has not been made. Timers,
+   * I/O and promise callbacks of this thread wait meanwhile; results of other calls that arrive are handed over afterwards. Without
+   * `timeoutMs` it waits as long as the task takes. Not possible in the main thread of a browser.
+   */
+  readonly sync: SyncCalls<Tasks>;
   /**
    * The tasks as functions that call every worker once: `await pool.broadcast.reload(config)` is the list of results in
    * the order of the workers. It waits for all, also for those that are starting. If some fail it rejects with an

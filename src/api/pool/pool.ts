@@ -5,6 +5,7 @@
 import { Promise, URL as BuiltinURL } from "../../builtins.ts";
 import { type BroadcastProxy, createBroadcastProxy } from "../calls/broadcast-proxy.ts";
 import { type CallProxy, createCallProxy, createModuleCalls } from "../calls/call-proxy.ts";
+import { createSyncProxy, type SyncProxy } from "../calls/sync-proxy.ts";
 import { isRecord, show } from "../options/checks.ts";
 import { describeSignature, type Signature } from "../../codec/struct/signature.ts";
 import type { TaskSource } from "../../protocol/start-data.ts";
@@ -204,6 +205,7 @@ function createMapping(
 /** The public handle. Threads and timers of the pool reference only `PoolCore`, which references this weakly. */
 class ThreadPool extends SafeEventTarget {
   readonly call: CallProxy;
+  readonly sync: SyncProxy;
   readonly broadcast: BroadcastProxy;
   readonly map: Mapping["map"];
   readonly forEach: Mapping["forEach"];
@@ -224,11 +226,15 @@ class ThreadPool extends SafeEventTarget {
       publish: (pool) => (pool as ThreadPool).#publish(),
       placeError: (pool, error) => (pool as ThreadPool).#origin.place(error),
     });
-    const { parts: { dispatcher, entry, broadcasts, streams }, ready } = this.#core;
+    const {
+      parts: { dispatcher, entry: ownEntry, broadcasts, streams, blocking, requests },
+      ready,
+    } = this.#core;
+    const entry = withMappedErrors(ownEntry, spec.options.mapError);
     this.ready = ready;
     const target = {
       dispatcher,
-      entry: withMappedErrors(entry, spec.options.mapError),
+      entry,
       streams,
       pool: this,
     };
@@ -242,7 +248,10 @@ class ThreadPool extends SafeEventTarget {
       };
     }
     const isKnown = (): boolean => moduleTasks === undefined || moduleTasks.isKnown;
-    this.broadcast = createBroadcastProxy(spec, broadcasts, entry, isKnown, this);
+    this.broadcast = createBroadcastProxy(spec, broadcasts, ownEntry, isKnown, this);
+    const core = this.#core;
+    const knowledge = () => isKnown() ? "known" : core.isLearning ? "learning" : "unknown";
+    this.sync = createSyncProxy(spec, { entry, blocking, requests, knowledge, pool: this });
     ({ map: this.map, forEach: this.forEach, reduce: this.reduce } = createMapping(
       this,
       spec.options.maxThreads,

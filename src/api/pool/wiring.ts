@@ -12,6 +12,7 @@ import type { WorkerLostError } from "../../errors.ts";
 import type { WorkerExit } from "../../host/workers/supervisor.ts";
 import { MAX_RESPONSES } from "../../host/dispatch/responses.ts";
 import { Backpressure } from "../../host/dispatch/queue/backpressure.ts";
+import type { BlockingWait } from "../../host/dispatch/blocking-wait.ts";
 import { Broadcasts } from "../../host/dispatch/broadcasts.ts";
 import { createChooser } from "../../host/schedule/balancers.ts";
 import { Cancellation } from "../../host/limits/cancellation.ts";
@@ -33,6 +34,9 @@ import { AUTO_QUEUE_PER_THREAD, type ResolvedOptions } from "../options/options.
 import { VERSION } from "../../version.ts";
 import type { CallEntry } from "../../host/observe/call-entry.ts";
 import { Observing } from "../observe/observing.ts";
+import { inCallerContext } from "../calls/in-caller-context.ts";
+import { blockableTimers } from "./blockable-timers.ts";
+import { createBlocking } from "./blocking.ts";
 import { AwakeCount } from "../../sync/awake-count.ts";
 import { HostParker } from "../../sync/host-parking.ts";
 import type { HostRequests } from "../../host/requests/host-requests.ts";
@@ -77,6 +81,7 @@ export interface PoolParts {
   readonly observing: Observing;
   readonly entry: CallEntry;
   readonly requests: HostRequests;
+  readonly blocking: BlockingWait;
 }
 
 /** Memory that the host shares with all workers of a pool. */
@@ -227,8 +232,10 @@ function supervisorEvents(
 }
 
 /** Creates the parts of a pool. Rethrows an error of starting a thread. */
-export function wire(spec: PoolSpec, events: PartEvents): PoolParts {
-  const spawn = startThreads(spec);
+export function wire(given: PoolSpec, events: PartEvents): PoolParts {
+  const spawn = startThreads(given);
+  const timers = blockableTimers(given.runtime);
+  const spec = { ...given, runtime: timers.runtime };
   const { options, runtime } = spec;
   const memory = shareMemory(spec);
   const observing = new Observing(spec);
@@ -236,7 +243,6 @@ export function wire(spec: PoolSpec, events: PartEvents): PoolParts {
   const snapshots = new SnapshotEncoder(codec, maxInlineBytes(options.ringBytes.requests));
   const awakeCount = new AwakeCount(spec.active, runtime.cores);
   const parker = new HostParker(new Int32Array(memory.hostControl), HOST_PARKED_WORD);
-  const spinMs = options.spinMs;
   const dispatcher = createDispatcher(spec, codec, snapshots, {
     placement: createChooser(options, awakeCount),
     backpressure: createBackpressure(options, events.onDrain),
@@ -249,18 +255,16 @@ export function wire(spec: PoolSpec, events: PartEvents): PoolParts {
       onWork: () => loop.kick(),
     },
   });
-  const loop: PollLoop = new PollLoop(runtime, parker, awakeCount, dispatcher, spinMs);
-  const kick = (): void => loop.kick();
-  dispatcher.waiting.inliner = createInlineExecutor(spec, codec, snapshots, dispatcher, kick);
+  const loop: PollLoop = new PollLoop(runtime, parker, awakeCount, dispatcher, options.spinMs);
+  dispatcher.waiting.inliner = createInlineExecutor(spec, codec, snapshots, dispatcher, loop.kick);
   const safety = new Watchdog(runtime, () => receivers(parts, parker), () => {
     dispatcher.checkLanes();
     loop.onTick();
   });
-  const limits = createLimits(spec, dispatcher, memory.abortEpochs, kick, () => supervisor);
-  const start = startOf(spec, memory, observing);
+  const limits = createLimits(spec, dispatcher, memory.abortEpochs, loop.kick, () => supervisor);
   const supervisor: Supervisor = new Supervisor(
     options,
-    laneOptionsOf(spec, codec, spawn, start),
+    laneOptionsOf(spec, codec, spawn, startOf(spec, memory, observing)),
     dispatcher,
     awakeCount,
     supervisorEvents(() => parts, events, loop, observing),
@@ -282,6 +286,7 @@ export function wire(spec: PoolSpec, events: PartEvents): PoolParts {
     broadcasts,
     observing,
     entry: observing.createEntry(dispatcher),
+    blocking: createBlocking(spec, parker, awakeCount, dispatcher, loop, timers, () => parts),
     ...streams,
     ...limits,
   };
@@ -291,17 +296,6 @@ export function wire(spec: PoolSpec, events: PartEvents): PoolParts {
 interface LinkedParts extends PoolParts {
   readonly signals: Signals;
   readonly sources: ArgumentSources;
-}
-
-/** Gives each event to `onEvent`, in the asynchronous context of now. What that throws is uncaught. */
-function inCallerContext(
-  { bindContext, microtask }: Runtime,
-  onEvent: (value: unknown) => void,
-): (values: readonly unknown[]) => void {
-  const inContext = bindContext();
-  return (values) => {
-    for (const value of values) microtask(() => inContext(() => onEvent(value)));
-  };
 }
 
 /** Connects events of the dispatcher to the other parts, which exist before the first event. */

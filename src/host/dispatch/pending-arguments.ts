@@ -46,28 +46,41 @@ export class PendingArguments implements CallWatch {
   }
 
   /**
-   * Calls back once: with all arguments when the promises are fulfilled, or with the reason of the failure. Never
-   * after the call is over.
+   * Calls back once: with all arguments when the promises are fulfilled, at once if there are none, or with the reason of the
+   * failure. Never after the call is over.
    */
   whenKnown(onKnown: (snapshot: Snapshot) => void, onFailed: (reason: unknown) => void): void {
-    this.#settled.then((settled) => {
-      if (this.#others === undefined) {
-        endStreams(settled);
-        return;
-      }
-      let snapshot: Snapshot;
-      try {
-        snapshot = this.#snapshots.complete(this.#others, settled, this.#positions, this.#declared);
-      } catch (error) {
-        endStreams(settled);
-        if (this.#others !== undefined) onFailed(error);
-        return;
-      }
-      // Their getters may have aborted the call.
-      if (this.#others !== undefined) onKnown(snapshot);
-    }, (reason: unknown) => {
-      if (this.#others !== undefined) onFailed(reason);
-    });
+    if (this.#positions.length === 0) {
+      this.#complete([], onKnown, onFailed); // the host may be blocking, so that no promise calls back
+      return;
+    }
+    this.#settled.then(
+      (settled) => this.#complete(settled, onKnown, onFailed),
+      (reason: unknown) => {
+        if (this.#others !== undefined) onFailed(reason);
+      },
+    );
+  }
+
+  #complete(
+    settled: readonly unknown[],
+    onKnown: (snapshot: Snapshot) => void,
+    onFailed: (reason: unknown) => void,
+  ): void {
+    if (this.#others === undefined) {
+      endStreams(settled);
+      return;
+    }
+    let snapshot: Snapshot;
+    try {
+      snapshot = this.#snapshots.complete(this.#others, settled, this.#positions, this.#declared);
+    } catch (error) {
+      endStreams(settled);
+      if (this.#others !== undefined) onFailed(error);
+      return;
+    }
+    // Their getters may have aborted the call.
+    if (this.#others !== undefined) onKnown(snapshot);
   }
 
   onOver(): void {

@@ -134,6 +134,15 @@ export class PollLoop {
     if (this.#isParked && (isDue || marked !== undefined || this.#lanes.isCrowded)) this.kick();
   }
 
+  /** The host is about to block, and looks for responses itself. The loop polls again when the event loop runs. */
+  withdrawPark(): void {
+    this.kick();
+    if (!this.#isParked) return;
+    this.#parker.cancel();
+    this.#isParked = false;
+    if (this.#parkedMs > 0) this.#endTimedPark();
+  }
+
   /** True while the host waits for a message. */
   get isParked(): boolean {
     return this.#isParked;

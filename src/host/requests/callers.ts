@@ -11,8 +11,7 @@ import type { HostRequest } from "./request.ts";
 
 /** The call for which the host waits with its thread. */
 export interface BlockedHost {
-  readonly slot: number;
-  readonly generation: number;
+  readonly call: PendingCall;
   /** What waits, for messages, such as "pool.sync.f()". */
   readonly chain: string;
 }
@@ -60,6 +59,13 @@ export class Callers {
     );
   }
 
+  /** The error of a host that would wait for a call that no worker can begin. */
+  stuckError(chain: string): DeadlockError {
+    return new DeadlockError(
+      `${chain}: every worker of the pool waits for the host with its thread, so none can run the task.`,
+    );
+  }
+
   /** The error of a synchronous request for a task that no worker can run. */
   noWorkerError(request: HostRequest): DeadlockError {
     const path = [...this.#pathOf(request), describe(request)];
@@ -76,7 +82,7 @@ export class Callers {
     const path: string[] = [];
     const caller = this.of(request);
     let call = caller === "over" ? undefined : caller;
-    while (call !== undefined && !(blocked !== undefined && isThat(call, blocked))) {
+    while (call !== undefined && call !== blocked?.call) {
       path.unshift(this.#nameOf(call.row - 1));
       call = this.#nested.parentOf(call);
     }
@@ -85,7 +91,7 @@ export class Callers {
 
   #descendsFrom(call: PendingCall, blocked: BlockedHost): boolean {
     for (let at: PendingCall | undefined = call; at !== undefined; at = this.#nested.parentOf(at)) {
-      if (isThat(at, blocked)) return true;
+      if (at === blocked.call) return true;
     }
     return false;
   }
@@ -98,10 +104,6 @@ export class Callers {
     );
     return this.#inFlight.callsOf(lane.id).filter(({ slot }) => !waiting.has(slot));
   }
-}
-
-function isThat(call: PendingCall, { slot, generation }: BlockedHost): boolean {
-  return call.slot === slot && call.generation === generation;
 }
 
 function describe({ isSync, header: [target, which] }: HostRequest): string {

@@ -17,6 +17,7 @@ import { NO_CALL, type RequestHeader, type RequestMessage } from "../../protocol
 import { isThenable } from "../../streams/is-thenable.ts";
 import { endStreams } from "../../streams/open-source.ts";
 import { bindOnce } from "../calls/caller-context.ts";
+import type { PendingCall } from "../calls/in-flight.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import type { Lane } from "../lanes/lane.ts";
 import type { Cancellation } from "../limits/cancellation.ts";
@@ -68,22 +69,23 @@ export class HostRequests {
     this.#nestedRequests = new NestedRequests({ ...options, nested: this.#nested });
   }
 
-  /** The call for which the host waits with its thread. Set before it does, and cleared after. */
-  get blocked(): BlockedHost | undefined {
-    return this.#blocked;
-  }
-
-  set blocked(blocked: BlockedHost | undefined) {
-    this.#blocked = blocked;
-    if (blocked === undefined && this.#held.length > 0) this.#later(() => this.#release());
-  }
-
-  /** Why a call would never begin while the host blocks: every worker waits for the host. Undefined: it would. */
-  get stuck(): string | undefined {
-    const { hasWorker, dispatcher: { lanes } } = this.#options;
-    return lanes.suspended > 0 && !hasWorker()
-      ? "every worker of the pool waits for the host with its thread"
-      : undefined;
+  /**
+   * Runs `wait`, which blocks the host until `call` is settled and calls `takeAll` meanwhile. A call that no worker can begin is
+   * rejected at once. `chain` names it in messages: "pool.sync.f()".
+   */
+  whileBlocked(call: PendingCall, chain: string, wait: () => void): void {
+    const { hasWorker, cancellation, dispatcher: { lanes } } = this.#options;
+    if (lanes.suspended > 0 && !hasWorker()) {
+      cancellation.abort(call, this.#callers.stuckError(chain));
+    }
+    const outer = this.#blocked;
+    this.#blocked = { call, chain };
+    try {
+      wait();
+    } finally {
+      this.#blocked = outer;
+      if (outer === undefined && this.#held.length > 0) this.#later(() => this.#release());
+    }
   }
 
   /** A record has arrived. `failure`: its values cannot be read. Runs no code of the program. */
@@ -114,8 +116,8 @@ export class HostRequests {
   }
 
   /**
-   * Handles what has arrived, now. While the host blocks, its wait calls this after each time that it has taken responses:
-   * nested calls are made then, and functions of the host wait.
+   * Handles what has arrived, now. A host that blocks calls this each time that it has taken responses: nested calls are made,
+   * and functions of the host wait until it goes on.
    */
   takeAll(): void {
     while (this.#due.length > 0) for (const each of this.#due.splice(0)) each();

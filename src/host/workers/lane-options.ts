@@ -1,4 +1,4 @@
-/** What a lane (`thread-lane.ts`) is created with, and how it ends. */
+/** What a lane (`thread-lane.ts`) is created with, what it reports, and how it ends. */
 import type { Codec } from "../../codec/codec.ts";
 import type { WorkerLoss } from "../../errors.ts";
 import type { RingSizes } from "../../lane/layout.ts";
@@ -25,7 +25,7 @@ export interface LaneEnd extends WorkerLoss {
   readonly startError: Error | undefined;
 }
 
-/** `Lane`: the class of the lane itself. */
+/** What a lane reports. */
 export interface LaneEvents<Lane> {
   /** Called before `onReady` with the packed tasks of `taskModule`. The lane fails with the error that this returns. */
   onTasks(packed: Uint8Array): Error | undefined | Promise<Error | undefined>;
@@ -40,4 +40,15 @@ export interface LaneEvents<Lane> {
   onFull(lane: Lane, isFarOver: boolean): void;
   /** Called exactly once, when the lane is GONE: the thread has exited, or did not end in time. */
   onEnd(lane: Lane, end: LaneEnd): void;
+}
+
+/** How a worker ended, and what that meant for the pool. */
+export interface WorkerExit {
+  readonly workerId: number;
+  readonly reason: string;
+  readonly exitCode: number | undefined;
+  /** Running calls that rejected with it. */
+  readonly callsLost: number;
+  /** Id of the worker that takes its place, perhaps in a moment. Undefined: none, or not decided yet. */
+  readonly replacedBy: number | undefined;
 }

@@ -17,6 +17,7 @@ import { AbandonedThreads } from "./abandoned-threads.ts";
 import { Autoscaler } from "./autoscaler.ts";
 import { WorkerFailures } from "./worker-failures.ts";
 import type { Lane } from "../lanes/lane.ts";
+import type { WorkerExit } from "./lane-options.ts";
 import { type LaneEnd, type LaneEvents, type LaneOptions, ThreadLane } from "./thread-lane.ts";
 import type { TaskMessage } from "../../protocol/start-data.ts";
 import type { PendingCall } from "../calls/in-flight.ts";
@@ -35,16 +36,7 @@ export interface PoolSize {
   readonly maxAbandonedThreads: number;
 }
 
-/** How a worker ended, and what that meant for the pool. */
-export interface WorkerExit {
-  readonly workerId: number;
-  readonly reason: string;
-  readonly exitCode: number | undefined;
-  /** Running calls that rejected with it. */
-  readonly callsLost: number;
-  /** Id of the worker that takes its place, perhaps in a moment. Undefined: none, or not decided yet. */
-  readonly replacedBy: number | undefined;
-}
+export type { WorkerExit };
 
 type ExitOf = { -readonly [Key in keyof WorkerExit]: WorkerExit[Key] };
 
@@ -89,7 +81,7 @@ export class Supervisor {
   readonly #events: SupervisorEvents;
   readonly #active: AwakeCount;
   readonly #timers = new Set<Timer>();
-  readonly #laneEvents: LaneEvents<ThreadLane>;
+  readonly #laneEvents: LaneEvents;
   readonly #minThreads: number;
   readonly #maxThreads: number;
   readonly #elastic: Autoscaler;
@@ -223,6 +215,11 @@ export class Supervisor {
   /** Starts a worker if calls wait for one. */
   checkLoad(): void {
     this.#elastic.check();
+  }
+
+  /** For a host that blocks: notices workers that have started or ended. False: none has. `isTick`: looks by all means. */
+  checkWorkers(isTick: boolean): boolean {
+    return [...this.#lanes.values()].filter((lane) => lane.checkLife(isTick)).length > 0;
   }
 
   /** No further calls will be made: a worker that ends is replaced only if calls wait for one. */

@@ -13,9 +13,11 @@ import { Endpoint } from "../../lane/endpoint.ts";
 import {
   ANSWERS,
   CLOSING,
+  ENDED,
   FOR_CALLS,
   FOR_SPACE,
   IS_CLOSING,
+  LIFE,
   LOOP_PARKS,
   PARKED_WORD,
   REQUEST_RING,
@@ -23,16 +25,16 @@ import {
   RESPONSE_BACKLOG,
   responseRing,
   type RingSizes,
+  STARTED,
   STOPPED,
   WAITS_FOR,
   WANTS_SPACE,
 } from "../../lane/layout.ts";
-import { packReason } from "../../protocol/abort-reason.ts";
 import type { AnswerMessage } from "../../protocol/host-requests.ts";
 import {
   type AbortMessage,
   FLUSH,
-  type PackedReason,
+  type StartOutcome,
   type StreamMessage,
   WAKE,
   type WorkerMessage,
@@ -53,17 +55,18 @@ import {
 import { LaneLoad } from "../lanes/lane-load.ts";
 import { giveLaneMemory, takeLaneMemory } from "./lane-memory.ts";
 import type { Lane } from "../lanes/lane.ts";
-import type { LaneEnd, LaneEvents, LaneOptions } from "./lane-options.ts";
+import type { LaneEnd, LaneEvents as EventsOf, LaneOptions } from "./lane-options.ts";
+import { postAbort } from "./abort-message.ts";
 import { PayloadCredit } from "../lanes/payload-credit.ts";
+import { StartTimer } from "./start-timer.ts";
 import type { Receiver } from "./watchdog.ts";
 import { startErrorOf } from "./worker-failures.ts";
 
-export type { LaneEnd, LaneEvents, LaneOptions };
+export type { LaneEnd, LaneOptions };
+export type LaneEvents = EventsOf<ThreadLane>;
 
 type LaneState = "starting" | "ready" | "closing" | "gone";
 
-/** Extra time after `startTimeoutMs`, in which a host that was busy can receive the ready message. */
-const START_GRACE_MS = 100;
 /** How long the process waits for the output of a worker. */
 const OUTPUT_MS = 1000;
 /** How long the runtime may take to stop a worker. */
@@ -88,17 +91,19 @@ export class ThreadLane implements Lane, Receiver {
   readonly #responseSpace: SpaceFlag;
   /** Raised while the host waits for room in the request ring. */
   readonly #requestSpace: SpaceFlag;
-  readonly #events: LaneEvents<ThreadLane>;
+  readonly #events: LaneEvents;
   readonly #hooked = threadHooks()?.begin();
-  readonly #onWoken: LaneEvents<ThreadLane>["onWoken"];
+  readonly #onWoken: LaneEvents["onWoken"];
   readonly #gone: Promise<void>;
   readonly #teardownTimeoutMs: number;
   readonly #ringSizes: RingSizes;
   readonly #setup: string | undefined;
-  #startTimer: Timer | undefined;
+  readonly #startTimer: StartTimer;
   #outputTimer: Timer | undefined;
   #resolveGone!: () => void;
   #state: LaneState = "starting";
+  /** Whether the outcome of its start is known. */
+  #hasStarted = false;
   #closing: Promise<void> | undefined;
   /** Whether `terminate` was called. */
   #isStopped = false;
@@ -106,7 +111,7 @@ export class ThreadLane implements Lane, Receiver {
   #reason: string | undefined;
   #startError: Error | undefined;
 
-  constructor(id: number, options: LaneOptions, events: LaneEvents<ThreadLane>) {
+  constructor(id: number, options: LaneOptions, events: LaneEvents) {
     const { runtime, ringSizes, start } = options;
     this.id = id;
     this.#runtime = runtime;
@@ -159,27 +164,15 @@ export class ThreadLane implements Lane, Receiver {
     this.#handle.onMessage((message) => this.#onMessage(message));
     this.#handle.onError((error) => this.#onUncaught(error));
     this.#handle.onExit((exitCode) => this.#onExit(exitCode));
-    this.#watchStart(options.startTimeoutMs);
+    const { startTimeoutMs } = options;
+    this.#startTimer = new StartTimer(runtime, startTimeoutMs, () => {
+      this.fail(new WorkerStartError(`The worker was not ready within ${startTimeoutMs} ms.`));
+    });
   }
 
   #onUncaught(error: unknown): void {
     this.#cause ??= error;
     this.#reason ??= `uncaught exception: ${textOf(error)}`;
-  }
-
-  #watchStart(startTimeoutMs: number): void {
-    if (startTimeoutMs > MAX_TIMER_MS) return;
-    this.#setStartTimer(startTimeoutMs, () => {
-      // The ready message may be queued because the host was busy.
-      this.#setStartTimer(START_GRACE_MS, () => {
-        this.fail(new WorkerStartError(`The worker was not ready within ${startTimeoutMs} ms.`));
-      });
-    });
-  }
-
-  #setStartTimer(delayMs: number, callback: () => void): void {
-    this.#startTimer = this.#runtime.setTimeout(callback, delayMs);
-    this.#startTimer.unref(); // a starting worker keeps the process running by itself
   }
 
   get state(): LaneState {
@@ -250,22 +243,8 @@ export class ThreadLane implements Lane, Receiver {
   }
 
   notifyAbort(slot: number, generation: number, reason: unknown): void {
-    const abort = (packed: PackedReason): AbortMessage => ({
-      heddle: "abort",
-      slot,
-      generation,
-      reason: packed,
-    });
-    try {
-      this.#handle.post(abort(packReason(this.#runtime, reason)));
-    } catch {
-      // A reason that cannot be cloned is sent as text. Even that may fail: the worker may be gone.
-      try {
-        this.#handle.post(abort({ value: textOf(reason) }));
-      } catch (error) {
-        this.#cause ??= error;
-      }
-    }
+    const post = (message: AbortMessage): void => this.#handle.post(message);
+    this.#cause ??= postAbort(this.#runtime, post, slot, generation, reason);
   }
 
   postStream(message: StreamMessage | AnswerMessage, transfer: readonly unknown[] = []): void {
@@ -363,14 +342,8 @@ export class ThreadLane implements Lane, Receiver {
     const message = received as Exclude<WorkerMessage, typeof WAKE>;
     switch (message.heddle) {
       case "ready":
-        this.#onReady(message.tasks);
-        return;
       case "failed":
-        this.#startError = startErrorOf(
-          message,
-          unpackError(this.#runtime, message.error),
-          this.#setup,
-        );
+        this.#onStarted(message);
         return;
       case "flushed":
         this.#onOutput();
@@ -398,8 +371,32 @@ export class ThreadLane implements Lane, Receiver {
     }
   }
 
+  /** For a host that blocks, and so gets no messages: notices that the worker has started or ended; then returns true. `isTick`: by all means. */
+  checkLife(isTick: boolean): boolean {
+    const before = this.#state;
+    const life = Atomics.load(this.#control, LIFE);
+    if (this.#state === "starting" && life !== 0) this.#takeStart(life);
+    // Without an exit code: its exit handlers may still run.
+    if (life === ENDED || (isTick && this.#handle.hasEnded?.())) this.#onExit(undefined);
+    return this.#state !== before;
+  }
+
+  #takeStart(life: number): void {
+    const outcome = this.endpoint.takeStart() as StartOutcome | undefined;
+    if (outcome !== undefined || life === STARTED) this.#onStarted(outcome ?? { heddle: "ready" });
+  }
+
+  #onStarted(outcome: StartOutcome): void {
+    if (this.#state !== "starting" || this.#hasStarted) return;
+    this.#hasStarted = true;
+    if (outcome.heddle === "ready") this.#onReady(outcome.tasks);
+    else {
+      const cause = unpackError(this.#runtime, outcome.error);
+      this.#startError = startErrorOf(outcome, cause, this.#setup);
+    }
+  }
+
   #onReady(tasks: Uint8Array | undefined): void {
-    if (this.#state !== "starting") return;
     const error = tasks === undefined ? undefined : this.#events.onTasks(tasks);
     if (error instanceof Promise) void error.then((error) => this.#onTasksKnown(error));
     else this.#onTasksKnown(error);
@@ -409,7 +406,7 @@ export class ThreadLane implements Lane, Receiver {
     if (this.#state !== "starting") return;
     if (error !== undefined) return this.fail(error);
     this.#state = "ready";
-    this.#startTimer?.clear();
+    this.#startTimer.clear();
     this.#handle.unref();
     this.#events.onReady(this);
   }
@@ -418,7 +415,7 @@ export class ThreadLane implements Lane, Receiver {
     if (this.#state === "gone") return;
     const wasStarting = this.#state === "starting";
     this.#state = "gone";
-    this.#startTimer?.clear();
+    this.#startTimer.clear();
     this.#outputTimer?.clear();
     this.#resolveGone();
     const sentence = this.#reason ?? this.#startError?.message ?? "it exited";

@@ -113,9 +113,10 @@ const codeOf = ([, , , error]: Answer): string => (error as HeddleError).code;
 describe("while the host waits for a call with its thread", () => {
   test.each([true, false])("a function for that call is a deadlock (sync: %s)", (isSync) => {
     const { requests, request, add, take, ran, set } = createHost(2);
-    const { slot, generation, ...call } = add(0, 0);
-    requests.blocked = { slot, generation, chain: "pool.sync.f()" };
-    request(0, { slot, generation, ...call } as PendingCall, ["function", "x"], isSync);
+    const call = add(0, 0);
+    requests.whileBlocked(call, "pool.sync.f()", () => {
+      request(0, call, ["function", "x"], isSync);
+    });
     const [answer] = take() as [Answer];
     expect([codeOf(answer), answer[2]]).toEqual(["HEDDLE_DEADLOCK", isSync]);
     const way = isSync ? "sync" : "call";
@@ -127,25 +128,25 @@ describe("while the host waits for a call with its thread", () => {
   test("nested calls are made, and a function for them is a deadlock", () => {
     const { requests, request, add, take, inFlight } = createHost(2);
     const call = add(0, 0);
-    requests.blocked = { slot: call.slot, generation: call.generation, chain: "pool.sync.f()" };
-    request(0, call, ["task", "g"]);
-    const [child] = inFlight.callsOf(1) as [PendingCall];
-    request(1, child, ["callback", 0]);
-    const [answer] = take() as [Answer];
-    expect(codeOf(answer)).toBe("HEDDLE_DEADLOCK");
-    expect(messageOf(answer)).toContain("pool.sync.f() → g → a callback");
-    inFlight.resolve(child, 5);
-    expect(take()).toEqual([[0, 0, false, 5]]);
+    requests.whileBlocked(call, "pool.sync.f()", () => {
+      request(0, call, ["task", "g"]);
+      const [child] = inFlight.callsOf(1) as [PendingCall];
+      request(1, child, ["callback", 0]);
+      const [answer] = take() as [Answer];
+      expect(codeOf(answer)).toBe("HEDDLE_DEADLOCK");
+      expect(messageOf(answer)).toContain("pool.sync.f() → g → a callback");
+      inFlight.resolve(child, 5);
+      expect(take()).toEqual([[0, 0, false, 5]]);
+    });
   });
 
   test("functions for other calls wait until it goes on", async () => {
     const { requests, request, add, take, ran } = createHost(2);
-    const call = add(0, 0);
     const other = add(1, 1);
-    requests.blocked = { slot: call.slot, generation: call.generation, chain: "pool.sync.f()" };
-    request(1, other, ["function", "x"], false, [7]);
-    expect([ran, take()]).toEqual([[], []]);
-    requests.blocked = undefined;
+    requests.whileBlocked(add(0, 0), "pool.sync.f()", () => {
+      request(1, other, ["function", "x"], false, [7]);
+      expect([ran, take()]).toEqual([[], []]);
+    });
     await Promise.resolve();
     await Promise.resolve();
     expect([ran, take()]).toEqual([[7], [[1, 0, false, 7]]]);
@@ -153,12 +154,12 @@ describe("while the host waits for a call with its thread", () => {
 
   test("the last free worker may not wait for the host", () => {
     const { requests, request, add, take } = createHost(2);
-    const call = add(0, 0);
-    requests.blocked = { slot: call.slot, generation: call.generation, chain: "pool.sync.f()" };
-    request(1, add(1, 1), ["function", "x"], true);
-    expect([requests.stuck, take()]).toEqual([undefined, []]);
-    request(0, add(1, 0), ["function", "y"], true);
-    expect(codeOf(take()[0]!)).toBe("HEDDLE_DEADLOCK");
+    requests.whileBlocked(add(0, 0), "pool.sync.f()", () => {
+      request(1, add(1, 1), ["function", "x"], true);
+      expect(take()).toEqual([]);
+      request(0, add(1, 0), ["function", "y"], true);
+      expect(codeOf(take()[0]!)).toBe("HEDDLE_DEADLOCK");
+    });
   });
 
   test("a call of which the worker does not know which made it counts if it may be that one", () => {
@@ -166,24 +167,29 @@ describe("while the host waits for a call with its thread", () => {
     const call = add(0, 0);
     add(1, 0);
     add(1, 1);
-    requests.blocked = { slot: call.slot, generation: call.generation, chain: "pool.sync.f()" };
-    request(0, "unknown", ["function", "x"]);
-    expect(codeOf(take()[0]!)).toBe("HEDDLE_DEADLOCK");
-    request(1, "unknown", ["function", "x"]);
-    request(0, undefined, ["function", "x"]);
-    expect([ran, take()]).toEqual([[], []]);
+    requests.whileBlocked(call, "pool.sync.f()", () => {
+      request(0, "unknown", ["function", "x"]);
+      expect(codeOf(take()[0]!)).toBe("HEDDLE_DEADLOCK");
+      request(1, "unknown", ["function", "x"]);
+      request(0, undefined, ["function", "x"]);
+      expect([ran, take()]).toEqual([[], []]);
+    });
   });
 });
 
-test("the host knows that no worker can run a call", () => {
-  const { requests, request, add, ran, set } = createHost(1);
-  expect(requests.stuck).toBeUndefined();
+test("the host does not wait for a call that no worker can begin", () => {
+  const { requests, add, set, aborted } = createHost(1);
   const lane = set.open[0]!;
   set.suspend(lane);
-  expect(requests.stuck).toContain("every worker");
+  const call = add(0, -1);
+  let reason: unknown;
+  call.reject = (error) => reason = error;
+  requests.whileBlocked(call, "pool.sync.f()", () => {});
+  expect(aborted).toEqual([call]);
+  expect((reason as HeddleError).code).toBe("HEDDLE_DEADLOCK");
   set.resume(lane);
-  request(0, add(0, 0), ["function", "x"], true, [1]);
-  expect([requests.stuck, ran]).toEqual([undefined, [1]]);
+  requests.whileBlocked(add(0, 0), "pool.sync.f()", () => {});
+  expect(aborted).toHaveLength(1);
 });
 
 test("a call that has ended makes no calls and has no callbacks", () => {

@@ -1,0 +1,171 @@
+/**
+ * `pool.sync`: the tasks of a pool as functions that block this thread until the task is done. They make the same calls as those of
+ * `pool.call`; `host/dispatch/blocking-wait.ts` takes the place of the event loop.
+ */
+import { Promise } from "../../builtins.ts";
+import {
+  type CallOptions,
+  checkCallOptions,
+  type GivenCall,
+  mergeOptions,
+  NO_OPTIONS,
+} from "../options/call-options.ts";
+import { HeddleError, InvalidArgumentError } from "../../errors.ts";
+import type { BlockingWait } from "../../host/dispatch/blocking-wait.ts";
+import type { CallSettings } from "../../host/calls/call-settings.ts";
+import type { CalledTask, FindTask } from "../../host/dispatch/deferred-calls.ts";
+import type { HostRequests } from "../../host/requests/host-requests.ts";
+import { atCaller } from "../../realm/caller-stack.ts";
+import { endStreams } from "../../streams/open-source.ts";
+import { isStreamable } from "../../streams/stream-producer.ts";
+import { isThenable } from "../../streams/is-thenable.ts";
+import type { PoolSpec } from "../tasks/pool-spec.ts";
+import { createTable, findKnown, settingsFor, unknownTask, withMoved } from "./call-proxy.ts";
+import type { CallSink } from "./mapped-errors.ts";
+
+type SyncCall = (...args: unknown[]) => unknown;
+type SyncCallWith = SyncCall & { with(options: CallOptions): SyncCallWith };
+
+export type SyncProxy = Readonly<Record<string, SyncCallWith>>;
+
+export interface SyncTarget {
+  readonly entry: CallSink;
+  readonly blocking: BlockingWait;
+  readonly requests: HostRequests;
+  /** Whether the tasks are known, or are being learned by promises that this thread would have to wait for. */
+  readonly knowledge: () => "known" | "unknown" | "learning";
+  /** Kept while its functions are. */
+  readonly pool: object;
+}
+
+type KnownCall = Exclude<ReturnType<FindTask>, HeddleError>;
+type Outcome = { readonly value: unknown } | { readonly reason: unknown };
+
+export function createSyncProxy(spec: PoolSpec, target: SyncTarget): SyncProxy {
+  const made = Object.create(null) as Record<string, SyncCallWith>;
+  return createTable<SyncCallWith>((name) => {
+    const names = spec.sources.map((source) => source.name);
+    if (target.knowledge() === "known" && !names.includes(name)) throw unknownTask(name, names);
+    return made[name] ??= callWith(spec, target, name, NO_OPTIONS);
+  });
+}
+
+function callWith(
+  spec: PoolSpec,
+  target: SyncTarget,
+  name: string,
+  given: GivenCall,
+): SyncCallWith {
+  let known: KnownCall | undefined;
+  const call: SyncCall = atCaller((...args: unknown[]) => {
+    if (known === undefined && target.knowledge() === "known") {
+      const found = findCall(spec, name, given);
+      if (found instanceof HeddleError) throw found;
+      known = found;
+    }
+    const sent = checkArguments(spec, known, name, args);
+    const { transfer } = given;
+    const moved = transfer === undefined ? sent : withMoved(
+      sent,
+      transfer,
+      known && spec.signatures[known.task]?.args,
+      spec.runtime.isPromise,
+    );
+    if (moved instanceof InvalidArgumentError) throw moved;
+    return known === undefined
+      ? callEarly(spec, target, name, given, moved)
+      : wait(target, name, known.task, moved, known.settings);
+  });
+  return Object.assign(call, {
+    with: atCaller((options: CallOptions) =>
+      callWith(spec, target, name, mergeOptions(given, checkCallOptions(options)))
+    ),
+  });
+}
+
+/** Makes a call, and blocks until it is settled, or `mustStop`. */
+function wait(
+  { entry, blocking, requests }: SyncTarget,
+  name: string,
+  called: CalledTask,
+  args: readonly unknown[],
+  settings: CallSettings,
+  mustStop?: () => boolean,
+): unknown {
+  let outcome: Outcome | undefined;
+  const call = entry.submit(
+    called,
+    args,
+    (value) => outcome ??= { value },
+    (reason) => outcome ??= { reason },
+    settings,
+  );
+  const isOver = (): boolean => outcome !== undefined || mustStop?.() === true;
+  const block = (): void => blocking.until(isOver);
+  if (call === undefined) block();
+  else requests.whileBlocked(call, `pool.sync.${name}()`, block);
+  const settled = outcome as Outcome | undefined;
+  if (settled !== undefined && "reason" in settled) throw settled.reason;
+  return settled?.value;
+}
+
+/** A call of a module pool whose tasks no worker has described yet. */
+function callEarly(
+  spec: PoolSpec,
+  target: SyncTarget,
+  name: string,
+  given: GivenCall,
+  args: readonly unknown[],
+): unknown {
+  let isRefused = false;
+  const find: FindTask = () => isRefused ? needsReady() : findCall(spec, name, given);
+  const isLearning = (): boolean => target.knowledge() === "learning";
+  const settings = settingsFor(spec.options, {}, given);
+  const result = wait(target, name, { name, find }, args, settings, isLearning);
+  if (!isLearning()) return result;
+  isRefused = true; // the call is over when its task is known
+  throw needsReady();
+}
+
+function needsReady(): InvalidArgumentError {
+  return new InvalidArgumentError(
+    "The tasks of this module declare structs, which the host loads code for: await pool.ready before the first pool.sync call.",
+  );
+}
+
+/** The task of a known name, for calls with these options. */
+function findCall(spec: PoolSpec, name: string, given: GivenCall): KnownCall | HeddleError {
+  const task = spec.sources.findIndex((source) => source.name === name);
+  if (task < 0) return unknownTask(name, spec.sources.map((source) => source.name));
+  if (!spec.tasks[task]!.isStream) return findKnown(spec, task, given);
+  return new InvalidArgumentError(
+    `"${name}" is a generator, whose items arrive in the event loop: read pool.call.${name}() by for await.`,
+  );
+}
+
+/** What the host cannot wait for while it blocks is refused. */
+function checkArguments(
+  { runtime, tasks }: PoolSpec,
+  known: KnownCall | undefined,
+  name: string,
+  args: readonly unknown[],
+): readonly unknown[] {
+  for (const [index, arg] of args.entries()) {
+    const isPromise = runtime.isPromise(arg);
+    if (!isPromise && !isStreamable(arg)) continue;
+    for (const each of args) if (runtime.isPromise(each)) Promise.resolve(each).catch(() => {});
+    endStreams(args);
+    throw new InvalidArgumentError(
+      `Argument ${index + 1} of pool.sync.${name}() is a ${isPromise ? "promise" : "stream"}: ` +
+        "it would have to be read in the event loop, which does not run meanwhile.",
+    );
+  }
+  const check = known && tasks[known.task]?.check;
+  if (check === undefined) return args;
+  const checked = check(args[0]);
+  if (!isThenable(checked)) return [checked, ...args.slice(1)];
+  Promise.resolve(checked).catch(() => {});
+  throw new InvalidArgumentError(
+    `The input schema of "${name}" validates by a promise: use pool.call, or validateOn: "worker".`,
+  );
+}

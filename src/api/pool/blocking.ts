@@ -1,0 +1,38 @@
+/** Connects the wait of `pool.sync` with the parts of its pool. */
+import { BlockingWait } from "../../host/dispatch/blocking-wait.ts";
+import type { Dispatcher } from "../../host/dispatch/dispatcher.ts";
+import type { PollLoop } from "../../host/dispatch/poll-loop.ts";
+import type { HostRequests } from "../../host/requests/host-requests.ts";
+import type { Supervisor } from "../../host/workers/supervisor.ts";
+import type { AwakeCount } from "../../sync/awake-count.ts";
+import type { HostParker } from "../../sync/host-parking.ts";
+import type { BlockableTimers } from "./blockable-timers.ts";
+import type { PoolSpec } from "../tasks/pool-spec.ts";
+
+export function createBlocking(
+  { runtime, options: { spinMs } }: PoolSpec,
+  parker: HostParker,
+  active: AwakeCount,
+  calls: Dispatcher,
+  loop: PollLoop,
+  timers: BlockableTimers,
+  parts: () => { readonly supervisor: Supervisor; readonly requests: HostRequests },
+): BlockingWait {
+  const check = (isTick: boolean): boolean => {
+    if (isTick) {
+      timers.runDue(runtime.now());
+      parts().supervisor.checkLoad();
+    }
+    return parts().supervisor.checkWorkers(isTick);
+  };
+  const takeRequests = (): void => parts().requests.takeAll();
+  return new BlockingWait({
+    runtime,
+    parker,
+    active,
+    calls,
+    loop,
+    spinMs,
+    pool: { check, takeRequests },
+  });
+}

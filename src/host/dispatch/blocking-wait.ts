@@ -1,0 +1,93 @@
+/**
+ * How the host waits for a call without its event loop (`pool.sync`): it takes responses, spins, and then blocks on the pool's
+ * parked word, which the worker that responds next notifies.
+ *
+ * Messages, timers and promise callbacks do not run meanwhile. What the pool needs of them is done here: the start and the end
+ * of workers are read from their control words, and its own timers that are due run at intervals. Calls that were in
+ * flight before are settled as well; their callers hear of it when the event loop runs again.
+ */
+import type { AwakeCount } from "../../sync/awake-count.ts";
+import { AdaptiveSpin } from "../../sync/adaptive-spin.ts";
+import type { HostParker } from "../../sync/host-parking.ts";
+import type { Runtime } from "../../runtimes/runtime.ts";
+import type { HostWork, PollLoop } from "./poll-loop.ts";
+import { MAX_RESPONSES } from "./responses.ts";
+
+/** Interval of what no worker wakes the host for: timers, stalled workers, threads that ended without a word. */
+const TICK_MS = 10;
+
+/** What the wait needs of the pool beyond its calls. */
+interface BlockingWork {
+  /** Notices that workers have started or ended; then returns true. `isTick`: checks what has no wake as well, time limits for example. */
+  check(isTick: boolean): boolean;
+  /** Handles what workers have asked among their responses. */
+  takeRequests(): void;
+}
+
+export interface BlockingWaitOptions {
+  readonly runtime: Pick<Runtime, "now" | "pause">;
+  readonly parker: HostParker;
+  readonly active: AwakeCount;
+  readonly calls: HostWork;
+  readonly loop: Pick<PollLoop, "withdrawPark">;
+  readonly pool: BlockingWork;
+  /** Longest wait for a response that counts as short, in milliseconds. */
+  readonly spinMs: number;
+}
+
+export class BlockingWait {
+  readonly #options: BlockingWaitOptions;
+  readonly #spin: AdaptiveSpin;
+
+  constructor(options: BlockingWaitOptions) {
+    this.#options = options;
+    const { runtime, active, calls: { lanes }, spinMs } = options;
+    this.#spin = new AdaptiveSpin({
+      isReady: () => lanes.hasResponse,
+      canContinue: () => active.hasFreeCore,
+      pause: runtime.pause,
+      now: runtime.now,
+    }, spinMs);
+  }
+
+  /** Blocks this thread until `isOver`, which runs no user code. */
+  until(isOver: () => boolean): void {
+    const { runtime, calls, loop, pool } = this.#options;
+    loop.withdrawPark();
+    let tickMs = 0;
+    for (;;) {
+      if (calls.lanes.isBusy && calls.drain(MAX_RESPONSES) > 0) {
+        pool.takeRequests();
+        if (isOver()) return;
+      }
+      if (calls.lanes.isBusy && this.#spin.spin()) continue;
+      const nowMs = runtime.now();
+      const isTick = nowMs >= tickMs;
+      if (isTick) tickMs = nowMs + TICK_MS;
+      this.#service(isTick);
+      if (isOver()) return;
+      this.#block();
+    }
+  }
+
+  #service(isTick: boolean): void {
+    const { calls, pool } = this.#options;
+    pool.check(isTick);
+    if (calls.pending.isDue || calls.pending.marked !== undefined) calls.doBookkeeping();
+    if (calls.lanes.open.length > 1 && calls.lanes.isCrowded) calls.rebalance();
+  }
+
+  #block(): void {
+    const { calls, parker, pool, runtime } = this.#options;
+    const { lanes, pending } = calls;
+    parker.announceBlock();
+    if (lanes.isCrowded || (pending.isDue && calls.hasQueued)) lanes.requestSpace();
+    // SYNC(host-parked): the check that closes the window between the last look and the block: responses, room for calls
+    // that wait on the host, workers that have started or ended.
+    const hasNews = lanes.hasResponse || (pending.isDue && calls.flush()) || pool.check(false);
+    if (hasNews) return parker.cancelBlock();
+    const startMs = runtime.now();
+    parker.block(TICK_MS);
+    this.#spin.slept(runtime.now() - startMs);
+  }
+}
