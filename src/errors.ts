@@ -7,8 +7,11 @@
  */
 
 import { ERROR_CLASS, HeddleError } from "./heddle-error.ts";
+import { CallbackEndedError, DeadlockError, UnknownFunctionError } from "./request-errors.ts";
 import { ProfileUnavailableError, ScopeCancelledError, ScopeClosedError } from "./scope-errors.ts";
 import type { AnySharedError } from "./shared-errors.ts";
+
+export { CallbackEndedError, DeadlockError, UnknownFunctionError } from "./request-errors.ts";
 
 export { HeddleError, type HeddleErrorCode } from "./heddle-error.ts";
 export { ProfileUnavailableError, ScopeCancelledError, ScopeClosedError };
@@ -388,6 +391,9 @@ export const errorClasses: Readonly<Record<string, { readonly prototype: HeddleE
   StructError,
   ValidationError,
   BorrowExpiredError,
+  UnknownFunctionError,
+  CallbackEndedError,
+  DeadlockError,
   ProtocolError,
 };
 // `super()` writes the prototype's name into the stack, and minifiers keep these keys.
@@ -417,6 +423,9 @@ export type AnyHeddleError =
   | StructError
   | ValidationError
   | BorrowExpiredError
+  | UnknownFunctionError
+  | CallbackEndedError
+  | DeadlockError
   | ProtocolError
   | AnySharedError;
 

@@ -31,12 +31,14 @@ export type HeddleErrorCode =
   | "HEDDLE_STRUCT_MISMATCH"
   | "HEDDLE_VALIDATION"
   | "HEDDLE_BORROW_EXPIRED"
+  | "HEDDLE_UNKNOWN_FUNCTION"
+  | "HEDDLE_CALLBACK_ENDED"
+  | "HEDDLE_DEADLOCK"
   | "HEDDLE_PROTOCOL"
   /** Of `heddle/shared`, from here on. */
   | "HEDDLE_POISONED"
   | "HEDDLE_SHARED_FULL"
   | "HEDDLE_CHANNEL_CLOSED"
-  | "HEDDLE_DEADLOCK"
   | "HEDDLE_WAIT_TIMEOUT"
   | "HEDDLE_SHARED_ACCESS"
   /** Of `heddle/knitting`: its `UnsupportedError`. */

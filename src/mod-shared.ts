@@ -49,9 +49,9 @@ export {
   SharedVector,
   type SharedVectorOptions,
 } from "./shared/vector/shared-vector.ts";
+export { DeadlockError } from "./errors.ts";
 export {
   ChannelClosedError,
-  DeadlockError,
   PoisonedError,
   SharedAccessError,
   SharedMemoryFullError,

@@ -52,6 +52,15 @@ export {
 export { type ArgumentSchema, view, type ViewArgument } from "./codec/struct/declaration.ts";
 export { Envelope, transfer } from "./codec/kinds/wrappers.ts";
 export { onTeardown } from "./api/tasks/teardown.ts";
+export {
+  type CurrentPool,
+  currentPool,
+  type NestedCall,
+  type NestedSyncCall,
+} from "./api/calls/current-pool.ts";
+export type { Callback } from "./api/calls/callback.ts";
+export { type AnyHostFunctions, type Host, host, type HostFunctions } from "./api/tasks/host.ts";
+export type { NestedOptions } from "./api/options/nested-options.ts";
 export { emit, workerInfo } from "./api/tasks/worker-info.ts";
 export type { WorkerInfo } from "./realm/worker-realm.ts";
 export { task } from "./api/tasks/task.ts";

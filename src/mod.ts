@@ -35,6 +35,8 @@ export type { DebugTopic } from "./host/observe/debug-log.ts";
 export * from "./mod-task.ts";
 export type { BalancerFunction, BalancerName, WorkerLoad } from "./host/schedule/balancers.ts";
 export type { PoolOptions, ShutdownOptions } from "./api/options/pool-options.ts";
+export { callback } from "./api/calls/callback.ts";
+export type { HostOptions } from "./api/options/host-options.ts";
 export type { InlinerLimits } from "./host/dispatch/queue/inline-executor.ts";
 export type { RingSizes } from "./lane/layout.ts";
 export type { PermissionOptions, ResourceLimits } from "./runtimes/runtime.ts";
@@ -55,7 +57,9 @@ export type { ImportedTask, TaskMap } from "./api/tasks/task-types.ts";
 export {
   type AnyHeddleError,
   BorrowExpiredError,
+  CallbackEndedError,
   DataCloneError,
+  DeadlockError,
   HeddleError,
   type HeddleErrorCode,
   InvalidArgumentError,
@@ -72,6 +76,7 @@ export {
   StructError,
   TaskNotFoundError,
   TimeoutError,
+  UnknownFunctionError,
   UnknownTaskError,
   ValidationError,
   type ValidationIssue,

@@ -34,17 +34,6 @@ export class ChannelClosedError extends HeddleError {
   }
 }
 
-/** A thread would wait for itself, for ever. */
-export class DeadlockError extends HeddleError {
-  /** Tells this class from the others. */
-  declare readonly code: "HEDDLE_DEADLOCK";
-
-  /** Creates the error. */
-  constructor(message: string) {
-    super("HEDDLE_DEADLOCK", message);
-  }
-}
-
 /** A wait for shared data took longer than its `timeoutMs`. */
 export class WaitTimeoutError extends HeddleError {
   /** Tells this class from the others. */
@@ -75,7 +64,6 @@ export const sharedErrorClasses: Readonly<Record<string, { readonly prototype: H
   PoisonedError,
   SharedMemoryFullError,
   ChannelClosedError,
-  DeadlockError,
   WaitTimeoutError,
   SharedAccessError,
 };
@@ -92,6 +80,5 @@ export type AnySharedError =
   | PoisonedError
   | SharedMemoryFullError
   | ChannelClosedError
-  | DeadlockError
   | WaitTimeoutError
   | SharedAccessError;

@@ -37,6 +37,7 @@ const SECTIONS: readonly Section[] = [
       page("Streams and map", "streams.md"),
       page("Synchronous calls", "sync.md"),
       page("Scopes", "scopes.md"),
+      page("Tasks that call", "nested-work.md"),
       page("Shared data", "shared.md"),
       page("How calls end", "reliability.md"),
       page("Worker life cycle", "worker-life-cycle.md"),

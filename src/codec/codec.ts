@@ -31,15 +31,18 @@ export class Codec {
   readonly #sharedBuffers: SharedBuffers;
   readonly #options: EncoderOptions;
   readonly #idle: Encoder[] = [];
+  readonly #given: CodecOptions;
 
-  constructor(options: CodecOptions) {
+  /** `shared`: the buffers of another codec of this side. Then values are written without key lists. */
+  constructor(options: CodecOptions, shared?: SharedBuffers) {
+    this.#given = options;
     this.access = options.access;
     this.#compiledAfter = options.compiledAfter;
     this.keyLists = new KeyListRegistry(options.compiledAfter, options.access.kinds.mark);
-    this.#sharedBuffers = new SharedBuffers(options.origin);
+    this.#sharedBuffers = shared ?? new SharedBuffers(options.origin);
     this.#options = {
       access: options.access,
-      keyLists: this.keyLists,
+      keyLists: shared === undefined ? this.keyLists : undefined,
       sharedBuffers: this.#sharedBuffers,
       maxPayloadBytes: options.maxPayloadBytes,
       allowsBorrow: options.allowsBorrow,
@@ -60,6 +63,11 @@ export class Codec {
   release(encoder: Encoder): void {
     encoder.end();
     this.#idle.push(encoder);
+  }
+
+  /** A codec whose values any side can read, since they need no key lists. Shared buffers are the same objects for both. */
+  standalone(): Codec {
+    return new Codec({ ...this.#given, allowsBorrow: false }, this.#sharedBuffers);
   }
 
   /** A store for the key lists that another side announces. */

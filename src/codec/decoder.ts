@@ -294,7 +294,7 @@ export class Decoder implements Reader {
       case STREAM:
         if (this.openStream === undefined) throw this.corrupt("stream", at);
         this.next = at + VALUE_HEADER_BYTES;
-        return this.openStream(this.i32[(at >> 2) + 1]!, ((word >> 8) & 0xff) === 1);
+        return this.openStream(this.i32[(at >> 2) + 1]!, (word >> 8) & 0xff);
       case PENDING:
         this.#pending++;
         this.next = at + VALUE_HEADER_BYTES;

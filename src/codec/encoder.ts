@@ -14,6 +14,7 @@ import { MAX_EMBEDDED_BYTES, writeView } from "./kinds/bytes.ts";
 import { Attachments } from "./support/attachments.ts";
 import { writeError } from "./kinds/errors.ts";
 import { writeBigInt } from "./kinds/numbers.ts";
+import { writeFunction } from "./support/callback.ts";
 import { pathTo } from "./support/path.ts";
 import { refusal } from "./support/refusal.ts";
 import { SeenObjects } from "./support/seen-objects.ts";
@@ -269,10 +270,7 @@ export class Encoder implements Writer {
       case "symbol":
         return writeSymbol(this, value, from);
       default:
-        throw this.refuse(
-          value,
-          "functions cannot be cloned. Pass data, and export the function as a task; for progress: emit(), onEvent",
-        );
+        return writeFunction(this, value, from);
     }
   }
 

@@ -16,8 +16,8 @@ export interface ReadableKeyList {
   readonly read: (reader: Reader, at: number) => object;
 }
 
-/** Creates what a task gets in the place of a stream among its arguments. */
-export type OpenStream = (index: number, isReadable: boolean) => object;
+/** Creates what a task gets in the place of a stream, or of a callback, among its arguments. `kind`: of STREAM (tags.ts). */
+export type OpenStream = (index: number, kind: number) => object;
 
 export interface Reader {
   readonly i32: Int32Array<SharedArrayBuffer>;

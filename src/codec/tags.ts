@@ -47,7 +47,8 @@
  *   TEXTS        offset / 8       value: an object; at this offset from here the texts of the TEXTs in it
  *                                 (texts.ts). 0: it has none
  *   TEXT         UTF-16 units     –   the next so many units of those texts
- *   STREAM       index            kind = 1: a ReadableStream; the items of this stream of the call come by messages
+ *   STREAM       index            kind = 1: a ReadableStream; the items of this stream of the call come by messages;
+ *                                 kind = 2: a function, this callback of the call
  *   HANDLE       –                values: kind, SHARED: an object of heddle/shared (realm/handles.ts)
  *   PENDING      –                –   an argument that was not known yet: its value comes behind all others
  *

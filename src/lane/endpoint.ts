@@ -280,6 +280,11 @@ export class Endpoint {
     return isWakePending;
   }
 
+  /** Messages on the payload port that belong to no record. */
+  get messages(): Pick<PayloadMessages, "postOther" | "takeOther"> {
+    return this.#messages;
+  }
+
   close(): void {
     this.#messages.close();
   }

@@ -10,10 +10,12 @@
  *                      slot has been used, so that a late response never settles another call
  *   descriptor         kind | location << 4 | count << 8
  *   kind               CALL, RESULT, THROWN (the task threw), KEY_LISTS (key lists: codec/shapes/key-lists.ts);
- *                      OPENED (the result is a stream), ITEMS of it, and EVENTS of a call (streams.md)
+ *                      OPENED (the result is a stream), ITEMS of it, and EVENTS of a call (streams.md);
+ *                      REQUEST (a task calls the host or another task: host-requests.md)
  *   location           where the values are (below)
  *   count              number of values: arguments of a CALL, items or events, otherwise 1
- *   task               CALL: the task's index in the pool's task table; ITEMS: their encoded bytes; otherwise 0
+ *   task               CALL: the task's index in the pool's task table; ITEMS: their encoded bytes; REQUEST: its
+ *                      number; otherwise 0
  *
  *   location INLINE    the values follow, encoded by the codec
  *            NUMBER_ONLY  one number: an f64 at byte 24. The record has 32 bytes, so a run of them that starts on a cache line never straddles one
@@ -46,6 +48,7 @@ export const KEY_LISTS = 4;
 export const OPENED = 5;
 export const ITEMS = 6;
 export const EVENTS = 7;
+export const REQUEST = 8;
 export type Kind =
   | typeof CALL
   | typeof RESULT
@@ -53,7 +56,8 @@ export type Kind =
   | typeof KEY_LISTS
   | typeof OPENED
   | typeof ITEMS
-  | typeof EVENTS;
+  | typeof EVENTS
+  | typeof REQUEST;
 
 export const INLINE = 0;
 export const PORT = 1;

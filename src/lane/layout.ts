@@ -8,6 +8,7 @@
  *                            but not while it sends an async response (the watchdog reads it)
  *   384   isClosing    i32   host 0→1, once: finish and exit; 0→2 or 1→2: the thread is being stopped. The
  *                            worker polls it while it waits for room: no order is needed there
+ *   388   answers      i32   host: answers on the payload port so far; the worker waits on it for one (host-requests.md)
  *   512   waitsFor     i32   worker: the reason of its park (constants below); stored before it announces a
  *                            park, and when a response sent while parked has changed the reason. The host
  *                            reads it after the parked word
@@ -36,6 +37,9 @@ export const IS_CLOSING: number = (3 * CACHE_LINE) / 4;
 /** Values of IS_CLOSING: the worker exits when idle; its thread is being stopped, and its responses are not read. */
 export const CLOSING = 1;
 export const STOPPED = 2;
+
+/** On the line of IS_CLOSING, which the host writes as well. */
+export const ANSWERS: number = IS_CLOSING + 1;
 
 export const WAITS_FOR: number = (4 * CACHE_LINE) / 4;
 

@@ -76,6 +76,28 @@ export class PayloadMessages {
     return sequence;
   }
 
+  /** Posts a message that belongs to no record. The other side must be waiting for it in `takeOther`. */
+  postOther(message: object, transfer: readonly unknown[]): void {
+    try {
+      this.#port.post(message, transfer);
+    } catch (error) {
+      throw new DataCloneError(`A part cannot be cloned or cannot be moved: ${textOf(error)}`, {
+        cause: error,
+      });
+    }
+  }
+
+  /** The message of `postOther`, if it is there. Rethrows the error of deserializing it. */
+  takeOther(): unknown {
+    for (let next = this.#port.receive(); next !== undefined; next = this.#port.receive()) {
+      const { message } = next;
+      if (!Array.isArray(message)) return message;
+      this.#untaken.set(this.#received, () => message);
+      this.#received = (this.#received + 1) | 0;
+    }
+    return undefined;
+  }
+
   /** Message `sequence`. Throws DataCloneError if it could not be deserialized. */
   take(sequence: number): PayloadMessage {
     for (;;) {

@@ -2,6 +2,7 @@
  * Data that host and worker exchange outside the rings: the start data of a worker, and control messages.
  * Plain data only: everything here is copied by structured clone.
  */
+import type { AnswerMessage, RequestMessage } from "./host-requests.ts";
 import type { SharedStart } from "../realm/thread-hooks.ts";
 import type { SharedWord } from "../sync/awake-count.ts";
 import type { OutputName, WorkerLimits } from "../runtimes/runtime.ts";
@@ -149,7 +150,7 @@ export interface ProfileMessage {
 export type ProfileResponse = { readonly profile: string } | { readonly reason: string };
 
 /** What the host posts beside the messages of a start and of aborts. */
-export type HostMessage = StreamMessage | ProfileMessage;
+export type HostMessage = StreamMessage | ProfileMessage | AnswerMessage;
 
 /** Worker to host: credit for an argument stream (0 batches: start), or its cancellation. */
 export type ArgumentMessage =
@@ -158,6 +159,9 @@ export type ArgumentMessage =
     | { readonly heddle: "credit"; readonly batches: number }
     | { readonly heddle: "cancel" }
   );
+
+/** Worker to host: what its tasks want beside their responses. */
+export type TaskMessage = ArgumentMessage | RequestMessage;
 
 /** A batch in a message. */
 export interface PackedItems {
@@ -205,7 +209,7 @@ export type WorkerMessage =
   | { readonly heddle: "flushed" }
   /** The worker uses more than `maxMemory`. `isFarOver`: so much more that it should get no calls. */
   | { readonly heddle: "full"; readonly isFarOver: boolean }
-  | ArgumentMessage
+  | TaskMessage
   | SharedMessage
   /** The exception that is ending the worker, where the runtime passes only its text. */
   | { readonly heddle: "uncaught"; readonly error: Uint8Array }

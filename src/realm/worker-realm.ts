@@ -26,6 +26,21 @@ interface SharedRealm {
   receive: ((body: unknown) => void) | undefined;
 }
 
+/** Requests of tasks to their host. Settings are plain data: those of `NestedSettings`. */
+export interface TaskRequests {
+  callHost(name: string, args: readonly unknown[]): Promise<unknown>;
+  callHostSync(name: string, args: readonly unknown[]): unknown;
+  callTask(
+    name: string,
+    args: readonly unknown[],
+    settings: object | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<unknown>;
+  callTaskSync(name: string, args: readonly unknown[], settings: object | undefined): unknown;
+  /** Tasks of this worker call tasks. */
+  track(): void;
+}
+
 export interface WorkerRealm {
   /** True while task modules are being imported. */
   isLoading: boolean;
@@ -38,6 +53,8 @@ export interface WorkerRealm {
   readonly teardowns: (() => unknown)[];
   /** Sends an event to the caller of the running task. Undefined until the worker is ready. */
   emit: ((value: unknown) => void) | undefined;
+  /** What `host` and `currentPool` use. */
+  readonly requests: TaskRequests;
   /** The AwakeCount's words of this worker (sync/awake-count.ts), for pools created in it. */
   readonly active: readonly { readonly buffer: SharedArrayBuffer; readonly index: number }[];
   /** Its part in the data that threads share. Undefined: its host has none. */

@@ -33,6 +33,14 @@ export class TaskSignals {
     return createSignal(controller.signal, isFlagged);
   }
 
+  /** A signal that tells of the abort of a call, but dispatches no event: for synchronous code. */
+  follow(slot: number, generation: number): AbortSignal {
+    return createSignal(
+      new AbortController().signal,
+      () => wasAborted(this.#words, slot, generation),
+    );
+  }
+
   /** The call is over. */
   close(slot: number, generation: number): void {
     this.#open.delete(keyOf(slot, generation));

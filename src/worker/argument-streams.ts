@@ -1,10 +1,15 @@
-/** Arguments that are streams: the worker's side. docs/internals/streams.md explains the protocol. */
-import { Map } from "../builtins.ts";
+/**
+ * Arguments that are streams, and functions of the host among them: the worker's side. docs/internals/streams.md explains the
+ * protocol of streams.
+ */
+import { Map, Promise } from "../builtins.ts";
 import { Codec } from "../codec/codec.ts";
 import type { Decoder } from "../codec/decoder.ts";
 import { ReceivedKeyLists } from "../codec/key-lists/key-lists.ts";
-import { ProtocolError, StreamClosedError } from "../errors.ts";
+import { CALLBACK_KIND } from "../codec/support/callback.ts";
+import { CallbackEndedError, ProtocolError, StreamClosedError } from "../errors.ts";
 import { unpackReason } from "../protocol/abort-reason.ts";
+import type { CallId } from "../protocol/host-requests.ts";
 import type { ArgumentMessage, PackedItems, StreamMessage } from "../protocol/start-data.ts";
 import { viewMemory } from "../memory/views.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
@@ -15,6 +20,17 @@ import { keyOf } from "./abort-signals.ts";
 export interface ArgumentStreamsOptions {
   readonly runtime: Runtime;
   readonly post: (message: ArgumentMessage) => void;
+  /** Calls a function of the host. */
+  readonly callBack: CallBack;
+}
+
+/** Calls the callback at this index among those of a call. */
+export type CallBack = (call: CallId, index: number, args: unknown[]) => Promise<unknown>;
+
+/** What belongs to a call while that runs. */
+interface Opened {
+  bind(slot: number, generation: number): void;
+  close(): void;
 }
 
 export class ArgumentStreams {
@@ -22,20 +38,22 @@ export class ArgumentStreams {
   /** Whether there are streams among the arguments that were read last. Only this class writes it. */
   hasOpened = false;
   /** Of the arguments that are being read. */
-  #opened: ArgumentStream[] = [];
+  #opened: Opened[] = [];
   /** By call, then by number. */
-  readonly #calls = new Map<number, readonly ArgumentStream[]>();
+  readonly #calls = new Map<number, readonly Opened[]>();
 
   constructor(options: ArgumentStreamsOptions) {
     this.#options = options;
   }
 
-  /** Creates what the task gets in the place of stream `index`. */
-  open(index: number, isReadable: boolean): object {
-    const stream = new ArgumentStream(index, isReadable, this.#options);
-    this.#opened.push(stream);
+  /** Creates what the task gets in the place of stream or callback `index`. */
+  open(index: number, kind: number): object {
+    const opened = kind === CALLBACK_KIND
+      ? new Callback(index, this.#options.callBack)
+      : new ArgumentStream(index, kind === 1, this.#options);
+    this.#opened.push(opened);
     this.hasOpened = true;
-    return stream.value;
+    return opened.value;
   }
 
   /** Whether a running call has any. */
@@ -65,8 +83,10 @@ export class ArgumentStreams {
 
   /** Items have arrived, or the end of a stream. Its call may be over. */
   onMessage(message: StreamMessage): void {
-    const streams = this.#calls.get(keyOf(message.slot, message.generation));
-    const stream = streams?.find(({ index }) => index === message.index);
+    const opened = this.#calls.get(keyOf(message.slot, message.generation));
+    const stream = opened?.find((one): one is ArgumentStream =>
+      one instanceof ArgumentStream && one.index === message.index
+    );
     if (message.heddle === "items") stream?.receive(message.items);
     else if (message.heddle === "end") {
       const { reason } = message;
@@ -76,7 +96,29 @@ export class ArgumentStreams {
   }
 }
 
-class ArgumentStream {
+/** A function of the host that the task may call until its own call has ended. */
+class Callback implements Opened {
+  /** What the task gets. */
+  readonly value: (...args: unknown[]) => Promise<unknown>;
+  #call: CallId | undefined;
+
+  constructor(index: number, callBack: CallBack) {
+    this.value = (...args) =>
+      this.#call === undefined
+        ? Promise.reject(new CallbackEndedError())
+        : callBack(this.#call, index, args);
+  }
+
+  bind(slot: number, generation: number): void {
+    this.#call = [slot, generation];
+  }
+
+  close(): void {
+    this.#call = undefined;
+  }
+}
+
+class ArgumentStream implements Opened {
   readonly index: number;
   readonly consumer: StreamConsumer;
   /** What the task gets. */

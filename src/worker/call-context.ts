@@ -6,7 +6,7 @@ import { textOf } from "../codec/kinds/errors.ts";
 import { InvalidArgumentError } from "../errors.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
 import { importModule, type ImportRuntime } from "./import-module.ts";
-import { type AnyIterator, iteratorOf } from "../streams/stream-producer.ts";
+import { bindIterator } from "./bound-iterator.ts";
 
 /** The `run` that a context module exports. */
 type RunInContext = (
@@ -53,14 +53,6 @@ export class CallContext {
   }
 
   #bind(result: unknown): unknown {
-    const iterator = iteratorOf(result as object);
-    if (iterator === undefined) return result;
-    const inContext = this.#runtime.bindContext();
-    const bound: AnyIterator & AsyncIterable<unknown> = {
-      next: () => inContext(() => iterator.next()),
-      return: (...args) => inContext(() => iterator.return?.(...args)),
-      [Symbol.asyncIterator]: () => bound as unknown as AsyncIterator<unknown>,
-    };
-    return bound;
+    return bindIterator(result, () => this.#runtime.bindContext());
   }
 }

@@ -4,7 +4,7 @@
  * Waits for its start data, loads the tasks, builds the worker's side of the lane, reports that it is ready and enters
  * the loop.
  */
-import { Error, Promise, Set } from "../builtins.ts";
+import { Error, Map, Promise, Set } from "../builtins.ts";
 import { Codec, pack as packValue, packError } from "../codec/codec.ts";
 import { isError, textOf } from "../codec/kinds/errors.ts";
 import { Endpoint } from "../lane/endpoint.ts";
@@ -52,6 +52,7 @@ import { currentRuntime } from "../runtimes/current.ts";
 import type { PayloadPort } from "../runtimes/runtime.ts";
 import { VERSION } from "../version.ts";
 import { CallContext } from "./call-context.ts";
+import { HostRequests } from "./host-requests.ts";
 import { WorkerLoop } from "./loop.ts";
 import { MemoryWatch } from "./memory-watch.ts";
 import { Replies } from "./replies.ts";
@@ -59,6 +60,7 @@ import type { ResultStreams } from "./result-streams.ts";
 import { LoadFailure } from "./import-module.ts";
 import { runSetup } from "./setup.ts";
 import { TaskSignals } from "./abort-signals.ts";
+import { WorkerTaskRequests } from "./task-requests.ts";
 import { withVariants } from "./task-variants.ts";
 import { loadModule, loadTasks, type WorkerTask } from "./task-modules.ts";
 
@@ -104,6 +106,7 @@ function begin(start: WorkerStart): void {
     else if (isMarked(message)) {
       if (message.heddle === "shared") realm.shared?.receive?.(message.body);
       else if (message.heddle === "profile") void profile(message);
+      else if (message.heddle === "answer") requests.onAnswer(message);
       else onMarked(message, signals, loop);
     } else if (message === FLUSH) host.flushOutput(() => post({ heddle: "flushed" }));
   };
@@ -111,6 +114,10 @@ function begin(start: WorkerStart): void {
   if (start.version !== VERSION) return refuse(start.version);
   const modules = modulesOf(start);
   runtime.confineSelf(start.limits, start.library, modules);
+  const codec = createCodec(start);
+  const control = new Int32Array(start.lane, 0, REQUEST_RING / 4);
+  const requests = new HostRequests({ codec: codec.standalone(), control, post });
+  const taskRequests = new WorkerTaskRequests(requests, signals, codec.standalone());
   const bare = start.tasks.filter(({ functionName }) => functionName !== undefined);
   let data: unknown;
   const realm: WorkerRealm = {
@@ -129,6 +136,7 @@ function begin(start: WorkerStart): void {
     active: start.active,
     teardowns: [],
     emit: undefined,
+    requests: taskRequests,
     shared: start.shared && {
       start: start.shared,
       post: (body) => post({ heddle: "shared", body }),
@@ -141,7 +149,8 @@ function begin(start: WorkerStart): void {
   const onStarted = (outcome: StartOutcome): void => announceStart(start, port, outcome);
   load(start, realm, onStarted).then((loaded) => {
     if (loaded === undefined) return;
-    loop = createLoop(start, realm, signals, loaded, port);
+    loop = createLoop(start, realm, { codec, control, signals, requests, port }, loaded);
+    taskRequests.tasks = new Map(loaded.tasks.map((task, index) => [loaded.names[index]!, task]));
     onStarted({ heddle: "ready", ...loaded.packed });
     warmUp(runtime); // while the message travels
     loop.start();
@@ -213,6 +222,8 @@ function modulesOf({ tasks, taskModule, setup, context }: WorkerStart): readonly
 
 interface LoadedTasks {
   readonly tasks: readonly WorkerTask[];
+  /** Their names in `pool.call`. */
+  readonly names: readonly string[];
   readonly context: CallContext | undefined;
   /** For the "ready" message: the packed descriptions, if the host has none. */
   readonly packed: { readonly tasks?: Uint8Array };
@@ -253,32 +264,40 @@ async function loadTasksOf(start: WorkerStart): Promise<LoadedTasks> {
       : CallContext.load(start.context, named.map(({ name }) => name), runtime);
   if (tasks.length > 0 || taskModule === undefined) {
     const context = await loadContext(tasks);
-    return { tasks: await loadTasks(tasks, runtime), context, packed: {} };
+    const names = tasks.map(({ name }) => name);
+    return { tasks: await loadTasks(tasks, runtime), names, context, packed: {} };
   }
   const { tasks: loaded, descriptions } = await loadModule(taskModule, runtime);
   const packed = packValue(runtime, descriptions);
   if (packed !== undefined) {
-    return { tasks: loaded, context: await loadContext(descriptions), packed: { tasks: packed } };
+    const names = descriptions.map(({ name }) => name);
+    const context = await loadContext(descriptions);
+    return { tasks: loaded, names, context, packed: { tasks: packed } };
   }
   throw new InvalidArgumentError(
     `The task options of ${taskModule} contain an object that cannot be copied to the host.`,
   );
 }
 
+function createCodec({ workerId, maxPayloadBytes }: WorkerStart): Codec {
+  return new Codec({ access: runtime, origin: workerId + 1, maxPayloadBytes, allowsBorrow: false });
+}
+
+/** What a worker has before it loads its tasks. */
+interface EarlyParts {
+  readonly codec: Codec;
+  readonly control: Int32Array<SharedArrayBuffer>;
+  readonly signals: TaskSignals;
+  readonly requests: HostRequests;
+  readonly port: PayloadPort;
+}
+
 function createLoop(
   start: WorkerStart,
   realm: WorkerRealm,
-  signals: TaskSignals,
+  { codec, control, signals, requests, port }: EarlyParts,
   { tasks, context }: LoadedTasks,
-  port: PayloadPort,
 ): WorkerLoop {
-  const control = new Int32Array(start.lane, 0, REQUEST_RING / 4);
-  const codec = new Codec({
-    access: runtime,
-    origin: start.workerId + 1,
-    maxPayloadBytes: start.maxPayloadBytes,
-    allowsBorrow: false,
-  });
   const endpoint = new Endpoint(
     SpscRing.attach(start.lane, responseRing(start.requestCapacity)).takeProducer(),
     SpscRing.attach(start.lane, REQUEST_RING).takeConsumer(),
@@ -316,6 +335,7 @@ function createLoop(
     onParked: parkPrinter(start, sharedNow),
     signals,
     post,
+    callBack: (call, index, args) => requests.request(["callback", index], args, undefined, call),
     spinMs: start.spinMs,
     onTurn: watchMemory(start, gauges),
     isTerminating: host.isTerminating,
@@ -323,6 +343,7 @@ function createLoop(
     onCrash: crash,
   });
   realm.emit = (value) => loop.events.emit(value);
+  requests.start({ endpoint, replies, loop });
   return loop;
 }
 

@@ -25,6 +25,7 @@ import type { Replies } from "./replies.ts";
 import type { ArgumentStreams } from "./argument-streams.ts";
 import type { TaskEvents } from "./task-events.ts";
 import type { ResultStreams } from "./result-streams.ts";
+import type { RunningCalls } from "./running-calls.ts";
 import { TaskRunner, type TaskRunnerOptions } from "./run-task.ts";
 
 /** Longest block before returning to the event loop. */
@@ -134,6 +135,26 @@ export class WorkerLoop {
   /** Arguments that are streams. */
   get argumentStreams(): ArgumentStreams {
     return this.#runner.argumentStreams;
+  }
+
+  /** Which call the running code belongs to. */
+  get running(): RunningCalls {
+    return this.#runner.running;
+  }
+
+  /** Whether it is certain that no call is in flight. */
+  get isIdle(): boolean {
+    return this.#isParkedInLoop && this.#runner.inFlight === 0;
+  }
+
+  /** Tracks all calls that begin from now on (`running`). */
+  trackAll(): void {
+    this.#runner.trackAll();
+  }
+
+  /** As many more tasks in flight wait for other calls, and do not count meanwhile. Runs tasks, so not on a task's stack. */
+  addWaiting(tasks: number): void {
+    this.#respondLater(() => this.#runner.streams.paused += tasks);
   }
 
   /** Values that tasks send before their results. */

@@ -13,6 +13,7 @@ import {
   ITEMS,
   type Kind,
   OPENED,
+  REQUEST,
   RESULT,
   RESULT_NUMBER,
   RESULT_VALUE,
@@ -40,6 +41,9 @@ export interface OpenedStream {
   readonly highWaterMark: number;
 }
 
+/** Time between two looks for room. */
+const WAIT_MS = 1;
+
 interface Reply {
   kind: Kind;
   readonly slot: number;
@@ -49,8 +53,8 @@ interface Reply {
   snapshot: Snapshot;
   /** This response replaces one that cannot be sent, and gives the reason. */
   isSubstitute: boolean;
-  /** Called when it is replaced. */
-  readonly onRefused?: (() => void) | undefined;
+  /** Called when it is replaced, or left out. */
+  readonly onRefused?: ((error: unknown) => void) | undefined;
 }
 
 export class Replies {
@@ -62,6 +66,7 @@ export class Replies {
   /** Responses, batches and events that wait for room. Only this class writes it. */
   waiting = 0;
   #backlog: Reply[] = [];
+  readonly #sleep = new Int32Array(new SharedArrayBuffer(4));
   /** Called when the backlog has become empty. */
   onFlushed: () => void = () => {};
 
@@ -153,6 +158,33 @@ export class Replies {
       batch.clear();
     }
     this.#send({ kind, slot, generation, word: bytes, snapshot, isSubstitute: false, onRefused });
+  }
+
+  /**
+   * Sends request `number`: its arguments, then its header. Rethrows the error of encoding them. `onRefused`: the port refused an
+   * object of them, later.
+   */
+  request(
+    slot: number,
+    generation: number,
+    number: number,
+    values: readonly unknown[],
+    onRefused: (error: unknown) => void,
+  ): void {
+    const snapshot = this.#endpoint.snapshots.capture(values);
+    const reply = { slot, generation, word: number, snapshot, isSubstitute: false, onRefused };
+    this.#send({ kind: REQUEST, ...reply });
+  }
+
+  /**
+   * Waits with this thread until at most `max` responses wait for room. False: the host stops this worker, and reads nothing.
+   */
+  flushNow(max: number): boolean {
+    while (this.waiting > max && !this.flush()) {
+      if (this.isStopped) return false;
+      Atomics.wait(this.#sleep, 0, 0, WAIT_MS);
+    }
+    return true;
   }
 
   /** The task threw: an error by its fields, anything else as it is. What the stop of this thread makes tasks throw is not sent. */
@@ -247,7 +279,7 @@ export class Replies {
   /** An error takes the place of a batch and ends the stream: what the backlog has for it after that is dropped. */
   #endStream(refused: Reply): void {
     const { slot, generation, onRefused } = refused;
-    onRefused?.();
+    onRefused?.(undefined);
     const at = this.#backlog.indexOf(refused);
     if (at < 0) return;
     // `flush` counts the responses up to this one, batches of this stream among them.
@@ -279,7 +311,10 @@ export class Replies {
       if (reply.isSubstitute) throw error;
       const { tx, snapshots } = this.#endpoint;
       tx.abort();
-      if (reply.kind === EVENTS) return true; // it is left out: its call goes on
+      if (reply.kind === EVENTS || reply.kind === REQUEST) {
+        reply.onRefused?.(error);
+        return true; // it is left out: its call goes on
+      }
       if (reply.kind === ITEMS) this.#endStream(reply);
       reply.isSubstitute = true;
       reply.kind = THROWN;

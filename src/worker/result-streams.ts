@@ -20,7 +20,10 @@ export interface ResultStreamsOptions {
 
 export class ResultStreams {
   readonly #options: ResultStreamsOptions;
-  /** Streams that wait for credit or room. Their calls do not count for `maxConcurrency`. */
+  /**
+   * Streams that wait for credit or room, and tasks that wait for other calls (host-requests.ts). They do not count for
+   * `maxConcurrency`.
+   */
   paused = 0;
   readonly #open = new Map<number, StreamProducer>();
   /** Called when no stream is open any more. */

@@ -28,7 +28,8 @@ import type { Replies } from "./replies.ts";
 import { isGenerator, ResultStreams } from "./result-streams.ts";
 import type { ArgumentMessage } from "../protocol/start-data.ts";
 import type { TaskSignals } from "./abort-signals.ts";
-import { ArgumentStreams } from "./argument-streams.ts";
+import { ArgumentStreams, type CallBack } from "./argument-streams.ts";
+import { RunningCalls } from "./running-calls.ts";
 import { TaskEvents } from "./task-events.ts";
 import { isThenable } from "../streams/is-thenable.ts";
 import { isStreamable } from "../streams/stream-producer.ts";
@@ -59,11 +60,12 @@ export interface TaskRunnerOptions {
   readonly signals: TaskSignals;
   /** Posts a message of an argument stream to the host. */
   readonly post: (message: ArgumentMessage) => void;
+  readonly callBack: CallBack;
 }
 
-/** Whether its calls need no signal, send no events, declare no key lists and return no streams. */
-function isPlainTask({ hasSignal, emits, signature, isStream }: WorkerTask): boolean {
-  return !hasSignal && !emits && signature === undefined && !isStream;
+/** Whether its calls need no signal, are not tracked, declare no shapes and return no streams. */
+function isPlainTask({ hasSignal, isTracked, signature, isStream }: WorkerTask): boolean {
+  return !hasSignal && !isTracked && signature === undefined && !isStream;
 }
 
 export class TaskRunner {
@@ -72,12 +74,13 @@ export class TaskRunner {
   readonly streams: ResultStreams;
   readonly argumentStreams: ArgumentStreams;
   readonly events: TaskEvents;
+  readonly running: RunningCalls;
   readonly #options: TaskRunnerOptions;
   readonly #endpoint: Endpoint;
   readonly #replies: Replies;
-  readonly #tasks: readonly WorkerTask[];
+  readonly #tasks: WorkerTask[];
   /** By index: the task if nothing but its function matters for its calls. */
-  readonly #plainTasks: readonly (WorkerTask | undefined)[];
+  readonly #plainTasks: (WorkerTask | undefined)[];
   readonly #times: TaskTimer;
   readonly #meter: CallMeter | undefined;
   readonly #context: CallContext | undefined;
@@ -88,7 +91,7 @@ export class TaskRunner {
     this.#options = options;
     this.#endpoint = options.endpoint;
     this.#replies = options.replies;
-    this.#tasks = options.tasks;
+    this.#tasks = [...options.tasks];
     const isPlain = options.context === undefined && options.meter === undefined;
     this.#plainTasks = options.tasks.map((task) => isPlain && isPlainTask(task) ? task : undefined);
     this.#times = options.times;
@@ -101,10 +104,19 @@ export class TaskRunner {
       replies: options.replies,
       run: respondLater,
     });
-    const { runtime, post, endpoint, replies } = options;
-    this.events = new TaskEvents(runtime, endpoint.snapshots, replies);
-    const streams = this.argumentStreams = new ArgumentStreams({ runtime, post });
-    options.endpoint.decoder.openStream = (index, isReadable) => streams.open(index, isReadable);
+    const { runtime, post, endpoint, replies, callBack } = options;
+    this.running = new RunningCalls(runtime);
+    this.events = new TaskEvents(this.running, endpoint.snapshots, replies);
+    const streams = this.argumentStreams = new ArgumentStreams({ runtime, post, callBack });
+    options.endpoint.decoder.openStream = (index, kind) => streams.open(index, kind);
+  }
+
+  /** Tracks all calls that begin from now on (`running`). */
+  trackAll(): void {
+    for (const [index, task] of this.#tasks.entries()) {
+      this.#tasks[index] = { ...task, isTracked: true };
+      this.#plainTasks[index] = undefined;
+    }
   }
 
   /**
@@ -230,7 +242,7 @@ export class TaskRunner {
     try {
       if (this.#context !== undefined) {
         result = this.#callInContext(task, slot, generation, args ?? [argument]);
-      } else if (task.emits || task.hasSignal) {
+      } else if (task.isTracked || task.hasSignal) {
         const all = this.#withSignal(task, slot, generation, args ?? [argument]);
         result = this.#callWith(task, slot, generation, all);
       } else result = args === undefined ? f(argument) : f(...args);
@@ -251,17 +263,24 @@ export class TaskRunner {
     return isLong;
   }
 
-  /** Calls a task that may send events. */
-  #callWith(task: WorkerTask, slot: number, generation: number, args: unknown[]): unknown {
-    const { f } = task;
-    return task.emits ? this.events.run(slot, generation, () => f(...args)) : f(...args);
+  /** Calls a task that may be tracked. */
+  #callWith(
+    { f, isTracked, isStream, emits }: WorkerTask,
+    slot: number,
+    generation: number,
+    args: unknown[],
+    context?: unknown,
+  ): unknown {
+    if (!isTracked) return f(...args);
+    const call = { slot, generation, emits, context };
+    return this.running.run(call, isStream, () => f(...args));
   }
 
   #callInContext(task: WorkerTask, slot: number, generation: number, args: unknown[]): unknown {
     const context = args.pop();
     // Open before the task begins, which may be later, so that an abort in between is not missed.
     const all = this.#withSignal(task, slot, generation, args);
-    const call = (): unknown => this.#callWith(task, slot, generation, all);
+    const call = (): unknown => this.#callWith(task, slot, generation, all, context);
     return this.#context!.run(task.index, context, call, task.isStream);
   }
 
@@ -306,7 +325,7 @@ export class TaskRunner {
   #close(slot: number, generation: number, task: WorkerTask): void {
     if (task.hasSignal) this.#options.signals.close(slot, generation);
     if (this.argumentStreams.isOpen) this.argumentStreams.close(slot, generation);
-    if (task.emits) this.events.close(slot, generation);
+    if (task.isTracked) this.running.close(slot, generation);
   }
 
   /** Sends a result as a stream. */

@@ -15,6 +15,8 @@ const TASK: unique symbol = Symbol.for("heddle.task");
 /** A task as the worker runs it. */
 export interface WorkerTask {
   readonly f: (...args: unknown[]) => unknown;
+  /** Its function with all checks, if a synchronous call may run it in the worker that makes it. */
+  readonly inline: ((...args: unknown[]) => unknown) | undefined;
   /** Whether borrowed bytes may be read in place. False for an async function, which may read them later. */
   readonly mayBorrow: boolean;
   /** Its index in the pool, and the declared types of its values. */
@@ -28,6 +30,8 @@ export interface WorkerTask {
   readonly highWaterMark: number;
   /** Whether its callers want its events. */
   readonly emits: boolean;
+  /** Whether it runs as a tracked call (running-calls.ts). */
+  readonly isTracked: boolean;
 }
 
 /** All tasks of a module, and their descriptions for the host. */
@@ -55,7 +59,8 @@ export async function loadTasks(
     const words = describeSignature(signature);
     if (words !== source.declares) throw otherDeclaration(source, words);
     const hasSignal = source.hasSignal || wantsSignal(declared);
-    tasks.push(createTask(tasks.length, checked(declared, source), signature, hasSignal));
+    const task = createTask(tasks.length, checked(declared, source), signature, hasSignal);
+    tasks.push({ ...task, inline: inlineOf(declared, source.name) });
   }
   return tasks;
 }
@@ -79,7 +84,8 @@ export async function loadModule(
     const declares = describeSignature(signature);
     const hasSignal = wantsSignal(declared);
     const task = checked(declared, { name, isChecked: false });
-    tasks.push(createTask(tasks.length, task, signature, hasSignal));
+    const created = createTask(tasks.length, task, signature, hasSignal);
+    tasks.push({ ...created, inline: inlineOf(declared, name) });
     const isStream = isGeneratorFunction(declared.f);
     descriptions.push({ name, options, hasSignal, isStream, args, returns, declares });
   }
@@ -112,6 +118,7 @@ function createTask(
   const highWaterMark = options?.highWaterMark ?? HIGH_WATER_MARK;
   return {
     f,
+    inline: undefined,
     // A check may await first.
     mayBorrow: !isStream && declared?.checked === undefined && mayBorrow(f),
     index,
@@ -120,8 +127,17 @@ function createTask(
     isStream,
     highWaterMark,
     emits: false,
+    isTracked: false,
   };
 }
+
+/** A function of which nothing tells that its result has to be awaited. */
+function inlineOf(task: DeclaredTask, name: string): WorkerTask["inline"] {
+  const mustAwait = isGeneratorFunction(task.f) || task.f instanceof AsyncFunction;
+  return mustAwait ? undefined : checked(task, { name, isChecked: false }).f;
+}
+
+const AsyncFunction = (async () => {}).constructor;
 
 function wantsSignal({ abortSignal }: DeclaredTask): boolean {
   return abortSignal !== undefined && abortSignal !== false;

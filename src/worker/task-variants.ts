@@ -20,7 +20,12 @@ export function withVariants(
       isStream: false,
       hasSignal: true,
     })),
-    ...tasks.map((task) => ({ ...task, index: task.index + 2 * length, emits: true })),
+    ...tasks.map((task) => ({
+      ...task,
+      index: task.index + 2 * length,
+      emits: true,
+      isTracked: true,
+    })),
   ];
 }
 

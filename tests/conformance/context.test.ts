@@ -78,6 +78,26 @@ describe("a context", () => {
     expect(later).toEqual(Array(3).fill("h/asyncItems"));
   });
 
+  test("passes to the calls that a task makes", async () => {
+    const pool = closedAfterTest(
+      createPool({ threads: 2, context: { capture: () => requests.getStore(), run } })<
+        typeof import("../fixtures/nested-context-tasks.ts")
+      >(new URL("../fixtures/nested-context-tasks.ts", import.meta.url)),
+    );
+    const found = await Promise.all(
+      ["a", "b", "c"].map((id) => requests.run(id, () => pool.call.nested())),
+    );
+    expect(found).toEqual(
+      ["a", "b", "c"].map((id) => [
+        `${id}/nested`,
+        `${id}/now`,
+        `${id}/later`,
+        `${id}/nested`,
+        `1 2 ${id}/declared`,
+      ]),
+    );
+  });
+
   test("is carried by map and broadcast", async () => {
     const pool = contextPool(2);
     await pool.ready;

@@ -5,9 +5,8 @@ import { sharedErrorClasses } from "../../src/shared-errors.ts";
 import { blocksIn, readPage } from "./blocks.ts";
 
 const page = readPage("docs/errors.md");
-const sources = ["src/errors.ts", "src/scope-errors.ts", "src/shared-errors.ts"].map(readPage).join(
-  "\n",
-);
+const files = ["errors.ts", "request-errors.ts", "scope-errors.ts", "shared-errors.ts"];
+const sources = files.map((file) => readPage(`src/${file}`)).join("\n");
 
 /** Code and class, as the sources have them. */
 const declared = new Map(

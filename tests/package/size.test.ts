@@ -14,8 +14,8 @@ const worker = "./node_modules/heddle/dist/bundle/worker/heddle-worker.js";
 
 /** Programs, with the most KiB that they may take. */
 const programs: Readonly<Record<string, readonly [source: string, budget: number]>> = {
-  "createPool alone": [`import { createPool } from "heddle"; console.log(createPool);`, 85],
-  "a worker": [`import "${worker}";`, 46],
+  "createPool alone": [`import { createPool } from "heddle"; console.log(createPool);`, 92],
+  "a worker": [`import "${worker}";`, 49],
   "task alone": [`import { task } from "heddle/task"; console.log(task);`, 7],
 };
 
@@ -103,6 +103,8 @@ const parts: Readonly<Record<string, RegExp>> = {
   "scopes": /^api\/scopes\/|scope-options|scope-errors|late-runs/,
   "observation": /\/observe|pool-statistics|metering\/(?:call-metrics|log-histogram|debug-line)/,
   "broadcasts and keys": /broadcast|pinned-calls|key-slots/,
+  "requests of workers":
+    /host\/requests|host-requests|task-requests|running-calls|request-errors|current-pool|tasks\/host\.|callback\.ts|nested-options|host-options|standalone-values/,
   "limits": /host\/limits\/|worker-limits|permission|abandoned|memory-watch|abort/,
   "scheduling": /schedule\/(?:balancers|work-stealing)|inline-executor|autoscaler/,
   "options": /^api\/options\//,

@@ -100,6 +100,7 @@ class Host {
       wakeForSpace: () => {},
       requestSpace: () => {},
       notifyAbort: () => {},
+      postAnswer: () => {},
       postStream: () => {},
       fail: () => {},
     };

@@ -54,6 +54,7 @@ export class FakeLane implements Lane {
 
   notifyAbort(): void {}
   postStream(): void {}
+  postAnswer(): void {}
 
   fail(error: Error): void {
     this.failure ??= error;

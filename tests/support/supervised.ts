@@ -150,7 +150,7 @@ function createEvents() {
     onTasks: () => undefined,
     onWake: nothing,
     onWoken: undefined,
-    onArgument: nothing,
+    onTaskMessage: nothing,
     onUnhandledRejection: nothing,
     onPrepare: (_lane, onDone) => onDone(),
     onReady: () => void events.push("ready"),

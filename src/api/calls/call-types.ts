@@ -2,6 +2,7 @@
 import type { Borrowed } from "../../codec/kinds/borrow.ts";
 import type { ResultStream } from "../../host/streams/result-stream.ts";
 import type { HANDLE } from "../../realm/handles.ts";
+import type { AnyCallbackType } from "./callback.ts";
 import type { BroadcastOptions, CallOptions } from "../options/call-options.ts";
 import type { AnyFunction, ImportedTask, Task, TaskMap } from "../tasks/task-types.ts";
 
@@ -259,6 +260,7 @@ type CloneableObject =
   | SharedArrayBuffer
   | ArrayBufferView
   | Borrowed
+  | AnyCallbackType
   | { readonly [HANDLE]: unknown } // of heddle/shared
   | { readonly size: number; readonly type: string; arrayBuffer(): Promise<ArrayBuffer> } // Blob, File
   | { readonly type: string; export(): unknown; equals(other: never): boolean }; // KeyObject

@@ -14,6 +14,7 @@ import { HeddleError, InvalidArgumentError } from "../../errors.ts";
 import type { BlockingWait } from "../../host/dispatch/blocking-wait.ts";
 import type { CallSettings } from "../../host/calls/call-settings.ts";
 import type { CalledTask, FindTask } from "../../host/dispatch/deferred-calls.ts";
+import type { HostRequests } from "../../host/requests/host-requests.ts";
 import { atCaller } from "../../realm/caller-stack.ts";
 import { endStreams } from "../../streams/open-source.ts";
 import { isStreamable } from "../../streams/stream-producer.ts";
@@ -30,6 +31,7 @@ export type SyncProxy = Readonly<Record<string, SyncCallWith>>;
 export interface SyncTarget {
   readonly entry: CallSink;
   readonly blocking: BlockingWait;
+  readonly requests: HostRequests;
   /** Whether the tasks are known, or are being learned by promises that this thread would have to wait for. */
   readonly knowledge: () => "known" | "unknown" | "learning";
   /** Kept while its functions are. */
@@ -72,7 +74,7 @@ function callWith(
     if (moved instanceof InvalidArgumentError) throw moved;
     return known === undefined
       ? callEarly(spec, target, name, given, moved)
-      : wait(target, known.task, moved, known.settings);
+      : wait(target, name, known.task, moved, known.settings);
   });
   return Object.assign(call, {
     with: atCaller((options: CallOptions) =>
@@ -83,21 +85,25 @@ function callWith(
 
 /** Makes a call, and blocks until it is settled, or `mustStop`. */
 function wait(
-  { entry, blocking }: SyncTarget,
+  { entry, blocking, requests }: SyncTarget,
+  name: string,
   called: CalledTask,
   args: readonly unknown[],
   settings: CallSettings,
   mustStop?: () => boolean,
 ): unknown {
   let outcome: Outcome | undefined;
-  entry.submit(
+  const call = entry.submit(
     called,
     args,
     (value) => outcome ??= { value },
     (reason) => outcome ??= { reason },
     settings,
   );
-  blocking.until(() => outcome !== undefined || mustStop?.() === true);
+  const isOver = (): boolean => outcome !== undefined || mustStop?.() === true;
+  const block = (): void => blocking.until(isOver);
+  if (call === undefined) block();
+  else requests.whileBlocked(call, `pool.sync.${name}()`, block);
   const settled = outcome as Outcome | undefined;
   if (settled !== undefined && "reason" in settled) throw settled.reason;
   return settled?.value;
@@ -115,7 +121,7 @@ function callEarly(
   const find: FindTask = () => isRefused ? needsReady() : findCall(spec, name, given);
   const isLearning = (): boolean => target.knowledge() === "learning";
   const settings = { ...settingsFor(spec.options, {}, given), isBlocking: true };
-  const result = wait(target, { name, find }, args, settings, isLearning);
+  const result = wait(target, name, { name, find }, args, settings, isLearning);
   if (!isLearning()) return result;
   isRefused = true; // the call is over when its task is known
   throw needsReady();

@@ -23,6 +23,7 @@ import type { RingSizes } from "../../lane/layout.ts";
 import { MAX_CAPACITY } from "../../ring/ring-layout.ts";
 import { checkCapacity } from "../../ring/spsc-ring.ts";
 import { MAX_TIMER_MS, type Runtime, type WorkerLimits } from "../../runtimes/runtime.ts";
+import { checkHost } from "./host-options.ts";
 import { isRelative } from "./module-url.ts";
 import { checkWorkerOptions, type ResolvedWorkerOptions } from "./worker-options.ts";
 import { checkObserving, type ResolvedObserving } from "./observe-options.ts";
@@ -30,7 +31,7 @@ import type { PoolOptions, ShutdownOptions } from "./pool-options.ts";
 import { checkWorkerLimits } from "./worker-limits.ts";
 
 /** Options that are merged into others. */
-type Merged = "threads" | "worker" | "resourceLimits" | "permission";
+type Merged = "threads" | "worker" | "resourceLimits" | "permission" | "host";
 
 interface ResolvedParts extends ResolvedObserving {
   readonly ringBytes: RingSizes;
@@ -41,6 +42,8 @@ interface ResolvedParts extends ResolvedObserving {
   readonly workerOptions: ResolvedWorkerOptions;
   readonly moduleUrl: string | undefined;
   readonly mapError: PoolOptions["mapError"];
+  /** By name; those of a module beside its other exports. */
+  readonly hostFunctions: Readonly<Record<string, unknown>>;
 }
 
 /** Every option with its value. Infinity: no limit, or never. */
@@ -80,6 +83,7 @@ const DEFAULTS = {
   metrics: false,
   debug: undefined,
   context: undefined,
+  host: undefined,
   /** Enough for a slow machine that starts many workers at once. */
   startTimeoutMs: 60_000,
   teardownTimeoutMs: 1000,
@@ -119,10 +123,6 @@ export function resolveOptions(
     return given === Infinity ? Infinity : checkInteger(key, given, min, max);
   };
   const { minThreads, maxThreads } = checkThreads(read, runtime.cores);
-  const maxPayloadBytes = read("maxPayloadBytes");
-  if (typeof maxPayloadBytes !== "number" || !(maxPayloadBytes >= 1)) {
-    throw invalid("maxPayloadBytes", "a number from 1", show(maxPayloadBytes));
-  }
   const queuePolicy = read("queuePolicy");
   if (queuePolicy !== "reject" && queuePolicy !== "wait") {
     throw invalid("queuePolicy", '"reject" or "wait"', show(queuePolicy));
@@ -134,7 +134,7 @@ export function resolveOptions(
     maxThreads,
     idleTimeoutMs: limit("idleTimeoutMs", MAX_TIMER_MS),
     ringBytes: checkRingBytes(read("ringBytes")),
-    maxPayloadBytes,
+    maxPayloadBytes: checkPayloadBytes(read("maxPayloadBytes")),
     maxConcurrency: integer("maxConcurrency", 1, 2 ** 20),
     spinMs: checkSpin(read("spinMs")),
     balancer: checkBalancer(read("balancer")),
@@ -154,7 +154,13 @@ export function resolveOptions(
     keepAlive: checkBoolean("keepAlive", read("keepAlive")),
     moduleUrl: checkModuleUrl(read("moduleUrl")),
     mapError: checkMapError(read("mapError")),
+    hostFunctions: checkHost(read("host")),
   };
+}
+
+function checkPayloadBytes(bytes: unknown): number {
+  if (typeof bytes === "number" && bytes >= 1) return bytes;
+  throw invalid("maxPayloadBytes", "a number from 1", show(bytes));
 }
 
 function refuseCallOptions(options: object): void {

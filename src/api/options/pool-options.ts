@@ -4,6 +4,7 @@ import type { InlinerLimits } from "../../host/dispatch/queue/inline-executor.ts
 import type { DebugTopic } from "../../host/observe/debug-log.ts";
 import type { RingSizes } from "../../lane/layout.ts";
 import type { PermissionOptions, ResourceLimits } from "../../runtimes/runtime.ts";
+import type { HostOptions } from "./host-options.ts";
 import type { ContextOptions } from "./observe-options.ts";
 import type { PermissionMode } from "./worker-limits.ts";
 import type { WorkerOptions } from "./worker-options.ts";
@@ -177,6 +178,13 @@ export interface PoolOptions {
    * @see [traces](https://github.com/heddle-js/heddle/blob/main/docs/observability.md#traces)
    */
   readonly context?: ContextOptions;
+  /**
+   * Functions of the host that tasks may call ({@link host}): `{ functions }`.
+   *
+   * @default none
+   * @see [host functions](https://github.com/heddle-js/heddle/blob/main/docs/nested-work.md#functions-of-the-host)
+   */
+  readonly host?: HostOptions;
   /**
    * Maximum time for a worker to load its tasks, in milliseconds. Then its start has failed. Infinity: no limit.
    *

@@ -38,7 +38,7 @@ export function blockableTimers(runtime: Runtime): BlockableTimers {
   return {
     runtime: Object.defineProperty(copy, "setTimeout", { value: setTimeout }),
     runDue: (nowMs) => {
-      for (const { atMs, run } of [...pending]) if (atMs <= nowMs) run();
+      for (const { atMs, run } of pending) if (atMs <= nowMs) run();
     },
   };
 }

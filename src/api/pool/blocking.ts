@@ -3,6 +3,7 @@ import { BlockingWait } from "../../host/dispatch/blocking-wait.ts";
 import type { Broadcasts } from "../../host/dispatch/broadcasts.ts";
 import type { Dispatcher } from "../../host/dispatch/dispatcher.ts";
 import type { PollLoop } from "../../host/dispatch/poll-loop.ts";
+import type { HostRequests } from "../../host/requests/host-requests.ts";
 import type { Supervisor } from "../../host/workers/supervisor.ts";
 import type { AwakeCount } from "../../sync/awake-count.ts";
 import type { HostParker } from "../../sync/host-parking.ts";
@@ -16,7 +17,11 @@ export function createBlocking(
   calls: Dispatcher,
   loop: PollLoop,
   timers: BlockableTimers,
-  parts: () => { readonly supervisor: Supervisor; readonly broadcasts: Broadcasts },
+  parts: () => {
+    readonly supervisor: Supervisor;
+    readonly broadcasts: Broadcasts;
+    readonly requests: HostRequests;
+  },
 ): BlockingWait {
   const check = (isTick: boolean): boolean => {
     const { supervisor, broadcasts } = parts();
@@ -27,5 +32,14 @@ export function createBlocking(
     const hasOpened = broadcasts.runFinished();
     return supervisor.checkWorkers(isTick) || hasOpened;
   };
-  return new BlockingWait({ runtime, parker, active, calls, loop, spinMs, pool: { check } });
+  const takeRequests = (): void => parts().requests.takeAll();
+  return new BlockingWait({
+    runtime,
+    parker,
+    active,
+    calls,
+    loop,
+    spinMs,
+    pool: { check, takeRequests },
+  });
 }

@@ -227,6 +227,7 @@ export class PoolCore {
   /** Rejects unfinished calls and stops workers and timers. */
   #end(closed: Error, unfinished: () => Error): Promise<void> {
     const { dispatcher, supervisor, safety, deadlines, cancellation, lastOutput } = this.parts;
+    this.parts.requests.close();
     this.#rejectReady(closed);
     cancellation.notifyAll(unfinished());
     dispatcher.rejectAll(unfinished);

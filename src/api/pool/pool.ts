@@ -230,7 +230,7 @@ class ThreadPool extends SafeEventTarget {
       placeError: (pool, error) => (pool as ThreadPool).#origin.place(error),
     });
     const { parts, ready } = this.#core;
-    const { dispatcher, entry: ownEntry, broadcasts, streams, blocking } = parts;
+    const { dispatcher, entry: ownEntry, broadcasts, streams, blocking, requests } = parts;
     const entry = withMappedErrors(ownEntry, spec.options.mapError);
     this.ready = ready;
     const target = {
@@ -252,7 +252,7 @@ class ThreadPool extends SafeEventTarget {
     this.broadcast = createBroadcastProxy(spec, broadcasts, ownEntry, isKnown, this);
     const core = this.#core;
     const knowledge = () => isKnown() ? "known" : core.isLearning ? "learning" : "unknown";
-    this.sync = createSyncProxy(spec, { entry, blocking, knowledge, pool: this });
+    this.sync = createSyncProxy(spec, { entry, blocking, requests, knowledge, pool: this });
     ({ map: this.map, forEach: this.forEach, reduce: this.reduce } = createMapping(
       this,
       spec.options.maxThreads,

@@ -1,6 +1,5 @@
 /** The host's side of a pool: creates its parts in the order of their dependencies and connects their events. */
 import { Codec } from "../../codec/codec.ts";
-import { warmUp } from "../../lane/warm-up.ts";
 import { createAbortEpochs } from "../../sync/abort-epochs.ts";
 import { maxInlineBytes } from "../../lane/endpoint.ts";
 import { SnapshotEncoder } from "../../lane/snapshot.ts";
@@ -32,7 +31,6 @@ import type { LaneOptions } from "../../host/workers/thread-lane.ts";
 import { Deadlines } from "../../host/limits/deadlines.ts";
 import type { PoolSpec } from "../tasks/pool-spec.ts";
 import { AUTO_QUEUE_PER_THREAD, type ResolvedOptions } from "../options/options.ts";
-import { startFailure } from "../options/worker-options.ts";
 import { VERSION } from "../../version.ts";
 import type { CallEntry } from "../../host/observe/call-entry.ts";
 import { Observing } from "../observe/observing.ts";
@@ -41,7 +39,10 @@ import { blockableTimers } from "./blockable-timers.ts";
 import { createBlocking } from "./blocking.ts";
 import { AwakeCount } from "../../sync/awake-count.ts";
 import { HostParker } from "../../sync/host-parking.ts";
-import type { Runtime, WorkerHandle } from "../../runtimes/runtime.ts";
+import type { HostRequests } from "../../host/requests/host-requests.ts";
+import { boundCallbacks, createRequests } from "./host-requests.ts";
+import { startThreads } from "./start-threads.ts";
+import type { Runtime } from "../../runtimes/runtime.ts";
 
 /** Events of the parts that the pool itself handles. */
 export interface PartEvents {
@@ -79,6 +80,7 @@ export interface PoolParts {
   readonly streams: StreamCalls;
   readonly observing: Observing;
   readonly entry: CallEntry;
+  readonly requests: HostRequests;
   readonly blocking: BlockingWait;
 }
 
@@ -118,36 +120,6 @@ function startOf(
     setup: setup === undefined ? undefined : runtime.toModuleUrl(setup),
     data: options.workerOptions.data,
     maxMemory: options.maxWorkerBytes,
-  };
-}
-
-/**
- * Starts the first thread early: it loads its code while the host creates the rest of the pool. Returns a function that
- * returns this thread first, then starts others.
- */
-function startThreads(
-  { options, sources, taskModule, runtime, workerEntry }: PoolSpec,
-): LaneOptions["spawn"] {
-  const { name, thread, setup } = options.workerOptions;
-  const tasks = taskModule === undefined ? sources.map(({ moduleUrl }) => moduleUrl) : [taskModule];
-  const others = [setup, options.context?.run].filter((url) => url !== undefined);
-  const modules = [...others.map((url) => runtime.toModuleUrl(url)), ...tasks];
-  const { workerLimits: limits } = options;
-  const spawn = (workerId: number): WorkerHandle => {
-    try {
-      return runtime.spawnWorker(workerEntry, `${name}-${workerId}`, limits, modules, thread);
-    } catch (error) {
-      throw startFailure(error, thread);
-    }
-  };
-  let first = options.minThreads > 0 ? spawn(0) : undefined;
-  runtime.macrotask(() => warmUp(runtime)); // while the thread loads its code
-  // The thread is still unused only if creating the rest of the pool has failed.
-  runtime.microtask(() => void first?.terminate());
-  return (workerId) => {
-    const handle = first ?? spawn(workerId);
-    first = undefined;
-    return handle;
   };
 }
 
@@ -244,7 +216,16 @@ function supervisorEvents(
     onPrepare: (lane, onDone) => parts().broadcasts.prepare(lane, onDone),
     onEnded: (workerId, error) => parts().broadcasts.onEnded(workerId, error),
     ...observing.wakeEvents(() => loop.onWakeMessage()),
-    onArgument: (lane, message) => parts().sources.onMessage(lane, message),
+    onTaskMessage: (lane, message) => {
+      const { sources, requests } = parts();
+      if (message.heddle === "credit" || message.heddle === "cancel") {
+        sources.onMessage(lane, message);
+      } else requests.onMessage(lane, message);
+    },
+    onWorkerExit: (exit, error) => {
+      parts().requests.onEnded(exit.workerId);
+      events.onWorkerExit(exit, error);
+    },
     onLost: (call, error) => parts().cancellation.rejectLost(call, error),
   };
 }
@@ -274,13 +255,12 @@ export function wire(given: PoolSpec, events: PartEvents): PoolParts {
     },
   });
   const loop: PollLoop = new PollLoop(runtime, parker, awakeCount, dispatcher, options.spinMs);
-  const { kick } = loop;
-  dispatcher.waiting.inliner = createInlineExecutor(spec, codec, snapshots, dispatcher, kick);
+  dispatcher.waiting.inliner = createInlineExecutor(spec, codec, snapshots, dispatcher, loop.kick);
   const safety = new Watchdog(runtime, () => receivers(parts, parker), () => {
     dispatcher.checkLanes();
     loop.onTick();
   });
-  const limits = createLimits(spec, dispatcher, memory.abortEpochs, kick, () => supervisor);
+  const limits = createLimits(spec, dispatcher, memory.abortEpochs, loop.kick, () => supervisor);
   const supervisor: Supervisor = new Supervisor(
     options,
     laneOptionsOf(spec, codec, spawn, startOf(spec, memory, observing)),
@@ -296,6 +276,7 @@ export function wire(given: PoolSpec, events: PartEvents): PoolParts {
   });
   const parts: LinkedParts = {
     dispatcher,
+    requests: createRequests(spec, { codec, snapshots, dispatcher, supervisor, ...limits }),
     loop,
     safety,
     supervisor,
@@ -331,13 +312,14 @@ function dispatcherEvents(
   };
   const linked: Omit<DispatcherEvents, "onWork"> = {
     onSettings: (call) => {
-      const { hasSignal, signal, tickMs, streams, onEvent } = call.settings;
+      const { hasSignal, signal, tickMs, streams, onEvent, callbacks } = call.settings;
       const { cancellation, deadlines, signals, sources } = parts();
       if (streams !== undefined) sources.attach(call, streams);
       if (onEvent !== undefined) {
         // Already there if the call was made before its task was known.
         call.onEvents ??= inCallerContext(runtime, onEvent);
       }
+      if (callbacks !== undefined) call.callbacks ??= boundCallbacks(runtime, callbacks);
       if (hasSignal) cancellation.begin(call);
       if (tickMs !== Infinity) deadlines.watch(tickMs);
       if (signal !== undefined && call.watch === undefined) signals.watch(call, signal);

@@ -5,7 +5,7 @@
 import { WeakMap } from "../../builtins.ts";
 
 /** A list marks a `Transfer` and contains the objects to transfer. */
-export type Brand = readonly unknown[] | "envelope" | "borrow" | "stream";
+export type Brand = readonly unknown[] | "envelope" | "borrow" | "stream" | "callback";
 
 const KEY = Symbol.for("heddle.brands");
 const shared = globalThis as { [KEY]?: WeakMap<object, Brand> };

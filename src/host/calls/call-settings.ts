@@ -1,11 +1,16 @@
 /** Options of a call beyond its arguments. Calls with equal options share one object. */
 import { abortError } from "../../protocol/abort-reason.ts";
+import type { AnyCallback } from "../../codec/support/callback.ts";
 import type { AnyIterator } from "../../streams/stream-producer.ts";
 
-/** The key of a call, with its slot once it is computed (`key-slots.ts`); or the id of a worker. */
+/**
+ * The key of a call, with its slot once it is computed (`key-slots.ts`); or the id of a worker; or the mark of a nested call,
+ * which any worker may run.
+ */
 type Affinity =
   | { readonly key: string | number; slot?: number }
-  | { readonly workerId: number };
+  | { readonly workerId: number }
+  | { readonly isNested: true };
 
 /** A call as those see it who follow its run. */
 interface CallRun {
@@ -55,6 +60,8 @@ export interface CallSettings {
   readonly isBlocking: boolean;
   /** Follows the call, for a scope. */
   readonly run: RunWatch | undefined;
+  /** The functions among its arguments that its task may call, by their numbers. */
+  readonly callbacks: readonly AnyCallback[] | undefined;
   /** Time between two checks of such a call, in milliseconds; Infinity: it has no limits. */
   readonly tickMs: number;
 }
@@ -91,6 +98,7 @@ export function createSettings(options: GivenSettings): CallSettings {
     streams: given.streams,
     isBlocking: given.isBlocking ?? false,
     run: given.run,
+    callbacks: given.callbacks,
     tickMs: least === Infinity
       ? Infinity
       : Math.min(Math.max(least / TICKS_PER_LIMIT, MIN_TICK_MS), MAX_TICK_MS),

@@ -76,6 +76,8 @@ export class PendingCall {
   stream: ItemSink | undefined = undefined;
   sources: CallWatch | undefined = undefined;
   onEvents: ((values: readonly unknown[]) => void) | undefined = undefined;
+  /** The functions among its arguments. */
+  callbacks: CallSettings["callbacks"] = undefined;
   /** Nobody waits for its stream at present, so it does not keep the process running. */
   isIdle = false;
 
@@ -285,7 +287,11 @@ export class InFlight {
     call.retryPayload = undefined;
     call.watch = undefined;
     call.waiting = undefined;
-    call.stream = call.sources = call.onEvents = undefined;
+    call.stream =
+      call.sources =
+      call.onEvents =
+      call.callbacks =
+        undefined;
     if (call.isIdle) {
       call.isIdle = false;
       this.#idle--;

@@ -24,6 +24,8 @@ const ROUNDS_PER_CLOCK = 16;
 interface BlockingWork {
   /** Notices that workers have started or ended; then returns true. `isTick`: checks what has no wake as well, time limits for example. */
   check(isTick: boolean): boolean;
+  /** Handles what workers have asked among their responses. */
+  takeRequests(): void;
 }
 
 export interface BlockingWaitOptions {
@@ -54,11 +56,14 @@ export class BlockingWait {
 
   /** Blocks this thread until `isOver`, which runs no user code. */
   until(isOver: () => boolean): void {
-    const { runtime, calls, loop } = this.#options;
+    const { runtime, calls, loop, pool } = this.#options;
     loop.withdrawPark();
     let tickMs = 0;
     for (let round = 1;; round++) {
-      if (calls.lanes.isBusy && calls.drain(MAX_TAKEN) > 0 && isOver()) return;
+      if (calls.lanes.isBusy && calls.drain(MAX_TAKEN) > 0) {
+        pool.takeRequests();
+        if (isOver()) return;
+      }
       if (calls.lanes.isBusy && round % ROUNDS_PER_CLOCK !== 0 && this.#spin.spin()) continue;
       const nowMs = runtime.now();
       const isTick = nowMs >= tickMs;

@@ -207,8 +207,17 @@ export class Dispatcher implements HostWork {
   /** Fails lanes that answer calls which they were not given. Called now and then. */
   checkLanes(): void {
     for (const lane of this.lanes.findUnsolicited()) {
+      if (this.#takesRequests(lane)) continue;
       const message = `Worker ${lane.id} answered a call that it was not given.`;
       this.failLane(lane, new ProtocolError(message));
+    }
+  }
+
+  #takesRequests(lane: Lane): boolean {
+    try {
+      return this.responses.takeRequests(lane);
+    } catch {
+      return false; // always a ProtocolError
     }
   }
 
@@ -228,6 +237,24 @@ export class Dispatcher implements HostWork {
   #drop(lane: Lane): void {
     this.lanes.remove(lane);
     this.#placement.forget(lane);
+  }
+
+  /** The lane's worker waits with its thread: calls that it has not begun run elsewhere, and it gets no others. */
+  suspend(lane: Lane): void {
+    this.#placement.forget(lane);
+    if (!this.lanes.suspend(lane)) return;
+    this.pending.isDue = true;
+    this.#stealing.requeue(lane);
+    this.waiting.flush();
+    this.#events.onWait(); // a further worker may have to start
+  }
+
+  /** It goes on. */
+  resume(lane: Lane): void {
+    if (!this.lanes.resume(lane)) return;
+    this.pending.isDue = true;
+    this.waiting.pinned.onOpened();
+    this.#events.onWork();
   }
 
   /** Sends no further calls to a lane. False: it got none before. */

@@ -13,6 +13,7 @@ import {
   kindOf,
   NUMBER_FRAME_BYTES,
   OPENED,
+  REQUEST,
   RESULT,
   RESULT_NUMBER,
   RESULT_VALUE,
@@ -21,6 +22,7 @@ import {
   THROWN,
 } from "../../lane/frame.ts";
 import { UNKNOWN_LOAD } from "../../metering/task-timings.ts";
+import { unpackNumber } from "../../protocol/host-requests.ts";
 import { ProtocolError } from "../../errors.ts";
 import { EMPTY } from "../../ring/consumer.ts";
 import type { InFlight, PendingCall } from "../calls/in-flight.ts";
@@ -33,6 +35,23 @@ export interface StreamOpener {
   refuse(lane: Lane, slot: number, generation: number): void;
   /** Items of the call cannot be read. */
   fail(call: PendingCall, error: unknown): void;
+}
+
+/** Takes requests of workers. Runs no code of the program. */
+export interface RequestSink {
+  /** `failure`: the values cannot be read. */
+  onRecord(
+    lane: Lane,
+    id: {
+      readonly slot: number;
+      readonly generation: number;
+      readonly number: number;
+      /** Whether the worker waits for the answer with its thread. */
+      readonly isSync: boolean;
+    },
+    values: unknown[],
+    failure?: unknown,
+  ): void;
 }
 
 /** Items that count as one more response. */
@@ -50,6 +69,7 @@ export class Responses {
   streamItems = 0;
   /** Set before the first call. */
   streams: StreamOpener | undefined;
+  requests: RequestSink | undefined;
   readonly #inFlight: InFlight;
   readonly #signatures: readonly (Signature | undefined)[];
   #hasSignatures: boolean;
@@ -157,6 +177,10 @@ export class Responses {
       this.#takeItems(lane, index, call, kind);
       return;
     }
+    if (kind === REQUEST) {
+      this.#takeRequest(lane, index);
+      return;
+    }
     if ((kind !== RESULT && kind !== THROWN) || countOf(descriptor) !== 1) {
       throw new ProtocolError(`Response of kind ${kind} with ${countOf(descriptor)} values.`);
     }
@@ -187,6 +211,45 @@ export class Responses {
     if (endpoint.rx.release()) lane.wakeForSpace();
     if (isRejection) this.#inFlight.reject(call, value);
     else this.#inFlight.resolve(call, value);
+  }
+
+  /**
+   * Takes what a lane without calls has sent: requests of code that goes on when its call has ended. False: it has sent something
+   * else. Throws ProtocolError for a damaged ring.
+   */
+  takeRequests(lane: Lane): boolean {
+    const { rx } = lane.endpoint;
+    for (let index = rx.poll(); index !== EMPTY; index = rx.poll()) {
+      rx.verify(index);
+      if (rx.end - index < FRAME_BYTES) throw damagedFrame(rx.end - index);
+      const descriptor = rx.memory.i32[(index >> 2) + DESCRIPTOR_WORD]!;
+      const kind = kindOf(descriptor);
+      if (kind !== REQUEST && kind !== KEY_LISTS) return false;
+      this.#settleOther(lane, index, undefined, descriptor);
+    }
+    return true;
+  }
+
+  #takeRequest(lane: Lane, index: number): void {
+    const { endpoint } = lane;
+    const { i32 } = endpoint.rx.memory;
+    const word = index >> 2;
+    const id = {
+      slot: i32[word + SLOT_WORD]!,
+      generation: i32[word + GENERATION_WORD]!,
+      ...unpackNumber(i32[word + TASK_WORD]!),
+    };
+    endpoint.decoder.declared = undefined;
+    let values: unknown[] = [];
+    let failure: unknown;
+    try {
+      values = endpoint.readValues(index, i32[word + DESCRIPTOR_WORD]!);
+    } catch (error) {
+      if (error instanceof ProtocolError) throw error;
+      failure = error;
+    }
+    if (endpoint.rx.release()) lane.wakeForSpace();
+    this.requests!.onRecord(lane, id, values, failure);
   }
 
   /** A record that does not end its call: a stream opens, or items or events arrive. */

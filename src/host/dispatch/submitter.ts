@@ -8,6 +8,11 @@
  * for none of that.
  */
 import type { Encoder } from "../../codec/encoder.ts";
+import {
+  type AnyCallback,
+  isCallbackRefusal,
+  withCallbacks,
+} from "../../codec/support/callback.ts";
 import type { Signature } from "../../codec/struct/signature.ts";
 import {
   ARGUMENTS,
@@ -20,7 +25,13 @@ import { type CallLoad, type TaskTimings, UNKNOWN_LOAD } from "../../metering/ta
 import { DataCloneError } from "../../errors.ts";
 import { hasPromise, ignoreRejections } from "./pending-arguments.ts";
 import { type CalledTask, DeferredCalls } from "./deferred-calls.ts";
-import { type CallSettings, PLAIN, reasonOf, withStreams } from "../calls/call-settings.ts";
+import {
+  type CallSettings,
+  createSettings,
+  PLAIN,
+  reasonOf,
+  withStreams,
+} from "../calls/call-settings.ts";
 import { splitStreams } from "../streams/split-streams.ts";
 import { endSource, endStreams } from "../../streams/open-source.ts";
 import type { InFlight, PendingCall, Reject, Resolve } from "../calls/in-flight.ts";
@@ -227,6 +238,13 @@ export class Submitter {
     submit: (args: readonly unknown[], settings: CallSettings) => Call,
   ): Call {
     const split = error instanceof DataCloneError ? splitStreams(args) : undefined;
+    if (split === undefined && isCallbackRefusal(error)) {
+      const callbacks: AnyCallback[] = [];
+      return withCallbacks(
+        callbacks,
+        () => submit(args, createSettings({ ...settings, callbacks })),
+      );
+    }
     if (split === undefined) {
       ignoreRejections(args, this.#isPromise);
       endStreams(args);
@@ -316,6 +334,20 @@ export class Submitter {
   /** Arguments taken before their task was known, as its declared shapes require. */
   redeclare(snapshot: Snapshot, task: number): Snapshot {
     return this.#deferred.redeclare(snapshot, task);
+  }
+
+  /** Makes a nested call, with arguments that are encoded already. It is made while the pool closes, too. */
+  submitNested(
+    task: number,
+    snapshot: Snapshot,
+    settings: CallSettings,
+    resolve: Resolve,
+    reject: Reject,
+  ): PendingCall {
+    this.#pending.kick();
+    const call = this.#sender.begin(resolve, reject, settings, task);
+    this.#waiting.add(call, task, snapshot);
+    return call;
   }
 
   /** Makes a call with arguments that are encoded already. Throws if the pool takes no calls. */

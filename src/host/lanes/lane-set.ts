@@ -18,6 +18,8 @@ export class LaneSet {
   readonly open: Lane[] = [];
   /** Lanes that have started and will be open when they are prepared. */
   readonly #preparing = new Set<Lane>();
+  /** Lanes that were open and will be again: their workers wait for an answer of the host, with their threads. */
+  readonly #suspended = new Set<Lane>();
 
   /** Adds a lane that takes no calls but those that prepare it, until `setOpen` is called. */
   add(lane: Lane): void {
@@ -34,19 +36,39 @@ export class LaneSet {
 
   /** Whether a lane may get calls: it is open or is being prepared. */
   takesCalls(lane: Lane): boolean {
-    return this.open.includes(lane) || this.#preparing.has(lane);
+    return this.open.includes(lane) || this.#preparing.has(lane) || this.#suspended.has(lane);
+  }
+
+  /** How many are suspended. */
+  get suspended(): number {
+    return this.#suspended.size;
+  }
+
+  /** An open lane gets no calls until `resume`. False: it is not open. */
+  suspend(lane: Lane): boolean {
+    if (!removeFrom(this.open, lane)) return false;
+    this.#suspended.add(lane);
+    return true;
+  }
+
+  /** False: it was retired or removed meanwhile, or not suspended. */
+  resume(lane: Lane): boolean {
+    if (!this.#suspended.delete(lane)) return false;
+    this.open.push(lane);
+    return true;
   }
 
   /** Removes a lane that is gone. */
   remove(lane: Lane): void {
     this.#preparing.delete(lane);
+    this.#suspended.delete(lane);
     removeFrom(this.all, lane);
     removeFrom(this.open, lane);
   }
 
   /** The lane takes no further calls. False: it took none before. */
   retire(lane: Lane): boolean {
-    return removeFrom(this.open, lane);
+    return removeFrom(this.open, lane) || this.#suspended.delete(lane);
   }
 
   byId(id: number): Lane | undefined {
@@ -129,9 +151,7 @@ export class LaneSet {
   /** Lanes that take no further calls and have answered all they had. */
   findDrained(): Lane[] {
     if (this.open.length === this.all.length) return [];
-    return this.all.filter((lane) =>
-      lane.load.outstanding === 0 && !this.open.includes(lane) && !this.#preparing.has(lane)
-    );
+    return this.all.filter((lane) => lane.load.outstanding === 0 && !this.takesCalls(lane));
   }
 }
 

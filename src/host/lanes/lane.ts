@@ -1,7 +1,8 @@
 /** One worker as the host's scheduling sees it. `thread-lane.ts` is the implementation. */
 import type { Endpoint } from "../../lane/endpoint.ts";
 import type { LaneLoad } from "./lane-load.ts";
-import type { StreamMessage } from "../../protocol/start-data.ts";
+import type { AnswerMessage } from "../../protocol/host-requests.ts";
+import type { HostMessage } from "../../protocol/start-data.ts";
 import type { PayloadCredit } from "./payload-credit.ts";
 
 export interface Lane {
@@ -28,10 +29,12 @@ export interface Lane {
   /** Notifies the worker that a call it may be running was aborted. */
   notifyAbort(slot: number, generation: number, reason: unknown): void;
   /**
-   * Posts a message for a stream of the worker, and moves the objects in `transfer`. Throws DataCloneError if a part cannot
-   * be cloned or moved; does nothing if the worker is gone.
+   * Posts a message for a stream or a request of the worker, and moves the objects in `transfer`. Throws DataCloneError if a
+   * part cannot be cloned or moved; does nothing if the worker is gone.
    */
-  postStream(message: StreamMessage, transfer?: readonly unknown[]): void;
+  postStream(message: HostMessage, transfer?: readonly unknown[]): void;
+  /** The same for the answer that the worker waits for with its thread. */
+  postAnswer(message: AnswerMessage, transfer: readonly unknown[]): void;
   /**
    * Stops a worker that broke the protocol or exceeded a time limit. `error` is the reason that its calls are lost.
    */

@@ -102,7 +102,7 @@ export class WorkStealing {
   requeue(lane: Lane, isForAll = false): void {
     // A broadcast is for this worker alone.
     const mayMove = ({ affinity }: CallSettings): boolean =>
-      isForAll || affinity === undefined || "key" in affinity;
+      isForAll || affinity === undefined || !("workerId" in affinity);
     const calls = this.#revoke(lane, unclaimedCalls(lane.endpoint.tx), mayMove);
     this.moved += calls.length;
     this.#options.putBack(calls);
@@ -196,7 +196,7 @@ export class WorkStealing {
 
 /** Whether a call may go to any worker. */
 function mayMove({ affinity }: CallSettings): boolean {
-  return affinity === undefined;
+  return affinity === undefined || "isNested" in affinity;
 }
 
 /** The `most` oldest calls that the worker has not begun, as ring offsets, oldest first. May be stale. */

@@ -2,7 +2,7 @@
 import type { Codec } from "../../codec/codec.ts";
 import type { WorkerLoss } from "../../errors.ts";
 import type { RingSizes } from "../../lane/layout.ts";
-import type { ArgumentMessage, PoolStart } from "../../protocol/start-data.ts";
+import type { PoolStart, TaskMessage } from "../../protocol/start-data.ts";
 import type { Runtime, WorkerHandle } from "../../runtimes/runtime.ts";
 
 export interface LaneOptions {
@@ -34,8 +34,8 @@ export interface LaneEvents<Lane> {
   /** The host had to wake the worker. Undefined: nobody wants to know. */
   readonly onWoken: ((lane: Lane) => void) | undefined;
   onUnhandledRejection(lane: Lane, error: Error): void;
-  /** The worker wants items of an argument stream, or no more of them. */
-  onArgument(lane: Lane, message: ArgumentMessage): void;
+  /** A task of the worker wants something. */
+  onTaskMessage(lane: Lane, message: TaskMessage): void;
   /** The worker uses too much memory, or far too much. May be repeated. */
   onFull(lane: Lane, isFarOver: boolean): void;
   /** Called exactly once, when the lane is GONE: the thread has exited, or did not end in time. */

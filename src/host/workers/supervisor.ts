@@ -19,7 +19,7 @@ import { WorkerFailures } from "./worker-failures.ts";
 import type { Lane } from "../lanes/lane.ts";
 import type { WorkerExit } from "./lane-options.ts";
 import { type LaneEnd, type LaneEvents, type LaneOptions, ThreadLane } from "./thread-lane.ts";
-import type { ArgumentMessage } from "../../protocol/start-data.ts";
+import type { TaskMessage } from "../../protocol/start-data.ts";
 import type { PendingCall } from "../calls/in-flight.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 
@@ -49,8 +49,8 @@ export interface SupervisorEvents {
   /** A worker has woken the host; or the host a worker, if anybody wants to know. */
   readonly onWake: (worker: { readonly id: number }) => void;
   readonly onWoken: ((workerId: number) => void) | undefined;
-  /** A worker wants items of an argument stream, or no more of them. */
-  onArgument(lane: Lane, message: ArgumentMessage): void;
+  /** A task of a worker wants something. */
+  onTaskMessage(lane: Lane, message: TaskMessage): void;
   onUnhandledRejection(workerId: number, error: Error): void;
   /** `minThreads` workers are ready for the first time. */
   onReady(): void;
@@ -141,7 +141,7 @@ export class Supervisor {
       onWake: events.onWake,
       onWoken: events.onWoken && (({ id }) => events.onWoken!(id)),
       onUnhandledRejection: (lane, error) => events.onUnhandledRejection(lane.id, error),
-      onArgument: (lane, message) => events.onArgument(lane, message),
+      onTaskMessage: (lane, message) => events.onTaskMessage(lane, message),
       onFull: (lane, isFarOver) => this.#onFull(lane, isFarOver),
       onEnd: (lane, end) => this.#onEnd(lane, end),
     };

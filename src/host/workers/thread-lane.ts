@@ -11,6 +11,7 @@ import { unpackError } from "../../codec/codec.ts";
 import { textOf } from "../../codec/kinds/errors.ts";
 import { Endpoint } from "../../lane/endpoint.ts";
 import {
+  ANSWERS,
   CLOSING,
   ENDED,
   FOR_CALLS,
@@ -29,12 +30,11 @@ import {
   WAITS_FOR,
   WANTS_SPACE,
 } from "../../lane/layout.ts";
-import { packReason } from "../../protocol/abort-reason.ts";
+import type { AnswerMessage } from "../../protocol/host-requests.ts";
 import {
   type AbortMessage,
   FLUSH,
   type HostMessage,
-  type PackedReason,
   type StartOutcome,
   WAKE,
   type WorkerMessage,
@@ -56,6 +56,7 @@ import { LaneLoad } from "../lanes/lane-load.ts";
 import { giveLaneMemory, takeLaneMemory } from "./lane-memory.ts";
 import type { Lane } from "../lanes/lane.ts";
 import type { LaneEnd, LaneEvents as EventsOf, LaneOptions } from "./lane-options.ts";
+import { postAbort } from "./abort-message.ts";
 import { PayloadCredit } from "../lanes/payload-credit.ts";
 import { StartTimer } from "./start-timer.ts";
 import type { Receiver } from "./watchdog.ts";
@@ -242,22 +243,8 @@ export class ThreadLane implements Lane, Receiver {
   }
 
   notifyAbort(slot: number, generation: number, reason: unknown): void {
-    const abort = (packed: PackedReason): AbortMessage => ({
-      heddle: "abort",
-      slot,
-      generation,
-      reason: packed,
-    });
-    try {
-      this.#handle.post(abort(packReason(this.#runtime, reason)));
-    } catch {
-      // A reason that cannot be cloned is sent as text. Even that may fail: the worker may be gone.
-      try {
-        this.#handle.post(abort({ value: textOf(reason) }));
-      } catch (error) {
-        this.#cause ??= error;
-      }
-    }
+    const post = (message: AbortMessage): void => this.#handle.post(message);
+    this.#cause ??= postAbort(this.#runtime, post, slot, generation, reason);
   }
 
   postStream(message: HostMessage, transfer: readonly unknown[] = []): void {
@@ -267,6 +254,14 @@ export class ThreadLane implements Lane, Receiver {
     } catch (error) {
       throw new DataCloneError(textOf(error), { cause: error });
     }
+  }
+
+  postAnswer(message: AnswerMessage, transfer: readonly unknown[]): void {
+    if (this.#state === "gone") return;
+    this.endpoint.messages.postOther(message, transfer);
+    // SYNC(answers): pairs with `requestSync` in worker/host-requests.ts.
+    Atomics.add(this.#control, ANSWERS, 1);
+    Atomics.notify(this.#control, ANSWERS);
   }
 
   /** Keeps the process running until the worker's output to stdout and stderr has arrived. */
@@ -355,7 +350,9 @@ export class ThreadLane implements Lane, Receiver {
         return;
       case "credit":
       case "cancel":
-        this.#events.onArgument(this, message);
+      case "request":
+      case "requestAbort":
+        this.#events.onTaskMessage(this, message);
         return;
       case "shared":
         this.#hooked?.onMessage(

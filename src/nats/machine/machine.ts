@@ -209,7 +209,7 @@ export class Machine {
     const [name, settings, ...args] = this.codec.decode(
       bytes,
       header,
-      (index, isReadable) => this.#readersOf(running).open(index, isReadable),
+      (index, kind) => this.#readersOf(running).open(index, kind === 1),
     );
     if (header.kind !== CALL || typeof name !== "string") {
       throw new ProtocolError("A request that is not a call.");

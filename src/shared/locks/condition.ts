@@ -1,5 +1,5 @@
 /** Waiting, with a lock given back meanwhile, until another thread says that something has changed. */
-import { DeadlockError } from "../../shared-errors.ts";
+import { DeadlockError } from "../../errors.ts";
 import { Guarded } from "../guarded.ts";
 import { registerHandle, SharedObject } from "../handles.ts";
 import { OBJECT_WORDS, ObjectMemory } from "../memory.ts";

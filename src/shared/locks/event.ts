@@ -1,5 +1,5 @@
 /** Event, flag and once: one word each. */
-import { DeadlockError } from "../../shared-errors.ts";
+import { DeadlockError } from "../../errors.ts";
 import { registerHandle, SharedObject } from "../handles.ts";
 import { type Kind, OBJECT_WORDS, ObjectMemory } from "../memory.ts";
 import { thisThread } from "../threads/this-thread.ts";

@@ -1,6 +1,6 @@
 /** Options of waits, and their checks. */
-import { InvalidArgumentError } from "../../errors.ts";
-import { DeadlockError, PoisonedError } from "../../shared-errors.ts";
+import { DeadlockError, InvalidArgumentError } from "../../errors.ts";
+import { PoisonedError } from "../../shared-errors.ts";
 import type { WaitOptions } from "../threads/condition.ts";
 import type { Outcome } from "./gate.ts";
 

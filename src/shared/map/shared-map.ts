@@ -1,6 +1,7 @@
 /** Maps and caches that all threads read at once. */
 import { TypeError } from "../../builtins.ts";
-import { DeadlockError, SharedMemoryFullError } from "../../shared-errors.ts";
+import { DeadlockError } from "../../errors.ts";
+import { SharedMemoryFullError } from "../../shared-errors.ts";
 import { bytesAt } from "../../codec/kinds/bytes.ts";
 import { registerHandle, SharedObject } from "../handles.ts";
 import { type BlockOptions, checkWait, type WaitOptions } from "../locks/options.ts";

@@ -4,7 +4,8 @@
  * One object for all copies of heddle in the thread: its words have one writer.
  */
 import { Error } from "../../builtins.ts";
-import { DeadlockError, SharedAccessError, WaitTimeoutError } from "../../shared-errors.ts";
+import { DeadlockError } from "../../errors.ts";
+import { SharedAccessError, WaitTimeoutError } from "../../shared-errors.ts";
 import { workerRealm } from "../../realm/worker-realm.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
 import { VERSION } from "../../version.ts";

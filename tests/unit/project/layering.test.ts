@@ -11,6 +11,7 @@ const LAYERS: Readonly<Record<string, number>> = {
   "builtins.ts": -1,
   "errors.ts": 0,
   "scope-errors.ts": 0,
+  "request-errors.ts": 0,
   "shared-errors.ts": 0,
   "heddle-error.ts": 0,
   "version.ts": 0,
@@ -51,6 +52,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "streams",
     "dispatch/queue",
     "dispatch",
+    "requests",
     "observe",
     "workers",
   ],
@@ -143,7 +145,7 @@ describe.each(sources)("$path", ({ path, text, imports }) => {
         continue;
       }
       const isSharedTypes = to === "errors.ts" || to === "heddle-error.ts" ||
-        to === "shared-errors.ts" || to === "scope-errors.ts" ||
+        ["request-errors.ts", "scope-errors.ts", "shared-errors.ts"].includes(to) ||
         to === "runtimes/runtime.ts";
       if (!isSharedTypes) expect([to, layerOf(to) < layerOf(path)]).toEqual([to, true]);
       if (folderOf(to) === "runtimes" && to !== "runtimes/runtime.ts") {

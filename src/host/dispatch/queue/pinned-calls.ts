@@ -2,6 +2,9 @@
  * Calls that only one worker may run: the worker of their key, or a certain one (a broadcast). They wait here, in a list
  * for each worker, so that they delay no other call, and are never stolen.
  *
+ * Nested calls wait here too, in a list of their own: no other call may delay them, nor the limits of lanes, since the calls
+ * that await them fill those.
+ *
  * A key is hashed to one of `KEY_SLOTS` slots, and a slot gets the worker with the fewest slots when it is first used, also
  * one that is starting: those of the first calls would all be of the worker that is ready first. So the memory for keys is
  * bounded, and a key keeps its worker until that takes no more calls.
@@ -18,6 +21,8 @@ import { KEY_SLOTS, slotOf } from "./key-slots.ts";
 import type { Sender } from "./sender.ts";
 
 const NO_LANE = -1;
+/** Nested calls, in the place of the id of a lane. */
+const NESTED = -2;
 
 export interface PinnedCallsOptions {
   readonly inFlight: InFlight;
@@ -48,26 +53,35 @@ export class PinnedCalls {
     return size;
   }
 
-  /** Calls with a key whose worker does not take calls yet. */
+  /** Calls that no worker takes yet: those with a key, and nested ones. */
   get unassigned(): number {
-    return this.#waiting.get(NO_LANE)?.length ?? 0;
+    return (this.#waiting.get(NO_LANE)?.length ?? 0) + (this.#waiting.get(NESTED)?.length ?? 0);
   }
 
   /** Whether calls wait for a worker that takes calls. */
   get isSendable(): boolean {
-    for (const id of this.#waiting.keys()) if (this.#laneById(id) !== undefined) return true;
+    const hasOpen = this.#options.lanes.open.length > 0;
+    for (const id of this.#waiting.keys()) {
+      if (id === NESTED ? hasOpen : this.#laneById(id) !== undefined) return true;
+    }
     return false;
   }
 
   /** Adds a call whose settings have an affinity. */
   add(queued: QueuedCall, call: PendingCall): void {
     const affinity = call.settings.affinity!;
-    const id = "workerId" in affinity
+    const id = "isNested" in affinity
+      ? NESTED
+      : "workerId" in affinity
       ? affinity.workerId
       : this.#laneOf(affinity.slot ??= slotOf(affinity.key));
     const calls = this.#waiting.get(id);
     if (calls === undefined) this.#waiting.set(id, [queued]);
-    else calls.push(queued);
+    else if (id !== NESTED) calls.push(queued);
+    else {
+      const later = calls.findIndex(({ priority }) => priority < queued.priority);
+      calls.splice(later < 0 ? calls.length : later, 0, queued);
+    }
   }
 
   has(slot: number, generation: number): boolean {
@@ -80,8 +94,12 @@ export class PinnedCalls {
   flush(): boolean {
     let hasSent = false;
     for (const [id, calls] of this.#waiting) {
-      const lane = this.#laneById(id);
-      const sent = lane === undefined ? 0 : this.#flushTo(lane, calls);
+      const lane = id === NESTED ? undefined : this.#laneById(id);
+      const sent = id === NESTED
+        ? this.#flushNested(calls)
+        : lane === undefined
+        ? 0
+        : this.#flushTo(lane, calls);
       if (sent > 0) calls.splice(0, sent);
       if (calls.length === 0) this.#waiting.delete(id);
       hasSent ||= sent > 0;
@@ -139,6 +157,27 @@ export class PinnedCalls {
       sent++;
     }
     return sent;
+  }
+
+  /** The same for nested calls. A lane takes any number of them, as long as its ring has room. */
+  #flushNested(calls: readonly QueuedCall[]): number {
+    let sent = 0;
+    for (const queued of calls) {
+      if (this.#callOf(queued) !== undefined && !this.#sendNested(queued)) break;
+      sent++;
+    }
+    return sent;
+  }
+
+  #sendNested(queued: QueuedCall): boolean {
+    const { lanes, placement, sender, taskTimings } = this.#options;
+    const load = taskTimings.loadOf(queued.task);
+    // Other balancers may be functions of the program.
+    const picked = placement.maySteal ? placement.pick(lanes.open, load) : undefined;
+    if (picked !== undefined && sender.sendSnapshot(picked, queued, load)) return true;
+    const others = lanes.open.filter((lane) => lane !== picked);
+    others.sort((one, other) => one.load.outstanding - other.load.outstanding);
+    return others.some((lane) => sender.sendSnapshot(lane, queued, load));
   }
 
   /** A lane that may get calls. */

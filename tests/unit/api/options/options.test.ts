@@ -18,6 +18,7 @@ const refuseLimits = ({ resourceLimits, permission }: WorkerLimits): string[] =>
 describe("options", () => {
   test("defaults", () => {
     expect(resolveOptions({}, { cores: 8, refuseLimits, takesExecArgv: true })).toEqual({
+      hostFunctions: {},
       minThreads: 7,
       maxThreads: 7,
       hardTimeoutMs: Infinity,

@@ -54,7 +54,7 @@ function createStuckLane(): {
     onReady() {},
     onWake() {},
     onWoken() {},
-    onArgument() {},
+    onTaskMessage() {},
     onUnhandledRejection() {},
     onFull() {},
     onEnd: (_lane, end) => void ends.push(end),

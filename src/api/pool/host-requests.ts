@@ -1,0 +1,91 @@
+/** What workers may ask of the host of a pool: the functions of the option `host`, and the pool's own tasks. */
+import type { Codec } from "../../codec/codec.ts";
+import type { AnyCallback } from "../../codec/support/callback.ts";
+import { type HeddleError, UnknownFunctionError } from "../../errors.ts";
+import { createSettings } from "../../host/calls/call-settings.ts";
+import type { Dispatcher } from "../../host/dispatch/dispatcher.ts";
+import type { Cancellation } from "../../host/limits/cancellation.ts";
+import { HostRequests } from "../../host/requests/host-requests.ts";
+import type { NestedTask } from "../../host/requests/nested-requests.ts";
+import type { Supervisor } from "../../host/workers/supervisor.ts";
+import type { SnapshotEncoder } from "../../lane/snapshot.ts";
+import type { Runtime } from "../../runtimes/runtime.ts";
+import { unknownTask } from "../calls/call-proxy.ts";
+import { mergeOptions, NO_OPTIONS } from "../options/call-options.ts";
+import { didYouMean } from "../options/checks.ts";
+import type { PoolSpec } from "../tasks/pool-spec.ts";
+
+/** The parts of a pool that handle requests. */
+interface RequestParts {
+  readonly codec: Codec;
+  readonly snapshots: SnapshotEncoder;
+  readonly dispatcher: Dispatcher;
+  readonly cancellation: Cancellation;
+  readonly supervisor: Pick<Supervisor, "workerIds">;
+}
+
+export function createRequests(spec: PoolSpec, parts: RequestParts): HostRequests {
+  const { options, sources, signatures } = spec;
+  const { dispatcher: { lanes }, supervisor } = parts;
+  const findTask = (name: string): NestedTask | HeddleError => {
+    const task = sources.findIndex((source) => source.name === name);
+    return task < 0 ? unknownTask(name, sources.map((source) => source.name)) : nested(spec, task);
+  };
+  const hasWorker = (): boolean => {
+    if (lanes.open.length > 0) return true;
+    const ids = supervisor.workerIds;
+    return ids.length > lanes.suspended || ids.length < options.maxThreads;
+  };
+  const requests = new HostRequests({
+    ...parts,
+    signatures,
+    hasContext: options.context !== undefined,
+    findFunction: (name) => findFunction(options.hostFunctions, name),
+    findTask,
+    nameOf: (task) => sources[task % sources.length]?.name ?? "?",
+    hasWorker,
+  });
+  parts.dispatcher.responses.requests = requests;
+  return requests;
+}
+
+function findFunction(
+  functions: Readonly<Record<string, unknown>>,
+  name: string,
+): AnyCallback | UnknownFunctionError {
+  const f = Object.hasOwn(functions, name) ? functions[name] : undefined;
+  if (typeof f === "function") return f as AnyCallback;
+  const known = Object.keys(functions).filter((key) => typeof functions[key] === "function");
+  return new UnknownFunctionError(name, known, didYouMean(name, known));
+}
+
+function nested(
+  { tasks, options: { hardTimeoutMs, balancer } }: PoolSpec,
+  task: number,
+): NestedTask {
+  const { settings: own, isStream, check } = tasks[task]!;
+  return {
+    task,
+    isStream,
+    check,
+    settings: (given, parentPriority) => {
+      const merged = mergeOptions(own, given ?? NO_OPTIONS);
+      return createSettings({
+        hardTimeoutMs,
+        ...merged,
+        // The balancer "fifo" ignores priorities.
+        priority: balancer === "fifo" ? 0 : merged.priority ?? parentPriority,
+        affinity: { isNested: true },
+      });
+    },
+  };
+}
+
+/** The callbacks of a call, each in the asynchronous context of now. */
+export function boundCallbacks(
+  { bindContext }: Pick<Runtime, "bindContext">,
+  callbacks: readonly AnyCallback[],
+): readonly AnyCallback[] {
+  const inContext = bindContext();
+  return callbacks.map((f) => (...args) => inContext(() => f(...args)));
+}

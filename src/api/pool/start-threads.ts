@@ -1,0 +1,36 @@
+/** Starts the threads of a pool. */
+import { warmUp } from "../../lane/warm-up.ts";
+import type { LaneOptions } from "../../host/workers/lane-options.ts";
+import type { WorkerHandle } from "../../runtimes/runtime.ts";
+import { startFailure } from "../options/worker-options.ts";
+import type { PoolSpec } from "../tasks/pool-spec.ts";
+
+/**
+ * Starts the first thread early: it loads its code while the host creates the rest of the pool. Returns a function that
+ * returns this thread first, then starts others.
+ */
+export function startThreads(
+  { options, sources, taskModule, runtime, workerEntry }: PoolSpec,
+): LaneOptions["spawn"] {
+  const { name, thread, setup } = options.workerOptions;
+  const tasks = taskModule === undefined ? sources.map(({ moduleUrl }) => moduleUrl) : [taskModule];
+  const others = [setup, options.context?.run].filter((url) => url !== undefined);
+  const modules = [...others.map((url) => runtime.toModuleUrl(url)), ...tasks];
+  const { workerLimits: limits } = options;
+  const spawn = (workerId: number): WorkerHandle => {
+    try {
+      return runtime.spawnWorker(workerEntry, `${name}-${workerId}`, limits, modules, thread);
+    } catch (error) {
+      throw startFailure(error, thread);
+    }
+  };
+  let first = options.minThreads > 0 ? spawn(0) : undefined;
+  runtime.macrotask(() => warmUp(runtime)); // while the thread loads its code
+  // The thread is still unused only if creating the rest of the pool has failed.
+  runtime.microtask(() => void first?.terminate());
+  return (workerId) => {
+    const handle = first ?? spawn(workerId);
+    first = undefined;
+    return handle;
+  };
+}

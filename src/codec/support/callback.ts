@@ -1,0 +1,56 @@
+/**
+ * Functions among the values of a call. Those that `callback()` has made are sent as their number in a list, if the call keeps
+ * one; the first attempt to encode them fails, so that other calls pay nothing for it.
+ */
+import { WeakSet } from "../../builtins.ts";
+import { STREAM } from "../tags.ts";
+import type { Writer } from "../writer.ts";
+import { brandOf, setBrand } from "./brands.ts";
+
+export type AnyCallback = (...args: unknown[]) => unknown;
+
+/** Kind of STREAM: the task gets a function. */
+export const CALLBACK_KIND = 2;
+
+const NO_FUNCTIONS =
+  "functions cannot be cloned. Pass data, and export the function as a task; for progress: emit(), onEvent; to be called " +
+  "back: callback()";
+
+/** The list of the call that is being made. */
+let collected: AnyCallback[] | undefined;
+/** Errors of callbacks that were written without a list. */
+const refusals = new WeakSet<object>();
+
+/** Marks a function as one that calls may carry. */
+export function markCallback(f: AnyCallback): void {
+  setBrand(f, "callback");
+}
+
+/** Whether encoding failed at a callback, so that it may succeed with a list. */
+export function isCallbackRefusal(error: unknown): boolean {
+  return refusals.has(error as object);
+}
+
+/** Runs `make`, which encodes values. Their callbacks are added to `list`. */
+export function withCallbacks<Result>(list: AnyCallback[], make: () => Result): Result {
+  const outer = collected;
+  collected = list;
+  try {
+    return make();
+  } finally {
+    collected = outer;
+  }
+}
+
+/** Writes a callback, or throws DataCloneError. */
+export function writeFunction(writer: Writer, value: unknown, from: number): number {
+  const isCallback = typeof value === "function" && brandOf(value) === "callback";
+  if (isCallback && collected !== undefined) {
+    const known = collected.indexOf(value as AnyCallback);
+    const index = known < 0 ? collected.push(value as AnyCallback) - 1 : known;
+    return writer.header(STREAM | (CALLBACK_KIND << 8), index, from);
+  }
+  const error = writer.refuse(value, NO_FUNCTIONS);
+  if (isCallback) refusals.add(error);
+  throw error;
+}

@@ -1,0 +1,245 @@
+/**
+ * What workers ask of the host: its functions, callbacks of calls, and nested calls. The host's side;
+ * docs/internals/host-requests.md explains the protocol.
+ *
+ * Requests arrive among the responses of a lane, where nothing of the program may run. They are handled right after, in a
+ * microtask, or by `takeAll` while the host blocks.
+ */
+import { DOMException, Promise } from "../../builtins.ts";
+import type { Codec } from "../../codec/codec.ts";
+import type { AnyCallback } from "../../codec/support/callback.ts";
+import { CallbackEndedError, HeddleError } from "../../errors.ts";
+import { RESULT_NAME, SnapshotEncoder } from "../../lane/snapshot.ts";
+import { SnapshotReader } from "../../lane/snapshot-reader.ts";
+import { packReasonOf, packSnapshot, toSnapshot } from "../../lane/standalone-values.ts";
+import { abortError } from "../../protocol/abort-reason.ts";
+import { NO_CALL, type RequestHeader, type RequestMessage } from "../../protocol/host-requests.ts";
+import { isThenable } from "../../streams/is-thenable.ts";
+import { endStreams } from "../../streams/open-source.ts";
+import { bindOnce } from "../calls/caller-context.ts";
+import type { PendingCall } from "../calls/in-flight.ts";
+import type { Dispatcher } from "../dispatch/dispatcher.ts";
+import type { Lane } from "../lanes/lane.ts";
+import type { Cancellation } from "../limits/cancellation.ts";
+import { type BlockedHost, Callers } from "./callers.ts";
+import { NestedCalls } from "./nested-calls.ts";
+import { NestedRequests, type NestedRequestsOptions } from "./nested-requests.ts";
+import { capturePassing } from "./passing-values.ts";
+import type { HostRequest } from "./request.ts";
+
+export interface HostRequestsOptions extends Omit<NestedRequestsOptions, "nested"> {
+  readonly codec: Codec;
+  readonly dispatcher: Dispatcher;
+  readonly cancellation: Cancellation;
+  /** The function of this name for workers, or the error for a name that has none. */
+  readonly findFunction: (name: string) => AnyCallback | HeddleError;
+  /** Whether a worker takes calls, is starting, or may be started. */
+  readonly hasWorker: () => boolean;
+}
+
+const CALL_IS_OVER = "The call that made this request is over.";
+
+export class HostRequests {
+  readonly #options: HostRequestsOptions;
+  readonly #nested: NestedCalls;
+  readonly #callers: Callers;
+  readonly #nestedRequests: NestedRequests;
+  readonly #snapshots: SnapshotEncoder;
+  readonly #reader: SnapshotReader;
+  /** To be done outside of the polls. */
+  #due: (() => void)[] = [];
+  /** Calls of functions that wait until the host's event loop runs. */
+  #held: HostRequest[] = [];
+  /** Runs a function once, in a microtask and in the asynchronous context of the pool's creation. */
+  #soon = bindOnce();
+  #isScheduled = false;
+  #isClosed = false;
+  #blocked: BlockedHost | undefined;
+
+  constructor(options: HostRequestsOptions) {
+    const { codec, dispatcher, cancellation } = options;
+    const { inFlight, submitter } = dispatcher;
+    this.#options = options;
+    const standalone = codec.standalone();
+    this.#snapshots = new SnapshotEncoder(standalone, 0);
+    this.#reader = new SnapshotReader(standalone);
+    const soon = (f: () => void): void => this.#later(f);
+    this.#nested = new NestedCalls({ submitter, cancellation, soon });
+    this.#callers = new Callers(inFlight, this.#nested, options.nameOf);
+    this.#nestedRequests = new NestedRequests({ ...options, nested: this.#nested });
+  }
+
+  /**
+   * Runs `wait`, which blocks the host until `call` is settled and calls `takeAll` meanwhile. A call that no worker can begin is
+   * rejected at once. `chain` names it in messages: "pool.sync.f()".
+   */
+  whileBlocked(call: PendingCall, chain: string, wait: () => void): void {
+    const { hasWorker, cancellation, dispatcher: { lanes } } = this.#options;
+    if (lanes.suspended > 0 && !hasWorker()) {
+      cancellation.abort(call, this.#callers.stuckError(chain));
+    }
+    const outer = this.#blocked;
+    this.#blocked = { call, chain };
+    try {
+      wait();
+    } finally {
+      this.#blocked = outer;
+      if (outer === undefined && this.#held.length > 0) this.#later(() => this.#release());
+    }
+  }
+
+  /** A record has arrived. `failure`: its values cannot be read. Runs no code of the program. */
+  onRecord(
+    lane: Lane,
+    id: Pick<HostRequest, "slot" | "generation" | "number" | "isSync">,
+    values: unknown[],
+    failure?: unknown,
+  ): void {
+    this.#later(() => {
+      const request = { lane, ...id };
+      if (failure !== undefined) this.#answer(request, true, failure);
+      else this.#handle({ ...request, header: values.pop() as RequestHeader, args: values });
+    });
+  }
+
+  onMessage(lane: Lane, message: RequestMessage): void {
+    if (message.heddle === "request") {
+      const values = this.#reader.read(toSnapshot(message.values));
+      const number = message.request;
+      const { isSync } = message;
+      this.onRecord(lane, { slot: NO_CALL, generation: 0, number, isSync }, values);
+    } else {
+      const [reason] = this.#reader.read(toSnapshot(message.reason));
+      this.#nested.abort(lane, message.request, reason);
+    }
+    this.takeAll();
+  }
+
+  /**
+   * Handles what has arrived, now. A host that blocks calls this each time that it has taken responses: nested calls are made,
+   * and functions of the host wait until it goes on.
+   */
+  takeAll(): void {
+    while (this.#due.length > 0) for (const each of this.#due.splice(0)) each();
+  }
+
+  /** A worker has ended. */
+  onEnded(workerId: number): void {
+    this.#held = this.#held.filter(({ lane }) => lane.id !== workerId);
+    this.#nested.onEnded(workerId, abortError());
+  }
+
+  /** The pool has ended. */
+  close(): void {
+    this.#isClosed = true;
+    this.#held = [];
+  }
+
+  #later(f: () => void): void {
+    this.#due.push(f);
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    this.#soon(() => {
+      this.#isScheduled = false;
+      this.#soon = bindOnce();
+      this.takeAll();
+    });
+  }
+
+  #handle(request: HostRequest): void {
+    const { lane, isSync, header: [target] } = request;
+    if (this.#isClosed) return;
+    if (isSync) this.#options.dispatcher.suspend(lane);
+    if (target !== "task") {
+      this.#callFunction(request);
+      return;
+    }
+    const caller = this.#callers.of(request);
+    if (caller === "over") {
+      this.#fail(request, new DOMException(CALL_IS_OVER, "AbortError"));
+    } else {
+      const isStuck = isSync && !this.#options.hasWorker();
+      this.#nestedRequests.call(
+        request,
+        caller,
+        isStuck ? this.#callers.noWorkerError(request) : undefined,
+        (value) => this.#answer(request, false, value),
+        (reason) => this.#answer(request, true, reason),
+      );
+    }
+  }
+
+  #callFunction(request: HostRequest): void {
+    if (this.#blocked !== undefined) {
+      const isCycle = this.#callers.isWithin(request, this.#blocked) ||
+        (request.isSync && !this.#options.hasWorker());
+      if (isCycle) this.#fail(request, this.#callers.cycleError(request, this.#blocked));
+      else this.#held.push(request);
+      return;
+    }
+    const f = this.#functionOf(request);
+    if (f instanceof HeddleError) this.#fail(request, f);
+    else this.#run(request, f);
+  }
+
+  #release(): void {
+    if (this.#blocked !== undefined) return;
+    for (const request of this.#held.splice(0)) this.#handle(request);
+  }
+
+  #functionOf({ header, lane, slot, generation }: HostRequest): AnyCallback | HeddleError {
+    const [target, which] = header;
+    const { findFunction, dispatcher: { inFlight } } = this.#options;
+    if (target === "function") return findFunction(String(which));
+    const call = inFlight.find(slot, generation);
+    const callbacks = call?.lane === lane.id ? call.callbacks : undefined;
+    return callbacks?.[which as number] ?? new CallbackEndedError();
+  }
+
+  #run(request: HostRequest, f: AnyCallback): void {
+    let value: unknown;
+    try {
+      value = f(...request.args);
+    } catch (error) {
+      this.#answer(request, true, error);
+      return;
+    }
+    if (!isThenable(value)) {
+      this.#answer(request, false, value);
+      return;
+    }
+    Promise.resolve(value).then(
+      (result) => this.#answer(request, false, result),
+      (reason) => this.#answer(request, true, reason),
+    );
+  }
+
+  #fail(request: HostRequest, reason: unknown): void {
+    this.#answer(request, true, reason);
+  }
+
+  #answer(
+    { lane, number, isSync }: Pick<HostRequest, "lane" | "number" | "isSync">,
+    isThrown: boolean,
+    value: unknown,
+  ): void {
+    if (isSync) this.#options.dispatcher.resume(lane);
+    const post = (packed: ReturnType<typeof packSnapshot>, isThrown: boolean): void => {
+      const message = {
+        heddle: "answer",
+        request: number,
+        isThrown,
+        value: packed.values,
+      } as const;
+      if (isSync) lane.postAnswer(message, packed.transfer);
+      else lane.postStream(message, packed.transfer);
+    };
+    try {
+      if (isThrown) post(packReasonOf(this.#snapshots, value), true);
+      else post(packSnapshot(capturePassing(this.#snapshots, [value], RESULT_NAME)), false);
+    } catch (error) {
+      endStreams([value]); // nobody reads it
+      post(packReasonOf(this.#snapshots, error), true);
+    }
+  }
+}

@@ -1,0 +1,108 @@
+/** Makes the nested calls that workers request. */
+import { Promise } from "../../builtins.ts";
+import type { Signature } from "../../codec/struct/signature.ts";
+import { HeddleError, InvalidArgumentError } from "../../errors.ts";
+import { ARGUMENTS, type Snapshot, type SnapshotEncoder } from "../../lane/snapshot.ts";
+import type { NestedSettings } from "../../protocol/host-requests.ts";
+import { isThenable } from "../../streams/is-thenable.ts";
+import type { CallSettings } from "../calls/call-settings.ts";
+import type { PendingCall, Reject, Resolve } from "../calls/in-flight.ts";
+import { withContext } from "../calls/with-context.ts";
+import type { NestedCalls } from "./nested-calls.ts";
+import { capturePassing } from "./passing-values.ts";
+import type { HostRequest } from "./request.ts";
+
+/** A task as nested calls find it. */
+export interface NestedTask {
+  readonly task: number;
+  readonly isStream: boolean;
+  /** Checks the first argument, if the host does that. May return a promise. */
+  readonly check: ((value: unknown) => unknown) | undefined;
+  /** The settings of a call with these options, made by a call of this priority. */
+  settings(given: NestedSettings | undefined, priority: number): CallSettings;
+}
+
+export interface NestedRequestsOptions {
+  /** Encodes arguments for lanes. */
+  readonly snapshots: SnapshotEncoder;
+  readonly signatures: readonly (Signature | undefined)[];
+  readonly hasContext: boolean;
+  readonly nested: NestedCalls;
+  /** The task of this name, or the error for a name that has none. */
+  readonly findTask: (name: string) => NestedTask | HeddleError;
+  /** The name of a task, for messages. */
+  readonly nameOf: (task: number) => string;
+}
+
+export class NestedRequests {
+  readonly #options: NestedRequestsOptions;
+
+  constructor(options: NestedRequestsOptions) {
+    this.#options = options;
+  }
+
+  /** Makes the call. Settles by `resolve` or `reject`. `refusal`: why no worker would run a task. */
+  call(
+    request: HostRequest,
+    parent: PendingCall | undefined,
+    refusal: HeddleError | undefined,
+    resolve: Resolve,
+    reject: Reject,
+  ): void {
+    const { header: [, which] } = request;
+    const found = this.#options.findTask(String(which));
+    if (found instanceof HeddleError) return reject(found);
+    if (found.isStream) {
+      return reject(
+        new InvalidArgumentError(`"${which}" is a generator, whose items a task cannot get.`),
+      );
+    }
+    if (refusal !== undefined) return reject(refusal);
+    const send = (args: readonly unknown[]): void => {
+      try {
+        this.#send(request, found, parent, args, resolve, reject);
+      } catch (error) {
+        reject(error);
+      }
+    };
+    const { args } = request;
+    if (found.check === undefined) return send(args);
+    const [first, ...others] = args;
+    let checked: unknown;
+    try {
+      checked = found.check(first);
+    } catch (error) {
+      return reject(error);
+    }
+    if (!isThenable(checked)) return send([checked, ...others]);
+    Promise.resolve(checked).then((value) => send([value, ...others]), reject);
+  }
+
+  #send(
+    { lane, number, header: [, , given, context] }: HostRequest,
+    { task, settings }: NestedTask,
+    parent: PendingCall | undefined,
+    args: readonly unknown[],
+    resolve: Resolve,
+    reject: Reject,
+  ): void {
+    const { nested } = this.#options;
+    const snapshot = this.#capture(task, args, context);
+    const call = {
+      task,
+      snapshot,
+      settings: settings(given, parent?.settings.priority ?? 0),
+      parent,
+      lane,
+      request: number,
+    };
+    nested.make(call, resolve, reject);
+  }
+
+  #capture(task: number, args: readonly unknown[], context: unknown): Snapshot {
+    const { snapshots, signatures, hasContext } = this.#options;
+    const declared = signatures[task]?.args;
+    const sent = hasContext ? withContext(args, context, declared?.length ?? 0) : args;
+    return capturePassing(snapshots, sent, ARGUMENTS, declared);
+  }
+}

@@ -1,0 +1,58 @@
+/**
+ * Values in a message of their own, beside the rings. Their encoding needs no key lists, so that any thread of the pool can read
+ * them: the host passes the arguments of a nested call on without reading them.
+ */
+import { DataCloneError } from "../errors.ts";
+import { isError, textOf } from "../codec/kinds/errors.ts";
+import { RESULT_NAME, type Snapshot, type SnapshotEncoder } from "./snapshot.ts";
+
+/** A snapshot that can be cloned. */
+export interface PackedValues {
+  readonly count: number;
+  readonly inline: Uint8Array<ArrayBuffer> | undefined;
+  readonly payload: Snapshot["payload"];
+  /** Indices of the attachments that move. */
+  readonly moved: readonly number[];
+  readonly isResendable: boolean;
+}
+
+/** A message and the objects that move with it. */
+export interface Packed {
+  readonly values: PackedValues;
+  readonly transfer: readonly unknown[];
+}
+
+export function packSnapshot(snapshot: Snapshot): Packed {
+  const { count, inline, payload, transfer, isResendable } = snapshot;
+  const attachments = payload?.attachments ?? [];
+  const moved = [...attachments.keys()].filter((index) => transfer.includes(attachments[index]));
+  return { values: { count, inline, payload, moved, isResendable }, transfer };
+}
+
+/** The snapshot as it has arrived: it can be sent on, or read. `maxInlineBytes`: what a record of the next ring can hold. */
+export function toSnapshot(values: PackedValues, maxInlineBytes: number = Infinity): Snapshot {
+  const { count, moved, isResendable } = values;
+  let { inline, payload } = values;
+  if (inline !== undefined && inline.length > maxInlineBytes) {
+    const buffer = new SharedArrayBuffer(inline.length);
+    new Uint8Array(buffer).set(inline);
+    payload = { buffer, bytes: inline.length, attachments: payload?.attachments ?? [] };
+    inline = undefined;
+  }
+  const transfer = moved.map((index) => payload!.attachments[index]);
+  return { count, inline, payload, transfer, isResendable, attached: [], copiedBytes: 0 };
+}
+
+/** Packs what a function threw. If it cannot be encoded, its text is. */
+export function packReasonOf(snapshots: SnapshotEncoder, reason: unknown): Packed {
+  try {
+    return packSnapshot(
+      isError(reason) ? snapshots.captureError(reason) : snapshots.capture([reason], RESULT_NAME),
+    );
+  } catch (error) {
+    const cause = isError(reason) ? new DataCloneError(textOf(reason)) : error;
+    return packSnapshot(
+      snapshots.captureError(isError(cause) ? cause : new DataCloneError(textOf(cause))),
+    );
+  }
+}

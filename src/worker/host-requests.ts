@@ -1,0 +1,270 @@
+/**
+ * What tasks ask of the host: the worker's side. docs/internals/host-requests.md explains the protocol.
+ *
+ * A request is a record in the response ring, behind the responses. Its answer is a message; for a thread that waits for it, on
+ * the payload port, where it can be taken without the event loop.
+ */
+import { Map, Promise } from "../builtins.ts";
+import type { Codec } from "../codec/codec.ts";
+import { InvalidArgumentError, PoolClosedError } from "../errors.ts";
+import type { Endpoint } from "../lane/endpoint.ts";
+import { ANSWERS } from "../lane/layout.ts";
+import { SnapshotEncoder } from "../lane/snapshot.ts";
+import { SnapshotReader } from "../lane/snapshot-reader.ts";
+import { packReasonOf, packSnapshot, toSnapshot } from "../lane/standalone-values.ts";
+import {
+  type AnswerMessage,
+  type CallId,
+  NO_CALL,
+  packNumber,
+  type RequestHeader,
+  type RequestMessage,
+  UNKNOWN_CALL,
+} from "../protocol/host-requests.ts";
+import { abortError } from "../protocol/abort-reason.ts";
+import { keyOf } from "./abort-signals.ts";
+import type { Replies } from "./replies.ts";
+import type { RunningCall, RunningCalls } from "./running-calls.ts";
+
+/** Time between two looks whether the host stops this worker: not every runtime can stop a thread that waits. */
+const STOP_CHECK_MS = 50;
+
+const NO_CALLER: CallId = [NO_CALL, 0];
+const UNKNOWN_CALLER: CallId = [UNKNOWN_CALL, 0];
+
+/** The parts of a worker that has loaded its tasks. */
+export interface RequestParts {
+  readonly endpoint: Endpoint;
+  readonly replies: Replies;
+  readonly loop: {
+    readonly running: RunningCalls;
+    readonly isIdle: boolean;
+    trackAll(): void;
+    addWaiting(tasks: number): void;
+  };
+}
+
+export interface HostRequestsOptions {
+  /** For values beside the rings. */
+  readonly codec: Codec;
+  readonly control: Int32Array<SharedArrayBuffer>;
+  readonly post: (message: RequestMessage) => void;
+}
+
+interface Pending {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (reason: unknown) => void;
+  /** The call that waits. */
+  readonly caller: CallId;
+  stopFollowing: () => void;
+}
+
+const NOT_LOADED =
+  "host.sync cannot be used while modules are loaded: use host.call there, or call it in a task.";
+
+export class HostRequests {
+  /** Set when the tasks are loaded, before the first call. */
+  parts: RequestParts | undefined;
+  readonly #options: HostRequestsOptions;
+  readonly #snapshots: SnapshotEncoder;
+  readonly #reader: SnapshotReader;
+  readonly #pending = new Map<number, Pending>();
+  /** Requests of each call that wait for an answer. */
+  readonly #waits = new Map<number, number>();
+  /** Calls `#tell` in a microtask, outside the asynchronous context of every task. */
+  #schedule!: () => void;
+  #number = 0;
+  /** Change of the number of waiting tasks that the loop does not know yet. */
+  #change = 0;
+  /** Calls are tracked; from the first one on. */
+  #isTracking = false;
+  #isTrackingAll = false;
+
+  constructor(options: HostRequestsOptions) {
+    this.#options = options;
+    this.#snapshots = new SnapshotEncoder(options.codec, 0);
+    this.#reader = new SnapshotReader(options.codec);
+    this.#arm();
+  }
+
+  /** Tasks call tasks: from now on it is known which calls requests belong to. */
+  track(): void {
+    if (this.#isTracking) return;
+    this.#isTracking = true;
+    this.#isTrackingAll = this.parts === undefined;
+    this.parts?.loop.trackAll();
+  }
+
+  /** The tasks are loaded. */
+  start(parts: RequestParts): void {
+    this.parts = parts;
+    if (this.#isTracking) parts.loop.trackAll();
+    parts.loop.running.onOver = ({ slot, generation }) => this.#forget(slot, generation);
+  }
+
+  /** The tracked call that the running code belongs to, if it is not over. */
+  get current(): RunningCall | undefined {
+    const call = this.parts?.loop.running.current;
+    return call?.isOver === false ? call : undefined;
+  }
+
+  /** Makes a request. The promise settles with its answer. `caller`: the call it belongs to, if the running code does not tell. */
+  request(
+    header: RequestHeader,
+    args: readonly unknown[],
+    signal?: AbortSignal,
+    caller: CallId = this.#caller(),
+  ): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted === true) throw reasonOf(signal);
+      const number = this.#number++;
+      const pending: Pending = { resolve, reject, caller, stopFollowing: ignore };
+      this.#pending.set(number, pending);
+      try {
+        this.#send(number, caller, false, [...args, header], (error) => {
+          this.#take(number)?.reject(error);
+        });
+      } catch (error) {
+        this.#pending.delete(number);
+        throw error;
+      }
+      this.#wait(caller, 1);
+      if (signal !== undefined) pending.stopFollowing = this.#follow(signal, number);
+    });
+  }
+
+  /** Makes a request and waits for the answer with this thread. */
+  requestSync(
+    header: RequestHeader,
+    args: readonly unknown[],
+    caller: CallId = this.#caller(),
+  ): unknown {
+    const { parts } = this;
+    const { control } = this.#options;
+    if (parts === undefined) throw new InvalidArgumentError(NOT_LOADED);
+    const port = parts.endpoint.messages;
+    let seen = Atomics.load(control, ANSWERS);
+    const number = this.#number++;
+    this.#send(number, caller, true, [...args, header], (error) => {
+      throw error;
+    });
+    while (parts.replies.flushNow(0)) {
+      const message = port.takeOther() as AnswerMessage | undefined;
+      if (message?.request === number) {
+        const value = this.#read(message);
+        if (message.isThrown) throw value;
+        return value;
+      }
+      if (parts.replies.isStopped) break;
+      // SYNC(answers): pairs with AnswerPort of the host, which posts before it changes the word.
+      Atomics.wait(control, ANSWERS, seen, STOP_CHECK_MS);
+      seen = Atomics.load(control, ANSWERS);
+    }
+    throw new PoolClosedError("This worker is being stopped.");
+  }
+
+  onAnswer(message: AnswerMessage): void {
+    const pending = this.#take(message.request);
+    if (pending === undefined) return;
+    let value: unknown;
+    try {
+      value = this.#read(message);
+    } catch (error) {
+      pending.reject(error);
+      return;
+    }
+    if (message.isThrown) pending.reject(value);
+    else pending.resolve(value);
+  }
+
+  /** A pending request, which is answered. */
+  #take(number: number): Pending | undefined {
+    const pending = this.#pending.get(number);
+    if (pending === undefined) return undefined;
+    this.#pending.delete(number);
+    pending.stopFollowing();
+    this.#wait(pending.caller, -1);
+    return pending;
+  }
+
+  #read({ value }: AnswerMessage): unknown {
+    return this.#reader.read(toSnapshot(value))[0];
+  }
+
+  #caller(): CallId {
+    const loop = this.parts?.loop;
+    if (loop === undefined) return NO_CALLER;
+    const call = loop.running.current;
+    if (call !== undefined) return call.isOver ? NO_CALLER : [call.slot, call.generation];
+    return this.#isTrackingAll || loop.isIdle ? NO_CALLER : UNKNOWN_CALLER;
+  }
+
+  #send(
+    number: number,
+    [slot, generation]: CallId,
+    isSync: boolean,
+    values: readonly unknown[],
+    onRefused: (error: unknown) => void,
+  ): void {
+    const { parts } = this;
+    // Without calls in flight the host reads no records of this worker.
+    if (parts === undefined || parts.loop.isIdle) {
+      const packed = packSnapshot(this.#snapshots.capture(values));
+      this.#options.post({ heddle: "request", request: number, isSync, values: packed.values });
+    } else {
+      parts.replies.request(slot, generation, packNumber(number, isSync), values, onRefused);
+    }
+  }
+
+  /** Tells the host when the signal is aborted. Returns a function that ends that. */
+  #follow(signal: AbortSignal, number: number): () => void {
+    const onAbort = (): void => {
+      const { values: reason } = packReasonOf(this.#snapshots, reasonOf(signal));
+      this.#options.post({ heddle: "requestAbort", request: number, reason });
+    };
+    signal.addEventListener("abort", onAbort);
+    return () => signal.removeEventListener("abort", onAbort);
+  }
+
+  /** One more request of a call waits, or one less. */
+  #wait([slot, generation]: CallId, change: 1 | -1): void {
+    if (slot === NO_CALL) return;
+    if (slot === UNKNOWN_CALL) return this.#count(change);
+    const key = keyOf(slot, generation);
+    const before = this.#waits.get(key);
+    if (before === undefined && change < 0) return; // the call is over
+    const after = (before ?? 0) + change;
+    if (after === 0) this.#waits.delete(key);
+    else this.#waits.set(key, after);
+    if (before === undefined || after === 0) this.#count(change);
+  }
+
+  #forget(slot: number, generation: number): void {
+    if (this.#waits.delete(keyOf(slot, generation))) this.#count(-1);
+  }
+
+  /** Tells the loop soon: it may run other tasks then, so not on the stack of a task, nor in its asynchronous context. */
+  #count(change: number): void {
+    this.#change += change;
+    this.#schedule();
+  }
+
+  #arm(): void {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#schedule = resolve;
+    void promise.then(() => this.#tell()); // in the context of now: that of the worker's loop
+  }
+
+  #tell(): void {
+    this.#arm();
+    const change = this.#change;
+    this.#change = 0;
+    this.parts!.loop.addWaiting(change);
+  }
+}
+
+function reasonOf({ reason }: AbortSignal): unknown {
+  return reason ?? abortError();
+}
+
+function ignore(): void {}
