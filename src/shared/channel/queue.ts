@@ -87,9 +87,8 @@ export class Queue {
   /** Puts an encoded value in. False: there is no room, or another thread is just sending. `registers`: it will be woken then. */
   send(encoded: Encoded, registers: boolean): boolean {
     if (this.ends.isOver("receiver")) throw noReceivers();
-    if (!this.#hasRoom(encoded.bytes)) {
+    if (registers && !this.#hasRoom(encoded.bytes)) {
       this.ends.refresh();
-      if (!registers) return false;
       this.#sendWaits.add();
       // SYNC(shared-set): the bit, then the positions.
       if (this.ends.isOver("receiver")) throw noReceivers();
@@ -101,14 +100,14 @@ export class Queue {
     let isDone = false;
     try {
       if (entered === "recover") this.#recount();
-      isSent = this.#hasRoom(encoded.bytes);
-      if (isSent) this.#write(encoded);
+      isSent = this.#write(encoded);
       isDone = true;
     } finally {
       this.#sendLatch.release(!isDone);
     }
     if (isSent) this.#receiveWaits.wake();
     else if (registers) return this.send(encoded, registers); // another one took the room
+    else this.ends.refresh();
     return isSent;
   }
 
@@ -192,10 +191,19 @@ export class Queue {
     return used + this.#need(tail, bytes) <= this.#ringBytes && this.size < this.#capacity;
   }
 
-  #write({ memory, bytes }: Encoded): void {
+  /** Under the send latch, which its own words are read without atomics for. False: there is no room. */
+  #write({ memory, bytes }: Encoded): boolean {
     const i32 = this.#i32;
     const ring = this.#ring;
-    let tail = Atomics.load(i32, TAIL);
+    let tail = i32[TAIL]!;
+    const sent = i32[SENT]!;
+    const head = Atomics.load(i32, HEAD);
+    const received = Atomics.load(i32, RECEIVED);
+    if (tail !== head) {
+      const used = tail - head | 0;
+      const size = Math.max(1, sent - received | 0);
+      if (size >= this.#capacity || used + this.#need(tail, bytes) > this.#ringBytes) return false;
+    }
     let index = tail & (this.#ringBytes - 1);
     const room = this.#ringBytes - index;
     if (bytes + RECORD_HEADER_BYTES > room) {
@@ -203,8 +211,6 @@ export class Queue {
       tail = tail + room | 0;
       index = 0;
     }
-    const sent = Atomics.load(i32, SENT);
-    const received = Atomics.load(i32, RECEIVED);
     const number = ((received - sent | 0) > 0 ? received : sent) + 1 | 0;
     ring.i32[index >> 2] = bytes + RECORD_HEADER_BYTES;
     ring.i32[(index >> 2) + 1] = number;
@@ -212,6 +218,7 @@ export class Queue {
     // SYNC(channel-record): the record, then its position; pairs with `#oldest`.
     Atomics.store(i32, TAIL, tail + bytes + RECORD_HEADER_BYTES | 0);
     Atomics.store(i32, SENT, number);
+    return true;
   }
 
   /** Offset of the oldest record. */
