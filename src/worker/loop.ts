@@ -144,7 +144,7 @@ export class WorkerLoop {
 
   /** Whether it is certain that no call is in flight. */
   get isIdle(): boolean {
-    return this.#isParkedInLoop && this.#runner.inFlight === 0;
+    return this.#runner.inFlight === 0 && (this.#isParkedInLoop || this.#isClosing());
   }
 
   /** Tracks all calls that begin from now on (`running`). */

@@ -74,6 +74,14 @@ describe("calls", () => {
     expect(await call.askPort()).toBe("answered");
   });
 
+  test("made when a worker closes are answered, and calls of tasks are refused", async () => {
+    const pool = await hostPool({ threads: 1, teardownTimeoutMs: 60_000 });
+    takeKept();
+    await pool.call.askAtTeardown(5);
+    await pool.shutdown();
+    expect(takeKept()).toEqual([5, "HEDDLE_POOL_CLOSED"]);
+  });
+
   test("made after their call has ended are answered too", async () => {
     const { call } = await hostPool();
     takeKept();

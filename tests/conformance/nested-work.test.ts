@@ -169,6 +169,37 @@ test("a generator awaits nested calls", async () => {
   expect(await call.generate(5).toArray()).toEqual([1, 2, 3, 4, 5]);
 });
 
+test("a stream that begins after a nested call keeps nothing of it", async () => {
+  const pool = await nestingPool({ threads: 2 }, trackedUrl);
+  const stream = await pool.call.streamAfterChild(4);
+  const items: number[] = [];
+  for await (const item of stream) items.push(item);
+  expect(items).toEqual([1, 2, 3, 4]);
+  // In the same slot of the host.
+  const words = sharedWords();
+  const controller = new AbortController();
+  const parent = rejection(pool.call.parentOfEndless.with({ signal: controller.signal })(words));
+  await begun(words);
+  controller.abort();
+  await parent;
+  await until(() => Atomics.load(words, 3) === 1);
+});
+
+test.each([1, 20])(
+  "workers that are replaced after %s calls end nested calls",
+  async (recycleAfter) => {
+    const pool = await nestingPool({ threads: 1, recycleAfter });
+    expect(await Promise.all(range(10).map((n) => pool.call.parent(n)))).toEqual(
+      range(10).map((n) => n + 2),
+    );
+  },
+);
+
+test("nested calls are not counted by maxQueue", async () => {
+  const { call } = await nestingPool({ threads: 1, maxConcurrency: 1, maxQueue: 0 });
+  expect(await call.fib(8)).toBe(21);
+});
+
 describe("with the thread", () => {
   test("a synchronous task runs at once, in the same worker", async () => {
     const { call } = await nestingPool({ threads: 1, maxConcurrency: 1 });

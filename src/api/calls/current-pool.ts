@@ -75,22 +75,24 @@ function nested(
   });
 }
 
-const call = tableOf((name) =>
-  nested(
-    NO_NESTED,
-    ({ settings, signal }) => (...args) =>
-      request(NAME, (requests) => requests.callTask(name, args, settings, signal)),
-  )
-);
+function createCalls() {
+  const call = tableOf((name) =>
+    nested(
+      NO_NESTED,
+      ({ settings, signal }) => (...args) =>
+        request(NAME, (requests) => requests.callTask(name, args, settings, signal)),
+    )
+  );
+  const sync = tableOf((name) =>
+    nested(
+      NO_NESTED,
+      ({ settings }) => (...args) => requestsOf(NAME).callTaskSync(name, args, settings),
+    )
+  );
+  return Object.freeze({ call, sync });
+}
 
-const sync = tableOf((name) =>
-  nested(
-    NO_NESTED,
-    ({ settings }) => (...args) => requestsOf(NAME).callTaskSync(name, args, settings),
-  )
-);
-
-const pool = Object.freeze({ call, sync });
+const pool = /* @__PURE__ */ createCalls();
 
 /**
  * The pool that runs this task: its tasks call others, or themselves, by `call` and `sync`. The type parameter states its tasks.

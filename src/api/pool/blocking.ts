@@ -30,7 +30,9 @@ export function createBlocking(
       supervisor.checkLoad();
     }
     const hasOpened = broadcasts.runFinished();
-    return supervisor.checkWorkers(isTick) || hasOpened;
+    const hasNews = supervisor.checkWorkers(isTick);
+    takeRequests();
+    return hasNews || hasOpened;
   };
   const takeRequests = (): void => parts().requests.takeAll();
   return new BlockingWait({

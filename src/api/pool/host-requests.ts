@@ -21,7 +21,7 @@ interface RequestParts {
   readonly snapshots: SnapshotEncoder;
   readonly dispatcher: Dispatcher;
   readonly cancellation: Cancellation;
-  readonly supervisor: Pick<Supervisor, "workerIds">;
+  readonly supervisor: Pick<Supervisor, "workerIds" | "mayStart">;
 }
 
 export function createRequests(spec: PoolSpec, parts: RequestParts): HostRequests {
@@ -33,8 +33,7 @@ export function createRequests(spec: PoolSpec, parts: RequestParts): HostRequest
   };
   const hasWorker = (): boolean => {
     if (lanes.open.length > 0) return true;
-    const ids = supervisor.workerIds;
-    return ids.length > lanes.suspended || ids.length < options.maxThreads;
+    return supervisor.workerIds.length > lanes.suspended || supervisor.mayStart;
   };
   const requests = new HostRequests({
     ...parts,
@@ -46,6 +45,7 @@ export function createRequests(spec: PoolSpec, parts: RequestParts): HostRequest
     hasWorker,
   });
   parts.dispatcher.responses.requests = requests;
+  parts.dispatcher.waiting.pinned.hasWorker = hasWorker;
   return requests;
 }
 

@@ -69,6 +69,20 @@ export function request(
   }
 }
 
+function createHost(): Host {
+  return Object.freeze({
+    call: tableOf((name) => (...args: unknown[]) =>
+      request("host.call", (requests) => requests.callHost(name, args))
+    ),
+    sync: tableOf((name) => (...args: unknown[]) =>
+      requestsOf("host.sync").callHostSync(name, args)
+    ),
+    typed<Functions extends object>(): HostFunctions<Functions> {
+      return host as unknown as HostFunctions<Functions>;
+    },
+  }) as Host;
+}
+
 /**
  * The functions that the option `host` of the pool gives to its workers: `await host.call.log(text)`, and `host.sync.log(text)`,
  * which blocks the worker. For tasks; in other threads the functions fail with InvalidArgumentError.
@@ -86,12 +100,4 @@ export function request(
  * }
  * ```
  */
-export const host: Host = Object.freeze({
-  call: tableOf((name) => (...args: unknown[]) =>
-    request("host.call", (requests) => requests.callHost(name, args))
-  ),
-  sync: tableOf((name) => (...args: unknown[]) => requestsOf("host.sync").callHostSync(name, args)),
-  typed<Functions extends object>(): HostFunctions<Functions> {
-    return host as unknown as HostFunctions<Functions>;
-  },
-}) as Host;
+export const host: Host = /* @__PURE__ */ createHost();

@@ -8,7 +8,7 @@
 import { DOMException, Promise } from "../../builtins.ts";
 import type { Codec } from "../../codec/codec.ts";
 import type { AnyCallback } from "../../codec/support/callback.ts";
-import { CallbackEndedError, HeddleError } from "../../errors.ts";
+import { CallbackEndedError, HeddleError, PoolClosedError } from "../../errors.ts";
 import { RESULT_NAME, SnapshotEncoder } from "../../lane/snapshot.ts";
 import { SnapshotReader } from "../../lane/snapshot-reader.ts";
 import { packReasonOf, packSnapshot, toSnapshot } from "../../lane/standalone-values.ts";
@@ -120,7 +120,8 @@ export class HostRequests {
    * and functions of the host wait until it goes on.
    */
   takeAll(): void {
-    while (this.#due.length > 0) for (const each of this.#due.splice(0)) each();
+    // One at a time: a function of the host may block, and call this.
+    for (let next = this.#due.shift(); next !== undefined; next = this.#due.shift()) next();
   }
 
   /** A worker has ended. */
@@ -129,10 +130,9 @@ export class HostRequests {
     this.#nested.onEnded(workerId, abortError());
   }
 
-  /** The pool has ended. */
+  /** The pool has ended: no more nested calls. Hooks of workers that close may call functions still. */
   close(): void {
     this.#isClosed = true;
-    this.#held = [];
   }
 
   #later(f: () => void): void {
@@ -148,14 +148,14 @@ export class HostRequests {
 
   #handle(request: HostRequest): void {
     const { lane, isSync, header: [target] } = request;
-    if (this.#isClosed) return;
     if (isSync) this.#options.dispatcher.suspend(lane);
     if (target !== "task") {
       this.#callFunction(request);
       return;
     }
     const caller = this.#callers.of(request);
-    if (caller === "over") {
+    if (this.#isClosed) this.#fail(request, new PoolClosedError());
+    else if (caller === "over") {
       this.#fail(request, new DOMException(CALL_IS_OVER, "AbortError"));
     } else {
       const isStuck = isSync && !this.#options.hasWorker();
@@ -183,8 +183,9 @@ export class HostRequests {
   }
 
   #release(): void {
-    if (this.#blocked !== undefined) return;
-    for (const request of this.#held.splice(0)) this.#handle(request);
+    while (this.#blocked === undefined && this.#held.length > 0) {
+      this.#handle(this.#held.shift()!);
+    }
   }
 
   #functionOf({ header, lane, slot, generation }: HostRequest): AnyCallback | HeddleError {

@@ -5,7 +5,7 @@
 import { Map, Set } from "../../builtins.ts";
 import type { Snapshot } from "../../lane/snapshot.ts";
 import type { CallSettings } from "../calls/call-settings.ts";
-import type { PendingCall, Reject, Resolve } from "../calls/in-flight.ts";
+import type { Follow, PendingCall, Reject, Resolve } from "../calls/in-flight.ts";
 import type { Submitter } from "../dispatch/submitter.ts";
 import type { Cancellation } from "../limits/cancellation.ts";
 import type { Lane } from "../lanes/lane.ts";
@@ -115,7 +115,6 @@ export class NestedCalls {
     if (known !== undefined) return known;
     const children = new Set<Nested>();
     this.#children.set(parent, children);
-    const { resolve, reject, settings: { timeoutValue } } = parent;
     const abortAll = (reason: unknown): void => {
       if (children.size === 0) return;
       // Notifying tasks may run code of the program, and this call is being settled.
@@ -123,17 +122,23 @@ export class NestedCalls {
         for (const child of children) this.#abort(child, reason);
       });
     };
-    parent.resolve = (value) => {
-      this.#children.delete(parent);
-      // The value comes in place of a TimeoutError.
-      if (timeoutValue !== undefined && value === timeoutValue) abortAll(undefined);
-      resolve!(value);
-    };
-    parent.reject = (reason) => {
-      this.#children.delete(parent);
-      abortAll(reason);
-      reject!(reason);
-    };
+    const { follow, settings: { timeoutValue } } = parent;
+    const wrap: Follow = (resolve, reject) => [
+      (value) => {
+        this.#children.delete(parent);
+        // The value comes in place of a TimeoutError.
+        if (timeoutValue !== undefined && value === timeoutValue) abortAll(undefined);
+        resolve(value);
+      },
+      (reason) => {
+        this.#children.delete(parent);
+        abortAll(reason);
+        reject(reason);
+      },
+    ];
+    [parent.resolve, parent.reject] = wrap(parent.resolve!, parent.reject!);
+    // A stream replaces the callbacks of its call when it begins.
+    parent.followBy((resolve, reject) => wrap(...follow?.(resolve, reject) ?? [resolve, reject]));
     return children;
   }
 }

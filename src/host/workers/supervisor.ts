@@ -201,15 +201,17 @@ export class Supervisor {
     if (this.#unstoppable.has(lane) || this.#isClosing) return;
     this.#unstoppable.add(lane);
     this.#dispatcher.retire(lane);
-    if (
-      this.#alive + this.#timers.size > this.#unstoppable.size || this.#alive < this.#maxThreads
-    ) {
-      return;
-    }
+    const hasOthers = this.#alive + this.#timers.size > this.#unstoppable.size;
+    if (hasOthers || this.mayStart) return;
     const message =
       `No worker is left: ${this.#unstoppable.size} run tasks that cannot be stopped, beside ` +
       `${this.#abandoned.size} abandoned threads (maxAbandonedThreads)`;
     this.#events.onFailed(new WorkerStartError(`${message}.`, { cause }));
+  }
+
+  /** Whether one more worker may be started. */
+  get mayStart(): boolean {
+    return this.#alive < this.#maxThreads;
   }
 
   /** Starts a worker if calls wait for one. */

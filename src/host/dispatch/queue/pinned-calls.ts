@@ -35,6 +35,8 @@ export interface PinnedCallsOptions {
 export class PinnedCalls {
   /** Ids of the workers that take calls or are starting. */
   workerIds: () => readonly number[];
+  /** Whether a worker takes calls, is starting, or may be started. */
+  hasWorker: () => boolean = () => true;
   readonly #options: PinnedCallsOptions;
   /** By lane id, also of workers that are starting. Calls with a key wait under NO_LANE until their lane is open. */
   readonly #waiting = new Map<number, QueuedCall[]>();
@@ -175,7 +177,10 @@ export class PinnedCalls {
     // Other balancers may be functions of the program.
     const picked = placement.maySteal ? placement.pick(lanes.open, load) : undefined;
     if (picked !== undefined && sender.sendSnapshot(picked, queued, load)) return true;
-    const others = lanes.open.filter((lane) => lane !== picked);
+    // Workers that are to be replaced may all wait for such calls, and keep others from being started.
+    const others = this.hasWorker()
+      ? lanes.open.filter((lane) => lane !== picked)
+      : lanes.all.filter((lane) => lane.load.outstanding > 0 && !lanes.takesCalls(lane));
     others.sort((one, other) => one.load.outstanding - other.load.outstanding);
     return others.some((lane) => sender.sendSnapshot(lane, queued, load));
   }

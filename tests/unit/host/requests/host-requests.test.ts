@@ -227,5 +227,5 @@ test("the calls of a worker end with it", () => {
   take();
   requests.close();
   request(0, add(0, 0), ["task", "g"]);
-  expect([take(), inFlight.callsOf(1)]).toEqual([[], []]);
+  expect([codeOf(take()[0]!), inFlight.callsOf(1)]).toEqual(["HEDDLE_POOL_CLOSED", []]);
 });
