@@ -122,7 +122,8 @@ function createDispatcher() {
   return {
     lanes,
     lost,
-    isShortOfWorkers: false,
+    startable: 0,
+    backlogMs: undefined,
     waiting: { queued: 0, retry: (call: PendingCall) => call.retries > 0 },
     responses: { taken: 0 },
     addLane: (lane: Lane) => lanes.add(lane),

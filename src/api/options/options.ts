@@ -20,6 +20,7 @@ import {
 } from "../../host/schedule/balancers.ts";
 import type { InlinerLimits } from "../../host/dispatch/queue/inline-executor.ts";
 import type { RingSizes } from "../../lane/layout.ts";
+import { PoolBudget, type ShareLimits } from "../../host/workers/thread-budget.ts";
 import { MAX_CAPACITY } from "../../ring/ring-layout.ts";
 import { checkCapacity } from "../../ring/spsc-ring.ts";
 import { MAX_TIMER_MS, type Runtime, type WorkerLimits } from "../../runtimes/runtime.ts";
@@ -41,6 +42,9 @@ interface ResolvedParts extends ResolvedObserving {
   readonly workerOptions: ResolvedWorkerOptions;
   readonly moduleUrl: string | undefined;
   readonly mapError: PoolOptions["mapError"];
+  readonly budget: PoolBudget | undefined;
+  /** What the pool may have of the budget. */
+  readonly share: ShareLimits;
 }
 
 /** Every option with its value. Infinity: no limit, or never. */
@@ -60,6 +64,7 @@ const DEFAULTS = {
   threads: undefined,
   minThreads: undefined,
   maxThreads: undefined,
+  budget: undefined,
   idleTimeoutMs: 10_000,
   ringBytes: 4 * 1024 * 1024,
   maxPayloadBytes: Infinity,
@@ -118,7 +123,7 @@ export function resolveOptions(
     const given = read(key) ?? Infinity;
     return given === Infinity ? Infinity : checkInteger(key, given, min, max);
   };
-  const { minThreads, maxThreads } = checkThreads(read, runtime.cores);
+  const { minThreads, maxThreads, budget, share } = checkThreads(read, runtime.cores);
   const maxPayloadBytes = read("maxPayloadBytes");
   if (typeof maxPayloadBytes !== "number" || !(maxPayloadBytes >= 1)) {
     throw invalid("maxPayloadBytes", "a number from 1", show(maxPayloadBytes));
@@ -132,6 +137,8 @@ export function resolveOptions(
     ...checkObserving(read, runtime),
     minThreads,
     maxThreads,
+    budget,
+    share,
     idleTimeoutMs: limit("idleTimeoutMs", MAX_TIMER_MS),
     ringBytes: checkRingBytes(read("ringBytes")),
     maxPayloadBytes,
@@ -189,18 +196,34 @@ function checkAbandoned(given: unknown, cores: number): number {
 function checkThreads(
   read: ReadOption,
   cores: number,
-): Pick<ResolvedOptions, "minThreads" | "maxThreads"> {
+): Pick<ResolvedOptions, "minThreads" | "maxThreads" | "budget" | "share"> {
   const [least, most] = [read("minThreads"), read("maxThreads")];
   const given = read("threads") === "auto" ? undefined : read("threads");
-  const threads = checkInteger("threads", given ?? Math.max(1, cores - 1), 1, MAX_THREADS);
+  const budget = checkBudget(read("budget"));
+  const isAuto = given === undefined && most === undefined;
+  const auto = budget === undefined ? Math.max(1, cores - 1) : isAuto ? budget.max : 1;
+  const threads = checkInteger("threads", given ?? auto, 1, MAX_THREADS);
   const min = least === undefined ? least : checkInteger("minThreads", least, 0, MAX_THREADS);
   const max = most === undefined ? most : checkInteger("maxThreads", most, 1, MAX_THREADS);
   if (given !== undefined && max !== undefined) checkAtMost("threads", threads, "maxThreads", max);
   if (given !== undefined && min !== undefined) checkAtMost("minThreads", min, "threads", threads);
   const maxThreads = max ?? Math.max(threads, min ?? 0);
-  const minThreads = min ?? Math.min(threads, maxThreads);
+  // An automatic number is no demand: beside pools with a budget such a pool starts with one thread.
+  const isFromOne = given === undefined && budget !== undefined;
+  const minThreads = min ?? Math.min(isFromOne ? 1 : threads, maxThreads);
   checkAtMost("minThreads", minThreads, "maxThreads", maxThreads);
-  return { minThreads, maxThreads };
+  const guaranteed = isAuto && min === undefined ? 1 : minThreads;
+  return {
+    minThreads,
+    maxThreads,
+    budget,
+    share: { guaranteed, isLimited: isAuto || budget !== undefined },
+  };
+}
+
+function checkBudget(given: unknown): PoolBudget | undefined {
+  if (given === undefined || given instanceof PoolBudget) return given;
+  throw invalid("budget", "a budget that threadBudget() returned", show(given));
 }
 
 function checkAtMost(name: string, threads: number, limitName: string, limit: number): void {

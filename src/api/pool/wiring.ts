@@ -326,10 +326,9 @@ function inCallerContext(
 function dispatcherEvents(
   parts: () => LinkedParts,
   events: PartEvents,
-  { runtime, options: { minThreads, maxThreads } }: PoolSpec,
+  { runtime }: PoolSpec,
   observing: Observing,
 ): Omit<DispatcherEvents, "onWork"> {
-  const isElastic = minThreads < maxThreads;
   /** Keeps the process running only while calls are in flight, not while a worker runs a call that was given up. */
   const keepRunningIfBusy = (): void => {
     const { dispatcher, safety } = parts();
@@ -358,7 +357,7 @@ function dispatcherEvents(
     onPark: () => {
       const { dispatcher, supervisor } = parts();
       keepRunningIfBusy();
-      if (isElastic || dispatcher.pending.isDue) supervisor.checkLoad();
+      if (supervisor.sizing.budget.isElastic || dispatcher.pending.isDue) supervisor.checkLoad();
     },
     onWait: () => parts().supervisor.checkLoad(),
     onIdle: keepRunningIfBusy,

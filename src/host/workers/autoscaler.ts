@@ -2,8 +2,8 @@
  * Grows and shrinks a pool between its limits.
  *
  * Starting a worker takes tens of milliseconds, so a burst alone does not start one. One more is started when calls
- * have waited for a while that no worker could take, and the next after the same time again. A worker that has been
- * idle for `idleTimeoutMs` is closed.
+ * have waited for a while that no worker could take, if it is worth its start (`start-cost.ts`), and the next after the same
+ * time again. A worker that has been idle for `idleTimeoutMs` is closed.
  */
 import type { Runtime, Timer } from "../../runtimes/runtime.ts";
 import type { Lane } from "../lanes/lane.ts";
@@ -27,6 +27,8 @@ export interface AutoscalerOptions {
   readonly isBackingOff: () => boolean;
   /** Whether calls wait that a further worker would run. */
   readonly isWaiting: () => boolean;
+  /** Whether a worker is worth its start when calls have waited for so many milliseconds. */
+  readonly isWorthStart: (waitedMs: number) => boolean;
   readonly start: () => void;
   readonly retire: (lane: Lane) => void;
 }
@@ -52,9 +54,17 @@ export class Autoscaler {
       start();
       return;
     }
+    this.#grow(runtime.now());
+  }
+
+  /** Starts a worker after a while if calls still wait, as they have since then. */
+  #grow(sinceMs: number): void {
+    const { runtime, maxThreads, alive, isBackingOff, isWaiting, isWorthStart, start } =
+      this.#options;
     this.#growth = runtime.setTimeout(() => {
       this.#growth = undefined;
       if (this.#isClosed || isBackingOff() || !isWaiting() || alive() >= maxThreads) return;
+      if (!isWorthStart(runtime.now() - sinceMs)) return this.#grow(sinceMs);
       start();
       this.check();
     }, GROW_AFTER_MS);

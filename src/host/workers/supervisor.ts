@@ -14,12 +14,11 @@ import { TimeoutError, WorkerLostError, WorkerStartError } from "../../errors.ts
 import type { AwakeCount } from "../../sync/awake-count.ts";
 import type { Runtime, Timer } from "../../runtimes/runtime.ts";
 import { AbandonedThreads } from "./abandoned-threads.ts";
-import { Autoscaler } from "./autoscaler.ts";
+import { PoolSizing } from "./pool-sizing.ts";
 import { WorkerFailures } from "./worker-failures.ts";
 import type { Lane } from "../lanes/lane.ts";
+import type { ExitOf, PoolSize, SupervisorEvents, WorkerExit } from "./supervisor-events.ts";
 import { type LaneEnd, type LaneEvents, type LaneOptions, ThreadLane } from "./thread-lane.ts";
-import type { ArgumentMessage } from "../../protocol/start-data.ts";
-import type { PendingCall } from "../calls/in-flight.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 
 /** Delay after a failed attempt to recycle a worker. */
@@ -27,55 +26,7 @@ const RECYCLE_PAUSE_MS = 5000;
 /** Time between two checks of draining workers: the minimum time for which orphaned calls keep one open. */
 const DRAIN_CHECK_MS = 5000;
 
-/** Limits of the number of workers, of their idle time, and of abandoned threads. */
-export interface PoolSize {
-  readonly minThreads: number;
-  readonly maxThreads: number;
-  readonly idleTimeoutMs: number;
-  readonly maxAbandonedThreads: number;
-}
-
-/** How a worker ended, and what that meant for the pool. */
-export interface WorkerExit {
-  readonly workerId: number;
-  readonly reason: string;
-  readonly exitCode: number | undefined;
-  /** Running calls that rejected with it. */
-  readonly callsLost: number;
-  /** Id of the worker that takes its place, perhaps in a moment. Undefined: none, or not decided yet. */
-  readonly replacedBy: number | undefined;
-}
-
-type ExitOf = { -readonly [Key in keyof WorkerExit]: WorkerExit[Key] };
-
-export interface SupervisorEvents {
-  /** A worker has started: calls back when it may take calls. */
-  onPrepare(lane: Lane, onDone: () => void): void;
-  /** A worker has ended, or never started. */
-  onEnded(workerId: number, error: () => Error): void;
-  onTasks(packed: Uint8Array): Error | undefined | Promise<Error | undefined>;
-  /** A worker has woken the host; or the host a worker, if anybody wants to know. */
-  readonly onWake: (worker: { readonly id: number }) => void;
-  readonly onWoken: ((workerId: number) => void) | undefined;
-  /** A worker wants items of an argument stream, or no more of them. */
-  onArgument(lane: Lane, message: ArgumentMessage): void;
-  onUnhandledRejection(workerId: number, error: Error): void;
-  /** `minThreads` workers are ready for the first time. */
-  onReady(): void;
-  /** The pool has failed: every call is rejected from now on. */
-  onFailed(error: Error): void;
-  /** Rejects a call whose worker is gone. */
-  onLost(call: PendingCall, error: WorkerLostError): void;
-  /** A worker takes calls from now on. */
-  onWorkerStart(workerId: number): void;
-  /**
-   * A worker has ended; with an error if it ended unexpectedly and the pool goes on. Of the calls that it was running,
-   * idempotent ones with retries left are retried, the others have been rejected.
-   */
-  onWorkerExit(exit: WorkerExit, error: WorkerLostError | undefined): void;
-  /** The thread of a stopped worker goes on. */
-  onThreadAbandoned(workerId: number): void;
-}
+export type { PoolSize, SupervisorEvents, WorkerExit };
 
 export class Supervisor {
   /** Workers started over the life of the pool. */
@@ -92,7 +43,9 @@ export class Supervisor {
   readonly #laneEvents: LaneEvents;
   readonly #minThreads: number;
   readonly #maxThreads: number;
-  readonly #elastic: Autoscaler;
+  readonly sizing: PoolSizing;
+  /** Workers of the first start. */
+  #firstThreads = 0;
   /** Workers that are closing because they were idle or drained. */
   readonly #retired = new Set<Lane>();
   /** Starting successor -> worker it will replace. */
@@ -133,15 +86,16 @@ export class Supervisor {
       max: size.maxAbandonedThreads,
       canStop: options.runtime.stopsThreads,
     });
-    this.#elastic = new Autoscaler({
-      ...size,
+    this.sizing = new PoolSizing({
+      size,
       runtime: options.runtime,
-      lanes: () => dispatcher.lanes.open,
-      alive: () => this.#alive + this.#timers.size,
-      isBackingOff: () => this.#timers.size > 0,
-      isWaiting: () => dispatcher.isShortOfWorkers,
+      dispatcher,
+      alive: () => this.#alive,
+      starting: () => this.#starting,
+      delayed: () => this.#timers.size,
       start: () => this.#startOrReplaceLater(),
       retire: (lane) => this.retire(lane),
+      drain: (lane) => this.#drain(lane),
     });
     this.#laneEvents = {
       onTasks: (packed) => events.onTasks(packed),
@@ -175,12 +129,17 @@ export class Supervisor {
   /** Starts the workers. Throws what starting a thread throws; those started before are closed. */
   start(): void {
     try {
-      for (let thread = 0; thread < this.#minThreads; thread++) this.#spawn();
+      while (
+        this.#firstThreads < this.#minThreads && this.sizing.budget.mayBeFirst(this.#firstThreads)
+      ) {
+        this.#spawn();
+        this.#firstThreads++;
+      }
     } catch (error) {
       void this.close();
       throw error;
     }
-    if (this.#minThreads === 0) this.#becomeReady();
+    if (this.#firstThreads === 0) this.#becomeReady();
   }
 
   /** Number of threads of stopped workers that go on. */
@@ -222,7 +181,7 @@ export class Supervisor {
 
   /** Starts a worker if calls wait for one. */
   checkLoad(): void {
-    this.#elastic.check();
+    this.sizing.check();
   }
 
   /** No further calls will be made: a worker that ends is replaced only if calls wait for one. */
@@ -233,7 +192,7 @@ export class Supervisor {
   /** Closes all workers. Settles when all are gone. */
   async close(): Promise<void> {
     this.#isClosing = true;
-    this.#elastic.close();
+    this.sizing.close();
     for (const timer of this.#timers) timer.clear();
     this.#timers.clear();
     this.#drainTimer?.clear();
@@ -250,10 +209,22 @@ export class Supervisor {
     return alive;
   }
 
+  get #starting(): number {
+    const { lanes } = this.#dispatcher;
+    let starting = 0;
+    for (const lane of this.#lanes.values()) {
+      if (lane.state === "starting" || (lanes.takesCalls(lane) && !lanes.open.includes(lane))) {
+        starting++;
+      }
+    }
+    return starting;
+  }
+
   #spawn(id: number = this.#nextId++): Lane {
     const lane = new ThreadLane(id, this.#options, this.#laneEvents);
     this.started++;
     this.#lanes.set(lane.id, lane);
+    this.sizing.onStarted(lane);
     return lane;
   }
 
@@ -304,12 +275,23 @@ export class Supervisor {
   #letDrain(lane: Lane): void {
     if (this.#draining.has(lane) || this.#retired.has(lane)) return;
     this.recycled++;
+    this.#addDraining(lane);
+  }
+
+  #addDraining(lane: Lane): void {
     this.#draining.add(lane);
     this.#drainTimer ??= this.#watchDraining();
   }
 
+  /** Closes a worker when it has answered its calls. */
+  #drain(lane: Lane): void {
+    this.#addDraining(lane);
+    this.#dispatcher.retire(lane);
+  }
+
   #onReady(lane: Lane): void {
     this.#failures.onReady();
+    this.sizing.onReady(lane);
     this.#dispatcher.addLane(lane);
     this.#events.onPrepare(lane, () => this.#open(lane));
   }
@@ -324,8 +306,8 @@ export class Supervisor {
       this.#letDrain(replaced);
       this.#dispatcher.retire(replaced); // does nothing if it was retired for far too much memory
     }
-    this.#elastic.onReady();
-    if (this.#dispatcher.lanes.open.length >= this.#minThreads) this.#becomeReady();
+    this.sizing.onOpened();
+    if (this.#dispatcher.lanes.open.length >= this.#firstThreads) this.#becomeReady();
     this.#events.onWorkerStart(lane.id); // last: a listener may do anything
   }
 
@@ -350,7 +332,13 @@ export class Supervisor {
   /** Closes an idle worker. */
   retire(lane: Lane): void {
     this.#dispatcher.removeLane(lane);
-    const reason = this.#draining.delete(lane) ? "it was recycled" : "it was idle";
+    const wasDraining = this.#draining.delete(lane);
+    const isReturned = this.sizing.budget.takeReturned(lane);
+    const reason = isReturned
+      ? "another pool gets its thread"
+      : wasDraining
+      ? "it was recycled"
+      : "it was idle";
     this.#unstoppable.delete(lane);
     this.#retired.add(lane);
     void this.#lanes.get(lane.id)!.close(reason);
@@ -362,6 +350,7 @@ export class Supervisor {
     this.#unstoppable.delete(lane);
     this.#active.subtract(lane.activeShare);
     const calls = this.#dispatcher.removeLane(lane);
+    this.sizing.onEnded(lane);
     const exit = { ...end, callsLost: 0, replacedBy: this.#replacements.get(lane) };
     this.#replacements.delete(lane);
     if (this.#isClosing) {
@@ -372,7 +361,7 @@ export class Supervisor {
     this.#successors.delete(lane);
     exit.replacedBy ??= this.#forgetReplaced(lane);
     if (this.#retired.delete(lane)) {
-      this.#elastic.check(); // a call may have been made meanwhile
+      this.sizing.check(); // a call may have been made meanwhile
       this.#events.onWorkerExit(exit, undefined);
       return;
     }
@@ -397,7 +386,7 @@ export class Supervisor {
       this.#recycleFromMs = this.#runtime.now() + RECYCLE_PAUSE_MS;
     } else if (!this.#canContinue(lane, end, { cause: end.cause ?? end.startError })) return false;
     exit.replacedBy ??= this.#replaceLater();
-    this.#elastic.check();
+    this.sizing.check();
     return true;
   }
 
@@ -427,10 +416,12 @@ export class Supervisor {
     if (this.#isDraining && queued === 0) return undefined;
     const alive = this.#alive + this.#timers.size;
     if (alive >= this.#maxThreads || (alive >= this.#minThreads && queued === 0)) return undefined;
+    if (!this.sizing.budget.mayStart(alive)) return undefined;
     const id = reserved ?? this.#nextId++;
     const timer = this.#runtime.setTimeout(() => {
       this.#timers.delete(timer);
-      if (!this.#isClosing) this.#startOrReplaceLater(id);
+      if (this.#isClosing || !this.sizing.budget.mayStart(this.#alive)) return;
+      this.#startOrReplaceLater(id);
     }, this.#failures.delayMs);
     // Calls in flight and starting workers keep the process running. An idle pool must not.
     if (this.#wereAllReady) timer.unref();

@@ -72,7 +72,7 @@ function createLane() {
 function createPool(ready: number, limits: Partial<AutoscalerOptions> = {}) {
   const clock = createClock();
   const lanes = Array.from({ length: ready }, createLane);
-  const state = { starting: 0, isWaiting: false, isBackingOff: false };
+  const state = { starting: 0, isWaiting: false, isBackingOff: false, startCostMs: 0 };
   const open: Lane[] = lanes.map(({ lane }) => lane);
   const startedMs: number[] = [];
   const retired: (readonly [lane: number, atMs: number])[] = [];
@@ -85,6 +85,7 @@ function createPool(ready: number, limits: Partial<AutoscalerOptions> = {}) {
     alive: () => open.length + state.starting,
     isBackingOff: () => state.isBackingOff,
     isWaiting: () => state.isWaiting,
+    isWorthStart: (waitedMs) => waitedMs >= state.startCostMs,
     start: () => {
       state.starting++;
       startedMs.push(clock.now());
@@ -146,6 +147,25 @@ describe("growth", () => {
     state.isWaiting = false;
     pass(100);
     expect(startedMs).toEqual([100 + WAIT_MS]);
+  });
+
+  test("starts no worker until it is worth its start", () => {
+    const { check, pass, startedMs, state } = createPool(1);
+    state.isWaiting = true;
+    state.startCostMs = 35;
+    check();
+    pass(39);
+    expect(startedMs).toEqual([]);
+    pass(1);
+    expect(startedMs).toEqual([40]);
+    state.isWaiting = false;
+    pass(100);
+    state.isWaiting = true;
+    check(); // the wait begins anew
+    pass(39);
+    expect(startedMs).toEqual([40]);
+    pass(1);
+    expect(startedMs).toEqual([40, 180]);
   });
 
   test("never exceeds maxThreads, including workers that still start", () => {
