@@ -13,6 +13,7 @@
  *                            reads it after the parked word
  *   516   backlog      i32   worker: responses that wait for room in the response ring; stored after each of
  *                            them is in the ring, or waits. The host's time limits read this, then the ring
+ *   520   begun        i32   worker 0→1, once: its code runs. The host reads it when the thread has ended
  *   528   gauges       f64   worker: its sleep and memory, for statistics; stored when it goes to sleep, wakes, or has
  *                            measured its memory, with no order (worker-gauges.ts)
  *   640   requestSpace i32   host waits for room in the request ring, or for a worker with nothing to
@@ -44,6 +45,9 @@ export const FOR_TASKS = 2;
 
 /** On the line of WAITS_FOR, as are the gauges: the worker writes all of it, and nothing while calls flow. */
 export const RESPONSE_BACKLOG: number = WAITS_FOR + 1;
+
+/** On the same line: whether the worker's code has begun to run. */
+export const BEGUN: number = WAITS_FOR + 2;
 
 export const REQUEST_SPACE: number = (5 * CACHE_LINE) / 4;
 

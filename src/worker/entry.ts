@@ -1,5 +1,6 @@
 /**
- * Main module of a worker thread: the only module whose import has effects.
+ * Main module of a worker thread: the only module whose import has effects. A host where no thread can start imports it as
+ * well, to serve workers on its own thread (`api/pool/host-worker.ts`).
  *
  * Waits for its start data, loads the tasks, builds the worker's side of the lane, reports that it is ready and enters
  * the loop.
@@ -10,6 +11,7 @@ import { isError, textOf } from "../codec/kinds/errors.ts";
 import { Endpoint } from "../lane/endpoint.ts";
 import { warmUp } from "../lane/warm-up.ts";
 import {
+  BEGUN,
   HOST_PARKED_WORD,
   PARKED_WORD,
   REQUEST_RING,
@@ -36,11 +38,14 @@ import { InvalidArgumentError, TaskNotFoundError, WorkerStartError } from "../er
 import { AwakeCount } from "../sync/awake-count.ts";
 import { HostWaker } from "../sync/host-parking.ts";
 import { SpaceFlag } from "../sync/space-flag.ts";
+import { HostThreadParker } from "../sync/host-thread-parking.ts";
 import { Parker } from "../sync/worker-parking.ts";
 import { unpackData } from "../realm/handles.ts";
+import { hostWorkers } from "../realm/host-workers.ts";
 import { enterWorkerRealm, type WorkerRealm } from "../realm/worker-realm.ts";
 import { SpscRing } from "../ring/spsc-ring.ts";
 import { currentRuntime } from "../runtimes/current.ts";
+import type { ParentHandle } from "../runtimes/runtime.ts";
 import { VERSION } from "../version.ts";
 import { CallContext } from "./call-context.ts";
 import { WorkerLoop } from "./loop.ts";
@@ -49,32 +54,54 @@ import { Replies } from "./replies.ts";
 import type { ResultStreams } from "./result-streams.ts";
 import { LoadFailure } from "./import-module.ts";
 import { runSetup } from "./setup.ts";
+import type { Serve, Site } from "./site.ts";
 import { TaskSignals } from "./abort-signals.ts";
 import { withVariants } from "./task-variants.ts";
 import { loadModule, loadTasks, type WorkerTask } from "./task-modules.ts";
 
 const runtime = currentRuntime;
-const host = runtime.parent();
 
-host.onUncaught((error) => post({ heddle: "uncaught", error: pack(error) }));
-host.onUnhandledRejection((reason) => post({ heddle: "unhandledRejection", error: pack(reason) }));
+/** A worker of a site, with what its functions share. */
+interface Served extends Site {
+  post(message: WorkerMessage): void;
+  isLeaving: boolean;
+}
 
-/** Handles the messages that follow the first one. */
-let receive: ((message: unknown) => void) | undefined;
+/** Serves a worker: returns what takes its messages, the start data first. */
+export const serve: Serve = (site) => {
+  const post = (message: WorkerMessage): void => site.parent.post(message);
+  const served: Served = { ...site, post, isLeaving: false };
+  let receive: ((message: unknown) => void) | undefined;
+  return (message) => {
+    if (receive === undefined) receive = begin(message as WorkerStart, served);
+    else receive(message);
+  };
+};
 
-// The listener keeps the worker alive. The thread may start before its start data exists.
-host.onMessage((message) => {
-  if (receive === undefined) begin(message as WorkerStart);
-  else receive(message);
-});
+/** Serves the host of this thread. */
+function serveThread(): void {
+  const parent = runtime.parent();
+  parent.onUncaught((error) => parent.post({ heddle: "uncaught", error: pack(error) }));
+  parent.onUnhandledRejection((reason) =>
+    parent.post({ heddle: "unhandledRejection", error: pack(reason) })
+  );
+  // The listener keeps the worker alive. The thread may start before its start data exists.
+  parent.onMessage(serve({
+    parent,
+    isHost: false,
+    known: [],
+    enter: (realm, { limits, library }, f) => {
+      runtime.confineSelf(limits, library, realm.modules);
+      enterWorkerRealm(realm);
+      f();
+    },
+    crash,
+  }));
+}
 
 /** Other code may send messages to the worker too, so heddle's messages carry a mark. */
 function isMarked(message: unknown): message is AbortMessage | StreamMessage | SharedMessage {
   return typeof message === "object" && message !== null && "heddle" in message;
-}
-
-function post(message: WorkerMessage): void {
-  host.post(message);
 }
 
 function pack(reason: unknown): Uint8Array {
@@ -86,24 +113,41 @@ function pack(reason: unknown): Uint8Array {
   }
 }
 
-/** Starts serving the pool that the start data describes. */
-function begin(start: WorkerStart): void {
+/** Starts serving the pool that the start data describes. Returns what takes further messages. */
+function begin(start: WorkerStart, site: Served): (message: unknown) => void {
+  Atomics.store(new Int32Array(start.lane, 0, REQUEST_RING / 4), BEGUN, 1);
   let loop: WorkerLoop | undefined;
+  const { parent, post } = site;
   const signals = new TaskSignals(start.abortEpochs);
-  receive = (message) => {
+  const realm = createRealm(start, post);
+  const receive = (message: unknown): void => {
     if (message === WAKE) loop?.onWakeMessage();
     else if (isMarked(message)) {
       if (message.heddle === "shared") realm.shared?.receive?.(message.body);
       else onMarked(message, signals, loop);
-    } else if (message === FLUSH) host.flushOutput(() => post({ heddle: "flushed" }));
+    } else if (message === FLUSH) parent.flushOutput(() => post({ heddle: "flushed" }));
   };
-  host.writeDirectly(start.directOutputs);
-  if (start.version !== VERSION) return refuse(start.version);
-  const modules = modulesOf(start);
-  runtime.confineSelf(start.limits, start.library, modules);
+  parent.writeDirectly(start.directOutputs);
+  if (start.version !== VERSION) {
+    refuse(start.version, site);
+    return receive;
+  }
+  site.enter(realm, start, () => {
+    load(start, realm, site).then((loaded) => {
+      if (loaded === undefined) return;
+      loop = createLoop(start, realm, signals, loaded, site);
+      post({ heddle: "ready", ...loaded.packed });
+      if (!site.isHost) warmUp(runtime); // while the message travels
+      loop.start();
+    }).catch(site.crash);
+  });
+  return receive;
+}
+
+function createRealm(start: WorkerStart, post: Served["post"]): WorkerRealm {
   const bare = start.tasks.filter(({ functionName }) => functionName !== undefined);
   let data: unknown;
-  const realm: WorkerRealm = {
+  return {
     isLoading: true,
     info: Object.freeze({
       id: start.workerId,
@@ -114,7 +158,7 @@ function begin(start: WorkerStart): void {
       },
       context: undefined,
     }),
-    modules,
+    modules: modulesOf(start),
     bareTasks: bare.map(({ name }) => name),
     active: start.active,
     teardowns: [],
@@ -125,21 +169,13 @@ function begin(start: WorkerStart): void {
       receive: undefined,
     },
   };
-  enterWorkerRealm(realm);
-  load(start, realm).then((loaded) => {
-    if (loaded === undefined) return;
-    loop = createLoop(start, realm, signals, loaded);
-    post({ heddle: "ready", ...loaded.packed });
-    warmUp(runtime); // while the message travels
-    loop.start();
-  }).catch(crash);
 }
 
 /** A bundle names the heddle of the machine that made it, where another version may be installed by now. */
-function refuse(version: string): void {
+function refuse(version: string, site: Served): void {
   const message = `heddle ${version} has started a worker of heddle ${VERSION}: bundle again.`;
-  post({ heddle: "failed", part: "module", error: pack(new WorkerStartError(message)) });
-  exitSoon(1);
+  site.post({ heddle: "failed", part: "module", error: pack(new WorkerStartError(message)) });
+  exitSoon(1, site);
 }
 
 function onMarked(
@@ -181,18 +217,22 @@ interface LoadedTasks {
 }
 
 /** Loads the tasks. If that fails, returns undefined and ends the worker. */
-async function load(start: WorkerStart, realm: WorkerRealm): Promise<LoadedTasks | undefined> {
+async function load(
+  start: WorkerStart,
+  realm: WorkerRealm,
+  site: Served,
+): Promise<LoadedTasks | undefined> {
   let part: StartPart = "setup";
   try {
     if (start.setup !== undefined) await runSetup(start.setup, realm, runtime);
     part = "module";
-    const loaded = await loadTasksOf(start);
+    const loaded = await loadTasksOf(start, site.known);
     realm.isLoading = false;
     return loaded;
   } catch (error) {
     if (part === "module" && error instanceof TaskNotFoundError) part = "export";
-    post(startFailure(part, error));
-    exitSoon(1);
+    site.post(startFailure(part, error));
+    exitSoon(1, site);
     return undefined;
   }
 }
@@ -203,7 +243,10 @@ function startFailure(part: StartPart, error: unknown): WorkerMessage {
   return { heddle: "failed", part, error: pack(reason), module, place };
 }
 
-async function loadTasksOf(start: WorkerStart): Promise<LoadedTasks> {
+async function loadTasksOf(
+  start: WorkerStart,
+  known: readonly unknown[],
+): Promise<LoadedTasks> {
   const { tasks, taskModule } = start;
   const loadContext = (named: readonly { readonly name: string }[]) =>
     start.context === undefined
@@ -211,7 +254,7 @@ async function loadTasksOf(start: WorkerStart): Promise<LoadedTasks> {
       : CallContext.load(start.context, named.map(({ name }) => name), runtime);
   if (tasks.length > 0 || taskModule === undefined) {
     const context = await loadContext(tasks);
-    return { tasks: await loadTasks(tasks, runtime), context, packed: {} };
+    return { tasks: await loadTasks(tasks, runtime, known), context, packed: {} };
   }
   const { tasks: loaded, descriptions } = await loadModule(taskModule, runtime);
   const packed = packValue(runtime, descriptions);
@@ -228,23 +271,14 @@ function createLoop(
   realm: WorkerRealm,
   signals: TaskSignals,
   { tasks, context }: LoadedTasks,
+  site: Served,
 ): WorkerLoop {
+  const { parent, post, isHost } = site;
   const control = new Int32Array(start.lane, 0, REQUEST_RING / 4);
-  const codec = new Codec({
-    access: runtime,
-    origin: start.workerId + 1,
-    maxPayloadBytes: start.maxPayloadBytes,
-    allowsBorrow: false,
-  });
-  const endpoint = new Endpoint(
-    SpscRing.attach(start.lane, responseRing(start.requestCapacity)).takeProducer(),
-    SpscRing.attach(start.lane, REQUEST_RING).takeConsumer(),
-    codec,
-    runtime.openPort(start.payloadPort),
-  );
+  const endpoint = createEndpoint(start);
   const replies = new Replies(
     endpoint,
-    new HostWaker(new Int32Array(start.hostControl), HOST_PARKED_WORD, host.post, WAKE),
+    wakerOf(start, parent),
     new SpaceFlag(control, WANTS_SPACE),
     new SpaceFlag(control, REQUEST_SPACE),
     control,
@@ -257,7 +291,7 @@ function createLoop(
     runtime,
     endpoint,
     replies,
-    parker: new Parker(control, PARKED_WORD, active.words),
+    parker: createParker(control, active, isHost),
     active,
     control,
     tasks: withVariants(tasks, runtime.now),
@@ -273,14 +307,44 @@ function createLoop(
     onParked: parkPrinter(start, sharedNow),
     signals,
     post,
-    spinMs: start.spinMs,
-    onTurn: watchMemory(start, gauges),
-    isTerminating: host.isTerminating,
-    onClose: () => void leave(realm, loop.streams),
-    onCrash: crash,
+    spinMs: isHost ? 0 : start.spinMs,
+    mayBlock: !isHost,
+    onTurn: watchMemory(isHost ? { ...start, maxMemory: Infinity } : start, gauges, post),
+    isTerminating: parent.isTerminating,
+    onClose: () => void leave(realm, loop.streams, site),
+    onCrash: site.crash,
   });
   realm.emit = (value) => loop.events.emit(value);
   return loop;
+}
+
+function createEndpoint(start: WorkerStart): Endpoint {
+  const codec = new Codec({
+    access: runtime,
+    origin: start.workerId + 1,
+    maxPayloadBytes: start.maxPayloadBytes,
+    allowsBorrow: false,
+  });
+  return new Endpoint(
+    SpscRing.attach(start.lane, responseRing(start.requestCapacity)).takeProducer(),
+    SpscRing.attach(start.lane, REQUEST_RING).takeConsumer(),
+    codec,
+    runtime.openPort(start.payloadPort),
+  );
+}
+
+function wakerOf({ hostControl }: WorkerStart, { post }: ParentHandle): HostWaker {
+  return new HostWaker(new Int32Array(hostControl), HOST_PARKED_WORD, post, WAKE);
+}
+
+function createParker(
+  control: Int32Array<SharedArrayBuffer>,
+  { words }: AwakeCount,
+  isHost: boolean,
+): Parker {
+  return isHost
+    ? new HostThreadParker(control, PARKED_WORD, words)
+    : new Parker(control, PARKED_WORD, words);
 }
 
 function parkPrinter(
@@ -296,6 +360,7 @@ function parkPrinter(
 function watchMemory(
   { maxMemory: maxBytes, metrics }: WorkerStart,
   gauges: GaugeWriter,
+  post: Served["post"],
 ): (() => void) | undefined {
   if (maxBytes === Infinity && metrics === undefined) return undefined;
   const watch = new MemoryWatch({
@@ -320,7 +385,7 @@ const CRASH_MS = 100;
  */
 function crash(error: unknown): void {
   runtime.macrotask(() => {
-    runtime.setTimeout(() => host.exit(1), CRASH_MS);
+    runtime.setTimeout(() => runtime.parent().exit(1), CRASH_MS);
     throw error;
   });
 }
@@ -328,12 +393,10 @@ function crash(error: unknown): void {
 /** Time allowed for the iterators of open streams to end, before the teardown hooks run. */
 const STREAM_CLOSE_MS = 1000;
 
-let isLeaving = false;
-
 /** Ends this worker after its streams have ended and the teardown hooks of its task modules have run. */
-async function leave(realm: WorkerRealm, streams: ResultStreams): Promise<void> {
-  if (isLeaving) return;
-  isLeaving = true;
+async function leave(realm: WorkerRealm, streams: ResultStreams, site: Served): Promise<void> {
+  if (site.isLeaving) return;
+  site.isLeaving = true;
   await Promise.race([
     streams.close(),
     new Promise<void>((resolve) => runtime.setTimeout(resolve, STREAM_CLOSE_MS)),
@@ -342,16 +405,19 @@ async function leave(realm: WorkerRealm, streams: ResultStreams): Promise<void> 
     try {
       await hook();
     } catch (error) {
-      post({ heddle: "unhandledRejection", error: pack(error) });
+      site.post({ heddle: "unhandledRejection", error: pack(error) });
     }
   }
-  exitSoon(0);
+  exitSoon(0, site);
 }
 
 /**
  * Exits after pending messages have left, from a separate macrotask: ending a thread inside a promise job or the
  * evaluation of a module has crashed runtimes.
  */
-function exitSoon(code: number): void {
-  runtime.setTimeout(() => host.exit(code), 0);
+function exitSoon(code: number, { parent }: Site): void {
+  runtime.setTimeout(() => parent.exit(code), 0);
 }
+
+// Last: all above exists.
+if (hostWorkers() === undefined) serveThread();

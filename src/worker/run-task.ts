@@ -57,6 +57,8 @@ export interface TaskRunnerOptions {
   /** With the option `context`: the last argument of every call is what its host captured. */
   readonly context: CallContext | undefined;
   readonly signals: TaskSignals;
+  /** Whether a task may block its thread, to wait for its host. */
+  readonly mayBlock: boolean;
   /** Posts a message of an argument stream to the host. */
   readonly post: (message: ArgumentMessage) => void;
 }
@@ -101,8 +103,8 @@ export class TaskRunner {
       replies: options.replies,
       run: respondLater,
     });
-    const { runtime, post, endpoint, replies } = options;
-    this.events = new TaskEvents(runtime, endpoint.snapshots, replies);
+    const { runtime, post, endpoint, replies, mayBlock } = options;
+    this.events = new TaskEvents(runtime, endpoint.snapshots, replies, mayBlock);
     const streams = this.argumentStreams = new ArgumentStreams({ runtime, post });
     options.endpoint.decoder.openStream = (index, isReadable) => streams.open(index, isReadable);
   }

@@ -27,7 +27,15 @@ export class TaskEvents {
   readonly #open = new Map<number, Emitter>();
   readonly #sleep = new Int32Array(new SharedArrayBuffer(4));
 
-  constructor(runtime: Runtime, snapshots: SnapshotEncoder, replies: Replies) {
+  readonly #maxWaiting: number;
+
+  constructor(
+    runtime: Runtime,
+    snapshots: SnapshotEncoder,
+    replies: Replies,
+    mayBlock: boolean,
+  ) {
+    this.#maxWaiting = mayBlock ? MAX_WAITING : Infinity;
     this.#createContext = () => runtime.createContext<Emitter>();
     this.#snapshots = snapshots;
     this.#replies = replies;
@@ -56,7 +64,7 @@ export class TaskEvents {
   emit(value: unknown): void {
     const emitter = this.#context?.get();
     if (emitter === undefined || emitter.isOver) return;
-    while (this.#replies.waiting >= MAX_WAITING && !this.#replies.flush()) {
+    while (this.#replies.waiting >= this.#maxWaiting && !this.#replies.flush()) {
       // The host reads no more, and not every runtime can stop a thread that waits.
       if (this.#replies.isStopped) throw new StreamClosedError();
       Atomics.wait(this.#sleep, 0, 0, WAIT_MS);

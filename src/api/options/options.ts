@@ -88,6 +88,7 @@ const DEFAULTS = {
   /** Enough for a slow machine that starts many workers at once. */
   startTimeoutMs: 60_000,
   teardownTimeoutMs: 1000,
+  onUnavailable: "error",
   keepAlive: false,
   moduleUrl: undefined,
   mapError: undefined,
@@ -123,7 +124,7 @@ export function resolveOptions(
     const given = read(key) ?? Infinity;
     return given === Infinity ? Infinity : checkInteger(key, given, min, max);
   };
-  const { minThreads, maxThreads, budget, share } = checkThreads(read, runtime.cores);
+  const threads = checkThreads(read, runtime.cores);
   const maxPayloadBytes = read("maxPayloadBytes");
   if (typeof maxPayloadBytes !== "number" || !(maxPayloadBytes >= 1)) {
     throw invalid("maxPayloadBytes", "a number from 1", show(maxPayloadBytes));
@@ -135,10 +136,7 @@ export function resolveOptions(
   const { refuseLimits } = runtime;
   return {
     ...checkObserving(read, runtime),
-    minThreads,
-    maxThreads,
-    budget,
-    share,
+    ...threads,
     idleTimeoutMs: limit("idleTimeoutMs", MAX_TIMER_MS),
     ringBytes: checkRingBytes(read("ringBytes")),
     maxPayloadBytes,
@@ -147,13 +145,14 @@ export function resolveOptions(
     balancer: checkBalancer(read("balancer")),
     inliner: checkInliner(read("inliner")),
     maxQueue: read("maxQueue") === "auto"
-      ? AUTO_QUEUE_PER_THREAD * maxThreads
+      ? AUTO_QUEUE_PER_THREAD * threads.maxThreads
       : limit("maxQueue", Number.MAX_SAFE_INTEGER, 0),
     queuePolicy,
     hardTimeoutMs: checkMs("hardTimeoutMs", read("hardTimeoutMs")),
     maxAbandonedThreads: checkAbandoned(read("maxAbandonedThreads"), runtime.cores),
     recycleAfter: limit("recycleAfter", 2 ** 29),
     maxWorkerBytes: limit("maxWorkerBytes", Number.MAX_SAFE_INTEGER),
+    onUnavailable: checkUnavailable(read("onUnavailable"), read("permission")),
     workerLimits: checkWorkerLimits(read("resourceLimits"), read("permission"), refuseLimits),
     workerOptions: checkWorkerOptions(read("worker"), read("permission"), runtime),
     startTimeoutMs: checkMs("startTimeoutMs", read("startTimeoutMs")),
@@ -181,6 +180,18 @@ function checkModuleUrl(given: unknown): string | undefined {
   const url = String(given);
   if (!isRelative(url)) return url;
   throw invalid("moduleUrl", "absolute: a URL such as import.meta.url, or a path", show(url));
+}
+
+function checkUnavailable(given: unknown, permission: unknown): "error" | "host" {
+  if (given !== "error" && given !== "host") {
+    throw invalid("onUnavailable", '"error" or "host"', show(given));
+  }
+  if (given === "host" && permission !== undefined && permission !== "off") {
+    throw new InvalidArgumentError(
+      'onUnavailable: "host" cannot be combined with permission, which limits threads but not the host.',
+    );
+  }
+  return given;
 }
 
 function checkMapError(given: unknown): PoolOptions["mapError"] {

@@ -202,6 +202,16 @@ export interface PoolOptions {
    */
   readonly teardownTimeoutMs?: number;
   /**
+   * What happens if no thread can start here: a permission is missing, or a limit of threads is reached. "error": calls
+   * reject with WorkerStartError, or `createPool` throws it. "host": the tasks run on the host's thread, which they block,
+   * and modules of tasks are imported there. The event "unavailable" tells of it. Errors of task modules stay errors. Not with
+   * `permission`.
+   *
+   * @default "error"
+   * @see [without threads](https://github.com/heddle-js/heddle/blob/main/docs/reliability.md#where-no-thread-can-start)
+   */
+  readonly onUnavailable?: "error" | "host";
+  /**
    * Keep the process running while the pool is open, even if the pool is idle. Also keep the pool open after it is no
    * longer referenced.
    *

@@ -1,6 +1,5 @@
 /** The host's side of a pool: creates its parts in the order of their dependencies and connects their events. */
 import { Codec } from "../../codec/codec.ts";
-import { warmUp } from "../../lane/warm-up.ts";
 import { createAbortEpochs } from "../../sync/abort-epochs.ts";
 import { maxInlineBytes } from "../../lane/endpoint.ts";
 import { SnapshotEncoder } from "../../lane/snapshot.ts";
@@ -27,17 +26,16 @@ import type { DispatcherOptions } from "../../host/dispatch/dispatcher-options.t
 import type { DispatcherEvents } from "../../host/dispatch/dispatcher-events.ts";
 import { Signals } from "../../host/limits/abort-signals.ts";
 import { Supervisor, type SupervisorEvents } from "../../host/workers/supervisor.ts";
-import type { LaneOptions } from "../../host/workers/thread-lane.ts";
 import { Deadlines } from "../../host/limits/deadlines.ts";
 import type { PoolSpec } from "../tasks/pool-spec.ts";
 import { AUTO_QUEUE_PER_THREAD, type ResolvedOptions } from "../options/options.ts";
-import { startFailure } from "../options/worker-options.ts";
 import { VERSION } from "../../version.ts";
 import type { CallEntry } from "../../host/observe/call-entry.ts";
 import { Observing } from "../observe/observing.ts";
+import { laneOptionsOf, startThreads } from "./threads.ts";
 import { AwakeCount } from "../../sync/awake-count.ts";
 import { HostParker } from "../../sync/host-parking.ts";
-import type { Runtime, WorkerHandle } from "../../runtimes/runtime.ts";
+import type { Runtime } from "../../runtimes/runtime.ts";
 
 /** Events of the parts that the pool itself handles. */
 export interface PartEvents {
@@ -51,6 +49,8 @@ export interface PartEvents {
   onTasks(packed: Uint8Array): Error | undefined | Promise<Error | undefined>;
   /** The minimum number of workers is ready for the first time. */
   onReady(): void;
+  /** No further thread can start: the pool goes on with these, or on the host if it has none. */
+  onUnavailable(error: Error, threads: number): void;
   /** The pool cannot work. */
   onFailed(error: Error): void;
   onDrain(): void;
@@ -114,46 +114,6 @@ function startOf(
     data: options.workerOptions.data,
     maxMemory: options.maxWorkerBytes,
   };
-}
-
-/**
- * Starts the first thread early: it loads its code while the host creates the rest of the pool. Returns a function that
- * returns this thread first, then starts others.
- */
-function startThreads(
-  { options, sources, taskModule, runtime, workerEntry }: PoolSpec,
-): LaneOptions["spawn"] {
-  const { name, thread, setup } = options.workerOptions;
-  const tasks = taskModule === undefined ? sources.map(({ moduleUrl }) => moduleUrl) : [taskModule];
-  const others = [setup, options.context?.run].filter((url) => url !== undefined);
-  const modules = [...others.map((url) => runtime.toModuleUrl(url)), ...tasks];
-  const { workerLimits: limits } = options;
-  const spawn = (workerId: number): WorkerHandle => {
-    try {
-      return runtime.spawnWorker(workerEntry, `${name}-${workerId}`, limits, modules, thread);
-    } catch (error) {
-      throw startFailure(error, thread);
-    }
-  };
-  let first = options.minThreads > 0 ? spawn(0) : undefined;
-  runtime.macrotask(() => warmUp(runtime)); // while the thread loads its code
-  // The thread is still unused only if creating the rest of the pool has failed.
-  runtime.microtask(() => void first?.terminate());
-  return (workerId) => {
-    const handle = first ?? spawn(workerId);
-    first = undefined;
-    return handle;
-  };
-}
-
-function laneOptionsOf(
-  { options, runtime }: PoolSpec,
-  codec: Codec,
-  spawn: LaneOptions["spawn"],
-  start: PoolStart,
-): LaneOptions {
-  const { startTimeoutMs, teardownTimeoutMs, ringBytes: ringSizes } = options;
-  return { runtime, codec, spawn, ringSizes, start, startTimeoutMs, teardownTimeoutMs };
 }
 
 function createBackpressure(options: ResolvedOptions, onDrain: () => void): Backpressure {

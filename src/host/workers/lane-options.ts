@@ -2,7 +2,7 @@
 import type { Codec } from "../../codec/codec.ts";
 import type { WorkerLoss } from "../../errors.ts";
 import type { RingSizes } from "../../lane/layout.ts";
-import type { PoolStart } from "../../protocol/start-data.ts";
+import type { ArgumentMessage, PoolStart } from "../../protocol/start-data.ts";
 import type { Runtime, WorkerHandle } from "../../runtimes/runtime.ts";
 
 export interface LaneOptions {
@@ -10,6 +10,8 @@ export interface LaneOptions {
   readonly codec: Codec;
   /** Starts a thread, or returns the one that was started in advance. */
   readonly spawn: (workerId: number) => WorkerHandle;
+  /** Loads what makes workers on the host's thread. Undefined: a pool without threads fails. */
+  readonly spawnOnHost?: (() => Promise<() => WorkerHandle>) | undefined;
   readonly ringSizes: RingSizes;
   readonly start: PoolStart;
   /** Longest time to become ready, and to close, in milliseconds. */
@@ -23,4 +25,23 @@ export interface LaneEnd extends WorkerLoss {
   readonly cause: unknown;
   /** Set if the worker failed to start. Undefined if it was closed while starting. */
   readonly startError: Error | undefined;
+  /** Whether the worker's code has not even begun: its thread cannot run here. */
+  readonly neverBegan: boolean;
+}
+
+/** What a lane reports. */
+export interface LaneEvents<OwnLane> {
+  /** Called before `onReady` with the packed tasks of `taskModule`. The lane fails with the error that this returns. */
+  onTasks(packed: Uint8Array): Error | undefined | Promise<Error | undefined>;
+  onReady(lane: OwnLane): void;
+  readonly onWake: (lane: OwnLane) => void;
+  /** The host had to wake the worker. Undefined: nobody wants to know. */
+  readonly onWoken: ((lane: OwnLane) => void) | undefined;
+  onUnhandledRejection(lane: OwnLane, error: Error): void;
+  /** The worker wants items of an argument stream, or no more of them. */
+  onArgument(lane: OwnLane, message: ArgumentMessage): void;
+  /** The worker uses too much memory, or far too much. May be repeated. */
+  onFull(lane: OwnLane, isFarOver: boolean): void;
+  /** Called exactly once, when the lane is GONE: the thread has exited, or did not end in time. */
+  onEnd(lane: OwnLane, end: LaneEnd): void;
 }

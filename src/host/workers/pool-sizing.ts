@@ -37,7 +37,7 @@ export class PoolSizing {
     const cost = this.#cost = new StartCost(runtime.now);
     const isShort = (): boolean => this.#isShort;
     const elastic = this.#elastic = new Autoscaler({
-      ...size,
+      size,
       runtime,
       lanes: () => dispatcher.lanes.open,
       alive: () => alive() + delayed(),

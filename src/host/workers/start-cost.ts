@@ -1,17 +1,19 @@
 /**
  * Whether a further worker is worth its start: only if the calls would keep the present workers busy for longer than a start
- * takes. The estimate may be wrong, so a worker also starts when calls have waited for that long (as in the ski rental
+ * takes. The estimate may be wrong, so a worker also starts when calls have waited for that long in all (as in the ski rental
  * problem: no more than twice the time of the better decision).
  *
- * Measured in turn with the rule that a worker starts after 10 ms of waiting: one worker, at most two, a burst of N calls on
- * a machine of two busy cores, medians of six runs.
+ * Measured in turn with the rule that a worker starts after 10 ms of waiting: a pool of one worker, at most two, gets a burst
+ * of calls of a known task, on a busy machine of two cores. Medians of ten runs on Node 26.
  *
  *   calls × time     after 10 ms: total, CPU, workers     by cost
- *   600 × 0.1 ms     317 ms, 245 ms, 2                    125 ms, 127 ms, 1
- *   1500 × 0.1 ms    425 ms, 461 ms, 2                    228 ms, 239 ms, 1
- *   40 × 1 ms         76 ms,  71 ms, 2                     59 ms,  44 ms, 1
- *   20 × 5 ms        184 ms, 140 ms, 2                    117 ms,  90 ms, 1
- *   16 × 50 ms       797 ms, 537 ms, 2                    825 ms, 555 ms, 2
+ *   600 × 0.1 ms     252 ms, 221 ms, 2                    152 ms, 128 ms, 1
+ *   1500 × 0.1 ms    456 ms, 481 ms, 2                    348 ms, 263 ms, 1
+ *   4000 × 0.1 ms   1001 ms, 919 ms, 2                    887 ms, 905 ms, 2
+ *   40 × 1 ms         96 ms,  86 ms, 2                     65 ms,  44 ms, 1
+ *   200 × 1 ms       402 ms, 455 ms, 2                    320 ms, 227 ms, 1
+ *   20 × 5 ms        153 ms, 159 ms, 2                    210 ms,  93 ms, 1
+ *   16 × 50 ms       818 ms, 629 ms, 2                    794 ms, 657 ms, 2
  */
 import { WeakMap } from "../../builtins.ts";
 import type { Lane } from "../lanes/lane.ts";

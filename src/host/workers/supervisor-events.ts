@@ -44,6 +44,8 @@ export interface SupervisorEvents {
   onUnhandledRejection(workerId: number, error: Error): void;
   /** `minThreads` workers are ready for the first time. */
   onReady(): void;
+  /** No further thread can start: the pool goes on with these, or on the host if it has none. */
+  onUnavailable(error: Error, threads: number): void;
   /** The pool has failed: every call is rejected from now on. */
   onFailed(error: Error): void;
   /** Rejects a call whose worker is gone. */

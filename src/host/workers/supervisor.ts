@@ -14,7 +14,9 @@ import { TimeoutError, WorkerLostError, WorkerStartError } from "../../errors.ts
 import type { AwakeCount } from "../../sync/awake-count.ts";
 import type { Runtime, Timer } from "../../runtimes/runtime.ts";
 import { AbandonedThreads } from "./abandoned-threads.ts";
+import { DrainingLanes } from "./draining-lanes.ts";
 import { PoolSizing } from "./pool-sizing.ts";
+import { UnavailableThreads } from "./unavailable-threads.ts";
 import { WorkerFailures } from "./worker-failures.ts";
 import type { Lane } from "../lanes/lane.ts";
 import type { ExitOf, PoolSize, SupervisorEvents, WorkerExit } from "./supervisor-events.ts";
@@ -23,8 +25,6 @@ import type { Dispatcher } from "../dispatch/dispatcher.ts";
 
 /** Delay after a failed attempt to recycle a worker. */
 const RECYCLE_PAUSE_MS = 5000;
-/** Time between two checks of draining workers: the minimum time for which orphaned calls keep one open. */
-const DRAIN_CHECK_MS = 5000;
 
 export type { PoolSize, SupervisorEvents, WorkerExit };
 
@@ -36,14 +36,15 @@ export class Supervisor {
   readonly #lanes = new Map<number, ThreadLane>();
   readonly #runtime: Runtime;
   readonly #dispatcher: Dispatcher;
-  readonly #options: LaneOptions;
+  #options: LaneOptions;
   readonly #events: SupervisorEvents;
   readonly #active: AwakeCount;
   readonly #timers = new Set<Timer>();
   readonly #laneEvents: LaneEvents;
-  readonly #minThreads: number;
-  readonly #maxThreads: number;
+  /** Changes when no further thread can start. */
+  readonly #size: { minThreads: number; maxThreads: number };
   readonly sizing: PoolSizing;
+  readonly unavailable: UnavailableThreads;
   /** Workers of the first start. */
   #firstThreads = 0;
   /** Workers that are closing because they were idle or drained. */
@@ -53,11 +54,10 @@ export class Supervisor {
   /** Number of workers recycled so far. */
   recycled = 0;
   /** Recycled workers that still have calls to answer. */
-  readonly #draining = new Set<Lane>();
+  readonly #draining: DrainingLanes;
   readonly #abandoned: AbandonedThreads;
   /** Workers that must be stopped but cannot, as there are too many abandoned threads. */
   readonly #unstoppable = new Set<Lane>();
-  #drainTimer: Timer | undefined;
   #recycleFromMs = 0;
   readonly #failures = new WorkerFailures();
   #nextId = 0;
@@ -74,8 +74,7 @@ export class Supervisor {
     active: AwakeCount,
     events: SupervisorEvents,
   ) {
-    this.#minThreads = size.minThreads;
-    this.#maxThreads = size.maxThreads;
+    const sizes = this.#size = { ...size };
     this.#runtime = options.runtime;
     this.#dispatcher = dispatcher;
     this.#options = options;
@@ -86,8 +85,9 @@ export class Supervisor {
       max: size.maxAbandonedThreads,
       canStop: options.runtime.stopsThreads,
     });
+    this.#draining = new DrainingLanes(options.runtime, (lane) => this.retire(lane));
     this.sizing = new PoolSizing({
-      size,
+      size: sizes,
       runtime: options.runtime,
       dispatcher,
       alive: () => this.#alive,
@@ -96,6 +96,20 @@ export class Supervisor {
       start: () => this.#startOrReplaceLater(),
       retire: (lane) => this.retire(lane),
       drain: (lane) => this.#drain(lane),
+    });
+    this.unavailable = new UnavailableThreads({
+      ...events,
+      spawnOnHost: options.spawnOnHost,
+      alive: () => this.#alive,
+      open: () => dispatcher.lanes.open.length,
+      limit: (workers) => {
+        sizes.minThreads = Math.min(sizes.minThreads, workers);
+        sizes.maxThreads = this.#firstThreads = workers;
+      },
+      onLoaded: (spawn) => {
+        this.#options = { ...options, spawn };
+        if (!this.#isClosing) this.#startOrReplaceLater();
+      },
     });
     this.#laneEvents = {
       onTasks: (packed) => events.onTasks(packed),
@@ -130,12 +144,14 @@ export class Supervisor {
   start(): void {
     try {
       while (
-        this.#firstThreads < this.#minThreads && this.sizing.budget.mayBeFirst(this.#firstThreads)
+        this.#firstThreads < this.#size.minThreads &&
+        this.sizing.budget.mayBeFirst(this.#firstThreads)
       ) {
         this.#spawn();
         this.#firstThreads++;
       }
     } catch (error) {
+      if (this.unavailable.goOn(error as Error, true)) return;
       void this.close();
       throw error;
     }
@@ -169,7 +185,8 @@ export class Supervisor {
     this.#unstoppable.add(lane);
     this.#dispatcher.retire(lane);
     if (
-      this.#alive + this.#timers.size > this.#unstoppable.size || this.#alive < this.#maxThreads
+      this.#alive + this.#timers.size > this.#unstoppable.size ||
+      this.#alive < this.#size.maxThreads
     ) {
       return;
     }
@@ -195,14 +212,14 @@ export class Supervisor {
     this.sizing.close();
     for (const timer of this.#timers) timer.clear();
     this.#timers.clear();
-    this.#drainTimer?.clear();
+    this.#draining.close();
     await Promise.all([...this.#lanes.values()].map((lane) => lane.close()));
   }
 
   /** Workers that take calls or are starting, and stuck ones. Only draining workers beyond `maxThreads` count. */
   get #alive(): number {
     const { lanes } = this.#dispatcher;
-    let alive = this.#unstoppable.size + Math.max(0, this.#draining.size - this.#maxThreads);
+    let alive = this.#unstoppable.size + Math.max(0, this.#draining.size - this.#size.maxThreads);
     for (const lane of this.#lanes.values()) {
       if (lane.state === "starting" || lanes.takesCalls(lane)) alive++;
     }
@@ -252,7 +269,7 @@ export class Supervisor {
     if ([...this.#successors.values()].includes(replaced)) return false;
     if (this.#runtime.now() < this.#recycleFromMs) return false;
     // Draining workers may take long, and each is a thread.
-    if (this.#draining.size + this.#successors.size >= this.#maxThreads) return false;
+    if (this.#draining.size + this.#successors.size >= this.#size.maxThreads) return false;
     try {
       this.#successors.set(this.#spawn(), replaced);
       return true;
@@ -275,17 +292,12 @@ export class Supervisor {
   #letDrain(lane: Lane): void {
     if (this.#draining.has(lane) || this.#retired.has(lane)) return;
     this.recycled++;
-    this.#addDraining(lane);
-  }
-
-  #addDraining(lane: Lane): void {
     this.#draining.add(lane);
-    this.#drainTimer ??= this.#watchDraining();
   }
 
   /** Closes a worker when it has answered its calls. */
   #drain(lane: Lane): void {
-    this.#addDraining(lane);
+    this.#draining.add(lane);
     this.#dispatcher.retire(lane);
   }
 
@@ -309,18 +321,6 @@ export class Supervisor {
     this.sizing.onOpened();
     if (this.#dispatcher.lanes.open.length >= this.#firstThreads) this.#becomeReady();
     this.#events.onWorkerStart(lane.id); // last: a listener may do anything
-  }
-
-  /** Checks now and then for draining workers with only orphaned calls. */
-  #watchDraining(): Timer {
-    const timer = this.#runtime.setTimeout(() => {
-      for (const lane of this.#draining) {
-        if (lane.load.outstanding === lane.load.orphaned.size) this.retire(lane);
-      }
-      this.#drainTimer = this.#draining.size > 0 ? this.#watchDraining() : undefined;
-    }, DRAIN_CHECK_MS);
-    timer.unref();
-    return timer;
   }
 
   #becomeReady(): void {
@@ -384,7 +384,8 @@ export class Supervisor {
     if (replaced !== undefined && end.startError !== undefined) {
       // The worker that it was to replace continues.
       this.#recycleFromMs = this.#runtime.now() + RECYCLE_PAUSE_MS;
-    } else if (!this.#canContinue(lane, end, { cause: end.cause ?? end.startError })) return false;
+    } else if (end.neverBegan && this.unavailable.goOn(end.startError!, false)) return false;
+    else if (!this.#canContinue(lane, end, { cause: end.cause ?? end.startError })) return false;
     exit.replacedBy ??= this.#replaceLater();
     this.sizing.check();
     return true;
@@ -415,7 +416,9 @@ export class Supervisor {
     const { queued } = this.#dispatcher.waiting;
     if (this.#isDraining && queued === 0) return undefined;
     const alive = this.#alive + this.#timers.size;
-    if (alive >= this.#maxThreads || (alive >= this.#minThreads && queued === 0)) return undefined;
+    if (alive >= this.#size.maxThreads || (alive >= this.#size.minThreads && queued === 0)) {
+      return undefined;
+    }
     if (!this.sizing.budget.mayStart(alive)) return undefined;
     const id = reserved ?? this.#nextId++;
     const timer = this.#runtime.setTimeout(() => {
@@ -430,9 +433,11 @@ export class Supervisor {
   }
 
   #startOrReplaceLater(id?: number): void {
+    if (this.unavailable.isLoading) return; // one starts then
     try {
       this.#spawn(id);
     } catch (error) {
+      if (this.unavailable.goOn(error as Error, false)) return;
       if (this.#failures.countFailedStart(this.#dispatcher.lanes.open.length)) {
         this.#events.onFailed(this.#failures.startError(error as Error));
       } else this.#replaceLater(id);

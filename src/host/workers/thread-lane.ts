@@ -11,6 +11,7 @@ import { unpackError } from "../../codec/codec.ts";
 import { textOf } from "../../codec/kinds/errors.ts";
 import { Endpoint } from "../../lane/endpoint.ts";
 import {
+  BEGUN,
   CLOSING,
   FOR_CALLS,
   FOR_SPACE,
@@ -29,7 +30,6 @@ import {
 import { packReason } from "../../protocol/abort-reason.ts";
 import {
   type AbortMessage,
-  type ArgumentMessage,
   FLUSH,
   type PackedReason,
   type StreamMessage,
@@ -52,28 +52,13 @@ import {
 import { LaneLoad } from "../lanes/lane-load.ts";
 import { giveLaneMemory, takeLaneMemory } from "./lane-memory.ts";
 import type { Lane } from "../lanes/lane.ts";
-import type { LaneEnd, LaneOptions } from "./lane-options.ts";
+import type { LaneEnd, LaneEvents as EventsOf, LaneOptions } from "./lane-options.ts";
 import { PayloadCredit } from "../lanes/payload-credit.ts";
 import type { Receiver } from "./watchdog.ts";
 import { startErrorOf } from "./worker-failures.ts";
 
 export type { LaneEnd, LaneOptions };
-
-export interface LaneEvents {
-  /** Called before `onReady` with the packed tasks of `taskModule`. The lane fails with the error that this returns. */
-  onTasks(packed: Uint8Array): Error | undefined | Promise<Error | undefined>;
-  onReady(lane: ThreadLane): void;
-  readonly onWake: (lane: ThreadLane) => void;
-  /** The host had to wake the worker. Undefined: nobody wants to know. */
-  readonly onWoken: ((lane: ThreadLane) => void) | undefined;
-  onUnhandledRejection(lane: ThreadLane, error: Error): void;
-  /** The worker wants items of an argument stream, or no more of them. */
-  onArgument(lane: ThreadLane, message: ArgumentMessage): void;
-  /** The worker uses too much memory, or far too much. May be repeated. */
-  onFull(lane: ThreadLane, isFarOver: boolean): void;
-  /** Called exactly once, when the lane is GONE: the thread has exited, or did not end in time. */
-  onEnd(lane: ThreadLane, end: LaneEnd): void;
-}
+export type LaneEvents = EventsOf<ThreadLane>;
 
 type LaneState = "starting" | "ready" | "closing" | "gone";
 
@@ -422,6 +407,7 @@ export class ThreadLane implements Lane, Receiver {
   #onExit(exitCode: number | undefined): void {
     if (this.#state === "gone") return;
     const wasStarting = this.#state === "starting";
+    const neverBegan = wasStarting && Atomics.load(this.#control, BEGUN) === 0;
     this.#state = "gone";
     this.#startTimer?.clear();
     this.#outputTimer?.clear();
@@ -439,6 +425,7 @@ export class ThreadLane implements Lane, Receiver {
       reason,
       cause: this.#cause,
       startError: this.#startError,
+      neverBegan,
     });
     this.endpoint.close();
     this.#hooked?.onEnd(!this.#isStopped && exitCode !== undefined);

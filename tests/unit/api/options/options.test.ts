@@ -40,6 +40,7 @@ describe("options", () => {
       maxQueue: Infinity,
       queuePolicy: "reject",
       keepAlive: false,
+      onUnavailable: "error",
       moduleUrl: undefined,
       mapError: undefined,
       metrics: false,
