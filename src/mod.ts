@@ -34,6 +34,11 @@ export type { ContextOptions } from "./api/options/observe-options.ts";
 export type { DebugTopic } from "./host/observe/debug-log.ts";
 export * from "./mod-task.ts";
 export type { BalancerFunction, BalancerName, WorkerLoad } from "./host/schedule/balancers.ts";
+export {
+  type ThreadBudget,
+  threadBudget,
+  type ThreadBudgetOptions,
+} from "./api/options/thread-budget.ts";
 export type { PoolOptions, ShutdownOptions } from "./api/options/pool-options.ts";
 export { callback } from "./api/calls/callback.ts";
 export type { HostOptions } from "./api/options/host-options.ts";

@@ -42,6 +42,7 @@ const SECTIONS: readonly Section[] = [
       page("How calls end", "reliability.md"),
       page("Worker life cycle", "worker-life-cycle.md"),
       page("Waiting and scheduling", "waiting.md"),
+      page("Several pools", "thread-budget.md"),
       page("Permissions and limits", "permissions.md"),
       page("Performance", "performance.md"),
       page("Observability", "observability.md"),

@@ -1,15 +1,17 @@
 /**
- * Main module of a worker thread: the only module whose import has effects.
+ * Main module of a worker thread: the only module whose import has effects. A host where no thread can start imports it as
+ * well, to serve workers on its own thread (`api/pool/host-worker.ts`).
  *
  * Waits for its start data, loads the tasks, builds the worker's side of the lane, reports that it is ready and enters
  * the loop.
  */
-import { Error, Map, Promise, Set } from "../builtins.ts";
-import { Codec, pack as packValue, packError } from "../codec/codec.ts";
-import { isError, textOf } from "../codec/kinds/errors.ts";
+import { Map, Promise } from "../builtins.ts";
+import { Codec } from "../codec/codec.ts";
+import { textOf } from "../codec/kinds/errors.ts";
 import { Endpoint } from "../lane/endpoint.ts";
 import { warmUp } from "../lane/warm-up.ts";
 import {
+  BEGUN,
   ENDED,
   HOST_PARKED_WORD,
   LIFE,
@@ -32,95 +34,137 @@ import {
   type ProfileMessage,
   type ProfileResponse,
   type SharedMessage,
-  type StartFailure,
   type StartOutcome,
-  type StartPart,
   type StreamMessage,
   WAKE,
   type WorkerMessage,
   type WorkerStart,
 } from "../protocol/start-data.ts";
-import { InvalidArgumentError, TaskNotFoundError, WorkerStartError } from "../errors.ts";
+import { WorkerStartError } from "../errors.ts";
 import { AwakeCount } from "../sync/awake-count.ts";
 import { HostWaker, wakeBlockedHost } from "../sync/host-parking.ts";
 import { SpaceFlag } from "../sync/space-flag.ts";
+import { HostThreadParker } from "../sync/host-thread-parking.ts";
 import { Parker } from "../sync/worker-parking.ts";
 import { unpackData } from "../realm/handles.ts";
+import { hostWorkers } from "../realm/host-workers.ts";
 import { enterWorkerRealm, type WorkerRealm } from "../realm/worker-realm.ts";
 import { SpscRing } from "../ring/spsc-ring.ts";
 import { currentRuntime } from "../runtimes/current.ts";
-import type { PayloadPort } from "../runtimes/runtime.ts";
+import type { ParentHandle, PayloadPort } from "../runtimes/runtime.ts";
 import { VERSION } from "../version.ts";
-import { CallContext } from "./call-context.ts";
 import { HostRequests } from "./host-requests.ts";
 import { WorkerLoop } from "./loop.ts";
 import { MemoryWatch } from "./memory-watch.ts";
 import { Replies } from "./replies.ts";
 import type { ResultStreams } from "./result-streams.ts";
-import { LoadFailure } from "./import-module.ts";
-import { runSetup } from "./setup.ts";
+import { load, type LoadedTasks, modulesOf, packReasonOf } from "./load-tasks.ts";
+import type { Serve, Site } from "./site.ts";
 import { TaskSignals } from "./abort-signals.ts";
 import { WorkerTaskRequests } from "./task-requests.ts";
 import { withVariants } from "./task-variants.ts";
-import { loadModule, loadTasks, type WorkerTask } from "./task-modules.ts";
 
 const runtime = currentRuntime;
-const host = runtime.parent();
 
-host.onUncaught((error) => post({ heddle: "uncaught", error: pack(error) }));
-host.onUnhandledRejection((reason) => post({ heddle: "unhandledRejection", error: pack(reason) }));
+/** A worker of a site, with what its functions share. */
+interface Served extends Site {
+  post(message: WorkerMessage): void;
+  isLeaving: boolean;
+}
 
-/** Handles the messages that follow the first one. */
-let receive: ((message: unknown) => void) | undefined;
+/** Serves a worker: returns what takes its messages, the start data first. */
+export const serve: Serve = (site) => {
+  const post = (message: WorkerMessage): void => site.parent.post(message);
+  const served: Served = { ...site, post, isLeaving: false };
+  let receive: ((message: unknown) => void) | undefined;
+  return (message) => {
+    if (receive === undefined) receive = begin(message as WorkerStart, served);
+    else receive(message);
+  };
+};
 
-// The listener keeps the worker alive. The thread may start before its start data exists.
-host.onMessage((message) => {
-  if (receive === undefined) begin(message as WorkerStart);
-  else receive(message);
-});
+/** Serves the host of this thread. */
+function serveThread(): void {
+  const parent = runtime.parent();
+  parent.onUncaught((error) =>
+    parent.post({ heddle: "uncaught", error: packReasonOf(runtime, error) })
+  );
+  parent.onUnhandledRejection((reason) =>
+    parent.post({ heddle: "unhandledRejection", error: packReasonOf(runtime, reason) })
+  );
+  // The listener keeps the worker alive. The thread may start before its start data exists.
+  parent.onMessage(serve({
+    parent,
+    isHost: false,
+    known: [],
+    enter: (realm, { limits, library }, f) => {
+      runtime.confineSelf(limits, library, realm.modules);
+      enterWorkerRealm(realm);
+      f();
+    },
+    crash,
+  }));
+}
 
 /** Other code may send messages to the worker too, so heddle's messages carry a mark. */
 function isMarked(message: unknown): message is AbortMessage | HostMessage | SharedMessage {
   return typeof message === "object" && message !== null && "heddle" in message;
 }
 
-function post(message: WorkerMessage): void {
-  host.post(message);
-}
-
-function pack(reason: unknown): Uint8Array {
-  const error = isError(reason) ? reason : new Error(textOf(reason));
-  try {
-    return packError(runtime, error);
-  } catch {
-    return packError(runtime, new Error(textOf(reason))); // the reason cannot be encoded
-  }
-}
-
-/** Starts serving the pool that the start data describes. */
-function begin(start: WorkerStart): void {
+/** Starts serving the pool that the start data describes. Returns what takes further messages. */
+function begin(start: WorkerStart, site: Served): (message: unknown) => void {
+  setLife(start, BEGUN);
   let loop: WorkerLoop | undefined;
+  const { parent, post } = site;
   const signals = new TaskSignals(start.abortEpochs);
-  receive = (message) => {
+  const codec = createCodec(start);
+  const control = new Int32Array(start.lane, 0, REQUEST_RING / 4);
+  const requests = new HostRequests({ codec: codec.standalone(), control, post });
+  const taskRequests = new WorkerTaskRequests(requests, signals, codec.standalone());
+  const realm = createRealm(start, post, taskRequests);
+  const receive = (message: unknown): void => {
     if (message === WAKE) loop?.onWakeMessage();
     else if (isMarked(message)) {
       if (message.heddle === "shared") realm.shared?.receive?.(message.body);
       else if (message.heddle === "profile") void profile(message);
       else if (message.heddle === "answer") requests.onAnswer(message);
       else onMarked(message, signals, loop);
-    } else if (message === FLUSH) host.flushOutput(() => post({ heddle: "flushed" }));
+    } else if (message === FLUSH) parent.flushOutput(() => post({ heddle: "flushed" }));
   };
-  host.writeDirectly(start.directOutputs);
-  if (start.version !== VERSION) return refuse(start.version);
-  const modules = modulesOf(start);
-  runtime.confineSelf(start.limits, start.library, modules);
-  const codec = createCodec(start);
-  const control = new Int32Array(start.lane, 0, REQUEST_RING / 4);
-  const requests = new HostRequests({ codec: codec.standalone(), control, post });
-  const taskRequests = new WorkerTaskRequests(requests, signals, codec.standalone());
+  parent.writeDirectly(start.directOutputs);
+  if (start.version !== VERSION) {
+    refuse(start.version, site);
+    return receive;
+  }
+  parent.onExit(() => setLife(start, ENDED));
+  const port = runtime.openPort(start.payloadPort);
+  const onStarted = (outcome: StartOutcome): void => announceStart(start, port, outcome, site);
+  site.enter(realm, start, () => {
+    load(start, realm, runtime, site.known).then((loaded) => {
+      if ("heddle" in loaded) {
+        onStarted(loaded);
+        exitSoon(1, site);
+        return;
+      }
+      const early = { codec, control, signals, requests, port };
+      loop = createLoop(start, realm, early, loaded, site);
+      taskRequests.tasks = new Map(loaded.tasks.map((task, index) => [loaded.names[index]!, task]));
+      onStarted({ heddle: "ready", ...loaded.packed });
+      if (!site.isHost) warmUp(runtime); // while the message travels
+      loop.start();
+    }).catch(site.crash);
+  });
+  return receive;
+}
+
+function createRealm(
+  start: WorkerStart,
+  post: Served["post"],
+  requests: WorkerTaskRequests,
+): WorkerRealm {
   const bare = start.tasks.filter(({ functionName }) => functionName !== undefined);
   let data: unknown;
-  const realm: WorkerRealm = {
+  return {
     isLoading: true,
     info: Object.freeze({
       id: start.workerId,
@@ -131,33 +175,26 @@ function begin(start: WorkerStart): void {
       },
       context: undefined,
     }),
-    modules,
+    modules: modulesOf(start),
     bareTasks: bare.map(({ name }) => name),
     active: start.active,
     teardowns: [],
     emit: undefined,
-    requests: taskRequests,
+    requests,
     shared: start.shared && {
       start: start.shared,
       post: (body) => post({ heddle: "shared", body }),
       receive: undefined,
     },
   };
-  enterWorkerRealm(realm);
-  host.onExit(() => setLife(start, ENDED));
-  const port = runtime.openPort(start.payloadPort);
-  const onStarted = (outcome: StartOutcome): void => announceStart(start, port, outcome);
-  load(start, realm, onStarted).then((loaded) => {
-    if (loaded === undefined) return;
-    loop = createLoop(start, realm, { codec, control, signals, requests, port }, loaded);
-    taskRequests.tasks = new Map(loaded.tasks.map((task, index) => [loaded.names[index]!, task]));
-    onStarted({ heddle: "ready", ...loaded.packed });
-    warmUp(runtime); // while the message travels
-    loop.start();
-  }).catch(crash);
 }
 
-function announceStart(start: WorkerStart, port: PayloadPort, outcome: StartOutcome): void {
+function announceStart(
+  start: WorkerStart,
+  port: PayloadPort,
+  outcome: StartOutcome,
+  { post }: Served,
+): void {
   // For a host that blocks; a pool of tasks by name needs to know no more than that it has started.
   if (outcome.heddle === "failed" || outcome.tasks !== undefined) port.post(outcome, []);
   setLife(start, STARTED);
@@ -165,16 +202,23 @@ function announceStart(start: WorkerStart, port: PayloadPort, outcome: StartOutc
 }
 
 /** Tells a host that blocks. */
-function setLife({ lane, hostControl }: WorkerStart, life: typeof STARTED | typeof ENDED): void {
+function setLife(
+  { lane, hostControl }: WorkerStart,
+  life: typeof BEGUN | typeof STARTED | typeof ENDED,
+): void {
   Atomics.or(new Int32Array(lane, 0, REQUEST_RING / 4), LIFE, life);
   wakeBlockedHost(new Int32Array(hostControl), HOST_PARKED_WORD);
 }
 
 /** A bundle names the heddle of the machine that made it, where another version may be installed by now. */
-function refuse(version: string): void {
+function refuse(version: string, site: Served): void {
   const message = `heddle ${version} has started a worker of heddle ${VERSION}: bundle again.`;
-  post({ heddle: "failed", part: "module", error: pack(new WorkerStartError(message)) });
-  exitSoon(1);
+  site.post({
+    heddle: "failed",
+    part: "module",
+    error: packReasonOf(runtime, new WorkerStartError(message)),
+  });
+  exitSoon(1, site);
 }
 
 function onMarked(
@@ -212,73 +256,6 @@ async function profile({ durationMs, port }: ProfileMessage): Promise<void> {
   port.postMessage(response);
 }
 
-/** URLs of the modules that the worker loads. */
-function modulesOf({ tasks, taskModule, setup, context }: WorkerStart): readonly string[] {
-  const taskModules = tasks.length === 0 && taskModule !== undefined
-    ? [taskModule]
-    : tasks.map(({ moduleUrl }) => moduleUrl);
-  return [...new Set([setup, context, ...taskModules].filter((url) => url !== undefined))];
-}
-
-interface LoadedTasks {
-  readonly tasks: readonly WorkerTask[];
-  /** Their names in `pool.call`. */
-  readonly names: readonly string[];
-  readonly context: CallContext | undefined;
-  /** For the "ready" message: the packed descriptions, if the host has none. */
-  readonly packed: { readonly tasks?: Uint8Array };
-}
-
-/** Loads the tasks. If that fails, returns undefined and ends the worker. */
-async function load(
-  start: WorkerStart,
-  realm: WorkerRealm,
-  onFailed: (failure: StartFailure) => void,
-): Promise<LoadedTasks | undefined> {
-  let part: StartPart = "setup";
-  try {
-    if (start.setup !== undefined) await runSetup(start.setup, realm, runtime);
-    part = "module";
-    const loaded = await loadTasksOf(start);
-    realm.isLoading = false;
-    return loaded;
-  } catch (error) {
-    if (part === "module" && error instanceof TaskNotFoundError) part = "export";
-    onFailed(startFailure(part, error));
-    exitSoon(1);
-    return undefined;
-  }
-}
-
-function startFailure(part: StartPart, error: unknown): StartFailure {
-  if (!(error instanceof LoadFailure)) return { heddle: "failed", part, error: pack(error) };
-  const { module, place, reason } = error;
-  return { heddle: "failed", part, error: pack(reason), module, place };
-}
-
-async function loadTasksOf(start: WorkerStart): Promise<LoadedTasks> {
-  const { tasks, taskModule } = start;
-  const loadContext = (named: readonly { readonly name: string }[]) =>
-    start.context === undefined
-      ? undefined
-      : CallContext.load(start.context, named.map(({ name }) => name), runtime);
-  if (tasks.length > 0 || taskModule === undefined) {
-    const context = await loadContext(tasks);
-    const names = tasks.map(({ name }) => name);
-    return { tasks: await loadTasks(tasks, runtime), names, context, packed: {} };
-  }
-  const { tasks: loaded, descriptions } = await loadModule(taskModule, runtime);
-  const packed = packValue(runtime, descriptions);
-  if (packed !== undefined) {
-    const names = descriptions.map(({ name }) => name);
-    const context = await loadContext(descriptions);
-    return { tasks: loaded, names, context, packed: { tasks: packed } };
-  }
-  throw new InvalidArgumentError(
-    `The task options of ${taskModule} contain an object that cannot be copied to the host.`,
-  );
-}
-
 function createCodec({ workerId, maxPayloadBytes }: WorkerStart): Codec {
   return new Codec({ access: runtime, origin: workerId + 1, maxPayloadBytes, allowsBorrow: false });
 }
@@ -297,7 +274,9 @@ function createLoop(
   realm: WorkerRealm,
   { codec, control, signals, requests, port }: EarlyParts,
   { tasks, context }: LoadedTasks,
+  site: Served,
 ): WorkerLoop {
+  const { parent, post, isHost } = site;
   const endpoint = new Endpoint(
     SpscRing.attach(start.lane, responseRing(start.requestCapacity)).takeProducer(),
     SpscRing.attach(start.lane, REQUEST_RING).takeConsumer(),
@@ -306,7 +285,7 @@ function createLoop(
   );
   const replies = new Replies(
     endpoint,
-    new HostWaker(new Int32Array(start.hostControl), HOST_PARKED_WORD, host.post, WAKE),
+    wakerOf(start, parent),
     new SpaceFlag(control, WANTS_SPACE),
     new SpaceFlag(control, REQUEST_SPACE),
     control,
@@ -319,7 +298,7 @@ function createLoop(
     runtime,
     endpoint,
     replies,
-    parker: new Parker(control, PARKED_WORD, active.words),
+    parker: createParker(control, active, isHost),
     active,
     control,
     tasks: withVariants(tasks, runtime.now),
@@ -336,15 +315,30 @@ function createLoop(
     signals,
     post,
     callBack: (call, index, args) => requests.request(["callback", index], args, undefined, call),
-    spinMs: start.spinMs,
-    onTurn: watchMemory(start, gauges),
-    isTerminating: host.isTerminating,
-    onClose: () => void leave(realm, loop.streams),
-    onCrash: crash,
+    spinMs: isHost ? 0 : start.spinMs,
+    mayBlock: !isHost,
+    onTurn: watchMemory(isHost ? { ...start, maxMemory: Infinity } : start, gauges, post),
+    isTerminating: parent.isTerminating,
+    onClose: () => void leave(realm, loop.streams, site),
+    onCrash: site.crash,
   });
   realm.emit = (value) => loop.events.emit(value);
   requests.start({ endpoint, replies, loop });
   return loop;
+}
+
+function wakerOf({ hostControl }: WorkerStart, { post }: ParentHandle): HostWaker {
+  return new HostWaker(new Int32Array(hostControl), HOST_PARKED_WORD, post, WAKE);
+}
+
+function createParker(
+  control: Int32Array<SharedArrayBuffer>,
+  { words }: AwakeCount,
+  isHost: boolean,
+): Parker {
+  return isHost
+    ? new HostThreadParker(control, PARKED_WORD, words)
+    : new Parker(control, PARKED_WORD, words);
 }
 
 function parkPrinter(
@@ -360,6 +354,7 @@ function parkPrinter(
 function watchMemory(
   { maxMemory: maxBytes, metrics }: WorkerStart,
   gauges: GaugeWriter,
+  post: Served["post"],
 ): (() => void) | undefined {
   if (maxBytes === Infinity && metrics === undefined) return undefined;
   const watch = new MemoryWatch({
@@ -384,7 +379,7 @@ const CRASH_MS = 100;
  */
 function crash(error: unknown): void {
   runtime.macrotask(() => {
-    runtime.setTimeout(() => host.exit(1), CRASH_MS);
+    runtime.setTimeout(() => runtime.parent().exit(1), CRASH_MS);
     throw error;
   });
 }
@@ -392,12 +387,10 @@ function crash(error: unknown): void {
 /** Time allowed for the iterators of open streams to end, before the teardown hooks run. */
 const STREAM_CLOSE_MS = 1000;
 
-let isLeaving = false;
-
 /** Ends this worker after its streams have ended and the teardown hooks of its task modules have run. */
-async function leave(realm: WorkerRealm, streams: ResultStreams): Promise<void> {
-  if (isLeaving) return;
-  isLeaving = true;
+async function leave(realm: WorkerRealm, streams: ResultStreams, site: Served): Promise<void> {
+  if (site.isLeaving) return;
+  site.isLeaving = true;
   await Promise.race([
     streams.close(),
     new Promise<void>((resolve) => runtime.setTimeout(resolve, STREAM_CLOSE_MS)),
@@ -406,16 +399,19 @@ async function leave(realm: WorkerRealm, streams: ResultStreams): Promise<void> 
     try {
       await hook();
     } catch (error) {
-      post({ heddle: "unhandledRejection", error: pack(error) });
+      site.post({ heddle: "unhandledRejection", error: packReasonOf(runtime, error) });
     }
   }
-  exitSoon(0);
+  exitSoon(0, site);
 }
 
 /**
  * Exits after pending messages have left, from a separate macrotask: ending a thread inside a promise job or the
  * evaluation of a module has crashed runtimes.
  */
-function exitSoon(code: number): void {
-  runtime.setTimeout(() => host.exit(code), 0);
+function exitSoon(code: number, { parent }: Site): void {
+  runtime.setTimeout(() => parent.exit(code), 0);
 }
+
+// Last: all above exists.
+if (hostWorkers() === undefined) serveThread();

@@ -58,6 +58,8 @@ export interface TaskRunnerOptions {
   /** With the option `context`: the last argument of every call is what its host captured. */
   readonly context: CallContext | undefined;
   readonly signals: TaskSignals;
+  /** Whether a task may block its thread, to wait for its host. */
+  readonly mayBlock: boolean;
   /** Posts a message of an argument stream to the host. */
   readonly post: (message: ArgumentMessage) => void;
   readonly callBack: CallBack;
@@ -104,9 +106,9 @@ export class TaskRunner {
       replies: options.replies,
       run: respondLater,
     });
-    const { runtime, post, endpoint, replies, callBack } = options;
+    const { runtime, post, endpoint, replies, callBack, mayBlock } = options;
     this.running = new RunningCalls(runtime);
-    this.events = new TaskEvents(this.running, endpoint.snapshots, replies);
+    this.events = new TaskEvents(this.running, endpoint.snapshots, replies, mayBlock);
     const streams = this.argumentStreams = new ArgumentStreams({ runtime, post, callBack });
     options.endpoint.decoder.openStream = (index, kind) => streams.open(index, kind);
   }

@@ -14,7 +14,15 @@ export class TaskEvents {
   readonly #snapshots: SnapshotEncoder;
   readonly #running: RunningCalls;
 
-  constructor(running: RunningCalls, snapshots: SnapshotEncoder, replies: Replies) {
+  readonly #maxWaiting: number;
+
+  constructor(
+    running: RunningCalls,
+    snapshots: SnapshotEncoder,
+    replies: Replies,
+    mayBlock: boolean,
+  ) {
+    this.#maxWaiting = mayBlock ? MAX_WAITING - 1 : Infinity;
     this.#running = running;
     this.#snapshots = snapshots;
     this.#replies = replies;
@@ -28,7 +36,7 @@ export class TaskEvents {
     const call = this.#running.current;
     if (call === undefined || call.isOver || !call.emits) return;
     // The host reads no more, and not every runtime can stop a thread that waits.
-    if (!this.#replies.flushNow(MAX_WAITING - 1)) throw new StreamClosedError();
+    if (!this.#replies.flushNow(this.#maxWaiting)) throw new StreamClosedError();
     const batch = new ItemBatch(this.#snapshots);
     try {
       const bytes = batch.add(value);

@@ -40,21 +40,28 @@ export interface LoadedModule {
   readonly descriptions: readonly TaskDescription[];
 }
 
-/** Loads the functions of `sources`, in order. Rethrows a module's error, or throws TaskNotFoundError. */
+/**
+ * Loads the functions of `sources`, in order, unless they are among `known` by their index. Rethrows a module's error, or
+ * throws TaskNotFoundError.
+ */
 export async function loadTasks(
   sources: readonly TaskSource[],
   runtime: ImportRuntime,
+  known: readonly unknown[] = [],
 ): Promise<readonly WorkerTask[]> {
   const modules = new Map<string, Promise<Imported>>();
-  for (const { moduleUrl } of sources) {
-    if (!modules.has(moduleUrl)) modules.set(moduleUrl, importModule(moduleUrl, runtime));
+  for (const [index, { moduleUrl }] of sources.entries()) {
+    if (known[index] === undefined && !modules.has(moduleUrl)) {
+      modules.set(moduleUrl, importModule(moduleUrl, runtime));
+    }
   }
   // Waits for all imports before it reports the first failure, so that no rejection stays unhandled.
   await Promise.allSettled(modules.values());
   const tasks: WorkerTask[] = [];
-  for (const source of sources) {
-    const { module } = await modules.get(source.moduleUrl)!;
-    const declared = findTask(exportsOf(module), source);
+  for (const [index, source] of sources.entries()) {
+    const given = declaredTask(known[index]);
+    const declared = given ??
+      findTask(exportsOf((await modules.get(source.moduleUrl)!).module), source);
     const signature = signatureOf(declared.args, declared.returns);
     const words = describeSignature(signature);
     if (words !== source.declares) throw otherDeclaration(source, words);

@@ -10,3 +10,9 @@ test("garbage-collected pools are closed with one warning", async () => {
   expect(warning).toMatch(/^heddle: a pool that is no longer referenced was closed/);
   expect([code, ...lines]).toEqual([0, "forgotten true kept 0 busy 0", "1 1 2 3", "4", ""]);
 });
+
+test("garbage-collected pools give the threads of their budget back", async () => {
+  const file = fileURLToPath(new URL("../fixtures/scripts/forgotten-budget.ts", import.meta.url));
+  const { code, output } = await runFile(file, ["--expose-gc"], 50_000);
+  expect([code, output.split("\n").slice(1)]).toEqual([0, ["7 threads, some left: true 2", ""]]);
+});

@@ -1,5 +1,5 @@
 /**
- * Seventy-five faults, one line of the sources each, and the tests that have to notice them. `npm run test:mutants` puts them in one
+ * Eighty-two faults, one line of the sources each, and the tests that have to notice them. `npm run test:mutants` puts them in one
  * by one, and lists those that no test noticed.
  */
 
@@ -542,6 +542,48 @@ const scopes: Room = {
 };
 
 /** By name. */
+const workers: Room = {
+  tests: ["unit/host/workers", ...conformance("thread-budget", "unavailable-threads")],
+  mutants: [
+    {
+      file: "host/workers/thread-budget.ts",
+      from: "reserved += Math.max(held, guaranteed);",
+      to: "reserved += held;",
+      fault: "threads that are guaranteed to a pool are lent to others",
+    },
+    {
+      file: "host/workers/thread-budget.ts",
+      from: "for (const { retiring } of this.#shares) missing -= retiring;",
+      to: "",
+      fault: "a worker is taken back at every look while one closes already",
+    },
+    {
+      file: "host/workers/thread-budget.ts",
+      from: "this.#queue.push(donor); // others come before it",
+      to: "this.#queue.unshift(donor);",
+      fault: "a pool gets the thread that was just taken from it",
+    },
+    {
+      file: "host/workers/pool-sizing.ts",
+      from: "return startable > 0 && startable > starting();",
+      to: "return startable > 0;",
+      fault: "one call that waits starts a second worker while the first one starts",
+    },
+    {
+      file: "host/workers/unavailable-threads.ts",
+      from: "if (threads > 0 && !isFirst) return true;",
+      to: "",
+      fault: "a pool is on the host while threads may still start",
+    },
+    {
+      file: "host/workers/thread-lane.ts",
+      from: "const neverBegan = wasStarting && (Atomics.load(this.#control, LIFE) & BEGUN) === 0;",
+      to: "const neverBegan = wasStarting;",
+      fault: "a task module that exits runs on the host",
+    },
+  ],
+};
+
 export const rooms: Readonly<Record<string, Room>> = {
   ring,
   parking,
@@ -552,4 +594,5 @@ export const rooms: Readonly<Record<string, Room>> = {
   nats,
   shared,
   scopes,
+  workers,
 };

@@ -326,6 +326,7 @@ describe("announce, then check again", () => {
   ): WorkerLoop {
     return new WorkerLoop({
       runtime: currentRuntime,
+      mayBlock: true,
       endpoint: pair.worker,
       replies: new Replies(
         pair.worker,

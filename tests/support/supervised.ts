@@ -1,5 +1,5 @@
 /** A supervisor without threads or a dispatcher: the test plays both, on a clock of its own. */
-import type { WorkerLostError } from "../../src/errors.ts";
+import { type WorkerLostError, WorkerStartError } from "../../src/errors.ts";
 import type { PendingCall } from "../../src/host/calls/in-flight.ts";
 import type { Dispatcher } from "../../src/host/dispatch/dispatcher.ts";
 import type { Lane } from "../../src/host/lanes/lane.ts";
@@ -122,7 +122,8 @@ function createDispatcher() {
   return {
     lanes,
     lost,
-    isShortOfWorkers: false,
+    startable: 0,
+    backlogMs: undefined,
     waiting: { queued: 0, retry: (call: PendingCall) => call.retries > 0 },
     responses: { taken: 0 },
     addLane: (lane: Lane) => lanes.add(lane),
@@ -157,6 +158,7 @@ function createEvents() {
     onWorkerStart: (id) => void events.push(`${id} takes calls`),
     onEnded: (id) => void events.push(`${id} ended`),
     onLost: (call) => void events.push(`call ${call.slot} is lost`),
+    onUnavailable: (error, left) => void events.push(`${error.message}, ${left} left`),
     onFailed: (error) => void failures.push(error),
     onWorkerExit: (exit, error) => void exits.push([exit, error]),
     onThreadAbandoned: (id) => void events.push(`${id} is abandoned`),
@@ -164,8 +166,12 @@ function createEvents() {
   return { events, exits, failures, listeners };
 }
 
-/** A pool that has not been started. `stopsThreads`: as `Runtime.stopsThreads`. */
-export function createSupervisor(size: Partial<PoolSize> = {}, stopsThreads = true) {
+/** A pool that has not been started. `stopsThreads`: as `Runtime.stopsThreads`; `spawnOnHost`: as in LaneOptions. */
+export function createSupervisor(
+  size: Partial<PoolSize> = {},
+  stopsThreads = true,
+  spawnOnHost?: LaneOptions["spawnOnHost"],
+) {
   const { pass, runtime, timers } = createClock();
   const threads: FakeThread[] = [];
   const dispatcher = createDispatcher();
@@ -176,11 +182,12 @@ export function createSupervisor(size: Partial<PoolSize> = {}, stopsThreads = tr
     runtime: { ...runtime, stopsThreads },
     codec: createCodec(0),
     spawn: (id: number) => {
-      if (!state.canSpawn(id)) throw new Error(`no thread ${id}`);
+      if (!state.canSpawn(id)) throw new WorkerStartError(`no thread ${id}`);
       const thread = new FakeThread();
       threads.push(thread);
       return thread;
     },
+    spawnOnHost,
     ringSizes: { requests: 1024, responses: 1024 },
     start: { active: [] } as unknown as LaneOptions["start"],
     startTimeoutMs: Infinity,

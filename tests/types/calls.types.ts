@@ -46,6 +46,10 @@ export async function accepted(): Promise<void> {
   await pool.call.rest(1, "a", Promise.resolve("b"));
   await pool.call.untyped(1, "anything", {});
   pool.addEventListener("workerExit", (event) => event.detail.error?.exitCode);
+  pool.addEventListener(
+    "unavailable",
+    (event) => event.detail.threads + event.detail.error.message,
+  );
   pool.addEventListener("unhandledRejection", (event) => event.detail.workerId.toFixed());
 }
 

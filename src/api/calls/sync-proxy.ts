@@ -10,8 +10,9 @@ import {
   mergeOptions,
   NO_OPTIONS,
 } from "../options/call-options.ts";
-import { HeddleError, InvalidArgumentError } from "../../errors.ts";
+import { DeadlockError, HeddleError, InvalidArgumentError } from "../../errors.ts";
 import type { BlockingWait } from "../../host/dispatch/blocking-wait.ts";
+import type { PendingCall } from "../../host/calls/in-flight.ts";
 import type { CallSettings } from "../../host/calls/call-settings.ts";
 import type { CalledTask, FindTask } from "../../host/dispatch/deferred-calls.ts";
 import type { HostRequests } from "../../host/requests/host-requests.ts";
@@ -34,6 +35,9 @@ export interface SyncTarget {
   readonly requests: HostRequests;
   /** Whether the tasks are known, or are being learned by promises that this thread would have to wait for. */
   readonly knowledge: () => "known" | "unknown" | "learning";
+  /** Whether the tasks run on this thread, because no other can start. */
+  readonly isOnHost: () => boolean;
+  readonly cancel: (call: PendingCall, reason: unknown) => void;
   /** Kept while its functions are. */
   readonly pool: object;
 }
@@ -85,13 +89,14 @@ function callWith(
 
 /** Makes a call, and blocks until it is settled, or `mustStop`. */
 function wait(
-  { entry, blocking, requests }: SyncTarget,
+  { entry, blocking, requests, isOnHost, cancel }: SyncTarget,
   name: string,
   called: CalledTask,
   args: readonly unknown[],
   settings: CallSettings,
   mustStop?: () => boolean,
 ): unknown {
+  if (isOnHost()) throw runsHere(name);
   let outcome: Outcome | undefined;
   const call = entry.submit(
     called,
@@ -100,13 +105,24 @@ function wait(
     (reason) => outcome ??= { reason },
     settings,
   );
-  const isOver = (): boolean => outcome !== undefined || mustStop?.() === true;
+  const isOver = (): boolean => outcome !== undefined || isOnHost() || mustStop?.() === true;
   const block = (): void => blocking.until(isOver);
   if (call === undefined) block();
   else requests.whileBlocked(call, `pool.sync.${name}()`, block);
+  if (outcome === undefined && isOnHost()) {
+    const error = runsHere(name);
+    if (call !== undefined) cancel(call, error);
+    throw error;
+  }
   const settled = outcome as Outcome | undefined;
   if (settled !== undefined && "reason" in settled) throw settled.reason;
   return settled?.value;
+}
+
+function runsHere(name: string): DeadlockError {
+  return new DeadlockError(
+    `pool.sync.${name}() would wait for itself: no thread can start, so the tasks of this pool run on this thread (onUnavailable). Use pool.call.`,
+  );
 }
 
 /** A call of a module pool whose tasks no worker has described yet. */

@@ -41,6 +41,11 @@ export interface PoolEvents {
    * printed unless a listener calls `preventDefault()`.
    */
   threadAbandoned: { readonly workerId: number; readonly abandonedThreads: number };
+  /**
+   * No further thread can start (`onUnavailable: "host"`). The pool goes on with the `threads` it has; if they are 0, its tasks
+   * run on the host from now on. It is printed unless a listener calls `preventDefault()`.
+   */
+  unavailable: { readonly threads: number; readonly error: Error };
 }
 
 type Listener = EventListener | EventListenerObject;
@@ -51,6 +56,7 @@ const NAMES: readonly string[] = [
   "unhandledRejection",
   "drain",
   "threadAbandoned",
+  "unavailable",
 ] satisfies readonly (keyof PoolEvents)[];
 
 /** An `EventTarget` ignores names that nobody dispatches, so a typing error would never be noticed. */

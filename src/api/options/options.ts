@@ -20,6 +20,7 @@ import {
 } from "../../host/schedule/balancers.ts";
 import type { InlinerLimits } from "../../host/dispatch/queue/inline-executor.ts";
 import type { RingSizes } from "../../lane/layout.ts";
+import { PoolBudget, type ShareLimits } from "../../host/workers/thread-budget.ts";
 import { MAX_CAPACITY } from "../../ring/ring-layout.ts";
 import { checkCapacity } from "../../ring/spsc-ring.ts";
 import { MAX_TIMER_MS, type Runtime, type WorkerLimits } from "../../runtimes/runtime.ts";
@@ -44,6 +45,9 @@ interface ResolvedParts extends ResolvedObserving {
   readonly mapError: PoolOptions["mapError"];
   /** By name; those of a module beside its other exports. */
   readonly hostFunctions: Readonly<Record<string, unknown>>;
+  readonly budget: PoolBudget | undefined;
+  /** What the pool may have of the budget. */
+  readonly share: ShareLimits;
 }
 
 /** Every option with its value. Infinity: no limit, or never. */
@@ -63,6 +67,7 @@ const DEFAULTS = {
   threads: undefined,
   minThreads: undefined,
   maxThreads: undefined,
+  budget: undefined,
   idleTimeoutMs: 10_000,
   ringBytes: 4 * 1024 * 1024,
   maxPayloadBytes: Infinity,
@@ -87,6 +92,7 @@ const DEFAULTS = {
   /** Enough for a slow machine that starts many workers at once. */
   startTimeoutMs: 60_000,
   teardownTimeoutMs: 1000,
+  onUnavailable: "error",
   keepAlive: false,
   moduleUrl: undefined,
   mapError: undefined,
@@ -122,7 +128,7 @@ export function resolveOptions(
     const given = read(key) ?? Infinity;
     return given === Infinity ? Infinity : checkInteger(key, given, min, max);
   };
-  const { minThreads, maxThreads } = checkThreads(read, runtime.cores);
+  const threads = checkThreads(read, runtime.cores);
   const queuePolicy = read("queuePolicy");
   if (queuePolicy !== "reject" && queuePolicy !== "wait") {
     throw invalid("queuePolicy", '"reject" or "wait"', show(queuePolicy));
@@ -130,8 +136,7 @@ export function resolveOptions(
   const { refuseLimits } = runtime;
   return {
     ...checkObserving(read, runtime),
-    minThreads,
-    maxThreads,
+    ...threads,
     idleTimeoutMs: limit("idleTimeoutMs", MAX_TIMER_MS),
     ringBytes: checkRingBytes(read("ringBytes")),
     maxPayloadBytes: checkPayloadBytes(read("maxPayloadBytes")),
@@ -140,13 +145,14 @@ export function resolveOptions(
     balancer: checkBalancer(read("balancer")),
     inliner: checkInliner(read("inliner")),
     maxQueue: read("maxQueue") === "auto"
-      ? AUTO_QUEUE_PER_THREAD * maxThreads
+      ? AUTO_QUEUE_PER_THREAD * threads.maxThreads
       : limit("maxQueue", Number.MAX_SAFE_INTEGER, 0),
     queuePolicy,
     hardTimeoutMs: checkMs("hardTimeoutMs", read("hardTimeoutMs")),
     maxAbandonedThreads: checkAbandoned(read("maxAbandonedThreads"), runtime.cores),
     recycleAfter: limit("recycleAfter", 2 ** 29),
     maxWorkerBytes: limit("maxWorkerBytes", Number.MAX_SAFE_INTEGER),
+    onUnavailable: checkUnavailable(read("onUnavailable"), read("permission")),
     workerLimits: checkWorkerLimits(read("resourceLimits"), read("permission"), refuseLimits),
     workerOptions: checkWorkerOptions(read("worker"), read("permission"), runtime),
     startTimeoutMs: checkMs("startTimeoutMs", read("startTimeoutMs")),
@@ -182,6 +188,18 @@ function checkModuleUrl(given: unknown): string | undefined {
   throw invalid("moduleUrl", "absolute: a URL such as import.meta.url, or a path", show(url));
 }
 
+function checkUnavailable(given: unknown, permission: unknown): "error" | "host" {
+  if (given !== "error" && given !== "host") {
+    throw invalid("onUnavailable", '"error" or "host"', show(given));
+  }
+  if (given === "host" && permission !== undefined && permission !== "off") {
+    throw new InvalidArgumentError(
+      'onUnavailable: "host" cannot be combined with permission, which limits threads but not the host.',
+    );
+  }
+  return given;
+}
+
 function checkMapError(given: unknown): PoolOptions["mapError"] {
   if (given === undefined || typeof given === "function") return given as PoolOptions["mapError"];
   throw invalid("mapError", "a function", show(given));
@@ -195,18 +213,34 @@ function checkAbandoned(given: unknown, cores: number): number {
 function checkThreads(
   read: ReadOption,
   cores: number,
-): Pick<ResolvedOptions, "minThreads" | "maxThreads"> {
+): Pick<ResolvedOptions, "minThreads" | "maxThreads" | "budget" | "share"> {
   const [least, most] = [read("minThreads"), read("maxThreads")];
   const given = read("threads") === "auto" ? undefined : read("threads");
-  const threads = checkInteger("threads", given ?? Math.max(1, cores - 1), 1, MAX_THREADS);
+  const budget = checkBudget(read("budget"));
+  const isAuto = given === undefined && most === undefined;
+  const auto = budget === undefined ? Math.max(1, cores - 1) : isAuto ? budget.max : 1;
+  const threads = checkInteger("threads", given ?? auto, 1, MAX_THREADS);
   const min = least === undefined ? least : checkInteger("minThreads", least, 0, MAX_THREADS);
   const max = most === undefined ? most : checkInteger("maxThreads", most, 1, MAX_THREADS);
   if (given !== undefined && max !== undefined) checkAtMost("threads", threads, "maxThreads", max);
   if (given !== undefined && min !== undefined) checkAtMost("minThreads", min, "threads", threads);
   const maxThreads = max ?? Math.max(threads, min ?? 0);
-  const minThreads = min ?? Math.min(threads, maxThreads);
+  // An automatic number is no demand: beside pools with a budget such a pool starts with one thread.
+  const isFromOne = given === undefined && budget !== undefined;
+  const minThreads = min ?? Math.min(isFromOne ? 1 : threads, maxThreads);
   checkAtMost("minThreads", minThreads, "maxThreads", maxThreads);
-  return { minThreads, maxThreads };
+  const guaranteed = isAuto && min === undefined ? 1 : minThreads;
+  return {
+    minThreads,
+    maxThreads,
+    budget,
+    share: { guaranteed, isLimited: isAuto || budget !== undefined },
+  };
+}
+
+function checkBudget(given: unknown): PoolBudget | undefined {
+  if (given === undefined || given instanceof PoolBudget) return given;
+  throw invalid("budget", "a budget that threadBudget() returned", show(given));
 }
 
 function checkAtMost(name: string, threads: number, limitName: string, limit: number): void {

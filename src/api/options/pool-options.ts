@@ -6,13 +6,15 @@ import type { RingSizes } from "../../lane/layout.ts";
 import type { PermissionOptions, ResourceLimits } from "../../runtimes/runtime.ts";
 import type { HostOptions } from "./host-options.ts";
 import type { ContextOptions } from "./observe-options.ts";
+import type { ThreadBudget } from "./thread-budget.ts";
 import type { PermissionMode } from "./worker-limits.ts";
 import type { WorkerOptions } from "./worker-options.ts";
 
 /** Options of `createPool`. All are optional. */
 export interface PoolOptions {
   /**
-   * Number of workers, at least 1. "auto": the cores that this process may use less one, at least 1.
+   * Number of workers, at least 1. "auto": the cores that this process may use less one, at least 1; fewer while other
+   * pools of this thread use the cores. With `budget`: from one worker to all of the budget, as calls wait.
    *
    * @default "auto"
    */
@@ -31,6 +33,15 @@ export interface PoolOptions {
    * @see [scheduling](https://github.com/heddle-js/heddle/blob/main/docs/waiting.md#which-worker)
    */
   readonly maxThreads?: number;
+  /**
+   * A budget of threads that this pool shares with others: `threadBudget({ max })`. Its `minThreads` (a number in `threads`
+   * is one too) are guaranteed: they count, but may exceed the budget. Beyond them a worker starts if the budget has room.
+   * Without room the pool waits for its turn, and gets the thread of a worker that another pool does not use.
+   *
+   * @default a budget of one thread per core, which limits only pools whose number of threads is "auto"
+   * @see [several pools](https://github.com/heddle-js/heddle/blob/main/docs/thread-budget.md)
+   */
+  readonly budget?: ThreadBudget;
   /**
    * Time without work after which a worker closes, in milliseconds; Infinity: never.
    *
@@ -198,6 +209,16 @@ export interface PoolOptions {
    * @default 1000
    */
   readonly teardownTimeoutMs?: number;
+  /**
+   * What happens if no thread can start here: a permission is missing, or a limit of threads is reached. "error": calls
+   * reject with WorkerStartError, or `createPool` throws it. "host": the tasks run on the host's thread, which they block,
+   * and modules of tasks are imported there. The event "unavailable" tells of it. Errors of task modules stay errors. Not with
+   * `permission`.
+   *
+   * @default "error"
+   * @see [without threads](https://github.com/heddle-js/heddle/blob/main/docs/reliability.md#where-no-thread-can-start)
+   */
+  readonly onUnavailable?: "error" | "host";
   /**
    * Keep the process running while the pool is open, even if the pool is idle. Also keep the pool open after it is no
    * longer referenced.

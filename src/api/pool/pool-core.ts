@@ -103,6 +103,7 @@ export class PoolCore {
         this.#letGo();
         resolve();
       },
+      onUnavailable: (error, threads) => this.#reportUnavailable(error, threads),
       onFailed: (error) => this.#fail(error),
       onDrain: () => void this.#emit("drain", {}),
       onUnhandledRejection: (workerId, error) => this.#reportRejection(workerId, error),
@@ -276,6 +277,17 @@ export class PoolCore {
       `heddle: worker ${workerId} was stopped, but its thread keeps running: this runtime cannot stop a thread ` +
         "that loops or blocks. Tasks should check their signal (task({ abortSignal: true }), signal.aborted).",
     );
+  }
+
+  /** Dispatches `unavailable` after the code that has created the pool, which may add a listener, and prints it. */
+  #reportUnavailable(error: Error, threads: number): void {
+    this.#runtime.macrotask(() => {
+      if (!this.#emit("unavailable", { threads, error })) return;
+      const place = threads === 0 ? "on the host, which they may block" : `in ${threads} threads`;
+      this.#runtime.warn(
+        `heddle: no further thread can start, so the tasks of a pool run ${place}: ${error.message}`,
+      );
+    });
   }
 
   /** Dispatches an event. Returns false if a listener called `preventDefault()`. */

@@ -93,6 +93,13 @@ export interface PoolStatistics {
   readonly workersStarted: number;
   /** Workers that ended unexpectedly. */
   readonly workersLost: number;
+  /** Whether the tasks run on the host, since no thread can start (option `onUnavailable`). */
+  readonly isOnHost: boolean;
+  /**
+   * The threads of all pools that share this pool's budget (option `budget`), and the maximum that limits those of
+   * `threads: "auto"` or with a budget of their own.
+   */
+  readonly budget: { readonly threads: number; readonly max: number };
   /** Threads of stopped workers that keep running because they loop or block (Deno). */
   readonly abandonedThreads: number;
   /** Workers replaced (options `recycleAfter` and `maxWorkerBytes`). */
@@ -144,6 +151,8 @@ export function readStatistics(
     ready: lanes.open.length,
     workersStarted: supervisor.started,
     workersLost: supervisor.lost,
+    isOnHost: supervisor.unavailable.isOnHost,
+    budget: budgetOf(parts),
     abandonedThreads: supervisor.abandonedThreads,
     recycled: supervisor.recycled,
     inlined: waiting.inliner?.ran ?? 0,
@@ -160,6 +169,11 @@ export function readStatistics(
     workers: readWorkers(spec, parts, readyMs),
     tasks: readTasks(spec, parts),
   };
+}
+
+function budgetOf({ supervisor }: PoolParts): PoolStatistics["budget"] {
+  const { threads, max } = supervisor.sizing.budget.share.budget;
+  return { threads, max };
 }
 
 function readWorkers(

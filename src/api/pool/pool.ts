@@ -111,7 +111,10 @@ export function createPool(options: PoolOptions = {}): CreatePool {
 
 /** What the pools of one `createPool(options)` have in common. */
 interface Prepared {
-  readonly common: Pick<PoolSpec, "options" | "runtime" | "active" | "workerEntry">;
+  readonly common: Pick<
+    PoolSpec,
+    "options" | "runtime" | "active" | "workerEntry" | "loadWorkerCode"
+  >;
   /** The module that called `createPool`. */
   readonly caller: string | undefined;
   readonly locate: (file: string | undefined) => string | undefined;
@@ -130,7 +133,9 @@ function prepare(options: PoolOptions): Prepared {
   const caller = locate(resolved.moduleUrl ?? callerOf(createPool));
   const active = realm?.active ?? [AwakeCount.ofThread()];
   const located = locateModules(resolved, caller, finder);
-  return { common: { options: located, runtime, active, workerEntry: entry }, caller, locate };
+  const loadWorkerCode = () => import("../../worker/entry.ts");
+  const common = { options: located, runtime, active, workerEntry: entry, loadWorkerCode };
+  return { common, caller, locate };
 }
 
 function createFrom(
@@ -142,7 +147,14 @@ function createFrom(
   if (typeof given === "string" || given instanceof BuiltinURL) {
     const tasks = new ModuleTasks(moduleUrlOf(String(given), caller, finder), runtime);
     const { sources, signatures, moduleUrl } = tasks;
-    const spec = { ...common, sources, tasks: tasks.tasks, signatures, taskModule: moduleUrl };
+    const spec = {
+      ...common,
+      sources,
+      tasks: tasks.tasks,
+      signatures,
+      known: [],
+      taskModule: moduleUrl,
+    };
     return new ThreadPool(spec, origin, tasks);
   }
   const entries = Object.values(Object(given) as TaskMap);
@@ -155,7 +167,9 @@ function createFrom(
     const check = checkOf(name, entry);
     return { settings: settingsOfTask(entry), isStream: isGeneratorFunction(f), f, check };
   });
-  return new ThreadPool({ ...common, sources, tasks, signatures, taskModule: undefined }, origin);
+  const known = entries.map((entry, index) => tasks[index]!.f && entry);
+  const spec = { ...common, sources, tasks, known, signatures, taskModule: undefined };
+  return new ThreadPool(spec, origin);
 }
 
 /** The module that runs. In an executable of Bun with source maps, the stack shows a relative path of a source. */
@@ -252,7 +266,15 @@ class ThreadPool extends SafeEventTarget {
     this.broadcast = createBroadcastProxy(spec, broadcasts, ownEntry, isKnown, this);
     const core = this.#core;
     const knowledge = () => isKnown() ? "known" : core.isLearning ? "learning" : "unknown";
-    this.sync = createSyncProxy(spec, { entry, blocking, requests, knowledge, pool: this });
+    this.sync = createSyncProxy(spec, {
+      entry,
+      blocking,
+      requests,
+      knowledge,
+      isOnHost: () => parts.supervisor.unavailable.isOnHost,
+      cancel: (call, reason) => parts.cancellation.abort(call, reason),
+      pool: this,
+    });
     ({ map: this.map, forEach: this.forEach, reduce: this.reduce } = createMapping(
       this,
       spec.options.maxThreads,

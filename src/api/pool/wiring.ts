@@ -27,7 +27,6 @@ import type { DispatcherOptions } from "../../host/dispatch/dispatcher-options.t
 import type { DispatcherEvents } from "../../host/dispatch/dispatcher-events.ts";
 import { Signals } from "../../host/limits/abort-signals.ts";
 import { Supervisor, type SupervisorEvents } from "../../host/workers/supervisor.ts";
-import type { LaneOptions } from "../../host/workers/thread-lane.ts";
 import { Deadlines } from "../../host/limits/deadlines.ts";
 import type { PoolSpec } from "../tasks/pool-spec.ts";
 import { AUTO_QUEUE_PER_THREAD, type ResolvedOptions } from "../options/options.ts";
@@ -37,11 +36,11 @@ import { Observing } from "../observe/observing.ts";
 import { inCallerContext } from "../calls/in-caller-context.ts";
 import { blockableTimers } from "./blockable-timers.ts";
 import { createBlocking } from "./blocking.ts";
+import { laneOptionsOf, startThreads } from "./threads.ts";
 import { AwakeCount } from "../../sync/awake-count.ts";
 import { HostParker } from "../../sync/host-parking.ts";
 import type { HostRequests } from "../../host/requests/host-requests.ts";
 import { boundCallbacks, createRequests } from "./host-requests.ts";
-import { startThreads } from "./start-threads.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
 
 /** Events of the parts that the pool itself handles. */
@@ -56,6 +55,8 @@ export interface PartEvents {
   onTasks(packed: Uint8Array): Error | undefined | Promise<Error | undefined>;
   /** The minimum number of workers is ready for the first time. */
   onReady(): void;
+  /** No further thread can start: the pool goes on with these, or on the host if it has none. */
+  onUnavailable(error: Error, threads: number): void;
   /** The pool cannot work. */
   onFailed(error: Error): void;
   onDrain(): void;
@@ -121,16 +122,6 @@ function startOf(
     data: options.workerOptions.data,
     maxMemory: options.maxWorkerBytes,
   };
-}
-
-function laneOptionsOf(
-  { options, runtime }: PoolSpec,
-  codec: Codec,
-  spawn: LaneOptions["spawn"],
-  start: PoolStart,
-): LaneOptions {
-  const { startTimeoutMs, teardownTimeoutMs, ringBytes: ringSizes } = options;
-  return { runtime, codec, spawn, ringSizes, start, startTimeoutMs, teardownTimeoutMs };
 }
 
 function createBackpressure(options: ResolvedOptions, onDrain: () => void): Backpressure {
@@ -301,10 +292,9 @@ interface LinkedParts extends PoolParts {
 function dispatcherEvents(
   parts: () => LinkedParts,
   events: PartEvents,
-  { runtime, options: { minThreads, maxThreads } }: PoolSpec,
+  { runtime }: PoolSpec,
   observing: Observing,
 ): Omit<DispatcherEvents, "onWork"> {
-  const isElastic = minThreads < maxThreads;
   /** Keeps the process running only while calls are in flight, not while a worker runs a call that was given up. */
   const keepRunningIfBusy = (): void => {
     const { dispatcher, safety } = parts();
@@ -334,7 +324,7 @@ function dispatcherEvents(
     onPark: () => {
       const { dispatcher, supervisor } = parts();
       keepRunningIfBusy();
-      if (isElastic || dispatcher.pending.isDue) supervisor.checkLoad();
+      if (supervisor.sizing.budget.isElastic || dispatcher.pending.isDue) supervisor.checkLoad();
     },
     onWait: () => parts().supervisor.checkLoad(),
     onIdle: keepRunningIfBusy,

@@ -4,6 +4,7 @@ import type { GivenSettings } from "../../host/calls/call-settings.ts";
 import type { TaskSource } from "../../protocol/start-data.ts";
 import type { Runtime, WorkerEntry } from "../../runtimes/runtime.ts";
 import type { SharedWord } from "../../sync/awake-count.ts";
+import type { Serve } from "../../worker/site.ts";
 import type { ResolvedOptions } from "../options/options.ts";
 import type { Check } from "./validation.ts";
 
@@ -23,6 +24,8 @@ export interface PoolSpec {
   /** The tasks, by index. In a module pool both lists are filled when a worker has described the tasks. */
   readonly sources: readonly TaskSource[];
   readonly tasks: readonly HostTask[];
+  /** The tasks that the host has, as they were given, by index. Undefined: only workers load them. */
+  readonly known: readonly unknown[];
   /** Their declared types, filled likewise. */
   readonly signatures: readonly (Signature | undefined)[];
   /** The URL of the module of a module pool. */
@@ -30,6 +33,8 @@ export interface PoolSpec {
   readonly runtime: Runtime;
   /** The count of awake workers, and the shares above this pool's workers. */
   readonly active: readonly SharedWord[];
+  /** Imports the code of workers on the host, where no thread can start. */
+  readonly loadWorkerCode: () => Promise<{ readonly serve: Serve }>;
   /** The module that workers start with. */
   readonly workerEntry: WorkerEntry;
 }

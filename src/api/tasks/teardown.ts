@@ -1,7 +1,7 @@
 /** Hooks of task modules that run when their worker closes. */
 import { textOf } from "../../codec/kinds/errors.ts";
 import { InvalidArgumentError } from "../../errors.ts";
-import { workerRealm } from "../../realm/worker-realm.ts";
+import { taskRealm } from "../../realm/host-workers.ts";
 
 /**
  * Calls `hook` when this worker closes: with the pool, when it is idle (`idleTimeoutMs`), or when it is
@@ -23,5 +23,5 @@ export function onTeardown(hook: () => unknown): void {
   if (typeof hook !== "function") {
     throw new InvalidArgumentError(`onTeardown() takes a function, got ${textOf(hook)}.`);
   }
-  workerRealm()?.teardowns.push(hook);
+  taskRealm()?.teardowns.push(hook);
 }

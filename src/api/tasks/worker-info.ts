@@ -1,5 +1,6 @@
 /** `workerInfo()`: a worker as its own tasks see it. */
-import { type WorkerInfo, workerRealm } from "../../realm/worker-realm.ts";
+import { taskRealm } from "../../realm/host-workers.ts";
+import type { WorkerInfo } from "../../realm/worker-realm.ts";
 
 /**
  * The worker that runs this: its number, the name of its pool, its copy of the option `worker.data`, and `context`, what
@@ -17,7 +18,7 @@ import { type WorkerInfo, workerRealm } from "../../realm/worker-realm.ts";
 export function workerInfo<Context = unknown, Data = unknown>():
   | WorkerInfo & { readonly context: Context; readonly data: Data }
   | undefined {
-  return workerRealm()?.info as ReturnType<typeof workerInfo<Context, Data>>;
+  return taskRealm()?.info as ReturnType<typeof workerInfo<Context, Data>>;
 }
 
 /**
@@ -39,5 +40,5 @@ export function workerInfo<Context = unknown, Data = unknown>():
  * ```
  */
 export function emit(value: unknown): void {
-  workerRealm()?.emit?.(value);
+  taskRealm()?.emit?.(value);
 }

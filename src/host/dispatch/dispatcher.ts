@@ -5,7 +5,13 @@
  * `placement.ts` chooses the lane of a call. A call that no lane may take waits on the host, in order. Calls that
  * wait in a lane behind others are stolen for an idle lane (`work-stealing.ts`).
  */
-import type { TaskTimings } from "../../metering/task-timings.ts";
+import {
+  ASYNC,
+  KIND_MASK,
+  PER_US,
+  type TaskTimings,
+  tenthsOf,
+} from "../../metering/task-timings.ts";
 import { ProtocolError } from "../../errors.ts";
 import { MAX_RESPONSES, Responses } from "./responses.ts";
 import type { Backpressure } from "./queue/backpressure.ts";
@@ -110,9 +116,22 @@ export class Dispatcher implements HostWork {
     return this.#stealing.moved;
   }
 
-  /** Whether calls wait that a further worker would run: on the host, or behind a long one. */
-  get isShortOfWorkers(): boolean {
-    return this.waiting.runnable > 0 || this.submitter.early > 0 || this.lanes.isBlocked;
+  /** Calls that wait for a further worker: on the host, or behind a long one. */
+  get startable(): number {
+    return this.waiting.runnable + this.submitter.early + this.lanes.blocked;
+  }
+
+  /** Estimated time of all calls that wait or run, in milliseconds of one worker. Undefined: their tasks are not known well. */
+  get backlogMs(): number | undefined {
+    const next = this.waiting.queue.peek();
+    let tenths = this.lanes.open.reduce((sum, { load }) => sum + load.backlog, 0);
+    if (next !== undefined) {
+      const load = this.#times.loads[next.task]!;
+      // How long an async task takes, its worker does not tell.
+      if (load === 0 || (load & KIND_MASK) === ASYNC) return undefined;
+      tenths += tenthsOf(load) * this.waiting.queued;
+    }
+    return tenths / (1000 * PER_US);
   }
 
   get hasQueued(): boolean {

@@ -123,9 +123,12 @@ export class LaneSet {
     return false;
   }
 
-  /** Whether a call waits behind a long one. */
-  get isBlocked(): boolean {
-    return this.open.some(({ load }) => load.hasLong && load.outstanding > 1);
+  /** Calls that wait behind a long one. */
+  get blocked(): number {
+    return this.open.reduce(
+      (calls, { load }) => load.hasLong ? calls + load.outstanding - 1 : calls,
+      0,
+    );
   }
 
   /** Call between announcing a park and the second check: requests a wake when a lane can take calls. */

@@ -2,23 +2,25 @@
  * Grows and shrinks a pool between its limits.
  *
  * Starting a worker takes tens of milliseconds, so a burst alone does not start one. One more is started when calls
- * have waited for a while that no worker could take, and the next after the same time again. A worker that has been
- * idle for `idleTimeoutMs` is closed.
+ * have waited for a while that no worker could take, if it is worth its start (`start-cost.ts`), and the next after the same
+ * time again. A worker that has been idle for `idleTimeoutMs` is closed.
  */
 import type { Runtime, Timer } from "../../runtimes/runtime.ts";
 import type { Lane } from "../lanes/lane.ts";
 import { LastProgress } from "../lanes/last-progress.ts";
+import type { PoolSize } from "./supervisor-events.ts";
 
 /** Time that calls must wait before a worker is started. */
 const GROW_AFTER_MS = 10;
+/** Pause between calls that wait after which earlier waits do not count. */
+const FORGET_MS = 1000;
 /** Time for which a worker with only orphaned calls is kept, at least. */
 const ORPHANED_GRACE_MS = 5000;
 
 export interface AutoscalerOptions {
   readonly runtime: Runtime;
-  readonly minThreads: number;
-  readonly maxThreads: number;
-  readonly idleTimeoutMs: number;
+  /** Asked anew each time. */
+  readonly size: Pick<PoolSize, "minThreads" | "maxThreads" | "idleTimeoutMs">;
   /** Workers that take calls. */
   readonly lanes: () => readonly Lane[];
   /** Workers that take calls, are starting, or are about to be replaced. */
@@ -27,6 +29,8 @@ export interface AutoscalerOptions {
   readonly isBackingOff: () => boolean;
   /** Whether calls wait that a further worker would run. */
   readonly isWaiting: () => boolean;
+  /** Whether a worker is worth its start when calls have waited for so many milliseconds in all. */
+  readonly isWorthStart: (waitedMs: number) => boolean;
   readonly start: () => void;
   readonly retire: (lane: Lane) => void;
 }
@@ -35,6 +39,9 @@ export class Autoscaler {
   readonly #options: AutoscalerOptions;
   #growth: Timer | undefined;
   #shrinking: Timer | undefined;
+  /** For how long calls have waited since the last start, with pauses of up to FORGET_MS. */
+  #waitedMs = 0;
+  #lastWaitMs = 0;
   /** The tail of each lane at an earlier check. */
   #tailProgress = new LastProgress<number>();
   #isClosed = false;
@@ -45,16 +52,28 @@ export class Autoscaler {
 
   /** Starts a worker if calls wait for one. Called before the host parks, and when a call is queued. */
   check(): void {
-    const { runtime, maxThreads, alive, isBackingOff, isWaiting, start } = this.#options;
-    if (this.#isClosed || this.#growth !== undefined || alive() >= maxThreads) return;
+    const { runtime, size, alive, isBackingOff, isWaiting, start } = this.#options;
+    if (this.#isClosed || this.#growth !== undefined || alive() >= size.maxThreads) return;
     if (isBackingOff() || !isWaiting()) return;
     if (alive() === 0) {
       start();
       return;
     }
+    if (runtime.now() - this.#lastWaitMs > FORGET_MS) this.#waitedMs = 0;
+    this.#grow();
+  }
+
+  /** Starts a worker after a while if calls still wait. */
+  #grow(): void {
+    const { runtime, size, alive, isBackingOff, isWaiting, isWorthStart, start } = this.#options;
+    const sinceMs = runtime.now();
     this.#growth = runtime.setTimeout(() => {
       this.#growth = undefined;
-      if (this.#isClosed || isBackingOff() || !isWaiting() || alive() >= maxThreads) return;
+      this.#lastWaitMs = runtime.now();
+      this.#waitedMs += this.#lastWaitMs - sinceMs;
+      if (this.#isClosed || isBackingOff() || !isWaiting() || alive() >= size.maxThreads) return;
+      if (!isWorthStart(this.#waitedMs)) return this.#grow();
+      this.#waitedMs = 0;
       start();
       this.check();
     }, GROW_AFTER_MS);
@@ -63,7 +82,7 @@ export class Autoscaler {
 
   /** A worker is ready. */
   onReady(): void {
-    const { runtime, minThreads, idleTimeoutMs, lanes } = this.#options;
+    const { runtime, size: { minThreads, idleTimeoutMs }, lanes } = this.#options;
     if (this.#isClosed || this.#shrinking !== undefined || lanes().length <= minThreads) return;
     if (idleTimeoutMs === Infinity) return;
     // Idle at two checks without a call in between: idle for the time between them.
@@ -78,7 +97,7 @@ export class Autoscaler {
   }
 
   #shrink(): void {
-    const { minThreads, lanes, retire, runtime } = this.#options;
+    const { size: { minThreads }, lanes, retire, runtime } = this.#options;
     const nowMs = runtime.now();
     for (const lane of [...lanes()].reverse()) {
       const { outstanding, orphaned } = lane.load;

@@ -10,6 +10,8 @@ export interface LaneOptions {
   readonly codec: Codec;
   /** Starts a thread, or returns the one that was started in advance. */
   readonly spawn: (workerId: number) => WorkerHandle;
+  /** Loads what makes workers on the host's thread. Undefined: a pool without threads fails. */
+  readonly spawnOnHost?: (() => Promise<() => WorkerHandle>) | undefined;
   readonly ringSizes: RingSizes;
   readonly start: PoolStart;
   /** Longest time to become ready, and to close, in milliseconds. */
@@ -23,6 +25,8 @@ export interface LaneEnd extends WorkerLoss {
   readonly cause: unknown;
   /** Set if the worker failed to start. Undefined if it was closed while starting. */
   readonly startError: Error | undefined;
+  /** Whether the worker's code has not even begun: its thread cannot run here. */
+  readonly neverBegan: boolean;
 }
 
 /** What a lane reports. */
@@ -40,15 +44,4 @@ export interface LaneEvents<Lane> {
   onFull(lane: Lane, isFarOver: boolean): void;
   /** Called exactly once, when the lane is GONE: the thread has exited, or did not end in time. */
   onEnd(lane: Lane, end: LaneEnd): void;
-}
-
-/** How a worker ended, and what that meant for the pool. */
-export interface WorkerExit {
-  readonly workerId: number;
-  readonly reason: string;
-  readonly exitCode: number | undefined;
-  /** Running calls that rejected with it. */
-  readonly callsLost: number;
-  /** Id of the worker that takes its place, perhaps in a moment. Undefined: none, or not decided yet. */
-  readonly replacedBy: number | undefined;
 }

@@ -14,77 +14,38 @@ import { TimeoutError, WorkerLostError, WorkerStartError } from "../../errors.ts
 import type { AwakeCount } from "../../sync/awake-count.ts";
 import type { Runtime, Timer } from "../../runtimes/runtime.ts";
 import { AbandonedThreads } from "./abandoned-threads.ts";
-import { Autoscaler } from "./autoscaler.ts";
+import { DrainingLanes } from "./draining-lanes.ts";
+import { PoolSizing } from "./pool-sizing.ts";
+import { UnavailableThreads } from "./unavailable-threads.ts";
 import { WorkerFailures } from "./worker-failures.ts";
 import type { Lane } from "../lanes/lane.ts";
-import type { WorkerExit } from "./lane-options.ts";
+import type { ExitOf, PoolSize, SupervisorEvents, WorkerExit } from "./supervisor-events.ts";
 import { type LaneEnd, type LaneEvents, type LaneOptions, ThreadLane } from "./thread-lane.ts";
-import type { TaskMessage } from "../../protocol/start-data.ts";
-import type { PendingCall } from "../calls/in-flight.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 
 /** Delay after a failed attempt to recycle a worker. */
 const RECYCLE_PAUSE_MS = 5000;
-/** Time between two checks of draining workers: the minimum time for which orphaned calls keep one open. */
-const DRAIN_CHECK_MS = 5000;
 
-/** Limits of the number of workers, of their idle time, and of abandoned threads. */
-export interface PoolSize {
-  readonly minThreads: number;
-  readonly maxThreads: number;
-  readonly idleTimeoutMs: number;
-  readonly maxAbandonedThreads: number;
-}
-
-export type { WorkerExit };
-
-type ExitOf = { -readonly [Key in keyof WorkerExit]: WorkerExit[Key] };
-
-export interface SupervisorEvents {
-  /** A worker has started: calls back when it may take calls. */
-  onPrepare(lane: Lane, onDone: () => void): void;
-  /** A worker has ended, or never started. */
-  onEnded(workerId: number, error: () => Error): void;
-  onTasks(packed: Uint8Array): Error | undefined | Promise<Error | undefined>;
-  /** A worker has woken the host; or the host a worker, if anybody wants to know. */
-  readonly onWake: (worker: { readonly id: number }) => void;
-  readonly onWoken: ((workerId: number) => void) | undefined;
-  /** A task of a worker wants something. */
-  onTaskMessage(lane: Lane, message: TaskMessage): void;
-  onUnhandledRejection(workerId: number, error: Error): void;
-  /** `minThreads` workers are ready for the first time. */
-  onReady(): void;
-  /** The pool has failed: every call is rejected from now on. */
-  onFailed(error: Error): void;
-  /** Rejects a call whose worker is gone. */
-  onLost(call: PendingCall, error: WorkerLostError): void;
-  /** A worker takes calls from now on. */
-  onWorkerStart(workerId: number): void;
-  /**
-   * A worker has ended; with an error if it ended unexpectedly and the pool goes on. Of the calls that it was running,
-   * idempotent ones with retries left are retried, the others have been rejected.
-   */
-  onWorkerExit(exit: WorkerExit, error: WorkerLostError | undefined): void;
-  /** The thread of a stopped worker goes on. */
-  onThreadAbandoned(workerId: number): void;
-}
+export type { PoolSize, SupervisorEvents, WorkerExit };
 
 export class Supervisor {
   /** Workers started over the life of the pool. */
   started = 0;
   lost = 0;
-
   readonly #lanes = new Map<number, ThreadLane>();
   readonly #runtime: Runtime;
   readonly #dispatcher: Dispatcher;
-  readonly #options: LaneOptions;
+  #options: LaneOptions;
   readonly #events: SupervisorEvents;
   readonly #active: AwakeCount;
   readonly #timers = new Set<Timer>();
   readonly #laneEvents: LaneEvents;
-  readonly #minThreads: number;
-  readonly #maxThreads: number;
-  readonly #elastic: Autoscaler;
+  /** Changes when no further thread can start. */
+  readonly #size: { minThreads: number; maxThreads: number };
+  readonly sizing: PoolSizing;
+  readonly unavailable: UnavailableThreads;
+  /** Workers of the first start. */
+  #firstThreads = 0;
   /** Workers that are closing because they were idle or drained. */
   readonly #retired = new Set<Lane>();
   /** Starting successor -> worker it will replace. */
@@ -92,11 +53,10 @@ export class Supervisor {
   /** Number of workers recycled so far. */
   recycled = 0;
   /** Recycled workers that still have calls to answer. */
-  readonly #draining = new Set<Lane>();
+  readonly #draining: DrainingLanes;
   readonly #abandoned: AbandonedThreads;
   /** Workers that must be stopped but cannot, as there are too many abandoned threads. */
   readonly #unstoppable = new Set<Lane>();
-  #drainTimer: Timer | undefined;
   #recycleFromMs = 0;
   readonly #failures = new WorkerFailures();
   #nextId = 0;
@@ -113,8 +73,7 @@ export class Supervisor {
     active: AwakeCount,
     events: SupervisorEvents,
   ) {
-    this.#minThreads = size.minThreads;
-    this.#maxThreads = size.maxThreads;
+    const sizes = this.#size = { ...size };
     this.#runtime = options.runtime;
     this.#dispatcher = dispatcher;
     this.#options = options;
@@ -125,15 +84,31 @@ export class Supervisor {
       max: size.maxAbandonedThreads,
       canStop: options.runtime.stopsThreads,
     });
-    this.#elastic = new Autoscaler({
-      ...size,
+    this.#draining = new DrainingLanes(options.runtime, (lane) => this.retire(lane));
+    this.sizing = new PoolSizing({
+      size: sizes,
       runtime: options.runtime,
-      lanes: () => dispatcher.lanes.open,
-      alive: () => this.#alive + this.#timers.size,
-      isBackingOff: () => this.#timers.size > 0,
-      isWaiting: () => dispatcher.isShortOfWorkers,
+      dispatcher,
+      alive: () => this.#alive,
+      starting: () => this.#starting,
+      delayed: () => this.#timers.size,
       start: () => this.#startOrReplaceLater(),
       retire: (lane) => this.retire(lane),
+      drain: (lane) => this.#drain(lane),
+    });
+    this.unavailable = new UnavailableThreads({
+      ...events,
+      spawnOnHost: options.spawnOnHost,
+      alive: () => this.#alive,
+      open: () => dispatcher.lanes.open.length,
+      limit: (workers) => {
+        sizes.minThreads = Math.min(sizes.minThreads, workers);
+        sizes.maxThreads = this.#firstThreads = workers;
+      },
+      onLoaded: (spawn) => {
+        this.#options = { ...options, spawn };
+        if (!this.#isClosing) this.#startOrReplaceLater();
+      },
     });
     this.#laneEvents = {
       onTasks: (packed) => events.onTasks(packed),
@@ -167,12 +142,19 @@ export class Supervisor {
   /** Starts the workers. Throws what starting a thread throws; those started before are closed. */
   start(): void {
     try {
-      for (let thread = 0; thread < this.#minThreads; thread++) this.#spawn();
+      while (
+        this.#firstThreads < this.#size.minThreads &&
+        this.sizing.budget.mayBeFirst(this.#firstThreads)
+      ) {
+        this.#spawn();
+        this.#firstThreads++;
+      }
     } catch (error) {
+      if (this.unavailable.goOn(error as Error, true)) return;
       void this.close();
       throw error;
     }
-    if (this.#minThreads === 0) this.#becomeReady();
+    if (this.#firstThreads === 0) this.#becomeReady();
   }
 
   /** Number of threads of stopped workers that go on. */
@@ -201,8 +183,7 @@ export class Supervisor {
     if (this.#unstoppable.has(lane) || this.#isClosing) return;
     this.#unstoppable.add(lane);
     this.#dispatcher.retire(lane);
-    const hasOthers = this.#alive + this.#timers.size > this.#unstoppable.size;
-    if (hasOthers || this.mayStart) return;
+    if (this.#alive + this.#timers.size > this.#unstoppable.size || this.mayStart) return;
     const message =
       `No worker is left: ${this.#unstoppable.size} run tasks that cannot be stopped, beside ` +
       `${this.#abandoned.size} abandoned threads (maxAbandonedThreads)`;
@@ -211,12 +192,12 @@ export class Supervisor {
 
   /** Whether one more worker may be started. */
   get mayStart(): boolean {
-    return this.#alive < this.#maxThreads;
+    return this.#alive < this.#size.maxThreads;
   }
 
   /** Starts a worker if calls wait for one. */
   checkLoad(): void {
-    this.#elastic.check();
+    this.sizing.check();
   }
 
   /** For a host that blocks: notices workers that have started or ended. False: none has. `isTick`: looks by all means. */
@@ -232,27 +213,39 @@ export class Supervisor {
   /** Closes all workers. Settles when all are gone. */
   async close(): Promise<void> {
     this.#isClosing = true;
-    this.#elastic.close();
+    this.sizing.close();
     for (const timer of this.#timers) timer.clear();
     this.#timers.clear();
-    this.#drainTimer?.clear();
+    this.#draining.close();
     await Promise.all([...this.#lanes.values()].map((lane) => lane.close()));
   }
 
   /** Workers that take calls or are starting, and stuck ones. Only draining workers beyond `maxThreads` count. */
   get #alive(): number {
     const { lanes } = this.#dispatcher;
-    let alive = this.#unstoppable.size + Math.max(0, this.#draining.size - this.#maxThreads);
+    let alive = this.#unstoppable.size + Math.max(0, this.#draining.size - this.#size.maxThreads);
     for (const lane of this.#lanes.values()) {
       if (lane.state === "starting" || lanes.takesCalls(lane)) alive++;
     }
     return alive;
   }
 
+  get #starting(): number {
+    const { lanes } = this.#dispatcher;
+    let starting = 0;
+    for (const lane of this.#lanes.values()) {
+      if (lane.state === "starting" || (lanes.takesCalls(lane) && !lanes.open.includes(lane))) {
+        starting++;
+      }
+    }
+    return starting;
+  }
+
   #spawn(id: number = this.#nextId++): Lane {
     const lane = new ThreadLane(id, this.#options, this.#laneEvents);
     this.started++;
     this.#lanes.set(lane.id, lane);
+    this.sizing.onStarted(lane);
     return lane;
   }
 
@@ -280,7 +273,7 @@ export class Supervisor {
     if ([...this.#successors.values()].includes(replaced)) return false;
     if (this.#runtime.now() < this.#recycleFromMs) return false;
     // Draining workers may take long, and each is a thread.
-    if (this.#draining.size + this.#successors.size >= this.#maxThreads) return false;
+    if (this.#draining.size + this.#successors.size >= this.#size.maxThreads) return false;
     try {
       this.#successors.set(this.#spawn(), replaced);
       return true;
@@ -304,11 +297,17 @@ export class Supervisor {
     if (this.#draining.has(lane) || this.#retired.has(lane)) return;
     this.recycled++;
     this.#draining.add(lane);
-    this.#drainTimer ??= this.#watchDraining();
+  }
+
+  /** Closes a worker when it has answered its calls. */
+  #drain(lane: Lane): void {
+    this.#draining.add(lane);
+    this.#dispatcher.retire(lane);
   }
 
   #onReady(lane: Lane): void {
     this.#failures.onReady();
+    this.sizing.onReady(lane);
     this.#dispatcher.addLane(lane);
     this.#events.onPrepare(lane, () => this.#open(lane));
   }
@@ -323,21 +322,9 @@ export class Supervisor {
       this.#letDrain(replaced);
       this.#dispatcher.retire(replaced); // does nothing if it was retired for far too much memory
     }
-    this.#elastic.onReady();
-    if (this.#dispatcher.lanes.open.length >= this.#minThreads) this.#becomeReady();
+    this.sizing.onOpened();
+    if (this.#dispatcher.lanes.open.length >= this.#firstThreads) this.#becomeReady();
     this.#events.onWorkerStart(lane.id); // last: a listener may do anything
-  }
-
-  /** Checks now and then for draining workers with only orphaned calls. */
-  #watchDraining(): Timer {
-    const timer = this.#runtime.setTimeout(() => {
-      for (const lane of this.#draining) {
-        if (lane.load.outstanding === lane.load.orphaned.size) this.retire(lane);
-      }
-      this.#drainTimer = this.#draining.size > 0 ? this.#watchDraining() : undefined;
-    }, DRAIN_CHECK_MS);
-    timer.unref();
-    return timer;
   }
 
   #becomeReady(): void {
@@ -349,7 +336,13 @@ export class Supervisor {
   /** Closes an idle worker. */
   retire(lane: Lane): void {
     this.#dispatcher.removeLane(lane);
-    const reason = this.#draining.delete(lane) ? "it was recycled" : "it was idle";
+    const wasDraining = this.#draining.delete(lane);
+    const isReturned = this.sizing.budget.takeReturned(lane);
+    const reason = isReturned
+      ? "another pool gets its thread"
+      : wasDraining
+      ? "it was recycled"
+      : "it was idle";
     this.#unstoppable.delete(lane);
     this.#retired.add(lane);
     void this.#lanes.get(lane.id)!.close(reason);
@@ -361,6 +354,7 @@ export class Supervisor {
     this.#unstoppable.delete(lane);
     this.#active.subtract(lane.activeShare);
     const calls = this.#dispatcher.endLane(lane);
+    this.sizing.onEnded(lane);
     const exit = { ...end, callsLost: 0, replacedBy: this.#replacements.get(lane) };
     this.#replacements.delete(lane);
     if (this.#isClosing) {
@@ -371,7 +365,7 @@ export class Supervisor {
     this.#successors.delete(lane);
     exit.replacedBy ??= this.#forgetReplaced(lane);
     if (this.#retired.delete(lane)) {
-      this.#elastic.check(); // a call may have been made meanwhile
+      this.sizing.check(); // a call may have been made meanwhile
       this.#events.onWorkerExit(exit, undefined);
       return;
     }
@@ -394,9 +388,10 @@ export class Supervisor {
     if (replaced !== undefined && end.startError !== undefined) {
       // The worker that it was to replace continues.
       this.#recycleFromMs = this.#runtime.now() + RECYCLE_PAUSE_MS;
-    } else if (!this.#canContinue(lane, end, { cause: end.cause ?? end.startError })) return false;
+    } else if (end.neverBegan && this.unavailable.goOn(end.startError!, false)) return false;
+    else if (!this.#canContinue(lane, end, { cause: end.cause ?? end.startError })) return false;
     exit.replacedBy ??= this.#replaceLater();
-    this.#elastic.check();
+    this.sizing.check();
     return true;
   }
 
@@ -425,11 +420,15 @@ export class Supervisor {
     const { queued } = this.#dispatcher.waiting;
     if (this.#isDraining && queued === 0) return undefined;
     const alive = this.#alive + this.#timers.size;
-    if (alive >= this.#maxThreads || (alive >= this.#minThreads && queued === 0)) return undefined;
+    if (alive >= this.#size.maxThreads || (alive >= this.#size.minThreads && queued === 0)) {
+      return undefined;
+    }
+    if (!this.sizing.budget.mayStart(alive)) return undefined;
     const id = reserved ?? this.#nextId++;
     const timer = this.#runtime.setTimeout(() => {
       this.#timers.delete(timer);
-      if (!this.#isClosing) this.#startOrReplaceLater(id);
+      if (this.#isClosing || !this.sizing.budget.mayStart(this.#alive)) return;
+      this.#startOrReplaceLater(id);
     }, this.#failures.delayMs);
     // Calls in flight and starting workers keep the process running. An idle pool must not.
     if (this.#wereAllReady) timer.unref();
@@ -438,9 +437,11 @@ export class Supervisor {
   }
 
   #startOrReplaceLater(id?: number): void {
+    if (this.unavailable.isLoading) return; // one starts then
     try {
       this.#spawn(id);
     } catch (error) {
+      if (this.unavailable.goOn(error as Error, false)) return;
       if (this.#failures.countFailedStart(this.#dispatcher.lanes.open.length)) {
         this.#events.onFailed(this.#failures.startError(error as Error));
       } else this.#replaceLater(id);

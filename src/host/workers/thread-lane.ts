@@ -12,6 +12,7 @@ import { textOf } from "../../codec/kinds/errors.ts";
 import { Endpoint } from "../../lane/endpoint.ts";
 import {
   ANSWERS,
+  BEGUN,
   CLOSING,
   ENDED,
   FOR_CALLS,
@@ -375,7 +376,7 @@ export class ThreadLane implements Lane, Receiver {
   checkLife(isTick: boolean): boolean {
     const before = this.#state;
     const life = Atomics.load(this.#control, LIFE);
-    if (this.#state === "starting" && life !== 0) this.#takeStart(life);
+    if (this.#state === "starting" && (life & ~BEGUN) !== 0) this.#takeStart(life);
     // Without an exit code: its exit handlers may still run.
     if ((life & ENDED) !== 0 || (isTick && this.#handle.hasEnded?.())) this.#onExit(undefined);
     return this.#state !== before;
@@ -416,6 +417,7 @@ export class ThreadLane implements Lane, Receiver {
   #onExit(exitCode: number | undefined): void {
     if (this.#state === "gone") return;
     const wasStarting = this.#state === "starting";
+    const neverBegan = wasStarting && (Atomics.load(this.#control, LIFE) & BEGUN) === 0;
     this.#state = "gone";
     this.#startTimer.clear();
     this.#outputTimer?.clear();
@@ -433,6 +435,7 @@ export class ThreadLane implements Lane, Receiver {
       reason,
       cause: this.#cause,
       startError: this.#startError,
+      neverBegan,
     });
     this.endpoint.close();
     this.#hooked?.onEnd(!this.#isStopped && exitCode !== undefined);

@@ -21,6 +21,8 @@ describe("options", () => {
       hostFunctions: {},
       minThreads: 7,
       maxThreads: 7,
+      budget: undefined,
+      share: { guaranteed: 1, isLimited: true },
       hardTimeoutMs: Infinity,
       maxAbandonedThreads: 8,
       recycleAfter: Infinity,
@@ -39,6 +41,7 @@ describe("options", () => {
       maxQueue: Infinity,
       queuePolicy: "reject",
       keepAlive: false,
+      onUnavailable: "error",
       moduleUrl: undefined,
       mapError: undefined,
       metrics: false,
@@ -46,6 +49,41 @@ describe("options", () => {
       context: undefined,
     });
     expect(resolveOptions({}, { cores: 1, refuseLimits, takesExecArgv: true }).maxThreads).toBe(1);
+  });
+
+  test("the number of threads, with a budget and without", () => {
+    const budget = heddle.threadBudget({ max: 5 });
+    const resolve = (options: PoolOptions) => {
+      const runtime = { cores: 4, refuseLimits, takesExecArgv: true };
+      const { minThreads, maxThreads, share } = resolveOptions(options, runtime);
+      return [minThreads, maxThreads, share.guaranteed, share.isLimited];
+    };
+    expect(resolve({})).toEqual([3, 3, 1, true]);
+    expect(resolve({ threads: "auto" })).toEqual([3, 3, 1, true]);
+    expect(resolve({ minThreads: 0 })).toEqual([0, 3, 0, true]);
+    expect(resolve({ minThreads: 6 })).toEqual([6, 6, 6, true]);
+    expect(resolve({ threads: 3 })).toEqual([3, 3, 3, false]);
+    expect(resolve({ maxThreads: 2 })).toEqual([2, 2, 2, false]);
+    expect(resolve({ minThreads: 1, maxThreads: 8 })).toEqual([1, 8, 1, false]);
+    expect(resolve({ budget })).toEqual([1, 5, 1, true]);
+    expect(resolve({ budget, minThreads: 2 })).toEqual([2, 5, 2, true]);
+    expect(resolve({ budget, minThreads: 7 })).toEqual([7, 7, 7, true]);
+    expect(resolve({ budget, maxThreads: 2 })).toEqual([1, 2, 1, true]);
+    expect(resolve({ budget, threads: 3 })).toEqual([3, 3, 3, true]);
+    expect(resolve({ budget, threads: 3, minThreads: 1 })).toEqual([1, 3, 1, true]);
+  });
+
+  test("threadBudget takes a maximum, and pools only what it returns", () => {
+    for (const max of [0, 1.5, "2", undefined, 1025]) {
+      expect(() => heddle.threadBudget({ max } as never)).toThrow(
+        /max must be an integer from 1 to 1024, got/,
+      );
+    }
+    expect(() => heddle.threadBudget(3 as never)).toThrow("threadBudget() takes { max }, got 3.");
+    expect(() => heddle.threadBudget({ max: 1, min: 1 } as never)).toThrow(/no option "min"/);
+    expect(() => resolveOptions({ budget: { max: 3 } } as never, { cores: 1 } as never)).toThrow(
+      "budget must be a budget that threadBudget() returned, got",
+    );
   });
 
   test("ringBytes is one size for both directions or one for each", () => {

@@ -20,6 +20,8 @@ const COUNTERS = {
   workersStarted: 5,
   workersLost: 6,
   abandonedThreads: 7,
+  isOnHost: true,
+  budget: { threads: 3, max: 4 },
   recycled: 8,
 
   inlined: 9,
@@ -58,6 +60,8 @@ function createPool(metrics?: SharedArrayBuffer) {
       started: given.workersStarted,
       lost: given.workersLost,
       abandonedThreads: given.abandonedThreads,
+      unavailable: { isOnHost: given.isOnHost },
+      sizing: { budget: { share: { budget: given.budget } } },
       recycled: given.recycled,
     },
     loop: { statistics: { parks: given.parks, wakeMessages: given.wakeMessages } },

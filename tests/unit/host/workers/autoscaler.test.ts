@@ -69,22 +69,21 @@ function createLane() {
 }
 
 /** A pool with `ready` workers whose calls the test makes. */
-function createPool(ready: number, limits: Partial<AutoscalerOptions> = {}) {
+function createPool(ready: number, limits: Partial<AutoscalerOptions["size"]> = {}) {
   const clock = createClock();
   const lanes = Array.from({ length: ready }, createLane);
-  const state = { starting: 0, isWaiting: false, isBackingOff: false };
+  const state = { starting: 0, isWaiting: false, isBackingOff: false, startCostMs: 0 };
   const open: Lane[] = lanes.map(({ lane }) => lane);
   const startedMs: number[] = [];
   const retired: (readonly [lane: number, atMs: number])[] = [];
   const elastic = new Autoscaler({
     runtime: clock as unknown as Runtime,
-    minThreads: 1,
-    maxThreads: 4,
-    idleTimeoutMs: IDLE_MS,
+    size: { minThreads: 1, maxThreads: 4, idleTimeoutMs: IDLE_MS, ...limits },
     lanes: () => open,
     alive: () => open.length + state.starting,
     isBackingOff: () => state.isBackingOff,
     isWaiting: () => state.isWaiting,
+    isWorthStart: (waitedMs) => waitedMs >= state.startCostMs,
     start: () => {
       state.starting++;
       startedMs.push(clock.now());
@@ -93,7 +92,6 @@ function createPool(ready: number, limits: Partial<AutoscalerOptions> = {}) {
       open.splice(open.indexOf(lane), 1);
       retired.push([lanes.findIndex((each) => each.lane === lane), clock.now()]);
     },
-    ...limits,
   });
   return {
     clock,
@@ -148,6 +146,36 @@ describe("growth", () => {
     expect(startedMs).toEqual([100 + WAIT_MS]);
   });
 
+  test("starts no worker until it is worth its start", () => {
+    const { check, pass, startedMs, state } = createPool(1);
+    state.isWaiting = true;
+    state.startCostMs = 35;
+    check();
+    pass(39);
+    expect(startedMs).toEqual([]);
+    pass(1);
+    expect(startedMs).toEqual([40]);
+    state.isWaiting = false;
+    pass(10);
+    /** Calls that wait for 25 ms, in which there are two looks. */
+    const burst = (): void => {
+      state.isWaiting = true;
+      check();
+      pass(25);
+      state.isWaiting = false;
+      pass(5);
+    };
+    pass(1001);
+    burst();
+    expect(startedMs).toEqual([40]);
+    pass(1001); // forgets it
+    burst();
+    expect(startedMs).toEqual([40]);
+    pass(900);
+    burst(); // both together are worth a start
+    expect(startedMs).toHaveLength(2);
+  });
+
   test("never exceeds maxThreads, including workers that still start", () => {
     const { becomeReady, check, clock, pass, startedMs, state } = createPool(1, { maxThreads: 2 });
     state.isWaiting = true;
@@ -195,7 +223,7 @@ describe("growth", () => {
 
 describe("shrinking", () => {
   /** `ready` workers, each of which has had a call. */
-  function createIdlePool(ready: number, limits?: Partial<AutoscalerOptions>) {
+  function createIdlePool(ready: number, limits?: Partial<AutoscalerOptions["size"]>) {
     const pool = createPool(ready, limits);
     for (const { call, answer } of pool.lanes) {
       call();

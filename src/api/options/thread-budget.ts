@@ -1,0 +1,46 @@
+/** `threadBudget()`: threads that several pools share. */
+import { PoolBudget } from "../../host/workers/thread-budget.ts";
+import { InvalidArgumentError } from "../../errors.ts";
+import { checkInteger, checkKeys, isRecord, ownOf, show } from "./checks.ts";
+
+/** A budget of threads that pools of one thread share by the option `budget`. `threadBudget` makes it. */
+export interface ThreadBudget {
+  /** Maximum number of threads of all its pools together, beyond which pools get only their guaranteed ones. */
+  readonly max: number;
+  /** Threads of its pools that have not ended. Exact. */
+  readonly threads: number;
+  /** Pools with calls that wait for a thread of the budget. */
+  readonly waiting: number;
+}
+
+/** Options of `threadBudget`. */
+export interface ThreadBudgetOptions {
+  /** Maximum number of threads of all pools of the budget together, an integer from 1. */
+  readonly max: number;
+}
+
+/** Far more threads than cores are probably a mistake. */
+const MAX_THREADS = 1024;
+
+/**
+ * A budget of threads that several pools of this thread share by the option `budget`. Pools borrow threads as their calls
+ * wait, in turn, and give idle ones back. The `minThreads` of each are guaranteed, also beyond `max`. Throws
+ * InvalidArgumentError.
+ *
+ * @example
+ * ```ts
+ * import { createPool, threadBudget } from "heddle";
+ *
+ * const budget = threadBudget({ max: 4 });
+ * const images = createPool({ budget })(new URL("./images.ts", import.meta.url));
+ * const reports = createPool({ budget, minThreads: 0 })(new URL("./reports.ts", import.meta.url));
+ * ```
+ */
+export function threadBudget(options: ThreadBudgetOptions): ThreadBudget {
+  if (!isRecord(options)) {
+    throw new InvalidArgumentError(`threadBudget() takes { max }, got ${show(options)}.`);
+  }
+  checkKeys("threadBudget()", options, ["max"]);
+  const { max } = ownOf<ThreadBudgetOptions>(options);
+  return new PoolBudget(checkInteger("max", max, 1, MAX_THREADS));
+}

@@ -1,0 +1,75 @@
+/** How a pool starts its threads, or workers on the host where no thread can start. */
+import type { Codec } from "../../codec/codec.ts";
+import type { LaneOptions } from "../../host/workers/thread-lane.ts";
+import { warmUp } from "../../lane/warm-up.ts";
+import type { PoolStart } from "../../protocol/start-data.ts";
+import type { WorkerHandle } from "../../runtimes/runtime.ts";
+import type { ResolvedOptions } from "../options/options.ts";
+import { startFailure } from "../options/worker-options.ts";
+import type { PoolSpec } from "../tasks/pool-spec.ts";
+
+/**
+ * Starts the first thread early: it loads its code while the host creates the rest of the pool. Returns a function that
+ * returns this thread first, then starts others.
+ */
+export function startThreads(
+  { options, sources, taskModule, runtime, workerEntry }: PoolSpec,
+): LaneOptions["spawn"] {
+  const { name, thread, setup } = options.workerOptions;
+  const tasks = taskModule === undefined ? sources.map(({ moduleUrl }) => moduleUrl) : [taskModule];
+  const others = [setup, options.context?.run].filter((url) => url !== undefined);
+  const modules = [...others.map((url) => runtime.toModuleUrl(url)), ...tasks];
+  const { workerLimits: limits } = options;
+  const spawn = (workerId: number): WorkerHandle => {
+    try {
+      return runtime.spawnWorker(workerEntry, `${name}-${workerId}`, limits, modules, thread);
+    } catch (error) {
+      throw startFailure(error, thread);
+    }
+  };
+  let first = options.minThreads > 0 ? spawnFirst(spawn, options) : undefined;
+  runtime.macrotask(() => warmUp(runtime)); // while the thread loads its code
+  // The thread is still unused only if creating the rest of the pool has failed.
+  runtime.microtask(() => void first?.terminate());
+  return (workerId) => {
+    const handle = first ?? spawn(workerId);
+    first = undefined;
+    return handle;
+  };
+}
+
+function spawnFirst(
+  spawn: LaneOptions["spawn"],
+  { onUnavailable }: ResolvedOptions,
+): WorkerHandle | undefined {
+  try {
+    return spawn(0);
+  } catch (error) {
+    if (onUnavailable === "error") throw error;
+    return undefined; // the supervisor tries again, and deals with the failure
+  }
+}
+
+export function laneOptionsOf(
+  { options, runtime, known, loadWorkerCode }: PoolSpec,
+  codec: Codec,
+  spawn: LaneOptions["spawn"],
+  start: PoolStart,
+): LaneOptions {
+  const { startTimeoutMs, teardownTimeoutMs, ringBytes: ringSizes } = options;
+  const inContext = runtime.bindContext();
+  const spawnOnHost = options.onUnavailable === "error" ? undefined : async () => {
+    const { loadHostWorkers } = await import("./host-worker.ts");
+    return await loadHostWorkers({ runtime, known, inContext, loadWorkerCode });
+  };
+  return {
+    runtime,
+    codec,
+    spawn,
+    spawnOnHost,
+    ringSizes,
+    start,
+    startTimeoutMs,
+    teardownTimeoutMs,
+  };
+}

@@ -1,0 +1,107 @@
+/** How many workers a pool has: between its limits by load (`autoscaler.ts`), within its budget (`budget-use.ts`). */
+import type { Runtime } from "../../runtimes/runtime.ts";
+import type { Dispatcher } from "../dispatch/dispatcher.ts";
+import type { Lane } from "../lanes/lane.ts";
+import { Autoscaler } from "./autoscaler.ts";
+import { BudgetUse } from "./budget-use.ts";
+import { StartCost } from "./start-cost.ts";
+import type { PoolSize } from "./supervisor-events.ts";
+
+export interface PoolSizingOptions {
+  readonly size: PoolSize;
+  readonly runtime: Runtime;
+  readonly dispatcher: Pick<Dispatcher, "lanes" | "startable" | "backlogMs">;
+  /** Workers that take calls or are starting. */
+  readonly alive: () => number;
+  /** Of these, those that are starting. */
+  readonly starting: () => number;
+  /** Replacements that are delayed: no other worker is started meanwhile. */
+  readonly delayed: () => number;
+  readonly start: () => void;
+  /** Closes an idle worker. */
+  readonly retire: (lane: Lane) => void;
+  /** Closes a worker when it has answered its calls. */
+  readonly drain: (lane: Lane) => void;
+}
+
+export class PoolSizing {
+  readonly budget: BudgetUse;
+  readonly #options: PoolSizingOptions;
+  readonly #elastic: Autoscaler;
+  readonly #cost: StartCost;
+  #isClosed = false;
+
+  constructor(options: PoolSizingOptions) {
+    const { size, runtime, dispatcher, alive, delayed, start, retire, drain } = options;
+    this.#options = options;
+    const cost = this.#cost = new StartCost(runtime.now);
+    const isShort = (): boolean => this.#isShort;
+    const elastic = this.#elastic = new Autoscaler({
+      size,
+      runtime,
+      lanes: () => dispatcher.lanes.open,
+      alive: () => alive() + delayed(),
+      isBackingOff: () => delayed() > 0,
+      isWaiting: isShort,
+      isWorthStart: (waitedMs) => cost.isWorth(dispatcher.backlogMs, alive(), waitedMs),
+      start: () => {
+        if (this.budget.mayStart(alive())) start();
+      },
+      retire,
+    });
+    this.budget = new BudgetUse({
+      size,
+      runtime,
+      open: () => dispatcher.lanes.open,
+      alive,
+      isShort,
+      isPaused: () => this.#isClosed || delayed() > 0,
+      start: () => {
+        start();
+        elastic.check();
+      },
+      retire,
+      drain,
+    });
+  }
+
+  /** Whether more calls wait for workers than workers are starting. */
+  get #isShort(): boolean {
+    const { dispatcher: { startable }, starting } = this.#options;
+    return startable > 0 && startable > starting();
+  }
+
+  /** Starts a worker if calls wait for one. */
+  check(): void {
+    this.#elastic.check();
+  }
+
+  /** The thread of a worker has started. */
+  onStarted(lane: Lane): void {
+    this.budget.share.add();
+    this.#cost.begin(lane);
+  }
+
+  /** A worker has loaded its tasks. */
+  onReady(lane: Lane): void {
+    this.#cost.end(lane);
+  }
+
+  /** A worker takes calls from now on. */
+  onOpened(): void {
+    this.#elastic.onReady();
+    this.budget.share.opened();
+  }
+
+  /** The thread of a worker has ended. */
+  onEnded(lane: Lane): void {
+    this.budget.takeReturned(lane);
+    this.budget.share.remove();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#elastic.close();
+    this.budget.share.leave();
+  }
+}

@@ -1,0 +1,62 @@
+/** What a supervisor is created with beside its lanes, and what it reports. */
+import type { WorkerLostError } from "../../errors.ts";
+import type { TaskMessage } from "../../protocol/start-data.ts";
+import type { PendingCall } from "../calls/in-flight.ts";
+import type { Lane } from "../lanes/lane.ts";
+import type { PoolBudget, ShareLimits } from "./thread-budget.ts";
+
+/** Limits of the number of workers, of their idle time, and of abandoned threads. */
+export interface PoolSize {
+  /** Undefined: that of the thread. */
+  readonly budget?: PoolBudget | undefined;
+  /** Its part in the budget. Default: `minThreads`, and no limit beyond. */
+  readonly share?: ShareLimits;
+  readonly minThreads: number;
+  readonly maxThreads: number;
+  readonly idleTimeoutMs: number;
+  readonly maxAbandonedThreads: number;
+}
+
+/** How a worker ended, and what that meant for the pool. */
+export interface WorkerExit {
+  readonly workerId: number;
+  readonly reason: string;
+  readonly exitCode: number | undefined;
+  /** Running calls that rejected with it. */
+  readonly callsLost: number;
+  /** Id of the worker that takes its place, perhaps in a moment. Undefined: none, or not decided yet. */
+  readonly replacedBy: number | undefined;
+}
+
+export type ExitOf = { -readonly [Key in keyof WorkerExit]: WorkerExit[Key] };
+
+export interface SupervisorEvents {
+  /** A worker has started: calls back when it may take calls. */
+  onPrepare(lane: Lane, onDone: () => void): void;
+  /** A worker has ended, or never started. */
+  onEnded(workerId: number, error: () => Error): void;
+  onTasks(packed: Uint8Array): Error | undefined | Promise<Error | undefined>;
+  /** A worker has woken the host; or the host a worker, if anybody wants to know. */
+  readonly onWake: (worker: { readonly id: number }) => void;
+  readonly onWoken: ((workerId: number) => void) | undefined;
+  /** A task of a worker wants something. */
+  onTaskMessage(lane: Lane, message: TaskMessage): void;
+  onUnhandledRejection(workerId: number, error: Error): void;
+  /** `minThreads` workers are ready for the first time. */
+  onReady(): void;
+  /** No further thread can start: the pool goes on with these, or on the host if it has none. */
+  onUnavailable(error: Error, threads: number): void;
+  /** The pool has failed: every call is rejected from now on. */
+  onFailed(error: Error): void;
+  /** Rejects a call whose worker is gone. */
+  onLost(call: PendingCall, error: WorkerLostError): void;
+  /** A worker takes calls from now on. */
+  onWorkerStart(workerId: number): void;
+  /**
+   * A worker has ended; with an error if it ended unexpectedly and the pool goes on. Of the calls that it was running,
+   * idempotent ones with retries left are retried, the others have been rejected.
+   */
+  onWorkerExit(exit: WorkerExit, error: WorkerLostError | undefined): void;
+  /** The thread of a stopped worker goes on. */
+  onThreadAbandoned(workerId: number): void;
+}

@@ -1,0 +1,94 @@
+/** Loads what a worker needs before it takes calls: its setup module, then its tasks. */
+import { Error, Set } from "../builtins.ts";
+import { pack as packValue, packError } from "../codec/codec.ts";
+import { isError, textOf } from "../codec/kinds/errors.ts";
+import { InvalidArgumentError, TaskNotFoundError } from "../errors.ts";
+import type { StartFailure, StartPart, WorkerStart } from "../protocol/start-data.ts";
+import type { WorkerRealm } from "../realm/worker-realm.ts";
+import type { Runtime } from "../runtimes/runtime.ts";
+import { CallContext } from "./call-context.ts";
+import { LoadFailure } from "./import-module.ts";
+import { runSetup } from "./setup.ts";
+import { loadModule, loadTasks, type WorkerTask } from "./task-modules.ts";
+
+/** URLs of the modules that the worker loads. */
+export function modulesOf({ tasks, taskModule, setup, context }: WorkerStart): readonly string[] {
+  const taskModules = tasks.length === 0 && taskModule !== undefined
+    ? [taskModule]
+    : tasks.map(({ moduleUrl }) => moduleUrl);
+  return [...new Set([setup, context, ...taskModules].filter((url) => url !== undefined))];
+}
+
+export interface LoadedTasks {
+  readonly tasks: readonly WorkerTask[];
+  /** Their names in `pool.call`. */
+  readonly names: readonly string[];
+  readonly context: CallContext | undefined;
+  /** For the "ready" message: the packed descriptions, if the host has none. */
+  readonly packed: { readonly tasks?: Uint8Array };
+}
+
+/** Loads the tasks, unless they are among `known` by their index. Resolves with the failure if that fails. */
+export async function load(
+  start: WorkerStart,
+  realm: WorkerRealm,
+  runtime: Runtime,
+  known: readonly unknown[],
+): Promise<LoadedTasks | StartFailure> {
+  let part: StartPart = "setup";
+  try {
+    if (start.setup !== undefined) await runSetup(start.setup, realm, runtime);
+    part = "module";
+    const loaded = await loadTasksOf(start, runtime, known);
+    realm.isLoading = false;
+    return loaded;
+  } catch (error) {
+    if (part === "module" && error instanceof TaskNotFoundError) part = "export";
+    return startFailure(part, error, runtime);
+  }
+}
+
+function startFailure(part: StartPart, error: unknown, runtime: Runtime): StartFailure {
+  if (!(error instanceof LoadFailure)) {
+    return { heddle: "failed", part, error: packReasonOf(runtime, error) };
+  }
+  const { module, place, reason } = error;
+  return { heddle: "failed", part, error: packReasonOf(runtime, reason), module, place };
+}
+
+async function loadTasksOf(
+  start: WorkerStart,
+  runtime: Runtime,
+  known: readonly unknown[],
+): Promise<LoadedTasks> {
+  const { tasks, taskModule } = start;
+  const loadContext = (named: readonly { readonly name: string }[]) =>
+    start.context === undefined
+      ? undefined
+      : CallContext.load(start.context, named.map(({ name }) => name), runtime);
+  if (tasks.length > 0 || taskModule === undefined) {
+    const context = await loadContext(tasks);
+    const names = tasks.map(({ name }) => name);
+    return { tasks: await loadTasks(tasks, runtime, known), names, context, packed: {} };
+  }
+  const { tasks: loaded, descriptions } = await loadModule(taskModule, runtime);
+  const packed = packValue(runtime, descriptions);
+  if (packed !== undefined) {
+    const names = descriptions.map(({ name }) => name);
+    const context = await loadContext(descriptions);
+    return { tasks: loaded, names, context, packed: { tasks: packed } };
+  }
+  throw new InvalidArgumentError(
+    `The task options of ${taskModule} contain an object that cannot be copied to the host.`,
+  );
+}
+
+/** An error as bytes; of anything else its text. */
+export function packReasonOf(runtime: Runtime, reason: unknown): Uint8Array {
+  const error = isError(reason) ? reason : new Error(textOf(reason));
+  try {
+    return packError(runtime, error);
+  } catch {
+    return packError(runtime, new Error(textOf(reason))); // the reason cannot be encoded
+  }
+}
