@@ -119,7 +119,12 @@ function begin(start: WorkerStart, site: Served): (message: unknown) => void {
   const signals = new TaskSignals(start.abortEpochs);
   const codec = createCodec(start);
   const control = new Int32Array(start.lane, 0, REQUEST_RING / 4);
-  const requests = new HostRequests({ codec: codec.standalone(), control, post });
+  const requests = new HostRequests({
+    codec: codec.standalone(),
+    control,
+    post,
+    mayBlock: !site.isHost,
+  });
   const taskRequests = new WorkerTaskRequests(requests, signals, codec.standalone());
   const realm = createRealm(start, post, taskRequests);
   const receive = (message: unknown): void => {

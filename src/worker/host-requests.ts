@@ -6,7 +6,7 @@
  */
 import { Map, Promise } from "../builtins.ts";
 import type { Codec } from "../codec/codec.ts";
-import { InvalidArgumentError, PoolClosedError } from "../errors.ts";
+import { DeadlockError, InvalidArgumentError, PoolClosedError } from "../errors.ts";
 import type { Endpoint } from "../lane/endpoint.ts";
 import { ANSWERS } from "../lane/layout.ts";
 import { SnapshotEncoder } from "../lane/snapshot.ts";
@@ -45,6 +45,8 @@ export interface RequestParts {
 }
 
 export interface HostRequestsOptions {
+  /** Whether a task may block its thread, to wait for its host. */
+  readonly mayBlock: boolean;
   /** For values beside the rings. */
   readonly codec: Codec;
   readonly control: Int32Array<SharedArrayBuffer>;
@@ -61,6 +63,9 @@ interface Pending {
 
 const NOT_LOADED =
   "host.sync cannot be used while modules are loaded: use host.call there, or call it in a task.";
+
+const ON_HOST =
+  "This task runs on the thread of its host, because no other can start (onUnavailable): it would wait for itself. Use call in place of sync.";
 
 export class HostRequests {
   /** Set when the tasks are loaded, before the first call. */
@@ -98,6 +103,7 @@ export class HostRequests {
   /** The tasks are loaded. */
   start(parts: RequestParts): void {
     this.parts = parts;
+    this.#arm(); // in the context of the worker, if that runs on its host
     if (this.#isTracking) parts.loop.trackAll();
     parts.loop.running.onOver = ({ slot, generation }) => this.#forget(slot, generation);
   }
@@ -142,6 +148,7 @@ export class HostRequests {
     const { parts } = this;
     const { control } = this.#options;
     if (parts === undefined) throw new InvalidArgumentError(NOT_LOADED);
+    if (!this.#options.mayBlock) throw new DeadlockError(ON_HOST);
     const port = parts.endpoint.messages;
     let seen = Atomics.load(control, ANSWERS);
     const number = this.#number++;

@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { createPool, WorkerStartError } from "../../src/mod.ts";
 import { createHostPool, type HostPool } from "../fixtures/host-tasks.ts";
+import { functions } from "../fixtures/host-functions.ts";
 import {
   begun,
   closedAfterTest,
@@ -249,4 +250,20 @@ describe.runIf(runtimeName !== "bun")("a process without the permission", () => 
       expect(code).toBe(0);
     },
   );
+});
+
+test("tasks on the host call the host, callbacks and tasks, but nothing waits for them with the thread", async () => {
+  threads.mayStart = () => false;
+  type Tasks = typeof import("../fixtures/nested-tasks.ts");
+  const url = new URL("../fixtures/nested-tasks.ts", import.meta.url);
+  const options = { threads: 1, host: { functions }, onUnavailable: "host" } as const;
+  const pool = closedAfterTest(createPool(options)<Tasks>(url));
+  pool.addEventListener("unavailable", (event) => event.preventDefault());
+  const dead = { code: "HEDDLE_DEADLOCK" };
+  expect(() => pool.sync.ask("double", 4)).toThrow(expect.objectContaining(dead));
+  expect(await pool.call.ask("double", 4)).toBe(8);
+  expect(await rejection(pool.call.askSync("double", 4))).toMatchObject(dead);
+  expect(() => pool.sync.ask("double", 4)).toThrow(expect.objectContaining(dead));
+  expect(await pool.call.fib(8)).toBe(21);
+  expect(pool.stats()).toMatchObject({ isOnHost: true, inFlight: 0 });
 });

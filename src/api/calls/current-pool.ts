@@ -1,6 +1,6 @@
 /** `currentPool()`: calls of the tasks of the pool that runs the calling task. */
 import { atCaller } from "../../realm/caller-stack.ts";
-import { workerRealm } from "../../realm/worker-realm.ts";
+import { taskRealm } from "../../realm/host-workers.ts";
 import {
   type GivenNested,
   type NestedOptions,
@@ -116,6 +116,6 @@ const pool = /* @__PURE__ */ createCalls();
  * ```
  */
 export function currentPool<Tasks extends object = AnyTasks>(): CurrentPool<Tasks> {
-  workerRealm()?.requests?.track();
+  taskRealm()?.requests?.track();
   return pool as unknown as CurrentPool<Tasks>;
 }

@@ -57,11 +57,14 @@ export function laneOptionsOf(
   start: PoolStart,
 ): LaneOptions {
   const { startTimeoutMs, teardownTimeoutMs, ringBytes: ringSizes } = options;
-  const inContext = runtime.bindContext();
-  const spawnOnHost = options.onUnavailable === "error" ? undefined : async () => {
-    const { loadHostWorkers } = await import("./host-worker.ts");
-    return await loadHostWorkers({ runtime, known, inContext, loadWorkerCode });
-  };
+  let spawnOnHost: LaneOptions["spawnOnHost"];
+  if (options.onUnavailable === "host") {
+    const inContext = runtime.bindContext();
+    spawnOnHost = async () => {
+      const { loadHostWorkers } = await import("./host-worker.ts");
+      return await loadHostWorkers({ runtime, known, inContext, loadWorkerCode });
+    };
+  }
   return {
     runtime,
     codec,

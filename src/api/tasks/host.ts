@@ -1,7 +1,8 @@
 /** `host`: the functions of the host that a task may call (option `host` of pools). */
 import { Promise, Proxy } from "../../builtins.ts";
 import { InvalidArgumentError } from "../../errors.ts";
-import { type TaskRequests, workerRealm } from "../../realm/worker-realm.ts";
+import { taskRealm } from "../../realm/host-workers.ts";
+import type { TaskRequests } from "../../realm/worker-realm.ts";
 import type { AnyFunction } from "./task-types.ts";
 
 /** A function of the host as a task calls it. */
@@ -52,7 +53,7 @@ const OUTSIDE = "can be used in tasks only, while they run in a worker of heddle
 
 /** The way to the host. Throws InvalidArgumentError outside workers. `name`: of what needs it. */
 export function requestsOf(name: string): TaskRequests {
-  const requests = workerRealm()?.requests;
+  const requests = taskRealm()?.requests;
   if (requests === undefined) throw new InvalidArgumentError(`${name} ${OUTSIDE}`);
   return requests;
 }
