@@ -141,7 +141,7 @@ function begin(start: WorkerStart, site: Served): (message: unknown) => void {
     refuse(start.version, site);
     return receive;
   }
-  parent.onExit(() => setLife(start, ENDED));
+  parent.onExit(() => announceEnd(start));
   const port = runtime.openPort(start.payloadPort);
   const onStarted = (outcome: StartOutcome): void => announceStart(start, port, outcome, site);
   site.enter(realm, start, () => {
@@ -204,6 +204,14 @@ function announceStart(
   if (outcome.heddle === "failed" || outcome.tasks !== undefined) port.post(outcome, []);
   setLife(start, STARTED);
   post(outcome);
+}
+
+function announceEnd(start: WorkerStart): void {
+  try {
+    setLife(start, ENDED);
+  } catch {
+    // A task has removed Atomics. The thread must end nevertheless.
+  }
 }
 
 /** Tells a host that blocks. */
