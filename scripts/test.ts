@@ -239,8 +239,8 @@ const ofRelease = isFull
   )
   : [];
 
-// Three at a time on two cores: tests of pools wait as often as they work.
-await inTurn(3, [
+// Four at a time on two cores: tests of pools wait as often as they work.
+await inTurn(4, [
   ...["deno", "node26", "bun", "node22"].map((runtime) => () =>
     suite("pools of the built package", runtime, ["tests/conformance"], built)
   ),
