@@ -14,9 +14,8 @@
  *                            reads it after the parked word
  *   516   backlog      i32   worker: responses that wait for room in the response ring; stored after each of
  *                            them is in the ring, or waits. The host's time limits read this, then the ring
- *   520  life         i32   worker sets bits: 1 it has started, or has failed to; 2 it ends; 4 its code runs. For a host that
- *                            blocks (host/dispatch/blocking-wait.ts): one in its event loop gets messages; bit 4 is read when
- *                            the thread has ended
+ *   520   life         i32   worker: sets bits, never clears one: STARTED (or has failed to), ENDED, BEGUN. A host that blocks
+ *                            reads them (SYNC(life)); one in its event loop gets messages, and reads BEGUN of an ended thread
  *   528   gauges       f64   worker: its sleep and memory, for statistics; stored when it goes to sleep, wakes, or has
  *                            measured its memory, with no order (worker-gauges.ts)
  *   640   requestSpace i32   host waits for room in the request ring, or for a worker with nothing to

@@ -2,9 +2,38 @@
  * Values in a message of their own, beside the rings. Their encoding needs no key lists, so that any thread of the pool can read
  * them: the host passes the arguments of a nested call on without reading them.
  */
+import type { Codec } from "../codec/codec.ts";
 import { DataCloneError } from "../errors.ts";
 import { isError, textOf } from "../codec/kinds/errors.ts";
-import { RESULT_NAME, type Snapshot, type SnapshotEncoder } from "./snapshot.ts";
+import { RESULT_NAME, type Snapshot, SnapshotEncoder } from "./snapshot.ts";
+import { SnapshotReader } from "./snapshot-reader.ts";
+
+/** Writes and reads such values, beside the codec of a lane. Created with the first of them, since most pools have none. */
+export class StandaloneValues {
+  readonly #createCodec: () => Codec;
+  #parts: { readonly snapshots: SnapshotEncoder; readonly reader: SnapshotReader } | undefined;
+
+  constructor(codec: Codec) {
+    this.#createCodec = () => codec.standalone();
+  }
+
+  get snapshots(): SnapshotEncoder {
+    return this.#made.snapshots;
+  }
+
+  get reader(): SnapshotReader {
+    return this.#made.reader;
+  }
+
+  get #made(): { readonly snapshots: SnapshotEncoder; readonly reader: SnapshotReader } {
+    if (this.#parts !== undefined) return this.#parts;
+    const codec = this.#createCodec();
+    return this.#parts = {
+      snapshots: new SnapshotEncoder(codec, 0),
+      reader: new SnapshotReader(codec),
+    };
+  }
+}
 
 /** A snapshot that can be cloned. */
 export interface PackedValues {

@@ -10,6 +10,11 @@ export function abortError(): DOMException {
   return new DOMException("This operation was aborted.", "AbortError");
 }
 
+/** Why a signal is aborted. Those of old polyfills have no reason. */
+export function reasonOf({ reason }: AbortSignal): unknown {
+  return reason === undefined ? abortError() : reason;
+}
+
 export function packReason(access: CodecAccess, reason: unknown): PackedReason {
   if (reason instanceof DOMException) return { dom: [reason.message, reason.name] };
   return isError(reason) ? { error: packError(access, reason) } : { value: reason };

@@ -1,5 +1,5 @@
 /**
- * What a worker asks of its host while a task runs: functions of the host, callbacks among the arguments of a call, and calls of
+ * Requests of a worker to its host while a task runs: functions of the host, callbacks among the arguments of a call, and calls of
  * the pool's own tasks (nested calls). docs/internals/host-requests.md explains the protocol.
  */
 import type { PackedValues } from "../lane/standalone-values.ts";

@@ -53,16 +53,16 @@ import { SpscRing } from "../ring/spsc-ring.ts";
 import { currentRuntime } from "../runtimes/current.ts";
 import type { ParentHandle, PayloadPort } from "../runtimes/runtime.ts";
 import { VERSION } from "../version.ts";
-import { HostRequests } from "./host-requests.ts";
+import { HostRequests } from "./requests/host-requests.ts";
 import { WorkerLoop } from "./loop.ts";
 import { MemoryWatch } from "./memory-watch.ts";
 import { Replies } from "./replies.ts";
-import type { ResultStreams } from "./result-streams.ts";
-import { load, type LoadedTasks, modulesOf, packReasonOf } from "./load-tasks.ts";
+import type { ResultStreams } from "./streams/result-streams.ts";
+import { load, type LoadedTasks, modulesOf, packReasonOf } from "./loading/load-tasks.ts";
 import type { Serve, Site } from "./site.ts";
-import { TaskSignals } from "./abort-signals.ts";
-import { WorkerTaskRequests } from "./task-requests.ts";
-import { withVariants } from "./task-variants.ts";
+import { TaskSignals } from "./calls/abort-signals.ts";
+import { WorkerTaskRequests } from "./requests/task-requests.ts";
+import { withVariants } from "./loading/task-variants.ts";
 
 const runtime = currentRuntime;
 
@@ -120,12 +120,12 @@ function begin(start: WorkerStart, site: Served): (message: unknown) => void {
   const codec = createCodec(start);
   const control = new Int32Array(start.lane, 0, REQUEST_RING / 4);
   const requests = new HostRequests({
-    codec: codec.standalone(),
+    codec,
     control,
     post,
     mayBlock: !site.isHost,
   });
-  const taskRequests = new WorkerTaskRequests(requests, signals, codec.standalone());
+  const taskRequests = new WorkerTaskRequests(requests, signals, codec);
   const realm = createRealm(start, post, taskRequests);
   const receive = (message: unknown): void => {
     if (message === WAKE) loop?.onWakeMessage();
@@ -219,6 +219,7 @@ function setLife(
   { lane, hostControl }: WorkerStart,
   life: typeof BEGUN | typeof STARTED | typeof ENDED,
 ): void {
+  // SYNC(life): after what it tells was posted, before the host is woken. Pairs with ThreadLane.checkLife. Needs seq-cst.
   Atomics.or(new Int32Array(lane, 0, REQUEST_RING / 4), LIFE, life);
   wakeBlockedHost(new Int32Array(hostControl), HOST_PARKED_WORD);
 }

@@ -22,11 +22,11 @@ import { EMPTY } from "../ring/consumer.ts";
 import type { GaugeWriter } from "../metering/worker-gauges.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
 import type { Replies } from "./replies.ts";
-import type { ArgumentStreams } from "./argument-streams.ts";
-import type { TaskEvents } from "./task-events.ts";
-import type { ResultStreams } from "./result-streams.ts";
-import type { RunningCalls } from "./running-calls.ts";
-import { TaskRunner, type TaskRunnerOptions } from "./run-task.ts";
+import type { ArgumentStreams } from "./streams/argument-streams.ts";
+import type { TaskEvents } from "./calls/task-events.ts";
+import type { ResultStreams } from "./streams/result-streams.ts";
+import type { RunningCalls } from "./calls/running-calls.ts";
+import { TaskRunner, type TaskRunnerOptions } from "./calls/run-task.ts";
 
 /** Longest block before returning to the event loop. */
 const BLOCK_MS = 1;

@@ -6,6 +6,7 @@ import {
   DeadlockError,
   type Pool,
   type PoolOptions,
+  threadBudget,
   TimeoutError,
 } from "../../src/mod.ts";
 import { currentPool } from "../../src/mod-task.ts";
@@ -218,6 +219,14 @@ describe("with the thread", () => {
     expect((error as Error).message).toContain("syncOfAsync → currentPool().sync.addLater()");
     expect(await call.add(1, 2)).toBe(3);
     expect(await rejection(call.syncOfPromise())).toBeInstanceOf(DeadlockError);
+  });
+
+  test("an async task throws DeadlockError if the budget of threads never has another worker", async () => {
+    const options = { minThreads: 1, maxThreads: 2, budget: threadBudget({ max: 2 }) };
+    const [one, other] = [await nestingPool(options), await nestingPool(options)];
+    expect(await rejection(one.call.syncOfAsync(1, 2))).toBeInstanceOf(DeadlockError);
+    await other.shutdown();
+    expect(await one.call.syncOfAsync(1, 2)).toBe(3); // its thread is free now
   });
 
   test("one of several workers that wait for each other gets a DeadlockError", async () => {

@@ -218,16 +218,6 @@ test("the host does not run the task itself, which could not begin while it bloc
   }
 });
 
-test("a worker that has started and ended before the first call is replaced", async () => {
-  const { sync, stats } = pool({ threads: 1 });
-  const words = sharedWords();
-  const pause = new Int32Array(new SharedArrayBuffer(4));
-  Atomics.wait(pause, 0, 0, 300); // it starts meanwhile
-  expect(thrown(() => sync.exit(0))).toMatchObject({ code: "HEDDLE_WORKER_LOST" });
-  expect(sync.dieOnce.with({ retries: 2 })(words)).toBe("again");
-  await until(() => stats().workersLost === 2);
-});
-
 test("a task may block on a pool of its own", async () => {
   const { call, sync } = pool({ threads: 1 });
   expect(await call.nested(1, 2)).toBe(3);

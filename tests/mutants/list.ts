@@ -546,25 +546,25 @@ const workers: Room = {
   tests: ["unit/host/workers", ...conformance("thread-budget", "unavailable-threads")],
   mutants: [
     {
-      file: "host/workers/thread-budget.ts",
+      file: "host/scaling/thread-budget.ts",
       from: "reserved += Math.max(held, guaranteed);",
       to: "reserved += held;",
       fault: "threads that are guaranteed to a pool are lent to others",
     },
     {
-      file: "host/workers/thread-budget.ts",
+      file: "host/scaling/thread-budget.ts",
       from: "for (const { retiring } of this.#shares) missing -= retiring;",
       to: "",
       fault: "a worker is taken back at every look while one closes already",
     },
     {
-      file: "host/workers/thread-budget.ts",
+      file: "host/scaling/thread-budget.ts",
       from: "this.#queue.push(donor); // others come before it",
       to: "this.#queue.unshift(donor);",
       fault: "a pool gets the thread that was just taken from it",
     },
     {
-      file: "host/workers/pool-sizing.ts",
+      file: "host/scaling/pool-sizing.ts",
       from: "return startable > 0 && startable > starting();",
       to: "return startable > 0;",
       fault: "one call that waits starts a second worker while the first one starts",

@@ -39,7 +39,7 @@ import { SpaceFlag } from "../../src/sync/space-flag.ts";
 import { IN_EVENT_LOOP, Parker, Waker } from "../../src/sync/worker-parking.ts";
 import { HEAD_POSITION, RING_HEADER_BYTES, TAIL_POSITION } from "../../src/ring/ring-layout.ts";
 import { currentRuntime } from "../../src/runtimes/current.ts";
-import { TaskSignals } from "../../src/worker/abort-signals.ts";
+import { TaskSignals } from "../../src/worker/calls/abort-signals.ts";
 import { WorkerLoop } from "../../src/worker/loop.ts";
 import { Replies } from "../../src/worker/replies.ts";
 import { logAtomics, logAtomicsUntil, type NamedWord } from "../support/atomics-log.ts";

@@ -94,8 +94,7 @@ test("only programs that declare structs contain the code for them", async () =>
 
 /** The parts of ARCHITECTURE.md, each with the files that no part before it has. */
 const parts: Readonly<Record<string, RegExp>> = {
-  "streams":
-    /^(?:host\/streams|streams)\/|calls\/stream-calls|item-batch|worker\/(?:argument|result)-streams/,
+  "streams": /^(?:host\/streams|streams)\/|calls\/stream-calls|item-batch|worker\/streams\//,
   "structs": /^codec\/struct\//,
   "validation": /validation|standard-schema/,
   "`map`, `forEach`, `reduce`": /^api\/map\/|calls\/mappable/,
@@ -105,7 +104,7 @@ const parts: Readonly<Record<string, RegExp>> = {
   "requests of workers":
     /host\/requests|host-requests|task-requests|running-calls|request-errors|current-pool|tasks\/host\.|callback\.ts|nested-options|host-options|standalone-values/,
   "limits": /host\/limits\/|worker-limits|permission|abandoned|memory-watch|abort/,
-  "scheduling": /schedule\/(?:balancers|work-stealing)|inline-executor|autoscaler/,
+  "scheduling": /schedule\/(?:balancers|work-stealing)|inline-executor|host\/scaling\//,
   "options": /^api\/options\//,
   "pool and threads": /^(?:api\/pool|host\/workers|host\/lanes)\//,
   "calls": /^(?:api\/(?:calls|tasks)|host\/(?:calls|dispatch|schedule))\//,

@@ -20,7 +20,7 @@ import {
 } from "../../host/schedule/balancers.ts";
 import type { InlinerLimits } from "../../host/dispatch/queue/inline-executor.ts";
 import type { RingSizes } from "../../lane/layout.ts";
-import { PoolBudget, type ShareLimits } from "../../host/workers/thread-budget.ts";
+import { PoolBudget, type ShareLimits } from "../../host/scaling/thread-budget.ts";
 import { MAX_CAPACITY } from "../../ring/ring-layout.ts";
 import { checkCapacity } from "../../ring/spsc-ring.ts";
 import { MAX_TIMER_MS, type Runtime, type WorkerLimits } from "../../runtimes/runtime.ts";

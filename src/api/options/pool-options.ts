@@ -210,9 +210,9 @@ export interface PoolOptions {
    */
   readonly teardownTimeoutMs?: number;
   /**
-   * What happens if no thread can start here: a permission is missing, or a limit of threads is reached. "error": calls
-   * reject with WorkerStartError, or `createPool` throws it. "host": the tasks run on the host's thread, which they block,
-   * and modules of tasks are imported there. The event "unavailable" tells of it. Errors of task modules stay errors. Not with
+   * Effect of threads that cannot start, for want of a permission or because of a limit. "error": calls reject with
+   * WorkerStartError, or `createPool` throws it. "host": the pool dispatches the event "unavailable", imports the modules of tasks
+   * on the host and runs the tasks there, which blocks its thread. Errors of task modules remain errors. Cannot be combined with
    * `permission`.
    *
    * @default "error"

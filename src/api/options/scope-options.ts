@@ -20,8 +20,8 @@ export interface ScopeOptions {
    */
   readonly signal?: AbortSignal | null;
   /**
-   * What the first error of a call does: "cancel" cancels the other calls; "collect" lets them end, and leaving throws an
-   * AggregateError of all errors.
+   * Effect of the first error of a call. "cancel": the other calls are cancelled. "collect": they end by themselves, and leaving
+   * throws an AggregateError of all errors.
    *
    * @default "cancel"
    */

@@ -1,5 +1,5 @@
 /** `threadBudget()`: threads that several pools share. */
-import { PoolBudget } from "../../host/workers/thread-budget.ts";
+import { PoolBudget } from "../../host/scaling/thread-budget.ts";
 import { InvalidArgumentError } from "../../errors.ts";
 import { checkInteger, checkKeys, isRecord, ownOf, show } from "./checks.ts";
 

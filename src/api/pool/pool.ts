@@ -14,7 +14,7 @@ import { checkShutdown, resolveOptions } from "../options/options.ts";
 import type { PoolOptions, ShutdownOptions } from "../options/pool-options.ts";
 import { Mapping } from "../map/map.ts";
 import { createOpenScope } from "../scopes/scope.ts";
-import { withMappedErrors } from "../calls/mapped-errors.ts";
+import { type CallSink, withMappedErrors } from "../calls/mapped-errors.ts";
 import { ModuleTasks, variantSignatures } from "../tasks/module-tasks.ts";
 import { isRelative, locateModules, moduleUrlOf } from "../options/module-url.ts";
 import { AwakeCount } from "../../sync/awake-count.ts";
@@ -221,14 +221,17 @@ function createMapping(
 /** The public handle. Threads and timers of the pool reference only `PoolCore`, which references this weakly. */
 class ThreadPool extends SafeEventTarget {
   readonly call: CallProxy;
-  readonly sync: SyncProxy;
   readonly broadcast: BroadcastProxy;
   readonly map: Mapping["map"];
   readonly forEach: Mapping["forEach"];
   readonly reduce: Mapping["reduce"];
-  readonly scope: ReturnType<typeof createOpenScope>;
   readonly ready: Promise<void>;
   readonly #core: PoolCore;
+  readonly #spec: PoolSpec;
+  readonly #entry: CallSink;
+  readonly #isKnown: () => boolean;
+  #sync: SyncProxy | undefined;
+  #scope: ReturnType<typeof createOpenScope> | undefined;
   /** Makes the tasks of a module pool known to its calls. */
   #publish = (): void => {};
 
@@ -244,8 +247,10 @@ class ThreadPool extends SafeEventTarget {
       placeError: (pool, error) => (pool as ThreadPool).#origin.place(error),
     });
     const { parts, ready } = this.#core;
-    const { dispatcher, entry: ownEntry, broadcasts, streams, blocking, requests } = parts;
+    const { dispatcher, entry: ownEntry, broadcasts, streams } = parts;
     const entry = withMappedErrors(ownEntry, spec.options.mapError);
+    this.#spec = spec;
+    this.#entry = entry;
     this.ready = ready;
     const target = {
       dispatcher,
@@ -263,28 +268,34 @@ class ThreadPool extends SafeEventTarget {
       };
     }
     const isKnown = (): boolean => moduleTasks === undefined || moduleTasks.isKnown;
+    this.#isKnown = isKnown;
     this.broadcast = createBroadcastProxy(spec, broadcasts, ownEntry, isKnown, this);
-    const core = this.#core;
-    const knowledge = () => isKnown() ? "known" : core.isLearning ? "learning" : "unknown";
-    this.sync = createSyncProxy(spec, {
-      entry,
-      blocking,
-      requests,
-      knowledge,
-      isOnHost: () => parts.supervisor.unavailable.isOnHost,
-      cancel: (call, reason) => parts.cancellation.abort(call, reason),
-      pool: this,
-    });
     ({ map: this.map, forEach: this.forEach, reduce: this.reduce } = createMapping(
       this,
       spec.options.maxThreads,
       spec.runtime.bindContext,
     ));
-    const { cancellation } = parts;
-    const { lateRuns } = dispatcher.inFlight;
-    const { runtime } = spec;
-    this.scope = createOpenScope({ calls: this.call, cancellation, lateRuns, runtime });
     this.#core.start();
+  }
+
+  // Created when they are used: most pools need neither.
+  get sync(): SyncProxy {
+    const { blocking, requests, supervisor, cancellation } = this.#core.parts;
+    return this.#sync ??= createSyncProxy(this.#spec, {
+      entry: this.#entry,
+      blocking,
+      requests,
+      knowledge: () => this.#isKnown() ? "known" : this.#core.isLearning ? "learning" : "unknown",
+      isOnHost: () => supervisor.unavailable.isOnHost,
+      cancel: (call, reason) => cancellation.abort(call, reason),
+      pool: this,
+    });
+  }
+
+  get scope(): ReturnType<typeof createOpenScope> {
+    const { cancellation, dispatcher: { inFlight: { lateRuns } } } = this.#core.parts;
+    const { runtime } = this.#spec;
+    return this.#scope ??= createOpenScope({ calls: this.call, cancellation, lateRuns, runtime });
   }
 
   get needsDrain(): boolean {

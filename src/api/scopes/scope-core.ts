@@ -7,7 +7,7 @@
 import { AbortController, AggregateError, Promise, Set, WeakMap } from "../../builtins.ts";
 import { textOf } from "../../codec/kinds/errors.ts";
 import { ScopeCancelledError, ScopeClosedError, TimeoutError } from "../../errors.ts";
-import { reasonOf } from "../../host/calls/call-settings.ts";
+import { reasonOf } from "../../protocol/abort-reason.ts";
 import type { LateRuns } from "../../host/calls/late-runs.ts";
 import type { Cancellation } from "../../host/limits/cancellation.ts";
 import { MAX_TIMER_MS, type Runtime, type Timer } from "../../runtimes/runtime.ts";

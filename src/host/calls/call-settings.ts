@@ -1,5 +1,4 @@
 /** Options of a call beyond its arguments. Calls with equal options share one object. */
-import { abortError } from "../../protocol/abort-reason.ts";
 import type { AnyCallback } from "../../codec/support/callback.ts";
 import type { AnyIterator } from "../../streams/stream-producer.ts";
 
@@ -64,11 +63,6 @@ export interface CallSettings {
   readonly callbacks: readonly AnyCallback[] | undefined;
   /** Time between two checks of such a call, in milliseconds; Infinity: it has no limits. */
   readonly tickMs: number;
-}
-
-/** Why a signal is aborted. Those of old polyfills have no reason. */
-export function reasonOf({ reason }: AbortSignal): unknown {
-  return reason === undefined ? abortError() : reason;
 }
 
 /** Bounds of `tickMs`, and ticks per limit. A limit is exceeded by at most about two ticks. */

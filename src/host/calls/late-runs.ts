@@ -3,6 +3,7 @@
  * for the end of a run. Only calls that ask for it are in here (`CallSettings.run`).
  */
 import { Map } from "../../builtins.ts";
+import { keyOf } from "../../protocol/call-key.ts";
 
 export class LateRuns {
   /** By worker, then by call: what to do at the end of the run. A worker has an entry until it is gone. */
@@ -35,9 +36,4 @@ export class LateRuns {
     runs.delete(key);
     onEnded?.();
   }
-}
-
-/** Exact for 4 million slots. */
-function keyOf(slot: number, generation: number): number {
-  return slot * 2 ** 31 + generation;
 }

@@ -25,13 +25,8 @@ import { type CallLoad, type TaskTimings, UNKNOWN_LOAD } from "../../metering/ta
 import { DataCloneError } from "../../errors.ts";
 import { hasPromise, ignoreRejections } from "./pending-arguments.ts";
 import { type CalledTask, DeferredCalls } from "./deferred-calls.ts";
-import {
-  type CallSettings,
-  createSettings,
-  PLAIN,
-  reasonOf,
-  withStreams,
-} from "../calls/call-settings.ts";
+import { type CallSettings, createSettings, PLAIN, withStreams } from "../calls/call-settings.ts";
+import { reasonOf } from "../../protocol/abort-reason.ts";
 import { splitStreams } from "../streams/split-streams.ts";
 import { endSource, endStreams } from "../../streams/open-source.ts";
 import type { InFlight, PendingCall, Reject, Resolve } from "../calls/in-flight.ts";

@@ -1,6 +1,7 @@
 /** Calls of one lane that were settled for their caller while the worker still runs them. */
 import { Map } from "../../builtins.ts";
 import type { CallLoad } from "../../metering/task-timings.ts";
+import { keyOf } from "../../protocol/call-key.ts";
 
 export interface OrphanedCall {
   readonly load: CallLoad;
@@ -54,9 +55,4 @@ export class OrphanedCalls {
   *loads(): Generator<CallLoad> {
     for (const { load } of this.#calls.values()) yield load;
   }
-}
-
-/** Exact for 4 million slots. */
-function keyOf(slot: number, generation: number): number {
-  return slot * 2 ** 31 + generation;
 }

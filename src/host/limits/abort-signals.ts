@@ -1,7 +1,7 @@
 /** Callers' AbortSignals. A pool adds one listener to each signal, shared by all calls in flight with that signal, and
  * removes it when the last of them is over. */
 import { Map, Set } from "../../builtins.ts";
-import { reasonOf } from "../calls/call-settings.ts";
+import { reasonOf } from "../../protocol/abort-reason.ts";
 import type { CallWatch, PendingCall } from "../calls/in-flight.ts";
 
 export class Signals {

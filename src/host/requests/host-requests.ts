@@ -1,5 +1,5 @@
 /**
- * What workers ask of the host: its functions, callbacks of calls, and nested calls. The host's side;
+ * Requests of workers to the host: functions of the host, callbacks of calls, and nested calls. The host's side;
  * docs/internals/host-requests.md explains the protocol.
  *
  * Requests arrive among the responses of a lane, where nothing of the program may run. They are handled right after, in a
@@ -9,9 +9,13 @@ import { DOMException, Promise } from "../../builtins.ts";
 import type { Codec } from "../../codec/codec.ts";
 import type { AnyCallback } from "../../codec/support/callback.ts";
 import { CallbackEndedError, HeddleError, PoolClosedError } from "../../errors.ts";
-import { RESULT_NAME, SnapshotEncoder } from "../../lane/snapshot.ts";
-import { SnapshotReader } from "../../lane/snapshot-reader.ts";
-import { packReasonOf, packSnapshot, toSnapshot } from "../../lane/standalone-values.ts";
+import { RESULT_NAME } from "../../lane/snapshot.ts";
+import {
+  packReasonOf,
+  packSnapshot,
+  StandaloneValues,
+  toSnapshot,
+} from "../../lane/standalone-values.ts";
 import { abortError } from "../../protocol/abort-reason.ts";
 import { NO_CALL, type RequestHeader, type RequestMessage } from "../../protocol/host-requests.ts";
 import { isThenable } from "../../streams/is-thenable.ts";
@@ -44,8 +48,7 @@ export class HostRequests {
   readonly #nested: NestedCalls;
   readonly #callers: Callers;
   readonly #nestedRequests: NestedRequests;
-  readonly #snapshots: SnapshotEncoder;
-  readonly #reader: SnapshotReader;
+  readonly #values: StandaloneValues;
   /** To be done outside of the polls. */
   #due: (() => void)[] = [];
   /** Calls of functions that wait until the host's event loop runs. */
@@ -60,9 +63,7 @@ export class HostRequests {
     const { codec, dispatcher, cancellation } = options;
     const { inFlight, submitter } = dispatcher;
     this.#options = options;
-    const standalone = codec.standalone();
-    this.#snapshots = new SnapshotEncoder(standalone, 0);
-    this.#reader = new SnapshotReader(standalone);
+    this.#values = new StandaloneValues(codec);
     const soon = (f: () => void): void => this.#later(f);
     this.#nested = new NestedCalls({ submitter, cancellation, soon });
     this.#callers = new Callers(inFlight, this.#nested, options.nameOf);
@@ -104,12 +105,12 @@ export class HostRequests {
 
   onMessage(lane: Lane, message: RequestMessage): void {
     if (message.heddle === "request") {
-      const values = this.#reader.read(toSnapshot(message.values));
+      const values = this.#values.reader.read(toSnapshot(message.values));
       const number = message.request;
       const { isSync } = message;
       this.onRecord(lane, { slot: NO_CALL, generation: 0, number, isSync }, values);
     } else {
-      const [reason] = this.#reader.read(toSnapshot(message.reason));
+      const [reason] = this.#values.reader.read(toSnapshot(message.reason));
       this.#nested.abort(lane, message.request, reason);
     }
     this.takeAll();
@@ -236,11 +237,11 @@ export class HostRequests {
       else lane.postStream(message, packed.transfer);
     };
     try {
-      if (isThrown) post(packReasonOf(this.#snapshots, value), true);
-      else post(packSnapshot(capturePassing(this.#snapshots, [value], RESULT_NAME)), false);
+      if (isThrown) post(packReasonOf(this.#values.snapshots, value), true);
+      else post(packSnapshot(capturePassing(this.#values.snapshots, [value], RESULT_NAME)), false);
     } catch (error) {
       endStreams([value]); // nobody reads it
-      post(packReasonOf(this.#snapshots, error), true);
+      post(packReasonOf(this.#values.snapshots, error), true);
     }
   }
 }

@@ -1,21 +1,8 @@
-/** What a supervisor is created with beside its lanes, and what it reports. */
+/** What a supervisor reports. */
 import type { WorkerLostError } from "../../errors.ts";
 import type { TaskMessage } from "../../protocol/start-data.ts";
 import type { PendingCall } from "../calls/in-flight.ts";
 import type { Lane } from "../lanes/lane.ts";
-import type { PoolBudget, ShareLimits } from "./thread-budget.ts";
-
-/** Limits of the number of workers, of their idle time, and of abandoned threads. */
-export interface PoolSize {
-  /** Undefined: that of the thread. */
-  readonly budget?: PoolBudget | undefined;
-  /** Its part in the budget. Default: `minThreads`, and no limit beyond. */
-  readonly share?: ShareLimits;
-  readonly minThreads: number;
-  readonly maxThreads: number;
-  readonly idleTimeoutMs: number;
-  readonly maxAbandonedThreads: number;
-}
 
 /** How a worker ended, and what that meant for the pool. */
 export interface WorkerExit {

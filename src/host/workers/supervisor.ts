@@ -15,11 +15,12 @@ import type { AwakeCount } from "../../sync/awake-count.ts";
 import type { Runtime, Timer } from "../../runtimes/runtime.ts";
 import { AbandonedThreads } from "./abandoned-threads.ts";
 import { DrainingLanes } from "./draining-lanes.ts";
-import { PoolSizing } from "./pool-sizing.ts";
+import { PoolSizing } from "../scaling/pool-sizing.ts";
 import { UnavailableThreads } from "./unavailable-threads.ts";
 import { WorkerFailures } from "./worker-failures.ts";
 import type { Lane } from "../lanes/lane.ts";
-import type { ExitOf, PoolSize, SupervisorEvents, WorkerExit } from "./supervisor-events.ts";
+import type { ExitOf, SupervisorEvents, WorkerExit } from "./supervisor-events.ts";
+import type { PoolSize } from "../scaling/pool-size.ts";
 import { type LaneEnd, type LaneEvents, type LaneOptions, ThreadLane } from "./thread-lane.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 
@@ -44,7 +45,6 @@ export class Supervisor {
   readonly #size: { minThreads: number; maxThreads: number };
   readonly sizing: PoolSizing;
   readonly unavailable: UnavailableThreads;
-  /** Workers of the first start. */
   #firstThreads = 0;
   /** Workers that are closing because they were idle or drained. */
   readonly #retired = new Set<Lane>();
@@ -190,9 +190,9 @@ export class Supervisor {
     this.#events.onFailed(new WorkerStartError(`${message}.`, { cause }));
   }
 
-  /** Whether one more worker may be started. */
+  /** Whether one more worker may be started, now or when another pool has given a thread back. */
   get mayStart(): boolean {
-    return this.#alive < this.#size.maxThreads;
+    return this.#alive < this.#size.maxThreads && this.sizing.budget.share.canGrow;
   }
 
   /** Starts a worker if calls wait for one. */

@@ -260,7 +260,7 @@ export class ThreadLane implements Lane, Receiver {
   postAnswer(message: AnswerMessage, transfer: readonly unknown[]): void {
     if (this.#state === "gone") return;
     this.endpoint.messages.postOther(message, transfer);
-    // SYNC(answers): pairs with `requestSync` in worker/host-requests.ts.
+    // SYNC(answers): pairs with `requestSync` in worker/requests/host-requests.ts.
     Atomics.add(this.#control, ANSWERS, 1);
     Atomics.notify(this.#control, ANSWERS);
   }
@@ -375,7 +375,7 @@ export class ThreadLane implements Lane, Receiver {
   /** For a host that blocks, and so gets no messages: notices that the worker has started or ended; then returns true. `isTick`: by all means. */
   checkLife(isTick: boolean): boolean {
     const before = this.#state;
-    const life = Atomics.load(this.#control, LIFE);
+    const life = Atomics.load(this.#control, LIFE); // SYNC(life): after an announced block. Pairs with setLife in worker/entry.ts.
     if (this.#state === "starting" && (life & ~BEGUN) !== 0) this.#takeStart(life);
     // Without an exit code: its exit handlers may still run.
     if ((life & ENDED) !== 0 || (isTick && this.#handle.hasEnded?.())) this.#onExit(undefined);

@@ -4,7 +4,8 @@
  */
 import { Map } from "../../builtins.ts";
 import type { Msg, NatsConnection } from "@nats-io/transport-node";
-import { type CallSettings, reasonOf } from "../../host/calls/call-settings.ts";
+import type { CallSettings } from "../../host/calls/call-settings.ts";
+import { reasonOf } from "../../protocol/abort-reason.ts";
 import { ignoreRejections } from "../../host/dispatch/pending-arguments.ts";
 import {
   NoMachinesError,
@@ -163,15 +164,14 @@ export class Caller implements CallEvents {
   #admit({ signal }: CallSettings, args: readonly unknown[]): void {
     if (!this.#isClosed && signal?.aborted !== true) return;
     endStreams(args);
-    if (this.#isClosed) throw this.#failure;
-    this.#counts.aborted++;
-    throw reasonOf(signal!);
+    if (!this.#isClosed) this.#counts.aborted++;
+    throw this.#isClosed ? this.#failure : reasonOf(signal!);
   }
 
   /** Encodes the arguments now; pending ones when they are known. */
   #encode(call: RemoteCall, args: readonly unknown[]): void {
-    const encoded = encodeCall(this.codec, this.#runtime.isPromise, call, args);
-    const { message, completed, sources } = encoded;
+    const { isPromise } = this.#runtime;
+    const { message, completed, sources } = encodeCall(this.codec, isPromise, call, args);
     call.message = message;
     if (sources.length > 0 || completed !== undefined) call.sources = this.#senders(call, sources);
     completed?.then((whole) => {

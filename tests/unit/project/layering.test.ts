@@ -54,6 +54,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "dispatch",
     "requests",
     "observe",
+    "scaling",
     "workers",
   ],
   api: ["options", "tasks", "calls", "map", "observe", "scopes", "pool"],
@@ -66,7 +67,7 @@ function roomOf(path: string): number {
 }
 
 /**
- * What src/nats may import below the public API: the codec with what it is made from, settings and checks of calls, and
+ * What src/nats may import below the public API: the codec with what it is made from, settings, checks and aborts of calls, and
  * streams, so that options, errors and streams are those of one process.
  */
 const BELOW_NATS: readonly RegExp[] = [
@@ -76,6 +77,7 @@ const BELOW_NATS: readonly RegExp[] = [
   /^api\/(?:calls\/(?:call-proxy|call-types)|tasks\/task-types)\.ts$/,
   /^api\/pool\/(?:pool|pool-statistics|pool-types)\.ts$/,
   /^host\/(?:calls\/call-settings|dispatch\/pending-arguments|streams\/(?:result-stream|split-streams))\.ts$/,
+  /^protocol\/abort-reason\.ts$/,
   /^runtimes\/(?:bun\/bundles|current|runtime|services)\.ts$/,
 ];
 

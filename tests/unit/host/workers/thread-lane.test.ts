@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { Codec } from "../../../../src/codec/codec.ts";
+import { BEGUN, ENDED, LIFE, STARTED } from "../../../../src/lane/layout.ts";
 import {
   type LaneEnd,
   type LaneOptions,
@@ -12,6 +13,7 @@ import type { Runtime } from "../../../../src/runtimes/runtime.ts";
 function createStuckLane(): {
   lane: ThreadLane;
   ends: LaneEnd[];
+  events: string[];
   terminations: () => number;
   nextTimer: () => number;
 } {
@@ -29,6 +31,7 @@ function createStuckLane(): {
     },
   };
   const ends: LaneEnd[] = [];
+  const events: string[] = [];
   const start = { tasks: [], active: [], spinMs: 0, limits: {} };
   const lane = new ThreadLane(0, {
     runtime,
@@ -51,7 +54,7 @@ function createStuckLane(): {
     teardownTimeoutMs: 1000,
   }, {
     onTasks: () => undefined,
-    onReady() {},
+    onReady: () => void events.push("ready"),
     onWake() {},
     onWoken() {},
     onTaskMessage() {},
@@ -65,8 +68,40 @@ function createStuckLane(): {
     callback();
     return delayMs;
   };
-  return { lane, ends, terminations: () => terminations, nextTimer };
+  return { lane, ends, events, terminations: () => terminations, nextTimer };
 }
+
+/** What the worker's thread says of its life. */
+function setLife(lane: ThreadLane, bits: number): void {
+  Atomics.or(new Int32Array(lane.endpoint.rx.memory.i32.buffer), LIFE, bits);
+}
+
+test("a host that blocks reads the start of a worker, and its end, from shared memory", () => {
+  const { lane, ends, events } = createStuckLane();
+  expect([lane.checkLife(false), lane.state]).toEqual([false, "starting"]);
+  setLife(lane, BEGUN);
+  expect([lane.checkLife(true), lane.state]).toEqual([false, "starting"]);
+  setLife(lane, STARTED);
+  expect([lane.checkLife(false), lane.state, events]).toEqual([true, "ready", ["ready"]]);
+  expect(lane.checkLife(true)).toBe(false);
+  setLife(lane, ENDED);
+  expect([lane.checkLife(false), lane.state]).toEqual([true, "gone"]);
+  expect(ends).toMatchObject([{ exitCode: undefined, startError: undefined }]);
+});
+
+test("a worker that has started and ended before the host looked is no failed start", () => {
+  const { lane, ends, events } = createStuckLane();
+  setLife(lane, BEGUN | STARTED | ENDED);
+  expect(lane.checkLife(false)).toBe(true);
+  expect([events, ends]).toMatchObject([["ready"], [{ startError: undefined }]]);
+});
+
+test("a worker that ended before it had started has failed to start", () => {
+  const { lane, ends, events } = createStuckLane();
+  setLife(lane, BEGUN | ENDED);
+  expect(lane.checkLife(false)).toBe(true);
+  expect([events, ends]).toMatchObject([[], [{ startError: { code: "HEDDLE_WORKER_START" } }]]);
+});
 
 test("a closed worker that cannot be stopped is abandoned after another 100 ms", async () => {
   const { lane, ends, terminations, nextTimer } = createStuckLane();

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { packError } from "../../../../src/codec/codec.ts";
 import { BEGUN, LIFE } from "../../../../src/lane/layout.ts";
-import { PoolBudget } from "../../../../src/host/workers/thread-budget.ts";
+import { PoolBudget } from "../../../../src/host/scaling/thread-budget.ts";
 import { currentRuntime } from "../../../../src/runtimes/current.ts";
 import { createSupervisor, FakeThread } from "../../../support/supervised.ts";
 

@@ -1,17 +1,20 @@
 /**
- * What tasks ask of the host: the worker's side. docs/internals/host-requests.md explains the protocol.
+ * Requests of tasks to the host: the worker's side. docs/internals/host-requests.md explains the protocol.
  *
  * A request is a record in the response ring, behind the responses. Its answer is a message; for a thread that waits for it, on
  * the payload port, where it can be taken without the event loop.
  */
-import { Map, Promise } from "../builtins.ts";
-import type { Codec } from "../codec/codec.ts";
-import { DeadlockError, InvalidArgumentError, PoolClosedError } from "../errors.ts";
-import type { Endpoint } from "../lane/endpoint.ts";
-import { ANSWERS } from "../lane/layout.ts";
-import { SnapshotEncoder } from "../lane/snapshot.ts";
-import { SnapshotReader } from "../lane/snapshot-reader.ts";
-import { packReasonOf, packSnapshot, toSnapshot } from "../lane/standalone-values.ts";
+import { Map, Promise } from "../../builtins.ts";
+import type { Codec } from "../../codec/codec.ts";
+import { DeadlockError, InvalidArgumentError, PoolClosedError } from "../../errors.ts";
+import type { Endpoint } from "../../lane/endpoint.ts";
+import { ANSWERS } from "../../lane/layout.ts";
+import {
+  packReasonOf,
+  packSnapshot,
+  StandaloneValues,
+  toSnapshot,
+} from "../../lane/standalone-values.ts";
 import {
   type AnswerMessage,
   type CallId,
@@ -20,11 +23,11 @@ import {
   type RequestHeader,
   type RequestMessage,
   UNKNOWN_CALL,
-} from "../protocol/host-requests.ts";
-import { abortError } from "../protocol/abort-reason.ts";
-import { keyOf } from "./abort-signals.ts";
-import type { Replies } from "./replies.ts";
-import type { RunningCall, RunningCalls } from "./running-calls.ts";
+} from "../../protocol/host-requests.ts";
+import { reasonOf } from "../../protocol/abort-reason.ts";
+import { keyOf } from "../../protocol/call-key.ts";
+import type { Replies } from "../replies.ts";
+import type { RunningCall, RunningCalls } from "../calls/running-calls.ts";
 
 /** Time between two looks whether the host stops this worker: not every runtime can stop a thread that waits. */
 const STOP_CHECK_MS = 50;
@@ -71,8 +74,7 @@ export class HostRequests {
   /** Set when the tasks are loaded, before the first call. */
   parts: RequestParts | undefined;
   readonly #options: HostRequestsOptions;
-  readonly #snapshots: SnapshotEncoder;
-  readonly #reader: SnapshotReader;
+  readonly #values: StandaloneValues;
   readonly #pending = new Map<number, Pending>();
   /** Requests of each call that wait for an answer. */
   readonly #waits = new Map<number, number>();
@@ -87,8 +89,7 @@ export class HostRequests {
 
   constructor(options: HostRequestsOptions) {
     this.#options = options;
-    this.#snapshots = new SnapshotEncoder(options.codec, 0);
-    this.#reader = new SnapshotReader(options.codec);
+    this.#values = new StandaloneValues(options.codec);
     this.#arm();
   }
 
@@ -163,7 +164,7 @@ export class HostRequests {
         return value;
       }
       if (parts.replies.isStopped) break;
-      // SYNC(answers): pairs with AnswerPort of the host, which posts before it changes the word.
+      // SYNC(answers): pairs with ThreadLane.postAnswer, which posts before it changes the word.
       Atomics.wait(control, ANSWERS, seen, STOP_CHECK_MS);
       seen = Atomics.load(control, ANSWERS);
     }
@@ -195,7 +196,7 @@ export class HostRequests {
   }
 
   #read({ value }: AnswerMessage): unknown {
-    return this.#reader.read(toSnapshot(value))[0];
+    return this.#values.reader.read(toSnapshot(value))[0];
   }
 
   #caller(): CallId {
@@ -216,7 +217,7 @@ export class HostRequests {
     const { parts } = this;
     // Without calls in flight the host reads no records of this worker.
     if (parts === undefined || parts.loop.isIdle) {
-      const packed = packSnapshot(this.#snapshots.capture(values));
+      const packed = packSnapshot(this.#values.snapshots.capture(values));
       this.#options.post({ heddle: "request", request: number, isSync, values: packed.values });
     } else {
       parts.replies.request(slot, generation, packNumber(number, isSync), values, onRefused);
@@ -226,7 +227,7 @@ export class HostRequests {
   /** Tells the host when the signal is aborted. Returns a function that ends that. */
   #follow(signal: AbortSignal, number: number): () => void {
     const onAbort = (): void => {
-      const { values: reason } = packReasonOf(this.#snapshots, reasonOf(signal));
+      const { values: reason } = packReasonOf(this.#values.snapshots, reasonOf(signal));
       this.#options.post({ heddle: "requestAbort", request: number, reason });
     };
     signal.addEventListener("abort", onAbort);
@@ -268,10 +269,6 @@ export class HostRequests {
     this.#change = 0;
     this.parts!.loop.addWaiting(change);
   }
-}
-
-function reasonOf({ reason }: AbortSignal): unknown {
-  return reason ?? abortError();
 }
 
 function ignore(): void {}

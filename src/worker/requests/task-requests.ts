@@ -2,19 +2,19 @@
  * What `host` and `currentPool` do in a worker: requests to the host. A synchronous call of a synchronous task runs at once in
  * this worker, as a call would: arguments and result are cloned.
  */
-import { AbortController, Map, Promise } from "../builtins.ts";
-import type { Codec } from "../codec/codec.ts";
-import { isError } from "../codec/kinds/errors.ts";
-import type { DeclaredValues } from "../codec/struct/signature.ts";
-import { DataCloneError, DeadlockError } from "../errors.ts";
-import { ARGUMENTS, RESULT_NAME, SnapshotEncoder } from "../lane/snapshot.ts";
-import { SnapshotReader } from "../lane/snapshot-reader.ts";
-import type { NestedSettings } from "../protocol/host-requests.ts";
-import type { TaskRequests } from "../realm/worker-realm.ts";
-import { isThenable } from "../streams/is-thenable.ts";
-import type { TaskSignals } from "./abort-signals.ts";
+import { AbortController, Map, Promise } from "../../builtins.ts";
+import type { Codec } from "../../codec/codec.ts";
+import { isError } from "../../codec/kinds/errors.ts";
+import type { DeclaredValues } from "../../codec/struct/signature.ts";
+import { DataCloneError, DeadlockError } from "../../errors.ts";
+import { ARGUMENTS, RESULT_NAME } from "../../lane/snapshot.ts";
+import { StandaloneValues } from "../../lane/standalone-values.ts";
+import type { NestedSettings } from "../../protocol/host-requests.ts";
+import type { TaskRequests } from "../../realm/worker-realm.ts";
+import { isThenable } from "../../streams/is-thenable.ts";
+import type { TaskSignals } from "../calls/abort-signals.ts";
 import type { HostRequests } from "./host-requests.ts";
-import type { WorkerTask } from "./task-modules.ts";
+import type { WorkerTask } from "../loading/task-modules.ts";
 
 /** The tasks of a worker, by name. */
 type Tasks = ReadonlyMap<string, WorkerTask>;
@@ -26,15 +26,13 @@ export class WorkerTaskRequests implements TaskRequests {
   tasks: Tasks = NO_TASKS;
   readonly #requests: HostRequests;
   readonly #signals: TaskSignals;
-  readonly #snapshots: SnapshotEncoder;
-  readonly #reader: SnapshotReader;
+  readonly #values: StandaloneValues;
 
   /** `codec`: for values that stay in this thread. */
   constructor(requests: HostRequests, signals: TaskSignals, codec: Codec) {
     this.#requests = requests;
     this.#signals = signals;
-    this.#snapshots = new SnapshotEncoder(codec, 0);
-    this.#reader = new SnapshotReader(codec);
+    this.#values = new StandaloneValues(codec);
   }
 
   track(): void {
@@ -105,11 +103,11 @@ export class WorkerTaskRequests implements TaskRequests {
     name: string,
     declared: DeclaredValues | undefined,
   ): unknown[] {
-    const snapshot = this.#snapshots.capture(values, name, declared);
-    const { decoder } = this.#reader;
+    const snapshot = this.#values.snapshots.capture(values, name, declared);
+    const { decoder } = this.#values.reader;
     decoder.declared = declared;
     try {
-      return this.#reader.read(snapshot);
+      return this.#values.reader.read(snapshot);
     } finally {
       decoder.declared = undefined;
     }
@@ -118,9 +116,9 @@ export class WorkerTaskRequests implements TaskRequests {
   #cloneError(error: unknown): unknown {
     try {
       const snapshot = isError(error)
-        ? this.#snapshots.captureError(error)
-        : this.#snapshots.capture([error], RESULT_NAME);
-      return this.#reader.read(snapshot)[0];
+        ? this.#values.snapshots.captureError(error)
+        : this.#values.snapshots.capture([error], RESULT_NAME);
+      return this.#values.reader.read(snapshot)[0];
     } catch (refusal) {
       return refusal instanceof DataCloneError ? refusal : error;
     }

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { UNKNOWN_LOAD } from "../../../../src/metering/task-timings.ts";
 import type { Lane } from "../../../../src/host/lanes/lane.ts";
-import { Autoscaler, type AutoscalerOptions } from "../../../../src/host/workers/autoscaler.ts";
+import { Autoscaler, type AutoscalerOptions } from "../../../../src/host/scaling/autoscaler.ts";
 import type { Runtime, Timer } from "../../../../src/runtimes/runtime.ts";
 import { FakeLane } from "../../../support/lanes.ts";
 

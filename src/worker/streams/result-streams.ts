@@ -1,14 +1,14 @@
 /** Results that are streams: the worker's side. docs/internals/streams.md explains the protocol. */
-import { Map, Promise } from "../builtins.ts";
-import { ItemBatch } from "../lane/item-batch.ts";
-import { ITEMS } from "../lane/frame.ts";
-import type { SnapshotEncoder } from "../lane/snapshot.ts";
-import type { Runtime } from "../runtimes/runtime.ts";
-import { isReadableStream, tagOf } from "../streams/readable.ts";
-import { openIterator } from "../streams/open-source.ts";
-import { StreamProducer } from "../streams/stream-producer.ts";
-import { keyOf } from "./abort-signals.ts";
-import type { Replies } from "./replies.ts";
+import { Map, Promise } from "../../builtins.ts";
+import { ItemBatch } from "../../lane/item-batch.ts";
+import { ITEMS } from "../../lane/frame.ts";
+import type { SnapshotEncoder } from "../../lane/snapshot.ts";
+import type { Runtime } from "../../runtimes/runtime.ts";
+import { isReadableStream, tagOf } from "../../streams/readable.ts";
+import { openIterator } from "../../streams/open-source.ts";
+import { StreamProducer } from "../../streams/stream-producer.ts";
+import { keyOf } from "../../protocol/call-key.ts";
+import type { Replies } from "../replies.ts";
 
 export interface ResultStreamsOptions {
   readonly runtime: Pick<Runtime, "now" | "macrotask">;

@@ -1,6 +1,6 @@
 /** A budget of threads with pools whose calls and workers the test plays. */
 import { describe, expect, test } from "vitest";
-import { PoolBudget, type ShareLimits } from "../../../../src/host/workers/thread-budget.ts";
+import { PoolBudget, type ShareLimits } from "../../../../src/host/scaling/thread-budget.ts";
 import type { Timer } from "../../../../src/runtimes/runtime.ts";
 
 const LOOK_MS = 10;
@@ -116,6 +116,21 @@ describe("room", () => {
     expect(budget.threads).toBe(3); // its thread has not ended
     one.end("busy");
     expect([other.held, budget.waiting]).toEqual([3, 0]);
+  });
+
+  test("grows for a pool unless all of it is kept: guaranteed, or of pools that only count", () => {
+    const { join } = createBudget(3);
+    const one = join("one", { guaranteed: 1 });
+    const other = join("other", { guaranteed: 1 });
+    one.call();
+    other.call();
+    other.call();
+    expect([one.share.hasRoom, one.share.canGrow]).toEqual([false, true]); // the other has borrowed one
+    const third = join("third", { guaranteed: 1 });
+    expect([one.share.canGrow, third.share.canGrow]).toEqual([false, true]);
+    third.share.leave();
+    join("counts", { isLimited: false }).call();
+    expect([one.share.canGrow, other.share.canGrow]).toEqual([false, false]);
   });
 
   test("does not limit guaranteed threads, nor pools that only count", () => {

@@ -3,10 +3,11 @@
  * at once, even while the task runs synchronous code. The event follows with the reason when the worker's
  * event loop turns.
  */
-import { AbortController, AbortSignal as BuiltinAbortSignal, Map } from "../builtins.ts";
-import { defineOwn } from "../codec/support/own-property.ts";
-import { wasAborted } from "../sync/abort-epochs.ts";
-import { abortError } from "../protocol/abort-reason.ts";
+import { AbortController, AbortSignal as BuiltinAbortSignal, Map } from "../../builtins.ts";
+import { defineOwn } from "../../codec/support/own-property.ts";
+import { wasAborted } from "../../sync/abort-epochs.ts";
+import { abortError } from "../../protocol/abort-reason.ts";
+import { keyOf } from "../../protocol/call-key.ts";
 
 interface OpenSignal {
   readonly controller: AbortController;
@@ -53,11 +54,6 @@ export class TaskSignals {
     open.isDelivering = true;
     open.controller.abort(reason);
   }
-}
-
-/** Exact for 4 million slots. */
-export function keyOf(slot: number, generation: number): number {
-  return slot * 2 ** 31 + generation;
 }
 
 function createSignal(signal: AbortSignal, isFlagged: () => boolean): AbortSignal {

@@ -1,6 +1,6 @@
 /** Imports the modules of users: tasks, setup, context. */
-import { Error, JSON, Promise } from "../builtins.ts";
-import type { LoadError, Runtime } from "../runtimes/runtime.ts";
+import { Error, JSON, Promise } from "../../builtins.ts";
+import type { LoadError, Runtime } from "../../runtimes/runtime.ts";
 
 export type Module = Readonly<Record<string, unknown>>;
 

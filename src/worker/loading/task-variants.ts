@@ -1,7 +1,7 @@
 /** The variants of tasks as a worker runs them (protocol/task-variants.ts). */
-import type { ChunkResult } from "../protocol/task-variants.ts";
+import type { ChunkResult } from "../../protocol/task-variants.ts";
 import type { WorkerTask } from "./task-modules.ts";
-import { isThenable } from "../streams/is-thenable.ts";
+import { isThenable } from "../../streams/is-thenable.ts";
 
 /** The tasks, then those that take chunks, then those that send events. */
 export function withVariants(

@@ -3,7 +3,7 @@ import { Set } from "../../builtins.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
 import type { Lane } from "../lanes/lane.ts";
 import { LastProgress } from "../lanes/last-progress.ts";
-import type { PoolSize } from "./supervisor-events.ts";
+import type { PoolSize } from "./pool-size.ts";
 import { type BudgetMember, type BudgetShare, PoolBudget } from "./thread-budget.ts";
 
 export interface BudgetUseOptions {

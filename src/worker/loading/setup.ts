@@ -1,7 +1,7 @@
 /** Runs the setup module of a worker (option `worker.setup`). */
-import { textOf } from "../codec/kinds/errors.ts";
-import { InvalidArgumentError } from "../errors.ts";
-import type { WorkerRealm } from "../realm/worker-realm.ts";
+import { textOf } from "../../codec/kinds/errors.ts";
+import { InvalidArgumentError } from "../../errors.ts";
+import type { WorkerRealm } from "../../realm/worker-realm.ts";
 import { importModule, type ImportRuntime } from "./import-module.ts";
 
 /**

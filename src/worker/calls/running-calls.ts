@@ -2,10 +2,10 @@
  * Which call the running code belongs to, also after an `await`: for calls whose events somebody wants, and for all calls of a
  * worker in which tasks call tasks. Other calls are not tracked, since contexts make promises slower on some runtimes.
  */
-import { Map } from "../builtins.ts";
-import type { AsyncContext, Runtime } from "../runtimes/runtime.ts";
-import { keyOf } from "./abort-signals.ts";
-import { bindIterator } from "./bound-iterator.ts";
+import { Map } from "../../builtins.ts";
+import type { AsyncContext, Runtime } from "../../runtimes/runtime.ts";
+import { keyOf } from "../../protocol/call-key.ts";
+import { bindIterator } from "../streams/bound-iterator.ts";
 
 export interface RunningCall {
   readonly slot: number;

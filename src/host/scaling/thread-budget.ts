@@ -2,8 +2,8 @@
  * A budget of threads that several pools share: a counting semaphore whose permits are threads.
  *
  * Every pool may have its guaranteed threads. It borrows further ones while the budget has room. Without room it waits.
- * Pools that wait are served in turn, those with the fewest threads first. For a pool that waits the budget takes back an idle worker of another one; if there is
- * none for a while, a busy worker of a pool that has more threads, which finishes its calls first.
+ * Pools that wait are served in turn, those with the fewest threads first. For a pool that waits, the budget has another pool
+ * retire an idle worker. If there is none for a while, a pool with more threads drains a busy one.
  *
  * The budget references a pool's supervisor only while the pool has threads, a guarantee or waits, so it keeps no
  * pool alive that could be collected otherwise.
@@ -13,7 +13,10 @@ import type { Runtime, Timer } from "../../runtimes/runtime.ts";
 
 /** Time between two looks for a thread for the pools that wait. A worker is idle if it had no call between two of them. */
 const LOOK_MS = 10;
-/** Time that a pool waits, and that a pool has a new worker at least, before a busy worker is taken back: some times that of a start. */
+/**
+ * Minimum wait of a pool before another pool has to drain a busy worker for it, and minimum time for which a pool keeps a new
+ * worker. Several times as long as a start.
+ */
 const SHARE_MS = 200;
 
 /** A pool as its budget sees it. */
@@ -70,6 +73,13 @@ export class PoolBudget {
     let reserved = 0;
     for (const { held, guaranteed } of this.#shares) reserved += Math.max(held, guaranteed);
     return reserved < this.max;
+  }
+
+  /** Threads that the other pools never give back. */
+  keptBeside(share: BudgetShare): number {
+    let kept = 0;
+    for (const other of this.#shares) if (other !== share) kept += other.kept;
+    return kept;
   }
 
   /** Adds a pool. */
@@ -155,7 +165,7 @@ export class PoolBudget {
 export class BudgetShare {
   /** Threads that have not ended. */
   held = 0;
-  /** Of these, those that are being taken back. */
+  /** Threads among `held` that end so that other pools get theirs. */
   retiring = 0;
   waitsSinceMs = 0;
   guaranteed: number;
@@ -187,6 +197,17 @@ export class BudgetShare {
 
   get hasRoom(): boolean {
     return !this.#isLimited || this.budget.hasRoom;
+  }
+
+  /** Threads that it does not give back. */
+  get kept(): number {
+    return this.#isLimited ? this.guaranteed : Math.max(this.held, this.guaranteed);
+  }
+
+  /** Whether it may have a further thread at some time: one that is free, or that another pool gives back. */
+  get canGrow(): boolean {
+    return !this.#isLimited || this.held < this.guaranteed ||
+      this.held + this.budget.keptBeside(this) < this.budget.max;
   }
 
   /** Whether a thread beyond the guaranteed ones may start now. False: the pool waits until it is granted one. */

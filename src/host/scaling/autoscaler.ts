@@ -8,7 +8,7 @@
 import type { Runtime, Timer } from "../../runtimes/runtime.ts";
 import type { Lane } from "../lanes/lane.ts";
 import { LastProgress } from "../lanes/last-progress.ts";
-import type { PoolSize } from "./supervisor-events.ts";
+import type { PoolSize } from "./pool-size.ts";
 
 /** Time that calls must wait before a worker is started. */
 const GROW_AFTER_MS = 10;

@@ -2,11 +2,11 @@
  * The option `context`: runs each task inside the function `run` of the user's module, with what the host captured when the
  * call was made.
  */
-import { textOf } from "../codec/kinds/errors.ts";
-import { InvalidArgumentError } from "../errors.ts";
-import type { Runtime } from "../runtimes/runtime.ts";
-import { importModule, type ImportRuntime } from "./import-module.ts";
-import { bindIterator } from "./bound-iterator.ts";
+import { textOf } from "../../codec/kinds/errors.ts";
+import { InvalidArgumentError } from "../../errors.ts";
+import type { Runtime } from "../../runtimes/runtime.ts";
+import { importModule, type ImportRuntime } from "../loading/import-module.ts";
+import { bindIterator } from "../streams/bound-iterator.ts";
 
 /** The `run` that a context module exports. */
 type RunInContext = (

@@ -1,12 +1,12 @@
 /** Loads what a worker needs before it takes calls: its setup module, then its tasks. */
-import { Error, Set } from "../builtins.ts";
-import { pack as packValue, packError } from "../codec/codec.ts";
-import { isError, textOf } from "../codec/kinds/errors.ts";
-import { InvalidArgumentError, TaskNotFoundError } from "../errors.ts";
-import type { StartFailure, StartPart, WorkerStart } from "../protocol/start-data.ts";
-import type { WorkerRealm } from "../realm/worker-realm.ts";
-import type { Runtime } from "../runtimes/runtime.ts";
-import { CallContext } from "./call-context.ts";
+import { Error, Set } from "../../builtins.ts";
+import { pack as packValue, packError } from "../../codec/codec.ts";
+import { isError, textOf } from "../../codec/kinds/errors.ts";
+import { InvalidArgumentError, TaskNotFoundError } from "../../errors.ts";
+import type { StartFailure, StartPart, WorkerStart } from "../../protocol/start-data.ts";
+import type { WorkerRealm } from "../../realm/worker-realm.ts";
+import type { Runtime } from "../../runtimes/runtime.ts";
+import { CallContext } from "../calls/call-context.ts";
 import { LoadFailure } from "./import-module.ts";
 import { runSetup } from "./setup.ts";
 import { loadModule, loadTasks, type WorkerTask } from "./task-modules.ts";

@@ -2,20 +2,20 @@
  * Arguments that are streams, and functions of the host among them: the worker's side. docs/internals/streams.md explains the
  * protocol of streams.
  */
-import { Map, Promise } from "../builtins.ts";
-import { Codec } from "../codec/codec.ts";
-import type { Decoder } from "../codec/decoder.ts";
-import { ReceivedKeyLists } from "../codec/key-lists/key-lists.ts";
-import { CALLBACK_KIND } from "../codec/support/callback.ts";
-import { CallbackEndedError, ProtocolError, StreamClosedError } from "../errors.ts";
-import { unpackReason } from "../protocol/abort-reason.ts";
-import type { CallId } from "../protocol/host-requests.ts";
-import type { ArgumentMessage, PackedItems, StreamMessage } from "../protocol/start-data.ts";
-import { viewMemory } from "../memory/views.ts";
-import type { Runtime } from "../runtimes/runtime.ts";
-import { createArgumentReader } from "../streams/argument-reader.ts";
-import type { StreamConsumer } from "../streams/stream-consumer.ts";
-import { keyOf } from "./abort-signals.ts";
+import { Map, Promise } from "../../builtins.ts";
+import { Codec } from "../../codec/codec.ts";
+import type { Decoder } from "../../codec/decoder.ts";
+import { ReceivedKeyLists } from "../../codec/key-lists/key-lists.ts";
+import { CALLBACK_KIND } from "../../codec/support/callback.ts";
+import { CallbackEndedError, ProtocolError, StreamClosedError } from "../../errors.ts";
+import { unpackReason } from "../../protocol/abort-reason.ts";
+import type { CallId } from "../../protocol/host-requests.ts";
+import type { ArgumentMessage, PackedItems, StreamMessage } from "../../protocol/start-data.ts";
+import { viewMemory } from "../../memory/views.ts";
+import type { Runtime } from "../../runtimes/runtime.ts";
+import { createArgumentReader } from "../../streams/argument-reader.ts";
+import type { StreamConsumer } from "../../streams/stream-consumer.ts";
+import { keyOf } from "../../protocol/call-key.ts";
 
 export interface ArgumentStreamsOptions {
   readonly runtime: Runtime;

@@ -1,12 +1,16 @@
 /** Loads the modules of a pool's tasks in the worker, and finds or lists the tasks in them. */
-import { Map, Promise, Set } from "../builtins.ts";
-import { MAX_MODULE_TASKS, type TaskDescription, type TaskSource } from "../protocol/start-data.ts";
-import { mayBorrow } from "../codec/kinds/borrow.ts";
-import { describeSignature, type Signature, signatureOf } from "../codec/struct/signature.ts";
-import { InvalidArgumentError, TaskNotFoundError } from "../errors.ts";
-import { declaredAt } from "../realm/declared-tasks.ts";
-import { isGeneratorFunction } from "../streams/generator-functions.ts";
-import { HIGH_WATER_MARK } from "../streams/limits.ts";
+import { Map, Promise, Set } from "../../builtins.ts";
+import {
+  MAX_MODULE_TASKS,
+  type TaskDescription,
+  type TaskSource,
+} from "../../protocol/start-data.ts";
+import { mayBorrow } from "../../codec/kinds/borrow.ts";
+import { describeSignature, type Signature, signatureOf } from "../../codec/struct/signature.ts";
+import { InvalidArgumentError, TaskNotFoundError } from "../../errors.ts";
+import { declaredAt } from "../../realm/declared-tasks.ts";
+import { isGeneratorFunction } from "../../streams/generator-functions.ts";
+import { HIGH_WATER_MARK } from "../../streams/limits.ts";
 import { type Imported, importModule, type ImportRuntime, type Module } from "./import-module.ts";
 
 /** Marks the objects that `task()` returns; shared with `task.ts` through the global symbol registry. */

@@ -1,6 +1,6 @@
 /** When a further worker is worth its start. */
 import { expect, test } from "vitest";
-import { StartCost } from "../../../../src/host/workers/start-cost.ts";
+import { StartCost } from "../../../../src/host/scaling/start-cost.ts";
 import { FakeLane } from "../../../support/lanes.ts";
 
 test("a worker is worth its start if the calls would last longer, or have waited for longer", () => {

@@ -2,9 +2,9 @@
  * Runs the calls that the worker loop polls: reads the arguments, calls the task, sends its result or error, at once or
  * when its promise settles.
  */
-import { Promise } from "../builtins.ts";
-import { normalizeNumber } from "../codec/kinds/numbers.ts";
-import { damagedFrame, type Endpoint } from "../lane/endpoint.ts";
+import { Promise } from "../../builtins.ts";
+import { normalizeNumber } from "../../codec/kinds/numbers.ts";
+import { damagedFrame, type Endpoint } from "../../lane/endpoint.ts";
 import {
   CALL,
   CALL_WITH_NOTHING,
@@ -18,22 +18,22 @@ import {
   NUMBER_FRAME_BYTES,
   SLOT_WORD,
   TASK_WORD,
-} from "../lane/frame.ts";
-import type { CallMeter } from "../metering/call-metrics.ts";
+} from "../../lane/frame.ts";
+import type { CallMeter } from "../../metering/call-metrics.ts";
 import type { CallContext } from "./call-context.ts";
-import type { TaskTimer } from "../metering/task-timings.ts";
-import { DataCloneError, InvalidArgumentError, ProtocolError } from "../errors.ts";
-import type { Runtime } from "../runtimes/runtime.ts";
-import type { Replies } from "./replies.ts";
-import { isGenerator, ResultStreams } from "./result-streams.ts";
-import type { ArgumentMessage } from "../protocol/start-data.ts";
+import type { TaskTimer } from "../../metering/task-timings.ts";
+import { DataCloneError, InvalidArgumentError, ProtocolError } from "../../errors.ts";
+import type { Runtime } from "../../runtimes/runtime.ts";
+import type { Replies } from "../replies.ts";
+import { isGenerator, ResultStreams } from "../streams/result-streams.ts";
+import type { ArgumentMessage } from "../../protocol/start-data.ts";
 import type { TaskSignals } from "./abort-signals.ts";
-import { ArgumentStreams, type CallBack } from "./argument-streams.ts";
+import { ArgumentStreams, type CallBack } from "../streams/argument-streams.ts";
 import { RunningCalls } from "./running-calls.ts";
 import { TaskEvents } from "./task-events.ts";
-import { isThenable } from "../streams/is-thenable.ts";
-import { isStreamable } from "../streams/stream-producer.ts";
-import type { WorkerTask } from "./task-modules.ts";
+import { isThenable } from "../../streams/is-thenable.ts";
+import { isStreamable } from "../../streams/stream-producer.ts";
+import type { WorkerTask } from "../loading/task-modules.ts";
 
 /** As it was when heddle was loaded. */
 const promiseThen: (

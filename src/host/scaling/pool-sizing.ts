@@ -5,7 +5,7 @@ import type { Lane } from "../lanes/lane.ts";
 import { Autoscaler } from "./autoscaler.ts";
 import { BudgetUse } from "./budget-use.ts";
 import { StartCost } from "./start-cost.ts";
-import type { PoolSize } from "./supervisor-events.ts";
+import type { PoolSize } from "./pool-size.ts";
 
 export interface PoolSizingOptions {
   readonly size: PoolSize;

@@ -1,9 +1,9 @@
 /** `emit()`: values that a task sends to its caller before its result. */
-import { StreamClosedError } from "../errors.ts";
-import { EVENTS } from "../lane/frame.ts";
-import { ItemBatch } from "../lane/item-batch.ts";
-import type { SnapshotEncoder } from "../lane/snapshot.ts";
-import type { Replies } from "./replies.ts";
+import { StreamClosedError } from "../../errors.ts";
+import { EVENTS } from "../../lane/frame.ts";
+import { ItemBatch } from "../../lane/item-batch.ts";
+import type { SnapshotEncoder } from "../../lane/snapshot.ts";
+import type { Replies } from "../replies.ts";
 import type { RunningCalls } from "./running-calls.ts";
 
 /** Events that may wait for room in the ring. A task that sends more waits for the host, with its thread. */
@@ -13,7 +13,7 @@ export class TaskEvents {
   readonly #replies: Replies;
   readonly #snapshots: SnapshotEncoder;
   readonly #running: RunningCalls;
-
+  /** Responses that may wait when an event is sent. */
   readonly #maxWaiting: number;
 
   constructor(

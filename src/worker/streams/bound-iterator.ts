@@ -1,5 +1,5 @@
 /** The code of a generator runs when its items are wanted, and then needs the asynchronous context of its call. */
-import { type AnyIterator, iteratorOf } from "../streams/stream-producer.ts";
+import { type AnyIterator, iteratorOf } from "../../streams/stream-producer.ts";
 
 type RunInContext = <Result>(f: () => Result) => Result;
 
