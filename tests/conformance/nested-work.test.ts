@@ -212,6 +212,12 @@ describe("with the thread", () => {
     for (const n of range(10)) expect(await call.syncNamed("addLater", n, 1)).toBe(n + 1);
   });
 
+  test("an async task gets a worker that is started for it", async () => {
+    const { call, stats } = await nestingPool({ minThreads: 1, maxThreads: 2 });
+    expect(await call.syncNamed("addLater", 1, 2)).toBe(3);
+    expect(stats().workersStarted).toBe(2);
+  });
+
   test("an async task throws DeadlockError if there is no other worker", async () => {
     const { call } = await nestingPool({ threads: 1 });
     const error = await rejection(call.syncOfAsync(1, 2));

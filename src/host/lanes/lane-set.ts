@@ -39,6 +39,11 @@ export class LaneSet {
     return this.open.includes(lane) || this.#preparing.has(lane) || this.#suspended.has(lane);
   }
 
+  /** Whether a lane has started, and is not open yet. */
+  isPreparing(lane: Lane): boolean {
+    return this.#preparing.has(lane);
+  }
+
   /** How many are suspended. */
   get suspended(): number {
     return this.#suspended.size;

@@ -234,9 +234,7 @@ export class Supervisor {
     const { lanes } = this.#dispatcher;
     let starting = 0;
     for (const lane of this.#lanes.values()) {
-      if (lane.state === "starting" || (lanes.takesCalls(lane) && !lanes.open.includes(lane))) {
-        starting++;
-      }
+      if (lane.state === "starting" || lanes.isPreparing(lane)) starting++;
     }
     return starting;
   }
