@@ -1,5 +1,6 @@
 import { rmSync } from "node:fs";
 import { defineConfig, type Options } from "tsup";
+import { buildBrowser } from "./scripts/browser/build.ts";
 import { writePageScript } from "./scripts/dashboard/build.ts";
 import { buildModules } from "./scripts/modules.ts";
 
@@ -17,6 +18,12 @@ const entries: Record<string, string> = {
   "knitting/utils": "src/mod-knitting-utils.ts",
   nats: "src/mod-nats.ts",
   shared: "src/mod-shared.ts",
+};
+
+/** Those of browsers, which `scripts/browser/build.ts` builds. */
+const browserEntries: Record<string, string> = {
+  "browser/mod": "src/mod-browser.ts",
+  "browser/worker": "src/mod-browser-worker.ts",
 };
 
 /** Entries in the same relative places as the sources, so that one line finds them in both. */
@@ -63,6 +70,7 @@ const modules: Record<string, string> = {
 };
 
 await buildModules(modules, "dist", forWebpack);
+await buildBrowser();
 
 export default defineConfig(({ dts }) => [
   {
@@ -103,9 +111,9 @@ export default defineConfig(({ dts }) => [
   ...(dts === false ? [] : [
     {
       ...common,
-      entry: entries,
+      entry: { ...entries, ...browserEntries },
       format: ["esm"],
-      dts: { ...types, only: true },
+      dts: { ...types, entry: { ...entries, ...browserEntries }, only: true },
     } satisfies Options,
   ]),
 ]);

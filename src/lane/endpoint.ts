@@ -281,7 +281,7 @@ export class Endpoint {
   }
 
   /** Messages on the payload port that belong to no record. */
-  get messages(): Pick<PayloadMessages, "postOther" | "takeOther"> {
+  get messages(): Pick<PayloadMessages, "has" | "postOther" | "takeOther"> {
     return this.#messages;
   }
 

@@ -30,14 +30,17 @@ type PayloadMessage = readonly unknown[];
 export function bufferOf(
   parts: PayloadMessage,
   bytes: number,
-  { isSharedArrayBuffer }: ObjectKinds,
+  { isSharedArrayBuffer, isArrayBuffer }: ObjectKinds,
 ): SharedArrayBuffer {
   const buffer = parts[parts.length - 1];
-  // `instanceof` fails: it may come from another realm.
-  if (!isSharedArrayBuffer(buffer) || bytes < 0 || bytes > buffer.byteLength) {
+  // `instanceof` fails: it may come from another realm. Threads that cannot share memory get a copy.
+  if (
+    !(isSharedArrayBuffer(buffer) || isArrayBuffer(buffer)) || bytes < 0 ||
+    bytes > buffer.byteLength
+  ) {
     throw new ProtocolError(`Placeholder record for ${bytes} bytes that its message lacks.`);
   }
-  return buffer;
+  return buffer as SharedArrayBuffer;
 }
 
 /** The end of the message of an error if objects were to move. */
@@ -96,6 +99,16 @@ export class PayloadMessages {
       this.#received = (this.#received + 1) | 0;
     }
     return undefined;
+  }
+
+  /** Whether message `sequence` has come, where messages come by events. */
+  has(sequence: number): boolean {
+    while (!this.#untaken.has(sequence)) {
+      if (!this.#port.hasMessage!()) return false;
+      this.#untaken.set(this.#received, this.#receive(sequence));
+      this.#received = (this.#received + 1) | 0;
+    }
+    return true;
   }
 
   /** Message `sequence`. Throws DataCloneError if it could not be deserialized. */

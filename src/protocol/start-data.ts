@@ -3,6 +3,7 @@
  * Plain data only: everything here is copied by structured clone.
  */
 import type { AnswerMessage, RequestMessage } from "./host-requests.ts";
+import type { MirrorMessage } from "../lane/mirror/mirror-message.ts";
 import type { SharedStart } from "../realm/thread-hooks.ts";
 import type { SharedWord } from "../sync/awake-count.ts";
 import type { OutputName, WorkerLimits } from "../runtimes/runtime.ts";
@@ -150,7 +151,7 @@ export interface ProfileMessage {
 export type ProfileResponse = { readonly profile: string } | { readonly reason: string };
 
 /** What the host posts beside the messages of a start and of aborts. */
-export type HostMessage = StreamMessage | ProfileMessage | AnswerMessage;
+export type HostMessage = StreamMessage | ProfileMessage | AnswerMessage | MirrorMessage;
 
 /** Worker to host: credit for an argument stream (0 batches: start), or its cancellation. */
 export type ArgumentMessage =
@@ -205,6 +206,7 @@ export interface SharedMessage {
  */
 export type WorkerMessage =
   | typeof WAKE
+  | MirrorMessage
   | StartOutcome
   | { readonly heddle: "flushed" }
   /** The worker uses more than `maxMemory`. `isFarOver`: so much more that it should get no calls. */

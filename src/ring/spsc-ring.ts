@@ -76,9 +76,9 @@ export class SpscRing {
   }
 
   /** The consumer role. Throws if it was taken before, by any thread. */
-  takeConsumer(): RingConsumer {
+  takeConsumer(Consumer: typeof RingConsumer = RingConsumer): RingConsumer {
     this.#take(CONSUMER_TAKEN, "consumer");
-    return new RingConsumer(this.#header, this.#memory);
+    return new Consumer(this.#header, this.#memory);
   }
 
   #take(word: number, role: string): void {

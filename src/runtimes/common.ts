@@ -225,6 +225,10 @@ export function createRuntime(
     get cores() {
       return Math.max(1, process.getBuiltinModule("node:os").availableParallelism());
     },
+    sharesMemory: true,
+    measuresMemory: true,
+    blocks: true,
+    startsGivenWorkers: false,
     now,
     originMs: performance.timeOrigin,
     pause,

@@ -205,6 +205,9 @@ export interface PayloadPort {
   post(message: unknown, transfer: readonly unknown[]): void;
   /** The oldest message, or undefined when there is none. Rethrows deserialization errors. */
   receive(): { readonly message: unknown } | undefined;
+  /** Where messages come by events, and so perhaps after their record: calls back when one has come, and whether one has. */
+  readonly onArrival?: (listener: () => void) => void;
+  readonly hasMessage?: () => boolean;
   close(): void;
 }
 
@@ -273,6 +276,8 @@ export interface WorkerEntry {
   readonly library: string;
   /** Set for a bundle that contains heddle: the version of the copy that serves the thread (`Runtime.bundleMark`). */
   readonly mark: string | undefined;
+  /** Starts a worker of the program's own, which serves its tasks (`Runtime.startsGivenWorkers`). */
+  readonly create?: (() => unknown) | undefined;
 }
 
 /** Why a module could not be imported. */
@@ -295,6 +300,14 @@ export interface TracingChannel {
 export interface Runtime extends CodecAccess {
   /** Cores this process may use, CPU affinity considered. At least 1. */
   readonly cores: number;
+  /** Whether threads can share memory. Otherwise each has a copy of its lane, which messages keep up to date (`lane/mirror/`). */
+  readonly sharesMemory: boolean;
+  /** Whether `memoryBytes` tells anything. */
+  readonly measuresMemory: boolean;
+  /** Whether a thread that waits for another can take its messages, without its event loop. */
+  readonly blocks: boolean;
+  /** Whether pools take workers that the program starts (`WorkerEntry.create`). */
+  readonly startsGivenWorkers: boolean;
   /** Monotonic milliseconds. */
   readonly now: () => number;
   /** Whole milliseconds since the epoch, the same for all threads. Cheaper than `now`; jumps when the system's clock is set. */

@@ -9,17 +9,15 @@ import { Map, Promise } from "../builtins.ts";
 import { Codec } from "../codec/codec.ts";
 import { textOf } from "../codec/kinds/errors.ts";
 import { Endpoint } from "../lane/endpoint.ts";
+import { links } from "../lane/links.ts";
+import type { WorkerMirror } from "../lane/mirror/worker-mirror.ts";
 import { warmUp } from "../lane/warm-up.ts";
 import {
-  BEGUN,
-  ENDED,
   HOST_PARKED_WORD,
-  LIFE,
   PARKED_WORD,
   REQUEST_RING,
   REQUEST_SPACE,
   responseRing,
-  STARTED,
   WANTS_SPACE,
 } from "../lane/layout.ts";
 import { TaskTimer } from "../metering/task-timings.ts";
@@ -42,7 +40,7 @@ import {
 } from "../protocol/start-data.ts";
 import { WorkerStartError } from "../errors.ts";
 import { AwakeCount } from "../sync/awake-count.ts";
-import { HostWaker, wakeBlockedHost } from "../sync/host-parking.ts";
+import { HostWaker } from "../sync/host-parking.ts";
 import { SpaceFlag } from "../sync/space-flag.ts";
 import { HostThreadParker } from "../sync/host-thread-parking.ts";
 import { Parker } from "../sync/worker-parking.ts";
@@ -53,9 +51,11 @@ import { SpscRing } from "../ring/spsc-ring.ts";
 import { currentRuntime } from "../runtimes/current.ts";
 import type { ParentHandle, PayloadPort } from "../runtimes/runtime.ts";
 import { VERSION } from "../version.ts";
-import { HostRequests } from "./requests/host-requests.ts";
+import { HostRequests, IN_BROWSER, ON_HOST } from "./requests/host-requests.ts";
 import { WorkerLoop } from "./loop.ts";
+import { announceBegin, announceEnd, announceStarted } from "./life.ts";
 import { MemoryWatch } from "./memory-watch.ts";
+import { followEndpoint, openStart } from "./mirrored.ts";
 import { Replies } from "./replies.ts";
 import type { ResultStreams } from "./streams/result-streams.ts";
 import { load, type LoadedTasks, modulesOf, packReasonOf } from "./loading/load-tasks.ts";
@@ -68,7 +68,7 @@ const runtime = currentRuntime;
 
 /** A worker of a site, with what its functions share. */
 interface Served extends Site {
-  post(message: WorkerMessage): void;
+  post: (message: WorkerMessage) => void;
   isLeaving: boolean;
 }
 
@@ -112,10 +112,11 @@ function isMarked(message: unknown): message is AbortMessage | HostMessage | Sha
 }
 
 /** Starts serving the pool that the start data describes. Returns what takes further messages. */
-function begin(start: WorkerStart, site: Served): (message: unknown) => void {
-  setLife(start, BEGUN);
-  let loop: WorkerLoop | undefined;
+function begin(given: WorkerStart, site: Served): (message: unknown) => void {
+  const { start, mirror } = openStart(given, site, runtime.now);
   const { parent, post } = site;
+  announceBegin(start);
+  let loop: WorkerLoop | undefined;
   const signals = new TaskSignals(start.abortEpochs);
   const codec = createCodec(start);
   const control = new Int32Array(start.lane, 0, REQUEST_RING / 4);
@@ -123,7 +124,7 @@ function begin(start: WorkerStart, site: Served): (message: unknown) => void {
     codec,
     control,
     post,
-    mayBlock: !site.isHost,
+    refusal: site.isHost ? ON_HOST : runtime.blocks ? undefined : IN_BROWSER,
   });
   const taskRequests = new WorkerTaskRequests(requests, signals, codec);
   const realm = createRealm(start, post, taskRequests);
@@ -133,7 +134,10 @@ function begin(start: WorkerStart, site: Served): (message: unknown) => void {
       if (message.heddle === "shared") realm.shared?.receive?.(message.body);
       else if (message.heddle === "profile") void profile(message);
       else if (message.heddle === "answer") requests.onAnswer(message);
-      else onMarked(message, signals, loop);
+      else if (message.heddle === "mirror") {
+        mirror!.receive(message);
+        loop?.onWakeMessage();
+      } else onMarked(message, signals, loop);
     } else if (message === FLUSH) parent.flushOutput(() => post({ heddle: "flushed" }));
   };
   parent.writeDirectly(start.directOutputs);
@@ -151,7 +155,7 @@ function begin(start: WorkerStart, site: Served): (message: unknown) => void {
         exitSoon(1, site);
         return;
       }
-      const early = { codec, control, signals, requests, port };
+      const early = { codec, control, signals, requests, port, mirror };
       loop = createLoop(start, realm, early, loaded, site);
       taskRequests.tasks = new Map(loaded.tasks.map((task, index) => [loaded.names[index]!, task]));
       onStarted({ heddle: "ready", ...loaded.packed });
@@ -201,27 +205,10 @@ function announceStart(
   { post }: Served,
 ): void {
   // For a host that blocks; a pool of tasks by name needs to know no more than that it has started.
-  if (outcome.heddle === "failed" || outcome.tasks !== undefined) port.post(outcome, []);
-  setLife(start, STARTED);
+  const isTold = outcome.heddle === "failed" || outcome.tasks !== undefined;
+  if (isTold && runtime.blocks) port.post(outcome, []);
+  announceStarted(start);
   post(outcome);
-}
-
-function announceEnd(start: WorkerStart): void {
-  try {
-    setLife(start, ENDED);
-  } catch {
-    // A task has removed Atomics. The thread must end nevertheless.
-  }
-}
-
-/** Tells a host that blocks. */
-function setLife(
-  { lane, hostControl }: WorkerStart,
-  life: typeof BEGUN | typeof STARTED | typeof ENDED,
-): void {
-  // SYNC(life): after what it tells was posted, before the host is woken. Pairs with ThreadLane.checkLife. Needs seq-cst.
-  Atomics.or(new Int32Array(lane, 0, REQUEST_RING / 4), LIFE, life);
-  wakeBlockedHost(new Int32Array(hostControl), HOST_PARKED_WORD);
 }
 
 /** A bundle names the heddle of the machine that made it, where another version may be installed by now. */
@@ -281,38 +268,38 @@ interface EarlyParts {
   readonly signals: TaskSignals;
   readonly requests: HostRequests;
   readonly port: PayloadPort;
+  /** If it shares no memory with its host. */
+  readonly mirror: WorkerMirror | undefined;
 }
 
 function createLoop(
   start: WorkerStart,
   realm: WorkerRealm,
-  { codec, control, signals, requests, port }: EarlyParts,
+  { codec, control, signals, requests, port, mirror }: EarlyParts,
   { tasks, context }: LoadedTasks,
   site: Served,
 ): WorkerLoop {
   const { parent, post, isHost } = site;
-  const endpoint = new Endpoint(
-    SpscRing.attach(start.lane, responseRing(start.requestCapacity)).takeProducer(),
-    SpscRing.attach(start.lane, REQUEST_RING).takeConsumer(),
-    codec,
-    port,
-  );
+  const endpoint = createEndpoint(start, codec, port);
+  links.current?.attach(endpoint, port, () => loop.onWakeMessage());
+  if (mirror !== undefined) followEndpoint(mirror, endpoint, start);
   const replies = new Replies(
     endpoint,
-    wakerOf(start, parent),
-    new SpaceFlag(control, WANTS_SPACE),
-    new SpaceFlag(control, REQUEST_SPACE),
+    mirror ?? wakerOf(start, parent),
+    mirror ?? new SpaceFlag(control, WANTS_SPACE),
+    mirror ?? new SpaceFlag(control, REQUEST_SPACE),
     control,
   );
+  const staysInLoop = isHost || mirror !== undefined;
   const active = new AwakeCount(start.active, start.cores);
   const gauges = new GaugeWriter(start.lane);
   const sharedNow = (): number => runtime.originMs + runtime.now();
   const meter = start.metrics && new CallMeter(start.metrics, tasks.length, sharedNow);
-  const loop = new WorkerLoop({
+  const loop: WorkerLoop = new WorkerLoop({
     runtime,
     endpoint,
     replies,
-    parker: createParker(control, active, isHost),
+    parker: createParker(control, active, staysInLoop),
     active,
     control,
     tasks: withVariants(tasks, runtime.now),
@@ -329,8 +316,8 @@ function createLoop(
     signals,
     post,
     callBack: (call, index, args) => requests.request(["callback", index], args, undefined, call),
-    spinMs: isHost ? 0 : start.spinMs,
-    mayBlock: !isHost,
+    spinMs: staysInLoop ? 0 : start.spinMs,
+    mayBlock: !staysInLoop,
     onTurn: watchMemory(isHost ? { ...start, maxMemory: Infinity } : start, gauges, post),
     isTerminating: parent.isTerminating,
     onClose: () => void leave(realm, loop.streams, site),
@@ -341,6 +328,13 @@ function createLoop(
   return loop;
 }
 
+function createEndpoint(start: WorkerStart, codec: Codec, port: PayloadPort): Endpoint {
+  const requests = SpscRing.attach(start.lane, REQUEST_RING);
+  const responses = SpscRing.attach(start.lane, responseRing(start.requestCapacity));
+  const consumer = links.current?.takeConsumer(requests) ?? requests.takeConsumer();
+  return new Endpoint(responses.takeProducer(), consumer, codec, port);
+}
+
 function wakerOf({ hostControl }: WorkerStart, { post }: ParentHandle): HostWaker {
   return new HostWaker(new Int32Array(hostControl), HOST_PARKED_WORD, post, WAKE);
 }
@@ -348,9 +342,9 @@ function wakerOf({ hostControl }: WorkerStart, { post }: ParentHandle): HostWake
 function createParker(
   control: Int32Array<SharedArrayBuffer>,
   { words }: AwakeCount,
-  isHost: boolean,
+  staysInLoop: boolean,
 ): Parker {
-  return isHost
+  return staysInLoop
     ? new HostThreadParker(control, PARKED_WORD, words)
     : new Parker(control, PARKED_WORD, words);
 }

@@ -59,9 +59,9 @@ interface Reply {
 
 export class Replies {
   readonly #endpoint: Endpoint;
-  readonly #hostWaker: HostWaker;
-  readonly #spaceFlag: SpaceFlag;
-  readonly #requestSpaceFlag: SpaceFlag;
+  readonly #hostWaker: Pick<HostWaker, "wake">;
+  readonly #spaceFlag: Pick<SpaceFlag, "raise">;
+  readonly #requestSpaceFlag: Pick<SpaceFlag, "take">;
   readonly #control: Int32Array<SharedArrayBuffer>;
   /** Responses, batches and events that wait for room. Only this class writes it. */
   waiting = 0;
@@ -72,9 +72,9 @@ export class Replies {
 
   constructor(
     endpoint: Endpoint,
-    hostWaker: HostWaker,
-    spaceFlag: SpaceFlag,
-    requestSpaceFlag: SpaceFlag,
+    hostWaker: Pick<HostWaker, "wake">,
+    spaceFlag: Pick<SpaceFlag, "raise">,
+    requestSpaceFlag: Pick<SpaceFlag, "take">,
     control: Int32Array<SharedArrayBuffer>,
   ) {
     this.#endpoint = endpoint;

@@ -30,6 +30,7 @@ import { checkWorkerOptions, type ResolvedWorkerOptions } from "./worker-options
 import { checkObserving, type ResolvedObserving } from "./observe-options.ts";
 import type { PoolOptions, ShutdownOptions } from "./pool-options.ts";
 import { checkWorkerLimits } from "./worker-limits.ts";
+import { checkMeasurable, checkTransport, type Transport } from "./transport.ts";
 
 /** Options that are merged into others. */
 type Merged = "threads" | "worker" | "resourceLimits" | "permission" | "host";
@@ -45,6 +46,7 @@ interface ResolvedParts extends ResolvedObserving {
   readonly mapError: PoolOptions["mapError"];
   /** By name; those of a module beside its other exports. */
   readonly hostFunctions: Readonly<Record<string, unknown>>;
+  readonly transport: Transport;
   readonly budget: PoolBudget | undefined;
   /** What the pool may have of the budget. */
   readonly share: ShareLimits;
@@ -93,6 +95,7 @@ const DEFAULTS = {
   startTimeoutMs: 60_000,
   teardownTimeoutMs: 1000,
   onUnavailable: "error",
+  transport: "auto",
   keepAlive: false,
   moduleUrl: undefined,
   mapError: undefined,
@@ -101,7 +104,7 @@ const DEFAULTS = {
 /** What the checks have to know of the runtime. */
 type OptionsRuntime =
   & Pick<Runtime, "cores" | "refuseLimits" | "takesExecArgv">
-  & Partial<Pick<Runtime, "env">>;
+  & Partial<Pick<Runtime, "env" | "measuresMemory" | "sharesMemory">>;
 
 type ReadOption = (key: keyof PoolOptions) => unknown;
 
@@ -133,9 +136,10 @@ export function resolveOptions(
   if (queuePolicy !== "reject" && queuePolicy !== "wait") {
     throw invalid("queuePolicy", '"reject" or "wait"', show(queuePolicy));
   }
-  const { refuseLimits } = runtime;
+  const { refuseLimits, sharesMemory = true } = runtime;
+  const observing = checkObserving(read, runtime);
   return {
-    ...checkObserving(read, runtime),
+    ...observing,
     ...threads,
     idleTimeoutMs: limit("idleTimeoutMs", MAX_TIMER_MS),
     ringBytes: checkRingBytes(read("ringBytes")),
@@ -151,7 +155,8 @@ export function resolveOptions(
     hardTimeoutMs: checkMs("hardTimeoutMs", read("hardTimeoutMs")),
     maxAbandonedThreads: checkAbandoned(read("maxAbandonedThreads"), runtime.cores),
     recycleAfter: limit("recycleAfter", 2 ** 29),
-    maxWorkerBytes: limit("maxWorkerBytes", Number.MAX_SAFE_INTEGER),
+    maxWorkerBytes: checkMeasurable(limit("maxWorkerBytes", Number.MAX_SAFE_INTEGER), runtime),
+    transport: checkTransport(read("transport"), sharesMemory, observing.metrics),
     onUnavailable: checkUnavailable(read("onUnavailable"), read("permission")),
     workerLimits: checkWorkerLimits(read("resourceLimits"), read("permission"), refuseLimits),
     workerOptions: checkWorkerOptions(read("worker"), read("permission"), runtime),

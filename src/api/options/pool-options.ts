@@ -114,6 +114,15 @@ export interface PoolOptions {
    */
   readonly queuePolicy?: "reject" | "wait";
   /**
+   * How calls reach the workers. "shared": through memory that they share, which a browser allows only in pages that are
+   * cross-origin isolated. "messages": by `postMessage`, slower; only in browsers. "auto": shared where it is possible.
+   * `pool.stats().transport` tells which.
+   *
+   * @default "auto"
+   * @see [in the browser](https://github.com/heddle-js/heddle/blob/main/docs/browser.md)
+   */
+  readonly transport?: "auto" | "shared" | "messages";
+  /**
    * Maximum run time of a task, in milliseconds. Then its worker is stopped and replaced: the call rejects with
    * TimeoutError, the worker's async calls in flight with WorkerLostError, and calls that it had not started run
    * elsewhere.

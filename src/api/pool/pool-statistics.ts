@@ -3,6 +3,7 @@ import { histogramsOf } from "../../metering/call-metrics.ts";
 import type { HistogramReading, LogHistogram } from "../../metering/log-histogram.ts";
 import { PER_US } from "../../metering/task-timings.ts";
 import { readGauges } from "../../metering/worker-gauges.ts";
+import type { Transport } from "../options/transport.ts";
 import type { PoolSpec } from "../tasks/pool-spec.ts";
 import type { PoolParts } from "./wiring.ts";
 
@@ -93,6 +94,8 @@ export interface PoolStatistics {
   readonly workersStarted: number;
   /** Workers that ended unexpectedly. */
   readonly workersLost: number;
+  /** How calls reach the workers: through shared memory, or by messages (option `transport`). */
+  readonly transport: Transport;
   /** Whether the tasks run on the host, since no thread can start (option `onUnavailable`). */
   readonly isOnHost: boolean;
   /**
@@ -151,6 +154,7 @@ export function readStatistics(
     ready: lanes.open.length,
     workersStarted: supervisor.started,
     workersLost: supervisor.lost,
+    transport: spec.options.transport,
     isOnHost: supervisor.unavailable.isOnHost,
     budget: budgetOf(parts),
     abandonedThreads: supervisor.abandonedThreads,

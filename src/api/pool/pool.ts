@@ -25,6 +25,7 @@ import { PoolCore } from "./pool-core.ts";
 import type { Pool } from "./pool-types.ts";
 import { callerOf } from "../../realm/call-site.ts";
 import { atCaller, withStackAbove } from "../../realm/caller-stack.ts";
+import { SERVED_URL } from "../../realm/served-modules.ts";
 import { claimThread, workerRealm } from "../../realm/worker-realm.ts";
 import { isGeneratorFunction } from "../../streams/generator-functions.ts";
 import { VERSION } from "../../version.ts";
@@ -39,6 +40,9 @@ import type { PoolSpec } from "../tasks/pool-spec.ts";
 import { StartOrigin } from "./start-origin.ts";
 
 const finder = moduleFinder(currentRuntime);
+
+const NO_SYNC =
+  "pool.sync is not for browsers: a thread that waits gets no messages there. Use pool.call.";
 
 /** Default time for calls in flight to finish in `shutdown()`. */
 const DRAIN_MS = 5000;
@@ -139,16 +143,19 @@ function prepare(options: PoolOptions): Prepared {
 }
 
 function createFrom(
-  given: TaskMap | URL | string,
+  given: TaskMap | URL | string | (() => unknown),
   { common, caller, locate }: Prepared,
   origin: StartOrigin,
 ): ThreadPool {
   const { runtime } = common;
-  if (typeof given === "string" || given instanceof BuiltinURL) {
-    const tasks = new ModuleTasks(moduleUrlOf(String(given), caller, finder), runtime);
+  const create = runtime.startsGivenWorkers && typeof given === "function" ? given : undefined;
+  if (typeof given === "string" || given instanceof BuiltinURL || create !== undefined) {
+    const url = create === undefined ? moduleUrlOf(String(given), caller, finder) : SERVED_URL;
+    const tasks = new ModuleTasks(url, runtime);
     const { sources, signatures, moduleUrl } = tasks;
     const spec = {
       ...common,
+      workerEntry: { ...common.workerEntry, create },
       sources,
       tasks: tasks.tasks,
       signatures,
@@ -159,7 +166,7 @@ function createFrom(
   }
   const entries = Object.values(Object(given) as TaskMap);
   const declared = entries.map(declaredBy);
-  const sources = locateTasks(given, declared, caller, locate);
+  const sources = locateTasks(given as TaskMap, declared, caller, locate);
   const signatures = [...declared, ...variantSignatures(declared)];
   const tasks = sources.map(({ name }, index) => {
     const entry = entries[index];
@@ -280,6 +287,7 @@ class ThreadPool extends SafeEventTarget {
 
   // Created when they are used: most pools need neither.
   get sync(): SyncProxy {
+    if (!this.#spec.runtime.blocks) throw new InvalidArgumentError(NO_SYNC);
     const { blocking, requests, supervisor, cancellation } = this.#core.parts;
     return this.#sync ??= createSyncProxy(this.#spec, {
       entry: this.#entry,

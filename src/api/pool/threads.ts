@@ -1,7 +1,9 @@
 /** How a pool starts its threads, or workers on the host where no thread can start. */
 import type { Codec } from "../../codec/codec.ts";
 import type { LaneOptions } from "../../host/workers/thread-lane.ts";
+import { links } from "../../lane/links.ts";
 import { warmUp } from "../../lane/warm-up.ts";
+import { KIND_MASK, LONG } from "../../metering/task-timings.ts";
 import type { PoolStart } from "../../protocol/start-data.ts";
 import type { WorkerHandle } from "../../runtimes/runtime.ts";
 import type { ResolvedOptions } from "../options/options.ts";
@@ -71,6 +73,17 @@ export function laneOptionsOf(
     spawn,
     spawnOnHost,
     ringSizes,
+    createMirror: options.transport === "shared"
+      ? undefined
+      : (memory, post) =>
+        links.current!.createHostMirror({
+          memory,
+          requestCapacity: ringSizes.requests,
+          loads: new Int32Array(start.taskTimings),
+          isLong: (load) => load === 0 || (load & KIND_MASK) === LONG,
+          post,
+          microtask: runtime.microtask,
+        }),
     start,
     startTimeoutMs,
     teardownTimeoutMs,

@@ -9,7 +9,7 @@
 import { Promise } from "../../builtins.ts";
 import { unpackError } from "../../codec/codec.ts";
 import { textOf } from "../../codec/kinds/errors.ts";
-import { Endpoint } from "../../lane/endpoint.ts";
+import type { Endpoint } from "../../lane/endpoint.ts";
 import {
   ANSWERS,
   BEGUN,
@@ -20,17 +20,14 @@ import {
   IS_CLOSING,
   LIFE,
   LOOP_PARKS,
-  PARKED_WORD,
   REQUEST_RING,
-  REQUEST_SPACE,
   RESPONSE_BACKLOG,
-  responseRing,
   type RingSizes,
   STARTED,
   STOPPED,
   WAITS_FOR,
-  WANTS_SPACE,
 } from "../../lane/layout.ts";
+import { links } from "../../lane/links.ts";
 import type { AnswerMessage } from "../../protocol/host-requests.ts";
 import {
   type AbortMessage,
@@ -43,10 +40,8 @@ import {
 } from "../../protocol/start-data.ts";
 import { DataCloneError, WorkerStartError } from "../../errors.ts";
 import { threadHooks } from "../../realm/thread-hooks.ts";
-import { AwakeCount, type SharedWord, wordsOf } from "../../sync/awake-count.ts";
-import { SpaceFlag } from "../../sync/space-flag.ts";
-import { RUNNING, Waker } from "../../sync/worker-parking.ts";
-import { SpscRing } from "../../ring/spsc-ring.ts";
+import { AwakeCount, type SharedWord } from "../../sync/awake-count.ts";
+import { RUNNING } from "../../sync/worker-parking.ts";
 import {
   MAX_TIMER_MS,
   type Runtime,
@@ -58,6 +53,7 @@ import { giveLaneMemory, takeLaneMemory } from "./lane-memory.ts";
 import type { Lane } from "../lanes/lane.ts";
 import type { LaneEnd, LaneEvents as EventsOf, LaneOptions } from "./lane-options.ts";
 import { postAbort } from "./abort-message.ts";
+import { connect, createEndpoint, type LaneConnection } from "./lane-connection.ts";
 import { PayloadCredit } from "../lanes/payload-credit.ts";
 import { StartTimer } from "./start-timer.ts";
 import type { Receiver } from "./watchdog.ts";
@@ -87,11 +83,10 @@ export class ThreadLane implements Lane, Receiver {
   readonly #runtime: Runtime;
   readonly #control: Int32Array<SharedArrayBuffer>;
   readonly #handle: WorkerHandle;
-  readonly #waker: Waker;
-  /** Raised while the worker waits for room in its response ring. */
-  readonly #responseSpace: SpaceFlag;
-  /** Raised while the host waits for room in the request ring. */
-  readonly #requestSpace: SpaceFlag;
+  readonly #waker: LaneConnection["waker"];
+  readonly #responseSpace: LaneConnection["responseSpace"];
+  readonly #requestSpace: LaneConnection["requestSpace"];
+  readonly #mirror: LaneConnection["mirror"];
   readonly #events: LaneEvents;
   readonly #hooked = threadHooks()?.begin();
   readonly #onWoken: LaneEvents["onWoken"];
@@ -125,24 +120,15 @@ export class ThreadLane implements Lane, Receiver {
     this.#gone = new Promise((resolve) => this.#resolveGone = resolve);
     const memory = takeLaneMemory(ringSizes);
     this.#control = new Int32Array(memory, 0, REQUEST_RING / 4);
-    const { requests: requestCapacity, responses: responseCapacity } = ringSizes;
-    const requests = SpscRing.create(memory, REQUEST_RING, requestCapacity);
-    const responses = SpscRing.create(memory, responseRing(requestCapacity), responseCapacity);
     const { local, remote } = runtime.createChannel();
-    this.endpoint = new Endpoint(
-      requests.takeProducer(),
-      responses.takeConsumer(),
-      options.codec,
-      local,
-    );
+    this.endpoint = createEndpoint(memory, ringSizes, options.codec, local);
     this.credit = new PayloadCredit(this.endpoint.tx);
-    const active = [...start.active, this.activeShare];
     const message: WorkerStart = {
       ...start,
-      active,
+      active: [...start.active, this.activeShare],
       workerId: id,
       lane: memory,
-      requestCapacity,
+      requestCapacity: ringSizes.requests,
       payloadPort: remote,
       shared: this.#hooked?.start,
     };
@@ -153,15 +139,12 @@ export class ThreadLane implements Lane, Receiver {
       this.#hooked?.onEnd(true);
       throw error;
     }
-    this.#handle.post(message, [remote]);
-    this.#responseSpace = new SpaceFlag(this.#control, WANTS_SPACE);
-    this.#requestSpace = new SpaceFlag(this.#control, REQUEST_SPACE);
-    this.#waker = new Waker(
-      this.#control,
-      PARKED_WORD,
-      () => this.#handle.post(WAKE),
-      wordsOf(active),
-    );
+    links.current?.attach(this.endpoint, local, () => events.onWake(this));
+    const { waker, responseSpace, requestSpace, mirror } = connect(this.#handle, message, options);
+    this.#waker = waker;
+    this.#responseSpace = responseSpace;
+    this.#requestSpace = requestSpace;
+    this.#mirror = mirror;
     this.#handle.onMessage((message) => this.#onMessage(message));
     this.#handle.onError((error) => this.#onUncaught(error));
     this.#handle.onExit((exitCode) => this.#onExit(exitCode));
@@ -244,12 +227,14 @@ export class ThreadLane implements Lane, Receiver {
   }
 
   notifyAbort(slot: number, generation: number, reason: unknown): void {
+    this.#mirror?.flush(); // the call first
     const post = (message: AbortMessage): void => this.#handle.post(message);
     this.#cause ??= postAbort(this.#runtime, post, slot, generation, reason);
   }
 
   postStream(message: HostMessage, transfer: readonly unknown[] = []): void {
     if (this.#state === "gone") return;
+    this.#mirror?.flush();
     try {
       this.#handle.post(message, transfer);
     } catch (error) {
@@ -345,6 +330,10 @@ export class ThreadLane implements Lane, Receiver {
       case "ready":
       case "failed":
         this.#onStarted(message);
+        return;
+      case "mirror":
+        this.#mirror!.receive(message);
+        this.#events.onWake(this);
         return;
       case "flushed":
         this.#onOutput();

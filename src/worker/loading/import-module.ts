@@ -1,5 +1,6 @@
 /** Imports the modules of users: tasks, setup, context. */
 import { Error, JSON, Promise } from "../../builtins.ts";
+import { servedModule } from "../../realm/served-modules.ts";
 import type { LoadError, Runtime } from "../../runtimes/runtime.ts";
 
 export type Module = Readonly<Record<string, unknown>>;
@@ -34,6 +35,8 @@ export interface Imported {
 
 /** Imports the module at `url`. Throws LoadFailure. */
 export async function importModule(url: string, runtime: ImportRuntime): Promise<Imported> {
+  const served = servedModule(url);
+  if (served !== undefined) return { module: served };
   try {
     const imported = await importAny(url, runtime);
     // Otherwise `then` has called back.

@@ -48,8 +48,8 @@ export interface RequestParts {
 }
 
 export interface HostRequestsOptions {
-  /** Whether a task may block its thread, to wait for its host. */
-  readonly mayBlock: boolean;
+  /** Why a task must not block its thread, to wait for its host. Undefined: it may. */
+  readonly refusal: string | undefined;
   /** For values beside the rings. */
   readonly codec: Codec;
   readonly control: Int32Array<SharedArrayBuffer>;
@@ -67,8 +67,11 @@ interface Pending {
 const NOT_LOADED =
   "host.sync cannot be used while modules are loaded: use host.call there, or call it in a task.";
 
-const ON_HOST =
+export const ON_HOST =
   "This task runs on the thread of its host, because no other can start (onUnavailable): it would wait for itself. Use call in place of sync.";
+
+export const IN_BROWSER =
+  "In a browser a thread that waits gets no messages: it would wait for ever. Use call in place of sync.";
 
 export class HostRequests {
   /** Set when the tasks are loaded, before the first call. */
@@ -149,7 +152,8 @@ export class HostRequests {
     const { parts } = this;
     const { control } = this.#options;
     if (parts === undefined) throw new InvalidArgumentError(NOT_LOADED);
-    if (!this.#options.mayBlock) throw new DeadlockError(ON_HOST);
+    const { refusal } = this.#options;
+    if (refusal !== undefined) throw new DeadlockError(refusal);
     const port = parts.endpoint.messages;
     let seen = Atomics.load(control, ANSWERS);
     const number = this.#number++;

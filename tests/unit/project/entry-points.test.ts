@@ -43,12 +43,15 @@ test("heddle re-exports every object of heddle/task", () => {
 test("package and JSR have the same entry points, and the build writes them", () => {
   const { exports, sideEffects } = json("package.json");
   const jsr = json("deno.json").exports as Record<string, string>;
-  const names = Object.keys(exports).filter((name) => name !== "./package.json");
+  // The build puts the adapter of browsers in the place of another: the sources alone have none, nor has JSR.
+  const names = Object.keys(exports).filter((name) => !/^\.\/(?:package\.json|browser)/.test(name));
   expect(names).toEqual(Object.keys(jsr));
   const config = read("tsup.config.ts");
   for (const name of names) {
-    const conditions = exports[name] as Record<"import" | "require", { default: string }>;
-    const entry = conditions.import.default.replace(/^\.\/dist\/(.*)\.js$/, "$1");
+    const { browser, ...conditions } = exports[name] as Record<string, { default: string }>;
+    const entry = conditions["import"]!.default.replace(/^\.\/dist\/(.*)\.js$/, "$1");
+    const inBrowsers = [".", "./task"].includes(name) ? `./dist/browser/${entry}.js` : undefined;
+    expect(browser?.default).toBe(inBrowsers);
     expect(conditions).toEqual({
       import: {
         types: `./dist/${entry}.d.ts`,
@@ -67,6 +70,11 @@ test("package and JSR have the same entry points, and the build writes them", ()
     "./dist/shared.cjs",
     "./dist/bundle/worker/heddle-worker.js",
     "./dist/worker/heddle-worker.js",
+    // These set what lanes need in browsers.
+    "./dist/browser/**",
+    "./src/lane/mirror/install.ts",
+    "./src/mod-browser.ts",
+    "./src/mod-browser-worker.ts",
     "./src/mod-shared.ts",
     "./src/shared/**",
     "./src/worker/entry.ts",

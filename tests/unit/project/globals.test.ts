@@ -14,10 +14,23 @@ const root = fileURLToPath(new URL("../../../src", import.meta.url));
 /** Read at every use on purpose. */
 const LATE: Readonly<Record<string, readonly string[]>> = {
   // The program's own, so that it may replace it: what is printed, and the responses of its server.
-  console: ["runtimes/common.ts", "runtimes/bun/web-workers.ts", "compat/knitting/pool.ts"],
+  console: [
+    "runtimes/common.ts",
+    "runtimes/browser/adapter.ts",
+    "runtimes/bun/web-workers.ts",
+    "compat/knitting/pool.ts",
+  ],
   Response: ["dashboard/dashboard.ts"],
   // In functions that run when heddle is loaded.
-  navigator: ["runtimes/bun/adapter.ts", "runtimes/deno.ts"],
+  navigator: [
+    "runtimes/browser/adapter.ts",
+    "runtimes/browser/threads.ts",
+    "runtimes/bun/adapter.ts",
+    "runtimes/deno.ts",
+  ],
+  // Only when a worker's script was not loaded, or is of another origin.
+  fetch: ["runtimes/browser/threads.ts"],
+  Blob: ["runtimes/browser/threads.ts"],
   // Cannot be replaced.
   Deno: ["runtimes/deno.ts"],
   Bun: ["runtimes/bun/adapter.ts"],

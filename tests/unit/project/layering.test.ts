@@ -37,6 +37,8 @@ const LAYERS: Readonly<Record<string, number>> = {
   "mod-shared.ts": 8,
   "mod-dashboard.ts": 8,
   "mod.ts": 9,
+  "mod-browser.ts": 10,
+  "mod-browser-worker.ts": 10,
   "compat": 10,
   "mod-knitting.ts": 11,
   "mod-knitting-utils.ts": 11,

@@ -1,0 +1,22 @@
+/**
+ * The script of a web worker of `heddle/browser`.
+ *
+ * @example
+ * ```ts
+ * // worker.ts
+ * import { serve } from "heddle/browser/worker";
+ * import * as tasks from "./tasks.ts";
+ *
+ * serve(tasks);
+ * ```
+ *
+ * @module
+ */
+import "./lane/mirror/install.ts";
+import "./worker/entry.ts";
+import { serveModule } from "./realm/served-modules.ts";
+
+/** Serves the functions and declared tasks among the exports of a module: call it once, before anything is awaited. */
+export function serve(tasks: object): void {
+  serveModule(tasks as Readonly<Record<string, unknown>>);
+}
