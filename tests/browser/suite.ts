@@ -1,10 +1,16 @@
 /** Which parts of the conformance suite run in a browser. */
-export const FILES: readonly string[] =
-  ("abort affinity backpressure balancers borrow broadcast call-options calls envelope errors first-calls " +
-    "hard-timeout host-functions idle-timeout inliner map map-calls nested-work payload-limit payloads " +
-    "pool-options priority promise-arguments recycling retries scheduling scope-joiners scopes setup shutdown stacks " +
-    "streams streams-edges structs structured-clone teardown timeout transfer validation with work-stealing worker-death")
-    .split(" ");
+const BOTH: readonly string[] =
+  ("abort broadcast calls errors hard-timeout host-functions map nested-work payloads promise-arguments retries scopes " +
+    "shutdown streams structs structured-clone timeout transfer with worker-death").split(" ");
+
+/** What depends on the transport least is asked with shared memory alone. */
+const SHARED: readonly string[] =
+  ("affinity backpressure balancers borrow call-options envelope first-calls idle-timeout inliner map-error " +
+    "payload-limit pool-options priority recycling scheduling scope-joiners setup stacks streams-edges teardown " +
+    "validation work-stealing").split(" ");
+
+export const filesOf = (isShared: boolean): readonly string[] =>
+  isShared ? [...BOTH, ...SHARED] : BOTH;
 
 const SYNC =
   "a thread that waits for the host would get no answer: no host.sync, currentPool().sync, pool.sync";
@@ -14,8 +20,22 @@ const CONTEXTS =
   "no AsyncLocalStorage: with several calls at once, code after an await belongs to none";
 const DEPTH = "stacks of web workers are smaller: about 700 levels";
 
-/** Ends of the names of tests that do not, and why. Tests that use Node's modules skip themselves (`absent.ts`). */
-export const LEFT_OUT: readonly (readonly [name: string, reason: string])[] = [
+const SENT =
+  "a call that was sent cannot be taken back: it waits behind the one before, or is lost with its worker";
+const POLLED =
+  "no word tells a task of its abort: it has to return to its event loop to get the message";
+const BUSY = "a host that does not return to its event loop sends nothing";
+
+/** The same, without shared memory. */
+const LEFT_OUT_OF_MESSAGES: readonly (readonly [name: string, reason: string])[] = [
+  ["is stopped after twice the hard timeout, and its queued calls run elsewhere", SENT],
+  ["a scope is cancelled by an error of its function", POLLED],
+  ["aborts the signals of running tasks", POLLED],
+  ["results that wait for space are detached from their task", BUSY],
+];
+
+/** Parts of the names of tests that do not, and why. Tests that use Node's modules skip themselves (`absent.ts`). */
+const LEFT_OUT: readonly (readonly [name: string, reason: string])[] = [
   ["a pool and its calls can be printed", "the pools' calls are no console output"],
   ["calls get results, by promise and with the thread", SYNC],
   ["calls come from many tasks of many workers at once", SYNC],
@@ -52,3 +72,8 @@ export const LEFT_OUT: readonly (readonly [name: string, reason: string])[] = [
   ["the thread of a worker gets environment and arguments", CODES],
   ['{"setup":"setup.ts"} is refused', "a name is a URL relative to the page"],
 ];
+
+export const leftOutOf = (
+  isShared: boolean,
+): readonly (readonly [name: string, reason: string])[] =>
+  isShared ? LEFT_OUT : [...LEFT_OUT, ...LEFT_OUT_OF_MESSAGES];

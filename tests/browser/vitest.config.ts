@@ -8,7 +8,7 @@ import sparticuz from "@sparticuz/chromium";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { defineConfig, type Plugin } from "vitest/config";
-import { FILES, LEFT_OUT } from "./suite.ts";
+import { filesOf, leftOutOf } from "./suite.ts";
 
 const root: string = fileURLToPath(new URL("../../", import.meta.url));
 const executablePath = process.env["CHROMIUM_PATH"] ?? await sparticuz.executablePath();
@@ -71,7 +71,9 @@ const browser: Plugin = {
       : undefined,
 };
 
-const escaped = LEFT_OUT.map(([name]) => name.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`));
+const escaped = leftOutOf(isIsolated).map(([name]) =>
+  name.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
+);
 
 export default defineConfig({
   root,
@@ -85,7 +87,7 @@ export default defineConfig({
       : {},
   },
   test: {
-    include: [`tests/conformance/{${FILES.join()}}.test.ts`],
+    include: [`tests/conformance/{${filesOf(isIsolated).join()}}.test.ts`],
     setupFiles: ["tests/browser/setup.ts"],
     testNamePattern: new RegExp(`^(?!.*(?:${escaped.join("|")}))`, "s"),
     testTimeout: 15_000,

@@ -88,6 +88,8 @@ async function explainStart(url: URL | undefined): Promise<WorkerStartError> {
       if (!ok) reason = `the server answered ${status}`;
       else if (!/(?:java|ecma)script/.test(type)) {
         reason = `the server sends it with the type "${type}", and modules need text/javascript`;
+      } else if (globalThis.crossOriginIsolated && !headers.has("cross-origin-embedder-policy")) {
+        reason = "it lacks the header Cross-Origin-Embedder-Policy, which its page has";
       }
     } catch (error) {
       reason = `it cannot be fetched (${String(error)})`;

@@ -1,0 +1,200 @@
+/** One program, bundled by each tool and by none, in pages with a strict policy, of the package as it is published. */
+import { cpSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { build as esbuild } from "esbuild";
+import type { Browser } from "playwright-core";
+import { rollup } from "rollup";
+import { build as vite, createServer } from "vite";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import webpack from "webpack";
+import { hasBrowser, launchBrowser } from "../support/browser.ts";
+import { inFolder, pack, root, unpack } from "../support/package.ts";
+import { ISOLATED, pageOf, resultOf, serveFolder, STRICT } from "./pages.ts";
+
+const expected = (transport: string): unknown[] => [
+  3,
+  transport,
+  125_250,
+  true,
+  "blob",
+  "RangeError 7",
+  "HEDDLE_TIMEOUT",
+  "enough",
+  5,
+  "closed",
+];
+
+let browser: Browser;
+let project = "";
+let remove = (): void => {};
+
+beforeAll(async () => {
+  if (hasBrowser) browser = await launchBrowser();
+  await new Promise<void>((ready) =>
+    void inFolder(async (folder) => {
+      project = folder;
+      unpack(pack(folder).tarball, folder);
+      cpSync(join(root, "tests/browser/program"), join(folder, "src"), { recursive: true });
+      ready();
+      await new Promise<void>((done) => remove = done);
+    })
+  );
+});
+afterAll(async () => {
+  await browser?.close();
+  remove();
+});
+
+/** Builds the program into a folder, with a page that loads `main.js`. */
+type Build = (out: string) => Promise<void>;
+
+const source = (name: string): string => join(project, "src", name);
+
+/** The files of the program, and of heddle's workers. */
+const withUrl = (): Record<string, string> => ({
+  main: source("with-url.js"),
+  tasks: source("tasks.js"),
+  worker: join(project, "node_modules/heddle/dist/browser/worker.js"),
+});
+
+const builds: Readonly<Record<string, Build>> = {
+  "Vite": async (out) => {
+    await vite({
+      root: project,
+      logLevel: "silent",
+      worker: { format: "es" },
+      build: {
+        outDir: out,
+        rollupOptions: { input: source("with-workers.js") },
+        manifest: "files.json",
+      },
+    });
+    const { default: files } = await import(join(out, "files.json"), {
+      with: { type: "json" },
+    }) as {
+      default: Record<string, { file: string; isEntry?: boolean }>;
+    };
+    const main = Object.values(files).find(({ isEntry }) => isEntry)!.file;
+    writeFileSync(join(out, "index.html"), pageOf(`/${main}`));
+  },
+  "webpack": async (out) => {
+    const compiler = webpack({
+      mode: "production",
+      context: project,
+      entry: { main: source("with-workers.js") },
+      output: { path: out, filename: "[name].js", publicPath: "/" },
+    })!;
+    await new Promise<void>((resolve, reject) =>
+      compiler.run((error, stats) => {
+        if (error !== null || stats!.hasErrors()) reject(error ?? new Error(stats!.toString()));
+        else resolve();
+      })
+    );
+  },
+  "esbuild": async (out) => {
+    await esbuild({
+      entryPoints: withUrl(),
+      outdir: out,
+      bundle: true,
+      splitting: true,
+      format: "esm",
+      conditions: ["browser"],
+      absWorkingDir: project,
+    });
+  },
+  "Rollup": async (out) => {
+    const heddle = join(project, "node_modules/heddle/dist/browser");
+    const bundle = await rollup({
+      input: withUrl(),
+      preserveEntrySignatures: "strict",
+      plugins: [{
+        name: "resolve", // as @rollup/plugin-node-resolve with `browser: true`
+        resolveId: (id) => {
+          const [, name] = /^heddle(?:\/(.*))?$/.exec(id) ?? [];
+          if (id.startsWith("heddle")) return join(heddle, `${name ?? "mod"}.js`);
+          return undefined;
+        },
+      }],
+    });
+    await bundle.write({ dir: out, format: "es" });
+  },
+};
+
+describe.runIf(hasBrowser).each(Object.keys(builds))("%s", (tool) => {
+  test.each([
+    ["shared", { ...ISOLATED, ...STRICT }],
+    ["messages", STRICT],
+  ])("%s", async (transport, headers) => {
+    const out = join(project, `out-${tool}`);
+    mkdirSync(out, { recursive: true });
+    if (transport === "shared") {
+      writeFileSync(join(out, "index.html"), pageOf("/main.js"));
+      await builds[tool]!(out);
+    }
+    const site = await serveFolder(out, headers);
+    try {
+      expect(await resultOf(browser, `${site.url}/index.html`)).toEqual(expected(transport));
+    } finally {
+      await site.close();
+    }
+  });
+});
+
+test.runIf(hasBrowser)("Vite's server, while developing", async () => {
+  writeFileSync(join(project, "index.html"), pageOf("/src/with-workers.js"));
+  const server = await createServer({
+    root: project,
+    logLevel: "silent",
+    server: { headers: ISOLATED, port: 0, hmr: false },
+  });
+  await server.listen();
+  try {
+    const [url] = server.resolvedUrls!.local;
+    expect(await resultOf(browser, url!)).toEqual(expected("shared"));
+  } finally {
+    await server.close();
+  }
+});
+
+describe.runIf(hasBrowser)("no bundler", () => {
+  const importMap = (base: string): string => {
+    const imports = {
+      "heddle": `${base}/dist/browser/mod.js`,
+      "heddle/task": `${base}/dist/browser/task.js`,
+    };
+    return `<script type="importmap">${JSON.stringify({ imports })}</script>`;
+  };
+  /** Workers have no import map. */
+  const tasks = (base: string): string =>
+    `export * from "${base}/dist/browser/task.js";\n` +
+    "export const add = (a, b) => a + b;\n";
+
+  test.each([
+    ["files of the page's own origin", false],
+    ["a CDN", true],
+  ])("%s", async (_, isForeign) => {
+    const cdn = await serveFolder(join(project, "node_modules/heddle"), {
+      "Access-Control-Allow-Origin": "*",
+      "Cross-Origin-Resource-Policy": "cross-origin",
+    });
+    const base = isForeign ? cdn.url : "/node_modules/heddle";
+    writeFileSync(
+      join(project, "plain.html"),
+      `<!doctype html>${importMap(base)}<script type="module">
+        import { createPool } from "heddle";
+        const pool = createPool({ threads: 1 })(new URL("./plain-tasks.js", location.href));
+        const report = await Promise.all([pool.call.add(1, 2), pool.ready])
+          .catch((error) => [String(error)]);
+        console.log("RESULT " + JSON.stringify([report[0], pool.stats().transport]));
+      </script>`,
+    );
+    writeFileSync(join(project, "plain-tasks.js"), tasks(base));
+    const site = await serveFolder(project, ISOLATED);
+    try {
+      expect(await resultOf(browser, `${site.url}/plain.html`)).toEqual([3, "shared"]);
+    } finally {
+      await site.close();
+      await cdn.close();
+    }
+  });
+});

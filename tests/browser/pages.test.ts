@@ -1,0 +1,257 @@
+/** What pages do to pools: policies, missing files, frozen tabs, workers that vanish. */
+import { cpSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { createPool as CreatePool, PoolOptions } from "../../src/mod-browser.ts";
+import { hasBrowser, launchBrowser } from "../support/browser.ts";
+import { inFolder, root } from "../support/package.ts";
+import { ISOLATED, pageOf, serveFolder, type Site } from "./pages.ts";
+
+declare global {
+  // In the pages.
+  // deno-lint-ignore no-var
+  var createPool: typeof CreatePool;
+}
+
+interface Tasks {
+  add(a: number, b: number): number;
+  echo<Value>(value: Value): Value;
+  later(ms: number): Promise<number>;
+  spin(ms: number): number;
+}
+
+let browser: Browser;
+let folder = "";
+let remove = (): void => {};
+
+beforeAll(async () => {
+  if (hasBrowser) browser = await launchBrowser();
+  await new Promise<void>((ready) =>
+    void inFolder(async (made) => {
+      folder = made;
+      cpSync(join(root, "dist/browser"), join(folder, "heddle"), { recursive: true });
+      const tasks = "export const add = (a, b) => a + b, echo = (value) => value;\n" +
+        "export const later = (ms) => new Promise((resolve) => setTimeout(resolve, ms, ms));\n" +
+        "export const spin = (ms) => { for (const end = performance.now() + ms; performance.now() < end;); };\n";
+      writeFileSync(join(folder, "tasks.js"), tasks);
+      writeFileSync(
+        join(folder, "page.js"),
+        'Object.assign(globalThis, await import("/heddle/mod.js"));\n',
+      );
+      writeFileSync(join(folder, "index.html"), pageOf("/page.js"));
+      ready();
+      await new Promise<void>((done) => remove = done);
+    })
+  );
+});
+afterAll(async () => {
+  await browser?.close();
+  remove();
+});
+
+type Answer = NonNullable<Parameters<typeof serveFolder>[2]>;
+
+/** Opens the page, served with these headers. */
+async function inPage<Result>(
+  headers: Readonly<Record<string, string>>,
+  use: (page: Page, site: Site) => Promise<Result>,
+  answer?: Answer,
+): Promise<Result> {
+  const site = await serveFolder(folder, headers, answer);
+  const context = await browser.newContext();
+  try {
+    const page = await context.newPage();
+    await page.goto(`${site.url}/index.html`);
+    await page.waitForFunction("globalThis.createPool !== undefined");
+    return await use(page, site);
+  } finally {
+    await context.close();
+    await site.close();
+  }
+}
+
+/** The outcome of a first call in a page. */
+const firstCall = (page: Page, options: PoolOptions = {}): Promise<unknown> =>
+  page.evaluate(async (options) => {
+    try {
+      const pool = createPool({ threads: 1, ...options })<Tasks>(
+        new URL("/tasks.js", location.href),
+      );
+      return await pool.call.add(1, 2);
+    } catch (error) {
+      const { code, message } = error as { code: unknown; message: unknown };
+      return { code, message };
+    }
+  }, options);
+
+const START = "HEDDLE_WORKER_START";
+const INVALID = "HEDDLE_INVALID_ARGUMENT";
+
+describe.runIf(hasBrowser)("options", () => {
+  test.each(
+    [
+      [{ transport: "shared" }, INVALID, /cross-origin isolated.*Cross-Origin-Opener-Policy/],
+      [{ metrics: true }, INVALID, /needs memory that threads share/],
+      [{ maxWorkerBytes: 1e9 }, INVALID, /browsers do not tell the memory/],
+      [{ resourceLimits: { stackSizeMb: 1 } }, INVALID, /browsers take no resourceLimits/],
+      [{ permission: {} }, INVALID, /browsers cannot deny/],
+      [{ worker: { env: { A: "1" } } }, START, /have no env/],
+    ] as readonly (readonly [PoolOptions, string, RegExp])[],
+  )(
+    "%j cannot be met where memory is not shared",
+    (options, code, message) =>
+      inPage({}, async (page) => {
+        expect(await firstCall(page, options)).toEqual({
+          code,
+          message: expect.stringMatching(message),
+        });
+        expect(await firstCall(page)).toBe(3);
+      }),
+  );
+
+  test("pool.sync is refused", () =>
+    inPage(ISOLATED, async (page) => {
+      const message = await page.evaluate(() => {
+        const pool = createPool({ threads: 1 })<Tasks>(new URL("/tasks.js", location.href));
+        try {
+          return pool.sync.add(1, 2);
+        } catch (error) {
+          return (error as Error).message;
+        }
+      });
+      expect(message).toMatch(/not for browsers/);
+    }));
+});
+
+describe.runIf(hasBrowser)("a script of workers that is not loaded", () => {
+  const forWorker =
+    (respond: (response: Parameters<Answer>[1]) => void): Answer => (request, response) => {
+      if (request.url !== "/heddle/worker.js") return false;
+      respond(response);
+      return true;
+    };
+
+  test.each<readonly [string, Readonly<Record<string, string>>, Answer | undefined, RegExp]>([
+    ["missing", {}, forWorker((response) => response.writeHead(404).end()), /server answered 404/],
+    [
+      "of a wrong type",
+      {},
+      forWorker((response) => response.setHeader("Content-Type", "text/html").end("")),
+      /type "text\/html", and modules need text\/javascript/,
+    ],
+    [
+      "forbidden by the page's policy",
+      { "Content-Security-Policy": "worker-src 'none'" },
+      undefined,
+      /Content-Security-Policy forbids it \(worker-src\)/,
+    ],
+    [
+      "without the header of its page",
+      ISOLATED,
+      forWorker((response) => {
+        response.removeHeader("Cross-Origin-Embedder-Policy");
+        response.setHeader("Content-Type", "text/javascript").end("");
+      }),
+      /lacks the header Cross-Origin-Embedder-Policy/,
+    ],
+  ])("%s", (_, headers, answer, message) =>
+    inPage(headers, async (page) => {
+      const error = await firstCall(page);
+      expect(error).toEqual({ code: START, message: expect.stringMatching(message) });
+    }, answer));
+
+  test("a missing module of tasks is named", () =>
+    inPage({}, async (page) => {
+      const message = await page.evaluate(() =>
+        createPool({ threads: 1 })(new URL("/nowhere.js", location.href)).ready
+          .then(() => "ready", (error: Error) => error.message)
+      );
+      expect(message).toMatch(/nowhere\.js failed to load/);
+    }));
+});
+
+describe.runIf(hasBrowser).each(
+  [
+    ["shared", ISOLATED],
+    ["messages", {}],
+  ] as readonly (readonly [string, Readonly<Record<string, string>>])[],
+)("%s", (_, headers) => {
+  // The events of a tab that is frozen and thaws, which headless Chromium does not send.
+  test("time in which a tab is frozen does not count for limits", () =>
+    inPage(headers, async (page) => {
+      const [outcomes, elapsedMs] = await page.evaluate(async () => {
+        const pool = createPool({ threads: 2 })<Tasks>(new URL("/tasks.js", location.href));
+        await pool.ready;
+        const limited = pool.call.later.with({ timeoutMs: 1000 });
+        const startMs = performance.now();
+        const outcomes = Promise.all(
+          [300, 500, 60_000].map((ms) => limited(ms).catch(({ code }: { code: string }) => code)),
+        );
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        document.dispatchEvent(new Event("freeze"));
+        for (const end = performance.now() + 2000; performance.now() < end;);
+        document.dispatchEvent(new Event("resume"));
+        return [await outcomes, performance.now() - startMs] as const;
+      });
+      expect(outcomes).toEqual([300, 500, "HEDDLE_TIMEOUT"]);
+      expect(elapsedMs).toBeGreaterThanOrEqual(3000);
+    }));
+
+  test("workers that the browser kills are noticed and replaced, and every call settles once", () =>
+    inPage(headers, async (page) => {
+      const seen = await page.evaluate(async () => {
+        const workers: Worker[] = [];
+        const Original = Worker;
+        globalThis.Worker = class extends Original {
+          constructor(...args: ConstructorParameters<typeof Worker>) {
+            super(...args);
+            workers.push(this);
+          }
+        };
+        const pool = createPool({ threads: 2 })<Tasks>(new URL("/tasks.js", location.href));
+        await pool.ready;
+        let [settled, right, lost] = [0, 0, 0];
+        for (let round = 0; round < 12; round++) {
+          const calls = Array.from(
+            { length: 60 },
+            (_, n) =>
+              (n % 3 === 0 ? pool.call.later(n % 7) : pool.call.echo(n)).then(
+                (value) => {
+                  settled++;
+                  if (value === (n % 3 === 0 ? n % 7 : n)) right++;
+                },
+                ({ code }: { code: string }) => {
+                  settled++;
+                  if (code === "HEDDLE_WORKER_LOST") lost++;
+                },
+              ),
+          );
+          await new Promise((resolve) => setTimeout(resolve, round % 4));
+          workers[workers.length - 1 - round % 2]!.terminate(); // says nothing
+          await Promise.all(calls);
+          await pool.call.add(1, 2);
+        }
+        await pool.shutdown();
+        const { inFlight, safetyHits } = pool.stats();
+        return { settled, isAll: right + lost === settled, inFlight, safetyHits };
+      });
+      expect(seen).toEqual({ settled: 720, isAll: true, inFlight: 0, safetyHits: 0 });
+    }));
+
+  test("calls of a page that keeps its thread busy, and of many tasks that keep theirs, all settle", () =>
+    inPage(headers, async (page) => {
+      const sum = await page.evaluate(async () => {
+        const pool = createPool({ threads: 3 })<Tasks>(new URL("/tasks.js", location.href));
+        const calls: Promise<unknown>[] = [];
+        for (let n = 0; n < 200; n++) {
+          calls.push(n % 10 === 0 ? pool.call.spin(5) : pool.call.echo(n));
+          if (n % 50 === 0) { for (const end = performance.now() + 30; performance.now() < end;); }
+        }
+        const results = await Promise.all(calls);
+        await pool.shutdown();
+        return results.reduce<number>((sum, n) => sum + (n as number ?? 0), 0);
+      });
+      expect(sum).toBe(200 * 199 / 2 - 10 * 19 * 20 / 2);
+    }));
+});

@@ -1,0 +1,87 @@
+/** Serves folders as pages, and reads what a page prints. */
+import { readFile } from "node:fs/promises";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { extname, join } from "node:path";
+import type { Browser, Page } from "playwright-core";
+
+const TYPES: Readonly<Record<string, string>> = {
+  ".html": "text/html",
+  ".js": "text/javascript",
+  ".mjs": "text/javascript",
+  ".css": "text/css",
+};
+
+/** Headers that let a page share memory with its workers. */
+export const ISOLATED: Readonly<Record<string, string>> = {
+  "Cross-Origin-Opener-Policy": "same-origin",
+  "Cross-Origin-Embedder-Policy": "require-corp",
+};
+/** A policy without exceptions: no code but the page's own files. */
+export const STRICT: Readonly<Record<string, string>> = {
+  "Content-Security-Policy": "default-src 'self'; script-src 'self'; worker-src 'self'",
+};
+
+export interface Site {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => boolean;
+
+/** Serves `folder` with these headers. `answer` may answer first. */
+export async function serveFolder(
+  folder: string,
+  headers: Readonly<Record<string, string>> = {},
+  answer: Answer = () => false,
+): Promise<Site> {
+  const server: Server = createServer((request, response) => {
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+    if (answer(request, response)) return;
+    const path = new URL(request.url!, "http://host").pathname;
+    void readFile(join(folder, path)).then((bytes) => {
+      response.setHeader("Content-Type", TYPES[extname(path)] ?? "application/octet-stream");
+      response.end(bytes);
+    }, () => {
+      response.statusCode = 404;
+      response.end("missing");
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "localhost", resolve));
+  return {
+    url: `http://localhost:${(server.address() as AddressInfo).port}`,
+    close: () => {
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+/** The page of a script. */
+export const pageOf = (script: string, head = ""): string =>
+  `<!doctype html><title>heddle</title>${head}<script type="module" src="${script}"></script>`;
+
+/** What the page at `url` prints after `RESULT `, as JSON. */
+export async function resultOf(
+  browser: Browser,
+  url: string,
+  onPage: (page: Page) => void = () => {},
+): Promise<unknown> {
+  const context = await browser.newContext();
+  try {
+    const page = await context.newPage();
+    onPage(page);
+    const result = new Promise<unknown>((resolve, reject) => {
+      page.on("console", (message) => {
+        const [, json] = /^RESULT (.*)$/s.exec(message.text()) ?? [];
+        if (json !== undefined) resolve(JSON.parse(json));
+        else if (message.type() === "error") console.log(message.text());
+      });
+      page.on("pageerror", reject);
+    });
+    await page.goto(url);
+    return await result;
+  } finally {
+    await context.close();
+  }
+}
