@@ -1,7 +1,7 @@
 import { defineConfig } from "vitest/config";
 
-/** Suites that start tools of Node: the compiler, VitePress. */
-const onNode = ["tests/docs/**", "tests/site/**"];
+/** Suites that start tools of Node: the compiler, VitePress, browsers. */
+const onNode = ["tests/docs/**", "tests/site/**", "tests/browser/**"];
 const isNode = !("Bun" in globalThis) && !("Deno" in globalThis);
 
 // Which pool of processes or threads works depends on the runtime: forks fail on Bun, threads on Deno.

@@ -18,7 +18,7 @@ import { countFailed, measure, type Run } from "./runner/measure.ts";
 import { describePlan, expectedSeconds, formatDuration, Progress } from "./runner/progress.ts";
 import { summaryOf } from "./runner/summary.ts";
 import { isTerminal, log } from "./runner/terminal.ts";
-import { NATIVE, RUNTIMES } from "./runner/runtimes.ts";
+import { BROWSER, type MeasuredRuntime, NATIVE, RUNTIMES } from "./runner/runtimes.ts";
 import type { Choices } from "./runner/scenario.ts";
 import { hasCargo, tokioRun } from "./runner/tokio.ts";
 
@@ -119,7 +119,11 @@ if (values.list) {
 const all = Object.keys(SCENARIOS);
 const usual = all.filter((name) => SCENARIOS[name]!.isExtra !== true);
 const scenarios = values.only === undefined ? usual : choose("only", all);
-const known = [...Object.keys(RUNTIMES), "native", "tokio"];
+const known = [...Object.keys(RUNTIMES), "native", "browser", "tokio"];
+const STARTED_BY_NODE: Readonly<Record<string, MeasuredRuntime>> = {
+  native: NATIVE,
+  browser: BROWSER,
+};
 const runtimes = values.runtime === undefined ? known : choose("runtime", known);
 /** Where results and charts go: those of quick runs are not for keeping. */
 const folder = values.out ?? (values.quick ? `${root}quick` : root);
@@ -140,7 +144,7 @@ const versions = {
 };
 
 function scriptRun(name: string, runtime: string): Run {
-  const { command, version } = runtime === "native" ? NATIVE : RUNTIMES[runtime]!;
+  const { command, version } = STARTED_BY_NODE[runtime] ?? RUNTIMES[runtime]!;
   return {
     name,
     scenario: SCENARIOS[name]!,
@@ -194,11 +198,12 @@ function tokioRuns(name: string): Run[] {
 
 /** The scenarios on the runtimes that have them. */
 const runs: readonly Run[] = scenarios.flatMap((name) => {
-  const { withTokio, withNative, isBrief } = SCENARIOS[name]!;
+  const { withTokio, withNative, isInBrowser = false, isBrief } = SCENARIOS[name]!;
   const isOnNode = choices.isQuick && isBrief === true && values.only === undefined;
   return (isOnNode ? runtimes.filter((runtime) => runtime === "node") : runtimes)
     .filter((runtime) => runtime !== "tokio" || (withTokio === true && cargo))
     .filter((runtime) => runtime !== "native" || withNative === true)
+    .filter((runtime) => (runtime === "browser") === isInBrowser)
     .flatMap((runtime) => runtime === "tokio" ? tokioRuns(name) : [scriptRun(name, runtime)]);
 });
 const steps = runs.map(({ name, runtime, scenario, contenders }) => {

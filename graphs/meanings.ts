@@ -44,6 +44,8 @@ const MEANINGS: Readonly<Record<string, string>> = {
     "The raw ring is what passing a number costs without encoding, ends and waiting; channels of Go and Rust share their heap, so they move values without encoding them.",
   "shared-mutex":
     "A mutex of heddle is handed over in turn, and those of Go and Rust may be taken again by the thread that has just released them.",
+  "browser-calls":
+    "Under steady traffic neither side sends a message with shared memory; by messages heddle packs calls that are made at once into one.",
   "soak": "A level line means that nothing leaks and nothing slows down over time.",
   "http-soak": "A level line means that a server with a pool neither leaks nor slows down.",
   "http":

@@ -6,6 +6,7 @@ import { createCanvas } from "@napi-rs/canvas";
 import { Chart, type ChartConfiguration, registerables } from "chart.js";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import type { ScenarioResult } from "../benchmarks/harness/schema.ts";
+import { browserCharts } from "./browser-charts.ts";
 import { heavyLoadChart, latencyChart } from "./charts.ts";
 import { httpCharts, httpSoakCharts } from "./http-charts.ts";
 import { renderPage } from "./page.ts";
@@ -98,6 +99,8 @@ function chartsOf(results: string): ChartSpec[] {
     const all = [...resultsOf(scenario), ...(native === undefined ? [] : [native])];
     if (all.length > 0) specs.push(...charts(all));
   }
+  const browser = readResult(results, "browser", "browser");
+  if (browser !== undefined) specs.push(...browserCharts([browser]));
   for (const [scenario, charts] of Object.entries(RUNTIME_CHARTS)) {
     specs.push(...resultsOf(scenario).flatMap(charts));
   }

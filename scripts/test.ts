@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { RUN_VARIABLE, waitForLeftOver } from "./left-over.ts";
 import { fetchNatsServer } from "./nats-server.ts";
+import { hasBrowser } from "../tests/support/browser.ts";
 import { LOST_WAKES, preparePackageTest } from "./package-test.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
@@ -232,6 +233,21 @@ const natsAgain = ["calls", "edges", "loss", "security", "streams"].map((name) =
 const programs = (runtime: string) => () =>
   suite("programs of the benchmarks", runtime, ["tests/programs"]);
 
+/** The suite in a page, where there is a browser. The bundlers' programs and the demo are pages too. */
+const inBrowser = (transport: string) => async (): Promise<void> => {
+  if (!hasBrowser) return;
+  await suite(
+    `pools in Chromium, ${transport}`,
+    "node26",
+    ["-c", "tests/browser/vitest.config.ts"],
+    {
+      env: { HEDDLE_TEST_TRANSPORT: transport },
+    },
+  );
+};
+if (!hasBrowser) skipped.push("pools in Chromium: there is none for this system");
+const pagesInBrowser = ["tests/browser", "tests/graphs", "tests/dashboard"];
+
 /** A release asks everything of the sources as well: the build is made of them by one tool, in one way. */
 const ofRelease = isFull
   ? ["node22", "node24", "node26", "deno", "bun"].map((runtime) => () =>
@@ -244,6 +260,8 @@ await inTurn(4, [
   ...["deno", "node26", "bun", "node22"].map((runtime) => () =>
     suite("pools of the built package", runtime, ["tests/conformance"], built)
   ),
+  inBrowser("shared"),
+  inBrowser("messages"),
   ...["node26", "deno", "bun"].map((runtime) => () =>
     suite("what needs the sources", runtime, ofSources)
   ),
@@ -255,7 +273,7 @@ await inTurn(4, [
   () => suite("conformance with fake timers", "node26", conformance("shutdown"), fakeTimers),
   () => suite("conformance with fake timers", "bun", conformance("shutdown"), fakeTimers),
   () => suite("code blocks of the docs", "node26", ["tests/docs"]),
-  () => suite("pages in a browser", "node26", ["tests/graphs", "tests/dashboard"]),
+  () => suite("pages in a browser", "node26", pagesInBrowser),
   ...["node26", "deno", "bun"].map(programs),
   ...ofRelease,
 ]);

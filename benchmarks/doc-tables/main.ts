@@ -4,6 +4,7 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { meaningOf } from "../../graphs/meanings.ts";
+import { BROWSER_FIGURES, BROWSER_TABLES } from "./browser-page.ts";
 import { COLD_TABLES } from "./cold-page.ts";
 import { COST_TABLES, HOME_TABLES } from "./cost-page.ts";
 import { HTTP_TABLES } from "./http-page.ts";
@@ -38,6 +39,8 @@ export const TABLES: Readonly<Record<string, Readonly<Record<string, () => strin
   "docs/benchmarks/programs.md": PROGRAM_TABLES,
   "docs/benchmarks/nats.md": NATS_TABLES,
   "docs/benchmarks/shared.md": SHARED_TABLES,
+  "docs/benchmarks/browser.md": BROWSER_TABLES,
+  "docs/browser.md": BROWSER_FIGURES,
 };
 
 const begin = (name: string): string => `<!-- ${name}, from results/ -->`;

@@ -13,6 +13,7 @@ import {
 import { programsTable } from "./program-tables.ts";
 import type { Measurement, ScenarioResult } from "./schema.ts";
 import { natsTable } from "./nats-tables.ts";
+import { browserTable } from "./browser-tables.ts";
 import { sharedTable } from "./shared-tables.ts";
 import { streamsTable } from "./stream-tables.ts";
 import {
@@ -49,6 +50,7 @@ const TABLES: Readonly<Record<string, (result: ScenarioResult) => string[]>> = {
   "streams": streamsTable,
   "nats": natsTable,
   "shared": sharedTable,
+  "browser": browserTable,
   "http": httpTable,
   "http-soak": httpSoakTable,
 };

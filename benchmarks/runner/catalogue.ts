@@ -1,4 +1,5 @@
 /** All scenarios, in the order in which they run. */
+import { hasBrowser } from "../../tests/support/browser.ts";
 import { KNITTING } from "../contenders/knitting.ts";
 import type { Measurement } from "../harness/schema.ts";
 import {
@@ -13,6 +14,10 @@ import {
   addThroughput,
   isWithOneWorker,
 } from "../harness/derived.ts";
+import {
+  BARE as BARE_IN_BROWSER,
+  CONTENDERS as BROWSER_CONTENDERS,
+} from "../scenarios/browser-cases.ts";
 import { COLD_KINDS, QUICK_KINDS, WEB_WORKER } from "../scenarios/cold-cases.ts";
 import { PLAIN } from "../scenarios/concurrency-cases.ts";
 import { BUSY, ONE_CORE } from "../scenarios/contended-cases.ts";
@@ -320,6 +325,19 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     versions: sharedVersions,
     // The first process builds the programs in Go and Rust.
     timeoutMs: () => 600_000,
+  },
+  "browser": {
+    isInBrowser: true,
+    about: "calls of a web worker from a page, by shared memory and by messages",
+    rounds: quickOr(1, 3),
+    contenders: () => [{
+      name: "all in turn",
+      variantOf: BROWSER_CONTENDERS.join(", "),
+      args: [],
+      ...(hasBrowser ? {} : { left: "there is no Chromium for this system" }),
+    }],
+    finish: (measurements) => addRatioToBaseline(measurements, BARE_IN_BROWSER),
+    timeoutMs: () => 300_000,
   },
   "nats": {
     isBrief: true,

@@ -44,6 +44,8 @@ export interface Scenario {
   readonly withTokio?: boolean;
   /** Whether programs in other languages have figures of it too, as `native`. */
   readonly withNative?: boolean;
+  /** Whether a browser alone has figures of it, as `browser`. */
+  readonly isInBrowser?: boolean;
   /** Versions of what only this scenario compares. */
   readonly versions?: (runtime: string) => Readonly<Record<string, string>>;
   /** A process that takes longer than this hangs; milliseconds. */

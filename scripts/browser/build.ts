@@ -3,7 +3,7 @@
  * runtimes, and `runtimes/browser/platform.ts` that of the global `SharedArrayBuffer`. Minified, since pages load it as it is.
  */
 import { build, type Metafile, type Plugin } from "esbuild";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -38,7 +38,6 @@ const entries: Readonly<Record<string, string>> = {
 };
 
 export async function buildBrowser(outdir = `${root}dist/browser`): Promise<Metafile> {
-  rmSync(outdir, { recursive: true, force: true });
   const { metafile, outputFiles } = await build({
     entryPoints: Object.fromEntries(
       Object.entries(entries).map(([name, path]) => [name, `${root}${path}`]),

@@ -26,6 +26,8 @@ const REPLACED: Readonly<Record<string, string>> = {
 };
 
 const PROCESS = 'import { process } from "/tests/browser/process.ts";';
+/** The runner wraps imports, and is not there in workers. */
+const NO_RUNNER = "globalThis.__vitest_browser_runner__ ??= { wrapDynamicImport: (f) => f() };";
 const ABSENT = "\0absent:";
 
 /** The names that the file imports from a module. */
@@ -64,11 +66,12 @@ const browser: Plugin = {
       : `import { absent } from "/tests/browser/absent.ts";`;
     return [absent, ...names].join("\n");
   },
-  transform: (code, id) =>
-    id.startsWith(`${root}tests/`) && /\bprocess[.[]/.test(code) && !id.includes("/browser/") &&
-      !code.includes("node:process")
-      ? { code: PROCESS + code, map: null }
-      : undefined,
+  transform: (code, id) => {
+    if (id.startsWith(`${root}dist/`)) return { code: NO_RUNNER + code, map: null };
+    const isTest = id.startsWith(`${root}tests/`) && !id.includes("/browser/");
+    const needsProcess = /\bprocess[.[]/.test(code) && !code.includes("node:process");
+    return isTest && needsProcess ? { code: PROCESS + code, map: null } : undefined;
+  },
 };
 
 const escaped = leftOutOf(isIsolated).map(([name]) =>

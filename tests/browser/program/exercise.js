@@ -26,5 +26,8 @@ export async function exercise(pool) {
   } catch (error) {
     report.push(String(error?.stack ?? error));
   }
-  console.log(`RESULT ${JSON.stringify(report)}`);
+  const json = JSON.stringify(report);
+  console.log(`RESULT ${json}`);
+  // For a browser whose console the test does not see.
+  if (location.search === "?post") await fetch("/result", { method: "POST", body: json });
 }

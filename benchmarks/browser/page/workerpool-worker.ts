@@ -1,0 +1,4 @@
+import workerpool from "workerpool";
+import { echo } from "./tasks.ts";
+
+workerpool.worker({ echo });
