@@ -7,6 +7,7 @@ import {
   FIRST,
   NUMBER,
   OBJECT,
+  PAUSED,
   SHARED,
 } from "../scenarios/browser-cases.ts";
 import { figure, hasResult, measurementOf, resultOf, sourceOf, table, times } from "./shared.ts";
@@ -22,11 +23,16 @@ function of(contender: string, kind: string, size: number): number | undefined {
 
 const PLACES = [
   ...Object.entries(AT_ONCE).flatMap(([kind, counts]) => counts.map((size) => ({ kind, size }))),
+  { kind: PAUSED, size: 1 },
   { kind: FIRST, size: 1 },
 ];
 
 const nameOf = (kind: string, size: number): string =>
-  kind === FIRST ? FIRST : size === 1 ? `${kind}, one` : `${kind}, ${size} at once`;
+  kind === FIRST || kind === PAUSED
+    ? kind
+    : size === 1
+    ? `${kind}, one`
+    : `${kind}, ${size} at once`;
 
 function calls(): string {
   if (!isMeasured()) return NOT_MEASURED;
@@ -49,6 +55,7 @@ function few(): string {
     { kind: NUMBER, size: 1000 },
     { kind: OBJECT, size: 100 },
     { kind: BYTES, size: 1 },
+    { kind: PAUSED, size: 1 },
     { kind: FIRST, size: 1 },
   ];
   const rows = CONTENDERS.map((contender) => [

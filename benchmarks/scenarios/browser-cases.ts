@@ -11,6 +11,8 @@ export type BrowserContender = (typeof CONTENDERS)[number];
 export const NUMBER = "number";
 export const OBJECT = "object of 200 B";
 export const BYTES = "64 KiB of bytes";
+/** A call with a number, five milliseconds after the last one. */
+export const PAUSED = "number, after a pause";
 /** A new worker, from its creation to the first result. */
 export const FIRST = "first answer";
 

@@ -28,6 +28,7 @@ async function bundle(folder: string): Promise<void> {
     format: "esm",
     platform: "browser",
     conditions: ["browser"],
+    external: ["worker_threads", "os", "child_process"], // which workerpool requires on Node
     minify: true,
   });
   writeFileSync(join(folder, "index.html"), pageOf("/page.js"));

@@ -233,7 +233,8 @@ export type OutputName = "stdout" | "stderr";
 
 /** A worker's handle on its host. */
 export interface ParentHandle {
-  readonly post: (message: unknown) => void;
+  /** `transfer`: objects that move, where lanes are mirrored. */
+  readonly post: (message: unknown, transfer?: readonly unknown[]) => void;
   onMessage(listener: (message: unknown) => void): void;
   /** Keeps unhandled rejections from ending the worker, and reports those for which users' code has no listener. */
   onUnhandledRejection(listener: (reason: unknown) => void): void;

@@ -68,13 +68,13 @@ const runtime = currentRuntime;
 
 /** A worker of a site, with what its functions share. */
 interface Served extends Site {
-  post: (message: WorkerMessage) => void;
+  post: (message: WorkerMessage, transfer?: readonly unknown[]) => void;
   isLeaving: boolean;
 }
 
 /** Serves a worker: returns what takes its messages, the start data first. */
 export const serve: Serve = (site) => {
-  const post = (message: WorkerMessage): void => site.parent.post(message);
+  const post: Served["post"] = (message, transfer) => site.parent.post(message, transfer);
   const served: Served = { ...site, post, isLeaving: false };
   let receive: ((message: unknown) => void) | undefined;
   return (message) => {

@@ -11,7 +11,7 @@ import { EMPTY } from "../ring/consumer.ts";
 /** The start data with memory, shared or the worker's own. `mirror`: it is the worker's own, and its messages follow what it has written. */
 export function openStart(
   given: WorkerStart | MirroredStart,
-  site: { post: (message: WorkerMessage) => void },
+  site: { post: (message: WorkerMessage, transfer?: readonly unknown[]) => void },
   now: () => number,
 ): { readonly start: WorkerStart; readonly mirror: WorkerMirror | undefined } {
   if (!("mirror" in given)) return { start: given, mirror: undefined };

@@ -12,6 +12,7 @@ import {
   MESSAGES,
   NUMBER,
   OBJECT,
+  PAUSED,
   SHARED,
   WORKERPOOL,
 } from "../../scenarios/browser-cases.ts";
@@ -82,8 +83,15 @@ const VALUES: Readonly<Record<string, (n: number) => unknown>> = {
   [BYTES]: (n) => new Uint8Array(65_536).fill(n),
 };
 
-/** A block takes some milliseconds. */
-const BLOCK_CALLS: Readonly<Record<string, number>> = { [NUMBER]: 100, [OBJECT]: 100, [BYTES]: 20 };
+/** A block takes some milliseconds, and begins after a pause: the other contenders had their turns. */
+const BLOCK_CALLS: Readonly<Record<string, number>> = {
+  [NUMBER]: 1000,
+  [OBJECT]: 500,
+  [BYTES]: 50,
+};
+/** Calls with a pause before each. */
+const PAUSED_CALLS = 8;
+const PAUSE_MS = 5;
 
 /** Microseconds a call. */
 async function timeBlock(caller: Caller, kind: string, atOnce: number): Promise<number> {
@@ -96,6 +104,18 @@ async function timeBlock(caller: Caller, kind: string, atOnce: number): Promise<
     else await Promise.all(values.map((value) => caller.call(value)));
   }
   return (performance.now() - startMs) * 1000 / (rounds * atOnce);
+}
+
+/** Microseconds a call, without the pauses. */
+async function timePaused(caller: Caller): Promise<number> {
+  let ms = 0;
+  for (let call = 0; call < PAUSED_CALLS; call++) {
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    const startMs = performance.now();
+    await caller.call(call);
+    ms += performance.now() - startMs;
+  }
+  return ms * 1000 / PAUSED_CALLS;
 }
 
 async function timeFirst(create: () => Caller): Promise<number> {
@@ -128,6 +148,10 @@ async function measure(turns: number, warmUpTurns: number): Promise<PageSample[]
           if (turn >= 0) samples.push({ contender, case: kind, size, us });
         }
       }
+    }
+    for (const contender of order) {
+      const us = await timePaused(callers.get(contender)!);
+      if (turn >= 0) samples.push({ contender, case: PAUSED, size: 1, us });
     }
     if (turn < 0) continue;
     for (const contender of order) {

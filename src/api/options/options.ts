@@ -138,6 +138,8 @@ export function resolveOptions(
   }
   const { refuseLimits, sharesMemory = true } = runtime;
   const observing = checkObserving(read, runtime);
+  const transport = checkTransport(read("transport"), sharesMemory, observing.metrics);
+  const spinMs = checkSpin(read("spinMs"));
   return {
     ...observing,
     ...threads,
@@ -145,7 +147,7 @@ export function resolveOptions(
     ringBytes: checkRingBytes(read("ringBytes")),
     maxPayloadBytes: checkPayloadBytes(read("maxPayloadBytes")),
     maxConcurrency: integer("maxConcurrency", 1, 2 ** 20),
-    spinMs: checkSpin(read("spinMs")),
+    spinMs: transport === "shared" ? spinMs : 0, // only a turn of the event loop brings anything
     balancer: checkBalancer(read("balancer")),
     inliner: checkInliner(read("inliner")),
     maxQueue: read("maxQueue") === "auto"
@@ -156,7 +158,7 @@ export function resolveOptions(
     maxAbandonedThreads: checkAbandoned(read("maxAbandonedThreads"), runtime.cores),
     recycleAfter: limit("recycleAfter", 2 ** 29),
     maxWorkerBytes: checkMeasurable(limit("maxWorkerBytes", Number.MAX_SAFE_INTEGER), runtime),
-    transport: checkTransport(read("transport"), sharesMemory, observing.metrics),
+    transport,
     onUnavailable: checkUnavailable(read("onUnavailable"), read("permission")),
     workerLimits: checkWorkerLimits(read("resourceLimits"), read("permission"), refuseLimits),
     workerOptions: checkWorkerOptions(read("worker"), read("permission"), runtime),

@@ -49,7 +49,7 @@ export function connect(
   { createMirror, ringSizes }: LaneOptions,
 ): LaneConnection {
   const { lane, active, payloadPort } = start;
-  const mirror = createMirror?.(lane, (message) => handle.post(message));
+  const mirror = createMirror?.(lane, (message, transfer) => handle.post(message, transfer));
   handle.post(mirror === undefined ? start : withoutMemory(start, ringSizes), [payloadPort]);
   const control = new Int32Array(lane, 0, REQUEST_RING / 4);
   return {

@@ -2,8 +2,7 @@
 import type { Codec } from "../../codec/codec.ts";
 import type { WorkerLoss } from "../../errors.ts";
 import type { RingSizes } from "../../lane/layout.ts";
-import type { HostMirror } from "../../lane/mirror/host-mirror.ts";
-import type { MirrorMessage } from "../../lane/mirror/mirror-message.ts";
+import type { HostMirror, HostMirrorOptions } from "../../lane/mirror/host-mirror.ts";
 import type { PoolStart, TaskMessage } from "../../protocol/start-data.ts";
 import type { Runtime, WorkerHandle } from "../../runtimes/runtime.ts";
 
@@ -17,7 +16,7 @@ export interface LaneOptions {
   readonly ringSizes: RingSizes;
   /** Where workers share no memory with the host: what keeps its copy of a lane up to date. */
   readonly createMirror?:
-    | ((memory: SharedArrayBuffer, post: (message: MirrorMessage) => void) => HostMirror)
+    | ((memory: SharedArrayBuffer, post: HostMirrorOptions["post"]) => HostMirror)
     | undefined;
   readonly start: PoolStart;
   /** Longest time to become ready, and to close, in milliseconds. */

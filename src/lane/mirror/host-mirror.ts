@@ -9,7 +9,7 @@ import { IN_EVENT_LOOP, RUNNING } from "../../sync/worker-parking.ts";
 import { REVOKED, STATE_MASK } from "../../ring/record-layout.ts";
 import { CALL, DESCRIPTOR_WORD, kindOf, TASK_WORD } from "../frame.ts";
 import { IS_CLOSING, REQUEST_RING, responseRing, WAITS_FOR } from "../layout.ts";
-import type { MirrorMessage } from "./mirror-message.ts";
+import { type MirrorMessage, movedWith } from "./mirror-message.ts";
 import { RingCopy } from "./records.ts";
 
 /** Most calls that a worker has not answered, while all are short or async. */
@@ -21,7 +21,7 @@ export interface HostMirrorOptions {
   /** The pool's estimates of its tasks, by task, and whether a word tells that a call of it keeps its worker for long. */
   readonly loads: Int32Array<SharedArrayBuffer>;
   readonly isLong: (load: number) => boolean;
-  readonly post: (message: MirrorMessage) => void;
+  readonly post: (message: MirrorMessage, transfer: readonly unknown[]) => void;
   readonly microtask: (callback: () => void) => void;
 }
 
@@ -84,7 +84,8 @@ export class HostMirror {
     if (records === undefined && head === this.#sentHead && closing === this.#sentClosing) return;
     this.#sentHead = head;
     this.#sentClosing = closing;
-    this.#options.post({ heddle: "mirror", head, records, closing });
+    const message: MirrorMessage = { heddle: "mirror", head, records, closing };
+    this.#options.post(message, movedWith(message));
   }
 
   receive({ head, records, words, loads }: MirrorMessage): void {

@@ -19,5 +19,13 @@ export interface MirrorMessage {
   readonly loads?: readonly number[];
 }
 
+/** From this size on the buffer of the records moves, which costs more than copying a small one. */
+const MOVED_BYTES = 8192;
+
+/** What moves with a message. */
+export function movedWith({ records }: MirrorMessage): readonly ArrayBufferLike[] {
+  return records !== undefined && records.byteLength >= MOVED_BYTES ? [records.buffer] : [];
+}
+
 /** Words that a worker writes, from WAITS_FOR on. */
 export const WORKER_WORDS = 32;

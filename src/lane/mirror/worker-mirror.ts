@@ -2,7 +2,7 @@
 import { Set } from "../../builtins.ts";
 import { CALL, DESCRIPTOR_WORD, kindOf, TASK_WORD } from "../frame.ts";
 import { IS_CLOSING, REQUEST_RING, responseRing, WAITS_FOR } from "../layout.ts";
-import { type MirrorMessage, WORKER_WORDS } from "./mirror-message.ts";
+import { type MirrorMessage, movedWith, WORKER_WORDS } from "./mirror-message.ts";
 import { RingCopy } from "./records.ts";
 
 /**
@@ -15,7 +15,7 @@ export interface WorkerMirrorOptions {
   readonly memory: SharedArrayBuffer;
   readonly requestCapacity: number;
   readonly loads: Int32Array<SharedArrayBuffer>;
-  readonly post: (message: MirrorMessage) => void;
+  readonly post: (message: MirrorMessage, transfer: readonly unknown[]) => void;
   readonly now: () => number;
 }
 
@@ -66,7 +66,9 @@ export class WorkerMirror {
     this.#sentHead = head;
     this.#sentMs = now();
     const words = this.#control.slice(WAITS_FOR, WAITS_FOR + WORKER_WORDS);
-    post({ heddle: "mirror", head, records, words, loads: this.#newLoads() });
+    const loads = this.#newLoads();
+    const message: MirrorMessage = { heddle: "mirror", head, records, words, loads };
+    post(message, movedWith(message));
   }
 
   receive({ head, records, closing }: MirrorMessage): void {

@@ -180,7 +180,7 @@ export function spawnWorker(entry: WorkerEntry, thread: ThreadOptions): WorkerHa
 
 type Listen = (type: string, listener: (event: never) => void) => void;
 interface WorkerScope {
-  readonly postMessage: (message: unknown) => void;
+  readonly postMessage: (message: unknown, transfer?: readonly unknown[]) => void;
   readonly addEventListener: Listen;
   close(): void;
 }
@@ -221,7 +221,7 @@ function createParent(): ParentHandle {
     exit(1);
   });
   return {
-    post: (message) => postMessage(message),
+    post: (message, transfer = []) => postMessage(message, transfer),
     onMessage: (listener) => {
       receive = listener;
       early?.forEach(listener);

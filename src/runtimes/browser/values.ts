@@ -101,9 +101,7 @@ export const textAccess: TextAccess = {
 };
 
 export const byteAccess: ByteAccess = {
-  // `slice` uses the species constructor, so the copy of a shared view is an unshared array.
-  copyOut: (source, start, end) =>
-    source.slice(start, end) as Uint8Array as Uint8Array<ArrayBuffer>,
+  copyOut: (source, start, end) => new Uint8Array(source.subarray(start, end)),
   copy: (source, start, length) => new Uint8Array(new Uint8Array(source, start, length)).buffer,
   bufferPrototype: Object.create(null) as object,
   isUntransferable: () => false, // moving it throws
