@@ -103,6 +103,7 @@ const SECTIONS: readonly Section[] = [
       page("Streams", "internals/streams.md"),
       page("Shared data", "internals/shared.md"),
       page("Starting a worker", "internals/starting-a-worker.md"),
+      page("Browsers", "internals/browsers.md"),
       page("Recovery", "internals/recovery.md"),
       page("NATS", "internals/nats.md"),
       page("Runtime traps", "internals/runtime-traps.md"),

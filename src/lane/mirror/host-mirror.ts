@@ -6,7 +6,6 @@
  * The worker tells when it has taken all calls that it got, also when it only waits for something of its own.
  */
 import { IN_EVENT_LOOP, RUNNING } from "../../sync/worker-parking.ts";
-import { REVOKED, STATE_MASK } from "../../ring/record-layout.ts";
 import { CALL, DESCRIPTOR_WORD, kindOf, TASK_WORD } from "../frame.ts";
 import { IS_CLOSING, REQUEST_RING, responseRing, WAITS_FOR } from "../layout.ts";
 import { type MirrorMessage, movedWith } from "./mirror-message.ts";
@@ -107,8 +106,7 @@ export class HostMirror {
 
   #isSendable(word: number): boolean {
     const { words } = this.#requests;
-    const isCall = kindOf(words[word + DESCRIPTOR_WORD]!) === CALL;
-    if (!isCall || (words[word + 1]! & STATE_MASK) === REVOKED) return true;
+    if (kindOf(words[word + DESCRIPTOR_WORD]!) !== CALL) return true;
     const isLong = this.#options.isLong(this.#options.loads[words[word + TASK_WORD]!]!);
     if (this.#sentCalls > 0 && (isLong || this.#hasSentLong)) return false;
     if (this.#sentCalls >= MAX_SENT) return false;
