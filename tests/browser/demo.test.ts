@@ -40,7 +40,6 @@ afterAll(async () => {
 
 declare global {
   // In the page.
-  // deno-lint-ignore no-var
   var frameTimes: { readonly gaps: number[] };
 }
 

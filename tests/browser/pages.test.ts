@@ -10,7 +10,6 @@ import { ISOLATED, pageOf, serveFolder, type Site } from "./pages.ts";
 
 declare global {
   // In the pages.
-  // deno-lint-ignore no-var
   var createPool: typeof CreatePool;
 }
 

@@ -20,6 +20,7 @@ const PATTERNS: readonly RegExp[] = [
   /^dist\/(?:knitting\/)?[\w-]+\.(?:c?js|d\.c?ts)$/,
   /^dist\/bundle\/(?:knitting\/)?[\w-]+\.js$/,
   /^dist\/(?:bundle\/)?worker\/heddle-worker\.js$/,
+  /^dist\/browser\/[\w-]+\.(?:js|d\.ts)$/,
 ];
 
 describe("the tarball", () => {
@@ -75,7 +76,7 @@ test("links and images of the README work on the pages of registries", () => {
 
 describe("the ES modules", () => {
   const entries = Object.values(manifest.exports)
-    .flatMap((conditions) => typeof conditions === "string" ? [] : [conditions]) as {
+    .filter((conditions) => typeof conditions === "object" && "import" in Object(conditions)) as {
       import: { module: string; default: string };
     }[];
 

@@ -163,7 +163,6 @@ async function measure(turns: number, warmUpTurns: number): Promise<PageSample[]
 }
 
 declare global {
-  // deno-lint-ignore no-var
   var measureCalls: typeof measure;
 }
 globalThis.measureCalls = measure;

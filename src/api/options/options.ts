@@ -30,7 +30,7 @@ import { checkWorkerOptions, type ResolvedWorkerOptions } from "./worker-options
 import { checkObserving, type ResolvedObserving } from "./observe-options.ts";
 import type { PoolOptions, ShutdownOptions } from "./pool-options.ts";
 import { checkWorkerLimits } from "./worker-limits.ts";
-import { checkMeasurable, checkTransport, type Transport } from "./transport.ts";
+import { checkMeasurable, checkTransport, spinMsOf, type Transport } from "./transport.ts";
 
 /** Options that are merged into others. */
 type Merged = "threads" | "worker" | "resourceLimits" | "permission" | "host";
@@ -139,7 +139,6 @@ export function resolveOptions(
   const { refuseLimits, sharesMemory = true } = runtime;
   const observing = checkObserving(read, runtime);
   const transport = checkTransport(read("transport"), sharesMemory, observing.metrics);
-  const spinMs = checkSpin(read("spinMs"));
   return {
     ...observing,
     ...threads,
@@ -147,7 +146,7 @@ export function resolveOptions(
     ringBytes: checkRingBytes(read("ringBytes")),
     maxPayloadBytes: checkPayloadBytes(read("maxPayloadBytes")),
     maxConcurrency: integer("maxConcurrency", 1, 2 ** 20),
-    spinMs: transport === "shared" ? spinMs : 0, // only a turn of the event loop brings anything
+    spinMs: spinMsOf(transport, checkSpin(read("spinMs"))),
     balancer: checkBalancer(read("balancer")),
     inliner: checkInliner(read("inliner")),
     maxQueue: read("maxQueue") === "auto"

@@ -45,3 +45,8 @@ export function checkMeasurable(
     "maxWorkerBytes cannot be enforced: browsers do not tell the memory of a worker.",
   );
 }
+
+/** Without shared memory only a turn of the event loop brings anything, so nobody spins. */
+export function spinMsOf(transport: Transport, spinMs: number): number {
+  return transport === "shared" ? spinMs : 0;
+}

@@ -27,6 +27,7 @@ describe("options", () => {
       maxAbandonedThreads: 8,
       recycleAfter: Infinity,
       maxWorkerBytes: Infinity,
+      transport: "shared",
       workerLimits: { resourceLimits: undefined, permission: undefined },
       workerOptions: { setup: undefined, data: undefined, name: "heddle", thread: {} },
       startTimeoutMs: 60_000,
@@ -131,6 +132,8 @@ describe("options", () => {
     [{ keepAlive: 1 }, /keepAlive must be a boolean, got 1/],
     [{ moduleUrl: 7 }, /moduleUrl must be a string or URL, got 7/],
     [{ mapError: "x" }, /mapError must be a function, got "x"/],
+    [{ transport: "wire" }, /transport must be "auto", "shared" or "messages", got "wire"/],
+    [{ transport: "messages" }, /is for browsers: threads share memory here/],
     [{ maxWorkerBytes: 0.5 }, /maxWorkerBytes must be an integer from 1 to \d+, got 0.5/],
     [{ startTimeoutMs: 0 }, /startTimeoutMs must be a number of milliseconds above 0.* got 0/],
     [
