@@ -45,7 +45,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   "shared-mutex":
     "A mutex of heddle is handed over in turn, and those of Go and Rust may be taken again by the thread that has just released them.",
   "browser-calls":
-    "Under steady traffic neither side sends a message with shared memory; by messages heddle packs calls that are made at once into one.",
+    "Calls that are made at once share wakes and messages; one at a time, on two cores that the browser needs as well, shared memory takes about what a bare worker does.",
   "soak": "A level line means that nothing leaks and nothing slows down over time.",
   "http-soak": "A level line means that a server with a pool neither leaks nor slows down.",
   "http":

@@ -36,6 +36,6 @@ export class Frames {
       context.fillRect(index * step, height - bar, Math.max(1, step - 1), bar);
     }
     const longest = Math.max(0, ...shown);
-    this.#label.textContent = `longest of the last ${shown.length}: ${longest.toFixed(0)} ms`;
+    this.#label.textContent = `at most ${longest.toFixed(0)} ms`;
   }
 }

@@ -48,8 +48,8 @@ test("every example is tested and has a README", () => {
   const names = readdirSync(folder, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => name);
-  // tests/package and scripts/extra.ts build and run `bundlers`.
-  const others = ["bundlers", "nats", "observability", "server"];
+  // tests/package and scripts/extra.ts build and run `bundlers`, tests/browser opens `browser`.
+  const others = ["browser", "bundlers", "nats", "observability", "server"];
   expect(names.sort()).toEqual([...Object.keys(outputs), ...others].sort());
   for (const name of names) expect(existsSync(new URL(`${name}/README.md`, folder))).toBe(true);
 });

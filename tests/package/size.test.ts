@@ -12,9 +12,15 @@ import { inFolder, pack, root, run, runtimes, unpack } from "../support/package.
 const KIB = 1024;
 const worker = "./node_modules/heddle/dist/bundle/worker/heddle-worker.js";
 
-/** Programs, with the most KiB that they may take. */
+/** Programs, with the most KiB that they may take. Those for browsers have the condition `browser`. */
 const programs: Readonly<Record<string, readonly [source: string, budget: number]>> = {
   "createPool alone": [`import { createPool } from "heddle"; console.log(createPool);`, 96],
+  // Without what the worker loads, as a page loads it.
+  "createPool in a browser": [
+    `import { createPool } from "heddle/browser"; console.log(createPool);`,
+    96,
+  ],
+  "a worker in a browser": [`import { serve } from "heddle/browser/worker"; serve({});`, 62],
   "a worker": [`import "${worker}";`, 50],
 };
 
