@@ -16,6 +16,7 @@ import {
   RECORD_HEADER_BYTES,
   REVOKED,
   revokedState,
+  SENT,
   SEQUENCE_MASK,
   STATE_MASK,
   stateSlot,
@@ -232,7 +233,11 @@ export class RingProducer {
 
   /** Whether the consumer has taken the record committed at `position`. False may be stale. */
   hasTaken(position: number): boolean {
-    return this.isReleased(position) || !this.isQueued(position & this.#mask);
+    if (this.isReleased(position)) return true;
+    const index = position & this.#mask;
+    const state = this.memory.i32[stateSlot(index)]! & STATE_MASK;
+    // Of several that were sent, the oldest is that which the consumer has, or takes next.
+    return state === SENT ? this.unreleased(1)[0] === index : state !== QUEUED;
   }
 
   /** Whether the consumer has claimed or released the record committed at `position`. False if it was only revoked. */

@@ -21,6 +21,8 @@
 
 export const RECORD_HEADER_BYTES = 8;
 
+/** In a copy of the ring whose records go to another copy (`lane/mirror/`): it is there, and is taken in its turn. */
+export const SENT = 0;
 export const QUEUED = 1;
 export const CLAIMED = 2;
 export const REVOKED = 3;

@@ -268,6 +268,8 @@ export interface AsyncContext<Value> {
   run<Result>(value: Value, f: () => Result): Result;
   /** The value of the running code; undefined outside `run`. */
   get(): Value | undefined;
+  /** Where `get` does not know it after an `await`: the value of the only `run` that is unfinished. */
+  readonly guess?: () => Value | undefined;
 }
 
 /** A module that workers start with. */

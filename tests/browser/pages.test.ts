@@ -3,7 +3,11 @@ import { cpSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { createPool as CreatePool, PoolOptions } from "../../src/mod-browser.ts";
+import type {
+  callback as Callback,
+  createPool as CreatePool,
+  PoolOptions,
+} from "../../src/mod-browser.ts";
 import { hasBrowser, launchBrowser } from "../support/browser.ts";
 import { inFolder, root } from "../support/package.ts";
 import { ISOLATED, pageOf, serveFolder, type Site } from "./pages.ts";
@@ -11,6 +15,7 @@ import { ISOLATED, pageOf, serveFolder, type Site } from "./pages.ts";
 declare global {
   // In the pages.
   var createPool: typeof CreatePool;
+  var callback: typeof Callback;
 }
 
 interface Tasks {
@@ -18,6 +23,9 @@ interface Tasks {
   echo<Value>(value: Value): Value;
   later(ms: number): Promise<number>;
   spin(ms: number): number;
+  until(signal?: AbortSignal): Promise<number>;
+  progress(name: string): Promise<string>;
+  ask(callback: () => Promise<unknown>): Promise<unknown>;
 }
 
 let browser: Browser;
@@ -33,7 +41,16 @@ beforeAll(async () => {
       const tasks = "export const add = (a, b) => a + b, echo = (value) => value;\n" +
         "export const later = (ms) => new Promise((resolve) => setTimeout(resolve, ms, ms));\n" +
         "export const spin = (ms) => { for (const end = performance.now() + ms; performance.now() < end;); };\n";
-      writeFileSync(join(folder, "tasks.js"), tasks);
+      const others = 'import { emit, task } from "/heddle/task.js";\n' +
+        "export const until = task({ abortSignal: true, f: async (signal) => {\n" +
+        "  const startMs = performance.now();\n" +
+        "  while (!signal.aborted && performance.now() - startMs < 5000) await later(5);\n" +
+        "  return performance.now() - startMs; } });\n" +
+        "export const ask = (callback) => callback();\n" +
+        "export async function progress(name) {\n" +
+        "  for (let n = 0; n < 4; n++) { emit(name + n); await later(3); }\n" +
+        "  return name; }\n";
+      writeFileSync(join(folder, "tasks.js"), others + tasks);
       writeFileSync(
         join(folder, "page.js"),
         'Object.assign(globalThis, await import("/heddle/mod.js"));\n',
@@ -236,6 +253,77 @@ describe.runIf(hasBrowser).each(
         return { settled, isAll: right + lost === settled, inFlight, safetyHits };
       });
       expect(seen).toEqual({ settled: 720, isAll: true, inFlight: 0, safetyHits: 0 });
+    }));
+
+  test("an abort ends a call behind another, whether it was sent or not", () =>
+    inPage(headers, async (page) => {
+      const outcome = await page.evaluate(async () => {
+        const url = new URL("/tasks.js", location.href);
+        const pool = createPool({ threads: 1, maxConcurrency: 1 })<Tasks>(url);
+        await pool.call.later(1);
+        const first = pool.call.later(200);
+        const controller = new AbortController();
+        const aborted = pool.call.until.with({ signal: controller.signal })().catch(() =>
+          "aborted"
+        );
+        setTimeout(() => controller.abort(), 50);
+        const next = pool.call.add(1, 2);
+        const startMs = performance.now();
+        const results = [await first, await aborted, await next];
+        return [results, performance.now() - startMs < 3000]; // without it, 5 seconds
+      });
+      expect(outcome).toEqual([[200, "aborted", 3], true]);
+    }));
+
+  test("limits of run time count from the beginning of a call", () =>
+    inPage(headers, async (page) => {
+      const results = await page.evaluate(async () => {
+        const url = new URL("/tasks.js", location.href);
+        const pool = createPool({ threads: 1, maxConcurrency: 1 })<Tasks>(url);
+        await pool.call.later(1);
+        const call = pool.call.later.with({ runTimeoutMs: 900 });
+        return await Promise.all(
+          [500, 500, 500].map((ms) => call(ms).catch((error) => String(error))),
+        );
+      });
+      expect(results).toEqual([500, 500, 500]);
+    }));
+
+  test("events belong to their own call, or to none", () =>
+    inPage(headers, async (page) => {
+      const events = await page.evaluate(async () => {
+        const pool = createPool({ threads: 1 })<Tasks>(new URL("/tasks.js", location.href));
+        const events: unknown[] = [];
+        const watched = pool.call.progress.with({ onEvent: (event) => void events.push(event) });
+        await Promise.all([watched("A"), pool.call.progress("B")]);
+        const together = events.splice(0);
+        await watched("C");
+        return [together, events];
+      });
+      const [together, alone] = events as [string[], string[]];
+      expect(together.filter((event) => !event.startsWith("A"))).toEqual([]);
+      expect(alone).toEqual(["C0", "C1", "C2", "C3"]);
+    }));
+
+  test("calls with moved bytes reach workers whose tasks wait for the page", () =>
+    inPage(headers, async (page) => {
+      const results = await page.evaluate(async () => {
+        const url = new URL("/tasks.js", location.href);
+        const pool = createPool({ threads: 2, maxConcurrency: 1 })<Tasks>(url);
+        await pool.ready;
+        const nested = async (): Promise<number> => {
+          await new Promise((resolve) => setTimeout(resolve, 100));
+          const bytes = new Uint8Array(300_000);
+          const sent = pool.call.echo.with({ transfer: [bytes.buffer] })(bytes) as Promise<
+            Uint8Array
+          >;
+          return (await sent).length;
+        };
+        const calls = [0, 1].map(() => pool.call.ask(callback(nested) as never));
+        const late = new Promise((resolve) => setTimeout(resolve, 8000, "late"));
+        return await Promise.race([Promise.all(calls), late]);
+      });
+      expect(results).toEqual([300_000, 300_000]);
     }));
 
   test("calls of a page that keeps its thread busy, and of many tasks that keep theirs, all settle", () =>

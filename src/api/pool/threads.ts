@@ -2,8 +2,9 @@
 import type { Codec } from "../../codec/codec.ts";
 import type { LaneOptions } from "../../host/workers/thread-lane.ts";
 import { links } from "../../lane/links.ts";
+import { MAX_SENT } from "../../lane/mirror/mirror-message.ts";
 import { warmUp } from "../../lane/warm-up.ts";
-import { KIND_MASK, LONG } from "../../metering/task-timings.ts";
+import { ASYNC, KIND_MASK, SHORT } from "../../metering/task-timings.ts";
 import type { PoolStart } from "../../protocol/start-data.ts";
 import type { WorkerHandle } from "../../runtimes/runtime.ts";
 import type { ResolvedOptions } from "../options/options.ts";
@@ -80,7 +81,7 @@ export function laneOptionsOf(
           memory,
           requestCapacity: ringSizes.requests,
           loads: new Int32Array(start.taskTimings),
-          isLong: (load) => load === 0 || (load & KIND_MASK) === LONG,
+          mayFollow: (load) => mayFollow(load, options.maxConcurrency),
           post,
           microtask: runtime.microtask,
         }),
@@ -88,4 +89,10 @@ export function laneOptionsOf(
     startTimeoutMs,
     teardownTimeoutMs,
   };
+}
+
+/** Whether a mirrored lane may have such a call behind others: a short one, or an async one that its worker takes at once. */
+function mayFollow(load: number, maxConcurrency: number): boolean {
+  const kind = load & KIND_MASK;
+  return load !== 0 && (kind === SHORT || (kind === ASYNC && maxConcurrency >= MAX_SENT));
 }

@@ -9,9 +9,20 @@ export class StartTimer {
   #timer: Timer | undefined;
 
   /** Calls `onLate` after `timeoutMs`, unless it is cleared. */
-  constructor({ setTimeout }: Pick<Runtime, "setTimeout">, timeoutMs: number, onLate: () => void) {
+  constructor(
+    { setTimeout, now }: Pick<Runtime, "setTimeout" | "now">,
+    timeoutMs: number,
+    onLate: () => void,
+  ) {
     this.#setTimeout = setTimeout;
-    if (timeoutMs <= MAX_TIMER_MS) this.#set(timeoutMs, () => this.#set(GRACE_MS, onLate));
+    if (timeoutMs > MAX_TIMER_MS) return;
+    const startMs = now();
+    const check = (): void => {
+      // A page may have been frozen meanwhile, which its clock does not count.
+      const leftMs = timeoutMs - (now() - startMs);
+      this.#set(leftMs > GRACE_MS ? leftMs : GRACE_MS, leftMs > GRACE_MS ? check : onLate);
+    };
+    this.#set(timeoutMs, check);
   }
 
   #set(delayMs: number, callback: () => void): void {

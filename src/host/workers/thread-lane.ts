@@ -428,8 +428,9 @@ export class ThreadLane implements Lane, Receiver {
     });
     this.endpoint.close();
     this.#hooked?.onEnd(!this.#isStopped && exitCode !== undefined);
-    // Reuse the memory only if the thread exited by itself: a stopped thread may still run (Deno).
-    if (!this.#isStopped && exitCode !== undefined) {
+    // Reuse the memory only if the thread exited by itself: a stopped thread may still run (Deno), and one of a browser runs on
+    // after it has said that it ends.
+    if (!this.#isStopped && exitCode !== undefined && this.#runtime.blocks) {
       giveLaneMemory(this.#control.buffer, this.#ringSizes);
     }
   }

@@ -1,25 +1,23 @@
 /**
  * The host's side of a lane without shared memory.
  *
- * Calls that were sent cannot be taken back, so as few as possible are: one at a time, or while all are known to be short or
- * async, up to `MAX_SENT`. Others stay in the host's copy of the ring, where they can be revoked and given to another worker.
+ * Calls that were sent cannot be taken back, so as few as possible are, and none while the worker takes none: one at a time, or
+ * while all are known to be short or async, up to `MAX_SENT`. Others stay in the host's copy of the ring, where they can be revoked and given to another worker.
  * The worker tells when it has taken all calls that it got, also when it only waits for something of its own.
  */
 import { IN_EVENT_LOOP, RUNNING } from "../../sync/worker-parking.ts";
+import { REVOKED, STATE_MASK } from "../../ring/record-layout.ts";
 import { CALL, DESCRIPTOR_WORD, kindOf, TASK_WORD } from "../frame.ts";
-import { IS_CLOSING, REQUEST_RING, responseRing, WAITS_FOR } from "../layout.ts";
-import { type MirrorMessage, movedWith } from "./mirror-message.ts";
+import { FOR_CALLS, IS_CLOSING, REQUEST_RING, responseRing, WAITS_FOR } from "../layout.ts";
+import { MAX_SENT, type MirrorMessage, movedWith } from "./mirror-message.ts";
 import { RingCopy } from "./records.ts";
-
-/** Most calls that a worker has not answered, while all are short or async. */
-const MAX_SENT = 64;
 
 export interface HostMirrorOptions {
   readonly memory: SharedArrayBuffer;
   readonly requestCapacity: number;
-  /** The pool's estimates of its tasks, by task, and whether a word tells that a call of it keeps its worker for long. */
+  /** The pool's estimates of its tasks, by task, and whether a call with this one may be sent with others. */
   readonly loads: Int32Array<SharedArrayBuffer>;
-  readonly isLong: (load: number) => boolean;
+  readonly mayFollow: (load: number) => boolean;
   readonly post: (message: MirrorMessage, transfer: readonly unknown[]) => void;
   readonly microtask: (callback: () => void) => void;
 }
@@ -34,7 +32,8 @@ export class HostMirror {
   #sentClosing = 0;
   /** Calls sent since the worker had taken all. */
   #sentCalls = 0;
-  #hasSentLong = false;
+  /** Whether the last of them may be followed. */
+  #mayFollow = false;
   readonly #flush = (): void => this.flush();
   readonly #maySend = (word: number): boolean => this.#isSendable(word);
 
@@ -101,17 +100,18 @@ export class HostMirror {
 
   #startAnew(): void {
     this.#sentCalls = 0;
-    this.#hasSentLong = false;
   }
 
   #isSendable(word: number): boolean {
     const { words } = this.#requests;
-    if (kindOf(words[word + DESCRIPTOR_WORD]!) !== CALL) return true;
-    const isLong = this.#options.isLong(this.#options.loads[words[word + TASK_WORD]!]!);
-    if (this.#sentCalls > 0 && (isLong || this.#hasSentLong)) return false;
+    const isRevoked = (words[word + 1]! & STATE_MASK) === REVOKED;
+    if (isRevoked || kindOf(words[word + DESCRIPTOR_WORD]!) !== CALL) return true;
+    if (Atomics.load(this.#control, WAITS_FOR) !== FOR_CALLS) return false;
+    const mayFollow = this.#options.mayFollow(this.#options.loads[words[word + TASK_WORD]!]!);
+    if (this.#sentCalls > 0 && !(mayFollow && this.#mayFollow)) return false;
     if (this.#sentCalls >= MAX_SENT) return false;
     this.#sentCalls++;
-    this.#hasSentLong = isLong;
+    this.#mayFollow = mayFollow;
     return true;
   }
 }

@@ -27,5 +27,8 @@ export function movedWith({ records }: MirrorMessage): readonly ArrayBufferLike[
   return records !== undefined && records.byteLength >= MOVED_BYTES ? [records.buffer] : [];
 }
 
+/** Most calls that a worker has not taken, while all are short or async. */
+export const MAX_SENT = 64;
+
 /** Words that a worker writes, from WAITS_FOR on. */
 export const WORKER_WORDS = 32;

@@ -5,6 +5,7 @@
 import {
   lengthSlot,
   RECORD_HEADER_BYTES,
+  SENT,
   STATE_MASK,
   stateSlot,
 } from "../../ring/record-layout.ts";
@@ -64,8 +65,9 @@ export class RingCopy {
       const length = words[lengthSlot(index)]!;
       const count = (length > 0 ? length : RECORD_HEADER_BYTES) >> 2;
       copy.set(words.subarray(index >> 2, (index >> 2) + count), at);
-      // Not queued, claimed or revoked: gone to the other side.
-      if (isSent && length > 0) words[stateSlot(index)]! &= ~STATE_MASK;
+      if (isSent && length > 0) {
+        words[stateSlot(index)] = (words[stateSlot(index)]! & ~STATE_MASK) | SENT;
+      }
       at += count;
       this.taken = (this.taken + Math.abs(length)) | 0;
     }

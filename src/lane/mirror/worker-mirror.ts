@@ -1,7 +1,14 @@
 /** The worker's side of a lane without shared memory (`mirror-message.ts`). */
 import { Set } from "../../builtins.ts";
 import { CALL, DESCRIPTOR_WORD, kindOf, TASK_WORD } from "../frame.ts";
-import { IS_CLOSING, REQUEST_RING, responseRing, WAITS_FOR } from "../layout.ts";
+import {
+  IS_CLOSING,
+  LIFE,
+  REQUEST_RING,
+  RESPONSE_BACKLOG,
+  responseRing,
+  WAITS_FOR,
+} from "../layout.ts";
 import { type MirrorMessage, movedWith, WORKER_WORDS } from "./mirror-message.ts";
 import { RingCopy } from "./records.ts";
 
@@ -29,6 +36,8 @@ export class WorkerMirror {
   /** Publishes the space that the worker has released in its copy of the request ring. */
   publish: () => void = () => {};
   #sentHead = 0;
+  /** What the host reads of the worker's words, as it was sent. */
+  #sentState = "";
   #sentMs = -Infinity;
   /** Tasks that were called, and their estimates as the host knows them. */
   readonly #called = new Set<number>();
@@ -62,10 +71,13 @@ export class WorkerMirror {
     this.publish();
     const records = this.#responses.take(takeAll, false);
     const { head } = this.#requests;
-    if (records === undefined && head === this.#sentHead) return;
+    const control = this.#control;
+    const state = `${control[WAITS_FOR]} ${control[RESPONSE_BACKLOG]} ${control[LIFE]}`;
+    if (records === undefined && head === this.#sentHead && state === this.#sentState) return;
     this.#sentHead = head;
+    this.#sentState = state;
     this.#sentMs = now();
-    const words = this.#control.slice(WAITS_FOR, WAITS_FOR + WORKER_WORDS);
+    const words = control.slice(WAITS_FOR, WAITS_FOR + WORKER_WORDS);
     const loads = this.#newLoads();
     const message: MirrorMessage = { heddle: "mirror", head, records, words, loads };
     post(message, movedWith(message));

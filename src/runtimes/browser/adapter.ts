@@ -1,7 +1,7 @@
 /** Browsers: pages and their web workers. */
-import { Date, performance, URL } from "../../builtins.ts";
+import { Date, URL } from "../../builtins.ts";
 import type { Runtime, TracingChannel } from "../runtime.ts";
-import { macrotask, microtask, now, timers } from "./clock.ts";
+import { macrotask, microtask, now, originMs, timers } from "./clock.ts";
 import { createContext } from "./context.ts";
 import { isPromise, objectKinds } from "./kinds.ts";
 import { createChannel, createPort, parent, spawnWorker } from "./threads.ts";
@@ -32,7 +32,9 @@ export function createBrowserRuntime(): Runtime {
     startsGivenWorkers: true,
     now,
     coarseNow: Date.now,
-    originMs: performance.timeOrigin,
+    get originMs() {
+      return originMs();
+    },
     microtask,
     macrotask,
     turnsPerYield: 1,

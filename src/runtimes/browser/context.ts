@@ -1,7 +1,6 @@
 /**
- * Asynchronous contexts where the platform has none. The value is known while `run` runs its function; after an `await`
- * only if no other `run` is unfinished. So with several calls at once in a worker, what code after an `await` belongs to is
- * unknown there.
+ * Asynchronous contexts where the platform has none. The value is known while `run` runs its function, and not after an
+ * `await`: there it can be guessed if nothing else is unfinished.
  */
 import { Promise, Set } from "../../builtins.ts";
 import type { AsyncContext } from "../runtime.ts";
@@ -24,8 +23,8 @@ export function createContext<Value>(): AsyncContext<Value> {
         stack.pop();
       }
     },
-    get: () => {
-      if (stack.length > 0) return stack.at(-1);
+    get: () => stack.at(-1),
+    guess: () => {
       if (unfinished.size !== 1) return undefined;
       const [only] = unfinished;
       return only;

@@ -7,8 +7,9 @@
  * - Reading a port without the event loop. Messages come by events, so a record may be there before its payload
  *   (`lane/gated-consumer.ts`).
  */
-import { Error, JSON, MessageChannel, Promise, Set, URL } from "../../builtins.ts";
+import { Error, JSON, MessageChannel, Promise, URL } from "../../builtins.ts";
 import { WorkerStartError } from "../../errors.ts";
+import { macrotask } from "./clock.ts";
 import type {
   ParentHandle,
   PayloadPort,
@@ -65,17 +66,20 @@ export function createChannel(): { readonly local: PayloadPort; readonly remote:
 }
 
 /** Violations of the page's policy, which events of workers do not mention. */
-const violations = new Set<string>();
+const violations: string[] = [];
 globalThis.document?.addEventListener("securitypolicyviolation", ({ effectiveDirective }) => {
-  violations.add(effectiveDirective);
+  violations.push(effectiveDirective);
 });
 
 /** Why a worker's script was not loaded. The browser tells no more than that. */
-async function explainStart(url: URL | undefined): Promise<WorkerStartError> {
+async function explainStart(
+  url: URL | undefined,
+  newViolations: readonly string[],
+): Promise<WorkerStartError> {
   const script = url === undefined
     ? "The script of a worker"
     : `The script of workers, ${url.href},`;
-  const policy = [...violations].find((name) => /^(?:worker|script|child|default)-src/.test(name));
+  const policy = newViolations.find((name) => /^(?:worker|script|child|default)-src/.test(name));
   let reason =
     "the browser does not say why; it, or a module that it imports, may be missing or damaged";
   if (policy !== undefined) {
@@ -98,17 +102,27 @@ async function explainStart(url: URL | undefined): Promise<WorkerStartError> {
   return new WorkerStartError(`${script} could not be loaded: ${reason}.`);
 }
 
-function createHandle(worker: Worker, url: URL | undefined): WorkerHandle {
+function createHandle(worker: Worker, url: URL | undefined, blob?: string): WorkerHandle {
+  const earlier = violations.length;
   let hasBegun = false;
   let isOver = false;
   let onError = (_error: unknown): void => {};
   let onExit = (_exitCode: number | undefined): void => {};
+  let onEnd = (): void => {};
+  const ended = new Promise<void>((resolve) => onEnd = resolve);
   const listeners: ((message: unknown) => void)[] = [];
   const end = (exitCode: number | undefined): void => {
     if (isOver) return;
     isOver = true;
     worker.terminate();
-    onExit(exitCode);
+    if (blob !== undefined) URL.revokeObjectURL(blob);
+    // What it has posted to its ports before is here, and its events come first.
+    macrotask(() =>
+      macrotask(() => {
+        onEnd();
+        onExit(exitCode);
+      })
+    );
   };
   const locks = locksOf();
   const lock = `${lockPrefix}${lastLock++}`;
@@ -123,7 +137,7 @@ function createHandle(worker: Worker, url: URL | undefined): WorkerHandle {
     event.preventDefault();
     if (isOver) return;
     if (!hasBegun && !event.message) {
-      void explainStart(url).then((error) => {
+      void explainStart(url, violations.slice(earlier)).then((error) => {
         onError(error);
         end(undefined);
       });
@@ -140,9 +154,9 @@ function createHandle(worker: Worker, url: URL | undefined): WorkerHandle {
     onExit: (listener) => void (onExit = listener),
     ref: () => {}, // a page stays open anyway
     unref: () => {},
-    terminate: () => {
+    terminate: async () => {
       end(1);
-      return Promise.resolve();
+      await ended;
     },
   };
 }
@@ -152,12 +166,10 @@ const ownWorker = (): Worker =>
   new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
 
 /** Scripts of other origins can be imported, but no worker may start with one. */
-function foreignWorker(url: URL): Worker {
+function foreignWorker(url: URL): WorkerHandle {
   const source = `import ${JSON.stringify(url.href)};`;
   const blob = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
-  const worker = new Worker(blob, { type: "module" });
-  worker.addEventListener("message", () => URL.revokeObjectURL(blob), { once: true });
-  return worker;
+  return createHandle(new Worker(blob, { type: "module" }), url, blob);
 }
 
 export function spawnWorker(entry: WorkerEntry, thread: ThreadOptions): WorkerHandle {
@@ -173,7 +185,7 @@ export function spawnWorker(entry: WorkerEntry, thread: ThreadOptions): WorkerHa
     worker = ownWorker();
   } catch (error) {
     if ((error as { readonly name?: unknown }).name !== "SecurityError") throw error;
-    worker = foreignWorker(entry.url);
+    return foreignWorker(entry.url);
   }
   return createHandle(worker, entry.url);
 }
@@ -201,6 +213,7 @@ function createParent(): ParentHandle {
   let onUncaught = (_error: unknown): void => {};
   let onExit = (): void => {};
   const exit = (code: number): void => {
+    isTerminating = true;
     onExit();
     postMessage({ heddleExit: code } satisfies LifeMessage);
     close();

@@ -17,18 +17,26 @@ interface OpenSignal {
 
 export class TaskSignals {
   readonly #words: Int32Array<SharedArrayBuffer>;
+  /**
+   * Where no memory is shared, aborts of calls that have not begun: their signals are aborted from the beginning. The last ones,
+   * since a call may also have ended when its abort comes.
+   */
+  readonly #early: Map<number, unknown> | undefined;
   /** Signals of running calls, by slot and generation: the slot of an aborted call is soon reused. */
   readonly #open = new Map<number, OpenSignal>();
 
   constructor(buffer: SharedArrayBuffer) {
     this.#words = new Int32Array(buffer);
+    if (buffer.byteLength === 0) this.#early = new Map();
   }
 
   /** Creates the signal of a call that starts. */
   open(slot: number, generation: number): AbortSignal {
     const controller = new AbortController();
     const open: OpenSignal = { controller, isDelivering: false };
-    this.#open.set(keyOf(slot, generation), open);
+    const key = keyOf(slot, generation);
+    this.#open.set(key, open);
+    if (this.#early?.has(key) === true) controller.abort(this.#early.get(key));
     const isFlagged = (): boolean =>
       !open.isDelivering && wasAborted(this.#words, slot, generation);
     return createSignal(controller.signal, isFlagged);
@@ -49,12 +57,27 @@ export class TaskSignals {
 
   /** Handles the host's message that a call was aborted. The call may have ended already. */
   deliver(slot: number, generation: number, reason: unknown): void {
-    const open = this.#open.get(keyOf(slot, generation));
-    if (open === undefined) return;
+    const key = keyOf(slot, generation);
+    const open = this.#open.get(key);
+    if (open === undefined) {
+      this.#rememberEarly(key, reason);
+      return;
+    }
     open.isDelivering = true;
     open.controller.abort(reason);
   }
+
+  #rememberEarly(key: number, reason: unknown): void {
+    if (this.#early === undefined) return;
+    this.#early.set(key, reason);
+    if (this.#early.size <= MAX_EARLY) return;
+    const [oldest] = this.#early.keys();
+    this.#early.delete(oldest!);
+  }
 }
+
+/** Aborts that may be remembered: more than calls can be sent in advance. */
+const MAX_EARLY = 256;
 
 function createSignal(signal: AbortSignal, isFlagged: () => boolean): AbortSignal {
   const native = {

@@ -108,6 +108,8 @@ export class TaskRunner {
     });
     const { runtime, post, endpoint, replies, callBack, mayBlock } = options;
     this.running = new RunningCalls(runtime);
+    this.running.isAlone = () => this.inFlight === 1;
+    this.running.onGuess = () => this.trackAll();
     this.events = new TaskEvents(this.running, endpoint.snapshots, replies, mayBlock);
     const streams = this.argumentStreams = new ArgumentStreams({ runtime, post, callBack });
     options.endpoint.decoder.openStream = (index, kind) => streams.open(index, kind);

@@ -18,6 +18,10 @@ export interface RunningCall {
 }
 
 export class RunningCalls {
+  /** Called once where contexts may have to guess: from now on all calls should be tracked. */
+  onGuess: () => void = () => {};
+  /** Whether the worker has no other call. */
+  isAlone: () => boolean = () => false;
   /** Called when a tracked call is over. */
   onOver: (call: RunningCall) => void = () => {};
   readonly #createContext: () => AsyncContext<RunningCall>;
@@ -31,7 +35,10 @@ export class RunningCalls {
 
   /** The tracked call that the running code belongs to; it may be over. */
   get current(): RunningCall | undefined {
-    return this.#context?.get();
+    const context = this.#context;
+    if (context === undefined) return undefined;
+    return context.get() ??
+      (context.guess !== undefined && this.isAlone() ? context.guess() : undefined);
   }
 
   /** Runs a task as a call that is tracked. `isStream`: its result is a generator, whose code belongs to the call as well. */
@@ -42,11 +49,17 @@ export class RunningCalls {
   ): unknown {
     const call: RunningCall = { slot, generation, emits, context, isOver: false };
     this.#open.set(keyOf(slot, generation), call);
-    const running = this.#context ??= this.#createContext();
+    const running = this.#context ?? this.#begin();
     return running.run(
       call,
       isStream ? () => bindIterator(f(), () => (body) => running.run(call, body)) : f,
     );
+  }
+
+  #begin(): AsyncContext<RunningCall> {
+    const context = this.#context = this.#createContext();
+    if (context.guess !== undefined) this.onGuess();
+    return context;
   }
 
   close(slot: number, generation: number): void {

@@ -20,7 +20,7 @@ import { createRandom, upTo } from "../../../support/random.ts";
 
 /** Words of estimates: of task 0 unknown, 1 short, 2 async, 3 long. */
 const LOADS = [0, 4, 5, 6];
-const isLong = (load: number): boolean => load === 0 || (load & 3) === 2;
+const mayFollow = (load: number): boolean => load !== 0 && (load & 3) !== 2;
 
 const ID_WORD = FRAME_BYTES / 4;
 
@@ -62,7 +62,7 @@ function createLane(capacity: number) {
     memory: host,
     requestCapacity: capacity,
     loads,
-    isLong,
+    mayFollow,
     post: (message) => void toWorker.push(clone(message)),
     microtask: (callback) => void microtasks.push(callback),
   });
@@ -154,6 +154,12 @@ function explore(seed: number, capacity: number, steps: number): void {
       waiting.shift();
       lane.workerMirror.wake();
     },
+    fill: (): void => {
+      // It takes no calls for now, or again.
+      const waitsFor = Atomics.load(lane.ownControl, WAITS_FOR) === 0 ? 2 : 0;
+      Atomics.store(lane.ownControl, WAITS_FOR, waitsFor);
+      lane.workerMirror.take();
+    },
     park: (): void => {
       lane.ownRx.publish();
       lane.workerMirror.take();
@@ -174,6 +180,7 @@ function explore(seed: number, capacity: number, steps: number): void {
       lane.hostMirror.wake();
     }
   }
+  Atomics.store(lane.ownControl, WAITS_FOR, 0);
   const rest = [
     host.microtask,
     worker.receive,
