@@ -3,11 +3,10 @@ const BOTH: readonly string[] =
   ("abort broadcast calls errors hard-timeout host-functions map nested-work payloads promise-arguments retries scopes " +
     "shutdown streams structs structured-clone timeout transfer with worker-death").split(" ");
 
-/** What depends on the transport least is asked with shared memory alone. */
+/** What depends on the transport less. Other files ask for what the host does by itself, the same code as elsewhere. */
 const SHARED: readonly string[] =
-  ("affinity backpressure balancers borrow call-options envelope first-calls idle-timeout inliner map-error " +
-    "payload-limit pool-options priority recycling scheduling scope-joiners setup stacks streams-edges teardown " +
-    "validation work-stealing").split(" ");
+  ("affinity backpressure borrow first-calls scheduling scope-joiners setup streams-edges teardown work-stealing")
+    .split(" ");
 
 export const filesOf = (isShared: boolean): readonly string[] =>
   isShared ? [...BOTH, ...SHARED] : BOTH;

@@ -93,7 +93,7 @@ export default defineConfig({
     include: [`tests/conformance/{${filesOf(isIsolated).join()}}.test.ts`],
     setupFiles: ["tests/browser/setup.ts"],
     testNamePattern: new RegExp(`^(?!.*(?:${escaped.join("|")}))`, "s"),
-    testTimeout: 15_000,
+    testTimeout: 60_000,
     fileParallelism: false,
     browser: {
       enabled: true,
