@@ -213,11 +213,19 @@ await suite("modules", "node22", modules, alone);
 
 const packageTest = preparePackageTest();
 const built = { cwd: packageTest };
-/** Node 24's engine is between the two others': what depends on threads and time is asked again. */
+/** Other releases of Node have the same threads and another engine: what depends on threads and time is asked again. */
 const again = [
   ...conformance("abort", "calls", "hard-timeout", "memory-limits", "retries", "timeout"),
   ...conformance("fairness", "parking", "recycling", "scheduling", "shutdown", "teardown"),
   ...conformance("work-stealing", "worker-death"),
+];
+/** The oldest that is supported also lacks syntax and built-ins: values, modules and what is shared too. */
+const ofOldest = [
+  ...again,
+  ...conformance("errors", "first-calls", "host-functions", "loading", "map", "modules"),
+  ...conformance("nested-work", "payloads", "process", "scopes", "setup", "shared-channels"),
+  ...conformance("shared-handles", "shared-locks", "shared-maps", "stacks", "streams"),
+  ...conformance("structs", "structured-clone", "sync", "thread-budget", "transfer", "with"),
 ];
 const ofSources = [`tests/${LOST_WAKES}`, "tests/stress"];
 /** Timers are captured when heddle is loaded, by the same code everywhere: once per engine. */
@@ -236,31 +244,35 @@ const natsAgain = ["calls", "edges", "loss", "security", "streams"].map((name) =
 const programs = (runtime: string) => () =>
   suite("programs of the benchmarks", runtime, ["tests/programs"]);
 
-/** The suite in a page, where there is a browser. The bundlers' programs and the demo are pages too. */
-const inBrowser = (transport: string) => async (): Promise<void> => {
+/** The suite in a page, where there is a browser: what its threads and clocks and each transport do differently. */
+const ofPage = {
+  shared: ["backpressure", "borrow", "errors", "first-calls", "teardown", "transfer"],
+  messages: ["host-functions", "map", "payloads", "retries", "streams", "timeout", "transfer"],
+};
+const ofEachPage = ["abort", "calls", "hard-timeout", "nested-work", "shutdown", "worker-death"];
+const inBrowser = (transport: keyof typeof ofPage) => async (): Promise<void> => {
   if (!hasBrowser) return;
-  await suite(
-    `pools in Chromium, ${transport}`,
-    "node26",
-    ["-c", "tests/browser/vitest.config.ts"],
-    {
-      env: { HEDDLE_TEST_TRANSPORT: transport },
-    },
-  );
+  const files = isFull ? [] : conformance(...ofEachPage, ...ofPage[transport]);
+  const config = ["-c", "tests/browser/vitest.config.ts"];
+  const env = { HEDDLE_TEST_TRANSPORT: transport };
+  await suite(`pools in Chromium, ${transport}`, "node26", [...config, ...files], { env });
 };
 if (!hasBrowser) skipped.push("pools in Chromium: there is none for this system");
 const pagesInBrowser = ["tests/browser", "tests/graphs", "tests/dashboard"];
 
 /** A release asks everything of the sources as well: the build is made of them by one tool, in one way. */
 const ofRelease = isFull
-  ? ["node22", "node24", "node26", "deno", "bun"].map((runtime) => () =>
-    suite("pools of the sources", runtime, ["tests/conformance"])
-  )
+  ? [
+    () => suite("pools of the built package", "node22", ["tests/conformance"], built),
+    ...["node22", "node24", "node26", "deno", "bun"].map((runtime) => () =>
+      suite("pools of the sources", runtime, ["tests/conformance"])
+    ),
+  ]
   : [];
 
 // Four at a time on two cores: tests of pools wait as often as they work.
 await inTurn(4, [
-  ...["deno", "node26", "bun", "node22"].map((runtime) => () =>
+  ...["bun", "deno", "node26"].map((runtime) => () =>
     suite("pools of the built package", runtime, ["tests/conformance"], built)
   ),
   inBrowser("shared"),
@@ -269,6 +281,7 @@ await inTurn(4, [
     suite("what needs the sources", runtime, ofSources)
   ),
   nats("node26", ["tests/nats"]),
+  () => suite("values, calls and how they end", "node22", ofOldest, built),
   () => suite("calls and how they end", "node24", again, built),
   () => suite("the built site", "node26", ["tests/site"]),
   nats("deno", natsAgain),
