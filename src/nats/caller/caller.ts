@@ -219,8 +219,7 @@ export class Caller implements CallEvents {
   #send(call: RemoteCall): void {
     const message = call.message!;
     const now = this.#runtime.now();
-    const { timeoutMs } = call.settings;
-    setNumber(message, timeoutMs === Infinity ? 0 : Math.max(1, call.remainingMs(now)));
+    setNumber(message, call.limitMachine(now));
     call.sentAt = now;
     const subject = callSubject(this.#options.subject);
     const reply = this.#replyOf(call);

@@ -58,6 +58,8 @@ export class RemoteCall implements ResultSource {
   #result: RemoteResult | undefined;
   #resolve!: (value: unknown) => void;
   #reject!: (reason: unknown) => void;
+  /** What the machine was told last of the time that is left. */
+  #machineLimitMs = 0;
   #consumer: StreamConsumer | undefined;
   #receiver: StreamReceiver | undefined;
   /** What a reader gets that comes after the end. */
@@ -90,9 +92,11 @@ export class RemoteCall implements ResultSource {
     return this.#result!;
   }
 
-  /** Milliseconds left until the deadline. */
-  remainingMs(now: number): number {
-    return this.settings.timeoutMs - (now - this.createdAt);
+  /** Milliseconds until the deadline, for the machine of an attempt; 0: there is none. */
+  limitMachine(now: number): number {
+    const { timeoutMs } = this.settings;
+    const remainingMs = Math.max(1, timeoutMs - (now - this.createdAt));
+    return this.#machineLimitMs = timeoutMs === Infinity ? 0 : remainingMs;
   }
 
   /** Counts a refusal. */
@@ -189,12 +193,15 @@ export class RemoteCall implements ResultSource {
     else this.succeed(timeoutValue);
   }
 
-  /** The limit that the machine enforced has expired, or the task threw. */
+  /** A limit that the machine enforced has expired, or the task threw. */
   failRemotely(thrown: unknown): void {
-    const isOwn = thrown instanceof TimeoutError && thrown.kind === "run" &&
-      thrown.limitMs === this.settings.runTimeoutMs;
-    if (isOwn) this.expire(thrown);
-    else this.fail(thrown);
+    const { timeoutMs, runTimeoutMs } = this.settings;
+    if (!(thrown instanceof TimeoutError)) this.fail(thrown);
+    else if (thrown.kind === "run" && thrown.limitMs === runTimeoutMs) this.expire(thrown);
+    else if (thrown.kind === "call" && thrown.limitMs === this.#machineLimitMs) {
+      // The machine's timer has fired before the caller's: it knows what was left of the limit.
+      this.expire(new TimeoutError("call", timeoutMs));
+    } else this.fail(thrown);
   }
 
   #notGenerator(): InvalidArgumentError {

@@ -51,6 +51,12 @@ class Network {
     };
     const calls = { wait: sleep, never: () => sleep(1e9) };
     for (const call of Object.values(calls)) Object.assign(call, { with: () => call });
+    // Its timer is ahead of the caller's.
+    const early = (limitMs: number) => Promise.reject(new TimeoutError("call", limitMs));
+    Object.assign(calls, {
+      hasty: { with: ({ timeoutMs }: { timeoutMs: number }) => () => early(timeoutMs) },
+      nested: { with: () => () => early(7) },
+    });
     const machine = new Machine(
       clock.runtime,
       resolveServe({ subject, name, terminates: false, discovery: false, ...options }, () => name),
@@ -66,6 +72,21 @@ class Network {
 
 const again = createSettings({ retries: 1 });
 const kindOf = (data: Uint8Array): number | undefined => readHeader(data)?.kind;
+
+test("a limit that the machine's timer enforces first is the caller's", async () => {
+  const network = new Network();
+  network.machine("m");
+  const caller = network.caller();
+  await network.clock.advance(1);
+  const call = async (name: string, settings: object): Promise<unknown> => {
+    const call = watch(caller.call(name, createSettings({ timeoutMs: 30, ...settings }), []));
+    await network.clock.advance(20);
+    return call.outcome;
+  };
+  expect(await call("hasty", {})).toMatchObject({ kind: "call", limitMs: 30 });
+  expect(await call("hasty", { timeoutValue: "late" })).toBe("late");
+  expect(await call("nested", { timeoutValue: "late" })).toMatchObject({ limitMs: 7 });
+});
 
 describe("a machine that is killed", () => {
   test("is lost after lostAfterMs of silence, not before, and its calls name it", async () => {
