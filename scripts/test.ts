@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { RUN_VARIABLE, waitForLeftOver } from "./left-over.ts";
 import { fetchNatsServer } from "./nats-server.ts";
-import { hasBrowser } from "../tests/support/browser.ts";
+import { firefox, hasBrowser } from "../tests/support/browser.ts";
 import { LOST_WAKES, preparePackageTest } from "./package-test.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
@@ -258,6 +258,7 @@ const inBrowser = (transport: keyof typeof ofPage) => async (): Promise<void> =>
   await suite(`pools in Chromium, ${transport}`, "node26", [...config, ...files], { env });
 };
 if (!hasBrowser) skipped.push("pools in Chromium: there is none for this system");
+if (firefox === undefined) skipped.push("pages in Firefox: it is not installed");
 const pagesInBrowser = ["tests/browser", "tests/graphs", "tests/dashboard"];
 
 /** A release asks everything of the sources as well: the build is made of them by one tool, in one way. */

@@ -13,6 +13,8 @@
  *           publishing; afterwards one compare-exchange decides who owns the record:
  *             QUEUED → CLAIMED   by the consumer, which then runs it
  *             QUEUED → REVOKED   by the producer, which then sends it to another worker
+ *           In the host's copy of a ring without shared memory (`lane/mirror/`) its only thread stores:
+ *             QUEUED → SENT      the record is in the worker's copy too
  *           `sequence` counts the records of the ring (30 bits, wrapping), so a stale or scribbled
  *           record is recognised by its state word alone.
  *
@@ -21,7 +23,6 @@
 
 export const RECORD_HEADER_BYTES = 8;
 
-/** In a copy of the ring whose records go to another copy (`lane/mirror/`): it is there, and is taken in its turn. */
 export const SENT = 0;
 export const QUEUED = 1;
 export const CLAIMED = 2;

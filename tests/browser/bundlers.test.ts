@@ -9,20 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import webpack from "webpack";
 import { hasBrowser, launchBrowser } from "../support/browser.ts";
 import { inFolder, pack, root, unpack } from "../support/package.ts";
-import { ISOLATED, pageOf, resultOf, serveFolder, STRICT } from "./pages.ts";
-
-const expected = (transport: string): unknown[] => [
-  3,
-  transport,
-  125_250,
-  true,
-  "blob",
-  "RangeError 7",
-  "HEDDLE_TIMEOUT",
-  "enough",
-  5,
-  "closed",
-];
+import { expected, ISOLATED, pageOf, resultOf, serveFolder, STRICT } from "./pages.ts";
 
 let browser: Browser;
 let project = "";

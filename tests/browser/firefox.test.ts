@@ -1,14 +1,12 @@
 /** The pages' program in Firefox, where it is installed: `firefox` or `firefox-esr` on the path, or FIREFOX_PATH. */
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { describe, expect, test } from "vitest";
+import { firefox } from "../support/browser.ts";
 import { inFolder, root } from "../support/package.ts";
-import { ISOLATED, pageOf, serveFolder } from "./pages.ts";
-
-const found = [process.env["FIREFOX_PATH"], "firefox", "firefox-esr"]
-  .find((name) => name !== undefined && spawnSync(name, ["--version"]).status === 0);
+import { expected, ISOLATED, pageOf, serveFolder } from "./pages.ts";
 
 async function bundle(folder: string): Promise<void> {
   const program = join(root, "tests/browser/program");
@@ -50,7 +48,7 @@ function inFirefox(folder: string, headers: Readonly<Record<string, string>>): P
         profile,
         `${site.url}/index.html?post`,
       ];
-      const child = spawn(found!, flags, { stdio: "ignore" });
+      const child = spawn(firefox!, flags, { stdio: "ignore" });
       end = async (result) => {
         child.kill("SIGKILL");
         await new Promise((closed) => child.once("close", closed));
@@ -64,24 +62,13 @@ function inFirefox(folder: string, headers: Readonly<Record<string, string>>): P
 }
 
 // Left out where Firefox is not installed: no package of the registry has one that runs without its own driver.
-describe.runIf(found !== undefined)("Firefox", () => {
+describe.runIf(firefox !== undefined)("Firefox", () => {
   test.each([["shared", ISOLATED], ["messages", {}]] as const)(
     "%s",
     (transport, headers) =>
       inFolder(async (folder) => {
         await bundle(folder);
-        expect(await inFirefox(folder, headers)).toEqual([
-          3,
-          transport,
-          125_250,
-          true,
-          "blob",
-          "RangeError 7",
-          "HEDDLE_TIMEOUT",
-          "enough",
-          5,
-          "closed",
-        ]);
+        expect(await inFirefox(folder, headers)).toEqual(expected(transport));
       }),
   );
 });

@@ -57,6 +57,20 @@ export async function serveFolder(
   };
 }
 
+/** What the program in `program/` makes of its calls. */
+export const expected = (transport: string): unknown[] => [
+  3,
+  transport,
+  125_250,
+  true,
+  "blob",
+  "RangeError 7",
+  "HEDDLE_TIMEOUT",
+  "enough",
+  5,
+  "closed",
+];
+
 /** The page of a script. */
 export const pageOf = (script: string, head = ""): string =>
   `<!doctype html><title>heddle</title>${head}<script type="module" src="${script}"></script>`;

@@ -1,10 +1,18 @@
 /** A browser for tests of pages: the Chromium of `@sparticuz/chromium`, or of CHROMIUM_PATH. */
+import { spawnSync } from "node:child_process";
 import sparticuz from "@sparticuz/chromium";
 import { type Browser, chromium, type Page } from "playwright-core";
 
 /** The package has a browser for Linux on x64. */
 export const hasBrowser: boolean = process.env["CHROMIUM_PATH"] !== undefined ||
   (process.platform === "linux" && process.arch === "x64");
+
+/** A Firefox of this machine, if there is one. */
+export const firefox: string | undefined = [
+  process.env["FIREFOX_PATH"],
+  "firefox",
+  "firefox-esr",
+].find((name) => name !== undefined && spawnSync(name, ["--version"]).status === 0);
 
 export async function launchBrowser(): Promise<Browser> {
   const executablePath = process.env["CHROMIUM_PATH"] ?? await sparticuz.executablePath();

@@ -29,8 +29,8 @@ import { isRelative } from "./module-url.ts";
 import { checkWorkerOptions, type ResolvedWorkerOptions } from "./worker-options.ts";
 import { checkObserving, type ResolvedObserving } from "./observe-options.ts";
 import type { PoolOptions, ShutdownOptions } from "./pool-options.ts";
-import { checkWorkerLimits } from "./worker-limits.ts";
-import { checkMeasurable, checkTransport, spinMsOf, type Transport } from "./transport.ts";
+import { checkMeasurable, checkWorkerLimits } from "./worker-limits.ts";
+import { checkTransport, spinMsOf, type Transport } from "./transport.ts";
 
 /** Options that are merged into others. */
 type Merged = "threads" | "worker" | "resourceLimits" | "permission" | "host";

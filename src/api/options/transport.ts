@@ -1,7 +1,6 @@
 /** The option `transport`: how calls reach workers. */
 import { InvalidArgumentError } from "../../errors.ts";
 import { links } from "../../lane/links.ts";
-import type { Runtime } from "../../runtimes/runtime.ts";
 import { invalid, show } from "./checks.ts";
 
 /** How calls reach the workers of a pool: through memory that threads share, or by messages. */
@@ -33,17 +32,6 @@ export function checkTransport(
     );
   }
   return transport;
-}
-
-/** Throws for a limit that nothing here could enforce. */
-export function checkMeasurable(
-  maxWorkerBytes: number,
-  { measuresMemory }: Partial<Pick<Runtime, "measuresMemory">>,
-): number {
-  if (maxWorkerBytes === Infinity || measuresMemory !== false) return maxWorkerBytes;
-  throw new InvalidArgumentError(
-    "maxWorkerBytes cannot be enforced: browsers do not tell the memory of a worker.",
-  );
 }
 
 /** Without shared memory only a turn of the event loop brings anything, so nobody spins. */

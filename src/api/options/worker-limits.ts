@@ -1,7 +1,7 @@
 /** Options that limit workers, `resourceLimits` and `permission`, and their checks. */
 import { invalid, isRecord, show } from "./checks.ts";
 import { InvalidArgumentError } from "../../errors.ts";
-import type { Permission, ResourceLimits, WorkerLimits } from "../../runtimes/runtime.ts";
+import type { Permission, ResourceLimits, Runtime, WorkerLimits } from "../../runtimes/runtime.ts";
 
 /** "off": the rights of the host. "strict": only reading in the working directory. */
 export type PermissionMode = "off" | "strict";
@@ -19,6 +19,17 @@ const LIMIT_KEYS = [
 const POSSIBLE =
   "Node can deny to threads: read, write (by path), run, workers, ffi, wasi, env, and from 25 on net. Deno can deny " +
   "only the rights that the process does not have, Bun none.";
+
+/** Checks the limit of a worker's memory. Throws where the runtime does not tell it. */
+export function checkMeasurable(
+  maxWorkerBytes: number,
+  { measuresMemory }: Partial<Pick<Runtime, "measuresMemory">>,
+): number {
+  if (maxWorkerBytes === Infinity || measuresMemory !== false) return maxWorkerBytes;
+  throw new InvalidArgumentError(
+    "maxWorkerBytes cannot be enforced: browsers do not tell the memory of a worker.",
+  );
+}
 
 /** Checks both options. `refuse` returns the limits that this runtime cannot enforce. Throws InvalidArgumentError. */
 export function checkWorkerLimits(

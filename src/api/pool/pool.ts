@@ -287,9 +287,17 @@ class ThreadPool extends SafeEventTarget {
 
   // Created when they are used: most pools need neither.
   get sync(): SyncProxy {
+    return this.#sync ??= this.#createSync();
+  }
+
+  get scope(): ReturnType<typeof createOpenScope> {
+    return this.#scope ??= this.#createScope();
+  }
+
+  #createSync(): SyncProxy {
     if (!this.#spec.runtime.blocks) throw new InvalidArgumentError(NO_SYNC);
     const { blocking, requests, supervisor, cancellation } = this.#core.parts;
-    return this.#sync ??= createSyncProxy(this.#spec, {
+    return createSyncProxy(this.#spec, {
       entry: this.#entry,
       blocking,
       requests,
@@ -300,10 +308,10 @@ class ThreadPool extends SafeEventTarget {
     });
   }
 
-  get scope(): ReturnType<typeof createOpenScope> {
+  #createScope(): ReturnType<typeof createOpenScope> {
     const { cancellation, dispatcher: { inFlight: { lateRuns } } } = this.#core.parts;
     const { runtime } = this.#spec;
-    return this.#scope ??= createOpenScope({ calls: this.call, cancellation, lateRuns, runtime });
+    return createOpenScope({ calls: this.call, cancellation, lateRuns, runtime });
   }
 
   get needsDrain(): boolean {

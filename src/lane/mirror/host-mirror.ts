@@ -1,9 +1,10 @@
 /**
  * The host's side of a lane without shared memory.
  *
- * Calls that were sent cannot be taken back, so as few as possible are, and none while the worker takes none: one at a time, or
- * while all are known to be short or async, up to `MAX_SENT`. Others stay in the host's copy of the ring, where they can be revoked and given to another worker.
- * The worker tells when it has taken all calls that it got, also when it only waits for something of its own.
+ * A call that was sent cannot be revoked, so few are sent: one at a time, or up to `MAX_SENT` while all of them are known to be
+ * short or async. While the worker takes no calls, none is sent. The others stay in the host's copy of the ring, from which they
+ * can be revoked and given to another worker. A worker's message says when it has taken all calls that were sent to it, also if
+ * it only waits for something of its own.
  */
 import { IN_EVENT_LOOP, RUNNING } from "../../sync/worker-parking.ts";
 import { REVOKED, STATE_MASK } from "../../ring/record-layout.ts";
@@ -75,7 +76,7 @@ export class HostMirror {
   /** Sends what was written. */
   flush(): void {
     this.#isScheduled = false;
-    if (this.#requests.taken === this.#requests.head) this.#startAnew();
+    if (this.#requests.taken === this.#requests.head) this.#sentCalls = 0;
     const records = this.#requests.take(this.#maySend, true);
     const { head } = this.#responses;
     const closing = Atomics.load(this.#control, IS_CLOSING);
@@ -96,10 +97,6 @@ export class HostMirror {
     }
     if (records !== undefined) this.#responses.put(records);
     this.flush();
-  }
-
-  #startAnew(): void {
-    this.#sentCalls = 0;
   }
 
   #isSendable(word: number): boolean {

@@ -116,7 +116,7 @@ function createHandle(worker: Worker, url: URL | undefined, blob?: string): Work
     isOver = true;
     worker.terminate();
     if (blob !== undefined) URL.revokeObjectURL(blob);
-    // What it has posted to its ports before is here, and its events come first.
+    // Messages that it posted to its ports before its end wait in this event loop: their events come before these two turns.
     macrotask(() =>
       macrotask(() => {
         onEnd();
