@@ -19,7 +19,10 @@ export interface MirrorMessage {
   readonly loads?: readonly number[];
 }
 
-/** From this size on the buffer of the records moves, which costs more than copying a small one. */
+/**
+ * From this size on the buffer of the records moves, which costs more than copying a small one. Fitted on two cores
+ * (docs/internals/browsers.md).
+ */
 const MOVED_BYTES = 8192;
 
 /** What moves with a message. */
@@ -27,7 +30,7 @@ export function movedWith({ records }: MirrorMessage): readonly ArrayBufferLike[
   return records !== undefined && records.byteLength >= MOVED_BYTES ? [records.buffer] : [];
 }
 
-/** Most calls that a worker has not taken, while all are short or async. */
+/** Most calls that a worker has not taken, while all are short or async. Fitted on two cores (docs/internals/browsers.md). */
 export const MAX_SENT = 64;
 
 /** Words that a worker writes, from WAITS_FOR on. */

@@ -13,8 +13,8 @@ import { type MirrorMessage, movedWith, WORKER_WORDS } from "./mirror-message.ts
 import { RingCopy } from "./records.ts";
 
 /**
- * For so long responses of short tasks may wait for others, to share a message. The next call runs meanwhile: if it takes long
- * unexpectedly, they wait as long.
+ * Longest time for which responses of short tasks wait for others, to share a message. The next call runs meanwhile: if it takes
+ * long unexpectedly, they wait as long. Fitted on two cores (docs/internals/browsers.md).
  */
 const GATHERED_MS = 0.1;
 
