@@ -234,5 +234,7 @@ describe("select", () => {
       value: undefined,
     });
     expect(otherReceiver.tryReceive()).toEqual({ value: 1 });
+    // Used to the end: a sender that is collected closes its channel.
+    sender.close();
   });
 });
