@@ -17,6 +17,7 @@ const entries: Record<string, string> = {
   knitting: "src/mod-knitting.ts",
   "knitting/utils": "src/mod-knitting-utils.ts",
   nats: "src/mod-nats.ts",
+  piscina: "src/mod-piscina.ts",
   shared: "src/mod-shared.ts",
 };
 
@@ -67,6 +68,8 @@ const modules: Record<string, string> = {
   ...entries,
   [WORKER]: "src/worker/entry.ts",
   [SETUP]: "src/compat/knitting/bootstrap.ts",
+  "piscina/runner": "src/compat/piscina/runner.ts",
+  "piscina/setup": "src/compat/piscina/setup.ts",
 };
 
 await buildModules(modules, "dist", forWebpack);

@@ -77,6 +77,7 @@ export function workerThreads(specifics: ThreadSpecifics): Threads {
       createHandle(
         // `new Worker` makes Next's bundler add every file of this package to its output, and fail at the types.
         Reflect.construct(Worker, [startableUrl(url), {
+          __proto__: null,
           name,
           workerData: dataOf(mark),
           env,

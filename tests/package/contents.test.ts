@@ -17,8 +17,8 @@ const manifest = JSON.parse(read("package.json")) as {
 const PATTERNS: readonly RegExp[] = [
   /^(?:package\.json|README\.md|LICENSE|CHANGELOG\.md|SECURITY\.md)$/,
   /^docs\/[\w/-]+\.md$/,
-  /^dist\/(?:knitting\/)?[\w-]+\.(?:c?js|d\.c?ts)$/,
-  /^dist\/bundle\/(?:knitting\/)?[\w-]+\.js$/,
+  /^dist\/(?:(?:knitting|piscina)\/)?[\w-]+\.(?:c?js|d\.c?ts)$/,
+  /^dist\/bundle\/(?:(?:knitting|piscina)\/)?[\w-]+\.js$/,
   /^dist\/(?:bundle\/)?worker\/heddle-worker\.js$/,
   /^dist\/browser\/[\w-]+\.(?:js|d\.ts)$/,
 ];

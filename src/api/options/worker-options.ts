@@ -88,11 +88,13 @@ export function checkWorkerOptions(
     setup: setup === undefined ? undefined : checkSetup(setup),
     data: data === undefined ? undefined : cloneData(data),
     name,
+    // Without what a program may have added to the prototype of all objects.
     thread: {
+      __proto__: null,
       ...(env !== undefined && { env: checkEnv(env) }),
       ...(argv !== undefined && { argv: checkTexts("worker.argv", argv) }),
       ...(execArgv !== undefined && { execArgv: checkTexts("worker.execArgv", execArgv) }),
-    },
+    } as ThreadOptions,
   };
 }
 

@@ -41,6 +41,7 @@ const LAYERS: Readonly<Record<string, number>> = {
   "mod-browser-worker.ts": 10,
   "compat": 10,
   "mod-knitting.ts": 11,
+  "mod-piscina.ts": 11,
   "mod-knitting-utils.ts": 11,
 };
 

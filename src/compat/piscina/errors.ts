@@ -1,0 +1,22 @@
+/** Errors as Piscina words them. They have no codes there. */
+import { Error } from "../../builtins.ts";
+
+/** The task was aborted, or its pool closed before it began. */
+export class AbortError extends Error {
+  constructor(reason?: unknown) {
+    super("The task has been aborted", { cause: reason });
+  }
+
+  override get name(): string {
+    return "AbortError";
+  }
+}
+
+export const threadTermination = (): Error => new Error("Terminating worker thread");
+export const filenameNotProvided = (): Error =>
+  new Error("filename must be provided to run() or in options object");
+export const queueAtLimit = (): Error => new Error("Task queue is at limit");
+export const noQueue = (): Error => new Error("No task queue available and all Workers are busy");
+export const closeTimeout = (): Error => new Error("Close operation timed out");
+export const workerExited = (code: number | undefined): Error =>
+  new Error(`worker exited with code: ${code}`);

@@ -1,0 +1,104 @@
+/** Times of tasks, in milliseconds, as Piscina summarizes them. */
+import { Map } from "../../builtins.ts";
+
+/** Percentiles by their names in a summary. */
+const PERCENTILES: Readonly<Record<string, number>> = {
+  p0_001: 0.001,
+  p0_01: 0.01,
+  p0_1: 0.1,
+  p1: 1,
+  p2_5: 2.5,
+  p10: 10,
+  p25: 25,
+  p50: 50,
+  p75: 75,
+  p90: 90,
+  p97_5: 97.5,
+  p99: 99,
+  p99_9: 99.9,
+  p99_99: 99.99,
+  p99_999: 99.999,
+};
+
+/** Milliseconds. */
+export interface HistogramSummary extends Readonly<Record<string, number>> {
+  readonly average: number;
+  readonly mean: number;
+  readonly stddev: number;
+  readonly min: number;
+  readonly max: number;
+}
+
+/** Buckets of a factor of two: values are off by less than two per cent. */
+const PER_OCTAVE = 32;
+const US_PER_MS = 1000;
+/** Minimum of an empty histogram, as `perf_hooks` has it. */
+const EMPTY_MIN = 9_223_372_036_854_776_000;
+
+/** Counts microseconds in logarithmic buckets. */
+export class Histogram {
+  count = 0;
+  #sum = 0;
+  #squares = 0;
+  #min = EMPTY_MIN;
+  #max = 0;
+  readonly #buckets = new Map<number, number>();
+
+  record(ms: number): void {
+    const us = Math.max(1, Math.trunc(ms * US_PER_MS));
+    this.count++;
+    this.#sum += us;
+    this.#squares += us * us;
+    if (us < this.#min) this.#min = us;
+    if (us > this.#max) this.#max = us;
+    const bucket = us < PER_OCTAVE ? us : Math.round(Math.log2(us) * PER_OCTAVE) + PER_OCTAVE;
+    this.#buckets.set(bucket, (this.#buckets.get(bucket) ?? 0) + 1);
+  }
+
+  reset(): void {
+    this.count =
+      this.#sum =
+      this.#squares =
+      this.#max =
+        0;
+    this.#min = EMPTY_MIN;
+    this.#buckets.clear();
+  }
+
+  get meanMs(): number {
+    return this.#sum / this.count / US_PER_MS;
+  }
+
+  get summary(): HistogramSummary {
+    const { count } = this;
+    const mean = this.#sum / count;
+    const sorted = [...this.#buckets].sort(([one], [other]) => one - other);
+    const percentiles = Object.entries(PERCENTILES).map(([name, percent]) => [
+      name,
+      this.#percentile(sorted, percent) / US_PER_MS,
+    ]);
+    return {
+      average: mean / US_PER_MS,
+      mean: mean / US_PER_MS,
+      stddev: Math.sqrt(Math.max(0, this.#squares / count - mean * mean)) / US_PER_MS,
+      min: this.#min / US_PER_MS,
+      max: this.#max / US_PER_MS,
+      ...Object.fromEntries(percentiles) as Record<string, number>,
+    };
+  }
+
+  #percentile(
+    sorted: readonly (readonly [bucket: number, count: number])[],
+    percent: number,
+  ): number {
+    const wanted = Math.max(1, Math.ceil(this.count * percent / 100));
+    let seen = 0;
+    for (const [bucket, count] of sorted) {
+      seen += count;
+      if (seen < wanted) continue;
+      const us = bucket < PER_OCTAVE ? bucket : 2 ** ((bucket - PER_OCTAVE) / PER_OCTAVE);
+      return Math.min(Math.max(us, this.#min), this.#max);
+    }
+    return 0;
+  }
+}

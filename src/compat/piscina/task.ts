@@ -1,0 +1,92 @@
+/** A task: its argument, where it stands, and how it ends. */
+import type { PiscinaTask } from "./balancer.ts";
+import type { Task } from "./queues.ts";
+import { isMoved, listOf, queueOptionsSymbol, valueSymbol } from "./symbols.ts";
+import type { PoolWorker } from "./worker.ts";
+
+/** An AbortSignal, or an emitter of an event "abort". */
+export type AnySignal = AbortSignal | {
+  readonly aborted?: boolean;
+  readonly reason?: unknown;
+  once(name: "abort", listener: () => void): unknown;
+  off(name: "abort", listener: () => void): unknown;
+};
+
+export interface TaskOptions {
+  readonly value: unknown;
+  readonly transferList: readonly unknown[];
+  readonly filename: string;
+  readonly name: string;
+  readonly signal: AnySignal | null;
+}
+
+let lastId = 0;
+
+export class PoolTask implements Task {
+  readonly taskId: number = lastId++;
+  readonly filename: string;
+  readonly name: string;
+  readonly signal: AnySignal | null;
+  readonly transferList: readonly unknown[];
+  /** By `performance.now()`; 0: no worker has it. */
+  readonly created: number;
+  started = 0;
+  value: unknown;
+  worker: PoolWorker | undefined;
+  isAborted = false;
+  /** Settles its promise. Called once. */
+  onDone: (error: unknown, isFailed: boolean, result?: unknown) => void = () => {};
+  #isDone = false;
+  #stopFollowing: (() => void) | undefined;
+
+  constructor({ value, transferList, filename, name, signal }: TaskOptions, created: number) {
+    this.filename = filename;
+    this.name = name;
+    this.signal = signal;
+    this.created = created;
+    const moved = isMoved(value) ? value : undefined;
+    this.value = moved === undefined ? value : moved[valueSymbol];
+    this.transferList = moved === undefined ? transferList : [...transferList, ...listOf(moved)];
+  }
+
+  /** What a queue may read. */
+  get [queueOptionsSymbol](): object | null {
+    return (this.value as { [queueOptionsSymbol]?: object } | null | undefined)
+      ?.[queueOptionsSymbol] ??
+      null;
+  }
+
+  get interface(): PiscinaTask {
+    const { taskId, filename, name, created, signal } = this;
+    return {
+      taskId,
+      filename,
+      name,
+      created,
+      isAbortable: signal !== null,
+      [queueOptionsSymbol]: this[queueOptionsSymbol],
+    };
+  }
+
+  follow(onAbort: () => void): void {
+    const signal = this.signal!;
+    const listener = (): void => {
+      this.isAborted = true;
+      onAbort();
+    };
+    if ("addEventListener" in signal) {
+      signal.addEventListener("abort", listener, { once: true });
+      this.#stopFollowing = () => signal.removeEventListener("abort", listener);
+    } else {
+      signal.once("abort", listener);
+      this.#stopFollowing = () => signal.off("abort", listener);
+    }
+  }
+
+  done(error: unknown, isFailed: boolean, result?: unknown): void {
+    if (this.#isDone) return;
+    this.#isDone = true;
+    this.#stopFollowing?.();
+    this.onDone(error, isFailed, result);
+  }
+}

@@ -1,0 +1,293 @@
+/** The tasks and workers of a `Piscina`: which wait, which run where, and when a worker starts or ends. */
+import { AbortController, Map, performance, Promise, queueMicrotask, Set } from "../../builtins.ts";
+import { type Balancer, leastBusy, type PiscinaWorker } from "./balancer.ts";
+import {
+  AbortError,
+  closeTimeout,
+  filenameNotProvided,
+  noQueue,
+  queueAtLimit,
+  threadTermination,
+} from "./errors.ts";
+import { Histogram } from "./histogram.ts";
+import type { FilledOptions } from "./options.ts";
+import type { TaskQueue } from "./queues.ts";
+import { type AnySignal, PoolTask } from "./task.ts";
+import { fileURLToPath, startTimer } from "../../runtimes/piscina.ts";
+import { PoolWorker } from "./worker.ts";
+
+const now = performance.now.bind(performance);
+
+export type Emit = (name: string, detail?: unknown) => void;
+
+export interface RunOptions {
+  readonly transferList: readonly unknown[];
+  readonly filename: string | null;
+  readonly name: string | null;
+  readonly signal: AnySignal | null;
+}
+
+export class ThreadPool {
+  readonly options: FilledOptions;
+  readonly startMs: number = now();
+  readonly workers: Set<PoolWorker> = new Set();
+  readonly runTimes: Histogram | undefined;
+  readonly waitTimes: Histogram | undefined;
+  completed = 0;
+  needsDrain = false;
+  readonly #emit: Emit;
+  readonly #queue: TaskQueue;
+  /** Abortable tasks that no worker took, before those of the queue. */
+  readonly #skipped: PoolTask[] = [];
+  readonly #balancer: Balancer;
+  readonly #byInterface = new Map<PiscinaWorker, PoolWorker>();
+  readonly #capacity: number;
+  #isStarting = true;
+  #isClosing = false;
+  #isDestroying = false;
+  /** Workers that fail at their start are not replaced. */
+  #startFails = false;
+  #onTaskDone: (() => void) | undefined;
+
+  constructor(options: FilledOptions, emit: Emit) {
+    const { concurrentTasksPerWorker: most, filename } = options;
+    this.options = options;
+    options.filename = filename === null ? null : pathOf(filename);
+    this.#emit = emit;
+    this.#queue = options.taskQueue;
+    this.#balancer = options.loadBalancer ?? leastBusy(most);
+    this.#capacity = options.maxThreads * most;
+    if (options.recordTiming) {
+      this.runTimes = new Histogram();
+      this.waitTimes = new Histogram();
+    }
+    this.#startMinimum();
+    this.#isStarting = false;
+  }
+
+  get queueSize(): number {
+    return Math.max(this.#waiting - this.#pendingCapacity, 0);
+  }
+
+  get idleThreads(): number {
+    return this.#ready.filter(({ usage }) => usage === 0).length;
+  }
+
+  get #waiting(): number {
+    return this.#queue.size + this.#skipped.length;
+  }
+
+  get #ready(): PoolWorker[] {
+    return [...this.workers].filter(({ isReady }) => isReady);
+  }
+
+  /** Tasks that workers will take which are starting. */
+  get #pendingCapacity(): number {
+    return (this.workers.size - this.#ready.length) * this.options.concurrentTasksPerWorker;
+  }
+
+  run(value: unknown, options: RunOptions): Promise<unknown> {
+    const filename = options.filename ?? this.options.filename;
+    const name = options.name ?? this.options.name;
+    if (typeof filename !== "string") return Promise.reject(filenameNotProvided());
+    const { transferList } = options;
+    const signal = this.#isClosing || this.#isDestroying ? closedSignal() : options.signal;
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    const task = new PoolTask(
+      { value, transferList, filename: pathOf(filename), name, signal },
+      now(),
+    );
+    task.onDone = (error, isFailed, result) => {
+      this.completed++;
+      if (task.started > 0) this.runTimes?.record(now() - task.started);
+      if (isFailed) reject(error);
+      else resolve(result);
+      queueMicrotask(() => this.#checkDrain());
+    };
+    if (signal !== null) {
+      if (signal.aborted === true) {
+        reject(new AbortError(signal.reason));
+        return promise;
+      }
+      task.follow(() => {
+        reject(new AbortError(signal.reason));
+        this.#abort(task);
+      });
+    }
+    this.#admit(task, reject);
+    queueMicrotask(() => this.#checkDrain());
+    return promise;
+  }
+
+  #abort(task: PoolTask): void {
+    if (task.worker === undefined) {
+      this.#queue.remove(task);
+      const index = this.#skipped.indexOf(task);
+      if (index >= 0) this.#skipped.splice(index, 1);
+    } else {
+      this.#remove(task.worker);
+      this.#startMinimum();
+    }
+  }
+
+  #admit(task: PoolTask, reject: (error: unknown) => void): void {
+    const { maxQueue, maxThreads } = this.options;
+    if (this.#queue.size > 0) {
+      if (this.#queue.size >= maxQueue + this.#pendingCapacity) {
+        reject(maxQueue === 0 ? noQueue() : queueAtLimit());
+        return;
+      }
+      this.#queue.push(task);
+      if (this.workers.size < maxThreads) this.#start();
+      return;
+    }
+    if (this.#distribute(task)) return;
+    if (this.workers.size < maxThreads) this.#start();
+    if (maxQueue <= 0 && this.#pendingCapacity === 0) reject(noQueue());
+  }
+
+  /** Gives a task to a worker. False: none takes it, and it waits. */
+  #distribute(task: PoolTask): boolean {
+    if (task.isAborted) return true;
+    const interfaces = this.#ready.map((worker) => worker.interface);
+    const chosen = this.#balancer(task.interface, interfaces);
+    const worker = chosen == null ? undefined : this.#byInterface.get(chosen);
+    if (worker !== undefined) {
+      task.started = now();
+      this.waitTimes?.record(task.started - task.created);
+      worker.post(task, now);
+      queueMicrotask(() => this.#checkDrain());
+      return true;
+    }
+    const isLast = !this.options.stricterFIFO;
+    if (task.signal !== null) {
+      if (isLast) this.#skipped.push(task);
+      else this.#skipped.unshift(task);
+    } else if (isLast || this.#queue.unshift === undefined) this.#queue.push(task);
+    else this.#queue.unshift(task);
+    return false;
+  }
+
+  #onAvailable(worker: PoolWorker): void {
+    while (this.#waiting > 0) {
+      const task = this.#skipped.shift() ?? this.#queue.shift() as PoolTask | null;
+      if (task === null || this.#distribute(task)) continue;
+      if (this.workers.size >= this.options.maxThreads) break;
+      this.#start();
+    }
+    const { idleTimeout, minThreads } = this.options;
+    if (idleTimeout === Infinity || worker.usage > 0 || this.workers.size <= minThreads) return;
+    worker.whenIdle(idleTimeout, () => {
+      if (worker.usage === 0 && this.workers.size > minThreads) this.#remove(worker);
+    });
+  }
+
+  #startMinimum(): void {
+    if (this.#isClosing || this.#isDestroying) return;
+    while (this.workers.size < this.options.minThreads) this.#start();
+  }
+
+  #start(): void {
+    if (this.#isClosing) return;
+    const announce = (worker: PoolWorker): void => {
+      this.#emit("workerCreate", worker.interface);
+      this.#onAvailable(worker);
+    };
+    const isFirst = this.#isStarting;
+    const worker = new PoolWorker(this.options, {
+      onReady: (ready) => {
+        if (!isFirst) announce(ready);
+      },
+      onTaskDone: (free) => {
+        this.#onAvailable(free);
+        this.#onTaskDone?.();
+      },
+      onEnd: (ended, error, isExit) => this.#onEnd(ended, error, isExit),
+      onMessage: (message) => this.#emit("message", message),
+    });
+    this.workers.add(worker);
+    this.#byInterface.set(worker.interface, worker);
+    if (!isFirst) return;
+    // The first ones take tasks at once. Listeners are added after the constructor.
+    worker.isReady = true;
+    queueMicrotask(() => {
+      if (this.workers.has(worker)) announce(worker);
+    });
+  }
+
+  #remove(worker: PoolWorker): Promise<void> {
+    this.workers.delete(worker);
+    this.#byInterface.delete(worker.interface);
+    const wasDestroyed = worker.isDestroyed;
+    const gone = worker.destroy();
+    if (!wasDestroyed) this.#emit("workerDestroy", worker.interface);
+    return gone;
+  }
+
+  #onEnd(worker: PoolWorker, error: unknown, isExit: boolean): void {
+    if (!this.workers.has(worker) || this.#isDestroying) return;
+    const tasks = [...worker.tasks];
+    worker.tasks.clear();
+    void this.#remove(worker);
+    if (worker.isReady && !this.#startFails) this.#startMinimum();
+    else this.#startFails = true;
+    for (const task of tasks) task.done(error, true);
+    if (tasks.length === 0 && !isExit) this.#emit("error", error);
+  }
+
+  #checkDrain(): void {
+    let usage = 0;
+    for (const worker of this.workers) usage += worker.usage;
+    if (usage === this.#capacity) {
+      this.needsDrain = true;
+      queueMicrotask(() => this.#emit("needsDrain"));
+    } else if (usage < this.#capacity && this.needsDrain) {
+      this.needsDrain = false;
+      queueMicrotask(() => this.#emit("drain"));
+    }
+  }
+
+  /** Ends all tasks and workers now. */
+  async destroy(): Promise<void> {
+    this.#isDestroying = true;
+    this.#rejectWaiting(threadTermination);
+    await Promise.all([...this.workers].map((worker) => this.#remove(worker)));
+    this.#isDestroying = false;
+  }
+
+  #rejectWaiting(error: () => unknown): void {
+    while (this.#waiting > 0) {
+      const task = this.#skipped.shift() ?? this.#queue.shift() as PoolTask | null;
+      task?.done(error(), true);
+    }
+  }
+
+  /** Waits for the tasks; `isForced`: only for those that run. */
+  async close(isForced: boolean): Promise<void> {
+    this.#isClosing = true;
+    if (isForced) this.#rejectWaiting(() => new AbortError("pool is closed"));
+    const { promise: drained, resolve } = Promise.withResolvers<"drained">();
+    const check = (): void => {
+      if ([...this.workers].every(({ tasks }) => tasks.size === 0)) resolve("drained");
+    };
+    this.#onTaskDone = check;
+    check();
+    const { promise: late, resolve: expire } = Promise.withResolvers<"late">();
+    const timer = startTimer(() => expire("late"), this.options.closeTimeout);
+    if (await Promise.race([drained, late]) === "late") this.#emit("error", closeTimeout());
+    timer.clear();
+    this.#onTaskDone = undefined;
+    await this.destroy();
+    this.#emit("close");
+    this.#isClosing = false;
+  }
+}
+
+function closedSignal(): AbortSignal {
+  const controller = new AbortController();
+  controller.abort("queue is being terminated");
+  return controller.signal;
+}
+
+const pathOf = (filename: string): string =>
+  filename.startsWith("file:") ? fileURLToPath(filename) : filename;

@@ -1,0 +1,234 @@
+/** One worker of a pool: a pool of heddle with one thread, which is given up when that ends. */
+import { Map, Set, URL } from "../../builtins.ts";
+import {
+  createPool,
+  isHeddleError,
+  type Pool,
+  type PoolOptions,
+  WorkerLostError,
+  WorkerStartError,
+} from "../../mod.ts";
+import { EventEmitterAsyncResource, pathToFileURL, startTimer } from "../../runtimes/piscina.ts";
+import type { PiscinaWorker } from "./balancer.ts";
+import { threadTermination, workerExited } from "./errors.ts";
+import { Histogram } from "./histogram.ts";
+import type { FilledOptions } from "./options.ts";
+import type { SetupData } from "./setup.ts";
+import type { PoolTask } from "./task.ts";
+
+type Runner = typeof import("./runner.ts");
+
+export interface WorkerEvents {
+  onReady(worker: PoolWorker): void;
+  onTaskDone(worker: PoolWorker): void;
+  /** It has ended: by an error, or, without one, by itself. */
+  onEnd(worker: PoolWorker, error: unknown, isExit: boolean): void;
+  onMessage(message: unknown): void;
+}
+
+/** Both modules lie beside this one, as sources and as files of the build. */
+const moduleUrl = (name: string): URL =>
+  new URL(
+    import.meta.url.endsWith(".ts") ? `./${name}.ts` : `./piscina/${name}.js`,
+    import.meta.url,
+  );
+
+/** Tasks of one worker may wait for each other, so heddle sets them no limit. */
+const MAX_CONCURRENCY = 2 ** 20;
+/** A worker that is given up ends within this time, in milliseconds. */
+const TEARDOWN_MS = 20;
+
+let lastId = 0;
+
+/** A thread as `pool.threads` shows it. */
+export class PoolThread extends EventEmitterAsyncResource {
+  readonly threadId: number;
+  readonly #terminate: () => Promise<void>;
+
+  constructor(threadId: number, terminate: () => Promise<void>) {
+    super({ name: "PiscinaThread" });
+    this.threadId = threadId;
+    this.#terminate = terminate;
+  }
+
+  /** Without effect: tasks keep the process running, idle workers do not. */
+  ref(): void {}
+  unref(): void {}
+
+  async terminate(): Promise<number> {
+    await this.#terminate();
+    return 1;
+  }
+}
+
+export class PoolWorker {
+  readonly id: number = ++lastId;
+  readonly tasks: Set<PoolTask> = new Set();
+  isReady = false;
+  isDestroyed = false;
+  readonly interface: PiscinaWorker;
+  readonly histogram: Histogram | undefined;
+  readonly thread: PoolThread;
+  readonly #pool: Pool<Runner>;
+  readonly #events: WorkerEvents;
+  /** Numbers of functions that the worker knows, by file and name. */
+  readonly #known = new Map<string, number>();
+  readonly #run: Pool<Runner>["call"]["run"];
+  #closed: Promise<void> | undefined;
+  #idle: { clear(): void } | undefined;
+
+  constructor(options: FilledOptions, events: WorkerEvents) {
+    const { filename, name, workerData, env, argv, execArgv, resourceLimits } = options;
+    this.#events = events;
+    this.histogram = options.workerHistogram ? new Histogram() : undefined;
+    this.interface = interfaceOf(this);
+    this.thread = new PoolThread(this.id, () => this.destroy());
+    const data: SetupData = {
+      workerData,
+      handler: filename === null ? undefined : [urlOf(filename), filename, name],
+    };
+    const poolOptions: PoolOptions = {
+      threads: 1,
+      maxConcurrency: MAX_CONCURRENCY,
+      teardownTimeoutMs: TEARDOWN_MS,
+      worker: {
+        name: "Piscina",
+        setup: moduleUrl("setup"),
+        data,
+        ...(env === undefined ? {} : { env }),
+        ...(argv === undefined ? {} : { argv }),
+        ...(execArgv === undefined ? {} : { execArgv }),
+      },
+      ...(resourceLimits === undefined ? {} : { resourceLimits }),
+      host: { functions: { message: (message: unknown) => events.onMessage(message) } },
+    };
+    if (filename !== null) this.#known.set(keyOf(filename, name), 0);
+    const pool = this.#pool = createPool(poolOptions)<Runner>(moduleUrl("runner"));
+    this.#run = pool.call.run;
+    pool.addEventListener("workerExit", (event) => {
+      const { exitCode, error } = event.detail;
+      if (error === undefined) return;
+      event.preventDefault(); // the pool tells it
+      this.#end(error.cause ?? workerExited(exitCode), error.cause === undefined);
+    });
+    pool.addEventListener("unhandledRejection", (event) => {
+      event.preventDefault();
+      this.#end(event.detail.error, false);
+    });
+    pool.ready.then(() => this.#becomeReady(), (error) => this.#end(causeOf(error), false));
+  }
+
+  /** Its tasks; Infinity while it runs one that may be aborted. */
+  get usage(): number {
+    return this.isRunningAbortable ? Infinity : this.tasks.size;
+  }
+
+  get isRunningAbortable(): boolean {
+    if (this.tasks.size !== 1) return false;
+    const [task] = this.tasks;
+    return task!.signal !== null;
+  }
+
+  post(task: PoolTask, now: () => number): void {
+    this.#idle?.clear();
+    task.worker = this;
+    this.tasks.add(task);
+    const startMs = this.histogram === undefined ? 0 : now();
+    const settle = (error: unknown, isFailed: boolean, result?: unknown): void => {
+      if (!this.tasks.delete(task)) return; // it was aborted, or its worker has ended
+      this.histogram?.record(now() - startMs);
+      this.#events.onTaskDone(this);
+      task.done(error, isFailed, result);
+    };
+    try {
+      this.#call(task).then(
+        (result) => settle(null, false, result),
+        (error) => {
+          if (error instanceof WorkerLostError) return; // the event of its end follows
+          settle(error, true);
+        },
+      );
+    } catch (error) {
+      settle(error, true);
+    }
+    task.value = null;
+  }
+
+  #call({ filename, name, value, transferList }: PoolTask): Promise<unknown> {
+    const key = keyOf(filename, name);
+    const known = this.#known.get(key);
+    const transfer = { transfer: transferList };
+    if (known !== undefined) {
+      const run = transferList.length === 0 ? this.#run : this.#run.with(transfer);
+      return run(known, value) as Promise<unknown>;
+    }
+    const id = this.#known.size;
+    this.#known.set(key, id);
+    const { runNew } = this.#pool.call;
+    const run = transferList.length === 0 ? runNew : runNew.with(transfer);
+    const result = run(id, urlOf(filename), filename, name, value) as Promise<unknown>;
+    // A module that cannot be loaded is tried again.
+    result.catch(() => this.#known.get(key) === id && id !== 0 && this.#known.delete(key));
+    return result;
+  }
+
+  /** Calls back when it had no task for that time. */
+  whenIdle(ms: number, callback: () => void): void {
+    this.#idle?.clear();
+    this.#idle = startTimer(callback, ms);
+  }
+
+  /** Stops the thread. Its tasks fail. */
+  destroy(): Promise<void> {
+    if (this.#closed !== undefined) return this.#closed;
+    this.isDestroyed = true;
+    this.#idle?.clear();
+    const tasks = [...this.tasks];
+    this.tasks.clear();
+    this.#closed = this.#pool.shutdown(0).then(() => void this.thread.emit("exit", 1));
+    for (const task of tasks) task.done(threadTermination(), true);
+    return this.#closed;
+  }
+
+  #becomeReady(): void {
+    if (this.isReady || this.isDestroyed) return;
+    this.isReady = true;
+    this.#events.onReady(this);
+  }
+
+  #end(error: unknown, isExit: boolean): void {
+    if (this.isDestroyed) return;
+    this.#events.onEnd(this, error, isExit);
+  }
+}
+
+/** The number of a function does not depend on how its path is written. */
+const keyOf = (filename: string, name: string): string => `${name}\n${filename}`;
+
+const urlOf = (filename: string): string => pathToFileURL(filename).href;
+
+/** The error of the program behind that of heddle. */
+function causeOf(error: unknown): unknown {
+  return error instanceof WorkerStartError && isHeddleError(error) && error.cause !== undefined
+    ? error.cause
+    : error;
+}
+
+function interfaceOf(worker: PoolWorker): PiscinaWorker {
+  return {
+    id: worker.id,
+    get currentUsage() {
+      return worker.usage;
+    },
+    get isRunningAbortableTask() {
+      return worker.isRunningAbortable;
+    },
+    get histogram() {
+      return worker.histogram?.summary ?? null;
+    },
+    terminating: false,
+    get destroyed() {
+      return worker.isDestroyed;
+    },
+  };
+}
