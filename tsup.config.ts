@@ -63,6 +63,15 @@ const forBundlers: NonNullable<Options["plugins"]>[number] = {
   }),
 };
 
+/** `require("piscina")` is the class, with the other exports as its members, so that of `heddle/piscina` is as well. */
+const piscinaAsFunction: NonNullable<Options["plugins"]>[number] = {
+  name: "piscina-as-function",
+  renderChunk: (code, { path }) =>
+    path.endsWith("/piscina.cjs")
+      ? { code: `${code}module.exports = module.exports.Piscina;\n` }
+      : undefined,
+};
+
 /** What the ES modules are built of: also what workers start with, which has no types. */
 const modules: Record<string, string> = {
   ...entries,
@@ -99,6 +108,7 @@ export default defineConfig(({ dts }) => [
           '?require("node:url").pathToFileURL(__filename).href:undefined;',
       };
     },
+    plugins: [piscinaAsFunction],
     // Workers start with the ES module.
     esbuildPlugins: [{
       name: "worker",

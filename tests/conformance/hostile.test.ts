@@ -1,6 +1,6 @@
 /** Values, tasks and moments chosen to break a pool. Each of these once did. */
 import { describe, expect, test, vi } from "vitest";
-import { rejection, settledWithin, testPool } from "../support/conformance.ts";
+import { rejection, settledWithin, testPool, until } from "../support/conformance.ts";
 import { pause, runScript } from "../support/runtime.ts";
 
 const revokedProxy = (): object => {
@@ -105,9 +105,14 @@ describe("tasks", () => {
     expect(pool.stats()).toMatchObject({ lateResponses: 0, workersLost: 0 });
   });
 
-  test("messages that a task posts itself are ignored", async () => {
+  test("messages that a task posts itself are events, and disturb nothing", async () => {
     const pool = testPool();
+    const posted: unknown[] = [];
+    pool.addEventListener("message", ({ detail }) => posted.push(detail.message));
     await pool.call.postJunk();
+    await until(() => posted.length >= 5);
+    // 0 is heddle's own.
+    expect(posted).toEqual([null, "text", { type: "ready" }, [], 7n]);
     await pause(50);
     expect(await pool.call.add(1, 1)).toBe(2);
     expect(pool.stats().workersLost).toBe(0);

@@ -71,7 +71,10 @@ describe("programs", () => {
       argv: ["one", "two"],
     });
     const data = { name: "data" };
-    expect(await piscina.run("place")).toEqual([true, true, data, expect.anything(), data]);
+    const [isWorker, isWorkerOfClass, own, fromThreads, ofClass] = await piscina
+      .run("place") as unknown[];
+    expect([isWorker, isWorkerOfClass, own, ofClass]).toEqual([true, true, data, data]);
+    if (capabilities.syncsBuiltins) expect(fromThreads).toEqual(data);
     expect(await piscina.run("env")).toBe("yes");
     expect(await piscina.run("argv")).toEqual(["one", "two"]);
     expect([isWorkerThread, Piscina.isWorkerThread, workerData]).toEqual([false, false, undefined]);

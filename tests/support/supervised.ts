@@ -153,6 +153,7 @@ function createEvents() {
     onWoken: undefined,
     onTaskMessage: nothing,
     onUnhandledRejection: nothing,
+    onMessage: nothing,
     onPrepare: (_lane, onDone) => onDone(),
     onReady: () => void events.push("ready"),
     onWorkerStart: (id) => void events.push(`${id} takes calls`),

@@ -34,6 +34,11 @@ export interface PoolEvents {
    * listener calls `preventDefault()`.
    */
   unhandledRejection: { readonly workerId: number; readonly error: Error };
+  /**
+   * Code in a worker posted a message to its parent: `parentPort.postMessage(message)`, in a web worker `postMessage(message)`.
+   * The number 0 and objects with a key `heddle` are heddle's own.
+   */
+  message: { readonly workerId: number; readonly message: unknown };
   /** Half of the waiting calls are left after `needsDrain` was true. */
   drain: object;
   /**
@@ -54,6 +59,7 @@ const NAMES: readonly string[] = [
   "workerStart",
   "workerExit",
   "unhandledRejection",
+  "message",
   "drain",
   "threadAbandoned",
   "unavailable",

@@ -107,6 +107,7 @@ export class PoolCore {
       onFailed: (error) => this.#fail(error),
       onDrain: () => void this.#emit("drain", {}),
       onUnhandledRejection: (workerId, error) => this.#reportRejection(workerId, error),
+      onMessage: (workerId, message) => void this.#emit("message", { workerId, message }),
       onWorkerStart: (workerId) => this.#reportStart(workerId),
       onWorkerExit: (exit, error) => this.#reportExit(exit, error),
       onThreadAbandoned: (workerId) => this.#reportAbandoned(workerId),

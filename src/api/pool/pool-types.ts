@@ -93,8 +93,8 @@ export interface Pool<Tasks extends object> extends AsyncDisposable, Disposable 
    */
   shutdown(options?: number | ShutdownOptions): Promise<void>;
   /**
-   * Adds a listener for an event of the pool: "workerStart", "workerExit", "unhandledRejection", "drain",
-   * "threadAbandoned" or "unavailable". `event.detail` has what {@link PoolEvents} says.
+   * Adds a listener for an event of the pool: "workerStart", "workerExit", "unhandledRejection", "message",
+   * "drain", "threadAbandoned" or "unavailable". `event.detail` has what {@link PoolEvents} says.
    */
   addEventListener<Name extends keyof PoolEvents>(
     name: Name,

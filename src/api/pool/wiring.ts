@@ -61,6 +61,8 @@ export interface PartEvents {
   onFailed(error: Error): void;
   onDrain(): void;
   onUnhandledRejection(workerId: number, error: Error): void;
+  /** A worker's code posted a message of its own. */
+  onMessage(workerId: number, message: unknown): void;
   onWorkerStart(workerId: number): void;
   /** `error`: the worker ended unexpectedly. */
   onWorkerExit(exit: WorkerExit, error: WorkerLostError | undefined): void;

@@ -3,39 +3,36 @@ import { Error, Map } from "../../builtins.ts";
 
 export type Handler = (task: unknown) => unknown;
 
-/** Of more functions the first are forgotten. */
-const MAX_KNOWN = 1000;
-
-/** By number: the function, or a promise of it while its module loads. */
-const handlers = new Map<number, Handler | Promise<Handler>>();
-
-/** Function number `id`, a promise while its module loads. */
-export function handlerOf(id: number): Handler | Promise<Handler> {
-  const known = handlers.get(id);
-  if (known === undefined) throw new Error(`No function has the number ${id} in this worker.`);
-  return known;
+/** Where a function is. `filename` is for messages, `url` is its address. */
+export interface HandlerPlace {
+  readonly id: number;
+  readonly url: string;
+  readonly filename: string;
+  readonly name: string;
 }
 
-/** Loads the export `name` of a module. Rejects if it has no such function. `url`: of `filename`. */
-export function loadHandler(
-  id: number,
-  url: string,
-  filename: string,
-  name: string,
-): Promise<Handler> {
-  const loading = findHandler(url, name).then((handler) => {
-    if (handler === undefined) throw new Error(`No handler function exported from ${filename}`);
-    handlers.set(id, handler);
+const loading = new Map<number, Promise<Handler | undefined>>();
+const handlers: Handler[] = [];
+
+/** A function that has been loaded. */
+export const handlerOf = (id: number): Handler => handlers[id]!;
+
+/** Loads a function, once; undefined: its module exports none of this name. Rejects if the module cannot be loaded, which may be tried again. */
+export function loadHandler({ id, url, name }: HandlerPlace): Promise<Handler | undefined> {
+  const before = loading.get(id);
+  if (before !== undefined) return before;
+  const found = findHandler(url, name).then((handler) => {
+    if (handler === undefined) loading.delete(id);
+    else handlers[id] = handler;
     return handler;
   });
-  loading.catch(() => handlers.delete(id)); // the next task tries again
-  if (handlers.size >= MAX_KNOWN) {
-    const [first] = handlers.keys();
-    handlers.delete(first!);
-  }
-  handlers.set(id, loading);
-  return loading;
+  loading.set(id, found);
+  found.catch(() => loading.delete(id));
+  return found;
 }
+
+export const missing = (filename: string): Error =>
+  new Error(`No handler function exported from ${filename}`);
 
 type Module = Readonly<Record<string, unknown>>;
 

@@ -1,33 +1,18 @@
 /** The tasks of every pool: run a function by its number. Only workers load this module. */
 import { transfer } from "../../mod-task.ts";
-import { type Handler, handlerOf, loadHandler } from "./handlers.ts";
+import { type Handler, handlerOf, type HandlerPlace, loadHandler, missing } from "./handlers.ts";
 import { isMoved, listOf, valueSymbol } from "./symbols.ts";
 
-/** Loads a function for later. Resolves also if the module has none: its tasks say so. */
-export async function load(id: number, url: string, filename: string, name: string): Promise<void> {
-  try {
-    await loadHandler(id, url, filename, name);
-  } catch (error) {
-    if (!String((error as Error)?.message).startsWith("No handler function")) throw error;
-  }
+/** Runs a function that may have to be loaded first. */
+export async function runNew(place: HandlerPlace, task: unknown): Promise<unknown> {
+  const handler = await loadHandler(place);
+  if (handler === undefined) throw missing(place.filename);
+  return call(handler, task);
 }
 
-/** Loads a function and runs it. */
-export async function runNew(
-  id: number,
-  url: string,
-  filename: string,
-  name: string,
-  task: unknown,
-): Promise<unknown> {
-  return result(await (await loadHandler(id, url, filename, name))(task));
-}
-
+/** Runs a function that has been loaded. */
 export function run(id: number, task: unknown): unknown {
-  const handler = handlerOf(id);
-  return typeof handler === "function"
-    ? call(handler, task)
-    : handler.then((loaded) => call(loaded, task));
+  return call(handlerOf(id), task);
 }
 
 function call(handler: Handler, task: unknown): unknown {

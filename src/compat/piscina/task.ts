@@ -31,7 +31,8 @@ export class PoolTask implements Task {
   /** By `performance.now()`; 0: no worker has it. */
   readonly created: number;
   started = 0;
-  value: unknown;
+  /** Its argument, under Piscina's name: queues read it. */
+  task: unknown;
   worker: PoolWorker | undefined;
   isAborted = false;
   /** Settles its promise. Called once. */
@@ -45,13 +46,13 @@ export class PoolTask implements Task {
     this.signal = signal;
     this.created = created;
     const moved = isMoved(value) ? value : undefined;
-    this.value = moved === undefined ? value : moved[valueSymbol];
+    this.task = moved === undefined ? value : moved[valueSymbol];
     this.transferList = moved === undefined ? transferList : [...transferList, ...listOf(moved)];
   }
 
   /** What a queue may read. */
   get [queueOptionsSymbol](): object | null {
-    return (this.value as { [queueOptionsSymbol]?: object } | null | undefined)
+    return (this.task as { [queueOptionsSymbol]?: object } | null | undefined)
       ?.[queueOptionsSymbol] ??
       null;
   }

@@ -189,14 +189,12 @@ export class ThreadPool {
 
   #start(): void {
     if (this.#isClosing) return;
-    const announce = (worker: PoolWorker): void => {
-      this.#emit("workerCreate", worker.interface);
-      this.#onAvailable(worker);
-    };
     const isFirst = this.#isStarting;
     const worker = new PoolWorker(this.options, {
       onReady: (ready) => {
-        if (!isFirst) announce(ready);
+        if (isFirst) return;
+        this.#announce(ready);
+        this.#onAvailable(ready);
       },
       onTaskDone: (free) => {
         this.#onAvailable(free);
@@ -211,8 +209,17 @@ export class ThreadPool {
     // The first ones take tasks at once. Listeners are added after the constructor.
     worker.isReady = true;
     queueMicrotask(() => {
-      if (this.workers.has(worker)) announce(worker);
+      if (!this.workers.has(worker)) return;
+      this.#announce(worker);
+      this.#onAvailable(worker);
     });
+  }
+
+  /** Emits "workerCreate" once for each worker, before its "workerDestroy", so that programs that count them are right. */
+  #announce(worker: PoolWorker): void {
+    if (worker.isAnnounced) return;
+    worker.isAnnounced = true;
+    this.#emit("workerCreate", worker.interface);
   }
 
   #remove(worker: PoolWorker): Promise<void> {
@@ -220,7 +227,10 @@ export class ThreadPool {
     this.#byInterface.delete(worker.interface);
     const wasDestroyed = worker.isDestroyed;
     const gone = worker.destroy();
-    if (!wasDestroyed) this.#emit("workerDestroy", worker.interface);
+    if (!wasDestroyed) {
+      this.#announce(worker);
+      this.#emit("workerDestroy", worker.interface);
+    }
     return gone;
   }
 

@@ -11,12 +11,18 @@ import {
 import { EventEmitterAsyncResource, pathToFileURL, startTimer } from "../../runtimes/piscina.ts";
 import type { PiscinaWorker } from "./balancer.ts";
 import { threadTermination, workerExited } from "./errors.ts";
+import type { HandlerPlace } from "./handlers.ts";
 import { Histogram } from "./histogram.ts";
 import type { FilledOptions } from "./options.ts";
 import type { SetupData } from "./setup.ts";
 import type { PoolTask } from "./task.ts";
 
 type Runner = typeof import("./runner.ts");
+
+interface KnownPlace extends HandlerPlace {
+  /** Whether one of its tasks has ended well: the number says enough from then on. */
+  isLoaded: boolean;
+}
 
 export interface WorkerEvents {
   onReady(worker: PoolWorker): void;
@@ -65,14 +71,15 @@ export class PoolWorker {
   readonly id: number = ++lastId;
   readonly tasks: Set<PoolTask> = new Set();
   isReady = false;
+  isAnnounced = false;
   isDestroyed = false;
   readonly interface: PiscinaWorker;
   readonly histogram: Histogram | undefined;
   readonly thread: PoolThread;
   readonly #pool: Pool<Runner>;
   readonly #events: WorkerEvents;
-  /** Numbers of functions that the worker knows, by file and name. */
-  readonly #known = new Map<string, number>();
+  /** Functions that tasks have named, by file and name. */
+  readonly #places = new Map<string, KnownPlace>();
   readonly #run: Pool<Runner>["call"]["run"];
   #closed: Promise<void> | undefined;
   #idle: { clear(): void } | undefined;
@@ -85,7 +92,7 @@ export class PoolWorker {
     this.thread = new PoolThread(this.id, () => this.destroy());
     const data: SetupData = {
       workerData,
-      handler: filename === null ? undefined : [urlOf(filename), filename, name],
+      handler: filename === null ? undefined : this.#placeOf(filename, name),
     };
     const poolOptions: PoolOptions = {
       threads: 1,
@@ -100,9 +107,7 @@ export class PoolWorker {
         ...(execArgv === undefined ? {} : { execArgv }),
       },
       ...(resourceLimits === undefined ? {} : { resourceLimits }),
-      host: { functions: { message: (message: unknown) => events.onMessage(message) } },
     };
-    if (filename !== null) this.#known.set(keyOf(filename, name), 0);
     const pool = this.#pool = createPool(poolOptions)<Runner>(moduleUrl("runner"));
     this.#run = pool.call.run;
     pool.addEventListener("workerExit", (event) => {
@@ -111,6 +116,7 @@ export class PoolWorker {
       event.preventDefault(); // the pool tells it
       this.#end(error.cause ?? workerExited(exitCode), error.cause === undefined);
     });
+    pool.addEventListener("message", ({ detail }) => events.onMessage(detail.message));
     pool.addEventListener("unhandledRejection", (event) => {
       event.preventDefault();
       this.#end(event.detail.error, false);
@@ -151,25 +157,33 @@ export class PoolWorker {
     } catch (error) {
       settle(error, true);
     }
-    task.value = null;
+    task.task = null;
   }
 
-  #call({ filename, name, value, transferList }: PoolTask): Promise<unknown> {
-    const key = keyOf(filename, name);
-    const known = this.#known.get(key);
+  #call({ filename, name, task: value, transferList }: PoolTask): Promise<unknown> {
+    const place = this.#placeOf(filename, name);
+    const { run, runNew } = this.#pool.call;
     const transfer = { transfer: transferList };
-    if (known !== undefined) {
-      const run = transferList.length === 0 ? this.#run : this.#run.with(transfer);
-      return run(known, value) as Promise<unknown>;
+    const moves = transferList.length > 0;
+    if (place.isLoaded) {
+      return (moves ? run.with(transfer) : this.#run)(place.id, value) as Promise<unknown>;
     }
-    const id = this.#known.size;
-    this.#known.set(key, id);
-    const { runNew } = this.#pool.call;
-    const run = transferList.length === 0 ? runNew : runNew.with(transfer);
-    const result = run(id, urlOf(filename), filename, name, value) as Promise<unknown>;
-    // A module that cannot be loaded is tried again.
-    result.catch(() => this.#known.get(key) === id && id !== 0 && this.#known.delete(key));
-    return result;
+    const { id, url } = place;
+    const result = (moves ? runNew.with(transfer) : runNew)({ id, url, filename, name }, value);
+    return result.then((settled) => {
+      place.isLoaded = true;
+      return settled;
+    });
+  }
+
+  #placeOf(filename: string, name: string): KnownPlace {
+    const key = `${name}\n${filename}`;
+    const known = this.#places.get(key);
+    if (known !== undefined) return known;
+    const url = pathToFileURL(filename).href;
+    const place = { id: this.#places.size, url, filename, name, isLoaded: false };
+    this.#places.set(key, place);
+    return place;
   }
 
   /** Calls back when it had no task for that time. */
@@ -201,11 +215,6 @@ export class PoolWorker {
     this.#events.onEnd(this, error, isExit);
   }
 }
-
-/** The number of a function does not depend on how its path is written. */
-const keyOf = (filename: string, name: string): string => `${name}\n${filename}`;
-
-const urlOf = (filename: string): string => pathToFileURL(filename).href;
 
 /** The error of the program behind that of heddle. */
 function causeOf(error: unknown): unknown {

@@ -43,6 +43,8 @@ export interface LaneEvents<Lane> {
   /** The host had to wake the worker. Undefined: nobody wants to know. */
   readonly onWoken: ((lane: Lane) => void) | undefined;
   onUnhandledRejection(lane: Lane, error: Error): void;
+  /** The worker's code posted a message of its own. */
+  onMessage(lane: Lane, message: unknown): void;
   /** A task of the worker wants something. */
   onTaskMessage(lane: Lane, message: TaskMessage): void;
   /** The worker uses too much memory, or far too much. May be repeated. */

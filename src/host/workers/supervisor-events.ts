@@ -29,6 +29,8 @@ export interface SupervisorEvents {
   /** A task of a worker wants something. */
   onTaskMessage(lane: Lane, message: TaskMessage): void;
   onUnhandledRejection(workerId: number, error: Error): void;
+  /** A worker's code posted a message of its own. */
+  onMessage(workerId: number, message: unknown): void;
   /** `minThreads` workers are ready for the first time. */
   onReady(): void;
   /** No further thread can start: the pool goes on with these, or on the host if it has none. */

@@ -116,6 +116,7 @@ export class Supervisor {
       onWake: events.onWake,
       onWoken: events.onWoken && (({ id }) => events.onWoken!(id)),
       onUnhandledRejection: (lane, error) => events.onUnhandledRejection(lane.id, error),
+      onMessage: (lane, message) => events.onMessage(lane.id, message),
       onTaskMessage: (lane, message) => events.onTaskMessage(lane, message),
       onFull: (lane, isFarOver) => this.#onFull(lane, isFarOver),
       onEnd: (lane, end) => this.#onEnd(lane, end),

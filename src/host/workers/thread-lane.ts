@@ -323,8 +323,10 @@ export class ThreadLane implements Lane, Receiver {
       this.#events.onWake(this);
       return;
     }
-    // Tasks may post messages of their own; heddle's are marked.
-    if (typeof received !== "object" || received === null || !("heddle" in received)) return;
+    if (typeof received !== "object" || received === null || !("heddle" in received)) {
+      this.#events.onMessage(this, received); // heddle's own are marked
+      return;
+    }
     const message = received as Exclude<WorkerMessage, typeof WAKE>;
     switch (message.heddle) {
       case "ready":

@@ -59,6 +59,7 @@ function createStuckLane(): {
     onWoken() {},
     onTaskMessage() {},
     onUnhandledRejection() {},
+    onMessage() {},
     onFull() {},
     onEnd: (_lane, end) => void ends.push(end),
   });
