@@ -2,7 +2,7 @@
 import { RangeError, TypeError } from "../../builtins.ts";
 import type { ResourceLimits } from "../../mod.ts";
 import type { Balancer } from "./balancer.ts";
-import { ArrayTaskQueue, checkQueue, type TaskQueue } from "./queues.ts";
+import { checkQueue, FixedQueue, type TaskQueue } from "./queues.ts";
 
 /** Options of `new Piscina()`. All are optional, and mean what they mean there. */
 export interface PiscinaOptions {
@@ -87,7 +87,7 @@ export interface PiscinaOptions {
   /**
    * The queue of tasks that wait.
    *
-   * @default an `ArrayTaskQueue`
+   * @default a `FixedQueue`
    */
   readonly taskQueue?: TaskQueue;
   /**
@@ -232,6 +232,6 @@ export function fillOptions(given: PiscinaOptions, cores: number): FilledOptions
     minThreads: min,
     maxThreads: max,
     maxQueue: maxQueue === "auto" ? max ** 2 : maxQueue,
-    taskQueue: taskQueue === undefined ? new ArrayTaskQueue() : checkQueue(taskQueue),
+    taskQueue: taskQueue === undefined ? new FixedQueue() : checkQueue(taskQueue),
   }) as FilledOptions;
 }

@@ -57,14 +57,19 @@ export class PoolTask implements Task {
       null;
   }
 
+  get isAbortable(): boolean {
+    return this.signal !== null;
+  }
+
+  /** What a balancer of the program may read. */
   get interface(): PiscinaTask {
-    const { taskId, filename, name, created, signal } = this;
+    const { taskId, filename, name, created, isAbortable } = this;
     return {
       taskId,
       filename,
       name,
       created,
-      isAbortable: signal !== null,
+      isAbortable,
       [queueOptionsSymbol]: this[queueOptionsSymbol],
     };
   }

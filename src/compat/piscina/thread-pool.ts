@@ -42,6 +42,9 @@ export class ThreadPool {
   readonly #balancer: Balancer;
   readonly #byInterface = new Map<PiscinaWorker, PoolWorker>();
   readonly #capacity: number;
+  #readyCache: readonly PoolWorker[] | undefined;
+  #candidatesCache: readonly PiscinaWorker[] | undefined;
+  #isDrainChecked = false;
   #isStarting = true;
   #isClosing = false;
   #isDestroying = false;
@@ -77,8 +80,17 @@ export class ThreadPool {
     return this.#queue.size + this.#skipped.length;
   }
 
-  get #ready(): PoolWorker[] {
-    return [...this.workers].filter(({ isReady }) => isReady);
+  get #ready(): readonly PoolWorker[] {
+    return this.#readyCache ??= [...this.workers].filter(({ isReady }) => isReady);
+  }
+
+  get #candidates(): readonly PiscinaWorker[] {
+    return this.#candidatesCache ??= this.#ready.map((worker) => worker.interface);
+  }
+
+  /** Workers came, went, or became ready. */
+  #forgetReady(): void {
+    this.#readyCache = this.#candidatesCache = undefined;
   }
 
   /** Tasks that workers will take which are starting. */
@@ -102,7 +114,7 @@ export class ThreadPool {
       if (task.started > 0) this.runTimes?.record(now() - task.started);
       if (isFailed) reject(error);
       else resolve(result);
-      queueMicrotask(() => this.#checkDrain());
+      this.#checkDrainSoon();
     };
     if (signal !== null) {
       if (signal.aborted === true) {
@@ -115,7 +127,7 @@ export class ThreadPool {
       });
     }
     this.#admit(task, reject);
-    queueMicrotask(() => this.#checkDrain());
+    this.#checkDrainSoon();
     return promise;
   }
 
@@ -149,14 +161,15 @@ export class ThreadPool {
   /** Gives a task to a worker. False: none takes it, and it waits. */
   #distribute(task: PoolTask): boolean {
     if (task.isAborted) return true;
-    const interfaces = this.#ready.map((worker) => worker.interface);
-    const chosen = this.#balancer(task.interface, interfaces);
+    const chosen = this.options.loadBalancer === undefined
+      ? this.#balancer(task, this.#candidates)
+      : this.#balancer(task.interface, [...this.#candidates]); // which the program may sort in place
     const worker = chosen == null ? undefined : this.#byInterface.get(chosen);
     if (worker !== undefined) {
       task.started = now();
       this.waitTimes?.record(task.started - task.created);
       worker.post(task, now);
-      queueMicrotask(() => this.#checkDrain());
+      this.#checkDrainSoon();
       return true;
     }
     const isLast = !this.options.stricterFIFO;
@@ -192,6 +205,7 @@ export class ThreadPool {
     const isFirst = this.#isStarting;
     const worker = new PoolWorker(this.options, {
       onReady: (ready) => {
+        this.#forgetReady();
         if (isFirst) return;
         this.#announce(ready);
         this.#onAvailable(ready);
@@ -205,9 +219,11 @@ export class ThreadPool {
     });
     this.workers.add(worker);
     this.#byInterface.set(worker.interface, worker);
+    this.#forgetReady();
     if (!isFirst) return;
     // The first ones take tasks at once. Listeners are added after the constructor.
     worker.isReady = true;
+    this.#forgetReady();
     queueMicrotask(() => {
       if (!this.workers.has(worker)) return;
       this.#announce(worker);
@@ -225,6 +241,7 @@ export class ThreadPool {
   #remove(worker: PoolWorker): Promise<void> {
     this.workers.delete(worker);
     this.#byInterface.delete(worker.interface);
+    this.#forgetReady();
     const wasDestroyed = worker.isDestroyed;
     const gone = worker.destroy();
     if (!wasDestroyed) {
@@ -243,6 +260,15 @@ export class ThreadPool {
     else this.#startFails = true;
     for (const task of tasks) task.done(error, true);
     if (tasks.length === 0 && !isExit) this.#emit("error", error);
+  }
+
+  #checkDrainSoon(): void {
+    if (this.#isDrainChecked) return;
+    this.#isDrainChecked = true;
+    queueMicrotask(() => {
+      this.#isDrainChecked = false;
+      this.#checkDrain();
+    });
   }
 
   #checkDrain(): void {

@@ -131,8 +131,8 @@ export class PoolWorker {
 
   get isRunningAbortable(): boolean {
     if (this.tasks.size !== 1) return false;
-    const [task] = this.tasks;
-    return task!.signal !== null;
+    for (const task of this.tasks) return task.isAbortable;
+    return false;
   }
 
   post(task: PoolTask, now: () => number): void {
