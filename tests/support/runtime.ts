@@ -56,6 +56,8 @@ export const capabilities = {
   capturesConsole: runtimeName !== "deno",
   /** A program can read the conditions of its command line. */
   tellsConditions: runtimeName !== "deno",
+  /** Web streams can be transferred to a thread. */
+  movesStreams: runtimeName !== "bun",
   /** What a built-in module exports by name can be changed. */
   syncsBuiltins: runtimeName === "node",
   /** Which functions have run can be asked in a thread (V8's inspector, as Node has it). */

@@ -274,7 +274,9 @@ export class ThreadPool {
   #checkDrain(): void {
     let usage = 0;
     for (const worker of this.workers) usage += worker.usage;
-    if (usage === this.#capacity) {
+    const { maxQueue } = this.options;
+    // A full queue as well: while workers start, a source that has paused for it would wait for ever.
+    if (usage === this.#capacity || (maxQueue > 0 && this.#waiting >= maxQueue)) {
       this.needsDrain = true;
       queueMicrotask(() => this.#emit("needsDrain"));
     } else if (usage < this.#capacity && this.needsDrain) {
