@@ -1,6 +1,6 @@
 /** Queues of tasks that wait for a worker: Piscina's two, and what a queue of the program has to have. */
 import { TypeError } from "../../builtins.ts";
-import { queueOptionsSymbol } from "./symbols.ts";
+import type { queueOptionsSymbol } from "./symbols.ts";
 
 /** A task as a queue sees it. */
 export interface Task {

@@ -2,7 +2,6 @@
 import type { PiscinaTask } from "./balancer.ts";
 import type { Task } from "./queues.ts";
 import { isMoved, listOf, queueOptionsSymbol, valueSymbol } from "./symbols.ts";
-import type { PoolWorker } from "./worker.ts";
 
 /** An AbortSignal, or an emitter of an event "abort". */
 export type AnySignal = AbortSignal | {
@@ -33,7 +32,6 @@ export class PoolTask implements Task {
   started = 0;
   /** Its argument, under Piscina's name: queues read it. */
   task: unknown;
-  worker: PoolWorker | undefined;
   isAborted = false;
   /** Settles its promise. Called once. */
   onDone: (error: unknown, isFailed: boolean, result?: unknown) => void = () => {};

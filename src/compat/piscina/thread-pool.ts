@@ -132,12 +132,13 @@ export class ThreadPool {
   }
 
   #abort(task: PoolTask): void {
-    if (task.worker === undefined) {
+    const worker = [...this.workers].find(({ tasks }) => tasks.has(task));
+    if (worker === undefined) {
       this.#queue.remove(task);
       const index = this.#skipped.indexOf(task);
       if (index >= 0) this.#skipped.splice(index, 1);
     } else {
-      this.#remove(task.worker);
+      void this.#remove(worker);
       this.#startMinimum();
     }
   }

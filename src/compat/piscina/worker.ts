@@ -137,7 +137,6 @@ export class PoolWorker {
 
   post(task: PoolTask, now: () => number): void {
     this.#idle?.clear();
-    task.worker = this;
     this.tasks.add(task);
     const startMs = this.histogram === undefined ? 0 : now();
     const settle = (error: unknown, isFailed: boolean, result?: unknown): void => {
