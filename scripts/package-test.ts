@@ -29,7 +29,7 @@ export function preparePackageTest(): string {
   }
   cpSync(join(root, "examples"), join(target, "examples"), { recursive: true });
   for (const path of readdirSync(join(target, "tests"), { recursive: true, encoding: "utf8" })) {
-    if (!path.endsWith(".ts")) continue;
+    if (!/\.m?[jt]s$/.test(path)) continue;
     const file = join(target, "tests", path);
     const text = readFileSync(file, "utf8");
     writeFileSync(
@@ -44,7 +44,8 @@ export function preparePackageTest(): string {
         .replaceAll(/"(?:\.\.\/)+src\/mod-shared\.ts"/g, '"heddle/shared"')
         .replaceAll(/"(?:\.\.\/)+src\/mod-dashboard\.ts"/g, '"heddle/dashboard"')
         .replaceAll(/"(?:\.\.\/)+src\/mod-knitting-utils\.ts"/g, '"heddle/knitting/utils"')
-        .replaceAll(/"(?:\.\.\/)+src\/mod-knitting\.ts"/g, '"heddle/knitting"'),
+        .replaceAll(/"(?:\.\.\/)+src\/mod-knitting\.ts"/g, '"heddle/knitting"')
+        .replaceAll(/"(?:\.\.\/)+src\/mod-piscina\.ts"/g, '"heddle/piscina"'),
     );
   }
   cpSync(join(root, "vitest.config.ts"), join(target, "vitest.config.ts"));
