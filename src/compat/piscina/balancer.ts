@@ -13,6 +13,9 @@ export interface PiscinaTask {
   readonly [queueOptionsSymbol]: object | null;
 }
 
+/** The worker behind what balancers see. Enumerable, so that a copy with more properties is as good. */
+export const workerSymbol: unique symbol = Symbol.for("heddle.piscina.worker") as never;
+
 /** A worker as balancers and events see it. */
 export interface PiscinaWorker {
   readonly id: number;
@@ -23,6 +26,7 @@ export interface PiscinaWorker {
   readonly histogram: HistogramSummary | null;
   readonly terminating: boolean;
   readonly destroyed: boolean;
+  readonly [workerSymbol]: unknown;
 }
 
 /** Returns one of the workers, or null: the task waits. */

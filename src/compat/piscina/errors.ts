@@ -1,5 +1,6 @@
 /** Errors as Piscina words them. They have no codes there. */
-import { Error } from "../../builtins.ts";
+import { DOMException, Error } from "../../builtins.ts";
+import { InvalidArgumentError, isHeddleError } from "../../mod.ts";
 
 /** The task was aborted, or its pool closed before it began. */
 export class AbortError extends Error {
@@ -18,5 +19,13 @@ export const filenameNotProvided = (): Error =>
 export const queueAtLimit = (): Error => new Error("Task queue is at limit");
 export const noQueue = (): Error => new Error("No task queue available and all Workers are busy");
 export const closeTimeout = (): Error => new Error("Close operation timed out");
+/** Errors of heddle about values, as the runtime's `postMessage` throws them. */
+export function translated(error: unknown): unknown {
+  if (!isHeddleError(error)) return error;
+  const isTransfer = error instanceof InvalidArgumentError;
+  if (!isTransfer && error.code !== "HEDDLE_DATA_CLONE") return error;
+  return new DOMException(error.message.replace(/^args\[\d+\]/, "the task"), "DataCloneError");
+}
+
 export const workerExited = (code: number | undefined): Error =>
   new Error(`worker exited with code: ${code}`);

@@ -41,6 +41,8 @@ async function findHandler(url: string, name: string): Promise<Handler | undefin
   const module = await import(/* webpackIgnore: true */ /* @vite-ignore */ url) as Module;
   const named = await module[name];
   if (typeof named === "function") return named as Handler;
-  const inner = await (Object(await module["default"]) as Module)[name];
+  const exports = Object(await module["default"]) as Module;
+  // Not what all functions have, such as `call`.
+  const inner = Object.hasOwn(exports, name) ? await exports[name] : undefined;
   return typeof inner === "function" ? inner as Handler : undefined;
 }

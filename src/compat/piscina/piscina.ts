@@ -180,7 +180,7 @@ export class Piscina<Value = any, Result = any> extends EventEmitterAsyncResourc
   }
 
   static get Piscina(): typeof Piscina {
-    return Piscina;
+    return this; // a name would make bundlers rename the class
   }
 
   static get FixedQueue(): typeof FixedQueue {

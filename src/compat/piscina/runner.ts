@@ -1,4 +1,5 @@
 /** The tasks of every pool: run a function by its number. Only workers load this module. */
+import { Promise } from "../../builtins.ts";
 import { transfer } from "../../mod-task.ts";
 import { type Handler, handlerOf, type HandlerPlace, loadHandler, missing } from "./handlers.ts";
 import { isMoved, listOf, valueSymbol } from "./symbols.ts";
@@ -18,7 +19,7 @@ export function run(id: number, task: unknown): unknown {
 function call(handler: Handler, task: unknown): unknown {
   const value = handler(task);
   const isThenable = typeof (value as { then?: unknown } | null | undefined)?.then === "function";
-  return isThenable ? (value as Promise<unknown>).then(result) : result(value);
+  return isThenable ? Promise.resolve(value).then(result) : result(value);
 }
 
 function result(value: unknown): unknown {

@@ -1,6 +1,6 @@
 /** The tasks and workers of a `Piscina`: which wait, which run where, and when a worker starts or ends. */
-import { AbortController, Map, performance, Promise, queueMicrotask, Set } from "../../builtins.ts";
-import { type Balancer, leastBusy, type PiscinaWorker } from "./balancer.ts";
+import { AbortController, performance, Promise, queueMicrotask, Set } from "../../builtins.ts";
+import { type Balancer, leastBusy, type PiscinaWorker, workerSymbol } from "./balancer.ts";
 import {
   AbortError,
   closeTimeout,
@@ -40,7 +40,6 @@ export class ThreadPool {
   /** Abortable tasks that no worker took, before those of the queue. */
   readonly #skipped: PoolTask[] = [];
   readonly #balancer: Balancer;
-  readonly #byInterface = new Map<PiscinaWorker, PoolWorker>();
   readonly #capacity: number;
   #readyCache: readonly PoolWorker[] | undefined;
   #candidatesCache: readonly PiscinaWorker[] | undefined;
@@ -50,7 +49,8 @@ export class ThreadPool {
   #isDestroying = false;
   /** Workers that fail at their start are not replaced. */
   #startFails = false;
-  #onTaskDone: (() => void) | undefined;
+  /** Of those who wait until no task runs. */
+  readonly #onTaskDone = new Set<() => void>();
 
   constructor(options: FilledOptions, emit: Emit) {
     const { concurrentTasksPerWorker: most, filename } = options;
@@ -165,8 +165,8 @@ export class ThreadPool {
     const chosen = this.options.loadBalancer === undefined
       ? this.#balancer(task, this.#candidates)
       : this.#balancer(task.interface, [...this.#candidates]); // which the program may sort in place
-    const worker = chosen == null ? undefined : this.#byInterface.get(chosen);
-    if (worker !== undefined) {
+    const worker = chosen?.[workerSymbol] as PoolWorker | undefined;
+    if (worker !== undefined && this.workers.has(worker)) {
       task.started = now();
       this.waitTimes?.record(task.started - task.created);
       worker.post(task, now);
@@ -184,7 +184,7 @@ export class ThreadPool {
 
   #onAvailable(worker: PoolWorker): void {
     while (this.#waiting > 0) {
-      const task = this.#skipped.shift() ?? this.#queue.shift() as PoolTask | null;
+      const task = this.#nextWaiting();
       if (task === null || this.#distribute(task)) continue;
       if (this.workers.size >= this.options.maxThreads) break;
       this.#start();
@@ -213,13 +213,12 @@ export class ThreadPool {
       },
       onTaskDone: (free) => {
         this.#onAvailable(free);
-        this.#onTaskDone?.();
+        for (const check of this.#onTaskDone) check();
       },
       onEnd: (ended, error, isExit) => this.#onEnd(ended, error, isExit),
-      onMessage: (message) => this.#emit("message", message),
+      onMessage: (message) => this.#tell("message", message),
     });
     this.workers.add(worker);
-    this.#byInterface.set(worker.interface, worker);
     this.#forgetReady();
     if (!isFirst) return;
     // The first ones take tasks at once. Listeners are added after the constructor.
@@ -236,18 +235,17 @@ export class ThreadPool {
   #announce(worker: PoolWorker): void {
     if (worker.isAnnounced) return;
     worker.isAnnounced = true;
-    this.#emit("workerCreate", worker.interface);
+    this.#tell("workerCreate", worker.interface);
   }
 
   #remove(worker: PoolWorker): Promise<void> {
     this.workers.delete(worker);
-    this.#byInterface.delete(worker.interface);
     this.#forgetReady();
     const wasDestroyed = worker.isDestroyed;
     const gone = worker.destroy();
     if (!wasDestroyed) {
       this.#announce(worker);
-      this.#emit("workerDestroy", worker.interface);
+      this.#tell("workerDestroy", worker.interface);
     }
     return gone;
   }
@@ -259,8 +257,32 @@ export class ThreadPool {
     void this.#remove(worker);
     if (worker.isReady && !this.#startFails) this.#startMinimum();
     else this.#startFails = true;
+    if (!worker.hasStarted) tasks.push(...this.#failWith(tasks.length));
     for (const task of tasks) task.done(error, true);
-    if (tasks.length === 0 && !isExit) this.#emit("error", error);
+    if (tasks.length === 0 && !isExit) this.#tell("error", error);
+    for (const check of this.#onTaskDone) check();
+  }
+
+  /** Tasks that fail with a worker that could not start: one, and all that wait if no worker is left. */
+  #failWith(ownTasks: number): PoolTask[] {
+    const count = this.workers.size === 0 ? this.#waiting : Math.min(this.#waiting, 1 - ownTasks);
+    return Array.from({ length: Math.max(0, count) }, () => this.#nextWaiting())
+      .filter((task) => task !== null);
+  }
+
+  #nextWaiting(): PoolTask | null {
+    return this.#skipped.shift() ?? this.#queue.shift() as PoolTask | null;
+  }
+
+  /** Emits an event. What a listener throws, or an error without one, is an uncaught exception, as from any emitter. */
+  #tell(name: string, detail: unknown): void {
+    try {
+      this.#emit(name, detail);
+    } catch (error) {
+      queueMicrotask(() => {
+        throw error;
+      });
+    }
   }
 
   #checkDrainSoon(): void {
@@ -296,8 +318,7 @@ export class ThreadPool {
 
   #rejectWaiting(error: () => unknown): void {
     while (this.#waiting > 0) {
-      const task = this.#skipped.shift() ?? this.#queue.shift() as PoolTask | null;
-      task?.done(error(), true);
+      this.#nextWaiting()?.done(error(), true);
     }
   }
 
@@ -309,16 +330,19 @@ export class ThreadPool {
     const check = (): void => {
       if ([...this.workers].every(({ tasks }) => tasks.size === 0)) resolve("drained");
     };
-    this.#onTaskDone = check;
+    this.#onTaskDone.add(check);
     check();
     const { promise: late, resolve: expire } = Promise.withResolvers<"late">();
     const timer = startTimer(() => expire("late"), this.options.closeTimeout);
-    if (await Promise.race([drained, late]) === "late") this.#emit("error", closeTimeout());
-    timer.clear();
-    this.#onTaskDone = undefined;
-    await this.destroy();
-    this.#emit("close");
-    this.#isClosing = false;
+    try {
+      if (await Promise.race([drained, late]) === "late") this.#emit("error", closeTimeout());
+    } finally {
+      timer.clear();
+      this.#onTaskDone.delete(check);
+      await this.destroy();
+      this.#emit("close");
+      this.#isClosing = false;
+    }
   }
 }
 

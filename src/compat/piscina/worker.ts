@@ -2,20 +2,20 @@
 import { Map, Set, URL } from "../../builtins.ts";
 import {
   createPool,
-  isHeddleError,
   type Pool,
   type PoolOptions,
   WorkerLostError,
   WorkerStartError,
 } from "../../mod.ts";
 import { EventEmitterAsyncResource, pathToFileURL, startTimer } from "../../runtimes/piscina.ts";
-import type { PiscinaWorker } from "./balancer.ts";
-import { threadTermination, workerExited } from "./errors.ts";
+import { type PiscinaWorker, workerSymbol } from "./balancer.ts";
+import { threadTermination, translated, workerExited } from "./errors.ts";
 import type { HandlerPlace } from "./handlers.ts";
 import { Histogram } from "./histogram.ts";
 import type { FilledOptions } from "./options.ts";
 import type { SetupData } from "./setup.ts";
 import type { PoolTask } from "./task.ts";
+import { limitOptions, threadOptions } from "./worker-options.ts";
 
 type Runner = typeof import("./runner.ts");
 
@@ -70,7 +70,9 @@ export class PoolThread extends EventEmitterAsyncResource {
 export class PoolWorker {
   readonly id: number = ++lastId;
   readonly tasks: Set<PoolTask> = new Set();
+  /** Whether it takes tasks; the first workers of a pool do so while they start. */
   isReady = false;
+  hasStarted = false;
   isAnnounced = false;
   isDestroyed = false;
   readonly interface: PiscinaWorker;
@@ -85,11 +87,14 @@ export class PoolWorker {
   #idle: { clear(): void } | undefined;
 
   constructor(options: FilledOptions, events: WorkerEvents) {
-    const { filename, name, workerData, env, argv, execArgv, resourceLimits } = options;
+    const { filename, name, workerData } = options;
     this.#events = events;
     this.histogram = options.workerHistogram ? new Histogram() : undefined;
     this.interface = interfaceOf(this);
-    this.thread = new PoolThread(this.id, () => this.destroy());
+    this.thread = new PoolThread(this.id, () => {
+      this.#end(workerExited(1), true);
+      return this.destroy();
+    });
     const data: SetupData = {
       workerData,
       handler: filename === null ? undefined : this.#placeOf(filename, name),
@@ -102,16 +107,16 @@ export class PoolWorker {
         name: "Piscina",
         setup: moduleUrl("setup"),
         data,
-        ...(env === undefined ? {} : { env }),
-        ...(argv === undefined ? {} : { argv }),
-        ...(execArgv === undefined ? {} : { execArgv }),
+        ...threadOptions(options),
       },
-      ...(resourceLimits === undefined ? {} : { resourceLimits }),
+      ...limitOptions(options),
     };
     const pool = this.#pool = createPool(poolOptions)<Runner>(moduleUrl("runner"));
     this.#run = pool.call.run;
+    let startExitCode: number | undefined;
     pool.addEventListener("workerExit", (event) => {
       const { exitCode, error } = event.detail;
+      startExitCode = exitCode;
       if (error === undefined) return;
       event.preventDefault(); // the pool tells it
       this.#end(error.cause ?? workerExited(exitCode), error.cause === undefined);
@@ -121,7 +126,10 @@ export class PoolWorker {
       event.preventDefault();
       this.#end(event.detail.error, false);
     });
-    pool.ready.then(() => this.#becomeReady(), (error) => this.#end(causeOf(error), false));
+    pool.ready.then(() => this.#becomeReady(), (error: WorkerStartError) => {
+      const isExit = error.cause === undefined;
+      this.#end(isExit ? workerExited(startExitCode) : error.cause, isExit);
+    });
   }
 
   /** Its tasks; Infinity while it runs one that may be aborted. */
@@ -149,12 +157,13 @@ export class PoolWorker {
       this.#call(task).then(
         (result) => settle(null, false, result),
         (error) => {
-          if (error instanceof WorkerLostError) return; // the event of its end follows
-          settle(error, true);
+          // The event of its end follows.
+          if (error instanceof WorkerLostError || error instanceof WorkerStartError) return;
+          settle(translated(error), true);
         },
       );
     } catch (error) {
-      settle(error, true);
+      settle(translated(error), true);
     }
     task.task = null;
   }
@@ -204,7 +213,9 @@ export class PoolWorker {
   }
 
   #becomeReady(): void {
-    if (this.isReady || this.isDestroyed) return;
+    if (this.isDestroyed) return;
+    this.hasStarted = true;
+    if (this.isReady) return;
     this.isReady = true;
     this.#events.onReady(this);
   }
@@ -213,13 +224,6 @@ export class PoolWorker {
     if (this.isDestroyed) return;
     this.#events.onEnd(this, error, isExit);
   }
-}
-
-/** The error of the program behind that of heddle. */
-function causeOf(error: unknown): unknown {
-  return error instanceof WorkerStartError && isHeddleError(error) && error.cause !== undefined
-    ? error.cause
-    : error;
 }
 
 function interfaceOf(worker: PoolWorker): PiscinaWorker {
@@ -234,6 +238,7 @@ function interfaceOf(worker: PoolWorker): PiscinaWorker {
     get histogram() {
       return worker.histogram?.summary ?? null;
     },
+    [workerSymbol]: worker,
     terminating: false,
     get destroyed() {
       return worker.isDestroyed;

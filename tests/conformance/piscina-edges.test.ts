@@ -1,0 +1,125 @@
+/** `heddle/piscina` at its edges: workers that fail, pools that close twice, listeners that throw. Each of these once differed. */
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { afterEach, describe, expect, test } from "vitest";
+import Piscina, { type PiscinaOptions } from "../../src/mod-piscina.ts";
+import { rejection } from "../support/conformance.ts";
+
+const fixture = (name: string): string =>
+  fileURLToPath(new URL(`../fixtures/piscina/${name}`, import.meta.url));
+
+const pools: Piscina[] = [];
+function pool(options: PiscinaOptions = {}): Piscina {
+  const made = new Piscina({
+    minThreads: 1,
+    maxThreads: 1,
+    filename: fixture("worker.mjs"),
+    name: "argument",
+    ...options,
+  });
+  pools.push(made);
+  return made;
+}
+afterEach(async () => {
+  await Promise.all(pools.splice(0).map((each) => each.destroy()));
+});
+
+const messageOf = async (promise: Promise<unknown>): Promise<string> =>
+  (await rejection(promise) as Error).message;
+
+describe("workers that fail", () => {
+  test("thread.terminate() fails its tasks, and another worker follows", async () => {
+    const piscina = pool();
+    await piscina.run(1);
+    const destroyed = once(piscina, "workerDestroy");
+    const running = messageOf(piscina.run(60_000, { name: "sleep" }));
+    await piscina.threads[0]!.terminate();
+    expect(await running).toBe("worker exited with code: 1");
+    await destroyed;
+    expect(await Promise.all([1, 2, 3].map((n) => piscina.run(n)))).toEqual([1, 2, 3]);
+    expect(piscina.threads.length).toBe(1);
+  });
+
+  test("a module that cannot be loaded rejects every task, and nothing else", async () => {
+    const piscina = pool({ filename: fixture("broken.mjs"), maxThreads: 3 });
+    const errors: unknown[] = [];
+    piscina.on("error", (error) => errors.push(error));
+    const messages = await Promise.all([1, 2, 3, 4, 5].map((n) => messageOf(piscina.run(n))));
+    expect(new Set(messages)).toEqual(new Set(["this module cannot be loaded"]));
+  });
+
+  test("a module that exits rejects with the exit code", async () => {
+    const piscina = pool({ filename: fixture("exits.mjs") });
+    expect(await messageOf(piscina.run(1))).toBe("worker exited with code: 3");
+  });
+});
+
+describe("closing", () => {
+  test("two calls of close() both wait for the tasks", async () => {
+    const piscina = pool();
+    const task = piscina.run(20, { name: "sleep" });
+    await Promise.all([piscina.close(), piscina.close()]);
+    expect(await task).toBe(20);
+  });
+
+  test("a close() that takes too long rejects without a listener of errors, and the pool goes on", async () => {
+    const piscina = pool({ closeTimeout: 10 });
+    await piscina.run(1);
+    const task = messageOf(piscina.run(60_000, { name: "sleep" }));
+    expect(await messageOf(piscina.close())).toBe("Close operation timed out");
+    expect(await task).toBe("Terminating worker thread");
+    expect(piscina.threads).toEqual([]);
+    expect(await piscina.run(2)).toBe(2);
+  });
+});
+
+describe("values", () => {
+  test("what cannot be cloned or moved rejects with a DataCloneError, and the worker goes on", async () => {
+    const piscina = pool();
+    for (const task of [piscina.run(() => 1), piscina.run(1, { transferList: [5] })]) {
+      const error = await rejection(task) as DOMException;
+      expect(error).toBeInstanceOf(DOMException);
+      expect([error.name, error.code]).toEqual(["DataCloneError", 25]);
+      expect(error.message).not.toContain("args[");
+    }
+    expect(await piscina.run(2)).toBe(2);
+  });
+
+  test("a thenable settles as a promise does", async () => {
+    expect(await pool().run(0, { name: "thenable" })).toBe(7);
+  });
+
+  test("functions of all functions are no exports", async () => {
+    const piscina = pool({ filename: fixture("common.cjs") });
+    for (const name of ["call", "__proto__", "constructor"]) {
+      expect(await messageOf(piscina.run(1, { name }))).toMatch(/^No handler function exported/);
+    }
+  });
+
+  test("variables, arguments and limits are what Node makes of them", async () => {
+    const piscina = pool({
+      name: "variable",
+      env: { PORT: 3000 } as never,
+      resourceLimits: { unknown: 1 } as never,
+    });
+    expect(await piscina.run("PORT")).toBe("3000");
+    const plain = pool({ env: null as never });
+    expect(await plain.run(1)).toBe(1);
+  });
+});
+
+describe("listeners and balancers", () => {
+  test("a balancer may return a copy of a worker", async () => {
+    const piscina = pool({
+      maxThreads: 2,
+      loadBalancer: (_task, workers) =>
+        workers.map((worker) => ({ ...worker, score: worker.currentUsage }))
+          .sort((one, other) => one.score - other.score)[0],
+    });
+    expect(await piscina.run(5)).toBe(5);
+  });
+
+  test("the class has its name", () => {
+    expect([Piscina.name, Piscina.Piscina]).toEqual(["Piscina", Piscina]);
+  });
+});
