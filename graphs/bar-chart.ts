@@ -1,10 +1,11 @@
-/** Vertical bars: what the charts of several scenarios share. */
+/** Vertical bars, on a logarithmic axis dots: what the charts of several scenarios share. */
 import type { Measurement, ScenarioResult } from "../benchmarks/harness/schema.ts";
 import {
   type ChartSpec,
   COLORS,
   decades,
   describe,
+  DOTS,
   type Figure,
   frame,
   title,
@@ -35,12 +36,13 @@ export type Results = readonly ScenarioResult[];
 
 export function barChart(results: Results, chart: BarChart): ChartSpec[] {
   if (chart.bars.every(({ values }) => values.every((value) => value === null))) return [];
-  const { groups, bars, line } = chart;
+  const { groups, bars, line, isLogarithmic = false } = chart;
   const datasets: Record<string, unknown>[] = bars.map(({ label, color, values }) => ({
     label,
     ...toBars(values),
     backgroundColor: color,
     order: 1,
+    ...(isLogarithmic ? DOTS : {}),
   }));
   if (line !== undefined) {
     datasets.push({
@@ -63,12 +65,16 @@ export function barChart(results: Results, chart: BarChart): ChartSpec[] {
     name: chart.name,
     caption,
     config: {
-      type: "bar",
+      type: isLogarithmic ? "line" : "bar",
       data: { labels: groups, datasets },
       options: {
         ...frame(chart.heading, caption),
         scales: {
-          x: { title: title(chart.xAxis, 13), ticks: { autoSkip: false, maxRotation: 0 } },
+          x: {
+            title: title(chart.xAxis, 13),
+            ticks: { autoSkip: false, maxRotation: 0 },
+            offset: true,
+          },
           y: { ...valueAxis(chart), title: title(chart.yAxis, 13) },
         },
       },

@@ -4,14 +4,12 @@ import {
   caseOf,
   type ColdKind,
   FIRST_ANSWER,
-  FIRST_CALLS,
   IMPORT,
   MEMORY,
-  NEXT_CALLS,
-  SECOND_CALL,
-  THIRD_CALL,
+  STEPS,
   WEB_WORKER,
 } from "../benchmarks/scenarios/cold-cases.ts";
+import { ADAPTER } from "../benchmarks/scenarios/hot-cases.ts";
 import {
   type BarChart,
   barChart,
@@ -21,6 +19,7 @@ import {
   nameOf,
   type Results,
 } from "./bar-chart.ts";
+import { ratioChart } from "./ratio-chart.ts";
 import { type ChartSpec, COLORS } from "./style.ts";
 
 export const CONTENDERS = [
@@ -29,6 +28,7 @@ export const CONTENDERS = [
   WEB_WORKER,
   "Piscina",
   "Tinypool",
+  ADAPTER,
   "Knitting",
 ] as const;
 
@@ -38,15 +38,13 @@ const contendersOf = ({ measurements }: ScenarioResult): readonly (typeof CONTEN
 
 const KINDS: readonly ColdKind[] = ["number", "object, 200 B"];
 
-type Figure = "p50" | "perCall";
-
-/** A bar for each contender: the figure of each case. */
-const barsOf = (result: ScenarioResult, cases: readonly string[], figure: Figure): Bars[] =>
+/** A bar for each contender: the median of each case. */
+const barsOf = (result: ScenarioResult, cases: readonly string[]): Bars[] =>
   contendersOf(result).map((contender) => ({
     label: contender,
     color: COLORS[contender],
     values: cases.map((name) =>
-      figureOf(result, figure, (each) => each.contender === contender && each.case === name)
+      figureOf(result, "p50", (each) => each.contender === contender && each.case === name)
     ),
   }));
 
@@ -58,42 +56,28 @@ function startChart(result: ScenarioResult): BarChart {
     xAxis: "once in a fresh process",
     yAxis: "ms (lower is better)",
     groups: cases,
-    bars: barsOf(result, cases, "p50"),
+    bars: barsOf(result, cases),
   };
 }
 
-/** Single calls are of one call, so they are per call as well. */
-function callsChart(result: ScenarioResult): BarChart {
-  const single = [SECOND_CALL, THIRD_CALL];
-  const places = KINDS.flatMap((kind) =>
-    [...single, FIRST_CALLS, NEXT_CALLS].map((step) => ({ step, kind }))
-  );
-  return {
+/** What follows the start, against a bare worker in the neighbouring process. */
+const callsChart = (result: ScenarioResult): ChartSpec[] =>
+  ratioChart(result, {
     name: `cold-calls-${result.runtime}`,
-    heading: `The first calls of a program, on ${nameOf(result)} (median)`,
-    xAxis: "once in a fresh process; many calls: 20 at once",
-    yAxis: "µs a call (logarithmic, lower is better)",
-    isLogarithmic: true,
-    groups: places.map(({ step, kind }) => [step, kind]),
-    bars: contendersOf(result).map((contender) => ({
-      label: contender,
-      color: COLORS[contender],
-      values: places.map(({ step, kind }) =>
-        figureOf(
-          result,
-          single.includes(step) ? "p50" : "perCall",
-          (each) => each.contender === contender && each.case === caseOf(step, kind),
-        )
-      ),
-    })),
-  };
-}
+    heading: "A program that has just started, in fresh processes in turn",
+    to: "bare worker",
+    groups: KINDS.flatMap((kind) =>
+      STEPS.map((step) => ({ label: [step, kind], case: caseOf(step, kind), size: 1 }))
+    ),
+    contenders: CONTENDERS.filter((name) => name !== "bare worker"),
+  });
 
 export function coldCharts(results: Results): ChartSpec[] {
   return [
-    ...results.flatMap((result) =>
-      [startChart(result), callsChart(result)].flatMap((chart) => barChart([result], chart))
-    ),
+    ...results.flatMap((result) => [
+      ...barChart([result], startChart(result)),
+      ...callsChart(result),
+    ]),
     ...barChart(results, {
       name: "memory",
       heading: "Resident memory of a process with one worker, after three answers (median)",

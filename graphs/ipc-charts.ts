@@ -1,9 +1,9 @@
 /** Charts of the `ipc` scenario: all runtimes in one, a chart for one message and one for a hundred at once. */
 import type { ScenarioResult } from "../benchmarks/harness/schema.ts";
-import { type ChartSpec, COLORS, decades, describe, frame, title, toBars } from "./style.ts";
+import { type ChartSpec, COLORS, decades, describe, DOTS, frame, title, toBars } from "./style.ts";
 
 const SIZES = [1, 100] as const;
-const GROUP_PIXELS = 42;
+const GROUP_PIXELS = 30;
 /** Titles, axis and legend. */
 const FRAME_PIXELS = 190;
 
@@ -28,8 +28,7 @@ function ipcChart(results: readonly ScenarioResult[], size: number): ChartSpec {
       return found === undefined ? null : { value: found.p50, samples: found.samples };
     })),
     backgroundColor: COLORS[runtime],
-    categoryPercentage: 0.8,
-    barPercentage: 1,
+    ...DOTS,
   }));
   const first = Math.floor(Math.log10(Math.min(...all.map(({ p50 }) => p50)) / 1.5));
   const last = Math.ceil(Math.log10(Math.max(...all.map(({ p50 }) => p50))));
@@ -40,7 +39,7 @@ function ipcChart(results: readonly ScenarioResult[], size: number): ChartSpec {
     caption: describe(results[0]!),
     height: FRAME_PIXELS + contenders.length * GROUP_PIXELS,
     config: {
-      type: "bar",
+      type: "line",
       data: { labels: contenders, datasets },
       options: {
         indexAxis: "y",
@@ -53,7 +52,7 @@ function ipcChart(results: readonly ScenarioResult[], size: number): ChartSpec {
             title: title("µs (logarithmic, lower is better)", 13),
             fixedTicks: decades(first, last),
           },
-          y: { ticks: { autoSkip: false }, grid: { display: false } },
+          y: { ticks: { autoSkip: false } },
         },
       },
     },

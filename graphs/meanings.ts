@@ -5,6 +5,10 @@
 const MEANINGS: Readonly<Record<string, string>> = {
   "overview":
     "While calls follow each other, heddle answers many times sooner than libraries that post messages; with pauses all are about alike; at the start of a program a bare worker answers first.",
+  "hot":
+    "Left of the dashed line calls are answered sooner than by a bare worker. One at a time no thread is woken; a hundred at once share their wakes.",
+  "adapter":
+    "The same program with another import: left of the dashed line tasks are done sooner than by Piscina.",
   "ipc-1":
     "One message at a time: heddle needs no wake of a thread, and every way that posts messages does.",
   "ipc-100":

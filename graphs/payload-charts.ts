@@ -1,12 +1,14 @@
 /** Charts of the payload scenarios: `types`, `payload-growth` and `codec`. */
 import type { Measurement, ScenarioResult } from "../benchmarks/harness/schema.ts";
 import { formatBytes } from "../benchmarks/harness/units.ts";
+import { ratioChart } from "./ratio-chart.ts";
 import {
   type ChartSpec,
   COLORS,
   decades,
   decadeScale,
   describe,
+  DOTS,
   frame,
   LINE_SAMPLES,
   title,
@@ -14,23 +16,22 @@ import {
   toLine,
 } from "./style.ts";
 
-const BAR_PIXELS = 9;
-const GROUP_PIXELS = 8;
+const CASE_PIXELS = 24;
 /** Titles, axis and legend. */
 const FRAME_PIXELS = 190;
 
-interface BarChart {
+interface DotChart {
   readonly name: string;
   readonly heading: string;
   readonly axis: string;
   readonly contenders: readonly string[];
 }
 
-/** Horizontal bars of p50, grouped by case, on a logarithmic axis. */
-function barChart(
+/** Dots of p50 beside the cases, on a logarithmic axis. */
+function dotChart(
   result: ScenarioResult,
   measurements: readonly Measurement[],
-  { name, heading, axis, contenders }: BarChart,
+  { name, heading, axis, contenders }: DotChart,
 ): ChartSpec {
   const cases = (result.cases ?? []).filter((name) =>
     measurements.some((each) => each.case === name)
@@ -45,13 +46,10 @@ function barChart(
       : `${contender} (not measured)`,
     ...toBars(cases.map((label) => p50Of(contender, label))),
     backgroundColor: COLORS[contender],
-    skipNull: true,
-    categoryPercentage: 0.8,
-    barPercentage: 1,
+    ...DOTS,
   }));
   const smallest = Math.min(...measurements.map(({ p50 }) => p50));
   const largest = Math.max(...measurements.map(({ p50 }) => p50));
-  // Bars grow from the left edge, so it is below the smallest.
   const first = Math.floor(Math.log10(smallest / 1.5));
   const last = Math.ceil(Math.log10(largest));
   return {
@@ -59,9 +57,9 @@ function barChart(
     runtime: result.runtime,
     name: `${name}-${result.runtime}`,
     caption: describe(result),
-    height: FRAME_PIXELS + cases.length * (contenders.length * BAR_PIXELS + GROUP_PIXELS),
+    height: FRAME_PIXELS + cases.length * CASE_PIXELS,
     config: {
-      type: "bar",
+      type: "line",
       data: { labels: cases, datasets },
       options: {
         indexAxis: "y",
@@ -74,7 +72,7 @@ function barChart(
             title: title(`${axis} (logarithmic, lower is better)`, 13),
             fixedTicks: decades(first, last),
           },
-          y: { ticks: { autoSkip: false }, grid: { display: false } },
+          y: { ticks: { autoSkip: false } },
         },
       },
     },
@@ -85,7 +83,7 @@ function barChart(
 export function typesCharts(result: ScenarioResult): ChartSpec[] {
   return [1, 100].map((batch) => {
     const measurements = result.measurements.filter(({ size }) => size === batch);
-    return barChart(result, measurements, {
+    return dotChart(result, measurements, {
       name: `types-${batch}`,
       heading: batch === 1 ? "One call there and back" : `${batch} calls at once there and back`,
       axis: batch === 1 ? "µs per call" : `µs per batch of ${batch}`,
@@ -94,14 +92,14 @@ export function typesCharts(result: ScenarioResult): ChartSpec[] {
   }).filter(({ config }) => hasData(config));
 }
 
-export function codecCharts(result: ScenarioResult): ChartSpec[] {
-  return [barChart(result, result.measurements, {
-    name: "codec",
+export const codecCharts = (result: ScenarioResult): ChartSpec[] =>
+  ratioChart(result, {
+    name: `codec-${result.runtime}`,
     heading: "A value written and read in one thread",
-    axis: "µs per value",
-    contenders: ["heddle codec", "JSON", "node:v8", "msgpackr", "structuredClone"],
-  })].filter(({ config }) => hasData(config));
-}
+    to: "structuredClone",
+    groups: (result.cases ?? []).map((name) => ({ label: name, case: name, size: 1 })),
+    contenders: ["heddle codec", "JSON", "node:v8", "msgpackr"],
+  });
 
 const hasData = (config: ChartSpec["config"]): boolean =>
   (config["data"] as { labels: readonly string[] }).labels.length > 0;

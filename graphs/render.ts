@@ -8,6 +8,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import type { ScenarioResult } from "../benchmarks/harness/schema.ts";
 import { browserCharts } from "./browser-charts.ts";
 import { heavyLoadChart, latencyChart } from "./charts.ts";
+import { adapterCharts, hotCharts } from "./hot-charts.ts";
 import { httpCharts, httpSoakCharts } from "./http-charts.ts";
 import { renderPage } from "./page.ts";
 import { ipcCharts } from "./ipc-charts.ts";
@@ -46,6 +47,8 @@ function readResult(
 
 /** Charts of the scenarios that have some per runtime. */
 const RUNTIME_CHARTS = {
+  "hot": hotCharts,
+  "adapter": adapterCharts,
   "types": typesCharts,
   "payload-growth": payloadGrowthCharts,
   "codec": codecCharts,
@@ -81,9 +84,9 @@ function chartsOf(results: string): ChartSpec[] {
       .filter((result) => result !== undefined);
   const tokio = readResult(results, "tokio", "latency");
   const specs = RUNTIMES.flatMap((runtime) => {
-    const [ipc, sporadic, cold] = ["ipc", "sporadic", "cold"]
+    const [hot, sporadic, cold] = ["hot", "sporadic", "cold"]
       .map((scenario) => readResult(results, runtime, scenario));
-    return ipc && sporadic && cold ? overviewChart({ ipc, sporadic, cold }) : [];
+    return hot && sporadic && cold ? overviewChart({ hot, sporadic, cold }) : [];
   });
   specs.push(...resultsOf("latency").flatMap((latency) => latencyChart(latency, tokio)));
   specs.push(

@@ -5,80 +5,39 @@ import {
   AT_ONCE,
   caseOf,
   EVERY as EVERY_3_MS,
-  ONE_CORE,
   PLACEMENTS,
 } from "../benchmarks/scenarios/contended-cases.ts";
-import { CPU_OF, EVERY, NO_CALLS, POISSON } from "../benchmarks/scenarios/sporadic-cases.ts";
-import { barChart, figureOf, nameOf } from "./bar-chart.ts";
-import { CONTENDERS } from "./cold-charts.ts";
-import { type ChartSpec, COLORS } from "./style.ts";
-import { lineChart } from "./waiting-charts.ts";
+import { CPU_OF, EVERY, GAPS_US, POISSON, RATES } from "../benchmarks/scenarios/sporadic-cases.ts";
+import { ratioChart, type RatioGroup } from "./ratio-chart.ts";
+import type { ChartSpec } from "./style.ts";
 
-interface PaceAxis {
-  readonly case: string;
-  readonly name: string;
-  readonly title: string;
-  readonly xAxis: string;
-  readonly xLabel: (size: number) => string;
-}
+const TO = "bare worker";
+const CONTENDERS = ["heddle", "Piscina", "Tinypool", "Knitting"] as const;
 
-const EVERY_AXIS: PaceAxis = {
-  case: EVERY,
-  name: "sporadic",
-  title: "Calls at a steady pace",
-  xAxis: "one call every (logarithmic)",
-  xLabel: formatUs,
-};
-
-const POISSON_AXIS: PaceAxis = {
-  case: POISSON,
-  name: "sporadic-poisson",
-  title: "Calls at random",
-  xAxis: "calls a second, at random (logarithmic)",
-  xLabel: (rate) => rate.toLocaleString("en"),
-};
-
-function latencyChart(result: ScenarioResult, axis: PaceAxis): ChartSpec[] {
-  return lineChart(result, {
-    ...axis,
-    heading: `${axis.title}: time of a call`,
-    yAxis: "µs (logarithmic, lower is better)",
-    lines: CONTENDERS.flatMap((contender) =>
-      (["p50", "p99"] as const).map((figure) => ({
-        label: `${contender}, ${figure}`,
-        color: COLORS[contender],
-        measurements: result.measurements.filter((each) =>
-          each.contender === contender && each.case === axis.case
-        ),
-        figure,
-        isDashed: figure === "p99",
-      }))
-    ),
-  });
-}
-
-function cpuChart(result: ScenarioResult, axis: PaceAxis): ChartSpec[] {
-  return lineChart(result, {
-    ...axis,
-    name: `${axis.name}-cpu`,
-    heading: `${axis.title}: processor time of the process`,
-    yAxis: "µs a call (logarithmic, lower is better)",
-    lines: [...CONTENDERS, NO_CALLS].map((contender) => ({
-      label: contender,
-      color: COLORS[contender],
-      measurements: result.measurements.filter((each) =>
-        each.contender === contender && each.case === CPU_OF[axis.case]
-      ),
-      figure: "mean",
-      isDashed: contender === NO_CALLS,
-    })),
-  });
-}
+const PACES: readonly RatioGroup[] = [
+  ...GAPS_US.map((size) => ({ label: `one every ${formatUs(size)}`, case: EVERY, size })),
+  ...RATES.map((size) => ({
+    label: `${size.toLocaleString("en")} a second, at random`,
+    case: POISSON,
+    size,
+  })),
+];
 
 export const sporadicCharts = (result: ScenarioResult): ChartSpec[] => [
-  ...latencyChart(result, EVERY_AXIS),
-  ...cpuChart(result, EVERY_AXIS),
-  ...latencyChart(result, POISSON_AXIS),
+  ...ratioChart(result, {
+    name: `sporadic-${result.runtime}`,
+    heading: "Calls with pauses: time of a call",
+    to: TO,
+    groups: PACES,
+    contenders: CONTENDERS,
+  }),
+  ...ratioChart(result, {
+    name: `sporadic-cpu-${result.runtime}`,
+    heading: "Calls with pauses: processor time of the process",
+    to: TO,
+    groups: PACES.map((pace) => ({ ...pace, case: CPU_OF[pace.case]! })),
+    contenders: CONTENDERS,
+  }),
 ];
 
 const LOADS = [
@@ -87,31 +46,17 @@ const LOADS = [
   { label: EVERY_3_MS, name: EVERY_3_MS, size: 1 },
 ] as const;
 
-export function contendedCharts(result: ScenarioResult): ChartSpec[] {
-  const places = PLACEMENTS.flatMap((placement) => LOADS.map((load) => ({ placement, ...load })));
-  return (["p50", "p99"] as const).flatMap((figure) =>
-    barChart([result], {
-      name: `contended-${figure}-${result.runtime}`,
-      heading: `Calls without a core for each thread, on ${nameOf(result)} (${figure})`,
-      xAxis: "calls",
-      yAxis: "µs until all are answered (logarithmic, lower is better)",
-      isLogarithmic: true,
-      groups: places.map((
-        { label, placement },
-      ) => [label, placement === ONE_CORE ? "on one core" : placement]),
-      bars: CONTENDERS.map((contender) => ({
-        label: contender,
-        color: COLORS[contender],
-        values: places.map(({ placement, name, size }) =>
-          figureOf(
-            result,
-            figure,
-            (each) =>
-              each.contender === contender && each.size === size &&
-              each.case === caseOf(placement, name),
-          )
-        ),
-      })),
-    })
-  );
-}
+export const contendedCharts = (result: ScenarioResult): ChartSpec[] =>
+  ratioChart(result, {
+    name: `contended-${result.runtime}`,
+    heading: "Calls without a core for each thread",
+    to: TO,
+    groups: PLACEMENTS.flatMap((placement) =>
+      LOADS.map(({ label, name, size }) => ({
+        label: [label, placement],
+        case: caseOf(placement, name),
+        size,
+      }))
+    ),
+    contenders: CONTENDERS,
+  });

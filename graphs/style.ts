@@ -42,7 +42,7 @@ export function toLine(
 /** A tick that a scale names in its `fixedTicks`. */
 export interface Tick {
   readonly value: number;
-  readonly label: string;
+  readonly label: string | readonly string[];
 }
 
 /** Okabe and Ito's palette: told apart with any colour vision. */
@@ -63,6 +63,8 @@ export const COLORS: Readonly<Record<string, string>> = {
   "bare worker": "#E69F00",
   "bare web worker": "#F0E442",
   "Tinypool": "#56B4E9",
+  "heddle/piscina": "#0072B2",
+  "heddle/piscina, 2 workers": "#56B4E9",
   "no calls": "#999999",
   "Knitting": "#CC79A7",
   "heddle, 2 workers": "#56B4E9",
@@ -70,6 +72,13 @@ export const COLORS: Readonly<Record<string, string>> = {
   "node": "#009E73",
   "deno": "#0072B2",
   "bun": "#E69F00",
+};
+
+/** A logarithmic axis has no zero from which a bar could grow. */
+export const DOTS: Readonly<Record<string, unknown>> = {
+  showLine: false,
+  pointRadius: 7,
+  pointBorderColor: "#ffffff",
 };
 
 /** The options of a title. */

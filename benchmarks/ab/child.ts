@@ -9,8 +9,9 @@ import type * as Heddle from "../../dist/mod.js";
 import { checkClock } from "../harness/clock-check.ts";
 import { finish, type RoundSamples } from "../harness/child.ts";
 import { VARIANTS } from "../payloads/payload.ts";
+import type { Echo } from "../contenders/echo-contender.ts";
 import { measureEcho } from "../scenarios/echo.ts";
-import { callAtPace, latenciesOf } from "../scenarios/paced-calls.ts";
+import { callInTurn } from "../scenarios/paced-calls.ts";
 import { takeLatenessSamples } from "../scenarios/spin-lateness.ts";
 import { type Case, CASES, COLD } from "./cases.ts";
 import { measureCold } from "./cold.ts";
@@ -62,11 +63,11 @@ async function measureCase(each: Case): Promise<void> {
   }
   if (each.task === "sporadic") {
     const count = values.quick ? each.quickSamples : each.samples;
-    const pace = { gapUs: each.gapUs, isPoisson: false, count };
-    const { calls, cpuUs } = await callAtPace(call.echo, pace);
+    const pace = { gapUs: each.gapUs, isPoisson: false, turns: 1, calls: count };
+    const [paced] = await callInTurn([{ name: each.name, echo: call.echo as Echo }], pace);
     const place = { size: each.gapUs, unit: "µs" } as const;
-    found.push({ ...place, case: each.name, samples: latenciesOf(calls, pace) });
-    found.push({ ...place, case: `${each.name}, processor time`, samples: [cpuUs] });
+    found.push({ ...place, case: each.name, samples: paced!.latencies });
+    found.push({ ...place, case: `${each.name}, processor time`, samples: paced!.cpuBlocks });
     return;
   }
   const { kind, batches } = each;

@@ -4,6 +4,7 @@
  */
 import type { EchoCalls } from "./echo-contender.ts";
 import { WEB_WORKER } from "../scenarios/cold-cases.ts";
+import { ADAPTER, WITH_TWO } from "../scenarios/hot-cases.ts";
 import { KNITTING } from "./knitting.ts";
 import type { OneWorkerContender } from "./one-worker.ts";
 
@@ -110,6 +111,29 @@ const tinypool: OneWorkerContender = {
   },
 };
 
+/** As programs use them: one task at a time in a worker. */
+const byDefault = (threads: number) =>
+  ({ filename: tasks, minThreads: threads, maxThreads: threads }) as const;
+
+const named = (name: string, threads: number): string =>
+  threads === 1 ? name : `${name}, ${WITH_TWO}`;
+
+const piscinaByDefault = (threads: number): OneWorkerContender => ({
+  name: named("Piscina", threads),
+  async load() {
+    const { Piscina } = await import("piscina");
+    return { start: () => callsOf(new Piscina(byDefault(threads))) };
+  },
+});
+
+const adapter = (threads: number): OneWorkerContender => ({
+  name: named(ADAPTER, threads),
+  async load() {
+    const { Piscina } = await import("../../dist/piscina.js");
+    return { start: () => callsOf(new Piscina(byDefault(threads))) };
+  },
+});
+
 interface KnittingStarter {
   start(createPool: unknown): EchoCalls;
 }
@@ -133,5 +157,15 @@ export const ONE_WORKER_CONTENDERS: readonly OneWorkerContender[] = [
   knitting,
 ];
 
-/** Those of `cold`. */
-export const COLD_CONTENDERS: readonly OneWorkerContender[] = [...ONE_WORKER_CONTENDERS, webWorker];
+/** Those of `cold` and `hot`. */
+export const COLD_CONTENDERS: readonly OneWorkerContender[] = [
+  ...ONE_WORKER_CONTENDERS,
+  webWorker,
+  adapter(1),
+];
+
+/** Those of `adapter`. */
+export const ADAPTER_CONTENDERS: readonly OneWorkerContender[] = [
+  heddle,
+  ...[1, 2].flatMap((threads) => [adapter(threads), piscinaByDefault(threads)]),
+];

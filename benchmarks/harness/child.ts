@@ -1,10 +1,12 @@
 /** What every benchmark process does: read its arguments, print one line of JSON, and end. */
 import { parseArgs } from "node:util";
 import type { RoundFigure, RoundGap, RoundLine } from "./schema.ts";
-import { thinOut } from "./statistics.ts";
+import { round, thinOut } from "./statistics.ts";
 
 export interface ChildArguments {
   readonly contender: string;
+  /** Those that take turns in this process. */
+  readonly contenders: readonly string[];
   readonly isQuick: boolean;
   readonly threads: number;
   /** cold: the kind of value; contended: what disturbs. */
@@ -14,6 +16,9 @@ export interface ChildArguments {
   /** concurrency: how long the server waits before it answers. */
   readonly delayMs: number;
 }
+
+/** Between the names of contenders on the command line. */
+export const NAMES_END = "|";
 
 export function readArguments(): ChildArguments {
   const { values } = parseArgs({
@@ -28,6 +33,7 @@ export function readArguments(): ChildArguments {
   });
   return {
     contender: values.contender,
+    contenders: values.contender.split(NAMES_END),
     isQuick: values.quick,
     threads: Number(values.threads),
     variant: values.variant,
@@ -78,6 +84,7 @@ export async function finish(
       ...each,
       samples: thinOut([...each.samples].sort((a, b) => a - b), maxSamples),
       count: each.samples.length,
+      ...(each.blocks === undefined ? {} : { blocks: each.blocks.map(round) }),
     }
   );
   // stdout carries data only.

@@ -11,6 +11,7 @@ import {
   typesTable,
 } from "./payload-tables.ts";
 import { programsTable } from "./program-tables.ts";
+import { formatPaired, hotTable } from "./paired-tables.ts";
 import type { Measurement, ScenarioResult } from "./schema.ts";
 import { natsTable } from "./nats-tables.ts";
 import { browserTable } from "./browser-tables.ts";
@@ -28,6 +29,8 @@ import {
 } from "./waiting-tables.ts";
 
 const TABLES: Readonly<Record<string, (result: ScenarioResult) => string[]>> = {
+  "hot": hotTable,
+  "adapter": hotTable,
   "ipc": ipcTable,
   "latency": latencyTable,
   "heavy-load": heavyLoadTable,
@@ -84,7 +87,16 @@ function busyNote({ reference }: ScenarioResult): string[] {
 }
 
 function latencyTable({ measurements }: ScenarioResult): string[] {
-  const header = ["case", "contender", "batch", "p50 µs", "p99 µs", "mean µs", "× floor"];
+  const header = [
+    "case",
+    "contender",
+    "batch",
+    "p50 µs",
+    "p99 µs",
+    "mean µs",
+    "× floor",
+    "p50 × postMessage",
+  ];
   const sorted = [...measurements].sort((a, b) =>
     a.case.localeCompare(b.case) || a.size - b.size || a.p50 - b.p50
   );
@@ -99,10 +111,11 @@ function latencyTable({ measurements }: ScenarioResult): string[] {
         String(each.p99),
         String(each.mean),
         each.ratioToFloor?.toFixed(2) ?? "–",
+        formatPaired(each.paired),
       ]),
     ),
     "",
-    "× floor: p50 against the raw ring floor's f64 echo at the same batch.",
+    "× floor: p50 against the raw ring floor's f64 echo at the same batch. × postMessage: the median of pairs of neighbouring blocks, and its 95 % interval.",
   ];
 }
 

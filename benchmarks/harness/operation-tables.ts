@@ -1,5 +1,6 @@
 /** Tables of what a program meets beside its calls: `cold` and `soak`. */
-import { column, ratio, rowTable } from "./row-table.ts";
+import { pairedColumn } from "./paired-tables.ts";
+import { column, rowTable } from "./row-table.ts";
 import type { Measurement, ScenarioResult } from "./schema.ts";
 
 const figure = (name: "p50" | "p99" | "mean" | "min") =>
@@ -14,7 +15,7 @@ export function coldTable(result: ScenarioResult): string[] {
         ...(["p50", "mean", "p99", "min"] as const).map(figure),
         column("p50 per call", ({ perCall }) => perCall === undefined ? "–" : `${perCall} µs`),
         column("processes", ({ samples }) => String(samples)),
-        column("p50 × bare worker", ({ ratioToBaseline }) => ratio(ratioToBaseline)),
+        pairedColumn("bare worker"),
         column("mean − bare worker", ({ overBaseline }) => String(overBaseline ?? "–")),
       ],
       () => [],

@@ -38,6 +38,8 @@ export interface Measurement {
   readonly gigabytesPerSecond?: number;
   /** Payloads and codecs: p50 relative to the scenario's baseline at the same case and size. */
   readonly ratioToBaseline?: number;
+  /** p50 relative to a contender that was measured in turn with it. */
+  readonly paired?: PairedRatio;
   /** Lateness: the same with p99. */
   readonly p99RatioToBaseline?: number;
   /** Idle cost, cold and sporadic: mean less that of the scenario's baseline at the same case. */
@@ -51,6 +53,18 @@ export interface Measurement {
   /** Fan-out: the tasks' own time divided among the workers, and p50 relative to it. */
   readonly ideal?: number;
   readonly ratioToIdeal?: number;
+}
+
+/**
+ * The median of the ratios of neighbours in time: blocks of one process, or fresh processes one after the other. `low` to `high` is
+ * the 95 % interval of that median, by bootstrap.
+ */
+export interface PairedRatio {
+  readonly to: string;
+  readonly ratio: number;
+  readonly low: number;
+  readonly high: number;
+  readonly pairs: number;
 }
 
 /** A combination that was not measured, and why. Without case: nothing of the contender. */
@@ -118,6 +132,8 @@ export interface RoundFigure {
   readonly samples: readonly number[];
   /** How many there were. */
   readonly count: number;
+  /** Medians of blocks that took turns with those of other contenders, in order. Without: the round is a block. */
+  readonly blocks?: readonly number[];
 }
 
 /** What one process of a scenario prints where it has no figure. */

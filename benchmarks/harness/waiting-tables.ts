@@ -1,6 +1,7 @@
 /** Tables of the scenarios about waiting and scheduling. */
 import { POISSON } from "../scenarios/sporadic-cases.ts";
 import { type Column, column, ratio, type Row, rowTable } from "./row-table.ts";
+import { pairedColumn } from "./paired-tables.ts";
 import type { ScenarioResult } from "./schema.ts";
 import { formatUs } from "./units.ts";
 
@@ -39,7 +40,7 @@ export function sporadicTable(result: ScenarioResult): string[] {
       [
         ...figures("µs", "p50", "p99"),
         column("p99.9 µs", ({ p999 }) => String(p999 ?? "–")),
-        column("p50 × bare worker", ({ ratioToBaseline }) => ratio(ratioToBaseline)),
+        pairedColumn("bare worker"),
         column("mean − no calls", ({ overBaseline }) => String(overBaseline ?? "–")),
         samples,
       ],
@@ -59,7 +60,7 @@ export function contendedTable(result: ScenarioResult): string[] {
         ...figures("µs", "p50", "p99"),
         column("p99.9 µs", ({ p999 }) => String(p999 ?? "–")),
         column("µs per call", ({ perCall }) => String(perCall ?? "–")),
-        column("p50 × bare worker", ({ ratioToBaseline }) => ratio(ratioToBaseline)),
+        pairedColumn("bare worker"),
         samples,
       ],
       sizeOnly,

@@ -1,6 +1,7 @@
 /** All scenarios, in the order in which they run. */
 import { hasBrowser } from "../../tests/support/browser.ts";
 import { KNITTING } from "../contenders/knitting.ts";
+import { NAMES_END } from "../harness/child.ts";
 import type { Measurement } from "../harness/schema.ts";
 import {
   addOverBaseline,
@@ -23,6 +24,7 @@ import { PLAIN } from "../scenarios/concurrency-cases.ts";
 import { BUSY, ONE_CORE } from "../scenarios/contended-cases.ts";
 import { ON_MAIN } from "../scenarios/http-cases.ts";
 import { fetchNatsServer, findNatsServer } from "../../scripts/nats-server.ts";
+import { ADAPTER, WITH_TWO } from "../scenarios/hot-cases.ts";
 import { ALONE, BESIDE_LONG, LAST_MICRO, LONG_TASK } from "../scenarios/mixed-cases.ts";
 import { CONTENDERS as NATS_CONTENDERS, RAW } from "../scenarios/nats-cases.ts";
 import { SWEPT_WORKERS, workersOf } from "../scenarios/pools-in-turn.ts";
@@ -102,6 +104,10 @@ const oneWorker = (choices: Choices, runtime: string): readonly Contender[] => [
   knitting(choices),
 ];
 
+/** A worker by hand of the class that browsers have: Node does not. */
+const webWorker = (runtime: string): readonly Contender[] =>
+  runtime === "node" ? [] : [byName(WEB_WORKER)];
+
 /** Each of them with `--variant`; of those that are left out, one stands for all. */
 const withVariant = (
   contenders: readonly Contender[],
@@ -113,6 +119,25 @@ const withVariant = (
     const args = [...each.args, "--variant", variant];
     return [{ ...each, name: `${each.name}, ${variant}`, variantOf: each.name, args }];
   });
+
+/** Those that are there take turns in one process. */
+function inTurn(
+  contenders: readonly Contender[],
+  name = "all in turn",
+  args: readonly string[] = [],
+): readonly Contender[] {
+  const running = contenders.filter(({ left }) => left === undefined);
+  const names = running.map((each) => each.name);
+  return [
+    {
+      name,
+      variantOf: names.join(", "),
+      args: ["--contender", names.join(NAMES_END), ...args],
+      peers: running.filter(({ isPeer }) => isPeer === true).map((each) => each.name),
+    },
+    ...contenders.filter(({ left }) => left !== undefined),
+  ];
+}
 
 /** Most processes take half a second. */
 const COLD_TIMEOUT_MS = 20_000;
@@ -128,34 +153,8 @@ const RAW_WORKER = "raw worker";
 const READABLE = "Readable over a port";
 
 export const SCENARIOS: Readonly<Record<string, Scenario>> = {
-  "ipc": {
-    about: "a small object there and back, 1 to 100 at once, against messages, sockets and pools",
-    rounds: quickOr(1, 2),
-    contenders: namedAndKnitting("heddle", "postMessage", "websocket", "HTTP", ...PEERS),
-    finish: (measurements) => addRatioToBaseline(measurements, "heddle"),
-  },
-  "latency": {
-    about: "an f64 and void calls, 1 to 1000 at once, with 1, 2 and 4 workers",
-    rounds: quickOr(1, 3),
-    contenders: (choices) => [
-      ...namedAndKnitting("heddle", "heddle/knitting", FLOOR, "postMessage", "Piscina")(choices),
-      // What more workers cost, a quick run says in thread-sweep.
-      ...(choices.isQuick ? [] : [2, 4]).map((count) => ({
-        name: `heddle, ${workersOf(count)}`,
-        args: ["--contender", "heddle", "--threads", String(count)],
-      })),
-    ],
-    finish: (measurements) => addRatioToFloor(measurements, FLOOR),
-    withTokio: true,
-  },
-  "tokio": {
-    about: "an f64, strings and bytes of 8 B to 1 MiB, 1 to 100 at once, beside Tokio's copies",
-    rounds: quickOr(1, 2),
-    contenders: named("heddle", "heddle, transfer()", "copies alone"),
-    finish: addPerCall,
-    withTokio: true,
-  },
   "heavy-load": {
+    isInQuick: true,
     about: "all primes up to 10,000,000 by the main thread and 0, 1, … workers",
     rounds: quickOr(1, 3),
     contenders: (choices) =>
@@ -175,6 +174,60 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
         (candidate, of) => candidate.contender === byHand(of.contender),
       ),
   },
+  "ipc": {
+    about: "a small object there and back, 1 to 100 at once, against messages, sockets and pools",
+    rounds: quickOr(1, 2),
+    contenders: namedAndKnitting("heddle", "postMessage", "websocket", "HTTP", ...PEERS),
+    finish: (measurements) => addRatioToBaseline(measurements, "heddle"),
+  },
+  "hot": {
+    isInQuick: true,
+    about:
+      "a number, an object of 200 B, a string of 10 KB without pauses, 1 and 100 at once, against pools",
+    rounds: quickOr(1, 2),
+    isPooled: true,
+    pairedWith: () => BARE_WORKER,
+    contenders: (choices, runtime) =>
+      inTurn([...oneWorker(choices, runtime), ...webWorker(runtime)]),
+    finish: addPerCall,
+  },
+  "adapter": {
+    about: "the same calls by heddle/piscina and by Piscina with their defaults, 1 and 2 workers",
+    rounds: quickOr(1, 2),
+    isPooled: true,
+    pairedWith: (contender) => contender.replace(ADAPTER, "Piscina"),
+    contenders: () =>
+      inTurn(
+        [
+          ...named("heddle", ADAPTER, `${ADAPTER}, ${WITH_TWO}`)(),
+          ...[
+            "Piscina",
+            `Piscina, ${WITH_TWO}`,
+          ].map((name) => ({ ...byName(name), isPeer: true })),
+        ],
+      ),
+    finish: addPerCall,
+  },
+  "latency": {
+    about: "an f64 and void calls, 1 to 1000 at once, with 1, 2 and 4 workers",
+    rounds: quickOr(1, 2),
+    isPooled: true,
+    pairedWith: () => "postMessage",
+    contenders: (choices) =>
+      inTurn([
+        ...namedAndKnitting("heddle", "heddle/knitting", FLOOR, "postMessage", "Piscina")(choices),
+        ...[2, 4].map((count) => byName(`heddle, ${workersOf(count)}`)),
+      ]),
+    finish: (measurements) => addRatioToFloor(measurements, FLOOR),
+    withTokio: true,
+  },
+  "tokio": {
+    about: "an f64, strings and bytes of 8 B to 1 MiB, 1 to 100 at once, beside Tokio's copies",
+    rounds: quickOr(1, 2),
+    contenders: named("heddle", "heddle, transfer()", "copies alone"),
+    finish: addPerCall,
+    withTokio: true,
+  },
   "types": {
     about: "every kind of payload there and back, 1 and 100 at once",
     rounds: quickOr(1, 2),
@@ -182,7 +235,6 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     finish: (measurements) => addPerCall(addRatioToBaseline(measurements, "postMessage")),
   },
   "payload-growth": {
-    isBrief: true,
     about: "a string and bytes of 32 B to 16 MiB, 1 and 64 at once",
     rounds: quickOr(1, 2),
     contenders: namedAndKnitting("heddle", "postMessage"),
@@ -190,14 +242,15 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
       addThroughput(addPerCall(addRatioToBaseline(measurements, "postMessage"))),
   },
   "codec": {
-    isBrief: true,
     about: "a value written and read in one thread, against JSON, node:v8 and msgpackr",
     rounds: quickOr(1, 2),
-    contenders: named("heddle codec", "JSON", "node:v8", "msgpackr", "structuredClone"),
+    isPooled: true,
+    pairedWith: () => "structuredClone",
+    contenders: () =>
+      inTurn(named("heddle codec", "JSON", "node:v8", "msgpackr", "structuredClone")()),
     finish: (measurements) => addRatioToBaseline(measurements, "structuredClone"),
   },
   "lateness": {
-    isBrief: true,
     about: "from the end of a task of 50 µs to 100 ms to the code that awaits it",
     rounds: quickOr(1, 3),
     contenders: namedAndKnitting("heddle", RAW_WORKER),
@@ -205,15 +258,20 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
       addP99RatioToBaseline(addRatioToBaseline(measurements, RAW_WORKER), RAW_WORKER),
   },
   "cold": {
+    isInQuick: true,
     about:
       "a fresh process each: import, first three answers, first 2,000 calls and the next 10,000",
-    rounds: quickOr(2, 15),
+    rounds: quickOr(3, 15),
     isPooled: true,
+    pairedWith: () => BARE_WORKER,
     timeoutMs: () => COLD_TIMEOUT_MS,
     contenders: (choices, runtime) =>
       (choices.isQuick ? QUICK_KINDS : COLD_KINDS).flatMap((kind, index) =>
         withVariant(
-          [...oneWorker(choices, runtime), ...(runtime === "node" ? [] : [byName(WEB_WORKER)])],
+          [
+            ...oneWorker(choices, runtime),
+            ...(choices.isQuick ? [] : [byName(ADAPTER), ...webWorker(runtime)]),
+          ],
           kind,
           index === 0,
         )
@@ -224,33 +282,34 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
       ),
   },
   "sporadic": {
+    isInQuick: true,
     about: "one call every 0.5 to 40 ms, and 100 to 10,000 a second at random; processor time",
     rounds: quickOr(1, 2),
     isPooled: true,
-    contenders: (choices, runtime) => [...oneWorker(choices, runtime), byName(NO_CALLS)],
+    pairedWith: () => BARE_WORKER,
+    contenders: (choices, runtime) => inTurn([...oneWorker(choices, runtime), byName(NO_CALLS)]),
     finish: (measurements) =>
       addOverBaseline(addRatioToBaseline(measurements, BARE_WORKER), NO_CALLS),
   },
   "contended": {
-    isBrief: true,
     about: "calls beside a process that computes, and with all threads on one core",
     rounds: quickOr(1, 2),
     isPooled: true,
-    contenders: (choices, runtime) => [
-      ...withVariant(oneWorker(choices, runtime), BUSY, true),
-      ...withVariant(oneWorker(choices, runtime), ONE_CORE, false).map(onOneCore),
-    ],
+    pairedWith: () => BARE_WORKER,
+    contenders: (choices, runtime) => {
+      const [busy, ...left] = inTurn(oneWorker(choices, runtime), BUSY, ["--variant", BUSY]);
+      const [oneCore] = inTurn(oneWorker(choices, runtime), ONE_CORE, ["--variant", ONE_CORE]);
+      return [busy!, onOneCore(oneCore!), ...left];
+    },
     finish: (measurements) => addPerCall(addRatioToBaseline(measurements, BARE_WORKER)),
   },
   "idle-cost": {
-    isBrief: true,
     about: "processor time of a pool that has nothing to do, and of a host that awaits",
     rounds: () => 1,
     contenders: named("heddle", RAW_WORKER, "no workers"),
     finish: (measurements) => addOverBaseline(measurements, RAW_WORKER),
   },
   "thread-sweep": {
-    isBrief: true,
     about: "void calls, 1 to 1000 at once, with 1, 2, 4 and 8 workers",
     rounds: quickOr(1, 3),
     contenders: (choices) => [
@@ -276,7 +335,6 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     finish: addPerCall,
   },
   "mixed-load": {
-    isBrief: true,
     about: "micro-tasks alone and beside a task of 100 ms",
     rounds: quickOr(1, 3),
     contenders: named(ALONE, BESIDE_LONG),
@@ -287,7 +345,6 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
       ),
   },
   "fan-out": {
-    isBrief: true,
     about: "8 tasks of 5 ms, 64 of 10 µs, 1,000 of 50 µs over 1 and 2 workers",
     rounds: quickOr(1, 2),
     contenders: named("heddle"),
@@ -317,7 +374,6 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
       ),
   },
   "shared": {
-    isBrief: true,
     about: "maps, channels and mutexes of heddle/shared beside calls, the raw ring, Go and Rust",
     rounds: quickOr(1, 3),
     contenders: sharedContenders,
@@ -340,7 +396,6 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     timeoutMs: () => 300_000,
   },
   "nats": {
-    isBrief: true,
     about:
       "calls to other processes over NATS beside bare requests; calls a second with 1, 2, 4 machines",
     rounds: quickOr(1, 3),

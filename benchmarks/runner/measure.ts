@@ -1,6 +1,13 @@
 /** Measures one scenario on one runtime: contenders take turns round by round. */
 import { COMMIT, describeMachine } from "../harness/machine.ts";
-import type { Failure, RoundFigure, RoundGap, ScenarioResult } from "../harness/schema.ts";
+import { pairedRatio } from "../harness/paired.ts";
+import type {
+  Failure,
+  Measurement,
+  RoundFigure,
+  RoundGap,
+  ScenarioResult,
+} from "../harness/schema.ts";
 import { summarize } from "../harness/statistics.ts";
 import type { ReferenceSpin } from "./busy.ts";
 import { runChild } from "./child-process.ts";
@@ -9,7 +16,7 @@ import { log } from "./terminal.ts";
 
 export interface Run {
   readonly name: string;
-  readonly scenario: Pick<Scenario, "rounds" | "finish" | "timeoutMs" | "isPooled">;
+  readonly scenario: Pick<Scenario, "rounds" | "finish" | "timeoutMs" | "isPooled" | "pairedWith">;
   readonly runtime: string;
   readonly version: string;
   readonly choices: Choices;
@@ -43,9 +50,10 @@ export async function measure(
   const afterMs = await reference.measure();
   const seconds = Number(((performance.now() - startedAt) / 1000).toFixed(1));
   log(`${runtime} ${name} took ${seconds} s`);
-  const measurements = [...collected.figures.values()].map((each) =>
-    summarize(each.contender, isPooled ? [pooled(each.rounds)] : each.rounds)
-  );
+  const measurements = [...collected.figures.values()].map(({ contender, rounds }) => ({
+    ...summarize(contender, isPooled ? [pooled(rounds)] : rounds),
+    ...collected.pair(contender, rounds),
+  }));
   return {
     schema: 1,
     scenario: name,
@@ -73,6 +81,9 @@ const pooled = (rounds: readonly RoundFigure[]): RoundFigure => ({
   samples: rounds.flatMap(({ samples }) => samples),
   count: rounds.reduce((sum, { count }) => sum + count, 0),
 });
+
+const keyOf = (contender: string, name: string, size: number): string =>
+  `${contender}\n${name}\n${size}`;
 
 /** Figures of all rounds, and what has none. */
 class Collected {
@@ -113,10 +124,20 @@ class Collected {
   }
 
   #addFigure(contender: string, line: RoundFigure): void {
-    const key = `${contender}\n${line.case}\n${line.size}`;
+    const key = keyOf(contender, line.case, line.size);
     const known = this.figures.get(key);
     if (known === undefined) this.figures.set(key, { contender, rounds: [line] });
     else known.rounds.push(line);
+  }
+
+  /** Its ratio to the contender that the scenario pairs all others with, if there is one. */
+  pair(contender: string, rounds: readonly RoundFigure[]): Pick<Measurement, "paired"> {
+    const to = this.#run.scenario.pairedWith?.(contender);
+    if (to === undefined || to === contender) return {};
+    const [{ case: name, size }] = rounds as [RoundFigure];
+    const others = this.figures.get(keyOf(to, name, size))?.rounds;
+    const paired = others === undefined ? undefined : pairedRatio(rounds, to, others);
+    return paired === undefined ? {} : { paired };
   }
 
   /** Takes up what a round could not measure, once. */
@@ -124,7 +145,8 @@ class Collected {
     const gap: Failure = {
       ...line,
       contender: line.contender ?? contender.name,
-      isSkipped: line.isSkipped || contender.isPeer === true,
+      isSkipped: line.isSkipped || contender.isPeer === true ||
+        contender.peers?.includes(line.contender ?? "") === true,
     };
     const isKnown = this.failures.some((each) =>
       each.contender === gap.contender && each.case === gap.case && each.size === gap.size

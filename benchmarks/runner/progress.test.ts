@@ -1,10 +1,11 @@
 /** What a run of the benchmarks says about its length. */
 import { expect, test } from "vitest";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describePlan, expectedSeconds, formatDuration, Progress, type Step } from "./progress.ts";
-import { summaryOf } from "./summary.ts";
+import type { ScenarioResult } from "../harness/schema.ts";
+import { speedUpOf, summaryOf } from "./summary.ts";
 
 const step = (name: string, runtime: string, processes: number, seconds: number): Step => ({
   name,
@@ -67,11 +68,20 @@ test("the time left follows the pace of what is done", () => {
   expect(progress.secondsLeft()).toBe(0);
 });
 
-test("the summary has a row for each kind of traffic on each runtime", () => {
+test("the summary has a table of 80 columns for each runtime", () => {
   const results = new URL("../../results/", import.meta.url).pathname;
   const lines = summaryOf(results).split("\n");
-  expect(lines).toHaveLength(1 + 3 * 4);
-  expect(lines[0]).toMatch(/median +heddle +bare worker +Piscina/);
-  expect(lines[1]).toMatch(/^node +hot: one small object +[\d.]+ [µm]s +[\d.]+ [µm]s/);
+  expect(lines).toHaveLength(3 * (1 + 4 + 1) + 1);
+  expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(80);
+  expect(lines[0]).toMatch(/^node, median +heddle +bare worker +Piscina +Tinypool$/);
+  expect(lines[1]).toMatch(/^one object, hot +[\d.]+ [µm]s +[\d.]+ [µm]s [\d.]+×/);
   expect(summaryOf("/nowhere/")).toBe("");
+});
+
+test("the speed-up of all cores is one line", () => {
+  const file = new URL("../../results/node/heavy-load.json", import.meta.url);
+  const result = JSON.parse(readFileSync(file, "utf8")) as ScenarioResult;
+  expect(speedUpOf(result)).toMatch(
+    /^node: all primes up to 10,000,000 in \d+ ms by main \+ \d threads?, [\d.]+ × as fast/,
+  );
 });

@@ -13,6 +13,8 @@ export interface Contender {
   readonly left?: string;
   /** What it cannot do is its own affair, no failure of the run. */
   readonly isPeer?: boolean;
+  /** Those of which the same is true, in a process that has several. */
+  readonly peers?: readonly string[];
 }
 
 export interface Choices {
@@ -35,11 +37,13 @@ export interface Scenario {
   readonly contenders: (choices: Choices, runtime: string) => readonly Contender[];
   /** One sample a process: rounds are put together instead of compared. */
   readonly isPooled?: boolean;
+  /** Who the others are compared with in pairs: contenders take turns, in one process or in alternating ones. */
+  readonly pairedWith?: (contender: string) => string;
   readonly finish: (measurements: Measurement[]) => Measurement[];
   /** Only when asked for by name. */
   readonly isExtra?: boolean;
-  /** A quick run measures it on Node alone, unless it is named: the other runtimes would make the run too long. */
-  readonly isBrief?: boolean;
+  /** What a quick run measures if none is named: what a newcomer asks first. */
+  readonly isInQuick?: boolean;
   /** Whether Tokio has figures of it too. */
   readonly withTokio?: boolean;
   /** Whether programs in other languages have figures of it too, as `native`. */

@@ -1,61 +1,86 @@
 /**
  * `codec`: one thread, no worker. How long to write one value down and read it back, for the kinds of
- * payload that are not mere bytes.
+ * payload that are not mere bytes. Codecs take turns in one process.
  *
  * A sample is all variants of a kind one after the other, divided by their number: the clock is too
  * coarse for one. Every variant is compared with what was written before it is timed.
  */
 import { do_not_optimize as keep } from "mitata";
 import type { Codec, CodecContender } from "../contenders/codec-contender.ts";
-import { chooseContender, finish, readArguments, type RoundSamples } from "../harness/child.ts";
+import { finish, readArguments, type RoundSamples } from "../harness/child.ts";
 import type { RoundGap } from "../harness/schema.ts";
-import { type Budget, takeSamples } from "../harness/timing.ts";
 import { KINDS } from "../payloads/kinds.ts";
 import { type PayloadKind, VARIANTS } from "../payloads/payload.ts";
 import { assertSame } from "../payloads/same.ts";
+import { takeBlock, takeInTurn } from "./in-turn.ts";
 
 const CODEC_KINDS = KINDS.filter(({ family, route }) => family !== "bytes" && route === "copy");
-const NS_PER_US = 1000;
+const BLOCK_MS = 2;
+const FULL = { turns: 24, warmUps: 12 } as const;
+const QUICK = { turns: 5, warmUps: 2 } as const;
 
-/** Microseconds per value. */
-async function measureCodec(
-  codec: Codec,
-  { create, variants = VARIANTS }: PayloadKind,
-  budget: Budget,
-): Promise<number[]> {
-  const values = Array.from({ length: variants }, (_, variant) => create(variant));
+interface Ready {
+  readonly name: string;
+  readonly run: () => void;
+}
+
+/** A codec that has shown that it returns what it was given. */
+function prepare(codec: Codec, values: readonly unknown[], name: string): Ready {
   for (const value of values) {
     codec.encode(value);
     assertSame(value, codec.decode());
   }
-  const samples = await takeSamples(() => {
+  const run = (): void => {
     for (const value of values) {
       codec.encode(value);
       keep(codec.decode());
     }
-  }, budget);
-  return samples.map((ns) => ns / (variants * NS_PER_US));
+  };
+  return { name, run };
 }
 
-/** Runs one round of the contender named on the command line and prints its figures. */
-export async function runCodec(contenders: readonly CodecContender[]): Promise<never> {
-  const { contender: name, isQuick } = readArguments();
-  const contender = chooseContender(contenders, name);
-  const budget = isQuick ? { seconds: 0.005, minSamples: 2 } : { seconds: 0.08, minSamples: 5 };
-  const found: (RoundSamples | RoundGap)[] = [];
-  for (const kind of CODEC_KINDS) {
-    const place = { case: kind.name, size: 1 };
-    const reason = contender.refuses(kind);
-    if (reason !== undefined) {
-      found.push({ ...place, reason, isSkipped: true });
+async function measureKind(
+  contenders: readonly CodecContender[],
+  kind: PayloadKind,
+  isQuick: boolean,
+): Promise<(RoundSamples | RoundGap)[]> {
+  const { create, variants = VARIANTS } = kind;
+  const place = { case: kind.name, size: 1 };
+  const values = Array.from({ length: variants }, (_, variant) => create(variant));
+  const ready: Ready[] = [];
+  const gaps: RoundGap[] = [];
+  for (const contender of contenders) {
+    const { name } = contender;
+    const refusal = contender.refuses(kind);
+    if (refusal !== undefined) {
+      gaps.push({ ...place, contender: name, reason: refusal, isSkipped: true });
       continue;
     }
     try {
-      const samples = await measureCodec(contender.create(kind), kind, budget);
-      found.push({ ...place, unit: "µs", samples });
+      ready.push(prepare(contender.create(kind), values, name));
     } catch (error) {
-      found.push({ ...place, reason: (error as Error).message, isSkipped: false });
+      const reason = (error as Error).message;
+      gaps.push({ ...place, contender: name, reason, isSkipped: false });
     }
   }
+  const found = await takeInTurn({
+    contenders: ready,
+    ...(isQuick ? QUICK : FULL),
+    place,
+    take: async ({ run }) => [{
+      ...place,
+      unit: "µs",
+      samples: await takeBlock(run, BLOCK_MS, variants),
+    }],
+  });
+  return [...gaps, ...found];
+}
+
+/** Runs one round of the contenders named on the command line and prints their figures. */
+export async function runCodec(contenders: readonly CodecContender[]): Promise<never> {
+  const { contenders: names, isQuick } = readArguments();
+  const chosen = contenders.filter(({ name }) => names.includes(name));
+  const found: (RoundSamples | RoundGap)[] = [];
+  for (const kind of CODEC_KINDS) found.push(...await measureKind(chosen, kind, isQuick));
   return finish(found);
 }

@@ -1,4 +1,4 @@
-// Adds up the n-th Fibonacci number, computed by a loop each time: fib-loop N TIMES.
+// Adds up the n-th numbers of Fibonacci sequences that begin with k and k + 1, for k = i AND 1023, by a loop each: fib-loop N TIMES.
 package main
 
 import (
@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-func fib(n int) int {
-	a, b := 0, 1
+func fib(k, n int) int {
+	a, b := k, k+1
 	for i := 0; i < n; i++ {
 		a, b = b, a+b
 	}
@@ -20,7 +20,7 @@ func main() {
 	times, _ := strconv.Atoi(os.Args[2])
 	total := 0
 	for i := 0; i < times; i++ {
-		total += fib(n)
+		total += fib(i&1023, n)
 	}
 	fmt.Println(total)
 }

@@ -1,9 +1,9 @@
-// Adds up the n-th Fibonacci number, computed by a loop each time: fib-loop N TIMES THREADS.
+// Adds up the n-th numbers of Fibonacci sequences that begin with k and k + 1, for k = i AND 1023, by a loop each: fib-loop N TIMES THREADS.
 import { createPool, isMain } from "../../../dist/mod.js";
 
-function fib(n) {
-  let a = 0;
-  let b = 1;
+function fib(k, n) {
+  let a = k;
+  let b = k + 1;
   for (let i = 0; i < n; i++) {
     const next = a + b;
     a = b;
@@ -12,9 +12,9 @@ function fib(n) {
   return a;
 }
 
-export function addUp(n, times) {
+export function addUp(n, start, end) {
   let total = 0;
-  for (let i = 0; i < times; i++) total += fib(n);
+  for (let i = start; i < end; i++) total += fib(i & 1023, n);
   return total;
 }
 
@@ -23,7 +23,7 @@ if (isMain) {
   const pool = createPool({ threads })(new URL(import.meta.url));
   const bound = (part) => Math.floor(times * part / threads);
   const totals = await Promise.all(
-    Array.from({ length: threads }, (_, k) => pool.call.addUp(n, bound(k + 1) - bound(k))),
+    Array.from({ length: threads }, (_, k) => pool.call.addUp(n, bound(k), bound(k + 1))),
   );
   console.log(totals.reduce((a, b) => a + b));
   await pool.shutdown();

@@ -1,9 +1,9 @@
-// Adds up the integers from 0 up to, not including, N: sum N THREADS.
+// Adds up i XOR (i >> 3) for the integers i from 0 up to, not including, N: sum N THREADS.
 import { createPool, isMain } from "../../../dist/mod.js";
 
 export function sum(start, end) {
   let total = 0;
-  for (let i = start; i < end; i++) total += i;
+  for (let i = start; i < end; i++) total += i ^ (i >> 3);
   return total;
 }
 

@@ -1,4 +1,4 @@
-"""Adds up the integers from 0 up to, not including, N: sum N."""
+"""Adds up i XOR (i >> 3) for the integers i from 0 up to, not including, N: sum N."""
 
 import sys
 
@@ -6,7 +6,7 @@ import sys
 def main():
     total = 0
     for i in range(int(sys.argv[1])):
-        total += i
+        total += i ^ (i >> 3)
     print(total)
 
 

@@ -1,7 +1,7 @@
-//! Adds up the n-th Fibonacci number, computed by a loop each time: fib-loop N TIMES.
+//! Adds up the n-th numbers of Fibonacci sequences that begin with k and k + 1, for k = i AND 1023, by a loop each: fib-loop N TIMES.
 
-fn fib(n: i64) -> i64 {
-    let (mut a, mut b) = (0, 1);
+fn fib(k: i64, n: i64) -> i64 {
+    let (mut a, mut b) = (k, k + 1);
     for _ in 0..n {
         (a, b) = (b, a + b);
     }
@@ -11,8 +11,8 @@ fn fib(n: i64) -> i64 {
 fn main() {
     let args: Vec<i64> = std::env::args().skip(1).map(|text| text.parse().unwrap()).collect();
     let mut total = 0;
-    for _ in 0..args[1] {
-        total += fib(args[0]);
+    for i in 0..args[1] {
+        total += fib(i & 1023, args[0]);
     }
     println!("{total}");
 }
