@@ -30,6 +30,6 @@ export function hotTable(result: ScenarioResult): string[] {
       ({ size }) => [String(size)],
     ),
     "",
-    "Contenders take turns in one process, in blocks of 5 ms; one at a time: 20 calls one after the other to a sample. In brackets: the 95 % interval of the ratio.",
+    "Contenders take turns in one process, in blocks of 50 ms of which the second half counts; one at a time: 20 calls one after the other to a sample. In brackets: the 95 % interval of the ratio.",
   ];
 }

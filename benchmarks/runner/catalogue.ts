@@ -120,21 +120,27 @@ const withVariant = (
     return [{ ...each, name: `${each.name}, ${variant}`, variantOf: each.name, args }];
   });
 
-/** Those that are there take turns in one process. */
+/**
+ * Those that are there take turns in one process. Knitting has one of its own: its threads use a core for some milliseconds after their
+ * last call, and some of it always, which would be at the cost of the next in turn.
+ */
 function inTurn(
   contenders: readonly Contender[],
   name = "all in turn",
   args: readonly string[] = [],
 ): readonly Contender[] {
   const running = contenders.filter(({ left }) => left === undefined);
-  const names = running.map((each) => each.name);
+  const sharing = running.filter((each) => each.name !== KNITTING);
+  const names = sharing.map((each) => each.name);
   return [
     {
       name,
       variantOf: names.join(", "),
       args: ["--contender", names.join(NAMES_END), ...args],
-      peers: running.filter(({ isPeer }) => isPeer === true).map((each) => each.name),
+      peers: sharing.filter(({ isPeer }) => isPeer === true).map((each) => each.name),
     },
+    ...running.filter((each) => each.name === KNITTING)
+      .map((each) => ({ ...each, name: `${each.name}, ${name}`, args: [...each.args, ...args] })),
     ...contenders.filter(({ left }) => left !== undefined),
   ];
 }
@@ -210,14 +216,15 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   },
   "latency": {
     about: "an f64 and void calls, 1 to 1000 at once, with 1, 2 and 4 workers",
-    rounds: quickOr(1, 2),
-    isPooled: true,
+    rounds: quickOr(1, 6),
     pairedWith: () => "postMessage",
-    contenders: (choices) =>
-      inTurn([
-        ...namedAndKnitting("heddle", "heddle/knitting", FLOOR, "postMessage", "Piscina")(choices),
-        ...[2, 4].map((count) => byName(`heddle, ${workersOf(count)}`)),
-      ]),
+    contenders: (choices) => [
+      ...namedAndKnitting("heddle", "heddle/knitting", FLOOR, "postMessage", "Piscina")(choices),
+      ...[2, 4].map((count) => ({
+        name: `heddle, ${workersOf(count)}`,
+        args: ["--contender", "heddle", "--threads", String(count)],
+      })),
+    ],
     finish: (measurements) => addRatioToFloor(measurements, FLOOR),
     withTokio: true,
   },
@@ -297,9 +304,9 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     isPooled: true,
     pairedWith: () => BARE_WORKER,
     contenders: (choices, runtime) => {
-      const [busy, ...left] = inTurn(oneWorker(choices, runtime), BUSY, ["--variant", BUSY]);
-      const [oneCore] = inTurn(oneWorker(choices, runtime), ONE_CORE, ["--variant", ONE_CORE]);
-      return [busy!, onOneCore(oneCore!), ...left];
+      const busy = inTurn(oneWorker(choices, runtime), BUSY, ["--variant", BUSY]);
+      const oneCore = inTurn(oneWorker(choices, runtime), ONE_CORE, ["--variant", ONE_CORE]);
+      return [...busy, ...oneCore.filter(({ left }) => left === undefined).map(onOneCore)];
     },
     finish: (measurements) => addPerCall(addRatioToBaseline(measurements, BARE_WORKER)),
   },

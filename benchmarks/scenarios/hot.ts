@@ -13,9 +13,11 @@ import { type BlockFigure, startInTurn, takeBlock, takeInTurn } from "./in-turn.
 
 /** Calls one after the other in one sample: the clock is too coarse for one. */
 const SEQUENTIAL = 20;
-const BLOCK_MS = 5;
-const FULL = { turns: 60, warmUps: 40 } as const;
-const QUICK = { turns: 12, warmUps: 24 } as const;
+/** A block begins with threads that sleep: it counts when they have been called for a while. */
+const SETTLE_MS = 25;
+const BLOCK_MS = 25;
+const FULL = { turns: 20, warmUps: 6 } as const;
+const QUICK = { turns: 6, warmUps: 4 } as const;
 
 interface Started {
   readonly name: string;
@@ -53,17 +55,13 @@ export async function runHot(contenders: readonly OneWorkerContender[]): Promise
           contenders: started,
           ...(isQuick ? QUICK : FULL),
           place: { case: name, size },
-          take: async ({ echo }): Promise<BlockFigure[]> => [{
-            case: name,
-            size,
-            unit: "µs",
-            calls: size,
-            samples: await takeBlock(
-              runOf(echo, value, size),
-              BLOCK_MS,
-              size === 1 ? SEQUENTIAL : 1,
-            ),
-          }],
+          take: async ({ echo }): Promise<BlockFigure[]> => {
+            const run = runOf(echo, value, size);
+            const divisor = size === 1 ? SEQUENTIAL : 1;
+            await takeBlock(run, SETTLE_MS, divisor);
+            const samples = await takeBlock(run, BLOCK_MS, divisor);
+            return [{ case: name, size, unit: "µs", calls: size, samples }];
+          },
         }),
       );
     }
