@@ -14,14 +14,16 @@ import {
 } from "node:fs";
 import { dirname, join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
-import { pageOf, PAGES, SIDEBAR } from "../docs/.vitepress/navigation.ts";
+import { API_PAGES, pageOf, PAGES, SIDEBAR } from "../docs/.vitepress/navigation.ts";
 import { apiReference } from "./docs-api.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 const site = join(root, "docs/.vitepress");
 const pages = join(site, "pages");
 const HOME = "docs/index.md";
-const API = "docs/api.md"; // generated
+/** Links that work in the package too: its docs lack what these name. */
+const ON_GITHUB =
+  /^https:\/\/(?:github\.com\/heddle-js\/heddle\/(?:blob|tree)|raw\.githubusercontent\.com\/heddle-js\/heddle)\/main\//;
 
 const read = (file: string): string => readFileSync(join(root, file), "utf8");
 
@@ -48,20 +50,28 @@ function withExamples(text: string): string {
   return `${linked}\n\n${sections.join("\n\n")}\n`;
 }
 
-/** A link of a Markdown file, as the site has it; undefined if the site does not have its target. */
-function linkOnSite(from: string, link: string): string | undefined {
-  if (/^([a-z]+:|#|\/)/.test(link)) return link;
-  const [path = "", hash] = link.split("#");
-  const target = posix.normalize(posix.join(posix.dirname(from), path)).replace(/\/$/, "");
-  const anchor = hash === undefined ? "" : `#${hash}`;
+/** Where the site has a file or folder of the project; undefined if it does not. */
+function placeOnSite(target: string, anchor: string): string | undefined {
   if (/^graphs\/.*\.png$/.test(target)) return `/${target}`;
   if (target === "graphs/index.html") return "/graphs/index.html";
-  if (target === API) return `/${pageOf(API)}${anchor}`;
+  const reference = API_PAGES.find(({ source }) => source === target);
+  if (reference !== undefined) return `/${pageOf(reference.file)}${anchor}`;
   if (target === "README.md") return `/${anchor}`;
   const found = [target, `${target}/README.md`].find((file) => PAGES.includes(file));
   if (found !== undefined) return `/${pageOf(found)}${anchor}`;
   const [, example] = /^examples\/([^/]+)/.exec(target) ?? [];
   return example === undefined ? undefined : `/examples/index.md#${example}`;
+}
+
+/** A link of a Markdown file, as the site has it; undefined if the site does not have its target. */
+function linkOnSite(from: string, link: string): string | undefined {
+  const isOnGitHub = ON_GITHUB.test(link);
+  if (!isOnGitHub && /^([a-z]+:|#|\/)/.test(link)) return link;
+  const [path = "", hash] = link.replace(ON_GITHUB, "").split("#");
+  const folder = isOnGitHub ? "" : posix.dirname(from);
+  const target = posix.normalize(posix.join(folder, path)).replace(/\/$/, "");
+  const place = placeOnSite(target, hash === undefined ? "" : `#${hash}`);
+  return place ?? (isOnGitHub ? link : undefined);
 }
 
 /** The text outside code fences, changed. */
@@ -94,7 +104,9 @@ function writePages(): Map<string, string> {
     const text = withSiteLinks(file, withoutComments(own));
     texts.set(pageOf(file), text);
   }
-  texts.set(pageOf(API), apiReference(root));
+  for (const [file, text] of apiReference(root)) {
+    texts.set(pageOf(file), withSiteLinks(file, text));
+  }
   for (const [path, text] of texts) write(path, text);
   return texts;
 }

@@ -1,9 +1,5 @@
 import { defineConfig } from "vitepress";
-import { SIDEBAR } from "./navigation.ts";
-
-/** Anchors as GitHub makes them, so that a link works in both places. */
-const slugify = (text: string): string =>
-  text.trim().toLowerCase().replace(/[^\p{L}\p{N}\s_-]/gu, "").replace(/\s/g, "-");
+import { SIDEBAR, slugify } from "./navigation.ts";
 
 // `npm run docs` writes the pages first (scripts/docs.ts).
 export default defineConfig({

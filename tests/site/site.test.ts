@@ -7,12 +7,13 @@ import { fileURLToPath } from "node:url";
 import sparticuz from "@sparticuz/chromium";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { pageOf, PAGES, SIDEBAR } from "../../docs/.vitepress/navigation.ts";
+import { API_PAGES, pageOf, PAGES, SIDEBAR } from "../../docs/.vitepress/navigation.ts";
 import { serve, type Served } from "./serve.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const dist = join(root, "docs/.vitepress/dist");
 const DESKTOP = { width: 1400, height: 900 };
+const LAPTOPS = [1280, 1440, 1920];
 const PHONE = { width: 380, height: 800 };
 
 const build = spawnSync(process.execPath, ["scripts/docs.ts"], {
@@ -49,8 +50,9 @@ function deadLinks(file: string): string[] {
 
 test("the site is built, with a page for each Markdown file", () => {
   expect(build.status, build.stderr).toBe(0);
-  const expected = [...PAGES.map((file) => pageOf(file)), "index.md", "api.md"]
-    .map((page) => page.replace(/md$/, "html"));
+  const generated = API_PAGES.map(({ file }) => file);
+  const expected = [...PAGES, ...generated, "index.md"]
+    .map((file) => pageOf(file).replace(/md$/, "html"));
   expect(files.filter((file) => file !== "404.html").sort()).toEqual(expected.sort());
 });
 
@@ -59,6 +61,15 @@ test.each(files)("%s has no dead link and loads nothing from another host", (fil
   // Links of its text may lead elsewhere.
   const loaded = textOf(file).match(/ src="https?:[^"]+"|<link [^>]*href="https?:[^"]+"/g) ?? [];
   expect(loaded).toEqual([]);
+});
+
+test("the first page has the install command, and the API begins with createPool", () => {
+  const [sh = ""] = textOf("index.html").match(/<pre[^]*?<\/pre>/) ?? [];
+  expect(sh.replace(/<[^>]+>/g, "")).toContain("npm install heddle");
+  const headings = [...textOf("api.html").matchAll(/<h3 id="([^"]+)"/g)].map(([, id]) => id);
+  expect(headings[0]).toBe("createpool");
+  expect(headings).not.toContain("mutex");
+  expect(textOf("api/shared.html")).toContain('<h3 id="mutex"');
 });
 
 test("the check of links finds dead ones", () => {
@@ -127,6 +138,31 @@ describe.skipIf(process.platform !== "linux" || process.arch !== "x64")("in a br
     await page.close();
   });
 
+  test("code is not cut beside an empty margin, and no name in a table breaks", async () => {
+    const wrong: string[] = [];
+    for (const width of LAPTOPS) {
+      const { page } = await open({ width, height: 900 }, "light");
+      for (const file of files.filter((name) => name !== "404.html")) {
+        await go(page, file);
+        const found = await page.evaluate(() => {
+          const text = document.querySelector(".vp-doc")!.getBoundingClientRect().right;
+          const outline = document.querySelector(".VPDocAside")?.getBoundingClientRect();
+          const isShown = outline !== undefined && outline.width > 0;
+          const margin = (isShown ? outline.left : innerWidth) - text;
+          const cut = [...document.querySelectorAll(".vp-doc pre")]
+            .filter((code) => margin > 130 && code.scrollWidth > code.clientWidth + 1);
+          const broken = [...document.querySelectorAll(".vp-doc td code")].filter((code) =>
+            /^[\w.]+$/.test(code.textContent!) && code.getClientRects().length > 1
+          );
+          return [...cut, ...broken].map(({ textContent }) => textContent!.slice(0, 40));
+        });
+        wrong.push(...found.map((text) => `${file} at ${width}: ${text}`));
+      }
+      await page.close();
+    }
+    expect(wrong).toEqual([]);
+  });
+
   test("light and dark follow the system and the switch", async () => {
     const backgrounds: string[] = [];
     for (const scheme of ["light", "dark"] as const) {
@@ -159,7 +195,7 @@ describe.skipIf(process.platform !== "linux" || process.arch !== "x64")("in a br
     const { page } = await open(DESKTOP, "light");
     await go(page, "index.html");
     const main = page.locator("main");
-    expect(await main.locator("pre").count()).toBeGreaterThanOrEqual(2);
+    expect(await main.locator("pre").count()).toBeGreaterThanOrEqual(3);
     expect(await main.locator("table").count()).toBe(2);
     const image = main.locator("img").first();
     await image.scrollIntoViewIfNeeded();
