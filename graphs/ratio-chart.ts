@@ -33,7 +33,24 @@ const CONTENDER_PIXELS = 15;
 const FRAME_PIXELS = 190;
 /** Of the height of a group, what its contenders are spread over. */
 const SPREAD = 0.7;
-const TICKS: readonly number[] = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100];
+const TICKS: readonly number[] = [
+  0.01,
+  0.02,
+  0.05,
+  0.1,
+  0.2,
+  0.5,
+  0.7,
+  1,
+  1.5,
+  2,
+  3,
+  5,
+  10,
+  20,
+  50,
+  100,
+];
 
 interface Point {
   readonly x: number | null;

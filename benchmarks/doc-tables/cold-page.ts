@@ -25,6 +25,7 @@ import { CPU_OF, EVERY, GAPS_US, NO_CALLS, POISSON, RATES } from "../scenarios/s
 import {
   figure,
   measurementOf,
+  pairedTimes,
   resultOf,
   RUNTIMES,
   sourceOf,
@@ -153,7 +154,10 @@ function contended(runtime: string): string {
   ].join("\n\n") + gapsOf(result);
 }
 
-/** heddle's figure, and how many times the bare worker's that is: bold where it is more. */
+/**
+ * heddle's figure, and how many times the bare worker's that is. Medians have the ratio of neighbours in time with its 95 % interval, bold
+ * where all of it is above 1; tails have the quotient, bold where it is above 1.
+ */
 function against(
   label: string,
   scenario: string,
@@ -165,11 +169,14 @@ function against(
     label,
     ...RUNTIMES.map((runtime) => {
       const result = resultOf(runtime, scenario);
-      const ours = measurementOf(result, "heddle", name, size)?.[key];
+      const own = measurementOf(result, "heddle", name, size);
+      const ours = own?.[key];
       const theirs = measurementOf(result, BARE_WORKER, name, size)?.[key];
       if (ours === undefined || theirs === undefined) return "–";
-      const text = times(ours, theirs);
-      return `${figure(ours)} (${Number.parseFloat(text) > 1 ? `**${text}**` : text})`;
+      const paired = key === "p99" ? undefined : own?.paired;
+      const text = paired === undefined ? times(ours, theirs) : pairedTimes(paired);
+      const isMore = (paired?.low ?? ours / theirs) > 1;
+      return `${figure(ours)} (${isMore ? `**${text}**` : text})`;
     }),
   ];
 }

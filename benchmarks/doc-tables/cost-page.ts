@@ -1,5 +1,6 @@
 /** The tables of docs/when-workers-pay.md, and the comparison of the site's first page. */
 import { caseOf, FIRST_ANSWER, SECOND_CALL } from "../scenarios/cold-cases.ts";
+import { OBJECT as HOT_OBJECT } from "../scenarios/hot-cases.ts";
 import { EVERY } from "../scenarios/sporadic-cases.ts";
 import { figure, measurementOf, resultOf, RUNTIMES, table, times, title } from "./shared.ts";
 
@@ -20,11 +21,11 @@ const valueOf = (runtime: string, contender: string, row: Row): number | undefin
   measurementOf(resultOf(runtime, row.scenario), contender, row.case, row.size)
     ?.[row.key ?? "p50"];
 
-const message = (size: number, label: string): Row => ({
+const hot = (size: number, label: string): Row => ({
   label,
   unit: "µs",
-  scenario: "ipc",
-  case: "message",
+  scenario: "hot",
+  case: HOT_OBJECT,
   size,
 });
 
@@ -54,7 +55,7 @@ const cold = (step: string, label: string, unit: string): Row => ({
 });
 
 const COSTS: readonly Row[] = [
-  message(1, "a small object, one call after the other"),
+  hot(1, "an object of 200 B, one call after the other"),
   payload("object of 200 B", OBJECT),
   payload("50 records of 6 fields", "array, 50 records"),
   payload("1 MiB of bytes, copied", "Uint8Array, 1 MiB"),
@@ -95,15 +96,14 @@ const speedUps = (): string =>
   );
 
 const COMPARED: readonly Row[] = [
-  { ...message(1, "hot: one small object"), label: "hot: one small object" },
-  message(100, "hot: 100 small objects at once"),
+  hot(1, "hot: one small object"),
+  hot(100, "hot: 100 small objects at once"),
   { ...paced(10_000), label: "sporadic: a number every 10 ms" },
   cold(FIRST_ANSWER, "cold: until the first answer", "ms"),
 ];
 
 /** Figures of Node, and how many times heddle's the others are. */
 function comparison(): string {
-  const bare = (row: Row): string => row.scenario === "ipc" ? "postMessage" : "bare worker";
   const rows = COMPARED.map((row) => {
     const ours = valueOf("node", "heddle", row);
     const cell = (contender: string): string => {
@@ -113,7 +113,7 @@ function comparison(): string {
     return [
       row.label,
       `${figure(ours)} ${row.unit}`,
-      cell(bare(row)),
+      cell("bare worker"),
       cell("Piscina"),
       cell("Tinypool"),
     ];

@@ -2,7 +2,17 @@
 import type { ScenarioResult } from "../harness/schema.ts";
 import { formatBytes } from "../harness/units.ts";
 import { coldTable } from "./cold-page.ts";
-import { figure, hasResult, measurementOf, resultOf, sourceOf, table } from "./shared.ts";
+import { WEB_WORKER } from "../scenarios/cold-cases.ts";
+import { ADAPTER, HOT_SIZES, HOT_VALUES, WITH_TWO } from "../scenarios/hot-cases.ts";
+import {
+  figure,
+  hasResult,
+  measurementOf,
+  pairedTimes,
+  resultOf,
+  sourceOf,
+  table,
+} from "./shared.ts";
 
 const KIB = 1024;
 
@@ -49,6 +59,47 @@ function ipc(runtime: string): string {
     table(["µs, p50", ...AT_ONCE.map((size) => `${size} at once`)], columns(AT_ONCE.length), rows)
   }`;
 }
+
+/** Times, and how many times those of the contender to which they are paired. */
+function inTurn(
+  runtime: string,
+  scenario: "hot" | "adapter",
+  contenders: readonly string[],
+): string {
+  const result = resultOf(runtime, scenario);
+  const places = HOT_VALUES.flatMap(({ name }) => HOT_SIZES.map((size) => ({ name, size })));
+  const rows = places.map(({ name, size }) => [
+    size === 1 ? `${name}, one at a time` : `${name}, ${size} at once`,
+    ...contenders.map((contender) => {
+      const found = measurementOf(result, contender, name, size);
+      if (found === undefined) return "–";
+      const { p50, paired } = found;
+      return `${figure(p50)}${paired === undefined ? "" : ` (${pairedTimes(paired)})`}`;
+    }),
+  ]);
+  return `${sourceOf(result)}\n\n${
+    table(["µs, median", ...contenders], columns(contenders.length), rows)
+  }`;
+}
+
+const hot = (runtime: string): string =>
+  inTurn(runtime, "hot", [
+    "heddle",
+    "bare worker",
+    ...(runtime === "node" ? [] : [WEB_WORKER]),
+    "Piscina",
+    ...(runtime === "deno" ? [] : ["Tinypool"]),
+    "Knitting",
+  ]);
+
+const adapter = (runtime: string): string =>
+  inTurn(runtime, "adapter", [
+    ADAPTER,
+    "Piscina",
+    `${ADAPTER}, ${WITH_TWO}`,
+    `Piscina, ${WITH_TWO}`,
+    "heddle",
+  ]);
 
 const BATCHES = [1, 10, 100, 1000];
 
@@ -146,7 +197,7 @@ function soak(runtime: string): string {
 /** Tables of a runtime, by name. */
 export const runtimeTables = (runtime: string): Readonly<Record<string, () => string>> =>
   Object.fromEntries(
-    Object.entries({ ipc, latency, types, growth, heavyLoad, cold, soak }).map(
+    Object.entries({ hot, adapter, ipc, latency, types, growth, heavyLoad, cold, soak }).map(
       ([name, create]) => [name, () => create(runtime)],
     ),
   );

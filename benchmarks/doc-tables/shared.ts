@@ -1,6 +1,6 @@
 /** What the tables of the docs share: results, figures, and how they are written. */
 import { existsSync, readFileSync } from "node:fs";
-import type { Measurement, ScenarioResult } from "../harness/schema.ts";
+import type { Measurement, PairedRatio, ScenarioResult } from "../harness/schema.ts";
 
 const results = new URL("../../results/", import.meta.url);
 
@@ -51,6 +51,12 @@ export function times(of: number | undefined, ours: number | undefined): string 
   if (of === undefined || ours === undefined) return "–";
   const ratio = of / ours;
   return `${ratio >= 100 ? Math.round(ratio) : Number(ratio.toPrecision(2))} ×`;
+}
+
+/** The ratio of neighbours in time, and its 95 % interval. */
+export function pairedTimes({ ratio, low, high }: PairedRatio): string {
+  const [middle, from, to] = [ratio, low, high].map((value) => Number(value.toPrecision(2)));
+  return `${middle} ×, ${from}–${to}`;
 }
 
 export const title = (runtime: string): string => `${runtime[0]!.toUpperCase()}${runtime.slice(1)}`;
