@@ -359,7 +359,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   },
   "programs": {
     about: "seven small programs as whole processes, beside C, Rust, Go and Python; worker costs",
-    rounds: quickOr(1, 3),
+    rounds: quickOr(1, 2),
     isPooled: true,
     contenders: programContenders,
     finish: (measurements) => addRatioToBaseline(measurements, "C"),
