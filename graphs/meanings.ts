@@ -2,9 +2,9 @@
  * One sentence for each chart that says what it means; page and docs show it under the chart. Sentences name no figure,
  * which a new run would change.
  */
-const MEANINGS: Readonly<Record<string, string>> = {
+export const MEANINGS: Readonly<Record<string, string>> = {
   "overview":
-    "While calls follow each other, heddle answers many times sooner than libraries that post messages; with pauses all are about alike; at the start of a program a bare worker answers first.",
+    "While calls follow each other, heddle answers many times sooner than libraries that post messages; with a pause of 10 ms before each call it takes about as long as a bare worker; at the start of a program a bare worker answers first.",
   "hot":
     "Left of the dashed line calls are answered sooner than by a bare worker. One at a time no thread is woken; a hundred at once share their wakes.",
   "adapter":
@@ -50,8 +50,16 @@ const MEANINGS: Readonly<Record<string, string>> = {
     "A mutex of heddle is handed over in turn, and those of Go and Rust may be taken again by the thread that has just released them.",
   "browser-calls":
     "Calls that are made at once share wakes and messages; one at a time, on two cores that the browser needs as well, shared memory takes about what a bare worker does.",
-  "soak": "A level line means that nothing leaks and nothing slows down over time.",
-  "http-soak": "A level line means that a server with a pool neither leaks nor slows down.",
+  "soak-latency":
+    "One number after each round of mixed calls: its time goes up and down from minute to minute, most on Deno, and does not keep growing.",
+  "soak-memory":
+    "Memory grows on Node and Deno for ten minutes and hardly on Bun. A run of this length does not tell late garbage collections from a slow leak; `npm run test:leaks` looks for leaks.",
+  "http-soak-rate":
+    "Requests answered minute by minute: on Node and Deno the rate stays after the first minute; on Bun, whose run was on a busy machine, it fell by half in the sixth.",
+  "http-soak-latency":
+    "The slowest of the light requests minute by minute: on Bun they became slower when the rate fell.",
+  "http-soak-memory":
+    "Memory of the server minute by minute: it goes up and down by a fifth and does not keep growing.",
   "http":
     "What servers answer with one thread and with workers that each listen; on two cores the client takes its share.",
   "http-mixed":

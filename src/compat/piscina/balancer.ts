@@ -4,12 +4,17 @@ import type { queueOptionsSymbol } from "./symbols.ts";
 
 /** A task as a balancer sees it. */
 export interface PiscinaTask {
+  /** A number that no other task has. */
   readonly taskId: number;
+  /** The path of its module. */
   readonly filename: string;
+  /** The export that is its function. */
   readonly name: string;
   /** When it was made, by `performance.now()`. */
   readonly created: number;
+  /** Whether it has a signal. */
   readonly isAbortable: boolean;
+  /** What its argument has under this key; null: nothing. */
   readonly [queueOptionsSymbol]: object | null;
 }
 
@@ -18,14 +23,19 @@ export const workerSymbol: unique symbol = Symbol.for("heddle.piscina.worker") a
 
 /** A worker as balancers and events see it. */
 export interface PiscinaWorker {
+  /** A number that no other worker has. */
   readonly id: number;
   /** Its tasks; Infinity while it runs one that may be aborted. */
   readonly currentUsage: number;
+  /** Whether it runs a task that has a signal. */
   readonly isRunningAbortableTask: boolean;
-  /** With `workerHistogram`. */
+  /** Its run times with `workerHistogram`, otherwise null. */
   readonly histogram: HistogramSummary | null;
+  /** Always false: a worker that ends is destroyed at once. */
   readonly terminating: boolean;
+  /** Whether the pool has given it up. */
   readonly destroyed: boolean;
+  /** The worker that this describes. */
   readonly [workerSymbol]: unknown;
 }
 

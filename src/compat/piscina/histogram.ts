@@ -21,10 +21,15 @@ const PERCENTILES: Readonly<Record<string, number>> = {
 
 /** Milliseconds. */
 export interface HistogramSummary extends Readonly<Record<string, number>> {
+  /** The same as `mean`. */
   readonly average: number;
+  /** Arithmetic mean. */
   readonly mean: number;
+  /** Standard deviation. */
   readonly stddev: number;
+  /** The shortest. */
   readonly min: number;
+  /** The longest. */
   readonly max: number;
 }
 

@@ -28,9 +28,13 @@ export interface RunOptions {
 
 /** Times of tasks, in milliseconds; undefined without `recordTiming`. */
 export interface PiscinaHistogram {
+  /** From when a worker gets a task until it is done. */
   readonly runTime: HistogramSummary;
+  /** From `run()` until a worker gets the task. */
   readonly waitTime: HistogramSummary;
+  /** Forgets the run times. */
   resetRunTime(): void;
+  /** Forgets the waiting times. */
   resetWaitTime(): void;
 }
 
@@ -96,18 +100,22 @@ export class Piscina<Value = any, Result = any> extends EventEmitterAsyncResourc
     return this.#pool.destroy();
   }
 
+  /** `close()`, and does not wait for it. */
   [Symbol.dispose](): void {
     void this.close();
   }
 
+  /** `close()`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
 
+  /** Maximum number of workers. */
   get maxThreads(): number {
     return this.#pool.options.maxThreads;
   }
 
+  /** Minimum number of workers. */
   get minThreads(): number {
     return this.#pool.options.minThreads;
   }
@@ -122,6 +130,7 @@ export class Piscina<Value = any, Result = any> extends EventEmitterAsyncResourc
     return [...this.#pool.workers].map(({ thread }) => thread);
   }
 
+  /** Workers that have no task. */
   get idleThreads(): number {
     return this.#pool.idleThreads;
   }
@@ -136,6 +145,7 @@ export class Piscina<Value = any, Result = any> extends EventEmitterAsyncResourc
     return this.#pool.completed;
   }
 
+  /** Times of tasks, in milliseconds. */
   get histogram(): PiscinaHistogram {
     const { runTimes, waitTimes } = this.#pool;
     return this.#histogram ??= {
@@ -162,45 +172,56 @@ export class Piscina<Value = any, Result = any> extends EventEmitterAsyncResourc
     return performance.now() - this.#pool.startMs;
   }
 
+  /** Whether all workers have all tasks that they take at once, or the queue is full. */
   get needsDrain(): boolean {
     return this.#pool.needsDrain;
   }
 
+  /** True in a worker of a pool. */
   static get isWorkerThread(): boolean {
     return isWorkerThread;
   }
 
+  /** In a worker: the option `workerData`. */
   // deno-lint-ignore no-explicit-any -- whatever the program passes
   static get workerData(): any {
     return workerData;
   }
 
+  /** The version of Piscina whose API this is. */
   static get version(): string {
     return version;
   }
 
+  /** This class. */
   static get Piscina(): typeof Piscina {
     return this; // a name would make bundlers rename the class
   }
 
+  /** The queue that is the default. */
   static get FixedQueue(): typeof FixedQueue {
     return FixedQueue;
   }
 
+  /** A queue that is an array. */
   static get ArrayTaskQueue(): typeof ArrayTaskQueue {
     return ArrayTaskQueue;
   }
 
+  /** Marks a value that moves. */
   static move: typeof move = move;
 
+  /** Key of what moves. */
   static get transferableSymbol(): typeof transferableSymbol {
     return transferableSymbol;
   }
 
+  /** Key of what arrives. */
   static get valueSymbol(): typeof valueSymbol {
     return valueSymbol;
   }
 
+  /** Key of what a task tells its queue. */
   static get queueOptionsSymbol(): typeof queueOptionsSymbol {
     return queueOptionsSymbol;
   }

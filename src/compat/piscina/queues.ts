@@ -4,13 +4,19 @@ import type { queueOptionsSymbol } from "./symbols.ts";
 
 /** A task as a queue sees it. */
 export interface Task {
+  /** What the argument has under this key; null: nothing. */
   readonly [queueOptionsSymbol]: object | null;
 }
 
+/** Where tasks wait for a worker. */
 export interface TaskQueue {
+  /** Number of tasks that wait. */
   readonly size: number;
+  /** Takes the next task; null: none waits. */
   shift(): Task | null;
+  /** Takes this task out, if it waits. */
   remove(task: Task): void;
+  /** Adds a task. */
   push(task: Task): void;
   /** Puts a task back that no worker took. Without it the task goes to the end. */
   unshift?(task: Task): void;
@@ -27,24 +33,30 @@ export function checkQueue(value: unknown): TaskQueue {
 
 /** A list. Taking the first task takes time with its length. */
 export class ArrayTaskQueue implements TaskQueue {
+  /** Those that wait, the next one first. */
   tasks: Task[] = [];
 
+  /** Number of tasks that wait. */
   get size(): number {
     return this.tasks.length;
   }
 
+  /** Takes the first task; null: none waits. */
   shift(): Task | null {
     return this.tasks.shift() ?? null;
   }
 
+  /** Adds a task at the end. */
   push(task: Task): void {
     this.tasks.push(task);
   }
 
+  /** Adds a task at the front. */
   unshift(task: Task): void {
     this.tasks.unshift(task);
   }
 
+  /** Takes this task out, if it waits. */
   remove(task: Task): void {
     const index = this.tasks.indexOf(task);
     if (index >= 0) this.tasks.splice(index, 1);
@@ -60,23 +72,28 @@ export class FixedQueue implements TaskQueue {
   /** Index of the first task. */
   #first = 0;
 
+  /** Number of tasks that wait. */
   get size(): number {
     return this.#tasks.length - this.#first;
   }
 
+  /** Whether no task waits. */
   isEmpty(): boolean {
     return this.size === 0;
   }
 
+  /** Adds a task at the end. */
   push(task: Task): void {
     this.#tasks.push(task);
   }
 
+  /** Adds a task at the front. */
   unshift(task: Task): void {
     if (this.#first === 0) this.#tasks.unshift(task);
     else this.#tasks[--this.#first] = task;
   }
 
+  /** Takes the first task; null: none waits. */
   shift(): Task | null {
     if (this.isEmpty()) return null;
     const task = this.#tasks[this.#first]!;
@@ -88,6 +105,7 @@ export class FixedQueue implements TaskQueue {
     return task;
   }
 
+  /** Takes this task out, if it waits. */
   remove(task: Task): void {
     const index = this.#tasks.indexOf(task, this.#first);
     if (index >= 0) this.#tasks.splice(index, 1);

@@ -11,7 +11,9 @@ const MOVED: unique symbol = Symbol.for("heddle.piscina.moved") as never;
 
 /** An object that says how it is moved. */
 export interface Transferable {
+  /** What moves: one object, or an array of them. */
   readonly [transferableSymbol]: object;
+  /** What arrives. */
   readonly [valueSymbol]: object;
 }
 

@@ -22,6 +22,8 @@ export interface TaskOptions {
 let lastId = 0;
 
 export class PoolTask implements Task {
+  /** What a queue may read. */
+  readonly [queueOptionsSymbol]: object | null;
   readonly taskId: number = lastId++;
   readonly filename: string;
   readonly name: string;
@@ -46,13 +48,8 @@ export class PoolTask implements Task {
     const moved = isMoved(value) ? value : undefined;
     this.task = moved === undefined ? value : moved[valueSymbol];
     this.transferList = moved === undefined ? transferList : [...transferList, ...listOf(moved)];
-  }
-
-  /** What a queue may read. */
-  get [queueOptionsSymbol](): object | null {
-    return (this.task as { [queueOptionsSymbol]?: object } | null | undefined)
-      ?.[queueOptionsSymbol] ??
-      null;
+    const argument = this.task as { readonly [queueOptionsSymbol]?: object } | null | undefined;
+    this[queueOptionsSymbol] = argument?.[queueOptionsSymbol] ?? null;
   }
 
   get isAbortable(): boolean {
