@@ -126,13 +126,16 @@ const piscinaByDefault = (threads: number): OneWorkerContender => ({
   },
 });
 
-const adapter = (threads: number): OneWorkerContender => ({
-  name: named(ADAPTER, threads),
+const adapter = (name: string, options: typeof POOL_OPTIONS | ReturnType<typeof byDefault>) => ({
+  name,
   async load() {
     const { Piscina } = await import("../../dist/piscina.js");
-    return { start: () => callsOf(new Piscina(byDefault(threads))) };
+    return { start: () => callsOf(new Piscina(options)) };
   },
 });
+
+const adapterByDefault = (threads: number): OneWorkerContender =>
+  adapter(named(ADAPTER, threads), byDefault(threads));
 
 interface KnittingStarter {
   start(createPool: unknown): EchoCalls;
@@ -161,11 +164,11 @@ export const ONE_WORKER_CONTENDERS: readonly OneWorkerContender[] = [
 export const COLD_CONTENDERS: readonly OneWorkerContender[] = [
   ...ONE_WORKER_CONTENDERS,
   webWorker,
-  adapter(1),
+  adapter(ADAPTER, POOL_OPTIONS),
 ];
 
 /** Those of `adapter`. */
 export const ADAPTER_CONTENDERS: readonly OneWorkerContender[] = [
   heddle,
-  ...[1, 2].flatMap((threads) => [adapter(threads), piscinaByDefault(threads)]),
+  ...[1, 2].flatMap((threads) => [adapterByDefault(threads), piscinaByDefault(threads)]),
 ];
