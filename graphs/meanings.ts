@@ -24,7 +24,7 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   "idle-cost-awaiting":
     "A host that awaits long tasks should sleep; what the bars show beyond that is spinning.",
   "burst":
-    "The time of each call when very many are made at once: flat bars mean that a large burst costs no more for each call than a small one.",
+    "The time of each call when very many are made at once: dots at one height mean that a large burst costs no more for each call than a small one.",
   "burst-timers":
     "How long a large burst keeps the host's event loop from its timers; lower leaves the program more responsive.",
   "mixed-load":
@@ -34,7 +34,7 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   "cold":
     "What a program waits for before it has its first answer: heddle loads more code than a bare worker does.",
   "cold-calls":
-    "The first calls run in code that the engine has not compiled yet; later calls show how soon that passes.",
+    "The first calls run in code that the engine has not compiled yet; right of the dashed line they take longer than by a bare worker.",
   "memory": "What a process with one worker occupies; most of it is the runtime itself.",
   "streams":
     "Numbers travel many to a record, so an item costs a fraction of a message; large bytes are copied twice, where a message clones them once.",
@@ -75,26 +75,23 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   "programs":
     "Whole small programs, start included: the languages differ more than the ways to run workers.",
   "types-1":
-    "One call of each kind of value: below the bars of postMessage heddle's encoding or its missing wake wins.",
+    "One call of each kind of value: where the dot of heddle is left of that of postMessage, its encoding or its missing wake wins.",
   "types-100":
-    "A hundred calls of each kind at once: wakes hardly count, so the bars compare how values are encoded.",
+    "A hundred calls of each kind at once: wakes hardly count, so the dots compare how values are encoded.",
   "payload-growth":
     "From some size on both copy memory as fast as the machine can, and the lines meet.",
-  "codec": "The encoding alone, in one thread: no rings, threads or wakes are involved.",
+  "codec":
+    "The encoding alone, in one thread: left of the dashed line a value is written and read sooner than by `structuredClone`.",
   "sporadic":
-    "With pauses between calls every library has to wake a sleeping thread, so the lines are close together.",
+    "With pauses between calls every library has to wake a sleeping thread; left of the dashed line calls are done sooner than by a bare worker.",
   "sporadic-cpu":
-    "The processor time that a call costs, spins included: here a low latency is paid for.",
-  "sporadic-poisson":
-    "Calls that arrive at random: some meet an awake worker and some do not, which spreads the tail.",
-  "contended-p50":
-    "With fewer cores than threads, calls made together still share their wakes; single calls compete for a core.",
-  "contended-p99":
-    "The slowest calls when cores are scarce: a thread that spins loses its share of the core to others.",
+    "The processor time that a call costs, spins included: right of the dashed line more than by a bare worker. Here a low latency is paid for.",
+  "contended":
+    "With fewer cores than threads, calls made together still share their wakes; with pauses between them a call takes somewhat longer than by a bare worker.",
   "lateness":
     "From the end of a task until its caller continues: short tasks are answered while the host spins, long ones by a wake.",
   "thread-sweep":
-    "Bars near one mean that more threads do not slow small calls down, because only as many as needed are awake.",
+    "Level lines mean that more threads do not slow small calls down, because only as many as needed are awake.",
 };
 
 const NAMES = Object.keys(MEANINGS).sort((a, b) => b.length - a.length);

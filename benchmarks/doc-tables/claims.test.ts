@@ -30,7 +30,8 @@ function prose(file: string): string {
   return readFileSync(new URL(file, root), "utf8")
     .replaceAll(/```[^]*?```/g, "")
     .replaceAll(/<!-- ([^,>]+), from results\/ -->[^]*?<!-- end of \1 -->/g, "")
-    .split("\n").filter((line) => !line.startsWith("|")).join("\n");
+    // Captions are compared above.
+    .split("\n").filter((line) => !/^[|_]/.test(line)).join("\n");
 }
 
 test.each(PAGES)("%s has no figure beside the claims", (file) => {
