@@ -21,9 +21,10 @@ export interface TaskOptions {
 
 let lastId = 0;
 
-export class PoolTask implements Task {
-  /** What a queue may read. */
-  readonly [queueOptionsSymbol]: object | null;
+/** A task with what queues and balancers read. JSR's types cannot have a class with a key that is a symbol. */
+export type QueuedTask = PoolTask & Task;
+
+export class PoolTask {
   readonly taskId: number = lastId++;
   readonly filename: string;
   readonly name: string;
@@ -49,7 +50,8 @@ export class PoolTask implements Task {
     this.task = moved === undefined ? value : moved[valueSymbol];
     this.transferList = moved === undefined ? transferList : [...transferList, ...listOf(moved)];
     const argument = this.task as { readonly [queueOptionsSymbol]?: object } | null | undefined;
-    this[queueOptionsSymbol] = argument?.[queueOptionsSymbol] ?? null;
+    (this as unknown as { [queueOptionsSymbol]: object | null })[queueOptionsSymbol] =
+      argument?.[queueOptionsSymbol] ?? null;
   }
 
   get isAbortable(): boolean {
@@ -65,7 +67,7 @@ export class PoolTask implements Task {
       name,
       created,
       isAbortable,
-      [queueOptionsSymbol]: this[queueOptionsSymbol],
+      [queueOptionsSymbol]: (this as unknown as QueuedTask)[queueOptionsSymbol],
     };
   }
 

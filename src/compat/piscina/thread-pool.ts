@@ -12,7 +12,7 @@ import {
 import { Histogram } from "./histogram.ts";
 import type { FilledOptions } from "./options.ts";
 import type { TaskQueue } from "./queues.ts";
-import { type AnySignal, PoolTask } from "./task.ts";
+import { type AnySignal, PoolTask, type QueuedTask } from "./task.ts";
 import { fileURLToPath, startTimer } from "../../runtimes/piscina.ts";
 import { PoolWorker } from "./worker.ts";
 
@@ -38,7 +38,7 @@ export class ThreadPool {
   readonly #emit: Emit;
   readonly #queue: TaskQueue;
   /** Abortable tasks that no worker took, before those of the queue. */
-  readonly #skipped: PoolTask[] = [];
+  readonly #skipped: QueuedTask[] = [];
   readonly #balancer: Balancer;
   readonly #capacity: number;
   #readyCache: readonly PoolWorker[] | undefined;
@@ -108,7 +108,7 @@ export class ThreadPool {
     const task = new PoolTask(
       { value, transferList, filename: pathOf(filename), name, signal },
       now(),
-    );
+    ) as QueuedTask;
     task.onDone = (error, isFailed, result) => {
       this.completed++;
       if (task.started > 0) this.runTimes?.record(now() - task.started);
@@ -131,7 +131,7 @@ export class ThreadPool {
     return promise;
   }
 
-  #abort(task: PoolTask): void {
+  #abort(task: QueuedTask): void {
     const worker = [...this.workers].find(({ tasks }) => tasks.has(task));
     if (worker === undefined) {
       this.#queue.remove(task);
@@ -143,7 +143,7 @@ export class ThreadPool {
     }
   }
 
-  #admit(task: PoolTask, reject: (error: unknown) => void): void {
+  #admit(task: QueuedTask, reject: (error: unknown) => void): void {
     const { maxQueue, maxThreads } = this.options;
     if (this.#queue.size > 0) {
       if (this.#queue.size >= maxQueue + this.#pendingCapacity) {
@@ -160,7 +160,7 @@ export class ThreadPool {
   }
 
   /** Gives a task to a worker. False: none takes it, and it waits. */
-  #distribute(task: PoolTask): boolean {
+  #distribute(task: QueuedTask): boolean {
     if (task.isAborted) return true;
     const chosen = this.options.loadBalancer === undefined
       ? this.#balancer(task, this.#candidates)
@@ -264,14 +264,14 @@ export class ThreadPool {
   }
 
   /** Tasks that fail with a worker that could not start: one, and all that wait if no worker is left. */
-  #failWith(ownTasks: number): PoolTask[] {
+  #failWith(ownTasks: number): QueuedTask[] {
     const count = this.workers.size === 0 ? this.#waiting : Math.min(this.#waiting, 1 - ownTasks);
     return Array.from({ length: Math.max(0, count) }, () => this.#nextWaiting())
       .filter((task) => task !== null);
   }
 
-  #nextWaiting(): PoolTask | null {
-    return this.#skipped.shift() ?? this.#queue.shift() as PoolTask | null;
+  #nextWaiting(): QueuedTask | null {
+    return this.#skipped.shift() ?? this.#queue.shift() as QueuedTask | null;
   }
 
   /** Emits an event. What a listener throws, or an error without one, is an uncaught exception, as from any emitter. */

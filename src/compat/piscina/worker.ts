@@ -14,7 +14,7 @@ import type { HandlerPlace } from "./handlers.ts";
 import { Histogram } from "./histogram.ts";
 import type { FilledOptions } from "./options.ts";
 import type { SetupData } from "./setup.ts";
-import type { PoolTask } from "./task.ts";
+import type { QueuedTask } from "./task.ts";
 import { limitOptions, threadOptions } from "./worker-options.ts";
 
 type Runner = typeof import("./runner.ts");
@@ -69,7 +69,7 @@ export class PoolThread extends EventEmitterAsyncResource {
 
 export class PoolWorker {
   readonly id: number = ++lastId;
-  readonly tasks: Set<PoolTask> = new Set();
+  readonly tasks: Set<QueuedTask> = new Set();
   /** Whether it takes tasks; the first workers of a pool do so while they start. */
   isReady = false;
   hasStarted = false;
@@ -143,7 +143,7 @@ export class PoolWorker {
     return false;
   }
 
-  post(task: PoolTask, now: () => number): void {
+  post(task: QueuedTask, now: () => number): void {
     this.#idle?.clear();
     this.tasks.add(task);
     const startMs = this.histogram === undefined ? 0 : now();
@@ -168,7 +168,7 @@ export class PoolWorker {
     task.task = null;
   }
 
-  #call({ filename, name, task: value, transferList }: PoolTask): Promise<unknown> {
+  #call({ filename, name, task: value, transferList }: QueuedTask): Promise<unknown> {
     const place = this.#placeOf(filename, name);
     const { run, runNew } = this.#pool.call;
     const transfer = { transfer: transferList };
