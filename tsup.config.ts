@@ -68,7 +68,10 @@ const piscinaAsFunction: NonNullable<Options["plugins"]>[number] = {
   name: "piscina-as-function",
   renderChunk: (code, { path }) =>
     path.endsWith("/piscina.cjs")
-      ? { code: `${code}module.exports = module.exports.Piscina;\n` }
+      ? {
+        code:
+          `${code}module.exports = module.exports.Piscina;\nmodule.exports.default = module.exports;\n`,
+      }
       : undefined,
 };
 

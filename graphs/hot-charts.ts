@@ -18,7 +18,7 @@ export const hotCharts = (result: ScenarioResult): ChartSpec[] =>
     heading: "Calls without pauses",
     to: "bare worker",
     groups: GROUPS,
-    contenders: ["heddle", "bare web worker", "Piscina", "Tinypool", "Knitting"],
+    contenders: ["heddle", "bare web worker", "Piscina", "Tinypool"],
   });
 
 export const adapterCharts = (result: ScenarioResult): ChartSpec[] =>

@@ -33,24 +33,10 @@ const CONTENDER_PIXELS = 15;
 const FRAME_PIXELS = 190;
 /** Of the height of a group, what its contenders are spread over. */
 const SPREAD = 0.7;
-const TICKS: readonly number[] = [
-  0.01,
-  0.02,
-  0.05,
-  0.1,
-  0.2,
-  0.5,
-  0.7,
-  1,
-  1.5,
-  2,
-  3,
-  5,
-  10,
-  20,
-  50,
-  100,
-];
+const TICKS: readonly number[] = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100];
+const FINE_TICKS: readonly number[] = [...TICKS, 0.3, 0.7, 1.5, 3, 7].sort((a, b) => a - b);
+/** A range of more than this has no room for the fine ticks. */
+const WIDE = 20;
 
 interface Point {
   readonly x: number | null;
@@ -140,7 +126,9 @@ function ratioScale(values: readonly number[], to: string): Record<string, unkno
     min,
     max,
     title: title(`time relative to ${to} (logarithmic, lower is better), 95 % intervals`, 13),
-    fixedTicks: TICKS.filter((value) => value >= min && value <= max)
+    fixedTicks: (max / min > WIDE ? TICKS : FINE_TICKS).filter((value) =>
+      value >= min && value <= max
+    )
       .map((value) => ({ value, label: `${value} ×` })),
   };
 }

@@ -12,7 +12,7 @@ import { ratioChart, type RatioGroup } from "./ratio-chart.ts";
 import type { ChartSpec } from "./style.ts";
 
 const TO = "bare worker";
-const CONTENDERS = ["heddle", "Piscina", "Tinypool", "Knitting"] as const;
+const CONTENDERS = ["heddle", "Piscina", "Tinypool"] as const;
 
 const PACES: readonly RatioGroup[] = [
   ...GAPS_US.map((size) => ({ label: `one every ${formatUs(size)}`, case: EVERY, size })),

@@ -50,9 +50,9 @@ export async function measure(
   const afterMs = await reference.measure();
   const seconds = Number(((performance.now() - startedAt) / 1000).toFixed(1));
   log(`${runtime} ${name} took ${seconds} s`);
-  const measurements = [...collected.figures.values()].map(({ contender, rounds }) => ({
-    ...summarize(contender, isPooled ? [pooled(rounds)] : rounds),
-    ...collected.pair(contender, rounds),
+  const measurements = [...collected.figures.values()].map((figure) => ({
+    ...summarize(figure.contender, isPooled ? [pooled(figure.rounds)] : figure.rounds),
+    ...collected.pair(figure),
   }));
   return {
     schema: 1,
@@ -85,11 +85,19 @@ const pooled = (rounds: readonly RoundFigure[]): RoundFigure => ({
 const keyOf = (contender: string, name: string, size: number): string =>
   `${contender}\n${name}\n${size}`;
 
+/** What one contender has of a case and size. */
+interface Collection {
+  readonly contender: string;
+  /** The kind of process that measured it. */
+  readonly process: string;
+  readonly rounds: RoundFigure[];
+}
+
 /** Figures of all rounds, and what has none. */
 class Collected {
   readonly cases = new Set<string>();
   readonly failures: Failure[];
-  readonly figures = new Map<string, { contender: string; rounds: RoundFigure[] }>();
+  readonly figures = new Map<string, Collection>();
   readonly #run: Run;
 
   constructor(run: Run) {
@@ -110,7 +118,7 @@ class Collected {
       for (const line of await runChild(command(contender), timeoutMs, env)) {
         this.cases.add(line.case);
         if ("reason" in line) this.#addGap(contender, line);
-        else this.#addFigure(line.contender ?? contender.name, line);
+        else this.#addFigure(line.contender ?? contender.name, contender.name, line);
       }
     } catch (error) {
       const reason = (error as Error).message;
@@ -123,20 +131,22 @@ class Collected {
     }
   }
 
-  #addFigure(contender: string, line: RoundFigure): void {
+  #addFigure(contender: string, process: string, line: RoundFigure): void {
     const key = keyOf(contender, line.case, line.size);
     const known = this.figures.get(key);
-    if (known === undefined) this.figures.set(key, { contender, rounds: [line] });
+    if (known === undefined) this.figures.set(key, { contender, process, rounds: [line] });
     else known.rounds.push(line);
   }
 
   /** Its ratio to the contender that the scenario pairs all others with, if there is one. */
-  pair(contender: string, rounds: readonly RoundFigure[]): Pick<Measurement, "paired"> {
+  pair({ contender, process, rounds }: Collection): Pick<Measurement, "paired"> {
     const to = this.#run.scenario.pairedWith?.(contender);
     if (to === undefined || to === contender) return {};
-    const [{ case: name, size }] = rounds as [RoundFigure];
-    const others = this.figures.get(keyOf(to, name, size))?.rounds;
-    const paired = others === undefined ? undefined : pairedRatio(rounds, to, others);
+    const [{ case: name, size, blocks }] = rounds as [RoundFigure];
+    const other = this.figures.get(keyOf(to, name, size));
+    // Blocks of another process are no neighbours.
+    if (other === undefined || (blocks !== undefined && process !== other.process)) return {};
+    const paired = pairedRatio(rounds, to, other.rounds);
     return paired === undefined ? {} : { paired };
   }
 
