@@ -80,8 +80,8 @@ const modules: Record<string, string> = {
   ...entries,
   [WORKER]: "src/worker/entry.ts",
   [SETUP]: "src/compat/knitting/bootstrap.ts",
-  "piscina/runner": "src/compat/piscina/runner.ts",
-  "piscina/setup": "src/compat/piscina/setup.ts",
+  "piscina/runner": "src/compat/piscina/in-worker/runner.ts",
+  "piscina/setup": "src/compat/piscina/in-worker/setup.ts",
 };
 
 await buildModules(modules, "dist", forWebpack);

@@ -1,28 +1,13 @@
 /** `heddle/piscina` at its edges: workers that fail, pools that close twice, listeners that throw. Each of these once differed. */
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import Piscina, { type PiscinaOptions } from "../../src/mod-piscina.ts";
+import { piscinaFile, piscinaPool } from "../support/piscina.ts";
 import { rejection } from "../support/conformance.ts";
+import { runScript } from "../support/runtime.ts";
 
-const fixture = (name: string): string =>
-  fileURLToPath(new URL(`../fixtures/piscina/${name}`, import.meta.url));
-
-const pools: Piscina[] = [];
-function pool(options: PiscinaOptions = {}): Piscina {
-  const made = new Piscina({
-    minThreads: 1,
-    maxThreads: 1,
-    filename: fixture("worker.mjs"),
-    name: "argument",
-    ...options,
-  });
-  pools.push(made);
-  return made;
-}
-afterEach(async () => {
-  await Promise.all(pools.splice(0).map((each) => each.destroy()));
-});
+const pool = (options: PiscinaOptions = {}): Piscina =>
+  piscinaPool({ name: "argument", ...options });
 
 const messageOf = async (promise: Promise<unknown>): Promise<string> =>
   (await rejection(promise) as Error).message;
@@ -41,7 +26,7 @@ describe("workers that fail", () => {
   });
 
   test("a module that cannot be loaded rejects every task, and nothing else", async () => {
-    const piscina = pool({ filename: fixture("broken.mjs"), maxThreads: 3 });
+    const piscina = pool({ filename: piscinaFile("broken.mjs"), maxThreads: 3 });
     const errors: unknown[] = [];
     piscina.on("error", (error) => errors.push(error));
     const messages = await Promise.all([1, 2, 3, 4, 5].map((n) => messageOf(piscina.run(n))));
@@ -49,7 +34,7 @@ describe("workers that fail", () => {
   });
 
   test("a module that exits rejects with the exit code", async () => {
-    const piscina = pool({ filename: fixture("exits.mjs") });
+    const piscina = pool({ filename: piscinaFile("exits.mjs") });
     expect(await messageOf(piscina.run(1))).toBe("worker exited with code: 3");
   });
 });
@@ -90,9 +75,19 @@ describe("values", () => {
   });
 
   test("functions of all functions are no exports", async () => {
-    const piscina = pool({ filename: fixture("common.cjs") });
+    const piscina = pool({ filename: piscinaFile("common.cjs") });
     for (const name of ["call", "__proto__", "constructor"]) {
       expect(await messageOf(piscina.run(1, { name }))).toMatch(/^No handler function exported/);
+    }
+  });
+
+  test("options are not taken from the prototype of all objects", async () => {
+    const prototype = Object.prototype as { env?: object };
+    prototype.env = { POLLUTED: "yes" };
+    try {
+      expect(await pool({ name: "variable" }).run("POLLUTED")).toBe(undefined);
+    } finally {
+      delete prototype.env;
     }
   });
 
@@ -109,6 +104,12 @@ describe("values", () => {
 });
 
 describe("listeners and balancers", () => {
+  test("an error without a listener is an uncaught exception", async () => {
+    const { code, output } = await runScript("piscina-error.ts");
+    expect(output).toContain("uncaught: after its task");
+    expect(code).toBe(3);
+  });
+
   test("a balancer may return a copy of a worker", async () => {
     const piscina = pool({
       maxThreads: 2,

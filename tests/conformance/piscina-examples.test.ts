@@ -1,23 +1,14 @@
 /** The programs of Piscina's README and of the examples in its documentation, in our own words. */
 import { EventEmitter } from "node:events";
 import { Readable } from "node:stream";
-import { fileURLToPath } from "node:url";
-import { afterEach, expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import Piscina, { type PiscinaOptions } from "../../src/mod-piscina.ts";
+import { piscinaFile, piscinaPool } from "../support/piscina.ts";
 import { rejection } from "../support/conformance.ts";
 import { capabilities } from "../support/runtime.ts";
 
-const fixture = (name: string): string =>
-  fileURLToPath(new URL(`../fixtures/piscina/${name}`, import.meta.url));
-
-const pools: Piscina[] = [];
-function pool(options: PiscinaOptions = {}): Piscina {
-  pools.push(new Piscina({ filename: fixture("examples.mjs"), ...options }));
-  return pools.at(-1)!;
-}
-afterEach(async () => {
-  await Promise.all(pools.splice(0).map((each) => each.destroy()));
-});
+const pool = (options: PiscinaOptions = {}): Piscina =>
+  piscinaPool({ filename: piscinaFile("examples.mjs"), maxThreads: 2, ...options });
 
 /** What arrives at a port until it is closed. Deno tells of no closing, so the number that is expected ends it as well. */
 function received(port: MessagePort, count: number): Promise<unknown[]> {
@@ -53,9 +44,9 @@ test("named: one function that chooses, several exports, several files", async (
   const results = await Promise.all([
     piscina.run({ action: "add", a: 4, b: 6 }),
     piscina.run({ action: "multiply", a: 4, b: 6 }),
-    piscina.run({ a: 4, b: 6 }, { filename: fixture("add.mjs"), name: "multiply" }),
-    piscina.run({ a: 4, b: 6 }, { filename: fixture("add.mjs") }),
-    piscina.run({ a: 4, b: 6 }, { filename: fixture("common.cjs"), name: "subtract" }),
+    piscina.run({ a: 4, b: 6 }, { filename: piscinaFile("add.mjs"), name: "multiply" }),
+    piscina.run({ a: 4, b: 6 }, { filename: piscinaFile("add.mjs") }),
+    piscina.run({ a: 4, b: 6 }, { filename: piscinaFile("common.cjs"), name: "subtract" }),
   ]);
   expect(results).toEqual([10, 24, 24, 10, -2]);
 });
@@ -113,7 +104,7 @@ test.runIf(capabilities.movesStreams)("web streams move to the worker", async ()
 });
 
 test("stream in: a source pauses while the pool is full", async () => {
-  const piscina = pool({ filename: fixture("add.mjs"), maxQueue: "auto", maxThreads: 2 });
+  const piscina = pool({ filename: piscinaFile("add.mjs"), maxQueue: "auto", maxThreads: 2 });
   const source = Readable.from(Array.from({ length: 300 }, (_, n) => ({ a: n, b: 1 })));
   let pauses = 0;
   piscina.on("drain", () => {
@@ -150,14 +141,16 @@ test("scrypt: hashes side by side in one worker", async () => {
 });
 
 test("TypeScript: a worker file with types, and a pool with the types of its task", async () => {
-  const piscina = new Piscina<{ a: number; b: number }, number>({ filename: fixture("typed.ts") });
-  pools.push(piscina);
+  const piscina = new Piscina<{ a: number; b: number }, number>({
+    filename: piscinaFile("typed.ts"),
+  });
+  onTestFinished(() => piscina.destroy());
   const sum: number = await piscina.run({ a: 4, b: 6 });
   expect(sum).toBe(10);
 });
 
 test("await using closes the pool after its tasks", async () => {
-  const piscina = new Piscina({ filename: fixture("add.mjs") });
+  const piscina = new Piscina({ filename: piscinaFile("add.mjs") });
   let closed = false;
   piscina.on("close", () => closed = true);
   const task = piscina.run({ a: 4, b: 6 });

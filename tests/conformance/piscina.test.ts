@@ -1,13 +1,11 @@
 /** `heddle/piscina`: the programs of Piscina's documentation, and what its options, events and errors are. */
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import Piscina, {
   ArrayTaskQueue,
   FixedQueue,
   isWorkerThread,
   move,
-  type PiscinaOptions,
   queueOptionsSymbol,
   type Task,
   transferableSymbol,
@@ -15,26 +13,9 @@ import Piscina, {
   version,
   workerData,
 } from "../../src/mod-piscina.ts";
+import { piscinaFile, piscinaPool as pool } from "../support/piscina.ts";
 import { capabilities } from "../support/runtime.ts";
 import { rejection } from "../support/conformance.ts";
-
-const fixture = (name: string): string =>
-  fileURLToPath(new URL(`../fixtures/piscina/${name}`, import.meta.url));
-
-const pools: Piscina[] = [];
-function pool(options: PiscinaOptions = {}): Piscina {
-  const made = new Piscina({
-    minThreads: 1,
-    maxThreads: 1,
-    filename: fixture("worker.mjs"),
-    ...options,
-  });
-  pools.push(made);
-  return made;
-}
-afterEach(async () => {
-  await Promise.all(pools.splice(0).map((each) => each.destroy()));
-});
 
 const words = (): Int32Array<SharedArrayBuffer> => new Int32Array(new SharedArrayBuffer(8));
 
@@ -42,7 +23,7 @@ describe("programs", () => {
   test.each(["add.mjs", "common.cjs", "async-export.mjs"])(
     "the default export of %s",
     async (name) => {
-      expect(await pool({ filename: fixture(name) }).run({ a: 4, b: 6 })).toBe(10);
+      expect(await pool({ filename: piscinaFile(name) }).run({ a: 4, b: 6 })).toBe(10);
     },
   );
 
@@ -51,12 +32,12 @@ describe("programs", () => {
     const piscina = pool({ filename: href, name: "multiply" });
     expect(await piscina.run({ a: 4, b: 6 })).toBe(24);
     expect(await piscina.run({ a: 4, b: 6 }, { name: "default" })).toBe(10);
-    const filename = fixture("common.cjs");
+    const filename = piscinaFile("common.cjs");
     expect(await piscina.run({ a: 4, b: 6 }, { filename, name: "subtract" })).toBe(-2);
   });
 
   test("many tasks over several workers", async () => {
-    const piscina = pool({ minThreads: 2, maxThreads: 4, filename: fixture("add.mjs") });
+    const piscina = pool({ minThreads: 2, maxThreads: 4, filename: piscinaFile("add.mjs") });
     const results = await Promise.all(
       Array.from({ length: 500 }, (_, a) => piscina.run({ a, b: 1 })),
     );
@@ -124,13 +105,13 @@ describe("errors", () => {
   });
 
   test("a missing function, file, and name of a file", async () => {
-    const filename = fixture("add.mjs");
+    const filename = piscinaFile("add.mjs");
     const missing = await rejection(pool({ filename, name: "nothing" }).run(null));
     expect((missing as Error).message).toBe(`No handler function exported from ${filename}`);
     const unnamed = await rejection(pool({ filename: null }).run(null));
     expect((unnamed as Error).message)
       .toBe("filename must be provided to run() or in options object");
-    const absent = pool({ filename: null }).run(null, { filename: fixture("absent.mjs") });
+    const absent = pool({ filename: null }).run(null, { filename: piscinaFile("absent.mjs") });
     expect(await rejection(absent)).toBeInstanceOf(Error);
   });
 

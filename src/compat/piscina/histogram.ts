@@ -1,4 +1,5 @@
 /** Times of tasks, in milliseconds, as Piscina summarizes them. */
+import { bucketOf, HISTOGRAM_WORDS, MAX_VALUE, valueOf } from "../../metering/log-histogram.ts";
 
 /** Percentiles by their names in a summary. */
 const PERCENTILES: Readonly<Record<string, number>> = {
@@ -33,22 +34,18 @@ export interface HistogramSummary extends Readonly<Record<string, number>> {
   readonly max: number;
 }
 
-/** Buckets of a factor of two: values are off by less than two per cent. */
-const PER_OCTAVE = 32;
-/** Enough for 2 ** 53 microseconds. */
-const MAX_BUCKETS = PER_OCTAVE * 55;
 const US_PER_MS = 1000;
 /** Minimum of an empty histogram, as `perf_hooks` has it. */
 const EMPTY_MIN = 9_223_372_036_854_776_000;
 
-/** Counts microseconds in logarithmic buckets. */
+/** Counts microseconds in the buckets of heddle's own histograms, in plain memory: only one thread adds to it. */
 export class Histogram {
   count = 0;
   #sum = 0;
   #squares = 0;
   #min = EMPTY_MIN;
   #max = 0;
-  readonly #buckets = new Uint32Array(MAX_BUCKETS);
+  readonly #buckets = new Uint32Array(HISTOGRAM_WORDS);
 
   record(ms: number): void {
     const us = Math.max(1, Math.trunc(ms * US_PER_MS));
@@ -57,8 +54,7 @@ export class Histogram {
     this.#squares += us * us;
     if (us < this.#min) this.#min = us;
     if (us > this.#max) this.#max = us;
-    const bucket = us < PER_OCTAVE ? us : Math.round(Math.log2(us) * PER_OCTAVE) + PER_OCTAVE;
-    this.#buckets[bucket]!++;
+    this.#buckets[bucketOf(Math.min(us, MAX_VALUE))]!++;
   }
 
   reset(): void {
@@ -98,8 +94,7 @@ export class Histogram {
     for (const [bucket, count] of this.#buckets.entries()) {
       seen += count;
       if (seen < wanted) continue;
-      const us = bucket < PER_OCTAVE ? bucket : 2 ** ((bucket - PER_OCTAVE) / PER_OCTAVE);
-      return Math.min(Math.max(us, this.#min), this.#max);
+      return Math.min(Math.max(valueOf(bucket), this.#min), this.#max);
     }
     return 0;
   }

@@ -6,7 +6,7 @@ import type { HistogramSummary } from "./histogram.ts";
 import { type FilledOptions, fillOptions, type PiscinaOptions } from "./options.ts";
 import { ArrayTaskQueue, FixedQueue } from "./queues.ts";
 import { move, queueOptionsSymbol, transferableSymbol, valueSymbol } from "./symbols.ts";
-import type { SetupData } from "./setup.ts";
+import type { SetupData } from "./in-worker/setup.ts";
 import type { AnySignal } from "./task.ts";
 import { ThreadPool } from "./thread-pool.ts";
 import type { PoolThread } from "./worker.ts";

@@ -10,14 +10,14 @@ import {
 import { EventEmitterAsyncResource, pathToFileURL, startTimer } from "../../runtimes/piscina.ts";
 import { type PiscinaWorker, workerSymbol } from "./balancer.ts";
 import { threadTermination, translated, workerExited } from "./errors.ts";
-import type { HandlerPlace } from "./handlers.ts";
+import type { HandlerPlace } from "./in-worker/handlers.ts";
 import { Histogram } from "./histogram.ts";
 import type { FilledOptions } from "./options.ts";
-import type { SetupData } from "./setup.ts";
+import type { SetupData } from "./in-worker/setup.ts";
 import type { QueuedTask } from "./task.ts";
 import { limitOptions, threadOptions } from "./worker-options.ts";
 
-type Runner = typeof import("./runner.ts");
+type Runner = typeof import("./in-worker/runner.ts");
 
 interface KnownPlace extends HandlerPlace {
   /** Whether one of its tasks has ended well: the number says enough from then on. */
@@ -32,10 +32,10 @@ export interface WorkerEvents {
   onMessage(message: unknown): void;
 }
 
-/** Both modules lie beside this one, as sources and as files of the build. */
+/** Where a module of `in-worker/` is, as a source and as a file of the build. */
 const moduleUrl = (name: string): URL =>
   new URL(
-    import.meta.url.endsWith(".ts") ? `./${name}.ts` : `./piscina/${name}.js`,
+    import.meta.url.endsWith(".ts") ? `./in-worker/${name}.ts` : `./piscina/${name}.js`,
     import.meta.url,
   );
 

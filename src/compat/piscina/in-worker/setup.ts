@@ -1,5 +1,5 @@
 /** What each worker does first: it becomes what tasks of Piscina expect, and loads the pool's function. */
-import { shareWorkerData } from "../../runtimes/piscina.ts";
+import { shareWorkerData } from "../../../runtimes/piscina.ts";
 import { type HandlerPlace, loadHandler } from "./handlers.ts";
 
 /** What a worker gets, as clones. */

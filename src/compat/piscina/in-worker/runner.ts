@@ -1,8 +1,8 @@
 /** The tasks of every pool: run a function by its number. Only workers load this module. */
-import { Promise } from "../../builtins.ts";
-import { transfer } from "../../mod-task.ts";
+import { Promise } from "../../../builtins.ts";
+import { transfer } from "../../../mod-task.ts";
 import { type Handler, handlerOf, type HandlerPlace, loadHandler, missing } from "./handlers.ts";
-import { isMoved, listOf, valueSymbol } from "./symbols.ts";
+import { isMoved, listOf, valueSymbol } from "../symbols.ts";
 
 /** Runs a function that may have to be loaded first. */
 export async function runNew(place: HandlerPlace, task: unknown): Promise<unknown> {

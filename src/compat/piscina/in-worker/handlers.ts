@@ -1,5 +1,5 @@
 /** The functions that tasks name, in a worker: found in their modules once, and known by a number after that. */
-import { Error, Map } from "../../builtins.ts";
+import { Error, Map } from "../../../builtins.ts";
 
 export type Handler = (task: unknown) => unknown;
 
