@@ -82,12 +82,14 @@ describe("values", () => {
   });
 
   test("options are not taken from the prototype of all objects", async () => {
-    const prototype = Object.prototype as { env?: object };
-    prototype.env = { POLLUTED: "yes" };
+    const prototype = Object.prototype as { env?: object; eval?: boolean };
+    // `eval` is an option of `new Worker` that heddle does not set.
+    Object.assign(prototype, { env: { POLLUTED: "yes" }, eval: true });
     try {
       expect(await pool({ name: "variable" }).run("POLLUTED")).toBe(undefined);
     } finally {
       delete prototype.env;
+      delete prototype.eval;
     }
   });
 
