@@ -114,10 +114,8 @@ function sharedClaims(): Claim[] {
 
 /** Ratios of neighbours in time, of the small values of `hot` or `adapter`. */
 const pairedOf = (scenario: "hot" | "adapter", contenders: readonly string[], size: number) =>
-  RUNTIMES.flatMap((runtime) =>
-    [NUMBER, OBJECT].flatMap((name) =>
-      contenders.map((contender) => found(runtime, scenario, contender, name, size).paired!)
-    )
+  contenders.flatMap((contender) =>
+    ratiosOf(scenario, contender, [[NUMBER, size], [OBJECT, size]])
   );
 
 function hotClaims(): Claim[] {

@@ -1,4 +1,5 @@
 /** Tables of the payload scenarios. */
+import { pairedColumn } from "./paired-tables.ts";
 import { type Column, column, ratio, rowTable } from "./row-table.ts";
 import type { ScenarioResult } from "./schema.ts";
 import { formatBytes } from "./units.ts";
@@ -64,9 +65,6 @@ export function payloadGrowthTable(result: ScenarioResult): string[] {
 }
 
 export function codecTable(result: ScenarioResult): string[] {
-  const columns = [...percentiles, timesBaseline("structuredClone")];
-  return [
-    ...rowTable(result, ["payload", "contender"], columns, () => []),
-    ...note("structuredClone"),
-  ];
+  const columns = [...percentiles, pairedColumn("structuredClone")];
+  return rowTable(result, ["payload", "contender"], columns, () => []);
 }

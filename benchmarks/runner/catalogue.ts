@@ -255,7 +255,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     pairedWith: () => "structuredClone",
     contenders: () =>
       inTurn(named("heddle codec", "JSON", "node:v8", "msgpackr", "structuredClone")()),
-    finish: (measurements) => addRatioToBaseline(measurements, "structuredClone"),
+    finish: (measurements) => measurements,
   },
   "lateness": {
     about: "from the end of a task of 50 µs to 100 ms to the code that awaits it",
@@ -283,10 +283,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
           index === 0,
         )
       ),
-    finish: (measurements) =>
-      addPerCall(
-        addOverBaseline(addRatioToBaseline(measurements, BARE_WORKER), BARE_WORKER),
-      ),
+    finish: (measurements) => addPerCall(addOverBaseline(measurements, BARE_WORKER)),
   },
   "sporadic": {
     isInQuick: true,
@@ -295,8 +292,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     isPooled: true,
     pairedWith: () => BARE_WORKER,
     contenders: (choices, runtime) => inTurn([...oneWorker(choices, runtime), byName(NO_CALLS)]),
-    finish: (measurements) =>
-      addOverBaseline(addRatioToBaseline(measurements, BARE_WORKER), NO_CALLS),
+    finish: (measurements) => addOverBaseline(measurements, NO_CALLS),
   },
   "contended": {
     about: "calls beside a process that computes, and with all threads on one core",
@@ -308,7 +304,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
       const oneCore = inTurn(oneWorker(choices, runtime), ONE_CORE, ["--variant", ONE_CORE]);
       return [...busy, ...oneCore.filter(({ left }) => left === undefined).map(onOneCore)];
     },
-    finish: (measurements) => addPerCall(addRatioToBaseline(measurements, BARE_WORKER)),
+    finish: addPerCall,
   },
   "idle-cost": {
     about: "processor time of a pool that has nothing to do, and of a host that awaits",

@@ -4,7 +4,7 @@
 export const HOT_SIZES = [1, 100] as const;
 
 /** An object of some 200 bytes as JSON. */
-const person = {
+export const PERSON = {
   id: 123_456,
   name: "Ada Lovelace",
   email: "ada@example.org",
@@ -21,7 +21,7 @@ export const TEXT = "a string of 10 KB";
 
 export const HOT_VALUES = [
   { name: NUMBER, create: (): unknown => 1.5 },
-  { name: OBJECT, create: (): unknown => person },
+  { name: OBJECT, create: (): unknown => PERSON },
   { name: TEXT, create: (): unknown => "heddle ".repeat(TEXT_LENGTH).slice(0, TEXT_LENGTH) },
 ] as const;
 

@@ -11,22 +11,12 @@ import { parseArgs } from "node:util";
 import { isMainThread } from "node:worker_threads";
 import { build, buildCommit, resolveCommit } from "../ab/builds.ts";
 import { RUNTIMES } from "../runner/runtimes.ts";
+import { PERSON } from "../scenarios/hot-cases.ts";
 
 export const echo = (value: unknown): unknown => value;
 
 const BLOCK_MS = 5;
 const WARM_UP_BLOCKS = 60;
-
-/** An object of about 200 B as JSON. */
-const person = {
-  id: 123_456,
-  name: "Ada Lovelace",
-  email: "ada@example.org",
-  tags: ["maths", "engines", "poetry"],
-  address: { street: "St James's Square 12", city: "London", zip: "SW1Y 4JH" },
-  active: true,
-  score: 9.75,
-};
 
 /** Calls at once, and their argument. */
 const CASES: Readonly<Record<string, readonly [atOnce: number, value: unknown]>> = {
@@ -35,8 +25,8 @@ const CASES: Readonly<Record<string, readonly [atOnce: number, value: unknown]>>
   "f64 × 100": [100, 1.5],
   "f64 × 1000": [1000, 1.5],
   "text × 100": [100, "hello world"],
-  "object × 1": [1, person],
-  "object × 100": [100, person],
+  "object × 1": [1, PERSON],
+  "object × 100": [100, PERSON],
 };
 
 interface Calls {
