@@ -13,7 +13,7 @@ import type { CodecAccess } from "../runtimes/runtime.ts";
 export const UNSIZED = -1;
 
 /** Longest string, in UTF-16 units. Longer ones ask the encoder for room as they grow. */
-const MAX_UNITS = 512;
+const MAX_UNITS = 16_384;
 /** Longest list. The check of a longer one would cost more than it saves, as it may end with the encoder. */
 const MAX_VALUES = 8;
 
