@@ -15,6 +15,22 @@ export function startTimer(callback: () => void, ms: number): { clear(): void } 
   return { clear: () => clearTimeout(timer) };
 }
 
+/** Whether flags and limits of a worker have an effect. Deno and Bun ignore them in `node:worker_threads`, too. */
+export const hasThreadLimits: boolean = !("deno" in process.versions || "bun" in process.versions);
+
+/** Calls back in a later turn of the event loop. */
+export const afterTurn = (callback: () => void): void => void setTimeout(callback, 0);
+
+/** What `require` makes of a path: it may lack an extension, or name a folder. undefined: there is nothing. */
+export function resolvedPath(path: string): string | undefined {
+  try {
+    const { createRequire } = process.getBuiltinModule("node:module");
+    return createRequire(path).resolve(path);
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * In a worker: makes `workerData` of `node:worker_threads` that of the pool. On Node for importers by name as well, if they load
  * after this; Deno and Bun do not change what they have exported.

@@ -1,5 +1,6 @@
 /** `heddle/piscina` at its edges: workers that fail, pools that close twice, listeners that throw. Each of these once differed. */
 import { once } from "node:events";
+import process from "node:process";
 import { describe, expect, test } from "vitest";
 import Piscina, { type PiscinaOptions } from "../../src/mod-piscina.ts";
 import { piscinaFile, piscinaPool } from "../support/piscina.ts";
@@ -11,6 +12,11 @@ const pool = (options: PiscinaOptions = {}): Piscina =>
 
 const messageOf = async (promise: Promise<unknown>): Promise<string> =>
   (await rejection(promise) as Error).message;
+
+function abortable(): { signal: AbortSignal; abort: () => void } {
+  const controller = new AbortController();
+  return { signal: controller.signal, abort: () => controller.abort() };
+}
 
 describe("workers that fail", () => {
   test("thread.terminate() fails its tasks, and another worker follows", async () => {
@@ -39,7 +45,38 @@ describe("workers that fail", () => {
   });
 });
 
+describe("bursts", () => {
+  test("tasks that wait go to the workers that start for them", async () => {
+    const piscina = pool({ maxThreads: 8 });
+    let created = 0;
+    piscina.on("workerCreate", () => created++);
+    const times = [300, 300, 300, 300];
+    expect(await Promise.all(times.map((ms) => piscina.run(ms, { name: "sleep" })))).toEqual(times);
+    expect(created).toBe(4);
+  });
+
+  test("drain follows while a task runs that may be aborted", async () => {
+    const piscina = pool({ minThreads: 2, maxThreads: 2 });
+    const short = [1, 2].map(() => piscina.run(50, { name: "sleep" }));
+    await once(piscina, "needsDrain");
+    const { signal, abort } = abortable();
+    const long = messageOf(piscina.run(60_000, { name: "sleep", signal }));
+    if (piscina.needsDrain) await once(piscina, "drain");
+    await Promise.all(short);
+    abort();
+    expect(await long).toBe("The task has been aborted");
+  });
+});
+
 describe("closing", () => {
+  test("close() waits for tasks whose workers start", async () => {
+    const piscina = pool({ maxThreads: 8 });
+    const times = [10, 20, 30, 40, 50];
+    const all = Promise.all(times.map((ms) => piscina.run(ms, { name: "sleep" })));
+    await piscina.close();
+    expect(await all).toEqual(times);
+  });
+
   test("two calls of close() both wait for the tasks", async () => {
     const piscina = pool();
     const task = piscina.run(20, { name: "sleep" });
@@ -59,6 +96,29 @@ describe("closing", () => {
 });
 
 describe("values", () => {
+  test("a task that throws heddle's error of a lost worker rejects with it, and the worker goes on", async () => {
+    const piscina = pool({ minThreads: 1 });
+    const error = await rejection(piscina.run(null, { name: "loseAnother" })) as Error;
+    expect(error.name).toBe("WorkerLostError");
+    expect(error.message).toContain("another pool's worker ended");
+    expect(await piscina.run(2)).toBe(2);
+  });
+
+  test("workerData that cannot be cloned is a DataCloneError of the constructor", () => {
+    expect(() => pool({ workerData: { f() {} } })).toThrow(/^workerData cannot be cloned/);
+    expect(() => pool({ workerData: { f() {} } })).toThrow(DOMException);
+  });
+
+  test("a path may lack what `require` adds: a folder is its index.js", async () => {
+    const piscina = pool({ filename: piscinaFile("folder"), name: "default" });
+    expect(await piscina.run(1)).toBe(2);
+  });
+
+  test("variables may be undefined, as those of process.env", async () => {
+    const env = { ...process.env, HEDDLE_TEST_PISCINA: "1" };
+    expect(await pool({ name: "variable", env }).run("HEDDLE_TEST_PISCINA")).toBe("1");
+  });
+
   test("what cannot be cloned or moved rejects with a DataCloneError, and the worker goes on", async () => {
     const piscina = pool();
     for (const task of [piscina.run(() => 1), piscina.run(1, { transferList: [5] })]) {

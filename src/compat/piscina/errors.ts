@@ -22,9 +22,12 @@ export const closeTimeout = (): Error => new Error("Close operation timed out");
 /** Errors of heddle about values, as the runtime's `postMessage` throws them. */
 export function translated(error: unknown): unknown {
   if (!isHeddleError(error)) return error;
-  const isTransfer = error instanceof InvalidArgumentError;
-  if (!isTransfer && error.code !== "HEDDLE_DATA_CLONE") return error;
-  return new DOMException(error.message.replace(/^args\[\d+\]/, "the task"), "DataCloneError");
+  const isOfValue = error instanceof InvalidArgumentError &&
+    /transfer|^worker\.data cannot/.test(error.message);
+  if (!isOfValue && error.code !== "HEDDLE_DATA_CLONE") return error;
+  const message = error.message.replace(/^args\[\d+\]/, "the task")
+    .replace(/^worker\.data/, "workerData");
+  return new DOMException(message, "DataCloneError");
 }
 
 export const workerExited = (code: number | undefined): Error =>

@@ -7,7 +7,7 @@ import { checkQueue, FixedQueue, type TaskQueue } from "./queues.ts";
 /** Options of `new Piscina()`. All are optional, and mean what they mean there. */
 export interface PiscinaOptions {
   /**
-   * The module of the tasks: a path or a `file:` URL.
+   * The module of the tasks: a path, which may lack its extension, or a `file:` URL.
    *
    * @default none: `run()` names one
    */
@@ -77,7 +77,7 @@ export interface PiscinaOptions {
    *
    * @default a copy of the host's
    */
-  readonly env?: Readonly<Record<string, string>> | symbol;
+  readonly env?: Readonly<Record<string, string | undefined>> | symbol;
   /**
    * What the workers get as `workerData`.
    *

@@ -88,6 +88,13 @@ export class ThreadPool {
     return this.#candidatesCache ??= this.#ready.map((worker) => worker.interface);
   }
 
+  /** Those that start as well, after the others: tasks that wait go to the workers that start for them. */
+  get #allCandidates(): readonly PiscinaWorker[] {
+    if (this.#ready.length === this.workers.size) return this.#candidates;
+    const starting = [...this.workers].filter(({ isReady }) => !isReady);
+    return [...this.#candidates, ...starting.map((worker) => worker.interface)];
+  }
+
   /** Workers came, went, or became ready. */
   #forgetReady(): void {
     this.#readyCache = this.#candidatesCache = undefined;
@@ -154,17 +161,17 @@ export class ThreadPool {
       if (this.workers.size < maxThreads) this.#start();
       return;
     }
-    if (this.#distribute(task)) return;
+    if (this.#distribute(task, this.#candidates)) return;
     if (this.workers.size < maxThreads) this.#start();
     if (maxQueue <= 0 && this.#pendingCapacity === 0) reject(noQueue());
   }
 
   /** Gives a task to a worker. False: none takes it, and it waits. */
-  #distribute(task: QueuedTask): boolean {
+  #distribute(task: QueuedTask, candidates: readonly PiscinaWorker[]): boolean {
     if (task.isAborted) return true;
     const chosen = this.options.loadBalancer === undefined
-      ? this.#balancer(task, this.#candidates)
-      : this.#balancer(task.interface, [...this.#candidates]); // which the program may sort in place
+      ? this.#balancer(task, candidates)
+      : this.#balancer(task.interface, [...candidates]); // which the program may sort in place
     const worker = chosen?.[workerSymbol] as PoolWorker | undefined;
     if (worker !== undefined && this.workers.has(worker)) {
       task.started = now();
@@ -185,8 +192,9 @@ export class ThreadPool {
   #onAvailable(worker: PoolWorker): void {
     while (this.#waiting > 0) {
       const task = this.#nextWaiting();
-      if (task === null || this.#distribute(task)) continue;
-      if (this.workers.size >= this.options.maxThreads) break;
+      if (task === null) break; // a queue of the program's own that miscounts
+      if (this.#distribute(task, this.#allCandidates)) continue;
+      if (this.workers.size >= this.options.maxThreads || this.#isClosing) break;
       this.#start();
     }
     const { idleTimeout, minThreads } = this.options;
@@ -296,7 +304,9 @@ export class ThreadPool {
 
   #checkDrain(): void {
     let usage = 0;
-    for (const worker of this.workers) usage += worker.usage;
+    for (const worker of this.#ready) {
+      if (worker.usage !== Infinity) usage += worker.usage;
+    }
     const { maxQueue } = this.options;
     // A full queue as well: while workers start, a source that has paused for it would wait for ever.
     if (usage === this.#capacity || (maxQueue > 0 && this.#waiting >= maxQueue)) {
@@ -318,7 +328,9 @@ export class ThreadPool {
 
   #rejectWaiting(error: () => unknown): void {
     while (this.#waiting > 0) {
-      this.#nextWaiting()?.done(error(), true);
+      const task = this.#nextWaiting();
+      if (task === null) break;
+      task.done(error(), true);
     }
   }
 

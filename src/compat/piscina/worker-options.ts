@@ -1,5 +1,6 @@
 /** Options of threads as Node takes them, made those that heddle takes: values become texts, unknown limits are dropped. */
 import type { PoolOptions, ResourceLimits } from "../../mod.ts";
+import { hasThreadLimits } from "../../runtimes/piscina.ts";
 import type { FilledOptions } from "./options.ts";
 
 type ThreadOptions = Pick<NonNullable<PoolOptions["worker"]>, "env" | "argv" | "execArgv">;
@@ -22,14 +23,14 @@ export function threadOptions({ env, argv, execArgv }: FilledOptions): ThreadOpt
   return {
     ...(env == null ? {} : { env: envOf(env) }),
     ...(argv == null ? {} : { argv: textsOf(argv) }),
-    ...(execArgv == null ? {} : { execArgv: textsOf(execArgv) }),
+    ...(execArgv == null || !hasThreadLimits ? {} : { execArgv: textsOf(execArgv) }),
   };
 }
 
 export function limitOptions(
   { resourceLimits }: FilledOptions,
 ): Pick<PoolOptions, "resourceLimits"> {
-  if (resourceLimits === undefined) return {};
+  if (resourceLimits === undefined || !hasThreadLimits) return {};
   const known = LIMITS.filter((name) => resourceLimits[name] !== undefined);
   if (known.length === 0) return {};
   return { resourceLimits: Object.fromEntries(known.map((name) => [name, resourceLimits[name]])) };

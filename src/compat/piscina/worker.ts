@@ -7,7 +7,12 @@ import {
   WorkerLostError,
   WorkerStartError,
 } from "../../mod.ts";
-import { EventEmitterAsyncResource, pathToFileURL, startTimer } from "../../runtimes/piscina.ts";
+import {
+  afterTurn,
+  EventEmitterAsyncResource,
+  pathToFileURL,
+  startTimer,
+} from "../../runtimes/piscina.ts";
 import { type PiscinaWorker, workerSymbol } from "./balancer.ts";
 import { threadTermination, translated, workerExited } from "./errors.ts";
 import type { HandlerPlace } from "./in-worker/handlers.ts";
@@ -43,6 +48,9 @@ const moduleUrl = (name: string): URL =>
 const MAX_CONCURRENCY = 2 ** 20;
 /** A worker that is given up ends within this time, in milliseconds. */
 const TEARDOWN_MS = 20;
+
+/** Workers that live, and by their events their pools: a program that only listens need not keep its `Piscina`. */
+const living = new Set<PoolWorker>();
 
 let lastId = 0;
 
@@ -102,6 +110,7 @@ export class PoolWorker {
     const poolOptions: PoolOptions = {
       threads: 1,
       maxConcurrency: MAX_CONCURRENCY,
+      startTimeoutMs: Infinity,
       teardownTimeoutMs: TEARDOWN_MS,
       worker: {
         name: "Piscina",
@@ -111,7 +120,8 @@ export class PoolWorker {
       },
       ...limitOptions(options),
     };
-    const pool = this.#pool = createPool(poolOptions)<Runner>(moduleUrl("runner"));
+    const pool = this.#pool = startPool(poolOptions);
+    living.add(this);
     this.#run = pool.call.run;
     let startExitCode: number | undefined;
     pool.addEventListener("workerExit", (event) => {
@@ -157,9 +167,10 @@ export class PoolWorker {
       this.#call(task).then(
         (result) => settle(null, false, result),
         (error) => {
-          // The event of its end follows.
-          if (error instanceof WorkerLostError || error instanceof WorkerStartError) return;
-          settle(translated(error), true);
+          const isOfWorker = error instanceof WorkerLostError || error instanceof WorkerStartError;
+          // The event of its end comes first, and fails the task. Without one the task itself has thrown it.
+          if (isOfWorker) afterTurn(() => settle(error, true));
+          else settle(translated(error), true);
         },
       );
     } catch (error) {
@@ -204,6 +215,7 @@ export class PoolWorker {
   destroy(): Promise<void> {
     if (this.#closed !== undefined) return this.#closed;
     this.isDestroyed = true;
+    living.delete(this);
     this.#idle?.clear();
     const tasks = [...this.tasks];
     this.tasks.clear();
@@ -223,6 +235,14 @@ export class PoolWorker {
   #end(error: unknown, isExit: boolean): void {
     if (this.isDestroyed) return;
     this.#events.onEnd(this, error, isExit);
+  }
+}
+
+function startPool(options: PoolOptions): Pool<Runner> {
+  try {
+    return createPool(options)<Runner>(moduleUrl("runner"));
+  } catch (error) {
+    throw translated(error); // `workerData` cannot be cloned, say
   }
 }
 

@@ -1,9 +1,10 @@
 /** The functions that tasks name, in a worker: found in their modules once, and known by a number after that. */
 import { Error, Map } from "../../../builtins.ts";
+import { pathToFileURL, resolvedPath } from "../../../runtimes/piscina.ts";
 
 export type Handler = (task: unknown) => unknown;
 
-/** Where a function is. `filename` is for messages, `url` is its address. */
+/** Where a function is. `filename` is the path that the program named, `url` is its address. */
 export interface HandlerPlace {
   readonly id: number;
   readonly url: string;
@@ -18,10 +19,11 @@ const handlers: Handler[] = [];
 export const handlerOf = (id: number): Handler => handlers[id]!;
 
 /** Loads a function, once; undefined: its module exports none of this name. Rejects if the module cannot be loaded, which may be tried again. */
-export function loadHandler({ id, url, name }: HandlerPlace): Promise<Handler | undefined> {
+export function loadHandler(place: HandlerPlace): Promise<Handler | undefined> {
+  const { id } = place;
   const before = loading.get(id);
   if (before !== undefined) return before;
-  const found = findHandler(url, name).then((handler) => {
+  const found = findHandler(place).then((handler) => {
     if (handler === undefined) loading.delete(id);
     else handlers[id] = handler;
     return handler;
@@ -36,9 +38,23 @@ export const missing = (filename: string): Error =>
 
 type Module = Readonly<Record<string, unknown>>;
 
+/** The module of that address, or of the file that `require` finds under its path. */
+async function load({ url, filename }: HandlerPlace): Promise<Module> {
+  try {
+    return await import(/* webpackIgnore: true */ /* @vite-ignore */ url) as Module;
+  } catch (error) {
+    const path = resolvedPath(filename);
+    if (path === undefined || path === filename) throw error;
+    return await import(
+      /* webpackIgnore: true */ /* @vite-ignore */ pathToFileURL(path).href
+    ) as Module;
+  }
+}
+
 /** An export that is a function, or a promise of one. Those of a CommonJS module are the properties of its `module.exports`. */
-async function findHandler(url: string, name: string): Promise<Handler | undefined> {
-  const module = await import(/* webpackIgnore: true */ /* @vite-ignore */ url) as Module;
+async function findHandler(place: HandlerPlace): Promise<Handler | undefined> {
+  const { name } = place;
+  const module = await load(place);
   const named = await module[name];
   if (typeof named === "function") return named as Handler;
   const exports = Object(await module["default"]) as Module;
