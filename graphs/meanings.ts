@@ -14,7 +14,7 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   "ipc-100":
     "A hundred messages at once: wakes are shared, so what remains is the cost of each message itself.",
   "latency":
-    "A line that stays low on the left answers single calls soon; a line that rises slowly handles many calls at once well. The dashed line is the least that rings and promises cost.",
+    "A line that stays low on the left answers single calls soon; a line that rises slowly handles many calls at once well. The dashed line is what bare rings and promises cost.",
   "heavy-load":
     "Bars near the dashed line use their cores fully; the outlined bars are the same split written by hand.",
   "tokio":

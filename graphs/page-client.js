@@ -1,8 +1,8 @@
 /**
- * What runs in the page: pickers, theme, and the charts that are shown. It finds `specs` and
+ * What runs in the page: pickers, theme, and the charts that are shown. It finds `specs`, `darkColors`, `recolored` and
  * `applyFixedTicks` in front of it, and Chart.js.
  */
-/* global Chart, specs, applyFixedTicks */
+/* global Chart, specs, darkColors, recolored, applyFixedTicks */
 const pickers = {
   scenario: document.getElementById("scenario"),
   runtime: document.getElementById("runtime"),
@@ -21,7 +21,7 @@ function samplesOf({ dataset, dataIndex }) {
 }
 
 function draw({ name, config }) {
-  const own = structuredClone(config);
+  const own = recolored(config, isDark() ? darkColors : {});
   applyFixedTicks(own);
   const { plugins } = own.options;
   // The page has them as text, which wraps on a phone.

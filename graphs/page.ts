@@ -1,6 +1,7 @@
 /** The page with all charts. Chart.js, the script and the data are inside: it works opened from disk. */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { DARK_COLORS, recolored } from "./looks.ts";
 import { meaningOf } from "./meanings.ts";
 import type { ChartSpec } from "./style.ts";
 import { applyFixedTicks } from "./ticks.ts";
@@ -57,7 +58,9 @@ export function renderPage(specs: readonly ChartSpec[]): string {
 <title>heddle benchmarks</title>
 <style>
   :root { color-scheme: light; font-family: system-ui, sans-serif; background: #fff; color: #222; }
-  :root[data-theme="dark"] { color-scheme: dark; background: #181818; color: #ddd; }
+  :root[data-theme="dark"] { color-scheme: dark; background: ${
+    DARK_COLORS["#ffffff"]
+  }; color: #ddd; }
   body { max-width: 1100px; margin: 0 auto; padding: 1rem; }
   form { display: flex; flex-wrap: wrap; gap: .75rem 1.5rem; position: sticky; top: 0; z-index: 1;
     padding: .75rem 0; background: inherit; }
@@ -96,7 +99,9 @@ ${specs.map(figure).join("\n")}
 <script>${scriptText(read("../node_modules/chart.js/dist/chart.umd.min.js"))}</script>
 <script>
 const specs = ${scriptJson(data)};
+const darkColors = ${scriptJson(DARK_COLORS)};
 ${applyFixedTicks}
+${recolored}
 ${scriptText(read("./page-client.js"))}
 </script>
 </body>

@@ -12,6 +12,19 @@ import { adapterCharts, hotCharts } from "./hot-charts.ts";
 import { httpCharts, httpSoakCharts } from "./http-charts.ts";
 import { renderPage } from "./page.ts";
 import { ipcCharts } from "./ipc-charts.ts";
+import {
+  DARK_COLORS,
+  forPhone,
+  groundOf,
+  LIGHT,
+  type Look,
+  OTHER_LOOKS,
+  PHONE_HEIGHT,
+  PHONE_MORE_HEIGHT,
+  PHONE_PIXEL_RATIO,
+  PHONE_WIDTH,
+  recolored,
+} from "./looks.ts";
 import { codecCharts, payloadGrowthCharts, typesCharts } from "./payload-charts.ts";
 import { burstCharts, fanOutCharts, idleCostCharts, mixedLoadCharts } from "./scheduling-charts.ts";
 import { coldCharts } from "./cold-charts.ts";
@@ -110,16 +123,17 @@ function chartsOf(results: string): ChartSpec[] {
   return specs;
 }
 
+/** Charts that the README shows, which picks the look by the reader's screen. */
+const IN_README = new Set(["overview-node"]);
+
 /** Writes every chart there are results for; both folders end with a slash. Returns the files written. */
 export function renderGraphs(results: string, folder: string): Promise<string[]> {
   mkdirSync(folder, { recursive: true });
   const specs = chartsOf(results);
-  const files: string[] = [];
-  for (const spec of specs) {
-    const file = `${folder}${spec.name}.png`;
-    writeFileSync(file, renderPng(spec));
-    files.push(file);
-  }
+  const files = specs.flatMap((spec) =>
+    [LIGHT, ...(IN_README.has(spec.name) ? OTHER_LOOKS : [])]
+      .map((look) => writePng(folder, spec, look))
+  );
   if (specs.length > 0) {
     const page = `${folder}index.html`;
     writeFileSync(page, renderPage(specs));
@@ -128,24 +142,48 @@ export function renderGraphs(results: string, folder: string): Promise<string[]>
   return Promise.resolve(files);
 }
 
-function renderPng({ config, height = HEIGHT }: ChartSpec): Buffer {
-  const canvas = createCanvas(WIDTH, height);
-  // The page makes its functions from its own copy of the data.
-  const ownConfig = structuredClone(config);
-  applyFixedTicks(ownConfig);
-  const background = {
-    id: "background",
+/** Writes every chart in all looks but the light, wide one: those of the site. The folder exists and ends with a slash. */
+export function renderOtherLooks(results: string, folder: string): void {
+  for (const spec of chartsOf(results)) {
+    for (const look of OTHER_LOOKS) writePng(folder, spec, look);
+  }
+}
+
+function writePng(folder: string, spec: ChartSpec, look: Look): string {
+  const file = `${folder}${spec.name}${look.suffix}.png`;
+  writeFileSync(file, renderPng(spec, look));
+  return file;
+}
+
+const sizeOf = ({ height }: ChartSpec, { isPhone }: Look): [number, number] =>
+  isPhone
+    ? [PHONE_WIDTH, height === undefined ? PHONE_HEIGHT : height + PHONE_MORE_HEIGHT]
+    : [WIDTH, height ?? HEIGHT];
+
+function renderPng(spec: ChartSpec, look: Look): Buffer {
+  const [width, height] = sizeOf(spec, look);
+  const canvas = createCanvas(width, height);
+  const { background, text, lines } = groundOf(look);
+  const config = recolored(
+    look.isPhone ? forPhone(spec.config) : spec.config,
+    look.isDark ? DARK_COLORS : {},
+  );
+  applyFixedTicks(config);
+  if (look.isPhone) Object.assign(config["options"]!, { devicePixelRatio: PHONE_PIXEL_RATIO });
+  Object.assign(Chart.defaults, { color: text, borderColor: lines });
+  const ground = {
+    id: "ground",
     beforeDraw: ({ ctx }: { ctx: CanvasRenderingContext2D }) => {
       ctx.save();
-      ctx.fillStyle = "#ffffff";
-      ctx.fillRect(0, 0, WIDTH, height);
+      ctx.fillStyle = background;
+      ctx.fillRect(0, 0, width, height);
       ctx.restore();
     },
   };
   const context = canvas.getContext("2d") as unknown as CanvasRenderingContext2D;
   const chart = new Chart(
     context,
-    { ...ownConfig, plugins: [background] } as unknown as ChartConfiguration,
+    { ...config, plugins: [ground] } as unknown as ChartConfiguration,
   );
   const png = canvas.toBuffer("image/png");
   chart.destroy();

@@ -63,7 +63,7 @@ export const COLORS: Readonly<Record<string, string>> = {
   "bare worker": "#E69F00",
   "bare web worker": "#F0E442",
   "Tinypool": "#56B4E9",
-  "heddle/piscina": "#0072B2",
+  "heddle/piscina": "#000080",
   "heddle/piscina, 2 workers": "#56B4E9",
   "no calls": "#999999",
   "Knitting": "#CC79A7",

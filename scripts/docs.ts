@@ -15,6 +15,7 @@ import {
 import { dirname, join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
 import { API_PAGES, pageOf, PAGES, SIDEBAR } from "../docs/.vitepress/navigation.ts";
+import { renderOtherLooks } from "../graphs/render.ts";
 import { apiReference } from "./docs-api.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
@@ -117,6 +118,7 @@ function writeCharts(): void {
   for (const file of readdirSync(join(root, "graphs"))) {
     if (/\.(png|html)$/.test(file)) copyFileSync(join(root, "graphs", file), join(target, file));
   }
+  renderOtherLooks(join(root, "results/"), `${target}/`);
 }
 
 /** For language models: an index of the pages, and all pages in one file. */

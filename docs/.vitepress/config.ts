@@ -1,4 +1,5 @@
 import { defineConfig } from "vitepress";
+import { chartImages } from "./charts.ts";
 import { SIDEBAR, slugify } from "./navigation.ts";
 
 // `npm run docs` writes the pages first (scripts/docs.ts).
@@ -10,7 +11,7 @@ export default defineConfig({
   cacheDir: ".vitepress/cache",
   head: [["link", { rel: "icon", href: "data:," }]],
   // `html: false`: text such as Promise<T> is text.
-  markdown: { html: false, anchor: { slugify } },
+  markdown: { html: false, anchor: { slugify }, config: chartImages },
   vite: { logLevel: "warn", build: { chunkSizeWarningLimit: 4000 } },
   themeConfig: {
     search: { provider: "local" },

@@ -23,7 +23,7 @@ const withoutCode = (text: string): string =>
 export const linksIn = (text: string): string[] =>
   [
     ...withoutCode(text).matchAll(
-      /\]\(<?([^)\s>]+)>?(?: "[^"]*")?\)|^\[[^\]]+\]: (\S+)$| (?:href|src)="([^"]+)"/gm,
+      /\]\(<?([^)\s>]+)>?(?: "[^"]*")?\)|^\[[^\]]+\]: (\S+)$| (?:href|src|srcset)="([^"]+)"/gm,
     ),
   ].map(([, inline, reference, html]) => (inline ?? reference ?? html)!);
 

@@ -33,7 +33,7 @@ const idsOf = (html: string): Set<string> =>
 /** Links of a page that lead nowhere. */
 function deadLinks(file: string): string[] {
   const html = textOf(file);
-  const links = [...html.matchAll(/ (?:href|src)="([^"]+)"/g)].map(([, link]) => link!);
+  const links = [...html.matchAll(/ (?:href|src|srcset)="([^"]+)"/g)].map(([, link]) => link!);
   return links.filter((link) => {
     if (/^(https?:|data:|mailto:)/.test(link)) return false;
     const [path = "", anchor = ""] = link.replaceAll("&amp;", "&").split("#");
@@ -197,10 +197,30 @@ describe.skipIf(process.platform !== "linux" || process.arch !== "x64")("in a br
     const main = page.locator("main");
     expect(await main.locator("pre").count()).toBeGreaterThanOrEqual(3);
     expect(await main.locator("table").count()).toBe(2);
-    const image = main.locator("img").first();
+    await page.close();
+  });
+
+  test.each(
+    [
+      ["a wide page", DESKTOP, "light", "/overview-node.png"],
+      ["a wide dark page", DESKTOP, "dark", "/overview-node-dark.png"],
+      ["a phone", PHONE, "light", "/overview-node-phone.png"],
+      ["a dark phone", PHONE, "dark", "/overview-node-phone-dark.png"],
+    ] as const,
+  )("a chart is in the look for %s", async (_, viewport, scheme, file) => {
+    const { page, complaints } = await open(viewport, scheme);
+    await go(page, "index.html");
+    const images = page.locator("main picture img:visible");
+    expect(await images.count()).toBe(1);
+    const image = images.first();
     await image.scrollIntoViewIfNeeded();
-    const widthOf = () => image.evaluate((element) => (element as HTMLImageElement).naturalWidth);
-    await expect.poll(widthOf, { timeout: 20_000 }).toBeGreaterThan(500);
+    const shown = () =>
+      image.evaluate((element) => {
+        const { currentSrc, naturalWidth } = element as HTMLImageElement;
+        return naturalWidth > 300 ? new URL(currentSrc).pathname : "";
+      });
+    await expect.poll(shown, { timeout: 20_000 }).toMatch(new RegExp(`${file}$`));
+    expect(complaints).toEqual([]);
     await page.close();
   });
 });
