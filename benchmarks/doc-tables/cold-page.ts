@@ -21,7 +21,9 @@ import {
   EVERY as EVERY_3_MS,
   PLACEMENTS,
 } from "../scenarios/contended-cases.ts";
+import { ADAPTER } from "../scenarios/hot-cases.ts";
 import { CPU_OF, EVERY, GAPS_US, NO_CALLS, POISSON, RATES } from "../scenarios/sporadic-cases.ts";
+import { cpuOfCalls, startOf } from "./ratios.ts";
 import {
   figure,
   measurementOf,
@@ -34,10 +36,16 @@ import {
   title,
 } from "./shared.ts";
 
-const CONTENDERS = ["heddle", "bare worker", "Piscina", "Tinypool", "Knitting"] as const;
 const BARE_WORKER = "bare worker";
+const CONTENDERS = ["heddle", BARE_WORKER, "Piscina", "Tinypool", "Knitting"] as const;
 /** Node has no web worker. */
-const COLD_CONTENDERS = [...CONTENDERS.slice(0, 2), WEB_WORKER, ...CONTENDERS.slice(2)] as const;
+const COLD_CONTENDERS = [
+  "heddle",
+  ADAPTER,
+  BARE_WORKER,
+  WEB_WORKER,
+  ...CONTENDERS.slice(2),
+] as const;
 
 const columns = (count: number): string => `l${"r".repeat(count)}`;
 
@@ -73,7 +81,7 @@ export function coldTable(runtime: string, kinds: readonly ColdKind[]): string {
   const head = [
     "median",
     "import, ms",
-    `${FIRST_ANSWER}, ms`,
+    `${FIRST_ANSWER} after it, ms`,
     `${SECOND_CALL}, µs`,
     `${THIRD_CALL}, µs`,
     `${FIRST_CALLS}, µs each`,
@@ -124,10 +132,10 @@ function sporadic(runtime: string): string {
     byContender(result, "µs, p50 / p99 / p99.9", PACES, CONTENDERS, percentiles),
     byContender(
       result,
-      "processor time, µs a call",
+      "processor time, µs a call, median of blocks",
       cpu,
       [...CONTENDERS, NO_CALLS],
-      ({ mean }) => figure(mean),
+      ({ p50 }) => figure(p50),
     ),
   ].join("\n\n") + gapsOf(result);
 }
@@ -163,7 +171,7 @@ function against(
   scenario: string,
   name: string,
   size: number,
-  key: "p50" | "p99" | "mean" | "perCall",
+  key: "p50" | "p99" | "perCall",
 ): string[] {
   return [
     label,
@@ -181,11 +189,36 @@ function against(
   ];
 }
 
+/** The same for figures that follow from several, of heddle and of the bare worker: the quotient. */
+function derived(
+  label: string,
+  figureOf: (runtime: string, contender: string) => number,
+): string[] {
+  return [
+    label,
+    ...RUNTIMES.map((runtime) => {
+      const [ours, theirs] = [figureOf(runtime, "heddle"), figureOf(runtime, BARE_WORKER)];
+      const text = times(ours, theirs);
+      return `${figure(ours)} (${ours > theirs ? `**${text}**` : text})`;
+    }),
+  ];
+}
+
 function overview(): string {
   const kinds: readonly ColdKind[] = ["number", "object, 200 B"];
   const rows = [
     ...kinds.flatMap((kind) => [
-      against(`${FIRST_ANSWER}, ${kind}, ms`, "cold", caseOf(FIRST_ANSWER, kind), 1, "p50"),
+      derived(
+        `import and ${FIRST_ANSWER}, ${kind}, ms`,
+        (runtime, contender) => startOf(runtime, contender, kind),
+      ),
+      against(
+        `${FIRST_ANSWER} after the import, ${kind}, ms`,
+        "cold",
+        caseOf(FIRST_ANSWER, kind),
+        1,
+        "p50",
+      ),
       against(`${SECOND_CALL}, ${kind}, µs`, "cold", caseOf(SECOND_CALL, kind), 1, "p50"),
       against(`${FIRST_CALLS}, ${kind}, µs each`, "cold", caseOf(FIRST_CALLS, kind), 1, "perCall"),
       against(`${NEXT_CALLS}, ${kind}, µs each`, "cold", caseOf(NEXT_CALLS, kind), 1, "perCall"),
@@ -194,7 +227,10 @@ function overview(): string {
     ...PACES.flatMap(({ label, case: name, size }) => [
       against(`${label}: p50, µs`, "sporadic", name, size, "p50"),
       against(`${label}: p99, µs`, "sporadic", name, size, "p99"),
-      against(`${label}: processor time, µs`, "sporadic", CPU_OF[name]!, size, "mean"),
+      derived(
+        `${label}: processor time, µs`,
+        (runtime, contender) => cpuOfCalls(runtime, contender, name, size),
+      ),
     ]),
     ...LOADS.flatMap(({ label, case: name, size }) => [
       against(`${label}: p50, µs`, "contended", name, size, "p50"),

@@ -67,30 +67,30 @@ function efficiency(runtime: string): string {
 
 function targets(): string {
   const rows = [
-    row("one small message: postMessage / websocket / HTTP take", "10 / 25 / 60 ×", ipc),
+    row("one small message (ipc): postMessage / websocket / HTTP take", "10 / 25 / 60 ×", ipc),
     row(
-      "f64, 1 / 10 / 100 at once: postMessage takes",
+      "f64, 1 / 10 / 100 at once (latency): postMessage takes",
       "20 / 10 / 4 ×",
       againstPostMessage("latency", "f64 echo", [1, 10, 100]),
     ),
     row(
-      "small object, 1 / 10 / 100 at once: postMessage takes",
+      "small object, 1 / 10 / 100 at once (ipc): postMessage takes",
       "10 / 5 / 3 ×",
       againstPostMessage("ipc", "message", [1, 10, 100]),
     ),
     row(
-      "f64, 1 / 10 / 100 / 1000 at once: Tokio takes",
+      "f64, 1 / 10 / 100 / 1000 at once (latency): Tokio takes",
       "10 / 8 / 1.8 / 1.3 ×",
       againstTokio,
     ),
     row(
-      "100 Uint8Arrays of 1 / 16 / 512 KiB: Tokio's copies take",
+      "100 Uint8Arrays of 1 / 16 / 512 KiB (tokio): Tokio's copies take",
       "1 ×",
       bytesAgainstTokio("heddle"),
     ),
     row("the same by `transfer()`", "", bytesAgainstTokio("heddle, transfer()")),
     row(
-      "1 MiB one way, 64 at once: string / bytes (against Knitting)",
+      "1 MiB one way, 64 at once (payload-growth): string / bytes (against Knitting)",
       "1.5 × Knitting",
       growth,
     ),

@@ -2,8 +2,9 @@
 import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
 import { Hono } from "hono";
+import { bodyLimit } from "hono/body-limit";
 import { streamSSE } from "hono/streaming";
-import { createPool, QueueFullError, TimeoutError } from "heddle";
+import { createPool, PoolClosedError, QueueFullError, TimeoutError, WorkerLostError } from "heddle";
 import { listen } from "./listen.ts";
 
 const pool = createPool({ threads: 1, maxQueue: 8 })<typeof import("./tasks.ts")>(
@@ -11,13 +12,17 @@ const pool = createPool({ threads: 1, maxQueue: 8 })<typeof import("./tasks.ts")
 );
 const hashPassword = pool.call.hashPassword.with({ runTimeoutMs: 5000 });
 
+const isUnavailable = (error: unknown): boolean =>
+  [QueueFullError, PoolClosedError, WorkerLostError].some((kind) => error instanceof kind);
+
 const app = new Hono();
+app.use(bodyLimit({ maxSize: 64 << 10 })); // larger bodies get 413 before they fill the memory
 app.get("/health", (context) => context.text("ok"));
 app.post("/hash", async (context) => {
   try {
     return context.text(await hashPassword(await context.req.text(), "salt"));
   } catch (error) {
-    if (error instanceof QueueFullError) return context.text("busy", 503, { "retry-after": "1" });
+    if (isUnavailable(error)) return context.text("busy", 503, { "retry-after": "1" });
     if (error instanceof TimeoutError) return context.text("too slow", 504);
     throw error;
   }

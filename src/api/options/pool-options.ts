@@ -69,8 +69,8 @@ export interface PoolOptions {
    */
   readonly maxConcurrency?: number;
   /**
-   * Longest wait, in milliseconds, for which a thread spins instead of sleeping: 0 to 1; 0: never spin. Host and workers
-   * spin only while a core is free and recent waits were this short, for a millisecond at most.
+   * Longest wait, in milliseconds, that counts as short: 0 to 1; 0: never spin. Host and workers spin, for a millisecond at
+   * most, only while a core is free and recent waits were short; else they sleep at once.
    *
    * @default 0.1, about the time of a sleep and a wake
    * @see [waiting](https://github.com/heddle-js/heddle/blob/main/docs/waiting.md#waiting)
@@ -89,7 +89,7 @@ export interface PoolOptions {
   readonly balancer?: BalancerName | BalancerFunction;
   /**
    * Run some calls on the host thread, which blocks meanwhile. `true`, or an object of limits. Tasks of `importTask` and
-   * tasks with `abortSignal` never run there.
+   * tasks with `abortSignal` and generators never run there.
    *
    * @default none
    */
@@ -219,7 +219,7 @@ export interface PoolOptions {
    */
   readonly teardownTimeoutMs?: number;
   /**
-   * Effect of threads that cannot start, for want of a permission or because of a limit. "error": calls reject with
+   * Effect of threads that cannot start, without a permission or because of a limit. "error": calls reject with
    * WorkerStartError, or `createPool` throws it. "host": the pool dispatches the event "unavailable", imports the modules of tasks
    * on the host and runs the tasks there, which blocks its thread. Errors of task modules remain errors. Cannot be combined with
    * `permission`.

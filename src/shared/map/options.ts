@@ -21,7 +21,7 @@ export interface SharedMapOptions {
    * @default 67108864
    */
   readonly maxBytes?: number;
-  /** Time after which an entry is gone, in milliseconds, unless `set` says otherwise. @default Infinity */
+  /** Time after which an entry expires, in milliseconds, unless `set` says otherwise. @default Infinity */
   readonly ttlMs?: number;
 }
 
@@ -33,7 +33,7 @@ export interface SharedCacheOptions extends SharedMapOptions {
 
 /** Options of `set`. */
 export interface SetOptions {
-  /** Time after which the entry is gone, in milliseconds. @default the map's */
+  /** Time after which the entry expires, in milliseconds. @default the map's */
   readonly ttlMs?: number;
 }
 

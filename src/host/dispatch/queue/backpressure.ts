@@ -7,7 +7,7 @@ export interface BackpressureOptions {
   readonly maxQueue: number;
   /** Whether a call beyond it is refused or waits as well. */
   readonly policy: "reject" | "wait";
-  /** Number of waiting calls from which on producers should pause. */
+  /** Minimum number of waiting calls before producers should pause. */
   readonly highWaterMark: number;
   readonly onDrain: () => void;
 }

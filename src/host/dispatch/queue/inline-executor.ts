@@ -29,7 +29,7 @@ export interface InlinerLimits {
    */
   readonly batchSize: number;
   /**
-   * Number of calls in flight from which on the host runs some itself.
+   * Minimum number of calls in flight before the host runs some itself.
    *
    * @default 1
    */
