@@ -4,11 +4,11 @@
  */
 export const MEANINGS: Readonly<Record<string, string>> = {
   "overview":
-    "While calls follow each other, heddle answers many times sooner than libraries that post messages; with a pause of 10 ms before each call it takes about as long as a bare worker; at the start of a program a bare worker answers first.",
+    "While calls follow each other, heddle is many times faster than libraries that post messages; with a pause of 10 ms before each call it takes about as long as a bare worker; at the start of a program a bare worker is faster.",
   "hot":
-    "Left of the dashed line calls are answered sooner than by a bare worker. One at a time no thread is woken; a hundred at once share their wakes.",
+    "Left of the dashed line calls take less time than by a bare worker. One at a time no thread is woken; a hundred at once share their wakes.",
   "adapter":
-    "The same program with another import: left of the dashed line tasks are done sooner than by Piscina.",
+    "The same program with another import: left of the dashed line tasks take less time than by Piscina.",
   "ipc-1":
     "One message at a time: heddle needs no wake of a thread, and every way that posts messages does.",
   "ipc-100":

@@ -133,12 +133,12 @@ function hotClaims(): Claim[] {
     },
     {
       file: "caption",
-      text: "Left of the dashed line calls are answered sooner than by a bare worker.",
+      text: "Left of the dashed line calls take less time than by a bare worker.",
       holds: all.every(isBelow),
     },
     {
       file: "caption",
-      text: "left of the dashed line tasks are done sooner than by Piscina",
+      text: "left of the dashed line tasks take less time than by Piscina",
       holds: adapters.every(isBelow),
     },
   ];
@@ -212,9 +212,9 @@ function coldClaims(): Claim[] {
     },
     {
       file: LOSSES,
-      text: `The global \`Worker\` of Deno and Bun answers first ${
+      text: `Compared with the global \`Worker\` of Deno and Bun it takes ${
         webWorkers.join(" and ")
-      } times sooner than heddle.`,
+      } times as long.`,
       holds: true,
     },
     {
@@ -265,7 +265,7 @@ function coldClaims(): Claim[] {
     },
     {
       file: "caption",
-      text: "at the start of a program a bare worker answers first",
+      text: "at the start of a program a bare worker is faster",
       holds: ofStep(FIRST_ANSWER).every(({ low }) => low > 1),
     },
   ];

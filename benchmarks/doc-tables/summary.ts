@@ -63,6 +63,7 @@ const PAYLOADS: readonly (readonly [name: string, label: string])[] = [
   ["object, 1,000 keys", "object of 1,000 keys"],
   ["string, 1,024 ASCII", "string, 1,024 ASCII"],
   ["string, 512 Cyrillic", "string, 512 Cyrillic"],
+  ["string, 64 KiB ASCII", "string, 64 KiB ASCII"],
   ["Map, 1,000 entries", "`Map` of 1,000"],
   ["Set, 1,000 entries", "`Set` of 1,000"],
   ["cyclic graph, 20 nodes", "cyclic graph, 20 nodes"],

@@ -50,7 +50,7 @@ const idle = (label: string, name: string): string[] =>
     const { measurements } = resultOf(runtime, "idle-cost");
     const of = (contender: string) =>
       figure(
-        measurements.find((each) => each.contender === contender && each.case === name)?.mean,
+        measurements.find((each) => each.contender === contender && each.case === name)?.p50,
       );
     return `${of("heddle")}, ${of("raw worker")}`;
   });
