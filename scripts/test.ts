@@ -1,7 +1,7 @@
 /**
- * Everything `npm test` does: static checks, the build, and the suites on the runtimes, four at a time: no outcome may
- * depend on how long a thread is held up. Ends with `N passed, N failed` over all of it; a check that is not a suite
- * counts as one.
+ * Everything `npm test` does: static checks, the build, and the suites on the runtimes. Those that start workers run
+ * four at a time: no outcome may depend on how long a thread is held up. Ends with `N passed, N failed` over all of
+ * it; a check that is not a suite counts as one.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -209,6 +209,10 @@ const modules = isFull
 /** The protocol's steps are those of one program, whichever engine runs it. */
 const schedules = isFull ? ["tests/schedule"] : [];
 const everything = ["tests/unit", "tests/order", "tests/schedule", "benchmarks/", "scripts/"];
+await suite("modules and schedules", "node26", everything, alone);
+await suite("modules", "bun", [...modules, ...schedules], alone);
+await suite("modules", "deno", modules, alone);
+await suite("modules", "node22", modules, alone);
 
 const packageTest = preparePackageTest();
 const built = { cwd: packageTest };
@@ -270,15 +274,11 @@ const ofRelease = isFull
   ]
   : [];
 
-// Four at a time on two cores: tests of pools wait as often as they work, and tests of modules fill the gaps.
+// Four at a time on two cores: tests of pools wait as often as they work.
 await inTurn(4, [
   ...["bun", "deno", "node26"].map((runtime) => () =>
     suite("pools of the built package", runtime, ["tests/conformance"], built)
   ),
-  () => suite("modules and schedules", "node26", everything, alone),
-  () => suite("modules", "bun", [...modules, ...schedules], alone),
-  () => suite("modules", "deno", modules, alone),
-  () => suite("modules", "node22", modules, alone),
   inBrowser("shared"),
   inBrowser("messages"),
   ...["node26", "deno", "bun"].map((runtime) => () =>
