@@ -152,24 +152,22 @@ const PACES = [
 const LOSSES = "docs/benchmarks/cold-and-sporadic.md";
 
 /** The places of a step of `cold`. */
-const coldPlaces = (step: string, kinds: readonly ColdKind[] = KINDS) =>
-  kinds.map((kind) => [caseOf(step, kind), 1] as const);
+const coldPlaces = (step: string) => KINDS.map((kind) => [caseOf(step, kind), 1] as const);
 
 /** Quotients of the same figure of two contenders, on every runtime and for every kind. */
 const quotients = (
   of: (runtime: string, contender: string, kind: ColdKind) => number,
   [ours, theirs]: readonly [string, string],
-  kinds: readonly ColdKind[] = KINDS,
 ): number[] =>
   RUNTIMES.flatMap((runtime) =>
-    kinds.map((kind) => of(runtime, ours, kind) / of(runtime, theirs, kind))
+    KINDS.map((kind) => of(runtime, ours, kind) / of(runtime, theirs, kind))
   );
 
-/** The largest for each runtime, in words. */
-const mostByRuntime = (scenario: string, name: string): string => {
+/** The largest ratio of a step of `cold` on each runtime, in words. */
+const mostByRuntime = (step: string): string => {
   const most = RUNTIMES.map((runtime) => {
     const ratios = COLD_KINDS.map((kind) =>
-      found(runtime, scenario, "heddle", caseOf(name, kind), 1).paired!.ratio
+      found(runtime, "cold", "heddle", caseOf(step, kind), 1).paired!.ratio
     );
     return `${Math.max(...ratios).toFixed(1)} on ${title(runtime)}`;
   });
@@ -180,8 +178,7 @@ const timeOf = (step: string) => (runtime: string, contender: string, kind: Cold
   p50(runtime, "cold", contender, caseOf(step, kind), 1);
 
 function coldClaims(): Claim[] {
-  const ofStep = (step: string, kinds?: readonly ColdKind[]) =>
-    ratiosOf("cold", "heddle", coldPlaces(step, kinds));
+  const ofStep = (step: string) => ratiosOf("cold", "heddle", coldPlaces(step));
   const isLater = (contender: string): boolean =>
     RUNTIMES.every((runtime) =>
       KINDS.every((kind) => {
@@ -224,16 +221,12 @@ function coldClaims(): Claim[] {
     },
     {
       file: LOSSES,
-      text: `**The first 2,000 calls** take up to ${
-        mostByRuntime("cold", FIRST_CALLS)
-      } times as long`,
+      text: `**The first 2,000 calls** take up to ${mostByRuntime(FIRST_CALLS)} times as long`,
       holds: true,
     },
     {
       file: LOSSES,
-      text: `**The next 10,000 calls** take up to ${
-        mostByRuntime("cold", NEXT_CALLS)
-      } times as long`,
+      text: `**The next 10,000 calls** take up to ${mostByRuntime(NEXT_CALLS)} times as long`,
       holds: true,
     },
     {

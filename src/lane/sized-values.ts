@@ -12,7 +12,10 @@ import type { CodecAccess } from "../runtimes/runtime.ts";
 /** The size of the values is unknown or too large. `WholeBuffers` returns the same constant. */
 export const UNSIZED = -1;
 
-/** Longest string, in UTF-16 units. Longer ones ask the encoder for room as they grow. */
+/**
+ * Longest string, in UTF-16 units. Longer ones ask the encoder for room as they grow. By the encoder, which writes to memory of
+ * its own that is copied, an echo of 1 to 20 KB takes 5 to 25 % longer, with a full ring as well.
+ */
 const MAX_UNITS = 16_384;
 /** Longest list. The check of a longer one would cost more than it saves, as it may end with the encoder. */
 const MAX_VALUES = 8;

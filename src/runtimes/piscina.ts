@@ -15,15 +15,17 @@ export function startTimer(callback: () => void, ms: number): { clear(): void } 
   return { clear: () => clearTimeout(timer) };
 }
 
-/** Whether flags and limits of a worker have an effect. Deno and Bun ignore them in `node:worker_threads`, too. */
+/** Whether a worker may have flags and limits of its own. Bun ignores them, and Deno leaves workers hanging at limits. */
 export const hasThreadLimits: boolean = !("deno" in process.versions || "bun" in process.versions);
 
 /** Calls back in a later turn of the event loop. */
 export const afterTurn = (callback: () => void): void => void setTimeout(callback, 0);
 
-/** What `require` makes of a path: it may lack an extension, or name a folder. undefined: there is nothing. */
-export function resolvedPath(path: string): string | undefined {
+/** The file that `require` finds for a path that names none: one without its extension, or a folder. undefined: none. */
+export function completedPath(path: string): string | undefined {
   try {
+    const { statSync } = process.getBuiltinModule("node:fs");
+    if (statSync(path, { throwIfNoEntry: false })?.isFile() === true) return undefined;
     const { createRequire } = process.getBuiltinModule("node:module");
     return createRequire(path).resolve(path);
   } catch {

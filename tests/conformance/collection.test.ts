@@ -11,6 +11,11 @@ test("garbage-collected pools are closed with one warning", async () => {
   expect([code, ...lines]).toEqual([0, "forgotten true kept 0 busy 0", "1 1 2 3", "4", ""]);
 });
 
+test("a pool of heddle/piscina goes on while the program does not keep it", async () => {
+  const file = fileURLToPath(new URL("../fixtures/scripts/piscina-forgotten.ts", import.meta.url));
+  expect(await runFile(file, ["--expose-gc"], 50_000)).toEqual({ code: 0, output: "goes on\n" });
+});
+
 test("garbage-collected pools give the threads of their budget back", async () => {
   const file = fileURLToPath(new URL("../fixtures/scripts/forgotten-budget.ts", import.meta.url));
   const { code, output } = await runFile(file, ["--expose-gc"], 50_000);

@@ -1,6 +1,6 @@
 /** The functions that tasks name, in a worker: found in their modules once, and known by a number after that. */
 import { Error, Map } from "../../../builtins.ts";
-import { pathToFileURL, resolvedPath } from "../../../runtimes/piscina.ts";
+import { completedPath, pathToFileURL } from "../../../runtimes/piscina.ts";
 
 export type Handler = (task: unknown) => unknown;
 
@@ -38,13 +38,13 @@ export const missing = (filename: string): Error =>
 
 type Module = Readonly<Record<string, unknown>>;
 
-/** The module of that address, or of the file that `require` finds under its path. */
+/** The module of that address, or of the file that `require` finds for its path. */
 async function load({ url, filename }: HandlerPlace): Promise<Module> {
   try {
     return await import(/* webpackIgnore: true */ /* @vite-ignore */ url) as Module;
   } catch (error) {
-    const path = resolvedPath(filename);
-    if (path === undefined || path === filename) throw error;
+    const path = completedPath(filename);
+    if (path === undefined) throw error;
     return await import(
       /* webpackIgnore: true */ /* @vite-ignore */ pathToFileURL(path).href
     ) as Module;
