@@ -61,6 +61,8 @@ export interface CallSettings {
   readonly run: RunWatch | undefined;
   /** The functions among its arguments that its task may call, by their numbers. */
   readonly callbacks: readonly AnyCallback[] | undefined;
+  /** Whether functions of the host may be called by its task, and run in the context of its caller. */
+  readonly asksHost: boolean;
   /** Time between two checks of such a call, in milliseconds; Infinity: it has no limits. */
   readonly tickMs: number;
 }
@@ -93,6 +95,7 @@ export function createSettings(options: GivenSettings): CallSettings {
     isBlocking: given.isBlocking ?? false,
     run: given.run,
     callbacks: given.callbacks,
+    asksHost: given.asksHost ?? false,
     tickMs: least === Infinity
       ? Infinity
       : Math.min(Math.max(least / TICKS_PER_LIMIT, MIN_TICK_MS), MAX_TICK_MS),
@@ -117,5 +120,5 @@ export function withStreams(
 export function isPlain(settings: CallSettings): boolean {
   return settings.priority === 0 && settings.tickMs === Infinity && settings.retries === 0 &&
     settings.signal === undefined && !settings.hasSignal && settings.affinity === undefined &&
-    settings.onEvent === undefined && settings.run === undefined;
+    settings.onEvent === undefined && settings.run === undefined && !settings.asksHost;
 }

@@ -6,11 +6,11 @@ import { ARGUMENTS, type Snapshot, type SnapshotEncoder } from "../../lane/snaps
 import type { NestedSettings } from "../../protocol/host-requests.ts";
 import { isThenable } from "../../streams/is-thenable.ts";
 import type { CallSettings } from "../calls/call-settings.ts";
-import type { PendingCall, Reject, Resolve } from "../calls/in-flight.ts";
+import type { Reject, Resolve } from "../calls/in-flight.ts";
 import { withContext } from "../calls/with-context.ts";
-import type { NestedCalls } from "./nested-calls.ts";
+import type { Nested, NestedCalls } from "./nested-calls.ts";
 import { capturePassing } from "./passing-values.ts";
-import type { HostRequest } from "./request.ts";
+import type { TakenRequest } from "./request.ts";
 
 /** A task as nested calls find it. */
 export interface NestedTask {
@@ -43,8 +43,8 @@ export class NestedRequests {
 
   /** Makes the call. Settles by `resolve` or `reject`. `refusal`: why no worker would run a task. */
   call(
-    request: HostRequest,
-    parent: PendingCall | undefined,
+    request: TakenRequest,
+    nested: Nested,
     refusal: HeddleError | undefined,
     resolve: Resolve,
     reject: Reject,
@@ -60,7 +60,7 @@ export class NestedRequests {
     if (refusal !== undefined) return reject(refusal);
     const send = (args: readonly unknown[]): void => {
       try {
-        this.#send(request, found, parent, args, resolve, reject);
+        this.#send(request, found, nested, args, resolve, reject);
       } catch (error) {
         reject(error);
       }
@@ -79,24 +79,16 @@ export class NestedRequests {
   }
 
   #send(
-    { lane, number, header: [, , given, context] }: HostRequest,
+    { header: [, , given, context] }: TakenRequest,
     { task, settings }: NestedTask,
-    parent: PendingCall | undefined,
+    nested: Nested,
     args: readonly unknown[],
     resolve: Resolve,
     reject: Reject,
   ): void {
-    const { nested } = this.#options;
     const snapshot = this.#capture(task, args, context);
-    const call = {
-      task,
-      snapshot,
-      settings: settings(given, parent?.settings.priority ?? 0),
-      parent,
-      lane,
-      request: number,
-    };
-    nested.make(call, resolve, reject);
+    const made = { task, snapshot, settings: settings(given, nested.priority) };
+    this.#options.nested.make(nested, made, resolve, reject);
   }
 
   #capture(task: number, args: readonly unknown[], context: unknown): Snapshot {
