@@ -305,7 +305,7 @@ function dispatcherEvents(
   };
   const linked: Omit<DispatcherEvents, "onWork"> = {
     onSettings: (call) => {
-      const { hasSignal, signal, tickMs, streams, onEvent, callbacks, asksHost } = call.settings;
+      const { hasSignal, signal, tickMs, streams, onEvent, callbacks } = call.settings;
       const { cancellation, deadlines, signals, sources } = parts();
       if (streams !== undefined) sources.attach(call, streams);
       if (onEvent !== undefined) {
@@ -313,7 +313,9 @@ function dispatcherEvents(
         call.onEvents ??= inCallerContext(runtime, onEvent);
       }
       if (callbacks !== undefined) call.callbacks = callbacks;
-      if (asksHost || callbacks !== undefined) call.context ??= new CallerContext();
+      if (call.settings.asksHost || callbacks !== undefined) {
+        call.context ??= call.settings.context ?? new CallerContext();
+      }
       if (hasSignal) cancellation.begin(call);
       if (tickMs !== Infinity) deadlines.watch(tickMs);
       if (signal !== undefined && call.watch === undefined) signals.watch(call, signal);

@@ -1,5 +1,6 @@
 /** Options of a call beyond its arguments. Calls with equal options share one object. */
 import type { AnyCallback } from "../../codec/support/callback.ts";
+import type { CallerContext } from "./caller-context.ts";
 import type { AnyIterator } from "../../streams/stream-producer.ts";
 
 /**
@@ -63,6 +64,8 @@ export interface CallSettings {
   readonly callbacks: readonly AnyCallback[] | undefined;
   /** Whether functions of the host may be called by its task, and run in the context of its caller. */
   readonly asksHost: boolean;
+  /** That context, if it is not that in which the call is made. */
+  readonly context: CallerContext | undefined;
   /** Time between two checks of such a call, in milliseconds; Infinity: it has no limits. */
   readonly tickMs: number;
 }
@@ -96,6 +99,7 @@ export function createSettings(options: GivenSettings): CallSettings {
     run: given.run,
     callbacks: given.callbacks,
     asksHost: given.asksHost ?? false,
+    context: given.context,
     tickMs: least === Infinity
       ? Infinity
       : Math.min(Math.max(least / TICKS_PER_LIMIT, MIN_TICK_MS), MAX_TICK_MS),

@@ -166,6 +166,7 @@ export class HostRequests {
     this.#nestedRequests.call(
       request,
       nested,
+      this.#blocked !== undefined,
       isStuck ? this.#callers.noWorkerError(request) : undefined,
       (value) => settle(false, value),
       (reason) => settle(true, reason),
@@ -182,8 +183,7 @@ export class HostRequests {
     }
     const f = this.#functionOf(request);
     if (f instanceof HeddleError) this.#fail(request, f);
-    else if (request.context === undefined) this.#run(request, f);
-    else request.context.run(() => this.#run(request, f));
+    else (request.context ?? noCaller).run(() => this.#run(request, f));
   }
 
   #release(): void {

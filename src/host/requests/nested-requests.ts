@@ -6,6 +6,7 @@ import { ARGUMENTS, type Snapshot, type SnapshotEncoder } from "../../lane/snaps
 import type { NestedSettings } from "../../protocol/host-requests.ts";
 import { isThenable } from "../../streams/is-thenable.ts";
 import type { CallSettings } from "../calls/call-settings.ts";
+import { noCaller } from "../calls/caller-context.ts";
 import type { Reject, Resolve } from "../calls/in-flight.ts";
 import { withContext } from "../calls/with-context.ts";
 import type { Nested, NestedCalls } from "./nested-calls.ts";
@@ -41,10 +42,14 @@ export class NestedRequests {
     this.#options = options;
   }
 
-  /** Makes the call. Settles by `resolve` or `reject`. `refusal`: why no worker would run a task. */
+  /**
+   * Makes the call. Settles by `resolve` or `reject`. `refusal`: why no worker would run a task. `isBlocked`: the host waits with its
+   * thread.
+   */
   call(
     request: TakenRequest,
     nested: Nested,
+    isBlocked: boolean,
     refusal: HeddleError | undefined,
     resolve: Resolve,
     reject: Reject,
@@ -66,16 +71,22 @@ export class NestedRequests {
       }
     };
     const { args } = request;
-    if (found.check === undefined) return send(args);
-    const [first, ...others] = args;
-    let checked: unknown;
-    try {
-      checked = found.check(first);
-    } catch (error) {
-      return reject(error);
-    }
-    if (!isThenable(checked)) return send([checked, ...others]);
-    Promise.resolve(checked).then((value) => send([value, ...others]), reject);
+    const { check } = found;
+    if (check === undefined) return send(args);
+    const checkAndSend = (): void => {
+      const [first, ...others] = args;
+      let checked: unknown;
+      try {
+        checked = check(first);
+      } catch (error) {
+        return reject(error);
+      }
+      if (!isThenable(checked)) return send([checked, ...others]);
+      Promise.resolve(checked).then((value) => send([value, ...others]), reject);
+    };
+    // The schema is code of the program, as a function of the host is. A host that blocks makes the call now.
+    if (isBlocked) checkAndSend();
+    else (nested.context ?? noCaller).run(checkAndSend);
   }
 
   #send(
