@@ -8,6 +8,7 @@ import type { Supervisor } from "../../host/workers/supervisor.ts";
 import type { AwakeCount } from "../../sync/awake-count.ts";
 import type { HostParker } from "../../sync/host-parking.ts";
 import type { BlockableTimers } from "./blockable-timers.ts";
+import type { Observing } from "../observe/observing.ts";
 import type { PoolSpec } from "../tasks/pool-spec.ts";
 
 export function createBlocking(
@@ -21,6 +22,7 @@ export function createBlocking(
     readonly supervisor: Supervisor;
     readonly broadcasts: Broadcasts;
     readonly requests: HostRequests;
+    readonly observing: Observing;
   },
 ): BlockingWait {
   const check = (isTick: boolean): boolean => {
@@ -42,6 +44,7 @@ export function createBlocking(
     calls,
     loop,
     spinMs,
-    pool: { check, takeRequests },
+    // In the event loop a microtask does this.
+    pool: { check, takeRequests, begin: () => parts().observing.stamps?.forget() },
   });
 }

@@ -24,6 +24,8 @@ const ROUNDS_PER_CLOCK = 16;
 interface BlockingWork {
   /** Notices that workers have started or ended; then returns true. `isTick`: checks what has no wake as well, time limits for example. */
   check(isTick: boolean): boolean;
+  /** A wait begins. */
+  begin?(): void;
   /** Handles what workers have asked among their responses. */
   takeRequests(): void;
 }
@@ -58,6 +60,7 @@ export class BlockingWait {
   until(isOver: () => boolean): void {
     const { runtime, calls, loop, pool } = this.#options;
     loop.withdrawPark();
+    pool.begin?.();
     let tickMs = 0;
     for (let round = 1;; round++) {
       if (calls.lanes.isBusy && calls.drain(MAX_TAKEN) > 0) {
