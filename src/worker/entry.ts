@@ -25,6 +25,7 @@ import { CallMeter } from "../metering/call-metrics.ts";
 import { GaugeWriter } from "../metering/worker-gauges.ts";
 import { debugLine } from "../metering/debug-line.ts";
 import { unpackReason } from "../protocol/abort-reason.ts";
+import type { RequestMessage } from "../protocol/host-requests.ts";
 import {
   type AbortMessage,
   FLUSH,
@@ -120,10 +121,12 @@ function begin(given: WorkerStart, site: Served): (message: unknown) => void {
   const signals = new TaskSignals(start.abortEpochs);
   const codec = createCodec(start);
   const control = new Int32Array(start.lane, 0, REQUEST_RING / 4);
+  const port = runtime.openPort(start.payloadPort);
+  const notify = noticesOf(site, port, mirror);
   const requests = new HostRequests({
     codec,
     control,
-    post,
+    post: notify,
     refusal: site.isHost ? ON_HOST : runtime.blocks ? undefined : IN_BROWSER,
   });
   const taskRequests = new WorkerTaskRequests(requests, signals, codec);
@@ -146,7 +149,6 @@ function begin(given: WorkerStart, site: Served): (message: unknown) => void {
     return receive;
   }
   parent.onExit(() => announceEnd(start));
-  const port = runtime.openPort(start.payloadPort);
   const onStarted = (outcome: StartOutcome): void => announceStart(start, port, outcome, site);
   site.enter(realm, start, () => {
     load(start, realm, runtime, site.known).then((loaded) => {
@@ -155,7 +157,7 @@ function begin(given: WorkerStart, site: Served): (message: unknown) => void {
         exitSoon(1, site);
         return;
       }
-      const early = { codec, control, signals, requests, port, mirror };
+      const early = { codec, control, signals, requests, port, mirror, notify };
       loop = createLoop(start, realm, early, loaded, site);
       taskRequests.tasks = new Map(loaded.tasks.map((task, index) => [loaded.names[index]!, task]));
       onStarted({ heddle: "ready", ...loaded.packed });
@@ -261,6 +263,9 @@ function createCodec({ workerId, maxPayloadBytes }: WorkerStart): Codec {
   return new Codec({ access: runtime, origin: workerId + 1, maxPayloadBytes, allowsBorrow: false });
 }
 
+/** What a host has to get even while it blocks. */
+type Notice = RequestMessage | Extract<WorkerMessage, { readonly heddle: "full" }>;
+
 /** What a worker has before it loads its tasks. */
 interface EarlyParts {
   readonly codec: Codec;
@@ -270,12 +275,37 @@ interface EarlyParts {
   readonly port: PayloadPort;
   /** If it shares no memory with its host. */
   readonly mirror: WorkerMirror | undefined;
+  readonly notify: (message: Notice) => void;
+}
+
+/** Posts them on the payload port, where a host that blocks looks for them. */
+function noticesOf(
+  { post, isHost }: Served,
+  port: PayloadPort,
+  mirror: WorkerMirror | undefined,
+): EarlyParts["notify"] {
+  if (isHost || mirror !== undefined || !runtime.blocks) return post;
+  return (message) => {
+    // Objects of runtimes may be such that the host cannot read them, which only its event loop tells apart.
+    if (hasAttachments(message)) return post(message);
+    port.post(message, []);
+    post({ heddle: "notice" });
+  };
+}
+
+function hasAttachments(message: Notice): boolean {
+  const values = message.heddle === "request"
+    ? message.values
+    : message.heddle === "requestAbort"
+    ? message.reason
+    : undefined;
+  return (values?.payload?.attachments.length ?? 0) > 0;
 }
 
 function createLoop(
   start: WorkerStart,
   realm: WorkerRealm,
-  { codec, control, signals, requests, port, mirror }: EarlyParts,
+  { codec, control, signals, requests, port, mirror, notify }: EarlyParts,
   { tasks, context }: LoadedTasks,
   site: Served,
 ): WorkerLoop {
@@ -318,7 +348,7 @@ function createLoop(
     callBack: (call, index, args) => requests.request(["callback", index], args, undefined, call),
     spinMs: staysInLoop ? 0 : start.spinMs,
     mayBlock: !staysInLoop,
-    onTurn: watchMemory(isHost ? { ...start, maxMemory: Infinity } : start, gauges, post),
+    onTurn: watchMemory(isHost ? { ...start, maxMemory: Infinity } : start, gauges, notify),
     isTerminating: parent.isTerminating,
     onClose: () => void leave(realm, loop.streams, site),
     onCrash: site.crash,
@@ -362,7 +392,7 @@ function parkPrinter(
 function watchMemory(
   { maxMemory: maxBytes, metrics }: WorkerStart,
   gauges: GaugeWriter,
-  post: Served["post"],
+  post: (message: Notice) => void,
 ): (() => void) | undefined {
   if (maxBytes === Infinity && metrics === undefined) return undefined;
   const watch = new MemoryWatch({

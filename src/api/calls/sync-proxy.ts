@@ -120,7 +120,7 @@ function wait(
     outcome !== undefined || ends !== undefined || isOnHost() || mustStop?.() === true;
   const block = (): void => blocking.until(isOver);
   if (call === undefined) block();
-  else requests.whileBlocked(call, `pool.sync.${name}()`, block);
+  else requests.whileBlocked(call, `pool.sync.${name}()`, isOver, block);
   const isUnrun = outcome === undefined && ends === undefined && isOnHost();
   const error = isUnrun ? runsHere(name) : undefined;
   if (isUnrun && call !== undefined) cancel(call, error);

@@ -26,7 +26,7 @@ export function createBlocking(
   },
 ): BlockingWait {
   const check = (isTick: boolean): boolean => {
-    const { supervisor, broadcasts } = parts();
+    const { supervisor, broadcasts, requests } = parts();
     if (isTick) {
       timers.runDue(runtime.now());
       supervisor.checkLoad();
@@ -34,6 +34,7 @@ export function createBlocking(
     const hasOpened = broadcasts.runFinished();
     const hasNews = supervisor.checkWorkers(isTick);
     takeRequests();
+    if (isTick) requests.check();
     return hasNews || hasOpened;
   };
   const takeRequests = (): void => parts().requests.takeAll();

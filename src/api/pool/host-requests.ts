@@ -22,6 +22,7 @@ interface RequestParts {
   readonly dispatcher: Dispatcher;
   readonly cancellation: Cancellation;
   readonly supervisor: Pick<Supervisor, "workerIds" | "mayStart">;
+  readonly takeResponses: () => void;
 }
 
 export function createRequests(spec: PoolSpec, parts: RequestParts): HostRequests {

@@ -249,7 +249,8 @@ export function wire(given: PoolSpec, events: PartEvents): PoolParts {
   });
   const loop: PollLoop = new PollLoop(runtime, parker, awakeCount, dispatcher, options.spinMs);
   dispatcher.waiting.inliner = createInlineExecutor(spec, codec, snapshots, dispatcher, loop.kick);
-  const safety = new Watchdog(runtime, () => receivers(parts, parker), () => {
+  // A host that blocks looks for itself.
+  const safety = new Watchdog(given.runtime, () => receivers(parts, parker), () => {
     dispatcher.checkLanes();
     loop.onTick();
   });
@@ -269,7 +270,14 @@ export function wire(given: PoolSpec, events: PartEvents): PoolParts {
   });
   const parts: LinkedParts = {
     dispatcher,
-    requests: createRequests(spec, { codec, snapshots, dispatcher, supervisor, ...limits }),
+    requests: createRequests(spec, {
+      codec,
+      snapshots,
+      dispatcher,
+      supervisor,
+      ...limits,
+      takeResponses: () => takeResponses(dispatcher, loop.kick),
+    }),
     loop,
     safety,
     supervisor,
@@ -361,14 +369,16 @@ function createLimits(
     hardTimeoutMs: options.hardTimeoutMs,
     now: runtime.now,
     setTimeout: runtime.setTimeout,
-    takeResponses: () => {
-      if (dispatcher.drain(MAX_RESPONSES) > 0) poll();
-    },
+    takeResponses: () => takeResponses(dispatcher, poll),
     stretch: () => supervisor().stretch,
     stop: (lane, error) => supervisor().stop(lane, error),
   });
   const signals = new Signals((call, reason) => cancellation.abort(call, reason));
   return { cancellation, deadlines, signals };
+}
+
+function takeResponses(dispatcher: Dispatcher, poll: () => void): void {
+  if (dispatcher.drain(MAX_RESPONSES) > 0) poll();
 }
 
 function createInlineExecutor(

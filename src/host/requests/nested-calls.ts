@@ -4,6 +4,7 @@
  */
 import { Map, Set } from "../../builtins.ts";
 import type { Snapshot } from "../../lane/snapshot.ts";
+import { UNKNOWN_CALL } from "../../protocol/host-requests.ts";
 import type { CallSettings } from "../calls/call-settings.ts";
 import type { Follow, PendingCall, Reject, Resolve } from "../calls/in-flight.ts";
 import type { Submitter } from "../dispatch/submitter.ts";
@@ -18,11 +19,10 @@ export interface NestedCallsOptions {
 }
 
 /** A nested call in flight. */
-interface Nested {
+export interface Nested extends Pick<NestedCall, "parent" | "lane" | "request" | "isSync"> {
   readonly call: PendingCall;
-  readonly parent: PendingCall | undefined;
-  readonly lane: Lane;
-  readonly request: number;
+  /** Whether any call of its worker may have made it. */
+  readonly isParentUnknown: boolean;
 }
 
 /** A call to make. */
@@ -35,6 +35,10 @@ export interface NestedCall {
   /** The worker that makes it, and the number of its request. */
   readonly lane: Lane;
   readonly request: number;
+  /** Whether the worker waits for it with its thread. */
+  readonly isSync: boolean;
+  /** As in its request. */
+  readonly slot: number;
 }
 
 /** A function, since the compiler does not see that callbacks change a variable. */
@@ -58,14 +62,14 @@ export class NestedCalls {
     return this.#calls.size;
   }
 
-  /** The parent of a nested call; undefined for any other. */
-  parentOf(call: PendingCall): PendingCall | undefined {
-    return this.#calls.get(call)?.parent;
+  /** Who has made a nested call; undefined for any other. */
+  of(call: PendingCall): Nested | undefined {
+    return this.#calls.get(call);
   }
 
   /** Makes a call. Settles by `resolve` or `reject`. */
   make(nested: NestedCall, resolve: Resolve, reject: Reject): void {
-    const { task, snapshot, settings, parent, lane, request } = nested;
+    const { task, snapshot, settings, parent, lane, request, isSync, slot } = nested;
     /** Undefined: not made yet; "over": settled while it was made. */
     let state: Nested | undefined | "over";
     const end = (): void => {
@@ -83,7 +87,8 @@ export class NestedCalls {
       reject(reason);
     });
     if (isOver(state)) return;
-    state = { call, parent, lane, request };
+    const isParentUnknown = parent === undefined && slot === UNKNOWN_CALL;
+    state = { call, parent, lane, request, isSync, isParentUnknown };
     this.#calls.set(call, state);
     if (parent !== undefined) this.#childrenOf(parent).add(state);
   }

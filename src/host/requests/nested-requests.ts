@@ -79,7 +79,7 @@ export class NestedRequests {
   }
 
   #send(
-    { lane, number, header: [, , given, context] }: HostRequest,
+    { lane, number, isSync, slot, header: [, , given, context] }: HostRequest,
     { task, settings }: NestedTask,
     parent: PendingCall | undefined,
     args: readonly unknown[],
@@ -95,6 +95,8 @@ export class NestedRequests {
       parent,
       lane,
       request: number,
+      isSync,
+      slot,
     };
     nested.make(call, resolve, reject);
   }
