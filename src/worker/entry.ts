@@ -25,7 +25,6 @@ import { CallMeter } from "../metering/call-metrics.ts";
 import { GaugeWriter } from "../metering/worker-gauges.ts";
 import { debugLine } from "../metering/debug-line.ts";
 import { unpackReason } from "../protocol/abort-reason.ts";
-import type { RequestMessage } from "../protocol/host-requests.ts";
 import {
   type AbortMessage,
   FLUSH,
@@ -57,6 +56,7 @@ import { WorkerLoop } from "./loop.ts";
 import { announceBegin, announceEnd, announceStarted } from "./life.ts";
 import { MemoryWatch } from "./memory-watch.ts";
 import { followEndpoint, openStart } from "./mirrored.ts";
+import { type Notice, noticesOf } from "./notices.ts";
 import { Replies } from "./replies.ts";
 import type { ResultStreams } from "./streams/result-streams.ts";
 import { load, type LoadedTasks, modulesOf, packReasonOf } from "./loading/load-tasks.ts";
@@ -122,7 +122,9 @@ function begin(given: WorkerStart, site: Served): (message: unknown) => void {
   const codec = createCodec(start);
   const control = new Int32Array(start.lane, 0, REQUEST_RING / 4);
   const port = runtime.openPort(start.payloadPort);
-  const notify = noticesOf(site, port, mirror);
+  const notify = site.isHost || mirror !== undefined || !runtime.blocks
+    ? post
+    : noticesOf(port, post);
   const requests = new HostRequests({
     codec,
     control,
@@ -263,9 +265,6 @@ function createCodec({ workerId, maxPayloadBytes }: WorkerStart): Codec {
   return new Codec({ access: runtime, origin: workerId + 1, maxPayloadBytes, allowsBorrow: false });
 }
 
-/** What a host has to get even while it blocks. */
-type Notice = RequestMessage | Extract<WorkerMessage, { readonly heddle: "full" }>;
-
 /** What a worker has before it loads its tasks. */
 interface EarlyParts {
   readonly codec: Codec;
@@ -276,30 +275,6 @@ interface EarlyParts {
   /** If it shares no memory with its host. */
   readonly mirror: WorkerMirror | undefined;
   readonly notify: (message: Notice) => void;
-}
-
-/** Posts them on the payload port, where a host that blocks looks for them. */
-function noticesOf(
-  { post, isHost }: Served,
-  port: PayloadPort,
-  mirror: WorkerMirror | undefined,
-): EarlyParts["notify"] {
-  if (isHost || mirror !== undefined || !runtime.blocks) return post;
-  return (message) => {
-    // Objects of runtimes may be such that the host cannot read them, which only its event loop tells apart.
-    if (hasAttachments(message)) return post(message);
-    port.post(message, []);
-    post({ heddle: "notice" });
-  };
-}
-
-function hasAttachments(message: Notice): boolean {
-  const values = message.heddle === "request"
-    ? message.values
-    : message.heddle === "requestAbort"
-    ? message.reason
-    : undefined;
-  return (values?.payload?.attachments.length ?? 0) > 0;
 }
 
 function createLoop(

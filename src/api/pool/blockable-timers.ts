@@ -1,4 +1,7 @@
-/** Timers of a pool that run even while its host blocks in `pool.sync`, when the event loop does not. */
+/**
+ * Timers of a pool that run even while its host blocks in `pool.sync`, when the event loop does not. The watchdog has none of these:
+ * a host that blocks looks for itself.
+ */
 import { Set } from "../../builtins.ts";
 import type { Runtime, Timer } from "../../runtimes/runtime.ts";
 

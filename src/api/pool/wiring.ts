@@ -249,7 +249,6 @@ export function wire(given: PoolSpec, events: PartEvents): PoolParts {
   });
   const loop: PollLoop = new PollLoop(runtime, parker, awakeCount, dispatcher, options.spinMs);
   dispatcher.waiting.inliner = createInlineExecutor(spec, codec, snapshots, dispatcher, loop.kick);
-  // A host that blocks looks for itself.
   const safety = new Watchdog(given.runtime, () => receivers(parts, parker), () => {
     dispatcher.checkLanes();
     loop.onTick();
@@ -270,14 +269,7 @@ export function wire(given: PoolSpec, events: PartEvents): PoolParts {
   });
   const parts: LinkedParts = {
     dispatcher,
-    requests: createRequests(spec, {
-      codec,
-      snapshots,
-      dispatcher,
-      supervisor,
-      ...limits,
-      takeResponses: () => takeResponses(dispatcher, loop.kick),
-    }),
+    requests: createRequests(spec, { codec, snapshots, dispatcher, supervisor, loop, ...limits }),
     loop,
     safety,
     supervisor,
@@ -369,16 +361,14 @@ function createLimits(
     hardTimeoutMs: options.hardTimeoutMs,
     now: runtime.now,
     setTimeout: runtime.setTimeout,
-    takeResponses: () => takeResponses(dispatcher, poll),
+    takeResponses: () => {
+      if (dispatcher.drain(MAX_RESPONSES) > 0) poll();
+    },
     stretch: () => supervisor().stretch,
     stop: (lane, error) => supervisor().stop(lane, error),
   });
   const signals = new Signals((call, reason) => cancellation.abort(call, reason));
   return { cancellation, deadlines, signals };
-}
-
-function takeResponses(dispatcher: Dispatcher, poll: () => void): void {
-  if (dispatcher.drain(MAX_RESPONSES) > 0) poll();
 }
 
 function createInlineExecutor(
