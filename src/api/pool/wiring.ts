@@ -250,7 +250,7 @@ export function wire(given: PoolSpec, events: PartEvents): PoolParts {
   });
   const loop: PollLoop = new PollLoop(runtime, parker, awakeCount, dispatcher, options.spinMs);
   dispatcher.waiting.inliner = createInlineExecutor(spec, codec, snapshots, dispatcher, loop.kick);
-  const safety = new Watchdog(runtime, () => receivers(parts, parker), () => {
+  const safety = new Watchdog(given.runtime, () => receivers(parts, parker), () => {
     dispatcher.checkLanes();
     loop.onTick();
   });
@@ -270,7 +270,7 @@ export function wire(given: PoolSpec, events: PartEvents): PoolParts {
   });
   const parts: LinkedParts = {
     dispatcher,
-    requests: createRequests(spec, { codec, snapshots, dispatcher, supervisor, ...limits }),
+    requests: createRequests(spec, { codec, snapshots, dispatcher, supervisor, loop, ...limits }),
     loop,
     safety,
     supervisor,

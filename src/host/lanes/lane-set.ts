@@ -49,6 +49,10 @@ export class LaneSet {
     return this.#suspended.size;
   }
 
+  isSuspended(lane: Lane): boolean {
+    return this.#suspended.has(lane);
+  }
+
   /** An open lane gets no calls until `resume`. False: it is not open. */
   suspend(lane: Lane): boolean {
     if (!removeFrom(this.open, lane)) return false;

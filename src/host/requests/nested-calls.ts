@@ -4,36 +4,19 @@
  */
 import { Map, Set } from "../../builtins.ts";
 import type { Snapshot } from "../../lane/snapshot.ts";
+import { UNKNOWN_CALL } from "../../protocol/host-requests.ts";
 import type { CallSettings } from "../calls/call-settings.ts";
-import type { CallerContext } from "../calls/caller-context.ts";
 import type { Follow, PendingCall, Reject, Resolve } from "../calls/in-flight.ts";
 import type { Submitter } from "../dispatch/submitter.ts";
 import type { Cancellation } from "../limits/cancellation.ts";
 import type { Lane } from "../lanes/lane.ts";
+import type { HostRequest, Nested } from "./request.ts";
 
 export interface NestedCallsOptions {
   readonly submitter: Submitter;
   readonly cancellation: Cancellation;
   /** Runs a function soon, without the host's event loop if that is blocked. */
   readonly soon: (f: () => void) => void;
-}
-
-/** A nested call that a worker has asked for. */
-export interface Nested {
-  readonly lane: Lane;
-  readonly request: number;
-  /** The call that makes it, until that has ended; undefined: none. */
-  parent: PendingCall | undefined;
-  /** Its priority and its context, since the parent may have ended before the call is made. */
-  readonly priority: number;
-  readonly context: CallerContext | undefined;
-  /** The parent has returned: nothing but its own limits ends the call. */
-  isDetached: boolean;
-  /** Set when it is made. */
-  call: PendingCall | undefined;
-  /** Why it is not to be made any more. */
-  refusal: { readonly reason: unknown } | undefined;
-  isOver: boolean;
 }
 
 /** What is called, and how. */
@@ -60,17 +43,22 @@ export class NestedCalls {
     return this.#all.size;
   }
 
-  /** The parent of a nested call; undefined for any other. */
-  parentOf(call: PendingCall): PendingCall | undefined {
-    return this.#calls.get(call)?.parent;
+  /** Who has made a nested call; undefined for any other. */
+  of(call: PendingCall): Nested | undefined {
+    return this.#calls.get(call);
   }
 
   /** A request has arrived; `parent` is in flight. Runs no code of the program. `end` must follow. */
-  expect(parent: PendingCall | undefined, lane: Lane, request: number): Nested {
+  expect(
+    parent: PendingCall | undefined,
+    { lane, number, isSync, slot }: Pick<HostRequest, "lane" | "number" | "isSync" | "slot">,
+  ): Nested {
     const nested: Nested = {
       lane,
-      request,
+      request: number,
+      isSync,
       parent,
+      isParentUnknown: parent === undefined && slot === UNKNOWN_CALL,
       priority: parent?.settings.priority ?? 0,
       context: parent?.context,
       isDetached: false,

@@ -9,9 +9,9 @@ import type { CallSettings } from "../calls/call-settings.ts";
 import { noCaller } from "../calls/caller-context.ts";
 import type { Reject, Resolve } from "../calls/in-flight.ts";
 import { withContext } from "../calls/with-context.ts";
-import type { Nested, NestedCalls } from "./nested-calls.ts";
+import type { NestedCalls } from "./nested-calls.ts";
 import { capturePassing } from "./passing-values.ts";
-import type { TakenRequest } from "./request.ts";
+import type { Nested, TakenRequest } from "./request.ts";
 
 /** A task as nested calls find it. */
 export interface NestedTask {

@@ -86,10 +86,27 @@ export class PinnedCalls {
     }
   }
 
+  find(slot: number, generation: number): QueuedCall | undefined {
+    for (const calls of this.#waiting.values()) {
+      const found = calls.find((call) => call.slot === slot && call.generation === generation);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
   has(slot: number, generation: number): boolean {
-    return [...this.#waiting.values()].some((calls) =>
-      calls.some((call) => call.slot === slot && call.generation === generation)
-    );
+    return this.find(slot, generation) !== undefined;
+  }
+
+  /** Whether this worker may run a call; `isOnly`: and no other may. */
+  mayRun(
+    { id }: Pick<Lane, "id">,
+    { settings: { affinity } }: PendingCall,
+    isOnly = false,
+  ): boolean {
+    if (affinity === undefined || "isNested" in affinity) return !isOnly;
+    if ("workerId" in affinity) return affinity.workerId === id;
+    return affinity.slot !== undefined && this.#slots[affinity.slot] === id;
   }
 
   /** Sends calls to their workers while these have room. True: some were sent. */

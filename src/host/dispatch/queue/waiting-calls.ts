@@ -131,6 +131,17 @@ export class WaitingCalls {
     return this.queue.has(slot, generation) || this.pinned.has(slot, generation);
   }
 
+  /** Sends a call that waits on the host to the first of `lanes` that may run it, beyond their limits. */
+  sendBeyondLimits(call: PendingCall, lanes: readonly Lane[]): void {
+    const { slot, generation } = call;
+    const queued = this.queue.find(slot, generation) ?? this.pinned.find(slot, generation);
+    if (queued === undefined || this.#callOf(queued) === undefined) return;
+    const isSent = lanes.some((lane) =>
+      this.pinned.mayRun(lane, call) && this.#sendSnapshot(lane, queued)
+    );
+    if (isSent) this.onQueuedSettled();
+  }
+
   /** Puts already sent calls back at the front of their priority. */
   putBack(calls: readonly QueuedCall[]): void {
     if (calls.length === 0) return;
