@@ -63,7 +63,7 @@ test("nested calls of a call that is given up are aborted, those of one that thr
   await until(() => words[2]! >= 10);
   controller.abort();
   expect(await aborted).toMatchObject({ name: "AbortError" });
-  const timedOut = rejection(pool.call.asksEndless.with({ timeoutMs: 50 })(words, 10));
+  const timedOut = rejection(pool.call.asksEndless.with({ runTimeoutMs: 50 })(words, 10));
   expect(await timedOut).toMatchObject({ code: "HEDDLE_TIMEOUT" });
   expect(await rejection(pool.call.asksEndlessAndThrows(words, 10))).toBeInstanceOf(RangeError);
   await until(() => pool.stats().inFlight === 0);
