@@ -1,5 +1,5 @@
 /**
- * Eighty-two faults, one line of the sources each, and the tests that have to notice them. `npm run test:mutants` puts them in one
+ * Eighty-seven faults, one line of the sources each, and the tests that have to notice them. `npm run test:mutants` puts them in one
  * by one, and lists those that no test noticed.
  */
 
@@ -584,6 +584,43 @@ const workers: Room = {
   ],
 };
 
+const requests: Room = {
+  tests: ["unit/host/requests", "unit/lane/endpoint.test.ts"],
+  mutants: [
+    {
+      file: "host/requests/callers.ts",
+      from: "if (at.call === call && !at.isOver()) return at;",
+      to: "if (at.call === call) return at;",
+      fault: "a blocked host seems to wait for the next call in the slot of its own",
+    },
+    {
+      file: "host/requests/callers.ts",
+      from:
+        "return caller.isSync && this.#isThreadAwaited(caller.lane, blocked, seen) ? SURELY : ofCall;",
+      to: "return ofCall;",
+      fault: "a worker that the host waits for waits for the host with its thread",
+    },
+    {
+      file: "host/requests/host-requests.ts",
+      from: "if (certainty === MAYBE && request.idleChecks >= MAX_IDLE_CHECKS) {",
+      to: "if (certainty === MAYBE) {",
+      fault: "a request that could wait is refused",
+    },
+    {
+      file: "host/requests/host-requests.ts",
+      from: "const isBusy = lane.isAwake &&",
+      to: "const isBusy = false &&",
+      fault: "a request counts as stuck while its worker runs",
+    },
+    {
+      file: "lane/payload-port.ts",
+      from: "this.#notices.push(next.notice);",
+      to: "",
+      fault: "a notice that comes before a payload is lost",
+    },
+  ],
+};
+
 export const rooms: Readonly<Record<string, Room>> = {
   ring,
   parking,
@@ -595,4 +632,5 @@ export const rooms: Readonly<Record<string, Room>> = {
   shared,
   scopes,
   workers,
+  requests,
 };
