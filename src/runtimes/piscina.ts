@@ -36,6 +36,10 @@ export function requireFile(url: string, own: string): unknown {
   return require(fileURLToPath(url));
 }
 
+/** In a worker: whether `process.exit()` was called. On Deno that is an error which `require` of an ES module throws (2.9). */
+export const isExiting = (): boolean =>
+  (process as { readonly _exiting?: boolean })._exiting === true;
+
 function createRequire(path: string): NodeJS.Require {
   const { createRequire, Module } = process.getBuiltinModule("node:module");
   const main = new Module(path);

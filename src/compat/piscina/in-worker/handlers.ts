@@ -1,6 +1,6 @@
 /** The functions that tasks name, in a worker: found in their modules once, and known by a number after that. */
-import { Error, Map } from "../../../builtins.ts";
-import { requireFile } from "../../../runtimes/piscina.ts";
+import { Error, Map, Promise } from "../../../builtins.ts";
+import { isExiting, requireFile } from "../../../runtimes/piscina.ts";
 
 export type Handler = (task: unknown) => unknown;
 
@@ -40,7 +40,10 @@ type Module = Readonly<Record<string, unknown>>;
 
 /** An export that is a function, or a promise of one: by `require`, otherwise by `import`, as Piscina looks for it. */
 async function findHandler({ url, name }: HandlerPlace): Promise<Handler | undefined> {
-  const required = await requiredExport(url, name).catch(() => undefined); // `import` says why
+  const required = await requiredExport(url, name).catch(() => {
+    if (isExiting()) return new Promise<never>(() => {});
+    return undefined; // `import` says why
+  });
   if (typeof required === "function") return required as Handler;
   const module = await import(/* webpackIgnore: true */ /* @vite-ignore */ url) as Module;
   const imported = await module[name];
