@@ -25,26 +25,23 @@ export const afterTurn = (callback: () => void): void => void setTimeout(callbac
 export const threadData = (): unknown =>
   process.getBuiltinModule("node:worker_threads").workerData as unknown;
 
-let require: NodeJS.Require | undefined;
+let main: NodeJS.Module | undefined;
 
 /**
  * In a worker: what `require` returns for a file, so that its hooks see it. `own`, a module of heddle's, is the main module
  * there, as Piscina's own is in its workers: `require.main` and `module.parent` of the file are objects.
  */
 export function requireFile(url: string, own: string): unknown {
-  require ??= createRequire(fileURLToPath(own.startsWith("file:") ? own : url));
-  return require(fileURLToPath(url));
+  const { Module } = process.getBuiltinModule("node:module");
+  main ??= process.mainModule = createMain(Module, own.startsWith("file:") ? own : url);
+  return Module.prototype.require.call(main, fileURLToPath(url)); // Bun's instances do not inherit it
+}
+
+function createMain(Module: new (id: string) => NodeJS.Module, url: string): NodeJS.Module {
+  const path = fileURLToPath(url);
+  return Object.assign(new Module(path), { filename: path, loaded: true });
 }
 
 /** In a worker: whether `process.exit()` was called. On Deno that is an error which `require` of an ES module throws (2.9). */
 export const isExiting = (): boolean =>
   (process as { readonly _exiting?: boolean })._exiting === true;
-
-function createRequire(path: string): NodeJS.Require {
-  const { createRequire, Module } = process.getBuiltinModule("node:module");
-  const main = new Module(path);
-  main.filename = path;
-  main.loaded = true;
-  process.mainModule = main;
-  return createRequire(path);
-}

@@ -60,8 +60,8 @@ export const capabilities = {
   movesStreams: runtimeName !== "bun",
   /** Hooks of `require` run, of those that flags of a thread preload: Deno and Bun have no such flags. */
   requireHooks: runtimeName === "node",
-  /** `require.main` can be given to a thread whose entry is an ES module. On Bun it is undefined there, whatever `process.mainModule` is. */
-  hasRequireMain: runtimeName !== "bun",
+  /** `require.main` can be given to a thread whose entry is an ES module. On Deno it is another object, on Bun undefined. */
+  setsRequireMain: runtimeName === "node",
   /** Which functions have run can be asked in a thread (V8's inspector, as Node has it). */
   countsFunctions: runtimeName === "node",
 } as const;
