@@ -521,10 +521,10 @@ const scopes: Room = {
       fault: "leaving a scope waits for tasks of workers that are gone",
     },
     {
-      file: "host/limits/cancellation.ts",
-      from: "run === undefined ? Infinity : killAfterMs",
-      to: "Infinity",
-      fault: "a task that goes on after its time limit keeps its scope open",
+      file: "host/limits/deadlines.ts",
+      from: "this.#stopCancelled(call);",
+      to: "",
+      fault: "a stream that does not end keeps its scope open",
     },
     {
       file: "api/scopes/joiners.ts",
