@@ -3,9 +3,9 @@ import { describe, expect, test } from "vitest";
 import { createPool, type Pool, type PoolOptions, TimeoutError } from "../../src/mod.ts";
 import { begun, closedAfterTest, rejection, sharedWords, until } from "../support/conformance.ts";
 
-type Tasks = typeof import("../fixtures/kill-tasks.ts");
+type Tasks = typeof import("../fixtures/blocking-tasks.ts");
 
-const url = new URL("../fixtures/kill-tasks.ts", import.meta.url);
+const url = new URL("../fixtures/blocking-tasks.ts", import.meta.url);
 const KILL = { killAfterMs: 20 };
 
 async function killingPool(options: PoolOptions = {}): Promise<Pool<Tasks>> {
