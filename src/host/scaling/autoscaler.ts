@@ -59,7 +59,8 @@ export class Autoscaler {
   /** Starts a worker if calls wait for one. Called before the host parks, and when a call is queued. */
   check(): void {
     const { runtime, size, alive, hasWorker, startable, start } = this.#options;
-    if (this.#isClosed || this.#growth !== undefined || alive() >= size.maxThreads) return;
+    const isWatched = this.#growth !== undefined && hasWorker();
+    if (this.#isClosed || isWatched || alive() >= size.maxThreads) return;
     const calls = startable();
     if (!this.#mayWait(calls)) return;
     if (!hasWorker()) {

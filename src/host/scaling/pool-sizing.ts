@@ -38,7 +38,7 @@ export class PoolSizing {
       lanes: () => dispatcher.lanes.open,
       alive: () => alive() + delayed(),
       isBackingOff: () => delayed() > 0,
-      hasWorker: () => dispatcher.lanes.open.length + starting() > 0,
+      hasWorker: () => dispatcher.lanes.open.length > 0 || starting() > 0,
       starting,
       startable: () => dispatcher.startable,
       isWorthStart: (waitedMs) => cost.isWorth(dispatcher.backlogMs, alive(), waitedMs),

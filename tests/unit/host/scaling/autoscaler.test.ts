@@ -116,6 +116,10 @@ function createPool(ready: number, limits: Partial<AutoscalerOptions["size"]> = 
     startedMs,
     retired,
     check: () => elastic.check(),
+    /** The worker waits with its thread. */
+    suspend: (lane: Lane) => {
+      open.splice(open.indexOf(lane), 1);
+    },
     close: () => elastic.close(),
     onReady: () => elastic.onReady(),
     /** A worker that was started is ready. */
@@ -211,6 +215,20 @@ describe("growth", () => {
       pass(2);
       expect(startedMs).toEqual([100 + 2 * WAIT_MS]);
     }
+  });
+
+  test("starts one at once if the last one takes no more calls, also while it watches", () => {
+    const { check, lanes, pass, startedMs, state, suspend } = createPool(1);
+    state.isWaiting = true;
+    state.startCostMs = 1000;
+    check();
+    pass(WAIT_MS / 2);
+    suspend(lanes[0]!.lane);
+    check();
+    expect(startedMs).toEqual([WAIT_MS / 2]);
+    check();
+    pass(WAIT_MS);
+    expect(startedMs).toHaveLength(1); // that one is starting
   });
 
   test("starts none while enough are starting", () => {
