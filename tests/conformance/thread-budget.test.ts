@@ -94,14 +94,22 @@ describe("a budget of threads", () => {
   });
 
   test("the death of a worker gives its thread back", async () => {
-    const budget = threadBudget({ max: 1 });
-    const dying = elasticPool({ budget, minThreads: 0 });
+    const budget = threadBudget({ max: 2 });
+    const dying = elasticPool({ budget, minThreads: 0, maxThreads: 1 });
     const other = elasticPool({ budget, minThreads: 0 });
-    const lost = dying.call.exitLater(3).then(() => dying.call.hang());
-    const waiting = other.call.echo(1);
-    await expect(lost).rejects.toMatchObject({ code: "HEDDLE_WORKER_LOST" });
-    expect(await waiting).toBe(1);
-    await until(() => budget.threads === 1);
+    const [first, words] = [sharedWords(), sharedWords()];
+    const held = dying.call.hold(1, first);
+    const lost = rejection(dying.call.exit(3));
+    await begun(first);
+    const calls = [1, 2].map(() => other.call.hold(1, words));
+    await until(() => budget.waiting === 1);
+    release(first);
+    await held;
+    expect(await lost).toMatchObject({ code: "HEDDLE_WORKER_LOST" });
+    await begun(words, 2);
+    release(words);
+    expect(new Set(await Promise.all(calls)).size).toBe(2);
+    expect(budget.threads).toBe(2);
   });
 
   test("shutdown gives all threads back", async () => {
