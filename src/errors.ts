@@ -265,7 +265,7 @@ export class TimeoutError extends HeddleError {
    * "silent" occurs as the cause of a WorkerLostError: the worker took no call for twice the hard timeout.
    */
   readonly kind: "run" | "call" | "scope" | "hard" | "silent";
-  /** The limit, in milliseconds; undefined for a worker that was stopped after an abort. */
+  /** The limit, in milliseconds; undefined for a worker that was stopped by `killAfterMs`. */
   readonly limitMs: number | undefined;
 
   /** Creates the error. */
@@ -277,7 +277,7 @@ export class TimeoutError extends HeddleError {
       scope: `The scope was not left within its timeoutMs${limit}.`,
       silent: `The worker took no call for ${limitMs} ms.`,
       hard: limitMs === undefined
-        ? "The worker did not stop in time after an abort."
+        ? "The task went on for its killAfterMs after its call had ended early; its worker was stopped."
         : `The task ran longer than the hard timeout${limit}; its worker was stopped.`,
     };
     super("HEDDLE_TIMEOUT", messages[kind]);

@@ -521,10 +521,10 @@ const scopes: Room = {
       fault: "leaving a scope waits for tasks of workers that are gone",
     },
     {
-      file: "host/limits/cancellation.ts",
-      from: "run === undefined ? Infinity : killAfterMs",
-      to: "Infinity",
-      fault: "a task that goes on after its time limit keeps its scope open",
+      file: "host/limits/deadlines.ts",
+      from: "this.#stopCancelled(call);",
+      to: "",
+      fault: "a stream that does not end keeps its scope open",
     },
     {
       file: "api/scopes/joiners.ts",
@@ -543,7 +543,10 @@ const scopes: Room = {
 
 /** By name. */
 const workers: Room = {
-  tests: ["unit/host/workers", ...conformance("thread-budget", "unavailable-threads")],
+  tests: [
+    ...["workers", "scaling", "schedule"].map((part) => `unit/host/${part}`),
+    ...conformance("thread-budget", "unavailable-threads", "starving-pools"),
+  ],
   mutants: [
     {
       file: "host/scaling/thread-budget.ts",
@@ -553,21 +556,33 @@ const workers: Room = {
     },
     {
       file: "host/scaling/thread-budget.ts",
-      from: "for (const { retiring } of this.#shares) missing -= retiring;",
-      to: "",
-      fault: "a worker is taken back at every look while one closes already",
+      from: "if (!isDue || isComing) return false;",
+      to: "if (!isDue) return false;",
+      fault: "busy workers are taken back at every look while one finishes its calls already",
     },
     {
       file: "host/scaling/thread-budget.ts",
-      from: "this.#queue.push(donor); // others come before it",
-      to: "this.#queue.unshift(donor);",
+      from: "const others = this.#waiting.filter(({ held }) => held < asker.held);",
+      to: "const others: BudgetShare[] = [];",
       fault: "a pool gets the thread that was just taken from it",
     },
     {
-      file: "host/scaling/pool-sizing.ts",
-      from: "return startable > 0 && startable > starting();",
-      to: "return startable > 0;",
+      file: "host/scaling/autoscaler.ts",
+      from: "if (calls.count > starting()) {",
+      to: "if (calls.count > 0) {",
       fault: "one call that waits starts a second worker while the first one starts",
+    },
+    {
+      file: "host/scaling/budget-use.ts",
+      from: "if (open().length + starting() === 0) {",
+      to: "if (alive === 0) {",
+      fault: "a pool whose workers wait for other calls with their threads waits for the budget",
+    },
+    {
+      file: "host/schedule/work-stealing.ts",
+      from: "isStuck ||= isLaneStuck;",
+      to: "",
+      fault: "a short call that waits alone behind a long one is not worth a worker",
     },
     {
       file: "host/workers/unavailable-threads.ts",

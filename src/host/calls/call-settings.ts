@@ -22,7 +22,7 @@ interface CallRun {
 
 /** Follows calls beyond the time when they are settled: until no worker runs their tasks any more. Runs no user code. */
 export interface RunWatch {
-  /** The `killAfterMs` of calls that have none. For these calls it counts from the end of a time limit as well. */
+  /** The `killAfterMs` of calls that have none. */
   readonly killAfterMs: number;
   /** The call was made; once more when its task has become known. */
   onMade(call: CallRun): void;
@@ -44,7 +44,7 @@ export interface CallSettings {
   /** What the call resolves with after either of the first two; undefined: it rejects with TimeoutError. */
   readonly timeoutValue: unknown;
   readonly signal: AbortSignal | undefined;
-  /** Time from an abort until the worker is stopped if the task has not ended; Infinity: never. */
+  /** Time from the early end of the call until the worker is stopped if the task has not ended; Infinity: never. */
   readonly killAfterMs: number;
   /** How often the call is retried if its worker is lost. */
   readonly retries: number;

@@ -65,6 +65,8 @@ export class PendingCall {
   /** When `Deadlines` first saw it, and saw it begun, in milliseconds. -1: not yet. */
   firstSeenMs = -1;
   begunMs = -1;
+  /** When its stream was cancelled, if its worker is to be stopped a while later. -1: not, or never. */
+  cancelledMs = -1;
   /** Its place among the calls with a time limit. */
   timedIndex = -1;
   /** For making it again if its worker is lost or busy; and how often its worker was lost. */
@@ -151,7 +153,7 @@ export class InFlight {
     call.lane = QUEUED_ON_HOST;
     if (settings !== PLAIN) {
       call.settings = settings;
-      call.firstSeenMs = call.begunMs = -1;
+      call.firstSeenMs = call.begunMs = call.cancelledMs = -1;
       call.retries = 0;
       if (settings.tickMs !== Infinity) {
         call.timedIndex = this.#timed.length;
@@ -197,9 +199,12 @@ export class InFlight {
   /** Replaces the settings of a call, never PLAIN ones, when the options of its task have become known. */
   adopt(call: PendingCall, settings: CallSettings): void {
     call.settings = settings;
-    if (settings.tickMs !== Infinity && call.timedIndex < 0) {
-      call.timedIndex = this.#timed.push(call) - 1;
-    }
+    if (settings.tickMs !== Infinity) this.watchTime(call);
+  }
+
+  /** The call is among those with a time limit from now on. */
+  watchTime(call: PendingCall): void {
+    if (call.timedIndex < 0) call.timedIndex = this.#timed.push(call) - 1;
   }
 
   /** Calls with a time limit, as of now. */
@@ -244,7 +249,7 @@ export class InFlight {
       else {
         this.size++;
         if (call.isIdle) this.#idle++;
-        if (call.settings.tickMs !== Infinity) call.timedIndex = this.#timed.push(call) - 1;
+        if (call.settings.tickMs !== Infinity || call.cancelledMs >= 0) this.watchTime(call);
       }
     }
   }

@@ -132,14 +132,6 @@ export class LaneSet {
     return false;
   }
 
-  /** Calls that wait behind a long one. */
-  get blocked(): number {
-    return this.open.reduce(
-      (calls, { load }) => load.hasLong ? calls + load.outstanding - 1 : calls,
-      0,
-    );
-  }
-
   /** Call between announcing a park and the second check: requests a wake when a lane can take calls. */
   requestSpace(): void {
     for (const lane of this.open) lane.requestSpace();

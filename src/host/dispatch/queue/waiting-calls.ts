@@ -179,7 +179,7 @@ export class WaitingCalls {
     call.retries++;
     this.retried++;
     call.lane = QUEUED_ON_HOST;
-    call.begunMs = -1;
+    call.begunMs = call.cancelledMs = -1;
     this.#deferred++;
     const timer = setTimeout(() => {
       this.endDeferred();
