@@ -1,6 +1,6 @@
-/** The pages' program in Firefox, where it is installed: `firefox` or `firefox-esr` on the path, or FIREFOX_PATH. */
+/** Pages in Firefox, where it is installed: `firefox` or `firefox-esr` on the path, or FIREFOX_PATH. */
 import { spawn } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { describe, expect, test } from "vitest";
@@ -61,6 +61,40 @@ function inFirefox(folder: string, headers: Readonly<Record<string, string>>): P
   });
 }
 
+const TASKS = `
+export const add = (a, b) => a + b;
+export const later = (ms) => new Promise((resolve) => setTimeout(resolve, ms, ms));
+export const nested = (levels) => {
+  let value = 1;
+  for (let level = 0; level < levels; level++) value = { value };
+  return value;
+};
+export const levelsOf = (value) => {
+  let levels = 0;
+  for (; typeof value === "object"; value = value.value) levels++;
+  return levels;
+};
+`;
+
+/** What a page posts whose script is this, after an import of heddle as `heddle`. */
+function ofPage(script: string, headers: Readonly<Record<string, string>> = {}): Promise<unknown> {
+  return inFolder((folder) => {
+    cpSync(join(root, "dist/browser"), join(folder, "heddle"), { recursive: true });
+    const code = `import * as heddle from "/heddle/mod.js";
+      import { levelsOf, nested } from "/tasks.js";
+      const createPool = (options) => heddle.createPool({ threads: 1, ...options })("/tasks.js");
+      const end = (result) =>
+        void fetch("/result", { method: "POST", body: JSON.stringify(result) });
+      ${script}`;
+    writeFileSync(join(folder, "page.js"), code);
+    writeFileSync(join(folder, "tasks.js"), TASKS);
+    writeFileSync(join(folder, "index.html"), pageOf("/page.js"));
+    const back = "<script>setTimeout(() => history.back(), 500)</script>";
+    writeFileSync(join(folder, "other.html"), `<!doctype html>${back}`);
+    return inFirefox(folder, headers);
+  });
+}
+
 // Left out where Firefox is not installed: no package of the registry has one that runs without its own driver.
 describe.runIf(firefox !== undefined)("Firefox", () => {
   test.each([["shared", ISOLATED], ["messages", {}]] as const)(
@@ -70,5 +104,71 @@ describe.runIf(firefox !== undefined)("Firefox", () => {
         await bundle(folder);
         expect(await inFirefox(folder, headers)).toEqual(expected(transport));
       }),
+  );
+
+  test.each([["shared", ISOLATED], ["messages", {}]] as const)(
+    "%s: values nested too deeply are refused, and other calls go on",
+    async (_, headers) => {
+      const result = await ofPage(
+        `const pool = createPool();
+        const other = pool.call.later(300).catch(({ code }) => code);
+        const outcome = (promise) => promise.then(() => "arrives", ({ code }) => code);
+        const outcomes = new Set();
+        for (const levels of [700, 1000, 1500, 2000, 3000, 5000, 20_000]) {
+          outcomes.add(await outcome(pool.call.levelsOf(nested(levels))));
+          outcomes.add(await outcome(pool.call.nested(levels)));
+        }
+        end([[...outcomes].sort(), await other, pool.stats().workersLost]);`,
+        headers,
+      );
+      expect(result).toEqual([["HEDDLE_DATA_CLONE", "arrives"], 300, 0]);
+    },
+  );
+
+  test("workers that the page ends are noticed and replaced", async () => {
+    const result = await ofPage(
+      `const workers = [];
+      const Original = Worker;
+      globalThis.Worker = class extends Original {
+        constructor(...args) {
+          super(...args);
+          workers.push(this);
+        }
+      };
+      const pool = createPool();
+      await pool.ready;
+      const lost = pool.call.later(10_000).catch(({ code }) => code);
+      workers[0].terminate();
+      end([await lost, await pool.call.add(1, 2)]);`,
+    );
+    expect(result).toEqual(["HEDDLE_WORKER_LOST", 3]);
+  });
+
+  test.each(["idle", "busy", "stopped", "shut down"])(
+    "the back-forward cache keeps a page whose pool is %s",
+    async (state) => {
+      const result = await ofPage(
+        `if (sessionStorage.getItem("wasHere") !== null) end("loaded again");
+        else {
+          sessionStorage.setItem("wasHere", "yes");
+          const pool = createPool();
+          const call = pool.call.later(1500);
+          addEventListener("pageshow", async ({ persisted }) => {
+            if (!persisted) return;
+            const results = state === "shut down" ? [] : [await call, await pool.call.add(1, 2)];
+            end(["kept", ...results]);
+          });
+          const state = ${JSON.stringify(state)};
+          if (state === "stopped") {
+            const other = createPool({ hardTimeoutMs: 50 });
+            await other.call.later(9999).catch(() => {});
+          }
+          await (state === "busy" ? pool.ready : call); // none that still loads its script
+          if (state === "shut down") await pool.shutdown();
+          setTimeout(() => location.href = "/other.html", 200);
+        }`,
+      );
+      expect(result).toEqual(state === "shut down" ? ["kept"] : ["kept", 1500, 3]);
+    },
   );
 });
