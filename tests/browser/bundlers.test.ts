@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import webpack from "webpack";
 import { hasBrowser, launchBrowser } from "../support/browser.ts";
 import { inFolder, pack, root, run, unpack } from "../support/package.ts";
-import { expected, ISOLATED, pageOf, resultOf, serveFolder, STRICT } from "./pages.ts";
+import { CORS, expected, ISOLATED, pageOf, resultOf, serveFolder, STRICT } from "./pages.ts";
 
 let browser: Browser;
 let project = "";
@@ -200,10 +200,7 @@ describe.runIf(hasBrowser)("no bundler", () => {
     ["files of the page's own origin", false],
     ["a CDN", true],
   ])("%s", async (_, isForeign) => {
-    const cdn = await serveFolder(join(project, "node_modules/heddle"), {
-      "Access-Control-Allow-Origin": "*",
-      "Cross-Origin-Resource-Policy": "cross-origin",
-    });
+    const cdn = await serveFolder(join(project, "node_modules/heddle"), CORS);
     const base = isForeign ? cdn.url : "/node_modules/heddle";
     writeFileSync(
       join(project, "plain.html"),

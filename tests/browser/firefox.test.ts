@@ -6,7 +6,7 @@ import { build } from "esbuild";
 import { describe, expect, test } from "vitest";
 import { firefox } from "../support/browser.ts";
 import { inFolder, root } from "../support/package.ts";
-import { expected, ISOLATED, pageOf, serveFolder } from "./pages.ts";
+import { CORS, expected, ISOLATED, pageOf, serveFolder } from "./pages.ts";
 
 async function bundle(folder: string): Promise<void> {
   const program = join(root, "tests/browser/program");
@@ -124,6 +124,47 @@ describe.runIf(firefox !== undefined)("Firefox", () => {
       expect(result).toEqual([["HEDDLE_DATA_CLONE", "arrives"], 300, 0]);
     },
   );
+
+  test.each([["isolated", { ...ISOLATED, ...CORS }], ["plain", CORS]] as const)(
+    "a sandboxed frame runs calls, %s",
+    async (_, headers) => {
+      const result = await ofPage(
+        `const frame = document.createElement("iframe");
+        frame.setAttribute("sandbox", "allow-scripts");
+        frame.srcdoc = '<script type="module">' +
+          'import { createPool } from "/heddle/mod.js";' +
+          'const pool = createPool({ threads: 1 })("' + location.origin + '/tasks.js");' +
+          'const result = await pool.call.add(1, 2).catch(({ message }) => message);' +
+          'parent.postMessage(result, "*");</' + 'script>';
+        addEventListener("message", ({ data }) => end(data));
+        document.body.append(frame);`,
+        headers,
+      );
+      expect(result).toBe(3);
+    },
+  );
+
+  test("heddle of another origin starts workers, and says what is wrong with their script", async () => {
+    const site = await serveFolder(join(root, "dist/browser"), CORS);
+    const broken = await serveFolder(join(root, "dist/browser"), CORS, ({ url }, response) => {
+      if (url === "/worker.js") response.writeHead(404).end();
+      return url === "/worker.js";
+    });
+    try {
+      const result = await ofPage(
+        `const results = ${JSON.stringify([site.url, broken.url])}.map(async (url) => {
+          const { createPool } = await import(url + "/mod.js");
+          const pool = createPool({ threads: 1 })(new URL("/tasks.js", location.href));
+          return await pool.call.add(1, 2).catch(({ message }) => message);
+        });
+        end(await Promise.all(results));`,
+      );
+      expect(result).toEqual([3, expect.stringMatching(/could not be loaded: .*answered 404/)]);
+    } finally {
+      await site.close();
+      await broken.close();
+    }
+  });
 
   test("workers that the page ends are noticed and replaced", async () => {
     const result = await ofPage(

@@ -17,6 +17,11 @@ export const ISOLATED: Readonly<Record<string, string>> = {
   "Cross-Origin-Opener-Policy": "same-origin",
   "Cross-Origin-Embedder-Policy": "require-corp",
 };
+/** Lets pages of other origins, and frames without one, load files. */
+export const CORS: Readonly<Record<string, string>> = {
+  "Access-Control-Allow-Origin": "*",
+  "Cross-Origin-Resource-Policy": "cross-origin",
+};
 /** A policy without exceptions: no code but the page's own files. */
 export const STRICT: Readonly<Record<string, string>> = {
   "Content-Security-Policy": "default-src 'self'; script-src 'self'; worker-src 'self'",

@@ -6,7 +6,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hasBrowser, launchBrowser } from "../support/browser.ts";
 import { inFolder, root } from "../support/package.ts";
-import { type Answer, ISOLATED, openPage, pageOf, resultOf, serveFolder } from "./pages.ts";
+import { type Answer, CORS, ISOLATED, openPage, pageOf, resultOf, serveFolder } from "./pages.ts";
 
 const START = "HEDDLE_WORKER_START";
 const dist = join(root, "dist/browser");
@@ -196,11 +196,6 @@ describe.runIf(hasBrowser)("Trusted Types", () => {
     expect(await outcomeOf(create, STRICT_TYPES)).toEqual(failed(/TrustedScriptURL/));
   });
 });
-
-const CORS = {
-  "Access-Control-Allow-Origin": "*",
-  "Cross-Origin-Resource-Policy": "cross-origin",
-};
 
 describe.runIf(hasBrowser).each([["isolated", { ...ISOLATED, ...CORS }], ["plain", CORS]] as const)(
   "a sandboxed frame, %s",

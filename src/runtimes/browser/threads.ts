@@ -202,14 +202,9 @@ export function spawnWorker(entry: WorkerEntry, thread: ThreadOptions): WorkerHa
         "function that starts a worker, in place of a URL.",
     );
   }
-  let worker: Worker;
-  try {
-    worker = new Worker(url, { type: "module" });
-  } catch (error) {
-    if ((error as { readonly name?: unknown }).name !== "SecurityError") throw error;
-    return foreignWorker(url);
-  }
-  return createHandle(worker, url);
+  // Browsers differ in whether a worker with a script of another origin throws or has an error later.
+  if (url.origin !== globalThis.origin) return foreignWorker(url);
+  return createHandle(new Worker(url, { type: "module" }), url);
 }
 
 type Listen = (type: string, listener: (event: never) => void) => void;
