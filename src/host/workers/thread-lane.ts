@@ -57,7 +57,7 @@ import { connect, createEndpoint, type LaneConnection } from "./lane-connection.
 import { PayloadCredit } from "../lanes/payload-credit.ts";
 import { StartTimer } from "./start-timer.ts";
 import type { Receiver } from "./watchdog.ts";
-import { startErrorOf } from "./worker-failures.ts";
+import { lateStart, startErrorOf } from "./worker-failures.ts";
 
 export type { LaneEnd, LaneOptions };
 export type LaneEvents = EventsOf<ThreadLane>;
@@ -150,7 +150,7 @@ export class ThreadLane implements Lane, Receiver {
     this.#handle.onExit((exitCode) => this.#onExit(exitCode));
     const { startTimeoutMs } = options;
     this.#startTimer = new StartTimer(runtime, startTimeoutMs, () => {
-      this.fail(new WorkerStartError(`The worker was not ready within ${startTimeoutMs} ms.`));
+      this.fail(lateStart(startTimeoutMs, start.taskModule));
     });
   }
 
