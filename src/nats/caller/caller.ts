@@ -93,7 +93,7 @@ export class Caller implements CallEvents {
       sender: 0,
       now: runtime.now,
     });
-    this.#inbox = inboxOf(randomId());
+    this.#inbox = inboxOf(options.inboxPrefix, randomId());
     const intervalMs = Math.min(options.lostAfterMs / CHECKS_PER_LOSS, MAX_INTERVAL_MS);
     this.#liveness = new Liveness({
       intervalMs,
@@ -210,7 +210,8 @@ export class Caller implements CallEvents {
   }
 
   #register(call: RemoteCall): void {
-    call.token = (++this.#token).toString(36);
+    // Whoever guessed it could have another machine answer in the place of this one.
+    call.token = `${(++this.#token).toString(36)}-${randomId().toString(36)}`;
     call.machine = call.timesMissing = 0;
     this.#calls.set(call.token, call);
   }

@@ -39,7 +39,7 @@ import { isAboutLarge, LargeMessages, MessageQueue } from "../wire/large-message
 import { lossOf } from "../loss.ts";
 import { MessageCodec } from "../wire/message-codec.ts";
 import { StreamSender } from "../wire/stream-sender.ts";
-import { machineSubject, randomId, type ResolvedServe, waitFor } from "../options.ts";
+import { isBelow, machineSubject, randomId, type ResolvedServe, waitFor } from "../options.ts";
 import type { MachineStatistics } from "../statistics.ts";
 import { ArgumentReaders } from "./argument-readers.ts";
 import { localCall, type LocalCalls } from "./local-calls.ts";
@@ -95,7 +95,9 @@ export class Machine {
       sender: this.id,
       name: options.name,
       running: this.#running,
-      publish: (subject, message) => this.#publish(subject, message),
+      publish: (subject, message) => {
+        if (this.#mayAnswer(subject)) this.#publish(subject, message);
+      },
     });
     this.#sweep = runtime.setInterval(() => this.#dropStalled(), SWEEP_MS);
     this.#sweep.unref();
@@ -128,7 +130,7 @@ export class Machine {
   readonly onCall = (error: Error | null, msg: Pick<Msg, "data" | "reply">): void => {
     const { reply, data } = msg;
     const header = error === null ? readHeader(data) : undefined;
-    if (reply === undefined || reply === "" || header === undefined) return; // not from a caller
+    if (reply === undefined || header === undefined || !this.#mayAnswer(reply)) return;
     if (this.#isDraining || this.#isFull) {
       this.#refused++;
       this.#publish(reply, bareMessage(BUSY, { sender: this.id }));
@@ -191,6 +193,10 @@ export class Machine {
     this.#running.set(reply, running);
     this.#presence.add(running);
     return running;
+  }
+
+  #mayAnswer(subject: string): boolean {
+    return isBelow(this.#options.inboxPrefix, subject);
   }
 
   #isRunning(running: Running): boolean {
