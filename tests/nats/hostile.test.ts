@@ -2,7 +2,7 @@
 import { connect, type NatsConnection } from "@nats-io/transport-node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { currentRuntime } from "../../src/runtimes/current.ts";
-import { HeddleError, ProtocolError } from "../../src/mod.ts";
+import { HeddleError, ProtocolError, WorkerLostError } from "../../src/mod.ts";
 import { connectPool, serve, type Server } from "../../src/mod-nats.ts";
 import {
   bareMessage,
@@ -144,7 +144,7 @@ describe("messages", () => {
     expect(transfers.begin("a 1", MIB, 0, (chunks) => grants.push(chunks))).toBe(true);
     for (let n = 0; n < 3; n++) expect(transfers.begin(`b ${n}`, MIB, 0, () => {})).toBe(true);
     expect(transfers.begin("c 1", MIB, 0, () => {})).toBe(false);
-    expect(() => transfers.chunk("a 1", 1, new Uint8Array(100), 0)).toThrow(ProtocolError);
+    expect(() => transfers.chunk("a 1", 1, new Uint8Array(100), 0)).toThrow(WorkerLostError);
     expect(transfers.begin("c 1", MIB, 0, () => {})).toBe(true);
     expect(() => transfers.chunk("c 1", 0, new Uint8Array(2 * MIB), 0)).toThrow(ProtocolError);
     expect(grants).toEqual([8]);
