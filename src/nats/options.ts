@@ -13,6 +13,7 @@ import {
 } from "../api/options/checks.ts";
 import type { PoolOptions } from "../api/options/pool-options.ts";
 import { InvalidArgumentError, NoMachinesError } from "../errors.ts";
+import { ownVersion } from "./wire/frames.ts";
 import { MAX_TIMER_MS, type Runtime, type Timer } from "../runtimes/runtime.ts";
 
 /**
@@ -281,10 +282,17 @@ export async function openConnection(
   }
 }
 
+/**
+ * A version of the protocol has subjects of its own: its callers reach its machines alone, and learn if there are none. The first
+ * one has no mark.
+ */
+const markOf = (version: number): string => version === 1 ? "" : `.${version}`;
 /** Where calls go: one of the machines takes each. */
-export const callSubject = (subject: string): string => `${subject}.call`;
+export const callSubject = (subject: string, version: number = ownVersion()): string =>
+  `${subject}.call${markOf(version)}`;
 /** What every machine gets. */
-export const allSubject = (subject: string): string => `${subject}.all`;
+export const allSubject = (subject: string, version: number = ownVersion()): string =>
+  `${subject}.all${markOf(version)}`;
 /** What one machine gets. */
 export const machineSubject = (subject: string, id: number): string =>
   `${subject}.machine.${id.toString(36)}`;

@@ -27,9 +27,10 @@ import {
   EVENT,
   FAILURE,
   type Header,
+  headerOf,
   ITEMS,
+  ownVersion,
   PROBE,
-  readHeader,
   RESULT,
   SENT,
   setNumber,
@@ -270,8 +271,7 @@ export class Caller implements CallEvents {
       return;
     }
     try {
-      const header = readHeader(msg.data);
-      if (header === undefined) throw new ProtocolError("An answer is not in heddle's format.");
+      const header = headerOf(msg.data, "An answer");
       this.#handle(token, call, header, msg.data);
     } catch (reason) {
       // What is damaged must not end the program; its call gets the error.
@@ -310,9 +310,7 @@ export class Caller implements CallEvents {
     const post = (part: Uint8Array): void => this.#tell(call, part);
     const whole = this.#large.receive(token, header, bytes, post);
     if (whole === undefined) return;
-    const inner = readHeader(whole);
-    if (inner === undefined) throw new ProtocolError("A result in chunks is damaged.");
-    this.#answer(call, inner, whole);
+    this.#answer(call, headerOf(whole, "A result in chunks"), whole);
   }
 
   #answer(call: RemoteCall, header: Header, bytes: Uint8Array): void {
@@ -375,7 +373,8 @@ export class Caller implements CallEvents {
       this.#sendLater(call);
       return;
     }
-    const text = `No machine has served "${subject}" for ${machineWaitMs} ms (machineWaitMs).`;
+    const text = `No machine has served "${subject}" for ${machineWaitMs} ms (machineWaitMs), ` +
+      `with version ${ownVersion()} of the protocol.`;
     this.#settle(call, () => call.fail(new NoMachinesError(text)));
   }
 

@@ -21,6 +21,7 @@ import {
   FAILURE,
   GENERATOR,
   type Header,
+  headerOf,
   ITEMS,
   ITERABLE,
   PROBE,
@@ -392,8 +393,7 @@ export class Machine {
       const post = (part: Uint8Array): void => this.#publish(reply, part);
       const whole = this.#large.receive(reply, header, bytes, post);
       if (whole === undefined) return;
-      const inner = readHeader(whole);
-      if (inner === undefined) throw new ProtocolError("A message in chunks is damaged.");
+      const inner = headerOf(whole, "A message in chunks");
       if (running.result === undefined) this.#start(running, inner, whole);
       else if (!isAboutLarge(inner.kind)) this.#tell(running, inner, whole);
     } catch (reason) {

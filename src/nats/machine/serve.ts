@@ -14,6 +14,7 @@ import { withStackAbove } from "../../realm/caller-stack.ts";
 import { runningModule } from "../../runtimes/bun/bundles.ts";
 import { currentRuntime } from "../../runtimes/current.ts";
 import { guardSockets, onTerminate, processName } from "../../runtimes/services.ts";
+import { ownVersion } from "../wire/frames.ts";
 import type { LocalCalls } from "./local-calls.ts";
 import { Machine } from "./machine.ts";
 import { watchPermissions } from "../permissions.ts";
@@ -33,7 +34,7 @@ import {
 
 const DRAIN_MS = 5000;
 /** Semantic version of the service in discovery: that of the protocol. */
-const SERVICE_VERSION = "1.0.0";
+const SERVICE_VERSION = `${ownVersion()}.0.0`;
 
 /** A machine that serves tasks. Create it with `serve`. */
 export interface Server extends AsyncDisposable {

@@ -19,6 +19,7 @@ import {
   ALIVE,
   BUSY,
   CALL,
+  ownVersion,
   PROBE,
   readHeader,
   RESULT,
@@ -51,7 +52,7 @@ class Network {
   }
 
   /** A machine that runs `wait(ms)`, and `never()`. */
-  machine(name: string, options: object = {}) {
+  machine(name: string, options: object = {}, version = ownVersion()) {
     const { connection, kill } = this.server.connect();
     const { clock, runs } = this;
     const sleep = (ms: unknown): Promise<string> => {
@@ -75,8 +76,9 @@ class Network {
       calls as unknown as LocalCalls,
     );
     connection.subscribe(machine.subject, { callback: machine.onMessage });
-    connection.subscribe(allSubject(subject), { callback: machine.onMessage });
-    connection.subscribe(callSubject(subject), { queue: "machines", callback: machine.onCall });
+    connection.subscribe(allSubject(subject, version), { callback: machine.onMessage });
+    const calling = callSubject(subject, version);
+    connection.subscribe(calling, { queue: "machines", callback: machine.onCall });
     return { machine, kill };
   }
 }
@@ -253,6 +255,39 @@ describe("a message that is lost", () => {
     await network.clock.advance(20_000);
     expect(call.outcome).toBe("by one");
     expect(network.runs).toEqual(["one"]);
+  });
+});
+
+describe("machines of another version of the protocol", () => {
+  test("get no calls: those of the caller's own version run all", async () => {
+    const network = new Network();
+    const caller = network.caller();
+    for (const version of [2, 3]) network.machine("other", {}, version);
+    network.machine("own");
+    const calls = Array.from({ length: 20 }, () => watch(caller.call("wait", PLAIN, [1])));
+    await network.clock.advance(100);
+    expect(calls.map(({ outcome }) => outcome)).toEqual(new Array(20).fill("by own"));
+  });
+
+  test("are none for a caller, which is told", async () => {
+    const network = new Network();
+    const caller = network.caller({ machineWaitMs: 1000 });
+    network.machine("other", {}, 2);
+    const call = watch(caller.call("wait", again, [1]));
+    await network.clock.advance(2000);
+    expect(call.outcome).toBeInstanceOf(NoMachinesError);
+    expect(String(call.outcome)).toContain("with version 1 of the protocol");
+    expect(network.runs).toEqual([]);
+  });
+
+  test("have subjects that no other subject of tasks has", () => {
+    const subjects = [1, 2, 3].flatMap((version) =>
+      ["a", "a.call", "a.all", "a.call.2"].flatMap((tasks) => [
+        callSubject(tasks, version),
+        allSubject(tasks, version),
+      ])
+    );
+    expect(new Set(subjects).size).toBe(subjects.length);
   });
 });
 
