@@ -15,7 +15,7 @@ import { InvalidArgumentError, ProtocolError } from "../../errors.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
 import { endStreams } from "../../streams/open-source.ts";
 import { refuseStream } from "../caller/call-message.ts";
-import { CALL, FAILURE, readHeader, RESULT } from "../wire/frames.ts";
+import { CALL, FAILURE, headerOf, RESULT } from "../wire/frames.ts";
 import type { MessageCodec } from "../wire/message-codec.ts";
 import { randomId } from "../options.ts";
 import { ResultWaits } from "./result-waits.ts";
@@ -127,9 +127,9 @@ export class DurableCalls {
   }
 
   #read(bytes: Uint8Array): unknown {
-    const header = readHeader(bytes);
-    if (header?.kind !== RESULT && header?.kind !== FAILURE) {
-      throw new ProtocolError("A recorded result is not in heddle's format.");
+    const header = headerOf(bytes, "A recorded result");
+    if (header.kind !== RESULT && header.kind !== FAILURE) {
+      throw new ProtocolError(`A recorded result is a message of kind ${header.kind}.`);
     }
     const [value] = this.#codec.decode(bytes, header);
     if (header.kind === FAILURE) throw value;

@@ -14,6 +14,7 @@ import { withStackAbove } from "../../realm/caller-stack.ts";
 import { runningModule } from "../../runtimes/bun/bundles.ts";
 import { currentRuntime } from "../../runtimes/current.ts";
 import { guardSockets, onTerminate, processName } from "../../runtimes/services.ts";
+import { ownVersion } from "../wire/frames.ts";
 import type { LocalCalls } from "./local-calls.ts";
 import { Machine } from "./machine.ts";
 import { watchPermissions } from "../permissions.ts";
@@ -33,7 +34,7 @@ import {
 
 const DRAIN_MS = 5000;
 /** Semantic version of the service in discovery: that of the protocol. */
-const SERVICE_VERSION = "1.0.0";
+const SERVICE_VERSION = `${ownVersion()}.0.0`;
 
 /** A machine that serves tasks. Create it with `serve`. */
 export interface Server extends AsyncDisposable {
@@ -150,9 +151,9 @@ class ServedPool implements Server {
     if (this.#shutdown !== undefined) return;
     // The client reconnects by itself; what it cannot reopen ends this machine.
     void connection.closed().then(() => this.shutdown(0));
-    const { subject } = this.#options;
+    const { subject, inboxPrefix } = this.#options;
     let denied: Error | undefined;
-    void watchPermissions(connection, subject, (error, operation) => {
+    void watchPermissions(connection, this.#options, (error, operation) => {
       denied ??= error;
       // Whoever calls this machine chooses where it publishes, not what it gets.
       if (operation === "subscription") void this.shutdown(0);
@@ -164,7 +165,7 @@ class ServedPool implements Server {
     }
     await this.#takeCalls(connection, machine);
     if (this.#options.durable !== undefined) await this.#takeDurable(connection, machine);
-    connection.publish(inboxOf(machine.id)); // may it answer?
+    connection.publish(inboxOf(inboxPrefix, machine.id)); // may it answer?
     // NATS reports a denial within one round trip; the report was read when the second is over.
     for (let trips = 0; trips < 2; trips++) await connection.flush();
     if (denied !== undefined) throw denied;
