@@ -43,7 +43,7 @@ describe.skipIf(noServer !== undefined)(`JetStream${noServer ? ` (${noServer})` 
       subject: "durable.tests",
       pool: { threads: 2 },
       terminates: false,
-      durable: true,
+      durable: { taskWaitMs: 500 },
     })<Tasks>(tasks);
     await server.ready;
     pool = connectPool({ servers: address, subject: "durable.tests" })<Tasks>();

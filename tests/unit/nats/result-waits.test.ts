@@ -59,7 +59,8 @@ function setUp() {
   const store = new Store();
   const timers = new Timers();
   const runtime = { setTimeout: timers.set, setInterval: timers.set };
-  const waits = new ResultWaits(runtime, () => Promise.resolve(store));
+  const line = { once: <Result>(request: () => Promise<Result>) => request() };
+  const waits = new ResultWaits(runtime, line, () => Promise.resolve(store));
   return { store, timers, waits };
 }
 
@@ -116,7 +117,8 @@ describe("waits for results", () => {
   test("the first failure rejects, and the next wait tries again", async () => {
     const { store, timers, waits } = setUp();
     store.failure = new Error("permissions violation");
-    await expect(waits.wait("a", Infinity)).rejects.toBe(store.failure);
+    const error = await rejection(waits.wait("a", Infinity));
+    expect(error).toMatchObject({ code: "HEDDLE_NO_MACHINES", cause: store.failure });
     expect(timers.size).toBe(0);
     store.failure = undefined;
     const wait = waits.wait("a", Infinity);
