@@ -229,8 +229,8 @@ describe.skipIf(noServer !== undefined)(`permissions${noServer ? ` (${noServer})
     const durable = ["$JS.>", "$KV.>"];
     const address = await start(
       JETSTREAM + users(
-        machineUser([`${S}.durable`, `${S}.dead`, ...durable], ["_INBOX.>"]),
-        callerUser([`${S}.durable`, ...durable]),
+        machineUser([`${S}.durable.=.*`, `${S}.dead`, ...durable], ["_INBOX.>"]),
+        callerUser([`${S}.durable.=.*`, ...durable]),
       ),
     );
     await machine(address, asMachine, { durable: true }).ready;

@@ -25,9 +25,15 @@ import { isTemporary } from "./store-errors.ts";
 /** Pause before a call that has failed, or has no task here, is delivered again: doubled each time. */
 const FIRST_PAUSE_MS = 200;
 const MAX_PAUSE_MS = 60_000;
-const MAX_TASK_PAUSE_MS = 5000;
-/** Pause after a call whose task is not here, for a machine that has it: else this one could get the call each time. */
-const YIELD_MS = 50;
+const MAX_TASK_PAUSE_MS = 2000;
+/**
+ * Machines get calls in turn. So that a machine does not get each call that it lacks the task of, it leaves the next one to others,
+ * and asks for one at a time for a while.
+ */
+const YIELD_MS = 20;
+const CAUTIOUS_MS = 10_000;
+/** A delay that is over when the call is delivered. */
+const SHORTEST_MS = 0.001;
 /** Pause after a request to the store has failed, as while a server is replaced. */
 const ERROR_PAUSE_MS = 250;
 const MAX_ERROR_PAUSE_MS = 2000;
@@ -69,8 +75,8 @@ export class DurableWorker {
   readonly #loop: Promise<void>;
   #isStopped = false;
   #onRoom: (() => void) | undefined;
-  /** The next call is for another machine. */
-  #isYielding = false;
+  /** When there was a call whose task is not here. */
+  #missedAt = -Infinity;
   /** What the server has told about the queue. */
   #ackWaitMs = Infinity;
   #created: unknown;
@@ -95,14 +101,15 @@ export class DurableWorker {
   }
 
   async #take(): Promise<void> {
+    const { runtime, maxCalls } = this.#options;
     while (!this.#isStopped) {
       try {
         await this.#prepare();
         while (!this.#isStopped) {
-          if (this.#isYielding) await this.#pause(YIELD_MS);
-          this.#isYielding = false;
-          const room = this.#options.maxCalls - this.#held.size;
-          if (room > 0) await this.#queue.pull(room);
+          const yieldsFor = this.#missedAt + YIELD_MS - runtime.now();
+          if (yieldsFor > 0) await this.#pause(yieldsFor);
+          const room = maxCalls - this.#held.size;
+          if (room > 0) await this.#queue.pull(this.#isCautious ? 1 : room);
           else await new Promise<void>((resolve) => this.#onRoom = resolve);
         }
       } catch {
@@ -110,6 +117,11 @@ export class DurableWorker {
         if (!this.#isStopped) await this.#pause(ERROR_PAUSE_MS);
       }
     }
+  }
+
+  /** Lately there was a call whose task is not here: others like it are left to machines that have theirs. */
+  get #isCautious(): boolean {
+    return this.#options.runtime.now() - this.#missedAt < CAUTIOUS_MS;
   }
 
   /** Creates what is missing, and renews calls as often as the queue demands, which another client may have set up. */
@@ -167,8 +179,8 @@ export class DurableWorker {
     }
     // Where it has a delay, deliveries are not counted.
     if (!Object.hasOwn(calls, task)) {
-      this.#isYielding = true;
-      await this.#copy(delivery, call, { delayMs: 1 }, "elsewhere");
+      this.#missedAt = this.#options.runtime.now();
+      await this.#copy(delivery, call, { delayMs: SHORTEST_MS }, "elsewhere");
     } else if (delivery.count <= retries + 1) await this.#runOnce(delivery, call);
     // The machine of the last run may be cut off from the server, and have the result.
     else if (delivery.count === retries + 2) delivery.returnAfter(this.#ackWaitMs);

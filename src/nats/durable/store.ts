@@ -22,7 +22,8 @@ import {
   type QueueState,
 } from "./streams.ts";
 
-const REQUEST_MS = 5000;
+/** Time for an answer. All requests can be repeated. */
+const REQUEST_MS = 2000;
 /** Bytes of the NATS headers of a stored call or result, which count for `max_payload`. */
 const MAX_HEADER_BYTES = 512;
 const LIMIT = `max_payload of the NATS server, less ${MAX_HEADER_BYTES} bytes for headers`;
@@ -66,9 +67,9 @@ export async function openStore(
       throw missingPackage("@nats-io/kv", "Durable work", error);
     }),
   ]);
-  const client = jetstream(connection);
+  const client = jetstream(connection, { timeout: REQUEST_MS });
   const manager = await jetstreamManager(connection);
-  const buckets = new Buckets(connection);
+  const buckets = new Buckets(client);
   const names = namesOf(subject);
   const { bucket } = names;
   const ensure = shared(async () => {

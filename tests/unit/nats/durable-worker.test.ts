@@ -4,7 +4,7 @@ import { DurableWorker } from "../../../src/nats/durable/durable-worker.ts";
 import type { Delivery } from "../../../src/nats/durable/delivery.ts";
 import type { DurableStore } from "../../../src/nats/durable/store.ts";
 import type { LocalCalls } from "../../../src/nats/machine/local-calls.ts";
-import { CALL, FAILURE, readHeader } from "../../../src/nats/wire/frames.ts";
+import { CALL, FAILURE, readHeader, RESULT } from "../../../src/nats/wire/frames.ts";
 import { MessageCodec } from "../../../src/nats/wire/message-codec.ts";
 import { currentRuntime } from "../../../src/runtimes/current.ts";
 import { VirtualClock } from "../../support/virtual-nats.ts";
@@ -37,10 +37,15 @@ class Queue {
   /** Its clock less that of machines. */
   serverAheadMs = 0;
   readonly #ids = new Set<string>();
+  readonly #asking = new Set<(delivery: Delivery) => void>();
   #wake: (() => void) | undefined;
 
   /** Requests of the store fail with this. */
   failure: Error | undefined;
+  /** Pulls fail with this. */
+  pullFailure: Error | undefined;
+  /** How often deliveries from before were given up. */
+  epochs = 0;
   /** Changes when the queue is created anew. */
   created = 1;
   /** Of the consumer. */
@@ -73,7 +78,7 @@ class Queue {
     openQueue: (_runtime: unknown, onCall: (delivery: Delivery) => void) => {
       let isStopped = false;
       return {
-        beginEpoch: () => {},
+        beginEpoch: () => void this.epochs++,
         pull: (batch: number) => this.#pull(batch, onCall, () => isStopped),
         drain: () => {
           isStopped = true;
@@ -108,11 +113,11 @@ class Queue {
       calls: calls as unknown as LocalCalls,
       store: this.store,
       maxCalls: 8,
-      taskWaitMs: 10_000,
+      taskWaitMs: 60_000,
     });
   }
 
-  /** Delivers what is due, as the server does: `batch` calls, or none for 5 s. */
+  /** Delivers what is due, as the server does: `batch` calls, or none for 5 s. Those who ask take turns. */
   async #pull(
     batch: number,
     onCall: (delivery: Delivery) => void,
@@ -120,11 +125,15 @@ class Queue {
   ): Promise<void> {
     const endMs = this.clock.nowMs + 5000;
     this.largestPull = Math.max(this.largestPull, batch);
+    this.#asking.add(onCall);
     for (let left = batch; left > 0 && !isStopped() && this.clock.nowMs < endMs;) {
+      if (this.pullFailure !== undefined) throw this.pullFailure;
       const due = this.stored.find(({ isGone, dueMs }) => !isGone && dueMs <= this.clock.nowMs);
-      if (due !== undefined) {
+      const [first] = this.#asking;
+      if (due !== undefined && first === onCall) {
+        this.#asking.delete(onCall);
         onCall(this.#deliver(due));
-        left--;
+        if (--left > 0) this.#asking.add(onCall);
         continue;
       }
       await new Promise<void>((resolve) => {
@@ -132,6 +141,7 @@ class Queue {
         this.clock.runtime.setTimeout(resolve, 10);
       });
     }
+    this.#asking.delete(onCall);
   }
 
   #deliver(stored: Stored): Delivery {
@@ -265,7 +275,9 @@ describe("a durable call", () => {
     const worker = queue.worker({ f: () => 1 });
     queue.push(new Uint8Array([1, 2, 3]));
     queue.enqueue("missing", { id: "b", retries: 0 });
-    await queue.clock.advance(20_000);
+    await queue.clock.advance(55_000);
+    expect([queue.left, queue.dead.length]).toEqual([1, 1]);
+    await queue.clock.advance(15_000);
     expect([queue.left, queue.dead.length]).toEqual([0, 2]);
     expect(queue.failureOf("b")).toMatchObject({ code: "HEDDLE_UNKNOWN_TASK" });
     await stop(queue, worker);
@@ -288,6 +300,166 @@ describe("a durable call", () => {
     await queue.clock.advance(1000);
     expect([runs, queue.left, queue.dead.length]).toEqual([1, 0, 0]);
     await stop(queue, next);
+  });
+});
+
+describe("a durable call that is no fault of a machine", () => {
+  const unanswered = (): Error => Object.assign(new Error("timeout"), { name: "TimeoutError" });
+
+  test("has succeeded although its result cannot be recorded for long", async () => {
+    const queue = new Queue();
+    let runs = 0;
+    const worker = queue.worker({
+      f: () => {
+        queue.failure = unanswered();
+        return ++runs;
+      },
+    });
+    queue.enqueue("f", { id: "a", retries: 0 });
+    await queue.clock.advance(5 * ACK_WAIT_MS);
+    expect([runs, queue.left, queue.results.size]).toEqual([1, 1, 0]);
+    queue.failure = undefined;
+    await queue.clock.advance(5000);
+    expect([runs, queue.left, queue.dead.length]).toEqual([1, 0, 0]);
+    expect(readHeader(queue.results.get("a")!)?.kind).toBe(RESULT);
+    await stop(queue, worker);
+  });
+
+  test("is not run again when it is delivered to the machine that has it", async () => {
+    const queue = new Queue();
+    let runs = 0;
+    const worker = queue.worker({
+      f: () => {
+        runs++;
+        return new Promise((resolve) =>
+          queue.clock.runtime.setTimeout(() => resolve(1), 3 * ACK_WAIT_MS)
+        );
+      },
+    });
+    queue.isSilent = true; // as while the machine is suspended
+    queue.enqueue("f", { id: "a", retries: 0 });
+    await queue.clock.advance(4 * ACK_WAIT_MS);
+    expect(queue.deliveredMs.length).toBeGreaterThan(2);
+    expect([runs, queue.left, queue.dead.length]).toEqual([1, 0, 0]);
+    expect(readHeader(queue.results.get("a")!)?.kind).toBe(RESULT);
+    await stop(queue, worker);
+  });
+
+  test("is recorded by its machine that was cut off, while another one waits to give it up", async () => {
+    const queue = new Queue();
+    const slow = queue.worker({
+      f: () =>
+        new Promise((resolve) =>
+          queue.clock.runtime.setTimeout(() => resolve("late"), ACK_WAIT_MS + 5000)
+        ),
+    });
+    queue.enqueue("f", { id: "a", retries: 0 });
+    await queue.clock.advance(100);
+    queue.isSilent = true;
+    let runs = 0;
+    const other = queue.worker({ f: () => ++runs });
+    await queue.clock.advance(3 * ACK_WAIT_MS);
+    expect([runs, queue.left, queue.dead.length]).toEqual([0, 0, 0]);
+    expect(readHeader(queue.results.get("a")!)?.kind).toBe(RESULT);
+    queue.isSilent = false;
+    await stop(queue, slow);
+    await stop(queue, other);
+  });
+
+  test("is renewed as often as the queue demands, also when that has changed", async () => {
+    const queue = new Queue();
+    queue.ackWaitMs = 900;
+    let runs = 0;
+    const worker = queue.worker({
+      f: () => {
+        runs++;
+        return new Promise((resolve) =>
+          queue.clock.runtime.setTimeout(() => resolve(1), ACK_WAIT_MS)
+        );
+      },
+    });
+    queue.enqueue("f", { id: "a" });
+    await queue.clock.advance(2 * ACK_WAIT_MS);
+    expect([runs, queue.deliveredMs.length]).toEqual([1, 1]);
+    queue.pullFailure = new Error("no consumer");
+    queue.ackWaitMs = 300;
+    queue.created++;
+    await queue.clock.advance(6000);
+    queue.pullFailure = undefined;
+    queue.enqueue("f", { id: "b" });
+    await queue.clock.advance(2 * ACK_WAIT_MS);
+    expect([runs, queue.deliveredMs.length]).toEqual([2, 2]);
+    expect(queue.epochs).toBe(1); // numbers of calls in the new queue are others
+    await stop(queue, worker);
+  });
+
+  test("stays in the queue while a machine has no room", async () => {
+    const queue = new Queue();
+    let running = 0;
+    let most = 0;
+    const worker = queue.worker({
+      f: async () => {
+        most = Math.max(most, ++running);
+        await new Promise<void>((resolve) => queue.clock.runtime.setTimeout(resolve, 1000));
+        running--;
+      },
+    });
+    for (let n = 0; n < 20; n++) queue.enqueue("f", { id: `a${n}` });
+    await queue.clock.advance(500);
+    expect([running, queue.deliveredMs.length, queue.largestPull]).toEqual([8, 8, 8]);
+    await queue.clock.advance(10_000);
+    expect([most, queue.left, queue.results.size]).toEqual([8, 0, 20]);
+    await stop(queue, worker);
+  });
+
+  test("waits for a machine that has its task, and no wait is a run", async () => {
+    const queue = new Queue();
+    const old = queue.worker({ other: () => 1 });
+    queue.enqueue("f", { id: "a", retries: 0 });
+    queue.enqueue("f", { id: "late", retries: 0, delayMs: 1000 });
+    await queue.clock.advance(5000);
+    expect([queue.left, queue.dead.length]).toEqual([2, 0]);
+    expect(queue.deliveredMs.length).toBeLessThan(20);
+    let runs = 0;
+    const next = queue.worker({ f: () => ++runs });
+    await queue.clock.advance(40_000);
+    expect([runs, queue.left, queue.dead.length]).toEqual([2, 0, 0]);
+    await stop(queue, old);
+    await stop(queue, next);
+  });
+
+  test("is not delivered all the time by a machine whose clock is behind or ahead", async () => {
+    for (const serverAheadMs of [60_000, -60_000]) {
+      const queue = new Queue();
+      queue.serverAheadMs = serverAheadMs;
+      let runs = 0;
+      const worker = queue.worker({ f: () => ++runs });
+      queue.enqueue("f", { id: "a", delayMs: 5 });
+      await queue.clock.advance(70_000);
+      expect(runs).toBe(1);
+      expect(queue.deliveredMs.length).toBeLessThan(5);
+      await stop(queue, worker);
+    }
+  });
+
+  test.each([
+    { retries: NaN },
+    { retries: Infinity },
+    { retries: -1 },
+    { retries: 0.5 },
+    { delayMs: Infinity },
+    { delayMs: NaN },
+    { delayMs: 1e300 },
+    { delayMs: -1 },
+  ])("is refused with settings that no caller sends: %o", async (settings) => {
+    const queue = new Queue();
+    let runs = 0;
+    const worker = queue.worker({ f: () => ++runs });
+    queue.enqueue("f", { id: "a", ...settings });
+    await queue.clock.advance(1000);
+    expect([runs, queue.left, queue.dead.length, queue.deliveredMs.length]).toEqual([0, 0, 1, 1]);
+    expect(queue.failureOf("a")).toMatchObject({ code: "HEDDLE_INVALID_ARGUMENT" });
+    await stop(queue, worker);
   });
 });
 

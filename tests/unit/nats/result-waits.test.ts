@@ -127,6 +127,21 @@ describe("waits for results", () => {
     expect(await wait).toEqual(bytes("a"));
   });
 
+  test("waits go on while the server does not answer", async () => {
+    const { store, timers, waits } = setUp();
+    store.failure = Object.assign(new Error("timeout"), { name: "TimeoutError" });
+    const wait = waits.wait("a", Infinity);
+    const limited = rejection(waits.wait("b", 50));
+    await turns();
+    await turns();
+    await timers.fire(); // the limit among them
+    expect(await limited).toBeInstanceOf(TimeoutError);
+    store.failure = undefined;
+    store.record("a");
+    await timers.fire();
+    expect(await wait).toEqual(bytes("a"));
+  });
+
   test("a time limit ends one wait, closing ends all", async () => {
     const { store, timers, waits } = setUp();
     const limited = rejection(waits.wait("a", 50));
