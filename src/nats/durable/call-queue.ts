@@ -25,7 +25,7 @@ export interface CallQueueOptions {
 
 interface Pull {
   readonly inbox: string;
-  readonly resolve: () => void;
+  readonly resolve: (isFilled: boolean) => void;
   readonly reject: (reason: unknown) => void;
   /** Calls that may still come. */
   left: number;
@@ -59,12 +59,12 @@ export class CallQueue {
   }
 
   /**
-   * Asks for calls. Resolves when so many have come, or after a few seconds. Rejects if the queue is away; calls may come
-   * even then.
+   * Asks for calls. Resolves with true when so many have come, with false if there are no more for some seconds. Rejects if the
+   * queue is away; calls may come even then.
    */
-  async pull(batch: number): Promise<void> {
+  async pull(batch: number): Promise<boolean> {
     const { connection, subject, runtime } = this.#options;
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const { promise, resolve, reject } = Promise.withResolvers<boolean>();
     const inbox = `${this.#inbox}.${++this.#pulls}`;
     this.#pull = { inbox, resolve, reject, left: batch };
     const timer = runtime.setTimeout(
@@ -75,7 +75,7 @@ export class CallQueue {
       connection.publish(subject, JSON.stringify({ batch, expires: PULL_MS * NANOS }), {
         reply: inbox,
       });
-      await promise;
+      return await promise;
     } finally {
       timer.clear();
       this.#pull = undefined;
@@ -84,7 +84,7 @@ export class CallQueue {
 
   /** Takes no more calls. Resolves when those that were on their way have come. */
   async drain(): Promise<void> {
-    this.#pull?.resolve();
+    this.#pull?.resolve(true);
     if (!this.#isConnected) this.#subscription.unsubscribe();
     else await this.#subscription.drain().catch(() => {}); // the connection is closed
   }
@@ -97,11 +97,11 @@ export class CallQueue {
     const delivery = Delivery.from(msg, this.#epoch);
     const pull = this.#pull;
     if (delivery !== undefined) {
-      if (pull !== undefined && --pull.left === 0) pull.resolve();
+      if (pull !== undefined && --pull.left === 0) pull.resolve(true);
       this.#options.onCall(delivery);
     } else if (pull?.inbox === msg.subject) {
       const { code = 0, description = "" } = msg.headers ?? {};
-      if (ENDED.includes(code)) pull.resolve();
+      if (ENDED.includes(code)) pull.resolve(false);
       else if (code !== HEARTBEAT) {
         pull.reject(new Error(`The work queue refuses: ${code} ${description}`));
       }

@@ -72,7 +72,6 @@ export class DurableWorker {
   readonly #queue: CallQueue;
   /** By their keys. */
   readonly #held = new Map<string, Held>();
-  readonly #loop: Promise<void>;
   #isStopped = false;
   #onRoom: (() => void) | undefined;
   /** When there was a call whose task is not here. */
@@ -87,7 +86,7 @@ export class DurableWorker {
   constructor(options: DurableWorkerOptions) {
     this.#options = options;
     this.#queue = options.store.openQueue(options.runtime, (delivery) => this.#hold(delivery));
-    this.#loop = this.#take();
+    void this.#take();
   }
 
   /** Takes no more calls; resolves when those that it has have ended. */
@@ -95,7 +94,6 @@ export class DurableWorker {
     this.#isStopped = true;
     this.#onRoom?.();
     await this.#queue.drain();
-    await this.#loop;
     await Promise.all(Array.from(this.#held.values(), ({ done }) => done));
     this.#renewing?.clear();
   }
@@ -103,14 +101,18 @@ export class DurableWorker {
   async #take(): Promise<void> {
     const { runtime, maxCalls } = this.#options;
     while (!this.#isStopped) {
+      let mayHaveLeftovers = true; // calls that others have when a server is killed: looked for when the queue is empty
       try {
         await this.#prepare();
         while (!this.#isStopped) {
           const yieldsFor = this.#missedAt + YIELD_MS - runtime.now();
           if (yieldsFor > 0) await this.#pause(yieldsFor);
           const room = maxCalls - this.#held.size;
-          if (room > 0) await this.#queue.pull(this.#isCautious ? 1 : room);
-          else await new Promise<void>((resolve) => this.#onRoom = resolve);
+          if (room <= 0) await new Promise<void>((resolve) => this.#onRoom = resolve);
+          else if (!await this.#queue.pull(this.#isCautious ? 1 : room) && mayHaveLeftovers) {
+            mayHaveLeftovers = false;
+            await this.#prepare();
+          }
         }
       } catch {
         // The queue or its server is away; the calls wait in the stream.
@@ -127,7 +129,9 @@ export class DurableWorker {
   /** Creates what is missing, and renews calls as often as the queue demands, which another client may have set up. */
   async #prepare(): Promise<void> {
     const { store, runtime } = this.#options;
-    const { ackWaitMs, created } = await store.ensure();
+    const { ackWaitMs, created, doneUpTo } = await store.ensure();
+    if (this.#isStopped) return;
+    if (doneUpTo !== undefined) await store.dropCalls(doneUpTo); // they would keep their ids taken
     if (this.#created !== created && this.#created !== undefined) this.#queue.beginEpoch();
     this.#created = created;
     if (this.#ackWaitMs === ackWaitMs) return;

@@ -42,6 +42,8 @@ export interface DurableStore extends ResultStore {
   readonly record: (id: string, result: Uint8Array) => Promise<void>;
   /** Stores a call that has failed for good, or nothing if that cannot be. */
   readonly bury: (call: Uint8Array, name: string) => Promise<void>;
+  /** Deletes the calls up to this number. */
+  readonly dropCalls: (upTo: number) => Promise<void>;
   readonly openQueue: (
     runtime: Pick<Runtime, "setTimeout">,
     onCall: (delivery: Delivery) => void,
@@ -82,7 +84,10 @@ export async function openStore(
   });
   await ensure();
   const results = await buckets.open(bucket, { allow_direct: false });
-  return storeOf({ connection, client, results, names, ensure });
+  const dropCalls = async (upTo: number): Promise<void> => {
+    await manager.streams.purge(names.stream, { seq: upTo + 1 });
+  };
+  return storeOf({ connection, client, results, names, ensure, dropCalls });
 }
 
 interface Parts {
@@ -91,10 +96,11 @@ interface Parts {
   /** Asks the leader: a replica may not have the result yet that a message has just named. */
   readonly results: KV;
   readonly names: Names;
-  readonly ensure: () => Promise<QueueState>;
+  readonly ensure: DurableStore["ensure"];
+  readonly dropCalls: DurableStore["dropCalls"];
 }
 
-function storeOf({ connection, client, results, names, ensure }: Parts): DurableStore {
+function storeOf({ connection, client, results, names, ensure, dropCalls }: Parts): DurableStore {
   const whole = async <Result>(request: () => Promise<Result>): Promise<Result> => {
     try {
       return await request();
@@ -109,6 +115,7 @@ function storeOf({ connection, client, results, names, ensure }: Parts): Durable
   return {
     checkSize: ({ length }) => tooLarge(length, connection.info?.max_payload),
     ensure,
+    dropCalls,
     enqueue: async (id, call) => {
       const expect = { lastSubjectSequence: 0 };
       await whole(() => client.publish(`${names.calls}.${id}`, call, { expect }))

@@ -15,6 +15,8 @@ export interface QueueState {
   readonly ackWaitMs: number;
   /** Differs if the queue has been created anew. */
   readonly created: unknown;
+  /** Calls up to this number are stored although they were acknowledged: a server that was killed may have forgotten that. */
+  readonly doneUpTo: number | undefined;
 }
 
 export interface Names {
@@ -45,7 +47,7 @@ export async function ensureQueue(
   { ackWaitMs, replicas }: ResolvedDurable,
 ): Promise<QueueState> {
   const subjects = [oldCalls, `${calls}.*`];
-  const { config } = await ensureStream(manager, {
+  const { config, state } = await ensureStream(manager, {
     name: stream,
     subjects,
     retention: "workqueue",
@@ -67,9 +69,11 @@ export async function ensureQueue(
   if (info.config.max_ack_pending !== -1) {
     info = await manager.consumers.update(stream, CONSUMER, unlimited);
   }
+  const done = info.ack_floor.stream_seq;
   return {
     ackWaitMs: (info.config.ack_wait ?? ackWaitMs * NANOS) / NANOS,
     created: info.created,
+    doneUpTo: state.messages > 0 && state.first_seq <= done ? done : undefined,
   };
 }
 

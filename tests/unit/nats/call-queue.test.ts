@@ -82,7 +82,7 @@ describe("a request for calls", () => {
     deliver(1);
     expect(await isSettled(pull, clock)).toBe(false);
     deliver(2);
-    await pull;
+    expect(await pull).toBe(true);
     expect(requests.map(({ batch }) => batch)).toEqual([2]);
     expect(calls.map(({ seq }) => seq)).toEqual([1, 2]);
   });
@@ -92,7 +92,7 @@ describe("a request for calls", () => {
     const pull = queue.pull(2);
     status(100);
     status(code);
-    await pull;
+    expect(await pull).toBe(false);
   });
 
   test.each([409, 503])("fails by status %i", async (code) => {

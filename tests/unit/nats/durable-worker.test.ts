@@ -42,6 +42,9 @@ class Queue {
 
   /** Requests of the store fail with this. */
   failure: Error | undefined;
+  /** Calls up to this number are acknowledged and stored. */
+  doneUpTo: number | undefined;
+  readonly dropped: number[] = [];
   /** Pulls fail with this. */
   pullFailure: Error | undefined;
   /** How often deliveries from before were given up. */
@@ -59,7 +62,16 @@ class Queue {
 
   readonly store = {
     checkSize: () => undefined,
-    ensure: () => this.#answer(() => ({ ackWaitMs: this.ackWaitMs, created: this.created })),
+    ensure: () =>
+      this.#answer(() => {
+        const { ackWaitMs, created, doneUpTo } = this;
+        return { ackWaitMs, created, doneUpTo };
+      }),
+    dropCalls: (upTo: number) => {
+      this.dropped.push(upTo);
+      this.doneUpTo = undefined;
+      return Promise.resolve();
+    },
     readResult: (id: string) => this.#answer(() => this.results.get(id)),
     record: (id: string, message: Uint8Array) =>
       this.#answer(() => {
@@ -122,11 +134,12 @@ class Queue {
     batch: number,
     onCall: (delivery: Delivery) => void,
     isStopped: () => boolean,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const endMs = this.clock.nowMs + 5000;
     this.largestPull = Math.max(this.largestPull, batch);
     this.#asking.add(onCall);
-    for (let left = batch; left > 0 && !isStopped() && this.clock.nowMs < endMs;) {
+    let left = batch;
+    while (left > 0 && !isStopped() && this.clock.nowMs < endMs) {
       if (this.pullFailure !== undefined) throw this.pullFailure;
       const due = this.stored.find(({ isGone, dueMs }) => !isGone && dueMs <= this.clock.nowMs);
       const [first] = this.#asking;
@@ -142,6 +155,7 @@ class Queue {
       });
     }
     this.#asking.delete(onCall);
+    return left === 0;
   }
 
   #deliver(stored: Stored): Delivery {
@@ -409,6 +423,18 @@ describe("a durable call that is no fault of a machine", () => {
     expect([running, queue.deliveredMs.length, queue.largestPull]).toEqual([8, 8, 8]);
     await queue.clock.advance(10_000);
     expect([most, queue.left, queue.results.size]).toEqual([8, 0, 20]);
+    await stop(queue, worker);
+  });
+
+  test("and is done, but stored again by a server that was killed, is dropped", async () => {
+    const queue = new Queue();
+    queue.doneUpTo = 5;
+    const worker = queue.worker({ f: () => 1 });
+    await queue.clock.advance(100);
+    expect(queue.dropped).toEqual([5]);
+    queue.doneUpTo = 9; // of another machine that was not done
+    await queue.clock.advance(11_000);
+    expect(queue.dropped).toEqual([5, 9]);
     await stop(queue, worker);
   });
 
