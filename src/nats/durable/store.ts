@@ -141,24 +141,27 @@ function storeOf({ connection, client, results, names, ensure, dropCalls }: Part
         onCall,
       }),
     readResult: (id) => whole(() => readResult(results, id)),
-    watchResults: async (onRecorded) => {
-      const { bucket } = names;
-      const prefix = `$KV.${bucket}.`;
-      const consumer = await whole(() =>
-        client.consumers.getPushConsumer(`KV_${bucket}`, {
-          filter_subjects: `${prefix}>`,
-          deliver_policy: "new",
-          headers_only: true,
-        })
-      );
-      const messages = await consumer.consume({
-        callback: ({ subject }) => onRecorded(subject.slice(prefix.length)),
-      });
-      return () => {
-        messages.stop();
-        consumer.delete().catch(() => {}); // the server deletes it after five minutes without a subscriber
-      };
-    },
+    watchResults: (onRecorded) => whole(() => watchResults(client, names.bucket, onRecorded)),
+  };
+}
+
+async function watchResults(
+  client: JetStreamClient,
+  bucket: string,
+  onRecorded: (id: string) => void,
+): Promise<() => void> {
+  const prefix = `$KV.${bucket}.`;
+  const consumer = await client.consumers.getPushConsumer(`KV_${bucket}`, {
+    filter_subjects: `${prefix}>`,
+    deliver_policy: "new",
+    headers_only: true,
+  });
+  const messages = await consumer.consume({
+    callback: ({ subject }) => onRecorded(subject.slice(prefix.length)),
+  });
+  return () => {
+    messages.stop();
+    consumer.delete().catch(() => {}); // the server deletes it after five minutes without a subscriber
   };
 }
 
