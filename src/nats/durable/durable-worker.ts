@@ -20,7 +20,7 @@ import type { CallQueue } from "./call-queue.ts";
 import type { Delivery } from "./delivery.ts";
 import { checkId, checkRequest, type DurableRequest } from "./durable-request.ts";
 import type { DurableStore } from "./store.ts";
-import { isTemporary } from "./store-errors.ts";
+import { codedError, isTemporary } from "./store-errors.ts";
 
 /** Pause before a call that has failed, or has no task here, is delivered again: doubled each time. */
 const FIRST_PAUSE_MS = 200;
@@ -211,7 +211,12 @@ export class DurableWorker {
       await this.#bury(delivery, id, tooLarge); // it would be so after another run as well
       return;
     }
-    await this.#persist(() => store.record(id, message));
+    try {
+      await this.#persist(() => store.record(id, message));
+    } catch (error) {
+      await this.#bury(delivery, id, codedError("NATS refuses the result of the task", error));
+      return;
+    }
     delivery.ack();
   }
 

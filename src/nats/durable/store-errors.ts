@@ -4,7 +4,6 @@ import { HeddleError, NoMachinesError } from "../../errors.ts";
 
 const STREAM_NOT_FOUND = 10059;
 const CONSUMER_NOT_FOUND = 10014;
-const MESSAGE_TOO_LARGE = 10054;
 /** The stream has another message of this subject. The second code is of servers since 2.11. */
 const WRONG_LAST_SEQUENCE: readonly unknown[] = [10071, 10164];
 const UNAVAILABLE = 503;
@@ -32,9 +31,6 @@ export function isMissing(error: unknown): boolean {
 /** Another request has been first. */
 export const isTaken = (error: unknown): boolean =>
   WRONG_LAST_SEQUENCE.includes(fieldsOf(error).code);
-
-/** The message does not fit, whenever it is sent. */
-export const isTooLarge = (error: unknown): boolean => fieldsOf(error).code === MESSAGE_TOO_LARGE;
 
 /** The same request may succeed later: the server has not answered, or has no room or no leader now. */
 export function isTemporary(error: unknown): boolean {

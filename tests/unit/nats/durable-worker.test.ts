@@ -45,6 +45,8 @@ class Queue {
   /** Calls up to this number are acknowledged and stored. */
   doneUpTo: number | undefined;
   readonly dropped: number[] = [];
+  /** Results of tasks are refused with this. */
+  refusal: Error | undefined;
   /** Pulls fail with this. */
   pullFailure: Error | undefined;
   /** How often deliveries from before were given up. */
@@ -75,6 +77,7 @@ class Queue {
     readResult: (id: string) => this.#answer(() => this.results.get(id)),
     record: (id: string, message: Uint8Array) =>
       this.#answer(() => {
+        if (this.refusal !== undefined && readHeader(message)!.kind === RESULT) throw this.refusal;
         if (!this.results.has(id)) this.results.set(id, message);
       }),
     requeue: (_id: string, data: Uint8Array, name: string) =>
@@ -336,6 +339,18 @@ describe("a durable call that is no fault of a machine", () => {
     await queue.clock.advance(5000);
     expect([runs, queue.left, queue.dead.length]).toEqual([1, 0, 0]);
     expect(readHeader(queue.results.get("a")!)?.kind).toBe(RESULT);
+    await stop(queue, worker);
+  });
+
+  test("runs once if the server refuses its result", async () => {
+    const queue = new Queue();
+    queue.refusal = new Error("message size exceeds maximum allowed");
+    let runs = 0;
+    const worker = queue.worker({ f: () => ++runs });
+    queue.enqueue("f", { id: "a" });
+    await queue.clock.advance(3 * ACK_WAIT_MS);
+    expect([runs, queue.left, queue.dead.length]).toEqual([1, 0, 1]);
+    expect(queue.failureOf("a").message).toContain("message size exceeds");
     await stop(queue, worker);
   });
 
