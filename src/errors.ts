@@ -177,7 +177,7 @@ export class WorkerLostError extends HeddleError {
 
 /**
  * No machine serves the subject (`heddle/nats`), or NATS refuses the connection: the call did not run. Or the connection was
- * closed or lacks a permission: it may have run.
+ * closed or lacks a permission, or NATS has not confirmed a durable call: it may have run.
  */
 export class NoMachinesError extends HeddleError {
   /** Tells this class from the others. */

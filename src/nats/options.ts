@@ -64,7 +64,8 @@ export interface ConnectOptions extends NatsOptions {
    */
   readonly lostAfterMs?: number;
   /**
-   * Time for which a call waits while no machine serves the subject, in milliseconds.
+   * Time for which a call waits while no machine serves the subject, and `enqueue` for a server that does not answer, in
+   * milliseconds.
    *
    * @default 5000
    */
@@ -121,8 +122,8 @@ export interface ServeOptions extends NatsOptions {
 /** Settings of durable calls. */
 export interface DurableOptions {
   /**
-   * Time without a sign of life after which a durable call is given to another machine, in milliseconds. Machines renew
-   * it three times as often while the task runs.
+   * Time without a sign of life after which a durable call is given to another machine, in milliseconds. It is that of the
+   * first machine or caller of the subject. Machines renew it three times as often while the task runs.
    *
    * @default 30,000
    */
@@ -139,12 +140,28 @@ export interface DurableOptions {
    * @default 1
    */
   readonly replicas?: number;
+  /**
+   * Maximum durable calls that a machine has at a time. Raise it for tasks that wait most of the time.
+   *
+   * @default one for each thread of its pool
+   */
+  readonly maxInFlight?: number;
+  /**
+   * Time for which a call waits if the machines that get it do not have its task, in milliseconds: a new one may not have started
+   * yet. Then it is a dead letter.
+   *
+   * @default 60,000
+   */
+  readonly taskWaitMs?: number;
 }
 
 export interface ResolvedDurable {
   readonly ackWaitMs: number;
   readonly resultMs: number;
   readonly replicas: number;
+  /** Undefined: one for each thread. */
+  readonly maxInFlight: number | undefined;
+  readonly taskWaitMs: number;
 }
 
 export interface ResolvedCommon {
@@ -212,12 +229,19 @@ function checkSubject(name: string, subject: unknown): string {
 
 function resolveDurable(options: unknown): ResolvedDurable {
   if (!isRecord(options)) throw invalid("durable", "an object of options", show(options));
-  checkKeys("durable", options, ["ackWaitMs", "resultMs", "replicas"]);
-  const { ackWaitMs = 30_000, resultMs = DAY_MS, replicas = 1 } = ownOf<DurableOptions>(options);
+  const known = ["ackWaitMs", "resultMs", "replicas", "maxInFlight", "taskWaitMs"];
+  checkKeys("durable", options, known);
+  const given = ownOf<DurableOptions>(options);
+  const { ackWaitMs = 30_000, resultMs = DAY_MS, replicas = 1, maxInFlight, taskWaitMs = 60_000 } =
+    given;
   return {
     ackWaitMs: checkInteger("durable.ackWaitMs", ackWaitMs, 100, DAY_MS),
     resultMs: checkInteger("durable.resultMs", resultMs, 1000, 365 * DAY_MS),
     replicas: checkInteger("durable.replicas", replicas, 1, 5),
+    maxInFlight: maxInFlight === undefined
+      ? undefined
+      : checkInteger("durable.maxInFlight", maxInFlight, 1, 1_000_000),
+    taskWaitMs: checkMs("durable.taskWaitMs", taskWaitMs, 0),
   };
 }
 
@@ -296,6 +320,8 @@ export const allSubject = (subject: string, version: number = ownVersion()): str
 /** What one machine gets. */
 export const machineSubject = (subject: string, id: number): string =>
   `${subject}.machine.${id.toString(36)}`;
+/** Where durable calls go; the calls of each id have a subject below it. No program's own subject has a "=". */
+export const callsSubject = (subject: string): string => `${subject}.durable.=`;
 /** Where answers to one process go. */
 export const inboxOf = (prefix: string, id: number): string => `${prefix}.${id.toString(36)}`;
 /**

@@ -218,14 +218,14 @@ describe.skipIf(noServer !== undefined)(`permissions${noServer ? ` (${noServer})
   const callerUser = (publish: string[] = [], name = "caller", inbox = INBOX): string =>
     user(name, [...own, ...publish], [`${inbox}.>`]);
   const durableMachine = [
-    `${S}.durable`,
+    `${S}.durable.=.*`,
     `${S}.dead`,
     "$JS.API.>",
     `$JS.ACK.HEDDLE_${N}.>`,
     `$KV.heddle_${N}.>`,
   ];
   const durableCaller = [
-    `${S}.durable`,
+    `${S}.durable.=.*`,
     "$JS.API.INFO",
     "$JS.API.STREAM.INFO.*",
     `$JS.API.CONSUMER.INFO.HEDDLE_${N}.heddle`,
@@ -309,11 +309,11 @@ describe.skipIf(noServer !== undefined)(`permissions${noServer ? ` (${noServer})
     const attacker = await connect({ servers: address, ...asCaller });
     const watching = await connect({ servers: address, ...asMachine });
     const heard: string[] = [];
-    for (const subject of ["_INBOX.*", "_INBOX.heddlex.>", `${S}.durable`]) {
+    for (const subject of ["_INBOX.*", "_INBOX.heddlex.>", `${S}.durable.=.*`]) {
       watching.subscribe(subject, { callback: (_error, msg) => void heard.push(msg.subject) });
     }
     await watching.flush();
-    const outside = [`$KV.heddle_${N}.order-7`, "_INBOX.x", "_INBOX.heddlex.y", `${S}.durable`];
+    const outside = [`$KV.heddle_${N}.order-7`, "_INBOX.x", "_INBOX.heddlex.y", `${S}.durable.=.*`];
     const codec = new MessageCodec(currentRuntime, 1e6);
     for (const subject of outside) {
       forge(attacker, subject);
@@ -331,7 +331,7 @@ describe.skipIf(noServer !== undefined)(`permissions${noServer ? ` (${noServer})
     const id = await victim.enqueue.add([20, 22], { id: "order-7" });
     expect(await victim.result(id)).toBe(42);
     await watching.flush();
-    expect(heard).toEqual([`${S}.durable`]);
+    expect(heard).toEqual([`${S}.durable.=.*`]);
     expect(server.stats()).toMatchObject({ completed: 1, failed: 0, refused: 0 });
     await attacker.close();
     await watching.close();
@@ -399,7 +399,7 @@ describe.skipIf(noServer !== undefined)(`permissions${noServer ? ` (${noServer})
     );
     await machine(address, asMachine, { durable: true }).ready;
     const pool = caller(address, asCaller);
-    expect(String(await rejection(pool.enqueue.add([1, 2])))).toContain(`${S}.durable`);
+    expect(String(await rejection(pool.enqueue.add([1, 2])))).toContain(`${S}.durable.=.*`);
     expect(await pool.call.add(1, 2)).toBe(3);
   });
 

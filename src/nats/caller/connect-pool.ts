@@ -119,6 +119,7 @@ class NatsPool {
       caller.codec,
       currentRuntime,
       () => this.#openStore(options),
+      options.machineWaitMs,
     );
     this.enqueue = durable.enqueue;
     this.result = (id, given) => durable.result(id, given);

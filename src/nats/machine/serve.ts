@@ -3,7 +3,7 @@ import { Promise as BuiltinPromise } from "../../builtins.ts";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { moduleUrlOf } from "../../api/options/module-url.ts";
 import { checkShutdown } from "../../api/options/options.ts";
-import type { ShutdownOptions } from "../../api/options/pool-options.ts";
+import type { PoolOptions, ShutdownOptions } from "../../api/options/pool-options.ts";
 import { createPool } from "../../api/pool/pool.ts";
 import type { Pool } from "../../api/pool/pool-types.ts";
 import type { AnyFunction } from "../../api/tasks/task-types.ts";
@@ -33,6 +33,8 @@ import {
 } from "../options.ts";
 
 const DRAIN_MS = 5000;
+/** Time for durable calls to return to the queue. */
+const RETURN_MS = 2000;
 /** Semantic version of the service in discovery: that of the protocol. */
 const SERVICE_VERSION = `${ownVersion()}.0.0`;
 
@@ -86,7 +88,7 @@ export function serve(options: ServeOptions): ServeModule {
         const pool = moduleUrl === undefined
           ? createPool(options.pool)(moduleUrlOf(String(module), undefined, currentRuntime))
           : createPool({ moduleUrl, ...options.pool })(module);
-        return new ServedPool(resolved, pool as Pool<object>);
+        return new ServedPool(resolved, pool as Pool<object>, options.pool);
       } catch (error) {
         throw withStackAbove(error, serveModule);
       }
@@ -103,6 +105,7 @@ class ServedPool implements Server {
   readonly stopped: Promise<void>;
   readonly #options: ResolvedServe;
   readonly #pool: Pool<object>;
+  readonly #poolOptions: PoolOptions;
   readonly #onStopped: () => void;
   #machine: Machine | undefined;
   #connection: NatsConnection | undefined;
@@ -113,10 +116,11 @@ class ServedPool implements Server {
   #removeSignal: (() => void) | undefined;
   #shutdown: Promise<void> | undefined;
 
-  constructor(options: ResolvedServe, pool: Pool<object>) {
+  constructor(options: ResolvedServe, pool: Pool<object>, poolOptions: PoolOptions = {}) {
     this.name = options.name;
     this.#options = options;
     this.#pool = pool;
+    this.#poolOptions = poolOptions;
     const { promise, resolve } = BuiltinPromise.withResolvers<void>();
     this.stopped = promise;
     this.#onStopped = resolve;
@@ -213,11 +217,18 @@ class ServedPool implements Server {
       codec: machine.codec,
       calls: this.#pool.call as unknown as LocalCalls,
       store: await openStore(connection, subject, durable!),
-      ackWaitMs: durable!.ackWaitMs,
-      maxCalls: maxInFlight,
-      machine: this.name,
+      maxCalls: Math.min(maxInFlight, durable!.maxInFlight ?? this.#threads),
+      taskWaitMs: durable!.taskWaitMs,
     });
     this.#stopDurable = () => worker.stop();
+  }
+
+  /** Threads that the pool has, or may have. */
+  get #threads(): number {
+    const { threads, maxThreads, budget } = this.#poolOptions;
+    const { workers, budget: shared } = this.#pool.stats();
+    const given = maxThreads ?? (typeof threads === "number" ? threads : undefined);
+    return given ?? Math.max(1, workers.length, budget === undefined ? 0 : shared.max);
   }
 
   async #stop(timeoutMs: number): Promise<void> {
@@ -234,10 +245,12 @@ class ServedPool implements Server {
         const drained = machine.drain(timeoutMs);
         // The connection may be closed already.
         await BuiltinPromise.all(this.#stopTaking.map((stop) => stop().catch(() => {})));
-        // Durable calls that take longer are delivered to other machines.
         const ended = this.#stopDurable();
         await waitFor(currentRuntime, timeoutMs, (resolve) => void ended.then(resolve));
         await drained;
+        await this.#pool.shutdown(0);
+        // Durable calls that take longer go back to the queue, for other machines.
+        await waitFor(currentRuntime, RETURN_MS, (resolve) => void ended.then(resolve));
       }
       await this.#pool.shutdown(0);
       await this.#connection?.drain().catch(() => {}); // it may be closed already
