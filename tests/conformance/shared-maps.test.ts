@@ -56,6 +56,18 @@ describe("a map", () => {
     expect([map.size, [...map]]).toEqual([0, []]);
   });
 
+  test("stays free when a stack ends in the middle of a change, wherever that is", async () => {
+    const { call } = pool({ threads: 1 });
+    for (let round = 0; round < 2; round++) {
+      const map = new SharedMap<string, unknown>().set("main", 0);
+      for (const change of [["delete", "gone"], ["set", "k", { a: [1] }]] as const) {
+        expect(await call.exhaustStack([map, ...change])).toBe(6);
+        map.set("main", round); // throws WaitTimeoutError if the worker has left the latch taken
+        expect([map.get("main"), map.delete("main")]).toEqual([round, true]);
+      }
+    }
+  });
+
   test("loses no change: updates, sets and inserts of several threads at once", async () => {
     const { call } = pool({ threads: 3 });
     const map = new SharedMap<string, number>({ maxBytes: 2 ** 20 });

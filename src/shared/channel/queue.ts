@@ -3,7 +3,7 @@ import { PayloadTooLargeError, ProtocolError } from "../../errors.ts";
 import { ChannelClosedError } from "../../shared-errors.ts";
 import { INT, NUMBER } from "../../codec/tags.ts";
 import { copyWords, type Memory, viewMemory } from "../../memory/views.ts";
-import { Latch } from "../latch.ts";
+import { BUSY, Latch } from "../latch.ts";
 import type { ObjectMemory } from "../memory.ts";
 import type { ThisThread } from "../threads/this-thread.ts";
 import type { Encoded, Values } from "../values.ts";
@@ -45,6 +45,7 @@ export class Queue {
   readonly #receiveWaits: WaitSet;
   /** Where values are copied to before they are decoded. */
   #copy: Memory = viewMemory(new SharedArrayBuffer(1024));
+  #number = 0;
 
   constructor(memory: ObjectMemory, values: Values) {
     const { thread, view } = memory;
@@ -94,17 +95,8 @@ export class Queue {
       if (this.ends.isOver("receiver")) throw noReceivers();
       if (!this.#hasRoom(encoded.bytes)) return false;
     }
-    const entered = this.#enter(this.#sendLatch, registers);
-    if (entered === "busy") return false;
-    let isSent = false;
-    let isDone = false;
-    try {
-      if (entered === "recover") this.#recount();
-      isSent = this.#write(encoded);
-      isDone = true;
-    } finally {
-      this.#sendLatch.release(!isDone);
-    }
+    const isSent = this.#enter(this.#sendLatch, this.#sendOne, encoded, registers);
+    if (isSent === BUSY) return false;
     if (isSent) this.#receiveWaits.wake();
     else if (registers) return this.send(encoded, registers); // another one took the room
     else this.ends.refresh();
@@ -119,32 +111,11 @@ export class Queue {
       this.#receiveWaits.add();
       if (this.#isEmpty()) return NOTHING;
     }
-    if (this.#enter(this.#receiveLatch, registers) === "busy") return NOTHING;
-    let bytes = -1;
-    let number = 0;
-    let isDone = false;
-    try {
-      if (!this.#isEmpty()) {
-        const at = this.#oldest();
-        const { i32, f64 } = this.#ring;
-        bytes = i32[at >> 2]! - RECORD_HEADER_BYTES;
-        const value = at + RECORD_HEADER_BYTES;
-        const tag = i32[value >> 2]!;
-        if (tag === INT) number = i32[(value >> 2) + 1]!;
-        else if (tag === NUMBER) number = f64[(value >> 3) + 1]!;
-        else this.#copyOut(value, bytes);
-        Atomics.store(this.#i32, RECEIVED, i32[(at >> 2) + 1]!);
-        const head = Atomics.load(this.#i32, HEAD);
-        Atomics.store(this.#i32, HEAD, head + bytes + RECORD_HEADER_BYTES | 0);
-        if (tag === INT || tag === NUMBER) bytes = 0;
-      }
-      isDone = true;
-    } finally {
-      this.#receiveLatch.release(!isDone);
-    }
+    const bytes = this.#enter(this.#receiveLatch, this.#takeOne, undefined, registers);
+    if (bytes === BUSY) return NOTHING;
     if (bytes < 0) return registers ? this.receive(registers) : NOTHING;
     this.#sendWaits.wake();
-    return bytes === 0 ? number : this.values.decode(this.#copy, 0, bytes);
+    return bytes === 0 ? this.#number : this.values.decode(this.#copy, 0, bytes);
   }
 
   /** Whether a receiver has nothing to wait for any more. */
@@ -153,12 +124,40 @@ export class Queue {
     return this.ends.isOver("sender") && this.#isEmpty();
   }
 
-  #enter(latch: Latch, waits: boolean): "taken" | "recover" | "busy" {
-    if (waits && this.thread.mayBlock) return latch.take() ? "recover" : "taken";
-    const outcome = latch.trySoon();
-    if (outcome === "busy" && waits) this.thread.loop.checkSoon();
-    return outcome;
+  /** Runs `f` under the latch. BUSY: another thread has it; a wait in the event loop tries again soon. */
+  #enter<Argument, Result>(
+    latch: Latch,
+    f: (isDamaged: boolean, argument: Argument) => Result,
+    argument: Argument,
+    waits: boolean,
+  ): Result | typeof BUSY {
+    const result = latch.run(f, argument, waits && this.thread.mayBlock);
+    if (result === BUSY && waits) this.thread.loop.checkSoon();
+    return result;
   }
+
+  /** Under the send latch. False: there is no room. */
+  readonly #sendOne = (isDamaged: boolean, encoded: Encoded): boolean => {
+    if (isDamaged) this.#recount();
+    return this.#write(encoded);
+  };
+
+  /** Under the receive latch: takes the oldest record. Its bytes are in `#copy`, 0: it is the number `#number`; -1: there is none. */
+  readonly #takeOne = (): number => {
+    if (this.#isEmpty()) return -1;
+    const at = this.#oldest();
+    const { i32, f64 } = this.#ring;
+    const bytes = i32[at >> 2]! - RECORD_HEADER_BYTES;
+    const value = at + RECORD_HEADER_BYTES;
+    const tag = i32[value >> 2]!;
+    if (tag === INT) this.#number = i32[(value >> 2) + 1]!;
+    else if (tag === NUMBER) this.#number = f64[(value >> 3) + 1]!;
+    else this.#copyOut(value, bytes);
+    Atomics.store(this.#i32, RECEIVED, i32[(at >> 2) + 1]!);
+    const head = Atomics.load(this.#i32, HEAD);
+    Atomics.store(this.#i32, HEAD, head + bytes + RECORD_HEADER_BYTES | 0);
+    return tag === INT || tag === NUMBER ? 0 : bytes;
+  };
 
   /** Under the send latch, whose last holder has died: `sent` is the number of the last record that is there. */
   #recount(): void {
