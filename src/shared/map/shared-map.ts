@@ -7,7 +7,7 @@ import { registerHandle, SharedObject } from "../handles.ts";
 import { type BlockOptions, checkWait, type WaitOptions } from "../locks/options.ts";
 import { ObjectMemory } from "../memory.ts";
 import { type ThisThread, thisThread } from "../threads/this-thread.ts";
-import { Values } from "../values.ts";
+import { type Values, valuesOf } from "../values.ts";
 import { WaitSet } from "../wait-set.ts";
 import { type HashedKey, hashKey, type Key, readKey } from "./keys.ts";
 import { ENTRY_WAITS, EVICTS, VALUE_BYTES } from "./layout.ts";
@@ -54,7 +54,7 @@ export class SharedMap<K extends Key = string, V = unknown> extends SharedObject
     super("map", memory);
     this.#table = new Table(memory);
     this.#thread = memory.thread;
-    this.#values = new Values(memory.thread.runtime);
+    this.#values = valuesOf(memory.thread.runtime);
     this.#waits = new WaitSet(memory.view.i32, ENTRY_WAITS, memory.thread);
     this.#updates = new UpdateLocks(memory, this.#table);
   }
