@@ -72,7 +72,16 @@ export function toSnapshot(values: PackedValues, maxInlineBytes: number = Infini
     inline = undefined;
   }
   const transfer = moved.map((index) => payload!.attachments[index]);
-  return { count, inline, payload, transfer, isResendable, attached: [], copiedBytes: 0 };
+  return {
+    count,
+    inline,
+    payload,
+    transfer,
+    isResendable,
+    attached: [],
+    copiedBytes: 0,
+    departures: undefined,
+  };
 }
 
 /** Packs what a function threw. If it cannot be encoded, its text is. */

@@ -6,6 +6,7 @@
  * does making it again. A late response, for a call that was rejected meanwhile or from its first run, finds no
  * call.
  */
+import type { Departure } from "../../realm/handles.ts";
 import type { CallLoad } from "../../metering/task-timings.ts";
 import type { CallerContext } from "./caller-context.ts";
 import type { QueuedCall } from "./queued-call.ts";
@@ -83,6 +84,8 @@ export class PendingCall {
   callbacks: CallSettings["callbacks"] = undefined;
   /** Where these run, and functions of the host for the call. */
   context: CallerContext | undefined = undefined;
+  /** Parts of its arguments that count as being on their way until it is over, at the longest. */
+  departures: readonly Departure[] | undefined = undefined;
   /** Nobody waits for its stream at present, so it does not keep the process running. */
   isIdle = false;
 
@@ -93,6 +96,12 @@ export class PendingCall {
   /** Sets who follows the call. Attached state needs settings that are not PLAIN, which free it with the slot. */
   followBy(follow: Follow): void {
     this.markStateful().follow = follow;
+  }
+
+  /** Its arguments have parts that count as being on their way. */
+  carry(departures: readonly Departure[]): void {
+    this.markStateful().departures = departures;
+    for (const departure of departures) departure.carry(this.settings.retries > 0);
   }
 
   /** Something is attached to the call, which is dropped when it is over: it is not plain. */
@@ -288,7 +297,7 @@ export class InFlight {
   }
 
   #clearSettings(call: PendingCall): void {
-    const { watch, waiting, sources, timedIndex } = call;
+    const { watch, waiting, sources, timedIndex, departures } = call;
     call.settings.run?.onOver(call);
     call.settings = PLAIN;
     call.follow = undefined;
@@ -300,6 +309,7 @@ export class InFlight {
       call.onEvents =
       call.callbacks =
       call.context =
+      call.departures =
         undefined;
     if (call.isIdle) {
       call.isIdle = false;
@@ -316,5 +326,6 @@ export class InFlight {
     watch?.onOver(call);
     waiting?.onOver(call);
     sources?.onOver(call);
+    if (departures !== undefined) { for (const departure of departures) departure.end(); }
   }
 }

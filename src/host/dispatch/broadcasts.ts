@@ -65,13 +65,13 @@ export class Broadcasts {
   ): Promise<unknown[]> {
     const { signatures } = this.#options;
     const own = inContext(settings, new CallerContext());
-    return this.#begin(task, this.#take(args, signatures[task]?.args), own, isSticky);
+    return this.#begin(task, this.#take(args, signatures[task]?.args, isSticky), own, isSticky);
   }
 
   /** The same before the tasks of the pool are known. */
   startEarly(find: FindTask, args: readonly unknown[], isSticky: boolean): Promise<unknown[]> {
     const { redeclare, workerIds } = this.#options;
-    const taken = this.#take(args, undefined);
+    const taken = this.#take(args, undefined, isSticky);
     const context = new CallerContext();
     return new Promise((resolve, reject) => {
       const start = (): void => {
@@ -102,8 +102,18 @@ export class Broadcasts {
   }
 
   /** The arguments, to be sent several times: nothing of them may move. */
-  #take(args: readonly unknown[], declared: DeclaredValues | undefined): Snapshot {
+  #take(
+    args: readonly unknown[],
+    declared: DeclaredValues | undefined,
+    isSticky: boolean,
+  ): Snapshot {
     const taken = this.#options.snapshots.capture(args, ARGUMENTS, declared);
+    if (isSticky && taken.departures !== undefined) {
+      for (const departure of taken.departures) departure.end();
+      throw new InvalidArgumentError(
+        "A sticky broadcast cannot carry an end of a channel, which arrives once: use a channel with a name (shared.channel).",
+      );
+    }
     if (taken.isResendable) return { ...taken, transfer: [] };
     throw new InvalidArgumentError("A broadcast cannot transfer: every worker needs the object.");
   }
@@ -119,6 +129,8 @@ export class Broadcasts {
       ? { task, snapshot, settings, expected: new Map() }
       : undefined;
     const ids = workerIds();
+    const { departures = [] } = snapshot;
+    for (const departure of departures) departure.carry(true); // its calls do so as well
     const results = ids.map((id) => {
       if (sticky === undefined || !isStarting(id)) {
         return this.#callOne(task, snapshot, settings, id);
@@ -127,6 +139,7 @@ export class Broadcasts {
       sticky.expected.set(id, result);
       return result.promise;
     });
+    for (const departure of departures) departure.end();
     if (sticky !== undefined) this.#sticky.push(sticky);
     return collect(ids, results);
   }

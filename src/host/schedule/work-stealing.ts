@@ -273,6 +273,7 @@ const INLINE_ONLY: Omit<Snapshot, "count" | "inline"> = {
   isResendable: true,
   attached: [],
   copiedBytes: 0,
+  departures: undefined,
 };
 
 /**

@@ -152,6 +152,7 @@ export class WaitingCalls {
   /** Sends a call to the lane chosen for it, or queues it. */
   add(call: PendingCall, task: number, snapshot: Snapshot, chosen?: Lane): void {
     const { sender } = this.#options;
+    if (snapshot.departures !== undefined) call.carry(snapshot.departures);
     const { slot, generation, settings } = call;
     const queued = { slot, generation, task, snapshot, priority: settings.priority };
     if (settings.retries > 0 && snapshot.isResendable) call.retryPayload = queued;
