@@ -7,11 +7,23 @@
  */
 
 import { ERROR_CLASS, HeddleError } from "./heddle-error.ts";
-import { CallbackEndedError, DeadlockError, UnknownFunctionError } from "./request-errors.ts";
+import {
+  CallbackEndedError,
+  CallEndedError,
+  DeadlockError,
+  StreamClosedError,
+  UnknownFunctionError,
+} from "./request-errors.ts";
 import { ProfileUnavailableError, ScopeCancelledError, ScopeClosedError } from "./scope-errors.ts";
 import type { AnySharedError } from "./shared-errors.ts";
 
-export { CallbackEndedError, DeadlockError, UnknownFunctionError } from "./request-errors.ts";
+export {
+  CallbackEndedError,
+  CallEndedError,
+  DeadlockError,
+  StreamClosedError,
+  UnknownFunctionError,
+} from "./request-errors.ts";
 
 export { HeddleError, type HeddleErrorCode } from "./heddle-error.ts";
 export { ProfileUnavailableError, ScopeCancelledError, ScopeClosedError };
@@ -113,17 +125,6 @@ export class PoolClosedError extends HeddleError {
   /** Creates the error. */
   constructor(message = "The pool is closed.") {
     super("HEDDLE_POOL_CLOSED", message);
-  }
-}
-
-/** A stream was read that belongs to a call that is over. */
-export class StreamClosedError extends HeddleError {
-  /** Tells this class from the others. */
-  declare readonly code: "HEDDLE_STREAM_CLOSED";
-
-  /** Creates the error. */
-  constructor() {
-    super("HEDDLE_STREAM_CLOSED", "The call to which this stream belongs is over.");
   }
 }
 
@@ -393,6 +394,7 @@ export const errorClasses: Readonly<Record<string, { readonly prototype: HeddleE
   BorrowExpiredError,
   UnknownFunctionError,
   CallbackEndedError,
+  CallEndedError,
   DeadlockError,
   ProtocolError,
 };
@@ -425,6 +427,7 @@ export type AnyHeddleError =
   | BorrowExpiredError
   | UnknownFunctionError
   | CallbackEndedError
+  | CallEndedError
   | DeadlockError
   | ProtocolError
   | AnySharedError;

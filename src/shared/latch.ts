@@ -19,6 +19,8 @@ const SLEEP_MS = 0.2;
  * after FENCE_MS.
  */
 const MAIN_MS = 250;
+/** As much counts of the time between two looks: if more has passed, this thread was suspended, perhaps with the holder. */
+const MAX_STEP_MS = 1;
 
 export class Latch {
   readonly #words: Int32Array<SharedArrayBuffer>;
@@ -65,7 +67,8 @@ export class Latch {
     const thread = this.#thread;
     thread.checkLife();
     const { now, pause } = thread.runtime;
-    let endMs = 0;
+    let leftMs = MAIN_MS;
+    let lookedMs = 0;
     for (let looks = 0;; looks++) {
       const outcome = this.try();
       if (outcome !== "busy") {
@@ -77,10 +80,14 @@ export class Latch {
       }
       if (looks < SPINS) pause();
       else if (thread.mayBlock) Atomics.wait(this.#words, this.#index, this.#holder(), SLEEP_MS);
-      else if (endMs === 0) endMs = now() + MAIN_MS;
-      else if (now() > endMs) {
+      else {
+        const nowMs = now();
+        if (lookedMs > 0) leftMs -= Math.min(nowMs - lookedMs, MAX_STEP_MS);
+        lookedMs = nowMs;
         // Its holder is suspended, or has died: this thread hears of that in a later turn of its event loop.
-        throw new WaitTimeoutError(`Getting the turn to change ${this.#name}`, MAIN_MS);
+        if (leftMs < 0) {
+          throw new WaitTimeoutError(`Getting the turn to change ${this.#name}`, MAIN_MS);
+        }
       }
     }
   }

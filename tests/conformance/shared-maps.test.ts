@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { AtomicCounter, SharedCache, SharedMap, SharedVector } from "../../src/mod-shared.ts";
 import { createSharedPool, type SharedPool } from "../fixtures/shared-tasks.ts";
 import { closedAfterTest, rejection, until } from "../support/conformance.ts";
-import { pause } from "../support/runtime.ts";
+import { pause, realNow } from "../support/runtime.ts";
 
 const pool = (...args: Parameters<typeof createSharedPool>): SharedPool =>
   closedAfterTest(createSharedPool(...args));
@@ -26,6 +26,18 @@ const values: readonly unknown[] = [
 ];
 
 describe("a map", () => {
+  test("gives a wait what came while its event loop was blocked beyond its time limit", async () => {
+    const shared = pool({ threads: 1 });
+    await shared.ready;
+    const map = new SharedMap<string, number>();
+    const wait = map.wait("key", undefined, { timeoutMs: 20 });
+    const change = shared.call.invoke([map, "set", "key", 1]);
+    const endMs = realNow() + 40;
+    while (realNow() < endMs || !map.has("key"));
+    expect(await wait).toBe(1);
+    await change;
+  });
+
   test("has values of every kind, by keys of every kind, in all threads", async () => {
     const { call } = pool({ threads: 1 });
     const map = new SharedMap<string | number | bigint, unknown>();

@@ -17,7 +17,7 @@ import type { CallSettings } from "../../host/calls/call-settings.ts";
 import type { CalledTask, FindTask } from "../../host/dispatch/deferred-calls.ts";
 import type { HostRequests } from "../../host/requests/host-requests.ts";
 import { type BindEnd, bindOnce } from "../../host/calls/caller-context.ts";
-import { atCaller } from "../../realm/caller-stack.ts";
+import { atCaller, takingAll } from "../../realm/caller-stack.ts";
 import { endStreams } from "../../streams/open-source.ts";
 import { isStreamable } from "../../streams/stream-producer.ts";
 import { isThenable } from "../../streams/is-thenable.ts";
@@ -62,7 +62,7 @@ function callWith(
   given: GivenCall,
 ): SyncCallWith {
   let known: KnownCall | undefined;
-  const call: SyncCall = atCaller((...args: unknown[]) => {
+  const call: SyncCall = takingAll((args) => {
     if (known === undefined && target.knowledge() === "known") {
       const found = findCall(spec, name, given);
       if (found instanceof HeddleError) throw found;

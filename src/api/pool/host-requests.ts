@@ -11,7 +11,6 @@ import { HostRequests } from "../../host/requests/host-requests.ts";
 import type { NestedTask } from "../../host/requests/nested-requests.ts";
 import type { Supervisor } from "../../host/workers/supervisor.ts";
 import type { SnapshotEncoder } from "../../lane/snapshot.ts";
-import type { Runtime } from "../../runtimes/runtime.ts";
 import { unknownTask } from "../calls/call-proxy.ts";
 import { mergeOptions, NO_OPTIONS } from "../options/call-options.ts";
 import { didYouMean } from "../options/checks.ts";
@@ -85,13 +84,4 @@ function nested(
       });
     },
   };
-}
-
-/** The callbacks of a call, each in the asynchronous context of now. */
-export function boundCallbacks(
-  { bindContext }: Pick<Runtime, "bindContext">,
-  callbacks: readonly AnyCallback[],
-): readonly AnyCallback[] {
-  const inContext = bindContext();
-  return callbacks.map((f) => (...args) => inContext(() => f(...args)));
 }

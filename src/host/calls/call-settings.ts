@@ -1,5 +1,6 @@
 /** Options of a call beyond its arguments. Calls with equal options share one object. */
 import type { AnyCallback } from "../../codec/support/callback.ts";
+import type { CallerContext } from "./caller-context.ts";
 import type { AnyIterator } from "../../streams/stream-producer.ts";
 
 /**
@@ -61,6 +62,10 @@ export interface CallSettings {
   readonly run: RunWatch | undefined;
   /** The functions among its arguments that its task may call, by their numbers. */
   readonly callbacks: readonly AnyCallback[] | undefined;
+  /** Whether functions of the host may be called by its task, and run in the context of its caller. */
+  readonly asksHost: boolean;
+  /** That context, if it is not that in which the call is made. */
+  readonly context: CallerContext | undefined;
   /** Time between two checks of such a call, in milliseconds; Infinity: it has no limits. */
   readonly tickMs: number;
 }
@@ -93,6 +98,8 @@ export function createSettings(options: GivenSettings): CallSettings {
     isBlocking: given.isBlocking ?? false,
     run: given.run,
     callbacks: given.callbacks,
+    asksHost: given.asksHost ?? false,
+    context: given.context,
     tickMs: least === Infinity
       ? Infinity
       : Math.min(Math.max(least / TICKS_PER_LIMIT, MIN_TICK_MS), MAX_TICK_MS),
@@ -117,5 +124,5 @@ export function withStreams(
 export function isPlain(settings: CallSettings): boolean {
   return settings.priority === 0 && settings.tickMs === Infinity && settings.retries === 0 &&
     settings.signal === undefined && !settings.hasSignal && settings.affinity === undefined &&
-    settings.onEvent === undefined && settings.run === undefined;
+    settings.onEvent === undefined && settings.run === undefined && !settings.asksHost;
 }

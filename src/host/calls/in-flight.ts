@@ -7,6 +7,7 @@
  * call.
  */
 import type { CallLoad } from "../../metering/task-timings.ts";
+import type { CallerContext } from "./caller-context.ts";
 import type { QueuedCall } from "./queued-call.ts";
 import { CallCounts, UNKNOWN_ROW } from "./call-counts.ts";
 import { type CallSettings, PLAIN, STATEFUL } from "./call-settings.ts";
@@ -78,6 +79,8 @@ export class PendingCall {
   onEvents: ((values: readonly unknown[]) => void) | undefined = undefined;
   /** The functions among its arguments. */
   callbacks: CallSettings["callbacks"] = undefined;
+  /** Where these run, and functions of the host for the call. */
+  context: CallerContext | undefined = undefined;
   /** Nobody waits for its stream at present, so it does not keep the process running. */
   isIdle = false;
 
@@ -291,6 +294,7 @@ export class InFlight {
       call.sources =
       call.onEvents =
       call.callbacks =
+      call.context =
         undefined;
     if (call.isIdle) {
       call.isIdle = false;

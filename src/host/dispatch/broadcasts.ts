@@ -7,6 +7,7 @@ import type { DeclaredValues, Signature } from "../../codec/struct/signature.ts"
 import { HeddleError, InvalidArgumentError, WorkerStartError } from "../../errors.ts";
 import { ARGUMENTS, type Snapshot, type SnapshotEncoder } from "../../lane/snapshot.ts";
 import type { Lane } from "../lanes/lane.ts";
+import { CallerContext } from "../calls/caller-context.ts";
 import { type CallSettings, createSettings } from "../calls/call-settings.ts";
 import type { Reject, Resolve } from "../calls/in-flight.ts";
 import type { FindTask } from "./deferred-calls.ts";
@@ -63,13 +64,15 @@ export class Broadcasts {
     isSticky: boolean,
   ): Promise<unknown[]> {
     const { signatures } = this.#options;
-    return this.#begin(task, this.#take(args, signatures[task]?.args), settings, isSticky);
+    const own = inContext(settings, new CallerContext());
+    return this.#begin(task, this.#take(args, signatures[task]?.args), own, isSticky);
   }
 
   /** The same before the tasks of the pool are known. */
   startEarly(find: FindTask, args: readonly unknown[], isSticky: boolean): Promise<unknown[]> {
     const { redeclare, workerIds } = this.#options;
     const taken = this.#take(args, undefined);
+    const context = new CallerContext();
     return new Promise((resolve, reject) => {
       const start = (): void => {
         const found = find();
@@ -79,7 +82,7 @@ export class Broadcasts {
         }
         try {
           const snapshot = redeclare(taken, found.task);
-          resolve(this.#begin(found.task, snapshot, found.settings, isSticky));
+          resolve(this.#begin(found.task, snapshot, inContext(found.settings, context), isSticky));
         } catch (error) {
           reject(error);
         }
@@ -214,6 +217,11 @@ export class Broadcasts {
       reject(error);
     }
   }
+}
+
+/** Its calls are made later, some when further workers start. */
+function inContext(settings: CallSettings, context: CallerContext): CallSettings {
+  return { ...settings, context };
 }
 
 async function collect(

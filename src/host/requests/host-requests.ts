@@ -5,10 +5,10 @@
  * Requests arrive among the responses of a lane, where nothing of the program may run. They are handled right after, in a
  * microtask, or by `takeAll` while the host blocks.
  */
-import { DOMException, Promise, Set } from "../../builtins.ts";
+import { Promise, Set } from "../../builtins.ts";
 import type { Codec } from "../../codec/codec.ts";
 import type { AnyCallback } from "../../codec/support/callback.ts";
-import { CallbackEndedError, HeddleError, PoolClosedError } from "../../errors.ts";
+import { CallbackEndedError, CallEndedError, HeddleError, PoolClosedError } from "../../errors.ts";
 import { RESULT_NAME } from "../../lane/snapshot.ts";
 import {
   packReasonOf,
@@ -16,11 +16,10 @@ import {
   StandaloneValues,
   toSnapshot,
 } from "../../lane/standalone-values.ts";
-import { abortError } from "../../protocol/abort-reason.ts";
 import { NO_CALL, type RequestHeader, type RequestMessage } from "../../protocol/host-requests.ts";
 import { isThenable } from "../../streams/is-thenable.ts";
 import { endStreams } from "../../streams/open-source.ts";
-import { bindOnce } from "../calls/caller-context.ts";
+import { noCaller } from "../calls/caller-context.ts";
 import { type PendingCall, QUEUED_ON_HOST } from "../calls/in-flight.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import type { Lane } from "../lanes/lane.ts";
@@ -29,7 +28,7 @@ import { type BlockedHost, Callers, MAYBE, NOT, SURELY } from "./callers.ts";
 import { NestedCalls } from "./nested-calls.ts";
 import { NestedRequests, type NestedRequestsOptions } from "./nested-requests.ts";
 import { capturePassing } from "./passing-values.ts";
-import type { HostRequest } from "./request.ts";
+import type { HostRequest, TakenRequest } from "./request.ts";
 
 export interface HostRequestsOptions extends Omit<NestedRequestsOptions, "nested"> {
   readonly codec: Codec;
@@ -51,14 +50,12 @@ const MAX_START_CHECKS = 150;
 const CHECK_MS = 10;
 
 /** A call of a function, until it is answered. */
-interface OpenRequest extends HostRequest {
+interface OpenRequest extends TakenRequest {
   /** Whether it waits until the host's event loop runs. */
   isHeld: boolean;
   /** Checks in a row in which its worker has done nothing, and the host may have waited for it. */
   idleChecks: number;
 }
-
-const CALL_IS_OVER = "The call that made this request is over.";
 
 export class HostRequests {
   readonly #options: HostRequestsOptions;
@@ -71,8 +68,6 @@ export class HostRequests {
   /** Calls of functions: those that run, and those that are held until the host's event loop runs. */
   readonly #open = new Set<OpenRequest>();
   #hasHeld = false;
-  /** Runs a function once, in a microtask and in the asynchronous context of the pool's creation. */
-  #soon = bindOnce();
   #isScheduled = false;
   #isClosed = false;
   #blocked: BlockedHost | undefined;
@@ -129,18 +124,29 @@ export class HostRequests {
     this.#letBegin();
   }
 
-  /** A record has arrived. `failure`: its values cannot be read. Runs no code of the program. */
+  /**
+   * A record has arrived. `failure`: its values cannot be read. Runs no code of the program. The call that makes it is looked up now:
+   * its response may be next.
+   */
   onRecord(
     lane: Lane,
     id: Pick<HostRequest, "slot" | "generation" | "number" | "isSync">,
     values: unknown[],
     failure?: unknown,
   ): void {
-    this.#later(() => {
-      const request = { lane, ...id };
-      if (failure !== undefined) this.#answer(request, true, failure);
-      else this.#handle({ ...request, header: values.pop() as RequestHeader, args: values });
-    });
+    const request = { lane, ...id };
+    if (failure !== undefined) return this.#later(() => this.#answer(request, true, failure));
+    const taken = this.#take({ ...request, header: values.pop() as RequestHeader, args: values });
+    this.#later(() => this.#handle(taken));
+  }
+
+  #take(request: HostRequest): TakenRequest {
+    const { header: [target] } = request;
+    const caller = this.#callers.of(request);
+    const call = caller === "over" ? undefined : caller;
+    const isNested = target === "task" && caller !== "over";
+    const nested = isNested ? this.#nested.expect(call, request) : undefined;
+    return { ...request, callbacks: call?.callbacks, context: call?.context, nested };
   }
 
   onMessage(lane: Lane, message: RequestMessage): void {
@@ -170,7 +176,7 @@ export class HostRequests {
   /** A worker has ended. */
   onEnded(workerId: number): void {
     for (const request of this.#open) if (request.lane.id === workerId) this.#open.delete(request);
-    this.#nested.onEnded(workerId, abortError());
+    this.#nested.onEnded(workerId, new CallEndedError());
   }
 
   /** The pool has ended: no more nested calls. Hooks of workers that close may call functions still. */
@@ -182,37 +188,34 @@ export class HostRequests {
     this.#due.push(f);
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    this.#soon(() => {
+    noCaller.run(() => {
       this.#isScheduled = false;
-      this.#soon = bindOnce();
       this.takeAll();
     });
   }
 
-  #handle(request: HostRequest): void {
-    const { lane, isSync, header: [target] } = request;
+  #handle(request: TakenRequest): void {
+    const { lane, isSync, header: [target], nested } = request;
     if (isSync) this.#options.dispatcher.suspend(lane);
-    if (target !== "task") {
-      this.#callFunction(request);
-      return;
-    }
-    const caller = this.#callers.of(request);
-    if (this.#isClosed) this.#fail(request, new PoolClosedError());
-    else if (caller === "over") {
-      this.#fail(request, new DOMException(CALL_IS_OVER, "AbortError"));
-    } else {
-      const isStuck = isSync && !this.#options.hasWorker();
-      this.#nestedRequests.call(
-        request,
-        caller,
-        isStuck ? this.#callers.noWorkerError(request) : undefined,
-        (value) => this.#answer(request, false, value),
-        (reason) => this.#answer(request, true, reason),
-      );
-    }
+    if (target !== "task") return this.#callFunction(request);
+    if (nested === undefined) return this.#fail(request, new CallEndedError());
+    const settle = (isThrown: boolean, value: unknown): void => {
+      this.#nested.end(nested);
+      this.#answer(request, isThrown, value);
+    };
+    if (this.#isClosed) return settle(true, new PoolClosedError());
+    const isStuck = isSync && !this.#options.hasWorker();
+    this.#nestedRequests.call(
+      request,
+      nested,
+      this.#blocked !== undefined,
+      isStuck ? this.#callers.noWorkerError(request) : undefined,
+      (value) => settle(false, value),
+      (reason) => settle(true, reason),
+    );
   }
 
-  #callFunction(given: HostRequest): void {
+  #callFunction(given: TakenRequest): void {
     const request: OpenRequest = { ...given, isHeld: false, idleChecks: 0 };
     this.#open.add(request);
     const blocked = this.#blocked;
@@ -229,7 +232,7 @@ export class HostRequests {
   #begin(request: OpenRequest): void {
     const f = this.#functionOf(request);
     if (f instanceof HeddleError) this.#fail(request, f);
-    else this.#run(request, f);
+    else (request.context ?? noCaller).run(() => this.#run(request, f));
   }
 
   #release(): void {
@@ -295,12 +298,8 @@ export class HostRequests {
     return undefined;
   }
 
-  #functionOf({ header, lane, slot, generation }: HostRequest): AnyCallback | HeddleError {
-    const [target, which] = header;
-    const { findFunction, dispatcher: { inFlight } } = this.#options;
-    if (target === "function") return findFunction(String(which));
-    const call = inFlight.find(slot, generation);
-    const callbacks = call?.lane === lane.id ? call.callbacks : undefined;
+  #functionOf({ header: [target, which], callbacks }: TakenRequest): AnyCallback | HeddleError {
+    if (target === "function") return this.#options.findFunction(String(which));
     return callbacks?.[which as number] ?? new CallbackEndedError();
   }
 

@@ -155,12 +155,20 @@ export class SharedMap<K extends Key = string, V = unknown> extends SharedObject
   /** Resolves with the value of the key as soon as there is one for which `predicate` holds. */
   async wait(
     key: K,
-    predicate: (value: V) => boolean = () => true,
+    predicate?: (value: V) => boolean,
     options: WaitOptions = {},
   ): Promise<V> {
     checkWait(options);
-    const wait = this.#waitFor(key, predicate);
-    await this.#thread.loop.until(wait, waitingFor(key), options);
+    // Later checks run in the context of whoever changes something, the predicate in that of its caller.
+    let inContext: <Result>(f: () => Result) => Result = (f) => f();
+    const test = (value: V): boolean =>
+      predicate === undefined || inContext(() => predicate(value));
+    const wait = this.#waitFor(key, test);
+    const found = this.#thread.loop.until(wait, waitingFor(key), options);
+    if (wait.found === undefined && predicate !== undefined) {
+      inContext = this.#thread.runtime.bindContext();
+    }
+    await found;
     return wait.found!.value;
   }
 

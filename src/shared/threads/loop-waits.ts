@@ -80,7 +80,10 @@ export class LoopWaits {
       if (!this.#checks.has(check)) return;
       if (timeoutMs !== undefined && timeoutMs !== Infinity) {
         timer = this.#thread.runtime.setTimeout(
-          () => settle(() => reject(new WaitTimeoutError(name, timeoutMs))),
+          () => {
+            check(); // the event loop may have been blocked, or the process suspended, for longer than the limit
+            settle(() => reject(new WaitTimeoutError(name, timeoutMs)));
+          },
           Math.min(timeoutMs, FOR_EVER_MS),
         );
       }

@@ -81,8 +81,8 @@ export class PinnedCalls {
     if (calls === undefined) this.#waiting.set(id, [queued]);
     else if (id !== NESTED) calls.push(queued);
     else {
-      const later = calls.findIndex(({ priority }) => priority < queued.priority);
-      calls.splice(later < 0 ? calls.length : later, 0, queued);
+      const before = calls.findLastIndex(({ priority }) => priority >= queued.priority);
+      calls.splice(before + 1, 0, queued);
     }
   }
 
