@@ -51,7 +51,7 @@ export class ResultStream<Item, Return = void>
 
   /**
    * Cancels the stream: the task's generator ends by its `return()`. Resolves when it has ended; rejects with what its
-   * `finally` blocks throw.
+   * `finally` blocks throw then. Errors of items that were not read are those of `returned` alone.
    */
   return(value?: Return | PromiseLike<Return>): Promise<IteratorResult<Item, Return | undefined>> {
     return this.#consumer.return(value) as Promise<IteratorResult<Item, Return | undefined>>;

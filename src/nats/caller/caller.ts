@@ -30,6 +30,7 @@ import {
   FAILURE,
   type Header,
   ITEMS,
+  OF_RETURN,
   PROBE,
   readHeader,
   RESULT,
@@ -322,7 +323,7 @@ export class Caller implements CallEvents {
         const [thrown] = decode();
         if (header.kind === STREAM_FAILURE) call.receive(header, [], 0);
         if (thrown instanceof TimeoutError) this.#counts.timedOut++;
-        this.#settle(call, () => call.failRemotely(thrown));
+        this.#settle(call, () => call.failRemotely(thrown, header.number !== OF_RETURN));
         return;
       }
       case BUSY:
