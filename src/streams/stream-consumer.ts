@@ -71,6 +71,11 @@ export class StreamConsumer {
     return this.#total + this.#at;
   }
 
+  /** Whether somebody has begun to read. */
+  get hasReader(): boolean {
+    return this.isWaiting || this.#isDone || this.taken > 0;
+  }
+
   /** Whether the reader wants no more items. */
   get isCancelled(): boolean {
     return this.#isCancelled;

@@ -6,6 +6,8 @@ import { StreamConsumer } from "../../streams/stream-consumer.ts";
 const collected = new FinalizationRegistry<StreamConsumer>((consumer) => consumer.cancel());
 
 let createHandle: <Item, Return>(consumer: StreamConsumer) => ResultStream<Item, Return>;
+/** Whether somebody has begun to read the stream. */
+export let isRead: (stream: ResultStream<unknown, unknown>) => boolean;
 
 /**
  * The items that a task yields: an async iterable for one reader. A call of a generator task returns it at once.
@@ -27,6 +29,7 @@ export class ResultStream<Item, Return = void>
   static {
     createHandle = <Item, Return>(consumer: StreamConsumer) =>
       new ResultStream<Item, Return>(consumer);
+    isRead = (stream) => stream.#consumer.hasReader;
   }
 
   readonly #consumer: StreamConsumer;
