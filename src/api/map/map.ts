@@ -1,6 +1,6 @@
 /** `pool.map`, `forEach` and `reduce`: a task for many items, in chunks. */
 import { checkSignal } from "../options/call-options.ts";
-import { checkKeys, invalid, isRecord, ownOf, show } from "../options/checks.ts";
+import { checkInteger, checkKeys, invalid, isRecord, ownOf, show } from "../options/checks.ts";
 import { Transfer } from "../../codec/support/transfer.ts";
 import { InvalidArgumentError } from "../../errors.ts";
 import { ignoreRejections } from "../../host/dispatch/pending-arguments.ts";
@@ -308,10 +308,8 @@ function checkArgs(args: unknown): readonly unknown[] {
 /** Items of a chunk when the results of chunks are reduced: few, so that all threads take part. */
 const PARTIAL_CHUNK = 16;
 
-function checkCount(name: string, value: unknown): number {
-  if (typeof value === "number" && Number.isInteger(value) && value >= 1) return value;
-  throw invalid(name, "an integer of at least 1", show(value));
-}
+const checkCount = (name: string, value: unknown): number =>
+  checkInteger(name, value, 1, Number.MAX_SAFE_INTEGER);
 
 function openSource(items: unknown): ItemSource {
   if (Array.isArray(items)) return openArray(items);

@@ -22,7 +22,7 @@ export interface TaskOptions {
    * expires early, and at most an eighth late. The call rejects with TimeoutError; the task continues with its signal
    * aborted (`abortSignal`), and its result is dropped.
    *
-   * @default none
+   * @default Infinity, no limit
    * @see [time limits](https://github.com/heddle-js/heddle/blob/main/docs/reliability.md#time-limits)
    */
   readonly runTimeoutMs?: number;
@@ -31,7 +31,7 @@ export interface TaskOptions {
    * TimeoutError, unless `timeoutValue` is set. A task that has not started by then never runs; one that has continues, with its
    * signal aborted (`abortSignal`): `killAfterMs` and the pool's `hardTimeoutMs` end it.
    *
-   * @default none
+   * @default Infinity, no limit
    */
   readonly timeoutMs?: number;
   /**
@@ -51,12 +51,12 @@ export interface TaskOptions {
   /**
    * Time from an abort until the worker of a task that continues is stopped, in milliseconds.
    *
-   * @default never
+   * @default Infinity: never
    */
   readonly killAfterMs?: number;
   /**
    * For a task whose result is a stream: maximum of items that the worker has sent and the reader has not taken. The
-   * worker pauses the task at this number, or at 1 MiB.
+   * worker pauses the task at this number, or at 1 MiB. From 1 to 1,048,576.
    *
    * @default 4096
    * @see [streams](https://github.com/heddle-js/heddle/blob/main/docs/streams.md#results)

@@ -12,7 +12,7 @@ export interface ScopeOptions {
    * Maximum time from the start of the scope until it has been left, in milliseconds. Then its calls are cancelled with a
    * TimeoutError of kind "scope", which leaving throws.
    *
-   * @default none
+   * @default Infinity, no limit
    */
   readonly timeoutMs?: number;
   /**

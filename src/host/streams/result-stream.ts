@@ -27,8 +27,7 @@ export let isRead: (stream: ResultStream<unknown, unknown>) => boolean;
 export class ResultStream<Item, Return = void>
   implements AsyncIterableIterator<Item, Return | undefined, void>, AsyncDisposable {
   static {
-    createHandle = <Item, Return>(consumer: StreamConsumer) =>
-      new ResultStream<Item, Return>(consumer);
+    createHandle = <Item, Return>(consumer: StreamConsumer) => new this<Item, Return>(consumer);
     isRead = (stream) => stream.#consumer.hasReader;
   }
 
