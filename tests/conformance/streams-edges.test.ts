@@ -1,4 +1,5 @@
 /** Streams that are used in unusual ways, or whose iterators misbehave. */
+import { Readable } from "node:stream";
 import { describe, expect, test } from "vitest";
 import { createPool, type Pool, type PoolOptions, transfer } from "../../src/mod.ts";
 import { raise, unreadable } from "../fixtures/stream-edge-tasks.ts";
@@ -357,5 +358,58 @@ describe("ending a stream", () => {
       }
       expect(await result).toBe(when === "finally" ? "RangeError: at the end" : "nothing");
     }
+  });
+});
+
+describe("a stream that a call has taken", () => {
+  const streams: Readonly<Record<string, (call: Pool<Tasks>["call"]) => AsyncIterable<number>>> = {
+    "a generator": () =>
+      (function* () {
+        for (let n = 0; n < 1000; n++) yield n;
+      })() as unknown as AsyncIterable<number>,
+    "an async generator": async function* () {
+      for (let n = 0; n < 1000; n++) yield n;
+    },
+    "a Readable": () => Readable.from(Array.from({ length: 1000 }, (_, n) => n)),
+    "a result stream": (call) => call.count(1000),
+  };
+
+  test.each(Object.keys(streams))(
+    "is refused by the next, and the first goes on: %s",
+    async (kind) => {
+      const pool = await edgePool({ threads: 2 });
+      const { call } = pool;
+      const stream = streams[kind]!(call);
+      const first = call.sizes(stream);
+      const other = Readable.from([1]);
+      const refusals = [
+        () => call.sizes(stream),
+        () => call.readBoth(other as AsyncIterable<number>, stream as never),
+        async () => await pool.map(call.plain, stream),
+        () => pool.forEach(call.plain, stream),
+      ];
+      for (const refused of refusals) {
+        expect(await rejection(refused())).toMatchObject({
+          code: "HEDDLE_INVALID_ARGUMENT",
+          message: expect.stringContaining("another call has taken"),
+        });
+      }
+      expect(other.destroyed).toBe(true);
+      expect(await first).toEqual(Array.from({ length: 1000 }, (_, n) => n));
+      const twice = streams[kind]!(call);
+      expect(await rejection(call.readBoth(twice, twice as never))).toMatchObject({
+        code: "HEDDLE_INVALID_ARGUMENT",
+      });
+    },
+  );
+
+  test("may be an iterable, which gives each call an iterator of its own", async () => {
+    const { call } = await edgePool({ threads: 2 });
+    const items = {
+      async *[Symbol.asyncIterator]() {
+        yield* [1, 2];
+      },
+    };
+    expect(await Promise.all([call.sizes(items), call.sizes(items)])).toEqual([[1, 2], [1, 2]]);
   });
 });

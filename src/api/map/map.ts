@@ -6,7 +6,7 @@ import { InvalidArgumentError } from "../../errors.ts";
 import { ignoreRejections } from "../../host/dispatch/pending-arguments.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
 import { StreamConsumer } from "../../streams/stream-consumer.ts";
-import { openSource as openAsync } from "../../streams/open-source.ts";
+import { openIterator } from "../../streams/open-source.ts";
 import { isStreamable } from "../../streams/stream-producer.ts";
 import { type ItemSource, MapRun, type MapRunOptions } from "./map-run.ts";
 import { type Mappable, mappable } from "../calls/mappable.ts";
@@ -311,13 +311,11 @@ const PARTIAL_CHUNK = 16;
 const checkCount = (name: string, value: unknown): number =>
   checkInteger(name, value, 1, Number.MAX_SAFE_INTEGER);
 
+/** Rethrows the error of opening the items. */
 function openSource(items: unknown): ItemSource {
   if (Array.isArray(items)) return openArray(items);
-  const open = (items as Partial<Iterable<unknown>>)[Symbol.iterator];
-  const isAsync = Symbol.asyncIterator in Object(items);
-  return isAsync || typeof open !== "function"
-    ? openAsync(items as object)
-    : open.call(items) as unknown as ItemSource;
+  if (isStreamable(items)) return openIterator(items);
+  return (items as Iterable<unknown>)[Symbol.iterator]() as unknown as ItemSource;
 }
 
 function openArray(items: readonly unknown[]): ItemSource {

@@ -249,6 +249,27 @@ describe("tasks", () => {
     expect(() => locateTask("key", entry, "/m.ts", runtime)).toThrow(InvalidArgumentError);
   });
 
+  test("a class is no task, and an empty path is no module", () => {
+    class Point {}
+    const options = { threads: 1, moduleUrl: "file:///m.ts" };
+    expect(() => heddle.createPool(options)({ Point } as never)).toThrow(
+      'Task "Point" is a class, which cannot be called',
+    );
+    expect(() => task({ f: Point as never })).toThrow("got the class Point");
+    for (const path of ["", " "]) {
+      expect(() => heddle.createPool(options)(path)).toThrow(InvalidArgumentError);
+      expect(() => heddle.createPool(options)({ f: importTask({ href: path }) })).toThrow(
+        `The URL, path or name of a module is ${JSON.stringify(path)}.`,
+      );
+      expect(() => heddle.createPool({ ...options, worker: { setup: path } })).toThrow(
+        InvalidArgumentError,
+      );
+    }
+    // A method of this name is written like a class.
+    const { class: method } = { class: (): number => 1 };
+    expect(() => heddle.createPool({ ...options, minThreads: 0 })({ method })).not.toThrow();
+  });
+
   test("invalid declarations are refused", () => {
     expect(() => task({} as never)).toThrow(InvalidArgumentError);
     expect(() => task({ f: 1 } as never)).toThrow(InvalidArgumentError);
