@@ -15,7 +15,7 @@
  *   location           where the values are (below)
  *   count              number of values: arguments of a CALL, items or events, otherwise 1
  *   task               CALL: the task's index in the pool's task table; ITEMS: their encoded bytes; REQUEST: its
- *                      number; otherwise 0
+ *                      number; THROWN: OF_RETURN or 0; otherwise 0
  *
  *   location INLINE    the values follow, encoded by the codec
  *            NUMBER_ONLY  one number: an f64 at byte 24. The record has 32 bytes, so a run of them that starts on a cache line never straddles one
@@ -58,6 +58,9 @@ export type Kind =
   | typeof ITEMS
   | typeof EVENTS
   | typeof REQUEST;
+
+/** What was thrown is from `return()` of a stream's iterator, which the host has cancelled. */
+export const OF_RETURN = 1;
 
 export const INLINE = 0;
 export const PORT = 1;

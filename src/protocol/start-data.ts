@@ -137,7 +137,12 @@ export type StreamMessage =
     | { readonly heddle: "cancel" }
     | { readonly heddle: "items"; readonly items: PackedItems }
     /** Without a reason: its source is done. */
-    | { readonly heddle: "end"; readonly reason: PackedReason | undefined }
+    | {
+      readonly heddle: "end";
+      readonly reason: PackedReason | undefined;
+      /** The iterator threw the reason by its `return()`. */
+      readonly isOfReturn: boolean;
+    }
   );
 
 /** Host to worker: take a CPU profile of this duration and post it to `port`. */

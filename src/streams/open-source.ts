@@ -3,7 +3,8 @@
  * first item is wanted: an emitter loses what it emits before somebody listens, and an "error" event without a listener ends
  * the process.
  */
-import { Promise } from "../builtins.ts";
+import { Promise, WeakSet } from "../builtins.ts";
+import { InvalidArgumentError } from "../errors.ts";
 import { isReadableStream } from "./readable.ts";
 import { isThenable } from "./is-thenable.ts";
 import { type AnyIterator, isStreamable, iteratorOf } from "./stream-producer.ts";
@@ -18,13 +19,34 @@ interface Emitter {
   close?(): unknown;
 }
 
-/** The iterator of a streamable value, which `return()` ends at any time. Runs user code, and rethrows what that throws. */
+/** Iterators, and emitters, that a call has taken. An iterable gives each call an iterator of its own. */
+const taken = new WeakSet<object>();
+
+/**
+ * The iterator of a streamable value, which `return()` ends at any time. Runs user code, and rethrows what that throws. Throws
+ * InvalidArgumentError if another call reads it.
+ */
 export function openIterator(value: object): AnyIterator {
-  return isEmitter(value) ? new EmitterSource(value) : iteratorOf(value)!;
+  if (taken.has(value)) throw takenTwice();
+  if (isEmitter(value)) {
+    taken.add(value);
+    return new EmitterSource(value);
+  }
+  const iterator = iteratorOf(value)!;
+  if (iterator === value) taken.add(value);
+  return iterator;
 }
 
-/** The same; an error of opening it is an error of its first item. */
+function takenTwice(): InvalidArgumentError {
+  return new InvalidArgumentError(
+    "A call takes a stream or an iterator that another call has taken: its items would be spread over both. " +
+      "Make one for each call.",
+  );
+}
+
+/** The same; an error of opening it is an error of its first item, unless another call has taken it. */
 export function openSource(value: object): AnyIterator {
+  if (taken.has(value)) throw takenTwice();
   try {
     return openIterator(value);
   } catch (error) {
@@ -56,7 +78,7 @@ export function endStreams(args: readonly unknown[]): void {
 /** Other iterables hold nothing before they are opened. Promises may have the methods of a stream as well. */
 function mustEnd(value: object): boolean {
   try {
-    if (isThenable(value)) return false;
+    if (isThenable(value) || taken.has(value)) return false;
     return isEmitter(value) || isReadableStream(value) ||
       typeof (value as Partial<AnyIterator>).next === "function";
   } catch {

@@ -48,6 +48,8 @@ export class StreamConsumer {
   /** The outcome was given to the reader. */
   #isDone = false;
   #isCancelled = false;
+  /** The outcome is an error that a reader which cancels does not get. */
+  #isEndUnwanted = false;
   readonly #returned: PromiseWithResolvers<unknown> = Promise.withResolvers();
 
   constructor(options: ConsumerOptions) {
@@ -67,6 +69,11 @@ export class StreamConsumer {
   /** Items that the reader has taken. */
   get taken(): number {
     return this.#total + this.#at;
+  }
+
+  /** Whether somebody has begun to read. */
+  get hasReader(): boolean {
+    return this.isWaiting || this.#isDone || this.taken > 0;
   }
 
   /** Whether the reader wants no more items. */
@@ -96,8 +103,12 @@ export class StreamConsumer {
     this.#returned.resolve(value);
   }
 
-  /** The stream failed. Items that have arrived are read first. */
-  fail(reason: unknown): void {
+  /**
+   * The stream failed. Items that have arrived are read first. `isOfNext`: by asking the iterator for items, or by an item: a
+   * reader that wanted no more of them is not told.
+   */
+  fail(reason: unknown, isOfNext = false): void {
+    if (!this.hasEnded) this.#isEndUnwanted = isOfNext;
     this.#settle({ reason });
     this.#returned.reject(reason);
   }
@@ -144,13 +155,15 @@ export class StreamConsumer {
     return rest;
   }
 
-  /** Wants no more items. Resolves when the iterator has ended; rejects if that fails. */
+  /** Wants no more items. Resolves when the iterator has ended; rejects with what its `return()` throws, or if it is lost. */
   async return(value?: unknown): Promise<IteratorResult<unknown, unknown>> {
     this.cancel();
     if (!this.#isDone) {
       this.#options.onWaiting?.(true);
       try {
         await this.#returned.promise;
+      } catch (error) {
+        if (!this.#isEndUnwanted) throw error;
       } finally {
         this.#isDone = true;
         this.#options.onWaiting?.(false);

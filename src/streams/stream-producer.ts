@@ -41,8 +41,11 @@ export interface ProducerOptions {
   readonly run: (slice: () => void) => void;
   /** The stream waits for credit or room, or goes on. */
   readonly onPause: (isPaused: boolean) => void;
-  /** Called once, when everything has been sent or the stream was cancelled and its iterator has ended. */
-  readonly onEnd: (isThrown: boolean, value: unknown) => void;
+  /**
+   * Called once, when everything has been sent or the stream was cancelled and its iterator has ended. `isOfReturn`: the iterator
+   * threw `value` when it was cancelled, by its `return()`.
+   */
+  readonly onEnd: (isThrown: boolean, value: unknown, isOfReturn: boolean) => void;
 }
 
 /** An object that a port carries is sent alone, so that it fails no other items. */
@@ -307,7 +310,7 @@ export class StreamProducer {
     this.#isClosing = true;
     const finish = (hasFailed: boolean, reason: unknown): void => {
       if (isThrown) this.#finish(true, error);
-      else this.#finish(hasFailed, reason);
+      else this.#finish(hasFailed, reason, hasFailed);
     };
     let ended: Promise<unknown> | undefined;
     try {
@@ -339,12 +342,12 @@ export class StreamProducer {
     this.#await(value, (settled) => finish(false, settled), (error) => void finish(true, error));
   }
 
-  #finish(isThrown: boolean, value: unknown): void {
+  #finish(isThrown: boolean, value: unknown, isOfReturn = false): void {
     if (this.#isOver) return;
     if (!this.#isClosing && !this.#send()) return;
     this.#isOver = true;
     this.#pause(false);
-    this.#options.onEnd(isThrown, value);
+    this.#options.onEnd(isThrown, value, isOfReturn);
   }
 }
 

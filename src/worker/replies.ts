@@ -48,7 +48,7 @@ interface Reply {
   kind: Kind;
   readonly slot: number;
   readonly generation: number;
-  /** The task's index, for results of a declared shape; the bytes of a batch. */
+  /** The task's index, for results of a declared shape; the bytes of a batch; OF_RETURN. */
   word: number;
   snapshot: Snapshot;
   /** This response replaces one that cannot be sent, and gives the reason. */
@@ -187,15 +187,19 @@ export class Replies {
     return true;
   }
 
-  /** The task threw: an error by its fields, anything else as it is. What the stop of this thread makes tasks throw is not sent. */
-  thrown(slot: number, generation: number, reason: unknown): void {
+  /**
+   * The task threw: an error by its fields, anything else as it is. What the stop of this thread makes tasks throw is not sent.
+   * `word`: OF_RETURN or 0.
+   */
+  thrown(slot: number, generation: number, reason: unknown, word = 0): void {
     if (this.isStopped) return; // SYNC(stopped): the call ends with the worker. Pairs with ThreadLane.#terminate.
     try {
-      this.#respond(THROWN, slot, generation, reason);
+      this.#respond(THROWN, slot, generation, reason, undefined, word);
     } catch (error) {
       // The error cannot be encoded, but its text can.
       const sent = isError(reason) ? new Error(textOf(reason)) : error;
-      this.#respond(THROWN, slot, generation, isError(sent) ? sent : new Error(textOf(sent)));
+      const known = isError(sent) ? sent : new Error(textOf(sent));
+      this.#respond(THROWN, slot, generation, known, undefined, word);
     }
   }
 
@@ -227,6 +231,7 @@ export class Replies {
     generation: number,
     value: unknown,
     task?: AnsweredTask,
+    word = 0,
   ): void {
     const returns = task?.signature?.returns;
     const hasBacklog = this.waiting > 0;
@@ -242,7 +247,7 @@ export class Replies {
         return;
       }
     }
-    const index = returns === undefined ? 0 : task!.index;
+    const index = returns === undefined ? word : task!.index;
     const encoder = snapshots.codec.acquire();
     let snapshot: Snapshot;
     try {

@@ -8,6 +8,7 @@ import {
   type PoolOptions,
 } from "../../src/mod.ts";
 import { closedAfterTest } from "../support/conformance.ts";
+import { runScript } from "../support/runtime.ts";
 
 type Tasks = typeof import("../fixtures/stream-tasks.ts");
 
@@ -45,6 +46,22 @@ describe.each([["known", readyPool], ["not known yet", earlyPool]])("tasks %s", 
     expect(await pool.map(pool.call.square, []).toArray()).toEqual([]);
   });
 
+  test("awaiting map() gives the array of all results, again and again the same", async () => {
+    const pool = await create();
+    const results = pool.map(pool.call.square, numbers(20_000));
+    expect(await results).toEqual(squares);
+    expect(await results).toBe(await results);
+    expect(await Promise.all([pool.map(pool.call.square, [2]), 1])).toEqual([[4], 1]);
+    expect(await Promise.resolve().then(() => pool.map(pool.call.square, [3]))).toEqual([9]);
+    expect(await pool.map(pool.call.square, [4]).then(([first]) => first)).toBe(16);
+    const log: string[] = [];
+    const failed = pool.map(pool.call.failAt, numbers(200));
+    expect(await failed.finally(() => log.push("settled")).catch(String)).toBe(
+      "RangeError: at 100",
+    );
+    expect([await failed.catch(String), log]).toEqual(["RangeError: at 100", ["settled"]]);
+  });
+
   test("results are read one by one, or in any order", async () => {
     const pool = await create();
     const read: number[] = [];
@@ -63,6 +80,33 @@ describe.each([["known", readyPool], ["not known yet", earlyPool]])("tasks %s", 
     expect(await pool.reduce(pool.call.add, [7])).toBe(7);
     await expect(pool.reduce(pool.call.add, [])).rejects.toThrow(InvalidArgumentError);
   });
+});
+
+test("what awaiting map() gives after next(), return(), and of a source that cannot be opened", async () => {
+  const pool = await readyPool();
+  const begun = pool.map(pool.call.square, numbers(100));
+  expect(await begun.next()).toEqual({ done: false, value: 0 });
+  expect(await begun).toEqual(squares.slice(1, 100));
+  const ended = pool.map(pool.call.square, numbers(100));
+  await ended.return();
+  expect(await ended).toEqual([]);
+  const closed = {
+    [Symbol.iterator](): Iterator<number> {
+      throw new RangeError("closed");
+    },
+  };
+  await expect(Promise.resolve(pool.map(pool.call.square, closed))).rejects.toThrow("closed");
+  const read = pool.map(pool.call.square, closed);
+  await expect(read.next()).rejects.toThrow("closed");
+  expect(await read.next()).toEqual({ done: true, value: undefined });
+  await expect(pool.forEach(pool.call.square, closed)).rejects.toThrow("closed");
+});
+
+test("a map() that nobody awaits or reads warns once when its pool closes", async () => {
+  const { code, output } = await runScript("unread-map.ts");
+  expect([code, output.match(/heddle:.*/g)]).toEqual([0, [
+    expect.stringMatching(/^heddle: 2 results of pool\.map\(\) were neither awaited nor read/),
+  ]]);
 });
 
 test("map() is lazy and runs ahead by `concurrency` chunks", async () => {

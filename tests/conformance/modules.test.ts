@@ -78,7 +78,8 @@ describe.each(stages)("calls of a module pool %s", (_, create) => {
     const error = await calls["revers"]!().catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(UnknownTaskError);
     expect(String(error)).toMatch(/"revers".*did you mean "reverse"\?.*count, default, exit/);
-    await expect(calls["Point"]!()).rejects.toThrow(UnknownTaskError); // a class
+    await expect(calls["Point"]!()).rejects.toThrow(UnknownTaskError);
+    await expect(calls["Point"]!()).rejects.toThrow('"Point" in this pool (classes are no tasks)');
     await expect(calls["version"]!()).rejects.toThrow(UnknownTaskError);
     expect(await call.reverse("ab")).toBe("ba");
   });

@@ -1,4 +1,5 @@
 /** Joined calls of a scope, scopes within scopes, streams and module pools in scopes. */
+import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import {
   createPool,
@@ -8,7 +9,7 @@ import {
 } from "../../src/mod.ts";
 import { createScopePool, type ScopeTestPool } from "../fixtures/scope-tasks.ts";
 import { begun, closedAfterTest, rejection, sharedWords, until } from "../support/conformance.ts";
-import { pause } from "../support/runtime.ts";
+import { pause, runFile, runScript } from "../support/runtime.ts";
 
 const scopePool = (options: PoolOptions = {}): ScopeTestPool =>
   closedAfterTest(createScopePool(options));
@@ -135,6 +136,19 @@ describe("joiners", () => {
     await foreign;
     await scope.close();
   });
+
+  // A rejection that nobody handles would end the process.
+  test("handle what they refuse", async () => {
+    expect(await runScript("refused-joins.ts")).toEqual({
+      code: 0,
+      output: "all any race settled map forEach reduce\n",
+    });
+  });
+
+  test("keep nothing of what they have cancelled", async () => {
+    const file = fileURLToPath(new URL("../fixtures/scripts/lost-races.ts", import.meta.url));
+    expect(await runFile(file, ["--expose-gc"], 50_000)).toEqual({ code: 0, output: "kept: 0\n" });
+  });
 });
 
 describe("a scope within another", () => {
@@ -183,7 +197,7 @@ describe("a scope within another", () => {
       expect(await scope.call.echo(1)).toBe(1);
     });
     expect(() => pool.scope({ onError: "all" as "collect" })).toThrow(
-      'onError must be "cancel" or "collect", got "all" (string).',
+      'onError must be "cancel", "ignoreHandled" or "collect", got "all" (string).',
     );
     expect(await rejection(pool.scope({ timeoutMs: 0 }, () => 1))).toMatchObject({
       code: "HEDDLE_INVALID_ARGUMENT",

@@ -126,12 +126,87 @@ describe("an error of a call", () => {
     expect(Atomics.load(words, 3)).toBe(1);
   });
 
-  test("counts also if the program has handled it", async () => {
+  test("counts in a block also if the program has handled it: the scope does not see what the block throws", async () => {
     const pool = scopePool();
     const scope = pool.scope();
     expect(await rejection(scope.call.fail("handled"))).toBeInstanceOf(RangeError);
     expect(await rejection(scope.call.echo(1))).toBeInstanceOf(ScopeCancelledError);
     expect(await rejection(scope.close())).toMatchObject({ message: "handled" });
+  });
+
+  const handlings: Readonly<Record<string, (call: ScopeTestPool["call"]) => Promise<unknown>>> = {
+    "caught": (call) => call.fail("x").catch(() => {}),
+    "awaited": (call) => rejection(call.fail("x")),
+    "attached to, then awaited": async (call) => {
+      const promise = call.failWhen(Int32Array.of(1), "x");
+      promise.catch(() => {});
+      await pause(20);
+      await rejection(promise);
+    },
+    "raced": (call) => rejection(Promise.race([call.fail("x"), new Promise(() => {})])),
+    "settled": (call) => Promise.allSettled([call.fail("x"), call.fail("y")]),
+    "refused at once": (call) => rejection(call.echo((() => {}) as unknown as string)),
+    "an argument": (call) => rejection(call.echo(call.fail("x"))),
+    "of a stream": (call) => rejection(call.failing(3).toArray()),
+    "of a stream that is read slowly": async (call) => {
+      const stream = call.failing(3);
+      await stream.next();
+      await pause(20);
+      await rejection(stream.toArray());
+    },
+    "behind what was read of a stream": async (call) => {
+      for await (const _ of call.failing(3)) break;
+    },
+  };
+
+  test.each(Object.keys(handlings))(
+    "that its function handles is not the scope's: %s",
+    async (how) => {
+      const pool = scopePool();
+      const result = await pool.scope(async ({ call, signal }) => {
+        const other = call.later(30, "goes on");
+        await handlings[how]!(call);
+        await pause(5);
+        expect(signal.aborted).toBe(false);
+        return await other;
+      });
+      expect(result).toBe("goes on");
+      const scope = pool.scope({ onError: "ignoreHandled" });
+      await handlings[how]!(scope.call);
+      expect(await scope.call.echo("goes on")).toBe("goes on");
+      await scope.close();
+    },
+  );
+
+  test("of a joiner and of an inner scope too is the function's if it handles it", async () => {
+    const pool = scopePool();
+    const result = await pool.scope(async ({ call, all, scope }) => {
+      await rejection(all([call.fail("x"), call.echo(1)]));
+      await rejection(scope(async (inner) => await inner.call.fail("y")));
+      return await call.echo("goes on");
+    });
+    expect(result).toBe("goes on");
+  });
+
+  test("that the function does not handle is the scope's, and that of its function once", async () => {
+    const pool = scopePool();
+    const words = sharedWords();
+    for (const unhandled of ["fail", "failing", "all", "inner"] as const) {
+      const error = await rejection(pool.scope(async ({ call, all, scope }) => {
+        const other = call.cleanUp(words, 0);
+        if (unhandled === "all") void all([call.fail("stream")]);
+        else if (unhandled === "inner") void scope(({ call }) => call.fail("stream"));
+        else if (unhandled === "fail") void call.fail("stream");
+        else void call.failing(0);
+        await other; // would wait for ever
+      }));
+      expect(error).toMatchObject({ name: "RangeError", message: "stream" });
+    }
+    const passedOn = await rejection(pool.scope(async ({ call }) => {
+      void call.cleanUp(words, 0);
+      await Promise.all([call.fail("passed on"), call.echo(1)]);
+    }));
+    expect(passedOn).toMatchObject({ name: "RangeError", message: "passed on" });
   });
 
   test("may be the reason that there is no call", async () => {
@@ -151,7 +226,7 @@ describe("an error of a call", () => {
   test("with others is part of an AggregateError, in order", async () => {
     const pool = scopePool();
     const words = sharedWords();
-    const error = await rejection(pool.scope(async ({ call }) => {
+    const error = await rejection(pool.scope({ onError: "cancel" }, async ({ call }) => {
       await rejection(call.fail("first"));
       throw new TypeError("of the function", { cause: words });
     })) as AggregateError;

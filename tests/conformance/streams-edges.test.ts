@@ -1,8 +1,9 @@
 /** Streams that are used in unusual ways, or whose iterators misbehave. */
+import { Readable } from "node:stream";
 import { describe, expect, test } from "vitest";
 import { createPool, type Pool, type PoolOptions, transfer } from "../../src/mod.ts";
-import { unreadable } from "../fixtures/stream-edge-tasks.ts";
-import { closedAfterTest } from "../support/conformance.ts";
+import { raise, unreadable } from "../fixtures/stream-edge-tasks.ts";
+import { begun, closedAfterTest, rejection, release, sharedWords } from "../support/conformance.ts";
 import { capabilities, runScript } from "../support/runtime.ts";
 
 type Tasks = typeof import("../fixtures/stream-edge-tasks.ts");
@@ -286,5 +287,129 @@ describe("events", () => {
     // Other runtimes stop the thread themselves, and none of its code runs after that.
     if (!capabilities.stopsLoops) await until(() => Atomics.load(ended, 0) === 1);
     await until(() => pool.stats().abandonedThreads === 0);
+  });
+});
+
+/** A reader that ends a stream gets what `return()` of its iterator throws, and nothing else. */
+describe("ending a stream", () => {
+  const kinds = ["throws", "yields", "returns"] as const;
+
+  test.each(kinds)(
+    "before or while its task %s behind the last item that was read",
+    async (kind) => {
+      const { call } = await edgePool();
+      for (const when of ["before", "during"]) {
+        const words = sharedWords();
+        const stream = call.troubleBehind(words, kind);
+        expect(await stream.next()).toEqual({ done: false, value: 0 });
+        await begun(words);
+        if (when === "before") {
+          release(words);
+          await rejection(stream.returned);
+        }
+        const ended = stream.return();
+        if (when === "during") release(words);
+        expect(await ended).toEqual({ done: true, value: undefined });
+        expect(await rejection(stream.returned)).toMatchObject({
+          name: kind === "throws" ? "RangeError" : "DataCloneError",
+        });
+        expect(await stream.next()).toEqual({ done: true, value: undefined });
+      }
+    },
+  );
+
+  test.each([true, false])("whose finally block throws, while it works: %s", async (isBusy) => {
+    const { call } = await edgePool();
+    const words = sharedWords();
+    const stream = call.troubleAtEnd(words, isBusy);
+    await stream.next();
+    await begun(words);
+    const ended = rejection(stream.return());
+    release(words);
+    expect(await ended).toMatchObject({ name: "RangeError", message: "at the end" });
+    await expect((async () => {
+      for await (const _ of call.troubleAtEndSync()) break;
+    })()).rejects.toThrow("at the end");
+  });
+
+  test("of an argument, before or while its source throws behind", async () => {
+    const { call } = await edgePool();
+    for (const when of ["before", "during", "finally"]) {
+      const words = sharedWords();
+      const source = async function* (): AsyncGenerator<number> {
+        try {
+          yield 0;
+          await begun(words);
+          for (let n = 1; when === "finally"; n++) yield n;
+          if (when === "during") {
+            release(words);
+            while (Atomics.load(words, 2) === 0);
+          }
+          throw new RangeError("behind");
+        } finally {
+          if (when === "finally") raise("at the end");
+        }
+      };
+      const result = call.endWhen(source(), words);
+      if (when !== "during") {
+        await begun(words);
+        await sleep(20); // the source goes on
+        release(words);
+      }
+      expect(await result).toBe(when === "finally" ? "RangeError: at the end" : "nothing");
+    }
+  });
+});
+
+describe("a stream that a call has taken", () => {
+  const streams: Readonly<Record<string, (call: Pool<Tasks>["call"]) => AsyncIterable<number>>> = {
+    "a generator": () =>
+      (function* () {
+        for (let n = 0; n < 1000; n++) yield n;
+      })() as unknown as AsyncIterable<number>,
+    "an async generator": async function* () {
+      for (let n = 0; n < 1000; n++) yield n;
+    },
+    "a Readable": () => Readable.from(Array.from({ length: 1000 }, (_, n) => n)),
+    "a result stream": (call) => call.count(1000),
+  };
+
+  test.each(Object.keys(streams))(
+    "is refused by the next, and the first goes on: %s",
+    async (kind) => {
+      const pool = await edgePool({ threads: 2 });
+      const { call } = pool;
+      const stream = streams[kind]!(call);
+      const first = call.sizes(stream);
+      const other = Readable.from([1]);
+      const refusals = [
+        () => call.sizes(stream),
+        () => call.readBoth(other as AsyncIterable<number>, stream as never),
+        async () => await pool.map(call.plain, stream),
+        () => pool.forEach(call.plain, stream),
+      ];
+      for (const refused of refusals) {
+        expect(await rejection(refused())).toMatchObject({
+          code: "HEDDLE_INVALID_ARGUMENT",
+          message: expect.stringContaining("another call has taken"),
+        });
+      }
+      expect(other.destroyed).toBe(true);
+      expect(await first).toEqual(Array.from({ length: 1000 }, (_, n) => n));
+      const twice = streams[kind]!(call);
+      expect(await rejection(call.readBoth(twice, twice as never))).toMatchObject({
+        code: "HEDDLE_INVALID_ARGUMENT",
+      });
+    },
+  );
+
+  test("may be an iterable, which gives each call an iterator of its own", async () => {
+    const { call } = await edgePool({ threads: 2 });
+    const items = {
+      async *[Symbol.asyncIterator]() {
+        yield* [1, 2];
+      },
+    };
+    expect(await Promise.all([call.sizes(items), call.sizes(items)])).toEqual([[1, 2], [1, 2]]);
   });
 });

@@ -390,6 +390,18 @@ const streams: Room = {
     },
     {
       file: "streams/stream-consumer.ts",
+      from: "if (!this.#isEndUnwanted) throw error;",
+      to: "throw error;",
+      fault: "a reader that breaks off gets an error of an item that it did not ask for",
+    },
+    {
+      file: "streams/stream-producer.ts",
+      from: "else this.#finish(hasFailed, reason, hasFailed);",
+      to: "else this.#finish(hasFailed, reason);",
+      fault: "a reader that breaks off does not get the error of a finally block",
+    },
+    {
+      file: "streams/stream-consumer.ts",
       from: "this.#options.cancel();",
       to: "",
       fault: "the producer is not told that nobody reads",

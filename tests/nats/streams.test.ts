@@ -14,6 +14,8 @@ import {
 } from "../../src/mod.ts";
 import { connectPool, type RemotePool, serve, type Server } from "../../src/mod-nats.ts";
 import { rejection, until } from "../support/conformance.ts";
+import { pause } from "../support/runtime.ts";
+import { raise } from "../fixtures/nats-tasks.ts";
 import { noServer, startMachine, startServers } from "../support/nats.ts";
 
 type Tasks = typeof import("../fixtures/nats-tasks.ts");
@@ -108,6 +110,45 @@ describe.skipIf(noServer !== undefined)(`streams${noServer ? ` (${noServer})` : 
     expect(await pool.call.add(1, unread as unknown as number)).toBe("1[object Object]");
     expect(unread.opened).toBe(0);
     await until(() => server.stats().inFlight === 0);
+  });
+
+  test("ending a stream throws what its finally blocks throw, and no error behind its last item", async () => {
+    async function* source(kind: "item" | "end"): AsyncGenerator<number> {
+      try {
+        yield 0;
+        await pause(20);
+        if (kind === "item") throw new RangeError("item");
+        for (let n = 1;; n++) yield n;
+      } finally {
+        if (kind === "end") raise("end");
+      }
+    }
+    for (const ms of [0, 50, 300]) {
+      for (const kind of ["item", "end"] as const) {
+        const stream = pool.call.failsBehind(kind);
+        await stream.next();
+        await pause(ms);
+        const expected = kind === "item" ? "nothing" : "RangeError: end";
+        expect(await stream.return().then(() => "nothing", String)).toBe(expected);
+        expect(await pool.call.endAfter(source(kind), ms)).toBe(expected);
+      }
+    }
+  });
+
+  test("ending a stream whose error is on its way from another process throws nothing", async () => {
+    const options = { servers: [address], subject: "behind", pool: { threads: 1 } };
+    const machine = await startMachine("behind", options);
+    const caller = connectPool({ servers: address, subject: "behind" })<Tasks>();
+    for (const kind of ["item", "end"] as const) {
+      const stream = caller.call.failsBehind(kind);
+      await stream.next();
+      // The machine goes on, and what it sends is read after the end.
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
+      const expected = kind === "item" ? "nothing" : "RangeError: end";
+      expect(await stream.return().then(() => "nothing", String)).toBe(expected);
+    }
+    await caller.shutdown();
+    await machine.kill();
   });
 
   test("streams go through several tasks, and several into one call", async () => {

@@ -14,6 +14,7 @@ export interface SentBatch {
 export interface ProducerEnd {
   readonly isThrown: boolean;
   readonly value: unknown;
+  readonly isOfReturn?: boolean;
 }
 
 /** A writer that keeps what it sends. `NaN` stands for an item that cannot be encoded. */
@@ -75,7 +76,8 @@ export class TestProducer {
       macrotask: (callback) => void this.macrotasks.push(callback),
       run: (slice) => slice(),
       onPause: (isPaused) => this.pauses.push(isPaused),
-      onEnd: (isThrown, value) => this.ends.push({ isThrown, value }),
+      onEnd: (isThrown, value, isOfReturn) =>
+        this.ends.push({ isThrown, value, ...(isOfReturn && { isOfReturn }) }),
       ...options,
       writer: this.writer,
     });

@@ -30,6 +30,12 @@ export async function accepted(source: AsyncIterable<number>): Promise<void> {
   await call.progress.with({ onEvent: (event: unknown) => event })(1);
   const squares = pool.map(call.square, [1, 2], { ordered: false });
   assert<Equal<typeof squares, MappedResults<number>>>();
+  const awaited = await squares;
+  assert<Equal<typeof awaited, number[]>>();
+  const others = await squares.catch(() => "none" as const);
+  assert<Equal<typeof others, number[] | "none">>();
+  await squares.finally(() => {});
+  await Promise.all([squares, call.square(1)]);
   await pool.forEach(call.square, new Set([1]));
   const total: number = await pool.reduce(call.add, source);
   total.toFixed();

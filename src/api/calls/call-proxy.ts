@@ -106,7 +106,9 @@ export function createTable<T>(onUnknown: (name: string) => unknown): Readonly<R
 }
 
 export function unknownTask(name: string, known: readonly string[]): UnknownTaskError {
-  return new UnknownTaskError(name, known, didYouMean(name, known));
+  const isLikeClass = /^[A-Z]/.test(name) && known.length > 0;
+  const hint = isLikeClass ? " (classes are no tasks)" : "";
+  return new UnknownTaskError(name, known, `${hint}${didYouMean(name, known)}`);
 }
 
 /** Creates `pool.call`. Its own properties are the tasks; reading any other name throws. */

@@ -1,11 +1,12 @@
 /** `pool.map`, `forEach` and `reduce`: a task for many items, in chunks. */
 import { checkSignal } from "../options/call-options.ts";
-import { checkKeys, invalid, isRecord, ownOf, show } from "../options/checks.ts";
+import { checkInteger, checkKeys, invalid, isRecord, ownOf, show } from "../options/checks.ts";
 import { Transfer } from "../../codec/support/transfer.ts";
 import { InvalidArgumentError } from "../../errors.ts";
+import { ignoreRejections } from "../../host/dispatch/pending-arguments.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
 import { StreamConsumer } from "../../streams/stream-consumer.ts";
-import { openSource as openAsync } from "../../streams/open-source.ts";
+import { openIterator } from "../../streams/open-source.ts";
 import { isStreamable } from "../../streams/stream-producer.ts";
 import { type ItemSource, MapRun, type MapRunOptions } from "./map-run.ts";
 import { type Mappable, mappable } from "../calls/mappable.ts";
@@ -58,25 +59,60 @@ export type MapParameters<Args extends readonly unknown[], Omitted extends strin
 export type Items<Item> = Iterable<Item> | AsyncIterable<Item>;
 
 function noResults(): StreamConsumer {
-  const results = new StreamConsumer({ acknowledge: () => {}, cancel: () => {} });
-  results.end(undefined);
-  return results;
+  return new StreamConsumer({ acknowledge: () => {}, cancel: () => {} });
 }
 
-/** The results of {@link Pool.map}: an async iterable for one reader. Nothing runs before it is read. */
+/** How many results were made and neither awaited nor read. */
+interface Unread {
+  unread: number;
+}
+
+/**
+ * The results of {@link Pool.map}: a promise of an array, and an async iterable for one reader. Nothing runs before it is awaited
+ * or read.
+ */
 export class MappedResults<Result>
-  implements AsyncIterableIterator<Result, undefined, void>, AsyncDisposable {
+  implements
+    PromiseLike<Result[]>,
+    AsyncIterableIterator<Result, undefined, void>,
+    AsyncDisposable {
+  readonly #owner: Unread;
   readonly #start: () => MapRun;
   #run: MapRun | undefined;
-  /** Set if it was ended before it was read. */
+  /** Set if it was ended before it was read, or could not be started. */
   #refused: StreamConsumer | undefined;
+  #all: Promise<Result[]> | undefined;
 
   /** @internal */
-  constructor(start: () => MapRun) {
+  constructor(owner: Unread, start: () => MapRun) {
+    this.#owner = owner;
     this.#start = start;
+    owner.unread++;
   }
 
-  /** All results. */
+  /** Awaits all results: `await pool.map(call, items)`. A promise whose `then` was called once gives the same array again. */
+  then<Value = Result[], Reason = never>(
+    onValue?: ((results: Result[]) => Value | PromiseLike<Value>) | null,
+    onReason?: ((reason: unknown) => Reason | PromiseLike<Reason>) | null,
+  ): Promise<Value | Reason> {
+    this.#all ??= this.toArray();
+    return this.#all.then(onValue, onReason);
+  }
+
+  /** As `catch()` of the promise of all results. */
+  catch<Reason = never>(
+    onReason?: ((reason: unknown) => Reason | PromiseLike<Reason>) | null,
+  ): Promise<Result[] | Reason> {
+    return this.then(undefined, onReason);
+  }
+
+  /** As `finally()` of the promise of all results. */
+  finally(onSettled?: (() => void) | null): Promise<Result[]> {
+    this.#all ??= this.toArray();
+    return this.#all.finally(onSettled);
+  }
+
+  /** All results that have not been read. */
   async toArray(): Promise<Result[]> {
     const all: Result[] = [];
     await this.#eachBatch((results) => {
@@ -92,8 +128,12 @@ export class MappedResults<Result>
 
   /** Stops: takes no more items from the source, and aborts the calls in flight. Unread results never open the source. */
   async return(): Promise<IteratorResult<Result, undefined>> {
-    if (this.#run === undefined) this.#refused ??= noResults();
-    else await this.#run.results.return();
+    if (this.#run !== undefined) await this.#run.results.return();
+    else if (this.#refused === undefined) {
+      this.#owner.unread--;
+      this.#refused = noResults();
+      this.#refused.end(undefined);
+    }
     return { done: true, value: undefined };
   }
 
@@ -108,11 +148,17 @@ export class MappedResults<Result>
   }
 
   get #results(): StreamConsumer {
+    if (this.#run !== undefined) return this.#run.results;
     if (this.#refused !== undefined) return this.#refused;
-    if (this.#run === undefined) {
+    this.#owner.unread--;
+    try {
       this.#run = this.#start();
-      this.#run.start();
+    } catch (error) {
+      this.#refused = noResults(); // the source cannot be opened
+      this.#refused.fail(error);
+      return this.#refused;
     }
+    this.#run.start();
     return this.#run.results;
   }
 
@@ -126,21 +172,38 @@ export class MappedResults<Result>
   }
 }
 
+type MappingRuntime = Pick<Runtime, "bindContext" | "env" | "isPromise" | "warn">;
+type RunSettings = Omit<MapRunOptions, "source" | "isReduction">;
+
 /** `map`, `forEach` and `reduce` of a pool with this many threads. */
-export class Mapping {
+export class Mapping implements Unread {
+  unread = 0;
   readonly #pool: object;
   readonly #threads: number;
-  readonly #bindContext: Runtime["bindContext"];
+  readonly #runtime: MappingRuntime;
 
-  constructor(pool: object, threads: number, bindContext: Runtime["bindContext"]) {
+  constructor(pool: object, threads: number, runtime: MappingRuntime) {
     this.#pool = pool;
     this.#threads = threads;
-    this.#bindContext = bindContext;
+    this.#runtime = runtime;
+  }
+
+  /** The pool closes: results that nobody has read did nothing, which is probably a mistake. Nobody is told in production. */
+  warnOfUnread(): void {
+    const { unread } = this;
+    this.unread = 0;
+    if (unread <= 0 || this.#runtime.env("NODE_ENV") === "production") return;
+    this.#runtime.warn(
+      `heddle: ${
+        unread === 1 ? "a result" : `${unread} results`
+      } of pool.map() were neither awaited nor read before the pool ` +
+        "was closed, so none of their calls was made: const results = await pool.map(pool.call.f, items).",
+    );
   }
 
   map(call: unknown, items: unknown, options: MapOptions = {}): MappedResults<unknown> {
     const settings = this.#check("map()", call, items, options);
-    return new MappedResults(() => {
+    return new MappedResults(this, () => {
       const source = settings.inContext(() => openSource(items));
       return new MapRun({ ...settings, source, isReduction: false });
     });
@@ -175,12 +238,17 @@ export class Mapping {
     }
   }
 
-  #check(
-    name: string,
-    call: unknown,
-    items: unknown,
-    options: MapOptions,
-  ): Omit<MapRunOptions, "source" | "isReduction"> {
+  /** The items are not used if it throws: nobody else may know of promises among them. */
+  #check(name: string, call: unknown, items: unknown, options: MapOptions): RunSettings {
+    try {
+      return this.#checkAll(name, call, items, options);
+    } catch (error) {
+      ignoreRejections(Array.isArray(items) ? items : [items], this.#runtime.isPromise);
+      throw error;
+    }
+  }
+
+  #checkAll(name: string, call: unknown, items: unknown, options: MapOptions): RunSettings {
     const task: Mappable | undefined = typeof call === "function" ? mappable.get(call) : undefined;
     if (task?.pool !== this.#pool) throw notOfPool(name, call, task !== undefined);
     const isIterable = typeof items === "string" ||
@@ -197,7 +265,7 @@ export class Mapping {
     if (typeof ordered !== "boolean") throw invalid("ordered", "a boolean", show(ordered));
     return {
       task,
-      inContext: this.#bindContext(),
+      inContext: this.#runtime.bindContext(),
       concurrency: checkCount("concurrency", concurrency),
       chunk: chunk === undefined ? undefined : checkCount("chunk", chunk),
       isOrdered: ordered,
@@ -240,18 +308,14 @@ function checkArgs(args: unknown): readonly unknown[] {
 /** Items of a chunk when the results of chunks are reduced: few, so that all threads take part. */
 const PARTIAL_CHUNK = 16;
 
-function checkCount(name: string, value: unknown): number {
-  if (typeof value === "number" && Number.isInteger(value) && value >= 1) return value;
-  throw invalid(name, "an integer of at least 1", show(value));
-}
+const checkCount = (name: string, value: unknown): number =>
+  checkInteger(name, value, 1, Number.MAX_SAFE_INTEGER);
 
+/** Rethrows the error of opening the items. */
 function openSource(items: unknown): ItemSource {
   if (Array.isArray(items)) return openArray(items);
-  const open = (items as Partial<Iterable<unknown>>)[Symbol.iterator];
-  const isAsync = Symbol.asyncIterator in Object(items);
-  return isAsync || typeof open !== "function"
-    ? openAsync(items as object)
-    : open.call(items) as unknown as ItemSource;
+  if (isStreamable(items)) return openIterator(items);
+  return (items as Iterable<unknown>)[Symbol.iterator]() as unknown as ItemSource;
 }
 
 function openArray(items: readonly unknown[]): ItemSource {

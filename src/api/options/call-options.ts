@@ -22,7 +22,7 @@ export interface TaskOptions {
    * expires early, and at most an eighth late. The call rejects with TimeoutError, unless `timeoutValue` is set; the task
    * continues with its signal aborted (`abortSignal`), its result is dropped, and `killAfterMs` and the pool's `hardTimeoutMs` end it.
    *
-   * @default none
+   * @default Infinity, no limit
    * @see [time limits](https://github.com/heddle-js/heddle/blob/main/docs/reliability.md#time-limits)
    */
   readonly runTimeoutMs?: number;
@@ -31,7 +31,7 @@ export interface TaskOptions {
    * TimeoutError, unless `timeoutValue` is set. A task that has not started by then never runs; one that has continues, with its
    * signal aborted (`abortSignal`): `killAfterMs` and the pool's `hardTimeoutMs` end it.
    *
-   * @default none
+   * @default Infinity, no limit
    */
   readonly timeoutMs?: number;
   /**
@@ -53,12 +53,12 @@ export interface TaskOptions {
    * ends early by an abort, a time limit, its scope, or because the call that made it rejects; a stream also because its
    * reader wants no more. If the pool's `hardTimeoutMs` ends sooner, that counts.
    *
-   * @default never
+   * @default Infinity: never
    */
   readonly killAfterMs?: number;
   /**
    * For a task whose result is a stream: maximum of items that the worker has sent and the reader has not taken. The
-   * worker pauses the task at this number, or at 1 MiB.
+   * worker pauses the task at this number, or at 1 MiB. From 1 to 1,048,576.
    *
    * @default 4096
    * @see [streams](https://github.com/heddle-js/heddle/blob/main/docs/streams.md#results)

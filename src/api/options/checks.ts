@@ -106,6 +106,20 @@ export function checkInteger(name: string, value: unknown, min: number, max: num
   throw invalid(name, `an integer from ${min} to ${max}`, show(value));
 }
 
+/** An integer up to the largest one that is exact, or Infinity: no limit. */
+export function checkLimit(
+  name: string,
+  value: unknown,
+  min = 1,
+  max: number = Number.MAX_SAFE_INTEGER,
+): number {
+  if (value === Infinity) return Infinity;
+  const isLimit = typeof value === "number" && Number.isInteger(value) && value >= min &&
+    value <= max;
+  if (isLimit) return value;
+  throw invalid(name, `an integer from ${min} to ${max}, or Infinity`, show(value));
+}
+
 /** Checks milliseconds: above 0, or from 0 if `min` is 0. Infinity means no limit. */
 export function checkMs(name: string, value: unknown, min: number = Number.MIN_VALUE): number {
   if (value === Infinity) return Infinity;

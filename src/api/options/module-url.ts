@@ -1,5 +1,5 @@
 /** URLs of modules from what users give: URLs, absolute paths, and paths and package names as the calling module imports them. */
-import { URL } from "../../builtins.ts";
+import { JSON, URL } from "../../builtins.ts";
 import { InvalidArgumentError } from "../../errors.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
 
@@ -35,6 +35,11 @@ export function moduleUrlOf(
   base: string | undefined,
   { toModuleUrl, exists, findPackage }: ModuleFinder,
 ): string {
+  if (location.trim() === "") {
+    throw new InvalidArgumentError(
+      `The URL, path or name of a module is ${JSON.stringify(location)}.`,
+    );
+  }
   if (!isRelative(location)) return toModuleUrl(location);
   if (base === undefined) {
     throw new InvalidArgumentError(

@@ -37,7 +37,7 @@ export function checkObserving(
   read: (key: "metrics" | "debug" | "context" | "inliner") => unknown,
   runtime: Partial<Pick<Runtime, "env">>,
 ): ResolvedObserving {
-  const context = read("context");
+  const [context, debug] = [read("context"), read("debug")];
   if (context !== undefined && read("inliner") !== undefined && read("inliner") !== false) {
     throw new InvalidArgumentError(
       "context cannot be combined with inliner: the host does not load the module of context.run.",
@@ -45,7 +45,7 @@ export function checkObserving(
   }
   return {
     metrics: checkBoolean("metrics", read("metrics")),
-    debug: checkDebug(read("debug") ?? fromVariable(runtime.env?.(DEBUG_VARIABLE))),
+    debug: checkDebug(debug === undefined ? fromVariable(runtime.env?.(DEBUG_VARIABLE)) : debug),
     context: context === undefined ? undefined : checkContext(context),
   };
 }

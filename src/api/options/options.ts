@@ -4,6 +4,7 @@ import {
   checkBoolean,
   checkInteger,
   checkKeys,
+  checkLimit,
   checkMs,
   invalid,
   isRecord,
@@ -23,7 +24,7 @@ import type { RingSizes } from "../../lane/layout.ts";
 import { PoolBudget, type ShareLimits } from "../../host/scaling/thread-budget.ts";
 import { MAX_CAPACITY } from "../../ring/ring-layout.ts";
 import { checkCapacity } from "../../ring/spsc-ring.ts";
-import { MAX_TIMER_MS, type Runtime, type WorkerLimits } from "../../runtimes/runtime.ts";
+import type { Runtime, WorkerLimits } from "../../runtimes/runtime.ts";
 import { checkHost } from "./host-options.ts";
 import { isRelative } from "./module-url.ts";
 import { checkWorkerOptions, type ResolvedWorkerOptions } from "./worker-options.ts";
@@ -82,8 +83,8 @@ const DEFAULTS = {
   queuePolicy: "reject",
   hardTimeoutMs: Infinity,
   maxAbandonedThreads: undefined,
-  recycleAfter: undefined,
-  maxWorkerBytes: undefined,
+  recycleAfter: Infinity,
+  maxWorkerBytes: Infinity,
   resourceLimits: undefined,
   permission: undefined,
   worker: undefined,
@@ -122,15 +123,12 @@ export function resolveOptions(
   checkKeys("createPool()", options, Object.keys(DEFAULTS));
   const read: ReadOption = (key) => {
     const given = Object.hasOwn(options, key) ? options[key] : undefined;
-    return given ?? DEFAULTS[key] ?? given; // null is kept if there is no default
+    return given === undefined ? DEFAULTS[key] : given;
   };
   const integer = (key: keyof PoolOptions, min: number, max: number): number =>
     checkInteger(key, read(key), min, max);
-  /** An integer, or Infinity: no limit, which is also the default. */
-  const limit = (key: keyof PoolOptions, max: number, min = 1): number => {
-    const given = read(key) ?? Infinity;
-    return given === Infinity ? Infinity : checkInteger(key, given, min, max);
-  };
+  const limit = (key: keyof PoolOptions, min = 1, max?: number): number =>
+    checkLimit(key, read(key), min, max);
   const threads = checkThreads(read, runtime.cores);
   const queuePolicy = read("queuePolicy");
   if (queuePolicy !== "reject" && queuePolicy !== "wait") {
@@ -142,21 +140,23 @@ export function resolveOptions(
   return {
     ...observing,
     ...threads,
-    idleTimeoutMs: limit("idleTimeoutMs", MAX_TIMER_MS),
+    idleTimeoutMs: checkMs("idleTimeoutMs", read("idleTimeoutMs")),
     ringBytes: checkRingBytes(read("ringBytes")),
-    maxPayloadBytes: checkPayloadBytes(read("maxPayloadBytes")),
+    maxPayloadBytes: limit("maxPayloadBytes"),
     maxConcurrency: integer("maxConcurrency", 1, 2 ** 20),
     spinMs: spinMsOf(transport, checkSpin(read("spinMs"))),
     balancer: checkBalancer(read("balancer")),
     inliner: checkInliner(read("inliner")),
     maxQueue: read("maxQueue") === "auto"
       ? AUTO_QUEUE_PER_THREAD * threads.maxThreads
-      : limit("maxQueue", Number.MAX_SAFE_INTEGER, 0),
+      : limit("maxQueue", 0),
     queuePolicy,
     hardTimeoutMs: checkMs("hardTimeoutMs", read("hardTimeoutMs")),
-    maxAbandonedThreads: checkAbandoned(read("maxAbandonedThreads"), runtime.cores),
-    recycleAfter: limit("recycleAfter", 2 ** 29),
-    maxWorkerBytes: checkMeasurable(limit("maxWorkerBytes", Number.MAX_SAFE_INTEGER), runtime),
+    maxAbandonedThreads: read("maxAbandonedThreads") === undefined
+      ? runtime.cores
+      : limit("maxAbandonedThreads", 0),
+    recycleAfter: limit("recycleAfter", 1, 2 ** 29),
+    maxWorkerBytes: checkMeasurable(limit("maxWorkerBytes"), runtime),
     transport,
     onUnavailable: checkUnavailable(read("onUnavailable"), read("permission")),
     workerLimits: checkWorkerLimits(read("resourceLimits"), read("permission"), refuseLimits),
@@ -168,11 +168,6 @@ export function resolveOptions(
     mapError: checkMapError(read("mapError")),
     hostFunctions: checkHost(read("host")),
   };
-}
-
-function checkPayloadBytes(bytes: unknown): number {
-  if (typeof bytes === "number" && bytes >= 1) return bytes;
-  throw invalid("maxPayloadBytes", "a number from 1", show(bytes));
 }
 
 function refuseCallOptions(options: object): void {
@@ -211,11 +206,6 @@ function checkMapError(given: unknown): PoolOptions["mapError"] {
   throw invalid("mapError", "a function", show(given));
 }
 
-function checkAbandoned(given: unknown, cores: number): number {
-  if (given === Infinity) return Infinity;
-  return checkInteger("maxAbandonedThreads", given ?? cores, 0, MAX_THREADS);
-}
-
 function checkThreads(
   read: ReadOption,
   cores: number,
@@ -225,7 +215,7 @@ function checkThreads(
   const budget = checkBudget(read("budget"));
   const isAuto = given === undefined && most === undefined;
   const auto = budget === undefined ? Math.max(1, cores - 1) : isAuto ? budget.max : 1;
-  const threads = checkInteger("threads", given ?? auto, 1, MAX_THREADS);
+  const threads = checkInteger("threads", given === undefined ? auto : given, 1, MAX_THREADS);
   const min = least === undefined ? least : checkInteger("minThreads", least, 0, MAX_THREADS);
   const max = most === undefined ? most : checkInteger("maxThreads", most, 1, MAX_THREADS);
   if (given !== undefined && max !== undefined) checkAtMost("threads", threads, "maxThreads", max);
@@ -270,10 +260,10 @@ function checkRingBytes(given: unknown): RingSizes {
     throw invalid("ringBytes", "an integer or { requests, responses }", show(given));
   }
   checkKeys("ringBytes", given, ["requests", "responses"]);
-  const { requests, responses } = ownOf<RingSizes>(given);
+  const { requests = DEFAULTS.ringBytes, responses = DEFAULTS.ringBytes } = ownOf<RingSizes>(given);
   return {
-    requests: checkRing("ringBytes.requests", requests ?? DEFAULTS.ringBytes),
-    responses: checkRing("ringBytes.responses", responses ?? DEFAULTS.ringBytes),
+    requests: checkRing("ringBytes.requests", requests),
+    responses: checkRing("ringBytes.responses", responses),
   };
 }
 
@@ -324,9 +314,7 @@ export function checkShutdown<Default extends number | undefined>(
   const given = isRecord(options) ? options : { timeoutMs: options };
   checkKeys("shutdown()", given, ["queued", "timeoutMs"]);
   const { queued = "run", timeoutMs = defaultMs } = ownOf<ShutdownOptions>(given);
-  if (timeoutMs !== defaultMs && (typeof timeoutMs !== "number" || !(timeoutMs >= 0))) {
-    throw invalid("timeoutMs", "a number from 0", describeValue(timeoutMs));
-  }
+  if (timeoutMs !== defaultMs) checkMs("timeoutMs", timeoutMs, 0);
   if (queued !== "run" && queued !== "reject") {
     throw invalid("queued", '"run" or "reject"', describeValue(queued));
   }

@@ -59,11 +59,11 @@ export interface PoolOptions {
    * Maximum bytes of the encoded arguments of a call, and of its result (about their size in memory; strings take one or
    * two bytes a character). Larger ones reject the call with PayloadTooLargeError.
    *
-   * @default no limit but memory
+   * @default Infinity, no limit but memory
    */
   readonly maxPayloadBytes?: number;
   /**
-   * Maximum number of async tasks in flight in one worker; then it takes no more calls.
+   * Maximum number of async tasks in flight in one worker; then it takes no more calls. From 1 to 1,048,576.
    *
    * @default 1024
    */
@@ -95,14 +95,14 @@ export interface PoolOptions {
    */
   readonly inliner?: boolean | Partial<InlinerLimits>;
   /**
-   * Maximum number of calls that wait on the host: a number from 0, or "auto", 1024 for each worker. With 0 each call is refused until `await pool.ready`. Set
+   * Maximum number of calls that wait on the host: an integer from 0, or "auto", 1024 for each worker. With 0 each call is refused until `await pool.ready`. Set
    * `maxConcurrency` too for a tight limit. Calls that await promises among their arguments count, but a call
    * that has to wait is taken while there is an idle worker for it. With this option a worker gets at most
    * `maxConcurrency` calls at once, and all others count, so the pool takes `maxConcurrency` × workers + `maxQueue`
    * calls. Without it, workers get at least 1024 calls each, or 50 ms of short ones, in advance. `pool.needsDrain`,
    * which counts calls beyond 1024 per worker, tells producers when to pause.
    *
-   * @default no limit
+   * @default Infinity, no limit
    * @see [backpressure](https://github.com/heddle-js/heddle/blob/main/docs/waiting.md#backpressure)
    */
   readonly maxQueue?: number | "auto";
@@ -127,7 +127,7 @@ export interface PoolOptions {
    * TimeoutError, the worker's async calls in flight with WorkerLostError, and calls that it had not started run
    * elsewhere.
    *
-   * @default none
+   * @default Infinity, no limit
    */
   readonly hardTimeoutMs?: number;
   /**
@@ -142,9 +142,9 @@ export interface PoolOptions {
   /**
    * Number of calls after which a worker is replaced, for tasks that leak. Below 16 the number is exact: the worker gets
    * no further call. From 16 it is approximate: the worker gets calls until the new one is ready. It finishes its calls.
-   * Infinity: never.
+   * At most 536,870,912.
    *
-   * @default never
+   * @default Infinity: never
    */
   readonly recycleAfter?: number;
   /**

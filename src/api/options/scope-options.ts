@@ -4,13 +4,15 @@ import { InvalidArgumentError } from "../../errors.ts";
 import { checkSignal } from "./call-options.ts";
 import { checkKeys, checkMs, invalid, isRecord, ownOf } from "./checks.ts";
 
+type OnError = "cancel" | "collect" | "ignoreHandled";
+
 /** Options of {@link Pool.scope}. */
 export interface ScopeOptions {
   /**
    * Maximum time from the start of the scope until it has been left, in milliseconds. Then its calls are cancelled with a
    * TimeoutError of kind "scope", which leaving throws.
    *
-   * @default none
+   * @default Infinity, no limit
    */
   readonly timeoutMs?: number;
   /**
@@ -20,12 +22,13 @@ export interface ScopeOptions {
    */
   readonly signal?: AbortSignal | null;
   /**
-   * Effect of the first error of a call. "cancel": the other calls are cancelled. "collect": they end by themselves, and leaving
-   * throws an AggregateError of all errors.
+   * Effect of an error of a call. "cancel": the first one cancels the other calls, and leaving throws it. "ignoreHandled": the same,
+   * but an error that the program handles is not the scope's. "collect": the other calls end by themselves, and leaving throws an
+   * AggregateError of all errors.
    *
-   * @default "cancel"
+   * @default "ignoreHandled" for a function, whose own error cancels the calls; "cancel" for a block
    */
-  readonly onError?: "cancel" | "collect";
+  readonly onError?: OnError;
   /**
    * Time from the cancellation of a call until the worker of a task that continues is stopped, in milliseconds: leaving waits at
    * most about as long. For calls whose task or `with` does not set it. `Infinity`: leaving waits until the task ends.
@@ -39,16 +42,20 @@ export interface ScopeOptions {
 export interface ResolvedScopeOptions {
   readonly timeoutMs: number;
   readonly signal: AbortSignal | undefined;
-  readonly onError: "cancel" | "collect";
+  readonly onError: OnError;
   readonly killAfterMs: number;
 }
 
 const SCOPE_OPTIONS: readonly string[] = ["timeoutMs", "signal", "onError", "killAfterMs"];
 const KILL_AFTER_MS = 5000;
 
-/** Checks the options of a scope. Throws InvalidArgumentError. `outer`: the scope that it is part of. */
+/**
+ * Checks the options of a scope. Throws InvalidArgumentError. `isFunction`: it sees the errors that its code throws. `outer`: the
+ * scope that it is part of.
+ */
 export function checkScopeOptions(
   given: unknown,
+  isFunction: boolean,
   outer: ResolvedScopeOptions | undefined,
 ): ResolvedScopeOptions {
   if (!isRecord(given)) {
@@ -57,11 +64,11 @@ export function checkScopeOptions(
     );
   }
   checkKeys("scope()", given, SCOPE_OPTIONS);
-  const { timeoutMs = Infinity, signal, onError = "cancel", killAfterMs } = ownOf<ScopeOptions>(
-    given,
-  );
-  if (onError !== "cancel" && onError !== "collect") {
-    throw invalid("onError", '"cancel" or "collect"', describeValue(onError));
+  const own = ownOf<ScopeOptions>(given);
+  const { timeoutMs = Infinity, signal, killAfterMs } = own;
+  const { onError = isFunction ? "ignoreHandled" : "cancel" } = own;
+  if (onError !== "cancel" && onError !== "collect" && onError !== "ignoreHandled") {
+    throw invalid("onError", '"cancel", "ignoreHandled" or "collect"', describeValue(onError));
   }
   return {
     timeoutMs: checkMs("timeoutMs", timeoutMs),

@@ -55,7 +55,7 @@ function checkResources(given: unknown): ResourceLimits | undefined {
   if (given === undefined) return undefined;
   const limits = fieldsOf("resourceLimits", given, LIMIT_KEYS);
   for (const [key, value] of Object.entries(limits)) {
-    if (typeof value !== "number" || !(value > 0) || value === Infinity) {
+    if (typeof value !== "number" || !(value > 0 && value <= Number.MAX_SAFE_INTEGER)) {
       throw invalid(`resourceLimits.${key}`, "a number of MiB above 0", show(value));
     }
   }

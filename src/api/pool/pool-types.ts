@@ -32,9 +32,9 @@ export interface Pool<Tasks extends object> extends AsyncDisposable, Disposable 
    */
   readonly broadcast: BroadcastCalls<Tasks>;
   /**
-   * Calls a task for every item, in chunks over all threads: `pool.map(pool.call.hash, files)`. The results are an async
-   * iterable, in the order of the items unless `ordered` is false. It is lazy and bounded: items are taken from the source
-   * as results are read. An error, or `break`, takes no more items and aborts the calls in flight; results before an error
+   * Calls a task for every item, in chunks over all threads: `await pool.map(pool.call.hash, files)` is the array of results, in
+   * the order of the items unless `ordered` is false. Read by `for await`, they are a stream: items are taken from the source as
+   * results are read. Work starts when it is awaited or read. An error, or `break`, takes no more items and aborts the calls in flight; results before an error
    * come first. Calls with a time limit or `onEvent`, and tasks with declared structs, are made one by one. `options` may
    * have further arguments, `args`, and a `signal`.
    */

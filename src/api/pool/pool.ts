@@ -215,13 +215,14 @@ function locateTasks(
 function createMapping(
   pool: object,
   threads: number,
-  bindContext: Runtime["bindContext"],
-): Pick<Mapping, "map" | "forEach" | "reduce"> {
-  const mapping = new Mapping(pool, threads, bindContext);
+  runtime: Runtime,
+): Pick<Mapping, "map" | "forEach" | "reduce" | "warnOfUnread"> {
+  const mapping = new Mapping(pool, threads, runtime);
   return {
     map: atCaller((call, items, options) => mapping.map(call, items, options)),
     forEach: (call, items, options) => mapping.forEach(call, items, options),
     reduce: (call, items, options) => mapping.reduce(call, items, options),
+    warnOfUnread: () => mapping.warnOfUnread(),
   };
 }
 
@@ -237,6 +238,7 @@ class ThreadPool extends SafeEventTarget {
   readonly #spec: PoolSpec;
   readonly #entry: CallSink;
   readonly #isKnown: () => boolean;
+  readonly #warnOfUnread: Mapping["warnOfUnread"];
   #sync: SyncProxy | undefined;
   #scope: ReturnType<typeof createOpenScope> | undefined;
   /** Makes the tasks of a module pool known to its calls. */
@@ -277,11 +279,9 @@ class ThreadPool extends SafeEventTarget {
     const isKnown = (): boolean => moduleTasks === undefined || moduleTasks.isKnown;
     this.#isKnown = isKnown;
     this.broadcast = createBroadcastProxy(spec, broadcasts, ownEntry, isKnown, this);
-    ({ map: this.map, forEach: this.forEach, reduce: this.reduce } = createMapping(
-      this,
-      spec.options.maxThreads,
-      spec.runtime.bindContext,
-    ));
+    const mapping = createMapping(this, spec.options.maxThreads, spec.runtime);
+    ({ map: this.map, forEach: this.forEach, reduce: this.reduce } = mapping);
+    this.#warnOfUnread = mapping.warnOfUnread;
     this.#core.start();
   }
 
@@ -351,6 +351,7 @@ class ThreadPool extends SafeEventTarget {
   readonly shutdown = (options: number | ShutdownOptions = {}): Promise<void> => {
     try {
       const { timeoutMs, isQueuedRun } = checkShutdown(options, undefined);
+      this.#warnOfUnread();
       return this.#core.hasten(timeoutMs, isQueuedRun) ??
         this.#core.shutdown(timeoutMs ?? DRAIN_MS, isQueuedRun);
     } catch (error) {

@@ -2,7 +2,9 @@
 import { Promise } from "../../builtins.ts";
 import { InvalidArgumentError, ScopeCancelledError } from "../../errors.ts";
 import { describeValue } from "../../codec/support/describe.ts";
+import { ignoreRejections } from "../../host/dispatch/pending-arguments.ts";
 import type { Member, ScopeCore } from "./scope-core.ts";
+import { isHandled } from "./handled.ts";
 import { becauseOf } from "./scope-core.ts";
 
 type Name = "all" | "any" | "race" | "settled";
@@ -29,15 +31,18 @@ class JoinedCalls implements Member {
     for (const member of members) member.isJoined = true;
     this.promise = WAIT[name](members.map(({ promise }) => promise));
     core.add(this);
-    core.byPromise.set(this.promise, this);
     this.promise.then(() => {
       if (name === "any" || name === "race") this.#cancelRest(notNeeded(name));
       core.remove(this);
     }, (error) => {
       this.#cancelRest(name === "all" ? becauseOf(error) : notNeeded(name));
-      core.onRejected(this, error);
-      core.remove(this);
+      core.onRejected(this, error, () => core.remove(this));
     });
+    core.give(this.promise, this);
+  }
+
+  get isHandled(): boolean {
+    return isHandled(this.promise);
   }
 
   cancel(reason: unknown): void {
@@ -64,7 +69,11 @@ export function join(
   items: unknown,
   startInner: StartInner,
 ): Promise<unknown> {
+  // The program gets the error of the joiner in place of theirs, as from `Promise.all`.
+  const ignore = (refused: readonly unknown[]): void =>
+    ignoreRejections(refused, core.target.runtime.isPromise);
   if (!Array.isArray(items)) {
+    ignore([items]);
     throw new InvalidArgumentError(
       `${name}() takes an array of calls or functions, got ${describeValue(items)}.`,
     );
@@ -73,8 +82,9 @@ export function join(
     throw new InvalidArgumentError("race() needs at least one call or function, got none.");
   }
   const found = items.map((item: unknown) => {
-    const member = typeof item === "function" ? undefined : core.byPromise.get(Object(item));
+    const member = typeof item === "function" ? undefined : core.memberOf(item);
     if (member !== undefined || typeof item === "function") return member;
+    ignore(items);
     throw new InvalidArgumentError(
       `${name}() takes promises of this scope's calls, or functions that make calls, ` +
         `(scope) => scope.call.f(); got ${describeValue(item)}.`,

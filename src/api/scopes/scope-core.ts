@@ -4,7 +4,7 @@
  * A member is a call, a joined set of calls or an inner scope. It stays one until nothing of it runs any more, on the host and
  * in workers. Leaving the scope waits until there is no member.
  */
-import { AbortController, AggregateError, Promise, Set, WeakMap } from "../../builtins.ts";
+import { AbortController, AggregateError, Promise, Set, WeakMap, WeakSet } from "../../builtins.ts";
 import { textOf } from "../../codec/kinds/errors.ts";
 import { ScopeCancelledError, ScopeClosedError, TimeoutError } from "../../errors.ts";
 import { reasonOf } from "../../protocol/abort-reason.ts";
@@ -13,13 +13,17 @@ import type { Cancellation } from "../../host/limits/cancellation.ts";
 import { MAX_TIMER_MS, type Runtime, type Timer } from "../../runtimes/runtime.ts";
 import type { CallProxy } from "../calls/call-proxy.ts";
 import type { ResolvedScopeOptions } from "../options/scope-options.ts";
+import { watchHandling } from "./handled.ts";
 
 /** The parts of a pool that scopes use. */
 export interface ScopeTarget {
   readonly calls: CallProxy;
   readonly cancellation: Pick<Cancellation, "abort">;
   readonly lateRuns: LateRuns;
-  readonly runtime: Pick<Runtime, "setTimeout" | "setInterval" | "microtask">;
+  readonly runtime: Pick<
+    Runtime,
+    "setTimeout" | "setInterval" | "microtask" | "macrotask" | "isPromise"
+  >;
 }
 
 export interface Member {
@@ -27,6 +31,8 @@ export interface Member {
   readonly promise: Promise<unknown>;
   /** A joiner has taken it: its error is the joiner's. */
   isJoined: boolean;
+  /** The program handles its error. */
+  readonly isHandled: boolean;
   /** Whether its error is only that it was cancelled. */
   readonly wasCancelled: boolean;
   /** Cancels what runs of it. */
@@ -42,12 +48,12 @@ export class ScopeCore {
   readonly target: ScopeTarget;
   readonly options: ResolvedScopeOptions;
   /** The members that made the promises of the scope. */
-  readonly byPromise: WeakMap<object, Member> = new WeakMap();
+  readonly #byPromise = new WeakMap<object, Member>();
   /** Notifies the outer scope, if there is one. */
   onLeft: ((outcome: Outcome) => void) | undefined;
   readonly #members = new Set<Member>();
   /** What calls rejected with because they were cancelled here: it may come back as the error of the body. */
-  readonly #cancellations = new Set<unknown>();
+  readonly #cancellations = new WeakSet<object>();
   readonly #errors: unknown[] = [];
   #hasFailedCall = false;
   #isCancelled = false;
@@ -109,30 +115,49 @@ export class ScopeCore {
     this.#members.add(member);
   }
 
+  /** The member that made this promise, or was made for it. */
+  memberOf(promise: unknown): Member | undefined {
+    return this.#byPromise.get(Object(promise));
+  }
+
+  /** The program gets the promise of a member. What is attached to it later is the program's. */
+  give(promise: Promise<unknown>, member: Member): void {
+    this.#byPromise.set(promise, member);
+    if (this.options.onError === "ignoreHandled") watchHandling(promise);
+  }
+
   /** Nothing of the member runs any more. */
   remove(member: Member): void {
     this.#members.delete(member);
     if (this.#members.size === 0) this.#onIdle?.();
   }
 
-  /** The member has rejected. */
-  onRejected(member: Member, error: unknown): void {
-    if (member.wasCancelled) this.#cancellations.add(error);
-    else if (!member.isJoined) {
-      this.#hasFailedCall = true;
-      this.#fail(error, this.options.onError === "cancel");
+  /** The member has rejected. Calls `onDecided` when it is known whose error that is. */
+  onRejected(member: Member, error: unknown, onDecided: () => void): void {
+    if (member.wasCancelled && typeof error === "object" && error !== null) {
+      this.#cancellations.add(error);
     }
+    if (member.wasCancelled || this.options.onError !== "ignoreHandled") {
+      if (!member.wasCancelled && !member.isJoined) this.onFailed(error);
+      onDecided();
+      return;
+    }
+    // Handlers are attached in microtasks, those of a call that is refused at once after its rejection.
+    this.target.runtime.macrotask(() => {
+      if (!member.isJoined && !member.isHandled) this.onFailed(error);
+      onDecided();
+    });
   }
 
-  /** An inner scope that the program left open has failed. */
-  onInnerFailed(error: unknown): void {
+  /** A call has failed, or an inner scope that the program left open. */
+  onFailed(error: unknown): void {
     this.#hasFailedCall = true;
-    this.#fail(error, this.options.onError === "cancel");
+    this.#fail(error, this.options.onError !== "collect");
   }
 
   /** The function of the scope has thrown. */
   onBodyFailed(error: unknown): void {
-    const isKnown = this.#errors.includes(error) || this.#cancellations.has(error) ||
+    const isKnown = this.#errors.includes(error) || this.#cancellations.has(Object(error)) ||
       (this.#isCancelled && error === this.#refusal);
     if (isKnown) this.cancel(becauseOf(error));
     else this.#fail(error, true);
@@ -175,7 +200,7 @@ export class ScopeCore {
     const [first, ...others] = this.#errors;
     if (this.#errors.length === 0) return undefined;
     const isAlone = others.length === 0 &&
-      (this.options.onError === "cancel" || !this.#hasFailedCall);
+      (this.options.onError !== "collect" || !this.#hasFailedCall);
     if (isAlone) return { error: first };
     const count = others.length === 0 ? "1 error" : `${this.#errors.length} errors`;
     return { error: new AggregateError(this.#errors, `${count} in a scope: ${textOf(first)}`) };

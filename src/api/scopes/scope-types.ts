@@ -15,12 +15,12 @@ export type Joined<Item> = Item extends (...args: never[]) => infer Result ? Awa
 export interface OpenScope<Tasks extends object> {
   /**
    * Opens a scope that ends with its block, `await using scope = pool.scope()`, or with `scope.close()`. An error that the block
-   * throws cancels nothing, as the scope does not learn of it.
+   * throws cancels nothing, as the scope does not learn of it. So an error of a call counts even if the block handles it.
    */
   (options?: ScopeOptions): PoolScope<Tasks>;
   /**
    * Runs a function in a scope, which is left when the promise of the function has settled. An error of the function cancels the
-   * calls, and is thrown again.
+   * calls, and is thrown again. An error of a call that the function handles is none of the scope.
    */
   <Result>(body: (scope: PoolScope<Tasks>) => Result | PromiseLike<Result>): Promise<Result>;
   /** The same with options. */

@@ -5,6 +5,7 @@ import { InvalidArgumentError, ScopeCancelledError } from "../../errors.ts";
 import { withStackAbove } from "../../realm/caller-stack.ts";
 import type { CallProxy } from "../calls/call-proxy.ts";
 import { checkScopeOptions } from "../options/scope-options.ts";
+import { isHandled } from "./handled.ts";
 import { join } from "./joiners.ts";
 import { type Member, ScopeCore, type ScopeTarget } from "./scope-core.ts";
 import { createScopedCalls } from "./scoped-calls.ts";
@@ -99,22 +100,25 @@ class InnerScope implements Member {
     return this.#isCancelled && !this.#inner.hasErrors;
   }
 
+  get isHandled(): boolean {
+    return isHandled(this.promise);
+  }
+
   /** Runs the function of the scope. */
   start(body: Body): this {
     const outer = this.#outer;
     this.promise = run(this.#inner, body);
-    outer.byPromise.set(this.promise, this);
     this.promise.then(() => outer.remove(this), (error) => {
-      outer.onRejected(this, error);
-      outer.remove(this);
+      outer.onRejected(this, error, () => outer.remove(this));
     });
+    outer.give(this.promise, this);
     return this;
   }
 
   /** The program closes the scope. */
   leaveOpen(): void {
     this.#inner.onLeft = (outcome) => {
-      if (this.#isClosedByOuter && outcome !== undefined) this.#outer.onInnerFailed(outcome.error);
+      if (this.#isClosedByOuter && outcome !== undefined) this.#outer.onFailed(outcome.error);
       this.#outer.remove(this);
     };
   }
@@ -133,7 +137,7 @@ class InnerScope implements Member {
 
 /** Runs a function in a scope within another. */
 function startWithin(outer: ScopeCore, options: unknown, body: Body): Member {
-  const inner = new ScopeCore(outer.target, checkScopeOptions(options, outer.options));
+  const inner = new ScopeCore(outer.target, checkScopeOptions(options, true, outer.options));
   return new InnerScope(outer, inner).start(body);
 }
 
@@ -150,7 +154,8 @@ function openScope(
   if (outer !== undefined && body !== undefined) {
     return startWithin(outer, options, body as Body).promise;
   }
-  const core = new ScopeCore(target, checkScopeOptions(options, outer?.options));
+  const isFunction = body !== undefined;
+  const core = new ScopeCore(target, checkScopeOptions(options, isFunction, outer?.options));
   if (body !== undefined) return run(core, body as Body);
   if (outer !== undefined) new InnerScope(outer, core).leaveOpen();
   return new Scope(core);

@@ -3,8 +3,9 @@ import { Set } from "../../builtins.ts";
 import { InvalidArgumentError } from "../../errors.ts";
 import type { RunWatch } from "../../host/calls/call-settings.ts";
 import type { PendingCall } from "../../host/calls/in-flight.ts";
-import { ResultStream } from "../../host/streams/result-stream.ts";
+import { isRead, ResultStream } from "../../host/streams/result-stream.ts";
 import type { StreamSink } from "../../host/streams/stream-calls.ts";
+import { isHandled } from "./handled.ts";
 import type { Member, ScopeCore } from "./scope-core.ts";
 
 export class ScopedCall implements Member, RunWatch {
@@ -43,10 +44,15 @@ export class ScopedCall implements Member, RunWatch {
     if (result instanceof ResultStream) this.#followStream(result);
     else {
       this.promise = result as Promise<unknown>;
-      core.byPromise.set(this.promise, this);
       this.promise.then((value) => this.#onResolved(value), (error) => this.#onRejected(error));
+      core.give(this.promise, this);
     }
     return result;
+  }
+
+  /** A stream gives its error to its reader. */
+  get isHandled(): boolean {
+    return this.#stream === undefined ? isHandled(this.promise) : isRead(this.#stream);
   }
 
   onMade(call: PendingCall): void {
@@ -101,11 +107,11 @@ export class ScopedCall implements Member, RunWatch {
 
   #onRejected(error: unknown): void {
     if (!this.#isOpenedStream(error)) {
-      this.#core.onRejected(this, error);
-      this.#settle();
+      this.#core.onRejected(this, error, () => this.#settle());
       return;
     }
-    this.#followEnd((this.promise as unknown as ResultStream<unknown, unknown>).returned);
+    const { promise } = this;
+    this.#followStream((promise as unknown as ResultStream<unknown>)[Symbol.asyncIterator]());
     if (this.#core.isLeaving) this.leave();
   }
 
@@ -118,14 +124,10 @@ export class ScopedCall implements Member, RunWatch {
 
   #followStream(stream: ResultStream<unknown, unknown>): void {
     this.#stream = stream;
-    this.#followEnd(stream.returned);
-  }
-
-  #followEnd(returned: Promise<unknown>): void {
+    const { returned } = stream;
     this.promise ??= returned;
     returned.then(() => this.#settle(), (error) => {
-      this.#core.onRejected(this, error);
-      this.#settle();
+      this.#core.onRejected(this, error, () => this.#settle());
     });
   }
 

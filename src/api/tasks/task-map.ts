@@ -4,6 +4,7 @@ import type { GivenSettings } from "../../host/calls/call-settings.ts";
 import { settingsOf } from "../options/call-options.ts";
 import { type Signature, signatureOf } from "../../codec/struct/signature.ts";
 import { InvalidArgumentError } from "../../errors.ts";
+import { isClass } from "../../protocol/classes.ts";
 import type { TaskSource } from "../../protocol/start-data.ts";
 import { declaredAt } from "../../realm/declared-tasks.ts";
 import { type ModuleFinder, moduleUrlOf } from "../options/module-url.ts";
@@ -62,6 +63,11 @@ export function locateTask(
       `The stack does not show which module exports task "${key}"; pass createPool({ moduleUrl: import.meta.url }).`,
     );
   };
+  if (isClass(entry)) {
+    throw new InvalidArgumentError(
+      `Task "${key}" is a class, which cannot be called: pass a function that uses it.`,
+    );
+  }
   if (typeof entry === "function") {
     const moduleUrl = urlOf(caller);
     return {

@@ -6,6 +6,7 @@ import { describeValue } from "../../codec/support/describe.ts";
 import { checkKeys, invalid, isRecord, ownOf } from "../options/checks.ts";
 import { settingsOf, TASK_OPTIONS, type TaskOptions } from "../options/call-options.ts";
 import { InvalidArgumentError } from "../../errors.ts";
+import { isClass } from "../../protocol/classes.ts";
 import { callPlaceOf } from "../../realm/call-site.ts";
 import { withStackAbove } from "../../realm/caller-stack.ts";
 import { noteDeclared } from "../../realm/declared-tasks.ts";
@@ -227,6 +228,11 @@ export function task(
   try {
     if (!isRecord(definition) || typeof definition.f !== "function") {
       throw new InvalidArgumentError("task() needs an object with a function `f`.");
+    }
+    if (isClass(definition.f)) {
+      throw new InvalidArgumentError(
+        `task() needs a function \`f\` that can be called, got the class ${definition.f.name}.`,
+      );
     }
     checkKeys("task()", definition, DEFINITION_KEYS);
     const { f, place, input, output, validateOn, ...declared } = definition;

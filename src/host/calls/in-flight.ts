@@ -40,6 +40,8 @@ export interface ItemSink {
   onItems(items: readonly unknown[], bytes: number): void;
   /** The call is about to be settled by its caller or a time limit: items that have arrived are not read. */
   drop(): void;
+  /** The call is about to be rejected because its iterator was asked for items, or by an item. */
+  isOfNext: boolean;
 }
 
 /** Generations count up to this, then start over. A slot is used again after at least one other. */

@@ -12,6 +12,7 @@ import {
   KEY_LISTS,
   kindOf,
   NUMBER_FRAME_BYTES,
+  OF_RETURN,
   OPENED,
   REQUEST,
   RESULT,
@@ -206,6 +207,9 @@ export class Responses {
       if (error instanceof ProtocolError) throw error;
       value = error; // a value that cannot be deserialized fails its own call only
       isRejection = true;
+    }
+    if (isRejection && call.stream !== undefined) {
+      call.stream.isOfNext = endpoint.rx.memory.i32[(index >> 2) + TASK_WORD] !== OF_RETURN;
     }
     load.remove(call.load);
     if (endpoint.rx.release()) lane.wakeForSpace();

@@ -45,7 +45,7 @@ export class ArgumentSources {
       sources.onMessage(lane, message);
     } else if (message.heddle === "credit") {
       const reason = packReason(this.#options.runtime, new StreamClosedError());
-      lane.postStream({ heddle: "end", slot, generation, index, reason });
+      lane.postStream({ heddle: "end", slot, generation, index, reason, isOfReturn: false });
     }
   }
 }
@@ -90,13 +90,14 @@ class LaneSources implements CallWatch {
   #open(id: StreamId, iterator: AnyIterator, run: (work: () => void) => void): LaneSender {
     const { runtime, maxPayloadBytes } = this.#options;
     const lane = this.#lane;
-    const post = (reason?: PackedReason): void => lane.postStream({ heddle: "end", ...id, reason });
-    const onEnd = (isThrown: boolean, value: unknown): void => {
+    const post = (reason?: PackedReason, isOfReturn = false): void =>
+      lane.postStream({ heddle: "end", ...id, reason, isOfReturn });
+    const onEnd = (isThrown: boolean, value: unknown, isOfReturn: boolean): void => {
       this.#sources.forget(id.index);
       try {
-        post(isThrown ? packReason(runtime, value) : undefined);
+        post(isThrown ? packReason(runtime, value) : undefined, isOfReturn);
       } catch (error) {
-        post(packReason(runtime, error));
+        post(packReason(runtime, error), isOfReturn);
       }
     };
     const producer = new StreamProducer({

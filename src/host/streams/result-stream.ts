@@ -11,6 +11,8 @@ const collected = new FinalizationRegistry<WeakRef<StreamConsumer>>((consumer) =
 );
 
 let createHandle: <Item, Return>(consumer: StreamConsumer) => ResultStream<Item, Return>;
+/** Whether somebody has begun to read the stream. */
+export let isRead: (stream: ResultStream<unknown, unknown>) => boolean;
 
 /**
  * The items that a task yields: an async iterable for one reader. A call of a generator task returns it at once.
@@ -30,8 +32,8 @@ let createHandle: <Item, Return>(consumer: StreamConsumer) => ResultStream<Item,
 export class ResultStream<Item, Return = void>
   implements AsyncIterableIterator<Item, Return | undefined, void>, AsyncDisposable {
   static {
-    createHandle = <Item, Return>(consumer: StreamConsumer) =>
-      new ResultStream<Item, Return>(consumer);
+    createHandle = <Item, Return>(consumer: StreamConsumer) => new this<Item, Return>(consumer);
+    isRead = (stream) => stream.#consumer.hasReader;
   }
 
   readonly #consumer: StreamConsumer;
@@ -56,7 +58,7 @@ export class ResultStream<Item, Return = void>
 
   /**
    * Cancels the stream: the task's generator ends by its `return()`. Resolves when it has ended; rejects with what its
-   * `finally` blocks throw.
+   * `finally` blocks throw then. Errors of items that were not read are those of `returned` alone.
    */
   return(value?: Return | PromiseLike<Return>): Promise<IteratorResult<Item, Return | undefined>> {
     return this.#consumer.return(value) as Promise<IteratorResult<Item, Return | undefined>>;

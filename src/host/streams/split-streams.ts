@@ -1,6 +1,6 @@
 /** Takes the streams out of the arguments of a call: they travel on their own. */
 import { StreamArgument } from "../../codec/support/stream-argument.ts";
-import { openSource } from "../../streams/open-source.ts";
+import { endSource, endStreams, openSource } from "../../streams/open-source.ts";
 import { isReadableStream } from "../../streams/readable.ts";
 import { type AnyIterator, isStreamable } from "../../streams/stream-producer.ts";
 
@@ -17,9 +17,18 @@ export function takeSource(stream: object, sources: (AnyIterator | undefined)[])
   return new StreamArgument(sources.length - 1, isReadableStream(stream));
 }
 
-/** Takes the streams out of `args` and opens them; undefined if there are none. Runs user code. */
+/**
+ * Takes the streams out of `args` and opens them; undefined if there are none. Runs user code. Throws InvalidArgumentError if
+ * another call has taken one, and ends the others.
+ */
 export function splitStreams(args: readonly unknown[]): SplitArguments | undefined {
   const sources: AnyIterator[] = [];
-  const others = args.map((value) => isStreamable(value) ? takeSource(value, sources) : value);
-  return sources.length === 0 ? undefined : { args: others, sources };
+  try {
+    const others = args.map((value) => isStreamable(value) ? takeSource(value, sources) : value);
+    return sources.length === 0 ? undefined : { args: others, sources };
+  } catch (error) {
+    for (const source of sources) endSource(source);
+    endStreams(args);
+    throw error;
+  }
 }

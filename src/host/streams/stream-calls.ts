@@ -57,6 +57,7 @@ export class StreamCalls {
 
   /** Items of the call cannot be read on this thread. */
   fail(call: PendingCall, error: unknown): void {
+    if (call.stream !== undefined) call.stream.isOfNext = true;
     this.#options.cancellation.abort(call, error);
   }
 }
@@ -67,6 +68,7 @@ function ignore(): void {}
 export class StreamSink implements ItemSink {
   /** Called when the result turns out to be a stream. */
   onOpened: () => void = ignore;
+  isOfNext = false;
   #isOpen = false;
   #isReadable = false;
   #isAwaited = false;
@@ -167,7 +169,7 @@ export class StreamSink implements ItemSink {
   }
 
   fail(reason: unknown): void {
-    this.#consumer.fail(reason);
+    this.#consumer.fail(reason, this.isOfNext);
   }
 
   get #callInFlight(): PendingCall | undefined {

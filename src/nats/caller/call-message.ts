@@ -32,12 +32,19 @@ export function encodeCall(
 ): EncodedCall {
   const positions: number[] = [];
   const sources: (AnyIterator | undefined)[] = [];
-  const values = args.map((arg, index) => {
+  const take = (arg: unknown, index: number): unknown => {
     // A promise may have the methods of a stream as well.
     if (isPromise(arg)) positions.push(index);
     else if (isStreamable(arg)) return takeSource(arg, sources);
     return arg;
-  });
+  };
+  let values: unknown[];
+  try {
+    values = args.map(take);
+  } catch (error) {
+    for (const source of sources) endSource(source!); // another call has one of the others
+    throw error;
+  }
   const first = [task, wireSettings(settings)];
   const isPending = positions.length === 0
     ? undefined

@@ -29,6 +29,7 @@ import {
   type Header,
   headerOf,
   ITEMS,
+  OF_RETURN,
   ownVersion,
   PROBE,
   RESULT,
@@ -328,7 +329,7 @@ export class Caller implements CallEvents {
         const [thrown] = decode();
         if (header.kind === STREAM_FAILURE) call.receive(header, [], 0);
         if (thrown instanceof TimeoutError) this.#counts.timedOut++;
-        this.#settle(call, () => call.failRemotely(thrown));
+        this.#settle(call, () => call.failRemotely(thrown, header.number !== OF_RETURN));
         return;
       }
       case BUSY:

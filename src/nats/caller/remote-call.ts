@@ -179,10 +179,11 @@ export class RemoteCall implements ResultSource {
     else consumer?.fail(this.#notGenerator());
   }
 
-  fail(reason: unknown): void {
+  /** `isOfNext`: a stream failed because its iterator was asked for items. */
+  fail(reason: unknown, isOfNext = false): void {
     this.#settle();
     this.#lateReason = () => reason;
-    this.#consumer?.fail(reason);
+    this.#consumer?.fail(reason, isOfNext);
     if (!this.hasStream) this.#reject(reason);
   }
 
@@ -194,14 +195,14 @@ export class RemoteCall implements ResultSource {
   }
 
   /** A limit that the machine enforced has expired, or the task threw. */
-  failRemotely(thrown: unknown): void {
+  failRemotely(thrown: unknown, isOfNext: boolean): void {
     const { timeoutMs, runTimeoutMs } = this.settings;
-    if (!(thrown instanceof TimeoutError)) this.fail(thrown);
+    if (!(thrown instanceof TimeoutError)) this.fail(thrown, isOfNext);
     else if (thrown.kind === "run" && thrown.limitMs === runTimeoutMs) this.expire(thrown);
     else if (thrown.kind === "call" && thrown.limitMs === this.#machineLimitMs) {
       // The machine's timer has fired before the caller's: it knows what was left of the limit.
       this.expire(new TimeoutError("call", timeoutMs));
-    } else this.fail(thrown);
+    } else this.fail(thrown, isOfNext);
   }
 
   #notGenerator(): InvalidArgumentError {

@@ -3,7 +3,7 @@ import { Map } from "../../builtins.ts";
 import { ProtocolError, StreamClosedError, type WorkerLoss } from "../../errors.ts";
 import { createArgumentReader } from "../../streams/argument-reader.ts";
 import type { StreamConsumer } from "../../streams/stream-consumer.ts";
-import { type Header, STREAM_END, STREAM_FAILURE } from "../wire/frames.ts";
+import { type Header, OF_RETURN, STREAM_END, STREAM_FAILURE } from "../wire/frames.ts";
 import type { MessageCodec } from "../wire/message-codec.ts";
 import { StreamReceiver } from "../wire/stream-receiver.ts";
 
@@ -60,7 +60,9 @@ export class ArgumentReaders {
     const values = this.#options.codec.decode(bytes, header);
     receiver.receive(header, values, bytes.length);
     if (header.kind === STREAM_END) consumer.end(undefined);
-    else if (header.kind === STREAM_FAILURE) consumer.fail(values[0]);
+    else if (header.kind === STREAM_FAILURE) {
+      consumer.fail(values[0], header.number !== OF_RETURN);
+    }
   }
 
   /** To be called now and then while the call runs. */

@@ -38,8 +38,10 @@ export const STREAM = 7;
 export const ITEMS = 8;
 /** The last message of a stream. `word`: which; `number`: all its batches. */
 export const STREAM_END = 9;
-/** The same, with the error that ended it. */
+/** The same, with the error that ended it. `number`: OF_RETURN if `return()` of its iterator threw it, for its reader. */
 export const STREAM_FAILURE = 10;
+/** Of messages that are behind no batches: the reader has ended the stream. */
+export const OF_RETURN = -1;
 /** Machine to caller, for several calls: the machine has them. Values: its name, and the tokens of the calls. */
 export const ACCEPTED = 11;
 /** Caller to machine: do you still have these? Values: the caller's inbox, and tokens. */

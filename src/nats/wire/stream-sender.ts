@@ -12,6 +12,7 @@ import {
   CANCEL_STREAM,
   type Header,
   ITEMS,
+  OF_RETURN,
   RESULT_STREAM,
   SENT,
   STREAM_END,
@@ -61,7 +62,7 @@ export class StreamSender implements BatchWriter {
       macrotask,
       run: options.run ?? ((slice) => slice()),
       onPause: options.onPause ?? (() => {}),
-      onEnd: (isThrown, value) => this.#finish(isThrown, value),
+      onEnd: (isThrown, value, isOfReturn) => this.#finish(isThrown, value, isOfReturn),
       writer: this,
     });
   }
@@ -118,9 +119,9 @@ export class StreamSender implements BatchWriter {
     });
   }
 
-  #finish(isThrown: boolean, value: unknown): void {
+  #finish(isThrown: boolean, value: unknown, isOfReturn: boolean): void {
     const { codec, stream, sender, send, onEnd } = this.#options;
-    const fields = { word: stream, number: this.#sent, sender };
+    const fields = { word: stream, number: isOfReturn ? OF_RETURN : this.#sent, sender };
     // The return value of a source among the arguments is not sent.
     const returned = stream === RESULT_STREAM ? value : undefined;
     let end: Uint8Array;

@@ -1,5 +1,6 @@
 /** Options of waits, and their checks. */
 import { DeadlockError, InvalidArgumentError } from "../../errors.ts";
+import { MAX_TIMER_MS } from "../../runtimes/runtime.ts";
 import { PoisonedError } from "../../shared-errors.ts";
 import type { WaitOptions } from "../threads/condition.ts";
 import type { Outcome } from "./gate.ts";
@@ -21,9 +22,12 @@ export interface RecoverOption {
 /** Throws InvalidArgumentError. */
 export function checkWait(options: WaitOptions & RecoverOption): void {
   const { timeoutMs, signal, recover } = options;
-  if (timeoutMs !== undefined && !(typeof timeoutMs === "number" && timeoutMs >= 0)) {
+  const isTime = timeoutMs === undefined || timeoutMs === Infinity ||
+    (typeof timeoutMs === "number" && timeoutMs >= 0 && timeoutMs <= MAX_TIMER_MS);
+  if (!isTime) {
     throw new InvalidArgumentError(
-      `timeoutMs is ${String(timeoutMs)}: it has to be a number of milliseconds, 0 or more.`,
+      `timeoutMs is ${String(timeoutMs)}: it has to be a number of milliseconds, ` +
+        `0 or more, at most ${MAX_TIMER_MS}, or Infinity.`,
     );
   }
   if (signal !== undefined && typeof signal?.addEventListener !== "function") {

@@ -34,7 +34,7 @@ export interface SharedCacheOptions extends SharedMapOptions {
 
 /** Options of `set`. */
 export interface SetOptions {
-  /** Time after which the entry expires, in milliseconds. @default the map's */
+  /** Time after which the entry expires, in milliseconds; Infinity: never. @default the map's */
   readonly ttlMs?: number;
 }
 
@@ -77,8 +77,11 @@ function check(name: string, value: number, least: number, most: number): void {
 
 /** Throws InvalidArgumentError. */
 export function checkTtl(ttlMs: number): void {
-  if (ttlMs === Infinity || (ttlMs > 0 && ttlMs <= MAX_TTL_MS)) return;
+  const isTime = typeof ttlMs === "number" && ttlMs > 0;
+  if (isTime && (ttlMs === Infinity || ttlMs <= MAX_TTL_MS)) return;
   throw new InvalidArgumentError(
-    `ttlMs is ${String(ttlMs)}: it has to be a number of milliseconds above 0.`,
+    `ttlMs is ${
+      String(ttlMs)
+    }: it has to be a number of milliseconds above 0, at most ${MAX_TTL_MS}, or Infinity.`,
   );
 }

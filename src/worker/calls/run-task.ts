@@ -16,6 +16,7 @@ import {
   KEY_LISTS,
   kindOf,
   NUMBER_FRAME_BYTES,
+  OF_RETURN,
   SLOT_WORD,
   TASK_WORD,
 } from "../../lane/frame.ts";
@@ -315,6 +316,7 @@ export class TaskRunner {
     task: WorkerTask,
     isThrown: boolean,
     result: unknown,
+    word = 0,
   ): void {
     if (this.#meter !== undefined) this.#meter.responding(slot);
     if (!isThrown && !this.#replies.result(slot, generation, result, task)) {
@@ -322,7 +324,7 @@ export class TaskRunner {
       return;
     }
     this.#close(slot, generation, task);
-    if (isThrown) this.#replies.thrown(slot, generation, result);
+    if (isThrown) this.#replies.thrown(slot, generation, result, word);
   }
 
   /** The call is over for its task. */
@@ -346,18 +348,19 @@ export class TaskRunner {
       return;
     }
     this.inFlight++;
+    const onEnd = (isThrown: boolean, value: unknown, isOver: boolean, isOfReturn: boolean) => {
+      this.inFlight--;
+      if (startMs >= 0) this.#times.settled(task.index, startMs);
+      if (isOver) this.#close(slot, generation, task);
+      else if (isThrown || !isStreamable(value)) {
+        this.#respond(slot, generation, task, isThrown, value, isOfReturn ? OF_RETURN : 0);
+      } else {
+        const error = new DataCloneError("What a stream returns cannot be a stream itself.");
+        this.#respond(slot, generation, task, true, error);
+      }
+    };
     try {
-      this.streams.open(slot, generation, result, task.highWaterMark, (isThrown, value, isOver) => {
-        this.inFlight--;
-        if (startMs >= 0) this.#times.settled(task.index, startMs);
-        if (isOver) this.#close(slot, generation, task);
-        else if (isThrown || !isStreamable(value)) {
-          this.#respond(slot, generation, task, isThrown, value);
-        } else {
-          const error = new DataCloneError("What a stream returns cannot be a stream itself.");
-          this.#respond(slot, generation, task, true, error);
-        }
-      });
+      this.streams.open(slot, generation, result, task.highWaterMark, onEnd);
     } catch (error) {
       this.inFlight--;
       this.#respond(slot, generation, task, true, error);

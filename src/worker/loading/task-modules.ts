@@ -5,6 +5,7 @@ import {
   type TaskDescription,
   type TaskSource,
 } from "../../protocol/start-data.ts";
+import { isClass } from "../../protocol/classes.ts";
 import { mayBorrow } from "../../codec/kinds/borrow.ts";
 import { describeSignature, type Signature, signatureOf } from "../../codec/struct/signature.ts";
 import { InvalidArgumentError, TaskNotFoundError } from "../../errors.ts";
@@ -89,7 +90,7 @@ export async function loadModule(
   const descriptions: TaskDescription[] = [];
   for (const name of Object.keys(module).sort()) {
     const declared = declaredTask(module[name]);
-    if (declared === undefined || isClass(declared.f) || name === "then") continue;
+    if (declared === undefined || name === "then") continue;
     const { options = {}, args, returns } = declared;
     const signature = signatureOf(args, returns);
     const declares = describeSignature(signature);
@@ -190,14 +191,11 @@ function checked(
 
 /** An export as a task; undefined if it is none. */
 function declaredTask(exported: unknown): DeclaredTask | undefined {
+  if (isClass(exported)) return undefined;
   if (typeof exported === "function") return { f: exported as WorkerTask["f"] };
   if (typeof exported !== "object" || exported === null || !(TASK in exported)) return undefined;
   const declared = exported as unknown as Partial<DeclaredTask>;
   return typeof declared.f === "function" ? declared as DeclaredTask : undefined;
-}
-
-function isClass(f: unknown): boolean {
-  return /^class\b/.test(String(f));
 }
 
 /** The task of `source`: by the place of its declaration, otherwise by its export name. */
@@ -238,7 +236,7 @@ function notFound(source: TaskSource, exported: unknown): TaskNotFoundError {
   const { name, moduleUrl, exportName, declared, functionName } = source;
   const actual = exported === undefined
     ? `does not export "${exportName}"`
-    : `exports "${exportName}" as ${typeof exported}`;
+    : `exports "${exportName}" as ${isClass(exported) ? "a class" : typeof exported}`;
   if (functionName !== undefined) {
     return new TaskNotFoundError(
       `Task "${name}" is a bare function, so workers look for it in the module that calls createPool(); but ` +

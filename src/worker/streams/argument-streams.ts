@@ -89,9 +89,9 @@ export class ArgumentStreams {
     );
     if (message.heddle === "items") stream?.receive(message.items);
     else if (message.heddle === "end") {
-      const { reason } = message;
+      const { reason, isOfReturn } = message;
       if (reason === undefined) stream?.consumer.end(undefined);
-      else stream?.consumer.fail(unpackReason(this.#options.runtime, reason));
+      else stream?.consumer.fail(unpackReason(this.#options.runtime, reason), !isOfReturn);
     }
   }
 }
@@ -160,7 +160,7 @@ class ArgumentStream implements Opened {
     } catch (error) {
       if (error instanceof ProtocolError) throw error;
       this.#post("cancel");
-      this.consumer.fail(error);
+      this.consumer.fail(error, true);
     }
   }
 

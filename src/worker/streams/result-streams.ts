@@ -38,14 +38,15 @@ export class ResultStreams {
 
   /**
    * Sends the items of `value`, an iterator or an async iterable. `onEnd` gets what the iterator returned or threw;
-   * `isAnswered`: the host has got an error for it already. Rethrows what opening the iterable throws.
+   * `isAnswered`: the host has got an error for it already; `isOfReturn`: its `return()` threw. Rethrows what opening the
+   * iterable throws.
    */
   open(
     slot: number,
     generation: number,
     value: object,
     highWaterMark: number,
-    onEnd: (isThrown: boolean, value: unknown, isAnswered: boolean) => void,
+    onEnd: (isThrown: boolean, value: unknown, isAnswered: boolean, isOfReturn: boolean) => void,
   ): void {
     const { runtime, snapshots, replies, run } = this.#options;
     const iterator = openIterator(value);
@@ -71,9 +72,9 @@ export class ResultStreams {
         },
       },
       onPause: (isPaused) => this.paused += isPaused ? 1 : -1,
-      onEnd: (isThrown, result) => {
+      onEnd: (isThrown, result, isOfReturn) => {
         this.#open.delete(key);
-        onEnd(isThrown, result, isAnswered);
+        onEnd(isThrown, result, isAnswered, isOfReturn);
         if (this.#open.size === 0) this.#onNone?.();
       },
     });

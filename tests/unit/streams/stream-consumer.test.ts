@@ -21,6 +21,17 @@ function consumerOf(highWaterMark = 4) {
 const item = (value: unknown) => ({ done: false, value });
 const DONE = { done: true, value: undefined };
 
+test.each([true, false])("return() and an error of the iterator's next(): %s", async (isOfNext) => {
+  for (const isBefore of [true, false]) {
+    const { consumer } = consumerOf();
+    if (isBefore) consumer.fail(new Error("behind"), isOfNext);
+    const ended = consumer.return().then(() => "nothing", String);
+    consumer.fail(new Error("behind"), isOfNext);
+    expect(await ended).toBe(isBefore || isOfNext ? "nothing" : "Error: behind");
+    await expect(consumer.returned).rejects.toThrow("behind");
+  }
+});
+
 describe("reading", () => {
   test("items come in order, then the returned value, then nothing", async () => {
     const { consumer } = consumerOf();

@@ -290,7 +290,9 @@ describe("cancel", () => {
       run.producer.start();
       run.producer.cancel();
       await settlePromises();
-      expect(run.ends).toEqual([{ isThrown: true, value: new RangeError("return") }]);
+      expect(run.ends).toEqual([
+        { isThrown: true, value: new RangeError("return"), isOfReturn: true },
+      ]);
     }
   });
 

@@ -103,7 +103,10 @@ describe("options", () => {
   const bad: [PoolOptions | unknown, RegExp][] = [
     [{ threads: 3, maxThreads: 2 }, /threads, 3, must not be more than maxThreads, 2/],
     [{ minThreads: 3, maxThreads: 2 }, /minThreads, 3, must not be more than maxThreads, 2/],
-    [{ maxAbandonedThreads: -1 }, /maxAbandonedThreads must be an integer from 0 to 1024, got -1/],
+    [
+      { maxAbandonedThreads: -1 },
+      /maxAbandonedThreads must be an integer from 0 to \d+, or Infinity, got -1/,
+    ],
     [{ threads: 2, minThreads: 3 }, /minThreads, 3, must not be more than threads, 2/],
     [{ ringBytes: 3000 }, /power of two from 1024 to/],
     [{ threads: 0 }, /threads must be an integer from 1 to 1024, got 0/],
@@ -134,7 +137,10 @@ describe("options", () => {
     [{ mapError: "x" }, /mapError must be a function, got "x"/],
     [{ transport: "wire" }, /transport must be "auto", "shared" or "messages", got "wire"/],
     [{ transport: "messages" }, /is for browsers: threads share memory here/],
-    [{ maxWorkerBytes: 0.5 }, /maxWorkerBytes must be an integer from 1 to \d+, got 0.5/],
+    [
+      { maxWorkerBytes: 0.5 },
+      /maxWorkerBytes must be an integer from 1 to \d+, or Infinity, got 0.5/,
+    ],
     [{ startTimeoutMs: 0 }, /startTimeoutMs must be a number of milliseconds above 0.* got 0/],
     [
       { teardownTimeoutMs: -1 },
@@ -171,13 +177,6 @@ describe("options", () => {
     [{ inliner: [] }, /inliner must be a boolean or an object, got \[object Array\]/],
   ];
   test.each(bad)("%j is refused", (options, message) => {
-    if ((options as { threads?: unknown })?.threads === null) {
-      expect(
-        resolveOptions(options as PoolOptions, { cores: 4, refuseLimits, takesExecArgv: true })
-          .maxThreads,
-      ).toBe(3); // null: not given
-      return;
-    }
     expect(() =>
       resolveOptions(options as PoolOptions, { cores: 4, refuseLimits, takesExecArgv: true })
     ).toThrow(
@@ -248,6 +247,27 @@ describe("tasks", () => {
 
   test.each([null, undefined, 7, "f", {}, []])("%j is not a task", (entry) => {
     expect(() => locateTask("key", entry, "/m.ts", runtime)).toThrow(InvalidArgumentError);
+  });
+
+  test("a class is no task, and an empty path is no module", () => {
+    class Point {}
+    const options = { threads: 1, moduleUrl: "file:///m.ts" };
+    expect(() => heddle.createPool(options)({ Point } as never)).toThrow(
+      'Task "Point" is a class, which cannot be called',
+    );
+    expect(() => task({ f: Point as never })).toThrow("got the class Point");
+    for (const path of ["", " "]) {
+      expect(() => heddle.createPool(options)(path)).toThrow(InvalidArgumentError);
+      expect(() => heddle.createPool(options)({ f: importTask({ href: path }) })).toThrow(
+        `The URL, path or name of a module is ${JSON.stringify(path)}.`,
+      );
+      expect(() => heddle.createPool({ ...options, worker: { setup: path } })).toThrow(
+        InvalidArgumentError,
+      );
+    }
+    // A method of this name is written like a class.
+    const { class: method } = { class: (): number => 1 };
+    expect(() => heddle.createPool({ ...options, minThreads: 0 })({ method })).not.toThrow();
   });
 
   test("invalid declarations are refused", () => {

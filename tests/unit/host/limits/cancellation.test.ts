@@ -71,6 +71,7 @@ const streamOf = (isOpen: boolean, drop = () => {}) => ({
   taken: 0,
   onItems: () => {},
   drop,
+  isOfNext: false,
 });
 
 describe("a call that is aborted", () => {
