@@ -431,6 +431,15 @@ describe.skipIf(noServer !== undefined)(`permissions${noServer ? ` (${noServer})
     expect(String(error)).toContain("$SRV.");
     await machine(address, asMachine, { discovery: false }).ready;
   });
+  test("a machine whose durable calls cannot be stored does not start, and is told why", async () => {
+    for (const [configuration, reason] of [[JETSTREAM, /replicas/], ["", /jetstream/i]] as const) {
+      const address = await start(configuration);
+      const error = await rejection(machine(address, {}, { durable: { replicas: 3 } }).ready);
+      expect(error).toBeInstanceOf(NoMachinesError);
+      expect(String(error)).toMatch(reason);
+      await servers!.stop();
+    }
+  });
   test("a machine that may not answer does not start", () =>
     refusedMachine(`publish to "_INBOX.heddle.`, ["none"], [...own, "$SRV.>"]));
 });

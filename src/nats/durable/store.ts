@@ -144,5 +144,9 @@ async function ensureStream(
   config: Partial<StreamConfig> & { readonly name: string },
 ): Promise<void> {
   await manager.streams.info(config.name).catch(() => manager.streams.add(config))
-    .catch(() => manager.streams.info(config.name));
+    .catch((error) =>
+      manager.streams.info(config.name).catch(() => {
+        throw error;
+      })
+    );
 }

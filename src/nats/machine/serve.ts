@@ -9,6 +9,7 @@ import type { Pool } from "../../api/pool/pool-types.ts";
 import type { AnyFunction } from "../../api/tasks/task-types.ts";
 import { DurableWorker } from "../durable/durable-worker.ts";
 import { openStore } from "../durable/store.ts";
+import { HeddleError, NoMachinesError } from "../../errors.ts";
 import { callerOf } from "../../realm/call-site.ts";
 import { withStackAbove } from "../../realm/caller-stack.ts";
 import { runningModule } from "../../runtimes/bun/bundles.ts";
@@ -42,7 +43,7 @@ export interface Server extends AsyncDisposable {
   readonly name: string;
   /**
    * Resolves when calls can arrive. Rejects with NoMachinesError if no NATS server can be reached, if it refuses the
-   * credentials or denies a permission, and as `pool.ready` of a local pool does.
+   * credentials, denies a permission or cannot store durable calls, and as `pool.ready` of a local pool does.
    */
   readonly ready: Promise<void>;
   /** Resolves when the machine has shut down, by `shutdown` or SIGTERM. */
@@ -95,6 +96,14 @@ export function serve(options: ServeOptions): ServeModule {
   } catch (error) {
     throw withStackAbove(error, serve);
   }
+}
+
+/** An error of heddle as it is; one of the NATS client becomes the cause of NoMachinesError. */
+function storeError(error: unknown): unknown {
+  if (error instanceof HeddleError) return error;
+  const reason = String((error as Error).message).replace(/\.$/, "");
+  const text = `NATS does not open the store of durable calls: ${reason}.`;
+  return new NoMachinesError(text, { cause: error });
 }
 
 class ServedPool implements Server {
@@ -212,7 +221,9 @@ class ServedPool implements Server {
       runtime: currentRuntime,
       codec: machine.codec,
       calls: this.#pool.call as unknown as LocalCalls,
-      store: await openStore(connection, subject, durable!),
+      store: await openStore(connection, subject, durable!).catch((error) => {
+        throw storeError(error);
+      }),
       ackWaitMs: durable!.ackWaitMs,
       maxCalls: maxInFlight,
       machine: this.name,
