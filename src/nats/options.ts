@@ -13,6 +13,7 @@ import {
 } from "../api/options/checks.ts";
 import type { PoolOptions } from "../api/options/pool-options.ts";
 import { InvalidArgumentError, NoMachinesError } from "../errors.ts";
+import { ownVersion } from "./wire/frames.ts";
 import { MAX_TIMER_MS, type Runtime, type Timer } from "../runtimes/runtime.ts";
 
 /**
@@ -45,6 +46,13 @@ export interface NatsOptions {
    * @default 64 MiB
    */
   readonly maxPayloadBytes?: number;
+  /**
+   * The subject below which callers get their answers. Machines answer nowhere else. That of a caller may be longer, so that
+   * its NATS user alone may read there: `_INBOX.heddle.alice` for machines with the default.
+   *
+   * @default "_INBOX.heddle"
+   */
+  readonly inboxPrefix?: string;
 }
 
 /** Options of `connectPool`. */
@@ -161,6 +169,7 @@ export interface ResolvedCommon {
   readonly subject: string;
   readonly connection: NodeConnectionOptions;
   readonly maxPayloadBytes: number;
+  readonly inboxPrefix: string;
 }
 
 export interface ResolvedConnect extends ResolvedCommon {
@@ -177,7 +186,13 @@ export interface ResolvedServe extends ResolvedCommon {
   readonly durable: ResolvedDurable | undefined;
 }
 
-const COMMON: readonly string[] = ["servers", "subject", "connection", "maxPayloadBytes"];
+const COMMON: readonly string[] = [
+  "servers",
+  "subject",
+  "connection",
+  "maxPayloadBytes",
+  "inboxPrefix",
+];
 const MAX_PAYLOAD_BYTES: number = 2 ** 30;
 const DAY_MS: number = 24 * 3600 * 1000;
 const SUBJECT = /^[\w-]+(?:\.[\w-]+)*$/;
@@ -195,22 +210,21 @@ function resolveCommon(
   if (list.length === 0 || !list.every((server) => typeof server === "string")) {
     throw invalid("servers", "a string or a list of strings", show(servers));
   }
-  if (typeof subject !== "string" || subject.length > 128 || !SUBJECT.test(subject)) {
-    throw invalid(
-      "subject",
-      "letters, digits, '-', '_' and single dots between them",
-      show(subject),
-    );
-  }
   if (!isRecord(connection)) throw invalid("connection", "an object", show(connection));
-  const { maxPayloadBytes = 64 * 1024 * 1024 } = given;
+  const { maxPayloadBytes = 64 * 1024 * 1024, inboxPrefix = "_INBOX.heddle" } = given;
   checkInteger("maxPayloadBytes", maxPayloadBytes, 1024, MAX_PAYLOAD_BYTES);
   return {
     servers: list as string[],
-    subject,
+    subject: checkSubject("subject", subject),
     connection: connection as NodeConnectionOptions,
     maxPayloadBytes: maxPayloadBytes as number,
+    inboxPrefix: checkSubject("inboxPrefix", inboxPrefix),
   };
+}
+
+function checkSubject(name: string, subject: unknown): string {
+  if (typeof subject === "string" && subject.length <= 128 && SUBJECT.test(subject)) return subject;
+  throw invalid(name, "letters, digits, '-', '_' and single dots between them", show(subject));
 }
 
 function resolveDurable(options: unknown): ResolvedDurable {
@@ -292,18 +306,30 @@ export async function openConnection(
   }
 }
 
+/**
+ * A version of the protocol has subjects of its own: its callers reach its machines alone, and learn if there are none. The first
+ * one has no mark.
+ */
+const markOf = (version: number): string => version === 1 ? "" : `.${version}`;
 /** Where calls go: one of the machines takes each. */
-export const callSubject = (subject: string): string => `${subject}.call`;
+export const callSubject = (subject: string, version: number = ownVersion()): string =>
+  `${subject}.call${markOf(version)}`;
 /** What every machine gets. */
-export const allSubject = (subject: string): string => `${subject}.all`;
+export const allSubject = (subject: string, version: number = ownVersion()): string =>
+  `${subject}.all${markOf(version)}`;
 /** What one machine gets. */
 export const machineSubject = (subject: string, id: number): string =>
   `${subject}.machine.${id.toString(36)}`;
 /** Where durable calls go; the calls of each id have a subject below it. No program's own subject has a "=". */
 export const callsSubject = (subject: string): string => `${subject}.durable.=`;
 /** Where answers to one process go. */
-export const inboxOf = (id: number): string => `${INBOXES}${id.toString(36)}`;
-export const INBOXES = "_INBOX.heddle.";
+export const inboxOf = (prefix: string, id: number): string => `${prefix}.${id.toString(36)}`;
+/**
+ * Whether a machine may answer there. Whoever calls it names the subject: elsewhere an answer would be a message that the
+ * caller may not publish itself, such as the recorded result of a durable call.
+ */
+export const isBelow = (prefix: string, subject: string): boolean =>
+  subject.startsWith(`${prefix}.`);
 export const QUEUE_GROUP = "heddle";
 /** The last token of the subject of messages about several calls. */
 export const NO_CALL = "0";

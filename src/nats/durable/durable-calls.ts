@@ -7,14 +7,14 @@ import { InvalidArgumentError, ProtocolError } from "../../errors.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
 import { endStreams } from "../../streams/open-source.ts";
 import { refuseStream } from "../caller/call-message.ts";
-import { CALL, FAILURE, readHeader, RESULT } from "../wire/frames.ts";
+import { CALL, FAILURE, headerOf, RESULT } from "../wire/frames.ts";
 import type { MessageCodec } from "../wire/message-codec.ts";
 import { randomId } from "../options.ts";
 import { checkId, checkRequest, type DurableRequest } from "./durable-request.ts";
 import { RequestLine } from "./request-line.ts";
 import { ResultWaits } from "./result-waits.ts";
 import type { DurableStore } from "./store.ts";
-import { codedError, isTemporary } from "./store-errors.ts";
+import { CANNOT_OPEN, codedError, isTemporary } from "./store-errors.ts";
 
 /** Options of a durable call. */
 export interface EnqueueOptions {
@@ -59,7 +59,6 @@ export interface ResultOptions {
 
 type Enqueue = (args: readonly unknown[], options?: EnqueueOptions) => Promise<string>;
 
-const CANNOT_OPEN = "NATS does not open the store of durable calls";
 const NOT_STORED = "it is a stream, and a durable call is stored as a whole";
 
 export class DurableCalls {
@@ -132,9 +131,9 @@ export class DurableCalls {
   }
 
   #read(bytes: Uint8Array): unknown {
-    const header = readHeader(bytes);
-    if (header?.kind !== RESULT && header?.kind !== FAILURE) {
-      throw new ProtocolError("A recorded result is not in heddle's format.");
+    const header = headerOf(bytes, "A recorded result");
+    if (header.kind !== RESULT && header.kind !== FAILURE) {
+      throw new ProtocolError(`A recorded result is a message of kind ${header.kind}.`);
     }
     const [value] = this.#codec.decode(bytes, header);
     if (header.kind === FAILURE) throw value;

@@ -9,11 +9,13 @@ import type { Pool } from "../../api/pool/pool-types.ts";
 import type { AnyFunction } from "../../api/tasks/task-types.ts";
 import { DurableWorker } from "../durable/durable-worker.ts";
 import { openStore } from "../durable/store.ts";
+import { CANNOT_OPEN, codedError } from "../durable/store-errors.ts";
 import { callerOf } from "../../realm/call-site.ts";
 import { withStackAbove } from "../../realm/caller-stack.ts";
 import { runningModule } from "../../runtimes/bun/bundles.ts";
 import { currentRuntime } from "../../runtimes/current.ts";
 import { guardSockets, onTerminate, processName } from "../../runtimes/services.ts";
+import { ownVersion } from "../wire/frames.ts";
 import type { LocalCalls } from "./local-calls.ts";
 import { Machine } from "./machine.ts";
 import { watchPermissions } from "../permissions.ts";
@@ -35,7 +37,7 @@ const DRAIN_MS = 5000;
 /** Time for durable calls to return to the queue. */
 const RETURN_MS = 2000;
 /** Semantic version of the service in discovery: that of the protocol. */
-const SERVICE_VERSION = "1.0.0";
+const SERVICE_VERSION = `${ownVersion()}.0.0`;
 
 /** A machine that serves tasks. Create it with `serve`. */
 export interface Server extends AsyncDisposable {
@@ -43,7 +45,7 @@ export interface Server extends AsyncDisposable {
   readonly name: string;
   /**
    * Resolves when calls can arrive. Rejects with NoMachinesError if no NATS server can be reached, if it refuses the
-   * credentials or denies a permission, and as `pool.ready` of a local pool does.
+   * credentials, denies a permission or cannot store durable calls, and as `pool.ready` of a local pool does.
    */
   readonly ready: Promise<void>;
   /** Resolves when the machine has shut down, by `shutdown` or SIGTERM. */
@@ -154,9 +156,9 @@ class ServedPool implements Server {
     if (this.#shutdown !== undefined) return;
     // The client reconnects by itself; what it cannot reopen ends this machine.
     void connection.closed().then(() => this.shutdown(0));
-    const { subject } = this.#options;
+    const { subject, inboxPrefix } = this.#options;
     let denied: Error | undefined;
-    void watchPermissions(connection, subject, (error, operation) => {
+    void watchPermissions(connection, this.#options, (error, operation) => {
       denied ??= error;
       // Whoever calls this machine chooses where it publishes, not what it gets.
       if (operation === "subscription") void this.shutdown(0);
@@ -168,7 +170,7 @@ class ServedPool implements Server {
     }
     await this.#takeCalls(connection, machine);
     if (this.#options.durable !== undefined) await this.#takeDurable(connection, machine);
-    connection.publish(inboxOf(machine.id)); // may it answer?
+    connection.publish(inboxOf(inboxPrefix, machine.id)); // may it answer?
     // NATS reports a denial within one round trip; the report was read when the second is over.
     for (let trips = 0; trips < 2; trips++) await connection.flush();
     if (denied !== undefined) throw denied;
@@ -215,7 +217,9 @@ class ServedPool implements Server {
       runtime: currentRuntime,
       codec: machine.codec,
       calls: this.#pool.call as unknown as LocalCalls,
-      store: await openStore(connection, subject, durable!),
+      store: await openStore(connection, subject, durable!).catch((error) => {
+        throw codedError(CANNOT_OPEN, error);
+      }),
       maxCalls: Math.min(maxInFlight, durable!.maxInFlight ?? this.#threads),
       taskWaitMs: durable!.taskWaitMs,
     });
