@@ -480,20 +480,20 @@ const nats: Room = {
     },
     {
       file: "nats/durable/durable-worker.ts",
-      from: "else if (delivery.count === retries + 2) delivery.returnAfter(this.#ackWaitMs);",
-      to: "else if (delivery.count > retries + 1) delivery.returnAfter(this.#ackWaitMs);",
+      from: "if (delivery.count === runs + 1) delivery.returnAfter(this.#ackWaitMs);",
+      to: "if (delivery.count > runs) delivery.returnAfter(this.#ackWaitMs);",
       fault: "a call that kills its machines is delivered for ever",
     },
     {
       file: "nats/durable/durable-worker.ts",
-      from: "else if (delivery.count === retries + 2) delivery.returnAfter(this.#ackWaitMs);",
-      to: "",
+      from: "if (delivery.count === runs + 1) delivery.returnAfter(this.#ackWaitMs);",
+      to: "if (delivery.count === 0) {}",
       fault: "a machine that was cut off loses its result",
     },
     {
       file: "nats/durable/durable-worker.ts",
-      from: "delivery.ack(); // an earlier run has recorded its result",
-      to: "",
+      from: "    delivery.ack();\n    return true;",
+      to: "    return true;",
       fault: "a call that has a result is delivered again",
     },
     {
@@ -519,6 +519,18 @@ const nats: Room = {
       from: "return Math.max(Date.now(), now + this.#serverAheadMs);",
       to: "return Date.now();",
       fault: "a clock that is behind delivers a delayed call all the time",
+    },
+    {
+      file: "nats/durable/durable-worker.ts",
+      from: "    if (runs > 0 && delivery.count > runs) {",
+      to: "    if (runs < 0) {",
+      fault: "a call that ends its machine while it is decoded ends all machines",
+    },
+    {
+      file: "nats/durable/durable-worker.ts",
+      from: "let given = delivery.id;",
+      to: "let given: string | undefined;",
+      fault: "the caller of a call that cannot be read waits for ever",
     },
     {
       file: "nats/durable/call-queue.ts",

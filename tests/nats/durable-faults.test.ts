@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type JetStreamManager, jetstreamManager } from "@nats-io/jetstream";
+import { jetstream, type JetStreamManager, jetstreamManager } from "@nats-io/jetstream";
 import { Kvm } from "@nats-io/kv";
 import { connect, type NatsConnection } from "@nats-io/transport-node";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
@@ -185,6 +185,56 @@ describe.skipIf(noServer !== undefined)(`JetStream${noServer ? ` (${noServer})` 
     await until(() => dead === 3, async () => dead = await stored(`HEDDLE_${subject}_DEAD`));
     let left = 1;
     await until(() => left === 0, async () => left = await stored(`HEDDLE_${subject}`));
+  });
+
+  /** Puts a call into the queue that `change` has damaged, as often delivered as `deliveries` says. */
+  const damaged = async (
+    subject: string,
+    id: string,
+    change: (call: Uint8Array) => void,
+    deliveries = 0,
+  ): Promise<RemotePool<Tasks>> => {
+    const pool = caller(subject, { durable: { ackWaitMs: 300 } });
+    const calls = connection.subscribe(`${subject}.durable.=.sample`, { max: 1 });
+    await connection.flush();
+    await pool.enqueue.add([1, 2], { id: "sample", retries: 1 });
+    const { value: sample } = await calls[Symbol.asyncIterator]().next();
+    await manager.streams.purge(`HEDDLE_${subject}`);
+    const call = sample!.data.slice();
+    change(call);
+    await connection.request(`${subject}.durable.=.${id}`, call);
+    const consumer = await jetstream(connection).consumers.get(`HEDDLE_${subject}`, "heddle");
+    for (let n = 0; n < deliveries; n++) (await consumer.next({ expires: 5000 }))!.nak();
+    return pool;
+  };
+
+  test("a call of another version of the protocol is a dead letter, and its caller is told", async () => {
+    const subject = newSubject();
+    const pool = await damaged(subject, "later", (call) => void (call[1] = 2));
+    await machine(subject);
+    const error = await rejection(pool.result("later"));
+    expect(error).toMatchObject({
+      code: "HEDDLE_PROTOCOL",
+      message: expect.stringMatching(/version 2 .* version 1/),
+    });
+    expect(await stored(`HEDDLE_${subject}_DEAD`)).toBe(1);
+  });
+
+  test("a call that cannot be decoded fails for its caller", async () => {
+    const subject = newSubject();
+    const pool = await damaged(subject, "bad", (call) => void call.fill(0xff, 32));
+    await machine(subject);
+    expect(await rejection(pool.result("bad"))).toMatchObject({ code: "HEDDLE_PROTOCOL" });
+  });
+
+  test("a call that ended its machines is a dead letter without being decoded", async () => {
+    const subject = newSubject();
+    // What cannot be decoded stands for what ends a machine.
+    const pool = await damaged(subject, "poison", (call) => void call.fill(0xff, 32), 2);
+    await machine(subject);
+    const error = await rejection(pool.result("poison"));
+    expect(error).toMatchObject({ code: "HEDDLE_WORKER_LOST" });
+    expect(await stored(`HEDDLE_${subject}_DEAD`)).toBe(1);
   });
 
   test("a task that a machine does not have waits for one that has it", async () => {

@@ -309,11 +309,16 @@ describe.skipIf(noServer !== undefined)(`permissions${noServer ? ` (${noServer})
     const attacker = await connect({ servers: address, ...asCaller });
     const watching = await connect({ servers: address, ...asMachine });
     const heard: string[] = [];
-    for (const subject of ["_INBOX.*", "_INBOX.heddlex.>", `${S}.durable.=.*`]) {
+    for (const subject of ["_INBOX.*", "_INBOX.heddlex.>", `${S}.durable.>`]) {
       watching.subscribe(subject, { callback: (_error, msg) => void heard.push(msg.subject) });
     }
     await watching.flush();
-    const outside = [`$KV.heddle_${N}.order-7`, "_INBOX.x", "_INBOX.heddlex.y", `${S}.durable.=.*`];
+    const outside = [
+      `$KV.heddle_${N}.order-7`,
+      "_INBOX.x",
+      "_INBOX.heddlex.y",
+      `${S}.durable.=.order-7`,
+    ];
     const codec = new MessageCodec(currentRuntime, 1e6);
     for (const subject of outside) {
       forge(attacker, subject);
@@ -331,7 +336,7 @@ describe.skipIf(noServer !== undefined)(`permissions${noServer ? ` (${noServer})
     const id = await victim.enqueue.add([20, 22], { id: "order-7" });
     expect(await victim.result(id)).toBe(42);
     await watching.flush();
-    expect(heard).toEqual([`${S}.durable.=.*`]);
+    expect(heard).toEqual([`${S}.durable.=.order-7`]);
     expect(server.stats()).toMatchObject({ completed: 1, failed: 0, refused: 0 });
     await attacker.close();
     await watching.close();
@@ -399,7 +404,7 @@ describe.skipIf(noServer !== undefined)(`permissions${noServer ? ` (${noServer})
     );
     await machine(address, asMachine, { durable: true }).ready;
     const pool = caller(address, asCaller);
-    expect(String(await rejection(pool.enqueue.add([1, 2])))).toContain(`${S}.durable.=.*`);
+    expect(String(await rejection(pool.enqueue.add([1, 2])))).toContain(`${S}.durable`);
     expect(await pool.call.add(1, 2)).toBe(3);
   });
 
@@ -430,6 +435,15 @@ describe.skipIf(noServer !== undefined)(`permissions${noServer ? ` (${noServer})
     expect(error).toBeInstanceOf(NoMachinesError);
     expect(String(error)).toContain("$SRV.");
     await machine(address, asMachine, { discovery: false }).ready;
+  });
+  test("a machine whose durable calls cannot be stored does not start, and is told why", async () => {
+    for (const [configuration, reason] of [[JETSTREAM, /replicas/], ["", /jetstream/i]] as const) {
+      const address = await start(configuration);
+      const error = await rejection(machine(address, {}, { durable: { replicas: 3 } }).ready);
+      expect(error).toBeInstanceOf(NoMachinesError);
+      expect(String(error)).toMatch(reason);
+      await servers!.stop();
+    }
   });
   test("a machine that may not answer does not start", () =>
     refusedMachine(`publish to "_INBOX.heddle.`, ["none"], [...own, "$SRV.>"]));

@@ -1,6 +1,7 @@
 /** One delivery of a durable call: what the server says about it, and how it is answered. */
 import { TextEncoder } from "../../builtins.ts";
 import type { Msg } from "@nats-io/transport-node";
+import { isId } from "./durable-request.ts";
 
 /** Calls that were delivered since a queue was opened; over when the queue was created anew, and with it all numbers. */
 export interface Epoch {
@@ -8,6 +9,8 @@ export interface Epoch {
 }
 
 const PREFIX = "$JS.ACK.";
+/** Between the subject of the calls and the id. */
+const CALLS_TOKEN = ".=.";
 const NANOS_PER_MS = 1_000_000;
 /** Longest pause that is asked for: the server reads it as a whole number of nanoseconds, and longer ones are renewed. */
 const MAX_PAUSE_MS = 24 * 3_600_000;
@@ -25,6 +28,8 @@ export class Delivery {
   readonly count: number;
   /** When it was stored, by the clock of the server. */
   readonly storedMs: number;
+  /** The id of the call as its subject has it: known without decoding. */
+  readonly id: string | undefined;
   /** Names the call among all that the stream has ever had. */
   readonly key: string;
   readonly #msg: Pick<Msg, "respond">;
@@ -36,6 +41,7 @@ export class Delivery {
     this.seq = Number(seq);
     this.count = Number(count);
     this.storedMs = Number(storedNanos) / NANOS_PER_MS;
+    this.id = idOf(msg);
     this.key = `${seq}.${storedNanos}`;
     this.#msg = msg;
     this.#epoch = epoch;
@@ -78,4 +84,11 @@ export class Delivery {
       // The connection is closed: the server delivers the call again.
     }
   }
+}
+
+/** Earlier versions put all calls to one subject, and the id into the header that names a message. */
+function idOf({ subject, headers }: Msg): string | undefined {
+  const at = subject.indexOf(CALLS_TOKEN);
+  const id = at < 0 ? headers?.get("Nats-Msg-Id") : subject.slice(at + CALLS_TOKEN.length);
+  return isId(id) ? id : undefined;
 }

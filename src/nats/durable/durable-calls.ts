@@ -7,14 +7,14 @@ import { InvalidArgumentError, ProtocolError } from "../../errors.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
 import { endStreams } from "../../streams/open-source.ts";
 import { refuseStream } from "../caller/call-message.ts";
-import { CALL, FAILURE, headerOf, RESULT } from "../wire/frames.ts";
+import { FAILURE, headerOf, RESULT } from "../wire/frames.ts";
 import type { MessageCodec } from "../wire/message-codec.ts";
 import { randomId } from "../options.ts";
-import { checkId, checkRequest, type DurableRequest } from "./durable-request.ts";
+import { checkId, checkRequest, type DurableRequest, encodeCall } from "./durable-request.ts";
 import { RequestLine } from "./request-line.ts";
 import { ResultWaits } from "./result-waits.ts";
 import type { DurableStore } from "./store.ts";
-import { codedError, isTemporary } from "./store-errors.ts";
+import { CANNOT_OPEN, codedError, isTemporary } from "./store-errors.ts";
 
 /** Options of a durable call. */
 export interface EnqueueOptions {
@@ -59,7 +59,6 @@ export interface ResultOptions {
 
 type Enqueue = (args: readonly unknown[], options?: EnqueueOptions) => Promise<string>;
 
-const CANNOT_OPEN = "NATS does not open the store of durable calls";
 const NOT_STORED = "it is a stream, and a durable call is stored as a whole";
 
 export class DurableCalls {
@@ -101,7 +100,7 @@ export class DurableCalls {
       const request = requestOf(options);
       values = await BuiltinPromise.all(args);
       for (const [index, value] of values.entries()) refuseStream(value, index, NOT_STORED);
-      const message = this.#codec.encode(CALL, [task, request], values, "args");
+      const message = encodeCall(this.#codec, task, request, values);
       const { id } = request;
       const store = await this.#open();
       const tooLarge = store.checkSize(message);

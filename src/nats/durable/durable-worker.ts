@@ -14,11 +14,17 @@ import {
 import type { Runtime, Timer } from "../../runtimes/runtime.ts";
 import { localCall, type LocalCalls } from "../machine/local-calls.ts";
 import { lossOf } from "../loss.ts";
-import { CALL, FAILURE, readHeader, RESULT } from "../wire/frames.ts";
+import { CALL, FAILURE, headerOf, RESULT } from "../wire/frames.ts";
 import type { MessageCodec } from "../wire/message-codec.ts";
 import type { CallQueue } from "./call-queue.ts";
 import type { Delivery } from "./delivery.ts";
-import { checkId, checkRequest, type DurableRequest } from "./durable-request.ts";
+import {
+  checkId,
+  checkRequest,
+  type DurableRequest,
+  encodeCall,
+  runsOf,
+} from "./durable-request.ts";
 import type { DurableStore } from "./store.ts";
 import { codedError, isTemporary } from "./store-errors.ts";
 
@@ -161,8 +167,13 @@ export class DurableWorker {
   }
 
   async #handle(delivery: Delivery): Promise<void> {
-    const { store, calls } = this.#options;
-    let given: string | undefined;
+    const { calls } = this.#options;
+    const runs = runsOf(delivery.data);
+    if (runs > 0 && delivery.count > runs) {
+      await this.#giveUp(delivery, delivery.id, runs);
+      return;
+    }
+    let given = delivery.id;
     let call: DurableCall;
     try {
       const { task, request, args } = this.#decode(delivery.data);
@@ -177,18 +188,29 @@ export class DurableWorker {
       await this.#defer(delivery, call);
       return;
     }
-    if (await this.#persist(() => store.readResult(id)) !== undefined) {
-      delivery.ack(); // an earlier run has recorded its result
-      return;
-    }
+    if (await this.#isDone(delivery, id)) return;
     // Where it has a delay, deliveries are not counted.
     if (!Object.hasOwn(calls, task)) {
       this.#missedAt = this.#options.runtime.now();
       await this.#copy(delivery, call, { delayMs: SHORTEST_MS }, "elsewhere");
     } else if (delivery.count <= retries + 1) await this.#runOnce(delivery, call);
+    else await this.#giveUp(delivery, id, retries + 1);
+  }
+
+  /** Whether an earlier run has recorded its result. */
+  async #isDone(delivery: Delivery, id: string): Promise<boolean> {
+    const { store } = this.#options;
+    if (await this.#persist(() => store.readResult(id)) === undefined) return false;
+    delivery.ack();
+    return true;
+  }
+
+  /** The machines of all its runs were lost. */
+  async #giveUp(delivery: Delivery, id: string | undefined, runs: number): Promise<void> {
+    if (id !== undefined && await this.#isDone(delivery, id)) return;
     // The machine of the last run may be cut off from the server, and have the result.
-    else if (delivery.count === retries + 2) delivery.returnAfter(this.#ackWaitMs);
-    else await this.#bury(delivery, id, lostError(retries + 1));
+    if (delivery.count === runs + 1) delivery.returnAfter(this.#ackWaitMs);
+    else await this.#bury(delivery, id, lostError(runs));
   }
 
   async #runOnce(delivery: Delivery, call: DurableCall): Promise<void> {
@@ -252,7 +274,7 @@ export class DurableWorker {
     why: string,
   ): Promise<void> {
     const { codec, store } = this.#options;
-    const message = codec.encode(CALL, [task, { ...request, ...changed }], args, "args");
+    const message = encodeCall(codec, task, { ...request, ...changed }, args);
     // Two machines publish one copy.
     const name = `${why}.${delivery.seq}`;
     await this.#persist(() => store.requeue(request.id, message, name));
@@ -261,8 +283,10 @@ export class DurableWorker {
 
   /** The parts of a message, its settings unchecked. Throws if it is not a call. */
   #decode(bytes: Uint8Array): Unchecked {
-    const header = readHeader(bytes);
-    if (header?.kind !== CALL) throw new ProtocolError("A durable call is not in heddle's format.");
+    const header = headerOf(bytes, "A durable call");
+    if (header.kind !== CALL) {
+      throw new ProtocolError(`A durable call is a message of kind ${header.kind}.`);
+    }
     const [task, request, ...args] = this.#options.codec.decode(bytes, header);
     if (typeof task !== "string") throw new ProtocolError("A durable call without a task.");
     return { task, request: Object(request) as Unchecked["request"], args };

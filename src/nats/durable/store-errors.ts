@@ -7,6 +7,7 @@ const CONSUMER_NOT_FOUND = 10014;
 /** The stream has another message of this subject. The second code is of servers since 2.11. */
 const WRONG_LAST_SEQUENCE: readonly unknown[] = [10071, 10164];
 const UNAVAILABLE = 503;
+export const CANNOT_OPEN = "NATS does not open the store of durable calls";
 
 const fieldsOf = (error: unknown) =>
   Object(error) as {

@@ -100,6 +100,10 @@ async function ensureStream(
     return await manager.streams.info(config.name);
   } catch (error) {
     if (!isMissing(error)) throw error;
-    return await manager.streams.add(config).catch(() => manager.streams.info(config.name));
+    return await manager.streams.add(config).catch((refusal) =>
+      manager.streams.info(config.name).catch(() => {
+        throw refusal;
+      })
+    );
   }
 }

@@ -9,6 +9,7 @@ import type { Pool } from "../../api/pool/pool-types.ts";
 import type { AnyFunction } from "../../api/tasks/task-types.ts";
 import { DurableWorker } from "../durable/durable-worker.ts";
 import { openStore } from "../durable/store.ts";
+import { CANNOT_OPEN, codedError } from "../durable/store-errors.ts";
 import { callerOf } from "../../realm/call-site.ts";
 import { withStackAbove } from "../../realm/caller-stack.ts";
 import { runningModule } from "../../runtimes/bun/bundles.ts";
@@ -44,7 +45,7 @@ export interface Server extends AsyncDisposable {
   readonly name: string;
   /**
    * Resolves when calls can arrive. Rejects with NoMachinesError if no NATS server can be reached, if it refuses the
-   * credentials or denies a permission, and as `pool.ready` of a local pool does.
+   * credentials, denies a permission or cannot store durable calls, and as `pool.ready` of a local pool does.
    */
   readonly ready: Promise<void>;
   /** Resolves when the machine has shut down, by `shutdown` or SIGTERM. */
@@ -216,7 +217,9 @@ class ServedPool implements Server {
       runtime: currentRuntime,
       codec: machine.codec,
       calls: this.#pool.call as unknown as LocalCalls,
-      store: await openStore(connection, subject, durable!),
+      store: await openStore(connection, subject, durable!).catch((error) => {
+        throw codedError(CANNOT_OPEN, error);
+      }),
       maxCalls: Math.min(maxInFlight, durable!.maxInFlight ?? this.#threads),
       taskWaitMs: durable!.taskWaitMs,
     });

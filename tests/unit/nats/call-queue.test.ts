@@ -175,8 +175,26 @@ describe("a delivery", () => {
     expect(answers.length).toBe(5);
   });
 
+  test("has the id of its subject, or of the header that earlier versions wrote", () => {
+    const idOf = (subject: string, named?: string): string | undefined =>
+      Delivery.from({
+        subject,
+        headers: named === undefined ? undefined : { get: () => named },
+        reply: "$JS.ACK.S.heddle.1.1.1.1.0",
+        data: new Uint8Array(),
+      } as unknown as Msg, { isOver: false })!.id;
+    expect(idOf("a.durable.durable.=.order-7", "due.3")).toBe("order-7");
+    expect(idOf("a.durable.=.=", "b")).toBe("=");
+    expect(idOf("a.durable", "order-7")).toBe("order-7");
+    expect(idOf("a.durable", "due.3")).toBe(undefined);
+    expect(idOf("a.durable", "")).toBe(undefined);
+    expect(idOf("a.durable")).toBe(undefined);
+    expect(idOf("a.durable.=.no id")).toBe(undefined);
+  });
+
   test("of a closed connection is answered by nothing", () => {
     const msg = {
+      subject: "s.durable.=.a",
       reply: "$JS.ACK.S.heddle.1.1.1.1.0",
       data: new Uint8Array(),
       respond: () => {

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { DurableWorker } from "../../../src/nats/durable/durable-worker.ts";
 import type { Delivery } from "../../../src/nats/durable/delivery.ts";
+import { encodeCall } from "../../../src/nats/durable/durable-request.ts";
 import type { DurableStore } from "../../../src/nats/durable/store.ts";
 import type { LocalCalls } from "../../../src/nats/machine/local-calls.ts";
 import { CALL, FAILURE, readHeader, RESULT } from "../../../src/nats/wire/frames.ts";
@@ -15,6 +16,7 @@ const codec = new MessageCodec(currentRuntime, 2 ** 20);
 interface Stored {
   readonly seq: number;
   readonly data: Uint8Array;
+  readonly id: string | undefined;
   readonly storedMs: number;
   deliveries: number;
   /** When it is delivered next: Infinity while a machine has it and renews. */
@@ -80,9 +82,9 @@ class Queue {
         if (this.refusal !== undefined && readHeader(message)!.kind === RESULT) throw this.refusal;
         if (!this.results.has(id)) this.results.set(id, message);
       }),
-    requeue: (_id: string, data: Uint8Array, name: string) =>
+    requeue: (id: string, data: Uint8Array, name: string) =>
       this.#answer(() => {
-        if (!this.#ids.has(name)) this.push(data);
+        if (!this.#ids.has(name)) this.push(data, id);
         this.#ids.add(name);
       }),
     bury: (data: Uint8Array, name: string) =>
@@ -104,10 +106,11 @@ class Queue {
     },
   } as unknown as DurableStore;
 
-  push(data: Uint8Array): void {
+  push(data: Uint8Array, id?: string): void {
     this.stored.push({
       seq: this.stored.length + 1,
       data,
+      id,
       storedMs: Date.now() + this.serverAheadMs,
       deliveries: 0,
       dueMs: this.clock.nowMs,
@@ -118,7 +121,7 @@ class Queue {
 
   enqueue(task: string, request: { id: string; delayMs?: number; retries?: number }): void {
     const full = { delayMs: 0, retries: 3, ...request };
-    this.push(codec.encode(CALL, [task, full], [], "args"));
+    this.push(encodeCall(codec, task, full, []), full.id);
   }
 
   worker(calls: Record<string, () => unknown>): DurableWorker {
@@ -173,6 +176,7 @@ class Queue {
       seq: stored.seq,
       key: `${stored.seq}`,
       data: stored.data,
+      id: stored.id,
       count,
       storedMs: stored.storedMs,
       ack: gone,
@@ -298,6 +302,37 @@ describe("a durable call", () => {
     expect([queue.left, queue.dead.length]).toEqual([0, 2]);
     expect(queue.failureOf("b")).toMatchObject({ code: "HEDDLE_UNKNOWN_TASK" });
     await stop(queue, worker);
+  });
+
+  test("of another version of the protocol is a dead letter, and its caller gets both versions", async () => {
+    const queue = new Queue();
+    queue.enqueue("f", { id: "a" });
+    queue.stored[0]!.data[1] = 2;
+    const worker = queue.worker({ f: () => 1 });
+    await queue.clock.advance(100);
+    expect([queue.left, queue.dead.length]).toEqual([0, 1]);
+    expect(queue.failureOf("a")).toMatchObject({
+      code: "HEDDLE_PROTOCOL",
+      message: "A durable call cannot be read: it is of version 2 of the protocol, and this is " +
+        "version 1.",
+    });
+    await stop(queue, worker);
+  });
+
+  test("that ends its machines while it is decoded is a dead letter after its retries", async () => {
+    for (const [claimed, runs] of [[3, 3], [2 ** 32 - 1, 1001]] as const) {
+      const queue = new Queue();
+      // What cannot be decoded stands for what ends a machine.
+      queue.push(codec.encode(CALL, [], [], "args", { word: claimed }), "a");
+      queue.stored[0]!.deliveries = runs;
+      const worker = queue.worker({});
+      await queue.clock.advance(2 * ACK_WAIT_MS);
+      expect([queue.left, queue.dead.length]).toEqual([0, 1]);
+      expect(queue.failureOf("a")).toMatchObject({
+        reason: `${runs} machines were lost while running it`,
+      });
+      await stop(queue, worker);
+    }
   });
 
   test("of a machine that stops goes to the next one, which is no further run", async () => {
